@@ -1,0 +1,104 @@
+#include "common/base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+
+namespace paceline {
+namespace {
+
+absl::Status ErrnoError(absl::string_view action, const std::string& path) {
+  return absl::ErrnoToStatus(errno, absl::StrCat(action, " ", path));
+}
+
+// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  ~Descriptor() {
+    if (value_ >= 0) close(value_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return value_; }
+
+ private:
+  int value_;
+};
+
+absl::Status WriteAndSync(const std::string& path, absl::string_view content) {
+  Descriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) return ErrnoError("cannot create", path);
+  while (!content.empty()) {
+    const ssize_t written = write(file.get(), content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return ErrnoError("cannot write", path);
+    content.remove_prefix(static_cast<size_t>(written));
+  }
+  if (fsync(file.get()) != 0) return ErrnoError("cannot sync", path);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadFile(const std::string& path,
+                                     int64_t limit_bytes) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return ErrnoError("cannot open", path);
+  std::string content;
+  char chunk[1 << 16];
+  while (true) {
+    const ssize_t count = read(file.get(), chunk, sizeof(chunk));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrnoError("cannot read", path);
+    if (count == 0) return content;
+    content.append(chunk, static_cast<size_t>(count));
+    if (static_cast<int64_t>(content.size()) > limit_bytes) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          path, " is larger than the limit of ", limit_bytes, " bytes"));
+    }
+  }
+}
+
+absl::Status WriteFileAtomically(const std::string& path,
+                                 absl::string_view content) {
+  const std::string temporary = path + ".tmp";
+  absl::Status status = WriteAndSync(temporary, content);
+  if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0) {
+    status = ErrnoError("cannot rename to", path);
+  }
+  if (!status.ok()) {
+    unlink(temporary.c_str());
+    return status;
+  }
+  return SyncDirectory(std::filesystem::path(path).parent_path().string());
+}
+
+absl::Status MakeDirectories(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) {
+    return absl::ErrnoToStatus(error.value(),
+                               absl::StrCat("cannot create folder ", path));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SyncDirectory(const std::string& path) {
+  const std::string folder = path.empty() ? "." : path;
+  Descriptor directory(
+      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0) return ErrnoError("cannot open folder", folder);
+  if (fsync(directory.get()) != 0) return ErrnoError("cannot sync", folder);
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

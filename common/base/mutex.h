@@ -1,0 +1,69 @@
+// The one lock of the project: std::mutex with clang's thread-safety
+// annotations.
+//
+// absl::Mutex is not used because Debian's Abseil is not built for the thread
+// sanitizer, which then reports races that are none.
+#ifndef PACELINE_COMMON_BASE_MUTEX_H_
+#define PACELINE_COMMON_BASE_MUTEX_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
+
+namespace paceline {
+
+class ABSL_LOCKABLE Mutex {
+ public:
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
+  void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+
+ private:
+  friend class CondVar;
+  std::mutex mutex_;
+};
+
+class ABSL_SCOPED_LOCKABLE MutexLock {
+ public:
+  explicit MutexLock(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex)
+      : mutex_(mutex) {
+    mutex_.Lock();
+  }
+  ~MutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.Unlock(); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
+// A condition variable. Waits wake up spuriously: wait in a loop. Each wait has
+// a deadline.
+class CondVar {
+ public:
+  void NotifyOne() { condition_.notify_one(); }
+  void NotifyAll() { condition_.notify_all(); }
+
+  // Waits at most `timeout`. Returns false if it passed.
+  bool WaitFor(Mutex& mutex, absl::Duration timeout)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    // wait_until with the system clock: the thread sanitizer of GCC 12 does not
+    // intercept pthread_cond_clockwait, which wait_for uses.
+    const bool in_time =
+        condition_.wait_until(lock, std::chrono::system_clock::now() +
+                                        absl::ToChronoNanoseconds(timeout)) ==
+        std::cv_status::no_timeout;
+    lock.release();
+    return in_time;
+  }
+
+ private:
+  std::condition_variable condition_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_BASE_MUTEX_H_

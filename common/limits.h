@@ -1,0 +1,67 @@
+// Every limit of the project, with its unit and its reason.
+#ifndef PACELINE_COMMON_LIMITS_H_
+#define PACELINE_COMMON_LIMITS_H_
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace paceline::limits {
+
+// --- Input -----------------------------------------------------------------
+
+// A job file. The largest sensible job describes a few thousand layers.
+inline constexpr int64_t kMaxJobBytes = 4 << 20;
+// Nesting of a job file. Keras' deepest objects nest about ten levels.
+inline constexpr int kMaxNesting = 64;
+// Values in a job file after its aliases are expanded: stops alias bombs.
+inline constexpr int64_t kMaxValues = 1'000'000;
+// TF_CONFIG. A thousand addresses take about 60 KB.
+inline constexpr int64_t kMaxTfConfigBytes = 4 << 20;
+// Elements of one tensor: keeps byte sizes far from the range of int64.
+inline constexpr int64_t kMaxElements = int64_t{1} << 40;
+// Dimensions of a tensor.
+inline constexpr int kMaxRank = 8;
+// Examples in a batch.
+inline constexpr int64_t kMaxBatchSize = 1 << 20;
+// Tasks of one type.
+inline constexpr int kMaxTasks = 10'000;
+// Layers of a model.
+inline constexpr int kMaxLayers = 10'000;
+// Bytes of a data file after decompression.
+inline constexpr int64_t kMaxDataFileBytes = int64_t{1} << 40;
+// A checkpoint's manifest or the header of a safetensors file; the reader of
+// the safetensors project has the same bound.
+inline constexpr int64_t kMaxHeaderBytes = 100'000'000;
+
+// --- Data plane ------------------------------------------------------------
+
+// Bytes of a bucket: large enough to amortise a call, small enough to overlap.
+inline constexpr int64_t kBucketBytes = 4 << 20;
+// Bytes of one message: protobuf's own bound.
+inline constexpr int kMaxMessageBytes = INT32_MAX;
+
+// --- Time ------------------------------------------------------------------
+
+// Between two heartbeats of a member; also the pace of the progress bar.
+inline constexpr absl::Duration kHeartbeatInterval = absl::Milliseconds(250);
+// Silence after which leader and member take each other for dead. With the time
+// to notice and to end the others, a job ends within 15 s.
+inline constexpr absl::Duration kHeartbeatTimeout = absl::Seconds(8);
+// A task that holds a lease, sends heartbeats and finishes no piece of work for
+// this long is stuck.
+inline constexpr absl::Duration kStallTimeout = absl::Seconds(60);
+// One call to a parameter server.
+inline constexpr absl::Duration kPsTimeout = absl::Seconds(10);
+// From the start of a process until all tasks of the job are there.
+inline constexpr absl::Duration kStartTimeout = absl::Minutes(5);
+// How long the leader holds a call that waits for work.
+inline constexpr absl::Duration kLongPoll = absl::Seconds(2);
+// From the end of a job until its tasks have left, before they are killed.
+inline constexpr absl::Duration kShutdownTimeout = absl::Seconds(5);
+// gRPC: between attempts to connect, and to resolve a name.
+inline constexpr absl::Duration kReconnectBackoff = absl::Seconds(1);
+
+}  // namespace paceline::limits
+
+#endif  // PACELINE_COMMON_LIMITS_H_

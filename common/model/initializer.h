@@ -1,0 +1,47 @@
+// Keras' initializers over a counter-based generator.
+//
+// The value of an element depends on the seed of the job, the variable and the
+// index of the element alone. So every process derives the same values, and a
+// parameter server fills just the part of a variable that it holds.
+#ifndef PACELINE_COMMON_MODEL_INITIALIZER_H_
+#define PACELINE_COMMON_MODEL_INITIALIZER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+// Names a stream of random numbers.
+struct RandomKey {
+  uint64_t seed = 0;
+  uint64_t stream = 0;
+};
+
+// The key of a variable's initial values: the job's seed and a hash of the
+// name.
+RandomKey VariableKey(uint64_t seed, absl::string_view variable_name);
+
+// Immutable and thread-safe.
+class Initializer {
+ public:
+  virtual ~Initializer() = default;
+
+  // Keras' class name, such as "GlorotUniform".
+  virtual absl::string_view class_name() const = 0;
+
+  // Writes the elements [begin, begin + out.size()) of a variable of `shape`,
+  // in C order. Values are computed in double and rounded, so that float32 and
+  // float64 runs start alike.
+  virtual void Fill(RandomKey key, absl::Span<const int64_t> shape,
+                    int64_t begin, absl::Span<float> out) const = 0;
+  virtual void Fill(RandomKey key, absl::Span<const int64_t> shape,
+                    int64_t begin, absl::Span<double> out) const = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_INITIALIZER_H_

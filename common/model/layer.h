@@ -1,0 +1,47 @@
+// A layer: typed configuration and shape rule. Devices compute it, layers do
+// not.
+//
+// A layer is one file in common/model/layers: a class whose public members are
+// Keras' config keys, its field table, its shape rule and its variables. Each
+// device adds one file that computes it.
+#ifndef PACELINE_COMMON_MODEL_LAYER_H_
+#define PACELINE_COMMON_MODEL_LAYER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/model/variable.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+// Immutable once it is part of a graph; thread-safe then.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+
+  // Keras' class name, such as "Conv2D".
+  virtual absl::string_view class_name() const = 0;
+
+  // Shape of the output for these inputs, both without the batch.
+  // InvalidArgument says which input does not fit and why.
+  virtual absl::StatusOr<Shape> OutputShape(
+      absl::Span<const Shape> inputs) const = 0;
+
+  // The trainable variables, in Keras' order, with names such as "kernel" that
+  // the graph completes. `inputs` was accepted by OutputShape.
+  virtual std::vector<VariableSpec> Variables(
+      absl::Span<const Shape> /*inputs*/) const {
+    return {};
+  }
+
+  // Unique in the model, such as "conv2d_1".
+  std::string name;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYER_H_

@@ -1,0 +1,39 @@
+// Losses: typed configuration. Devices compute them.
+#ifndef PACELINE_COMMON_MODEL_LOSS_H_
+#define PACELINE_COMMON_MODEL_LOSS_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/tensor/shape.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+
+// Immutable; thread-safe. Like layers, each loss is one file in
+// common/model/losses with its members, its field table and its checks.
+class Loss {
+ public:
+  virtual ~Loss() = default;
+
+  // Keras' class name.
+  virtual absl::string_view class_name() const = 0;
+
+  // Whether labels are int32 class ids of shape [batch], rather than values of
+  // the shape of the output.
+  virtual bool has_sparse_labels() const = 0;
+
+  // InvalidArgument if a model's output (without the batch) does not fit.
+  virtual absl::Status CheckOutput(const Shape& output) const = 0;
+};
+
+// The loss a job names; also by Keras' names and aliases ("mse",
+// "sparse_categorical_crossentropy").
+absl::StatusOr<std::unique_ptr<const Loss>> MakeLoss(
+    const v1::KerasObject& object);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LOSS_H_

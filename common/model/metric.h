@@ -1,0 +1,38 @@
+// Metrics: typed configuration. Devices compute them as sums over examples.
+#ifndef PACELINE_COMMON_MODEL_METRIC_H_
+#define PACELINE_COMMON_MODEL_METRIC_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/model/loss.h"
+#include "common/tensor/shape.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+
+// Immutable; thread-safe. Like layers, each metric is one file in
+// common/model/metrics. The value over any set of examples is total / count.
+class Metric {
+ public:
+  virtual ~Metric() = default;
+
+  // Keras' class name, such as "SparseCategoricalAccuracy".
+  virtual absl::string_view class_name() const = 0;
+
+  // The key in logs, such as "accuracy".
+  std::string name;
+};
+
+// The metrics a job names, in its order. "accuracy" becomes binary, categorical
+// or sparse by the shapes, as in Keras. Errors name the metric.
+absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
+    const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
+    const Loss& loss, const Shape& output);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_METRIC_H_

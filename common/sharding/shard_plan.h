@@ -1,0 +1,101 @@
+// How variables lie in memory and on shards: buckets, parts and blocks.
+//
+// Variables are cut into parts (whole variables, or ranges of rows along axis
+// 0) that are placed on shards by their bytes. For the worker, variables are
+// laid out in contiguous buckets, in the order in which backward finishes them,
+// so that a bucket can leave while backward goes on. A block is a bucket's part
+// on one shard, contiguous at the worker and on the shard, so that it is sent
+// as it is:
+//
+//   bucket 0: | dense_1/kernel dense_1/bias |            bucket 1: |
+//   dense/kernel      |
+//             |<------ block 0 of shard 0 ->|                      | rows 0-99
+//             | rest  |
+//                                                        block 1 of shard 0 ^
+//                                                        ^ block 0 of shard 1
+//
+// Within a bucket the parts are ordered by shard. A variable that is cut over
+// shards is a bucket of its own, since its parts must stay together for the
+// kernels. Every process derives the plan from the job and the number of
+// shards.
+#ifndef PACELINE_COMMON_SHARDING_SHARD_PLAN_H_
+#define PACELINE_COMMON_SHARDING_SHARD_PLAN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/model/variable.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+
+// Elements [begin, begin + count) of a variable, all on one shard.
+struct Part {
+  int variable = 0;
+  int64_t begin = 0;
+  int64_t count = 0;
+  int shard = 0;
+  int bucket = 0;
+  // Where the part starts in its bucket, in elements.
+  int64_t bucket_offset = 0;
+};
+
+struct Bucket {
+  // Elements.
+  int64_t count = 0;
+  // Variables in it, by index.
+  std::vector<int> variables;
+};
+
+struct Block {
+  int shard = 0;
+  // Index among the blocks of its shard: what the wire calls Block.index.
+  int index = 0;
+  int bucket = 0;
+  // Elements [bucket_offset, bucket_offset + count) of the bucket.
+  int64_t bucket_offset = 0;
+  int64_t count = 0;
+  // Its parts in order, by index in ShardPlan::parts().
+  std::vector<int> parts;
+};
+
+// Where a variable lies at the worker.
+struct VariablePlace {
+  int bucket = 0;
+  // In elements.
+  int64_t offset = 0;
+};
+
+// Immutable; thread-safe.
+class ShardPlan {
+ public:
+  // `variables` in the order of the graph; `bytes_per_element` is 4 or 8.
+  // InvalidArgument if there are no variables, or no shard.
+  static absl::StatusOr<ShardPlan> Make(
+      absl::Span<const VariableSpec> variables, int shard_count,
+      const v1::Partitioner& partitioner, int bytes_per_element);
+
+  int shard_count() const { return shard_count_; }
+  // In the order in which backward finishes them.
+  absl::Span<const Bucket> buckets() const { return buckets_; }
+  absl::Span<const Part> parts() const { return parts_; }
+  // The blocks of a shard, by Block::index. May be empty.
+  absl::Span<const Block> blocks(int shard) const { return blocks_[shard]; }
+  VariablePlace place(int variable) const { return places_[variable]; }
+  // Elements of all variables.
+  int64_t element_count() const { return element_count_; }
+
+ private:
+  int shard_count_ = 0;
+  int64_t element_count_ = 0;
+  std::vector<Bucket> buckets_;
+  std::vector<Part> parts_;
+  std::vector<std::vector<Block>> blocks_;
+  std::vector<VariablePlace> places_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SHARDING_SHARD_PLAN_H_

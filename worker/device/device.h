@@ -1,0 +1,195 @@
+// What a strategy and the trainer know of the machine that computes.
+//
+// A Device compiles a model for one batch size and mode into a Program. A
+// program is a list of sections, cut where the gradients of a bucket become
+// final. The trainer enqueues section after section on a Stream; as a section's
+// Event passes, the strategy starts on its buckets while the next sections run:
+//
+//   program.SetBatch(batch, stream)
+//   for each section:  program.Enqueue(section, stream)
+//                      event of the section → strategy takes its buckets
+//
+// On the CPU a stream runs what is enqueued at once and events have always
+// passed. On CUDA a stream is a cudaStream_t, an event a cudaEvent_t, a section
+// a captured graph, host views are pinned memory, and the copies between them
+// and the device are enqueued.
+//
+// Nothing here allocates in a warm step, apart from what a library does inside.
+#ifndef PACELINE_WORKER_DEVICE_DEVICE_H_
+#define PACELINE_WORKER_DEVICE_DEVICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/model/graph.h"
+#include "common/model/loss.h"
+#include "common/model/metric.h"
+#include "common/sharding/shard_plan.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+// Values in host memory that somebody else owns.
+struct HostTensor {
+  DataType type = DataType::kFloat32;
+  const void* data = nullptr;
+};
+
+// One batch of examples, and what scales its gradients.
+struct Batch {
+  // Examples, at least 1; the batch size of the program that runs it.
+  int64_t count = 0;
+  // float32 (float64 for a float64 device), shape [count, input shape...].
+  HostTensor features;
+  // int32 class ids of shape [count] under a sparse loss, else of the type of
+  // the features and shape [count, output shape...].
+  HostTensor labels;
+  // The first example's position in the epoch's order; the others follow. With
+  // `epoch` it keys Dropout.
+  int64_t first_example = 0;
+  int64_t epoch = 0;
+  // The gradients are of Σ loss / loss_divisor: the examples of the global
+  // batch.
+  double loss_divisor = 1;
+  // Factor of the regularizers: 1 / replicas under synchronous strategies.
+  double regularization_scale = 1;
+};
+
+// Work on a device in order. Not thread-safe.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+
+  // Waits until all that was enqueued is done; returns its first error.
+  virtual absl::Status Synchronize() = 0;
+};
+
+// A point in a stream.
+class Event {
+ public:
+  virtual ~Event() = default;
+
+  // Whether the stream has passed it. Does not block.
+  virtual bool HasPassed() const = 0;
+
+  // Waits until the stream has passed it; returns the first error before it.
+  virtual absl::Status Wait() = 0;
+};
+
+// Sums of the loss and the metrics over the examples since the last reset:
+// element 0 is the loss (with regularization), then the metrics of the job.
+struct MetricSums {
+  std::vector<double> totals;
+  std::vector<double> counts;
+};
+
+// A model's variables and gradients on a device, shared by its programs. Laid
+// out in the buckets of the plan.
+class ModelState {
+ public:
+  virtual ~ModelState() = default;
+
+  // float32, or float64 on the reference device.
+  virtual DataType type() const = 0;
+
+  // A bucket's variables and gradients in host memory; on the CPU the very
+  // memory the programs use. Stable for the life of the state.
+  virtual absl::Span<std::byte> host_variables(int bucket) = 0;
+  virtual absl::Span<std::byte> host_gradients(int bucket) = 0;
+
+  // Brings the host's variables of a bucket to the device; to be called after
+  // they were written, before the next section that reads them.
+  virtual absl::Status UploadVariables(int bucket, Stream& stream) = 0;
+
+  // Brings a bucket's gradients to the host; the caller waits for the stream
+  // (or for the event of a program's section, which comes after the copy)
+  // before it reads them.
+  virtual absl::Status DownloadGradients(int bucket, Stream& stream) = 0;
+
+  // Adds the sums since the last call to `sums`, which has the right size, and
+  // resets them. Waits for the stream.
+  virtual absl::Status TakeMetrics(Stream& stream, MetricSums& sums) = 0;
+};
+
+enum class Mode { kTrain, kEvaluate };
+
+// A stretch of a step.
+struct Section {
+  // Buckets whose gradients are final after it.
+  std::vector<int> final_buckets;
+};
+
+// A model compiled for one batch size and mode. Not thread-safe.
+class Program {
+ public:
+  virtual ~Program() = default;
+
+  virtual int64_t batch_size() const = 0;
+
+  // In the order in which they must be enqueued. At least one.
+  virtual absl::Span<const Section> sections() const = 0;
+
+  // Makes `batch` the one that the next sections work on. Its memory must stay
+  // valid until the last section's event has passed. InvalidArgument if its
+  // count or types do not fit, or a label is out of range (named with its
+  // value).
+  virtual absl::Status SetBatch(const Batch& batch, Stream& stream) = 0;
+
+  // Enqueues a section. In training, gradients of the buckets it finishes
+  // overwrite what was there.
+  virtual absl::Status Enqueue(int section, Stream& stream) = 0;
+
+  // Passes when the section, as last enqueued, is done.
+  virtual Event& section_event(int section) = 0;
+
+  // After the last section of Mode::kEvaluate: the output, shape
+  // [batch, output shape...], in host memory, valid until the next SetBatch.
+  // Waits for the stream.
+  virtual absl::StatusOr<HostTensor> Output(Stream& stream) = 0;
+};
+
+// What a program is compiled from. The pointed-to objects outlive the program.
+struct ProgramSpec {
+  const Graph* graph = nullptr;
+  const ShardPlan* plan = nullptr;
+  const Loss* loss = nullptr;
+  absl::Span<const std::unique_ptr<const Metric>> metrics;
+  Mode mode = Mode::kTrain;
+  int64_t batch_size = 0;
+  // Seed of the job: keys Dropout.
+  uint64_t seed = 0;
+};
+
+// Thread-safe. Outlives what it makes.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // "cpu", "reference".
+  virtual std::string name() const = 0;
+
+  // Unimplemented names the layer that the device cannot compute.
+  virtual absl::Status Supports(const Graph& graph) const = 0;
+
+  virtual std::unique_ptr<Stream> CreateStream() = 0;
+
+  // Variables and gradients for `plan`, zeroed.
+  virtual absl::StatusOr<std::unique_ptr<ModelState>> CreateState(
+      const ProgramSpec& spec) = 0;
+
+  // Compiles a program over `state`, which this device made and which outlives
+  // the program. Programs over one state share one arena: only one may be
+  // between SetBatch and its last event.
+  virtual absl::StatusOr<std::unique_ptr<Program>> Compile(
+      const ProgramSpec& spec, ModelState& state) = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_DEVICE_H_

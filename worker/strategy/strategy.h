@@ -1,0 +1,49 @@
+// How the gradients of replicas meet.
+//
+// The trainer hands over buckets as backward's sections end, and gets variables
+// back; it knows nothing of rings or servers:
+//
+//   strategy.BeginStep(step)            variables are current
+//   for each section …
+//     strategy.GradientsReady(bucket)   may start to send, does not wait
+//   strategy.EndStep(progress)          variables are those of the next step
+#ifndef PACELINE_WORKER_STRATEGY_STRATEGY_H_
+#define PACELINE_WORKER_STRATEGY_STRATEGY_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "paceline/v1/coordinator.pb.h"
+#include "worker/device/device.h"
+
+namespace paceline {
+
+// Not thread-safe: called by the trainer's thread. Calls that wait have
+// deadlines, and their errors name the task and address that did not answer.
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+
+  // Brings the current variables to the device: before the first step, and
+  // before an evaluation.
+  virtual absl::Status PullVariables() = 0;
+
+  // Divisor of the loss of a batch of `count` examples of this replica.
+  virtual double LossDivisor(int64_t count) const = 0;
+  // Factor of the regularizers in this replica's loss.
+  virtual double RegularizationScale() const = 0;
+
+  // The gradients of a bucket are final in host memory. Does not wait.
+  virtual absl::Status GradientsReady(int bucket) = 0;
+
+  // All gradients of the step were handed over. Waits until they are applied
+  // and the variables of the next step are on the device. `lease` is how far
+  // the worker is with its lease once this step counts. Returns the number of
+  // the step at the strategy, from 1.
+  virtual absl::StatusOr<int64_t> EndStep(const v1::LeaseReport& lease) = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_STRATEGY_STRATEGY_H_
