@@ -1,0 +1,36 @@
+// Vector code for the machine it runs on.
+//
+// The binaries are built for any x86-64. A function marked with
+// PACELINE_MULTIVERSION is compiled for AVX-512, for AVX2 with FMA, and for the
+// baseline, and the loader picks one. It pays for loops over many elements that
+// are bound by computing; mark these loops with `#pragma omp simd`, which
+// vectorises them at -O2 and lets a reduction be reordered:
+//
+//   PACELINE_MULTIVERSION
+//   float Sum(const float* values, int64_t count) {
+//     float sum = 0;
+//   #pragma omp simd reduction(+ : sum)
+//     for (int64_t i = 0; i < count; ++i) sum += values[i];
+//     return sum;
+//   }
+//
+// The same machine gives the same bits each time; machines with different
+// vector units may differ in the last ones.
+//
+// What a marked function calls must be inlined into it or be marked itself, or
+// it stays baseline code. Templates and static functions cannot be marked
+// portably: mark a plain function outside an unnamed namespace.
+#ifndef PACELINE_COMMON_BASE_SIMD_H_
+#define PACELINE_COMMON_BASE_SIMD_H_
+
+// The loader's choice runs before a sanitizer's runtime is set up, and crashes
+// there.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define PACELINE_MULTIVERSION \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define PACELINE_MULTIVERSION
+#endif
+
+#endif  // PACELINE_COMMON_BASE_SIMD_H_
