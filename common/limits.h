@@ -30,6 +30,8 @@ inline constexpr int kMaxTasks = 10'000;
 inline constexpr int kMaxLayers = 10'000;
 // Bytes of a data file after decompression.
 inline constexpr int64_t kMaxDataFileBytes = int64_t{1} << 40;
+// Parts of one variable: bounds what a tiny part size in a job can ask for.
+inline constexpr int64_t kMaxPartsPerVariable = 10'000;
 // A checkpoint's manifest or the header of a safetensors file; the reader of
 // the safetensors project has the same bound.
 inline constexpr int64_t kMaxHeaderBytes = 100'000'000;
@@ -53,6 +55,8 @@ inline constexpr absl::Duration kHeartbeatTimeout = absl::Seconds(8);
 inline constexpr absl::Duration kStallTimeout = absl::Seconds(60);
 // One call to a parameter server.
 inline constexpr absl::Duration kPsTimeout = absl::Seconds(10);
+// From a snapshot until its file is on disk.
+inline constexpr absl::Duration kCheckpointTimeout = absl::Minutes(10);
 // From the start of a process until all tasks of the job are there.
 inline constexpr absl::Duration kStartTimeout = absl::Minutes(5);
 // How long the leader holds a call that waits for work.

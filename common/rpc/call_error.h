@@ -1,0 +1,31 @@
+// The error of a call, with who was called and what for.
+#ifndef PACELINE_COMMON_RPC_CALL_ERROR_H_
+#define PACELINE_COMMON_RPC_CALL_ERROR_H_
+
+#include <grpcpp/support/status.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "common/rpc/grpc_status.h"
+
+namespace paceline {
+
+// OK, or "Push to ps-0 at 127.0.0.1:2222: no answer within 10s".
+inline absl::Status CallError(const grpc::Status& status,
+                              absl::string_view call, absl::string_view callee,
+                              absl::Duration timeout) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string prefix = absl::StrCat(call, " to ", callee, ": ");
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+    return absl::DeadlineExceededError(absl::StrCat(
+        prefix, "no answer within ", absl::FormatDuration(timeout)));
+  }
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
+                      absl::StrCat(prefix, status.error_message()));
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_RPC_CALL_ERROR_H_

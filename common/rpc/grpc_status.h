@@ -1,0 +1,16 @@
+// gRPC's statuses and Abseil's: the codes are the same numbers.
+#ifndef PACELINE_COMMON_RPC_GRPC_STATUS_H_
+#define PACELINE_COMMON_RPC_GRPC_STATUS_H_
+
+#include <grpcpp/support/status.h>
+
+#include "absl/status/status.h"
+
+namespace paceline {
+
+grpc::Status ToGrpcStatus(const absl::Status& status);
+absl::Status FromGrpcStatus(const grpc::Status& status);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_RPC_GRPC_STATUS_H_

@@ -1,0 +1,72 @@
+#include "common/rpc/ps_client.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/rpc/call_error.h"
+#include "common/rpc/grpc_channel.h"
+#include "paceline/v1/ps.grpc.pb.h"
+
+namespace paceline {
+
+using Stub = v1::ParameterServerService::Stub;
+
+struct PsClient::Impl {
+  explicit Impl(const std::string& address)
+      : stub(v1::ParameterServerService::NewStub(CreateChannel(address))) {}
+
+  // Starts `method` (a member of the stub's asynchronous interface).
+  template <typename Method, typename Request, typename Response>
+  void Start(Method method, const char* name, const std::string& callee,
+             const Request& request, Response* response, absl::Duration timeout,
+             CallDone done) {
+    auto context = std::make_shared<grpc::ClientContext>();
+    SetDeadline(*context, timeout);
+    auto finished = [context, name, &callee, timeout,
+                     done = std::move(done)](const grpc::Status& status) {
+      done(CallError(status, name, callee, timeout));
+    };
+    (async().*method)(context.get(), &request, response, std::move(finished));
+  }
+
+  v1::ParameterServerService::StubInterface::async_interface& async() {
+    return *stub->async();
+  }
+
+  std::unique_ptr<Stub> stub;
+};
+
+namespace {
+
+using Async = v1::ParameterServerService::StubInterface::async_interface;
+template <typename Request, typename Response>
+using UnaryMethod = void (Async::*)(grpc::ClientContext*, const Request*,
+                                    Response*,
+                                    std::function<void(grpc::Status)>);
+
+}  // namespace
+
+PsClient::PsClient(std::string task_name, std::string address)
+    : description_(absl::StrCat(task_name, " at ", address)),
+      impl_(std::make_unique<Impl>(address)) {}
+
+PsClient::~PsClient() = default;
+
+#define PACELINE_PS_CALL(Name)                                              \
+  void PsClient::Name(const v1::Name##Request& request,                     \
+                      v1::Name##Response* response, absl::Duration timeout, \
+                      CallDone done) {                                      \
+    constexpr UnaryMethod<v1::Name##Request, v1::Name##Response> kMethod =  \
+        &Async::Name;                                                       \
+    impl_->Start(kMethod, #Name, description_, request, response, timeout,  \
+                 std::move(done));                                          \
+  }
+PACELINE_PS_CALL(Initialize)
+PACELINE_PS_CALL(Push)
+PACELINE_PS_CALL(Pull)
+PACELINE_PS_CALL(Fence)
+PACELINE_PS_CALL(Snapshot)
+PACELINE_PS_CALL(WriteCheckpoint)
+#undef PACELINE_PS_CALL
+
+}  // namespace paceline

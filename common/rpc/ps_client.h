@@ -1,0 +1,51 @@
+// One parameter server as its leader and its workers call it.
+#ifndef PACELINE_COMMON_RPC_PS_CLIENT_H_
+#define PACELINE_COMMON_RPC_PS_CLIENT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "common/rpc/call_group.h"
+#include "paceline/v1/ps.pb.h"
+
+namespace paceline {
+
+// All calls return at once and report through `done`, also after their
+// deadline; request and response stay valid until then. Errors name the call,
+// the task and its address. Thread-safe.
+class PsClient {
+ public:
+  // `task_name` as in "ps-0"; `address` is "host:port".
+  PsClient(std::string task_name, std::string address);
+  // No call may be open.
+  ~PsClient();
+
+  void Initialize(const v1::InitializeRequest& request,
+                  v1::InitializeResponse* response, absl::Duration timeout,
+                  CallDone done);
+  void Push(const v1::PushRequest& request, v1::PushResponse* response,
+            absl::Duration timeout, CallDone done);
+  void Pull(const v1::PullRequest& request, v1::PullResponse* response,
+            absl::Duration timeout, CallDone done);
+  void Fence(const v1::FenceRequest& request, v1::FenceResponse* response,
+             absl::Duration timeout, CallDone done);
+  void Snapshot(const v1::SnapshotRequest& request,
+                v1::SnapshotResponse* response, absl::Duration timeout,
+                CallDone done);
+  void WriteCheckpoint(const v1::WriteCheckpointRequest& request,
+                       v1::WriteCheckpointResponse* response,
+                       absl::Duration timeout, CallDone done);
+
+  // "ps-0 at 127.0.0.1:2222".
+  const std::string& description() const { return description_; }
+
+ private:
+  struct Impl;
+  const std::string description_;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_RPC_PS_CLIENT_H_
