@@ -11,15 +11,10 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/model/philox.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
-
-// Names a stream of random numbers.
-struct RandomKey {
-  uint64_t seed = 0;
-  uint64_t stream = 0;
-};
 
 // The key of a variable's initial values: the job's seed and a hash of the
 // name.
@@ -41,6 +36,10 @@ class Initializer {
   virtual void Fill(RandomKey key, absl::Span<const int64_t> shape,
                     int64_t begin, absl::Span<double> out) const = 0;
 };
+
+// Keras' defaults: GlorotUniform for kernels, Zeros for biases.
+std::shared_ptr<const Initializer> DefaultKernelInitializer();
+std::shared_ptr<const Initializer> DefaultBiasInitializer();
 
 }  // namespace paceline
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/model/activation.h"
 #include "common/model/variable.h"
 #include "common/tensor/shape.h"
 
@@ -36,6 +37,12 @@ class Layer {
   virtual std::vector<VariableSpec> Variables(
       absl::Span<const Shape> /*inputs*/) const {
     return {};
+  }
+
+  // The activation that is the last thing the layer computes; linear if there
+  // is none. A loss may read what goes into it: see loss_input.h.
+  virtual ActivationFunction final_activation() const {
+    return ActivationFunction::kLinear;
   }
 
   // Unique in the model, such as "conv2d_1".

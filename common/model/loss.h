@@ -3,10 +3,12 @@
 #define PACELINE_COMMON_MODEL_LOSS_H_
 
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/model/activation.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/job.pb.h"
 
@@ -24,6 +26,16 @@ class Loss {
   // Whether labels are int32 class ids of shape [batch], rather than values of
   // the shape of the output.
   virtual bool has_sparse_labels() const = 0;
+
+  // Whether the config says that the output is logits. What the loss reads in
+  // the end, loss_input.h says.
+  virtual bool reads_logits() const { return false; }
+
+  // The activation that makes probabilities of this loss's logits; nullopt if
+  // it knows no logits.
+  virtual std::optional<ActivationFunction> logits_activation() const {
+    return std::nullopt;
+  }
 
   // InvalidArgument if a model's output (without the batch) does not fit.
   virtual absl::Status CheckOutput(const Shape& output) const = 0;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/model/loss.h"
@@ -22,6 +23,15 @@ class Metric {
 
   // Keras' class name, such as "SparseCategoricalAccuracy".
   virtual absl::string_view class_name() const = 0;
+
+  // Whether labels are class ids: must be as the loss has it.
+  virtual bool has_sparse_labels() const = 0;
+
+  // The loss whose mean this is; null for all but MeanLoss.
+  virtual const Loss* mean_of() const { return nullptr; }
+
+  // InvalidArgument if a model's output (without the batch) does not fit.
+  virtual absl::Status CheckOutput(const Shape& output) const = 0;
 
   // The key in logs, such as "accuracy".
   std::string name;

@@ -1,0 +1,62 @@
+// Keras' activation functions by name. Devices compute them.
+#ifndef PACELINE_COMMON_MODEL_ACTIVATION_H_
+#define PACELINE_COMMON_MODEL_ACTIVATION_H_
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace paceline {
+
+// Softmax and log-softmax work along the last axis, all others on each element.
+// worker/device/activation_formulas.h has the formulas.
+enum class ActivationFunction {
+  kLinear,
+  kRelu,
+  kRelu6,
+  kLeakyRelu,  // Slope 0.2 below 0.
+  kElu,        // alpha 1.
+  kCelu,       // alpha 1.
+  kSelu,
+  kSigmoid,
+  kHardSigmoid,  // relu6(x + 3) / 6.
+  kLogSigmoid,
+  kTanh,
+  kHardTanh,
+  kTanhShrink,
+  kHardShrink,  // Threshold 0.5.
+  kSoftShrink,  // Threshold 0.5.
+  kSoftplus,
+  kSoftsign,
+  kSilu,
+  kHardSilu,
+  kGelu,  // Exact: by erf.
+  kMish,
+  kExponential,
+  kSquareplus,  // b 4.
+  kSparsePlus,
+  kSparseSigmoid,
+  kSoftmax,
+  kLogSoftmax,
+};
+
+// Whether an element of the output depends on the whole row, not on its input
+// alone.
+inline bool IsRowwise(ActivationFunction function) {
+  return function == ActivationFunction::kSoftmax ||
+         function == ActivationFunction::kLogSoftmax;
+}
+
+// A name in a config. Several may mean one function ("swish", "silu"); the
+// first is the one that Keras writes.
+struct ActivationName {
+  ActivationFunction function;
+  const char* name;
+};
+absl::Span<const ActivationName> ActivationNames();
+
+// Keras' name, such as "relu".
+absl::string_view ActivationFunctionName(ActivationFunction function);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_ACTIVATION_H_

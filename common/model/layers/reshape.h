@@ -1,0 +1,31 @@
+// Another shape for the same elements, in C order.
+#ifndef PACELINE_COMMON_MODEL_LAYERS_RESHAPE_H_
+#define PACELINE_COMMON_MODEL_LAYERS_RESHAPE_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/model/layer.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+// (...) to target_shape, whose one -1 stands for what remains.
+class Reshape : public Layer {
+ public:
+  static constexpr char kClassName[] = "Reshape";
+  static const FieldTable<Reshape>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  absl::StatusOr<Shape> OutputShape(
+      absl::Span<const Shape> inputs) const override;
+
+  Shape target_shape;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYERS_RESHAPE_H_

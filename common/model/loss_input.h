@@ -1,0 +1,28 @@
+// What a loss reads of a model: its output, or the logits behind it.
+//
+// As in Keras, an output that comes straight from softmax (from sigmoid, for
+// binary cross-entropy) is traced back to that activation's input, whatever
+// `from_logits` says: no clipping, and a gradient that does not vanish.
+#ifndef PACELINE_COMMON_MODEL_LOSS_INPUT_H_
+#define PACELINE_COMMON_MODEL_LOSS_INPUT_H_
+
+#include "common/model/graph.h"
+#include "common/model/loss.h"
+
+namespace paceline {
+
+struct LossInput {
+  // The loss reads what goes into the final activation of the output node
+  // (Layer::final_activation), and its gradient enters there: the backward of
+  // that activation is left out.
+  bool before_activation = false;
+  // The loss takes what it reads for logits.
+  bool from_logits = false;
+};
+
+// Also for losses that are used as metrics.
+LossInput ResolveLossInput(const Graph& graph, const Loss& loss);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LOSS_INPUT_H_

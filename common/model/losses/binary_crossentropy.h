@@ -1,0 +1,43 @@
+// Cross-entropy of independent yes or no.
+//
+// Output of any shape; the mean over its elements. Labels y become
+// y (1 - label_smoothing) + label_smoothing / 2. From logits x:
+// max(x, 0) - x y + log(1 + exp(-|x|)). From probabilities p, with
+// c = clip(p, 1e-7, 1 - 1e-7): -y log c - (1 - y) log(1 - c).
+#ifndef PACELINE_COMMON_MODEL_LOSSES_BINARY_CROSSENTROPY_H_
+#define PACELINE_COMMON_MODEL_LOSSES_BINARY_CROSSENTROPY_H_
+
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "common/model/activation.h"
+#include "common/model/loss.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+class BinaryCrossentropy : public Loss {
+ public:
+  static constexpr char kClassName[] = "BinaryCrossentropy";
+  static const FieldTable<BinaryCrossentropy>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  bool has_sparse_labels() const override { return false; }
+  bool reads_logits() const override { return from_logits; }
+  std::optional<ActivationFunction> logits_activation() const override {
+    return ActivationFunction::kSigmoid;
+  }
+  absl::Status CheckOutput(const Shape& output) const override;
+
+  bool from_logits = false;
+  // In [0, 1].
+  double label_smoothing = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LOSSES_BINARY_CROSSENTROPY_H_

@@ -1,0 +1,43 @@
+// Cross-entropy of classes given by their probabilities.
+//
+// Output (..., classes); the mean over the leading dimensions. Labels y become
+// y (1 - label_smoothing) + label_smoothing / classes. From logits x:
+// -Σ y log softmax(x). From probabilities p: -Σ y log clip(p / Σ p, 1e-7, 1 -
+// 1e-7).
+#ifndef PACELINE_COMMON_MODEL_LOSSES_CATEGORICAL_CROSSENTROPY_H_
+#define PACELINE_COMMON_MODEL_LOSSES_CATEGORICAL_CROSSENTROPY_H_
+
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "common/model/activation.h"
+#include "common/model/loss.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+class CategoricalCrossentropy : public Loss {
+ public:
+  static constexpr char kClassName[] = "CategoricalCrossentropy";
+  static const FieldTable<CategoricalCrossentropy>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  bool has_sparse_labels() const override { return false; }
+  bool reads_logits() const override { return from_logits; }
+  std::optional<ActivationFunction> logits_activation() const override {
+    return ActivationFunction::kSoftmax;
+  }
+  absl::Status CheckOutput(const Shape& output) const override;
+
+  bool from_logits = false;
+  // In [0, 1].
+  double label_smoothing = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LOSSES_CATEGORICAL_CROSSENTROPY_H_

@@ -1,0 +1,27 @@
+// Mean of (output - label)² over the elements of an output of any shape.
+#ifndef PACELINE_COMMON_MODEL_LOSSES_MEAN_SQUARED_ERROR_H_
+#define PACELINE_COMMON_MODEL_LOSSES_MEAN_SQUARED_ERROR_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "common/model/loss.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+class MeanSquaredError : public Loss {
+ public:
+  static constexpr char kClassName[] = "MeanSquaredError";
+  static const FieldTable<MeanSquaredError>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  bool has_sparse_labels() const override { return false; }
+  absl::Status CheckOutput(const Shape& output) const override;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LOSSES_MEAN_SQUARED_ERROR_H_

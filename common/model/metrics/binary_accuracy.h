@@ -1,0 +1,30 @@
+// Share of elements for which (output > threshold) equals (label > threshold);
+// the mean over the elements of an example.
+#ifndef PACELINE_COMMON_MODEL_METRICS_BINARY_ACCURACY_H_
+#define PACELINE_COMMON_MODEL_METRICS_BINARY_ACCURACY_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "common/model/metric.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+class BinaryAccuracy : public Metric {
+ public:
+  static constexpr char kClassName[] = "BinaryAccuracy";
+  static const FieldTable<BinaryAccuracy>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  bool has_sparse_labels() const override { return false; }
+  absl::Status CheckOutput(const Shape& output) const override;
+
+  double threshold = 0.5;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_METRICS_BINARY_ACCURACY_H_

@@ -1,0 +1,35 @@
+// A loss as a metric: its mean over the examples, without regularization.
+#ifndef PACELINE_COMMON_MODEL_METRICS_MEAN_LOSS_H_
+#define PACELINE_COMMON_MODEL_METRICS_MEAN_LOSS_H_
+
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "common/model/loss.h"
+#include "common/model/metric.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+class MeanLoss : public Metric {
+ public:
+  // Devices know a mean loss by this; class_name() is that of the loss.
+  explicit MeanLoss(std::unique_ptr<const Loss> loss)
+      : loss_(std::move(loss)) {}
+
+  absl::string_view class_name() const override { return loss_->class_name(); }
+  const Loss* mean_of() const override { return loss_.get(); }
+  bool has_sparse_labels() const override { return loss_->has_sparse_labels(); }
+  absl::Status CheckOutput(const Shape& output) const override {
+    return loss_->CheckOutput(output);
+  }
+
+ private:
+  std::unique_ptr<const Loss> loss_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_METRICS_MEAN_LOSS_H_

@@ -1,0 +1,48 @@
+// The geometry of convolution and pooling along one axis.
+#ifndef PACELINE_COMMON_MODEL_WINDOW_H_
+#define PACELINE_COMMON_MODEL_WINDOW_H_
+
+#include <array>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+enum class Padding { kValid, kSame };
+
+// A window that slides over the elements of an axis.
+struct Window {
+  int64_t size = 1;
+  int64_t stride = 1;
+  // Distance of the window's elements.
+  int64_t dilation = 1;
+  Padding padding = Padding::kValid;
+};
+
+// Where its positions lie: output element o reads the inputs
+// o * stride - pad_before + k * dilation for k in [0, size).
+struct WindowExtent {
+  // Positions; 0 if the window does not fit.
+  int64_t output = 0;
+  // Elements beyond the ends that positions reach.
+  int64_t pad_before = 0;
+  int64_t pad_after = 0;
+};
+
+// Keras' rule: "valid" pads nothing; "same" gives ceil(input / stride)
+// positions, the smaller half of the padding in front. `pad_after` is negative
+// where the last position ends before the input does.
+WindowExtent ExtentOf(const Window& window, int64_t input);
+
+// The spatial shape of a window over an image of shape (height, width,
+// channels). InvalidArgument if `input` is no image or the window does not fit.
+absl::StatusOr<std::array<int64_t, 2>> WindowOutput(
+    absl::string_view class_name, const std::array<Window, 2>& windows,
+    const Shape& input);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_WINDOW_H_
