@@ -7,12 +7,9 @@
 // on one shard, contiguous at the worker and on the shard, so that it is sent
 // as it is:
 //
-//   bucket 0: | dense_1/kernel dense_1/bias |            bucket 1: |
-//   dense/kernel      |
-//             |<------ block 0 of shard 0 ->|                      | rows 0-99
-//             | rest  |
-//                                                        block 1 of shard 0 ^
-//                                                        ^ block 0 of shard 1
+//   bucket 0                        bucket 1
+//   | dense_1/kernel dense_1/bias | | dense/kernel                         |
+//   |    block 0 of shard 0       | | block 1 of shard 0 | block 0 of shard 1
 //
 // Within a bucket the parts are ordered by shard. A variable that is cut over
 // shards is a bucket of its own, since its parts must stay together for the
@@ -27,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/model/variable.h"
+#include "common/sharding/placement.h"
 #include "paceline/v1/job.pb.h"
 
 namespace paceline {
@@ -72,7 +70,8 @@ struct VariablePlace {
 class ShardPlan {
  public:
   // `variables` in the order of the graph; `bytes_per_element` is 4 or 8.
-  // InvalidArgument if there are no variables, or no shard.
+  // InvalidArgument if there are no variables, or no shard, or if the
+  // partitioner contradicts itself.
   static absl::StatusOr<ShardPlan> Make(
       absl::Span<const VariableSpec> variables, int shard_count,
       const v1::Partitioner& partitioner, int bytes_per_element);
@@ -88,6 +87,9 @@ class ShardPlan {
   int64_t element_count() const { return element_count_; }
 
  private:
+  // Adds the parts, blocks and places of a bucket.
+  void LayOutBucket(int bucket, const Placement& placement);
+
   int shard_count_ = 0;
   int64_t element_count_ = 0;
   std::vector<Bucket> buckets_;

@@ -1,0 +1,190 @@
+#include "common/sharding/placement.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/limits.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+namespace {
+
+// TensorFlow's default for MinSizePartitioner.
+constexpr int64_t kDefaultMinPartBytes = 256 << 10;
+
+// A variable as a stack of rows along axis 0.
+struct Rows {
+  int64_t count = 1;
+  // In elements.
+  int64_t size = 1;
+  int64_t elements() const { return count * size; }
+};
+
+absl::StatusOr<std::vector<Rows>> RowsOf(
+    absl::Span<const VariableSpec> variables) {
+  std::vector<Rows> result;
+  for (const VariableSpec& variable : variables) {
+    const int64_t elements = NumElements(variable.shape);
+    if (elements < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("variable ", variable.name, " of shape ",
+                       ShapeToString(variable.shape), " has no elements"));
+    }
+    const int64_t rows = variable.shape.empty() ? 1 : variable.shape[0];
+    result.push_back({rows, elements / rows});
+  }
+  return result;
+}
+
+// Indices of `rows` by falling size, equal ones in their order.
+std::vector<int> LargestFirst(absl::Span<const Rows> rows) {
+  std::vector<int> order(rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return rows[a].elements() > rows[b].elements();
+  });
+  return order;
+}
+
+// The `count` shards with the smallest loads, ascending.
+std::vector<int> EmptiestShards(absl::Span<const int64_t> loads,
+                                int64_t count) {
+  std::vector<int> shards(loads.size());
+  std::iota(shards.begin(), shards.end(), 0);
+  std::stable_sort(shards.begin(), shards.end(),
+                   [&](int a, int b) { return loads[a] < loads[b]; });
+  shards.resize(count);
+  std::sort(shards.begin(), shards.end());
+  return shards;
+}
+
+void PlaceWhole(const Rows& rows, std::vector<int64_t>& loads,
+                std::vector<PlacedRange>& ranges) {
+  const auto emptiest = std::min_element(loads.begin(), loads.end());
+  *emptiest += rows.elements();
+  ranges.push_back(
+      {static_cast<int>(emptiest - loads.begin()), 0, rows.elements()});
+}
+
+Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count) {
+  int64_t total = 0;
+  for (const Rows& rows : variables) total += rows.elements();
+  // The fair share of shard s is [share_end(s - 1), share_end(s)) of a line on
+  // which the large variables lie end to end.
+  const auto share_end = [&](int shard) {
+    return static_cast<int64_t>(static_cast<__int128>(total) * (shard + 1) /
+                                shard_count);
+  };
+
+  Placement placement(variables.size());
+  std::vector<int64_t> loads(shard_count, 0);
+  int64_t start = 0;
+  int shard = 0;
+  for (int v : LargestFirst(variables)) {
+    const Rows& rows = variables[v];
+    if (rows.elements() <= total / shard_count) {
+      PlaceWhole(rows, loads, placement[v]);
+      continue;
+    }
+    int64_t row = 0;
+    while (row < rows.count) {
+      // Up to the end of the share, rounded to whole rows.
+      int64_t end = rows.count;
+      if (shard + 1 < shard_count) {
+        const int64_t room = share_end(shard) - start;
+        end = std::clamp((room + rows.size / 2) / rows.size, row, rows.count);
+      }
+      if (end > row) {
+        const int64_t count = (end - row) * rows.size;
+        placement[v].push_back({shard, row * rows.size, count});
+        loads[shard] += count;
+        row = end;
+      }
+      if (row < rows.count) ++shard;
+    }
+    start += rows.elements();
+  }
+  return placement;
+}
+
+// Into how many ranges a partitioner cuts a variable.
+absl::StatusOr<int64_t> RangeCount(const Rows& rows,
+                                   const v1::Partitioner& partitioner,
+                                   int bytes_per_element) {
+  const int64_t row_bytes = rows.size * bytes_per_element;
+  const int64_t bytes =
+      static_cast<int64_t>(std::min<uint64_t>(partitioner.bytes(), INT64_MAX));
+  switch (partitioner.kind()) {
+    case v1::Partitioner::KIND_MIN_SIZE: {
+      const int64_t least = bytes == 0 ? kDefaultMinPartBytes : bytes;
+      const int64_t rows_needed =
+          least / row_bytes + (least % row_bytes == 0 ? 0 : 1);
+      return std::max<int64_t>(1, rows.count / rows_needed);
+    }
+    case v1::Partitioner::KIND_MAX_SIZE: {
+      if (bytes == 0) {
+        return absl::InvalidArgumentError(
+            "partitioner.bytes is 0; the max_size partitioner needs the bytes "
+            "of a part");
+      }
+      const int64_t rows_fitting = std::max<int64_t>(1, bytes / row_bytes);
+      return (rows.count - 1) / rows_fitting + 1;
+    }
+    case v1::Partitioner::KIND_FIXED:
+      if (partitioner.parts() == 0) {
+        return absl::InvalidArgumentError(
+            "partitioner.parts is 0; the fixed partitioner needs at least 1");
+      }
+      return std::min<int64_t>(rows.count, partitioner.parts());
+    default:
+      return absl::InvalidArgumentError(absl::StrCat(
+          "partitioner.kind ", partitioner.kind(), " is not known"));
+  }
+}
+
+// Cuts into `count` ranges whose rows differ by one at most, the longer ones
+// first, as TensorFlow does.
+void PlaceRanges(const Rows& rows, int64_t count, std::vector<int64_t>& loads,
+                 std::vector<PlacedRange>& ranges) {
+  const int64_t shard_count = static_cast<int64_t>(loads.size());
+  const int64_t runs = std::min(count, shard_count);
+  const std::vector<int> shards = EmptiestShards(loads, runs);
+  int64_t begin = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t row_count =
+        rows.count / count + (i < rows.count % count ? 1 : 0);
+    const int shard = shards[i * runs / count];
+    ranges.push_back({shard, begin, row_count * rows.size});
+    loads[shard] += row_count * rows.size;
+    begin += row_count * rows.size;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Placement> PlaceVariables(
+    absl::Span<const VariableSpec> variables, int shard_count,
+    const v1::Partitioner& partitioner, int bytes_per_element) {
+  ASSIGN_OR_RETURN(const std::vector<Rows> rows, RowsOf(variables));
+  if (partitioner.kind() == v1::Partitioner::KIND_UNSPECIFIED) {
+    return PlaceByBalance(rows, shard_count);
+  }
+  Placement placement(variables.size());
+  std::vector<int64_t> loads(shard_count, 0);
+  for (int v : LargestFirst(rows)) {
+    ASSIGN_OR_RETURN(const int64_t count,
+                     RangeCount(rows[v], partitioner, bytes_per_element));
+    if (count > limits::kMaxPartsPerVariable) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "partitioner cuts variable ", variables[v].name, " into ", count,
+          " parts; at most ", limits::kMaxPartsPerVariable, " are possible"));
+    }
+    PlaceRanges(rows[v], count, loads, placement[v]);
+  }
+  return placement;
+}
+
+}  // namespace paceline

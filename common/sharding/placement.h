@@ -1,0 +1,41 @@
+// Which rows of which variable go to which shard.
+#ifndef PACELINE_COMMON_SHARDING_PLACEMENT_H_
+#define PACELINE_COMMON_SHARDING_PLACEMENT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/model/variable.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+
+// Elements [begin, begin + count) of a variable, whole rows of its axis 0.
+struct PlacedRange {
+  int shard = 0;
+  int64_t begin = 0;
+  int64_t count = 0;
+};
+
+// Of each variable its ranges: at least one, in order, none empty, together the
+// whole variable, and by ascending shard.
+using Placement = std::vector<std::vector<PlacedRange>>;
+
+// By default, shards hold equal bytes as far as rows allow. Variables larger
+// than a fair share are laid end to end and cut at every multiple of the share;
+// the others stay whole and go, largest first, to the emptiest shard.
+//
+// TensorFlow's partitioners say into how many nearly equal ranges a variable is
+// cut. Ranges of one variable go in runs to the emptiest shards.
+//
+// Deterministic. InvalidArgument names the key of the partitioner that is
+// wrong, or a variable without elements.
+absl::StatusOr<Placement> PlaceVariables(
+    absl::Span<const VariableSpec> variables, int shard_count,
+    const v1::Partitioner& partitioner, int bytes_per_element);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SHARDING_PLACEMENT_H_
