@@ -1,0 +1,159 @@
+// The formulas of Keras' elementwise activations and their derivatives: for the
+// reference device, and for those of others that their library lacks.
+#ifndef PACELINE_WORKER_DEVICE_ACTIVATION_FORMULAS_H_
+#define PACELINE_WORKER_DEVICE_ACTIVATION_FORMULAS_H_
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "common/model/activation.h"
+#include "glog/logging.h"
+
+namespace paceline {
+
+// Klambauer et al.: Self-Normalizing Neural Networks.
+inline constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
+inline constexpr double kSeluScale = 1.0507009873554804934193349852946;
+
+template <typename T>
+T SigmoidOf(T x) {
+  // exp of nothing positive: no overflow.
+  const T e = std::exp(-std::abs(x));
+  return x >= 0 ? 1 / (1 + e) : e / (1 + e);
+}
+
+template <typename T>
+T SoftplusOf(T x) {
+  return std::max(x, T{0}) + std::log1p(std::exp(-std::abs(x)));
+}
+
+// f(x). `function` must not be row-wise.
+template <typename T>
+T Activate(ActivationFunction function, T x) {
+  using enum ActivationFunction;
+  switch (function) {
+    case kLinear:
+      return x;
+    case kRelu:
+      return std::max(x, T{0});
+    case kRelu6:
+      return std::clamp(x, T{0}, T{6});
+    case kLeakyRelu:
+      return x > 0 ? x : T(0.2) * x;
+    case kElu:
+    case kCelu:
+      return x > 0 ? x : std::expm1(x);
+    case kSelu:
+      return T(kSeluScale) * (x > 0 ? x : T(kSeluAlpha) * std::expm1(x));
+    case kSigmoid:
+      return SigmoidOf(x);
+    case kHardSigmoid:
+      return std::clamp(x + 3, T{0}, T{6}) / 6;
+    case kLogSigmoid:
+      return -SoftplusOf(-x);
+    case kTanh:
+      return std::tanh(x);
+    case kHardTanh:
+      return std::clamp(x, T{-1}, T{1});
+    case kTanhShrink:
+      return x - std::tanh(x);
+    case kHardShrink:
+      return std::abs(x) > T(0.5) ? x : T{0};
+    case kSoftShrink:
+      return x > T(0.5) ? x - T(0.5) : x < T(-0.5) ? x + T(0.5) : T{0};
+    case kSoftplus:
+      return SoftplusOf(x);
+    case kSoftsign:
+      return x / (1 + std::abs(x));
+    case kSilu:
+      return x * SigmoidOf(x);
+    case kHardSilu:
+      return x * std::clamp(x + 3, T{0}, T{6}) / 6;
+    case kGelu:
+      return x / 2 * std::erfc(-x / std::numbers::sqrt2_v<T>);
+    case kMish:
+      return x * std::tanh(SoftplusOf(x));
+    case kExponential:
+      return std::exp(x);
+    case kSquareplus:
+      return (x + std::sqrt(x * x + 4)) / 2;
+    case kSparsePlus:
+      return x <= -1 ? T{0} : x >= 1 ? x : (x + 1) * (x + 1) / 4;
+    case kSparseSigmoid:
+      return std::clamp((x + 1) / 2, T{0}, T{1});
+    case kSoftmax:
+    case kLogSoftmax:
+      break;
+  }
+  LOG(FATAL) << ActivationFunctionName(function) << " is not elementwise";
+}
+
+// df/dx; at a bend, that of the side where TensorFlow puts it. `function` must
+// not be row-wise.
+template <typename T>
+T ActivationDerivative(ActivationFunction function, T x) {
+  using enum ActivationFunction;
+  switch (function) {
+    case kLinear:
+      return 1;
+    case kRelu:
+      return x > 0 ? 1 : 0;
+    case kRelu6:
+      return x > 0 && x < 6 ? 1 : 0;
+    case kLeakyRelu:
+      return x > 0 ? T{1} : T(0.2);
+    case kElu:
+    case kCelu:
+      return x > 0 ? T{1} : std::exp(x);
+    case kSelu:
+      return T(kSeluScale) * (x > 0 ? T{1} : T(kSeluAlpha) * std::exp(x));
+    case kSigmoid:
+      return SigmoidOf(x) * SigmoidOf(-x);
+    case kHardSigmoid:
+      return x > -3 && x < 3 ? T{1} / 6 : T{0};
+    case kLogSigmoid:
+      return SigmoidOf(-x);
+    case kTanh:
+      return 1 - std::tanh(x) * std::tanh(x);
+    case kHardTanh:
+      return x > -1 && x < 1 ? 1 : 0;
+    case kTanhShrink:
+      return std::tanh(x) * std::tanh(x);
+    case kHardShrink:
+    case kSoftShrink:
+      return std::abs(x) > T(0.5) ? 1 : 0;
+    case kSoftplus:
+      return SigmoidOf(x);
+    case kSoftsign:
+      return 1 / ((1 + std::abs(x)) * (1 + std::abs(x)));
+    case kSilu:
+      return SigmoidOf(x) * (1 + x * SigmoidOf(-x));
+    case kHardSilu:
+      return x <= -3 ? T{0} : x >= 3 ? T{1} : (2 * x + 3) / 6;
+    case kGelu:
+      return std::erfc(-x / std::numbers::sqrt2_v<T>) / 2 +
+             x * std::exp(-x * x / 2) * std::numbers::inv_sqrtpi_v<T> /
+                 std::numbers::sqrt2_v<T>;
+    case kMish: {
+      const T t = std::tanh(SoftplusOf(x));
+      return t + x * (1 - t * t) * SigmoidOf(x);
+    }
+    case kExponential:
+      return std::exp(x);
+    case kSquareplus:
+      return (1 + x / std::sqrt(x * x + 4)) / 2;
+    case kSparsePlus:
+      return std::clamp((x + 1) / 2, T{0}, T{1});
+    case kSparseSigmoid:
+      return x > -1 && x < 1 ? T(0.5) : T{0};
+    case kSoftmax:
+    case kLogSoftmax:
+      break;
+  }
+  LOG(FATAL) << ActivationFunctionName(function) << " is not elementwise";
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_ACTIVATION_FORMULAS_H_
