@@ -3,12 +3,10 @@
 #define PACELINE_COMMON_MODEL_LOSS_H_
 
 #include <memory>
-#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "common/model/activation.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/job.pb.h"
 
@@ -31,11 +29,8 @@ class Loss {
   // the end, loss_input.h says.
   virtual bool reads_logits() const { return false; }
 
-  // The activation that makes probabilities of this loss's logits; nullopt if
-  // it knows no logits.
-  virtual std::optional<ActivationFunction> logits_activation() const {
-    return std::nullopt;
-  }
+  // Whether it is a cross-entropy, which can be computed from logits.
+  virtual bool has_logits_form() const { return false; }
 
   // InvalidArgument if a model's output (without the batch) does not fit.
   virtual absl::Status CheckOutput(const Shape& output) const = 0;

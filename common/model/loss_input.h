@@ -1,8 +1,9 @@
 // What a loss reads of a model: its output, or the logits behind it.
 //
-// As in Keras, an output that comes straight from softmax (from sigmoid, for
-// binary cross-entropy) is traced back to that activation's input, whatever
-// `from_logits` says: no clipping, and a gradient that does not vanish.
+// As in Keras, a cross-entropy whose input comes straight from softmax or
+// sigmoid is traced back to that activation's input, whatever `from_logits`
+// says: no clipping, and a gradient that does not vanish. Also as in Keras, it
+// is not asked which of the two it is.
 #ifndef PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 #define PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 

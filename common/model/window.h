@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -40,8 +39,7 @@ WindowExtent ExtentOf(const Window& window, int64_t input);
 // The spatial shape of a window over an image of shape (height, width,
 // channels). InvalidArgument if `input` is no image or the window does not fit.
 absl::StatusOr<std::array<int64_t, 2>> WindowOutput(
-    absl::string_view class_name, const std::array<Window, 2>& windows,
-    const Shape& input);
+    const std::array<Window, 2>& windows, const Shape& input);
 
 }  // namespace paceline
 

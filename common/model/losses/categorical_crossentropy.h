@@ -7,11 +7,8 @@
 #ifndef PACELINE_COMMON_MODEL_LOSSES_CATEGORICAL_CROSSENTROPY_H_
 #define PACELINE_COMMON_MODEL_LOSSES_CATEGORICAL_CROSSENTROPY_H_
 
-#include <optional>
-
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "common/model/activation.h"
 #include "common/model/loss.h"
 #include "common/tensor/shape.h"
 
@@ -28,9 +25,7 @@ class CategoricalCrossentropy : public Loss {
   absl::string_view class_name() const override { return kClassName; }
   bool has_sparse_labels() const override { return false; }
   bool reads_logits() const override { return from_logits; }
-  std::optional<ActivationFunction> logits_activation() const override {
-    return ActivationFunction::kSoftmax;
-  }
+  bool has_logits_form() const override { return true; }
   absl::Status CheckOutput(const Shape& output) const override;
 
   bool from_logits = false;

@@ -1,0 +1,50 @@
+#include "common/model/window.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace paceline {
+
+WindowExtent ExtentOf(const Window& window, int64_t input) {
+  const int64_t reach = (window.size - 1) * window.dilation + 1;
+  WindowExtent extent;
+  if (window.padding == Padding::kSame) {
+    extent.output = (input + window.stride - 1) / window.stride;
+  } else if (input >= reach) {
+    extent.output = (input - reach) / window.stride + 1;
+  } else {
+    return extent;
+  }
+  const int64_t beyond = (extent.output - 1) * window.stride + reach - input;
+  extent.pad_before =
+      window.padding == Padding::kSame ? std::max<int64_t>(beyond, 0) / 2 : 0;
+  extent.pad_after = beyond - extent.pad_before;
+  return extent;
+}
+
+absl::StatusOr<std::array<int64_t, 2>> WindowOutput(
+    const std::array<Window, 2>& windows, const Shape& input) {
+  if (input.size() != 3) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("input must have shape (height, width, channels), got ",
+                     ShapeToString(input)));
+  }
+  std::array<int64_t, 2> output;
+  for (int axis = 0; axis < 2; ++axis) {
+    const Window& window = windows[axis];
+    output[axis] = ExtentOf(window, input[axis]).output;
+    if (output[axis] == 0) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "a window of %d with dilation %d does not fit into the %s of input "
+          "shape %s",
+          window.size, window.dilation, axis == 0 ? "height" : "width",
+          ShapeToString(input)));
+    }
+  }
+  return output;
+}
+
+}  // namespace paceline
