@@ -9,11 +9,11 @@
 #include "absl/strings/string_view.h"
 
 // Returns from the enclosing function if `expression` is an error.
-#define RETURN_IF_ERROR(expression)                           \
-  do {                                                        \
-    if (absl::Status status_ = (expression); !status_.ok()) { \
-      return status_;                                         \
-    }                                                         \
+#define RETURN_IF_ERROR(expression)                             \
+  do {                                                          \
+    if (absl::Status returned = (expression); !returned.ok()) { \
+      return returned;                                          \
+    }                                                           \
   } while (false)
 
 // Assigns the value of a StatusOr to `target`, or returns its error.
