@@ -1,0 +1,173 @@
+// How one C++ type is read from and written to a configuration Value.
+#ifndef PACELINE_COMMON_CONFIG_CODEC_H_
+#define PACELINE_COMMON_CONFIG_CODEC_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/base/status_macros.h"
+#include "common/config/path.h"
+#include "common/config/value.h"
+
+namespace paceline {
+
+// `Codec<M>::Read(value, path, out)` fails with an error at `path` that says
+// what is expected; `Write(m)` gives what Read accepts; `Type()` names the type
+// for people.
+//
+// A class of its own is read and written by two functions in its namespace:
+//   absl::Status ReadConfig(const Value& value, const Path& path, M& out);
+//   Value WriteConfig(const M& m);
+// and, if "object" does not say enough, `std::string ConfigType(const M*)`.
+template <typename M>
+struct Codec {
+  static absl::Status Read(const Value& value, const Path& path, M& out) {
+    return ReadConfig(value, path, out);
+  }
+  static Value Write(const M& m) { return WriteConfig(m); }
+  static std::string Type() {
+    if constexpr (requires { ConfigType(static_cast<const M*>(nullptr)); }) {
+      return ConfigType(static_cast<const M*>(nullptr));
+    } else {
+      return "object";
+    }
+  }
+};
+
+// `<path>: expected <type>, got <value>`.
+absl::Status WrongType(const Value& value, const Path& path,
+                       absl::string_view type);
+
+template <>
+struct Codec<bool> {
+  static absl::Status Read(const Value& value, const Path& path, bool& out);
+  static Value Write(bool m) { return m; }
+  static std::string Type() { return "bool"; }
+};
+
+// A double that is whole (as google.protobuf.Struct has it) is taken.
+template <>
+struct Codec<int64_t> {
+  static absl::Status Read(const Value& value, const Path& path, int64_t& out);
+  static Value Write(int64_t m) { return m; }
+  static std::string Type() { return "integer"; }
+};
+
+// Infinities and NaN are refused.
+template <>
+struct Codec<double> {
+  static absl::Status Read(const Value& value, const Path& path, double& out);
+  static Value Write(double m) { return m; }
+  static std::string Type() { return "number"; }
+};
+
+template <>
+struct Codec<std::string> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           std::string& out);
+  static Value Write(const std::string& m) { return m; }
+  static std::string Type() { return "string"; }
+};
+
+// Keras' sizes: one integer for both, or a pair.
+template <>
+struct Codec<std::array<int64_t, 2>> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           std::array<int64_t, 2>& out);
+  static Value Write(const std::array<int64_t, 2>& m) {
+    return Value::List{m[0], m[1]};
+  }
+  static std::string Type() { return "integer or pair of integers"; }
+};
+
+// Null where there is none.
+template <typename M>
+struct Codec<std::optional<M>> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           std::optional<M>& out) {
+    if (value.is_null()) {
+      out.reset();
+      return absl::OkStatus();
+    }
+    return Codec<M>::Read(value, path, out.emplace());
+  }
+  static Value Write(const std::optional<M>& m) {
+    return m ? Codec<M>::Write(*m) : Value();
+  }
+  static std::string Type() { return Codec<M>::Type() + " or null"; }
+};
+
+template <typename M>
+struct Codec<std::vector<M>> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           std::vector<M>& out) {
+    if (!value.is_list()) return WrongType(value, path, Type());
+    out.clear();
+    for (size_t i = 0; i < value.as_list().size(); ++i) {
+      RETURN_IF_ERROR(Codec<M>::Read(value.as_list()[i], path.Index(i),
+                                     out.emplace_back()));
+    }
+    return absl::OkStatus();
+  }
+  static Value Write(const std::vector<M>& m) {
+    Value::List list;
+    for (const M& element : m) list.push_back(Codec<M>::Write(element));
+    return list;
+  }
+  static std::string Type() { return "list of " + Codec<M>::Type() + "s"; }
+};
+
+// One value of an enumeration. The first name of a value is the one written;
+// others are aliases. An enum has, in its namespace,
+//   absl::Span<const EnumName<E>> EnumNames(E);
+template <typename E>
+struct EnumName {
+  E value;
+  const char* name;
+};
+
+// The index of the name that `value` holds; the error lists the names.
+absl::Status ReadEnumName(const Value& value, const Path& path,
+                          const std::vector<std::string>& names, size_t& index);
+
+template <typename E>
+requires std::is_enum_v<E>
+struct Codec<E> {
+  static absl::Status Read(const Value& value, const Path& path, E& out) {
+    size_t index = 0;
+    RETURN_IF_ERROR(ReadEnumName(value, path, Names(), index));
+    out = EnumNames(E{})[index].value;
+    return absl::OkStatus();
+  }
+  static Value Write(E m) {
+    for (const EnumName<E>& each : EnumNames(E{})) {
+      if (each.value == m) return each.name;
+    }
+    return nullptr;
+  }
+  static std::string Type() {
+    std::string type;
+    for (const std::string& name : Names()) {
+      type += (type.empty() ? "`" : "|`") + name + "`";
+    }
+    return type;
+  }
+
+ private:
+  static std::vector<std::string> Names() {
+    std::vector<std::string> names;
+    for (const EnumName<E>& each : EnumNames(E{})) names.push_back(each.name);
+    return names;
+  }
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_CONFIG_CODEC_H_

@@ -1,0 +1,103 @@
+#include "common/config/field_table.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "common/config/suggestion.h"
+
+namespace paceline {
+
+FixedField Only(std::string key, Value value, std::string help) {
+  FieldInfo info{.key = std::move(key),
+                 .type = absl::StrCat("only ", Excerpt(value)),
+                 .expectation = "",
+                 .help = std::move(help)};
+  auto read = [value](const Value& given, const Path& path) {
+    if (given == value) return absl::OkStatus();
+    return ConfigError(path,
+                       absl::StrCat(Excerpt(given), " is not supported yet; ",
+                                    "only ", Excerpt(value), " is"),
+                       absl::StatusCode::kUnimplemented);
+  };
+  return {std::move(info), std::move(read), std::move(value)};
+}
+
+FixedField Ignored(std::string key, std::string help) {
+  return {{.key = std::move(key),
+           .type = "any",
+           .expectation = "",
+           .help = std::move(help)},
+          [](const Value&, const Path&) { return absl::OkStatus(); },
+          std::nullopt};
+}
+
+FixedField NotYet(std::string key, std::string help) {
+  return {{.key = std::move(key),
+           .type = "not supported yet",
+           .expectation = "",
+           .help = std::move(help),
+           .is_documented = false},
+          [](const Value&, const Path& path) {
+            return ConfigError(path, "not supported yet",
+                               absl::StatusCode::kUnimplemented);
+          },
+          std::nullopt};
+}
+
+absl::Status FieldTableBase::CheckKeys(
+    const Value& value, const Path& path,
+    const std::vector<FieldInfo>& infos) const {
+  if (!value.is_map() && !value.is_null()) {
+    return WrongType(value, path, absl::StrCat("a map (", name_, ")"));
+  }
+  const Value empty(Value::Map{});
+  const Value& map = value.is_null() ? empty : value;
+  std::vector<std::string> known;
+  for (const FieldInfo& info : infos) {
+    if (info.is_documented) known.push_back(info.key);
+  }
+  for (const Value::Entry& entry : map.as_map()) {
+    if (std::none_of(infos.begin(), infos.end(), [&](const FieldInfo& info) {
+          return info.key == entry.key;
+        })) {
+      return ConfigError(
+          path.Key(entry.key),
+          absl::StrCat("unknown key", Suggestion(entry.key, known)));
+    }
+  }
+  for (const FieldInfo& info : infos) {
+    if (info.is_required && map.Find(info.key) == nullptr) {
+      return ConfigError(path.Key(info.key),
+                         absl::StrCat("missing; expected ", info.type,
+                                      info.expectation.empty() ? "" : " ",
+                                      info.expectation, " (", info.help, ")"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string FieldTableBase::Document(
+    const std::vector<FieldInfo>& infos,
+    const std::vector<std::optional<Value>>& defaults) const {
+  std::string text = absl::StrCat("### ", name_, "\n\n", help_,
+                                  "\n\n| key | type | default | meaning |\n"
+                                  "|---|---|---|---|\n");
+  for (size_t i = 0; i < infos.size(); ++i) {
+    const FieldInfo& info = infos[i];
+    if (!info.is_documented) continue;
+    const std::string type = absl::StrCat(
+        info.type, info.expectation.empty() ? "" : ", ", info.expectation);
+    std::string fallback = "required";
+    if (!info.is_required) {
+      fallback =
+          defaults[i] ? absl::StrCat("`", Excerpt(*defaults[i]), "`") : "";
+    }
+    absl::StrAppend(&text, "| `", info.key, "` | ",
+                    absl::StrReplaceAll(type, {{"|", "\\|"}}), " | ", fallback,
+                    " | ", info.help, " |\n");
+  }
+  return text;
+}
+
+}  // namespace paceline

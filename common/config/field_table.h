@@ -1,0 +1,258 @@
+// One table per class drives reading, writing, errors and documentation of its
+// configuration.
+//
+//   struct Dense : Layer {
+//     int64_t units = 0;
+//     Activation activation = Activation::kLinear;
+//     static const FieldTable<Dense>& Fields();
+//   };
+//
+//   const FieldTable<Dense>& Dense::Fields() {
+//     static const auto& table = *new FieldTable<Dense>(
+//         "Dense", "Densely connected layer.",
+//         {Optional("name", &Layer::name, "Name, unique in the model."),
+//          Required("units", &Dense::units, AtLeast(1), "Size of the output."),
+//          Optional("activation", &Dense::activation, "Of the output."),
+//          Only("data_format", "channels_last", "Layout of images.")});
+//     return table;
+//   }
+//
+// Defaults are those of a default-constructed object, unless the table is given
+// another. What types of members there are, and how a type of its own becomes
+// one, says codec.h.
+#ifndef PACELINE_COMMON_CONFIG_FIELD_TABLE_H_
+#define PACELINE_COMMON_CONFIG_FIELD_TABLE_H_
+
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/base/status_macros.h"
+#include "common/config/check.h"
+#include "common/config/codec.h"
+#include "common/config/path.h"
+#include "common/config/value.h"
+
+namespace paceline {
+
+// What a table says of a key, whatever its class.
+struct FieldInfo {
+  std::string key;
+  // For people: "integer".
+  std::string type;
+  // "at least 1", or empty.
+  std::string expectation;
+  // One line.
+  std::string help;
+  bool is_required = false;
+  // Whether the key appears in the reference documentation.
+  bool is_documented = true;
+};
+
+// A key that has no member: it is accepted or refused, and written as it is.
+struct FixedField {
+  FieldInfo info;
+  std::function<absl::Status(const Value&, const Path&)> read;
+  std::optional<Value> written;
+};
+
+template <typename T>
+struct Field {
+  using Reader = std::function<absl::Status(const Value&, const Path&, T&)>;
+  // Nothing: the key is left out.
+  using Writer = std::function<std::optional<Value>(const T&)>;
+
+  Field(FieldInfo info, Reader read, Writer write)
+      : info(std::move(info)), read(std::move(read)), write(std::move(write)) {}
+  // A field of a base class.
+  template <typename Base>
+  requires std::derived_from<T, Base> &&
+      (!std::same_as<T, Base>)Field(Field<Base> base)
+      : info(std::move(base.info)),
+        read(std::move(base.read)),
+        write(std::move(base.write)) {}
+  Field(FixedField fixed)
+      : info(std::move(fixed.info)),
+        read([read = std::move(fixed.read)](const Value& value,
+                                            const Path& path,
+                                            T&) { return read(value, path); }),
+        write([written = std::move(fixed.written)](const T&) {
+          return written;
+        }) {}
+
+  FieldInfo info;
+  Reader read;
+  Writer write;
+};
+
+// A member that is reached by functions, as those of messages are.
+template <typename T, typename M>
+struct Accessors {
+  std::function<M(const T&)> get;
+  std::function<void(T&, M)> set;
+};
+
+template <typename T, typename M>
+Field<T> MakeField(FieldInfo info, M T::*member, Check check) {
+  info.type = Codec<M>::Type();
+  info.expectation = check.expectation;
+  return Field<T>(
+      std::move(info),
+      [member, check](const Value& value, const Path& path, T& object) {
+        RETURN_IF_ERROR(Codec<M>::Read(value, path, object.*member));
+        return Apply(check, value, path);
+      },
+      [member](const T& object) { return Codec<M>::Write(object.*member); });
+}
+
+template <typename T, typename M>
+Field<T> MakeField(FieldInfo info, Accessors<T, M> member, Check check) {
+  info.type = Codec<M>::Type();
+  info.expectation = check.expectation;
+  return Field<T>(
+      std::move(info),
+      [set = std::move(member.set), check](const Value& value, const Path& path,
+                                           T& object) {
+        M read{};
+        RETURN_IF_ERROR(Codec<M>::Read(value, path, read));
+        RETURN_IF_ERROR(Apply(check, value, path));
+        set(object, std::move(read));
+        return absl::OkStatus();
+      },
+      [get = std::move(member.get)](const T& object) {
+        return Codec<M>::Write(get(object));
+      });
+}
+
+// A key that must be there. `member` is a pointer to a member, or Accessors.
+template <typename Member>
+auto Required(std::string key, Member member, Check check, std::string help) {
+  return MakeField({.key = std::move(key),
+                    .type = "",
+                    .expectation = "",
+                    .help = std::move(help),
+                    .is_required = true},
+                   std::move(member), std::move(check));
+}
+template <typename Member>
+auto Required(std::string key, Member member, std::string help) {
+  return Required(std::move(key), std::move(member), Check(), std::move(help));
+}
+
+// A key that keeps its default when it is not there.
+template <typename Member>
+auto Optional(std::string key, Member member, Check check, std::string help) {
+  return MakeField({.key = std::move(key),
+                    .type = "",
+                    .expectation = "",
+                    .help = std::move(help)},
+                   std::move(member), std::move(check));
+}
+template <typename Member>
+auto Optional(std::string key, Member member, std::string help) {
+  return Optional(std::move(key), std::move(member), Check(), std::move(help));
+}
+
+// A key of Keras' of which one value is supported; others are refused as not
+// supported yet. It is written with that value.
+FixedField Only(std::string key, Value value, std::string help);
+
+// A key that is taken with any value and means nothing here. Not written.
+FixedField Ignored(std::string key, std::string help);
+
+// A key that Paceline knows and does not support yet: Unimplemented.
+FixedField NotYet(std::string key, std::string help);
+
+// The parts of FieldTable that do not depend on the class.
+class FieldTableBase {
+ public:
+  FieldTableBase(std::string name, std::string help)
+      : name_(std::move(name)), help_(std::move(help)) {}
+
+  const std::string& name() const { return name_; }
+
+ protected:
+  // InvalidArgument unless `value` is a map (or null, an empty one) with only
+  // known keys and all required ones.
+  absl::Status CheckKeys(const Value& value, const Path& path,
+                         const std::vector<FieldInfo>& infos) const;
+
+  // Markdown: a heading, the help, and a table of the keys. `defaults` has the
+  // written default of each field.
+  std::string Document(const std::vector<FieldInfo>& infos,
+                       const std::vector<std::optional<Value>>& defaults) const;
+
+ private:
+  std::string name_;
+  std::string help_;
+};
+
+// Immutable; thread-safe.
+template <typename T>
+class FieldTable : public FieldTableBase {
+ public:
+  // `name` is Keras' class name, or what people call the object.
+  FieldTable(
+      std::string name, std::string help, std::vector<Field<T>> fields,
+      std::function<T()> make_default = [] { return T(); })
+      : FieldTableBase(std::move(name), std::move(help)),
+        fields_(std::move(fields)),
+        make_default_(std::move(make_default)) {
+    for (const Field<T>& field : fields_) infos_.push_back(field.info);
+  }
+
+  // The object a map describes; null describes the default. Errors name the
+  // path and what is expected there.
+  absl::StatusOr<T> Read(const Value& value, const Path& path) const {
+    T object = make_default_();
+    RETURN_IF_ERROR(ReadInto(value, path, object));
+    return object;
+  }
+
+  // The same, over an object that holds the defaults. On an error the object is
+  // half read.
+  absl::Status ReadInto(const Value& value, const Path& path, T& object) const {
+    RETURN_IF_ERROR(CheckKeys(value, path, infos_));
+    if (value.is_null()) return absl::OkStatus();
+    for (const Field<T>& field : fields_) {
+      const Value* entry = value.Find(field.info.key);
+      if (entry == nullptr) continue;
+      RETURN_IF_ERROR(field.read(*entry, path.Key(field.info.key), object));
+    }
+    return absl::OkStatus();
+  }
+
+  // Every key with its value, in the order of the table.
+  Value Write(const T& object) const {
+    Value::Map map;
+    for (const Field<T>& field : fields_) {
+      std::optional<Value> value = field.write(object);
+      if (value) map.push_back({field.info.key, *std::move(value)});
+    }
+    return map;
+  }
+
+  // Markdown for the reference documentation.
+  std::string Reference() const {
+    const T object = make_default_();
+    std::vector<std::optional<Value>> defaults;
+    for (const Field<T>& field : fields_) {
+      defaults.push_back(field.write(object));
+    }
+    return Document(infos_, defaults);
+  }
+
+ private:
+  std::vector<Field<T>> fields_;
+  std::vector<FieldInfo> infos_;
+  std::function<T()> make_default_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_CONFIG_FIELD_TABLE_H_

@@ -1,0 +1,113 @@
+#include "common/config/keras_object.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/codec.h"
+#include "common/config/proto_value.h"
+
+namespace paceline {
+namespace {
+
+// What Keras writes beside class_name and config; none changes what is built.
+constexpr absl::string_view kOtherKeys[] = {
+    "module",         "registered_name", "build_config",    "name",
+    "compile_config", "inbound_nodes",   "shared_object_id"};
+
+absl::StatusOr<KerasObject> MakeObject(absl::string_view class_name,
+                                       const Value* config, const Path& path) {
+  KerasObject object{std::string(class_name)};
+  if (class_name.empty()) return ConfigError(path, "the class name is empty");
+  if (config == nullptr || config->is_null()) return object;
+  if (!config->is_map()) {
+    return WrongType(*config, path,
+                     absl::StrCat("a map (the config of ", class_name, ")"));
+  }
+  object.config = *config;
+  return object;
+}
+
+absl::Status CheckWholeNumbers(const Value& value, const Path& path) {
+  constexpr int64_t kMaxWhole = int64_t{1} << 53;
+  switch (value.kind()) {
+    case Value::Kind::kInt:
+      if (value.as_int() > kMaxWhole || value.as_int() < -kMaxWhole) {
+        return ConfigError(
+            path, absl::StrCat("must be within 2^53, got ", value.as_int()));
+      }
+      return absl::OkStatus();
+    case Value::Kind::kList:
+      for (size_t i = 0; i < value.as_list().size(); ++i) {
+        RETURN_IF_ERROR(CheckWholeNumbers(value.as_list()[i], path.Index(i)));
+      }
+      return absl::OkStatus();
+    case Value::Kind::kMap:
+      for (const Value::Entry& entry : value.as_map()) {
+        RETURN_IF_ERROR(CheckWholeNumbers(entry.value, path.Key(entry.key)));
+      }
+      return absl::OkStatus();
+    default:
+      return absl::OkStatus();
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<KerasObject> ReadKerasObject(const Value& value,
+                                            const Path& path) {
+  if (value.is_string()) return MakeObject(value.as_string(), nullptr, path);
+  if (!value.is_map() || value.as_map().empty()) {
+    return WrongType(value, path, "a class name or a map {Class: {config}}");
+  }
+  const Value* class_name = value.Find("class_name");
+  if (class_name == nullptr) {
+    if (value.as_map().size() != 1) {
+      return ConfigError(path,
+                         absl::StrCat("expected one class, got a map of ",
+                                      value.as_map().size(), " keys (",
+                                      Excerpt(value.as_map()[0].key), ", ",
+                                      Excerpt(value.as_map()[1].key),
+                                      " ...); is the "
+                                      "config indented below its class?"));
+    }
+    const Value::Entry& entry = value.as_map().front();
+    return MakeObject(entry.key, &entry.value, path);
+  }
+  if (!class_name->is_string()) {
+    return WrongType(*class_name, path.Key("class_name"), "a string");
+  }
+  for (const Value::Entry& entry : value.as_map()) {
+    if (entry.key != "class_name" && entry.key != "config" &&
+        std::find(std::begin(kOtherKeys), std::end(kOtherKeys), entry.key) ==
+            std::end(kOtherKeys)) {
+      return ConfigError(path.Key(entry.key),
+                         "unknown key of a Keras object; expected class_name "
+                         "and config");
+    }
+  }
+  return MakeObject(class_name->as_string(), value.Find("config"), path);
+}
+
+Value WriteKerasObject(const KerasObject& object) {
+  if (object.config.as_map().empty()) return object.class_name;
+  return Value::Map{{object.class_name, object.config}};
+}
+
+absl::StatusOr<v1::KerasObject> ToProto(const KerasObject& object,
+                                        const Path& path) {
+  RETURN_IF_ERROR(CheckWholeNumbers(object.config, path));
+  v1::KerasObject proto;
+  proto.set_class_name(object.class_name);
+  *proto.mutable_config() = ToProtoStruct(object.config);
+  return proto;
+}
+
+KerasObject FromProto(const v1::KerasObject& proto) {
+  return {proto.class_name(), ValueFromProto(proto.config())};
+}
+
+}  // namespace paceline

@@ -1,0 +1,39 @@
+// Keras objects as they stand in configurations.
+#ifndef PACELINE_COMMON_CONFIG_KERAS_OBJECT_H_
+#define PACELINE_COMMON_CONFIG_KERAS_OBJECT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/config/path.h"
+#include "common/config/value.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+
+// A class and its config, which the field table of the class checks.
+struct KerasObject {
+  std::string class_name;
+  // Always a map.
+  Value config = Value::Map{};
+};
+
+// Reads any of
+//   relu                                 a name; its config is empty
+//   Dense: {units: 10}                   short for the following
+//   {class_name: Dense, config: {units: 10}, module: keras.layers, …}
+// Names are not resolved: "mse" and "MeanSquaredError" stay what they are.
+absl::StatusOr<KerasObject> ReadKerasObject(const Value& value,
+                                            const Path& path);
+
+// `{class_name: {…}}`, or just the name where the config is empty.
+Value WriteKerasObject(const KerasObject& object);
+
+// InvalidArgument if the config has whole numbers that Struct cannot hold.
+absl::StatusOr<v1::KerasObject> ToProto(const KerasObject& object,
+                                        const Path& path);
+KerasObject FromProto(const v1::KerasObject& proto);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_CONFIG_KERAS_OBJECT_H_

@@ -1,0 +1,65 @@
+#include "common/config/suggestion.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace paceline {
+namespace {
+
+// Longer words are no typing errors of known ones.
+constexpr size_t kMaxWord = 64;
+
+// Lower case, without underscores: "MaxPooling2D" and "max_pooling2d" are near.
+std::string Fold(absl::string_view word) {
+  std::string folded;
+  for (char c : word) {
+    if (c != '_') folded += absl::ascii_tolower(c);
+  }
+  return folded;
+}
+
+// Levenshtein's distance: the fewest insertions, deletions and replacements of
+// one character that turn `a` into `b`.
+size_t EditDistance(absl::string_view a, absl::string_view b) {
+  // row[j] is the distance between the part of `a` read so far and b[0, j).
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string Suggestion(absl::string_view word,
+                       const std::vector<std::string>& known) {
+  if (known.empty()) return "";
+  const std::string folded = Fold(word.substr(0, kMaxWord));
+  const std::string* nearest = nullptr;
+  size_t least = folded.size() / 3 + 2;
+  for (const std::string& candidate : known) {
+    const size_t distance = EditDistance(folded, Fold(candidate));
+    if (distance < least) {
+      least = distance;
+      nearest = &candidate;
+    }
+  }
+  if (nearest != nullptr && word.size() <= kMaxWord) {
+    return absl::StrCat("; did you mean \"", *nearest, "\"?");
+  }
+  return absl::StrCat("; known: ", absl::StrJoin(known, ", "));
+}
+
+}  // namespace paceline
