@@ -1,0 +1,50 @@
+#include "tests/unit/data/allocation_count.h"
+
+#include <atomic>
+#include <cstddef>
+
+namespace {
+
+std::atomic<int64_t> allocation_count = 0;
+
+}  // namespace
+
+namespace paceline {
+
+int64_t AllocationCount() { return allocation_count.load(); }
+
+}  // namespace paceline
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+// glibc lets a program put its own functions before these and reach them still.
+extern "C" {
+
+void* __libc_malloc(size_t size);
+void* __libc_calloc(size_t count, size_t size);
+void* __libc_realloc(void* memory, size_t size);
+void* __libc_memalign(size_t alignment, size_t size);
+
+void* malloc(size_t size) {
+  allocation_count.fetch_add(1, std::memory_order_relaxed);
+  return __libc_malloc(size);
+}
+
+void* calloc(size_t count, size_t size) {
+  allocation_count.fetch_add(1, std::memory_order_relaxed);
+  return __libc_calloc(count, size);
+}
+
+void* realloc(void* memory, size_t size) {
+  allocation_count.fetch_add(1, std::memory_order_relaxed);
+  return __libc_realloc(memory, size);
+}
+
+void* aligned_alloc(size_t alignment, size_t size) {
+  allocation_count.fetch_add(1, std::memory_order_relaxed);
+  return __libc_memalign(alignment, size);
+}
+
+}  // extern "C"
+
+#endif

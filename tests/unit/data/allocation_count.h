@@ -1,0 +1,20 @@
+// Counts every call of malloc and its relatives in the process.
+#ifndef PACELINE_TESTS_UNIT_DATA_ALLOCATION_COUNT_H_
+#define PACELINE_TESTS_UNIT_DATA_ALLOCATION_COUNT_H_
+
+#include <cstdint>
+
+namespace paceline {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kCountsAllocations = false;
+#else
+inline constexpr bool kCountsAllocations = true;
+#endif
+
+// Calls so far, of all threads; 0 where they are not counted.
+int64_t AllocationCount();
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_UNIT_DATA_ALLOCATION_COUNT_H_

@@ -1,0 +1,108 @@
+#include "worker/data/data_source.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/unit/data/idx_files.h"
+
+namespace paceline {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+v1::Dataset IdxDataset(const std::string& features, const std::string& labels) {
+  v1::Dataset dataset;
+  dataset.mutable_idx()->set_features(WriteTestFile("features", features));
+  dataset.mutable_idx()->set_labels(WriteTestFile("labels", labels));
+  return dataset;
+}
+
+TEST(DataSourceTest, GivesExamplesOfIdxFiles) {
+  const v1::Dataset dataset = IdxDataset(IdxBytes(0x08, {3, 1, 2}, "abcdef"),
+                                         IdxBytes(0x08, {3}, "\x05\x06\x07"));
+  const auto source = OpenDataSource(dataset);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ((*source)->name(), dataset.idx().features());
+  EXPECT_EQ((*source)->example_count(), 3);
+  EXPECT_THAT((*source)->feature_shape(), ElementsAre(1, 2));
+  EXPECT_THAT((*source)->label_shape(), IsEmpty());
+
+  std::vector<std::byte> scratch;
+  const auto example = (*source)->Read(1, scratch);
+  ASSERT_TRUE(example.ok()) << example.status();
+  EXPECT_EQ(example->features.type, ElementType::kUint8);
+  ASSERT_EQ(example->features.count, 2);
+  EXPECT_EQ(static_cast<char>(example->features.data[0]), 'c');
+  EXPECT_EQ(static_cast<char>(example->features.data[1]), 'd');
+  ASSERT_EQ(example->labels.count, 1);
+  EXPECT_EQ(static_cast<int>(example->labels.data[0]), 6);
+}
+
+TEST(DataSourceTest, CountsByHeadersAlone) {
+  const auto count = CountExamples(IdxDataset(
+      IdxBytes(0x08, {60000, 28, 28}, ""), IdxBytes(0x08, {60000}, "")));
+  ASSERT_TRUE(count.ok()) << count.status();
+  EXPECT_EQ(*count, 60000);
+}
+
+TEST(DataSourceTest, RefusesDifferentNumbersOfExamples) {
+  const v1::Dataset dataset =
+      IdxDataset(IdxBytes(0x08, {3, 1}, "abc"), IdxBytes(0x08, {2}, "ab"));
+  for (const absl::Status& status :
+       {OpenDataSource(dataset).status(), CountExamples(dataset).status()}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr(dataset.idx().features() + " has 3 examples"),
+                      HasSubstr(dataset.idx().labels() + " has 2 labels")));
+  }
+}
+
+TEST(DataSourceTest, RefusesADatasetWithoutSource) {
+  EXPECT_EQ(OpenDataSource(v1::Dataset()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CountExamples(v1::Dataset()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+class CheckFitsTest : public testing::Test {
+ protected:
+  // Two examples of 2 × 3 with class ids.
+  const std::unique_ptr<const DataSource> source_ = *OpenDataSource(IdxDataset(
+      IdxBytes(0x08, {2, 2, 3}, "abcdefghijkl"), IdxBytes(0x08, {2}, "ab")));
+};
+
+TEST_F(CheckFitsTest, TakesImagesWithoutTheirChannel) {
+  EXPECT_TRUE(CheckFits(*source_, {2, 3}, {10}, true).ok());
+  EXPECT_TRUE(CheckFits(*source_, {2, 3, 1}, {10}, true).ok());
+}
+
+TEST_F(CheckFitsTest, TakesOneValueAsLabel) {
+  EXPECT_TRUE(CheckFits(*source_, {2, 3}, {1}, false).ok());
+}
+
+TEST_F(CheckFitsTest, RefusesOtherFeatures) {
+  for (const Shape& input : {Shape{3, 2}, Shape{6}, Shape{2, 3, 3}}) {
+    const absl::Status status = CheckFits(*source_, input, {10}, true);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr(source_->name()), HasSubstr("(2, 3)"),
+                      HasSubstr(ShapeToString(input))));
+  }
+}
+
+TEST_F(CheckFitsTest, RefusesOtherLabels) {
+  const absl::Status status = CheckFits(*source_, {2, 3}, {10}, false);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("()"), HasSubstr("(10,)")));
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,179 @@
+#include "worker/data/idx.h"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/unit/data/idx_files.h"
+
+namespace paceline {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <typename T>
+std::vector<T> ValuesOf(const StoredArray& array) {
+  std::vector<T> values(NumElements(array.shape));
+  EXPECT_EQ(SizeOf(array.type), sizeof(T));
+  std::memcpy(values.data(), array.data.get(), values.size() * sizeof(T));
+  return values;
+}
+
+// Expects that ReadIdx refuses `bytes` with `code` and a message that names the
+// file and each of `parts`.
+template <typename... Parts>
+void ExpectRefused(const std::string& bytes, absl::StatusCode code,
+                   Parts... parts) {
+  const std::string path = WriteTestFile("bad", bytes);
+  const absl::Status status = ReadIdx(path).status();
+  EXPECT_EQ(status.code(), code) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(path), HasSubstr(parts)...));
+}
+
+TEST(IdxTest, ReadsBytes) {
+  const std::string path =
+      WriteTestFile("a", IdxBytes(0x08, {2, 3}, "\x01\x02\x03\xfe\xff\x10"));
+  const auto array = ReadIdx(path);
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_EQ(array->type, ElementType::kUint8);
+  EXPECT_THAT(array->shape, ElementsAre(2, 3));
+  EXPECT_THAT(ValuesOf<uint8_t>(*array), ElementsAre(1, 2, 3, 254, 255, 16));
+}
+
+TEST(IdxTest, ReadsSignedBytes) {
+  const auto array =
+      ReadIdx(WriteTestFile("a", IdxBytes(0x09, {2}, "\xff\x7f")));
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_THAT(ValuesOf<int8_t>(*array), ElementsAre(-1, 127));
+}
+
+TEST(IdxTest, ReadsBigEndianIntegers) {
+  const auto shorts = ReadIdx(WriteTestFile(
+      "s", IdxBytes(0x0B, {2}, std::string("\x01\x02\xff\xfe", 4))));
+  ASSERT_TRUE(shorts.ok()) << shorts.status();
+  EXPECT_THAT(ValuesOf<int16_t>(*shorts), ElementsAre(0x0102, -2));
+  const auto ints = ReadIdx(WriteTestFile(
+      "i",
+      IdxBytes(0x0C, {2}, std::string("\x00\x01\x02\x03\xff\xff\xff\xff", 8))));
+  ASSERT_TRUE(ints.ok()) << ints.status();
+  EXPECT_THAT(ValuesOf<int32_t>(*ints), ElementsAre(0x00010203, -1));
+}
+
+TEST(IdxTest, ReadsBigEndianFloats) {
+  const auto floats = ReadIdx(WriteTestFile(
+      "f",
+      IdxBytes(0x0D, {2}, std::string("\x3f\x80\x00\x00\xc0\x20\x00\x00", 8))));
+  ASSERT_TRUE(floats.ok()) << floats.status();
+  EXPECT_THAT(ValuesOf<float>(*floats), ElementsAre(1.0f, -2.5f));
+  const auto doubles = ReadIdx(WriteTestFile(
+      "d",
+      IdxBytes(0x0E, {1}, std::string("\x3f\xf8\x00\x00\x00\x00\x00\x00", 8))));
+  ASSERT_TRUE(doubles.ok()) << doubles.status();
+  EXPECT_THAT(ValuesOf<double>(*doubles), ElementsAre(1.5));
+}
+
+TEST(IdxTest, ReadsGzip) {
+  const std::string path =
+      WriteTestFile("a.gz", Gzip(IdxBytes(0x08, {3}, "abc")));
+  const auto array = ReadIdx(path);
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_THAT(ValuesOf<char>(*array), ElementsAre('a', 'b', 'c'));
+}
+
+TEST(IdxTest, ReadsHeaderOfAFileWithoutValues) {
+  const auto header =
+      ReadIdxHeader(WriteTestFile("a", IdxBytes(0x08, {60000, 28, 28}, "")));
+  ASSERT_TRUE(header.ok()) << header.status();
+  EXPECT_THAT(header->shape, ElementsAre(60000, 28, 28));
+}
+
+TEST(IdxTest, RefusesAMissingFile) {
+  const absl::Status status = ReadIdx("/nowhere/train-images").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("/nowhere/train-images"));
+}
+
+TEST(IdxTest, RefusesADirectory) {
+  const absl::Status status = ReadIdx(testing::TempDir()).status();
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr(testing::TempDir()));
+}
+
+TEST(IdxTest, RefusesABadMagicNumber) {
+  ExpectRefused("\x89PNG\r\n", absl::StatusCode::kInvalidArgument, "0x89504e47",
+                "magic number");
+}
+
+TEST(IdxTest, RefusesAnUnknownType) {
+  ExpectRefused(IdxBytes(0x0A, {1}, "x"), absl::StatusCode::kInvalidArgument,
+                "element type", "0x0a", "0x08 (uint8)");
+}
+
+TEST(IdxTest, RefusesABadNumberOfDimensions) {
+  ExpectRefused(IdxBytes(0x08, {}, "x"), absl::StatusCode::kInvalidArgument,
+                "number of dimensions is 0");
+  ExpectRefused(IdxBytes(0x08, std::vector<uint32_t>(9, 1), "x"),
+                absl::StatusCode::kInvalidArgument,
+                "number of dimensions is 9");
+}
+
+TEST(IdxTest, RefusesAnEmptyDimension) {
+  ExpectRefused(IdxBytes(0x08, {4, 0}, ""), absl::StatusCode::kInvalidArgument,
+                "dimension 1 is 0");
+}
+
+TEST(IdxTest, RefusesTruncatedFiles) {
+  const std::string whole = IdxBytes(0x08, {2, 3}, "abcdef");
+  ExpectRefused(whole.substr(0, 0), absl::StatusCode::kDataLoss,
+                "0 of 4 bytes of the magic number");
+  ExpectRefused(whole.substr(0, 9), absl::StatusCode::kDataLoss,
+                "5 of 8 bytes of the dimensions");
+  ExpectRefused(whole.substr(0, 16), absl::StatusCode::kDataLoss,
+                "4 of 6 bytes of the values");
+}
+
+TEST(IdxTest, RefusesTrailingBytes) {
+  ExpectRefused(IdxBytes(0x08, {2}, "abc"), absl::StatusCode::kInvalidArgument,
+                "bytes after the 2");
+}
+
+TEST(IdxTest, RefusesADeclaredSizeTheFileCannotHold) {
+  ExpectRefused(IdxBytes(0x08, {4000000000, 100}, "ab"),
+                absl::StatusCode::kDataLoss, "(4000000000, 100)",
+                "400000000000 bytes");
+}
+
+TEST(IdxTest, RefusesMoreElementsThanTheLimit) {
+  ExpectRefused(IdxBytes(0x08, {4000000000, 4000000000}, "ab"),
+                absl::StatusCode::kResourceExhausted, "dimension 1",
+                "4000000000");
+}
+
+TEST(IdxTest, RefusesMoreBytesThanTheLimit) {
+  ExpectRefused(IdxBytes(0x0E, {1 << 20, 1 << 19}, "ab"),
+                absl::StatusCode::kResourceExhausted, "(1048576, 524288)");
+}
+
+TEST(IdxTest, RefusesTruncatedGzip) {
+  const std::string whole = Gzip(IdxBytes(0x08, {6}, "abcdef"));
+  for (const size_t cut : {1, 8, 12}) {
+    ExpectRefused(whole.substr(0, whole.size() - cut),
+                  absl::StatusCode::kDataLoss, "truncated");
+  }
+}
+
+TEST(IdxTest, RefusesDamagedGzip) {
+  std::string bytes = Gzip(IdxBytes(0x08, {6}, "abcdef"));
+  bytes[bytes.size() - 8] ^= 1;  // of the checksum
+  ExpectRefused(bytes, absl::StatusCode::kDataLoss, "damaged");
+}
+
+}  // namespace
+}  // namespace paceline

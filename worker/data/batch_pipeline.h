@@ -1,0 +1,181 @@
+// Batches made ahead of the trainer, on a thread of their own.
+//
+//   lease source ──lease──> prefetch thread ──batches──> trainer
+//                                 ^                         │
+//                                 └──────── buffers ────────┘
+//
+// The prefetch thread takes a lease, reads its examples in the order of the
+// epoch, converts them straight into one of a few buffers made at the start,
+// and goes on over the lease's end to the next, until all buffers are full. The
+// trainer gets the batches in that order and gives their buffers back.
+//
+// A lease [begin, end) is cut into batches of `batch_size` examples from its
+// begin on; the last one has what is left. Nothing is dropped or padded.
+#ifndef PACELINE_WORKER_DATA_BATCH_PIPELINE_H_
+#define PACELINE_WORKER_DATA_BATCH_PIPELINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+#include "common/tensor/shape.h"
+#include "paceline/v1/coordinator.pb.h"
+#include "worker/data/data_source.h"
+#include "worker/data/epoch_order.h"
+
+namespace paceline {
+
+// What the leases of one phase are about.
+struct PhaseData {
+  // Outlives the pipeline.
+  const DataSource* source = nullptr;
+  OrderOptions order;
+  // Factor applied to each feature.
+  double scale = 1;
+};
+
+struct PipelineOptions {
+  // Phases may share a source, as training and a validation split do.
+  std::map<v1::Phase, PhaseData> phases;
+  // Examples of a batch, at least 1.
+  int64_t batch_size = 0;
+  // Type of the features, and of labels that are no class ids: kFloat32 or
+  // kFloat64.
+  DataType type = DataType::kFloat32;
+  // Whether labels become int32 class ids.
+  bool sparse_labels = true;
+};
+
+// Examples ready for a device.
+struct PreparedBatch {
+  // The lease they belong to.
+  v1::Lease lease;
+  // The position, in the epoch's order, of the first example; the others
+  // follow.
+  int64_t begin = 0;
+  // Examples, at least 1.
+  int64_t count = 0;
+  // Type PipelineOptions::type, shape [count, features of an example], aligned
+  // to 64 bytes. Mutable only for the pipeline.
+  std::byte* features = nullptr;
+  // int32 of shape [count] or PipelineOptions::type of shape [count, labels of
+  // an example], aligned to 64 bytes.
+  std::byte* labels = nullptr;
+
+  // Examples of the lease that are done once this batch is.
+  int64_t done_of_lease() const {
+    return begin + count - static_cast<int64_t>(lease.begin());
+  }
+  bool ends_lease() const {
+    return begin + count == static_cast<int64_t>(lease.end());
+  }
+};
+
+// Next and Release are for one thread; Cancel may be called by any. Once all
+// buffers are in use nothing is allocated between two leases.
+class BatchPipeline {
+ public:
+  // Gives the next lease, or nullopt when there will be none. Called on the
+  // prefetch thread, where it may block; its owner must end its wait before the
+  // pipeline is destroyed.
+  using LeaseSource = std::function<absl::StatusOr<std::optional<v1::Lease>>()>;
+
+  // InvalidArgument if the sources of the phases differ in the shape of their
+  // examples, or a batch has too many elements.
+  static absl::StatusOr<std::unique_ptr<BatchPipeline>> Create(
+      PipelineOptions options, LeaseSource lease_source);
+
+  // Cancels and waits for the prefetch thread.
+  ~BatchPipeline();
+  BatchPipeline(const BatchPipeline&) = delete;
+  BatchPipeline& operator=(const BatchPipeline&) = delete;
+
+  // The next batch, which stays valid until it is released; waits at most
+  // `timeout`. nullptr: there is none yet, or, if has_ended(), there will be
+  // none. An error of the lease source, of the data or of a lease that does not
+  // fit the data comes at once, before batches that are ready; Cancelled after
+  // Cancel.
+  absl::StatusOr<const PreparedBatch*> Next(absl::Duration timeout);
+
+  // Gives the buffer of the oldest batch that was not released back. Batches
+  // are released in the order in which they came.
+  void Release(const PreparedBatch* batch);
+
+  // Whether the lease source has ended and all its batches were taken.
+  bool has_ended() const;
+
+  // Makes the pipeline stop: a wait in Next ends.
+  void Cancel();
+
+ private:
+  // Three batches ahead, and the one the trainer works on.
+  static constexpr int kBufferCount = 4;
+
+  struct AlignedDelete {
+    void operator()(std::byte* memory) const;
+  };
+  using AlignedMemory = std::unique_ptr<std::byte[], AlignedDelete>;
+
+  struct Phase {
+    PhaseData data;
+    EpochOrder order;
+  };
+
+  BatchPipeline(PipelineOptions options, LeaseSource lease_source,
+                int64_t feature_size, int64_t label_size);
+  static AlignedMemory Allocate(int64_t size_bytes);
+
+  // On the prefetch thread.
+  void Run();
+  absl::Status MakeBatches();
+  absl::Status MakeBatchesOf(const v1::Lease& lease);
+  absl::StatusOr<PreparedBatch*> AwaitBuffer();
+  void Publish();
+  template <typename T>
+  absl::Status Fill(Phase& phase, PreparedBatch& batch);
+  template <typename T>
+  absl::Status FillExample(const Example& example, double scale, int64_t row,
+                           PreparedBatch& batch) const;
+
+  const DataType type_;
+  const int64_t batch_size_;
+  const bool sparse_labels_;
+  // Elements of one example.
+  const int64_t feature_size_;
+  const int64_t label_size_;
+  const LeaseSource lease_source_;
+
+  // Of the prefetch thread alone.
+  std::map<v1::Phase, Phase> phases_;
+  std::vector<std::byte> scratch_;
+
+  // Batch i of the pipeline's life is in batches_[i % kBufferCount], which the
+  // prefetch thread owns until it is made, and the trainer until it is
+  // released.
+  AlignedMemory memory_;
+  PreparedBatch batches_[kBufferCount];
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  int64_t made_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t released_ ABSL_GUARDED_BY(mutex_) = 0;
+  // The prefetch thread makes no more batches, because of `status_`.
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+
+  std::thread thread_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DATA_BATCH_PIPELINE_H_

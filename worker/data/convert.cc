@@ -1,0 +1,70 @@
+#include "worker/data/convert.h"
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+
+namespace paceline {
+namespace {
+
+// Calls `function` with the values as a typed pointer.
+template <typename Function>
+auto WithTyped(Elements in, Function function) {
+  switch (in.type) {
+    case ElementType::kInt8:
+      return function(reinterpret_cast<const int8_t*>(in.data));
+    case ElementType::kInt16:
+      return function(reinterpret_cast<const int16_t*>(in.data));
+    case ElementType::kInt32:
+      return function(reinterpret_cast<const int32_t*>(in.data));
+    case ElementType::kFloat32:
+      return function(reinterpret_cast<const float*>(in.data));
+    case ElementType::kFloat64:
+      return function(reinterpret_cast<const double*>(in.data));
+    case ElementType::kUint8:
+      break;
+  }
+  return function(reinterpret_cast<const uint8_t*>(in.data));
+}
+
+template <typename From>
+bool IsInt32(From value) {
+  if constexpr (std::is_floating_point_v<From>) {
+    return value >= std::numeric_limits<int32_t>::min() &&
+           static_cast<double>(value) <= std::numeric_limits<int32_t>::max() &&
+           std::trunc(value) == value;
+  }
+  return true;
+}
+
+}  // namespace
+
+template <typename T>
+void ConvertScaled(Elements in, T scale, T* out) {
+  const int64_t count = in.count;
+  WithTyped(in, [count, scale, out](const auto* values) {
+    for (int64_t i = 0; i < count; ++i) {
+      out[i] = static_cast<T>(values[i]) * scale;
+    }
+  });
+}
+
+template void ConvertScaled<float>(Elements, float, float*);
+template void ConvertScaled<double>(Elements, double, double*);
+
+absl::Status ConvertToClassIds(Elements in, int32_t* out) {
+  return WithTyped(in, [&in, out](const auto* values) -> absl::Status {
+    for (int64_t i = 0; i < in.count; ++i) {
+      if (!IsInt32(values[i])) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "label is ", values[i], ", expected a class id (an integer)"));
+      }
+      out[i] = static_cast<int32_t>(values[i]);
+    }
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace paceline

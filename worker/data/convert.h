@@ -1,0 +1,22 @@
+// From stored values to what a device reads.
+#ifndef PACELINE_WORKER_DATA_CONVERT_H_
+#define PACELINE_WORKER_DATA_CONVERT_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "worker/data/element.h"
+
+namespace paceline {
+
+// Writes `in.count` values, each times `scale`, to `out`. T is float or double,
+// and what is computed in.
+template <typename T>
+void ConvertScaled(Elements in, T scale, T* out);
+
+// Writes `in.count` class ids. InvalidArgument names a value that is no int32.
+absl::Status ConvertToClassIds(Elements in, int32_t* out);
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DATA_CONVERT_H_

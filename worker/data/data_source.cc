@@ -1,0 +1,62 @@
+#include "worker/data/data_source.h"
+
+#include "absl/strings/str_format.h"
+#include "worker/data/idx_source.h"
+
+namespace paceline {
+namespace {
+
+absl::Status NoSource() {
+  return absl::InvalidArgumentError(
+      "the data set names no source, expected idx");
+}
+
+Shape WithoutTrailingOnes(Shape shape) {
+  while (!shape.empty() && shape.back() == 1) shape.pop_back();
+  return shape;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<const DataSource>> OpenDataSource(
+    const v1::Dataset& dataset) {
+  switch (dataset.source_case()) {
+    case v1::Dataset::kIdx:
+      return OpenIdxSource(dataset.idx());
+    case v1::Dataset::SOURCE_NOT_SET:
+      break;
+  }
+  return NoSource();
+}
+
+absl::StatusOr<int64_t> CountExamples(const v1::Dataset& dataset) {
+  switch (dataset.source_case()) {
+    case v1::Dataset::kIdx:
+      return CountIdxExamples(dataset.idx());
+    case v1::Dataset::SOURCE_NOT_SET:
+      break;
+  }
+  return NoSource();
+}
+
+absl::Status CheckFits(const DataSource& source, const Shape& input,
+                       const Shape& output, bool sparse_labels) {
+  if (WithoutTrailingOnes(source.feature_shape()) !=
+      WithoutTrailingOnes(input)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s: examples have features of shape %s, the model's input is %s",
+        source.name(), ShapeToString(source.feature_shape()),
+        ShapeToString(input)));
+  }
+  const Shape expected = sparse_labels ? Shape{} : output;
+  if (WithoutTrailingOnes(source.label_shape()) !=
+      WithoutTrailingOnes(expected)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s: examples have labels of shape %s, the loss expects %s%s",
+        source.name(), ShapeToString(source.label_shape()),
+        sparse_labels ? "a class id, " : "", ShapeToString(expected)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

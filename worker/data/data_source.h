@@ -1,0 +1,70 @@
+// Where examples come from.
+//
+// A source gives random access to examples in the type they are stored in; an
+// order (epoch_order.h) says which comes when, and batches (batch_pipeline.h)
+// are made of them. Each format is one file that implements DataSource, and one
+// case in OpenDataSource.
+#ifndef PACELINE_WORKER_DATA_DATA_SOURCE_H_
+#define PACELINE_WORKER_DATA_DATA_SOURCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/tensor/shape.h"
+#include "paceline/v1/job.pb.h"
+#include "worker/data/element.h"
+
+namespace paceline {
+
+// One example.
+struct Example {
+  Elements features;
+  Elements labels;
+};
+
+// Immutable; thread-safe.
+class DataSource {
+ public:
+  virtual ~DataSource() = default;
+
+  // Names the source in errors, by the file of its features.
+  virtual const std::string& name() const = 0;
+
+  // At least 1.
+  virtual int64_t example_count() const = 0;
+
+  // Shapes of one example's features and labels; a class id has shape ().
+  virtual const Shape& feature_shape() const = 0;
+  virtual const Shape& label_shape() const = 0;
+
+  // The example `index` in [0, example_count()). A source that keeps examples
+  // encoded decodes into `scratch`, which it may resize. The result is valid as
+  // long as the source and `scratch` are, until `scratch` is used again. Does
+  // not allocate once `scratch` is large enough.
+  virtual absl::StatusOr<Example> Read(
+      int64_t index, std::vector<std::byte>& scratch) const = 0;
+};
+
+// Opens the source a job names; paths are taken as they are. Errors name the
+// file.
+absl::StatusOr<std::unique_ptr<const DataSource>> OpenDataSource(
+    const v1::Dataset& dataset);
+
+// The number of examples, read from headers alone. Errors as of OpenDataSource,
+// as far as headers show them.
+absl::StatusOr<int64_t> CountExamples(const v1::Dataset& dataset);
+
+// InvalidArgument unless the examples fit a model: features of shape `input`
+// (without the batch; trailing dimensions of 1 count for nothing), and labels
+// that are class ids, if `sparse_labels`, or of shape `output`.
+absl::Status CheckFits(const DataSource& source, const Shape& input,
+                       const Shape& output, bool sparse_labels);
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DATA_DATA_SOURCE_H_

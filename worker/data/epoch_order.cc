@@ -1,0 +1,85 @@
+#include "worker/data/epoch_order.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+// Random numbers below `bound`, by a counter.
+class RandomIndices {
+ public:
+  explicit RandomIndices(uint64_t key) : key_(key) {}
+
+  // Multiplies instead of taking a remainder (Lemire 2019); the bias is below
+  // bound / 2^64.
+  int64_t Below(int64_t bound) {
+    const uint64_t random = MixBits(key_ ^ MixBits(counter_++));
+    return static_cast<int64_t>((static_cast<unsigned __int128>(random) *
+                                 static_cast<uint64_t>(bound)) >>
+                                64);
+  }
+
+ private:
+  uint64_t key_;
+  uint64_t counter_ = 0;
+};
+
+}  // namespace
+
+int64_t TrainingExamples(int64_t count, double share) {
+  return static_cast<int64_t>(
+      std::floor(static_cast<double>(count) * (1.0 - share)));
+}
+
+EpochOrder::EpochOrder(const OrderOptions& options) : options_(options) {
+  CHECK_GE(options_.first, 0);
+  CHECK_GE(options_.count, 1);
+  CHECK_GE(options_.shuffle_buffer_size, 0);
+  CHECK_GE(options_.epoch_examples, 0);
+  if (options_.epoch_examples == 0) options_.epoch_examples = options_.count;
+}
+
+int64_t EpochOrder::ExampleAt(int64_t epoch, int64_t position) {
+  DCHECK(position >= 0 && position < options_.epoch_examples);
+  const int64_t absolute = epoch * options_.epoch_examples + position;
+  const int64_t place = absolute % options_.count;
+  if (!options_.shuffle) return options_.first + place;
+  PreparePass(absolute / options_.count);
+  return options_.first + (permutation_.has_value() ? (*permutation_)(place)
+                                                    : buffered_order_[place]);
+}
+
+void EpochOrder::PreparePass(int64_t pass) {
+  if (pass == pass_) return;
+  pass_ = pass;
+  const uint64_t key =
+      MixBits(options_.seed) ^ MixBits(~static_cast<uint64_t>(pass));
+  if (options_.shuffle_buffer_size == 0) {
+    permutation_.emplace(options_.count, key);
+  } else {
+    RunShuffleBuffer(key);
+  }
+}
+
+// A full buffer gives one of its examples at random and takes the next of the
+// input in its place; when the input has ended, it gives what is left.
+void EpochOrder::RunShuffleBuffer(uint64_t key) {
+  RandomIndices random(key);
+  const int64_t capacity =
+      std::min(options_.shuffle_buffer_size, options_.count);
+  buffer_.resize(capacity);
+  buffered_order_.resize(options_.count);
+  for (int64_t i = 0; i < capacity; ++i) buffer_[i] = i;
+  int64_t size = capacity;
+  int64_t next = capacity;
+  for (int64_t& example : buffered_order_) {
+    const int64_t slot = random.Below(size);
+    example = buffer_[slot];
+    buffer_[slot] = next < options_.count ? next++ : buffer_[--size];
+  }
+}
+
+}  // namespace paceline

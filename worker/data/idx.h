@@ -1,0 +1,39 @@
+// IDX files, the format MNIST is published in.
+//
+//   0x00 0x00 type rank | size of each dimension, uint32 | values in C order
+//
+// Everything is big-endian; type is 08 uint8, 09 int8, 0B int16, 0C int32, 0D
+// float32 or 0E float64. A file may be compressed with gzip: its first bytes
+// tell.
+//
+// Errors name the file, the field and its value. NotFound, PermissionDenied:
+// the file cannot be opened. InvalidArgument: it is no IDX file, or has bytes
+// after its values. DataLoss: it is truncated or its compressed data is
+// damaged. ResourceExhausted: it is larger than limits.h allows.
+#ifndef PACELINE_WORKER_DATA_IDX_H_
+#define PACELINE_WORKER_DATA_IDX_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/tensor/shape.h"
+#include "worker/data/element.h"
+
+namespace paceline {
+
+struct IdxHeader {
+  ElementType type = ElementType::kUint8;
+  // At least one dimension, each at least 1.
+  Shape shape;
+};
+
+// Reads the header alone, however large the file is.
+absl::StatusOr<IdxHeader> ReadIdxHeader(const std::string& path);
+
+// Reads the whole file, with its values in the byte order of the machine.
+// Allocates nothing for values that the file is too small to hold.
+absl::StatusOr<StoredArray> ReadIdx(const std::string& path);
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DATA_IDX_H_
