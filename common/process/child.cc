@@ -1,0 +1,134 @@
+#include "common/process/child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+extern char** environ;
+
+namespace paceline {
+namespace {
+
+// "NAME=value" of this process, with `added` replacing or following.
+std::vector<std::string> Environment(
+    const std::vector<std::pair<std::string, std::string>>& added) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const absl::string_view text = *entry;
+    const absl::string_view name = text.substr(0, text.find('='));
+    const bool replaced =
+        std::any_of(added.begin(), added.end(),
+                    [name](const auto& pair) { return pair.first == name; });
+    if (!replaced) result.emplace_back(text);
+  }
+  for (const auto& [name, value] : added) {
+    result.push_back(absl::StrCat(name, "=", value));
+  }
+  return result;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (std::string& string : strings) pointers.push_back(string.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
+  int lifetime[2];
+  if (pipe2(lifetime, O_CLOEXEC) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot make a pipe");
+  }
+  const int log = open(options.log_path.c_str(),
+                       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (log < 0) {
+    const int error = errno;
+    close(lifetime[0]);
+    close(lifetime[1]);
+    return absl::ErrnoToStatus(
+        error, absl::StrCat("cannot create ", options.log_path));
+  }
+  // All memory is taken before fork: the child may only make system calls.
+  std::vector<std::string> command = options.command;
+  command.push_back(absl::StrCat("--lifetime_fd=", lifetime[0]));
+  std::vector<std::string> environment = Environment(options.environment);
+  const std::vector<char*> argv = Pointers(command);
+  const std::vector<char*> envp = Pointers(environment);
+  const pid_t parent = getpid();
+
+  const pid_t pid = fork();
+  if (pid == 0) {
+    // A group of its own: Ctrl-C reaches the parent alone, which ends its
+    // children in order.
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    const int null = open("/dev/null", O_RDONLY);
+    dup2(null, STDIN_FILENO);
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    fcntl(lifetime[0], F_SETFD, 0);
+    execve(argv[0], argv.data(), envp.data());
+    constexpr char kMessage[] = "cannot execute the program of this task\n";
+    [[maybe_unused]] const ssize_t written =
+        write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
+    _exit(127);
+  }
+  const int fork_error = errno;
+  close(log);
+  close(lifetime[0]);
+  if (pid < 0) {
+    close(lifetime[1]);
+    return absl::ErrnoToStatus(fork_error, "cannot fork");
+  }
+  return Child(pid, lifetime[1]);
+}
+
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      lifetime_fd_(std::exchange(other.lifetime_fd_, -1)),
+      exit_code_(other.exit_code_) {}
+
+Child& Child::operator=(Child&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(lifetime_fd_, other.lifetime_fd_);
+  std::swap(exit_code_, other.exit_code_);
+  return *this;
+}
+
+Child::~Child() {
+  if (pid_ > 0 && !Poll().has_value()) {
+    Kill(SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  if (lifetime_fd_ >= 0) close(lifetime_fd_);
+}
+
+std::optional<int> Child::Poll() {
+  if (exit_code_.has_value()) return exit_code_;
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) == pid_) {
+    exit_code_ =
+        WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+  return exit_code_;
+}
+
+void Child::Kill(int signal) {
+  if (!exit_code_.has_value()) kill(pid_, signal);
+}
+
+}  // namespace paceline

@@ -1,0 +1,30 @@
+#include "common/process/interrupt.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace paceline {
+
+absl::StatusOr<std::unique_ptr<Interrupt>> Interrupt::Watch() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const int fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+  if (fd < 0) return absl::ErrnoToStatus(errno, "cannot watch for signals");
+  return std::unique_ptr<Interrupt>(new Interrupt(fd));
+}
+
+Interrupt::~Interrupt() { close(fd_); }
+
+bool Interrupt::Taken() {
+  signalfd_siginfo info;
+  return read(fd_, &info, sizeof(info)) == sizeof(info);
+}
+
+}  // namespace paceline

@@ -1,0 +1,13 @@
+#include "common/process/logging.h"
+
+#include <glog/logging.h>
+
+namespace paceline {
+
+void StartLogging(const char* program, bool quiet) {
+  FLAGS_logtostderr = true;
+  FLAGS_minloglevel = quiet ? google::GLOG_WARNING : google::GLOG_INFO;
+  google::InitGoogleLogging(program);
+}
+
+}  // namespace paceline
