@@ -1,0 +1,119 @@
+#include "common/optimizer/adam.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/simd.h"
+#include "common/optimizer/base_fields.h"
+
+namespace paceline {
+
+// What one update needs, for one range. `v_max` is null without amsgrad.
+template <typename T>
+struct AdamUpdate {
+  int64_t count;
+  T* w;
+  const T* g;
+  T* m;
+  T* v;
+  T* v_max;
+  T step_size;
+  T one_minus_beta_1;
+  T one_minus_beta_2;
+  T epsilon;
+};
+
+namespace {
+
+template <bool kAmsgrad, typename T>
+inline __attribute__((always_inline)) void RunLoop(
+    const AdamUpdate<T>& update) {
+  // Copies, so that the compiler knows that no store changes them.
+  const auto [count, w, g, m, v, v_max, step_size, one_minus_beta_1,
+              one_minus_beta_2, epsilon] = update;
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    const T gradient = g[i];
+    const T momentum = m[i] + (gradient - m[i]) * one_minus_beta_1;
+    T velocity = v[i] + (gradient * gradient - v[i]) * one_minus_beta_2;
+    m[i] = momentum;
+    v[i] = velocity;
+    if constexpr (kAmsgrad) {
+      velocity = velocity > v_max[i] ? velocity : v_max[i];
+      v_max[i] = velocity;
+    }
+    w[i] -= step_size * momentum / (std::sqrt(velocity) + epsilon);
+  }
+}
+
+}  // namespace
+
+PACELINE_MULTIVERSION
+void RunAdam(const AdamUpdate<float>& update) { RunLoop<false>(update); }
+PACELINE_MULTIVERSION
+void RunAmsgrad(const AdamUpdate<float>& update) { RunLoop<true>(update); }
+void RunAdam(const AdamUpdate<double>& update) { RunLoop<false>(update); }
+void RunAmsgrad(const AdamUpdate<double>& update) { RunLoop<true>(update); }
+
+namespace {
+
+template <typename T>
+void ApplyAdam(const Adam& adam, int64_t iterations,
+               const UpdateRange<T>& range) {
+  const double t = static_cast<double>(iterations) + 1;
+  const double step_size = adam.LearningRate(iterations) *
+                           std::sqrt(1 - std::pow(adam.beta_2, t)) /
+                           (1 - std::pow(adam.beta_1, t));
+  const AdamUpdate<T> update{static_cast<int64_t>(range.values.size()),
+                             range.values.data(),
+                             range.gradients.data(),
+                             range.slots[0].data(),
+                             range.slots[1].data(),
+                             adam.amsgrad ? range.slots[2].data() : nullptr,
+                             static_cast<T>(step_size),
+                             static_cast<T>(1 - adam.beta_1),
+                             static_cast<T>(1 - adam.beta_2),
+                             static_cast<T>(adam.epsilon)};
+  if (adam.amsgrad) {
+    RunAmsgrad(update);
+  } else {
+    RunAdam(update);
+  }
+}
+
+}  // namespace
+
+const FieldTable<Adam>& Adam::Fields() {
+  static const auto& table = *new FieldTable<Adam>(
+      "Adam", "Adam, with adaptive estimates of the gradients' moments.",
+      WithBaseFields<Adam>({
+          Optional("beta_1", &Adam::beta_1, Within(0, 1),
+                   "Decay of the mean of the gradients."),
+          Optional("beta_2", &Adam::beta_2, Within(0, 1),
+                   "Decay of the mean of their squares."),
+          Optional("epsilon", &Adam::epsilon, AtLeast(0),
+                   "Keeps the divisor from zero."),
+          Optional("amsgrad", &Adam::amsgrad,
+                   "Whether the largest mean of squares so far is used."),
+      }));
+  return table;
+}
+
+std::vector<std::string> Adam::slot_names() const {
+  if (amsgrad) return {"momentum", "velocity", "velocity_hat"};
+  return {"momentum", "velocity"};
+}
+
+double Adam::LearningRate(int64_t iterations) const {
+  return learning_rate.At(iterations);
+}
+
+void Adam::Apply(int64_t iterations, UpdateRange<float> range) const {
+  ApplyAdam(*this, iterations, range);
+}
+
+void Adam::Apply(int64_t iterations, UpdateRange<double> range) const {
+  ApplyAdam(*this, iterations, range);
+}
+
+}  // namespace paceline

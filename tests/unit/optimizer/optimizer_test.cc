@@ -1,0 +1,247 @@
+#include "common/optimizer/optimizer.h"
+
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "common/config/json_value.h"
+#include "common/config/proto_value.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+v1::KerasObject Object(const std::string& class_name,
+                       const nlohmann::ordered_json& config) {
+  v1::KerasObject object;
+  object.set_class_name(class_name);
+  if (!config.empty()) {
+    *object.mutable_config() = ToProtoStruct(ValueFromJson(config));
+  }
+  return object;
+}
+
+std::unique_ptr<const Optimizer> Make(const std::string& class_name,
+                                      const nlohmann::ordered_json& config) {
+  auto optimizer = MakeOptimizer(Object(class_name, config));
+  EXPECT_TRUE(optimizer.ok()) << optimizer.status();
+  return *std::move(optimizer);
+}
+
+// A variable with its slots.
+template <typename T>
+class Variable {
+ public:
+  Variable(const Optimizer& optimizer, std::vector<T> values)
+      : optimizer_(optimizer), values_(std::move(values)) {
+    const int slot_count = static_cast<int>(optimizer.slot_names().size());
+    for (int s = 0; s < slot_count; ++s) {
+      slots_.emplace_back(values_.size(),
+                          static_cast<T>(optimizer.slot_initial_value(s)));
+    }
+    for (std::vector<T>& slot : slots_) {
+      slot_spans_.push_back(absl::MakeSpan(slot));
+    }
+  }
+
+  void Update(int64_t iterations, const std::vector<T>& gradients) {
+    optimizer_.Apply(iterations, UpdateRange<T>{absl::MakeSpan(values_),
+                                                gradients, slot_spans_});
+  }
+
+  const std::vector<T>& values() const { return values_; }
+
+ private:
+  const Optimizer& optimizer_;
+  std::vector<T> values_;
+  std::vector<std::vector<T>> slots_;
+  std::vector<absl::Span<T>> slot_spans_;
+};
+
+// Runs a case of tests/interop/keras_expected.json. Keras computes in float32,
+// 1 - beta^t included.
+template <typename T>
+void ExpectLikeKeras(const nlohmann::ordered_json& example) {
+  const auto optimizer = Make(example["class_name"], example["config"]);
+  Variable<T> variable(*optimizer, example["initial"].get<std::vector<T>>());
+  for (size_t step = 0; step < example["gradients"].size(); ++step) {
+    variable.Update(static_cast<int64_t>(step),
+                    example["gradients"][step].get<std::vector<T>>());
+    const auto expected = example["values"][step].get<std::vector<double>>();
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(variable.values()[i], expected[i],
+                  1e-6 + 2e-6 * std::abs(expected[i]))
+          << example["class_name"] << example["config"] << " step " << step
+          << " element " << i;
+    }
+  }
+}
+
+TEST(OptimizerTest, UpdatesLikeKeras) {
+  std::ifstream file(PACELINE_SOURCE_DIR "/tests/interop/keras_expected.json");
+  ASSERT_TRUE(file.good());
+  const auto expected = nlohmann::ordered_json::parse(file);
+  int compared = 0;
+  for (const nlohmann::ordered_json& example : expected["optimizers"]) {
+    if (example["config"].contains("weight_decay")) continue;
+    ExpectLikeKeras<float>(example);
+    ExpectLikeKeras<double>(example);
+    ++compared;
+  }
+  EXPECT_GE(compared, 6);
+}
+
+TEST(OptimizerTest, NamesItsSlots) {
+  EXPECT_THAT(Make("SGD", {})->slot_names(), IsEmpty());
+  EXPECT_THAT(Make("SGD", {{"momentum", 0.9}})->slot_names(),
+              ElementsAre("momentum"));
+  EXPECT_THAT(Make("Adam", {})->slot_names(),
+              ElementsAre("momentum", "velocity"));
+  EXPECT_THAT(Make("Adam", {{"amsgrad", true}})->slot_names(),
+              ElementsAre("momentum", "velocity", "velocity_hat"));
+}
+
+// Vector loops end in a remainder: each length must come out as element-wise.
+TEST(OptimizerTest, EveryLengthIsUpdatedWhole) {
+  const std::vector<std::pair<std::string, nlohmann::ordered_json>> configs = {
+      {"Adam", {}},
+      {"Adam", {{"amsgrad", true}}},
+      {"SGD", {}},
+      {"SGD", {{"momentum", 0.5}}},
+      {"SGD", {{"momentum", 0.5}, {"nesterov", true}}},
+  };
+  for (const auto& [class_name, config] : configs) {
+    const auto optimizer = Make(class_name, config);
+    for (size_t count = 0; count < 40; ++count) {
+      std::vector<float> values(count);
+      std::vector<float> gradients(count);
+      for (size_t i = 0; i < count; ++i) {
+        values[i] = std::sin(static_cast<float>(i));
+        gradients[i] = std::cos(static_cast<float>(i));
+      }
+      Variable<float> all(*optimizer, values);
+      all.Update(0, gradients);
+      all.Update(1, gradients);
+      for (size_t i = 0; i < count; ++i) {
+        Variable<float> one(*optimizer, {values[i]});
+        one.Update(0, {gradients[i]});
+        one.Update(1, {gradients[i]});
+        ASSERT_FLOAT_EQ(all.values()[i], one.values()[0])
+            << class_name << config << " " << i << " of " << count;
+      }
+    }
+  }
+}
+
+TEST(OptimizerTest, LearningRateIsThatOfTheConfig) {
+  EXPECT_EQ(Make("Adam", {})->LearningRate(0), 0.001);
+  EXPECT_EQ(Make("SGD", {})->LearningRate(7), 0.01);
+  EXPECT_EQ(Make("SGD", {{"learning_rate", 0.5}})->LearningRate(7), 0.5);
+}
+
+TEST(OptimizerTest, ClassNamesDoNotMindCase) {
+  EXPECT_EQ(Make("adam", {})->class_name(), "Adam");
+  EXPECT_EQ(Make("sgd", {})->class_name(), "SGD");
+}
+
+TEST(OptimizerTest, TakesWhatKerasWrites) {
+  const auto optimizer = Make("Adam", {{"name", "adam"},
+                                       {"learning_rate", 0.0010000000474974513},
+                                       {"weight_decay", nullptr},
+                                       {"clipnorm", nullptr},
+                                       {"global_clipnorm", nullptr},
+                                       {"clipvalue", nullptr},
+                                       {"use_ema", false},
+                                       {"ema_momentum", 0.99},
+                                       {"ema_overwrite_frequency", nullptr},
+                                       {"loss_scale_factor", nullptr},
+                                       {"gradient_accumulation_steps", nullptr},
+                                       {"beta_1", 0.9},
+                                       {"beta_2", 0.999},
+                                       {"epsilon", 1e-07},
+                                       {"amsgrad", false}});
+  EXPECT_EQ(optimizer->class_name(), "Adam");
+}
+
+struct BadCase {
+  std::string class_name;
+  nlohmann::ordered_json config;
+  absl::StatusCode code;
+  std::string culprit;
+  std::string reason;
+};
+
+TEST(OptimizerTest, RefusesWhatItCannotDo) {
+  using Code = absl::StatusCode;
+  const nlohmann::ordered_json schedule = {
+      {"class_name", "ExponentialDecay"},
+      {"config", nlohmann::ordered_json::object()}};
+  const std::vector<BadCase> cases = {
+      {"Adamm", {}, Code::kInvalidArgument, "Adamm", "did you mean \"Adam\""},
+      {"RMSprop", {}, Code::kUnimplemented, "RMSprop", "not supported yet"},
+      {"Adam",
+       {{"learning_rate", schedule}},
+       Code::kUnimplemented,
+       "optimizer.learning_rate",
+       "schedules are not supported yet"},
+      {"Adam",
+       {{"learning_rate", -1}},
+       Code::kInvalidArgument,
+       "optimizer.learning_rate",
+       "at least 0"},
+      {"Adam",
+       {{"learning_rate", "fast"}},
+       Code::kInvalidArgument,
+       "optimizer.learning_rate",
+       "number"},
+      {"Adam",
+       {{"beta_1", 1.0}},
+       Code::kInvalidArgument,
+       "optimizer.beta_1",
+       "1"},
+      {"Adam",
+       {{"weight_decay", 0.004}},
+       Code::kUnimplemented,
+       "optimizer.weight_decay",
+       "not supported yet"},
+      {"SGD",
+       {{"clipnorm", 1.0}},
+       Code::kUnimplemented,
+       "optimizer.clipnorm",
+       "not supported yet"},
+      {"SGD",
+       {{"use_ema", true}},
+       Code::kUnimplemented,
+       "optimizer.use_ema",
+       "not supported yet"},
+      {"SGD",
+       {{"momentun", 0.9}},
+       Code::kInvalidArgument,
+       "optimizer",
+       "momentum"},
+      {"SGD",
+       {{"momentum", 1.5}},
+       Code::kInvalidArgument,
+       "optimizer.momentum",
+       "1"},
+  };
+  for (const BadCase& each : cases) {
+    SCOPED_TRACE(each.class_name + each.config.dump());
+    const absl::Status status =
+        MakeOptimizer(Object(each.class_name, each.config)).status();
+    EXPECT_EQ(status.code(), each.code) << status;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr(each.culprit), HasSubstr(each.reason)));
+  }
+}
+
+}  // namespace
+}  // namespace paceline
