@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/atomic_file.h"
+#include "common/base/status_macros.h"
 
 namespace paceline {
 namespace {
@@ -32,20 +34,6 @@ class Descriptor {
  private:
   int value_;
 };
-
-absl::Status WriteAndSync(const std::string& path, absl::string_view content) {
-  Descriptor file(
-      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) return ErrnoError("cannot create", path);
-  while (!content.empty()) {
-    const ssize_t written = write(file.get(), content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return ErrnoError("cannot write", path);
-    content.remove_prefix(static_cast<size_t>(written));
-  }
-  if (fsync(file.get()) != 0) return ErrnoError("cannot sync", path);
-  return absl::OkStatus();
-}
 
 }  // namespace
 
@@ -70,16 +58,10 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
 
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view content) {
-  const std::string temporary = path + ".tmp";
-  absl::Status status = WriteAndSync(temporary, content);
-  if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0) {
-    status = ErrnoError("cannot rename to", path);
-  }
-  if (!status.ok()) {
-    unlink(temporary.c_str());
-    return status;
-  }
-  return SyncDirectory(std::filesystem::path(path).parent_path().string());
+  ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
+                   AtomicFile::Create(path));
+  RETURN_IF_ERROR(file->Append(content));
+  return file->Commit();
 }
 
 absl::Status MakeDirectories(const std::string& path) {
