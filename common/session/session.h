@@ -21,12 +21,12 @@
 //    worker's incarnation is fenced on every shard before the rest of its
 //    leases goes to others, and the shards tell how far it had come.
 //  * Each wait has a deadline, and its error names the task, its address and
-//  what
-//    was waited for.
+//    what was waited for.
 #ifndef PACELINE_COMMON_SESSION_SESSION_H_
 #define PACELINE_COMMON_SESSION_SESSION_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,8 +45,7 @@
 
 namespace paceline {
 
-// --- What the leader knows at the start
-// ---------------------------------------
+// --- What the leader knows at the start --------------------------------------
 
 struct ExpectedTask {
   TaskId id;
@@ -66,8 +65,11 @@ struct SessionOptions {
   // Only evaluates data.test with the variables of this checkpoint; there is no
   // ps then. "": trains.
   std::string evaluate_checkpoint;
-  // The checkpoint to go on from: its folder, and what Session::Save() returned
-  // when it was taken. "" and null: starts anew.
+  // The learning rate of the update that follows `iterations` updates. Must be
+  // set to train.
+  std::function<double(int64_t iterations)> learning_rate;
+  // The checkpoint to go on from: its folder, and TakeCheckpoint::state of it.
+  // "" and null: starts anew.
   std::string restore_path;
   std::shared_ptr<const nlohmann::json> restore;
 
@@ -77,8 +79,7 @@ struct SessionOptions {
   absl::Duration shutdown_timeout;
 };
 
-// --- What comes back
-// ------------------------------------------------------------
+// --- What comes back ---------------------------------------------------------
 
 // Values of the loss and the metrics by their names; "loss" first.
 using Logs = std::vector<std::pair<std::string, double>>;
@@ -173,8 +174,7 @@ struct TaskView {
   bool left = false;
 };
 
-// --- The state machine
-// ------------------------------------------------------------
+// --- The state machine -------------------------------------------------------
 
 // Not thread-safe. `now` never goes back. Errors returned are for the caller of
 // the RPC; errors of the job come as the action Ended.

@@ -1,0 +1,357 @@
+#include "common/session/job_flow.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "glog/logging.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+namespace {
+
+// Examples in a step of one worker; 0 if the job has none.
+int64_t BatchSize(const v1::Job& job, int world_size) {
+  if (job.batch_case() == v1::Job::kGlobalBatchSize) {
+    return (job.global_batch_size() + int64_t{world_size} - 1) / world_size;
+  }
+  return job.batch_size_per_replica();
+}
+
+}  // namespace
+
+absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
+                                        int world_size) {
+  const v1::Job& job = options.job;
+  JobFlow flow;
+  flow.value_names_ = {"loss"};
+  flow.value_names_.insert(flow.value_names_.end(),
+                           options.metric_names.begin(),
+                           options.metric_names.end());
+  flow.evaluate_only_ = !options.evaluate_checkpoint.empty();
+  flow.epochs_ = std::max<int>(job.epochs(), 1);
+  flow.steps_per_epoch_ = job.steps_per_epoch();
+  flow.checkpoints_ = job.has_checkpoint();
+  flow.checkpoint_epochs_ = job.checkpoint().every_epochs();
+  flow.checkpoint_steps_ = job.checkpoint().every_steps();
+  flow.learning_rate_ = options.learning_rate;
+  flow.batch_size_ = BatchSize(job, world_size);
+  if (flow.batch_size_ < 1) {
+    return absl::InvalidArgumentError("the job has no batch size");
+  }
+  if (!flow.evaluate_only_ && !flow.learning_rate_) {
+    return absl::InvalidArgumentError("training needs a learning rate");
+  }
+  if (options.restore != nullptr) {
+    ASSIGN_OR_RETURN(flow.restored_, SavedSessionFromJson(*options.restore));
+    const size_t values = flow.restored_->counted.totals.size();
+    if (values != flow.value_names_.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the checkpoint has sums of ", values,
+                       " values (the loss and the metrics); the job has ",
+                       flow.value_names_.size()));
+    }
+  }
+  return flow;
+}
+
+absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
+  CHECK(!started());
+  sizes_ = sizes;
+  if (evaluate_only_) {
+    if (sizes.test == 0) {
+      return absl::InvalidArgumentError(
+          "data.test has no examples to evaluate");
+    }
+    BeginEvaluation(v1::PHASE_TEST, sizes.test);
+    return absl::OkStatus();
+  }
+  if (sizes.train == 0) {
+    return absl::InvalidArgumentError("data.train has no examples");
+  }
+  epoch_examples_ =
+      steps_per_epoch_ > 0 ? steps_per_epoch_ * batch_size_ : sizes.train;
+  if (!restored_) {
+    BeginEpoch(EpochStart(), now);
+    return absl::OkStatus();
+  }
+  epoch_ = restored_->epoch;
+  steps_before_epoch_ = restored_->steps - restored_->counted.steps;
+  next_lease_id_ = restored_->next_lease_id;
+  history_ = std::move(restored_->history);
+  checkpointed_steps_ = restored_->steps;
+  if (restored_->counted.examples == 0) {
+    BeginNext(now);
+    Advance(now);
+    return absl::OkStatus();
+  }
+  if (restored_->epoch_examples != epoch_examples_) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the checkpoint was taken in the middle of an epoch of ",
+        restored_->epoch_examples, " examples; epochs of the job now have ",
+        epoch_examples_));
+  }
+  BeginEpoch(*restored_, now);
+  return absl::OkStatus();
+}
+
+std::optional<v1::Lease> JobFlow::Grant(TaskId worker, int live_workers) {
+  switch (stage_) {
+    case Stage::kTraining:
+      return table_->Grant(worker, live_workers, StepsToCheckpoint());
+    case Stage::kValidating:
+    case Stage::kTesting:
+      return table_->Grant(worker, live_workers,
+                           std::numeric_limits<int64_t>::max());
+    default:
+      return std::nullopt;
+  }
+}
+
+absl::StatusOr<bool> JobFlow::Report(TaskId worker,
+                                     const v1::LeaseReport& report,
+                                     absl::Time now) {
+  if (!table_) return false;
+  ASSIGN_OR_RETURN(const bool finished, table_->Report(worker, report));
+  if (finished) Advance(now);
+  return finished;
+}
+
+void JobFlow::WorkerLost(TaskId worker) {
+  if (stage_ == Stage::kValidating || stage_ == Stage::kTesting) {
+    table_->ReturnWhole(worker);
+  }
+}
+
+absl::Status JobFlow::Fenced(TaskId worker,
+                             absl::Span<const v1::LeaseReport> records,
+                             absl::Time now) {
+  if (stage_ == Stage::kTraining) {
+    RETURN_IF_ERROR(table_->ReturnRest(worker, records));
+    Advance(now);
+  }
+  return absl::OkStatus();
+}
+
+void JobFlow::SnapshotTaken(absl::Time now) {
+  if (!snapshot_pending_) return;
+  snapshot_pending_ = false;
+  if (table_) {
+    stage_ = Stage::kTraining;
+  } else {
+    BeginNext(now);
+  }
+  Advance(now);
+}
+
+absl::Status JobFlow::CheckpointWritten(const absl::Status& status,
+                                        absl::Time now) {
+  if (!writing_) return absl::OkStatus();
+  writing_ = false;
+  if (!status.ok()) {
+    if (writing_last_) {
+      return Annotate(status, "the last checkpoint was not written");
+    }
+    actions_.push_back(Notice{
+        absl::StrCat("a checkpoint was not written, the one before it stays: ",
+                     status.ToString())});
+  }
+  Advance(now);
+  return absl::OkStatus();
+}
+
+ProgressView JobFlow::Progress() const {
+  ProgressView view;
+  view.epoch = epoch_;
+  if (!table_) return view;
+  view.phase = table_->phase();
+  view.steps_done = table_->Totals().steps;
+  view.steps_total = table_->steps_total();
+  view.logs = Means();
+  return view;
+}
+
+std::vector<Action> JobFlow::TakeActions() {
+  return std::exchange(actions_, {});
+}
+
+void JobFlow::Advance(absl::Time now) {
+  Stage before;
+  do {
+    before = stage_;
+    switch (stage_) {
+      case Stage::kTraining:
+        AdvanceTraining(now);
+        break;
+      case Stage::kCheckpoint:
+        AdvanceCheckpoint(now);
+        break;
+      case Stage::kValidating:
+      case Stage::kTesting:
+        AdvanceEvaluation(now);
+        break;
+      case Stage::kFinishing:
+        if (!writing_) stage_ = Stage::kDone;
+        break;
+      case Stage::kWaiting:
+      case Stage::kDone:
+        break;
+    }
+  } while (stage_ != before);
+}
+
+void JobFlow::AdvanceTraining(absl::Time now) {
+  if (table_->Done()) {
+    EndTraining(now);
+  } else if (!table_->HasOpenLeases() && StepsToCheckpoint() <= 0) {
+    stage_ = Stage::kCheckpoint;
+  }
+}
+
+void JobFlow::AdvanceCheckpoint(absl::Time now) {
+  if (writing_) return;
+  SavedSession saved = Save(now);
+  checkpointed_steps_ = saved.steps;
+  snapshot_pending_ = true;
+  writing_ = true;
+  writing_last_ = AllEpochsDone();
+  actions_.push_back(TakeCheckpoint{
+      saved.steps, std::make_shared<const nlohmann::json>(ToJson(saved))});
+}
+
+void JobFlow::AdvanceEvaluation(absl::Time now) {
+  if (!table_->Done()) return;
+  Logs logs = Means();
+  next_lease_id_ = table_->next_lease_id();
+  table_.reset();
+  if (stage_ == Stage::kTesting) {
+    actions_.push_back(TestEnded{std::move(logs)});
+    stage_ = Stage::kFinishing;
+    return;
+  }
+  for (auto& [name, value] : logs) {
+    record_.validation_logs.emplace_back(absl::StrCat("val_", name), value);
+  }
+  EndEpoch(now);
+}
+
+void JobFlow::BeginEpoch(const SavedSession& from, absl::Time now) {
+  stage_ = Stage::kTraining;
+  epoch_began_ = now - absl::Seconds(from.seconds);
+  table_.emplace(PassOptions(v1::PHASE_TRAIN), from.remaining, from.counted);
+  actions_.push_back(EpochBegan{epoch_, from.counted.steps});
+}
+
+void JobFlow::BeginEvaluation(v1::Phase phase, int64_t examples) {
+  stage_ = phase == v1::PHASE_TEST ? Stage::kTesting : Stage::kValidating;
+  const ExampleRange all = {0, examples};
+  table_.emplace(PassOptions(phase), absl::MakeConstSpan(&all, 1),
+                 PassTotals());
+}
+
+void JobFlow::EndTraining(absl::Time now) {
+  const PassTotals totals = table_->Totals();
+  steps_before_epoch_ += totals.steps;
+  record_ = EpochRecord();
+  record_.epoch = epoch_;
+  record_.logs = Means();
+  record_.learning_rate = learning_rate_(steps_before_epoch_);
+  record_.steps = totals.steps;
+  record_.examples = totals.examples;
+  record_.seconds = absl::ToDoubleSeconds(now - epoch_began_);
+  next_lease_id_ = table_->next_lease_id();
+  table_.reset();
+  if (sizes_.validation > 0) {
+    BeginEvaluation(v1::PHASE_VALIDATION, sizes_.validation);
+  } else {
+    EndEpoch(now);
+  }
+}
+
+void JobFlow::EndEpoch(absl::Time now) {
+  history_.push_back(record_);
+  actions_.push_back(EpochEnded{record_});
+  ++epoch_;
+  if (CheckpointDueAfterEpoch()) {
+    stage_ = Stage::kCheckpoint;
+  } else {
+    BeginNext(now);
+  }
+}
+
+void JobFlow::BeginNext(absl::Time now) {
+  if (!AllEpochsDone()) {
+    BeginEpoch(EpochStart(), now);
+  } else if (sizes_.test > 0) {
+    BeginEvaluation(v1::PHASE_TEST, sizes_.test);
+  } else {
+    stage_ = Stage::kFinishing;
+  }
+}
+
+LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
+  LeaseTable::Options options;
+  options.phase = phase;
+  options.epoch = epoch_;
+  options.batch_size = batch_size_;
+  options.value_count = static_cast<int>(value_names_.size());
+  options.first_lease_id = next_lease_id_;
+  return options;
+}
+
+SavedSession JobFlow::Save(absl::Time now) const {
+  SavedSession saved = EpochStart();
+  if (!table_) return saved;
+  saved.remaining = table_->Remaining();
+  saved.counted = table_->Totals();
+  saved.steps += saved.counted.steps;
+  saved.next_lease_id = table_->next_lease_id();
+  saved.seconds = absl::ToDoubleSeconds(now - epoch_began_);
+  return saved;
+}
+
+SavedSession JobFlow::EpochStart() const {
+  SavedSession saved;
+  saved.epoch = epoch_;
+  saved.steps = steps_before_epoch_;
+  saved.next_lease_id = next_lease_id_;
+  saved.epoch_examples = epoch_examples_;
+  saved.remaining = {{0, epoch_examples_}};
+  saved.counted.totals.resize(value_names_.size());
+  saved.counted.counts.resize(value_names_.size());
+  saved.history = history_;
+  return saved;
+}
+
+bool JobFlow::CheckpointDueAfterEpoch() const {
+  if (!checkpoints_) return false;
+  if (AllEpochsDone()) return true;
+  if (checkpoint_epochs_ > 0 && epoch_ % checkpoint_epochs_ == 0) return true;
+  return StepsToCheckpoint() <= 0;
+}
+
+int64_t JobFlow::StepsToCheckpoint() const {
+  if (!checkpoints_ || checkpoint_steps_ == 0) {
+    return std::numeric_limits<int64_t>::max();
+  }
+  int64_t leased = steps_before_epoch_;
+  if (table_) leased += table_->Totals().steps + table_->OpenSteps();
+  const int64_t next =
+      (checkpointed_steps_ / checkpoint_steps_ + 1) * checkpoint_steps_;
+  return next - leased;
+}
+
+Logs JobFlow::Means() const {
+  const PassTotals totals = table_->Totals();
+  Logs logs;
+  if (totals.examples == 0) return logs;
+  for (size_t i = 0; i < value_names_.size(); ++i) {
+    logs.emplace_back(value_names_[i], totals.totals[i] / totals.counts[i]);
+  }
+  return logs;
+}
+
+}  // namespace paceline

@@ -1,0 +1,201 @@
+#include "common/session/lease_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+uint64_t Size(const v1::Lease& lease) { return lease.end() - lease.begin(); }
+
+}  // namespace
+
+void PassTotals::Add(const v1::LeaseReport& report) {
+  examples += report.examples();
+  steps += report.steps();
+  for (int i = 0; i < report.sums().totals_size(); ++i) {
+    totals[i] += report.sums().totals(i);
+    counts[i] += report.sums().counts(i);
+  }
+}
+
+LeaseTable::LeaseTable(const Options& options,
+                       absl::Span<const ExampleRange> remaining,
+                       PassTotals counted)
+    : options_(options),
+      next_lease_id_(options.first_lease_id),
+      settled_(std::move(counted)) {
+  settled_.totals.resize(options_.value_count);
+  settled_.counts.resize(options_.value_count);
+  for (const ExampleRange& range : remaining) Return(range);
+  steps_total_ = settled_.steps + RemainingSteps();
+}
+
+std::optional<v1::Lease> LeaseTable::Grant(TaskId worker, int worker_count,
+                                           int64_t max_steps) {
+  const auto held = std::count_if(
+      open_.begin(), open_.end(),
+      [&](const auto& entry) { return entry.second.holder == worker; });
+  if (held >= kMaxOpenLeases || remaining_.empty() || max_steps <= 0) {
+    return std::nullopt;
+  }
+  const int64_t left = std::min(RemainingSteps(), max_steps);
+  const int64_t shares = 2 * std::max(worker_count, 1);
+  const int64_t batches =
+      std::min((left + shares - 1) / shares, kMaxLeaseBatches);
+
+  const auto [begin, range_end] = *remaining_.begin();
+  const int64_t end =
+      std::min(range_end, begin + batches * options_.batch_size);
+  remaining_.erase(remaining_.begin());
+  if (end < range_end) remaining_.emplace(end, range_end);
+
+  OpenLease open;
+  open.holder = worker;
+  open.lease.set_id(next_lease_id_++);
+  open.lease.set_phase(options_.phase);
+  open.lease.set_epoch(options_.epoch);
+  open.lease.set_begin(begin);
+  open.lease.set_end(end);
+  open.report.set_lease_id(open.lease.id());
+  const v1::Lease lease = open.lease;
+  open_.emplace(lease.id(), std::move(open));
+  return lease;
+}
+
+absl::StatusOr<bool> LeaseTable::Report(TaskId worker,
+                                        const v1::LeaseReport& report) {
+  const auto it = open_.find(report.lease_id());
+  if (it == open_.end()) return false;
+  OpenLease& open = it->second;
+  if (open.holder != worker) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("lease ", report.lease_id(), " belongs to ",
+                     open.holder.ToString(), ", not to ", worker.ToString()));
+  }
+  if (report.examples() > Size(open.lease)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(worker.ToString(), " reports ", report.examples(),
+                     " examples of lease ", report.lease_id(), ", which has ",
+                     Size(open.lease)));
+  }
+  if (report.sums().totals_size() != report.sums().counts_size() ||
+      (report.examples() > 0 &&
+       report.sums().totals_size() != options_.value_count)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        worker.ToString(), " reports sums of ", report.sums().totals_size(),
+        " values; the job has ", options_.value_count));
+  }
+  if (report.examples() <= open.report.examples()) return false;
+  open.report = report;
+  if (report.examples() < Size(open.lease)) return false;
+  Settle(open);
+  open_.erase(it);
+  return true;
+}
+
+void LeaseTable::ReturnWhole(TaskId worker) {
+  for (auto it = open_.begin(); it != open_.end();) {
+    if (it->second.holder == worker) {
+      Return({static_cast<int64_t>(it->second.lease.begin()),
+              static_cast<int64_t>(it->second.lease.end())});
+      it = open_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
+absl::Status LeaseTable::ReturnRest(TaskId worker,
+                                    absl::Span<const v1::LeaseReport> records) {
+  uint64_t last_begun = 0;
+  for (const v1::LeaseReport& record : records) {
+    last_begun = std::max<uint64_t>(last_begun, record.lease_id());
+    RETURN_IF_ERROR(Report(worker, record).status());
+  }
+  for (auto it = open_.begin(); it != open_.end();) {
+    OpenLease& open = it->second;
+    if (open.holder != worker) {
+      ++it;
+      continue;
+    }
+    if (it->first < last_begun) {
+      open.report.set_examples(Size(open.lease));
+      open.report.set_steps(StepsIn(Size(open.lease)));
+    }
+    Settle(open);
+    it = open_.erase(it);
+  }
+  return absl::OkStatus();
+}
+
+bool LeaseTable::Holds(TaskId worker) const {
+  return std::any_of(open_.begin(), open_.end(), [&](const auto& entry) {
+    return entry.second.holder == worker;
+  });
+}
+
+PassTotals LeaseTable::Totals() const {
+  PassTotals totals = settled_;
+  for (const auto& [id, open] : open_) totals.Add(open.report);
+  return totals;
+}
+
+int64_t LeaseTable::OpenSteps() const {
+  int64_t steps = 0;
+  for (const auto& [id, open] : open_) {
+    steps += StepsIn(Size(open.lease) - open.report.examples());
+  }
+  return steps;
+}
+
+std::vector<ExampleRange> LeaseTable::Remaining() const {
+  std::vector<ExampleRange> ranges;
+  ranges.reserve(remaining_.size());
+  for (const auto& [begin, end] : remaining_) ranges.push_back({begin, end});
+  return ranges;
+}
+
+int64_t LeaseTable::StepsIn(int64_t examples) const {
+  return (examples + options_.batch_size - 1) / options_.batch_size;
+}
+
+int64_t LeaseTable::RemainingSteps() const {
+  int64_t steps = 0;
+  for (const auto& [begin, end] : remaining_) steps += StepsIn(end - begin);
+  return steps;
+}
+
+void LeaseTable::Return(ExampleRange range) {
+  if (range.begin == range.end) return;
+  auto next = remaining_.lower_bound(range.begin);
+  if (next != remaining_.end()) {
+    CHECK_LE(range.end, next->first) << "positions returned twice";
+    if (next->first == range.end) {
+      range.end = next->second;
+      next = remaining_.erase(next);
+    }
+  }
+  if (next != remaining_.begin()) {
+    const auto previous = std::prev(next);
+    CHECK_LE(previous->second, range.begin) << "positions returned twice";
+    if (previous->second == range.begin) {
+      previous->second = range.end;
+      return;
+    }
+  }
+  remaining_.emplace(range.begin, range.end);
+}
+
+void LeaseTable::Settle(const OpenLease& open) {
+  settled_.Add(open.report);
+  Return({static_cast<int64_t>(open.lease.begin() + open.report.examples()),
+          static_cast<int64_t>(open.lease.end())});
+}
+
+}  // namespace paceline

@@ -1,0 +1,131 @@
+// The examples of one pass over a data set, handed out as leases.
+//
+// A pass is a set of positions in the epoch's order. A lease is a range of them
+// that begins and ends at batches. Sizes follow guided self-scheduling
+// (Polychronopoulos and Kuck, 1987): a lease takes 1/(2·workers) of what is
+// left, so leases shrink towards the end and all workers finish together.
+//
+// Each example is counted once: sums are kept a lease, as totals since its
+// begin, so repeats and late reports change nothing.
+#ifndef PACELINE_COMMON_SESSION_LEASE_TABLE_H_
+#define PACELINE_COMMON_SESSION_LEASE_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/cluster/task.h"
+#include "paceline/v1/coordinator.pb.h"
+
+namespace paceline {
+
+// Batches in a lease, at most: bounds what a lost worker holds back.
+inline constexpr int64_t kMaxLeaseBatches = 64;
+// Leases a worker holds, at most: one it works on, one it prefetches.
+inline constexpr int kMaxOpenLeases = 2;
+
+// Positions [begin, end).
+struct ExampleRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  bool operator==(const ExampleRange&) const = default;
+};
+
+// What was done in a pass, or in a part of it.
+struct PassTotals {
+  int64_t examples = 0;
+  int64_t steps = 0;
+  // Σ value·weight and Σ weight of the loss and each metric.
+  std::vector<double> totals;
+  std::vector<double> counts;
+
+  void Add(const v1::LeaseReport& report);
+};
+
+// Not thread-safe. A state machine without I/O.
+class LeaseTable {
+ public:
+  struct Options {
+    v1::Phase phase = v1::PHASE_TRAIN;
+    int epoch = 0;
+    int64_t batch_size = 1;
+    // The loss and the metrics.
+    int value_count = 1;
+    // Ids are unique in the life of a job.
+    uint64_t first_lease_id = 1;
+  };
+
+  // A pass over `remaining`, which are disjoint; `counted` was done before.
+  LeaseTable(const Options& options, absl::Span<const ExampleRange> remaining,
+             PassTotals counted);
+
+  // The next lease, of at most `max_steps` batches, for one of `worker_count`
+  // workers. nullopt if nothing can be given to this worker now.
+  std::optional<v1::Lease> Grant(TaskId worker, int worker_count,
+                                 int64_t max_steps);
+
+  // Takes a report of a lease's holder; returns whether the lease is finished
+  // now. Reports of leases that are not open, and older ones, change nothing.
+  // InvalidArgument: it claims more examples than the lease has, the lease of
+  // another worker, or other sums than the job's.
+  absl::StatusOr<bool> Report(TaskId worker, const v1::LeaseReport& report);
+
+  // The worker is gone, and what it did is void (an evaluation): its leases go
+  // back whole.
+  void ReturnWhole(TaskId worker);
+  // The worker is gone, and `records` are the last reports that shards have of
+  // it: what any shard applied is counted, the rest goes back. A worker
+  // processes its leases in order, so all before one that a shard knows are
+  // done; sums of their last steps that no report told are not known, and are
+  // left out of the means. InvalidArgument: as for Report.
+  absl::Status ReturnRest(TaskId worker,
+                          absl::Span<const v1::LeaseReport> records);
+
+  v1::Phase phase() const { return options_.phase; }
+  bool Holds(TaskId worker) const;
+  bool HasOpenLeases() const { return !open_.empty(); }
+  // Whether every example is counted.
+  bool Done() const { return open_.empty() && remaining_.empty(); }
+
+  // Everything counted, reports of open leases included.
+  PassTotals Totals() const;
+  // Steps of the open leases that are not reported yet.
+  int64_t OpenSteps() const;
+  // Steps of the whole pass.
+  int64_t steps_total() const { return steps_total_; }
+  // What is neither counted nor leased, in order.
+  std::vector<ExampleRange> Remaining() const;
+  uint64_t next_lease_id() const { return next_lease_id_; }
+
+ private:
+  struct OpenLease {
+    TaskId holder;
+    v1::Lease lease;
+    // The furthest report.
+    v1::LeaseReport report;
+  };
+
+  int64_t StepsIn(int64_t examples) const;
+  int64_t RemainingSteps() const;
+  void Return(ExampleRange range);
+  // Counts what the report of a lease says, and returns the rest.
+  void Settle(const OpenLease& open);
+
+  Options options_;
+  uint64_t next_lease_id_;
+  // begin -> end; disjoint, not adjacent.
+  std::map<int64_t, int64_t> remaining_;
+  std::map<uint64_t, OpenLease> open_;
+  // Of leases that are settled.
+  PassTotals settled_;
+  int64_t steps_total_ = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_LEASE_TABLE_H_

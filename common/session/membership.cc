@@ -1,0 +1,199 @@
+#include "common/session/membership.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+// Members named in one message, at most.
+constexpr int kMaxNamed = 4;
+
+}  // namespace
+
+absl::StatusOr<TaskId> TaskFromProto(const v1::Task& task) {
+  TaskId id;
+  id.index = static_cast<int>(task.index());
+  switch (task.type()) {
+    case v1::TASK_TYPE_CHIEF:
+      id.type = TaskType::kChief;
+      return id;
+    case v1::TASK_TYPE_WORKER:
+      id.type = TaskType::kWorker;
+      return id;
+    case v1::TASK_TYPE_PS:
+      id.type = TaskType::kPs;
+      return id;
+    case v1::TASK_TYPE_EVALUATOR:
+      id.type = TaskType::kEvaluator;
+      return id;
+    default:
+      return absl::InvalidArgumentError(
+          absl::StrCat("task.type is ", static_cast<int>(task.type()),
+                       "; expected chief, worker, ps or evaluator"));
+  }
+}
+
+v1::Task TaskToProto(TaskId task) {
+  v1::Task proto;
+  proto.set_index(task.index);
+  switch (task.type) {
+    case TaskType::kChief:
+      proto.set_type(v1::TASK_TYPE_CHIEF);
+      break;
+    case TaskType::kWorker:
+      proto.set_type(v1::TASK_TYPE_WORKER);
+      break;
+    case TaskType::kPs:
+      proto.set_type(v1::TASK_TYPE_PS);
+      break;
+    case TaskType::kEvaluator:
+      proto.set_type(v1::TASK_TYPE_EVALUATOR);
+      break;
+  }
+  return proto;
+}
+
+std::string Place::Name() const {
+  return address.empty() ? id.ToString()
+                         : absl::StrCat(id.ToString(), " at ", address);
+}
+
+Membership::Membership(const std::vector<ExpectedTask>& tasks) {
+  for (const ExpectedTask& task : tasks) {
+    Place place;
+    place.id = task.id;
+    place.address = task.address;
+    CHECK(places_.emplace(task.id, std::move(place)).second)
+        << task.id.ToString() << " twice";
+  }
+  for (auto& [id, place] : places_) {
+    if (id.type != TaskType::kPs) place.rank = worker_count_++;
+  }
+}
+
+absl::StatusOr<Place*> Membership::Register(const v1::Member& member,
+                                            absl::Time now, bool* is_new) {
+  auto id = TaskFromProto(member.task());
+  if (!id.ok()) return id.status();
+  Place* place = Get(*id);
+  if (place == nullptr) {
+    return absl::NotFoundError(absl::StrCat(
+        id->ToString(), " is not in the cluster of this job, which has ",
+        worker_count_, " workers and ", places_.size() - worker_count_, " ps"));
+  }
+  if (member.incarnation() == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(place->Name(), " registers without an incarnation"));
+  }
+  if (place->removed.contains(member.incarnation())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this incarnation of ", place->Name(), " lost its place"));
+  }
+  *is_new = !place->taken();
+  if (place->taken() && place->incarnation != member.incarnation()) {
+    return absl::UnavailableError(absl::StrCat(
+        "the place of ", place->Name(), " is held by a process last heard of ",
+        absl::FormatDuration(
+            absl::Trunc(now - place->last_heard, absl::Milliseconds(100))),
+        " ago"));
+  }
+  if (place->state == Place::State::kFenced) {
+    return absl::UnavailableError(
+        absl::StrCat("the last process that was ", place->Name(),
+                     " is being shut out of the parameter servers"));
+  }
+  if (place->address.empty()) place->address = member.address();
+  if (*is_new) {
+    place->state = Place::State::kTaken;
+    place->incarnation = member.incarnation();
+    place->activity = 0;
+    place->last_activity = now;
+    place->waiting_for.clear();
+    place->first_step_seconds = 0;
+    place->left = false;
+    place->refusal.clear();
+  }
+  place->last_heard = now;
+  return place;
+}
+
+absl::StatusOr<Place*> Membership::Find(const v1::Member& member) {
+  auto id = TaskFromProto(member.task());
+  if (!id.ok()) return id.status();
+  Place* place = Get(*id);
+  if (place == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat(id->ToString(), " is not in the cluster of this job"));
+  }
+  if (!place->taken() || place->incarnation != member.incarnation()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this incarnation of ", place->Name(), " holds no place"));
+  }
+  if (place->address.empty()) place->address = member.address();
+  return place;
+}
+
+void Membership::Heard(const v1::HeartbeatRequest& heartbeat, absl::Time now,
+                       Place* place) {
+  place->last_heard = now;
+  if (heartbeat.activity() > place->activity) {
+    place->activity = heartbeat.activity();
+    place->last_activity = now;
+  }
+  place->waiting_for = heartbeat.waiting_for();
+  place->peak_rss_bytes =
+      std::max<uint64_t>(place->peak_rss_bytes, heartbeat.peak_rss_bytes());
+}
+
+void Membership::Remove(Place* place, bool fence) {
+  CHECK(place->taken()) << place->Name();
+  place->removed.insert(place->incarnation);
+  place->waiting_for.clear();
+  place->state = fence ? Place::State::kFenced : Place::State::kFree;
+}
+
+void Membership::Release(Place* place) {
+  CHECK(place->state == Place::State::kFenced) << place->Name();
+  place->state = Place::State::kFree;
+}
+
+std::vector<Place*> Membership::Silent(absl::Duration timeout, absl::Time now) {
+  std::vector<Place*> silent;
+  for (auto& [id, place] : places_) {
+    if (place.taken() && now - place.last_heard > timeout) {
+      silent.push_back(&place);
+    }
+  }
+  return silent;
+}
+
+Place* Membership::Get(TaskId task) {
+  const auto it = places_.find(task);
+  return it == places_.end() ? nullptr : &it->second;
+}
+
+int Membership::LiveWorkers() const {
+  int live = 0;
+  for (const auto& [id, place] : places_) {
+    live += place.rank >= 0 && place.taken() ? 1 : 0;
+  }
+  return live;
+}
+
+std::string Membership::Waiting(TaskId task) const {
+  std::string text;
+  int named = 0;
+  for (const auto& [id, place] : places_) {
+    if (id == task || !place.taken() || place.waiting_for.empty()) continue;
+    if (named++ == kMaxNamed) return absl::StrCat(text, "; …");
+    absl::StrAppend(&text, "; ", id.ToString(), " waits for ",
+                    place.waiting_for);
+  }
+  return text;
+}
+
+}  // namespace paceline

@@ -1,0 +1,347 @@
+#include "common/session/session.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/limits.h"
+#include "common/session/session_state.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+void SetDuration(absl::Duration duration, google::protobuf::Duration* proto) {
+  proto->set_seconds(absl::IDivDuration(duration, absl::Seconds(1), &duration));
+  proto->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(duration)));
+}
+
+absl::Status CheckTasks(const SessionOptions& options) {
+  int workers = 0;
+  int ps = 0;
+  std::set<TaskId> seen;
+  for (const ExpectedTask& task : options.tasks) {
+    if (!seen.insert(task.id).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(task.id.ToString(), " is in the cluster twice"));
+    }
+    ++(task.id.type == TaskType::kPs ? ps : workers);
+  }
+  if (workers == 0) {
+    return absl::InvalidArgumentError("the cluster has no worker");
+  }
+  if (!options.evaluate_checkpoint.empty() && ps > 0) {
+    return absl::InvalidArgumentError(
+        "the evaluation of a checkpoint takes no ps");
+  }
+  if (options.evaluate_checkpoint.empty() && ps == 0 &&
+      options.job.strategy() == v1::STRATEGY_PARAMETER_SERVER) {
+    return absl::InvalidArgumentError(
+        "strategy parameter_server needs a ps in the cluster");
+  }
+  return absl::OkStatus();
+}
+
+v1::AcquireLeaseResponse Granted(const v1::Lease& lease) {
+  v1::AcquireLeaseResponse response;
+  response.set_verdict(v1::AcquireLeaseResponse::VERDICT_GRANTED);
+  *response.mutable_lease() = lease;
+  return response;
+}
+
+std::string ToText(const DataSizes& sizes) {
+  return absl::StrCat(sizes.train, " training, ", sizes.validation,
+                      " validation and ", sizes.test, " test examples");
+}
+
+}  // namespace
+
+// --- Start -------------------------------------------------------------------
+
+Session::Session() = default;
+Session::~Session() = default;
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(SessionOptions options,
+                                                         absl::Time now) {
+  RETURN_IF_ERROR(CheckTasks(options));
+  int world_size = 0;
+  for (const ExpectedTask& task : options.tasks) {
+    world_size += task.id.type == TaskType::kPs ? 0 : 1;
+  }
+  ASSIGN_OR_RETURN(JobFlow flow, JobFlow::Create(options, world_size));
+  std::unique_ptr<Session> session(new Session());
+  session->state_ =
+      std::make_unique<State>(std::move(options), std::move(flow), now);
+  session->state_->shards_ready = !session->state_->HasPs();
+  return session;
+}
+
+absl::StatusOr<v1::RegisterResponse> Session::Register(
+    const v1::RegisterRequest& request, absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) return absl::CancelledError("the job has ended");
+  ASSIGN_OR_RETURN(const TaskId id, TaskFromProto(request.member().task()));
+  const SessionOptions& options = state.options;
+  std::string refusal;
+  if (request.version() != options.version) {
+    refusal = absl::StrCat("it is of version ", request.version(),
+                           ", the leader of version ", options.version);
+  } else if (!request.job_fingerprint().empty() &&
+             request.job_fingerprint() != options.job_fingerprint) {
+    refusal = absl::StrCat("it was given a job with fingerprint ",
+                           request.job_fingerprint(), ", the leader one with ",
+                           options.job_fingerprint);
+  }
+  if (!refusal.empty()) {
+    Place* place = state.members.Get(id);
+    refusal = absl::StrCat(id.ToString(), " is refused: ", refusal);
+    if (place != nullptr && place->refusal != refusal) {
+      state.actions.push_back(Notice{refusal});
+      place->refusal = refusal;
+    }
+    return absl::InvalidArgumentError(refusal);
+  }
+
+  bool is_new = false;
+  ASSIGN_OR_RETURN(Place * place,
+                   state.members.Register(request.member(), now, &is_new));
+  if (is_new) state.seats[place->id] = State::Seat();
+  state.InitializeShardsIfAllThere();
+
+  v1::RegisterResponse response;
+  *response.mutable_job() = options.job;
+  response.set_rank(place->rank < 0 ? 0 : place->rank);
+  response.set_world_size(state.members.worker_count());
+  SetDuration(limits::kHeartbeatInterval,
+              response.mutable_heartbeat_interval());
+  SetDuration(options.heartbeat_timeout, response.mutable_heartbeat_timeout());
+  SetDuration(limits::kPsTimeout, response.mutable_ps_timeout());
+  response.set_evaluate_checkpoint(options.evaluate_checkpoint);
+  return response;
+}
+
+absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
+    const v1::AwaitStartRequest& request, absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) return absl::CancelledError("the job has ended");
+  ASSIGN_OR_RETURN(Place * place, state.members.Find(request.member()));
+  state.InitializeShardsIfAllThere();
+  if (place->rank >= 0) {
+    const DataSizes sizes = {
+        static_cast<int64_t>(request.train_examples()),
+        static_cast<int64_t>(request.validation_examples()),
+        static_cast<int64_t>(request.test_examples())};
+    const absl::Status status = state.CheckSizes(*place, sizes);
+    if (!status.ok()) {
+      if (state.flow.started()) {
+        return absl::FailedPreconditionError(status.message());
+      }
+      state.End(status, place->id, now);
+      return status;
+    }
+    state.seats[place->id].sizes = sizes;
+    state.StartIfReady(now);
+  }
+  if (!state.flow.started()) return std::nullopt;
+  v1::AwaitStartResponse response;
+  response.set_started(true);
+  for (const auto& [id, ps] : state.members.places()) {
+    if (id.type != TaskType::kPs) continue;
+    v1::Member* member = response.add_ps();
+    *member->mutable_task() = TaskToProto(id);
+    member->set_address(ps.address);
+    member->set_incarnation(ps.incarnation);
+  }
+  return std::optional<v1::AwaitStartResponse>(std::move(response));
+}
+
+void Session::State::InitializeShardsIfAllThere() {
+  if (shards_requested || !HasPs()) return;
+  for (const auto& [id, place] : members.places()) {
+    if (id.type == TaskType::kPs && (!place.taken() || place.address.empty())) {
+      return;
+    }
+  }
+  shards_requested = true;
+  actions.push_back(InitializeShards{options.restore_path});
+}
+
+absl::Status Session::State::CheckSizes(const Place& place,
+                                        const DataSizes& sizes) {
+  for (const auto& [id, seat] : seats) {
+    if (id == place.id || !seat.sizes || *seat.sizes == sizes) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(place.Name(), " reads ", ToText(sizes), "; ",
+                     members.Get(id)->Name(), " reads ", ToText(*seat.sizes)));
+  }
+  return absl::OkStatus();
+}
+
+void Session::State::StartIfReady(absl::Time now) {
+  if (flow.started() || !shards_ready) return;
+  DataSizes sizes;
+  for (const auto& [id, place] : members.places()) {
+    if (!place.taken()) return;
+    if (place.rank < 0) continue;
+    if (!seats[id].sizes) return;
+    sizes = *seats[id].sizes;
+  }
+  const absl::Status status = flow.Start(sizes, now);
+  if (!status.ok()) {
+    End(status, std::nullopt, now);
+    return;
+  }
+  FollowFlow(now);
+  Wake();
+}
+
+void Session::ShardsInitialized(const absl::Status& status, int64_t step,
+                                absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) return;
+  if (!status.ok()) {
+    state.End(status, std::nullopt, now);
+    return;
+  }
+  if (!state.options.restore_path.empty()) {
+    state.actions.push_back(
+        Notice{absl::StrCat("the parameter servers hold the variables of ",
+                            state.options.restore_path, " at step ", step)});
+  }
+  state.shards_ready = true;
+  state.StartIfReady(now);
+}
+
+// --- Work --------------------------------------------------------------------
+
+absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::AcquireLease(
+    const v1::AcquireLeaseRequest& request, absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) {
+    if (!state.outcome->ok()) return absl::CancelledError("the job has ended");
+    v1::AcquireLeaseResponse done;
+    done.set_verdict(v1::AcquireLeaseResponse::VERDICT_DONE);
+    return std::optional<v1::AcquireLeaseResponse>(done);
+  }
+  ASSIGN_OR_RETURN(Place * place, state.members.Find(request.member()));
+  if (place->rank < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(place->Name(), " takes no leases"));
+  }
+  return state.Acquire(place, request.request(), now);
+}
+
+absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
+    Place* place, uint64_t request, absl::Time now) {
+  Seat& seat = seats[place->id];
+  if (request == 0 || request > seat.request + 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(place->Name(), " sends request ", request,
+                     " for a lease; expected ", seat.request + 1));
+  }
+  // A late repeat, whose answer nobody awaits any more.
+  if (request < seat.request) return std::nullopt;
+  if (request == seat.request) return Granted(seat.lease);
+  // A worker that joins late gets work once it has read the same data.
+  if (!seat.sizes) return std::nullopt;
+  const bool was_idle = !flow.Holds(place->id);
+  const std::optional<v1::Lease> lease =
+      flow.Grant(place->id, members.LiveWorkers());
+  if (!lease) return std::nullopt;
+  if (was_idle) place->last_activity = now;
+  seat.request = request;
+  seat.lease = *lease;
+  seat.trained |= lease->phase() == v1::PHASE_TRAIN;
+  return Granted(*lease);
+}
+
+absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
+    const v1::HeartbeatRequest& request, absl::Time now) {
+  State& state = *state_;
+  ASSIGN_OR_RETURN(Place * place, state.members.Find(request.member()));
+  state.members.Heard(request, now, place);
+  v1::HeartbeatResponse response;
+  if (!state.outcome && place->rank >= 0) {
+    State::Seat& seat = state.seats[place->id];
+    for (const v1::StepReport& step : request.steps()) {
+      if (step.step() <= seat.last_step) continue;
+      seat.last_step = step.step();
+      state.steps.push_back(step);
+    }
+    for (const v1::LeaseReport& report : request.reports()) {
+      ASSIGN_OR_RETURN(const bool finished,
+                       state.flow.Report(place->id, report, now));
+      if (finished) state.Wake();
+    }
+    state.FollowFlow(now);
+  }
+  response.set_stop(state.outcome.has_value());
+  return response;
+}
+
+void Session::State::FollowFlow(absl::Time now) {
+  for (Action& action : flow.TakeActions()) {
+    actions.push_back(std::move(action));
+  }
+  if (flow.done()) End(absl::OkStatus(), std::nullopt, now);
+}
+
+void Session::SnapshotTaken(const absl::Status& status, absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) return;
+  if (!status.ok()) {
+    state.End(status, std::nullopt, now);
+    return;
+  }
+  state.flow.SnapshotTaken(now);
+  state.FollowFlow(now);
+  state.Wake();
+}
+
+void Session::CheckpointWritten(const absl::Status& status, absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) return;
+  const absl::Status result = state.flow.CheckpointWritten(status, now);
+  state.FollowFlow(now);
+  if (!result.ok()) state.End(result, std::nullopt, now);
+}
+
+// --- What others see ---------------------------------------------------------
+
+std::vector<Action> Session::TakeActions() {
+  return std::exchange(state_->actions, {});
+}
+
+ProgressView Session::Progress() const { return state_->flow.Progress(); }
+
+std::vector<v1::StepReport> Session::TakeStepReports() {
+  return std::exchange(state_->steps, {});
+}
+
+const std::vector<EpochRecord>& Session::history() const {
+  return state_->flow.history();
+}
+
+std::vector<TaskView> Session::Tasks() const {
+  std::vector<TaskView> tasks;
+  for (const auto& [id, place] : state_->members.places()) {
+    tasks.push_back({id, place.address, place.incarnation, place.peak_rss_bytes,
+                     place.first_step_seconds, place.left});
+  }
+  return tasks;
+}
+
+bool Session::ended() const { return state_->outcome.has_value(); }
+
+bool Session::AllGone(absl::Time now) const {
+  const State& state = *state_;
+  if (!state.outcome) return false;
+  if (now >= state.ended_at + state.options.shutdown_timeout) return true;
+  for (const auto& [id, place] : state.members.places()) {
+    if (place.taken()) return false;
+  }
+  return true;
+}
+
+}  // namespace paceline

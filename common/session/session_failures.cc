@@ -1,0 +1,242 @@
+// What a session does when members are lost, time runs out, or the user stops.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/session/session.h"
+#include "common/session/session_state.h"
+
+namespace paceline {
+namespace {
+
+// Tasks named in one message, at most.
+constexpr int kMaxNamed = 16;
+
+std::string Text(absl::Duration duration) {
+  return absl::FormatDuration(absl::Trunc(duration, absl::Milliseconds(100)));
+}
+
+}  // namespace
+
+void Session::State::End(absl::Status status, std::optional<TaskId> task,
+                         absl::Time now) {
+  if (outcome) return;
+  outcome = status;
+  ended_at = now;
+  actions.push_back(Ended{std::move(status), task});
+  Wake();
+}
+
+void Session::Stop(const absl::Status& reason, absl::Time now) {
+  state_->End(reason, std::nullopt, now);
+}
+
+absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
+  State& state = *state_;
+  ASSIGN_OR_RETURN(const TaskId id, TaskFromProto(request.member().task()));
+  Place* place = state.members.Get(id);
+  if (place == nullptr ||
+      place->incarnation != request.member().incarnation()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this incarnation of ", id.ToString(), " holds no place"));
+  }
+  place->left = true;
+  place->peak_rss_bytes =
+      std::max<uint64_t>(place->peak_rss_bytes, request.peak_rss_bytes());
+  place->first_step_seconds = request.first_step_seconds();
+  if (!place->taken()) return absl::OkStatus();
+  const absl::Status error(
+      static_cast<absl::StatusCode>(request.error().code()),
+      request.error().message());
+  if (state.outcome || error.ok()) {
+    state.Lose(place, "left", now);
+  } else {
+    state.LeaveWithError(place, error, now);
+  }
+  return absl::OkStatus();
+}
+
+void Session::State::LeaveWithError(Place* place, const absl::Status& error,
+                                    absl::Time now) {
+  // One that joins late and cannot is no loss.
+  const bool never_worked = flow.started() && !seats[place->id].sizes;
+  const bool only_itself =
+      place->rank >= 0 && (never_worked || absl::IsFailedPrecondition(error) ||
+                           absl::IsCancelled(error) || absl::IsAborted(error));
+  if (!only_itself) {
+    End(Annotate(error, place->Name()), Blamed(*place, error.message()), now);
+  }
+  Lose(place, absl::StrCat("left: ", error.ToString()), now);
+}
+
+TaskId Session::State::Blamed(const Place& place,
+                              absl::string_view message) const {
+  for (const auto& [id, other] : members.places()) {
+    if (id.type == TaskType::kPs && absl::StrContains(message, other.Name())) {
+      return id;
+    }
+  }
+  return place.id;
+}
+
+void Session::State::Lose(Place* place, absl::string_view reason,
+                          absl::Time now) {
+  if (outcome) {
+    members.Remove(place, /*fence=*/false);
+  } else if (place->rank >= 0) {
+    LoseWorker(place, reason, now);
+  } else {
+    End(absl::UnavailableError(absl::StrCat(place->Name(), " ", reason,
+                                            members.Waiting(place->id))),
+        place->id, now);
+    members.Remove(place, /*fence=*/false);
+  }
+}
+
+void Session::State::LoseWorker(Place* place, absl::string_view reason,
+                                absl::Time now) {
+  const bool fence = HasPs() && seats[place->id].trained;
+  members.Remove(place, fence);
+  seats[place->id] = Seat();
+  flow.WorkerLost(place->id);
+  Wake();
+  if (flow.started() && members.LiveWorkers() == 0) {
+    End(absl::UnavailableError(
+            absl::StrCat("no worker is left: ", place->Name(), " ", reason)),
+        place->id, now);
+    return;
+  }
+  actions.push_back(Notice{absl::StrCat(
+      place->Name(), " ", reason,
+      flow.started() ? "; its leases go to others" : "; its place is free")});
+  if (fence) {
+    FenceWorker action;
+    action.task = place->id;
+    action.worker.set_rank(place->rank);
+    action.worker.set_incarnation(place->incarnation);
+    actions.push_back(std::move(action));
+  }
+}
+
+void Session::Fenced(
+    const v1::WorkerId& worker,
+    const absl::StatusOr<std::vector<v1::FenceResponse>>& answers,
+    absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) return;
+  Place* fenced = nullptr;
+  for (const auto& [id, place] : state.members.places()) {
+    if (place.state == Place::State::kFenced &&
+        place.incarnation == worker.incarnation()) {
+      fenced = state.members.Get(id);
+    }
+  }
+  if (fenced == nullptr) return;
+  absl::Status status = answers.status();
+  if (status.ok()) {
+    std::vector<v1::LeaseReport> records;
+    for (const v1::FenceResponse& answer : *answers) {
+      if (answer.has_progress()) records.push_back(answer.progress().lease());
+    }
+    status = state.flow.Fenced(fenced->id, records, now);
+  }
+  if (!status.ok()) {
+    state.End(Annotate(status, absl::StrCat("shutting out ", fenced->Name())),
+              state.Blamed(*fenced, status.message()), now);
+    return;
+  }
+  state.members.Release(fenced);
+  state.FollowFlow(now);
+  state.Wake();
+}
+
+void Session::TaskExited(TaskId task, int exit_code, absl::Time now) {
+  State& state = *state_;
+  Place* place = state.members.Get(task);
+  if (place == nullptr) return;
+  const std::string reason = absl::StrCat("exited with code ", exit_code);
+  if (!state.flow.started()) {
+    // Nobody starts a process of the local cluster again.
+    state.End(
+        absl::UnavailableError(absl::StrCat(
+            place->Name(), " ", reason, " before the job started; see its log",
+            state.members.Waiting(task))),
+        task, now);
+  }
+  if (place->taken()) state.Lose(place, reason, now);
+}
+
+void Session::Tick(absl::Time now) {
+  state_->CheckSilence(now);
+  if (state_->outcome) return;
+  state_->CheckStalls(now);
+  state_->CheckStart(now);
+}
+
+void Session::State::CheckSilence(absl::Time now) {
+  for (Place* place : members.Silent(options.heartbeat_timeout, now)) {
+    Lose(place,
+         absl::StrCat("sent no heartbeat for ", Text(now - place->last_heard)),
+         now);
+  }
+}
+
+void Session::State::CheckStalls(absl::Time now) {
+  for (const auto& [id, seat] : seats) {
+    Place* place = members.Get(id);
+    if (place->rank < 0 || !place->taken() || !flow.Holds(id) ||
+        now - place->last_activity <= options.stall_timeout) {
+      continue;
+    }
+    std::string reason =
+        absl::StrCat("holds work and finished no piece of it for ",
+                     Text(now - place->last_activity));
+    if (!place->waiting_for.empty()) {
+      absl::StrAppend(&reason, " (it waits for ", place->waiting_for, ")");
+    }
+    Lose(place, reason, now);
+    if (outcome) return;
+  }
+}
+
+void Session::State::CheckStart(absl::Time now) {
+  if (flow.started() || now <= created + options.start_timeout) return;
+  std::optional<TaskId> first;
+  const std::string missing = Missing(&first);
+  End(absl::DeadlineExceededError(
+          absl::StrCat("the job did not start within ",
+                       absl::FormatDuration(options.start_timeout),
+                       "; waited for ", missing)),
+      first, now);
+}
+
+std::string Session::State::Missing(std::optional<TaskId>* first) {
+  std::string text;
+  int count = 0;
+  for (const auto& [id, place] : members.places()) {
+    std::string what;
+    if (!place.refusal.empty()) {
+      what = place.refusal;
+    } else if (!place.taken()) {
+      what = "it has not registered";
+    } else if (place.rank >= 0 && !seats[id].sizes) {
+      what = "it has not read its data";
+    } else {
+      continue;
+    }
+    if (!*first) *first = id;
+    if (++count <= kMaxNamed) {
+      absl::StrAppend(&text, text.empty() ? "" : ", ", place.Name(), " (", what,
+                      ")");
+    }
+  }
+  if (count > kMaxNamed) {
+    absl::StrAppend(&text, " and ", count - kMaxNamed, " more");
+  }
+  return text.empty() ? "the parameter servers to hold variables" : text;
+}
+
+}  // namespace paceline

@@ -1,0 +1,85 @@
+// The inside of Session, shared by its two files: session.cc has what goes
+// well, session_failures.cc what does not.
+#ifndef PACELINE_COMMON_SESSION_SESSION_STATE_H_
+#define PACELINE_COMMON_SESSION_SESSION_STATE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "common/session/job_flow.h"
+#include "common/session/membership.h"
+#include "common/session/session.h"
+
+namespace paceline {
+
+struct Session::State {
+  // What the session knows of the incarnation that holds a worker's place.
+  struct Seat {
+    // Set once it waits for the start.
+    std::optional<DataSizes> sizes;
+    // The last lease and the number of its request.
+    uint64_t request = 0;
+    v1::Lease lease;
+    // Whether it may have pushed gradients.
+    bool trained = false;
+    // The last of its rows of steps.csv.
+    uint64_t last_step = 0;
+  };
+
+  State(SessionOptions options_in, JobFlow flow_in, absl::Time now)
+      : options(std::move(options_in)),
+        members(options.tasks),
+        flow(std::move(flow_in)),
+        created(now) {}
+
+  bool HasPs() const {
+    return static_cast<int>(members.places().size()) > members.worker_count();
+  }
+  void Wake() { actions.push_back(WakeWaiters()); }
+  // After each call of the flow: takes its actions, and ends the job when all
+  // is done.
+  void FollowFlow(absl::Time now);
+  void InitializeShardsIfAllThere();
+  void StartIfReady(absl::Time now);
+  // InvalidArgument if another worker read other sets; names both.
+  absl::Status CheckSizes(const Place& place, const DataSizes& sizes);
+  absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Acquire(
+      Place* place, uint64_t request, absl::Time now);
+
+  // Ends the job, unless it ended before.
+  void End(absl::Status status, std::optional<TaskId> task, absl::Time now);
+  // The member is gone; `reason` continues "worker-1 at 10.0.0.2:2222 …".
+  void Lose(Place* place, absl::string_view reason, absl::Time now);
+  void LoseWorker(Place* place, absl::string_view reason, absl::Time now);
+  // The member left because of `error`.
+  void LeaveWithError(Place* place, const absl::Status& error, absl::Time now);
+  // Whom a worker's error is about: the ps it names, else the worker.
+  TaskId Blamed(const Place& place, absl::string_view message) const;
+  void CheckSilence(absl::Time now);
+  void CheckStalls(absl::Time now);
+  void CheckStart(absl::Time now);
+  // "ps-0 at 10.0.0.2:2222 (never registered), …".
+  std::string Missing(std::optional<TaskId>* first);
+
+  const SessionOptions options;
+  Membership members;
+  JobFlow flow;
+  const absl::Time created;
+  std::map<TaskId, Seat> seats;
+  bool shards_requested = false;
+  bool shards_ready = false;
+  std::optional<absl::Status> outcome;
+  absl::Time ended_at;
+  std::vector<Action> actions;
+  std::vector<v1::StepReport> steps;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_SESSION_STATE_H_
