@@ -6,8 +6,9 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
-# `#pragma omp simd` vectorises a loop, and square roots may be part of it.
-add_compile_options(-fopenmp-simd -fno-math-errno)
+# `#pragma omp simd` vectorises a loop; square roots and comparisons may be part
+# of it, since nobody reads errno or the floating-point exceptions.
+add_compile_options(-fopenmp-simd -fno-math-errno -fno-trapping-math)
 
 find_program(CCACHE ccache)
 if(CCACHE)
