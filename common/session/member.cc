@@ -1,0 +1,241 @@
+#include "common/session/member.h"
+
+#include <glog/logging.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/status_macros.h"
+#include "common/limits.h"
+#include "common/session/membership.h"
+
+namespace paceline {
+namespace {
+
+absl::Duration FromProto(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) +
+         absl::Nanoseconds(duration.nanos());
+}
+
+// Whether the same call may succeed a moment later.
+bool IsTransient(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+}
+
+}  // namespace
+
+uint64_t PeakResidentBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Member::Member(MemberOptions options)
+    : options_(std::move(options)), client_(options_.coordinator_address) {
+  *self_.mutable_task() = TaskToProto(options_.task);
+  self_.set_address(options_.address);
+  self_.set_incarnation(options_.incarnation);
+}
+
+absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
+  std::unique_ptr<Member> member(new Member(std::move(options)));
+  v1::RegisterRequest request;
+  *request.mutable_member() = member->self_;
+  request.set_version(member->options_.version);
+  request.set_job_fingerprint(member->options_.job_fingerprint);
+  const absl::Duration start_timeout = member->options_.start_timeout;
+  const absl::Time deadline = absl::Now() + start_timeout;
+  while (true) {
+    absl::StatusOr<v1::RegisterResponse> response = member->client_.Register(
+        request, std::min(limits::kHeartbeatTimeout, deadline - absl::Now()));
+    if (response.ok()) {
+      member->registration_ = *std::move(response);
+      break;
+    }
+    if (!IsTransient(response.status())) return response.status();
+    if (absl::Now() >= deadline) {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "Register to ", member->client_.description(), ": no answer within ",
+          absl::FormatDuration(start_timeout)));
+    }
+    absl::SleepFor(absl::Milliseconds(50));
+  }
+  member->heartbeat_interval_ =
+      FromProto(member->registration_.heartbeat_interval());
+  member->heartbeat_timeout_ =
+      FromProto(member->registration_.heartbeat_timeout());
+  member->last_answer_ = absl::Now();
+  member->heartbeats_ = std::thread([raw = member.get()] { raw->Run(); });
+  return member;
+}
+
+Member::~Member() {
+  {
+    MutexLock lock(mutex_);
+    leaving_ = true;
+    poked_.NotifyAll();
+  }
+  if (heartbeats_.joinable()) heartbeats_.join();
+}
+
+absl::StatusOr<v1::AwaitStartResponse> Member::AwaitStart(
+    v1::AwaitStartRequest sizes) {
+  *sizes.mutable_member() = self_;
+  SetWaitingFor(
+      absl::StrCat("the start of the job by ", client_.description()));
+  while (true) {
+    absl::StatusOr<v1::AwaitStartResponse> response =
+        client_.AwaitStart(sizes, heartbeat_timeout_);
+    // The heartbeats judge whether transient errors last too long.
+    if (response.ok() ? response->started() : !IsTransient(response.status())) {
+      SetWaitingFor("");
+      return response;
+    }
+    if (!response.ok()) absl::SleepFor(absl::Milliseconds(50));
+  }
+}
+
+absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease() {
+  v1::AcquireLeaseRequest request;
+  *request.mutable_member() = self_;
+  request.set_request(lease_request_);
+  while (true) {
+    absl::StatusOr<v1::AcquireLeaseResponse> response =
+        client_.AcquireLease(request, heartbeat_timeout_);
+    if (!response.ok()) {
+      if (!IsTransient(response.status())) return response.status();
+      if (Leaving()) return absl::CancelledError("the task is leaving");
+      absl::SleepFor(absl::Milliseconds(50));
+      continue;
+    }
+    switch (response->verdict()) {
+      case v1::AcquireLeaseResponse::VERDICT_GRANTED:
+        ++lease_request_;
+        return std::optional<v1::Lease>(response->lease());
+      case v1::AcquireLeaseResponse::VERDICT_DONE:
+        return std::optional<v1::Lease>();
+      case v1::AcquireLeaseResponse::VERDICT_WAIT:
+        continue;
+      default:
+        return absl::InternalError(
+            absl::StrCat("AcquireLease to ", client_.description(),
+                         ": unknown verdict ", response->verdict()));
+    }
+  }
+}
+
+void Member::Report(const v1::LeaseReport& report, bool complete) {
+  MutexLock lock(mutex_);
+  reports_[report.lease_id()] = report;
+  if (!complete) return;
+  complete_.push_back(report.lease_id());
+  beat_now_ = true;
+  poked_.NotifyAll();
+}
+
+void Member::ReportStep(int64_t step, double loss) {
+  MutexLock lock(mutex_);
+  v1::StepReport& report = steps_.emplace_back();
+  report.set_step(step);
+  report.set_loss(loss);
+}
+
+void Member::SetWaitingFor(absl::string_view what) {
+  MutexLock lock(mutex_);
+  waiting_for_.assign(what.data(), what.size());
+}
+
+void Member::SetFirstStepSeconds(double seconds) {
+  MutexLock lock(mutex_);
+  first_step_seconds_ = seconds;
+}
+
+void Member::Leave(const absl::Status& reason) {
+  {
+    MutexLock lock(mutex_);
+    if (leaving_) return;
+    leaving_ = true;
+    poked_.NotifyAll();
+  }
+  heartbeats_.join();
+  Beat();
+  v1::LeaveRequest request;
+  *request.mutable_member() = self_;
+  request.mutable_error()->set_code(static_cast<int>(reason.code()));
+  request.mutable_error()->set_message(std::string(reason.message()));
+  request.set_peak_rss_bytes(PeakResidentBytes());
+  {
+    MutexLock lock(mutex_);
+    request.set_first_step_seconds(first_step_seconds_);
+  }
+  const absl::StatusOr<v1::LeaveResponse> response =
+      client_.Leave(request, limits::kShutdownTimeout);
+  if (!response.ok()) LOG(WARNING) << response.status();
+}
+
+bool Member::Leaving() {
+  MutexLock lock(mutex_);
+  return leaving_;
+}
+
+void Member::Run() {
+  while (true) {
+    {
+      MutexLock lock(mutex_);
+      if (!leaving_ && !beat_now_) {
+        poked_.WaitFor(mutex_, heartbeat_interval_);
+      }
+      if (leaving_) return;
+      beat_now_ = false;
+    }
+    if (!Beat()) return;
+  }
+}
+
+v1::HeartbeatRequest Member::NextHeartbeat() {
+  v1::HeartbeatRequest request;
+  *request.mutable_member() = self_;
+  request.set_activity(activity_);
+  request.set_peak_rss_bytes(PeakResidentBytes());
+  MutexLock lock(mutex_);
+  request.set_waiting_for(waiting_for_);
+  for (const auto& [id, report] : reports_) *request.add_reports() = report;
+  for (v1::StepReport& step : steps_) *request.add_steps() = std::move(step);
+  steps_.clear();
+  return request;
+}
+
+bool Member::Beat() {
+  std::vector<uint64_t> carried;
+  {
+    MutexLock lock(mutex_);
+    carried.swap(complete_);
+  }
+  v1::HeartbeatRequest request = NextHeartbeat();
+  const absl::StatusOr<v1::HeartbeatResponse> response =
+      client_.Heartbeat(request, heartbeat_timeout_);
+  {
+    MutexLock lock(mutex_);
+    if (response.ok()) {
+      last_answer_ = absl::Now();
+      for (const uint64_t id : carried) reports_.erase(id);
+      if (!response->stop()) return true;
+    } else {
+      complete_.insert(complete_.end(), carried.begin(), carried.end());
+      steps_.insert(steps_.begin(), request.steps().begin(),
+                    request.steps().end());
+      if (IsTransient(response.status()) &&
+          absl::Now() < last_answer_ + heartbeat_timeout_) {
+        return true;
+      }
+    }
+    if (leaving_) return false;
+  }
+  options_.on_stop(response.ok() ? absl::OkStatus() : response.status());
+  return false;
+}
+
+}  // namespace paceline

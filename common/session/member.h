@@ -1,0 +1,115 @@
+// A task's side of a session: it registers, shows life, takes leases, leaves.
+#ifndef PACELINE_COMMON_SESSION_MEMBER_H_
+#define PACELINE_COMMON_SESSION_MEMBER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+#include "common/cluster/task.h"
+#include "common/rpc/coordinator_client.h"
+#include "paceline/v1/coordinator.pb.h"
+
+namespace paceline {
+
+struct MemberOptions {
+  TaskId task;
+  // Where the leader listens, and where this task does ("" if it does not).
+  std::string coordinator_address;
+  std::string address;
+  uint64_t incarnation = 0;
+  std::string version;
+  // Of the job the process was given; "" if none.
+  std::string job_fingerprint;
+  // Until which the leader may take to appear.
+  absl::Duration start_timeout;
+  // Called once, on a thread of the member's, when the leader no longer answers
+  // or no longer knows this incarnation, or, with OK, wants the task to end.
+  // Nothing else unblocks a task that waits for somebody, so it should end the
+  // process.
+  std::function<void(absl::Status)> on_stop;
+};
+
+// Thread-safe. Heartbeats go out on a thread of its own from Join to Leave.
+class Member {
+ public:
+  // Registers, trying again until start_timeout has passed. Errors name the
+  // leader's address.
+  static absl::StatusOr<std::unique_ptr<Member>> Join(MemberOptions options);
+  ~Member();
+
+  const v1::RegisterResponse& registration() const { return registration_; }
+
+  // Waits until the job starts; `sizes` carries the numbers of examples.
+  absl::StatusOr<v1::AwaitStartResponse> AwaitStart(
+      v1::AwaitStartRequest sizes);
+
+  // Waits for work. nullopt: the job is over.
+  absl::StatusOr<std::optional<v1::Lease>> AcquireLease();
+
+  // How far the task is with a lease; `complete` ones are reported at once and
+  // then forgotten, others with the next heartbeat.
+  void Report(const v1::LeaseReport& report, bool complete);
+  // A row of steps.csv.
+  void ReportStep(int64_t step, double loss);
+
+  // Grows with each piece of work done. Lock-free.
+  std::atomic<uint64_t>& activity() { return activity_; }
+  // Names what the task waits for, for the leader's error; "" while it works.
+  void SetWaitingFor(absl::string_view what);
+  // The end of the first step, from the start of the process.
+  void SetFirstStepSeconds(double seconds);
+
+  // Says goodbye, with the reason if it is an error, and ends the heartbeats.
+  void Leave(const absl::Status& reason);
+
+ private:
+  explicit Member(MemberOptions options);
+
+  bool Leaving();
+  void Run();
+  v1::HeartbeatRequest NextHeartbeat();
+  // Beats once. Returns whether to go on.
+  bool Beat();
+
+  const MemberOptions options_;
+  CoordinatorClient client_;
+  v1::Member self_;
+  v1::RegisterResponse registration_;
+  absl::Duration heartbeat_interval_;
+  absl::Duration heartbeat_timeout_;
+  std::atomic<uint64_t> activity_ = 0;
+  std::atomic<uint64_t> lease_request_ = 1;
+  // Of the heartbeat thread.
+  absl::Time last_answer_;
+
+  Mutex mutex_;
+  CondVar poked_;
+  bool leaving_ ABSL_GUARDED_BY(mutex_) = false;
+  bool beat_now_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string waiting_for_ ABSL_GUARDED_BY(mutex_);
+  double first_step_seconds_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Open leases by id; complete ones until a heartbeat has carried them.
+  std::map<uint64_t, v1::LeaseReport> reports_ ABSL_GUARDED_BY(mutex_);
+  std::vector<uint64_t> complete_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::StepReport> steps_ ABSL_GUARDED_BY(mutex_);
+  std::thread heartbeats_;
+};
+
+// Largest resident set of this process so far, in bytes.
+uint64_t PeakResidentBytes();
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_MEMBER_H_

@@ -1,0 +1,124 @@
+#include "common/session/shard_calls.h"
+
+#include <atomic>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace paceline {
+
+ShardCalls::ShardCalls(v1::Job job, const std::vector<std::string>& addresses)
+    : job_(std::move(job)) {
+  for (size_t shard = 0; shard < addresses.size(); ++shard) {
+    shards_.push_back(std::make_unique<PsClient>(absl::StrCat("ps-", shard),
+                                                 addresses[shard]));
+  }
+}
+
+ShardCalls::~ShardCalls() {
+  MutexLock lock(mutex_);
+  while (open_count_ > 0) closed_.WaitFor(mutex_, absl::Seconds(1));
+}
+
+template <typename Request, typename Response, typename Start>
+void ShardCalls::Call(std::vector<Request> requests, Start start,
+                      Done<Response> done) {
+  struct State {
+    std::vector<Request> requests;
+    std::vector<Response> responses;
+    std::vector<absl::Status> statuses;
+    std::atomic<size_t> open_count;
+    Done<Response> done;
+  };
+  const size_t count = shards_.size();
+  auto state = std::make_shared<State>();
+  state->requests = std::move(requests);
+  state->responses.resize(count);
+  state->statuses.resize(count);
+  state->open_count = count;
+  state->done = std::move(done);
+  {
+    MutexLock lock(mutex_);
+    ++open_count_;
+  }
+  for (size_t shard = 0; shard < count; ++shard) {
+    auto call_done = [this, state, shard](absl::Status status) {
+      state->statuses[shard] = std::move(status);
+      if (state->open_count.fetch_sub(1) > 1) return;
+      absl::StatusOr<std::vector<Response>> answer(std::move(state->responses));
+      for (const absl::Status& each : state->statuses) {
+        if (!each.ok()) {
+          answer = each;
+          break;
+        }
+      }
+      state->done(std::move(answer));
+      MutexLock lock(mutex_);
+      --open_count_;
+      closed_.NotifyAll();
+    };
+    start(*shards_[shard], state->requests[shard], &state->responses[shard],
+          std::move(call_done));
+  }
+}
+
+void ShardCalls::Initialize(const std::string& restore_path,
+                            absl::Duration timeout,
+                            Done<v1::InitializeResponse> done) {
+  std::vector<v1::InitializeRequest> requests(shards_.size());
+  for (size_t shard = 0; shard < requests.size(); ++shard) {
+    *requests[shard].mutable_job() = job_;
+    requests[shard].set_shard(static_cast<uint32_t>(shard));
+    requests[shard].set_shard_count(static_cast<uint32_t>(shards_.size()));
+    requests[shard].set_restore_path(restore_path);
+  }
+  Call<v1::InitializeRequest, v1::InitializeResponse>(
+      std::move(requests),
+      [timeout](PsClient& shard, const auto& request, auto* response,
+                CallDone call_done) {
+        shard.Initialize(request, response, timeout, std::move(call_done));
+      },
+      std::move(done));
+}
+
+void ShardCalls::Fence(const v1::WorkerId& worker, absl::Duration timeout,
+                       Done<v1::FenceResponse> done) {
+  v1::FenceRequest request;
+  *request.mutable_worker() = worker;
+  Call<v1::FenceRequest, v1::FenceResponse>(
+      std::vector(shards_.size(), request),
+      [timeout](PsClient& shard, const auto& request, auto* response,
+                CallDone call_done) {
+        shard.Fence(request, response, timeout, std::move(call_done));
+      },
+      std::move(done));
+}
+
+void ShardCalls::Snapshot(const std::string& path, absl::Duration timeout,
+                          Done<v1::SnapshotResponse> done) {
+  v1::SnapshotRequest request;
+  request.set_path(path);
+  Call<v1::SnapshotRequest, v1::SnapshotResponse>(
+      std::vector(shards_.size(), request),
+      [timeout](PsClient& shard, const auto& request, auto* response,
+                CallDone call_done) {
+        shard.Snapshot(request, response, timeout, std::move(call_done));
+      },
+      std::move(done));
+}
+
+void ShardCalls::WriteCheckpoint(const std::string& path,
+                                 absl::Duration timeout,
+                                 Done<v1::WriteCheckpointResponse> done) {
+  v1::WriteCheckpointRequest request;
+  request.set_path(path);
+  Call<v1::WriteCheckpointRequest, v1::WriteCheckpointResponse>(
+      std::vector(shards_.size(), request),
+      [timeout](PsClient& shard, const auto& request, auto* response,
+                CallDone call_done) {
+        shard.WriteCheckpoint(request, response, timeout, std::move(call_done));
+      },
+      std::move(done));
+}
+
+}  // namespace paceline
