@@ -1,5 +1,7 @@
 #include "common/config/path.h"
 
+#include <utility>
+
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -75,6 +77,7 @@ int FindLine(const Value& document, const Path& path) {
   const Value* value = &document;
   absl::string_view rest = path.text();
   int line = document.line();
+  bool is_config = false;
   while (!rest.empty()) {
     if (value->is_list()) {
       value = TakeIndex(value->as_list(), rest);
@@ -84,8 +87,13 @@ int FindLine(const Value& document, const Path& path) {
     }
     if (!value->is_map()) return line;
     const Value::Entry* entry = TakeKey(value->as_map(), rest);
-    if (entry == nullptr) entry = ConfigEntry(value->as_map());
-    if (entry == nullptr) return line;
+    if (entry == nullptr) {
+      if (std::exchange(is_config, true)) return line;
+      entry = ConfigEntry(value->as_map());
+      if (entry == nullptr) return line;
+    } else {
+      is_config = false;
+    }
     line = entry->line;
     value = &entry->value;
   }
