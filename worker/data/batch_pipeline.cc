@@ -42,7 +42,7 @@ absl::Status CheckSameShapes(const DataSource& a, const DataSource& b) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
-    PipelineOptions options, LeaseSource lease_source) {
+    const PipelineOptions& options, LeaseSource lease_source) {
   CHECK(!options.phases.empty());
   CHECK_GE(options.batch_size, 1);
   CHECK(options.type == DataType::kFloat32 ||
@@ -65,8 +65,9 @@ absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
       std::move(options), std::move(lease_source), feature_size, label_size));
 }
 
-BatchPipeline::BatchPipeline(PipelineOptions options, LeaseSource lease_source,
-                             int64_t feature_size, int64_t label_size)
+BatchPipeline::BatchPipeline(const PipelineOptions& options,
+                             LeaseSource lease_source, int64_t feature_size,
+                             int64_t label_size)
     : type_(options.type),
       batch_size_(options.batch_size),
       sparse_labels_(options.sparse_labels),

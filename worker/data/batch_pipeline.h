@@ -92,7 +92,7 @@ class BatchPipeline {
   // InvalidArgument if the sources of the phases differ in the shape of their
   // examples, or a batch has too many elements.
   static absl::StatusOr<std::unique_ptr<BatchPipeline>> Create(
-      PipelineOptions options, LeaseSource lease_source);
+      const PipelineOptions& options, LeaseSource lease_source);
 
   // Cancels and waits for the prefetch thread.
   ~BatchPipeline();
@@ -130,7 +130,7 @@ class BatchPipeline {
     EpochOrder order;
   };
 
-  BatchPipeline(PipelineOptions options, LeaseSource lease_source,
+  BatchPipeline(const PipelineOptions& options, LeaseSource lease_source,
                 int64_t feature_size, int64_t label_size);
   static AlignedMemory Allocate(int64_t size_bytes);
 

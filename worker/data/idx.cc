@@ -129,7 +129,7 @@ absl::Status Truncated(const std::string& path, absl::string_view field,
 
 absl::StatusOr<IdxHeader> ReadHeader(InputFile& file) {
   const std::string& path = file.path();
-  unsigned char magic[4];
+  unsigned char magic[4] = {};
   ASSIGN_OR_RETURN(int64_t count, file.Read(magic, sizeof(magic)));
   if (count < 4) return Truncated(path, "magic number", count, 4);
   if (magic[0] != 0 || magic[1] != 0) {
@@ -152,7 +152,7 @@ absl::StatusOr<IdxHeader> ReadHeader(InputFile& file) {
                         path, rank, limits::kMaxRank));
   }
 
-  unsigned char sizes[4 * limits::kMaxRank];
+  unsigned char sizes[4 * limits::kMaxRank] = {};
   ASSIGN_OR_RETURN(count, file.Read(sizes, 4 * rank));
   if (count < 4 * rank) return Truncated(path, "dimensions", count, 4 * rank);
   IdxHeader header{*type, {}};
