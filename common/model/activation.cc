@@ -1,12 +1,13 @@
 #include "common/model/activation.h"
 
+#include "common/config/codec.h"
 #include "glog/logging.h"
 
 namespace paceline {
 
-absl::Span<const ActivationName> ActivationNames() {
+absl::Span<const EnumName<ActivationFunction>> EnumNames(ActivationFunction) {
   using enum ActivationFunction;
-  static constexpr ActivationName kNames[] = {
+  static constexpr EnumName<ActivationFunction> kNames[] = {
       {kLinear, "linear"},
       {kRelu, "relu"},
       {kRelu6, "relu6"},
@@ -41,8 +42,8 @@ absl::Span<const ActivationName> ActivationNames() {
 }
 
 absl::string_view ActivationFunctionName(ActivationFunction function) {
-  for (const ActivationName& entry : ActivationNames()) {
-    if (entry.function == function) return entry.name;
+  for (const EnumName<ActivationFunction>& each : EnumNames(function)) {
+    if (each.value == function) return each.name;
   }
   LOG(FATAL) << "no name for activation " << static_cast<int>(function);
 }

@@ -7,6 +7,9 @@
 
 namespace paceline {
 
+template <typename E>
+struct EnumName;
+
 // Softmax and log-softmax work along the last axis, all others on each element.
 // worker/device/activation_formulas.h has the formulas.
 enum class ActivationFunction {
@@ -46,13 +49,8 @@ inline bool IsRowwise(ActivationFunction function) {
          function == ActivationFunction::kLogSoftmax;
 }
 
-// A name in a config. Several may mean one function ("swish", "silu"); the
-// first is the one that Keras writes.
-struct ActivationName {
-  ActivationFunction function;
-  const char* name;
-};
-absl::Span<const ActivationName> ActivationNames();
+// Names in a config, as codec.h wants them. "swish" is "silu".
+absl::Span<const EnumName<ActivationFunction>> EnumNames(ActivationFunction);
 
 // Keras' name, such as "relu".
 absl::string_view ActivationFunctionName(ActivationFunction function);

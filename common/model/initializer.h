@@ -8,13 +8,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/model/philox.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
+
+class Path;
+class Value;
 
 // The key of a variable's initial values: the job's seed and a hash of the
 // name.
@@ -28,6 +33,9 @@ class Initializer {
   // Keras' class name, such as "GlorotUniform".
   virtual absl::string_view class_name() const = 0;
 
+  // Its config, as Keras writes it.
+  virtual Value Config() const = 0;
+
   // Writes the elements [begin, begin + out.size()) of a variable of `shape`,
   // in C order. Values are computed in double and rounded, so that float32 and
   // float64 runs start alike.
@@ -40,6 +48,12 @@ class Initializer {
 // Keras' defaults: GlorotUniform for kernels, Zeros for biases.
 std::shared_ptr<const Initializer> DefaultKernelInitializer();
 std::shared_ptr<const Initializer> DefaultBiasInitializer();
+
+// A name ("he_normal", "zeros") or a Keras object. See codec.h.
+absl::Status ReadConfig(const Value& value, const Path& path,
+                        std::shared_ptr<const Initializer>& out);
+Value WriteConfig(const std::shared_ptr<const Initializer>& initializer);
+std::string ConfigType(const std::shared_ptr<const Initializer>*);
 
 }  // namespace paceline
 

@@ -3,6 +3,8 @@
 #define PACELINE_COMMON_MODEL_LOSS_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -11,6 +13,9 @@
 #include "paceline/v1/job.pb.h"
 
 namespace paceline {
+
+class Path;
+struct KerasObject;
 
 // Immutable; thread-safe. Like layers, each loss is one file in
 // common/model/losses with its members, its field table and its checks.
@@ -37,9 +42,18 @@ class Loss {
 };
 
 // The loss a job names; also by Keras' names and aliases ("mse",
-// "sparse_categorical_crossentropy").
+// "sparse_categorical_crossentropy"). Errors carry their path below `path`, or
+// below "loss".
+absl::StatusOr<std::unique_ptr<const Loss>> MakeLoss(const KerasObject& object,
+                                                     const Path& path);
 absl::StatusOr<std::unique_ptr<const Loss>> MakeLoss(
     const v1::KerasObject& object);
+
+// The same, but null if no loss has the name: for those who know other names
+// too.
+absl::StatusOr<std::unique_ptr<const Loss>> FindLoss(const KerasObject& object,
+                                                     const Path& path);
+std::vector<std::string> LossClassNames();
 
 }  // namespace paceline
 

@@ -6,15 +6,10 @@
 #include <string>
 
 #include "common/model/initializer.h"
+#include "common/model/regularizer.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
-
-// Keras' L1, L2 and L1L2: l1·Σ|w| + l2·Σw², added to the loss.
-struct Regularizer {
-  double l1 = 0;
-  double l2 = 0;
-};
 
 struct VariableSpec {
   // "<layer>/<variable>", such as "conv2d/kernel"; unique in the model.

@@ -5,8 +5,15 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/config/codec.h"
 
 namespace paceline {
+
+absl::Span<const EnumName<Padding>> EnumNames(Padding) {
+  static constexpr EnumName<Padding> kNames[] = {{Padding::kValid, "valid"},
+                                                 {Padding::kSame, "same"}};
+  return kNames;
+}
 
 WindowExtent ExtentOf(const Window& window, int64_t input) {
   const int64_t reach = (window.size - 1) * window.dilation + 1;

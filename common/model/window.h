@@ -6,11 +6,20 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
 
+template <typename E>
+struct EnumName;
+
 enum class Padding { kValid, kSame };
+absl::Span<const EnumName<Padding>> EnumNames(Padding);
+
+// The largest size, stride or dilation: far above any image, far below
+// overflow.
+inline constexpr int64_t kMaxWindow = 1 << 20;
 
 // A window that slides over the elements of an axis.
 struct Window {

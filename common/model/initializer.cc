@@ -1,0 +1,106 @@
+#include "common/model/initializer.h"
+
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/keras_object.h"
+#include "common/config/path.h"
+#include "common/config/suggestion.h"
+#include "common/config/value.h"
+#include "common/model/initializers/constant.h"
+#include "common/model/initializers/random.h"
+#include "common/model/initializers/variance_scaling.h"
+#include "common/model/keras_names.h"
+
+namespace paceline {
+namespace {
+
+using InitializerPtr = std::shared_ptr<const Initializer>;
+
+struct Entry {
+  std::string class_name;
+  std::function<absl::StatusOr<InitializerPtr>(const Value&, const Path&)> read;
+};
+
+template <typename T>
+Entry EntryOf(const FieldTable<T>& table) {
+  return {table.name(),
+          [&table](const Value& config,
+                   const Path& path) -> absl::StatusOr<InitializerPtr> {
+            ASSIGN_OR_RETURN(T initializer, table.Read(config, path));
+            return std::make_shared<const T>(std::move(initializer));
+          }};
+}
+
+const std::vector<Entry>& Entries() {
+  static const auto& entries = *[] {
+    auto* list = new std::vector<Entry>;
+    for (const auto& table : Constant::Tables())
+      list->push_back(EntryOf(table));
+    for (const auto& table : VarianceScaling::Tables()) {
+      list->push_back(EntryOf(table));
+    }
+    list->push_back(EntryOf(RandomUniform::Fields()));
+    list->push_back(EntryOf(RandomNormal::Fields()));
+    list->push_back(EntryOf(TruncatedNormal::Fields()));
+    return list;
+  }();
+  return entries;
+}
+
+// Keras' shorter names.
+absl::string_view Unaliased(absl::string_view name) {
+  if (name == "zero") return "Zeros";
+  if (name == "one") return "Ones";
+  if (name == "uniform") return "RandomUniform";
+  if (name == "normal") return "RandomNormal";
+  return name;
+}
+
+}  // namespace
+
+RandomKey VariableKey(uint64_t seed, absl::string_view variable_name) {
+  return {.seed = seed, .stream = StableHash(variable_name)};
+}
+
+InitializerPtr DefaultKernelInitializer() {
+  static const auto& glorot =
+      *new InitializerPtr(std::make_shared<const VarianceScaling>(
+          VarianceScaling::Named("GlorotUniform")));
+  return glorot;
+}
+
+InitializerPtr DefaultBiasInitializer() {
+  static const auto& zeros =
+      *new InitializerPtr(std::make_shared<const Constant>());
+  return zeros;
+}
+
+absl::Status ReadConfig(const Value& value, const Path& path,
+                        InitializerPtr& out) {
+  ASSIGN_OR_RETURN(const KerasObject object, ReadKerasObject(value, path));
+  const absl::string_view name = Unaliased(object.class_name);
+  std::vector<std::string> known;
+  for (const Entry& entry : Entries()) {
+    if (name == entry.class_name || name == ToSnakeCase(entry.class_name)) {
+      ASSIGN_OR_RETURN(out, entry.read(object.config, path));
+      return absl::OkStatus();
+    }
+    known.push_back(entry.class_name);
+  }
+  return ConfigError(
+      path, absl::StrCat("unknown initializer \"", object.class_name, "\"",
+                         Suggestion(object.class_name, known)));
+}
+
+Value WriteConfig(const InitializerPtr& initializer) {
+  return WriteKerasObject(
+      {std::string(initializer->class_name()), initializer->Config()});
+}
+
+std::string ConfigType(const InitializerPtr*) { return "initializer"; }
+
+}  // namespace paceline

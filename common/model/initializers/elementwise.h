@@ -1,0 +1,48 @@
+// What the initializers have in common: each element is computed on its own.
+#ifndef PACELINE_COMMON_MODEL_INITIALIZERS_ELEMENTWISE_H_
+#define PACELINE_COMMON_MODEL_INITIALIZERS_ELEMENTWISE_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/types/span.h"
+#include "common/model/initializer.h"
+
+namespace paceline {
+
+// `Derived` has `Elements(key, shape)`, which returns a function from an
+// element's index to its value in double.
+template <typename Derived>
+class ElementwiseInitializer : public Initializer {
+ public:
+  void Fill(RandomKey key, absl::Span<const int64_t> shape, int64_t begin,
+            absl::Span<float> out) const override {
+    FillAny(key, shape, begin, out);
+  }
+  void Fill(RandomKey key, absl::Span<const int64_t> shape, int64_t begin,
+            absl::Span<double> out) const override {
+    FillAny(key, shape, begin, out);
+  }
+
+ private:
+  template <typename T>
+  void FillAny(RandomKey key, absl::Span<const int64_t> shape, int64_t begin,
+               absl::Span<T> out) const {
+    const auto element =
+        static_cast<const Derived*>(this)->Elements(key, shape);
+    for (size_t i = 0; i < out.size(); ++i) {
+      out[i] = static_cast<T>(element(begin + static_cast<int64_t>(i)));
+    }
+  }
+};
+
+// The key of an initializer with a seed of its own, if it has one. Variables
+// still differ: the stream stays.
+inline RandomKey WithSeed(RandomKey key, std::optional<int64_t> seed) {
+  if (seed.has_value()) key.seed = static_cast<uint64_t>(*seed);
+  return key;
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_INITIALIZERS_ELEMENTWISE_H_

@@ -1,0 +1,55 @@
+#include "common/model/keras_fields.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace paceline {
+namespace {
+
+// The name of a dtype: itself, or that of a DTypePolicy object.
+const Value* DtypeName(const Value& value) {
+  if (!value.is_map()) return &value;
+  const Value* config = value.Find("config");
+  return config != nullptr && config->is_map() ? config->Find("name") : nullptr;
+}
+
+}  // namespace
+
+FixedField DtypeField() {
+  FieldInfo info{.key = "dtype",
+                 .type = "only \"float32\"",
+                 .expectation = "",
+                 .help = "Type of the computation."};
+  auto read = [](const Value& value, const Path& path) {
+    const Value* name = DtypeName(value);
+    if (name != nullptr && (name->is_null() || *name == Value("float32"))) {
+      return absl::OkStatus();
+    }
+    return ConfigError(
+        path,
+        absl::StrCat(Excerpt(value), " is not supported yet; only float32 is"),
+        absl::StatusCode::kUnimplemented);
+  };
+  return {std::move(info), std::move(read), Value("float32")};
+}
+
+FixedField ReductionField() {
+  FieldInfo info{.key = "reduction",
+                 .type = "only \"sum_over_batch_size\"",
+                 .expectation = "",
+                 .help = "How the losses of examples become one."};
+  auto read = [](const Value& value, const Path& path) {
+    // Without sample weights all three are the same.
+    for (const char* mean :
+         {"sum_over_batch_size", "mean", "mean_with_sample_weight"}) {
+      if (value == Value(mean)) return absl::OkStatus();
+    }
+    return ConfigError(
+        path,
+        absl::StrCat(Excerpt(value),
+                     " is not supported yet; only sum_over_batch_size is"),
+        absl::StatusCode::kUnimplemented);
+  };
+  return {std::move(info), std::move(read), Value("sum_over_batch_size")};
+}
+
+}  // namespace paceline

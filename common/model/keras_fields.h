@@ -1,0 +1,32 @@
+// Keys that many Keras classes share, for their field tables.
+#ifndef PACELINE_COMMON_MODEL_KERAS_FIELDS_H_
+#define PACELINE_COMMON_MODEL_KERAS_FIELDS_H_
+
+#include <utility>
+#include <vector>
+
+#include "common/config/field_table.h"
+#include "common/model/layer.h"
+
+namespace paceline {
+
+// "dtype": float32, as a name or as a DTypePolicy.
+FixedField DtypeField();
+
+// "reduction" of a loss: the mean over the batch, by any of its names.
+FixedField ReductionField();
+
+// The fields of a layer: those of Keras' base class, then its own.
+template <typename L>
+std::vector<Field<L>> LayerFields(std::vector<Field<L>> own) {
+  std::vector<Field<L>> fields = {
+      Optional("name", &Layer::name, "Unique in the model."),
+      Only("trainable", true, "Whether training changes its variables."),
+      DtypeField()};
+  for (Field<L>& field : own) fields.push_back(std::move(field));
+  return fields;
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_KERAS_FIELDS_H_

@@ -1,0 +1,51 @@
+#include "common/model/layers/dense.h"
+
+#include "common/config/field_table.h"
+#include "common/model/keras_fields.h"
+#include "common/model/shape_rule.h"
+
+namespace paceline {
+
+const FieldTable<Dense>& Dense::Fields() {
+  static const auto& table = *new FieldTable<Dense>(
+      kClassName, "Densely connected layer: input · kernel + bias.",
+      LayerFields<Dense>(
+          {Required("units", &Dense::units, AtLeast(1), "Size of the output."),
+           Optional("activation", &Dense::activation,
+                    "Activation of the output."),
+           Optional("use_bias", &Dense::use_bias, "Whether a bias is added."),
+           Optional("kernel_initializer", &Dense::kernel_initializer,
+                    "First values of the kernel."),
+           Optional("bias_initializer", &Dense::bias_initializer,
+                    "First values of the bias."),
+           Optional("kernel_regularizer", &Dense::kernel_regularizer,
+                    "Penalty on the kernel."),
+           Optional("bias_regularizer", &Dense::bias_regularizer,
+                    "Penalty on the bias."),
+           Only("activity_regularizer", nullptr, "Penalty on the output."),
+           Only("kernel_constraint", nullptr, "Bounds of the kernel."),
+           Only("bias_constraint", nullptr, "Bounds of the bias."),
+           Only("quantization_config", nullptr, "Quantization.")}));
+  return table;
+}
+
+absl::StatusOr<Shape> Dense::OutputShape(absl::Span<const Shape> inputs) const {
+  RETURN_IF_ERROR(CheckRank(inputs[0], 1));
+  Shape output = inputs[0];
+  output.back() = units;
+  return output;
+}
+
+std::vector<VariableSpec> Dense::Variables(
+    absl::Span<const Shape> inputs) const {
+  std::vector<VariableSpec> variables = {{"kernel",
+                                          {inputs[0].back(), units},
+                                          kernel_initializer,
+                                          kernel_regularizer}};
+  if (use_bias) {
+    variables.push_back({"bias", {units}, bias_initializer, bias_regularizer});
+  }
+  return variables;
+}
+
+}  // namespace paceline

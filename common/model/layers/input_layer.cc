@@ -1,0 +1,71 @@
+#include "common/model/layers/input_layer.h"
+
+#include "absl/status/status.h"
+#include "common/config/field_table.h"
+#include "common/model/keras_fields.h"
+
+namespace paceline {
+namespace {
+
+// Keras' form of the shape: with the batch, whose size must be left open.
+Field<InputLayer> BatchShapeField() {
+  FieldInfo info{.key = "batch_shape",
+                 .type = "list of integers, the first null",
+                 .expectation = "",
+                 .help = "Instead of `shape`: with the batch."};
+  auto read = [](const Value& value, const Path& path, InputLayer& layer) {
+    if (!value.is_list() || value.as_list().empty()) {
+      return WrongType(value, path, "list of integers, the first null");
+    }
+    const Value::List& list = value.as_list();
+    if (!list[0].is_null()) {
+      return ConfigError(path.Index(0), "the size of the batch must be null",
+                         absl::StatusCode::kUnimplemented);
+    }
+    layer.shape.clear();
+    for (size_t i = 1; i < list.size(); ++i) {
+      RETURN_IF_ERROR(Codec<int64_t>::Read(list[i], path.Index(i),
+                                           layer.shape.emplace_back()));
+    }
+    return absl::OkStatus();
+  };
+  auto write = [](const InputLayer& layer) -> std::optional<Value> {
+    Value::List list = {nullptr};
+    for (const int64_t dimension : layer.shape) list.push_back(dimension);
+    return list;
+  };
+  return Field<InputLayer>(std::move(info), read, write);
+}
+
+// Read only: it is written as batch_shape.
+Field<InputLayer> ShapeField() {
+  Field<InputLayer> field =
+      Optional("shape", &InputLayer::shape, AtLeast(1), "Of one example.");
+  field.write = [](const InputLayer&) { return std::nullopt; };
+  return field;
+}
+
+}  // namespace
+
+const FieldTable<InputLayer>& InputLayer::Fields() {
+  static const auto& table = *new FieldTable<InputLayer>(
+      kClassName, "The input of a model.",
+      LayerFields<InputLayer>(
+          {ShapeField(), BatchShapeField(),
+           Only("sparse", false, "Whether it is sparse."),
+           Only("ragged", false, "Whether it is ragged."),
+           Only("optional", false, "Whether it may be missing.")}));
+  return table;
+}
+
+absl::StatusOr<Shape> InputLayer::OutputShape(
+    absl::Span<const Shape> /*inputs*/) const {
+  if (shape.empty()) {
+    return absl::InvalidArgumentError(
+        "shape: missing; expected the shape of one example, such as [28, 28, "
+        "1]");
+  }
+  return shape;
+}
+
+}  // namespace paceline

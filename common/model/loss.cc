@@ -1,0 +1,86 @@
+#include "common/model/loss.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/field_table.h"
+#include "common/config/keras_object.h"
+#include "common/config/path.h"
+#include "common/config/suggestion.h"
+#include "common/model/keras_names.h"
+#include "common/model/losses/binary_crossentropy.h"
+#include "common/model/losses/categorical_crossentropy.h"
+#include "common/model/losses/mean_squared_error.h"
+#include "common/model/losses/sparse_categorical_crossentropy.h"
+
+namespace paceline {
+namespace {
+
+using LossPtr = std::unique_ptr<const Loss>;
+
+struct Entry {
+  std::string class_name;
+  // Keras' short name, in lower or upper case; may be empty.
+  std::string alias;
+  std::function<absl::StatusOr<LossPtr>(const Value&, const Path&)> read;
+};
+
+template <typename L>
+Entry EntryOf(const char* alias) {
+  return {L::kClassName, alias,
+          [](const Value& config, const Path& path) -> absl::StatusOr<LossPtr> {
+            ASSIGN_OR_RETURN(L loss, L::Fields().Read(config, path));
+            return std::make_unique<const L>(std::move(loss));
+          }};
+}
+
+const std::vector<Entry>& Entries() {
+  static const auto& entries = *new std::vector<Entry>{
+      EntryOf<BinaryCrossentropy>("bce"),
+      EntryOf<CategoricalCrossentropy>(""),
+      EntryOf<MeanSquaredError>("mse"),
+      EntryOf<SparseCategoricalCrossentropy>(""),
+  };
+  return entries;
+}
+
+bool Names(const std::string& name, const Entry& entry) {
+  return name == entry.class_name || name == ToSnakeCase(entry.class_name) ||
+         (!entry.alias.empty() &&
+          (name == entry.alias || name == absl::AsciiStrToUpper(entry.alias)));
+}
+
+}  // namespace
+
+absl::StatusOr<LossPtr> FindLoss(const KerasObject& object, const Path& path) {
+  for (const Entry& entry : Entries()) {
+    if (Names(object.class_name, entry)) return entry.read(object.config, path);
+  }
+  return nullptr;
+}
+
+std::vector<std::string> LossClassNames() {
+  std::vector<std::string> names;
+  for (const Entry& entry : Entries()) names.push_back(entry.class_name);
+  return names;
+}
+
+absl::StatusOr<LossPtr> MakeLoss(const KerasObject& object, const Path& path) {
+  ASSIGN_OR_RETURN(LossPtr loss, FindLoss(object, path));
+  if (loss == nullptr) {
+    return ConfigError(
+        path, absl::StrCat("unknown loss \"", object.class_name, "\"",
+                           Suggestion(object.class_name, LossClassNames())));
+  }
+  return loss;
+}
+
+absl::StatusOr<LossPtr> MakeLoss(const v1::KerasObject& object) {
+  return MakeLoss(FromProto(object), Path("loss"));
+}
+
+}  // namespace paceline

@@ -1,0 +1,83 @@
+#include "common/model/make_layer.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/field_table.h"
+#include "common/config/keras_object.h"
+#include "common/config/path.h"
+#include "common/config/suggestion.h"
+#include "common/model/layers/activation.h"
+#include "common/model/layers/average_pooling2d.h"
+#include "common/model/layers/conv2d.h"
+#include "common/model/layers/dense.h"
+#include "common/model/layers/dropout.h"
+#include "common/model/layers/flatten.h"
+#include "common/model/layers/global_average_pooling2d.h"
+#include "common/model/layers/input_layer.h"
+#include "common/model/layers/max_pooling2d.h"
+#include "common/model/layers/relu.h"
+#include "common/model/layers/reshape.h"
+#include "common/model/layers/softmax.h"
+
+namespace paceline {
+namespace {
+
+using LayerPtr = std::unique_ptr<Layer>;
+
+struct Entry {
+  std::string class_name;
+  std::function<absl::StatusOr<LayerPtr>(const Value&, const Path&)> read;
+};
+
+template <typename L>
+Entry EntryOf() {
+  return {
+      L::kClassName,
+      [](const Value& config, const Path& path) -> absl::StatusOr<LayerPtr> {
+        ASSIGN_OR_RETURN(L layer, L::Fields().Read(config, path));
+        return std::make_unique<L>(std::move(layer));
+      }};
+}
+
+// Every layer there is.
+const std::vector<Entry>& Entries() {
+  static const auto& entries = *new std::vector<Entry>{
+      EntryOf<Activation>(),
+      EntryOf<AveragePooling2D>(),
+      EntryOf<Conv2D>(),
+      EntryOf<Dense>(),
+      EntryOf<Dropout>(),
+      EntryOf<Flatten>(),
+      EntryOf<GlobalAveragePooling2D>(),
+      EntryOf<InputLayer>(),
+      EntryOf<MaxPooling2D>(),
+      EntryOf<ReLU>(),
+      EntryOf<Reshape>(),
+      EntryOf<Softmax>(),
+  };
+  return entries;
+}
+
+}  // namespace
+
+absl::StatusOr<LayerPtr> MakeLayer(const KerasObject& object,
+                                   const Path& path) {
+  // Keras' function that makes an InputLayer.
+  const std::string name =
+      object.class_name == "Input" ? InputLayer::kClassName : object.class_name;
+  std::vector<std::string> known = {"Input"};
+  for (const Entry& entry : Entries()) {
+    if (entry.class_name == name) return entry.read(object.config, path);
+    known.push_back(entry.class_name);
+  }
+  return ConfigError(path,
+                     absl::StrCat("unknown layer \"", object.class_name, "\"",
+                                  Suggestion(object.class_name, known)));
+}
+
+}  // namespace paceline

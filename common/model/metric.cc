@@ -1,0 +1,140 @@
+#include "common/model/metric.h"
+
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/field_table.h"
+#include "common/config/keras_object.h"
+#include "common/config/suggestion.h"
+#include "common/model/keras_names.h"
+#include "common/model/metrics/binary_accuracy.h"
+#include "common/model/metrics/categorical_accuracy.h"
+#include "common/model/metrics/mean_loss.h"
+#include "common/model/metrics/sparse_categorical_accuracy.h"
+#include "common/model/metrics/sparse_top_k_categorical_accuracy.h"
+#include "common/model/metrics/top_k_categorical_accuracy.h"
+
+namespace paceline {
+namespace {
+
+using MetricPtr = std::unique_ptr<Metric>;
+
+struct Entry {
+  std::string class_name;
+  std::function<absl::StatusOr<MetricPtr>(const Value&, const Path&)> read;
+};
+
+template <typename M>
+Entry EntryOf() {
+  return {
+      M::kClassName,
+      [](const Value& config, const Path& path) -> absl::StatusOr<MetricPtr> {
+        ASSIGN_OR_RETURN(M metric, M::Fields().Read(config, path));
+        return std::make_unique<M>(std::move(metric));
+      }};
+}
+
+const std::vector<Entry>& Entries() {
+  static const auto& entries = *new std::vector<Entry>{
+      EntryOf<BinaryAccuracy>(),
+      EntryOf<CategoricalAccuracy>(),
+      EntryOf<SparseCategoricalAccuracy>(),
+      EntryOf<SparseTopKCategoricalAccuracy>(),
+      EntryOf<TopKCategoricalAccuracy>(),
+  };
+  return entries;
+}
+
+// Keras' choice for "accuracy".
+const char* AccuracyFor(const Loss& loss, const Shape& output) {
+  if (loss.has_sparse_labels()) return SparseCategoricalAccuracy::kClassName;
+  return output.back() == 1 ? BinaryAccuracy::kClassName
+                            : CategoricalAccuracy::kClassName;
+}
+
+absl::StatusOr<MetricPtr> MakeMeanLoss(const KerasObject& object,
+                                       const Path& path) {
+  ASSIGN_OR_RETURN(std::unique_ptr<const Loss> loss, FindLoss(object, path));
+  if (loss == nullptr) return nullptr;
+  auto metric = std::make_unique<MeanLoss>(std::move(loss));
+  if (const Value* name = object.config.Find("name")) {
+    RETURN_IF_ERROR(
+        Codec<std::string>::Read(*name, path.Key("name"), metric->name));
+  }
+  return metric;
+}
+
+// The metric of a class, or of a name other than "accuracy".
+absl::StatusOr<MetricPtr> MakeMetric(const KerasObject& object,
+                                     const Path& path) {
+  std::vector<std::string> known = LossClassNames();
+  for (const Entry& entry : Entries()) {
+    if (object.class_name == entry.class_name ||
+        object.class_name == ToSnakeCase(entry.class_name)) {
+      return entry.read(object.config, path);
+    }
+    known.push_back(entry.class_name);
+  }
+  ASSIGN_OR_RETURN(MetricPtr metric, MakeMeanLoss(object, path));
+  if (metric == nullptr) {
+    known.push_back("accuracy");
+    return ConfigError(
+        path, absl::StrCat("unknown metric \"", object.class_name, "\"",
+                           Suggestion(object.class_name, known)));
+  }
+  return metric;
+}
+
+absl::Status CheckFits(const Metric& metric, const Loss& loss,
+                       const Shape& output, const Path& path) {
+  if (metric.has_sparse_labels() != loss.has_sparse_labels()) {
+    const auto kind = [](bool sparse) {
+      return sparse ? "class ids" : "values of the output's shape";
+    };
+    return ConfigError(
+        path, absl::StrCat(metric.class_name(), " wants labels that are ",
+                           kind(metric.has_sparse_labels()), ", but ",
+                           loss.class_name(), " has ",
+                           kind(loss.has_sparse_labels())));
+  }
+  const absl::Status status = metric.CheckOutput(output);
+  if (!status.ok()) return ConfigError(path, status.message(), status.code());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
+    const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
+    const Loss& loss, const Shape& output) {
+  // Keys that logs have beside the metrics.
+  std::set<std::string> taken = {"epoch", "examples", "learning_rate",
+                                 "loss",  "seconds",  "steps"};
+  std::vector<std::unique_ptr<const Metric>> metrics;
+  for (int i = 0; i < objects.size(); ++i) {
+    const Path path = Path("metrics").Index(i);
+    KerasObject object = FromProto(objects[i]);
+    // Keras logs a metric that is named, not given as an object, by that name.
+    const bool is_class = ToSnakeCase(object.class_name) != object.class_name;
+    const std::string name =
+        is_class ? ToSnakeCase(object.class_name) : object.class_name;
+    if (name == "accuracy" || name == "acc") {
+      object.class_name = AccuracyFor(loss, output);
+    }
+    ASSIGN_OR_RETURN(MetricPtr metric, MakeMetric(object, path));
+    if (metric->name.empty()) metric->name = name;
+    RETURN_IF_ERROR(CheckFits(*metric, loss, output, path));
+    if (!taken.insert(metric->name).second) {
+      return ConfigError(path, absl::StrCat("the name \"", metric->name,
+                                            "\" is already taken in the logs; "
+                                            "give it another"));
+    }
+    metrics.push_back(std::move(metric));
+  }
+  return metrics;
+}
+
+}  // namespace paceline

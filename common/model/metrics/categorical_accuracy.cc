@@ -1,0 +1,21 @@
+#include "common/model/metrics/categorical_accuracy.h"
+
+#include "common/config/field_table.h"
+#include "common/model/keras_fields.h"
+#include "common/model/shape_rule.h"
+
+namespace paceline {
+
+const FieldTable<CategoricalAccuracy>& CategoricalAccuracy::Fields() {
+  static const auto& table = *new FieldTable<CategoricalAccuracy>(
+      kClassName,
+      "Share of examples whose largest output is that of the label.",
+      {Optional("name", &Metric::name, "Key in the logs."), DtypeField()});
+  return table;
+}
+
+absl::Status CategoricalAccuracy::CheckOutput(const Shape& output) const {
+  return CheckRank(output, 1);
+}
+
+}  // namespace paceline

@@ -1,0 +1,21 @@
+#include "common/model/metrics/sparse_categorical_accuracy.h"
+
+#include "common/config/field_table.h"
+#include "common/model/keras_fields.h"
+#include "common/model/shape_rule.h"
+
+namespace paceline {
+
+const FieldTable<SparseCategoricalAccuracy>&
+SparseCategoricalAccuracy::Fields() {
+  static const auto& table = *new FieldTable<SparseCategoricalAccuracy>(
+      kClassName, "Share of examples whose largest output is the label.",
+      {Optional("name", &Metric::name, "Key in the logs."), DtypeField()});
+  return table;
+}
+
+absl::Status SparseCategoricalAccuracy::CheckOutput(const Shape& output) const {
+  return CheckClasses(output);
+}
+
+}  // namespace paceline

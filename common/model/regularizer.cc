@@ -1,0 +1,69 @@
+#include "common/model/regularizer.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/field_table.h"
+#include "common/config/keras_object.h"
+#include "common/config/path.h"
+#include "common/config/suggestion.h"
+#include "common/model/keras_names.h"
+
+namespace paceline {
+namespace {
+
+const std::vector<FieldTable<Regularizer>>& Tables() {
+  // Keras' default factor of a regularizer that is named without a config.
+  constexpr double kDefault = 0.01;
+  static const auto& tables = *new std::vector<FieldTable<Regularizer>>{
+      FieldTable<Regularizer>(
+          "L1", "Adds l1 · Σ|w| to the loss.",
+          {Optional("l1", &Regularizer::l1, AtLeast(0), "Factor of Σ|w|.")},
+          [] { return Regularizer{.l1 = kDefault, .l2 = 0}; }),
+      FieldTable<Regularizer>(
+          "L2", "Adds l2 · Σw² to the loss.",
+          {Optional("l2", &Regularizer::l2, AtLeast(0), "Factor of Σw².")},
+          [] { return Regularizer{.l1 = 0, .l2 = kDefault}; }),
+      FieldTable<Regularizer>(
+          "L1L2", "Adds l1 · Σ|w| + l2 · Σw² to the loss.",
+          {Optional("l1", &Regularizer::l1, AtLeast(0), "Factor of Σ|w|."),
+           Optional("l2", &Regularizer::l2, AtLeast(0), "Factor of Σw².")}),
+  };
+  return tables;
+}
+
+bool IsNameOf(absl::string_view name, absl::string_view class_name) {
+  return name == class_name || name == ToSnakeCase(class_name);
+}
+
+}  // namespace
+
+absl::Status ReadConfig(const Value& value, const Path& path,
+                        Regularizer& out) {
+  out = Regularizer();
+  if (value.is_null()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const KerasObject object, ReadKerasObject(value, path));
+  std::vector<std::string> known;
+  for (const FieldTable<Regularizer>& table : Tables()) {
+    if (IsNameOf(object.class_name, table.name())) {
+      ASSIGN_OR_RETURN(out, table.Read(object.config, path));
+      return absl::OkStatus();
+    }
+    known.push_back(table.name());
+  }
+  return ConfigError(
+      path, absl::StrCat("unknown regularizer \"", object.class_name, "\"",
+                         Suggestion(object.class_name, known)));
+}
+
+Value WriteConfig(const Regularizer& regularizer) {
+  if (regularizer.l1 == 0 && regularizer.l2 == 0) return nullptr;
+  const size_t index = regularizer.l2 == 0 ? 0 : regularizer.l1 == 0 ? 1 : 2;
+  const FieldTable<Regularizer>& table = Tables()[index];
+  return WriteKerasObject({table.name(), table.Write(regularizer)});
+}
+
+std::string ConfigType(const Regularizer*) { return "regularizer or null"; }
+
+}  // namespace paceline

@@ -1,0 +1,27 @@
+// Keras' L1, L2 and L1L2.
+#ifndef PACELINE_COMMON_MODEL_REGULARIZER_H_
+#define PACELINE_COMMON_MODEL_REGULARIZER_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace paceline {
+
+class Path;
+class Value;
+
+// l1·Σ|w| + l2·Σw², added to the loss. Zeros: none.
+struct Regularizer {
+  double l1 = 0;
+  double l2 = 0;
+};
+
+// null, a name ("l2") or a Keras object. See codec.h.
+absl::Status ReadConfig(const Value& value, const Path& path, Regularizer& out);
+Value WriteConfig(const Regularizer& regularizer);
+std::string ConfigType(const Regularizer*);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_REGULARIZER_H_

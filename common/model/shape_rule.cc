@@ -1,0 +1,44 @@
+#include "common/model/shape_rule.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/limits.h"
+
+namespace paceline {
+
+absl::Status CheckShape(absl::Span<const int64_t> shape) {
+  if (shape.size() > limits::kMaxRank) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a shape of ", shape.size(), " dimensions; at most ",
+                     limits::kMaxRank, " are supported"));
+  }
+  int64_t elements = 1;
+  for (const int64_t dimension : shape) {
+    if (dimension < 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "shape ", ShapeToString(shape), " has a dimension below 1"));
+    }
+    if (dimension > limits::kMaxElements / elements) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("shape ", ShapeToString(shape), " has more than ",
+                       limits::kMaxElements, " elements"));
+    }
+    elements *= dimension;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRank(const Shape& input, int least) {
+  if (input.size() >= static_cast<size_t>(least)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "input must have at least ", least,
+      " dimensions beside the batch, got shape ", ShapeToString(input)));
+}
+
+absl::Status CheckClasses(const Shape& output) {
+  if (output.size() == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the model's output must have shape (classes), got ",
+                   ShapeToString(output)));
+}
+
+}  // namespace paceline

@@ -1,0 +1,23 @@
+// What shape rules of layers have in common.
+#ifndef PACELINE_COMMON_MODEL_SHAPE_RULE_H_
+#define PACELINE_COMMON_MODEL_SHAPE_RULE_H_
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+// InvalidArgument unless each dimension is at least 1 and rank and elements are
+// within limits.h.
+absl::Status CheckShape(absl::Span<const int64_t> shape);
+
+// InvalidArgument unless the rank is at least `least`.
+absl::Status CheckRank(const Shape& input, int least);
+
+// InvalidArgument unless a model's output is one row of classes.
+absl::Status CheckClasses(const Shape& output);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_SHAPE_RULE_H_
