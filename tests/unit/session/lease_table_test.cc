@@ -1,0 +1,193 @@
+#include "common/session/lease_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace paceline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr TaskId kWorker0 = {TaskType::kWorker, 0};
+constexpr TaskId kWorker1 = {TaskType::kWorker, 1};
+constexpr int64_t kNoLimit = 1'000'000;
+
+LeaseTable MakeTable(int64_t examples, int64_t batch_size) {
+  LeaseTable::Options options;
+  options.batch_size = batch_size;
+  options.value_count = 1;
+  const ExampleRange all = {0, examples};
+  return LeaseTable(options, absl::MakeConstSpan(&all, 1), PassTotals());
+}
+
+// A report whose sums tell the examples: total = 2 * examples.
+v1::LeaseReport MakeReport(uint64_t lease_id, int64_t examples, int64_t steps) {
+  v1::LeaseReport report;
+  report.set_lease_id(lease_id);
+  report.set_examples(examples);
+  report.set_steps(steps);
+  report.mutable_sums()->add_totals(2.0 * examples);
+  report.mutable_sums()->add_counts(examples);
+  return report;
+}
+
+void Finish(LeaseTable& table, TaskId worker, const v1::Lease& lease) {
+  const int64_t size = lease.end() - lease.begin();
+  auto finished = table.Report(worker, MakeReport(lease.id(), size, 1));
+  ASSERT_TRUE(finished.ok()) << finished.status();
+  EXPECT_TRUE(*finished);
+}
+
+TEST(LeaseTableTest, LeasesShrinkAndCoverTheSetOnce) {
+  LeaseTable table = MakeTable(/*examples=*/1000, /*batch_size=*/8);
+  int64_t position = 0;
+  int64_t last_size = 1000;
+  while (auto lease = table.Grant(kWorker0, 2, kNoLimit)) {
+    EXPECT_EQ(lease->begin(), position);
+    const int64_t size = lease->end() - lease->begin();
+    EXPECT_LE(size, last_size);
+    EXPECT_TRUE(size % 8 == 0 || lease->end() == 1000);
+    position = lease->end();
+    last_size = size;
+    Finish(table, kWorker0, *lease);
+  }
+  EXPECT_EQ(position, 1000);
+  EXPECT_LE(last_size, 8);
+  EXPECT_TRUE(table.Done());
+  EXPECT_EQ(table.Totals().examples, 1000);
+  EXPECT_EQ(table.Totals().totals[0], 2000);
+}
+
+TEST(LeaseTableTest, LeaseIsBounded) {
+  LeaseTable table = MakeTable(1'000'000, 1);
+  auto lease = table.Grant(kWorker0, 1, kNoLimit);
+  EXPECT_EQ(lease->end() - lease->begin(), kMaxLeaseBatches);
+  lease = table.Grant(kWorker0, 1, /*max_steps=*/3);
+  EXPECT_EQ(lease->end() - lease->begin(), 2) << "half of what may be leased";
+  EXPECT_FALSE(table.Grant(kWorker1, 1, /*max_steps=*/0));
+}
+
+TEST(LeaseTableTest, WorkerHoldsTwoLeasesAtMost) {
+  LeaseTable table = MakeTable(1000, 1);
+  const auto first = table.Grant(kWorker0, 2, kNoLimit);
+  ASSERT_TRUE(table.Grant(kWorker0, 2, kNoLimit));
+  EXPECT_FALSE(table.Grant(kWorker0, 2, kNoLimit));
+  EXPECT_TRUE(table.Grant(kWorker1, 2, kNoLimit));
+  Finish(table, kWorker0, *first);
+  EXPECT_TRUE(table.Grant(kWorker0, 2, kNoLimit));
+}
+
+TEST(LeaseTableTest, RepeatedAndLateReportsCountOnce) {
+  LeaseTable table = MakeTable(64, 8);
+  const auto lease = table.Grant(kWorker0, 1, kNoLimit);
+  ASSERT_EQ(lease->end(), 32);
+  EXPECT_FALSE(*table.Report(kWorker0, MakeReport(lease->id(), 16, 2)));
+  EXPECT_FALSE(*table.Report(kWorker0, MakeReport(lease->id(), 16, 2)));
+  EXPECT_FALSE(*table.Report(kWorker0, MakeReport(lease->id(), 8, 1)));
+  EXPECT_EQ(table.Totals().examples, 16);
+  EXPECT_EQ(table.Totals().steps, 2);
+  EXPECT_TRUE(*table.Report(kWorker0, MakeReport(lease->id(), 32, 4)));
+  EXPECT_FALSE(*table.Report(kWorker0, MakeReport(lease->id(), 32, 4)));
+  EXPECT_EQ(table.Totals().examples, 32);
+  EXPECT_EQ(table.Totals().counts[0], 32);
+}
+
+TEST(LeaseTableTest, RefusesImpossibleReports) {
+  LeaseTable table = MakeTable(64, 8);
+  const auto lease = table.Grant(kWorker0, 1, kNoLimit);
+  auto result = table.Report(kWorker0, MakeReport(lease->id(), 33, 5));
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("33 examples of lease 1, which has 32"));
+
+  result = table.Report(kWorker1, MakeReport(lease->id(), 8, 1));
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("belongs to worker-0, not to worker-1"));
+
+  v1::LeaseReport without_sums = MakeReport(lease->id(), 8, 1);
+  without_sums.clear_sums();
+  result = table.Report(kWorker0, without_sums);
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(table.Totals().examples, 0);
+}
+
+TEST(LeaseTableTest, EvaluationLeasesGoBackWhole) {
+  LeaseTable table = MakeTable(64, 8);
+  const auto lease = table.Grant(kWorker0, 1, kNoLimit);
+  ASSERT_TRUE(table.Report(kWorker0, MakeReport(lease->id(), 16, 2)).ok());
+  table.ReturnWhole(kWorker0);
+  EXPECT_THAT(table.Remaining(), ElementsAre(ExampleRange{0, 64}));
+  EXPECT_EQ(table.Totals().examples, 0);
+  const auto again = table.Grant(kWorker1, 1, kNoLimit);
+  EXPECT_EQ(again->begin(), 0);
+  EXPECT_NE(again->id(), lease->id());
+}
+
+TEST(LeaseTableTest, FencedWorkerIsCountedByTheFurthestShard) {
+  LeaseTable table = MakeTable(64, 8);
+  const auto lease = table.Grant(kWorker0, 1, kNoLimit);
+  ASSERT_TRUE(table.Report(kWorker0, MakeReport(lease->id(), 8, 1)).ok());
+  const std::vector<v1::LeaseReport> records = {MakeReport(lease->id(), 16, 2),
+                                                MakeReport(lease->id(), 24, 3)};
+  ASSERT_TRUE(table.ReturnRest(kWorker0, records).ok());
+  EXPECT_EQ(table.Totals().examples, 24);
+  EXPECT_EQ(table.Totals().steps, 3);
+  EXPECT_EQ(table.Totals().totals[0], 48);
+  EXPECT_THAT(table.Remaining(), ElementsAre(ExampleRange{24, 64}));
+  EXPECT_EQ(table.steps_total(), 8);
+}
+
+TEST(LeaseTableTest, LeaseThatNoShardKnowsGoesBackWhole) {
+  LeaseTable table = MakeTable(64, 8);
+  const auto first = table.Grant(kWorker0, 1, kNoLimit);
+  const auto second = table.Grant(kWorker0, 1, kNoLimit);
+  const auto other = table.Grant(kWorker1, 1, kNoLimit);
+  ASSERT_TRUE(other);
+  ASSERT_TRUE(
+      table.ReturnRest(kWorker0, {{MakeReport(first->id(), 32, 4)}}).ok());
+  EXPECT_EQ(table.Totals().examples, 32);
+  EXPECT_EQ(table.Remaining().front().begin, second->begin());
+  EXPECT_TRUE(table.Holds(kWorker1));
+}
+
+TEST(LeaseTableTest, LeaseBeforeTheOneAShardKnowsIsDone) {
+  LeaseTable table = MakeTable(64, 8);
+  const auto first = table.Grant(kWorker0, 1, kNoLimit);
+  const auto second = table.Grant(kWorker0, 1, kNoLimit);
+  ASSERT_TRUE(table.Report(kWorker0, MakeReport(first->id(), 8, 1)).ok());
+  ASSERT_TRUE(
+      table.ReturnRest(kWorker0, {{MakeReport(second->id(), 8, 1)}}).ok());
+  EXPECT_EQ(table.Totals().examples, 40);
+  EXPECT_EQ(table.Totals().steps, 5);
+  EXPECT_EQ(table.Totals().counts[0], 16) << "only what reports told";
+}
+
+TEST(LeaseTableTest, GoesOnFromRanges) {
+  LeaseTable::Options options;
+  options.batch_size = 10;
+  options.first_lease_id = 7;
+  const std::vector<ExampleRange> ranges = {{40, 60}, {80, 95}};
+  PassTotals counted;
+  counted.examples = 60;
+  counted.steps = 6;
+  LeaseTable table(options, ranges, counted);
+  EXPECT_EQ(table.steps_total(), 10);
+  for (int i = 0; i < 4; ++i) {
+    const auto lease = table.Grant(kWorker0, 4, kNoLimit);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(lease->id(), 7 + i);
+    Finish(table, kWorker0, *lease);
+  }
+  EXPECT_TRUE(table.Done());
+  EXPECT_EQ(table.Totals().examples, 95);
+  EXPECT_THAT(table.Remaining(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace paceline

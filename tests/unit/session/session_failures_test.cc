@@ -1,0 +1,306 @@
+// What a session does when members are lost or disagree.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/session/session.h"
+#include "tests/unit/session/session_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string Message(const std::optional<Ended>& ended) {
+  return ended ? std::string(ended->status.message()) : "not ended";
+}
+
+class SessionFailuresTest : public SessionTest {
+ protected:
+  // The answer of the one shard.
+  static std::vector<v1::FenceResponse> ShardKnows(
+      const v1::LeaseReport& report) {
+    std::vector<v1::FenceResponse> answers(1);
+    answers[0].mutable_progress()->set_sequence(1);
+    *answers[0].mutable_progress()->mutable_lease() = report;
+    return answers;
+  }
+};
+
+TEST_F(SessionFailuresTest, DeadWorkerIsFencedAndTheRestOfItsLeasesReturns) {
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(Beat(kWorker0, {ReportOf(*lease, 50)}).ok());
+  session_->TakeActions();
+  Pass(absl::Seconds(9), {kWorker0});
+  const auto fence = Take<FenceWorker>();
+  ASSERT_TRUE(fence);
+  EXPECT_EQ(fence->worker.rank(), 0);
+  EXPECT_EQ(fence->worker.incarnation(), incarnations_[kWorker0]);
+  EXPECT_EQ(Beat(kWorker0).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+
+  // Until the fence is up, its examples are nobody's.
+  const int64_t others = WorkUntilIdle(kWorker1);
+  EXPECT_EQ(others, 1000 - static_cast<int64_t>(lease->end()));
+  EXPECT_TRUE(session_->history().empty());
+
+  session_->Fenced(fence->worker, ShardKnows(ReportOf(*lease, 70)), now_);
+  EXPECT_EQ(WorkUntilIdle(kWorker1), static_cast<int64_t>(lease->end()) - 70);
+  ASSERT_EQ(session_->history().size(), 1);
+  EXPECT_EQ(session_->history()[0].examples, 1000);
+  EXPECT_EQ(session_->history()[0].steps, 100);
+  EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionFailuresTest, NewIncarnationWaitsForTheFence) {
+  Start();
+  Acquire(kWorker0);
+  const v1::WorkerId old = WorkerIdOf(kWorker0);
+  Restart(kWorker0);
+  auto refused = Register(kWorker0);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(refused.status().message()),
+              AllOf(HasSubstr("worker-0 at host-a:1"), HasSubstr("is held")));
+  Pass(absl::Seconds(9), {kWorker0});
+  EXPECT_EQ(Register(kWorker0).status().code(), absl::StatusCode::kUnavailable);
+  session_->Fenced(old, std::vector<v1::FenceResponse>(1), now_);
+  EXPECT_EQ(Register(kWorker0)->rank(), 0);
+  EXPECT_FALSE(Acquire(kWorker0)) << "it has not read its data";
+  ASSERT_TRUE(AwaitStart(kWorker0)->has_value());
+  EXPECT_TRUE(Acquire(kWorker0));
+
+  // What the network repeats of the old one changes nothing.
+  incarnations_[kWorker0] = old.incarnation();
+  EXPECT_EQ(Register(kWorker0).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(TryAcquire(kWorker0, 1).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(SessionFailuresTest, StuckWorkerIsTakenForDead) {
+  Start();
+  Acquire(kWorker0);
+  v1::HeartbeatRequest same;
+  *same.mutable_member() = MemberOf(kWorker0);
+  same.set_activity(1000);
+  for (int i = 0; i < 61 * 4; ++i) {
+    Pass(absl::Milliseconds(250), {kWorker0});
+    session_->Heartbeat(same, now_).IgnoreError();
+  }
+  const auto fence = Take<FenceWorker>();
+  ASSERT_TRUE(fence);
+  EXPECT_EQ(fence->task, kWorker0);
+  EXPECT_FALSE(session_->ended());
+}
+
+TEST_F(SessionFailuresTest, IdleWorkerIsNotStuck) {
+  Start();
+  v1::HeartbeatRequest same;
+  *same.mutable_member() = MemberOf(kWorker0);
+  for (int i = 0; i < 200 * 4; ++i) {
+    Pass(absl::Milliseconds(250), {kWorker0});
+    ASSERT_TRUE(session_->Heartbeat(same, now_).ok());
+  }
+  Acquire(kWorker0);
+  session_->Tick(now_);
+  EXPECT_TRUE(session_->Heartbeat(same, now_).ok());
+}
+
+TEST_F(SessionFailuresTest, EvaluationOfADeadWorkerIsDoneAgain) {
+  validation_examples_ = 100;
+  Start();
+  const TaskId dead = kWorker0;
+  while (session_->Progress().phase == v1::PHASE_TRAIN) {
+    const auto lease = Acquire(dead);
+    ASSERT_TRUE(lease);
+    Finish(dead, *lease);
+  }
+  const auto lease = Acquire(dead);
+  ASSERT_EQ(lease->phase(), v1::PHASE_VALIDATION);
+  ASSERT_TRUE(Beat(dead, {ReportOf(*lease, 10)}).ok());
+  Pass(absl::Seconds(9), {dead});
+  EXPECT_EQ(WorkUntilIdle(kWorker1), 100);
+  ASSERT_EQ(session_->history().size(), 1);
+}
+
+TEST_F(SessionFailuresTest, SilentPsEndsTheJob) {
+  Start();
+  Acquire(kWorker0);
+  ASSERT_TRUE(Beat(kWorker0, {}, "Push to ps-0 at host-p:1").ok());
+  session_->TakeActions();
+  const absl::Time before = now_;
+  while (!session_->ended() && now_ < before + absl::Seconds(20)) {
+    now_ += absl::Milliseconds(250);
+    Beat(kWorker0, {}, "Push to ps-0 at host-p:1").IgnoreError();
+    Beat(kWorker1).IgnoreError();
+    session_->Tick(now_);
+  }
+  EXPECT_LE(now_ - before, absl::Seconds(9));
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ended->task, kPs0);
+  EXPECT_THAT(Message(ended),
+              AllOf(HasSubstr("ps-0 at host-p:1 sent no heartbeat for 8"),
+                    HasSubstr("worker-0 waits for Push to ps-0")));
+}
+
+TEST_F(SessionFailuresTest, ExitedPsEndsTheJobAtOnce) {
+  Start();
+  session_->TakeActions();
+  session_->TaskExited(kPs0, 137, now_);
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(Message(ended),
+              HasSubstr("ps-0 at host-p:1 exited with code 137"));
+}
+
+TEST_F(SessionFailuresTest, LastWorkersLossEndsTheJob) {
+  Start();
+  Acquire(kWorker0);
+  Acquire(kWorker1);
+  session_->TaskExited(kWorker0, 134, now_);
+  EXPECT_FALSE(session_->ended());
+  session_->TaskExited(kWorker1, 139, now_);
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ended->task, kWorker1);
+  EXPECT_THAT(Message(ended),
+              AllOf(HasSubstr("no worker is left"),
+                    HasSubstr("worker-1 at host-b:1 exited with code 139")));
+}
+
+TEST_F(SessionFailuresTest, ExitBeforeTheStartEndsTheJob) {
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  session_->TaskExited(kWorker1, 127, now_);
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(ended->task, kWorker1);
+  EXPECT_THAT(Message(ended), HasSubstr("before the job started"));
+}
+
+TEST_F(SessionFailuresTest, WorkerThatLostAPsEndsTheJobAndBlamesThePs) {
+  Start();
+  session_->TakeActions();
+  ASSERT_TRUE(Leave(kWorker0, absl::DeadlineExceededError(
+                                  "Push to ps-0 at host-p:1: no answer"))
+                  .ok());
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(ended->task, kPs0);
+  EXPECT_EQ(Message(ended),
+            "worker-0 at host-a:1: Push to ps-0 at host-p:1: no answer");
+}
+
+TEST_F(SessionFailuresTest, FencedWorkersGoodbyeIsNoFailure) {
+  Start();
+  Acquire(kWorker0);
+  session_->TakeActions();
+  ASSERT_TRUE(
+      Leave(kWorker0, absl::FailedPreconditionError("worker-0 is fenced"))
+          .ok());
+  EXPECT_FALSE(session_->ended());
+  EXPECT_TRUE(Take<FenceWorker>());
+  EXPECT_TRUE(Leave(kWorker0, absl::OkStatus()).ok()) << "a repeat";
+}
+
+TEST_F(SessionFailuresTest, BadDataFileEndsTheJobWithItsCode) {
+  Create();
+  ASSERT_TRUE(Register(kWorker1).ok());
+  ASSERT_TRUE(
+      Leave(kWorker1, absl::NotFoundError("data.train.idx: no train.gz")).ok());
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ended->task, kWorker1);
+  EXPECT_EQ(Message(ended),
+            "worker-1 at host-b:1: data.train.idx: no train.gz");
+}
+
+TEST_F(SessionFailuresTest, WorkersThatReadDifferentDataEndTheJob) {
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  ASSERT_TRUE(Register(kWorker1).ok());
+  ASSERT_TRUE(AwaitStart(kWorker0).ok());
+  train_examples_ = 999;
+  EXPECT_EQ(AwaitStart(kWorker1).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Message(Take<Ended>()),
+              AllOf(HasSubstr("worker-1 at host-b:1 reads 999 training"),
+                    HasSubstr("worker-0 at host-a:1 reads 1000 training")));
+}
+
+TEST_F(SessionFailuresTest, RefusesOtherVersionsAndJobs) {
+  Create();
+  v1::RegisterRequest request;
+  *request.mutable_member() = MemberOf(kWorker0);
+  request.set_version("0.9");
+  auto refused = session_->Register(request, now_);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(refused.status().message()),
+              AllOf(HasSubstr("worker-0"), HasSubstr("0.9"), HasSubstr("1.0")));
+  request.set_version("1.0");
+  request.set_job_fingerprint("f2");
+  refused = session_->Register(request, now_);
+  EXPECT_THAT(std::string(refused.status().message()),
+              AllOf(HasSubstr("f2"), HasSubstr("f1")));
+  request.set_job_fingerprint("f1");
+  EXPECT_TRUE(session_->Register(request, now_).ok());
+}
+
+TEST_F(SessionFailuresTest, RefusesTasksThatAreNotInTheCluster) {
+  Create();
+  const auto refused = Register({TaskType::kWorker, 7});
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("worker-7"));
+}
+
+TEST_F(SessionFailuresTest, StartTimeoutNamesEachMissingTask) {
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  Pass(absl::Seconds(31), {});
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(
+      Message(ended),
+      AllOf(HasSubstr("worker-0 at host-a:1 (it has not read its data)"),
+            HasSubstr("worker-1 at host-b:1 (it has not registered)"),
+            HasSubstr("ps-0 at host-p:1 (it has not registered)")));
+}
+
+TEST_F(SessionFailuresTest, WorkerLostBeforeTheStartMayComeAgain) {
+  Create();
+  ASSERT_TRUE(Register(kPs0).ok());
+  ASSERT_TRUE(Register(kWorker0).ok());
+  Pass(absl::Seconds(9), {kWorker0});
+  EXPECT_FALSE(session_->ended());
+  Restart(kWorker0);
+  EXPECT_TRUE(Register(kWorker0).ok());
+}
+
+TEST_F(SessionFailuresTest, FailedFenceEndsTheJob) {
+  Start();
+  Acquire(kWorker0);
+  session_->TaskExited(kWorker0, 1, now_);
+  session_->TakeActions();
+  session_->Fenced(WorkerIdOf(kWorker0),
+                   absl::UnavailableError("Fence to ps-0 at host-p:1: gone"),
+                   now_);
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ended->task, kPs0);
+}
+
+TEST_F(SessionFailuresTest, LateWorkerThatReadsOtherDataIsRefusedAlone) {
+  Start();
+  session_->TaskExited(kWorker1, 1, now_);
+  Restart(kWorker1);
+  ASSERT_TRUE(Register(kWorker1).ok());
+  train_examples_ = 999;
+  EXPECT_EQ(AwaitStart(kWorker1).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(Leave(kWorker1, absl::NotFoundError("no file")).ok());
+  EXPECT_FALSE(session_->ended());
+}
+
+}  // namespace
+}  // namespace paceline

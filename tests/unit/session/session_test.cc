@@ -1,0 +1,217 @@
+// The way of a job that goes well.
+#include "common/session/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/session/session_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+TEST_F(SessionTest, InitializesShardsOnceAllPsAreThere) {
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  EXPECT_FALSE(Take<InitializeShards>());
+  ASSERT_TRUE(Register(kPs0).ok());
+  ASSERT_TRUE(Register(kPs0).ok());
+  EXPECT_TRUE(Take<InitializeShards>());
+  ASSERT_TRUE(Register(kWorker1).ok());
+  EXPECT_FALSE(Take<InitializeShards>());
+}
+
+TEST_F(SessionTest, WaitsForTheAddressOfAPs) {
+  options_.tasks[0].address = "";
+  Create();
+  ASSERT_TRUE(Register(kPs0).ok());
+  EXPECT_FALSE(Take<InitializeShards>());
+  v1::RegisterRequest request;
+  *request.mutable_member() = MemberOf(kPs0);
+  request.mutable_member()->set_address("10.0.0.9:2222");
+  request.set_version("1.0");
+  ASSERT_TRUE(session_->Register(request, now_).ok());
+  EXPECT_TRUE(Take<InitializeShards>());
+}
+
+TEST_F(SessionTest, TellsMembersTheirRank) {
+  Create();
+  const auto first = Register(kWorker0);
+  const auto second = Register(kWorker1);
+  EXPECT_EQ(first->rank(), 0);
+  EXPECT_EQ(second->rank(), 1);
+  EXPECT_EQ(second->world_size(), 2);
+  EXPECT_EQ(second->heartbeat_timeout().seconds(), 8);
+  EXPECT_EQ(second->heartbeat_interval().nanos(), 250'000'000);
+}
+
+TEST_F(SessionTest, StartsWhenAllAreReady) {
+  Create();
+  for (const TaskId task : {kPs0, kWorker0, kWorker1}) {
+    ASSERT_TRUE(Register(task).ok());
+  }
+  ASSERT_TRUE(AwaitStart(kWorker0).ok());
+  session_->ShardsInitialized(absl::OkStatus(), 0, now_);
+  EXPECT_FALSE(AwaitStart(kPs0)->has_value());
+  EXPECT_FALSE(Acquire(kWorker0));
+  const auto started = AwaitStart(kWorker1);
+  ASSERT_TRUE(started->has_value());
+  ASSERT_EQ((*started)->ps_size(), 1);
+  EXPECT_EQ((*started)->ps(0).address(), "host-p:1");
+  EXPECT_EQ((*started)->ps(0).incarnation(), incarnations_[kPs0]);
+  const auto began = Take<EpochBegan>();
+  ASSERT_TRUE(began);
+  EXPECT_EQ(began->epoch, 0);
+}
+
+TEST_F(SessionTest, TrainsToTheEnd) {
+  options_.job.set_epochs(2);
+  validation_examples_ = 105;
+  test_examples_ = 50;
+  Start();
+  Take<EpochBegan>();
+  // Examples of each phase of each epoch.
+  std::map<std::pair<v1::Phase, int>, int64_t> examples;
+  while (const auto lease = Acquire(kWorker0)) {
+    examples[{lease->phase(), lease->epoch()}] += lease->end() - lease->begin();
+    EXPECT_EQ(session_->Progress().phase, lease->phase());
+    now_ += absl::Seconds(1);
+    Finish(kWorker0, *lease);
+  }
+  EXPECT_THAT(examples, ElementsAre(Pair(Pair(v1::PHASE_TRAIN, 0), 1000),
+                                    Pair(Pair(v1::PHASE_TRAIN, 1), 1000),
+                                    Pair(Pair(v1::PHASE_VALIDATION, 0), 105),
+                                    Pair(Pair(v1::PHASE_VALIDATION, 1), 105),
+                                    Pair(Pair(v1::PHASE_TEST, 2), 50)));
+  ASSERT_EQ(session_->history().size(), 2);
+  const EpochRecord& record = session_->history()[1];
+  EXPECT_EQ(record.epoch, 1);
+  EXPECT_EQ(record.steps, 100);
+  EXPECT_EQ(record.examples, 1000);
+  EXPECT_GT(record.seconds, 0);
+  EXPECT_EQ(record.learning_rate, 1.0 / 201);
+  EXPECT_THAT(record.logs, ElementsAre(Pair("loss", 2), Pair("accuracy", 0.5)));
+  EXPECT_THAT(record.validation_logs,
+              ElementsAre(Pair("val_loss", 2), Pair("val_accuracy", 0.5)));
+
+  std::vector<Action> actions = session_->TakeActions();
+  const auto is_test = [](const Action& action) {
+    return std::holds_alternative<TestEnded>(action);
+  };
+  EXPECT_EQ(std::count_if(actions.begin(), actions.end(), is_test), 1);
+  ASSERT_TRUE(session_->ended());
+  EXPECT_EQ(TryAcquire(kWorker1, 1).value()->verdict(),
+            v1::AcquireLeaseResponse::VERDICT_DONE);
+  EXPECT_TRUE(Beat(kPs0)->stop());
+  EXPECT_FALSE(session_->AllGone(now_));
+  for (const TaskId task : {kPs0, kWorker0, kWorker1}) {
+    EXPECT_TRUE(Leave(task, absl::OkStatus()).ok());
+  }
+  EXPECT_TRUE(session_->AllGone(now_));
+}
+
+TEST_F(SessionTest, RepeatedRequestGetsTheSameLease) {
+  Start();
+  const auto first = TryAcquire(kWorker0, 1);
+  const auto repeat = TryAcquire(kWorker0, 1);
+  EXPECT_EQ(first.value()->lease().id(), repeat.value()->lease().id());
+  const auto second = TryAcquire(kWorker0, 2);
+  EXPECT_NE(second.value()->lease().id(), first.value()->lease().id());
+  EXPECT_FALSE(TryAcquire(kWorker0, 1).value()) << "a late repeat";
+  EXPECT_EQ(TryAcquire(kWorker0, 4).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(SessionTest, ProgressCountsOpenLeases) {
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(Beat(kWorker0, {ReportOf(*lease, 30)}).ok());
+  const ProgressView view = session_->Progress();
+  EXPECT_EQ(view.steps_done, 3);
+  EXPECT_EQ(view.steps_total, 100);
+  EXPECT_THAT(view.logs, ElementsAre(Pair("loss", 2), Pair("accuracy", 0.5)));
+}
+
+TEST_F(SessionTest, StepRowsOfRepeatedHeartbeatsComeOnce) {
+  Start();
+  v1::HeartbeatRequest request;
+  *request.mutable_member() = MemberOf(kWorker0);
+  for (const uint64_t step : {3, 5}) {
+    v1::StepReport* row = request.add_steps();
+    row->set_step(step);
+    row->set_loss(0.25);
+  }
+  ASSERT_TRUE(session_->Heartbeat(request, now_).ok());
+  ASSERT_TRUE(session_->Heartbeat(request, now_).ok());
+  EXPECT_EQ(session_->TakeStepReports().size(), 2);
+  EXPECT_THAT(session_->TakeStepReports(), IsEmpty());
+}
+
+TEST_F(SessionTest, StepsPerEpochRepeatTheData) {
+  options_.job.set_steps_per_epoch(7);
+  train_examples_ = 25;
+  Start();
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 70);
+  EXPECT_EQ(session_->history().at(0).steps, 7);
+}
+
+TEST_F(SessionTest, GlobalBatchIsSharedByTheWorkers) {
+  options_.job.set_global_batch_size(15);
+  options_.job.set_steps_per_epoch(3);
+  Start();
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 24) << "3 batches of ceil(15 / 2)";
+}
+
+TEST_F(SessionTest, EvaluatesACheckpointWithoutPs) {
+  options_.tasks = {{kWorker0, ""}};
+  options_.evaluate_checkpoint = "/checkpoint/12";
+  options_.learning_rate = nullptr;
+  test_examples_ = 35;
+  Create();
+  EXPECT_EQ(Register(kWorker0)->evaluate_checkpoint(), "/checkpoint/12");
+  ASSERT_TRUE(AwaitStart(kWorker0)->has_value());
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->phase(), v1::PHASE_TEST);
+  Finish(kWorker0, *lease);
+  WorkUntilIdle(kWorker0);
+  const auto test = Take<TestEnded>();
+  ASSERT_TRUE(test);
+  EXPECT_THAT(test->logs, ElementsAre(Pair("loss", 2), Pair("accuracy", 0.5)));
+  EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionTest, RefusesContradictoryOptions) {
+  options_.tasks = {{kWorker0, ""}};
+  auto session = Session::Create(options_, now_);
+  EXPECT_EQ(session.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(session.status().message()), HasSubstr("needs a ps"));
+  options_.tasks = {{kPs0, ""}, {kPs0, ""}};
+  session = Session::Create(options_, now_);
+  EXPECT_THAT(std::string(session.status().message()),
+              HasSubstr("ps-0 is in the cluster twice"));
+}
+
+TEST_F(SessionTest, StopEndsEvenIfNobodyAnswers) {
+  Start();
+  Acquire(kWorker0);
+  session_->TakeActions();
+  session_->Stop(absl::CancelledError("stopped by the user"), now_);
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(TryAcquire(kWorker0, 2).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(AwaitStart(kWorker0).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_FALSE(session_->AllGone(now_ + absl::Seconds(4)));
+  EXPECT_TRUE(session_->AllGone(now_ + absl::Seconds(5)));
+  session_->Stop(absl::CancelledError("again"), now_);
+  EXPECT_FALSE(Take<Ended>());
+}
+
+}  // namespace
+}  // namespace paceline
