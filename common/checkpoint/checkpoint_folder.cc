@@ -1,0 +1,159 @@
+#include "common/checkpoint/checkpoint_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/manifest.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kStepDigits = 12;
+
+// "step-000000000938", or "step-000000000938-2".
+struct StepFolder {
+  int64_t step = 0;
+  int64_t attempt = 1;
+  std::string path;
+
+  bool operator<(const StepFolder& other) const {
+    return std::tie(step, attempt) < std::tie(other.step, other.attempt);
+  }
+};
+
+std::string FolderName(int64_t step, int64_t attempt) {
+  const std::string name = absl::StrFormat("step-%0*d", kStepDigits, step);
+  return attempt == 1 ? name : absl::StrCat(name, "-", attempt);
+}
+
+// Whether `name` is that of a step folder; fills step and attempt.
+bool ParseFolderName(absl::string_view name, StepFolder& folder) {
+  if (!absl::ConsumePrefix(&name, "step-")) return false;
+  const absl::string_view digits = name.substr(0, name.find('-'));
+  if (digits.size() < kStepDigits || !absl::SimpleAtoi(digits, &folder.step) ||
+      folder.step < 0) {
+    return false;
+  }
+  name.remove_prefix(digits.size());
+  return name.empty() ||
+         (absl::ConsumePrefix(&name, "-") &&
+          absl::SimpleAtoi(name, &folder.attempt) && folder.attempt > 1);
+}
+
+bool HasManifest(const std::string& folder) {
+  std::error_code error;
+  return fs::exists(folder + "/manifest.json", error);
+}
+
+// The step folders of a directory, the latest first; none if it does not exist.
+absl::StatusOr<std::vector<StepFolder>> ListStepFolders(
+    const std::string& directory) {
+  std::vector<StepFolder> folders;
+  std::error_code error;
+  fs::directory_iterator entry(directory, error);
+  if (error == std::errc::no_such_file_or_directory) return folders;
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    StepFolder folder;
+    folder.path = entry->path().string();
+    if (ParseFolderName(entry->path().filename().string(), folder)) {
+      folders.push_back(std::move(folder));
+    }
+  }
+  if (error) {
+    return absl::ErrnoToStatus(error.value(),
+                               absl::StrCat("cannot list ", directory));
+  }
+  std::sort(folders.rbegin(), folders.rend());
+  return folders;
+}
+
+bool IsGood(const std::string& folder) {
+  const absl::StatusOr<Manifest> manifest = ReadManifest(folder);
+  if (!manifest.ok()) return false;
+  return std::all_of(
+      manifest->shards.begin(), manifest->shards.end(),
+      [&](const ShardFile& shard) {
+        std::error_code error;
+        const auto size =
+            fs::file_size(absl::StrCat(folder, "/", shard.file), error);
+        return !error && static_cast<int64_t>(size) == shard.size_bytes;
+      });
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> CreateCheckpointFolder(const std::string& directory,
+                                                   int64_t step) {
+  CHECK_GE(step, 0);
+  RETURN_IF_ERROR(MakeDirectories(directory));
+  for (int64_t attempt = 1;; ++attempt) {
+    const std::string path =
+        absl::StrCat(directory, "/", FolderName(step, attempt));
+    std::error_code error;
+    if (fs::create_directory(path, error)) {
+      RETURN_IF_ERROR(SyncDirectory(directory));
+      return path;
+    }
+    if (error) {
+      return absl::ErrnoToStatus(error.value(),
+                                 absl::StrCat("cannot create folder ", path));
+    }
+  }
+}
+
+absl::StatusOr<std::string> FindLatestCheckpoint(const std::string& directory) {
+  std::vector<std::string> candidates;
+  if (HasManifest(directory)) candidates.push_back(directory);
+  ASSIGN_OR_RETURN(const std::vector<StepFolder> folders,
+                   ListStepFolders(directory));
+  for (const StepFolder& folder : folders) {
+    if (HasManifest(folder.path)) candidates.push_back(folder.path);
+  }
+  if (candidates.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("there is no complete checkpoint in ", directory));
+  }
+  RETURN_IF_ERROR(ReadManifest(candidates.front()).status());
+  return candidates.front();
+}
+
+absl::Status DeleteOldCheckpoints(const std::string& directory, int keep) {
+  CHECK_GE(keep, 1);
+  ASSIGN_OR_RETURN(const std::vector<StepFolder> folders,
+                   ListStepFolders(directory));
+  int good = 0;
+  for (const StepFolder& folder : folders) {
+    if (good >= keep) {
+      RETURN_IF_ERROR(DeleteCheckpoint(folder.path));
+    } else if (IsGood(folder.path)) {
+      ++good;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeleteCheckpoint(const std::string& folder) {
+  std::error_code error;
+  fs::remove(folder + "/manifest.json", error);
+  if (!error) fs::remove_all(folder, error);
+  if (error) {
+    return absl::ErrnoToStatus(error.value(),
+                               absl::StrCat("cannot delete ", folder));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

@@ -1,0 +1,306 @@
+#include "common/checkpoint/manifest.h"
+
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/safetensors.h"
+#include "common/limits.h"
+#include "glog/logging.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kFormat[] = "paceline-checkpoint";
+constexpr int64_t kVersion = 1;
+
+std::string ManifestPath(const std::string& folder) {
+  return folder + "/manifest.json";
+}
+
+// --- Writing -----------------------------------------------------------------
+
+json ToJson(const Manifest& manifest) {
+  json shards = json::array();
+  for (const ShardFile& shard : manifest.shards) {
+    shards.push_back({{"file", shard.file},
+                      {"size_bytes", shard.size_bytes},
+                      {"crc32", shard.crc32},
+                      {"step", shard.step}});
+  }
+  json variables = json::array();
+  for (const StoredVariable& variable : manifest.variables) {
+    json parts = json::array();
+    for (const StoredPart& part : variable.parts) {
+      parts.push_back({{"shard", part.shard},
+                       {"begin", part.begin},
+                       {"count", part.count}});
+    }
+    variables.push_back({{"name", variable.name},
+                         {"shape", variable.shape},
+                         {"parts", std::move(parts)}});
+  }
+  return {{"format", kFormat},
+          {"version", kVersion},
+          {"job",
+           {{"name", manifest.job_name},
+            {"fingerprint", manifest.job_fingerprint}}},
+          {"step", manifest.step},
+          {"dtype", std::string(SafetensorsDtype(manifest.type))},
+          {"slots", manifest.slot_names},
+          {"shards", std::move(shards)},
+          {"variables", std::move(variables)},
+          {"session", *manifest.session}};
+}
+
+absl::Status CheckShardFile(const std::string& folder, const ShardFile& shard) {
+  const std::string path = absl::StrCat(folder, "/", shard.file);
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) {
+    return absl::NotFoundError(absl::StrCat(
+        "the shard's file ", path, " is not there (", error.message(),
+        "); the folder must be on a file system that the leader "
+        "and all parameter servers share"));
+  }
+  if (static_cast<int64_t>(size) != shard.size_bytes) {
+    return absl::DataLossError(absl::StrCat(
+        path, " has ", size, " bytes; its shard wrote ", shard.size_bytes));
+  }
+  return absl::OkStatus();
+}
+
+// --- Reading -----------------------------------------------------------------
+
+// A JSON object, read key by key. Errors name the key.
+class ObjectReader {
+ public:
+  // `where` is "" or ends in ".".
+  ObjectReader(const json& object, std::string where)
+      : object_(object), where_(std::move(where)) {}
+
+  absl::Status Error(absl::string_view key, absl::string_view expected) const {
+    return absl::DataLossError(
+        absl::StrCat(where_, key, ": expected ", expected));
+  }
+
+  absl::StatusOr<const json*> Object(const char* key) const {
+    const json* value = Find(key);
+    if (value == nullptr || !value->is_object()) return Error(key, "an object");
+    return value;
+  }
+  absl::StatusOr<const json*> List(const char* key) const {
+    const json* value = Find(key);
+    if (value == nullptr || !value->is_array()) return Error(key, "a list");
+    return value;
+  }
+  absl::StatusOr<std::string> String(const char* key) const {
+    const json* value = Find(key);
+    if (value == nullptr || !value->is_string()) return Error(key, "a string");
+    return value->get<std::string>();
+  }
+  // A whole number from 0 to `most`.
+  absl::StatusOr<int64_t> Count(const char* key, int64_t most) const {
+    const json* value = Find(key);
+    if (value == nullptr || !value->is_number_unsigned() ||
+        value->get<uint64_t>() > static_cast<uint64_t>(most)) {
+      return Error(key, absl::StrCat("a whole number from 0 to ", most));
+    }
+    return value->get<int64_t>();
+  }
+
+ private:
+  const json* Find(const char* key) const {
+    if (!object_.is_object()) return nullptr;
+    const auto found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+  }
+
+  const json& object_;
+  const std::string where_;
+};
+
+absl::StatusOr<ShardFile> ReadShard(const ObjectReader& reader) {
+  ShardFile shard;
+  ASSIGN_OR_RETURN(shard.file, reader.String("file"));
+  if (shard.file.empty() || absl::StrContains(shard.file, "/")) {
+    return reader.Error("file", "the name of a file in the folder");
+  }
+  ASSIGN_OR_RETURN(shard.size_bytes, reader.Count("size_bytes", INT64_MAX));
+  ASSIGN_OR_RETURN(const int64_t crc32, reader.Count("crc32", UINT32_MAX));
+  shard.crc32 = static_cast<uint32_t>(crc32);
+  ASSIGN_OR_RETURN(shard.step, reader.Count("step", INT64_MAX));
+  return shard;
+}
+
+absl::StatusOr<StoredVariable> ReadVariable(const json& object,
+                                            const std::string& where,
+                                            int64_t shard_count) {
+  const ObjectReader reader(object, where);
+  StoredVariable variable;
+  ASSIGN_OR_RETURN(variable.name, reader.String("name"));
+  ASSIGN_OR_RETURN(const json* shape, reader.List("shape"));
+  int64_t elements = 1;
+  for (const json& size : *shape) {
+    if (!size.is_number_unsigned() || size.get<uint64_t>() == 0 ||
+        size.get<uint64_t>() > uint64_t{limits::kMaxElements} ||
+        __builtin_mul_overflow(elements, size.get<int64_t>(), &elements) ||
+        elements > limits::kMaxElements) {
+      return reader.Error("shape", "sizes of a possible variable");
+    }
+    variable.shape.push_back(size.get<int64_t>());
+  }
+  const int64_t row =
+      variable.shape.empty() ? 1 : elements / variable.shape.front();
+  ASSIGN_OR_RETURN(const json* parts, reader.List("parts"));
+  int64_t next = 0;
+  for (size_t i = 0; i < parts->size(); ++i) {
+    const ObjectReader part_reader((*parts)[i],
+                                   absl::StrCat(where, "parts[", i, "]."));
+    StoredPart part;
+    ASSIGN_OR_RETURN(const int64_t shard,
+                     part_reader.Count("shard", shard_count - 1));
+    part.shard = static_cast<int>(shard);
+    ASSIGN_OR_RETURN(part.begin, part_reader.Count("begin", elements));
+    ASSIGN_OR_RETURN(part.count,
+                     part_reader.Count("count", elements - part.begin));
+    if (part.begin != next || part.count == 0 || part.count % row != 0) {
+      return part_reader.Error("begin", "parts of whole rows in order");
+    }
+    next += part.count;
+    variable.parts.push_back(part);
+  }
+  if (next != elements) return reader.Error("parts", "the whole variable");
+  return variable;
+}
+
+absl::StatusOr<DataType> ReadType(const ObjectReader& reader) {
+  ASSIGN_OR_RETURN(const std::string dtype, reader.String("dtype"));
+  for (DataType type : {DataType::kFloat32, DataType::kFloat64}) {
+    if (dtype == SafetensorsDtype(type)) return type;
+  }
+  return reader.Error("dtype", "F32 or F64");
+}
+
+absl::Status CheckVersion(const ObjectReader& reader) {
+  ASSIGN_OR_RETURN(const std::string format, reader.String("format"));
+  if (format != kFormat) return reader.Error("format", kFormat);
+  ASSIGN_OR_RETURN(const int64_t version, reader.Count("version", INT64_MAX));
+  if (version != kVersion) {
+    return absl::UnimplementedError(absl::StrCat(
+        "version: ", version, " is not known; this program reads ", kVersion));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Manifest> FromJson(const json& document) {
+  const ObjectReader reader(document, "");
+  RETURN_IF_ERROR(CheckVersion(reader));
+  Manifest manifest;
+  ASSIGN_OR_RETURN(const json* job, reader.Object("job"));
+  const ObjectReader job_reader(*job, "job.");
+  ASSIGN_OR_RETURN(manifest.job_name, job_reader.String("name"));
+  ASSIGN_OR_RETURN(manifest.job_fingerprint, job_reader.String("fingerprint"));
+  ASSIGN_OR_RETURN(manifest.step, reader.Count("step", INT64_MAX));
+  ASSIGN_OR_RETURN(manifest.type, ReadType(reader));
+
+  ASSIGN_OR_RETURN(const json* slots, reader.List("slots"));
+  for (const json& slot : *slots) {
+    if (!slot.is_string()) return reader.Error("slots", "strings");
+    manifest.slot_names.push_back(slot.get<std::string>());
+  }
+  ASSIGN_OR_RETURN(const json* shards, reader.List("shards"));
+  for (size_t i = 0; i < shards->size(); ++i) {
+    ASSIGN_OR_RETURN(
+        manifest.shards.emplace_back(),
+        ReadShard({(*shards)[i], absl::StrCat("shards[", i, "].")}));
+  }
+  ASSIGN_OR_RETURN(const json* variables, reader.List("variables"));
+  std::set<std::string> names;
+  for (size_t i = 0; i < variables->size(); ++i) {
+    ASSIGN_OR_RETURN(
+        StoredVariable variable,
+        ReadVariable((*variables)[i], absl::StrCat("variables[", i, "]."),
+                     static_cast<int64_t>(shards->size())));
+    if (!names.insert(variable.name).second) {
+      return reader.Error("variables", "unique names");
+    }
+    manifest.variables.push_back(std::move(variable));
+  }
+  ASSIGN_OR_RETURN(const json* session, reader.Object("session"));
+  manifest.session = std::make_shared<const json>(*session);
+  return manifest;
+}
+
+}  // namespace
+
+std::vector<StoredVariable> StoredVariables(
+    absl::Span<const VariableSpec> variables, const ShardPlan& plan) {
+  std::vector<StoredVariable> stored;
+  for (const VariableSpec& variable : variables) {
+    stored.push_back({variable.name, variable.shape, {}});
+  }
+  for (const Part& part : plan.parts()) {
+    stored[part.variable].parts.push_back({part.shard, part.begin, part.count});
+  }
+  return stored;
+}
+
+std::string ShardFileName(int shard, int shard_count) {
+  return absl::StrFormat("shard-%05d-of-%05d.safetensors", shard, shard_count);
+}
+
+std::string TensorName(const StoredVariable& variable, const StoredPart& part,
+                       absl::string_view slot) {
+  std::string name = variable.name;
+  if (!slot.empty()) absl::StrAppend(&name, "/", slot);
+  if (part.count != NumElements(variable.shape)) {
+    absl::StrAppend(&name, "[", part.begin, ":", part.begin + part.count, "]");
+  }
+  return name;
+}
+
+Shape TensorShape(const StoredVariable& variable, const StoredPart& part) {
+  Shape shape = variable.shape;
+  if (!shape.empty()) {
+    shape[0] = part.count / (NumElements(variable.shape) / shape[0]);
+  }
+  return shape;
+}
+
+absl::Status WriteManifest(const std::string& folder,
+                           const Manifest& manifest) {
+  CHECK(manifest.session != nullptr);
+  for (const ShardFile& shard : manifest.shards) {
+    RETURN_IF_ERROR(CheckShardFile(folder, shard));
+  }
+  return WriteFileAtomically(ManifestPath(folder),
+                             ToJson(manifest).dump(1) + "\n");
+}
+
+absl::StatusOr<Manifest> ReadManifest(const std::string& folder) {
+  const std::string path = ManifestPath(folder);
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(path, limits::kMaxHeaderBytes));
+  const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object()) {
+    return absl::DataLossError(
+        absl::StrCat(path, " is damaged: it is no JSON object"));
+  }
+  absl::StatusOr<Manifest> manifest = FromJson(document);
+  if (!manifest.ok()) {
+    return Annotate(manifest.status(), absl::StrCat("cannot use ", path));
+  }
+  return manifest;
+}
+
+}  // namespace paceline

@@ -1,0 +1,86 @@
+// The manifest of a checkpoint: what its files hold. FORMAT.md has the keys.
+#ifndef PACELINE_COMMON_CHECKPOINT_MANIFEST_H_
+#define PACELINE_COMMON_CHECKPOINT_MANIFEST_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/model/variable.h"
+#include "common/sharding/shard_plan.h"
+#include "common/tensor/shape.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace paceline {
+
+// The file of one shard.
+struct ShardFile {
+  // Relative to the folder of the checkpoint.
+  std::string file;
+  int64_t size_bytes = 0;
+  uint32_t crc32 = 0;
+  // Logical steps the shard had applied.
+  int64_t step = 0;
+};
+
+// Elements [begin, begin + count) of a variable, in the file of `shard`.
+struct StoredPart {
+  int shard = 0;
+  int64_t begin = 0;
+  int64_t count = 0;
+};
+
+struct StoredVariable {
+  std::string name;
+  Shape shape;
+  // In order; together the whole variable.
+  std::vector<StoredPart> parts;
+};
+
+struct Manifest {
+  std::string job_name;
+  std::string job_fingerprint;
+  // The leader's count of logical steps.
+  int64_t step = 0;
+  // float32 or float64.
+  DataType type = DataType::kFloat32;
+  // Of the optimizer, in its order.
+  std::vector<std::string> slot_names;
+  std::vector<ShardFile> shards;
+  std::vector<StoredVariable> variables;
+  // The leader's state: a JSON object. Never null.
+  std::shared_ptr<const nlohmann::json> session;
+};
+
+// The manifest's `variables` for variables that lie on shards by `plan`.
+std::vector<StoredVariable> StoredVariables(
+    absl::Span<const VariableSpec> variables, const ShardPlan& plan);
+
+// "shard-00000-of-00002.safetensors".
+std::string ShardFileName(int shard, int shard_count);
+
+// The tensor that holds a part of a variable ("" as slot) or of its slot, such
+// as "dense/kernel/momentum[0:173056]".
+std::string TensorName(const StoredVariable& variable, const StoredPart& part,
+                       absl::string_view slot);
+// Its shape: whole rows of the variable.
+Shape TensorShape(const StoredVariable& variable, const StoredPart& part);
+
+// Completes a checkpoint: checks that the shards' files are in `folder` with
+// their sizes, then writes manifest.json. NotFound or DataLoss names the file
+// that is not there, say because `folder` is not on a file system that all
+// share.
+absl::Status WriteManifest(const std::string& folder, const Manifest& manifest);
+
+// NotFound if the folder has none; DataLoss or Unimplemented if it cannot be
+// used, naming it and the key.
+absl::StatusOr<Manifest> ReadManifest(const std::string& folder);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_CHECKPOINT_MANIFEST_H_

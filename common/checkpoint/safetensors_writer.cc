@@ -1,0 +1,95 @@
+#include <zlib.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/atomic_file.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/safetensors.h"
+#include "glog/logging.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+namespace {
+
+// The data starts at a multiple of this.
+constexpr size_t kAlignmentBytes = 8;
+
+std::string MakeHeader(const SafetensorsMetadata& metadata,
+                       const std::vector<NamedTensor>& tensors) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  uint64_t offset = 0;
+  for (const NamedTensor& tensor : tensors) {
+    CHECK_EQ(tensor.bytes.size(),
+             NumElements(tensor.shape) * SizeOf(tensor.type))
+        << tensor.name;
+    const uint64_t end = offset + tensor.bytes.size();
+    header[tensor.name] = {{"dtype", SafetensorsDtype(tensor.type).data()},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  CHECK_EQ(header.size(), tensors.size() + (metadata.empty() ? 0 : 1))
+      << "names of tensors repeat";
+  std::string json = header.dump();
+  json.resize(
+      (json.size() + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes,
+      ' ');
+  return json;
+}
+
+std::string LittleEndian(uint64_t value) {
+  std::string bytes(8, '\0');
+  for (char& byte : bytes) {
+    byte = static_cast<char>(value & 0xff);
+    value >>= 8;
+  }
+  return bytes;
+}
+
+// Appends to a file and keeps account of what went in.
+class CountingWriter {
+ public:
+  explicit CountingWriter(AtomicFile& file) : file_(file) {}
+
+  absl::Status Append(absl::string_view content) {
+    written_.size_bytes += static_cast<int64_t>(content.size());
+    written_.crc32 = static_cast<uint32_t>(
+        crc32_z(written_.crc32, reinterpret_cast<const Bytef*>(content.data()),
+                content.size()));
+    return file_.Append(content);
+  }
+
+  const WrittenFile& written() const { return written_; }
+
+ private:
+  AtomicFile& file_;
+  WrittenFile written_;
+};
+
+}  // namespace
+
+absl::StatusOr<WrittenFile> WriteSafetensors(
+    const std::string& path, const SafetensorsMetadata& metadata,
+    std::vector<NamedTensor> tensors) {
+  std::sort(tensors.begin(), tensors.end(),
+            [](const NamedTensor& a, const NamedTensor& b) {
+              return a.name < b.name;
+            });
+  const std::string header = MakeHeader(metadata, tensors);
+  ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
+                   AtomicFile::Create(path));
+  CountingWriter writer(*file);
+  RETURN_IF_ERROR(writer.Append(LittleEndian(header.size())));
+  RETURN_IF_ERROR(writer.Append(header));
+  for (const NamedTensor& tensor : tensors) {
+    RETURN_IF_ERROR(
+        writer.Append({reinterpret_cast<const char*>(tensor.bytes.data()),
+                       tensor.bytes.size()}));
+  }
+  RETURN_IF_ERROR(file->Commit());
+  return writer.written();
+}
+
+}  // namespace paceline

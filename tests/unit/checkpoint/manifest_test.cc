@@ -1,0 +1,112 @@
+#include "common/checkpoint/manifest.h"
+
+#include <functional>
+
+#include "gmock/gmock.h"
+#include "tests/unit/checkpoint/checkpoint_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ManifestTest : public CheckpointTest {};
+
+TEST_F(ManifestTest, ReadsWhatItWrote) {
+  const std::string folder = WriteCheckpoint(938);
+  const auto manifest = ReadManifest(folder);
+  ASSERT_TRUE(manifest.ok()) << manifest.status();
+  EXPECT_EQ(manifest->job_name, "job");
+  EXPECT_EQ(manifest->job_fingerprint, "abc");
+  EXPECT_EQ(manifest->step, 938);
+  EXPECT_EQ(manifest->type, DataType::kFloat32);
+  EXPECT_THAT(manifest->slot_names, ElementsAre("momentum"));
+  ASSERT_EQ(manifest->shards.size(), 2u);
+  EXPECT_EQ(manifest->shards[1].file, "shard-00001-of-00002.safetensors");
+  EXPECT_EQ(manifest->shards[1].step, 17);
+  ASSERT_EQ(manifest->variables.size(), 3u);
+  EXPECT_EQ(manifest->variables[0].name, "dense/kernel");
+  EXPECT_EQ(manifest->variables[0].parts.size(), 4u);
+  EXPECT_EQ((*manifest->session)["epoch"], 3);
+}
+
+TEST_F(ManifestTest, NamesTensorsByVariableSlotAndRange) {
+  const StoredVariable variable = {"dense/kernel", {7, 3}, {}};
+  EXPECT_EQ(TensorName(variable, {0, 0, 21}, ""), "dense/kernel");
+  EXPECT_EQ(TensorName(variable, {0, 6, 9}, ""), "dense/kernel[6:15]");
+  EXPECT_EQ(TensorName(variable, {0, 6, 9}, "momentum"),
+            "dense/kernel/momentum[6:15]");
+  EXPECT_THAT(TensorShape(variable, {0, 6, 9}), ElementsAre(3, 3));
+}
+
+TEST_F(ManifestTest, MissingManifestIsNotFound) {
+  const absl::Status status = ReadManifest(directory_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("manifest.json"));
+}
+
+TEST_F(ManifestTest, IsNotWrittenUnlessTheShardsFilesAreThere) {
+  Manifest manifest = MakeManifest(DataType::kFloat32, 1);
+  manifest.shards = {WriteShard<float>(directory_, manifest, 0, 1)};
+  manifest.shards[0].size_bytes += 1;
+  absl::Status status = WriteManifest(directory_, manifest);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+  manifest.shards[0].file = "elsewhere";
+  status = WriteManifest(directory_, manifest);
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("elsewhere"));
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/manifest.json"));
+}
+
+TEST_F(ManifestTest, RefusesDamagedManifests) {
+  const std::string path = WriteCheckpoint(1) + "/manifest.json";
+  const std::string folder = std::filesystem::path(path).parent_path();
+  const std::string sound = ReadBytes(path);
+
+  const auto expect = [&](const std::string& text, absl::StatusCode code,
+                          const std::string& culprit) {
+    SCOPED_TRACE(culprit);
+    WriteBytes(path, text);
+    const absl::Status status = ReadManifest(folder).status();
+    EXPECT_EQ(status.code(), code) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(path));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(culprit));
+  };
+  using Code = absl::StatusCode;
+  expect(sound.substr(0, sound.size() / 2), Code::kDataLoss, "no JSON object");
+  expect("[]", Code::kDataLoss, "no JSON object");
+
+  const auto with = [&](const std::function<void(nlohmann::json&)>& change) {
+    nlohmann::json document = nlohmann::json::parse(sound);
+    change(document);
+    return document.dump();
+  };
+  using J = nlohmann::json;
+  expect(with([](J& m) { m["version"] = 2; }), Code::kUnimplemented,
+         "version: 2 is not known");
+  expect(with([](J& m) { m["format"] = "x"; }), Code::kDataLoss, "format");
+  expect(with([](J& m) { m.erase("session"); }), Code::kDataLoss, "session");
+  expect(with([](J& m) { m["step"] = -1; }), Code::kDataLoss, "step");
+  expect(with([](J& m) { m["dtype"] = "U8"; }), Code::kDataLoss, "dtype");
+  expect(with([](J& m) { m["slots"] = {1}; }), Code::kDataLoss, "slots");
+  expect(with([](J& m) { m["shards"][1]["file"] = "../x"; }), Code::kDataLoss,
+         "shards[1].file");
+  expect(with([](J& m) { m["shards"][0]["crc32"] = 1LL << 32; }),
+         Code::kDataLoss, "shards[0].crc32");
+  expect(with([](J& m) {
+           m["variables"][0]["shape"] = {1LL << 40, 1 << 30};
+         }),
+         Code::kDataLoss, "variables[0].shape");
+  expect(with([](J& m) { m["variables"][0]["parts"].erase(3); }),
+         Code::kDataLoss, "variables[0].parts");
+  expect(with([](J& m) { m["variables"][0]["parts"][1]["begin"] = 9; }),
+         Code::kDataLoss, "variables[0].parts[1].begin");
+  expect(with([](J& m) { m["variables"][0]["parts"][1]["shard"] = 2; }),
+         Code::kDataLoss, "variables[0].parts[1].shard");
+  expect(with([](J& m) { m["variables"][1] = m["variables"][0]; }),
+         Code::kDataLoss, "variables");
+}
+
+}  // namespace
+}  // namespace paceline
