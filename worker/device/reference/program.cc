@@ -1,0 +1,244 @@
+#include "worker/device/reference/program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/model/loss_input.h"
+#include "glog/logging.h"
+#include "worker/device/reference/regularization.h"
+
+namespace paceline::reference {
+
+template <typename T>
+ReferenceProgram<T>::ReferenceProgram(const ProgramSpec& spec, State<T>& state)
+    : spec_(spec),
+      state_(state),
+      features_(WithBatch(spec.graph->input_shape())),
+      features_gradient_(features_.shape),
+      example_losses_(static_cast<size_t>(spec.batch_size)) {
+  for (size_t node = 0; node < spec.graph->nodes.size(); ++node) {
+    AddLinks(static_cast<int>(node));
+  }
+  loss_ = Bind(*spec.loss);
+  for (const std::unique_ptr<const Metric>& metric : spec.metrics) {
+    BoundMetric& bound = metrics_.emplace_back();
+    if (metric->mean_of() != nullptr) {
+      bound.mean_of = Bind(*metric->mean_of());
+    } else {
+      bound.computation = MakeMetricComputation<T>(*metric);
+    }
+  }
+  MakeSections();
+}
+
+template <typename T>
+void ReferenceProgram<T>::AddLinks(int index) {
+  const Node& node = spec_.graph->nodes[index];
+  CHECK_EQ(index,
+           static_cast<int>(node.inputs.empty() ? 0 : node.inputs[0] + 1))
+      << "the model is not a chain";
+  const Shape output = WithBatch(node.output_shape);
+  LayerContext<T> context;
+  context.layer = node.layer;
+  context.input_shape = input(links_.size()).shape;
+  context.output_shape = output;
+  context.seed = spec_.seed;
+  for (const int each : node.variables) {
+    context.variables.push_back(variable(each));
+  }
+  AddLink(MakeLayerComputation<T>(context), node.variables, output);
+  const ActivationFunction activation = node.layer->final_activation();
+  if (activation != ActivationFunction::kLinear) {
+    AddLink(MakeActivationComputation<T>(activation), {}, output);
+  }
+}
+
+template <typename T>
+void ReferenceProgram<T>::AddLink(
+    std::unique_ptr<LayerComputation<T>> computation,
+    std::vector<int> variables, const Shape& output) {
+  links_.push_back({std::move(computation), std::move(variables),
+                    Tensor<T>(output), Tensor<T>(output)});
+}
+
+template <typename T>
+typename ReferenceProgram<T>::BoundLoss ReferenceProgram<T>::Bind(
+    const Loss& loss) const {
+  const LossInput input = ResolveLossInput(*spec_.graph, loss);
+  return {MakeLossComputation<T>(loss, input.from_logits),
+          links_.size() - (input.before_activation ? 2 : 1)};
+}
+
+template <typename T>
+void ReferenceProgram<T>::MakeSections() {
+  section_links_.push_back(links_.size());
+  if (spec_.mode == Mode::kEvaluate) {
+    sections_.emplace_back();
+    section_links_.push_back(links_.size());
+    return;
+  }
+  // Of each bucket, the variables whose gradients are still to come.
+  std::vector<size_t> unfinished;
+  for (const Bucket& bucket : spec_.plan->buckets()) {
+    unfinished.push_back(bucket.variables.size());
+  }
+  for (size_t link = links_.size(); link-- > 0;) {
+    Section section;
+    for (const int each : links_[link].variables) {
+      const int bucket = spec_.plan->place(each).bucket;
+      if (--unfinished[bucket] == 0) section.final_buckets.push_back(bucket);
+    }
+    if (section.final_buckets.empty()) continue;
+    std::sort(section.final_buckets.begin(), section.final_buckets.end());
+    sections_.push_back(std::move(section));
+    section_links_.push_back(link);
+  }
+}
+
+template <typename T>
+Shape ReferenceProgram<T>::WithBatch(const Shape& shape) const {
+  Shape with_batch = {spec_.batch_size};
+  with_batch.insert(with_batch.end(), shape.begin(), shape.end());
+  return with_batch;
+}
+
+template <typename T>
+Variable<T> ReferenceProgram<T>::variable(int index) const {
+  return state_.variable(spec_.graph->variables[index],
+                         spec_.plan->place(index));
+}
+
+template <typename T>
+const Tensor<T>& ReferenceProgram<T>::input(size_t link) const {
+  return link == 0 ? features_ : links_[link - 1].output;
+}
+
+template <typename T>
+Tensor<T>& ReferenceProgram<T>::input_gradient(size_t link) {
+  return link == 0 ? features_gradient_ : links_[link - 1].output_gradient;
+}
+
+template <typename T>
+absl::Status ReferenceProgram<T>::SetBatch(const Batch& batch,
+                                           Stream& /*stream*/) {
+  if (batch.count != spec_.batch_size) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a batch of ", batch.count, " examples for a program of ",
+                     spec_.batch_size));
+  }
+  const DataType type = DataTypeOf<T>::kValue;
+  if (batch.features.type != type) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("features are ", DataTypeName(batch.features.type),
+                     ", expected ", DataTypeName(type)));
+  }
+  const absl::Status status = CheckLabels(batch);
+  if (!status.ok()) return status;
+  step_ = {spec_.mode, batch};
+  std::memcpy(features_.values.data(), batch.features.data,
+              features_.values.size() * sizeof(T));
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status ReferenceProgram<T>::CheckLabels(const Batch& batch) const {
+  const bool sparse = spec_.loss->has_sparse_labels();
+  const DataType type = sparse ? DataType::kInt32 : DataTypeOf<T>::kValue;
+  if (batch.labels.type != type) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("labels are ", DataTypeName(batch.labels.type),
+                     ", expected ", DataTypeName(type)));
+  }
+  if (!sparse) return absl::OkStatus();
+  const int64_t classes = spec_.graph->output_shape().back();
+  const auto* const labels = static_cast<const int32_t*>(batch.labels.data);
+  for (int64_t i = 0; i < batch.count; ++i) {
+    if (labels[i] < 0 || labels[i] >= classes) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "label ", labels[i], " of example ", batch.first_example + i,
+          " is out of range: the model has ", classes, " classes"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status ReferenceProgram<T>::Enqueue(int section, Stream& /*stream*/) {
+  if (section == 0) {
+    Forward();
+    AddSums();
+    if (spec_.mode == Mode::kTrain) ComputeLossGradient();
+  }
+  for (size_t link = section_links_[section];
+       link-- > section_links_[section + 1];) {
+    Backward(link);
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::StatusOr<HostTensor> ReferenceProgram<T>::Output(Stream& /*stream*/) {
+  return HostTensor{DataTypeOf<T>::kValue, links_.back().output.values.data()};
+}
+
+template <typename T>
+void ReferenceProgram<T>::Forward() {
+  for (size_t link = 0; link < links_.size(); ++link) {
+    links_[link].computation->Forward(step_, input(link), links_[link].output);
+  }
+}
+
+template <typename T>
+void ReferenceProgram<T>::AddSums() {
+  const auto count = static_cast<double>(step_.batch.count);
+  const auto total_of = [this](const BoundLoss& loss) {
+    loss.computation->Compute(links_[loss.link].output, step_.batch.labels,
+                              absl::MakeSpan(example_losses_), nullptr);
+    return std::accumulate(example_losses_.begin(), example_losses_.end(), 0.0);
+  };
+  // The whole penalty, whatever share of it this replica's gradients carry: the
+  // mean over all replicas' examples then has it once.
+  double penalty = 0;
+  for (size_t i = 0; i < spec_.graph->variables.size(); ++i) {
+    penalty += Penalty(variable(static_cast<int>(i)));
+  }
+  state_.AddToSums(0, total_of(loss_) + count * penalty, count);
+  for (size_t i = 0; i < metrics_.size(); ++i) {
+    const BoundMetric& metric = metrics_[i];
+    const double total = metric.computation == nullptr
+                             ? total_of(metric.mean_of)
+                             : metric.computation->Total(links_.back().output,
+                                                         step_.batch.labels);
+    state_.AddToSums(1 + i, total, count);
+  }
+}
+
+template <typename T>
+void ReferenceProgram<T>::ComputeLossGradient() {
+  Tensor<T>& gradient = links_[loss_.link].output_gradient;
+  loss_.computation->Compute(links_[loss_.link].output, step_.batch.labels,
+                             absl::MakeSpan(example_losses_), &gradient);
+  for (T& each : gradient.values) {
+    each /= static_cast<T>(step_.batch.loss_divisor);
+  }
+}
+
+template <typename T>
+void ReferenceProgram<T>::Backward(size_t link) {
+  // The loss reads what is before the last activation.
+  if (link > loss_.link) return;
+  links_[link].computation->Backward(step_, input(link), links_[link].output,
+                                     links_[link].output_gradient,
+                                     input_gradient(link));
+  for (const int each : links_[link].variables) {
+    AddPenaltyGradient(variable(each), step_.batch.regularization_scale);
+  }
+}
+
+template class ReferenceProgram<float>;
+template class ReferenceProgram<double>;
+
+}  // namespace paceline::reference

@@ -1,0 +1,61 @@
+#include "worker/device/reference/reference_device.h"
+
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "worker/device/reference/computation.h"
+#include "worker/device/reference/program.h"
+#include "worker/device/reference/state.h"
+
+namespace paceline {
+namespace {
+
+// All is done when it is enqueued.
+class ReferenceStream : public Stream {
+ public:
+  absl::Status Synchronize() override { return absl::OkStatus(); }
+};
+
+}  // namespace
+
+template <typename T>
+std::string ReferenceDevice<T>::name() const {
+  return std::is_same_v<T, double> ? "reference-float64" : "reference";
+}
+
+template <typename T>
+absl::Status ReferenceDevice<T>::Supports(const Graph& graph) const {
+  for (const std::unique_ptr<const Layer>& layer : graph.layers) {
+    if (!reference::IsSupported(*layer)) {
+      return absl::UnimplementedError(
+          absl::StrCat("the reference device cannot compute layer \"",
+                       layer->name, "\" (", layer->class_name(), ")"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+std::unique_ptr<Stream> ReferenceDevice<T>::CreateStream() {
+  return std::make_unique<ReferenceStream>();
+}
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<ModelState>> ReferenceDevice<T>::CreateState(
+    const ProgramSpec& spec) {
+  return std::make_unique<reference::State<T>>(*spec.plan, spec.metrics.size());
+}
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<Program>> ReferenceDevice<T>::Compile(
+    const ProgramSpec& spec, ModelState& state) {
+  const absl::Status status = Supports(*spec.graph);
+  if (!status.ok()) return status;
+  return std::make_unique<reference::ReferenceProgram<T>>(
+      spec, static_cast<reference::State<T>&>(state));
+}
+
+template class ReferenceDevice<float>;
+template class ReferenceDevice<double>;
+
+}  // namespace paceline

@@ -1,0 +1,83 @@
+// Variables, gradients and sums of a model on the reference device.
+#ifndef PACELINE_WORKER_DEVICE_REFERENCE_STATE_H_
+#define PACELINE_WORKER_DEVICE_REFERENCE_STATE_H_
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "common/model/graph.h"
+#include "common/sharding/shard_plan.h"
+#include "common/tensor/shape.h"
+#include "worker/device/device.h"
+#include "worker/device/reference/tensor.h"
+
+namespace paceline::reference {
+
+template <typename T>
+class State : public ModelState {
+ public:
+  State(const ShardPlan& plan, size_t metric_count) {
+    for (const Bucket& bucket : plan.buckets()) {
+      variables_.emplace_back(static_cast<size_t>(bucket.count));
+      gradients_.emplace_back(static_cast<size_t>(bucket.count));
+    }
+    sums_.totals.resize(1 + metric_count);
+    sums_.counts.resize(1 + metric_count);
+  }
+
+  DataType type() const override { return DataTypeOf<T>::kValue; }
+  absl::Span<std::byte> host_variables(int bucket) override {
+    return BytesOf(variables_[bucket]);
+  }
+  absl::Span<std::byte> host_gradients(int bucket) override {
+    return BytesOf(gradients_[bucket]);
+  }
+  absl::Status UploadVariables(int /*bucket*/, Stream& /*stream*/) override {
+    return absl::OkStatus();
+  }
+  absl::Status DownloadGradients(int /*bucket*/, Stream& /*stream*/) override {
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeMetrics(Stream& /*stream*/, MetricSums& sums) override {
+    for (size_t i = 0; i < sums_.totals.size(); ++i) {
+      sums.totals[i] += std::exchange(sums_.totals[i], 0);
+      sums.counts[i] += std::exchange(sums_.counts[i], 0);
+    }
+    return absl::OkStatus();
+  }
+
+  // Adds a batch's sum of the loss (index 0) or of a metric.
+  void AddToSums(size_t index, double total, double count) {
+    sums_.totals[index] += total;
+    sums_.counts[index] += count;
+  }
+
+  // A variable of the graph, in its bucket.
+  Variable<T> variable(const VariableSpec& spec, VariablePlace place) {
+    const auto offset = static_cast<size_t>(place.offset);
+    const auto count = static_cast<size_t>(NumElements(spec.shape));
+    return {
+        absl::MakeConstSpan(variables_[place.bucket]).subspan(offset, count),
+        absl::MakeSpan(gradients_[place.bucket]).subspan(offset, count),
+        spec.regularizer};
+  }
+
+ private:
+  static absl::Span<std::byte> BytesOf(std::vector<T>& values) {
+    return {reinterpret_cast<std::byte*>(values.data()),
+            values.size() * sizeof(T)};
+  }
+
+  // By bucket.
+  std::vector<std::vector<T>> variables_;
+  std::vector<std::vector<T>> gradients_;
+  MetricSums sums_;
+};
+
+}  // namespace paceline::reference
+
+#endif  // PACELINE_WORKER_DEVICE_REFERENCE_STATE_H_
