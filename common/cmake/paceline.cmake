@@ -27,6 +27,22 @@ if(PACELINE_SANITIZE)
   add_link_options(-fsanitize=${PACELINE_SANITIZE})
 endif()
 
+# What tests find in their environment. tests/sanitizers says which findings in
+# foreign libraries are none; libgomp is not built for the thread sanitizer, so
+# oneDNN computes on one thread there.
+set(PACELINE_TEST_ENVIRONMENT)
+set(SUPPRESSIONS ${CMAKE_SOURCE_DIR}/tests/sanitizers)
+if(PACELINE_SANITIZE MATCHES thread)
+  list(APPEND PACELINE_TEST_ENVIRONMENT
+    "TSAN_OPTIONS=suppressions=${SUPPRESSIONS}/tsan.supp:ignore_noninstrumented_modules=1:second_deadlock_stack=1"
+    OMP_NUM_THREADS=1)
+elseif(PACELINE_SANITIZE MATCHES address)
+  list(APPEND PACELINE_TEST_ENVIRONMENT
+    "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+    "LSAN_OPTIONS=suppressions=${SUPPRESSIONS}/lsan.supp:print_suppressions=0"
+    UBSAN_OPTIONS=print_stacktrace=1)
+endif()
+
 # paceline_library(NAME SOURCES... [DEPS...]): one folder's code.
 function(paceline_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
@@ -61,5 +77,6 @@ function(paceline_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  set_tests_properties(${name} PROPERTIES
+    LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${PACELINE_TEST_ENVIRONMENT}")
 endfunction()
