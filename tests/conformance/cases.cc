@@ -1,0 +1,266 @@
+#include "tests/conformance/cases.h"
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "common/config/codec.h"
+#include "common/config/yaml_reader.h"
+#include "common/limits.h"
+#include "common/model/activation.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+Value Yaml(const std::string& text) {
+  const auto value = ReadYaml(text, "case", limits::kMaxJobBytes);
+  CHECK(value.ok()) << value.status();
+  return *value;
+}
+
+// A case under mean squared error.
+Case Layers(const std::string& name, const std::string& layers) {
+  return {name, {.layers = Yaml(layers)}};
+}
+
+std::vector<Case> DenseCases() {
+  return {
+      Layers("dense", "[Input: {shape: [5]}, Dense: {units: 3}]"),
+      Layers("dense_one_by_one", "[Input: {shape: [1]}, Dense: {units: 1}]"),
+      Layers("dense_no_bias",
+             "[Input: {shape: [5]}, Dense: {units: 3, use_bias: false}]"),
+      Layers("dense_rows",
+             "[Input: {shape: [2, 3, 5]}, Dense: {units: 4, activation: tanh},"
+             " Dense: {units: 2}]"),
+      Layers(
+          "dense_row_softmax",
+          "[Input: {shape: [3, 5]}, Dense: {units: 4, activation: softmax}]"),
+      Layers("dense_wide",
+             "[Input: {shape: [67]}, Dense: {units: 33, activation: relu},"
+             " Dense: {units: 17}]"),
+      Layers("dropout",
+             "[Input: {shape: [5]}, Dense: {units: 13}, Dropout: {rate: 0.4},"
+             " Dense: {units: 3}]"),
+      Layers("dropout_seed",
+             "[Input: {shape: [2, 3]}, Dense: {units: 5},"
+             " Dropout: {rate: 0.7, seed: 5}]"),
+      Layers("relu", "[Input: {shape: [5]}, Dense: {units: 9}, ReLU: {}]"),
+      Layers("relu_all",
+             "[Input: {shape: [5]}, Dense: {units: 30},"
+             " ReLU: {max_value: 0.5, negative_slope: 0.1, threshold: 0.2}]"),
+      Layers("softmax",
+             "[Input: {shape: [3, 5]}, Dense: {units: 4}, Softmax: {}]"),
+      Layers("softmax_axis",
+             "[Input: {shape: [3, 5]}, Dense: {units: 4}, Softmax: {axis: 1}]"),
+      Layers("reshape",
+             "[Input: {shape: [6]}, Dense: {units: 8},"
+             " Reshape: {target_shape: [2, -1, 2]}, Dense: {units: 3},"
+             " Flatten: {}, Dense: {units: 2}]"),
+      Layers("l1",
+             "[Input: {shape: [5]},"
+             " Dense: {units: 4, kernel_regularizer: {L1: {l1: 0.3}},"
+             " bias_regularizer: l1}, Dense: {units: 2}]"),
+      Layers("l2",
+             "[Input: {shape: [5]},"
+             " Dense: {units: 4, kernel_regularizer: {L2: {l2: 0.3}}}]"),
+      Layers("l1_l2",
+             "[Input: {shape: [5]}, Dense: {units: 4,"
+             " kernel_regularizer: {L1L2: {l1: 0.1, l2: 0.2}}}]"),
+  };
+}
+
+std::vector<Case> ActivationCases() {
+  std::vector<Case> cases;
+  std::set<ActivationFunction> seen;
+  for (const auto& [function, name] : EnumNames(ActivationFunction())) {
+    if (!seen.insert(function).second) continue;
+    cases.push_back(Layers(
+        absl::StrCat("activation_", name),
+        absl::StrCat(
+            "[Input: {shape: [8]}, Dense: {units: 11, activation: ", name,
+            "}, Dense: {units: 7}, Activation: {activation: ", name, "}]")));
+  }
+  for (const char* name : {"relu", "tanh", "gelu", "softmax"}) {
+    cases.push_back(
+        Layers(absl::StrCat("conv_", name),
+               absl::StrCat("[Input: {shape: [5, 4, 2]}, Conv2D: {filters: 3,"
+                            " kernel_size: 3, activation: ",
+                            name, "}, Flatten: {}, Dense: {units: 2}]")));
+  }
+  return cases;
+}
+
+// Every combination of kernel, step, padding and distance, behind a convolution
+// whose gradient needs theirs.
+std::vector<Case> ConvolutionCases() {
+  std::vector<Case> cases;
+  const auto add = [&cases](const std::string& name,
+                            const std::string& config) {
+    cases.push_back(Layers(
+        name, absl::StrCat("[Input: {shape: [9, 7, 3]}, Conv2D: {filters: 2, "
+                           "kernel_size: 1}, Conv2D: {filters: 5, ",
+                           config, "}]")));
+  };
+  for (const char* padding : {"valid", "same"}) {
+    for (const char* kernel : {"1", "3", "[2, 4]", "5"}) {
+      for (const char* strides : {"1", "2", "[1, 3]"}) {
+        add(absl::StrCat("conv_", cases.size(), "_", padding),
+            absl::StrCat("kernel_size: ", kernel, ", strides: ", strides,
+                         ", padding: ", padding));
+      }
+    }
+    for (const char* dilation : {"2", "[1, 3]"}) {
+      add(absl::StrCat("conv_", cases.size(), "_", padding, "_dilated"),
+          absl::StrCat("kernel_size: [3, 2], dilation_rate: ", dilation,
+                       ", padding: ", padding));
+    }
+  }
+  add("conv_no_bias", "kernel_size: 3, use_bias: false");
+  cases.push_back(Layers("conv_first",
+                         "[Input: {shape: [6, 5, 1]},"
+                         " Conv2D: {filters: 17, kernel_size: 3}]"));
+  cases.push_back(Layers("conv_pixel",
+                         "[Input: {shape: [1, 1, 1]},"
+                         " Conv2D: {filters: 1, kernel_size: 1}]"));
+  return cases;
+}
+
+std::vector<Case> PoolingCases() {
+  std::vector<Case> cases;
+  for (const char* kind : {"MaxPooling2D", "AveragePooling2D"}) {
+    for (const char* padding : {"valid", "same"}) {
+      for (const char* window :
+           {"pool_size: 2", "pool_size: 3, strides: 2",
+            "pool_size: 2, strides: 3", "pool_size: [1, 4], strides: 1"}) {
+        cases.push_back(Layers(
+            absl::StrCat(kind, "_", cases.size(), "_", padding),
+            absl::StrCat("[Input: {shape: [7, 6, 2]}, Conv2D: {filters: 3,"
+                         " kernel_size: 1}, ",
+                         kind, ": {", window, ", padding: ", padding, "}]")));
+      }
+    }
+    // As in the tutorial's network: an activation that a device may fuse.
+    cases.push_back(
+        Layers(absl::StrCat(kind, "_relu"),
+               absl::StrCat("[Input: {shape: [9, 9, 1]}, Conv2D: {filters: 4,"
+                            " kernel_size: 3, activation: relu}, ",
+                            kind, ": {}, Flatten: {}, Dense: {units: 2}]")));
+  }
+  for (const char* keepdims : {"false", "true"}) {
+    cases.push_back(Layers(
+        absl::StrCat("global_average_keepdims_", keepdims),
+        absl::StrCat("[Input: {shape: [5, 3, 2]}, Conv2D: {filters: 3,"
+                     " kernel_size: 2}, GlobalAveragePooling2D: {keepdims: ",
+                     keepdims, "}]")));
+  }
+  return cases;
+}
+
+std::vector<Case> LossCases() {
+  const std::string logits = "[Input: {shape: [6]}, Dense: {units: 5}]";
+  const auto activated = [](const char* activation) {
+    return absl::StrCat("[Input: {shape: [6]}, Dense: {units: 5, activation: ",
+                        activation, "}]");
+  };
+  // Flatten hides the logits from the loss.
+  const auto hidden = [](const char* activation) {
+    return absl::StrCat("[Input: {shape: [6]}, Dense: {units: 5, activation: ",
+                        activation, "}, Flatten: {}]");
+  };
+  std::vector<Case> cases;
+  const auto add = [&cases](const std::string& name, const std::string& layers,
+                            const std::string& loss) {
+    cases.push_back({name, {.layers = Yaml(layers), .loss = Yaml(loss)}});
+  };
+  const std::pair<const char*, const char*> kLosses[] = {
+      {"SparseCategoricalCrossentropy", "softmax"},
+      {"CategoricalCrossentropy", "softmax"},
+      {"BinaryCrossentropy", "sigmoid"},
+  };
+  for (const auto& [loss, activation] : kLosses) {
+    const std::string name = loss;
+    add(name + "_logits", logits, "{" + name + ": {from_logits: true}}");
+    add(name + "_traced", activated(activation), name);
+    add(name + "_hidden", hidden(activation), name);
+    add(name + "_other_activation", hidden("hard_sigmoid"), name);
+  }
+  for (const char* loss : {"CategoricalCrossentropy", "BinaryCrossentropy"}) {
+    const std::string name = loss;
+    add(name + "_smooth", logits,
+        "{" + name + ": {from_logits: true, label_smoothing: 0.2}}");
+    add(name + "_smooth_hidden", hidden("softmax"),
+        "{" + name + ": {label_smoothing: 0.2}}");
+    add(name + "_rows", "[Input: {shape: [2, 6]}, Dense: {units: 5}]",
+        "{" + name + ": {from_logits: true}}");
+    add(name + "_rows_hidden",
+        "[Input: {shape: [2, 6]}, Dense: {units: 5, activation: sigmoid},"
+        " Reshape: {target_shape: [2, 5]}]",
+        name);
+  }
+  add("softmax_layer_traced",
+      "[Input: {shape: [6]}, Dense: {units: 5}, Softmax: {}]",
+      "categorical_crossentropy");
+  add("activation_layer_traced",
+      "[Input: {shape: [6]}, Dense: {units: 5}, Activation: {activation: "
+      "sigmoid}]",
+      "binary_crossentropy");
+  add("two_classes", "[Input: {shape: [6]}, Dense: {units: 2}]",
+      "{SparseCategoricalCrossentropy: {from_logits: true}}");
+  return cases;
+}
+
+std::vector<Case> MetricCases() {
+  const Value dense = Yaml("[Input: {shape: [6]}, Dense: {units: 8}]");
+  return {
+      {"metrics_sparse",
+       {.layers = dense,
+        .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}"),
+        .metrics = Yaml("[accuracy, SparseTopKCategoricalAccuracy: {k: 3},"
+                        " sparse_categorical_crossentropy]")}},
+      {"metrics_dense",
+       {.layers = Yaml("[Input: {shape: [6]}, Dense: {units: 8, activation: "
+                       "softmax}]"),
+        .loss = Yaml("categorical_crossentropy"),
+        .metrics = Yaml("[accuracy, TopKCategoricalAccuracy: {k: 3},"
+                        " BinaryAccuracy: {threshold: 0.1}, mse, bce,"
+                        " categorical_crossentropy]")}},
+      {"metrics_rows",
+       {.layers = Yaml("[Input: {shape: [4, 6]}, Dense: {units: 3}]"),
+        .metrics = Yaml("[accuracy, binary_accuracy]")}},
+      {"metrics_binary",
+       {.layers = Yaml("[Input: {shape: [6]}, Dense: {units: 1}]"),
+        .loss = Yaml("{BinaryCrossentropy: {from_logits: true}}"),
+        .metrics = Yaml("[accuracy]")}},
+  };
+}
+
+std::vector<Case> NetworkCases() {
+  return {
+      {"network",
+       {.layers = Yaml("[Input: {shape: [12, 11, 1]}, Conv2D: {filters: 6,"
+                       " kernel_size: 3, activation: relu}, MaxPooling2D: {},"
+                       " Conv2D: {filters: 5, kernel_size: 3, padding: same,"
+                       " activation: elu}, AveragePooling2D: {}, Flatten: {},"
+                       " Dropout: {rate: 0.3},"
+                       " Dense: {units: 9, activation: relu,"
+                       " kernel_regularizer: l2}, Dense: {units: 10}]"),
+        .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}"),
+        .metrics = Yaml("[accuracy]")}},
+  };
+}
+
+}  // namespace
+
+const std::vector<Case>& Cases() {
+  static const auto& cases = *[] {
+    auto* all = new std::vector<Case>;
+    for (auto* some : {DenseCases, ActivationCases, ConvolutionCases,
+                       PoolingCases, LossCases, MetricCases, NetworkCases}) {
+      for (Case& each : some()) all->push_back(std::move(each));
+    }
+    return all;
+  }();
+  return cases;
+}
+
+}  // namespace paceline

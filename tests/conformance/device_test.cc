@@ -1,0 +1,297 @@
+// What every device must do. Values are compared with the reference device in
+// float64, whose gradients are checked by finite differences.
+#include "worker/device/device.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/conformance/cases.h"
+#include "tests/conformance/devices.h"
+#include "tests/conformance/model_under_test.h"
+#include "worker/device/reference/reference_device.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+
+// All of `actual` within `tolerance` times the largest of `expected`.
+void ExpectNear(const std::vector<double>& actual,
+                const std::vector<double>& expected, double tolerance,
+                const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  double largest = 1e-3;
+  for (const double each : expected)
+    largest = std::max(largest, std::abs(each));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(actual[i], expected[i], tolerance * largest)
+        << what << ", element " << i;
+  }
+}
+
+void ExpectNear(const StepResult& actual, const StepResult& expected,
+                double tolerance, const ModelUnderTest& model) {
+  ExpectNear(actual.output, expected.output, tolerance, "output");
+  ASSERT_EQ(actual.gradients.size(), expected.gradients.size());
+  for (size_t i = 0; i < expected.gradients.size(); ++i) {
+    ExpectNear(actual.gradients[i], expected.gradients[i], tolerance,
+               absl::StrCat("gradient of ", model.graph().variables[i].name));
+  }
+  ExpectNear(actual.sums.totals, expected.sums.totals, tolerance, "totals");
+  EXPECT_EQ(actual.sums.counts, expected.sums.counts);
+}
+
+// A model on the device under test, with some variables.
+class Fixture {
+ public:
+  Fixture(const DeviceUnderTest& under_test, const ModelConfig& config,
+          const v1::Partitioner& partitioner = {}, int shard_count = 1)
+      : model(config, partitioner, shard_count),
+        device(under_test.make()),
+        on_device(model, *device) {
+    on_device.SetVariables(model.SomeVariables());
+  }
+
+  const ModelUnderTest model;
+  const std::unique_ptr<Device> device;
+  ModelOnDevice on_device;
+};
+
+const DeviceUnderTest& Float64Reference() { return DevicesUnderTest().front(); }
+
+const Case& CaseNamed(const std::string& name) {
+  return *std::find_if(Cases().begin(), Cases().end(),
+                       [&](const Case& each) { return each.name == name; });
+}
+
+// --- Each device on each case
+
+class DeviceCaseTest : public ::testing::TestWithParam<
+                           std::tuple<DeviceUnderTest, Case, int64_t>> {};
+
+TEST_P(DeviceCaseTest, AgreesWithReference) {
+  const auto& [under_test, each, batch_size] = GetParam();
+  Fixture actual(under_test, each.config);
+  ASSERT_TRUE(actual.device->Supports(actual.model.graph()).ok());
+  Fixture expected(Float64Reference(), each.config);
+  Examples examples = actual.model.SomeExamples(batch_size);
+  examples.first_example = 100;
+  examples.epoch = 2;
+  {
+    SCOPED_TRACE("training");
+    ExpectNear(actual.on_device.Train(examples),
+               expected.on_device.Train(examples), under_test.tolerance,
+               actual.model);
+  }
+  SCOPED_TRACE("evaluation");
+  ExpectNear(actual.on_device.Evaluate(examples),
+             expected.on_device.Evaluate(examples), under_test.tolerance,
+             actual.model);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , DeviceCaseTest,
+    ::testing::Combine(::testing::ValuesIn(DevicesUnderTest()),
+                       ::testing::ValuesIn(Cases()),
+                       ::testing::Values<int64_t>(1, 5)),
+    [](const auto& info) {
+      return absl::StrCat(std::get<0>(info.param).name, "_",
+                          std::get<1>(info.param).name, "_batch_",
+                          std::get<2>(info.param));
+    });
+
+// --- Gradients of the reference
+
+class GradientTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(GradientTest, IsThatOfFiniteDifferences) {
+  Fixture fixture(Float64Reference(), GetParam().config);
+  Examples examples = fixture.model.SomeExamples(2);
+  const std::vector<std::vector<double>> gradients =
+      fixture.on_device.Train(examples).gradients;
+  const auto loss_with = [&](std::vector<std::vector<double>> variables) {
+    fixture.on_device.SetVariables(variables);
+    const MetricSums sums = fixture.on_device.Train(examples).sums;
+    return sums.totals[0] / sums.counts[0];
+  };
+  // At most this many elements of a variable.
+  constexpr size_t kSamples = 12;
+  constexpr double kStep = 1e-6;
+  for (size_t v = 0; v < gradients.size(); ++v) {
+    const size_t stride = (gradients[v].size() + kSamples - 1) / kSamples;
+    for (size_t i = 0; i < gradients[v].size(); i += stride) {
+      std::vector<std::vector<double>> variables =
+          fixture.model.SomeVariables();
+      variables[v][i] += kStep;
+      const double above = loss_with(variables);
+      variables[v][i] -= 2 * kStep;
+      const double below = loss_with(variables);
+      const double gradient = gradients[v][i];
+      // Rounding errors grow with the loss, those of the step with the
+      // gradient.
+      ASSERT_NEAR(gradient, (above - below) / (2 * kStep),
+                  2e-8 * (1 + std::abs(gradient) + above))
+          << fixture.model.graph().variables[v].name << ", element " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, GradientTest, ::testing::ValuesIn(Cases()),
+                         [](const auto& info) { return info.param.name; });
+
+// --- Each device alone
+
+class DeviceTest : public ::testing::TestWithParam<DeviceUnderTest> {
+ protected:
+  static const ModelConfig& Network() { return CaseNamed("network").config; }
+};
+
+TEST_P(DeviceTest, RepeatsItselfBitForBit) {
+  Fixture first(GetParam(), Network());
+  Fixture second(GetParam(), Network());
+  const Examples examples = first.model.SomeExamples(7);
+  const StepResult once = first.on_device.Train(examples);
+  const StepResult again = first.on_device.Train(examples);
+  const StepResult elsewhere = second.on_device.Train(examples);
+  EXPECT_EQ(once.gradients, again.gradients);
+  EXPECT_EQ(once.gradients, elsewhere.gradients);
+  EXPECT_EQ(once.sums.totals, elsewhere.sums.totals);
+}
+
+TEST_P(DeviceTest, PartsOfABatchAddUpToIt) {
+  Fixture fixture(GetParam(), Network());
+  const Examples whole = fixture.model.SomeExamples(5);
+  const StepResult expected = fixture.on_device.Train(whole);
+  StepResult sum;
+  for (const auto& [begin, count] : {std::pair(0, 3), std::pair(3, 2)}) {
+    const auto features = static_cast<int64_t>(whole.features.size()) / 5;
+    Examples part = whole;
+    part.count = count;
+    part.first_example = begin;
+    part.features.assign(whole.features.begin() + begin * features,
+                         whole.features.begin() + (begin + count) * features);
+    part.labels.assign(whole.labels.begin() + begin,
+                       whole.labels.begin() + begin + count);
+    part.regularization_scale = 0.5;
+    const StepResult result = fixture.on_device.Train(part);
+    sum.gradients.resize(result.gradients.size());
+    for (size_t v = 0; v < result.gradients.size(); ++v) {
+      sum.gradients[v].resize(result.gradients[v].size());
+      for (size_t i = 0; i < result.gradients[v].size(); ++i) {
+        sum.gradients[v][i] += result.gradients[v][i];
+      }
+    }
+    sum.sums.totals.resize(2);
+    sum.sums.counts.resize(2);
+    for (size_t i = 0; i < 2; ++i) {
+      sum.sums.totals[i] += result.sums.totals[i];
+      sum.sums.counts[i] += result.sums.counts[i];
+    }
+  }
+  ExpectNear(sum, expected, 2 * GetParam().tolerance, fixture.model);
+}
+
+TEST_P(DeviceTest, ScalesLossAndPenaltyApart) {
+  const ModelConfig& config = CaseNamed("l1").config;
+  Fixture fixture(GetParam(), config);
+  Examples examples = fixture.model.SomeExamples(4);
+  const auto gradient = [&](double loss_divisor, double regularization_scale) {
+    examples.loss_divisor = loss_divisor;
+    examples.regularization_scale = regularization_scale;
+    return fixture.on_device.Train(examples).gradients[0];
+  };
+  const std::vector<double> both = gradient(4, 1);
+  const std::vector<double> loss_only = gradient(4, 0);
+  const std::vector<double> half = gradient(8, 0.25);
+  std::vector<double> expected;
+  for (size_t i = 0; i < both.size(); ++i) {
+    expected.push_back(loss_only[i] / 2 + (both[i] - loss_only[i]) / 4);
+  }
+  ExpectNear(half, expected, 2 * GetParam().tolerance, "gradient");
+}
+
+TEST_P(DeviceTest, CutsSectionsWhereBucketsBecomeFinal) {
+  v1::Partitioner halves;
+  halves.set_kind(v1::Partitioner::KIND_FIXED);
+  halves.set_parts(2);
+  Fixture cut(GetParam(), Network(), halves, 2);
+  Fixture whole(GetParam(), Network());
+  ASSERT_GT(cut.model.plan().buckets().size(), 1u);
+  const Examples examples = cut.model.SomeExamples(3);
+  // ReadGradients has checked that each bucket becomes final once.
+  EXPECT_EQ(cut.on_device.Train(examples).gradients,
+            whole.on_device.Train(examples).gradients);
+}
+
+TEST_P(DeviceTest, DropsByEpochAndExample) {
+  Fixture fixture(GetParam(), CaseNamed("dropout").config);
+  Examples examples = fixture.model.SomeExamples(3);
+  const auto gradients = [&](int64_t epoch, int64_t first_example) {
+    examples.epoch = epoch;
+    examples.first_example = first_example;
+    return fixture.on_device.Train(examples).gradients;
+  };
+  const auto first = gradients(0, 0);
+  EXPECT_NE(gradients(1, 0), first);
+  EXPECT_NE(gradients(0, 3), first);
+  EXPECT_EQ(gradients(0, 0), first);
+}
+
+TEST_P(DeviceTest, SumsUpUntilTheSumsAreTaken) {
+  Fixture fixture(GetParam(), CaseNamed("metrics_sparse").config);
+  const Examples examples = fixture.model.SomeExamples(4);
+  const MetricSums sums = fixture.on_device.Evaluate(examples).sums;
+  EXPECT_EQ(sums.counts, std::vector<double>(4, 4.0));
+  // The first call took them.
+  EXPECT_EQ(fixture.on_device.Evaluate(examples).sums.totals, sums.totals);
+}
+
+TEST_P(DeviceTest, RefusesLabelsOutOfRange) {
+  Fixture fixture(GetParam(), CaseNamed("two_classes").config);
+  const std::vector<double> features(12);
+  const std::vector<float> features32(12);
+  const bool is_float64 = fixture.on_device.type() == DataType::kFloat64;
+  for (const int32_t bad : {-1, 2, 1000}) {
+    const int32_t labels[] = {0, bad};
+    Batch batch;
+    batch.count = 2;
+    batch.features = {fixture.on_device.type(),
+                      is_float64 ? static_cast<const void*>(features.data())
+                                 : features32.data()};
+    batch.labels = {DataType::kInt32, labels};
+    const absl::Status status = fixture.on_device.TrySetBatch(batch, 2);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(absl::StrCat(bad)));
+  }
+}
+
+TEST_P(DeviceTest, RefusesBatchesThatDoNotFit) {
+  Fixture fixture(GetParam(), CaseNamed("two_classes").config);
+  const std::vector<double> features(12);
+  const int32_t labels[] = {0, 1};
+  Batch batch;
+  batch.count = 2;
+  batch.features = {fixture.on_device.type(), features.data()};
+  batch.labels = {DataType::kInt32, labels};
+  EXPECT_TRUE(fixture.on_device.TrySetBatch(batch, 2).ok());
+  EXPECT_EQ(fixture.on_device.TrySetBatch(batch, 3).code(),
+            absl::StatusCode::kInvalidArgument);
+  batch.features.type = DataType::kUint8;
+  EXPECT_EQ(fixture.on_device.TrySetBatch(batch, 2).code(),
+            absl::StatusCode::kInvalidArgument);
+  batch.features.type = fixture.on_device.type();
+  batch.labels.type = DataType::kFloat32;
+  EXPECT_EQ(fixture.on_device.TrySetBatch(batch, 2).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(, DeviceTest, ::testing::ValuesIn(DevicesUnderTest()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,26 @@
+#include "tests/conformance/devices.h"
+
+#include "worker/device/reference/reference_device.h"
+
+namespace paceline {
+namespace {
+
+// Rounding errors of float32 over the sums of the cases.
+constexpr double kFloat32Tolerance = 2e-5;
+
+template <typename D>
+std::unique_ptr<Device> Make() {
+  return std::make_unique<D>();
+}
+
+}  // namespace
+
+const std::vector<DeviceUnderTest>& DevicesUnderTest() {
+  static const auto& devices = *new std::vector<DeviceUnderTest>{
+      {"reference_float64", Make<ReferenceDevice<double>>, 1e-12},
+      {"reference", Make<ReferenceDevice<float>>, kFloat32Tolerance},
+  };
+  return devices;
+}
+
+}  // namespace paceline

@@ -1,0 +1,33 @@
+// The devices that must agree.
+#ifndef PACELINE_TESTS_CONFORMANCE_DEVICES_H_
+#define PACELINE_TESTS_CONFORMANCE_DEVICES_H_
+
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "worker/device/device.h"
+
+namespace paceline {
+
+struct DeviceUnderTest {
+  // For test names: letters, digits, underscores.
+  std::string name;
+  std::function<std::unique_ptr<Device>()> make;
+  // How far a value may be from the float64 reference, relative to the largest
+  // value of its tensor.
+  double tolerance = 0;
+};
+
+inline void PrintTo(const DeviceUnderTest& device, std::ostream* stream) {
+  *stream << device.name;
+}
+
+// A new device is one line here.
+const std::vector<DeviceUnderTest>& DevicesUnderTest();
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_CONFORMANCE_DEVICES_H_

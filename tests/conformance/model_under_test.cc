@@ -1,0 +1,247 @@
+#include "tests/conformance/model_under_test.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "common/config/keras_object.h"
+#include "common/config/path.h"
+#include "common/model/initializers/sampling.h"
+#include "common/model/philox.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+template <typename T>
+T Unwrap(absl::StatusOr<T> value) {
+  CHECK(value.ok()) << value.status();
+  return *std::move(value);
+}
+
+void CheckOk(const absl::Status& status) { CHECK(status.ok()) << status; }
+
+v1::KerasObject ObjectOf(const Value& value) {
+  return Unwrap(ToProto(Unwrap(ReadKerasObject(value, Path())), Path()));
+}
+
+// Numbers in (-1, 1) with 20 bits: exact in float32, and far enough apart that
+// rounding does not change which is larger.
+std::vector<double> SomeNumbers(int64_t count, absl::string_view stream) {
+  const uint64_t key = PhiloxKey({.seed = 7, .stream = StableHash(stream)});
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    constexpr double kSteps = 1 << 19;
+    const double unit = UniformSample(key, i);
+    numbers.push_back((std::floor(unit * 2 * kSteps) + 0.5 - kSteps) / kSteps);
+  }
+  return numbers;
+}
+
+// Numbers in a device's type.
+class TypedNumbers {
+ public:
+  TypedNumbers(const std::vector<double>& numbers, DataType type)
+      : type_(type), bytes_(numbers.size() * SizeOf(type)) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      switch (type) {
+        case DataType::kInt32:
+          Put(i, static_cast<int32_t>(numbers[i]));
+          break;
+        case DataType::kFloat32:
+          Put(i, static_cast<float>(numbers[i]));
+          break;
+        case DataType::kFloat64:
+          Put(i, numbers[i]);
+          break;
+        case DataType::kUint8:
+          LOG(FATAL) << "devices take no uint8";
+      }
+    }
+  }
+
+  HostTensor tensor() const { return {type_, bytes_.data()}; }
+  absl::Span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  template <typename T>
+  void Put(size_t index, T number) {
+    std::memcpy(&bytes_[index * sizeof(T)], &number, sizeof(T));
+  }
+
+  DataType type_;
+  std::vector<std::byte> bytes_;
+};
+
+std::vector<double> ToDoubles(const void* data, DataType type, int64_t count) {
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    numbers.push_back(type == DataType::kFloat64
+                          ? static_cast<const double*>(data)[i]
+                          : double{static_cast<const float*>(data)[i]});
+  }
+  return numbers;
+}
+
+}  // namespace
+
+ModelUnderTest::ModelUnderTest(const ModelConfig& config,
+                               const v1::Partitioner& partitioner,
+                               int shard_count) {
+  v1::Model model;
+  for (const Value& layer : config.layers.as_list()) {
+    *model.add_layers() = ObjectOf(layer);
+  }
+  graph_ = Unwrap(BuildGraph(model));
+  loss_ = Unwrap(MakeLoss(ObjectOf(config.loss)));
+  CheckOk(loss_->CheckOutput(graph_.output_shape()));
+  google::protobuf::RepeatedPtrField<v1::KerasObject> metrics;
+  for (const Value& metric : config.metrics.as_list()) {
+    *metrics.Add() = ObjectOf(metric);
+  }
+  metrics_ = Unwrap(MakeMetrics(metrics, *loss_, graph_.output_shape()));
+  plan_ =
+      Unwrap(ShardPlan::Make(graph_.variables, shard_count, partitioner, 4));
+}
+
+ProgramSpec ModelUnderTest::Spec(Mode mode, int64_t batch_size) const {
+  return {.graph = &graph_,
+          .plan = &plan_,
+          .loss = loss_.get(),
+          .metrics = metrics_,
+          .mode = mode,
+          .batch_size = batch_size,
+          .seed = 3};
+}
+
+std::vector<std::vector<double>> ModelUnderTest::SomeVariables() const {
+  std::vector<std::vector<double>> variables;
+  for (const VariableSpec& variable : graph_.variables) {
+    variables.push_back(
+        SomeNumbers(NumElements(variable.shape), variable.name));
+  }
+  return variables;
+}
+
+Examples ModelUnderTest::SomeExamples(int64_t count) const {
+  Examples examples;
+  examples.count = count;
+  examples.loss_divisor = static_cast<double>(count);
+  examples.features =
+      SomeNumbers(count * NumElements(graph_.input_shape()), "features");
+  const int64_t outputs = NumElements(graph_.output_shape());
+  if (loss_->has_sparse_labels()) {
+    for (int64_t i = 0; i < count; ++i) {
+      examples.labels.push_back(static_cast<double>((3 * i + 1) % outputs));
+    }
+  } else {
+    // In (0, 1), so that they are probabilities too.
+    examples.labels = SomeNumbers(count * outputs, "labels");
+    for (double& label : examples.labels) label = (label + 1) / 2;
+  }
+  return examples;
+}
+
+ModelOnDevice::ModelOnDevice(const ModelUnderTest& model, Device& device)
+    : model_(model),
+      device_(device),
+      stream_(device.CreateStream()),
+      state_(Unwrap(device.CreateState(model.Spec(Mode::kTrain, 1)))) {}
+
+void ModelOnDevice::SetVariables(
+    const std::vector<std::vector<double>>& variables) {
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const VariablePlace place = model_.plan().place(static_cast<int>(i));
+    const TypedNumbers typed(variables[i], type());
+    std::memcpy(
+        &state_->host_variables(place.bucket)[place.offset * SizeOf(type())],
+        typed.bytes().data(), typed.bytes().size());
+  }
+  for (size_t bucket = 0; bucket < model_.plan().buckets().size(); ++bucket) {
+    CheckOk(state_->UploadVariables(static_cast<int>(bucket), *stream_));
+  }
+}
+
+StepResult ModelOnDevice::Train(const Examples& examples) {
+  return Run(Mode::kTrain, examples);
+}
+
+StepResult ModelOnDevice::Evaluate(const Examples& examples) {
+  return Run(Mode::kEvaluate, examples);
+}
+
+absl::Status ModelOnDevice::TrySetBatch(const Batch& batch,
+                                        int64_t batch_size) {
+  const auto program =
+      Unwrap(device_.Compile(model_.Spec(Mode::kTrain, batch_size), *state_));
+  return program->SetBatch(batch, *stream_);
+}
+
+StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
+  const TypedNumbers features(examples.features, type());
+  const TypedNumbers labels(examples.labels, model_.loss().has_sparse_labels()
+                                                 ? DataType::kInt32
+                                                 : type());
+  const ProgramSpec spec = model_.Spec(mode, examples.count);
+  const std::unique_ptr<Program> program =
+      Unwrap(device_.Compile(spec, *state_));
+  CHECK_EQ(program->batch_size(), examples.count);
+
+  SpoilGradients();
+  CheckOk(
+      program->SetBatch({.count = examples.count,
+                         .features = features.tensor(),
+                         .labels = labels.tensor(),
+                         .first_example = examples.first_example,
+                         .epoch = examples.epoch,
+                         .loss_divisor = examples.loss_divisor,
+                         .regularization_scale = examples.regularization_scale},
+                        *stream_));
+  StepResult result;
+  if (mode == Mode::kTrain) {
+    result.gradients.resize(model_.graph().variables.size());
+  }
+  for (size_t i = 0; i < program->sections().size(); ++i) {
+    const int section = static_cast<int>(i);
+    CheckOk(program->Enqueue(section, *stream_));
+    CheckOk(program->section_event(section).Wait());
+    for (const int bucket : program->sections()[i].final_buckets) {
+      CheckOk(state_->DownloadGradients(bucket, *stream_));
+      CheckOk(stream_->Synchronize());
+      ReadGradients(bucket, result);
+    }
+  }
+  if (mode == Mode::kEvaluate) {
+    const HostTensor output = Unwrap(program->Output(*stream_));
+    result.output =
+        ToDoubles(output.data, output.type,
+                  examples.count * NumElements(model_.graph().output_shape()));
+  }
+  result.sums.totals.resize(1 + spec.metrics.size());
+  result.sums.counts.resize(1 + spec.metrics.size());
+  CheckOk(state_->TakeMetrics(*stream_, result.sums));
+  return result;
+}
+
+void ModelOnDevice::ReadGradients(int bucket, StepResult& result) {
+  for (const int variable : model_.plan().buckets()[bucket].variables) {
+    CHECK(result.gradients[variable].empty())
+        << "bucket " << bucket << " became final twice";
+    const VariablePlace place = model_.plan().place(variable);
+    result.gradients[variable] = ToDoubles(
+        &state_->host_gradients(bucket)[place.offset * SizeOf(type())], type(),
+        NumElements(model_.graph().variables[variable].shape));
+  }
+}
+
+void ModelOnDevice::SpoilGradients() {
+  // All bits set is NaN in float32 and float64.
+  for (size_t bucket = 0; bucket < model_.plan().buckets().size(); ++bucket) {
+    const absl::Span<std::byte> bytes =
+        state_->host_gradients(static_cast<int>(bucket));
+    std::memset(bytes.data(), 0xff, bytes.size());
+  }
+}
+
+}  // namespace paceline

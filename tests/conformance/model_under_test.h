@@ -1,0 +1,102 @@
+// A model that tests run on any device, with all values in double.
+#ifndef PACELINE_TESTS_CONFORMANCE_MODEL_UNDER_TEST_H_
+#define PACELINE_TESTS_CONFORMANCE_MODEL_UNDER_TEST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/config/value.h"
+#include "common/model/graph.h"
+#include "common/model/loss.h"
+#include "common/model/metric.h"
+#include "common/sharding/shard_plan.h"
+#include "worker/device/device.h"
+
+namespace paceline {
+
+// Keras objects, as in a job.
+struct ModelConfig {
+  Value layers;
+  Value loss = "mse";
+  Value metrics = Value::List{};
+};
+
+// Examples as numbers; a device gets them in its own type.
+struct Examples {
+  int64_t count = 0;
+  std::vector<double> features;
+  std::vector<double> labels;
+  int64_t first_example = 0;
+  int64_t epoch = 0;
+  double loss_divisor = 1;
+  double regularization_scale = 1;
+};
+
+// What a step gave.
+struct StepResult {
+  // In evaluation.
+  std::vector<double> output;
+  // In training: by variable of the graph, as they were when the section that
+  // finishes their bucket had ended.
+  std::vector<std::vector<double>> gradients;
+  MetricSums sums;
+};
+
+// Owns what programs are compiled from. CHECK-fails where a status is not OK,
+// but for TrySetBatch: the configs of tests are right.
+class ModelUnderTest {
+ public:
+  explicit ModelUnderTest(const ModelConfig& config,
+                          const v1::Partitioner& partitioner = {},
+                          int shard_count = 1);
+
+  const Graph& graph() const { return graph_; }
+  const Loss& loss() const { return *loss_; }
+  const ShardPlan& plan() const { return plan_; }
+  ProgramSpec Spec(Mode mode, int64_t batch_size) const;
+
+  // Values for the variables, in (-1, 1) by their initializers' generator and
+  // not by the initializers; float32 holds them exactly.
+  std::vector<std::vector<double>> SomeVariables() const;
+  // Features and labels in the same way; labels that fit the loss.
+  Examples SomeExamples(int64_t count) const;
+
+ private:
+  Graph graph_;
+  std::unique_ptr<const Loss> loss_;
+  std::vector<std::unique_ptr<const Metric>> metrics_;
+  ShardPlan plan_;
+};
+
+// A model's state on a device.
+class ModelOnDevice {
+ public:
+  // Both outlive this.
+  ModelOnDevice(const ModelUnderTest& model, Device& device);
+
+  void SetVariables(const std::vector<std::vector<double>>& variables);
+  StepResult Train(const Examples& examples);
+  StepResult Evaluate(const Examples& examples);
+  // Only hands the batch over.
+  absl::Status TrySetBatch(const Batch& batch, int64_t batch_size);
+
+  DataType type() const { return state_->type(); }
+
+ private:
+  StepResult Run(Mode mode, const Examples& examples);
+  void ReadGradients(int bucket, StepResult& result);
+  void SpoilGradients();
+
+  const ModelUnderTest& model_;
+  Device& device_;
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<ModelState> state_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_CONFORMANCE_MODEL_UNDER_TEST_H_
