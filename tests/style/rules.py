@@ -144,6 +144,8 @@ def cmake_layers(files):
     layer = {name: path.split("/")[0] for path, _, _, name, _ in targets}
     layer |= {"paceline_proto": "proto", "paceline_grpc": "proto"}
     for path, line, _, name, dependencies in targets:
+        if not is_product(path):
+            continue
         for dependency in dependencies:
             if layer.get(dependency, "proto") not in LAYERS[layer[name]]:
                 yield f"{path}:{line}: {name} must not depend on {dependency}"

@@ -50,6 +50,12 @@ class RulesTest(unittest.TestCase):
             list(rules.cmake_layers(worker | {"worker/b/CMakeLists.txt":
                 "paceline_library(b SOURCES y.cc DEPS paceline_worker paceline_grpc)"})), [])
 
+        tests = {"tests/CMakeLists.txt": "paceline_library(helpers SOURCES x.cc DEPS a)"}
+        self.assertEqual(list(rules.cmake_layers(tests)), [])
+        self.assertEqual(
+            len(list(rules.cmake_layers(tests | {"worker/CMakeLists.txt":
+                "paceline_library(a SOURCES y.cc DEPS helpers)"}))), 1)
+
     def test_one_target_a_folder(self):
         self.expect(rules.one_target_a_folder, "common/CMakeLists.txt",
                     "paceline_library(a SOURCES a.cc)\npaceline_library(b SOURCES b.cc)",
