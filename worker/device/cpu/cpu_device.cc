@@ -1,0 +1,45 @@
+#include "worker/device/cpu/cpu_device.h"
+
+#include <omp.h>
+
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "glog/logging.h"
+#include "worker/device/cpu/cpu_program.h"
+#include "worker/device/cpu/cpu_state.h"
+#include "worker/device/cpu/program_compiler.h"
+
+namespace paceline {
+
+CpuDevice::CpuDevice(const CpuDeviceOptions& options)
+    : options_(options), engine_(dnnl::engine::kind::cpu, 0) {
+  CHECK_GE(options.threads, 1);
+}
+
+absl::Status CpuDevice::Supports(const Graph& graph) const {
+  return cpu::CheckGraph(graph);
+}
+
+std::unique_ptr<Stream> CpuDevice::CreateStream() {
+  return std::make_unique<CpuStream>();
+}
+
+absl::StatusOr<std::unique_ptr<ModelState>> CpuDevice::CreateState(
+    const ProgramSpec& spec) {
+  return std::make_unique<CpuState>(*spec.plan, spec.metrics.size());
+}
+
+absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Compile(
+    const ProgramSpec& spec, ModelState& state) {
+  RETURN_IF_ERROR(Supports(*spec.graph));
+  auto& cpu_state = static_cast<CpuState&>(state);
+  // oneDNN plans a primitive for as many threads as there are now.
+  omp_set_num_threads(options_.threads);
+  ASSIGN_OR_RETURN(cpu::ProgramParts parts,
+                   cpu::CompileProgram(spec, cpu_state, engine_));
+  return std::make_unique<CpuProgram>(spec, options_.threads, cpu_state,
+                                      std::move(parts));
+}
+
+}  // namespace paceline

@@ -1,0 +1,46 @@
+// The CPU device: oneDNN for convolutions and matrix products, and loops of our
+// own for the rest.
+//
+// Everything between layers is dense float32 in Keras' order, images as (batch,
+// height, width, channels). Variables and gradients are used where they lie in
+// the buckets. Programs compute on the thread that enqueues, with the OpenMP
+// threads that the device gives it. A repeat gives the same bits, on the same
+// kind of processor with the same number of threads.
+#ifndef PACELINE_WORKER_DEVICE_CPU_CPU_DEVICE_H_
+#define PACELINE_WORKER_DEVICE_CPU_CPU_DEVICE_H_
+
+#include <dnnl.hpp>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/device/device.h"
+
+namespace paceline {
+
+struct CpuDeviceOptions {
+  // Threads that compute a program, with the calling one. At least 1.
+  int threads = 1;
+};
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(const CpuDeviceOptions& options);
+
+  std::string name() const override { return "cpu"; }
+  absl::Status Supports(const Graph& graph) const override;
+  std::unique_ptr<Stream> CreateStream() override;
+  absl::StatusOr<std::unique_ptr<ModelState>> CreateState(
+      const ProgramSpec& spec) override;
+  absl::StatusOr<std::unique_ptr<Program>> Compile(const ProgramSpec& spec,
+                                                   ModelState& state) override;
+
+ private:
+  const CpuDeviceOptions options_;
+  const dnnl::engine engine_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_CPU_CPU_DEVICE_H_

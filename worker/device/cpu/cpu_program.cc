@@ -1,0 +1,96 @@
+#include "worker/device/cpu/cpu_program.h"
+
+#include <omp.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+absl::Status CheckType(absl::string_view what, DataType actual,
+                       DataType expected) {
+  if (actual == expected) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, " are ", DataTypeName(actual), ", expected ",
+                   DataTypeName(expected)));
+}
+
+// Operations only read the batch.
+std::byte* Writable(const void* data) {
+  return static_cast<std::byte*>(const_cast<void*>(data));
+}
+
+}  // namespace
+
+CpuProgram::CpuProgram(const ProgramSpec& spec, int thread_count,
+                       CpuState& state, cpu::ProgramParts parts)
+    : batch_size_(spec.batch_size),
+      thread_count_(thread_count),
+      class_count_(spec.loss->has_sparse_labels()
+                       ? spec.graph->output_shape().back()
+                       : 0),
+      state_(state),
+      parts_(std::move(parts)) {
+  for (const cpu::ProgramParts::SectionEnd& end : parts_.sections) {
+    sections_.push_back(end.section);
+  }
+  step_.metrics = &state.metrics();
+  state.ReserveArena(parts_.arena_size_bytes);
+}
+
+absl::Status CpuProgram::CheckBatch(const Batch& batch) const {
+  if (batch.count != batch_size_) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a batch of ", batch.count, " examples, expected ", batch_size_));
+  }
+  RETURN_IF_ERROR(
+      CheckType("features", batch.features.type, DataType::kFloat32));
+  if (class_count_ == 0) {
+    return CheckType("labels", batch.labels.type, DataType::kFloat32);
+  }
+  RETURN_IF_ERROR(CheckType("labels", batch.labels.type, DataType::kInt32));
+  const auto* labels = static_cast<const int32_t*>(batch.labels.data);
+  for (int64_t i = 0; i < batch.count; ++i) {
+    if (labels[i] < 0 || labels[i] >= class_count_) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "label ", labels[i], " of example ", batch.first_example + i,
+          " is no class of the model, which has ", class_count_));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CpuProgram::SetBatch(const Batch& batch, Stream& /*stream*/) {
+  RETURN_IF_ERROR(CheckBatch(batch));
+  step_.batch = batch;
+  parts_.features->data = Writable(batch.features.data);
+  parts_.labels->data = Writable(batch.labels.data);
+  if (arena_ != state_.arena()) {
+    arena_ = state_.arena();
+    for (const auto& [memory, offset] : parts_.offsets) {
+      memory->data = arena_ + offset;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CpuProgram::Enqueue(int section, Stream& /*stream*/) {
+  CHECK_GE(section, 0);
+  CHECK_LT(section, static_cast<int>(parts_.sections.size()));
+  omp_set_num_threads(thread_count_);
+  const int begin = section == 0 ? 0 : parts_.sections[section - 1].end;
+  for (int i = begin; i < parts_.sections[section].end; ++i) {
+    parts_.operations[i](step_);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HostTensor> CpuProgram::Output(Stream& /*stream*/) {
+  return HostTensor{DataType::kFloat32, parts_.output->data()};
+}
+
+}  // namespace paceline

@@ -1,0 +1,61 @@
+// A program of the CPU device: a list of operations on the calling thread.
+#ifndef PACELINE_WORKER_DEVICE_CPU_CPU_PROGRAM_H_
+#define PACELINE_WORKER_DEVICE_CPU_CPU_PROGRAM_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "worker/device/cpu/cpu_state.h"
+#include "worker/device/cpu/program_builder.h"
+#include "worker/device/cpu/tensor.h"
+#include "worker/device/device.h"
+
+namespace paceline {
+
+// What is enqueued runs at once: nothing is left to wait for.
+class CpuStream final : public Stream {
+ public:
+  absl::Status Synchronize() override { return absl::OkStatus(); }
+};
+
+class CpuEvent final : public Event {
+ public:
+  bool HasPassed() const override { return true; }
+  absl::Status Wait() override { return absl::OkStatus(); }
+};
+
+class CpuProgram final : public Program {
+ public:
+  // Runs `parts`, compiled for `spec` over `state`, on `thread_count` threads.
+  CpuProgram(const ProgramSpec& spec, int thread_count, CpuState& state,
+             cpu::ProgramParts parts);
+
+  int64_t batch_size() const override { return batch_size_; }
+  absl::Span<const Section> sections() const override { return sections_; }
+  absl::Status SetBatch(const Batch& batch, Stream& stream) override;
+  absl::Status Enqueue(int section, Stream& stream) override;
+  Event& section_event(int /*section*/) override { return event_; }
+  absl::StatusOr<HostTensor> Output(Stream& stream) override;
+
+ private:
+  absl::Status CheckBatch(const Batch& batch) const;
+
+  const int64_t batch_size_;
+  const int thread_count_;
+  // Of a sparse loss, the labels are in [0, class_count_); else it is 0.
+  const int64_t class_count_;
+  CpuState& state_;
+  cpu::ProgramParts parts_;
+  std::vector<Section> sections_;
+  CpuEvent event_;
+  cpu::Step step_;
+  // The arena that the tensors point into.
+  std::byte* arena_ = nullptr;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_CPU_CPU_PROGRAM_H_

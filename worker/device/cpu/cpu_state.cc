@@ -1,0 +1,58 @@
+#include "worker/device/cpu/cpu_state.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+constexpr int64_t kPageBytes = 4096;
+
+}  // namespace
+
+AlignedBuffer::AlignedBuffer(int64_t size_bytes) : size_bytes_(size_bytes) {
+  const int64_t page_count =
+      std::max<int64_t>(1, (size_bytes + kPageBytes - 1) / kPageBytes);
+  void* data = std::aligned_alloc(kPageBytes, page_count * kPageBytes);
+  CHECK(data != nullptr) << "no memory for " << size_bytes << " bytes";
+  std::memset(data, 0, page_count * kPageBytes);
+  data_.reset(static_cast<std::byte*>(data));
+}
+
+void AlignedBuffer::Free::operator()(std::byte* data) const { std::free(data); }
+
+CpuState::CpuState(const ShardPlan& plan, size_t metric_count) {
+  for (const Bucket& bucket : plan.buckets()) {
+    const int64_t size_bytes =
+        bucket.count * static_cast<int64_t>(sizeof(float));
+    variables_.emplace_back(size_bytes);
+    gradients_.emplace_back(size_bytes);
+  }
+  // The loss comes first.
+  metrics_.totals.resize(1 + metric_count);
+  metrics_.counts.resize(1 + metric_count);
+}
+
+absl::Status CpuState::TakeMetrics(Stream& /*stream*/, MetricSums& sums) {
+  CHECK_EQ(sums.totals.size(), metrics_.totals.size());
+  CHECK_EQ(sums.counts.size(), metrics_.counts.size());
+  for (size_t i = 0; i < metrics_.totals.size(); ++i) {
+    sums.totals[i] += metrics_.totals[i];
+    sums.counts[i] += metrics_.counts[i];
+  }
+  std::fill(metrics_.totals.begin(), metrics_.totals.end(), 0);
+  std::fill(metrics_.counts.begin(), metrics_.counts.end(), 0);
+  return absl::OkStatus();
+}
+
+void CpuState::ReserveArena(int64_t size_bytes) {
+  if (size_bytes <= arena_.size_bytes()) return;
+  arena_ = AlignedBuffer();
+  arena_ = AlignedBuffer(size_bytes);
+}
+
+}  // namespace paceline

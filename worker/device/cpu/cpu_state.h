@@ -1,0 +1,77 @@
+// A model's variables, gradients and sums in host memory, and the arena in
+// which its programs keep their tensors.
+#ifndef PACELINE_WORKER_DEVICE_CPU_CPU_STATE_H_
+#define PACELINE_WORKER_DEVICE_CPU_CPU_STATE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "common/sharding/shard_plan.h"
+#include "worker/device/device.h"
+
+namespace paceline {
+
+// Zeroed memory that starts on a page.
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(int64_t size_bytes);
+
+  std::byte* data() const { return data_.get(); }
+  int64_t size_bytes() const { return size_bytes_; }
+  absl::Span<std::byte> span() const {
+    return {data_.get(), static_cast<size_t>(size_bytes_)};
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  int64_t size_bytes_ = 0;
+};
+
+class CpuState final : public ModelState {
+ public:
+  CpuState(const ShardPlan& plan, size_t metric_count);
+
+  DataType type() const override { return DataType::kFloat32; }
+  absl::Span<std::byte> host_variables(int bucket) override {
+    return variables_[bucket].span();
+  }
+  absl::Span<std::byte> host_gradients(int bucket) override {
+    return gradients_[bucket].span();
+  }
+
+  // The programs work on the host's memory: nothing to do.
+  absl::Status UploadVariables(int /*bucket*/, Stream& /*stream*/) override {
+    return absl::OkStatus();
+  }
+  absl::Status DownloadGradients(int /*bucket*/, Stream& /*stream*/) override {
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeMetrics(Stream& stream, MetricSums& sums) override;
+
+  // Where programs add what they sum up.
+  MetricSums& metrics() { return metrics_; }
+
+  // Makes the arena at least this large. Its content may be lost.
+  void ReserveArena(int64_t size_bytes);
+  // Changes only when a larger arena is reserved.
+  std::byte* arena() const { return arena_.data(); }
+
+ private:
+  std::vector<AlignedBuffer> variables_;
+  std::vector<AlignedBuffer> gradients_;
+  AlignedBuffer arena_;
+  MetricSums metrics_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_CPU_CPU_STATE_H_

@@ -1,0 +1,81 @@
+#include "worker/device/cpu/final_activation.h"
+
+#include "worker/device/cpu/kernels/activation.h"
+
+namespace paceline::cpu {
+
+Tensor* FinalActivation::AddForward(Tensor* values, bool is_done,
+                                    ProgramBuilder& builder) {
+  if (IsRowwise(function_)) {
+    return AddRowwiseForward(values, {values->shape.back(), 1}, builder);
+  }
+  output_ = values;
+  if (is_done) return output_;
+  input_ = values;
+  if (function_ == ActivationFunction::kLinear) return output_;
+
+  output_ = builder.NewTensor(values->shape);
+  builder.AddParallel({input_, output_}, values->count(), 1,
+                      [function = function_, in = input_, out = output_](
+                          int64_t begin, int64_t end) {
+                        ActivationForward(function, end - begin,
+                                          in->floats() + begin,
+                                          out->floats() + begin);
+                      });
+  return output_;
+}
+
+Tensor* FinalActivation::AddRowwiseForward(Tensor* values,
+                                           const RowGeometry& rows,
+                                           ProgramBuilder& builder) {
+  rows_ = rows;
+  input_ = values;
+  output_ = builder.NewTensor(values->shape);
+  const auto forward = function_ == ActivationFunction::kSoftmax
+                           ? SoftmaxForward
+                           : LogSoftmaxForward;
+  builder.AddParallel(
+      {input_, output_}, values->count() / rows.size, rows.size,
+      [forward, rows, in = input_, out = output_](int64_t begin, int64_t end) {
+        forward(rows, begin, end, in->floats(), out->floats());
+      });
+  return output_;
+}
+
+Tensor* FinalActivation::AddBackward(OutputGradient output,
+                                     ProgramBuilder& builder) const {
+  Tensor* const gradient = output.tensor;
+  if (output.before_activation || function_ == ActivationFunction::kLinear) {
+    return gradient;
+  }
+  if (IsRowwise(function_)) {
+    const auto backward = function_ == ActivationFunction::kSoftmax
+                              ? SoftmaxBackward
+                              : LogSoftmaxBackward;
+    builder.AddParallel(
+        {output_, gradient}, output_->count() / rows_.size, rows_.size,
+        [backward, rows = rows_, out = output_, gradient](int64_t begin,
+                                                          int64_t end) {
+          backward(rows, begin, end, out->floats(), gradient->floats());
+        });
+    return gradient;
+  }
+  if (function_ == ActivationFunction::kRelu) {
+    builder.AddParallel({output_, gradient}, output_->count(), 1,
+                        [out = output_, gradient](int64_t begin, int64_t end) {
+                          ReluBackward(end - begin, out->floats() + begin,
+                                       gradient->floats() + begin);
+                        });
+    return gradient;
+  }
+  builder.AddParallel({input_, gradient}, input_->count(), 1,
+                      [function = function_, in = input_, gradient](
+                          int64_t begin, int64_t end) {
+                        ActivationBackward(function, end - begin,
+                                           in->floats() + begin,
+                                           gradient->floats() + begin);
+                      });
+  return gradient;
+}
+
+}  // namespace paceline::cpu

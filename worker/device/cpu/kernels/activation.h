@@ -1,0 +1,35 @@
+// Activations over contiguous elements.
+#ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_ACTIVATION_H_
+#define PACELINE_WORKER_DEVICE_CPU_KERNELS_ACTIVATION_H_
+
+#include <cstdint>
+
+#include "common/model/activation.h"
+
+namespace paceline::cpu {
+
+// outputs = f(inputs), for a function that is not row-wise.
+void ActivationForward(ActivationFunction function, int64_t count,
+                       const float* inputs, float* outputs);
+
+// gradients *= f'(inputs).
+void ActivationBackward(ActivationFunction function, int64_t count,
+                        const float* inputs, float* gradients);
+
+// gradients = 0 where an output of the rectifier is 0.
+void ReluBackward(int64_t count, const float* outputs, float* gradients);
+
+// min(x, ceiling) for x > threshold, else slope · (x - threshold).
+struct BentRelu {
+  float threshold = 0;
+  float slope = 0;
+  float ceiling = 0;
+};
+void BentReluForward(const BentRelu& relu, int64_t count, const float* inputs,
+                     float* outputs);
+void BentReluBackward(const BentRelu& relu, int64_t count, const float* inputs,
+                      float* gradients);
+
+}  // namespace paceline::cpu
+
+#endif  // PACELINE_WORKER_DEVICE_CPU_KERNELS_ACTIVATION_H_

@@ -1,0 +1,31 @@
+// The layers that the CPU device computes. Each function is in a file of its
+// name, and makes the computation of a node of that layer; nodes outlive it.
+#ifndef PACELINE_WORKER_DEVICE_CPU_LAYERS_LAYERS_H_
+#define PACELINE_WORKER_DEVICE_CPU_LAYERS_LAYERS_H_
+
+#include <memory>
+
+#include "common/model/graph.h"
+#include "worker/device/cpu/node_computation.h"
+
+namespace paceline::cpu {
+
+using NodeFactory = std::unique_ptr<NodeComputation>(const Graph& graph,
+                                                     const Node& node);
+
+NodeFactory MakeActivation;
+NodeFactory MakeAveragePooling2D;
+// In average_pooling2d.cc.
+NodeFactory MakeGlobalAveragePooling2D;
+NodeFactory MakeConv2D;
+NodeFactory MakeDense;
+NodeFactory MakeDropout;
+NodeFactory MakeMaxPooling2D;
+NodeFactory MakeReLU;
+// Flatten and Reshape.
+NodeFactory MakeReshape;
+NodeFactory MakeSoftmax;
+
+}  // namespace paceline::cpu
+
+#endif  // PACELINE_WORKER_DEVICE_CPU_LAYERS_LAYERS_H_

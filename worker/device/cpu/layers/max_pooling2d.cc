@@ -1,0 +1,70 @@
+#include "common/model/layers/max_pooling2d.h"
+
+#include "worker/device/cpu/kernels/pooling.h"
+#include "worker/device/cpu/layers/layers.h"
+
+namespace paceline::cpu {
+namespace {
+
+class MaxPooling2DComputation final : public NodeComputation {
+ public:
+  MaxPooling2DComputation(const Graph& graph, const Node& node) : node_(node) {
+    const Node& input = graph.nodes[node.inputs[0]];
+    windows_ = std::make_shared<const PoolWindows>(
+        MakePoolWindows(static_cast<const MaxPooling2D&>(*node.layer).windows(),
+                        input.output_shape));
+    follows_relu_ =
+        input.layer->final_activation() == ActivationFunction::kRelu;
+  }
+
+  Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
+    input_ = input;
+    output_ = builder.NewTensor(builder.BatchShape(node_.output_shape));
+    builder.AddParallel({input_, output_}, input->shape[0], image_size(),
+                        [windows = windows_, in = input_, out = output_](
+                            int64_t begin, int64_t end) {
+                          MaxPoolForward(*windows, begin, end, in->floats(),
+                                         out->floats());
+                        });
+    return output_;
+  }
+
+  OutputGradient AddBackward(OutputGradient output, bool wants_input,
+                             ProgramBuilder& builder) override {
+    if (!wants_input) return {};
+    Tensor* const input_gradient = builder.NewTensor(input_->shape);
+    builder.AddParallel(
+        {input_, output_, output.tensor, input_gradient}, input_->shape[0],
+        image_size(),
+        [windows = windows_, through_relu = follows_relu_, in = input_,
+         out = output_, out_gradient = output.tensor,
+         input_gradient](int64_t begin, int64_t end) {
+          MaxPoolBackward(*windows, through_relu, begin, end, in->floats(),
+                          out->floats(), out_gradient->floats(),
+                          input_gradient->floats());
+        });
+    return {input_gradient, /*before_activation=*/follows_relu_};
+  }
+
+ private:
+  int64_t image_size() const {
+    return windows_->pixel_count * windows_->channels;
+  }
+
+  const Node& node_;
+  std::shared_ptr<const PoolWindows> windows_;
+  // The input is the output of a rectifier: the backward takes both steps at
+  // once.
+  bool follows_relu_ = false;
+  Tensor* input_ = nullptr;
+  Tensor* output_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<NodeComputation> MakeMaxPooling2D(const Graph& graph,
+                                                  const Node& node) {
+  return std::make_unique<MaxPooling2DComputation>(graph, node);
+}
+
+}  // namespace paceline::cpu

@@ -1,0 +1,46 @@
+#include "worker/device/cpu/onednn.h"
+
+#include "glog/logging.h"
+
+namespace paceline::cpu {
+
+dnnl::primitive_attr PrimitiveAttributes(bool relu) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (relu) {
+    dnnl::post_ops post_ops;
+    post_ops.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
+    attributes.set_post_ops(post_ops);
+  }
+  return attributes;
+}
+
+dnnl::memory::desc Layout(dnnl::memory::dims dims,
+                          dnnl::memory::format_tag format) {
+  return {std::move(dims), dnnl::memory::data_type::f32, format};
+}
+
+PrimitiveCall::PrimitiveCall(const dnnl::primitive& primitive,
+                             const dnnl::engine& engine,
+                             const std::vector<PrimitiveArgument>& arguments)
+    : primitive_(primitive), stream_(engine) {
+  for (const PrimitiveArgument& argument : arguments) {
+    dnnl::memory memory(argument.layout, engine, DNNL_MEMORY_NONE);
+    arguments_.push_back({argument.index, memory.get()});
+    bindings_.push_back({std::move(memory), argument.tensor, nullptr});
+  }
+}
+
+void PrimitiveCall::operator()(const Step& /*step*/) {
+  for (Binding& binding : bindings_) {
+    if (binding.data == binding.tensor->data()) continue;
+    binding.data = binding.tensor->data();
+    binding.memory.set_data_handle(binding.data);
+  }
+  const dnnl_status_t status = dnnl_primitive_execute(
+      primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()),
+      arguments_.data());
+  CHECK_EQ(status, dnnl_success) << "oneDNN cannot run a primitive";
+}
+
+}  // namespace paceline::cpu

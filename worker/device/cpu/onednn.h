@@ -1,0 +1,53 @@
+// oneDNN, as the CPU device uses it.
+#ifndef PACELINE_WORKER_DEVICE_CPU_ONEDNN_H_
+#define PACELINE_WORKER_DEVICE_CPU_ONEDNN_H_
+
+#include <dnnl.hpp>
+#include <utility>
+#include <vector>
+
+#include "worker/device/cpu/tensor.h"
+
+namespace paceline::cpu {
+
+// An argument of a primitive: DNNL_ARG_…, and how it lies in memory.
+struct PrimitiveArgument {
+  int index = 0;
+  Tensor* tensor = nullptr;
+  dnnl::memory::desc layout;
+};
+
+// Attributes of all primitives: the scratchpad is an argument. With `relu`,
+// the output is rectified.
+dnnl::primitive_attr PrimitiveAttributes(bool relu = false);
+
+// A layout of float32.
+dnnl::memory::desc Layout(dnnl::memory::dims dims,
+                          dnnl::memory::format_tag format);
+
+// Runs a primitive: an Operation. Its arguments are laid out beforehand;
+// dnnl::primitive::execute would do it at every call.
+class PrimitiveCall {
+ public:
+  PrimitiveCall(const dnnl::primitive& primitive, const dnnl::engine& engine,
+                const std::vector<PrimitiveArgument>& arguments);
+
+  void operator()(const Step& step);
+
+ private:
+  struct Binding {
+    dnnl::memory memory;
+    const Tensor* tensor;
+    // What oneDNN takes for the tensor's address.
+    std::byte* data;
+  };
+
+  dnnl::primitive primitive_;
+  dnnl::stream stream_;
+  std::vector<Binding> bindings_;
+  std::vector<dnnl_exec_arg_t> arguments_;
+};
+
+}  // namespace paceline::cpu
+
+#endif  // PACELINE_WORKER_DEVICE_CPU_ONEDNN_H_

@@ -1,0 +1,227 @@
+#include "worker/device/cpu/program_compiler.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/model/loss_input.h"
+#include "worker/device/cpu/kernels/regularization.h"
+#include "worker/device/cpu/losses/loss_kernel.h"
+#include "worker/device/cpu/metrics/metric_kernel.h"
+#include "worker/device/cpu/node_computation.h"
+#include "worker/device/cpu/parallel.h"
+
+namespace paceline::cpu {
+namespace {
+
+// Runs `add`, which adds the operations of a layer.
+template <typename Add>
+absl::Status CatchErrors(const Layer& layer, const Add& add) {
+  try {
+    add();
+    return absl::OkStatus();
+  } catch (const dnnl::error& error) {
+    const std::string message =
+        absl::StrCat("layer ", layer.name, ": oneDNN: ", error.what());
+    switch (error.status) {
+      case dnnl_out_of_memory:
+        return absl::ResourceExhaustedError(message);
+      case dnnl_unimplemented:
+        return absl::UnimplementedError(message);
+      default:
+        return absl::InternalError(message);
+    }
+  }
+}
+
+// Adds what a batch sums up to element `index` of the metrics.
+void AddToMetrics(const Step& step, size_t index, const Tensor& values) {
+  const auto* of_example = reinterpret_cast<const double*>(values.data());
+  double sum = 0;
+  for (int64_t i = 0; i < values.count(); ++i) sum += of_example[i];
+  step.metrics->totals[index] += sum;
+  step.metrics->counts[index] += static_cast<double>(values.count());
+}
+
+class ProgramCompiler {
+ public:
+  ProgramCompiler(const ProgramSpec& spec, CpuState& state,
+                  const dnnl::engine& engine)
+      : spec_(spec), graph_(*spec.graph), builder_(spec, state, engine) {}
+
+  absl::StatusOr<ProgramParts> Compile() {
+    RETURN_IF_ERROR(AddForward());
+    Tensor* gradient = nullptr;
+    const LossInput loss_input = ResolveLossInput(graph_, *spec_.loss);
+    if (builder_.is_training()) {
+      gradient = builder_.NewTensor(outputs_[graph_.output]->shape);
+    }
+    RETURN_IF_ERROR(AddLoss(*spec_.loss, loss_input, 0, gradient));
+    AddPenalties();
+    RETURN_IF_ERROR(AddMetrics());
+    if (builder_.is_training()) {
+      RETURN_IF_ERROR(AddBackward({gradient, loss_input.before_activation}));
+    }
+    return std::move(builder_).Build(outputs_[graph_.output]);
+  }
+
+ private:
+  absl::Status AddForward() {
+    outputs_ = {builder_.features()};
+    computations_.emplace_back();
+    has_variables_ = {false};
+    for (size_t i = 1; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      ASSIGN_OR_RETURN(computations_.emplace_back(),
+                       MakeNodeComputation(graph_, node));
+      RETURN_IF_ERROR(CatchErrors(*node.layer, [&] {
+        outputs_.push_back(computations_.back()->AddForward(
+            outputs_[node.inputs[0]], builder_));
+      }));
+      has_variables_.push_back(has_variables_[node.inputs[0]] ||
+                               !node.variables.empty());
+    }
+    return absl::OkStatus();
+  }
+
+  // What a loss reads.
+  Tensor* InputOf(const LossInput& input) const {
+    return input.before_activation
+               ? computations_[graph_.output]->before_activation()
+               : outputs_[graph_.output];
+  }
+
+  // Sums a loss up in element `index` of the metrics, and writes its gradient
+  // unless that is null.
+  absl::Status AddLoss(const Loss& loss, const LossInput& loss_input,
+                       size_t index, Tensor* gradient) {
+    ASSIGN_OR_RETURN(
+        std::unique_ptr<const LossKernel> kernel,
+        MakeLossKernel(loss, loss_input.from_logits, graph_.output_shape()));
+    Tensor* const input = InputOf(loss_input);
+    Tensor* const labels = builder_.labels();
+    Tensor* const values =
+        builder_.NewTensor({spec_.batch_size}, DataType::kFloat64);
+    std::vector<const Tensor*> used = {input, labels, values};
+    if (gradient != nullptr) used.push_back(gradient);
+    builder_.Add(std::move(used), [kernel = std::move(kernel), input, labels,
+                                   values, gradient, index](const Step& step) {
+      const int64_t count = values->count();
+      ParallelFor(
+          count, input->count() / count, [&](int64_t begin, int64_t end) {
+            kernel->Run({.begin = begin,
+                         .end = end,
+                         .outputs = input->floats(),
+                         .labels = labels->data(),
+                         .values = reinterpret_cast<double*>(values->data()),
+                         .gradients =
+                             gradient == nullptr ? nullptr : gradient->floats(),
+                         .gradient_scale = 1 / step.batch.loss_divisor});
+          });
+      AddToMetrics(step, index, *values);
+    });
+    return absl::OkStatus();
+  }
+
+  // Regularization counts in the loss, once an example.
+  void AddPenalties() {
+    for (size_t i = 0; i < graph_.variables.size(); ++i) {
+      const Regularizer& regularizer = graph_.variables[i].regularizer;
+      if (regularizer.l1 == 0 && regularizer.l2 == 0) continue;
+      builder_.Add(
+          {}, [regularizer, variable = builder_.variable(static_cast<int>(i))](
+                  const Step& step) {
+            step.metrics->totals[0] +=
+                static_cast<double>(step.batch.count) *
+                PenaltyOf(regularizer, variable->count(), variable->floats());
+          });
+    }
+  }
+
+  absl::Status AddMetrics() {
+    for (size_t i = 0; i < spec_.metrics.size(); ++i) {
+      const Metric& metric = *spec_.metrics[i];
+      // The loss is element 0.
+      const size_t index = i + 1;
+      if (const Loss* loss = metric.mean_of(); loss != nullptr) {
+        RETURN_IF_ERROR(AddLoss(*loss, ResolveLossInput(graph_, *loss), index,
+                                /*gradient=*/nullptr));
+        continue;
+      }
+      ASSIGN_OR_RETURN(std::unique_ptr<const MetricKernel> kernel,
+                       MakeMetricKernel(metric, graph_.output_shape()));
+      AddMetric(std::move(kernel), index);
+    }
+    return absl::OkStatus();
+  }
+
+  void AddMetric(std::unique_ptr<const MetricKernel> kernel, size_t index) {
+    Tensor* const output = outputs_[graph_.output];
+    Tensor* const labels = builder_.labels();
+    Tensor* const values =
+        builder_.NewTensor({spec_.batch_size}, DataType::kFloat64);
+    builder_.Add(
+        {output, labels, values}, [kernel = std::move(kernel), output, labels,
+                                   values, index](const Step& step) {
+          auto* const of_example = reinterpret_cast<double*>(values->data());
+          const int64_t count = values->count();
+          ParallelFor(
+              count, output->count() / count, [&](int64_t begin, int64_t end) {
+                for (int64_t i = begin; i < end; ++i) {
+                  of_example[i] =
+                      kernel->ValueOf(i, output->floats(), labels->data());
+                }
+              });
+          AddToMetrics(step, index, *values);
+        });
+  }
+
+  // Down to the first layer with variables.
+  absl::Status AddBackward(OutputGradient gradient) {
+    for (int i = graph_.output; has_variables_[i];) {
+      const Node& node = graph_.nodes[i];
+      const int input = node.inputs[0];
+      RETURN_IF_ERROR(CatchErrors(*node.layer, [&] {
+        gradient = computations_[i]->AddBackward(
+            gradient, /*wants_input=*/has_variables_[input], builder_);
+      }));
+      i = input;
+    }
+    return absl::OkStatus();
+  }
+
+  const ProgramSpec& spec_;
+  const Graph& graph_;
+  ProgramBuilder builder_;
+  // Of each node; the input has no computation.
+  std::vector<std::unique_ptr<NodeComputation>> computations_;
+  std::vector<Tensor*> outputs_;
+  // Whether a node or one before it has variables.
+  std::vector<bool> has_variables_;
+};
+
+}  // namespace
+
+absl::Status CheckGraph(const Graph& graph) {
+  for (size_t i = 1; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (node.inputs != std::vector<int>{static_cast<int>(i) - 1}) {
+      return absl::UnimplementedError(absl::StrCat(
+          "layer ", node.layer->name,
+          ": the cpu device computes stacks of layers, each reading the one "
+          "before it"));
+    }
+    RETURN_IF_ERROR(MakeNodeComputation(graph, node).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
+                                            CpuState& state,
+                                            const dnnl::engine& engine) {
+  return ProgramCompiler(spec, state, engine).Compile();
+}
+
+}  // namespace paceline::cpu

@@ -1,0 +1,27 @@
+// From a model to the operations of a program: forward, loss and metrics,
+// backward.
+#ifndef PACELINE_WORKER_DEVICE_CPU_PROGRAM_COMPILER_H_
+#define PACELINE_WORKER_DEVICE_CPU_PROGRAM_COMPILER_H_
+
+#include <dnnl.hpp>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/model/graph.h"
+#include "worker/device/cpu/cpu_state.h"
+#include "worker/device/cpu/program_builder.h"
+#include "worker/device/device.h"
+
+namespace paceline::cpu {
+
+// Unimplemented names a layer that the device cannot compute.
+absl::Status CheckGraph(const Graph& graph);
+
+// For a batch size and mode. oneDNN's errors name the layer.
+absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
+                                            CpuState& state,
+                                            const dnnl::engine& engine);
+
+}  // namespace paceline::cpu
+
+#endif  // PACELINE_WORKER_DEVICE_CPU_PROGRAM_COMPILER_H_
