@@ -1,5 +1,6 @@
 #include "tests/conformance/devices.h"
 
+#include "worker/device/cpu/cpu_device.h"
 #include "worker/device/reference/reference_device.h"
 
 namespace paceline {
@@ -13,12 +14,17 @@ std::unique_ptr<Device> Make() {
   return std::make_unique<D>();
 }
 
+std::unique_ptr<Device> MakeCpu() {
+  return std::make_unique<CpuDevice>(CpuDeviceOptions{.threads = 2});
+}
+
 }  // namespace
 
 const std::vector<DeviceUnderTest>& DevicesUnderTest() {
   static const auto& devices = *new std::vector<DeviceUnderTest>{
       {"reference_float64", Make<ReferenceDevice<double>>, 1e-12},
       {"reference", Make<ReferenceDevice<float>>, kFloat32Tolerance},
+      {"cpu", MakeCpu, kFloat32Tolerance},
   };
   return devices;
 }
