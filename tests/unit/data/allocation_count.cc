@@ -1,6 +1,7 @@
 #include "tests/unit/data/allocation_count.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 
 namespace {
@@ -17,13 +18,15 @@ int64_t AllocationCount() { return allocation_count.load(); }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-// glibc lets a program put its own functions before these and reach them still.
+// glibc lets a program put functions before its own and reach those still.
 extern "C" {
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are glibc's.
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* memory, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
+// NOLINTEND(bugprone-reserved-identifier)
 
 void* malloc(size_t size) {
   allocation_count.fetch_add(1, std::memory_order_relaxed);
@@ -43,6 +46,12 @@ void* realloc(void* memory, size_t size) {
 void* aligned_alloc(size_t alignment, size_t size) {
   allocation_count.fetch_add(1, std::memory_order_relaxed);
   return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void** memory, size_t alignment, size_t size) {
+  allocation_count.fetch_add(1, std::memory_order_relaxed);
+  *memory = __libc_memalign(alignment, size);
+  return *memory == nullptr ? ENOMEM : 0;
 }
 
 }  // extern "C"

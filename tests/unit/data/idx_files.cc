@@ -23,8 +23,8 @@ std::string IdxBytes(int type_code, const std::vector<uint32_t>& dimensions,
 
 std::string WriteTestFile(const std::string& name, const std::string& bytes) {
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-  const std::string path = testing::TempDir() + test->test_suite_name() + "." +
-                           test->name() + "." + name;
+  std::string path = testing::TempDir() + test->test_suite_name() + "." +
+                     test->name() + "." + name;
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }
