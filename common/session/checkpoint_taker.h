@@ -1,0 +1,60 @@
+// Carries out the taking of a checkpoint: snapshots, files, manifest.
+#ifndef PACELINE_COMMON_SESSION_CHECKPOINT_TAKER_H_
+#define PACELINE_COMMON_SESSION_CHECKPOINT_TAKER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/base/mutex.h"
+#include "common/checkpoint/manifest.h"
+#include "common/session/session.h"
+#include "common/session/shard_calls.h"
+#include "common/session/shared_session.h"
+
+namespace paceline {
+
+// One checkpoint at a time, as the session asks for them:
+//
+//   Take ──> Snapshot on all shards ──> SnapshotTaken (training goes on)
+//        ──> WriteCheckpoint on all ──> Poll: manifest, old ones deleted
+//        ──> CheckpointWritten
+//
+// Not thread-safe: for the leader's thread. Answers of shards come on threads
+// of gRPC's and are handed over.
+class CheckpointTaker {
+ public:
+  // `directory` holds the checkpoints, of which `keep` stay. `manifest` has all
+  // that does not change from one to the next. `session` and `shards` outlive
+  // the taker.
+  CheckpointTaker(std::string directory, int keep, Manifest manifest,
+                  SharedSession& session, ShardCalls& shards);
+
+  void Take(const TakeCheckpoint& action);
+
+  // Completes a checkpoint whose files are on disk. To be called often.
+  void Poll();
+
+ private:
+  void Write();
+  absl::Status Complete(
+      const std::vector<v1::WriteCheckpointResponse>& answers);
+  void Report(const absl::Status& status);
+
+  const std::string directory_;
+  const int keep_;
+  SharedSession& session_;
+  ShardCalls& shards_;
+  // Of the checkpoint that is being taken.
+  Manifest manifest_;
+  std::string folder_;
+
+  using Answers = absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>;
+  Mutex mutex_;
+  std::unique_ptr<Answers> answers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_CHECKPOINT_TAKER_H_

@@ -1,0 +1,216 @@
+#include "common/session/leader.h"
+
+#include <glog/logging.h>
+
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
+#include "common/job/job_fingerprint.h"
+#include "common/job/job_model.h"
+#include "common/limits.h"
+#include "common/optimizer/optimizer.h"
+#include "common/sharding/shard_plan.h"
+
+namespace paceline {
+namespace {
+
+// How long the loop waits for something to do before it looks around.
+constexpr absl::Duration kLoopInterval = absl::Milliseconds(20);
+
+int CountPs(const std::vector<ExpectedTask>& tasks) {
+  int count = 0;
+  for (const ExpectedTask& task : tasks) {
+    if (task.id.type == TaskType::kPs) ++count;
+  }
+  return count;
+}
+
+// What every checkpoint of the job has in common.
+absl::StatusOr<Manifest> MakeManifest(const LeaderOptions& options,
+                                      const JobModel& model,
+                                      const Optimizer& optimizer) {
+  Manifest manifest;
+  manifest.job_name = options.job.name();
+  manifest.job_fingerprint = JobFingerprint(options.job);
+  manifest.slot_names = optimizer.slot_names();
+  const int shard_count = CountPs(options.tasks);
+  if (shard_count == 0) return manifest;
+  ASSIGN_OR_RETURN(const ShardPlan plan,
+                   ShardPlan::Make(model.graph.variables, shard_count,
+                                   options.job.partitioner(), sizeof(float)));
+  manifest.variables = StoredVariables(model.graph.variables, plan);
+  return manifest;
+}
+
+// Fills in what the checkpoint to go on from says of the session.
+absl::Status Restore(const LeaderOptions& options, SessionOptions& session) {
+  if (options.restore_path.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(options.restore_path));
+  session.restore_path = options.restore_path;
+  session.restore = manifest.session;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
+  ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(options.job));
+  ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> made,
+                   MakeOptimizer(options.job.optimizer()));
+  const std::shared_ptr<const Optimizer> optimizer = std::move(made);
+  ASSIGN_OR_RETURN(Manifest manifest, MakeManifest(options, model, *optimizer));
+
+  SessionOptions session_options;
+  session_options.job = options.job;
+  session_options.tasks = options.tasks;
+  for (const auto& metric : model.metrics) {
+    session_options.metric_names.push_back(metric->name);
+  }
+  session_options.version = options.version;
+  session_options.job_fingerprint = JobFingerprint(options.job);
+  session_options.evaluate_checkpoint = options.evaluate_checkpoint;
+  session_options.learning_rate = [optimizer](int64_t iterations) {
+    return optimizer->LearningRate(iterations);
+  };
+  RETURN_IF_ERROR(Restore(options, session_options));
+  session_options.heartbeat_timeout = limits::kHeartbeatTimeout;
+  session_options.stall_timeout = limits::kStallTimeout;
+  session_options.start_timeout = options.start_timeout;
+  session_options.shutdown_timeout = limits::kShutdownTimeout;
+  ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                   Session::Create(std::move(session_options), absl::Now()));
+
+  std::unique_ptr<Leader> leader(
+      new Leader(std::move(options), std::move(manifest), std::move(session)));
+  ASSIGN_OR_RETURN(
+      leader->server_,
+      RpcServer::Start(leader->options_.listen_address, {&leader->service_}));
+  return leader;
+}
+
+Leader::Leader(LeaderOptions options, Manifest manifest,
+               std::unique_ptr<Session> session)
+    : options_(std::move(options)),
+      manifest_(std::move(manifest)),
+      session_(std::move(session)),
+      service_(session_),
+      progress_bar_(options_.progress, options_.is_terminal,
+                    static_cast<int>(options_.job.epochs())) {}
+
+Leader::~Leader() { session_.Close(); }
+
+Outcome Leader::Run(const std::function<void()>& poll) {
+  bool all_gone = false;
+  while (!all_gone) {
+    poll();
+    for (const Action& action : session_.TakeActions(kLoopInterval)) {
+      std::visit([this](const auto& each) { CarryOut(each); }, action);
+    }
+    if (checkpoints_ != nullptr) checkpoints_->Poll();
+    ShowProgress();
+    all_gone = session_.Handle([](Session& session, absl::Time now) {
+      return session.ended() && session.AllGone(now);
+    });
+  }
+  session_.Close();
+  shards_.reset();
+  session_.Handle([this](Session& session, absl::Time) {
+    outcome_.history = session.history();
+    outcome_.tasks = session.Tasks();
+  });
+  return std::move(outcome_);
+}
+
+void Leader::TaskExited(TaskId task, int exit_code) {
+  session_.Handle([&](Session& session, absl::Time now) {
+    session.TaskExited(task, exit_code, now);
+  });
+}
+
+void Leader::Stop(const absl::Status& reason) {
+  session_.Handle(
+      [&](Session& session, absl::Time now) { session.Stop(reason, now); });
+}
+
+void Leader::CarryOut(const InitializeShards& action) {
+  const std::vector<TaskView> tasks = session_.Handle(
+      [](Session& session, absl::Time) { return session.Tasks(); });
+  std::vector<std::string> addresses;
+  for (const TaskView& task : tasks) {
+    if (task.id.type == TaskType::kPs) addresses.push_back(task.address);
+  }
+  shards_ = std::make_unique<ShardCalls>(options_.job, addresses);
+  checkpoints_ = std::make_unique<CheckpointTaker>(
+      absl::StrCat(options_.output_dir, "/checkpoint"),
+      static_cast<int>(options_.job.checkpoint().keep()), manifest_, session_,
+      *shards_);
+  shards_->Initialize(
+      action.restore_path, limits::kCheckpointTimeout,
+      [this](
+          const absl::StatusOr<std::vector<v1::InitializeResponse>>& answers) {
+        session_.Handle([&](Session& session, absl::Time now) {
+          session.ShardsInitialized(
+              answers.status(),
+              answers.ok() ? static_cast<int64_t>(answers->front().step()) : 0,
+              now);
+        });
+      });
+}
+
+void Leader::CarryOut(const FenceWorker& action) {
+  shards_->Fence(
+      action.worker, limits::kPsTimeout,
+      [this, worker = action.worker](
+          const absl::StatusOr<std::vector<v1::FenceResponse>>& answers) {
+        session_.Handle([&](Session& session, absl::Time now) {
+          session.Fenced(worker, answers, now);
+        });
+      });
+}
+
+void Leader::CarryOut(const TakeCheckpoint& action) {
+  checkpoints_->Take(action);
+}
+
+void Leader::CarryOut(const EpochBegan& action) {
+  progress_bar_.BeginEpoch(action.epoch, action.steps_done);
+}
+
+void Leader::CarryOut(const EpochEnded& action) {
+  progress_bar_.EndEpoch(action.record);
+}
+
+void Leader::CarryOut(const TestEnded& action) {
+  outcome_.evaluation = action.logs;
+}
+
+void Leader::CarryOut(const Ended& action) {
+  outcome_.status = action.status;
+  outcome_.task = action.task;
+  outcome_.total_seconds =
+      absl::ToDoubleSeconds(absl::Now() - options_.process_start);
+}
+
+void Leader::CarryOut(const Notice& action) { LOG(WARNING) << action.message; }
+
+void Leader::ShowProgress() {
+  const ProgressView view =
+      session_.Handle([this](Session& session, absl::Time) {
+        for (v1::StepReport& step : session.TakeStepReports()) {
+          outcome_.steps.push_back(std::move(step));
+        }
+        return session.Progress();
+      });
+  if (view.phase == v1::PHASE_UNSPECIFIED) return;
+  if (outcome_.first_step_seconds == 0 && view.steps_done > 0) {
+    outcome_.first_step_seconds =
+        absl::ToDoubleSeconds(absl::Now() - options_.process_start);
+  }
+  progress_bar_.Update(view);
+}
+
+}  // namespace paceline

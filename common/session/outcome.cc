@@ -1,0 +1,49 @@
+#include "common/session/outcome.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "common/base/status_macros.h"
+#include "common/session/result_writer.h"
+
+namespace paceline {
+namespace {
+
+// "parameter_server", as a job writes it.
+std::string StrategyName(v1::Strategy strategy) {
+  const absl::string_view name = v1::Strategy_Name(strategy);
+  return absl::AsciiStrToLower(absl::StripPrefix(name, "STRATEGY_"));
+}
+
+}  // namespace
+
+absl::Status WriteOutcome(
+    const std::string& output_dir, const v1::Job& job, const Outcome& outcome,
+    const std::function<std::optional<int>(TaskId)>& exit_code) {
+  JobResult result;
+  result.name = job.name();
+  result.strategy = StrategyName(job.strategy());
+  result.status = outcome.status;
+  result.blamed = outcome.task;
+  result.history = outcome.history;
+  result.evaluation = outcome.evaluation;
+  result.first_step_seconds = outcome.first_step_seconds;
+  result.total_seconds = outcome.total_seconds;
+  for (const TaskView& task : outcome.tasks) {
+    result.tasks.push_back(
+        {task.id, task.address, task.peak_rss_bytes, exit_code(task.id)});
+  }
+  RETURN_IF_ERROR(WriteHistory(output_dir, outcome.history));
+  if (job.log_steps()) RETURN_IF_ERROR(WriteSteps(output_dir, outcome.steps));
+  return WriteResult(output_dir, result);
+}
+
+int ExitCode(const Outcome& outcome) {
+  if (outcome.status.ok()) return 0;
+  if (absl::IsCancelled(outcome.status)) return 130;
+  const bool bad_input = absl::IsInvalidArgument(outcome.status) ||
+                         absl::IsNotFound(outcome.status);
+  return bad_input && outcome.first_step_seconds == 0 ? 2 : 1;
+}
+
+}  // namespace paceline

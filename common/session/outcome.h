@@ -1,0 +1,46 @@
+// How a job ended, and the files that tell it.
+#ifndef PACELINE_COMMON_SESSION_OUTCOME_H_
+#define PACELINE_COMMON_SESSION_OUTCOME_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/cluster/task.h"
+#include "common/session/session.h"
+#include "paceline/v1/coordinator.pb.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+
+// How a job ended.
+struct Outcome {
+  // OK: succeeded. Cancelled: stopped.
+  absl::Status status;
+  // Who is to blame, if anybody.
+  std::optional<TaskId> task;
+  std::vector<EpochRecord> history;
+  // Of data.test; empty if it was not evaluated.
+  Logs evaluation;
+  std::vector<v1::StepReport> steps;
+  std::vector<TaskView> tasks;
+  // From process_start to the end of step 1; 0 if there was none.
+  double first_step_seconds = 0;
+  double total_seconds = 0;
+};
+
+// Writes result.json, history.csv and, if there are steps, steps.csv into
+// `output_dir`. `exit_code` gives those of tasks that the leader started.
+absl::Status WriteOutcome(
+    const std::string& output_dir, const v1::Job& job, const Outcome& outcome,
+    const std::function<std::optional<int>(TaskId)>& exit_code);
+
+// The exit code of the leader's process: 0 success, 1 the job failed, 2 a bad
+// job or data file found before step 1, 130 stopped.
+int ExitCode(const Outcome& outcome);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_OUTCOME_H_

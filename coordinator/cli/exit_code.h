@@ -1,0 +1,16 @@
+// Exit codes of the coordinator.
+#ifndef PACELINE_COORDINATOR_CLI_EXIT_CODE_H_
+#define PACELINE_COORDINATOR_CLI_EXIT_CODE_H_
+
+namespace paceline {
+
+inline constexpr int kSuccess = 0;
+// The job failed.
+inline constexpr int kJobFailed = 1;
+// Wrong use, or a bad job or data file found before step 1.
+inline constexpr int kBadInput = 2;
+inline constexpr int kInterrupted = 130;
+
+}  // namespace paceline
+
+#endif  // PACELINE_COORDINATOR_CLI_EXIT_CODE_H_

@@ -1,0 +1,92 @@
+#include "coordinator/local_cluster.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/status_macros.h"
+
+namespace paceline {
+namespace {
+
+// Between two looks at whether children have ended.
+constexpr absl::Duration kPollInterval = absl::Milliseconds(10);
+
+ChildOptions TaskProcess(const LocalClusterOptions& options, TaskId task,
+                         int threads) {
+  const bool is_ps = task.type == TaskType::kPs;
+  ChildOptions child;
+  child.command = {
+      absl::StrCat(options.program_folder, is_ps ? "/ps_server" : "/worker"),
+      absl::StrCat("--coordinator=", options.coordinator_address),
+      absl::StrCat("--index=", task.index), "--listen=127.0.0.1:0"};
+  if (!is_ps) child.command.push_back(absl::StrCat("--threads=", threads));
+  // The cluster is given by these options. OpenMP's threads must not spin:
+  // processes outnumber cores.
+  child.environment = {{"TF_CONFIG", ""}, {"OMP_WAIT_POLICY", "PASSIVE"}};
+  child.log_path =
+      absl::StrCat(options.log_folder, "/", task.ToString(), ".log");
+  return child;
+}
+
+}  // namespace
+
+absl::StatusOr<LocalCluster> LocalCluster::Start(
+    const LocalClusterOptions& options) {
+  const auto workers =
+      std::count_if(options.tasks.begin(), options.tasks.end(),
+                    [](TaskId task) { return task.type == TaskType::kWorker; });
+  const int cores =
+      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int threads =
+      std::max(1, cores / std::max(1, static_cast<int>(workers)));
+  LocalCluster cluster;
+  for (const TaskId task : options.tasks) {
+    absl::StatusOr<Child> child =
+        Child::Spawn(TaskProcess(options, task, threads));
+    if (!child.ok()) return Annotate(child.status(), task.ToString());
+    cluster.running_.emplace(task, *std::move(child));
+  }
+  return cluster;
+}
+
+std::vector<std::pair<TaskId, int>> LocalCluster::TakeExits() {
+  std::vector<std::pair<TaskId, int>> exits;
+  for (auto it = running_.begin(); it != running_.end();) {
+    const std::optional<int> code = it->second.Poll();
+    if (!code.has_value()) {
+      ++it;
+      continue;
+    }
+    exits.emplace_back(it->first, *code);
+    exit_codes_[it->first] = *code;
+    it = running_.erase(it);
+  }
+  return exits;
+}
+
+void LocalCluster::Shutdown(absl::Duration timeout) {
+  const absl::Time deadline = absl::Now() + timeout;
+  while (true) {
+    TakeExits();
+    if (running_.empty()) return;
+    if (absl::Now() >= deadline) break;
+    absl::SleepFor(kPollInterval);
+  }
+  for (auto& [task, child] : running_) child.Kill(SIGKILL);
+  while (!running_.empty()) {
+    TakeExits();
+    absl::SleepFor(kPollInterval);
+  }
+}
+
+std::optional<int> LocalCluster::exit_code(TaskId task) const {
+  const auto it = exit_codes_.find(task);
+  if (it == exit_codes_.end()) return std::nullopt;
+  return it->second;
+}
+
+}  // namespace paceline

@@ -1,0 +1,55 @@
+// A cluster of processes on this machine, for one job.
+#ifndef PACELINE_COORDINATOR_LOCAL_CLUSTER_H_
+#define PACELINE_COORDINATOR_LOCAL_CLUSTER_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/cluster/task.h"
+#include "common/process/child.h"
+
+namespace paceline {
+
+struct LocalClusterOptions {
+  // Where the programs `ps_server` and `worker` are.
+  std::string program_folder;
+  // Gets <type>-<index>.log of each task; exists.
+  std::string log_folder;
+  // Of the leader.
+  std::string coordinator_address;
+  std::vector<TaskId> tasks;
+};
+
+// Children end with this process, however it ends. Not thread-safe; to be used
+// by the main thread alone (see Child).
+class LocalCluster {
+ public:
+  // Starts all tasks. They take free ports of the loopback interface and tell
+  // them to the leader as they register.
+  static absl::StatusOr<LocalCluster> Start(const LocalClusterOptions& options);
+
+  // Tasks that ended since the last call, with their exit codes.
+  std::vector<std::pair<TaskId, int>> TakeExits();
+
+  // Waits at most `timeout` for all to end, then kills what is left.
+  void Shutdown(absl::Duration timeout);
+
+  // The exit code of a task that has ended.
+  std::optional<int> exit_code(TaskId task) const;
+
+ private:
+  LocalCluster() = default;
+
+  std::map<TaskId, Child> running_;
+  std::map<TaskId, int> exit_codes_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COORDINATOR_LOCAL_CLUSTER_H_

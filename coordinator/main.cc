@@ -1,0 +1,90 @@
+// coordinator: runs, checks and evaluates jobs. See --help.
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "absl/time/clock.h"
+#include "common/process/interrupt.h"
+#include "common/process/logging.h"
+#include "coordinator/cli/exit_code.h"
+#include "coordinator/cli/run.h"
+
+namespace paceline {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void AddJobOptions(CLI::App& verb, RunOptions& options) {
+  verb.add_option("--set", options.overrides,
+                  "path.to.field=value: changes a field of the job.");
+  verb.add_option("--output", options.output_dir,
+                  "Folder for the result, logs and checkpoints; default "
+                  "out/<name of the job>.");
+}
+
+int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
+  CLI::App app(
+      "Runs training jobs on clusters of workers and parameter servers.");
+  app.set_version_flag("--version", PACELINE_VERSION);
+  app.require_subcommand(1);
+  RunOptions options;
+  options.process_start = start;
+  options.tf_config = Environment("TF_CONFIG");
+  options.program_folder =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
+  std::string format = "text";
+  const auto add_format = [&format](CLI::App& verb) {
+    verb.add_option("-o", format, "What is printed: text or json.")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+  };
+
+  CLI::App& run = *app.add_subcommand(
+      "run",
+      "Trains a job: on a cluster of processes on this machine, or, with "
+      "TF_CONFIG set, as the chief of its cluster.");
+  run.add_option("JOB", options.job_path, "The job, YAML or JSON.")->required();
+  AddJobOptions(run, options);
+  run.add_flag("--resume", options.resume,
+               "Goes on from the checkpoint in the output folder.");
+
+  CLI::App& evaluate = *app.add_subcommand(
+      "evaluate", "Evaluates data.test with the variables of a checkpoint.");
+  evaluate
+      .add_option("CHECKPOINT", options.evaluate_checkpoint,
+                  "A checkpoint, or the folder of a job's checkpoints.")
+      ->required();
+  evaluate.add_option("--job", options.job_path, "The job, YAML or JSON.")
+      ->required();
+  AddJobOptions(evaluate, options);
+  add_format(evaluate);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kSuccess : kBadInput;
+  }
+  options.print_json = format == "json";
+  return RunJob(options, interrupt);
+}
+
+}  // namespace
+}  // namespace paceline
+
+int main(int argc, char** argv) {
+  const absl::Time start = absl::Now();
+  paceline::StartLogging("coordinator", /*quiet=*/true);
+  const auto interrupt = paceline::Interrupt::Watch();
+  if (!interrupt.ok()) {
+    std::cerr << "error: " << interrupt.status().message() << "\n";
+    return paceline::kJobFailed;
+  }
+  return paceline::Main(argc, argv, start, **interrupt);
+}

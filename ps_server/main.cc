@@ -1,0 +1,30 @@
+// ps_server: holds a shard of a job's variables. See --help.
+
+#include <cstdlib>
+
+#include "CLI/CLI.hpp"
+#include "absl/time/clock.h"
+#include "common/process/logging.h"
+#include "common/process/task_program.h"
+#include "ps_server/ps_server.h"
+
+int main(int argc, char** argv) {
+  paceline::StartLogging("ps_server", /*quiet=*/false);
+  CLI::App app(
+      "Holds a shard of a job's variables and applies the gradients that "
+      "workers push. Its place comes from TF_CONFIG, or from --coordinator and "
+      "--index; the leader tells it the job.");
+  app.set_version_flag("--version", PACELINE_VERSION);
+  paceline::TaskProgram program(paceline::TaskType::kPs);
+  program.AddOptions(app);
+  CLI11_PARSE(app, argc, argv);
+
+  const char* tf_config = std::getenv("TF_CONFIG");
+  const auto place = program.Resolve(tf_config == nullptr ? "" : tf_config);
+  if (!place.ok()) return paceline::ExitWith(place.status());
+  paceline::PsServerOptions options;
+  options.member = program.MemberFor(*place, PACELINE_VERSION);
+  options.listen_address = place->listen_address;
+  options.advertised_address = place->advertised_address;
+  return paceline::ExitWith(paceline::RunPsServer(std::move(options)));
+}

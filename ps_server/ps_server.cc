@@ -1,0 +1,71 @@
+#include "ps_server/ps_server.h"
+
+#include <glog/logging.h>
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/mutex.h"
+#include "common/base/status_macros.h"
+#include "common/rpc/rpc_server.h"
+#include "ps_server/ps_service.h"
+#include "ps_server/shard.h"
+
+namespace paceline {
+namespace {
+
+// Something that happens once and can be waited for.
+class Notification {
+ public:
+  void Notify() {
+    MutexLock lock(mutex_);
+    happened_ = true;
+    changed_.NotifyAll();
+  }
+  void Wait() {
+    MutexLock lock(mutex_);
+    while (!happened_) changed_.WaitFor(mutex_, absl::Seconds(1));
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  bool happened_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+// "127.0.0.1:0" with the port taken.
+std::string WithPort(absl::string_view address, int port) {
+  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
+}
+
+}  // namespace
+
+absl::Status RunPsServer(PsServerOptions options) {
+  Shard shard(options.member.incarnation);
+  PsService service(shard);
+  ASSIGN_OR_RETURN(const std::unique_ptr<RpcServer> server,
+                   RpcServer::Start(options.listen_address, {&service}));
+  options.member.address =
+      options.advertised_address.empty()
+          ? WithPort(options.listen_address, server->port())
+          : options.advertised_address;
+  LOG(INFO) << "listening on " << options.member.address;
+
+  // While the leader lives, its word ends this process in order; if it is lost,
+  // on_stop ends it at once.
+  Notification stopped;
+  const auto on_lost = options.member.on_stop;
+  options.member.on_stop = [&](absl::Status status) {
+    if (!status.ok()) on_lost(status);
+    stopped.Notify();
+  };
+  ASSIGN_OR_RETURN(const std::unique_ptr<Member> member,
+                   Member::Join(options.member));
+  stopped.Wait();
+  member->Leave(absl::OkStatus());
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

@@ -1,0 +1,28 @@
+// A parameter server from its registration to its goodbye.
+#ifndef PACELINE_PS_SERVER_PS_SERVER_H_
+#define PACELINE_PS_SERVER_PS_SERVER_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "common/session/member.h"
+
+namespace paceline {
+
+struct PsServerOptions {
+  // `address` and `on_stop` are filled in.
+  MemberOptions member;
+  // "host:port" to listen on; port 0 takes a free one.
+  std::string listen_address;
+  // What others reach it by; "": the host of listen_address with the port
+  // taken.
+  std::string advertised_address;
+};
+
+// Serves a shard until the leader wants it to end. Blocks. If the leader is
+// lost, logs why and ends the process with exit code 1.
+absl::Status RunPsServer(PsServerOptions options);
+
+}  // namespace paceline
+
+#endif  // PACELINE_PS_SERVER_PS_SERVER_H_

@@ -1,0 +1,62 @@
+#include "worker/checkpoint_strategy.h"
+
+#include <utility>
+
+#include "common/base/status_macros.h"
+
+namespace paceline {
+
+absl::StatusOr<std::unique_ptr<Strategy>> CheckpointStrategy::Open(
+    const std::string& folder, const Graph& graph, const ShardPlan& plan,
+    ModelState& state, Stream& stream) {
+  ASSIGN_OR_RETURN(std::unique_ptr<CheckpointReader> reader,
+                   CheckpointReader::Open(folder));
+  RETURN_IF_ERROR(reader->CheckFits(graph.variables, {}));
+  return std::unique_ptr<Strategy>(
+      new CheckpointStrategy(std::move(reader), graph, plan, state, stream));
+}
+
+CheckpointStrategy::CheckpointStrategy(std::unique_ptr<CheckpointReader> reader,
+                                       const Graph& graph,
+                                       const ShardPlan& plan, ModelState& state,
+                                       Stream& stream)
+    : reader_(std::move(reader)),
+      graph_(graph),
+      plan_(plan),
+      state_(state),
+      stream_(stream) {}
+
+absl::Status CheckpointStrategy::PullVariables() {
+  return state_.type() == DataType::kFloat64 ? ReadVariables<double>()
+                                             : ReadVariables<float>();
+}
+
+template <typename T>
+absl::Status CheckpointStrategy::ReadVariables() {
+  for (size_t i = 0; i < graph_.variables.size(); ++i) {
+    const VariableSpec& variable = graph_.variables[i];
+    const VariablePlace place = plan_.place(static_cast<int>(i));
+    T* bucket =
+        reinterpret_cast<T*>(state_.host_variables(place.bucket).data());
+    RETURN_IF_ERROR(reader_->Read(
+        variable.name, /*slot=*/"", /*begin=*/0,
+        absl::MakeSpan(bucket + place.offset, NumElements(variable.shape))));
+  }
+  for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
+    RETURN_IF_ERROR(state_.UploadVariables(static_cast<int>(bucket), stream_));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckpointStrategy::GradientsReady(int /*bucket*/) {
+  return absl::FailedPreconditionError(
+      "variables of a checkpoint are only evaluated");
+}
+
+absl::StatusOr<int64_t> CheckpointStrategy::EndStep(
+    const v1::LeaseReport& /*lease*/) {
+  return absl::FailedPreconditionError(
+      "variables of a checkpoint are only evaluated");
+}
+
+}  // namespace paceline

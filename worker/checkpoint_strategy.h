@@ -1,0 +1,49 @@
+// Variables from a checkpoint, for evaluation alone.
+#ifndef PACELINE_WORKER_CHECKPOINT_STRATEGY_H_
+#define PACELINE_WORKER_CHECKPOINT_STRATEGY_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/checkpoint/checkpoint_reader.h"
+#include "common/model/graph.h"
+#include "common/sharding/shard_plan.h"
+#include "worker/strategy/strategy.h"
+
+namespace paceline {
+
+// Does not train: gradients are refused.
+class CheckpointStrategy : public Strategy {
+ public:
+  // Reads `folder`, one checkpoint, and checks that it fits the graph. The
+  // references outlive the strategy.
+  static absl::StatusOr<std::unique_ptr<Strategy>> Open(
+      const std::string& folder, const Graph& graph, const ShardPlan& plan,
+      ModelState& state, Stream& stream);
+
+  absl::Status PullVariables() override;
+  double LossDivisor(int64_t count) const override {
+    return static_cast<double>(count);
+  }
+  double RegularizationScale() const override { return 1; }
+  absl::Status GradientsReady(int bucket) override;
+  absl::StatusOr<int64_t> EndStep(const v1::LeaseReport& lease) override;
+
+ private:
+  CheckpointStrategy(std::unique_ptr<CheckpointReader> reader,
+                     const Graph& graph, const ShardPlan& plan,
+                     ModelState& state, Stream& stream);
+  template <typename T>
+  absl::Status ReadVariables();
+
+  const std::unique_ptr<CheckpointReader> reader_;
+  const Graph& graph_;
+  const ShardPlan& plan_;
+  ModelState& state_;
+  Stream& stream_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_CHECKPOINT_STRATEGY_H_

@@ -1,0 +1,95 @@
+#include "worker/datasets.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+
+namespace paceline {
+namespace {
+
+// Opens sets one by one, checked against a model.
+class Opener {
+ public:
+  Opener(const Graph& graph, const Loss& loss, Datasets& datasets)
+      : graph_(graph), loss_(loss), datasets_(datasets) {}
+
+  // `name` as in "data.train", for errors.
+  absl::StatusOr<const DataSource*> Open(const char* name,
+                                         const v1::Dataset& dataset) {
+    absl::StatusOr<std::unique_ptr<const DataSource>> source =
+        OpenDataSource(dataset);
+    if (!source.ok()) return Annotate(source.status(), name);
+    RETURN_IF_ERROR(
+        Annotate(CheckFits(**source, graph_.input_shape(),
+                           graph_.output_shape(), loss_.has_sparse_labels()),
+                 name));
+    datasets_.sources.push_back(*std::move(source));
+    return datasets_.sources.back().get();
+  }
+
+ private:
+  const Graph& graph_;
+  const Loss& loss_;
+  Datasets& datasets_;
+};
+
+// All of a source in its own order.
+PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset) {
+  PhaseData phase;
+  phase.source = &source;
+  phase.order.count = source.example_count();
+  phase.scale = dataset.scale();
+  return phase;
+}
+
+}  // namespace
+
+absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
+                                      const Loss& loss, int64_t batch_size,
+                                      bool test_only) {
+  Datasets datasets;
+  Opener opener(graph, loss, datasets);
+  const v1::Data& data = job.data();
+  if (data.has_test()) {
+    ASSIGN_OR_RETURN(const DataSource* source,
+                     opener.Open("data.test", data.test()));
+    datasets.phases[v1::PHASE_TEST] = WholeOf(*source, data.test());
+    datasets.sizes.set_test_examples(source->example_count());
+  }
+  if (test_only) return datasets;
+
+  ASSIGN_OR_RETURN(const DataSource* train,
+                   opener.Open("data.train", data.train()));
+  PhaseData training = WholeOf(*train, data.train());
+  training.order.count =
+      TrainingExamples(train->example_count(), data.validation_split());
+  training.order.shuffle = data.train().shuffle();
+  training.order.shuffle_buffer_size = data.train().shuffle_buffer_size();
+  training.order.seed = job.seed();
+  training.order.epoch_examples =
+      static_cast<int64_t>(job.steps_per_epoch()) * batch_size;
+  if (training.order.count < 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "data.validation_split: ", data.validation_split(), " of ",
+        train->example_count(), " examples leaves none to train on"));
+  }
+  datasets.phases[v1::PHASE_TRAIN] = training;
+  datasets.sizes.set_train_examples(training.order.count);
+
+  if (data.has_validation()) {
+    ASSIGN_OR_RETURN(const DataSource* source,
+                     opener.Open("data.validation", data.validation()));
+    datasets.phases[v1::PHASE_VALIDATION] = WholeOf(*source, data.validation());
+    datasets.sizes.set_validation_examples(source->example_count());
+  } else if (training.order.count < train->example_count()) {
+    PhaseData split = WholeOf(*train, data.train());
+    split.order.first = training.order.count;
+    split.order.count = train->example_count() - training.order.count;
+    datasets.phases[v1::PHASE_VALIDATION] = split;
+    datasets.sizes.set_validation_examples(split.order.count);
+  }
+  return datasets;
+}
+
+}  // namespace paceline

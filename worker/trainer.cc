@@ -1,0 +1,129 @@
+#include "worker/trainer.h"
+
+#include <algorithm>
+
+#include "absl/time/clock.h"
+#include "common/base/status_macros.h"
+
+namespace paceline {
+namespace {
+
+// A wait for a batch is cut into slices; what it waits for has deadlines.
+constexpr absl::Duration kWaitSlice = absl::Seconds(1);
+
+}  // namespace
+
+Trainer::Trainer(const TrainerParts& parts, int metric_count,
+                 absl::Time process_start, bool log_steps)
+    : parts_(parts), process_start_(process_start), log_steps_(log_steps) {
+  sums_.totals.resize(1 + metric_count);
+  sums_.counts.resize(1 + metric_count);
+}
+
+absl::Status Trainer::Run() {
+  while (true) {
+    ASSIGN_OR_RETURN(const PreparedBatch* prepared,
+                     parts_.pipeline->Next(kWaitSlice));
+    if (prepared == nullptr) {
+      if (parts_.pipeline->has_ended()) return absl::OkStatus();
+      continue;
+    }
+    RETURN_IF_ERROR(RunBatch(*prepared));
+    parts_.pipeline->Release(prepared);
+  }
+}
+
+absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
+  const v1::Lease& lease = prepared.lease;
+  if (lease.phase() != phase_ || lease.epoch() != epoch_) {
+    // Others may have trained since this worker's last push.
+    RETURN_IF_ERROR(parts_.strategy->PullVariables());
+    phase_ = lease.phase();
+    epoch_ = lease.epoch();
+  }
+  if (lease.id() != report_.lease_id()) StartLease(lease);
+
+  Batch batch;
+  batch.count = prepared.count;
+  batch.features = {parts_.state->type(), prepared.features};
+  batch.labels = {parts_.label_type, prepared.labels};
+  batch.first_example = prepared.begin;
+  batch.epoch = lease.epoch();
+  batch.loss_divisor = parts_.strategy->LossDivisor(batch.count);
+  batch.regularization_scale = parts_.strategy->RegularizationScale();
+  const bool training = phase_ == v1::PHASE_TRAIN;
+  RETURN_IF_ERROR(training ? Train(batch) : Evaluate(batch));
+
+  const double loss_before = sums_.totals[0];
+  RETURN_IF_ERROR(AccountFor(prepared));
+  if (training) {
+    ASSIGN_OR_RETURN(const int64_t step, parts_.strategy->EndStep(report_));
+    if (log_steps_) {
+      parts_.member->ReportStep(step, (sums_.totals[0] - loss_before) /
+                                          static_cast<double>(batch.count));
+    }
+  }
+  parts_.member->Report(report_, prepared.ends_lease());
+  ++parts_.member->activity();
+  if (training && !first_step_done_) {
+    first_step_done_ = true;
+    parts_.member->SetFirstStepSeconds(
+        absl::ToDoubleSeconds(absl::Now() - process_start_));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Trainer::Train(const Batch& batch) {
+  ASSIGN_OR_RETURN(Program * program,
+                   parts_.programs->Get(Mode::kTrain, batch.count));
+  Stream& stream = *parts_.stream;
+  RETURN_IF_ERROR(program->SetBatch(batch, stream));
+  const absl::Span<const Section> sections = program->sections();
+  for (size_t i = 0; i < sections.size(); ++i) {
+    RETURN_IF_ERROR(program->Enqueue(static_cast<int>(i), stream));
+    for (const int bucket : sections[i].final_buckets) {
+      RETURN_IF_ERROR(parts_.state->DownloadGradients(bucket, stream));
+    }
+  }
+  for (size_t i = 0; i < sections.size(); ++i) {
+    RETURN_IF_ERROR(program->section_event(static_cast<int>(i)).Wait());
+    ++parts_.member->activity();
+    for (const int bucket : sections[i].final_buckets) {
+      RETURN_IF_ERROR(parts_.strategy->GradientsReady(bucket));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Trainer::Evaluate(const Batch& batch) {
+  ASSIGN_OR_RETURN(Program * program,
+                   parts_.programs->Get(Mode::kEvaluate, batch.count));
+  RETURN_IF_ERROR(program->SetBatch(batch, *parts_.stream));
+  for (size_t i = 0; i < program->sections().size(); ++i) {
+    RETURN_IF_ERROR(program->Enqueue(static_cast<int>(i), *parts_.stream));
+  }
+  return parts_.stream->Synchronize();
+}
+
+absl::Status Trainer::AccountFor(const PreparedBatch& prepared) {
+  RETURN_IF_ERROR(parts_.state->TakeMetrics(*parts_.stream, sums_));
+  report_.set_examples(static_cast<uint64_t>(prepared.done_of_lease()));
+  report_.set_steps(report_.steps() + 1);
+  for (size_t i = 0; i < sums_.totals.size(); ++i) {
+    report_.mutable_sums()->set_totals(static_cast<int>(i), sums_.totals[i]);
+    report_.mutable_sums()->set_counts(static_cast<int>(i), sums_.counts[i]);
+  }
+  return absl::OkStatus();
+}
+
+void Trainer::StartLease(const v1::Lease& lease) {
+  report_.set_lease_id(lease.id());
+  report_.set_steps(0);
+  v1::MetricSums* sums = report_.mutable_sums();
+  sums->mutable_totals()->Resize(static_cast<int>(sums_.totals.size()), 0);
+  sums->mutable_counts()->Resize(static_cast<int>(sums_.counts.size()), 0);
+  std::fill(sums_.totals.begin(), sums_.totals.end(), 0);
+  std::fill(sums_.counts.begin(), sums_.counts.end(), 0);
+}
+
+}  // namespace paceline

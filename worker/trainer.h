@@ -1,0 +1,62 @@
+// The loop of a worker: batch by batch through the device and the strategy.
+#ifndef PACELINE_WORKER_TRAINER_H_
+#define PACELINE_WORKER_TRAINER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/session/member.h"
+#include "paceline/v1/coordinator.pb.h"
+#include "worker/data/batch_pipeline.h"
+#include "worker/device/device.h"
+#include "worker/program_cache.h"
+#include "worker/strategy/strategy.h"
+
+namespace paceline {
+
+// What the loop works with; all of it outlives the trainer.
+struct TrainerParts {
+  BatchPipeline* pipeline = nullptr;
+  ProgramCache* programs = nullptr;
+  ModelState* state = nullptr;
+  Stream* stream = nullptr;
+  Strategy* strategy = nullptr;
+  Member* member = nullptr;
+  // Of the pipeline's labels.
+  DataType label_type = DataType::kInt32;
+};
+
+// Not thread-safe. A warm step allocates nothing of its own.
+class Trainer {
+ public:
+  // `metric_count` without the loss; `process_start` for the time of the first
+  // step; `log_steps` reports the loss of each.
+  Trainer(const TrainerParts& parts, int metric_count, absl::Time process_start,
+          bool log_steps);
+
+  // Processes the pipeline's batches until it ends, or the first error.
+  absl::Status Run();
+
+ private:
+  absl::Status RunBatch(const PreparedBatch& prepared);
+  absl::Status Train(const Batch& batch);
+  absl::Status Evaluate(const Batch& batch);
+  // Takes the batch's sums into the lease's report.
+  absl::Status AccountFor(const PreparedBatch& prepared);
+  void StartLease(const v1::Lease& lease);
+
+  const TrainerParts parts_;
+  const absl::Time process_start_;
+  const bool log_steps_;
+  MetricSums sums_;
+  // Of the lease at hand.
+  v1::LeaseReport report_;
+  v1::Phase phase_ = v1::PHASE_UNSPECIFIED;
+  uint32_t epoch_ = 0;
+  bool first_step_done_ = false;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_TRAINER_H_

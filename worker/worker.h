@@ -1,0 +1,24 @@
+// A worker from its registration to its goodbye.
+#ifndef PACELINE_WORKER_WORKER_H_
+#define PACELINE_WORKER_WORKER_H_
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/session/member.h"
+
+namespace paceline {
+
+struct WorkerOptions {
+  MemberOptions member;
+  // Threads that compute, at least 1.
+  int threads = 1;
+  absl::Time process_start;
+};
+
+// Joins the job that the leader tells, trains or evaluates until it is over,
+// and leaves. Blocks. Errors were reported to the leader.
+absl::Status RunWorker(WorkerOptions options);
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_WORKER_H_
