@@ -1,12 +1,25 @@
 #include "common/config/field_table.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/config/suggestion.h"
 
 namespace paceline {
+
+namespace {
+
+absl::Status CheckKnown(const std::string& key, const Path& path,
+                        const std::vector<FieldInfo>& infos) {
+  std::vector<std::string> known;
+  for (const FieldInfo& info : infos) {
+    if (info.key == key) return absl::OkStatus();
+    if (info.is_documented) known.push_back(info.key);
+  }
+  return ConfigError(path.Key(key),
+                     absl::StrCat("unknown key", Suggestion(key, known)));
+}
+
+}  // namespace
 
 FixedField Only(std::string key, Value value, std::string help) {
   FieldInfo info{.key = std::move(key),
@@ -53,25 +66,25 @@ absl::Status FieldTableBase::CheckKeys(
   }
   const Value empty(Value::Map{});
   const Value& map = value.is_null() ? empty : value;
-  std::vector<std::string> known;
-  for (const FieldInfo& info : infos) {
-    if (info.is_documented) known.push_back(info.key);
-  }
   for (const Value::Entry& entry : map.as_map()) {
-    if (std::none_of(infos.begin(), infos.end(), [&](const FieldInfo& info) {
-          return info.key == entry.key;
-        })) {
-      return ConfigError(
-          path.Key(entry.key),
-          absl::StrCat("unknown key", Suggestion(entry.key, known)));
-    }
+    RETURN_IF_ERROR(CheckKnown(entry.key, path, infos));
   }
   for (const FieldInfo& info : infos) {
-    if (info.is_required && map.Find(info.key) == nullptr) {
+    const Value* entry = map.Find(info.key);
+    if (entry == nullptr && info.is_required) {
       return ConfigError(path.Key(info.key),
                          absl::StrCat("missing; expected ", info.type,
-                                      info.expectation.empty() ? "" : " ",
+                                      info.expectation.empty() ? "" : ", ",
                                       info.expectation, " (", info.help, ")"));
+    }
+    if (entry == nullptr || entry->is_null()) continue;
+    for (const std::string& key : info.excludes) {
+      const Value* other = map.Find(key);
+      if (other != nullptr && !other->is_null()) {
+        return ConfigError(
+            path.Key(info.key),
+            absl::StrCat("excludes ", key, "; expected one of them"));
+      }
     }
   }
   return absl::OkStatus();

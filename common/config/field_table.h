@@ -50,6 +50,8 @@ struct FieldInfo {
   // One line.
   std::string help;
   bool is_required = false;
+  // Keys that may not be there together with this one, unless null.
+  std::vector<std::string> excludes = {};
   // Whether the key appears in the reference documentation.
   bool is_documented = true;
 };
@@ -158,6 +160,13 @@ auto Optional(std::string key, Member member, std::string help) {
   return Optional(std::move(key), std::move(member), Check(), std::move(help));
 }
 
+// The same field, refused beside one of `keys`.
+template <typename T>
+Field<T> Excluding(std::vector<std::string> keys, Field<T> field) {
+  field.info.excludes = std::move(keys);
+  return field;
+}
+
 // A key of Keras' of which one value is supported; others are refused as not
 // supported yet. It is written with that value.
 FixedField Only(std::string key, Value value, std::string help);
@@ -178,7 +187,7 @@ class FieldTableBase {
 
  protected:
   // InvalidArgument unless `value` is a map (or null, an empty one) with only
-  // known keys and all required ones.
+  // known keys, all required ones, and none that another excludes.
   absl::Status CheckKeys(const Value& value, const Path& path,
                          const std::vector<FieldInfo>& infos) const;
 

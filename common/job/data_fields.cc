@@ -1,0 +1,107 @@
+// The field tables of a job's data.
+#include <cstdint>
+#include <limits>
+
+#include "common/job/job_fields.h"
+#include "common/job/message_fields.h"
+
+namespace paceline::v1 {
+namespace {
+
+// `shuffle`: whether, and by a buffer of how many examples; 0: by the whole
+// set.
+struct Shuffle {
+  bool is_on = false;
+  int64_t buffer_size = 0;
+};
+
+absl::Status ReadConfig(const Value& value, const Path& path, Shuffle& out) {
+  if (value.kind() == Value::Kind::kBool) {
+    out.is_on = value.as_bool();
+    return absl::OkStatus();
+  }
+  if (!value.is_number()) {
+    return WrongType(value, path, "true, false or the size of a buffer");
+  }
+  out.is_on = true;
+  RETURN_IF_ERROR(Codec<int64_t>::Read(value, path, out.buffer_size));
+  return Apply(AtLeast(1), value, path);
+}
+
+Value WriteConfig(const Shuffle& shuffle) {
+  if (shuffle.buffer_size > 0) return shuffle.buffer_size;
+  return shuffle.is_on;
+}
+
+std::string ConfigType(const Shuffle*) { return "bool or integer"; }
+
+Accessors<Dataset, Shuffle> ShuffleAccessors() {
+  return {[](const Dataset& dataset) {
+            return Shuffle{dataset.shuffle(),
+                           static_cast<int64_t>(dataset.shuffle_buffer_size())};
+          },
+          [](Dataset& dataset, Shuffle shuffle) {
+            dataset.set_shuffle(shuffle.is_on);
+            dataset.set_shuffle_buffer_size(shuffle.buffer_size);
+          }};
+}
+
+}  // namespace
+
+const FieldTable<IdxSource>& FieldsOf(const IdxSource*) {
+  static const auto& table = *new FieldTable<IdxSource>(
+      "idx", "IDX files, as MNIST comes in, plain or gzip.",
+      {Required("features",
+                Text(&IdxSource::features, &IdxSource::mutable_features),
+                "Path of the features, of shape [examples, ...]."),
+       Required("labels", Text(&IdxSource::labels, &IdxSource::mutable_labels),
+                "Path of the labels, of shape [examples] or "
+                "[examples, classes].")});
+  return table;
+}
+
+const FieldTable<Dataset>& FieldsOf(const Dataset*) {
+  static const auto& table = *new FieldTable<Dataset>(
+      "dataset", "A set of examples: one source, and how it is read.",
+      {Optional("idx",
+                Inner(&Dataset::has_idx, &Dataset::idx, &Dataset::mutable_idx),
+                "Examples in IDX files."),
+       Optional("scale", Scalar(&Dataset::scale, &Dataset::set_scale),
+                "Factor applied to each feature."),
+       Optional("shuffle", ShuffleAccessors(),
+                "Whether the order changes with every epoch: `true` permutes "
+                "the whole set, a number is the size of Keras' buffer."),
+       NotYet("npz", "Examples in a NumPy archive."),
+       NotYet("tfrecord", "Examples in TFRecord files."),
+       NotYet("tfds", "A prepared set of TensorFlow Datasets."),
+       NotYet("images", "A folder of images."),
+       NotYet("csv", "Examples in CSV files.")},
+      [] {
+        Dataset dataset;
+        dataset.set_scale(1);
+        return dataset;
+      });
+  return table;
+}
+
+const FieldTable<Data>& FieldsOf(const Data*) {
+  static const auto& table = *new FieldTable<Data>(
+      "data", "The sets of examples of a job.",
+      {Required("train",
+                Inner(&Data::has_train, &Data::train, &Data::mutable_train),
+                "Trained on."),
+       Optional("validation",
+                Inner(&Data::has_validation, &Data::validation,
+                      &Data::mutable_validation),
+                "Evaluated after each epoch."),
+       Optional("validation_split",
+                Scalar(&Data::validation_split, &Data::set_validation_split),
+                Within(0, 1),
+                "Share of `train`, taken from its end, that validates."),
+       Optional("test",
+                Inner(&Data::has_test, &Data::test, &Data::mutable_test),
+                "Evaluated once, at the end.")});
+  return table;
+}
+
+}  // namespace paceline::v1

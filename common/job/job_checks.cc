@@ -1,0 +1,214 @@
+#include "common/job/job_checks.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/path.h"
+#include "common/config/suggestion.h"
+#include "common/config/value.h"
+#include "common/job/job_fields.h"
+#include "common/job/job_model.h"
+#include "common/optimizer/optimizer.h"
+
+namespace paceline {
+namespace {
+
+absl::Status NotSupportedYet(const Path& path, absl::string_view what) {
+  return ConfigError(path, absl::StrCat(what, " is not supported yet"),
+                     absl::StatusCode::kUnimplemented);
+}
+
+// The name is also that of an output folder.
+absl::Status CheckName(const std::string& name) {
+  constexpr size_t kMaxName = 128;
+  if (name.empty() || name.size() > kMaxName || name[0] == '.' ||
+      absl::StrContains(name, '/')) {
+    return ConfigError(
+        Path("name"),
+        absl::StrCat("expected 1 to ", kMaxName,
+                     " bytes without a slash and a leading dot, got ",
+                     Excerpt(name)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCluster(const v1::Job& job) {
+  const Path path("cluster");
+  const std::string strategy = StrategyName(job.strategy());
+  if (job.strategy() == v1::STRATEGY_PARAMETER_SERVER) {
+    if (job.cluster().ps() > 0) return absl::OkStatus();
+    return ConfigError(
+        path.Key("ps"),
+        absl::StrCat("strategy ", strategy, " needs at least 1 ps, got 0"));
+  }
+  if (job.cluster().ps() > 0) {
+    return ConfigError(
+        path.Key("ps"),
+        absl::StrCat("strategy ", strategy, " has no parameter servers, got ",
+                     job.cluster().ps()));
+  }
+  if (job.strategy() != v1::STRATEGY_MULTI_WORKER_MIRRORED &&
+      job.cluster().worker() > 1) {
+    return ConfigError(
+        path.Key("worker"),
+        absl::StrCat("strategy ", strategy, " runs in 1 worker, got ",
+                     job.cluster().worker()));
+  }
+  return absl::OkStatus();
+}
+
+// Fields that mean something under parameter servers only.
+absl::Status CheckParameterServerFields(const v1::Job& job) {
+  if (job.consistency() != v1::CONSISTENCY_ASYNC) {
+    return NotSupportedYet(
+        Path("consistency"),
+        job.consistency() == v1::CONSISTENCY_SYNC ? "sync" : "bounded");
+  }
+  if (!job.has_partitioner()) return absl::OkStatus();
+  const Path path("partitioner");
+  if (job.partitioner().kind() == v1::Partitioner::KIND_UNSPECIFIED) {
+    return ConfigError(path,
+                       "expected one of {min_size: bytes}, {max_size: bytes}, "
+                       "{fixed: parts}");
+  }
+  if (job.strategy() != v1::STRATEGY_PARAMETER_SERVER) {
+    return ConfigError(path,
+                       absl::StrCat("strategy ", StrategyName(job.strategy()),
+                                    " has no parameter servers"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDataset(const v1::Dataset& dataset, const Path& path) {
+  if (dataset.source_case() == v1::Dataset::SOURCE_NOT_SET) {
+    return ConfigError(
+        path, "no source; expected idx: {features: PATH, labels: PATH}");
+  }
+  if (dataset.idx().features().empty()) {
+    return ConfigError(path.Key("idx").Key("features"), "the path is empty");
+  }
+  if (dataset.idx().labels().empty()) {
+    return ConfigError(path.Key("idx").Key("labels"), "the path is empty");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckData(const v1::Job& job) {
+  const Path path("data");
+  const v1::Data& data = job.data();
+  if (!data.has_train()) return ConfigError(path.Key("train"), "is null");
+  RETURN_IF_ERROR(CheckDataset(data.train(), path.Key("train")));
+  if (data.has_validation()) {
+    RETURN_IF_ERROR(CheckDataset(data.validation(), path.Key("validation")));
+    if (data.validation_split() > 0) {
+      return ConfigError(path.Key("validation_split"),
+                         "excludes data.validation; expected one of them");
+    }
+  }
+  if (data.has_test()) {
+    RETURN_IF_ERROR(CheckDataset(data.test(), path.Key("test")));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBatch(const v1::Job& job) {
+  if (job.batch_case() == v1::Job::BATCH_NOT_SET) {
+    return ConfigError(Path("batch_size_per_replica"),
+                       "missing; expected this or global_batch_size");
+  }
+  if (job.batch_case() == v1::Job::kGlobalBatchSize &&
+      job.global_batch_size() < job.cluster().worker()) {
+    return ConfigError(
+        Path("global_batch_size"),
+        absl::StrCat("must be at least 1 for each of ", job.cluster().worker(),
+                     " workers, got ", job.global_batch_size()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCheckpoint(const v1::Job& job) {
+  if (job.has_checkpoint() && job.checkpoint().every_epochs() == 0 &&
+      job.checkpoint().every_steps() == 0) {
+    return ConfigError(Path("checkpoint"),
+                       "expected every_epochs or every_steps above 0, or no "
+                       "checkpoint");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDevice(const std::string& device) {
+  const Path path("device");
+  if (device == "auto" || device == "cpu" || device == "reference") {
+    return absl::OkStatus();
+  }
+  if (device == "cuda" || absl::StartsWith(device, "cuda:")) {
+    return NotSupportedYet(path, device);
+  }
+  return ConfigError(
+      path, absl::StrCat("unknown device ", Excerpt(device),
+                         Suggestion(device, {"auto", "cpu", "reference"})));
+}
+
+absl::Status CheckFile(const std::string& file, const Path& path) {
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) {
+    const absl::Status error = absl::ErrnoToStatus(errno, file);
+    return ConfigError(path, error.message(), error.code());
+  }
+  struct stat information = {};
+  const bool is_file =
+      fstat(fd, &information) == 0 && S_ISREG(information.st_mode);
+  close(fd);
+  if (!is_file) {
+    return ConfigError(path, absl::StrCat(file, ": expected a regular file"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDatasetFiles(const v1::Dataset& dataset, const Path& path) {
+  const Path idx = path.Key("idx");
+  RETURN_IF_ERROR(CheckFile(dataset.idx().features(), idx.Key("features")));
+  return CheckFile(dataset.idx().labels(), idx.Key("labels"));
+}
+
+}  // namespace
+
+absl::Status CheckJob(const v1::Job& job) {
+  RETURN_IF_ERROR(CheckName(job.name()));
+  RETURN_IF_ERROR(CheckCluster(job));
+  RETURN_IF_ERROR(CheckParameterServerFields(job));
+  RETURN_IF_ERROR(CheckData(job));
+  RETURN_IF_ERROR(CheckBatch(job));
+  RETURN_IF_ERROR(CheckCheckpoint(job));
+  RETURN_IF_ERROR(CheckDevice(job.device()));
+  RETURN_IF_ERROR(MakeJobModel(job).status());
+  return MakeOptimizer(job.optimizer()).status();
+}
+
+absl::Status CheckStrategyIsSupported(const v1::Job& job) {
+  if (job.strategy() == v1::STRATEGY_PARAMETER_SERVER) return absl::OkStatus();
+  return NotSupportedYet(Path("strategy"), StrategyName(job.strategy()));
+}
+
+absl::Status CheckFiles(const v1::Job& job) {
+  const Path path("data");
+  const v1::Data& data = job.data();
+  RETURN_IF_ERROR(CheckDatasetFiles(data.train(), path.Key("train")));
+  if (data.has_validation()) {
+    RETURN_IF_ERROR(
+        CheckDatasetFiles(data.validation(), path.Key("validation")));
+  }
+  if (data.has_test()) {
+    RETURN_IF_ERROR(CheckDatasetFiles(data.test(), path.Key("test")));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

@@ -1,0 +1,199 @@
+#include "common/job/job_fields.h"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "common/config/keras_object.h"
+#include "common/job/message_fields.h"
+#include "common/limits.h"
+
+namespace paceline {
+
+template <>
+struct Codec<v1::KerasObject> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           v1::KerasObject& out) {
+    ASSIGN_OR_RETURN(const KerasObject object, ReadKerasObject(value, path));
+    ASSIGN_OR_RETURN(out, ToProto(object, path));
+    return absl::OkStatus();
+  }
+  static Value Write(const v1::KerasObject& m) {
+    return WriteKerasObject(FromProto(m));
+  }
+  static std::string Type() { return "Keras object"; }
+};
+
+// A path stands where a file of Keras' is meant.
+template <>
+struct Codec<v1::Model> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           v1::Model& out) {
+    if (value.is_string()) {
+      return ConfigError(path,
+                         "models from files are not supported yet; expected "
+                         "{layers: [...]}",
+                         absl::StatusCode::kUnimplemented);
+    }
+    ASSIGN_OR_RETURN(out, FieldsOf(&out).Read(value, path));
+    return absl::OkStatus();
+  }
+  static Value Write(const v1::Model& m) { return FieldsOf(&m).Write(m); }
+  static std::string Type() { return "model"; }
+};
+
+namespace {
+
+// One of the two sizes of a batch, of which at most one is set.
+Accessors<v1::Job, std::optional<int64_t>> BatchSize(
+    v1::Job::BatchCase which, uint32_t (v1::Job::*get)() const,
+    void (v1::Job::*set)(uint32_t)) {
+  return {[which, get](const v1::Job& job) {
+            return job.batch_case() == which
+                       ? std::optional<int64_t>((job.*get)())
+                       : std::nullopt;
+          },
+          [set](v1::Job& job, std::optional<int64_t> size) {
+            if (size) (job.*set)(static_cast<uint32_t>(*size));
+          }};
+}
+
+v1::Job DefaultJob() {
+  v1::Job job;
+  job.set_epochs(1);
+  job.set_consistency(v1::CONSISTENCY_ASYNC);
+  job.set_device("auto");
+  return job;
+}
+
+}  // namespace
+
+namespace v1 {
+
+absl::Span<const EnumName<Strategy>> EnumNames(Strategy) {
+  static constexpr EnumName<Strategy> kNames[] = {
+      {STRATEGY_PARAMETER_SERVER, "parameter_server"},
+      {STRATEGY_MULTI_WORKER_MIRRORED, "multi_worker_mirrored"},
+      {STRATEGY_MIRRORED, "mirrored"},
+      {STRATEGY_CENTRAL_STORAGE, "central_storage"}};
+  return kNames;
+}
+
+absl::Span<const EnumName<Consistency>> EnumNames(Consistency) {
+  static constexpr EnumName<Consistency> kNames[] = {
+      {CONSISTENCY_ASYNC, "async"},
+      {CONSISTENCY_BOUNDED, "bounded"},
+      {CONSISTENCY_SYNC, "sync"}};
+  return kNames;
+}
+
+const FieldTable<Model>& FieldsOf(const Model*) {
+  static const auto& table = *new FieldTable<Model>(
+      "model", "A stack of layers.",
+      {Optional("name", Text(&Model::name, &Model::mutable_name),
+                "Name of the model."),
+       Required("layers", Repeated(&Model::layers, &Model::mutable_layers),
+                "The layers in order; the first is an Input.")},
+      [] {
+        Model model;
+        model.set_name("sequential");
+        return model;
+      });
+  return table;
+}
+
+const FieldTable<Job>& FieldsOf(const Job*) {
+  static const auto& table = *new FieldTable<Job>(
+      "job", "A training job.",
+      {Optional("name", Text(&Job::name, &Job::mutable_name),
+                "Name shown to people; by default that of the file."),
+       Required("strategy", Scalar(&Job::strategy, &Job::set_strategy),
+                "How replicas of the model meet."),
+       Optional("cluster",
+                Inner(&Job::has_cluster, &Job::cluster, &Job::mutable_cluster),
+                "How many tasks there are."),
+       Optional("seed", Whole(&Job::seed, &Job::set_seed), AtLeast(0),
+                "Seed of everything random."),
+       Required("model",
+                Inner(&Job::has_model, &Job::model, &Job::mutable_model),
+                "What is trained."),
+       Required("loss", Inner(&Job::has_loss, &Job::loss, &Job::mutable_loss),
+                "The loss, by class or by Keras' short name."),
+       Required(
+           "optimizer",
+           Inner(&Job::has_optimizer, &Job::optimizer, &Job::mutable_optimizer),
+           "The optimizer."),
+       Optional("metrics", Repeated(&Job::metrics, &Job::mutable_metrics),
+                "What is measured beside the loss."),
+       Required("data", Inner(&Job::has_data, &Job::data, &Job::mutable_data),
+                "The examples."),
+       Optional(
+           "batch_size_per_replica",
+           BatchSize(Job::kBatchSizePerReplica, &Job::batch_size_per_replica,
+                     &Job::set_batch_size_per_replica),
+           Between(1, limits::kMaxBatchSize),
+           "Examples in a step of one replica; this or "
+           "`global_batch_size`."),
+       Excluding(
+           {"batch_size_per_replica"},
+           Optional("global_batch_size",
+                    BatchSize(Job::kGlobalBatchSize, &Job::global_batch_size,
+                              &Job::set_global_batch_size),
+                    Between(1, limits::kMaxBatchSize),
+                    "Examples in a step of all replicas together.")),
+       Optional("epochs", Whole(&Job::epochs, &Job::set_epochs),
+                Between(1, std::numeric_limits<int32_t>::max()),
+                "Passes over the data."),
+       Optional("steps_per_epoch",
+                Whole(&Job::steps_per_epoch, &Job::set_steps_per_epoch),
+                Between(0, std::numeric_limits<int32_t>::max()),
+                "Steps in an epoch, the data being repeated as needed; 0: "
+                "until the data ends once."),
+       Optional("checkpoint",
+                Inner(&Job::has_checkpoint, &Job::checkpoint,
+                      &Job::mutable_checkpoint),
+                "When checkpoints are written; by default never."),
+       Optional("consistency", Scalar(&Job::consistency, &Job::set_consistency),
+                "When parameter servers apply a gradient."),
+       Optional("partitioner",
+                Inner(&Job::has_partitioner, &Job::partitioner,
+                      &Job::mutable_partitioner),
+                "How variables are cut; by default by balance."),
+       Optional("device", Text(&Job::device, &Job::mutable_device),
+                "`auto`, `cpu`, or `reference`, which is slow and exact."),
+       Optional("log_steps", Scalar(&Job::log_steps, &Job::set_log_steps),
+                "Whether `steps.csv` gets a row a step."),
+       Only("precision", "float32", "What is computed in."),
+       NotYet("autotune", "Kernels chosen by timing."),
+       NotYet("callbacks", "Keras' callbacks."),
+       NotYet("deterministic", "The same bits at each run."),
+       NotYet("devices", "Devices of a task."),
+       NotYet("evaluator", "A task that evaluates beside training."),
+       NotYet("max_staleness", "Bound of `consistency: bounded`."),
+       NotYet("weights", "Weights to start from.")},
+      DefaultJob);
+  return table;
+}
+
+}  // namespace v1
+
+std::string StrategyName(v1::Strategy strategy) {
+  return Codec<v1::Strategy>::Write(strategy).as_string();
+}
+
+Value WriteJob(const v1::Job& job) { return Codec<v1::Job>::Write(job); }
+
+std::string JobReference() {
+  return absl::StrCat(
+      FieldsOf(static_cast<const v1::Job*>(nullptr)).Reference(), "\n",
+      FieldsOf(static_cast<const v1::ClusterSize*>(nullptr)).Reference(), "\n",
+      FieldsOf(static_cast<const v1::Model*>(nullptr)).Reference(), "\n",
+      FieldsOf(static_cast<const v1::Data*>(nullptr)).Reference(), "\n",
+      FieldsOf(static_cast<const v1::Dataset*>(nullptr)).Reference(), "\n",
+      FieldsOf(static_cast<const v1::IdxSource*>(nullptr)).Reference(), "\n",
+      FieldsOf(static_cast<const v1::CheckpointPolicy*>(nullptr)).Reference(),
+      "\n", FieldsOf(static_cast<const v1::Partitioner*>(nullptr)).Reference());
+}
+
+}  // namespace paceline

@@ -1,0 +1,39 @@
+// The field tables of a job: what a job file can say.
+#ifndef PACELINE_COMMON_JOB_JOB_FIELDS_H_
+#define PACELINE_COMMON_JOB_JOB_FIELDS_H_
+
+#include <string>
+
+#include "common/config/field_table.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline::v1 {
+
+// Found by the codecs of message_fields.h and codec.h.
+const FieldTable<ClusterSize>& FieldsOf(const ClusterSize*);
+const FieldTable<Model>& FieldsOf(const Model*);
+const FieldTable<IdxSource>& FieldsOf(const IdxSource*);
+const FieldTable<Dataset>& FieldsOf(const Dataset*);
+const FieldTable<Data>& FieldsOf(const Data*);
+const FieldTable<CheckpointPolicy>& FieldsOf(const CheckpointPolicy*);
+const FieldTable<Partitioner>& FieldsOf(const Partitioner*);
+const FieldTable<Job>& FieldsOf(const Job*);
+absl::Span<const EnumName<Strategy>> EnumNames(Strategy);
+absl::Span<const EnumName<Consistency>> EnumNames(Consistency);
+
+}  // namespace paceline::v1
+
+namespace paceline {
+
+// "parameter_server".
+std::string StrategyName(v1::Strategy strategy);
+
+// The job as a job file says it, with its defaults.
+Value WriteJob(const v1::Job& job);
+
+// Markdown: every key of a job file.
+std::string JobReference();
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_JOB_JOB_FIELDS_H_

@@ -1,0 +1,56 @@
+#include "common/job/job_fingerprint.h"
+
+#include <cstdint>
+#include <filesystem>
+
+#include "absl/strings/str_format.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+
+namespace paceline {
+namespace {
+
+void DropFolder(std::string& path) {
+  path = std::filesystem::path(path).filename().string();
+}
+
+void DropFolders(v1::Dataset& dataset) {
+  DropFolder(*dataset.mutable_idx()->mutable_features());
+  DropFolder(*dataset.mutable_idx()->mutable_labels());
+}
+
+// Keys of Structs are in no order unless asked for.
+std::string SerializeInOrder(const v1::Job& job) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    job.SerializeToCodedStream(&coded);
+  }
+  return bytes;
+}
+
+// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv.
+uint64_t Hash(const std::string& bytes) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char byte : bytes) {
+    hash ^= static_cast<uint8_t>(byte);
+    hash *= 0x100000001b3;
+  }
+  return hash;
+}
+
+}  // namespace
+
+std::string JobFingerprint(const v1::Job& job) {
+  v1::Job same = job;
+  same.clear_cluster();
+  v1::Data& data = *same.mutable_data();
+  if (data.has_train()) DropFolders(*data.mutable_train());
+  if (data.has_validation()) DropFolders(*data.mutable_validation());
+  if (data.has_test()) DropFolders(*data.mutable_test());
+  return absl::StrFormat("%016x", Hash(SerializeInOrder(same)));
+}
+
+}  // namespace paceline

@@ -1,0 +1,18 @@
+// Whether two processes were given the same job.
+#ifndef PACELINE_COMMON_JOB_JOB_FINGERPRINT_H_
+#define PACELINE_COMMON_JOB_JOB_FINGERPRINT_H_
+
+#include <string>
+
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+
+// 16 hexadecimal digits, equal for equal jobs. Folders of files and the size of
+// the cluster do not count: hosts keep data in different places, and TF_CONFIG
+// overrides the size. Not cryptographic.
+std::string JobFingerprint(const v1::Job& job);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_JOB_JOB_FINGERPRINT_H_

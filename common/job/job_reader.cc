@@ -1,0 +1,101 @@
+#include "common/job/job_reader.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/config/path.h"
+#include "common/config/yaml_reader.h"
+#include "common/job/job_checks.h"
+#include "common/job/job_fields.h"
+#include "common/job/message_fields.h"
+#include "common/job/overrides.h"
+#include "common/limits.h"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool Has(const Value& map, absl::string_view key) {
+  const Value* value = map.Find(key);
+  return value != nullptr && !value->is_null();
+}
+
+// Defaults that depend on other fields or on the file, and so are in no table.
+void FillDefaults(const Value& document, const std::string& path,
+                  v1::Job& job) {
+  if (!Has(document, "name")) job.set_name(fs::path(path).stem().string());
+  if (!job.has_cluster()) job.mutable_cluster()->set_worker(1);
+  const Value* cluster = document.Find("cluster");
+  if (job.strategy() == v1::STRATEGY_PARAMETER_SERVER &&
+      (!Has(document, "cluster") || !Has(*cluster, "ps"))) {
+    job.mutable_cluster()->set_ps(1);
+  }
+  if (job.has_checkpoint() && job.checkpoint().every_steps() == 0 &&
+      !Has(*document.Find("checkpoint"), "every_epochs")) {
+    job.mutable_checkpoint()->set_every_epochs(1);
+  }
+}
+
+void MakeAbsolute(const fs::path& folder, std::string& path) {
+  path = fs::absolute(folder / path).lexically_normal().string();
+}
+
+void MakePathsAbsolute(const std::string& job_path, v1::Job& job) {
+  const fs::path folder = fs::path(job_path).parent_path();
+  const auto make_absolute = [&folder](v1::Dataset& dataset) {
+    MakeAbsolute(folder, *dataset.mutable_idx()->mutable_features());
+    MakeAbsolute(folder, *dataset.mutable_idx()->mutable_labels());
+  };
+  v1::Data& data = *job.mutable_data();
+  make_absolute(*data.mutable_train());
+  if (data.has_validation()) make_absolute(*data.mutable_validation());
+  if (data.has_test()) make_absolute(*data.mutable_test());
+}
+
+absl::StatusOr<v1::Job> ReadDocument(const Value& document,
+                                     const std::string& path,
+                                     const JobReaderOptions& options) {
+  if (document.is_null()) {
+    return absl::InvalidArgumentError("empty; expected a job");
+  }
+  ASSIGN_OR_RETURN(
+      v1::Job job,
+      FieldsOf(static_cast<const v1::Job*>(nullptr)).Read(document, Path()));
+  FillDefaults(document, path, job);
+  RETURN_IF_ERROR(CheckJob(job));
+  if (!options.allow_future_strategies) {
+    RETURN_IF_ERROR(CheckStrategyIsSupported(job));
+  }
+  MakePathsAbsolute(path, job);
+  if (options.check_files) RETURN_IF_ERROR(CheckFiles(job));
+  return job;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Job> ReadJob(absl::string_view text, const std::string& path,
+                                absl::Span<const std::string> overrides,
+                                const JobReaderOptions& options) {
+  ASSIGN_OR_RETURN(Value document, ReadYaml(text, path, limits::kMaxJobBytes));
+  for (const std::string& each : overrides) {
+    RETURN_IF_ERROR(ApplyOverride(each, document));
+  }
+  absl::StatusOr<v1::Job> job = ReadDocument(document, path, options);
+  if (!job.ok()) return Locate(job.status(), path, document);
+  return job;
+}
+
+absl::StatusOr<v1::Job> ReadJobFile(const std::string& path,
+                                    absl::Span<const std::string> overrides,
+                                    const JobReaderOptions& options) {
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(path, limits::kMaxJobBytes));
+  return ReadJob(text, path, overrides, options);
+}
+
+}  // namespace paceline

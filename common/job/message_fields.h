@@ -1,0 +1,91 @@
+// Field tables over protobuf messages.
+//
+// A message M that has a `const FieldTable<M>& FieldsOf(const M*)` in its
+// namespace is a map in a configuration. Fields that are not set are not
+// written.
+#ifndef PACELINE_COMMON_JOB_MESSAGE_FIELDS_H_
+#define PACELINE_COMMON_JOB_MESSAGE_FIELDS_H_
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/config/field_table.h"
+#include "google/protobuf/message.h"
+
+namespace paceline {
+
+template <typename M>
+requires std::derived_from<M, google::protobuf::Message>
+struct Codec<M> {
+  static absl::Status Read(const Value& value, const Path& path, M& out) {
+    ASSIGN_OR_RETURN(out, FieldsOf(&out).Read(value, path));
+    return absl::OkStatus();
+  }
+  static Value Write(const M& m) {
+    Value::Map set;
+    Value all = FieldsOf(&m).Write(m);
+    for (Value::Entry& entry : all.as_map()) {
+      if (!entry.value.is_null()) set.push_back(std::move(entry));
+    }
+    return set;
+  }
+  static std::string Type() {
+    return FieldsOf(static_cast<const M*>(nullptr)).name();
+  }
+};
+
+// The accessors below are made of those that protoc generates.
+
+// Of a bool or a double.
+template <typename M, typename V>
+Accessors<M, V> Scalar(V (M::*get)() const, void (M::*set)(V)) {
+  return {get, set};
+}
+
+// Of an unsigned integer, whose range a Check must keep.
+template <typename M, typename V>
+Accessors<M, int64_t> Whole(V (M::*get)() const, void (M::*set)(V)) {
+  return {[get](const M& m) { return static_cast<int64_t>((m.*get)()); },
+          [set](M& m, int64_t value) { (m.*set)(static_cast<V>(value)); }};
+}
+
+template <typename M>
+Accessors<M, std::string> Text(const std::string& (M::*get)() const,
+                               std::string* (M::*mutate)()) {
+  return {get, [mutate](M& m, std::string value) {
+            *(m.*mutate)() = std::move(value);
+          }};
+}
+
+// Of a message inside a message.
+template <typename M, typename V>
+Accessors<M, std::optional<V>> Inner(bool (M::*has)() const,
+                                     const V& (M::*get)() const,
+                                     V* (M::*mutate)()) {
+  return {[has, get](const M& m) {
+            return (m.*has)() ? std::optional<V>((m.*get)()) : std::nullopt;
+          },
+          [mutate](M& m, std::optional<V> value) {
+            if (value) *(m.*mutate)() = *std::move(value);
+          }};
+}
+
+// Of repeated messages.
+template <typename M, typename V>
+Accessors<M, std::vector<V>> Repeated(
+    const google::protobuf::RepeatedPtrField<V>& (M::*get)() const,
+    google::protobuf::RepeatedPtrField<V>* (M::*mutate)()) {
+  return {[get](const M& m) {
+            return std::vector<V>((m.*get)().begin(), (m.*get)().end());
+          },
+          [mutate](M& m, std::vector<V> values) {
+            (m.*mutate)()->Assign(values.begin(), values.end());
+          }};
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_JOB_MESSAGE_FIELDS_H_

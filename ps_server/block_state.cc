@@ -1,0 +1,120 @@
+#include "ps_server/block_state.h"
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+
+namespace paceline {
+namespace {
+
+// Slots that an update's spans are kept for without allocating.
+constexpr size_t kUsualSlots = 4;
+
+template <typename T>
+constexpr v1::DataType kWireType =
+    std::is_same_v<T, double> ? v1::DATA_TYPE_FLOAT64 : v1::DATA_TYPE_FLOAT32;
+
+}  // namespace
+
+template <typename T>
+BlockState<T>::BlockState(const ShardPlan& plan, const Block& block,
+                          const Optimizer& optimizer)
+    : plan_(plan), block_(block), optimizer_(optimizer) {
+  const int slot_count = static_cast<int>(optimizer.slot_names().size());
+  tensors_.emplace_back(block.count, T{0});
+  for (int slot = 0; slot < slot_count; ++slot) {
+    tensors_.emplace_back(block.count,
+                          static_cast<T>(optimizer.slot_initial_value(slot)));
+  }
+}
+
+template <typename T>
+absl::Status BlockState<T>::Check(const v1::Block& gradients) const {
+  const auto refuse = [&](absl::string_view reason) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("gradients of block ", gradients.index(), ": ", reason));
+  };
+  if (gradients.dtype() != kWireType<T>) {
+    return refuse(absl::StrCat("expected ", v1::DataType_Name(kWireType<T>),
+                               ", got ", v1::DataType_Name(gradients.dtype())));
+  }
+  if (gradients.has_rows()) {
+    return absl::UnimplementedError(
+        absl::StrCat("gradients of block ", gradients.index(),
+                     ": rows are not supported yet"));
+  }
+  if (!gradients.has_dense()) return refuse("there are no elements");
+  const v1::DenseBlock& dense = gradients.dense();
+  const uint64_t block_count = static_cast<uint64_t>(block_.count);
+  const uint64_t count = dense.values().size() / sizeof(T);
+  if (dense.values().size() % sizeof(T) != 0 || dense.offset() > block_count ||
+      count > block_count - dense.offset()) {
+    return refuse(absl::StrCat(dense.values().size(), " bytes from element ",
+                               dense.offset(), " do not fit its ", block_.count,
+                               " elements of ", sizeof(T), " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+uint64_t BlockState<T>::Apply(int64_t iterations, const v1::Block& gradients) {
+  const v1::DenseBlock& dense = gradients.dense();
+  // A std::string's memory is aligned for any number.
+  const absl::Span<const T> given(
+      reinterpret_cast<const T*>(dense.values().data()),
+      dense.values().size() / sizeof(T));
+  const int64_t given_begin = static_cast<int64_t>(dense.offset());
+  const int64_t given_end = given_begin + static_cast<int64_t>(given.size());
+
+  MutexLock lock(mutex_);
+  for (const int p : block_.parts) {
+    const Part& part = plan_.parts()[p];
+    const int64_t begin = std::max(OffsetOf(part), given_begin);
+    const int64_t end = std::min(OffsetOf(part) + part.count, given_end);
+    if (begin >= end) continue;
+    absl::InlinedVector<absl::Span<T>, kUsualSlots + 1> spans;
+    for (std::vector<T>& tensor : tensors_) {
+      spans.push_back(absl::MakeSpan(tensor).subspan(begin, end - begin));
+    }
+    UpdateRange<T> range;
+    range.values = spans.front();
+    range.gradients = given.subspan(begin - given_begin, end - begin);
+    range.slots = absl::MakeSpan(spans).subspan(1);
+    optimizer_.Apply(iterations, range);
+  }
+  const uint64_t before = version_++;
+  return before > gradients.version() ? before - gradients.version() : 0;
+}
+
+template <typename T>
+void BlockState<T>::Read(v1::Block& out) const {
+  out.set_index(static_cast<uint32_t>(block_.index));
+  out.set_dtype(kWireType<T>);
+  std::string* bytes = out.mutable_dense()->mutable_values();
+  MutexLock lock(mutex_);
+  out.set_version(version_);
+  const std::vector<T>& values = tensors_.front();
+  bytes->assign(reinterpret_cast<const char*>(values.data()),
+                values.size() * sizeof(T));
+}
+
+template <typename T>
+int64_t BlockState<T>::size_bytes() const {
+  MutexLock lock(mutex_);
+  return static_cast<int64_t>(tensors_.size()) * block_.count *
+         static_cast<int64_t>(sizeof(T));
+}
+
+template <typename T>
+void BlockState<T>::SetVersion(uint64_t version) {
+  MutexLock lock(mutex_);
+  version_ = version;
+}
+
+template class BlockState<float>;
+template class BlockState<double>;
+
+}  // namespace paceline

@@ -1,0 +1,73 @@
+// One block of a shard: values, slots, version.
+#ifndef PACELINE_PS_SERVER_BLOCK_STATE_H_
+#define PACELINE_PS_SERVER_BLOCK_STATE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "common/base/mutex.h"
+#include "common/optimizer/optimizer.h"
+#include "common/sharding/shard_plan.h"
+#include "paceline/v1/tensor.pb.h"
+
+namespace paceline {
+
+// T is float or double. Thread-safe: the block's lock makes each call atomic.
+template <typename T>
+class BlockState {
+ public:
+  // Zeroed, but for slots that start with another value. `plan` and `optimizer`
+  // outlive the block.
+  BlockState(const ShardPlan& plan, const Block& block,
+             const Optimizer& optimizer);
+
+  // InvalidArgument (Unimplemented for rows) if gradients do not fit the block.
+  absl::Status Check(const v1::Block& gradients) const;
+
+  // Applies gradients that fit, as the update after `iterations` updates.
+  // Returns the updates the block had since the gradients' version.
+  uint64_t Apply(int64_t iterations, const v1::Block& gradients);
+
+  // Writes the whole block and its version.
+  void Read(v1::Block& out) const;
+
+  int64_t size_bytes() const;
+
+  // Calls `visit(part, slot, values)` for each part and the variable itself
+  // (slot -1) or one of its slots, under the lock.
+  template <typename Visit>
+  void VisitTensors(Visit visit) {
+    MutexLock lock(mutex_);
+    for (size_t slot = 0; slot < tensors_.size(); ++slot) {
+      for (const int p : block_.parts) {
+        const Part& part = plan_.parts()[p];
+        visit(part, static_cast<int>(slot) - 1,
+              absl::MakeSpan(tensors_[slot].data() + OffsetOf(part),
+                             static_cast<size_t>(part.count)));
+      }
+    }
+  }
+
+  void SetVersion(uint64_t version);
+
+ private:
+  // Where a part starts in the block.
+  int64_t OffsetOf(const Part& part) const {
+    return part.bucket_offset - block_.bucket_offset;
+  }
+
+  const ShardPlan& plan_;
+  const Block& block_;
+  const Optimizer& optimizer_;
+
+  mutable Mutex mutex_;
+  uint64_t version_ ABSL_GUARDED_BY(mutex_) = 0;
+  // The values, then the slots; each as long as the block.
+  std::vector<std::vector<T>> tensors_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_PS_SERVER_BLOCK_STATE_H_

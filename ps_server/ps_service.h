@@ -1,0 +1,44 @@
+// The gRPC service of a parameter server: an adapter over the shard.
+#ifndef PACELINE_PS_SERVER_PS_SERVICE_H_
+#define PACELINE_PS_SERVER_PS_SERVICE_H_
+
+#include "paceline/v1/ps.grpc.pb.h"
+#include "ps_server/shard.h"
+
+namespace paceline {
+
+// Thread-safe. Handlers wait for no other call; that which waits for the disk
+// ends on the thread that writes.
+class PsService : public v1::ParameterServerService::CallbackService {
+ public:
+  // `shard` outlives the service.
+  explicit PsService(Shard& shard) : shard_(shard) {}
+
+  grpc::ServerUnaryReactor* Initialize(
+      grpc::CallbackServerContext* context,
+      const v1::InitializeRequest* request,
+      v1::InitializeResponse* response) override;
+  grpc::ServerUnaryReactor* Push(grpc::CallbackServerContext* context,
+                                 const v1::PushRequest* request,
+                                 v1::PushResponse* response) override;
+  grpc::ServerUnaryReactor* Pull(grpc::CallbackServerContext* context,
+                                 const v1::PullRequest* request,
+                                 v1::PullResponse* response) override;
+  grpc::ServerUnaryReactor* Fence(grpc::CallbackServerContext* context,
+                                  const v1::FenceRequest* request,
+                                  v1::FenceResponse* response) override;
+  grpc::ServerUnaryReactor* Snapshot(grpc::CallbackServerContext* context,
+                                     const v1::SnapshotRequest* request,
+                                     v1::SnapshotResponse* response) override;
+  grpc::ServerUnaryReactor* WriteCheckpoint(
+      grpc::CallbackServerContext* context,
+      const v1::WriteCheckpointRequest* request,
+      v1::WriteCheckpointResponse* response) override;
+
+ private:
+  Shard& shard_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_PS_SERVER_PS_SERVICE_H_

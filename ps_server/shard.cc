@@ -1,0 +1,270 @@
+#include "ps_server/shard.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_reader.h"
+#include "common/limits.h"
+#include "glog/logging.h"
+#include "google/protobuf/util/message_differencer.h"
+
+namespace paceline {
+namespace {
+
+// What a shard starts with.
+struct InitialState {
+  std::unique_ptr<ShardVariables> variables;
+  Aggregator aggregator;
+};
+
+// Logical steps a shard goes on from. With another number of shards than wrote
+// the checkpoint, no file is the shard's own: it follows the one furthest on.
+int64_t RestoredStep(const Manifest& manifest, int shard, int shard_count) {
+  if (static_cast<int>(manifest.shards.size()) == shard_count) {
+    return manifest.shards[shard].step;
+  }
+  int64_t step = 0;
+  for (const ShardFile& file : manifest.shards) {
+    step = std::max(step, file.step);
+  }
+  return step;
+}
+
+absl::Status Restore(const std::string& path, int shard, int shard_count,
+                     InitialState& state) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointReader> checkpoint,
+                   CheckpointReader::Open(path));
+  const Manifest& manifest = checkpoint->manifest();
+  const int64_t step = RestoredStep(manifest, shard, shard_count);
+  RETURN_IF_ERROR(state.variables->Restore(*checkpoint, step));
+  SafetensorsMetadata workers;
+  if (static_cast<int>(manifest.shards.size()) == shard_count) {
+    ASSIGN_OR_RETURN(workers, checkpoint->ShardMetadata(shard));
+  }
+  ASSIGN_OR_RETURN(state.aggregator, Aggregator::Restore(step, workers));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<InitialState> MakeInitialState(
+    const v1::InitializeRequest& request, DataType type) {
+  const int shard = static_cast<int>(request.shard());
+  const int shard_count = static_cast<int>(request.shard_count());
+  InitialState state;
+  ASSIGN_OR_RETURN(state.variables, ShardVariables::Create(request.job(), shard,
+                                                           shard_count, type));
+  if (request.restore_path().empty()) {
+    state.variables->InitializeFromSeed();
+  } else {
+    RETURN_IF_ERROR(Restore(request.restore_path(), shard, shard_count, state));
+  }
+  return state;
+}
+
+}  // namespace
+
+Shard::Shard(uint64_t incarnation, DataType type)
+    : incarnation_(incarnation), type_(type) {}
+
+Shard::~Shard() {
+  MutexLock lock(mutex_);
+  CHECK(open_pushes_.empty());
+  LogStaleness();
+}
+
+absl::StatusOr<ShardVariables*> Shard::Ready() const {
+  MutexLock lock(mutex_);
+  if (variables_ == nullptr) {
+    return absl::FailedPreconditionError(
+        "the parameter server is not initialised");
+  }
+  return variables_.get();
+}
+
+absl::StatusOr<ShardVariables*> Shard::ReadyFor(uint64_t ps_incarnation) const {
+  if (ps_incarnation != incarnation_) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the call is meant for incarnation ", absl::Hex(ps_incarnation),
+        " of the parameter server; this is ", absl::Hex(incarnation_)));
+  }
+  return Ready();
+}
+
+absl::Status Shard::Initialize(const v1::InitializeRequest& request,
+                               v1::InitializeResponse& response) {
+  MutexLock initialize_lock(initialize_mutex_);
+  if (Ready().ok()) {
+    if (!google::protobuf::util::MessageDifferencer::Equals(
+            request, initialize_request_)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the parameter server is initialised as shard ",
+                       initialize_request_.shard(), " of ",
+                       initialize_request_.shard_count(), " of job ",
+                       initialize_request_.job().name(), " already"));
+    }
+    response = initialize_response_;
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(InitialState state, MakeInitialState(request, type_));
+  response.set_step(static_cast<uint64_t>(state.aggregator.step()));
+  response.set_size_bytes(static_cast<uint64_t>(state.variables->size_bytes()));
+  initialize_request_ = request;
+  initialize_response_ = response;
+  LOG(INFO) << "shard " << request.shard() << " of " << request.shard_count()
+            << ": " << response.size_bytes()
+            << " bytes of variables and slots at step " << response.step()
+            << (request.restore_path().empty() ? "" : " from ")
+            << request.restore_path();
+  MutexLock lock(mutex_);
+  file_name_ = ShardFileName(static_cast<int>(request.shard()),
+                             static_cast<int>(request.shard_count()));
+  aggregator_ = std::move(state.aggregator);
+  variables_ = std::move(state.variables);
+  return absl::OkStatus();
+}
+
+void Shard::Push(const v1::PushRequest& request, v1::PushResponse& response,
+                 Done done) {
+  const absl::StatusOr<ShardVariables*> ready =
+      ReadyFor(request.ps_incarnation());
+  if (!ready.ok()) return done(ready.status());
+  ShardVariables& variables = **ready;
+  const absl::Status checked = variables.Check(request.gradients());
+  if (!checked.ok()) {
+    return done(
+        Annotate(checked, absl::StrCat("worker-", request.worker().rank())));
+  }
+  std::vector<Release> releases;
+  {
+    MutexLock lock(mutex_);
+    const uint64_t ticket = next_ticket_++;
+    open_pushes_[ticket] = {&request, &response, std::move(done)};
+    releases = TakeReleases(
+        aggregator_.HandlePush(ticket, request.worker(), request.progress()));
+  }
+  CarryOut(releases, variables);
+}
+
+std::vector<Shard::Release> Shard::TakeReleases(
+    std::vector<Decision> decisions) {
+  std::vector<Release> releases;
+  for (Decision& decision : decisions) {
+    const auto open = open_pushes_.find(decision.ticket);
+    CHECK(open != open_pushes_.end()) << decision.ticket;
+    if (decision.verdict == Verdict::kApply) ++applying_count_;
+    releases.push_back({std::move(open->second), std::move(decision)});
+    open_pushes_.erase(open);
+  }
+  return releases;
+}
+
+void Shard::CarryOut(const std::vector<Release>& releases,
+                     ShardVariables& variables) {
+  for (const auto& [push, decision] : releases) {
+    if (decision.verdict == Verdict::kRefuse) {
+      push.done(decision.error);
+      continue;
+    }
+    push.response->set_step(static_cast<uint64_t>(decision.iterations));
+    if (decision.verdict == Verdict::kApply) Apply(decision, push, variables);
+    if (push.request->pull()) {
+      variables.Read(*push.response->mutable_variables());
+    }
+    push.done(absl::OkStatus());
+  }
+}
+
+void Shard::Apply(const Decision& decision, const OpenPush& push,
+                  ShardVariables& variables) {
+  const uint64_t staleness =
+      variables.Apply(decision.iterations, push.request->gradients());
+  push.response->set_applied(true);
+  push.response->set_step(static_cast<uint64_t>(decision.iterations) + 1);
+  push.response->set_staleness(staleness);
+  MutexLock lock(mutex_);
+  staleness_.pushes += 1;
+  staleness_.sum += staleness;
+  staleness_.max = std::max(staleness_.max, staleness);
+  --applying_count_;
+  applied_.NotifyAll();
+}
+
+absl::Status Shard::Pull(const v1::PullRequest& request,
+                         v1::PullResponse& response) {
+  ASSIGN_OR_RETURN(const ShardVariables* variables,
+                   ReadyFor(request.ps_incarnation()));
+  {
+    MutexLock lock(mutex_);
+    response.set_step(static_cast<uint64_t>(aggregator_.step()));
+  }
+  variables->Read(*response.mutable_variables());
+  return absl::OkStatus();
+}
+
+absl::Status Shard::Fence(const v1::FenceRequest& request,
+                          v1::FenceResponse& response) {
+  ASSIGN_OR_RETURN(ShardVariables * variables, Ready());
+  std::vector<Release> releases;
+  {
+    MutexLock lock(mutex_);
+    Aggregator::Fenced fenced = aggregator_.Fence(request.worker());
+    response = std::move(fenced.response);
+    releases = TakeReleases(std::move(fenced.decisions));
+  }
+  CarryOut(releases, *variables);
+  LOG(INFO) << "fenced worker-" << request.worker().rank()
+            << ", whose last push applied was "
+            << response.progress().sequence();
+  return absl::OkStatus();
+}
+
+absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
+                             v1::SnapshotResponse& response) {
+  ASSIGN_OR_RETURN(ShardVariables * variables, Ready());
+  const absl::Time deadline = absl::Now() + limits::kPsTimeout;
+  MutexLock lock(mutex_);
+  while (applying_count_ > 0) {
+    applied_.WaitFor(mutex_, deadline - absl::Now());
+    if (applying_count_ > 0 && absl::Now() >= deadline) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("waited for ", applying_count_,
+                       " pushes to be applied before the "
+                       "snapshot for ",
+                       request.path()));
+    }
+  }
+  if (request.path() != snapshot_path_) {
+    ShardSnapshot snapshot;
+    snapshot.file = file_name_;
+    snapshot.step = aggregator_.step();
+    snapshot.metadata = aggregator_.Save();
+    snapshot.metadata["format"] = "paceline";
+    snapshot.metadata["step"] = absl::StrCat(aggregator_.step());
+    snapshot.tensors = variables->Copy();
+    checkpointer_.Start(request.path(), std::move(snapshot));
+    snapshot_path_ = request.path();
+    snapshot_step_ = aggregator_.step();
+    LogStaleness();
+  }
+  response.set_step(static_cast<uint64_t>(snapshot_step_));
+  return absl::OkStatus();
+}
+
+void Shard::WriteCheckpoint(const v1::WriteCheckpointRequest& request,
+                            Checkpointer::Done done) {
+  const absl::Status ready = Ready().status();
+  if (!ready.ok()) return done(ready);
+  checkpointer_.WhenWritten(request.path(), std::move(done));
+}
+
+void Shard::LogStaleness() {
+  if (staleness_.pushes == 0) return;
+  LOG(INFO) << staleness_.pushes << " pushes applied; staleness "
+            << static_cast<double>(staleness_.sum) /
+                   static_cast<double>(staleness_.pushes)
+            << " on average, " << staleness_.max << " at most";
+}
+
+}  // namespace paceline

@@ -1,0 +1,157 @@
+#include "ps_server/shard_variables.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/manifest.h"
+#include "common/model/graph.h"
+#include "common/optimizer/optimizer.h"
+#include "common/sharding/shard_plan.h"
+#include "glog/logging.h"
+#include "ps_server/block_state.h"
+
+namespace paceline {
+namespace {
+
+// What the blocks refer to.
+struct ShardLayout {
+  uint64_t seed;
+  std::vector<VariableSpec> variables;
+  ShardPlan plan;
+  int shard;
+  std::unique_ptr<const Optimizer> optimizer;
+};
+
+template <typename T>
+class TypedShardVariables final : public ShardVariables {
+ public:
+  explicit TypedShardVariables(ShardLayout layout)
+      : layout_(std::move(layout)),
+        slot_names_(layout_.optimizer->slot_names()) {
+    for (const Block& block : layout_.plan.blocks(layout_.shard)) {
+      blocks_.push_back(std::make_unique<BlockState<T>>(layout_.plan, block,
+                                                        *layout_.optimizer));
+    }
+  }
+
+  void InitializeFromSeed() override {
+    for (const auto& block : blocks_) {
+      block->VisitTensors([&](const Part& part, int slot, absl::Span<T> out) {
+        if (slot >= 0) return;
+        const VariableSpec& variable = layout_.variables[part.variable];
+        variable.initializer->Fill(VariableKey(layout_.seed, variable.name),
+                                   variable.shape, part.begin, out);
+      });
+    }
+  }
+
+  absl::Status Restore(CheckpointReader& checkpoint, int64_t step) override {
+    RETURN_IF_ERROR(checkpoint.CheckFits(layout_.variables, slot_names_));
+    absl::Status status;
+    for (const auto& block : blocks_) {
+      block->SetVersion(static_cast<uint64_t>(step));
+      block->VisitTensors([&](const Part& part, int slot, absl::Span<T> out) {
+        if (!status.ok()) return;
+        status = checkpoint.Read(layout_.variables[part.variable].name,
+                                 SlotName(slot), part.begin, out);
+      });
+    }
+    return status;
+  }
+
+  absl::Status Check(const Blocks& gradients) const override {
+    std::vector<bool> seen(blocks_.size(), false);
+    for (const v1::Block& each : gradients) {
+      if (each.index() >= blocks_.size()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("gradients of block ", each.index(),
+                         ": the shard has ", blocks_.size(), " blocks"));
+      }
+      if (seen[each.index()]) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "gradients of block ", each.index(), " come more than once"));
+      }
+      seen[each.index()] = true;
+      RETURN_IF_ERROR(blocks_[each.index()]->Check(each));
+    }
+    return absl::OkStatus();
+  }
+
+  uint64_t Apply(int64_t iterations, const Blocks& gradients) override {
+    uint64_t staleness = 0;
+    for (const v1::Block& each : gradients) {
+      staleness =
+          std::max(staleness, blocks_[each.index()]->Apply(iterations, each));
+    }
+    return staleness;
+  }
+
+  void Read(Blocks& out) const override {
+    out.Reserve(static_cast<int>(blocks_.size()));
+    for (const auto& block : blocks_) block->Read(*out.Add());
+  }
+
+  std::vector<SnapshotTensor> Copy() override {
+    const std::vector<StoredVariable> stored =
+        StoredVariables(layout_.variables, layout_.plan);
+    std::vector<SnapshotTensor> tensors;
+    for (const auto& block : blocks_) {
+      block->VisitTensors([&](const Part& part, int slot, absl::Span<T> from) {
+        const StoredVariable& variable = stored[part.variable];
+        const StoredPart range = {part.shard, part.begin, part.count};
+        SnapshotTensor& tensor = tensors.emplace_back();
+        tensor.name = TensorName(variable, range, SlotName(slot));
+        tensor.type = DataTypeOf<T>::kValue;
+        tensor.shape = TensorShape(variable, range);
+        const auto* bytes = reinterpret_cast<const std::byte*>(from.data());
+        tensor.bytes.assign(bytes, bytes + from.size() * sizeof(T));
+      });
+    }
+    return tensors;
+  }
+
+  int64_t size_bytes() const override {
+    int64_t size = 0;
+    for (const auto& block : blocks_) size += block->size_bytes();
+    return size;
+  }
+
+ private:
+  // "" for the variable itself.
+  std::string SlotName(int slot) const {
+    return slot < 0 ? "" : slot_names_[slot];
+  }
+
+  const ShardLayout layout_;
+  const std::vector<std::string> slot_names_;
+  // By Block::index.
+  std::vector<std::unique_ptr<BlockState<T>>> blocks_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ShardVariables>> ShardVariables::Create(
+    const v1::Job& job, int shard, int shard_count, DataType type) {
+  CHECK(type == DataType::kFloat32 || type == DataType::kFloat64);
+  if (shard < 0 || shard >= shard_count) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no shard ", shard, " of ", shard_count));
+  }
+  ASSIGN_OR_RETURN(Graph graph, BuildGraph(job.model()));
+  ASSIGN_OR_RETURN(
+      ShardPlan plan,
+      ShardPlan::Make(graph.variables, shard_count, job.partitioner(),
+                      static_cast<int>(SizeOf(type))));
+  ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> optimizer,
+                   MakeOptimizer(job.optimizer()));
+  ShardLayout layout = {job.seed(), std::move(graph.variables), std::move(plan),
+                        shard, std::move(optimizer)};
+  if (type == DataType::kFloat64) {
+    return std::make_unique<TypedShardVariables<double>>(std::move(layout));
+  }
+  return std::make_unique<TypedShardVariables<float>>(std::move(layout));
+}
+
+}  // namespace paceline

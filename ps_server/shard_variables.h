@@ -1,0 +1,60 @@
+// The variables and slots of one shard, in blocks.
+#ifndef PACELINE_PS_SERVER_SHARD_VARIABLES_H_
+#define PACELINE_PS_SERVER_SHARD_VARIABLES_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/checkpoint/checkpoint_reader.h"
+#include "common/tensor/shape.h"
+#include "google/protobuf/repeated_field.h"
+#include "paceline/v1/job.pb.h"
+#include "paceline/v1/tensor.pb.h"
+#include "ps_server/checkpointer.h"
+
+namespace paceline {
+
+using Blocks = google::protobuf::RepeatedPtrField<v1::Block>;
+
+// Thread-safe. Each block is read and updated whole; different blocks of one
+// call are not one unit.
+class ShardVariables {
+ public:
+  // What shard `shard` of `shard_count` holds for a job, in float32 or float64;
+  // zeroed. Errors name what of the job is wrong.
+  static absl::StatusOr<std::unique_ptr<ShardVariables>> Create(
+      const v1::Job& job, int shard, int shard_count, DataType type);
+  virtual ~ShardVariables() = default;
+
+  // Gives the variables their initial values from the job's seed.
+  virtual void InitializeFromSeed() = 0;
+
+  // Takes variables and slots from a checkpoint of any number of shards. Blocks
+  // get `step` as their version. Errors are those of CheckpointReader.
+  virtual absl::Status Restore(CheckpointReader& checkpoint, int64_t step) = 0;
+
+  // InvalidArgument or Unimplemented, naming the block, unless Apply can apply
+  // these gradients.
+  virtual absl::Status Check(const Blocks& gradients) const = 0;
+
+  // Applies gradients that were checked, as the update after `iterations`
+  // updates. Returns the updates that the most changed block had since the
+  // gradients' version.
+  virtual uint64_t Apply(int64_t iterations, const Blocks& gradients) = 0;
+
+  // Writes all blocks into `out`, which is empty.
+  virtual void Read(Blocks& out) const = 0;
+
+  // Copies all variables and slots.
+  virtual std::vector<SnapshotTensor> Copy() = 0;
+
+  // Of variables and slots.
+  virtual int64_t size_bytes() const = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_PS_SERVER_SHARD_VARIABLES_H_
