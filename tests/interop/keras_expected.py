@@ -17,6 +17,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 KERAS_VERSION = "3.15.1"
 
@@ -73,11 +74,304 @@ def optimizers():
     ]
 
 
+# --- Models -------------------------------------------------------------------
+
+
+def ramp(shape, salt, scale=1.0):
+    """Distinct values in [-scale, scale) that look random; exact in any language."""
+    index = np.arange(int(np.prod(shape)), dtype=np.int64)
+    values = ((index * 2741 + salt * 611) % 9973) / 4986.5 - 1.0
+    return (values * scale).astype(np.float32).reshape(shape)
+
+
+def make_layer(entry):
+    (class_name, config), = entry.items()
+    return getattr(keras.layers, class_name)(**config)
+
+
+def make_object(module, entry):
+    if isinstance(entry, str):
+        return entry
+    (class_name, config), = entry.items()
+    return getattr(module, class_name)(**config)
+
+
+def sparse_labels(count, classes):
+    return np.array([(3 * i + 1) % classes for i in range(count)], np.int32)
+
+
+def one_hot_labels(count, shape):
+    labels = np.zeros((count, *shape), np.float32)
+    rows = labels.reshape(-1, shape[-1])
+    for i in range(len(rows)):
+        rows[i, (3 * i + 1) % shape[-1]] = 1
+    return labels
+
+
+def value_labels(count, shape):
+    return ramp((count, *shape), salt=77)
+
+
+def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0):
+    """Output, loss, metrics and gradients of a model.
+
+    Features are ramp(salt 1), variable i is ramp(salt 10 + i) times `scale`.
+    `labels` is "sparse", "one_hot" or "values".
+    """
+    keras.utils.clear_session()
+    inputs = keras.Input(shape)
+    model = keras.Sequential([inputs, *(make_layer(each) for each in layers)])
+    for i, variable in enumerate(model.trainable_variables):
+        variable.assign(ramp(tuple(variable.shape), 10 + i, scale))
+    x = ramp((batch, *shape), 1)
+    output_shape = model.output_shape[1:]
+    y = {
+        "sparse": lambda: sparse_labels(batch, output_shape[-1]),
+        "one_hot": lambda: one_hot_labels(batch, output_shape),
+        "values": lambda: value_labels(batch, output_shape),
+    }[labels]()
+    model.compile(
+        loss=make_object(keras.losses, loss),
+        metrics=[make_object(keras.metrics, each) for each in metrics],
+    )
+    logs = model.evaluate(x, y, batch_size=batch, verbose=0, return_dict=True)
+    with tf.GradientTape() as tape:
+        prediction = model(x, training=False)
+        value = model.compute_loss(x, y, prediction)
+    gradients = tape.gradient(value, [v.value for v in model.trainable_variables])
+    return {
+        "name": name,
+        "layers": [{"Input": {"shape": shape}}, *layers],
+        "loss": loss,
+        "metrics": list(metrics),
+        "batch": batch,
+        "scale": scale,
+        "labels": numbers(y),
+        "output": numbers(model.predict(x, verbose=0)),
+        "logs": {key: float(f"{v:.8g}") for key, v in logs.items()},
+        # Keras' Dropout drops other elements than ours.
+        "gradients": []
+        if any("Dropout" in each for each in layers)
+        else [numbers(g) for g in gradients],
+    }
+
+
+ACTIVATIONS = [
+    "linear", "relu", "relu6", "leaky_relu", "elu", "celu", "selu", "sigmoid",
+    "hard_sigmoid", "log_sigmoid", "tanh", "hard_tanh", "tanh_shrink",
+    "hard_shrink", "soft_shrink", "softplus", "softsign", "silu", "swish",
+    "hard_silu", "hard_swish", "gelu", "mish", "exponential", "squareplus",
+    "sparse_plus", "sparse_sigmoid", "softmax", "log_softmax",
+]  # fmt: skip
+
+
+def activation_cases():
+    return [
+        model_case(
+            f"activation_{name}", [4],
+            [{"Dense": {"units": 7}}, {"Activation": {"activation": name}}],
+            "mse", "values", scale=4.0,
+        )
+        for name in ACTIVATIONS
+    ]  # fmt: skip
+
+
+def layer_cases():
+    def case(name, shape, *layers):
+        return model_case(name, shape, list(layers), "mse", "values")
+
+    def conv(**config):
+        return {"Conv2D": {"filters": 3, "kernel_size": 3, **config}}
+
+    front = {"Conv2D": {"filters": 2, "kernel_size": 1}}
+    image = [7, 6, 2]
+    return [
+        case("dense", [5], {"Dense": {"units": 4, "activation": "tanh"}}),
+        case("dense_no_bias", [5], {"Dense": {"units": 4, "use_bias": False}}),
+        case("dense_rows", [2, 5], {"Dense": {"units": 4, "activation": "softmax"}}),
+        case("conv", image, conv(activation="relu")),
+        case("conv_same", image, conv(padding="same")),
+        case("conv_stride", image, conv(strides=2)),
+        case("conv_same_stride", image, conv(padding="same", strides=[2, 3])),
+        case("conv_even_kernel", image, conv(kernel_size=[2, 4], padding="same")),
+        case("conv_dilated", image, conv(dilation_rate=2)),
+        case("conv_same_dilated", image, conv(dilation_rate=[2, 1], padding="same")),
+        case("conv_no_bias", image, conv(use_bias=False)),
+        case("max_pooling", image, front, {"MaxPooling2D": {}}),
+        case("max_pooling_same", image, front, {"MaxPooling2D": {"padding": "same"}}),
+        case(
+            "max_pooling_overlap", image, front,
+            {"MaxPooling2D": {"pool_size": 3, "strides": 2, "padding": "same"}},
+        ),
+        case("average_pooling", image, front, {"AveragePooling2D": {"pool_size": 2}}),
+        case(
+            "average_pooling_same", image, front,
+            {"AveragePooling2D": {"pool_size": 3, "strides": 2, "padding": "same"}},
+        ),
+        case("global_average", image, front, {"GlobalAveragePooling2D": {}}),
+        case(
+            "global_average_keepdims", image, front,
+            {"GlobalAveragePooling2D": {"keepdims": True}},
+        ),
+        case("flatten", image, front, {"Flatten": {}}, {"Dense": {"units": 2}}),
+        case("reshape", image, front, {"Reshape": {"target_shape": [4, -1]}}),
+        case("dropout", [5], {"Dense": {"units": 4}}, {"Dropout": {"rate": 0.5}}),
+        case(
+            "relu", [5], {"Dense": {"units": 6}},
+            {"ReLU": {"max_value": 1.0, "negative_slope": 0.1, "threshold": 0.2}},
+        ),
+        case("relu_plain", [5], {"Dense": {"units": 6}}, {"ReLU": {}}),
+        case("softmax_last", [2, 5], {"Dense": {"units": 4}}, {"Softmax": {}}),
+        case("softmax_axis", [2, 5], {"Dense": {"units": 4}}, {"Softmax": {"axis": 1}}),
+        case(
+            "regularizers", [5],
+            {"Dense": {"units": 4, "kernel_regularizer": "l1", "bias_regularizer": "l2"}},
+            {"Dense": {
+                "units": 3,
+                "kernel_regularizer": {
+                    "class_name": "L1L2", "config": {"l1": 0.1, "l2": 0.2},
+                },
+            }},
+        ),
+        case("regularizer_l2", image, conv(kernel_regularizer="l2")),
+    ]  # fmt: skip
+
+
+def loss_cases():
+    dense = {"Dense": {"units": 5}}
+    softmax = {"Dense": {"units": 5, "activation": "softmax"}}
+    sigmoid = {"Dense": {"units": 5, "activation": "sigmoid"}}
+    # Flatten hides the logits behind probabilities from the loss.
+    hidden = {"Flatten": {}}
+    sparse = "SparseCategoricalCrossentropy"
+    categorical = "CategoricalCrossentropy"
+    binary = "BinaryCrossentropy"
+    logits = {"from_logits": True}
+    smooth = {"label_smoothing": 0.2}
+
+    def case(name, layers, loss, labels, scale=3.0, shape=[4], metrics=()):
+        return model_case(
+            name, shape, layers, loss, labels, metrics, batch=4, scale=scale
+        )
+
+    return [
+        case("sparse_logits", [dense], {sparse: logits}, "sparse"),
+        case("sparse_softmax", [softmax], {sparse: {}}, "sparse", 30.0),
+        case("sparse_softmax_layer", [dense, {"Softmax": {}}], {sparse: {}}, "sparse"),
+        case("sparse_sigmoid", [sigmoid], {sparse: {}}, "sparse"),
+        case("sparse_probabilities", [softmax, hidden], {sparse: {}}, "sparse"),
+        case("sparse_clipped", [softmax, hidden], {sparse: {}}, "sparse", 30.0),
+        case("categorical_logits", [dense], {categorical: logits}, "one_hot"),
+        case("categorical_softmax", [softmax], {categorical: {}}, "one_hot", 30.0),
+        case("categorical_probabilities", [softmax, hidden], {categorical: {}}, "one_hot"),
+        case("categorical_clipped", [softmax, hidden], {categorical: {}}, "one_hot", 30.0),
+        case("categorical_sum_not_1", [sigmoid, hidden], {categorical: {}}, "one_hot"),
+        case("categorical_smooth", [dense], {categorical: logits | smooth}, "one_hot"),
+        case(
+            "categorical_smooth_probabilities", [softmax, hidden],
+            {categorical: smooth}, "one_hot",
+        ),
+        case(
+            "categorical_rows", [dense], {categorical: logits}, "one_hot", shape=[3, 4],
+        ),
+        case("binary_logits", [dense], {binary: logits}, "one_hot"),
+        case("binary_sigmoid", [sigmoid], {binary: {}}, "one_hot", 30.0),
+        case("binary_probabilities", [sigmoid, hidden], {binary: {}}, "one_hot"),
+        case("binary_clipped", [sigmoid, hidden], {binary: {}}, "one_hot", 30.0),
+        case("binary_smooth", [dense], {binary: logits | smooth}, "one_hot"),
+        case("binary_smooth_probabilities", [sigmoid, hidden], {binary: smooth}, "one_hot"),
+        case("mse", [dense], "mse", "values"),
+        case("mse_rows", [dense], "MeanSquaredError", "values", shape=[3, 4]),
+    ]  # fmt: skip
+
+
+def metric_cases():
+    sparse = model_case(
+        "metrics_sparse", [6], [{"Dense": {"units": 8}}],
+        {"SparseCategoricalCrossentropy": {"from_logits": True}}, "sparse",
+        ["accuracy", "sparse_categorical_accuracy", {"SparseTopKCategoricalAccuracy": {"k": 3}},
+         {"SparseCategoricalCrossentropy": {"from_logits": True}}],
+        batch=9,
+    )  # fmt: skip
+    dense = model_case(
+        "metrics_dense", [6], [{"Dense": {"units": 8, "activation": "softmax"}}],
+        "categorical_crossentropy", "one_hot",
+        ["acc", "categorical_accuracy", {"TopKCategoricalAccuracy": {"k": 3}},
+         "binary_accuracy", "mse", "bce", "categorical_crossentropy"],
+        batch=9,
+    )  # fmt: skip
+    rows = model_case(
+        "metrics_rows", [4, 6], [{"Dense": {"units": 3}}], "mse", "one_hot",
+        ["accuracy", {"BinaryAccuracy": {"threshold": 0.1, "name": "low"}}], batch=5,
+    )  # fmt: skip
+    binary = model_case(
+        "metrics_binary", [6], [{"Dense": {"units": 1, "activation": "sigmoid"}}],
+        "binary_crossentropy", "values", ["accuracy", "mean_squared_error"], batch=9,
+    )  # fmt: skip
+    return [sparse, dense, rows, binary]
+
+
+def network_case():
+    return model_case(
+        "network", [9, 9, 1],
+        [
+            {"Conv2D": {"filters": 4, "kernel_size": 3, "activation": "relu"}},
+            {"MaxPooling2D": {}},
+            {"Flatten": {}},
+            {"Dense": {"units": 6, "activation": "relu"}},
+            {"Dense": {"units": 5}},
+        ],
+        {"SparseCategoricalCrossentropy": {"from_logits": True}}, "sparse",
+        ["accuracy"], batch=4,
+    )  # fmt: skip
+
+
+# --- Initializers -------------------------------------------------------------
+
+
+def initializer_case(class_name, config):
+    """What 24000 values of an initializer look like."""
+    shape = [20, 30, 40]
+    initializer = getattr(keras.initializers, class_name)(seed=1, **config)
+    values = np.asarray(initializer(shape), np.float64)
+    return {
+        "class_name": class_name,
+        "config": config,
+        "shape": shape,
+        "mean": float(values.mean()),
+        "stddev": float(values.std()),
+        "largest": float(np.abs(values).max()),
+    }
+
+
+def initializers():
+    named = ["Glorot", "He", "Lecun"]
+    cases = [(n + d, {}) for n in named for d in ("Uniform", "Normal")]
+    cases += [
+        ("RandomUniform", {}),
+        ("RandomUniform", {"minval": 1.0, "maxval": 3.0}),
+        ("RandomNormal", {}),
+        ("RandomNormal", {"mean": 1.0, "stddev": 0.5}),
+        ("TruncatedNormal", {}),
+        ("VarianceScaling", {"scale": 3.0, "mode": "fan_out", "distribution": "uniform"}),
+        ("VarianceScaling", {"distribution": "untruncated_normal", "mode": "fan_avg"}),
+    ]
+    return [initializer_case(*case) for case in cases]
+
+
 def main():
     assert keras.__version__ == KERAS_VERSION, keras.__version__
     expected = {
         "keras_version": KERAS_VERSION,
         "optimizers": optimizers(),
+        "initializers": initializers(),
+        "models": [
+            *layer_cases(),
+            *activation_cases(),
+            *loss_cases(),
+            *metric_cases(),
+            network_case(),
+        ],
     }
     lines = ",\n".join(
         f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}"

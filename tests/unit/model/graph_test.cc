@@ -1,0 +1,257 @@
+#include "common/model/graph.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/config/field_table.h"
+#include "common/model/layers/conv2d.h"
+#include "common/model/layers/dense.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/unit/model/testing.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kTutorial[] =
+    "[Input: {shape: [28, 28, 1]},"
+    " Conv2D: {filters: 32, kernel_size: 3, activation: relu},"
+    " MaxPooling2D: {}, Flatten: {}, Dense: {units: 64, activation: relu},"
+    " Dense: {units: 10}]";
+
+TEST(GraphTest, InfersTheTutorialsShapes) {
+  const auto graph = GraphOf(kTutorial);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  std::vector<std::string> names;
+  std::vector<Shape> shapes;
+  for (const Node& node : graph->nodes) {
+    names.push_back(node.layer->name);
+    shapes.push_back(node.output_shape);
+  }
+  EXPECT_THAT(names, ElementsAre("input_layer", "conv2d", "max_pooling2d",
+                                 "flatten", "dense", "dense_1"));
+  EXPECT_THAT(shapes, ElementsAre(Shape{28, 28, 1}, Shape{26, 26, 32},
+                                  Shape{13, 13, 32}, Shape{5408}, Shape{64},
+                                  Shape{10}));
+  std::vector<std::string> variables;
+  int64_t parameters = 0;
+  for (const VariableSpec& variable : graph->variables) {
+    variables.push_back(
+        absl::StrCat(variable.name, ShapeToString(variable.shape)));
+    parameters += NumElements(variable.shape);
+  }
+  EXPECT_THAT(variables,
+              ElementsAre("conv2d/kernel(3, 3, 1, 32)", "conv2d/bias(32,)",
+                          "dense/kernel(5408, 64)", "dense/bias(64,)",
+                          "dense_1/kernel(64, 10)", "dense_1/bias(10,)"));
+  EXPECT_EQ(parameters, 347'146);
+  EXPECT_THAT(graph->nodes[5].inputs, ElementsAre(4));
+  EXPECT_THAT(graph->nodes[5].variables, ElementsAre(4, 5));
+  EXPECT_EQ(graph->output, 5);
+}
+
+TEST(GraphTest, KeepsGivenNamesAndAvoidsThem) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [2], name: start}, Dense: {units: 2},"
+      " Dense: {units: 2, name: dense_1}, Dense: {units: 2},"
+      " ReLU: {}, GlobalAveragePooling2D: {name: x}]");
+  // The last layer does not fit, which the error says with its given name.
+  EXPECT_THAT(std::string(graph.status().message()), HasSubstr("\"x\""));
+  const auto good = GraphOf(
+      "[Input: {shape: [2], name: start}, Dense: {units: 2},"
+      " Dense: {units: 2, name: dense_1}, Dense: {units: 2}, ReLU: {}]");
+  ASSERT_TRUE(good.ok()) << good.status();
+  std::vector<std::string> names;
+  for (const auto& layer : good->layers) names.push_back(layer->name);
+  EXPECT_THAT(names,
+              ElementsAre("start", "dense", "dense_1", "dense_2", "re_lu"));
+}
+
+TEST(GraphTest, ReadsKerasOwnConfigs) {
+  const auto graph = GraphOf(R"([
+    {"class_name": "InputLayer", "module": "keras.layers",
+     "registered_name": null,
+     "config": {"batch_shape": [null, 9, 9, 2], "dtype": "float32",
+                "sparse": false, "ragged": false, "name": "in",
+                "optional": false}},
+    {"class_name": "Conv2D", "module": "keras.layers", "registered_name": null,
+     "config": {"name": "conv2d", "trainable": true,
+       "dtype": {"module": "keras", "class_name": "DTypePolicy",
+                 "config": {"name": "float32"}, "registered_name": null},
+       "filters": 4, "kernel_size": [3, 3], "strides": [1, 1],
+       "padding": "same", "data_format": "channels_last",
+       "dilation_rate": [1, 1], "groups": 1, "activation": "relu",
+       "use_bias": true,
+       "kernel_initializer": {"module": "keras.initializers",
+         "class_name": "GlorotUniform", "registered_name": null,
+         "config": {"seed": null, "input_axes": null, "output_axes": null}},
+       "bias_initializer": {"module": "keras.initializers",
+         "class_name": "Zeros", "config": {}, "registered_name": null},
+       "kernel_regularizer": {"module": "keras.regularizers",
+         "class_name": "L2", "config": {"l2": 0.25}, "registered_name": null},
+       "bias_regularizer": null, "activity_regularizer": null,
+       "kernel_constraint": null, "bias_constraint": null},
+     "build_config": {"input_shape": [null, 9, 9, 2]}}])");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->output_shape(), (Shape{9, 9, 4}));
+  EXPECT_EQ(graph->variables[0].regularizer.l2, 0.25);
+  EXPECT_EQ(graph->variables[0].initializer->class_name(), "GlorotUniform");
+  EXPECT_EQ(graph->variables[1].regularizer.l2, 0);
+}
+
+TEST(GraphTest, ShapeRules) {
+  const auto output = [](const std::string& input, const std::string& layer) {
+    const auto graph =
+        GraphOf("[Input: {shape: " + input + "}, " + layer + "]");
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    return graph.ok() ? graph->output_shape() : Shape{};
+  };
+  EXPECT_EQ(output("[7, 6, 3]",
+                   "Conv2D: {filters: 5, kernel_size: [3, 2], strides: 2}"),
+            (Shape{3, 3, 5}));
+  EXPECT_EQ(output("[7, 6, 3]",
+                   "Conv2D: {filters: 5, kernel_size: 3, "
+                   "strides: 2, padding: same}"),
+            (Shape{4, 3, 5}));
+  EXPECT_EQ(
+      output("[7, 6, 3]",
+             "Conv2D: {filters: 5, kernel_size: 3, dilation_rate: [2, 1]}"),
+      (Shape{3, 4, 5}));
+  EXPECT_EQ(output("[7, 6, 3]", "AveragePooling2D: {pool_size: 3}"),
+            (Shape{2, 2, 3}));
+  EXPECT_EQ(output("[7, 6, 3]", "MaxPooling2D: {pool_size: 3, strides: 1}"),
+            (Shape{5, 4, 3}));
+  EXPECT_EQ(output("[7, 6, 3]", "GlobalAveragePooling2D: {}"), (Shape{3}));
+  EXPECT_EQ(output("[7, 6, 3]", "GlobalAveragePooling2D: {keepdims: true}"),
+            (Shape{1, 1, 3}));
+  EXPECT_EQ(output("[7, 6, 3]", "Flatten: {}"), (Shape{126}));
+  EXPECT_EQ(output("[7, 6, 3]", "Reshape: {target_shape: [-1, 21]}"),
+            (Shape{6, 21}));
+  EXPECT_EQ(output("[7, 6, 3]", "Dense: {units: 2}"), (Shape{7, 6, 2}));
+  EXPECT_EQ(output("[7, 6]", "Softmax: {axis: 2}"), (Shape{7, 6}));
+}
+
+struct BadModel {
+  const char* layers;
+  absl::StatusCode code;
+  // Both in the message.
+  const char* path;
+  const char* reason;
+};
+
+class BadModelTest : public ::testing::TestWithParam<BadModel> {};
+
+TEST_P(BadModelTest, ErrorNamesLayerAndReason) {
+  const auto graph = GraphOf(GetParam().layers);
+  EXPECT_EQ(graph.status().code(), GetParam().code) << graph.status();
+  const std::string message(graph.status().message());
+  EXPECT_THAT(message, HasSubstr(GetParam().path));
+  EXPECT_THAT(message, HasSubstr(GetParam().reason));
+}
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
+
+INSTANTIATE_TEST_SUITE_P(
+    , BadModelTest,
+    ::testing::Values(
+        BadModel{"[]", kInvalid, "model.layers", "got 0"},
+        BadModel{"[Input: {shape: [2]}]", kInvalid, "model.layers", "got 1"},
+        BadModel{"[Dense: {units: 2}, Dense: {units: 2}]", kInvalid,
+                 "model.layers[0]", "must be an Input"},
+        BadModel{"[Input: {shape: [2]}, Input: {shape: [2]}]", kInvalid,
+                 "model.layers[1]", "only the first"},
+        BadModel{"[Input: {}, Dense: {units: 2}]", kInvalid, "model.layers[0]",
+                 "shape: missing"},
+        BadModel{"[Input: {shape: [0]}, Dense: {units: 2}]", kInvalid,
+                 "model.layers[0].shape", "at least 1"},
+        BadModel{"[Input: {shape: [2, null]}, Dense: {units: 2}]", kInvalid,
+                 "model.layers[0].shape[1]", "integer"},
+        BadModel{"[Input: {batch_shape: [3, 4]}, Dense: {units: 2}]",
+                 kUnimplemented, "model.layers[0].batch_shape[0]", "null"},
+        BadModel{"[Input: {shape: [2]}, Dens: {units: 2}]", kInvalid,
+                 "model.layers[1]", "did you mean \"Dense\""},
+        BadModel{"[Input: {shape: [2]}, Dense: {}]", kInvalid,
+                 "model.layers[1].units", "missing"},
+        BadModel{"[Input: {shape: [2]}, Dense: {units: 2, unit: 3}]", kInvalid,
+                 "model.layers[1].unit", "did you mean \"units\""},
+        BadModel{"[Input: {shape: [2]}, Dense: {units: 2, activation: rel}]",
+                 kInvalid, "model.layers[1].activation", "relu"},
+        BadModel{"[Input: {shape: [2]}, Dense: {units: 2, dtype: float16}]",
+                 kUnimplemented, "model.layers[1].dtype", "float16"},
+        BadModel{"[Input: {shape: [2]}, Dense: {units: 2, name: a},"
+                 " Dense: {units: 2, name: a}]",
+                 kInvalid, "model.layers[2].name", "\"a\""},
+        BadModel{
+            "[Input: {shape: [4, 4]}, Conv2D: {filters: 1, kernel_size: 2}]",
+            kInvalid, "model.layers[1]", "(4, 4)"},
+        BadModel{
+            "[Input: {shape: [4, 4, 1]}, Conv2D: {filters: 1, kernel_size: "
+            "[5, 1]}]",
+            kInvalid, "model.layers[1]", "height"},
+        BadModel{
+            "[Input: {shape: [4, 4, 1]}, Conv2D: {filters: 1, kernel_size: "
+            "2, strides: 2, dilation_rate: 2}]",
+            kInvalid, "model.layers[1]", "dilation_rate"},
+        BadModel{
+            "[Input: {shape: [4, 4, 2]}, Conv2D: {filters: 2, kernel_size: "
+            "2, groups: 2}]",
+            kUnimplemented, "model.layers[1].groups", "2"},
+        BadModel{
+            "[Input: {shape: [4, 4, 1]}, Conv2D: {filters: 1, kernel_size: "
+            "9000000000}]",
+            kInvalid, "model.layers[1].kernel_size", "must be"},
+        BadModel{"[Input: {shape: [4]}, Dropout: {rate: 1}]", kInvalid,
+                 "model.layers[1].rate", "must be"},
+        BadModel{"[Input: {shape: [6]}, Reshape: {target_shape: [-1, -1]}]",
+                 kInvalid, "model.layers[1]", "more than one -1"},
+        BadModel{"[Input: {shape: [6]}, Reshape: {target_shape: [4, -1]}]",
+                 kInvalid, "model.layers[1]", "do not fit"},
+        BadModel{"[Input: {shape: [6]}, Reshape: {target_shape: [2, 2]}]",
+                 kInvalid, "model.layers[1]", "do not fit"},
+        BadModel{"[Input: {shape: [6]}, Softmax: {axis: 2}]", kInvalid,
+                 "model.layers[1]", "axis 2"},
+        // Shapes that would overflow.
+        BadModel{"[Input: {shape: [4000000000, 4000000000, 4000000000]}, "
+                 "Flatten: {}]",
+                 kInvalid, "model.layers[0]", "elements"},
+        BadModel{"[Input: {shape: [1000000]}, Dense: {units: 1000000000}]",
+                 kInvalid, "model.layers[1]", "elements"},
+        BadModel{"[Input: {shape: [1, 1, 1, 1, 1, 1, 1, 1, 1]}, Flatten: {}]",
+                 kInvalid, "model.layers[0]", "dimensions"}));
+
+TEST(LayerTest, WritesWhatItReads) {
+  const auto read = Conv2D::Fields().Read(
+      Yaml("{filters: 4, kernel_size: [3, 2], padding: same, activation: swish,"
+           " kernel_regularizer: {L1: {l1: 0.5}}, bias_initializer: ones}"),
+      Path());
+  ASSERT_TRUE(read.ok()) << read.status();
+  const Value written = Conv2D::Fields().Write(*read);
+  EXPECT_EQ(*written.Find("activation"), Value("silu"));
+  const auto again = Conv2D::Fields().Read(written, Path());
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(Conv2D::Fields().Write(*again) == written);
+  EXPECT_EQ(again->kernel_regularizer.l1, 0.5);
+  EXPECT_EQ(again->kernel_size, (std::array<int64_t, 2>{3, 2}));
+}
+
+TEST(LayerTest, RegularizersByName) {
+  const auto dense = Dense::Fields().Read(
+      Yaml("{units: 1, kernel_regularizer: l2, bias_regularizer: null}"),
+      Path());
+  ASSERT_TRUE(dense.ok()) << dense.status();
+  EXPECT_EQ(dense->kernel_regularizer.l2, 0.01);
+  EXPECT_EQ(dense->bias_regularizer.l2, 0);
+  const auto bad = Dense::Fields().Read(
+      Yaml("{units: 1, kernel_regularizer: l3}"), Path("dense"));
+  EXPECT_EQ(bad.status().code(), kInvalid);
+  EXPECT_THAT(std::string(bad.status().message()),
+              HasSubstr("dense.kernel_regularizer"));
+}
+
+}  // namespace
+}  // namespace paceline

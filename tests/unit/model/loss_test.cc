@@ -1,0 +1,165 @@
+#include "common/model/loss.h"
+
+#include <string>
+
+#include "common/model/loss_input.h"
+#include "common/model/losses/categorical_crossentropy.h"
+#include "common/model/metric.h"
+#include "common/model/metrics/top_k_categorical_accuracy.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/unit/model/testing.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::unique_ptr<const Loss> Make(const std::string& yaml) {
+  auto loss = MakeLoss(ProtoObject(yaml));
+  EXPECT_TRUE(loss.ok()) << loss.status();
+  return *std::move(loss);
+}
+
+TEST(LossTest, KnowsKerasNames) {
+  for (const char* name : {"mse", "MSE", "mean_squared_error",
+                           "MeanSquaredError", "{MeanSquaredError: {}}"}) {
+    EXPECT_EQ(Make(name)->class_name(), "MeanSquaredError") << name;
+  }
+  for (const char* name : {"bce", "BCE", "binary_crossentropy"}) {
+    EXPECT_EQ(Make(name)->class_name(), "BinaryCrossentropy") << name;
+  }
+  EXPECT_EQ(Make("sparse_categorical_crossentropy")->class_name(),
+            "SparseCategoricalCrossentropy");
+}
+
+TEST(LossTest, ReadsItsConfig) {
+  const auto loss = Make(
+      "{CategoricalCrossentropy: {from_logits: true, label_smoothing: 0.1,"
+      " name: x, reduction: mean, axis: -1, dtype: float32}}");
+  const auto& typed = static_cast<const CategoricalCrossentropy&>(*loss);
+  EXPECT_TRUE(typed.from_logits);
+  EXPECT_EQ(typed.label_smoothing, 0.1);
+}
+
+TEST(LossTest, ErrorsNameTheCulprit) {
+  const auto expect = [](const char* yaml, absl::StatusCode code,
+                         const char* path, const char* reason) {
+    const auto loss = MakeLoss(ProtoObject(yaml));
+    EXPECT_EQ(loss.status().code(), code) << loss.status();
+    EXPECT_THAT(std::string(loss.status().message()), HasSubstr(path));
+    EXPECT_THAT(std::string(loss.status().message()), HasSubstr(reason));
+  };
+  expect("mean_squared", absl::StatusCode::kInvalidArgument, "loss",
+         "\"mean_squared\"");
+  expect("{BinaryCrossentropy: {label_smoothing: 2}}",
+         absl::StatusCode::kInvalidArgument, "loss.label_smoothing", "must be");
+  expect("{BinaryCrossentropy: {from_logit: true}}",
+         absl::StatusCode::kInvalidArgument, "loss.from_logit",
+         "did you mean \"from_logits\"");
+  expect("{MeanSquaredError: {reduction: sum}}",
+         absl::StatusCode::kUnimplemented, "loss.reduction", "sum");
+}
+
+TEST(LossTest, ChecksTheOutput) {
+  EXPECT_TRUE(Make("sparse_categorical_crossentropy")->CheckOutput({3}).ok());
+  EXPECT_EQ(Make("sparse_categorical_crossentropy")->CheckOutput({2, 3}).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(Make("mse")->CheckOutput({2, 3}).ok());
+}
+
+// What Keras 3.15.1 was seen to do.
+TEST(LossInputTest, TracesSoftmaxAndSigmoidBack) {
+  const auto resolve = [](const std::string& layers, const std::string& loss) {
+    const auto graph = GraphOf("[Input: {shape: [4]}, " + layers + "]");
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    const LossInput input = ResolveLossInput(*graph, *Make(loss));
+    return std::pair(input.before_activation, input.from_logits);
+  };
+  const std::pair kTraced(true, true);
+  const std::pair kLogits(false, true);
+  const std::pair kOutput(false, false);
+  const std::string cce = "categorical_crossentropy";
+  const std::string cce_logits =
+      "{CategoricalCrossentropy: {from_logits: true}}";
+  EXPECT_EQ(resolve("Dense: {units: 3}", cce), kOutput);
+  EXPECT_EQ(resolve("Dense: {units: 3}", cce_logits), kLogits);
+  EXPECT_EQ(resolve("Dense: {units: 3, activation: softmax}", cce), kTraced);
+  EXPECT_EQ(resolve("Dense: {units: 3, activation: softmax}", cce_logits),
+            kTraced);
+  EXPECT_EQ(resolve("Dense: {units: 3, activation: sigmoid}", cce), kTraced);
+  EXPECT_EQ(resolve("Dense: {units: 3}, Softmax: {}", cce), kTraced);
+  EXPECT_EQ(
+      resolve("Dense: {units: 3}, Activation: {activation: softmax}", cce),
+      kTraced);
+  EXPECT_EQ(resolve("Dense: {units: 3, activation: softmax}, Flatten: {}", cce),
+            kOutput);
+  EXPECT_EQ(resolve("Dense: {units: 3, activation: softmax}", "mse"), kOutput);
+  EXPECT_EQ(resolve("Dense: {units: 3, activation: softmax}", "bce"), kTraced);
+}
+
+google::protobuf::RepeatedPtrField<v1::KerasObject> Objects(
+    const std::vector<std::string>& yamls) {
+  google::protobuf::RepeatedPtrField<v1::KerasObject> objects;
+  for (const std::string& yaml : yamls) *objects.Add() = ProtoObject(yaml);
+  return objects;
+}
+
+std::vector<std::string> ClassesAndNames(const std::vector<std::string>& yamls,
+                                         const std::string& loss,
+                                         const Shape& output) {
+  const auto metrics = MakeMetrics(Objects(yamls), *Make(loss), output);
+  EXPECT_TRUE(metrics.ok()) << metrics.status();
+  std::vector<std::string> result;
+  if (!metrics.ok()) return result;
+  for (const auto& metric : *metrics) {
+    result.push_back(std::string(metric->class_name()) + " " + metric->name);
+  }
+  return result;
+}
+
+TEST(MetricTest, AccuracyGoesByTheShapes) {
+  const std::string sparse = "sparse_categorical_crossentropy";
+  EXPECT_THAT(ClassesAndNames({"accuracy"}, sparse, {10}),
+              ElementsAre("SparseCategoricalAccuracy accuracy"));
+  EXPECT_THAT(ClassesAndNames({"acc"}, "categorical_crossentropy", {10}),
+              ElementsAre("CategoricalAccuracy acc"));
+  EXPECT_THAT(ClassesAndNames({"accuracy"}, "bce", {1}),
+              ElementsAre("BinaryAccuracy accuracy"));
+}
+
+TEST(MetricTest, NamesAreKeras) {
+  EXPECT_THAT(
+      ClassesAndNames({"mse", "{MeanSquaredError: {}}", "BinaryAccuracy",
+                       "{TopKCategoricalAccuracy: {k: 3, name: top3}}",
+                       "{TopKCategoricalAccuracy: {}}", "categorical_accuracy"},
+                      "categorical_crossentropy", {10}),
+      ElementsAre("MeanSquaredError mse", "MeanSquaredError mean_squared_error",
+                  "BinaryAccuracy binary_accuracy",
+                  "TopKCategoricalAccuracy top3",
+                  "TopKCategoricalAccuracy top_k_categorical_accuracy",
+                  "CategoricalAccuracy categorical_accuracy"));
+}
+
+TEST(MetricTest, ErrorsNameTheMetric) {
+  const auto expect = [](const std::vector<std::string>& yamls,
+                         const char* path, const char* reason) {
+    const auto metrics = MakeMetrics(
+        Objects(yamls), *Make("sparse_categorical_crossentropy"), {10});
+    EXPECT_EQ(metrics.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(metrics.status().message()), HasSubstr(path));
+    EXPECT_THAT(std::string(metrics.status().message()), HasSubstr(reason));
+  };
+  expect({"accuracy", "precission"}, "metrics[1]", "\"precission\"");
+  expect({"accuracy", "accuracy"}, "metrics[1]", "already taken");
+  expect({"{SparseCategoricalAccuracy: {name: loss}}"}, "metrics[0]",
+         "\"loss\"");
+  expect({"categorical_accuracy"}, "metrics[0]", "class ids");
+  expect({"mse"}, "metrics[0]", "class ids");
+  expect({"{SparseTopKCategoricalAccuracy: {k: 0}}"}, "metrics[0].k",
+         "at least 1");
+}
+
+}  // namespace
+}  // namespace paceline
