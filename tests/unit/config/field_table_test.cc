@@ -131,7 +131,7 @@ TEST(FieldTable, ErrorsNamePathValueAndWhatIsExpected) {
   const Malformed cases[] = {
       {3, kInvalid, "layer: expected a map (Conv), got 3"},
       {nullptr, kInvalid,
-       "layer.filters: missing; expected integer at least 1"},
+       "layer.filters: missing; expected integer, at least 1"},
       {Map({{"filter", 1}}), kInvalid,
        "layer.filter: unknown key; did you mean \"filters\"?"},
       {Map({{"dropout", 1}}), kInvalid,
@@ -182,6 +182,22 @@ TEST(FieldTable, DocumentsItsKeys) {
   EXPECT_THAT(reference, HasSubstr("| `padding` | `valid`\\|`same` | "
                                    "`\"valid\"` | Padding. |"));
   EXPECT_THAT(reference, ::testing::Not(HasSubstr("groups")));
+}
+
+struct Sizes {
+  std::optional<int64_t> one;
+  std::optional<int64_t> all;
+};
+
+TEST(FieldTable, RefusesKeysThatExcludeEachOther) {
+  const FieldTable<Sizes> table(
+      "Sizes", "One of two.",
+      {Optional("one", &Sizes::one, "Of one."),
+       Excluding({"one"}, Optional("all", &Sizes::all, "Of all."))});
+  EXPECT_EQ(
+      table.Read(Map({{"all", 1}, {"one", 2}}), Path()).status().message(),
+      "all: excludes one; expected one of them");
+  EXPECT_EQ(table.Read(Map({{"all", 1}, {"one", nullptr}}), Path())->all, 1);
 }
 
 struct Message {

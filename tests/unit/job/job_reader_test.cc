@@ -1,0 +1,406 @@
+#include "common/job/job_reader.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "common/config/keras_object.h"
+#include "common/job/job_fields.h"
+#include "common/job/job_fingerprint.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "gtest/gtest.h"
+
+namespace paceline {
+namespace {
+
+using ::google::protobuf::util::MessageDifferencer;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Each field on a line of its own, for the tests of lines.
+constexpr char kJob[] = R"(strategy: parameter_server
+model:
+  layers:
+    - Input: {shape: [28, 28, 1]}
+    - Conv2D:
+        filters: 32
+        kernel_size: 3
+    - Flatten:
+    - Dense: {units: 10}
+loss: {SparseCategoricalCrossentropy: {from_logits: true}}
+optimizer:
+  Adam:
+    learning_rate: 0.001
+metrics:
+  - accuracy
+data:
+  train:
+    idx:
+      features: images.gz
+      labels: /data/labels.gz
+batch_size_per_replica: 64
+)";
+
+absl::StatusOr<v1::Job> Read(const std::string& text,
+                             const std::vector<std::string>& overrides = {},
+                             JobReaderOptions options = {
+                                 .check_files = false}) {
+  return ReadJob(text, "/jobs/fashion.yaml", overrides, options);
+}
+
+TEST(JobReader, FillsDefaultsInAndMakesPathsAbsolute) {
+  const auto job = Read(kJob);
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->name(), "fashion");
+  EXPECT_EQ(job->strategy(), v1::STRATEGY_PARAMETER_SERVER);
+  EXPECT_EQ(job->cluster().ps(), 1);
+  EXPECT_EQ(job->cluster().worker(), 1);
+  EXPECT_EQ(job->model().name(), "sequential");
+  ASSERT_EQ(job->model().layers_size(), 4);
+  EXPECT_EQ(job->model().layers(1).class_name(), "Conv2D");
+  EXPECT_EQ(FromProto(job->model().layers(1)).config.Find("filters")->as_int(),
+            32);
+  EXPECT_EQ(job->metrics(0).class_name(), "accuracy");
+  EXPECT_EQ(job->data().train().idx().features(), "/jobs/images.gz");
+  EXPECT_EQ(job->data().train().idx().labels(), "/data/labels.gz");
+  EXPECT_EQ(job->data().train().scale(), 1);
+  EXPECT_FALSE(job->data().train().shuffle());
+  EXPECT_EQ(job->batch_size_per_replica(), 64);
+  EXPECT_EQ(job->epochs(), 1);
+  EXPECT_EQ(job->seed(), 0);
+  EXPECT_FALSE(job->has_checkpoint());
+  EXPECT_EQ(job->consistency(), v1::CONSISTENCY_ASYNC);
+  EXPECT_EQ(job->device(), "auto");
+}
+
+TEST(JobReader, ReadsEveryField) {
+  const auto job = Read(absl::StrReplaceAll(
+      kJob,
+      {{"batch_size_per_replica: 64",
+        "global_batch_size: 128\nname: n\nseed: 7\nepochs: 3\n"
+        "steps_per_epoch: 9\ncluster: {ps: 2, worker: 4}\n"
+        "checkpoint: {every_steps: 10, keep: 2}\nconsistency: async\n"
+        "partitioner: {max_size: 4096}\ndevice: reference\nlog_steps: true\n"
+        "precision: float32"},
+       {"labels: /data/labels.gz",
+        "labels: l\n    scale: 0.5\n    shuffle: 1000\n  validation_split: "
+        "0.1\n  test:\n    idx: {features: f, labels: l}\n    shuffle: "
+        "true"}}));
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->name(), "n");
+  EXPECT_EQ(job->seed(), 7);
+  EXPECT_EQ(job->epochs(), 3);
+  EXPECT_EQ(job->steps_per_epoch(), 9);
+  EXPECT_EQ(job->cluster().ps(), 2);
+  EXPECT_EQ(job->cluster().worker(), 4);
+  EXPECT_EQ(job->checkpoint().every_epochs(), 0);
+  EXPECT_EQ(job->checkpoint().every_steps(), 10);
+  EXPECT_EQ(job->checkpoint().keep(), 2);
+  EXPECT_EQ(job->partitioner().kind(), v1::Partitioner::KIND_MAX_SIZE);
+  EXPECT_EQ(job->partitioner().bytes(), 4096);
+  EXPECT_EQ(job->device(), "reference");
+  EXPECT_TRUE(job->log_steps());
+  EXPECT_EQ(job->data().train().scale(), 0.5);
+  EXPECT_TRUE(job->data().train().shuffle());
+  EXPECT_EQ(job->data().train().shuffle_buffer_size(), 1000);
+  EXPECT_EQ(job->data().validation_split(), 0.1);
+  EXPECT_TRUE(job->data().test().shuffle());
+  EXPECT_EQ(job->data().test().shuffle_buffer_size(), 0);
+  EXPECT_EQ(job->global_batch_size(), 128);
+}
+
+TEST(JobReader, CheckpointsEveryEpochUnlessStepsAreGiven) {
+  EXPECT_EQ(
+      Read(absl::StrCat(kJob, "checkpoint: {}"))->checkpoint().every_epochs(),
+      1);
+  EXPECT_EQ(Read(absl::StrCat(kJob, "checkpoint: {every_steps: 5}"))
+                ->checkpoint()
+                .every_epochs(),
+            0);
+}
+
+TEST(JobReader, WritesWhatItReads) {
+  const auto job = Read(absl::StrCat(
+      kJob, "checkpoint: {every_steps: 5}\npartitioner: {fixed: 3}\n"));
+  ASSERT_TRUE(job.ok()) << job.status();
+  const Value written = WriteJob(*job);
+  const auto again = FieldsOf(&*job).Read(written, Path());
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(MessageDifferencer::Equals(*again, *job)) << again->DebugString();
+}
+
+TEST(JobReader, AppliesOverridesBeforeItReads) {
+  const auto job =
+      Read(kJob, {"epochs=5", "cluster.worker=3", "optimizer=sgd",
+                  "model.layers[1].Conv2D.filters=8", "metrics=[]",
+                  "model.layers[3]={Dense: {units: 20}}", "name='12'",
+                  "data.train.idx.features=../x=y.gz", "checkpoint="});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->epochs(), 5);
+  EXPECT_EQ(job->cluster().worker(), 3);
+  EXPECT_EQ(job->optimizer().class_name(), "sgd");
+  EXPECT_EQ(FromProto(job->model().layers(1)).config.Find("filters")->as_int(),
+            8);
+  EXPECT_EQ(FromProto(job->model().layers(3)).config.Find("units")->as_int(),
+            20);
+  EXPECT_EQ(job->metrics_size(), 0);
+  EXPECT_EQ(job->name(), "12");
+  EXPECT_EQ(job->data().train().idx().features(), "/x=y.gz");
+  EXPECT_FALSE(job->has_checkpoint());
+}
+
+TEST(JobReader, RefusesBadOverrides) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"epochs", "override \"epochs\": expected path.to.field=value"},
+      {"=3", "expected path.to.field=value"},
+      {"model.layers[9].Dense.units=1",
+       "model.layers[9]: the list has 4 elements"},
+      {"model.layers[x]=1", "expected an index such as [0]"},
+      {"model.layers.Dense=1", "model.layers: expected a map, got a list"},
+      {"strategy.x=1", "strategy: expected a map, got \"parameter_server\""},
+      {"model..layers=1", "a key of the path is empty"},
+      {"epochs=[1", "override \"epochs=[1\":1: "},
+      {"epoch=2",
+       "/jobs/fashion.yaml: epoch: unknown key; did you mean "
+       "\"epochs\"?"},
+      {"epochs=x",
+       "/jobs/fashion.yaml: epochs: expected an integer, got \"x\""},
+  };
+  for (const auto& [text, message] : cases) {
+    const absl::Status status = Read(kJob, {text}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+  }
+}
+
+struct Malformed {
+  // Replaced in kJob.
+  std::string from;
+  std::string to;
+  absl::StatusCode code;
+  // After "/jobs/fashion.yaml:".
+  std::string message;
+};
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
+
+void ExpectRefused(const Malformed& each) {
+  ASSERT_THAT(std::string(kJob), HasSubstr(each.from));
+  const absl::Status status =
+      Read(absl::StrReplaceAll(kJob, {{each.from, each.to}})).status();
+  EXPECT_EQ(status.code(), each.code) << each.to;
+  EXPECT_THAT(std::string(status.message()),
+              StartsWith(absl::StrCat("/jobs/fashion.yaml:", each.message)));
+}
+
+TEST(JobReader, RefusesWrongFieldsWithLineAndPath) {
+  const Malformed cases[] = {
+      {kJob, "", kInvalid, " empty; expected a job"},
+      {kJob, "[]", kInvalid, "1: expected a map (job), got []"},
+      {"batch_size_per_replica: 64", "batch_size: 64", kInvalid,
+       "21: batch_size: unknown key; "},
+      {"strategy: parameter_server", "strategy: parameter_sever", kInvalid,
+       "1: strategy: unknown value \"parameter_sever\"; did you mean "
+       "\"parameter_server\"?"},
+      {"strategy: parameter_server", "seed: 1", kInvalid,
+       "1: strategy: missing; expected "},
+      {"strategy: parameter_server", "strategy: parameter_server\nseed: -1",
+       kInvalid, "2: seed: must be at least 0, got -1"},
+      {"64", "0", kInvalid,
+       "21: batch_size_per_replica: must be from 1 to 1048576, got 0"},
+      {"64", "1e9", kInvalid,
+       "21: batch_size_per_replica: must be from 1 to 1048576, got "},
+      {"64", "\"64\"", kInvalid,
+       "21: batch_size_per_replica: expected an integer, got \"64\""},
+      {"64", "64\nepochs: 9999999999", kInvalid,
+       "22: epochs: must be from 1 to 2147483647, got 9999999999"},
+      {"64", "64\ncluster: {ps: 1, workers: 2}", kInvalid,
+       "22: cluster.workers: unknown key; did you mean \"worker\"?"},
+      {"64", "64\ncluster:\n  worker: 10001", kInvalid,
+       "23: cluster.worker: must be from 1 to 10000, got 10001"},
+      {"64", "64\nname: a/b", kInvalid, "22: name: expected 1 to 128 bytes"},
+      {"64", "64\ndevice: gpu", kInvalid, "22: device: unknown device \"gpu\""},
+      {"64", "64\nbatch_size_per_replica: 65", kInvalid,
+       "22: repeated key \"batch_size_per_replica\"; it is already on line "
+       "21"},
+      {"features:", "feature:", kInvalid,
+       "19: data.train.idx.feature: unknown key; did you mean \"features\"?"},
+      {"images.gz", "3", kInvalid,
+       "19: data.train.idx.features: expected a string, got 3"},
+      {"images.gz", "\"\"", kInvalid,
+       "19: data.train.idx.features: the path is empty"},
+      {"/data/labels.gz", "l\n    shuffle: 0", kInvalid,
+       "21: data.train.shuffle: must be at least 1, got 0"},
+      {"/data/labels.gz", "l\n    shuffle: yes", kInvalid,
+       "21: data.train.shuffle: expected true, false or the size of a buffer, "
+       "got \"yes\""},
+      {"/data/labels.gz", "l\n    scale: .nan", kInvalid,
+       "21: data.train.scale: expected a finite number"},
+  };
+  for (const Malformed& each : cases) ExpectRefused(each);
+}
+
+TEST(JobReader, RefusesWrongKerasObjectsWithLineAndPath) {
+  const Malformed cases[] = {
+      {"filters: 32", "filter: 32", kInvalid,
+       "6: model.layers[1].filter: unknown key; did you mean \"filters\"?"},
+      {"kernel_size: 3", "kernel_size: [3, 0]", kInvalid,
+       "7: model.layers[1].kernel_size[1]: must be from 1 to "},
+      {"- Flatten:", "- Flaten:", kInvalid,
+       "8: model.layers[2]: unknown layer \"Flaten\"; did you mean "
+       "\"Flatten\"?"},
+      {"Dense: {units: 10}", "Dense: {}", kInvalid,
+       "9: model.layers[3].units: missing; expected integer"},
+      {"[28, 28, 1]", "[28, 28, 99999999999]", kInvalid, "4: model.layers[0]"},
+      {"[28, 28, 1]", "[1, 1, 1, 1, 1, 1, 1, 1, 1]", kInvalid,
+       "4: model.layers[0]"},
+      {"units: 10", "units: 99999999999999", kInvalid, "9: model.layers[3]"},
+      {"kernel_size: 3", "kernel_size: 30", kInvalid, "5: model.layers[1]: "},
+      {"from_logits: true", "from_logits: 1", kInvalid,
+       "10: loss.from_logits: expected true or false, got 1"},
+      {"- Flatten:", "- Softmax:", kInvalid, "10: loss: "},
+      {"learning_rate: 0.001", "learning_rate: fast", kInvalid,
+       "13: optimizer.learning_rate: "},
+      {"Adam:", "Adan:", kInvalid, "11: optimizer: unknown optimizer \"Adan\""},
+      {"- accuracy", "- acuracy", kInvalid,
+       "15: metrics[0]: unknown metric \"acuracy\"; did you mean"},
+      {"- accuracy", "- CategoricalAccuracy", kInvalid, "15: metrics[0]: "},
+      {"- accuracy", "- [accuracy]", kInvalid,
+       "15: metrics[0]: expected a class name or a map"},
+  };
+  for (const Malformed& each : cases) ExpectRefused(each);
+}
+
+TEST(JobReader, RefusesImpossibleCombinations) {
+  const Malformed cases[] = {
+      {"64", "64\nglobal_batch_size: 64", kInvalid,
+       "22: global_batch_size: excludes batch_size_per_replica"},
+      {"batch_size_per_replica: 64", "", kInvalid,
+       "1: batch_size_per_replica: missing; expected this or "
+       "global_batch_size"},
+      {"batch_size_per_replica: 64",
+       "global_batch_size: 3\ncluster: {worker: 4}", kInvalid,
+       "21: global_batch_size: must be at least 1 for each of 4 workers"},
+      {"64", "64\ncluster: {ps: 0}", kInvalid,
+       "22: cluster.ps: strategy parameter_server needs at least 1 ps, got 0"},
+      {"/data/labels.gz",
+       "l\n  validation: {idx: {features: f, labels: l}}\n  "
+       "validation_split: 0.1",
+       kInvalid, "22: data.validation_split: excludes data.validation"},
+      {"/data/labels.gz", "l\n  validation: {scale: 2}", kInvalid,
+       "21: data.validation: no source; expected idx"},
+      {"/data/labels.gz", "l\n  validation_split: 1", kInvalid,
+       "21: data.validation_split: must be at least 0 and below 1, got 1"},
+      {"64", "64\ncheckpoint: {every_epochs: 0}", kInvalid,
+       "22: checkpoint: expected every_epochs or every_steps above 0"},
+      {"64", "64\ncheckpoint: {keep: 0}", kInvalid,
+       "22: checkpoint.keep: must be from 1 to"},
+      {"64", "64\npartitioner: {}", kInvalid,
+       "22: partitioner: expected one of {min_size: bytes}"},
+      {"64", "64\npartitioner: {fixed: 2, max_size: 8}", kInvalid,
+       "22: partitioner.fixed: excludes max_size"},
+      {"strategy: parameter_server",
+       "strategy: multi_worker_mirrored\ncluster: {ps: 1}", kInvalid,
+       "2: cluster.ps: strategy multi_worker_mirrored has no parameter "
+       "servers, got 1"},
+      {"strategy: parameter_server", "strategy: mirrored\ncluster: {worker: 2}",
+       kInvalid,
+       "2: cluster.worker: strategy mirrored runs in 1 worker, got 2"},
+  };
+  for (const Malformed& each : cases) ExpectRefused(each);
+}
+
+TEST(JobReader, SaysWhatIsNotSupportedYet) {
+  const Malformed cases[] = {
+      {"64", "64\ncallbacks: [{EarlyStopping: {}}]", kUnimplemented,
+       "22: callbacks: not supported yet"},
+      {"64", "64\nweights: x.keras", kUnimplemented,
+       "22: weights: not supported yet"},
+      {"64", "64\ndevices: 2", kUnimplemented,
+       "22: devices: not supported yet"},
+      {"64", "64\nevaluator: true", kUnimplemented,
+       "22: evaluator: not supported yet"},
+      {"64", "64\nmax_staleness: 2", kUnimplemented,
+       "22: max_staleness: not supported yet"},
+      {"64", "64\nprecision: mixed_float16", kUnimplemented,
+       "22: precision: \"mixed_float16\" is not supported yet"},
+      {"64", "64\nconsistency: sync", kUnimplemented,
+       "22: consistency: sync is not supported yet"},
+      {"64", "64\ndevice: cuda:1", kUnimplemented,
+       "22: device: cuda:1 is not supported yet"},
+      {"idx:", "npz:", kUnimplemented, "18: data.train.npz: not supported yet"},
+      {"strategy: parameter_server", "strategy: central_storage",
+       kUnimplemented, "1: strategy: central_storage is not supported yet"},
+      {kJob,
+       "strategy: mirrored\nmodel: m.keras\nloss: mse\noptimizer: adam\n"
+       "data: {}",
+       kUnimplemented, "2: model: models from files are not supported yet"},
+  };
+  for (const Malformed& each : cases) ExpectRefused(each);
+}
+
+TEST(JobReader, TakesStrategiesOfTheFutureWhenAsked) {
+  const auto job =
+      Read(absl::StrReplaceAll(kJob,
+                               {{"parameter_server", "multi_worker_mirrored"}}),
+           {}, {.check_files = false, .allow_future_strategies = true});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->cluster().ps(), 0);
+}
+
+TEST(JobReader, ChecksThatFilesAreThere) {
+  const absl::Status status = Read(kJob, {}, {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()),
+              StartsWith("/jobs/fashion.yaml:19: data.train.idx.features: "
+                         "/jobs/images.gz"));
+  EXPECT_THAT(
+      std::string(
+          Read(kJob, {"data.train.idx.features=/"}, {}).status().message()),
+      HasSubstr("data.train.idx.features: /: expected a regular file"));
+  EXPECT_EQ(ReadJobFile("/nowhere/job.yaml", {}).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(JobReader, ReadsTheExamplesOfDeploy) {
+  for (const char* name : {"fashion_mnist.yaml", "fashion_mnist_sharded.yaml",
+                           "fashion_mnist_reference.json"}) {
+    const auto job =
+        ReadJobFile(absl::StrCat(PACELINE_SOURCE_DIR, "/deploy/jobs/", name),
+                    {}, {.check_files = false});
+    EXPECT_TRUE(job.ok()) << job.status();
+  }
+}
+
+TEST(JobFingerprint, TellsJobsApartButNotTheirPlaces) {
+  const std::string fingerprint = JobFingerprint(*Read(kJob));
+  EXPECT_EQ(fingerprint.size(), 16);
+  EXPECT_EQ(fingerprint, JobFingerprint(*Read(kJob)));
+  EXPECT_EQ(fingerprint,
+            JobFingerprint(*Read(
+                kJob, {"cluster.worker=9",
+                       "data.train.idx.features=/else/where/images.gz"})));
+  EXPECT_NE(fingerprint, JobFingerprint(*Read(kJob, {"seed=1"})));
+  EXPECT_NE(fingerprint,
+            JobFingerprint(*Read(kJob, {"model.layers[3].Dense.units=11"})));
+  EXPECT_NE(fingerprint,
+            JobFingerprint(*Read(kJob, {"data.train.idx.features=other.gz"})));
+}
+
+TEST(JobReference, DocumentsEveryTable) {
+  const std::string reference = JobReference();
+  EXPECT_THAT(reference, HasSubstr("| `epochs` | integer, from 1 to "
+                                   "2147483647 | `1` | Passes over the data."));
+  for (const char* heading :
+       {"### cluster", "### model", "### data", "### dataset", "### idx",
+        "### checkpoint", "### partitioner"}) {
+    EXPECT_THAT(reference, HasSubstr(heading));
+  }
+  EXPECT_THAT(reference, ::testing::Not(HasSubstr("callbacks")));
+}
+
+}  // namespace
+}  // namespace paceline
