@@ -1,0 +1,33 @@
+// Addresses of tasks.
+#ifndef PACELINE_COMMON_CLUSTER_ADDRESS_H_
+#define PACELINE_COMMON_CLUSTER_ADDRESS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace paceline {
+
+// The port of a task whose address has none; also Kubeflow's.
+inline constexpr int kDefaultPort = 2222;
+
+struct Address {
+  // A name or an IPv4 address, or an IPv6 address without its brackets.
+  std::string host;
+  int port = kDefaultPort;
+  // Whether the port was written.
+  bool has_port = false;
+
+  // "host:port", "[::1]:2222".
+  std::string ToString() const;
+};
+
+// Parses "host", "host:port" or either with an IPv6 address in brackets. Names
+// are checked by syntax, not looked up. InvalidArgument says what is wrong,
+// without the address itself.
+absl::StatusOr<Address> ParseAddress(absl::string_view text);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_CLUSTER_ADDRESS_H_
