@@ -1,0 +1,179 @@
+// A small job, and shards of it.
+#ifndef PACELINE_TESTS_UNIT_PS_SERVER_SHARD_FIXTURE_H_
+#define PACELINE_TESTS_UNIT_PS_SERVER_SHARD_FIXTURE_H_
+
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/checkpoint/checkpoint_folder.h"
+#include "common/checkpoint/manifest.h"
+#include "common/model/graph.h"
+#include "common/sharding/shard_plan.h"
+#include "google/protobuf/util/json_util.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "ps_server/shard.h"
+
+namespace paceline {
+
+inline constexpr uint64_t kIncarnation = 0xabc;
+
+// Dense(4) and Dense(2) over 3 inputs: kernels of 12 and 8, biases of 4 and 2.
+inline v1::Job SmallJob() {
+  v1::Job job;
+  const auto status = google::protobuf::util::JsonStringToMessage(
+      R"({"name": "small", "seed": "5",
+          "model": {"layers": [
+            {"className": "InputLayer", "config": {"batch_shape": [null, 3]}},
+            {"className": "Dense", "config": {"units": 4}},
+            {"className": "Dense", "config": {"units": 2}}]},
+          "optimizer": {"className": "SGD", "config": {
+            "learning_rate": 0.5, "momentum": 0.9}}})",
+      &job);
+  EXPECT_TRUE(status.ok()) << status;
+  return job;
+}
+
+class ShardTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    directory_ = ::testing::TempDir() + "ps." + info->test_suite_name() + "." +
+                 info->name() + "." + std::to_string(getpid());
+    std::filesystem::remove_all(directory_);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  static std::unique_ptr<Shard> MakeShard(int shard = 0, int shard_count = 1,
+                                          const std::string& restore_path = "",
+                                          DataType type = DataType::kFloat32) {
+    auto result = std::make_unique<Shard>(kIncarnation, type);
+    v1::InitializeResponse response;
+    const absl::Status status = result->Initialize(
+        InitializeRequest(shard, shard_count, restore_path), response);
+    EXPECT_TRUE(status.ok()) << status;
+    return result;
+  }
+
+  static v1::InitializeRequest InitializeRequest(
+      int shard, int shard_count, const std::string& restore_path = "") {
+    v1::InitializeRequest request;
+    *request.mutable_job() = SmallJob();
+    request.set_shard(static_cast<uint32_t>(shard));
+    request.set_shard_count(static_cast<uint32_t>(shard_count));
+    request.set_restore_path(restore_path);
+    return request;
+  }
+
+  // All values of a shard, block after block.
+  template <typename T = float>
+  static std::vector<T> Values(Shard& shard) {
+    v1::PullRequest request;
+    request.set_ps_incarnation(kIncarnation);
+    v1::PullResponse response;
+    const absl::Status status = shard.Pull(request, response);
+    EXPECT_TRUE(status.ok()) << status;
+    return ValuesOf<T>(response.variables());
+  }
+
+  template <typename T>
+  static std::vector<T> ValuesOf(const Blocks& blocks) {
+    std::vector<T> values;
+    for (const v1::Block& block : blocks) {
+      const std::string& bytes = block.dense().values();
+      const size_t begin = values.size();
+      values.resize(begin + bytes.size() / sizeof(T));
+      std::memcpy(values.data() + begin, bytes.data(), bytes.size());
+    }
+    return values;
+  }
+
+  // A push of gradients that are all `gradient`, for all blocks.
+  template <typename T = float>
+  static v1::PushRequest PushRequest(Shard& shard, uint64_t sequence,
+                                     T gradient, uint64_t worker = 7) {
+    v1::PullRequest pull;
+    pull.set_ps_incarnation(kIncarnation);
+    v1::PullResponse pulled;
+    EXPECT_TRUE(shard.Pull(pull, pulled).ok());
+    v1::PushRequest request;
+    request.set_ps_incarnation(kIncarnation);
+    request.mutable_worker()->set_rank(static_cast<uint32_t>(worker % 4));
+    request.mutable_worker()->set_incarnation(worker);
+    request.mutable_progress()->set_sequence(sequence);
+    *request.mutable_gradients() = pulled.variables();
+    for (v1::Block& block : *request.mutable_gradients()) {
+      std::string& bytes = *block.mutable_dense()->mutable_values();
+      const std::vector<T> gradients(bytes.size() / sizeof(T), gradient);
+      std::memcpy(bytes.data(), gradients.data(), bytes.size());
+    }
+    return request;
+  }
+
+  static absl::Status Push(Shard& shard, const v1::PushRequest& request,
+                           v1::PushResponse& response) {
+    absl::Status result = absl::UnknownError("no answer");
+    shard.Push(request, response,
+               [&](const absl::Status& status) { result = status; });
+    return result;
+  }
+
+  // A checkpoint of all shards; returns its folder.
+  std::string WriteCheckpoint(
+      const std::vector<std::unique_ptr<Shard>>& shards) {
+    const std::string folder = *CreateCheckpointFolder(directory_, 1);
+    Manifest manifest;
+    manifest.slot_names = {"momentum"};
+    manifest.session =
+        std::make_shared<const nlohmann::json>(nlohmann::json::object());
+    const std::vector<VariableSpec> variables =
+        BuildGraph(SmallJob().model())->variables;
+    manifest.variables = StoredVariables(
+        variables, *ShardPlan::Make(variables, static_cast<int>(shards.size()),
+                                    {}, sizeof(float)));
+    for (const auto& shard : shards) {
+      v1::SnapshotRequest snapshot;
+      snapshot.set_path(folder);
+      v1::SnapshotResponse taken;
+      const absl::Status status = shard->Snapshot(snapshot, taken);
+      EXPECT_TRUE(status.ok()) << status;
+      const Checkpointer::Result written = AwaitCheckpoint(*shard, folder);
+      EXPECT_TRUE(written.ok()) << written.status();
+      EXPECT_EQ(written->step(), taken.step());
+      manifest.shards.push_back(
+          {written->file(), static_cast<int64_t>(written->size_bytes()),
+           written->crc32(), static_cast<int64_t>(written->step())});
+    }
+    const absl::Status status = WriteManifest(folder, manifest);
+    EXPECT_TRUE(status.ok()) << status;
+    return folder;
+  }
+
+  static Checkpointer::Result AwaitCheckpoint(Shard& shard,
+                                              const std::string& folder) {
+    Mutex mutex;
+    CondVar changed;
+    std::optional<Checkpointer::Result> result;
+    v1::WriteCheckpointRequest request;
+    request.set_path(folder);
+    shard.WriteCheckpoint(request, [&](const Checkpointer::Result& written) {
+      MutexLock lock(mutex);
+      result = written;
+      changed.NotifyAll();
+    });
+    MutexLock lock(mutex);
+    while (!result) changed.WaitFor(mutex, absl::Seconds(1));
+    return *result;
+  }
+
+  std::string directory_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_UNIT_PS_SERVER_SHARD_FIXTURE_H_
