@@ -27,7 +27,7 @@ grpc::ServerUnaryReactor* PsService::Push(grpc::CallbackServerContext* context,
                                           const v1::PushRequest* request,
                                           v1::PushResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  shard_.Push(*request, *response, [this, reactor](const absl::Status& status) {
+  shard_.Push(*request, *response, [reactor](const absl::Status& status) {
     reactor->Finish(ToGrpcStatus(status));
   });
   return reactor;
