@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/config/json_escapes.h"
 #include "common/config/path.h"
 #include "common/config/yaml_reader.h"
 #include "common/job/job_checks.h"
@@ -81,7 +82,10 @@ absl::StatusOr<v1::Job> ReadDocument(const Value& document,
 absl::StatusOr<v1::Job> ReadJob(absl::string_view text, const std::string& path,
                                 absl::Span<const std::string> overrides,
                                 const JobReaderOptions& options) {
-  ASSIGN_OR_RETURN(Value document, ReadYaml(text, path, limits::kMaxJobBytes));
+  const bool is_json = fs::path(path).extension() == ".json";
+  ASSIGN_OR_RETURN(Value document,
+                   ReadYaml(is_json ? JoinSurrogates(text) : std::string(text),
+                            path, limits::kMaxJobBytes));
   for (const std::string& each : overrides) {
     RETURN_IF_ERROR(ApplyOverride(each, document));
   }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/config/json_escapes.h"
 #include "common/config/json_reader.h"
 #include "common/config/path.h"
 #include "common/limits.h"
@@ -93,6 +94,14 @@ TEST(YamlReader, ReadsJson) {
             Value(Value::List{1, 2.5, true, nullptr, -1000.0}));
   EXPECT_EQ(value->Find("c")->Find("d")->as_string(), "12");
   EXPECT_EQ(value->as_map()[2].line, 4);
+}
+
+TEST(JsonEscapes, JoinSurrogates) {
+  EXPECT_EQ(JoinSurrogates(R"("a\u00e9\n\")"), R"("a\u00e9\n\")");
+  EXPECT_EQ(JoinSurrogates(R"("\\ud83d\ud83d\uDE00\ud83d")"),
+            R"("\\ud83d\U0001f600\ud83d")");
+  EXPECT_EQ(Read(JoinSurrogates(R"("\ud83d\ude00")"))->as_string(),
+            "\xF0\x9F\x98\x80");
 }
 
 TEST(YamlReader, TakesAByteOrderMarkAndExpandsAliases) {

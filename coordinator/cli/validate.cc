@@ -1,0 +1,175 @@
+#include "coordinator/cli/validate.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/base/status_macros.h"
+#include "common/cluster/role.h"
+#include "common/cluster/tf_config.h"
+#include "common/config/json_value.h"
+#include "common/job/job_checks.h"
+#include "common/job/job_fields.h"
+#include "common/job/job_model.h"
+#include "common/job/job_reader.h"
+#include "common/tensor/shape.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+namespace {
+
+using nlohmann::ordered_json;
+
+// What TF_CONFIG amounts to for a job.
+struct Place {
+  TfConfig config;
+  Role role;
+};
+
+absl::StatusOr<Place> FindPlace(const std::string& tf_config,
+                                const v1::Job& job) {
+  Place place;
+  ASSIGN_OR_RETURN(place.config, ParseTfConfig(tf_config));
+  ASSIGN_OR_RETURN(
+      place.role, ResolveRole(place.config,
+                              job.strategy() == v1::STRATEGY_PARAMETER_SERVER));
+  return place;
+}
+
+int64_t ParameterCount(const Graph& graph) {
+  int64_t count = 0;
+  for (const VariableSpec& variable : graph.variables) {
+    count += NumElements(variable.shape);
+  }
+  return count;
+}
+
+ordered_json Nullable(std::optional<int> number) {
+  return number ? ordered_json(*number) : ordered_json(nullptr);
+}
+
+ordered_json ClusterToJson(const ClusterSpec& cluster) {
+  auto json = ordered_json::object();
+  for (const auto& [type, tasks] : cluster.tasks) {
+    for (const auto& [index, address] : tasks) {
+      json[TaskTypeName(type)][absl::StrCat(index)] = address;
+    }
+  }
+  return json;
+}
+
+ordered_json ToJson(const v1::Job& job, const Graph& graph,
+                    const std::optional<Place>& place) {
+  ordered_json json = {{"name", job.name()},
+                       {"strategy", StrategyName(job.strategy())},
+                       {"parameters", ParameterCount(graph)},
+                       {"job", ToJson(WriteJob(job))}};
+  if (place) {
+    const TaskId task = place->config.task;
+    json["cluster"] = ClusterToJson(place->config.cluster);
+    json["task"] = {{"type", TaskTypeName(task.type)}, {"index", task.index}};
+    json["is_chief"] = place->role.leads;
+    json["is_ps_coordinator"] = place->role.is_ps_coordinator;
+    json["rank"] = Nullable(place->role.rank);
+    json["world_size"] = Nullable(place->role.world_size);
+  }
+  return json;
+}
+
+void PrintLine(absl::string_view name, absl::string_view text,
+               std::ostream& out) {
+  constexpr size_t kWidth = 12;
+  out << name << std::string(kWidth - name.size(), ' ') << text << "\n";
+}
+
+void PrintDataset(absl::string_view name, const v1::Dataset& dataset,
+                  std::ostream& out) {
+  PrintLine(name, dataset.idx().features(), out);
+  PrintLine("", dataset.idx().labels(), out);
+}
+
+void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
+  const auto class_name = [](std::string* text, const v1::KerasObject& object) {
+    text->append(object.class_name());
+  };
+  PrintLine("job", job.name(), out);
+  PrintLine("strategy", StrategyName(job.strategy()), out);
+  PrintLine("cluster",
+            absl::StrCat(job.cluster().ps(), " ps, ", job.cluster().worker(),
+                         " worker"),
+            out);
+  PrintLine("model",
+            absl::StrCat(graph.nodes.size(), " layers, ", ParameterCount(graph),
+                         " parameters, ", ShapeToString(graph.input_shape()),
+                         " -> ", ShapeToString(graph.output_shape())),
+            out);
+  PrintLine("loss", job.loss().class_name(), out);
+  PrintLine("optimizer", job.optimizer().class_name(), out);
+  PrintLine("metrics", absl::StrJoin(job.metrics(), ", ", class_name), out);
+  PrintDataset("train", job.data().train(), out);
+  if (job.data().has_validation()) {
+    PrintDataset("validation", job.data().validation(), out);
+  }
+  if (job.data().has_test()) PrintDataset("test", job.data().test(), out);
+  PrintLine("batch",
+            job.batch_case() == v1::Job::kGlobalBatchSize
+                ? absl::StrCat(job.global_batch_size(), " over all replicas")
+                : absl::StrCat(job.batch_size_per_replica(), " per replica"),
+            out);
+  PrintLine("epochs", absl::StrCat(job.epochs()), out);
+}
+
+void PrintPlace(const Place& place, std::ostream& out) {
+  for (const auto& [type, tasks] : place.config.cluster.tasks) {
+    for (const auto& [index, address] : tasks) {
+      PrintLine(TaskId{type, index}.ToString(), address, out);
+    }
+  }
+  const Role& role = place.role;
+  std::string text = place.config.task.ToString();
+  if (role.leads) absl::StrAppend(&text, ", leads");
+  if (role.is_ps_coordinator) absl::StrAppend(&text, ", only coordinates");
+  if (role.rank) absl::StrAppend(&text, ", rank ", *role.rank);
+  if (role.rank && role.world_size) {
+    absl::StrAppend(&text, " of ", *role.world_size);
+  }
+  PrintLine("this task", text, out);
+}
+
+}  // namespace
+
+absl::Status Validate(const ValidateOptions& options, std::ostream& out,
+                      std::ostream& messages) {
+  JobReaderOptions reader;
+  reader.check_files = options.tf_config.empty();
+  reader.allow_future_strategies = true;
+  ASSIGN_OR_RETURN(const v1::Job job,
+                   ReadJobFile(options.job_path, options.overrides, reader));
+  ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
+  std::optional<Place> place;
+  if (!options.tf_config.empty()) {
+    ASSIGN_OR_RETURN(place, FindPlace(options.tf_config, job));
+    for (const std::string& note : place->config.notes) {
+      messages << "note: " << note << "\n";
+    }
+    if (place->config.is_dynamic) {
+      messages << "note: TF_CONFIG: Kubeflow's dynamic dialect; running under "
+                  "it is not supported yet\n";
+    }
+  }
+  if (const absl::Status status = CheckStrategyIsSupported(job); !status.ok()) {
+    messages << "note: " << status.message() << "\n";
+  }
+  if (options.as_json) {
+    out << ToJson(job, model.graph, place).dump(2) << "\n";
+    return absl::OkStatus();
+  }
+  PrintJob(job, model.graph, out);
+  if (place) PrintPlace(*place, out);
+  return absl::OkStatus();
+}
+
+}  // namespace paceline
