@@ -1,0 +1,168 @@
+#include "tests/simulation/worker_process.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tests/simulation/leader_process.h"
+
+namespace paceline {
+namespace {
+
+constexpr absl::Duration kPause = absl::Milliseconds(100);
+constexpr size_t kLeases = 2;
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(Simulator& simulator,
+                             std::shared_ptr<LeaderProcess> leader,
+                             std::vector<std::shared_ptr<ShardProcess>> shards,
+                             int index, const WorkerOptions& options)
+    : MemberProcess(simulator, std::move(leader), {TaskType::kWorker, index}),
+      shards_(std::move(shards)),
+      options_(options),
+      index_(index) {}
+
+void WorkerProcess::AddProgress(v1::HeartbeatRequest& request) {
+  request.set_activity(activity_);
+  for (const auto& [id, report] : reports_) *request.add_reports() = report;
+}
+
+void WorkerProcess::ProgressArrived(const v1::HeartbeatRequest& request) {
+  for (const v1::LeaseReport& report : request.reports()) {
+    const auto it = reports_.find(report.lease_id());
+    if (it != reports_.end() && finished_.contains(it->first) &&
+        it->second.examples() == report.examples()) {
+      finished_.erase(it->first);
+      reports_.erase(it);
+    }
+  }
+}
+
+void WorkerProcess::AwaitStart() {
+  v1::AwaitStartRequest request;
+  *request.mutable_member() = self_;
+  request.set_train_examples(options_.sizes.train);
+  request.set_validation_examples(options_.sizes.validation);
+  request.set_test_examples(options_.sizes.test);
+  using Answer = absl::StatusOr<std::optional<v1::AwaitStartResponse>>;
+  simulator_.Call<Answer>(
+      shared_from_this(), leader_,
+      [leader = leader_, request] {
+        return leader->Handle([&](Session& session, absl::Time now) {
+          return session.AwaitStart(request, now);
+        });
+      },
+      [this](const Answer& answer) {
+        if (!answer.ok()) {
+          Exit(answer.status());
+        } else if (!answer->has_value()) {
+          simulator_.After(kPause, shared_from_this(),
+                           [this] { AwaitStart(); });
+        } else {
+          Acquire();
+        }
+      });
+}
+
+void WorkerProcess::Acquire() {
+  if (is_asking_ || leases_.size() >= kLeases) return;
+  is_asking_ = true;
+  v1::AcquireLeaseRequest request;
+  *request.mutable_member() = self_;
+  request.set_request(request_);
+  using Answer = absl::StatusOr<std::optional<v1::AcquireLeaseResponse>>;
+  simulator_.Call<Answer>(
+      shared_from_this(), leader_,
+      [leader = leader_, request] {
+        return leader->Handle([&](Session& session, absl::Time now) {
+          return session.AcquireLease(request, now);
+        });
+      },
+      [this](const Answer& answer) {
+        is_asking_ = false;
+        if (!answer.ok()) {
+          Exit(answer.status());
+        } else if (!answer->has_value()) {
+          simulator_.After(kPause, shared_from_this(), [this] { Acquire(); });
+        } else if ((*answer)->has_lease()) {
+          ++request_;
+          leases_.push_back((*answer)->lease());
+          reports_[leases_.back().id()].set_lease_id(leases_.back().id());
+          if (!is_working_) Step();
+          Acquire();
+        }
+      });
+}
+
+void WorkerProcess::Step() {
+  is_working_ = !leases_.empty();
+  if (!is_working_) return;
+  simulator_.After(simulator_.Between(options_.min_step, options_.max_step),
+                   shared_from_this(), [this] {
+                     if (leases_.front().phase() == v1::PHASE_TRAIN) {
+                       PushStep();
+                     } else {
+                       StepDone();
+                     }
+                   });
+}
+
+void WorkerProcess::PushStep() {
+  const v1::Lease& lease = leases_.front();
+  Push push;
+  push.worker.set_rank(index_);
+  push.worker.set_incarnation(self_.incarnation());
+  push.progress.set_sequence(++sequence_);
+  *push.progress.mutable_lease() = NextReport();
+  push.epoch = lease.epoch();
+  push.begin = lease.begin() + reports_[lease.id()].examples();
+  push.end = lease.begin() + push.progress.lease().examples();
+  missing_answers_ = shards_.size();
+  for (const auto& shard : shards_) {
+    simulator_.Call<absl::Status>(
+        shared_from_this(), shard, [shard, push] { return shard->Apply(push); },
+        [this](const absl::Status& answer) {
+          if (is_dead) return;
+          if (!answer.ok()) {
+            Exit(answer);
+          } else if (--missing_answers_ == 0) {
+            StepDone();
+          }
+        });
+  }
+}
+
+void WorkerProcess::StepDone() {
+  const v1::Lease lease = leases_.front();
+  ++activity_;
+  reports_[lease.id()] = NextReport();
+  if (reports_[lease.id()].examples() == lease.end() - lease.begin()) {
+    leases_.pop_front();
+    finished_.insert(lease.id());
+    Beat();
+    Acquire();
+  }
+  Step();
+}
+
+v1::LeaseReport WorkerProcess::NextReport() const {
+  const v1::Lease& lease = leases_.front();
+  v1::LeaseReport report = reports_.at(lease.id());
+  const uint64_t begin = lease.begin() + report.examples();
+  const uint64_t end =
+      std::min<uint64_t>(begin + options_.batch_size, lease.end());
+  if (report.sums().totals_size() == 0) {
+    report.mutable_sums()->add_totals(0);
+    report.mutable_sums()->add_counts(0);
+  }
+  double total = report.sums().totals(0);
+  for (uint64_t i = begin; i < end; ++i) total += static_cast<double>(i);
+  report.set_examples(end - lease.begin());
+  report.set_steps(report.steps() + 1);
+  report.mutable_sums()->set_totals(0, total);
+  report.mutable_sums()->set_counts(0, static_cast<double>(report.examples()));
+  return report;
+}
+
+}  // namespace paceline

@@ -1,0 +1,64 @@
+// A worker of the simulated job: it takes leases and pushes every batch to all
+// shards. The value of an example is its position, so means tell whether each
+// was counted once.
+#ifndef PACELINE_TESTS_SIMULATION_WORKER_PROCESS_H_
+#define PACELINE_TESTS_SIMULATION_WORKER_PROCESS_H_
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "common/session/job_flow.h"
+#include "tests/simulation/member_process.h"
+#include "tests/simulation/shard_process.h"
+
+namespace paceline {
+
+struct WorkerOptions {
+  DataSizes sizes;
+  int64_t batch_size = 1;
+  absl::Duration min_step = absl::Milliseconds(50);
+  absl::Duration max_step = absl::Milliseconds(400);
+};
+
+class WorkerProcess : public MemberProcess {
+ public:
+  WorkerProcess(Simulator& simulator, std::shared_ptr<LeaderProcess> leader,
+                std::vector<std::shared_ptr<ShardProcess>> shards, int index,
+                const WorkerOptions& options);
+
+ private:
+  void Registered() override { AwaitStart(); }
+  void AddProgress(v1::HeartbeatRequest& request) override;
+  void ProgressArrived(const v1::HeartbeatRequest& request) override;
+
+  void AwaitStart();
+  // Asks for leases while it holds fewer than two.
+  void Acquire();
+  void Step();
+  void PushStep();
+  void StepDone();
+  // The report of the lease once the step under way is done.
+  v1::LeaseReport NextReport() const;
+
+  const std::vector<std::shared_ptr<ShardProcess>> shards_;
+  const WorkerOptions options_;
+  const int index_;
+
+  uint64_t request_ = 1;
+  bool is_asking_ = false;
+  bool is_working_ = false;
+  std::deque<v1::Lease> leases_;
+  // By lease; finished ones until a heartbeat has carried them.
+  std::map<uint64_t, v1::LeaseReport> reports_;
+  std::set<uint64_t> finished_;
+  uint64_t sequence_ = 0;
+  size_t missing_answers_ = 0;
+  uint64_t activity_ = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_SIMULATION_WORKER_PROCESS_H_
