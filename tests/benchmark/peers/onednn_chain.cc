@@ -77,7 +77,7 @@ OnednnChain::OnednnChain(ImageLayout layout)
     : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
   const Format format =
       layout == ImageLayout::kAny ? Format::any : Format::nhwc;
-  AddConvolution(Layout({kBatch, 1, 28, 28}, Format::nhwc),
+  AddConvolution(Layout({kBatch, 1, 28, 28}, format),
                  Layout({kBatch, kFilters, 26, 26}, format));
   AddPooling();
   AddDense();
@@ -100,7 +100,8 @@ OnednnChain::Parameter& OnednnChain::AddParameter(const Memory::desc& layout,
 }
 
 // Convolution with bias and rectifier. oneDNN chooses the layout of the kernel,
-// and of `result` if that is "any".
+// and those of images and result if they are "any"; images of one channel lie
+// alike in all that it may choose.
 void OnednnChain::AddConvolution(const Memory::desc& images,
                                  const Memory::desc& result) {
   const auto kernel_any = Layout({kFilters, 1, 3, 3}, Format::any);
@@ -118,11 +119,11 @@ void OnednnChain::AddConvolution(const Memory::desc& images,
       WithRelu(), engine_);
   Parameter& kernel = AddParameter(forward.weights_desc(), 0.14f);
   Parameter& bias = AddParameter(bias_layout, 0);
-  images_ = Memory(images, engine_);
+  const Memory& source = images_.emplace_back(forward.src_desc(), engine_);
   features_ = Memory(forward.dst_desc(), engine_);
   features_gradient_ = Memory(forward.dst_desc(), engine_);
   forward_.push_back({dnnl::convolution_forward(forward),
-                      {{DNNL_ARG_SRC, images_},
+                      {{DNNL_ARG_SRC, source},
                        {DNNL_ARG_WEIGHTS, kernel.value},
                        {DNNL_ARG_BIAS, bias.value},
                        {DNNL_ARG_DST, features_}}});
@@ -130,17 +131,26 @@ void OnednnChain::AddConvolution(const Memory::desc& images,
   const dnnl::convolution_backward_weights::primitive_desc backward(
       {dnnl::algorithm::convolution_direct,
        images,
-       kernel.value.get_desc(),
+       kernel_any,
        bias_layout,
        forward.dst_desc(),
        {1, 1},
        {0, 0},
        {0, 0}},
       engine_, forward);
+  const Memory& backward_source =
+      images_.emplace_back(backward.src_desc(), engine_);
+  Memory kernel_gradient = kernel.gradient;
+  if (backward.diff_weights_desc() != forward.weights_desc()) {
+    kernel_gradient = Memory(backward.diff_weights_desc(), engine_);
+    backward_.push_back(
+        {dnnl::reorder(kernel_gradient, kernel.gradient),
+         {{DNNL_ARG_FROM, kernel_gradient}, {DNNL_ARG_TO, kernel.gradient}}});
+  }
   backward_.push_back({dnnl::convolution_backward_weights(backward),
-                       {{DNNL_ARG_SRC, images_},
+                       {{DNNL_ARG_SRC, backward_source},
                         {DNNL_ARG_DIFF_DST, features_gradient_},
-                        {DNNL_ARG_DIFF_WEIGHTS, kernel.gradient},
+                        {DNNL_ARG_DIFF_WEIGHTS, kernel_gradient},
                         {DNNL_ARG_DIFF_BIAS, bias.gradient}}});
 
   // The rectifier in place, from its output.
@@ -277,7 +287,9 @@ void OnednnChain::AddDense() {
 }
 
 float OnednnChain::Step(const float* images, const int32_t* labels) {
-  images_.set_data_handle(const_cast<float*>(images));
+  for (Memory& view : images_) {
+    view.set_data_handle(const_cast<float*>(images));
+  }
   for (Primitive& call : forward_) {
     call.primitive.execute(stream_, call.arguments);
   }

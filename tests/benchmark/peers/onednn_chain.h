@@ -62,7 +62,8 @@ class OnednnChain {
 
   dnnl::engine engine_;
   dnnl::stream stream_;
-  Memory images_;
+  // The batch, as primitives want to see it.
+  std::deque<Memory> images_;
   // Between convolution and pooling.
   Memory features_;
   Memory features_gradient_;
@@ -71,7 +72,6 @@ class OnednnChain {
   Memory flat_gradient_;
   Memory logits_;
   Memory logits_gradient_;
-  // Stays where it is while parameters are added.
   std::deque<Parameter> parameters_;
   std::vector<Primitive> forward_;
   // In reverse.

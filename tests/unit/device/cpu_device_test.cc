@@ -1,0 +1,235 @@
+// What is the CPU device's own; tests/conformance has what every device must
+// do.
+#include "worker/device/cpu/cpu_device.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/config/yaml_reader.h"
+#include "common/limits.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/benchmark/tutorial_step.h"
+#include "tests/conformance/model_under_test.h"
+#include "tests/unit/data/allocation_count.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+
+Value Yaml(const std::string& text) {
+  return *ReadYaml(text, "model", limits::kMaxJobBytes);
+}
+
+ModelConfig Network() {
+  return {.layers = Yaml("[Input: {shape: [10, 10, 1]},"
+                         " Conv2D: {filters: 8, kernel_size: 3,"
+                         " activation: relu}, MaxPooling2D: {}, Flatten: {},"
+                         " Dense: {units: 3}]"),
+          .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}")};
+}
+
+TEST(CpuDeviceTest, LearnsTheTutorial) {
+  const TutorialBatch batch;
+  TutorialStep step(/*threads=*/2);
+  step.Run(batch);
+  const double first_loss = step.TakeLoss();
+  for (int i = 0; i < 30; ++i) step.Run(batch);
+  step.TakeLoss();
+  step.Run(batch);
+  EXPECT_LT(step.TakeLoss(), first_loss / 2);
+}
+
+// A training program with a batch of its own.
+class TrainingProgram {
+ public:
+  TrainingProgram(const ModelUnderTest& model, int64_t batch_size,
+                  CpuDevice& device, ModelState& state)
+      : program_(*device.Compile(model.Spec(Mode::kTrain, batch_size), state)),
+        stream_(device.CreateStream()) {
+    const Examples examples = model.SomeExamples(batch_size);
+    features_.assign(examples.features.begin(), examples.features.end());
+    labels_.assign(examples.labels.begin(), examples.labels.end());
+  }
+
+  void Run() {
+    ASSERT_TRUE(
+        program_
+            ->SetBatch({.count = program_->batch_size(),
+                        .features = {DataType::kFloat32, features_.data()},
+                        .labels = {DataType::kInt32, labels_.data()}},
+                       *stream_)
+            .ok());
+    for (size_t i = 0; i < program_->sections().size(); ++i) {
+      ASSERT_TRUE(program_->Enqueue(static_cast<int>(i), *stream_).ok());
+    }
+  }
+
+ private:
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Stream> stream_;
+  std::vector<float> features_;
+  std::vector<int32_t> labels_;
+};
+
+// Calls of malloc in a warm step.
+template <typename Step>
+int64_t AllocationsOf(const Step& step) {
+  for (int i = 0; i < 5; ++i) step();
+  const int64_t before = AllocationCount();
+  for (int i = 0; i < 10; ++i) step();
+  return (AllocationCount() - before) / 10;
+}
+
+// oneDNN allocates 5 or 6 times a primitive, of which the step has 10.
+TEST(CpuDeviceTest, AllocatesLittleInAStep) {
+  if (!kCountsAllocations) GTEST_SKIP() << "the sanitizer owns malloc";
+  constexpr int64_t kMaxAllocations = 80;
+  for (const int threads : {1, 2}) {
+    const TutorialBatch batch;
+    TutorialStep step(threads);
+    EXPECT_LE(AllocationsOf([&] { step.Run(batch); }), kMaxAllocations)
+        << threads << " threads";
+  }
+}
+
+TEST(CpuDeviceTest, AllocatesOnlyInOnednn) {
+  if (!kCountsAllocations) GTEST_SKIP() << "the sanitizer owns malloc";
+  const auto allocations_of = [](const std::string& layers) {
+    const ModelUnderTest model(
+        {.layers = Yaml("[Input: {shape: [10, 10, 8]}, Dense: {units: 8}, " +
+                        layers + "Flatten: {}, Dense: {units: 10}]"),
+         .loss = "SparseCategoricalCrossentropy",
+         .metrics = Yaml("[accuracy]")});
+    CpuDevice device({.threads = 2});
+    const auto state = *device.CreateState(model.Spec(Mode::kTrain, 64));
+    TrainingProgram program(model, 64, device, *state);
+    return AllocationsOf([&] { program.Run(); });
+  };
+  // None of these is a primitive.
+  EXPECT_EQ(allocations_of("MaxPooling2D: {}, AveragePooling2D: {},"
+                           " Dropout: {rate: 0.5}, ReLU: {}, Softmax: {},"
+                           " Activation: {activation: gelu}, "),
+            allocations_of("MaxPooling2D: {}, MaxPooling2D: {}, "));
+}
+
+TEST(CpuDeviceTest, ProgramsOfDifferentSizesShareTheState) {
+  const ModelUnderTest model(Network());
+  CpuDevice device({.threads = 1});
+  ModelOnDevice apart_small(model, device);
+  ModelOnDevice apart_large(model, device);
+  const auto variables = model.SomeVariables();
+  apart_small.SetVariables(variables);
+  apart_large.SetVariables(variables);
+  const Examples few = model.SomeExamples(2);
+  const Examples many = model.SomeExamples(50);
+  const auto small = apart_small.Train(few).gradients;
+  const auto large = apart_large.Train(many).gradients;
+
+  // The arena grows with the second program, and the first follows it.
+  ModelOnDevice shared(model, device);
+  shared.SetVariables(variables);
+  EXPECT_EQ(shared.Train(few).gradients, small);
+  EXPECT_EQ(shared.Train(many).gradients, large);
+  EXPECT_EQ(shared.Train(few).gradients, small);
+}
+
+// A program that was compiled before the arena grew runs after it.
+TEST(CpuDeviceTest, FollowsTheArena) {
+  const ModelUnderTest model(Network());
+  CpuDevice device({.threads = 1});
+  const auto state = *device.CreateState(model.Spec(Mode::kTrain, 2));
+  const absl::Span<std::byte> variables = state->host_variables(0);
+  std::fill_n(reinterpret_cast<float*>(variables.data()),
+              variables.size() / sizeof(float), 0.01f);
+  const auto gradients = [&] {
+    const absl::Span<std::byte> bytes = state->host_gradients(0);
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  TrainingProgram small(model, 2, device, *state);
+  small.Run();
+  const std::vector<std::byte> before = gradients();
+  TrainingProgram large(model, 500, device, *state);
+  large.Run();
+  EXPECT_NE(gradients(), before);
+  small.Run();
+  EXPECT_EQ(gradients(), before);
+}
+
+TEST(CpuDeviceTest, ThreadsChangeOnlyRounding) {
+  const ModelUnderTest model(Network());
+  const Examples examples = model.SomeExamples(64);
+  std::vector<std::vector<std::vector<double>>> gradients;
+  for (const int threads : {1, 2}) {
+    CpuDevice device({.threads = threads});
+    ModelOnDevice on_device(model, device);
+    on_device.SetVariables(model.SomeVariables());
+    gradients.push_back(on_device.Train(examples).gradients);
+  }
+  for (size_t v = 0; v < gradients[0].size(); ++v) {
+    for (size_t i = 0; i < gradients[0][v].size(); ++i) {
+      EXPECT_NEAR(gradients[0][v][i], gradients[1][v][i], 1e-5);
+    }
+  }
+}
+
+TEST(CpuDeviceTest, RefusesBatchesThatDoNotFit) {
+  const ModelUnderTest model(Network());
+  CpuDevice device({.threads = 1});
+  ModelOnDevice on_device(model, device);
+  const std::vector<float> features(3 * 100);
+  const std::vector<int32_t> labels(3);
+  Batch batch{.count = 3,
+              .features = {DataType::kFloat32, features.data()},
+              .labels = {DataType::kInt32, labels.data()}};
+  EXPECT_TRUE(on_device.TrySetBatch(batch, 3).ok());
+
+  absl::Status status = on_device.TrySetBatch(batch, 4);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("3 examples"));
+
+  batch.features.type = DataType::kUint8;
+  status = on_device.TrySetBatch(batch, 3);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("features are uint8"));
+
+  batch.features.type = DataType::kFloat32;
+  batch.labels.type = DataType::kFloat32;
+  status = on_device.TrySetBatch(batch, 3);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("labels are float32"));
+}
+
+class Unknown final : public Layer {
+ public:
+  absl::string_view class_name() const override { return "Unknown"; }
+  absl::StatusOr<Shape> OutputShape(
+      absl::Span<const Shape> inputs) const override {
+    return inputs[0];
+  }
+};
+
+TEST(CpuDeviceTest, NamesWhatItCannotCompute) {
+  Unknown layer;
+  layer.name = "mystery";
+  Graph graph;
+  graph.nodes = {
+      {&layer, /*inputs=*/{}, /*variables=*/{}, /*output_shape=*/{2}},
+      {&layer, {0}, {}, {2}}};
+  graph.output = 1;
+  CpuDevice device({.threads = 1});
+  absl::Status status = device.Supports(graph);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("mystery (Unknown)"));
+
+  graph.nodes[1].inputs = {0, 0};
+  status = device.Supports(graph);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("stacks of layers"));
+}
+
+}  // namespace
+}  // namespace paceline
