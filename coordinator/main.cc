@@ -8,10 +8,12 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/time/clock.h"
+#include "common/limits.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
 #include "coordinator/cli/exit_code.h"
 #include "coordinator/cli/run.h"
+#include "coordinator/cli/validate.h"
 
 namespace paceline {
 namespace {
@@ -52,8 +54,23 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
       "TF_CONFIG set, as the chief of its cluster.");
   run.add_option("JOB", options.job_path, "The job, YAML or JSON.")->required();
   AddJobOptions(run, options);
+  options.start_timeout_seconds = absl::ToDoubleSeconds(limits::kStartTimeout);
+  run.add_option("--start_timeout", options.start_timeout_seconds,
+                 "Seconds that the tasks may take to appear.")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   run.add_flag("--resume", options.resume,
                "Goes on from the checkpoint in the output folder.");
+
+  CLI::App& validate =
+      *app.add_subcommand("validate",
+                          "Checks a job and, with TF_CONFIG set, the cluster "
+                          "and this task's place.");
+  validate.add_option("JOB", options.job_path, "The job, YAML or JSON.")
+      ->required();
+  validate.add_option("--set", options.overrides,
+                      "path.to.field=value: changes a field of the job.");
+  add_format(validate);
 
   CLI::App& evaluate = *app.add_subcommand(
       "evaluate", "Evaluates data.test with the variables of a checkpoint.");
@@ -72,6 +89,17 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
     return app.exit(error) == 0 ? kSuccess : kBadInput;
   }
   options.print_json = format == "json";
+  if (validate.parsed()) {
+    const absl::Status status =
+        Validate({options.job_path, options.overrides, options.tf_config,
+                  options.print_json},
+                 std::cout, std::cerr);
+    if (status.ok()) return kSuccess;
+    std::cerr << "error: " << status.message() << "\n";
+    return kBadInput;
+  }
+  // An evaluation is a job of this machine's own.
+  if (evaluate.parsed()) options.tf_config.clear();
   return RunJob(options, interrupt);
 }
 

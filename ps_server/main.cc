@@ -17,7 +17,9 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", PACELINE_VERSION);
   paceline::TaskProgram program(paceline::TaskType::kPs);
   program.AddOptions(app);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto code = paceline::ParseCommandLine(app, argc, argv)) {
+    return *code;
+  }
 
   const char* tf_config = std::getenv("TF_CONFIG");
   const auto place = program.Resolve(tf_config == nullptr ? "" : tf_config);

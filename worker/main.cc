@@ -1,18 +1,91 @@
 // worker: computes gradients. See --help.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <iostream>
 #include <string>
 #include <thread>
 
 #include "CLI/CLI.hpp"
 #include "absl/time/clock.h"
+#include "common/base/status_macros.h"
+#include "common/job/job_fingerprint.h"
+#include "common/job/job_reader.h"
+#include "common/limits.h"
+#include "common/process/interrupt.h"
 #include "common/process/logging.h"
 #include "common/process/task_program.h"
+#include "common/session/run_setup.h"
+#include "worker/leading_worker.h"
 #include "worker/worker.h"
+
+namespace paceline {
+namespace {
+
+// libgomp reads how its threads wait before main, and a factor of 100 in CPU
+// time hangs on it where processes outnumber cores: sets it and starts over.
+void WaitPassively(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
+  execv("/proc/self/exe", argv);
+}
+
+struct WorkerFlags {
+  int threads = 1;
+  std::string job_path;
+  std::string output_dir;
+  bool resume = false;
+};
+
+absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
+                         v1::Job job, WorkerOptions worker) {
+  if (flags.job_path.empty() || flags.output_dir.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("TF_CONFIG has no chief, so ", place.task.ToString(),
+                     " leads the job; expected --job and --output"));
+  }
+  LeaderOptions leader;
+  ASSIGN_OR_RETURN(leader.tasks, TasksOf(*place.tf_config, job));
+  leader.job = std::move(job);
+  leader.version = PACELINE_VERSION;
+  leader.start_timeout = worker.member.start_timeout;
+  leader.listen_address = place.listen_address;
+  leader.output_dir = std::filesystem::absolute(flags.output_dir).string();
+  leader.process_start = worker.process_start;
+  leader.progress = &std::cout;
+  leader.is_terminal = isatty(STDOUT_FILENO) == 1;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Interrupt> interrupt,
+                   Interrupt::Watch());
+  return RunLeadingWorker(std::move(leader), flags.resume, std::move(worker),
+                          *interrupt);
+}
+
+absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
+                        const std::string& tf_config, absl::Time start) {
+  ASSIGN_OR_RETURN(const TaskPlace place, program.Resolve(tf_config));
+  WorkerOptions worker;
+  worker.member = program.MemberFor(place, PACELINE_VERSION);
+  worker.threads = flags.threads;
+  worker.process_start = start;
+  v1::Job job;
+  if (!flags.job_path.empty()) {
+    ASSIGN_OR_RETURN(job, ReadJobFile(flags.job_path, {}));
+    worker.member.job_fingerprint = JobFingerprint(job);
+  }
+  if (place.leads) return Lead(place, flags, std::move(job), std::move(worker));
+  RETURN_IF_ERROR(RunWorker(std::move(worker)));
+  return 0;
+}
+
+}  // namespace
+}  // namespace paceline
 
 int main(int argc, char** argv) {
   const absl::Time start = absl::Now();
+  paceline::WaitPassively(argv);
   paceline::StartLogging("worker", /*quiet=*/false);
   CLI::App app(
       "Computes gradients of a job's model and pushes them to its parameter "
@@ -21,19 +94,29 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", PACELINE_VERSION);
   paceline::TaskProgram program(paceline::TaskType::kWorker);
   program.AddOptions(app);
-  int threads =
+  paceline::WorkerFlags flags;
+  flags.threads =
       std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  app.add_option("--threads", threads, "Threads that compute.")
+  app.add_option("--threads", flags.threads, "Threads that compute.")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  CLI11_PARSE(app, argc, argv);
+  app.add_option("--job", flags.job_path,
+                 "The job: needed by worker 0 of a cluster without a chief, "
+                 "which leads; else only compared with the leader's.");
+  app.add_option("--output", flags.output_dir,
+                 "Folder for the result and checkpoints, if this task leads.");
+  app.add_flag("--resume", flags.resume,
+               "Goes on from the output folder's checkpoint, if this task "
+               "leads.");
+  if (const auto code = paceline::ParseCommandLine(app, argc, argv)) {
+    return *code;
+  }
 
   const char* tf_config = std::getenv("TF_CONFIG");
-  const auto place = program.Resolve(tf_config == nullptr ? "" : tf_config);
-  if (!place.ok()) return paceline::ExitWith(place.status());
-  paceline::WorkerOptions options;
-  options.member = program.MemberFor(*place, PACELINE_VERSION);
-  options.threads = threads;
-  options.process_start = start;
-  return paceline::ExitWith(paceline::RunWorker(options));
+  const absl::StatusOr<int> code = paceline::Run(
+      program, flags, tf_config == nullptr ? "" : tf_config, start);
+  const int exit_code = code.ok() ? *code : paceline::ExitWith(code.status());
+  std::cout.flush();
+  // Threads that wait for others are not waited for.
+  _exit(exit_code);
 }

@@ -3,11 +3,16 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/cluster/role.h"
 #include "common/limits.h"
 #include "common/process/lifetime.h"
 #include "common/rpc/incarnation.h"
+#include "common/session/run_setup.h"
 
 namespace paceline {
 
@@ -29,9 +34,11 @@ void TaskProgram::AddOptions(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
 }
 
-absl::StatusOr<TaskPlace> TaskProgram::Resolve(
-    const std::string& /*tf_config*/) {
+absl::StatusOr<TaskPlace> TaskProgram::Resolve(const std::string& tf_config) {
   if (lifetime_fd_ >= 0) EndWithParent(lifetime_fd_);
+  if (coordinator_.empty() && !tf_config.empty()) {
+    return FromTfConfig(tf_config);
+  }
   if (coordinator_.empty()) {
     return absl::InvalidArgumentError(
         "this task does not know its place; expected the environment variable "
@@ -41,6 +48,38 @@ absl::StatusOr<TaskPlace> TaskProgram::Resolve(
   place.task = {type_, index_};
   place.coordinator_address = coordinator_;
   place.listen_address = listen_;
+  return place;
+}
+
+absl::StatusOr<TaskPlace> TaskProgram::FromTfConfig(
+    const std::string& text) const {
+  ASSIGN_OR_RETURN(TfConfig config, ParseTfConfig(text));
+  for (const std::string& note : config.notes) LOG(INFO) << note;
+  if (config.task.type != type_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("TF_CONFIG: task.type: \"", TaskTypeName(config.task.type),
+                     "\" cannot be run by this program; expected \"",
+                     TaskTypeName(type_), "\""));
+  }
+  const std::optional<TaskId> leader = LeaderOf(config.cluster);
+  if (config.is_dynamic || !leader.has_value()) {
+    return absl::UnimplementedError(
+        "TF_CONFIG: cluster: the task that leads is not listed; a run needs "
+        "all tasks (with Kubeflow, enableDynamicWorker: false)");
+  }
+  TaskPlace place;
+  place.task = config.task;
+  place.coordinator_address = *config.cluster.address(*leader);
+  place.advertised_address = *config.cluster.address(config.task);
+  place.listen_address = ListenAddress(place.advertised_address);
+  place.leads = *leader == config.task;
+  if (place.leads) {
+    // A name of its own need not resolve for a task.
+    place.coordinator_address = absl::StrCat(
+        "127.0.0.1",
+        place.listen_address.substr(place.listen_address.rfind(':')));
+  }
+  place.tf_config = std::move(config);
   return place;
 }
 
@@ -62,10 +101,20 @@ MemberOptions TaskProgram::MemberFor(const TaskPlace& place,
   return member;
 }
 
+std::optional<int> ParseCommandLine(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return std::nullopt;
+}
+
 int ExitWith(const absl::Status& status) {
   if (status.ok()) return 0;
   LOG(ERROR) << status.message();
-  return absl::IsInvalidArgument(status) ? 2 : 1;
+  return absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ? 2
+                                                                          : 1;
 }
 
 }  // namespace paceline

@@ -3,11 +3,13 @@
 #ifndef PACELINE_COMMON_PROCESS_TASK_PROGRAM_H_
 #define PACELINE_COMMON_PROCESS_TASK_PROGRAM_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/cluster/task.h"
+#include "common/cluster/tf_config.h"
 #include "common/session/member.h"
 
 namespace CLI {
@@ -24,6 +26,8 @@ struct TaskPlace {
   std::string listen_address;
   // What others reach the task by; "": where it listens.
   std::string advertised_address;
+  // Set if the place comes from TF_CONFIG.
+  std::optional<TfConfig> tf_config;
   // By TF_CONFIG: this task leads the job beside its own work.
   bool leads = false;
 };
@@ -46,6 +50,8 @@ class TaskProgram {
                           const std::string& version) const;
 
  private:
+  absl::StatusOr<TaskPlace> FromTfConfig(const std::string& text) const;
+
   const TaskType type_;
   std::string coordinator_;
   int index_ = 0;
@@ -53,6 +59,11 @@ class TaskProgram {
   double start_timeout_seconds_;
   int lifetime_fd_ = -1;
 };
+
+// Parses the command line. Returns the exit code if the process is to end: 0
+// after
+// --help or --version, 2 for wrong use.
+std::optional<int> ParseCommandLine(CLI::App& app, int argc, char** argv);
 
 // Logs an error; returns the exit code for it: 0 if OK, 2 for wrong use,
 // else 1.

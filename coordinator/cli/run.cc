@@ -1,25 +1,25 @@
 #include "coordinator/cli/run.h"
 
+#include <glog/logging.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <optional>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
+#include "common/cluster/tf_config.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
 #include "common/session/leader.h"
 #include "common/session/outcome.h"
+#include "common/session/run_setup.h"
 #include "coordinator/cli/exit_code.h"
 #include "coordinator/local_cluster.h"
 #include "nlohmann/json.hpp"
@@ -29,69 +29,78 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string DefaultOutput(const v1::Job& job, bool evaluate) {
+  return absl::StrCat("out/", job.name(), evaluate ? "/evaluate" : "");
+}
+
 int Fail(const absl::Status& status, int code) {
   std::cerr << "error: " << status.message() << "\n";
   return code;
 }
 
-// Tasks on this machine, as many as the job says.
-std::vector<ExpectedTask> LocalTasks(const v1::Job& job, bool evaluate) {
-  std::vector<ExpectedTask> tasks;
-  const int ps_count = evaluate ? 0 : static_cast<int>(job.cluster().ps());
-  for (int index = 0; index < ps_count; ++index) {
-    tasks.push_back({{TaskType::kPs, index}, ""});
+// Sets who is in the cluster, and where the leader listens.
+absl::Status PlaceLeader(const RunOptions& options, LeaderOptions& leader) {
+  if (options.tf_config.empty()) {
+    leader.tasks = LocalTasks(leader.job, !options.evaluate_checkpoint.empty());
+    leader.listen_address = "127.0.0.1:0";
+    return absl::OkStatus();
   }
-  for (int index = 0; index < static_cast<int>(job.cluster().worker());
-       ++index) {
-    tasks.push_back({{TaskType::kWorker, index}, ""});
+  ASSIGN_OR_RETURN(const TfConfig config, ParseTfConfig(options.tf_config));
+  for (const std::string& note : config.notes) LOG(WARNING) << note;
+  ASSIGN_OR_RETURN(leader.tasks, TasksOf(config, leader.job));
+  if (config.task.type != TaskType::kChief) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "TF_CONFIG: task.type: \"", TaskTypeName(config.task.type),
+        "\" is run by the program of that name; expected \"chief\""));
   }
-  return tasks;
-}
-
-// Makes the output folder. Checkpoints of an earlier run would be mistaken for
-// this one's: unless it resumes, they are moved aside.
-absl::Status PrepareOutput(const std::string& output_dir, bool resume) {
-  RETURN_IF_ERROR(MakeDirectories(absl::StrCat(output_dir, "/logs")));
-  const fs::path checkpoints = fs::path(output_dir) / "checkpoint";
-  std::error_code error;
-  if (resume || !fs::exists(checkpoints, error)) return absl::OkStatus();
-  const fs::path previous = fs::path(output_dir) / "checkpoint.previous";
-  fs::remove_all(previous, error);
-  fs::rename(checkpoints, previous, error);
-  if (error) {
-    return absl::ErrnoToStatus(
-        error.value(), absl::StrCat("cannot move ", checkpoints.string(),
-                                    " to ", previous.string()));
-  }
+  leader.listen_address = ListenAddress(*config.cluster.address(config.task));
   return absl::OkStatus();
 }
 
 absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
-                                                v1::Job job,
-                                                const std::string& output_dir) {
-  LeaderOptions leader;
+                                                v1::Job job) {
   const bool evaluate = !options.evaluate_checkpoint.empty();
+  LeaderOptions leader;
+  leader.output_dir =
+      fs::absolute(!options.output_dir.empty() ? options.output_dir
+                                               : DefaultOutput(job, evaluate))
+          .string();
   if (evaluate) {
     ASSIGN_OR_RETURN(leader.evaluate_checkpoint,
                      FindLatestCheckpoint(options.evaluate_checkpoint));
   }
   if (options.resume) {
     ASSIGN_OR_RETURN(leader.restore_path,
-                     FindLatestCheckpoint(output_dir + "/checkpoint"));
+                     FindLatestCheckpoint(leader.output_dir + "/checkpoint"));
   }
-  leader.tasks = LocalTasks(job, evaluate);
-  leader.listen_address = "127.0.0.1:0";
   leader.job = std::move(job);
+  RETURN_IF_ERROR(PlaceLeader(options, leader));
   leader.version = PACELINE_VERSION;
-  leader.start_timeout = limits::kStartTimeout;
-  leader.output_dir = output_dir;
+  leader.start_timeout = absl::Seconds(options.start_timeout_seconds);
   leader.process_start = options.process_start;
-  leader.progress = evaluate ? &std::cerr : &std::cout;
-  leader.is_terminal = isatty(evaluate ? STDERR_FILENO : STDOUT_FILENO) == 1;
+  leader.progress = evaluate ? nullptr : &std::cout;
+  leader.is_terminal = isatty(STDOUT_FILENO) == 1;
   return leader;
 }
 
-// Data goes to stdout.
+// The tasks of this machine; none if they are started by hand.
+absl::StatusOr<LocalCluster> StartTasks(const RunOptions& options,
+                                        const LeaderOptions& leader_options,
+                                        int port) {
+  LocalClusterOptions cluster;
+  cluster.program_folder = options.program_folder;
+  cluster.log_folder = leader_options.output_dir + "/logs";
+  cluster.coordinator_address = absl::StrCat("127.0.0.1:", port);
+  if (options.tf_config.empty()) {
+    RETURN_IF_ERROR(MakeDirectories(cluster.log_folder));
+    for (const ExpectedTask& task : leader_options.tasks) {
+      cluster.tasks.push_back(task.id);
+    }
+  }
+  return LocalCluster::Start(cluster);
+}
+
+// Prints the values of data.test.
 void PrintEvaluation(const Logs& logs, bool as_json) {
   nlohmann::ordered_json values;
   std::vector<std::string> texts;
@@ -105,36 +114,26 @@ void PrintEvaluation(const Logs& logs, bool as_json) {
 }  // namespace
 
 int RunJob(const RunOptions& options, Interrupt& interrupt) {
+  JobReaderOptions reader;
+  // Under TF_CONFIG the data is where the workers are.
+  reader.check_files = options.tf_config.empty();
   absl::StatusOr<v1::Job> job =
-      ReadJobFile(options.job_path, options.overrides);
+      ReadJobFile(options.job_path, options.overrides, reader);
   if (!job.ok()) return Fail(job.status(), kBadInput);
-  const bool evaluate = !options.evaluate_checkpoint.empty();
-  const std::string output_dir =
-      options.output_dir.empty()
-          ? absl::StrCat("out/", job->name(), evaluate ? "/evaluate" : "")
-          : options.output_dir;
-  const std::string absolute_dir = fs::absolute(output_dir).string();
-  absl::StatusOr<LeaderOptions> leader_options =
-      MakeLeaderOptions(options, *job, absolute_dir);
+  const absl::StatusOr<LeaderOptions> leader_options =
+      MakeLeaderOptions(options, *std::move(job));
   if (!leader_options.ok()) return Fail(leader_options.status(), kBadInput);
   const absl::Status prepared =
-      PrepareOutput(absolute_dir, options.resume || evaluate);
+      PrepareOutput(leader_options->output_dir,
+                    options.resume || !options.evaluate_checkpoint.empty());
   if (!prepared.ok()) return Fail(prepared, kBadInput);
 
-  absl::StatusOr<std::unique_ptr<Leader>> leader =
+  const absl::StatusOr<std::unique_ptr<Leader>> leader =
       Leader::Start(*leader_options);
   if (!leader.ok()) return Fail(leader.status(), kBadInput);
-  LocalClusterOptions cluster_options;
-  cluster_options.program_folder = options.program_folder;
-  cluster_options.log_folder = absolute_dir + "/logs";
-  cluster_options.coordinator_address =
-      absl::StrCat("127.0.0.1:", (*leader)->port());
-  for (const ExpectedTask& task : leader_options->tasks) {
-    cluster_options.tasks.push_back(task.id);
-  }
-  absl::StatusOr<LocalCluster> cluster = LocalCluster::Start(cluster_options);
+  absl::StatusOr<LocalCluster> cluster =
+      StartTasks(options, *leader_options, (*leader)->port());
   if (!cluster.ok()) return Fail(cluster.status(), kJobFailed);
-
   const Outcome outcome = (*leader)->Run([&] {
     for (const auto& [task, exit_code] : cluster->TakeExits()) {
       (*leader)->TaskExited(task, exit_code);
@@ -144,8 +143,9 @@ int RunJob(const RunOptions& options, Interrupt& interrupt) {
     }
   });
   cluster->Shutdown(limits::kShutdownTimeout);
+
   const absl::Status written =
-      WriteOutcome(absolute_dir, *job, outcome,
+      WriteOutcome(leader_options->output_dir, leader_options->job, outcome,
                    [&](TaskId task) { return cluster->exit_code(task); });
   if (!written.ok()) return Fail(written, kJobFailed);
   if (!outcome.status.ok()) return Fail(outcome.status, ExitCode(outcome));

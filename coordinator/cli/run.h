@@ -27,6 +27,8 @@ struct RunOptions {
   std::string tf_config;
   // Where this program is: the others are beside it.
   std::string program_folder;
+  // Until which all tasks must be there.
+  double start_timeout_seconds = 0;
   absl::Time process_start;
 };
 

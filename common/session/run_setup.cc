@@ -1,0 +1,93 @@
+#include "common/session/run_setup.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/cluster/role.h"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+void AddTasks(TaskType type, int count, std::vector<ExpectedTask>& tasks) {
+  for (int index = 0; index < count; ++index) {
+    tasks.push_back({{type, index}, ""});
+  }
+}
+
+absl::Status AddListed(const ClusterSpec& cluster, TaskType type,
+                       std::vector<ExpectedTask>& tasks) {
+  int expected = 0;
+  for (const auto& [index, address] : cluster.of(type)) {
+    if (index != expected) {
+      return absl::UnimplementedError(absl::StrCat(
+          "TF_CONFIG: cluster.", TaskTypeName(type), " has no task ", expected,
+          "; a run needs all tasks of a type, numbered from 0"));
+    }
+    tasks.push_back({{type, index}, address});
+    ++expected;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<ExpectedTask> LocalTasks(const v1::Job& job, bool evaluate) {
+  std::vector<ExpectedTask> tasks;
+  if (!evaluate) {
+    AddTasks(TaskType::kPs, static_cast<int>(job.cluster().ps()), tasks);
+  }
+  AddTasks(TaskType::kWorker, static_cast<int>(job.cluster().worker()), tasks);
+  return tasks;
+}
+
+absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
+                                                  v1::Job& job) {
+  if (config.is_dynamic) {
+    return absl::UnimplementedError(
+        "TF_CONFIG: Kubeflow's dynamic dialect lists only some tasks; a run "
+        "needs all of them (enableDynamicWorker: false)");
+  }
+  ASSIGN_OR_RETURN(
+      const Role role,
+      ResolveRole(config, job.strategy() == v1::STRATEGY_PARAMETER_SERVER));
+  if (!role.leads) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("TF_CONFIG: task ", config.task.ToString(),
+                     " does not lead this job; expected ",
+                     LeaderOf(config.cluster)->ToString()));
+  }
+  std::vector<ExpectedTask> tasks;
+  RETURN_IF_ERROR(AddListed(config.cluster, TaskType::kPs, tasks));
+  RETURN_IF_ERROR(AddListed(config.cluster, TaskType::kWorker, tasks));
+  job.mutable_cluster()->set_ps(config.cluster.count(TaskType::kPs));
+  job.mutable_cluster()->set_worker(config.cluster.count(TaskType::kWorker));
+  return tasks;
+}
+
+std::string ListenAddress(const std::string& address) {
+  return absl::StrCat("[::]", address.substr(address.rfind(':')));
+}
+
+absl::Status PrepareOutput(const std::string& output_dir, bool resumes) {
+  RETURN_IF_ERROR(MakeDirectories(output_dir));
+  const fs::path checkpoints = fs::path(output_dir) / "checkpoint";
+  std::error_code error;
+  if (resumes || !fs::exists(checkpoints, error)) return absl::OkStatus();
+  const fs::path previous = fs::path(output_dir) / "checkpoint.previous";
+  fs::remove_all(previous, error);
+  fs::rename(checkpoints, previous, error);
+  if (error) {
+    return absl::ErrnoToStatus(
+        error.value(), absl::StrCat("cannot move ", checkpoints.string(),
+                                    " to ", previous.string()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline
