@@ -22,7 +22,7 @@ struct ClusterOptions {
   int shards = 20;
   int epochs = 2;
   int checkpoint_steps = 500;
-  WorkerOptions worker = {{/*train=*/6005, /*validation=*/803, /*test=*/400},
+  WorkerOptions worker = {{/*train=*/6005, /*validation=*/6003, /*test=*/400},
                           /*batch_size=*/5};
   NetworkOptions network;
   // Time between two crashes, and between two hangs, of some worker.

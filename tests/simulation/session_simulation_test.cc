@@ -19,54 +19,68 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr uint64_t kFirstSeed = 1;
-constexpr uint64_t kSeeds = 8;
 constexpr absl::Duration kLimit = absl::Minutes(30);
 
-std::vector<uint64_t> Seeds() {
+// 1 to `count`, or the one that the environment names.
+std::vector<uint64_t> Seeds(uint64_t count) {
   uint64_t chosen = 0;
   const char* text = std::getenv("PACELINE_SIMULATION_SEED");
   if (text != nullptr && absl::SimpleAtoi(text, &chosen)) return {chosen};
   std::vector<uint64_t> seeds;
-  for (uint64_t i = 0; i < kSeeds; ++i) seeds.push_back(kFirstSeed + i);
+  for (uint64_t seed = 1; seed <= count; ++seed) seeds.push_back(seed);
   return seeds;
 }
 
-class SessionSimulationTest : public ::testing::TestWithParam<uint64_t> {};
+class SessionSimulationTest : public ::testing::TestWithParam<uint64_t> {
+ protected:
+  // A cluster of which the test can run many.
+  static ClusterOptions SmallCluster() {
+    ClusterOptions options;
+    options.seed = GetParam();
+    options.workers = 20;
+    options.shards = 4;
+    options.worker.sizes = {/*train=*/2005, /*validation=*/603, /*test=*/100};
+    options.crash_interval = absl::Seconds(5);
+    options.hang_interval = absl::Seconds(5);
+    return options;
+  }
+
+  static void ExpectEachExampleCountsOnce(const ClusterOptions& options) {
+    Cluster cluster(options);
+    ASSERT_TRUE(cluster.Run(kLimit)) << "the job did not end";
+    ASSERT_TRUE(cluster.leader().ended());
+    ASSERT_TRUE(cluster.leader().ended()->status.ok())
+        << cluster.leader().ended()->status;
+
+    const DataSizes& sizes = options.worker.sizes;
+    const int64_t steps = sizes.train / options.worker.batch_size;
+    cluster.ledger().CheckCoverage(options.epochs, sizes.train);
+    EXPECT_THAT(cluster.ledger().violations(), IsEmpty());
+    EXPECT_EQ(cluster.ledger().push_count(), options.epochs * steps);
+
+    const auto& history = cluster.leader().session().history();
+    ASSERT_EQ(history.size(), options.epochs);
+    for (const EpochRecord& record : history) {
+      EXPECT_EQ(record.examples, sizes.train);
+      EXPECT_EQ(record.steps, steps);
+      // Integers, so the mean is exact if each position was counted once.
+      ASSERT_EQ(record.validation_logs.size(), 1);
+      EXPECT_EQ(record.validation_logs[0].second,
+                static_cast<double>(sizes.validation - 1) / 2);
+    }
+    // One more at the end.
+    EXPECT_EQ(cluster.leader().checkpoint_count(),
+              options.epochs * steps / options.checkpoint_steps + 1);
+    EXPECT_GT(cluster.leader().fence_count(), 0) << "nothing went wrong";
+  }
+};
 
 TEST_P(SessionSimulationTest, EachExampleCountsOnce) {
-  ClusterOptions options;
-  options.seed = GetParam();
-  Cluster cluster(options);
-  ASSERT_TRUE(cluster.Run(kLimit)) << "the job did not end";
-  ASSERT_TRUE(cluster.leader().ended());
-  EXPECT_TRUE(cluster.leader().ended()->status.ok())
-      << cluster.leader().ended()->status;
-
-  const DataSizes& sizes = options.worker.sizes;
-  cluster.ledger().CheckCoverage(options.epochs, sizes.train);
-  EXPECT_THAT(cluster.ledger().violations(), IsEmpty());
-
-  const auto& history = cluster.leader().session().history();
-  ASSERT_EQ(history.size(), options.epochs);
-  for (const EpochRecord& record : history) {
-    EXPECT_EQ(record.examples, sizes.train);
-    EXPECT_EQ(record.steps, sizes.train / options.worker.batch_size);
-    // Integers, so the mean is exact if each position was counted once.
-    ASSERT_EQ(record.validation_logs.size(), 1);
-    EXPECT_EQ(record.validation_logs[0].second,
-              static_cast<double>(sizes.validation - 1) / 2);
-  }
-  EXPECT_EQ(cluster.ledger().push_count(),
-            options.epochs * sizes.train / options.worker.batch_size);
-  EXPECT_EQ(cluster.leader().checkpoint_count(), 5);
-  EXPECT_GT(cluster.leader().fence_count(), 5) << "nothing went wrong";
+  ExpectEachExampleCountsOnce(SmallCluster());
 }
 
 TEST_P(SessionSimulationTest, DeadPsEndsTheJobInTime) {
-  ClusterOptions options;
-  options.seed = GetParam();
-  options.workers = 20;
+  ClusterOptions options = SmallCluster();
   options.crash_interval = absl::InfiniteDuration();
   options.hang_interval = absl::InfiniteDuration();
   Cluster cluster(options);
@@ -83,7 +97,19 @@ TEST_P(SessionSimulationTest, DeadPsEndsTheJobInTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SessionSimulationTest,
-                         ::testing::ValuesIn(Seeds()),
+                         ::testing::ValuesIn(Seeds(12)),
+                         ::testing::PrintToStringParamName());
+
+class LargeClusterSimulationTest : public SessionSimulationTest {};
+
+TEST_P(LargeClusterSimulationTest, EachExampleCountsOnce) {
+  ClusterOptions options;
+  options.seed = GetParam();
+  ExpectEachExampleCountsOnce(options);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, LargeClusterSimulationTest,
+                         ::testing::ValuesIn(Seeds(2)),
                          ::testing::PrintToStringParamName());
 
 }  // namespace
