@@ -136,9 +136,12 @@ Examples ModelUnderTest::SomeExamples(int64_t count) const {
       examples.labels.push_back(static_cast<double>((3 * i + 1) % outputs));
     }
   } else {
-    // In (0, 1), so that they are probabilities too.
+    // Probabilities; every other one is certain.
     examples.labels = SomeNumbers(count * outputs, "labels");
-    for (double& label : examples.labels) label = (label + 1) / 2;
+    for (size_t i = 0; i < examples.labels.size(); ++i) {
+      const double probability = (examples.labels[i] + 1) / 2;
+      examples.labels[i] = i % 2 == 0 ? std::round(probability) : probability;
+    }
   }
   return examples;
 }

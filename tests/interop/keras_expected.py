@@ -108,6 +108,10 @@ def one_hot_labels(count, shape):
     return labels
 
 
+def bit_labels(count, shape):
+    return (ramp((count, *shape), salt=77) > 0).astype(np.float32)
+
+
 def value_labels(count, shape):
     return ramp((count, *shape), salt=77)
 
@@ -116,7 +120,7 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
     """Output, loss, metrics and gradients of a model.
 
     Features are ramp(salt 1), variable i is ramp(salt 10 + i) times `scale`.
-    `labels` is "sparse", "one_hot" or "values".
+    `labels` is "sparse", "one_hot", "bits" or "values".
     """
     keras.utils.clear_session()
     inputs = keras.Input(shape)
@@ -128,6 +132,7 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
     y = {
         "sparse": lambda: sparse_labels(batch, output_shape[-1]),
         "one_hot": lambda: one_hot_labels(batch, output_shape),
+        "bits": lambda: bit_labels(batch, output_shape),
         "values": lambda: value_labels(batch, output_shape),
     }[labels]()
     model.compile(
@@ -277,7 +282,8 @@ def loss_cases():
         case("binary_logits", [dense], {binary: logits}, "one_hot"),
         case("binary_sigmoid", [sigmoid], {binary: {}}, "one_hot", 30.0),
         case("binary_probabilities", [sigmoid, hidden], {binary: {}}, "one_hot"),
-        case("binary_clipped", [sigmoid, hidden], {binary: {}}, "one_hot", 30.0),
+        # Below 0 only: just below 1, float32 is too coarse to compare.
+        case("binary_clipped", [dense], {binary: {}}, "one_hot", 0.3),
         case("binary_smooth", [dense], {binary: logits | smooth}, "one_hot"),
         case("binary_smooth_probabilities", [sigmoid, hidden], {binary: smooth}, "one_hot"),
         case("mse", [dense], "mse", "values"),
@@ -306,9 +312,14 @@ def metric_cases():
     )  # fmt: skip
     binary = model_case(
         "metrics_binary", [6], [{"Dense": {"units": 1, "activation": "sigmoid"}}],
-        "binary_crossentropy", "values", ["accuracy", "mean_squared_error"], batch=9,
+        "binary_crossentropy", "bits", ["accuracy", "mean_squared_error"], batch=9,
     )  # fmt: skip
-    return [sparse, dense, rows, binary]
+    # Labels that are no yes or no are never met.
+    values = model_case(
+        "metrics_values", [6], [{"Dense": {"units": 1}}], "mse", "values",
+        ["binary_accuracy"], batch=9,
+    )  # fmt: skip
+    return [sparse, dense, rows, binary, values]
 
 
 def network_case():

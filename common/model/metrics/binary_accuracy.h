@@ -1,5 +1,5 @@
-// Share of elements for which (output > threshold) equals (label > threshold);
-// the mean over the elements of an example.
+// Share of elements whose label equals (output > threshold) as 0 or 1; the mean
+// over the elements of an example.
 #ifndef PACELINE_COMMON_MODEL_METRICS_BINARY_ACCURACY_H_
 #define PACELINE_COMMON_MODEL_METRICS_BINARY_ACCURACY_H_
 

@@ -38,9 +38,6 @@ class State : public ModelState {
   absl::Status UploadVariables(int /*bucket*/, Stream& /*stream*/) override {
     return absl::OkStatus();
   }
-  absl::Status DownloadGradients(int /*bucket*/, Stream& /*stream*/) override {
-    return absl::OkStatus();
-  }
 
   absl::Status TakeMetrics(Stream& /*stream*/, MetricSums& sums) override {
     for (size_t i = 0; i < sums_.totals.size(); ++i) {

@@ -23,7 +23,8 @@ class BinaryAccuracyKernel final : public MetricKernel {
         reinterpret_cast<const float*>(labels) + example * size_;
     int64_t right = 0;
     for (int64_t i = 0; i < size_; ++i) {
-      right += (output[i] > threshold_) == (label[i] > threshold_) ? 1 : 0;
+      const float yes_or_no = output[i] > threshold_ ? 1 : 0;
+      right += label[i] == yes_or_no ? 1 : 0;
     }
     return static_cast<double>(right) / static_cast<double>(size_);
   }

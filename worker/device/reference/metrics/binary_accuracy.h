@@ -20,7 +20,8 @@ class BinaryAccuracyComputation : public MetricComputation<T> {
     const auto* const label = static_cast<const T*>(labels.data);
     int64_t right = 0;
     for (int64_t i = 0; i < output.size(); ++i) {
-      if ((output.values[i] > threshold_) == (label[i] > threshold_)) ++right;
+      const T yes_or_no = output.values[i] > threshold_ ? 1 : 0;
+      if (label[i] == yes_or_no) ++right;
     }
     return static_cast<double>(right) /
            static_cast<double>(output.example_size());

@@ -1,0 +1,143 @@
+// Every device against what Keras computes: tests/interop/keras_expected.json,
+// written by the script beside it.
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/config/json_value.h"
+#include "glog/logging.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/conformance/devices.h"
+#include "tests/conformance/model_under_test.h"
+
+namespace paceline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Json& KerasModels() {
+  static const auto& models = *[] {
+    std::ifstream file(PACELINE_SOURCE_DIR
+                       "/tests/interop/keras_expected.json");
+    CHECK(file) << "tests/interop/keras_expected.json cannot be read";
+    return new Json(Json::parse(file)["models"]);
+  }();
+  return models;
+}
+
+std::vector<std::string> ModelNames() {
+  std::vector<std::string> names;
+  for (const Json& model : KerasModels()) names.push_back(model["name"]);
+  return names;
+}
+
+const Json& ModelNamed(const std::string& name) {
+  for (const Json& model : KerasModels()) {
+    if (model["name"] == name) return model;
+  }
+  LOG(FATAL) << "no model " << name;
+}
+
+// `ramp` of the script.
+std::vector<double> Ramp(int64_t count, int64_t salt, double scale = 1) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto step = static_cast<double>((i * 2741 + salt * 611) % 9973);
+    values.push_back(static_cast<float>((step / 4986.5 - 1) * scale));
+  }
+  return values;
+}
+
+void ExpectNear(const std::vector<double>& actual,
+                const std::vector<double>& expected, const std::string& what) {
+  // Of the largest element: float32 in Keras.
+  constexpr double kTolerance = 2e-5;
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  double largest = 1e-3;
+  for (const double each : expected)
+    largest = std::max(largest, std::abs(each));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(actual[i], expected[i], kTolerance * largest)
+        << what << ", element " << i;
+  }
+}
+
+class KerasTest : public ::testing::TestWithParam<
+                      std::tuple<DeviceUnderTest, std::string>> {
+ protected:
+  KerasTest()
+      : under_test_(std::get<0>(GetParam())),
+        expected_(ModelNamed(std::get<1>(GetParam()))),
+        model_({.layers = ValueFromJson(expected_["layers"]),
+                .loss = ValueFromJson(expected_["loss"]),
+                .metrics = ValueFromJson(expected_["metrics"])}),
+        device_(under_test_.make()),
+        on_device_(model_, *device_) {
+    const double scale = expected_["scale"];
+    std::vector<std::vector<double>> variables;
+    for (const VariableSpec& variable : model_.graph().variables) {
+      const auto salt = static_cast<int64_t>(10 + variables.size());
+      variables.push_back(Ramp(NumElements(variable.shape), salt, scale));
+    }
+    on_device_.SetVariables(variables);
+    examples_.count = expected_["batch"];
+    examples_.features =
+        Ramp(examples_.count * NumElements(model_.graph().input_shape()), 1);
+    examples_.labels = expected_["labels"].get<std::vector<double>>();
+    examples_.loss_divisor = static_cast<double>(examples_.count);
+  }
+
+  const DeviceUnderTest under_test_;
+  const Json& expected_;
+  const ModelUnderTest model_;
+  const std::unique_ptr<Device> device_;
+  ModelOnDevice on_device_;
+  Examples examples_;
+};
+
+TEST_P(KerasTest, OutputLossAndMetricsAgree) {
+  const StepResult result = on_device_.Evaluate(examples_);
+  ExpectNear(result.output, expected_["output"], "output");
+  const ProgramSpec spec = model_.Spec(Mode::kEvaluate, examples_.count);
+  std::map<std::string, double> logs = {
+      {"loss", result.sums.totals[0] / result.sums.counts[0]}};
+  for (size_t i = 0; i < spec.metrics.size(); ++i) {
+    logs[spec.metrics[i]->name] =
+        result.sums.totals[i + 1] / result.sums.counts[i + 1];
+  }
+  const std::map<std::string, double> expected = expected_["logs"];
+  ASSERT_EQ(logs.size(), expected.size());
+  for (const auto& [name, value] : expected) {
+    ASSERT_EQ(logs.count(name), 1u) << name;
+    ExpectNear({logs[name]}, {value}, name);
+  }
+}
+
+TEST_P(KerasTest, GradientsAgree) {
+  const auto expected =
+      expected_["gradients"].get<std::vector<std::vector<double>>>();
+  if (expected.empty()) GTEST_SKIP() << "random in Keras";
+  const StepResult result = on_device_.Train(examples_);
+  ASSERT_EQ(result.gradients.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ExpectNear(result.gradients[i], expected[i],
+               model_.graph().variables[i].name);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , KerasTest,
+    ::testing::Combine(::testing::ValuesIn(DevicesUnderTest()),
+                       ::testing::ValuesIn(ModelNames())),
+    [](const auto& info) {
+      return absl::StrCat(std::get<0>(info.param).name, "_",
+                          std::get<1>(info.param));
+    });
+
+}  // namespace
+}  // namespace paceline
