@@ -1,5 +1,6 @@
 #include "tests/conformance/devices.h"
 
+#include "tests/sanitizers/openmp_threads.h"
 #include "worker/device/cpu/cpu_device.h"
 #include "worker/device/reference/reference_device.h"
 
@@ -15,7 +16,8 @@ std::unique_ptr<Device> Make() {
 }
 
 std::unique_ptr<Device> MakeCpu() {
-  return std::make_unique<CpuDevice>(CpuDeviceOptions{.threads = 2});
+  return std::make_unique<CpuDevice>(
+      CpuDeviceOptions{.threads = kOpenMpThreads});
 }
 
 }  // namespace

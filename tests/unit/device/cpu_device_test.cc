@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/benchmark/tutorial_step.h"
 #include "tests/conformance/model_under_test.h"
+#include "tests/sanitizers/openmp_threads.h"
 #include "tests/unit/data/allocation_count.h"
 
 namespace paceline {
@@ -34,7 +35,7 @@ ModelConfig Network() {
 
 TEST(CpuDeviceTest, LearnsTheTutorial) {
   const TutorialBatch batch;
-  TutorialStep step(/*threads=*/2);
+  TutorialStep step(kOpenMpThreads);
   step.Run(batch);
   const double first_loss = step.TakeLoss();
   for (int i = 0; i < 30; ++i) step.Run(batch);
@@ -104,7 +105,7 @@ TEST(CpuDeviceTest, AllocatesOnlyInOnednn) {
                         layers + "Flatten: {}, Dense: {units: 10}]"),
          .loss = "SparseCategoricalCrossentropy",
          .metrics = Yaml("[accuracy]")});
-    CpuDevice device({.threads = 2});
+    CpuDevice device({.threads = kOpenMpThreads});
     const auto state = *device.CreateState(model.Spec(Mode::kTrain, 64));
     TrainingProgram program(model, 64, device, *state);
     return AllocationsOf([&] { program.Run(); });
@@ -163,7 +164,7 @@ TEST(CpuDeviceTest, ThreadsChangeOnlyRounding) {
   const ModelUnderTest model(Network());
   const Examples examples = model.SomeExamples(64);
   std::vector<std::vector<std::vector<double>>> gradients;
-  for (const int threads : {1, 2}) {
+  for (const int threads : {1, kOpenMpThreads}) {
     CpuDevice device({.threads = threads});
     ModelOnDevice on_device(model, device);
     on_device.SetVariables(model.SomeVariables());
