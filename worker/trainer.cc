@@ -81,9 +81,6 @@ absl::Status Trainer::Train(const Batch& batch) {
   const absl::Span<const Section> sections = program->sections();
   for (size_t i = 0; i < sections.size(); ++i) {
     RETURN_IF_ERROR(program->Enqueue(static_cast<int>(i), stream));
-    for (const int bucket : sections[i].final_buckets) {
-      RETURN_IF_ERROR(parts_.state->DownloadGradients(bucket, stream));
-    }
   }
   for (size_t i = 0; i < sections.size(); ++i) {
     RETURN_IF_ERROR(program->section_event(static_cast<int>(i)).Wait());

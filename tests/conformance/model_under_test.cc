@@ -210,8 +210,6 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
     CheckOk(program->Enqueue(section, *stream_));
     CheckOk(program->section_event(section).Wait());
     for (const int bucket : program->sections()[i].final_buckets) {
-      CheckOk(state_->DownloadGradients(bucket, *stream_));
-      CheckOk(stream_->Synchronize());
       ReadGradients(bucket, result);
     }
   }

@@ -107,11 +107,6 @@ class ModelState {
   // they were written, before the next section that reads them.
   virtual absl::Status UploadVariables(int bucket, Stream& stream) = 0;
 
-  // Brings a bucket's gradients to the host; the caller waits for the stream
-  // (or for the event of a program's section, which comes after the copy)
-  // before it reads them.
-  virtual absl::Status DownloadGradients(int bucket, Stream& stream) = 0;
-
   // Adds the sums since the last call to `sums`, which has the right size, and
   // resets them. Waits for the stream.
   virtual absl::Status TakeMetrics(Stream& stream, MetricSums& sums) = 0;
@@ -142,10 +137,11 @@ class Program {
   virtual absl::Status SetBatch(const Batch& batch, Stream& stream) = 0;
 
   // Enqueues a section. In training, gradients of the buckets it finishes
-  // overwrite what was there.
+  // overwrite what was there, and are copied to host_gradients.
   virtual absl::Status Enqueue(int section, Stream& stream) = 0;
 
-  // Passes when the section, as last enqueued, is done.
+  // Passes when the section, as last enqueued, is done, and the gradients that
+  // it finished are in host memory.
   virtual Event& section_event(int section) = 0;
 
   // After the last section of Mode::kEvaluate: the output, shape

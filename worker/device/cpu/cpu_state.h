@@ -51,9 +51,6 @@ class CpuState final : public ModelState {
   absl::Status UploadVariables(int /*bucket*/, Stream& /*stream*/) override {
     return absl::OkStatus();
   }
-  absl::Status DownloadGradients(int /*bucket*/, Stream& /*stream*/) override {
-    return absl::OkStatus();
-  }
 
   absl::Status TakeMetrics(Stream& stream, MetricSums& sums) override;
 
