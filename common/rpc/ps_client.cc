@@ -1,8 +1,11 @@
 #include "common/rpc/ps_client.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/mutex.h"
 #include "common/rpc/call_error.h"
 #include "common/rpc/grpc_channel.h"
 #include "paceline/v1/ps.grpc.pb.h"
@@ -22,11 +25,36 @@ struct PsClient::Impl {
              CallDone done) {
     auto context = std::make_shared<grpc::ClientContext>();
     SetDeadline(*context, timeout);
-    auto finished = [context, name, &callee, timeout,
+    Open(context);
+    auto finished = [this, context, name, &callee, timeout,
                      done = std::move(done)](const grpc::Status& status) {
+      Close(context);
       done(CallError(status, name, callee, timeout));
     };
     (async().*method)(context.get(), &request, response, std::move(finished));
+  }
+
+  using Context = std::shared_ptr<grpc::ClientContext>;
+
+  void Open(const Context& context) {
+    MutexLock lock(mutex);
+    if (cancelled) context->TryCancel();
+    open.push_back(context);
+  }
+
+  void Close(const Context& context) {
+    MutexLock lock(mutex);
+    open.erase(std::find(open.begin(), open.end(), context));
+  }
+
+  void Cancel() {
+    std::vector<Context> contexts;
+    {
+      MutexLock lock(mutex);
+      cancelled = true;
+      contexts = open;
+    }
+    for (const Context& context : contexts) context->TryCancel();
   }
 
   v1::ParameterServerService::StubInterface::async_interface& async() {
@@ -34,6 +62,9 @@ struct PsClient::Impl {
   }
 
   std::unique_ptr<Stub> stub;
+  Mutex mutex;
+  std::vector<Context> open ABSL_GUARDED_BY(mutex);
+  bool cancelled ABSL_GUARDED_BY(mutex) = false;
 };
 
 namespace {
@@ -51,6 +82,8 @@ PsClient::PsClient(std::string task_name, std::string address)
       impl_(std::make_unique<Impl>(address)) {}
 
 PsClient::~PsClient() = default;
+
+void PsClient::Cancel() { impl_->Cancel(); }
 
 #define PACELINE_PS_CALL(Name)                                              \
   void PsClient::Name(const v1::Name##Request& request,                     \

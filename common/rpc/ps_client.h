@@ -37,6 +37,9 @@ class PsClient {
                        v1::WriteCheckpointResponse* response,
                        absl::Duration timeout, CallDone done);
 
+  // Ends open calls, and those that are started later, with Cancelled.
+  void Cancel();
+
   // "ps-0 at 127.0.0.1:2222".
   const std::string& description() const { return description_; }
 

@@ -16,6 +16,7 @@ ShardCalls::ShardCalls(v1::Job job, const std::vector<std::string>& addresses)
 }
 
 ShardCalls::~ShardCalls() {
+  for (const auto& shard : shards_) shard->Cancel();
   MutexLock lock(mutex_);
   while (open_count_ > 0) closed_.WaitFor(mutex_, absl::Seconds(1));
 }

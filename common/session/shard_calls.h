@@ -26,7 +26,7 @@ class ShardCalls {
 
   // `addresses` by shard.
   ShardCalls(v1::Job job, const std::vector<std::string>& addresses);
-  // Waits for open calls, which end by their deadlines at the latest.
+  // Cancels open calls and waits until they have reported that.
   ~ShardCalls();
 
   void Initialize(const std::string& restore_path, absl::Duration timeout,

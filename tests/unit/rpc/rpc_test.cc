@@ -118,6 +118,20 @@ TEST_F(RpcTest, ASilentServerEndsTheCallAtItsDeadline) {
                                      ": no answer within 300ms")));
 }
 
+TEST_F(RpcTest, CancelEndsOpenCallsAndLaterOnes) {
+  PsClient client("ps-0", address_);
+  const v1::FenceRequest request;
+  v1::FenceResponse response;
+  CallGroup calls(1);
+  client.Fence(request, &response, absl::Seconds(60), calls.Open(0));
+  client.Cancel();
+  calls.Wait();
+  EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kCancelled);
+  client.Fence(request, &response, absl::Seconds(60), calls.Open(0));
+  calls.Wait();
+  EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kCancelled);
+}
+
 TEST_F(RpcTest, ACallWaitsForAServerThatComesLate) {
   const int port = server_->port();
   server_.reset();
