@@ -63,6 +63,9 @@ inline constexpr absl::Duration kStartTimeout = absl::Minutes(5);
 inline constexpr absl::Duration kLongPoll = absl::Seconds(2);
 // From the end of a job until its tasks have left, before they are killed.
 inline constexpr absl::Duration kShutdownTimeout = absl::Seconds(5);
+// From when its tasks have left or are lost until their processes have ended,
+// before they are killed: part of the 15 s in which a job ends.
+inline constexpr absl::Duration kExitTimeout = absl::Seconds(2);
 // gRPC: between attempts to connect, and to resolve a name.
 inline constexpr absl::Duration kReconnectBackoff = absl::Seconds(1);
 

@@ -113,7 +113,8 @@ absl::Status RunWorker(WorkerOptions options) {
                    Member::Join(options.member));
   const absl::Status status = TrainAsMember(*member, options);
   member->Leave(status);
-  return status;
+  // The leader ended the job, and tells why.
+  return absl::IsCancelled(status) ? absl::OkStatus() : status;
 }
 
 }  // namespace paceline

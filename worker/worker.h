@@ -16,7 +16,8 @@ struct WorkerOptions {
 };
 
 // Joins the job that the leader tells, trains or evaluates until it is over,
-// and leaves. Blocks. Errors were reported to the leader.
+// and leaves. Blocks. Errors were reported to the leader; that the leader ended
+// the job is none.
 absl::Status RunWorker(WorkerOptions options);
 
 }  // namespace paceline

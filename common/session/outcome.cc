@@ -42,7 +42,9 @@ int ExitCode(const Outcome& outcome) {
   if (outcome.status.ok()) return 0;
   if (absl::IsCancelled(outcome.status)) return 130;
   const bool bad_input = absl::IsInvalidArgument(outcome.status) ||
-                         absl::IsNotFound(outcome.status);
+                         absl::IsNotFound(outcome.status) ||
+                         absl::IsPermissionDenied(outcome.status) ||
+                         absl::IsDataLoss(outcome.status);
   return bad_input && outcome.first_step_seconds == 0 ? 2 : 1;
 }
 

@@ -142,7 +142,7 @@ int RunJob(const RunOptions& options, Interrupt& interrupt) {
       (*leader)->Stop(absl::CancelledError("stopped by a signal"));
     }
   });
-  cluster->Shutdown(limits::kShutdownTimeout);
+  cluster->Shutdown(limits::kExitTimeout);
 
   const absl::Status written =
       WriteOutcome(leader_options->output_dir, leader_options->job, outcome,
