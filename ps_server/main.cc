@@ -1,5 +1,7 @@
 // ps_server: holds a shard of a job's variables. See --help.
 
+#include <malloc.h>
+
 #include <cstdlib>
 
 #include "CLI/CLI.hpp"
@@ -9,6 +11,9 @@
 #include "ps_server/ps_server.h"
 
 int main(int argc, char** argv) {
+  // Pushes need buffers of megabytes for a moment. With one arena these are
+  // used again, rather than kept by each of gRPC's threads.
+  mallopt(M_ARENA_MAX, 1);
   paceline::StartLogging("ps_server", /*quiet=*/false);
   CLI::App app(
       "Holds a shard of a job's variables and applies the gradients that "

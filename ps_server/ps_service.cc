@@ -1,5 +1,6 @@
 #include "ps_server/ps_service.h"
 
+#include <grpcpp/support/message_allocator.h>
 #include <grpcpp/support/server_callback.h>
 
 #include "common/rpc/grpc_status.h"
@@ -15,7 +16,44 @@ grpc::ServerUnaryReactor* Finish(grpc::CallbackServerContext* context,
   return reactor;
 }
 
+// The messages of one push. The gradients go as soon as they are applied, so
+// that they take no memory while the answer is sent.
+class PushMessages final
+    : public grpc::MessageHolder<v1::PushRequest, v1::PushResponse> {
+ public:
+  PushMessages() : push_request_(std::make_unique<v1::PushRequest>()) {
+    set_request(push_request_.get());
+    set_response(&push_response_);
+  }
+
+  void FreeRequest() override {
+    set_request(nullptr);
+    push_request_.reset();
+  }
+  void Release() override { delete this; }
+
+ private:
+  std::unique_ptr<v1::PushRequest> push_request_;
+  v1::PushResponse push_response_;
+};
+
 }  // namespace
+
+class PsService::PushAllocator final
+    : public grpc::MessageAllocator<v1::PushRequest, v1::PushResponse> {
+ public:
+  grpc::MessageHolder<v1::PushRequest, v1::PushResponse>* AllocateMessages()
+      override {
+    return new PushMessages;
+  }
+};
+
+PsService::PsService(Shard& shard)
+    : shard_(shard), push_allocator_(std::make_unique<PushAllocator>()) {
+  SetMessageAllocatorFor_Push(push_allocator_.get());
+}
+
+PsService::~PsService() = default;
 
 grpc::ServerUnaryReactor* PsService::Initialize(
     grpc::CallbackServerContext* context, const v1::InitializeRequest* request,
@@ -27,9 +65,11 @@ grpc::ServerUnaryReactor* PsService::Push(grpc::CallbackServerContext* context,
                                           const v1::PushRequest* request,
                                           v1::PushResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  shard_.Push(*request, *response, [reactor](const absl::Status& status) {
-    reactor->Finish(ToGrpcStatus(status));
-  });
+  shard_.Push(*request, *response,
+              [context, reactor](const absl::Status& status) {
+                context->GetRpcAllocatorState()->FreeRequest();
+                reactor->Finish(ToGrpcStatus(status));
+              });
   return reactor;
 }
 

@@ -2,6 +2,8 @@
 #ifndef PACELINE_PS_SERVER_PS_SERVICE_H_
 #define PACELINE_PS_SERVER_PS_SERVICE_H_
 
+#include <memory>
+
 #include "paceline/v1/ps.grpc.pb.h"
 #include "ps_server/shard.h"
 
@@ -12,7 +14,8 @@ namespace paceline {
 class PsService : public v1::ParameterServerService::CallbackService {
  public:
   // `shard` outlives the service.
-  explicit PsService(Shard& shard) : shard_(shard) {}
+  explicit PsService(Shard& shard);
+  ~PsService() override;
 
   grpc::ServerUnaryReactor* Initialize(
       grpc::CallbackServerContext* context,
@@ -36,7 +39,10 @@ class PsService : public v1::ParameterServerService::CallbackService {
       v1::WriteCheckpointResponse* response) override;
 
  private:
+  class PushAllocator;
+
   Shard& shard_;
+  const std::unique_ptr<PushAllocator> push_allocator_;
 };
 
 }  // namespace paceline
