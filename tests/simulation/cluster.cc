@@ -42,7 +42,7 @@ Cluster::Cluster(const ClusterOptions& options)
       simulator_, ledger_, MakeSession(options, simulator_.now()));
   for (int i = 0; i < options.shards; ++i) {
     shards_.push_back(
-        std::make_shared<ShardProcess>(simulator_, ledger_, leader_, i));
+        std::make_shared<ShardProcess>(simulator_, ledger_, *leader_, i));
     simulator_.After(simulator_.Between({}, kStartWithin), shards_[i],
                      [shard = shards_[i].get()] { shard->Start(); });
   }
@@ -79,7 +79,7 @@ bool Cluster::RunToEpoch(int epoch, absl::Duration limit) {
 
 void Cluster::StartWorker(int index) {
   workers_[index] = std::make_shared<WorkerProcess>(
-      simulator_, leader_, shards_, index, options_.worker);
+      simulator_, *leader_, shards_, index, options_.worker);
   simulator_.After(simulator_.Between({}, kStartWithin), workers_[index],
                    [worker = workers_[index].get()] { worker->Start(); });
 }

@@ -1,7 +1,5 @@
 #include "tests/simulation/member_process.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "common/limits.h"
 #include "common/session/membership.h"
@@ -14,9 +12,9 @@ constexpr absl::Duration kPause = absl::Milliseconds(200);
 
 }  // namespace
 
-MemberProcess::MemberProcess(Simulator& simulator,
-                             std::shared_ptr<LeaderProcess> leader, TaskId task)
-    : simulator_(simulator), leader_(std::move(leader)) {
+MemberProcess::MemberProcess(Simulator& simulator, LeaderProcess& leader,
+                             TaskId task)
+    : simulator_(simulator), leader_(leader) {
   *self_.mutable_task() = TaskToProto(task);
   self_.set_address(absl::StrCat("host-", task.ToString(), ":2222"));
   self_.set_incarnation(simulator_.Incarnation());
@@ -27,9 +25,9 @@ void MemberProcess::Register() {
   *request.mutable_member() = self_;
   using Answer = absl::StatusOr<v1::RegisterResponse>;
   simulator_.Call<Answer>(
-      shared_from_this(), leader_,
-      [leader = leader_, request] {
-        return leader->Handle([&](Session& session, absl::Time now) {
+      shared_from_this(), leader_.shared_from_this(),
+      [&leader = leader_, request] {
+        return leader.Handle([&](Session& session, absl::Time now) {
           return session.Register(request, now);
         });
       },
@@ -62,9 +60,9 @@ void MemberProcess::Beat() {
   AddProgress(request);
   using Answer = absl::StatusOr<v1::HeartbeatResponse>;
   simulator_.Send<Answer>(
-      shared_from_this(), leader_,
-      [leader = leader_, request] {
-        return leader->Handle([&](Session& session, absl::Time now) {
+      shared_from_this(), leader_.shared_from_this(),
+      [&leader = leader_, request] {
+        return leader.Handle([&](Session& session, absl::Time now) {
           return session.Heartbeat(request, now);
         });
       },
@@ -84,9 +82,9 @@ void MemberProcess::Exit(const absl::Status& reason) {
   request.mutable_error()->set_code(static_cast<int>(reason.code()));
   request.mutable_error()->set_message(std::string(reason.message()));
   simulator_.Send<absl::Status>(
-      shared_from_this(), leader_,
-      [leader = leader_, request] {
-        return leader->Handle([&](Session& session, absl::Time now) {
+      shared_from_this(), leader_.shared_from_this(),
+      [&leader = leader_, request] {
+        return leader.Handle([&](Session& session, absl::Time now) {
           return session.Leave(request, now);
         });
       },

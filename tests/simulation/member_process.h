@@ -17,8 +17,8 @@ class LeaderProcess;
 class MemberProcess : public Process,
                       public std::enable_shared_from_this<MemberProcess> {
  public:
-  MemberProcess(Simulator& simulator, std::shared_ptr<LeaderProcess> leader,
-                TaskId task);
+  // `leader` outlives the members.
+  MemberProcess(Simulator& simulator, LeaderProcess& leader, TaskId task);
 
   void Start() { Register(); }
 
@@ -34,7 +34,7 @@ class MemberProcess : public Process,
   void Exit(const absl::Status& reason);
 
   Simulator& simulator_;
-  const std::shared_ptr<LeaderProcess> leader_;
+  LeaderProcess& leader_;
   v1::Member self_;
 
  private:

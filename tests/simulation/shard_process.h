@@ -2,9 +2,6 @@
 #ifndef PACELINE_TESTS_SIMULATION_SHARD_PROCESS_H_
 #define PACELINE_TESTS_SIMULATION_SHARD_PROCESS_H_
 
-#include <memory>
-#include <utility>
-
 #include "absl/status/status.h"
 #include "ps_server/aggregator.h"
 #include "tests/simulation/ledger.h"
@@ -14,9 +11,9 @@ namespace paceline {
 
 class ShardProcess : public MemberProcess {
  public:
-  ShardProcess(Simulator& simulator, Ledger& ledger,
-               std::shared_ptr<LeaderProcess> leader, int index)
-      : MemberProcess(simulator, std::move(leader), {TaskType::kPs, index}),
+  ShardProcess(Simulator& simulator, Ledger& ledger, LeaderProcess& leader,
+               int index)
+      : MemberProcess(simulator, leader, {TaskType::kPs, index}),
         ledger_(ledger),
         index_(index) {}
 

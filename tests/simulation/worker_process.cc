@@ -14,11 +14,10 @@ constexpr size_t kLeases = 2;
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(Simulator& simulator,
-                             std::shared_ptr<LeaderProcess> leader,
+WorkerProcess::WorkerProcess(Simulator& simulator, LeaderProcess& leader,
                              std::vector<std::shared_ptr<ShardProcess>> shards,
                              int index, const WorkerOptions& options)
-    : MemberProcess(simulator, std::move(leader), {TaskType::kWorker, index}),
+    : MemberProcess(simulator, leader, {TaskType::kWorker, index}),
       shards_(std::move(shards)),
       options_(options),
       index_(index) {}
@@ -47,9 +46,9 @@ void WorkerProcess::AwaitStart() {
   request.set_test_examples(options_.sizes.test);
   using Answer = absl::StatusOr<std::optional<v1::AwaitStartResponse>>;
   simulator_.Call<Answer>(
-      shared_from_this(), leader_,
-      [leader = leader_, request] {
-        return leader->Handle([&](Session& session, absl::Time now) {
+      shared_from_this(), leader_.shared_from_this(),
+      [&leader = leader_, request] {
+        return leader.Handle([&](Session& session, absl::Time now) {
           return session.AwaitStart(request, now);
         });
       },
@@ -73,9 +72,9 @@ void WorkerProcess::Acquire() {
   request.set_request(request_);
   using Answer = absl::StatusOr<std::optional<v1::AcquireLeaseResponse>>;
   simulator_.Call<Answer>(
-      shared_from_this(), leader_,
-      [leader = leader_, request] {
-        return leader->Handle([&](Session& session, absl::Time now) {
+      shared_from_this(), leader_.shared_from_this(),
+      [&leader = leader_, request] {
+        return leader.Handle([&](Session& session, absl::Time now) {
           return session.AcquireLease(request, now);
         });
       },

@@ -25,7 +25,7 @@ struct WorkerOptions {
 
 class WorkerProcess : public MemberProcess {
  public:
-  WorkerProcess(Simulator& simulator, std::shared_ptr<LeaderProcess> leader,
+  WorkerProcess(Simulator& simulator, LeaderProcess& leader,
                 std::vector<std::shared_ptr<ShardProcess>> shards, int index,
                 const WorkerOptions& options);
 
