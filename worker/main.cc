@@ -17,7 +17,7 @@
 #include "common/limits.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
-#include "common/process/task_program.h"
+#include "common/task/task_program.h"
 #include "common/session/run_setup.h"
 #include "worker/leading_worker.h"
 #include "worker/worker.h"

@@ -140,8 +140,7 @@ absl::Status ParameterServerStrategy::CallAll(Start start) {
 }
 
 absl::Status ParameterServerStrategy::TakeVariables(
-    Shard& shard,
-    const google::protobuf::RepeatedPtrField<v1::Block>& blocks) {
+    Shard& shard, const google::protobuf::RepeatedPtrField<v1::Block>& blocks) {
   const absl::Span<const Block> expected = plan_.blocks(shard.index);
   if (blocks.size() != static_cast<int>(expected.size())) {
     return absl::InternalError(

@@ -1,13 +1,12 @@
 #include "worker/device/cpu/cpu_device.h"
 
-#include <omp.h>
-
 #include <utility>
 
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 #include "worker/device/cpu/cpu_program.h"
 #include "worker/device/cpu/cpu_state.h"
+#include "worker/device/cpu/parallel.h"
 #include "worker/device/cpu/program_compiler.h"
 
 namespace paceline {
@@ -35,7 +34,7 @@ absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Compile(
   RETURN_IF_ERROR(Supports(*spec.graph));
   auto& cpu_state = static_cast<CpuState&>(state);
   // oneDNN plans a primitive for as many threads as there are now.
-  omp_set_num_threads(options_.threads);
+  cpu::PrepareThread(options_.threads);
   ASSIGN_OR_RETURN(cpu::ProgramParts parts,
                    cpu::CompileProgram(spec, cpu_state, engine_));
   return std::make_unique<CpuProgram>(spec, options_.threads, cpu_state,

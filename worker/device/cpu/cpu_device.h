@@ -4,8 +4,8 @@
 // Everything between layers is dense float32 in Keras' order, images as (batch,
 // height, width, channels). Variables and gradients are used where they lie in
 // the buckets. Programs compute on the thread that enqueues, with the OpenMP
-// threads that the device gives it. A repeat gives the same bits, on the same
-// kind of processor with the same number of threads.
+// threads that the device gives it; denormal numbers are zeros. A repeat gives
+// the same bits, on the same kind of processor with the same number of threads.
 #ifndef PACELINE_WORKER_DEVICE_CPU_CPU_DEVICE_H_
 #define PACELINE_WORKER_DEVICE_CPU_CPU_DEVICE_H_
 

@@ -1,12 +1,11 @@
 #include "worker/device/cpu/cpu_program.h"
 
-#include <omp.h>
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
+#include "worker/device/cpu/parallel.h"
 
 namespace paceline {
 namespace {
@@ -81,7 +80,7 @@ absl::Status CpuProgram::SetBatch(const Batch& batch, Stream& /*stream*/) {
 absl::Status CpuProgram::Enqueue(int section, Stream& /*stream*/) {
   CHECK_GE(section, 0);
   CHECK_LT(section, static_cast<int>(parts_.sections.size()));
-  omp_set_num_threads(thread_count_);
+  cpu::PrepareThread(thread_count_);
   const int begin = section == 0 ? 0 : parts_.sections[section - 1].end;
   for (int i = begin; i < parts_.sections[section].end; ++i) {
     parts_.operations[i](step_);

@@ -6,7 +6,17 @@
 
 #include <cstdint>
 
+#include "common/base/simd.h"
+
 namespace paceline::cpu {
+
+// Makes the calling thread ready to compute: gives it OpenMP threads, itself
+// among them, and has all of them take denormal numbers for zeros. To be called
+// before its first parallel region, whose threads inherit the latter.
+inline void PrepareThread(int thread_count) {
+  omp_set_num_threads(thread_count);
+  FlushDenormals();
+}
 
 // Elements below which waking another thread costs more than it brings.
 inline constexpr int64_t kMinParallelElements = 1 << 15;

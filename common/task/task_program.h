@@ -1,7 +1,7 @@
 // What the programs of tasks have in common: their options, their place in the
 // cluster, and how they end.
-#ifndef PACELINE_COMMON_PROCESS_TASK_PROGRAM_H_
-#define PACELINE_COMMON_PROCESS_TASK_PROGRAM_H_
+#ifndef PACELINE_COMMON_TASK_TASK_PROGRAM_H_
+#define PACELINE_COMMON_TASK_TASK_PROGRAM_H_
 
 #include <optional>
 #include <string>
@@ -71,4 +71,4 @@ int ExitWith(const absl::Status& status);
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_PROCESS_TASK_PROGRAM_H_
+#endif  // PACELINE_COMMON_TASK_TASK_PROGRAM_H_

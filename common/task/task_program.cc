@@ -1,4 +1,4 @@
-#include "common/process/task_program.h"
+#include "common/task/task_program.h"
 
 #include <glog/logging.h>
 #include <unistd.h>
