@@ -75,6 +75,7 @@ void ChainAdam(float step_size, int64_t begin, int64_t end, float* values,
 
 OnednnChain::OnednnChain(ImageLayout layout)
     : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
+  FlushDenormals();
   const Format format =
       layout == ImageLayout::kAny ? Format::any : Format::nhwc;
   AddConvolution(Layout({kBatch, 1, 28, 28}, format),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/config/yaml_reader.h"
@@ -15,6 +16,7 @@
 #include "tests/conformance/model_under_test.h"
 #include "tests/sanitizers/openmp_threads.h"
 #include "tests/unit/data/allocation_count.h"
+#include "worker/device/cpu/parallel.h"
 
 namespace paceline {
 namespace {
@@ -175,6 +177,24 @@ TEST(CpuDeviceTest, ThreadsChangeOnlyRounding) {
       EXPECT_NEAR(gradients[0][v][i], gradients[1][v][i], 1e-5);
     }
   }
+}
+
+TEST(CpuDeviceTest, TakesDenormalsForZerosOnAllThreads) {
+  // In a thread of its own, which has not computed before.
+  std::thread([] {
+    const TutorialBatch batch;
+    TutorialStep step(kOpenMpThreads);
+    step.Run(batch);
+    std::vector<float> products(cpu::kMinParallelElements, 1.0f);
+    cpu::ParallelFor(cpu::kMinParallelElements, 1,
+                     [&](int64_t begin, int64_t end) {
+                       const volatile float smallest = 1e-38f;
+                       for (int64_t i = begin; i < end; ++i) {
+                         products[i] = smallest * 0.1f;
+                       }
+                     });
+    EXPECT_EQ(products, std::vector<float>(cpu::kMinParallelElements, 0.0f));
+  }).join();
 }
 
 TEST(CpuDeviceTest, RefusesBatchesThatDoNotFit) {
