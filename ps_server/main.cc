@@ -7,7 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/time/clock.h"
 #include "common/process/logging.h"
-#include "common/process/task_program.h"
+#include "common/task/task_program.h"
 #include "ps_server/ps_server.h"
 
 int main(int argc, char** argv) {

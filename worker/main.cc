@@ -17,8 +17,8 @@
 #include "common/limits.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
-#include "common/task/task_program.h"
 #include "common/session/run_setup.h"
+#include "common/task/task_program.h"
 #include "worker/leading_worker.h"
 #include "worker/worker.h"
 
