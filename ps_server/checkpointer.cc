@@ -1,5 +1,6 @@
 #include "ps_server/checkpointer.h"
 
+#include <iterator>
 #include <utility>
 
 #include "absl/status/status.h"

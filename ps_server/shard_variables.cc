@@ -1,5 +1,6 @@
 #include "ps_server/shard_variables.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
