@@ -1,0 +1,87 @@
+#include "tests/integration/harness/hand_started_cluster.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "glog/logging.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+
+std::vector<std::string> FreeAddresses(int count) {
+  std::vector<int> sockets;
+  std::vector<std::string> addresses;
+  for (int i = 0; i < count; ++i) {
+    sockets.push_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);
+    socklen_t size = sizeof(address);
+    PCHECK(bind(sockets.back(), generic, size) == 0);
+    PCHECK(getsockname(sockets.back(), generic, &size) == 0);
+    addresses.push_back("127.0.0.1:" + std::to_string(ntohs(address.sin_port)));
+  }
+  for (const int fd : sockets) close(fd);
+  return addresses;
+}
+
+HandStartedCluster HandStartedCluster::OnLoopback(const SmallJob& job,
+                                                  int chief, int ps,
+                                                  int workers) {
+  const std::vector<std::string> free = FreeAddresses(chief + ps + workers);
+  auto next = free.begin();
+  Addresses addresses;
+  const auto take = [&](const std::string& type, int count) {
+    if (count == 0) return;
+    addresses[type].assign(next, next + count);
+    next += count;
+  };
+  take("chief", chief);
+  take("ps", ps);
+  take("worker", workers);
+  return HandStartedCluster(job, addresses);
+}
+
+std::string HandStartedCluster::TfConfig(const std::string& type,
+                                         int index) const {
+  return nlohmann::json{{"cluster", addresses_},
+                        {"task", {{"type", type}, {"index", index}}}}
+      .dump();
+}
+
+Process HandStartedCluster::Start(
+    const std::string& type, int index,
+    const std::vector<std::string>& arguments) const {
+  if (type == "ps") return StartProgram("ps_server", type, index, arguments);
+  // All tasks share this machine's cores.
+  std::vector<std::string> all = {"--threads=1"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return StartProgram("worker", type, index, all);
+}
+
+Process HandStartedCluster::StartChief(
+    const std::vector<std::string>& arguments) const {
+  std::vector<std::string> all = {"run", job_.path(), "--output",
+                                  job_.output_dir()};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return StartProgram("coordinator", "chief", 0, all);
+}
+
+Process HandStartedCluster::StartProgram(
+    const std::string& program, const std::string& type, int index,
+    const std::vector<std::string>& arguments) const {
+  const std::string task = type + "-" + std::to_string(index);
+  ProcessOptions options;
+  if (prefix_) options.command = prefix_(task);
+  options.command.push_back(ProgramPath(program));
+  options.command.insert(options.command.end(), arguments.begin(),
+                         arguments.end());
+  options.environment = {{"TF_CONFIG", TfConfig(type, index)}};
+  options.output_path = job_.folder() / task;
+  return Process(options);
+}
+
+}  // namespace paceline

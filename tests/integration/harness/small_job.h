@@ -1,0 +1,64 @@
+// A job that trains in a moment, and its data.
+#ifndef PACELINE_TESTS_INTEGRATION_HARNESS_SMALL_JOB_H_
+#define PACELINE_TESTS_INTEGRATION_HARNESS_SMALL_JOB_H_
+
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "tests/integration/harness/process.h"
+#include "tests/integration/harness/text_file.h"
+
+namespace paceline {
+
+// Examples in the training set: no multiple of the batch, so that the last one
+// is partial.
+inline constexpr int kTrainExamples = 601;
+inline constexpr int kTestExamples = 150;
+inline constexpr int kBatchSize = 64;
+inline constexpr int kStepsPerEpoch = 10;
+
+// Writes IDX files <name>-images and <name>-labels of `count` images of 8 by 8
+// pixels, of 4 classes that a small model learns within a few epochs.
+void WriteExamples(const std::string& folder, const std::string& name,
+                   int count);
+
+// A folder with a job (3 epochs on 1 ps and 2 workers, with a test set) and its
+// data; tests change the job by `--set`.
+class SmallJob {
+ public:
+  SmallJob();
+
+  const TestFolder& folder() const { return folder_; }
+  std::string path() const { return folder_ / "job.yaml"; }
+  std::string output_dir() const { return folder_ / "out"; }
+
+  // `coordinator run` of the job into output_dir(), with more arguments.
+  Process Run(const std::vector<std::string>& arguments = {}) const;
+  // `coordinator` with these arguments.
+  Process Coordinator(const std::vector<std::string>& arguments,
+                      const std::string& tf_config = "") const;
+
+  nlohmann::json Result() const;
+  // The log of a task, such as "ps-0".
+  std::string Log(const std::string& task) const;
+
+ private:
+  TestFolder folder_;
+};
+
+// The path of `coordinator`, `worker` or `ps_server`.
+std::string ProgramPath(const std::string& name);
+
+// Lines in the output of `run`, a coordinator, that report the end of an epoch.
+int EpochLines(const Process& run);
+// Waits until there are `count`.
+bool WaitForEpochs(const Process& run, int count);
+
+// The value of `key` in each row of a result's history.
+std::vector<double> Column(const nlohmann::json& result,
+                           const std::string& key);
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_INTEGRATION_HARNESS_SMALL_JOB_H_

@@ -1,0 +1,16 @@
+#include "tests/integration/harness/time_limit.h"
+
+#include "absl/time/clock.h"
+
+namespace paceline {
+
+bool WaitUntil(absl::Duration timeout, const std::function<bool()>& condition) {
+  const absl::Time deadline = absl::Now() + timeout;
+  while (!condition()) {
+    if (absl::Now() >= deadline) return false;
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  return true;
+}
+
+}  // namespace paceline

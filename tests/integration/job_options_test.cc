@@ -1,0 +1,153 @@
+// What a job can say of its cluster, data and steps, each tried by a run.
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/harness/small_job.h"
+#include "tests/integration/harness/time_limit.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Runs the job with each override; expects success.
+nlohmann::json RunWith(const SmallJob& job,
+                       const std::vector<std::string>& overrides) {
+  std::vector<std::string> arguments;
+  for (const std::string& text : overrides) {
+    arguments.insert(arguments.end(), {"--set", text});
+  }
+  Process run = job.Run(arguments);
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_THAT(run.Session(), IsEmpty());
+  return job.Result();
+}
+
+// How many shards hold parts of each variable, by the last checkpoint.
+std::map<std::string, int> PartCounts(const SmallJob& job) {
+  std::map<std::string, int> counts;
+  const std::filesystem::path folder = job.output_dir() + "/checkpoint";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const nlohmann::json manifest = ReadJson(entry.path() / "manifest.json");
+    for (const auto& variable : manifest.at("variables")) {
+      counts[variable.at("name")] =
+          static_cast<int>(variable.at("parts").size());
+    }
+  }
+  return counts;
+}
+
+// Of the variable whose name ends with `suffix`.
+int PartsOf(const std::map<std::string, int>& counts,
+            const std::string& suffix) {
+  for (const auto& [name, count] : counts) {
+    if (name.ends_with(suffix)) return count;
+  }
+  return 0;
+}
+
+TEST(JobOptionsTest, TwoParameterServersAndFourWorkers) {
+  SmallJob job;
+  const nlohmann::json result =
+      RunWith(job, {"cluster={ps: 2, worker: 4}", "epochs=2"});
+  EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
+  EXPECT_THAT(result.at("tasks"), SizeIs(6));
+}
+
+TEST(JobOptionsTest, MoreWorkersThanBatches) {
+  SmallJob job;
+  const nlohmann::json result = RunWith(
+      job, {"cluster.worker=3", "batch_size_per_replica=400", "epochs=2"});
+  EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
+  EXPECT_THAT(Column(result, "steps"), Each(2));
+}
+
+TEST(JobOptionsTest, GlobalBatchSizeIsSharedOut) {
+  SmallJob job;
+  const nlohmann::json result = RunWith(
+      job,
+      {"batch_size_per_replica=null", "global_batch_size=128", "epochs=1"});
+  EXPECT_THAT(Column(result, "steps"), ElementsAre(kStepsPerEpoch));
+}
+
+TEST(JobOptionsTest, ValidationSet) {
+  SmallJob job;
+  const nlohmann::json result =
+      RunWith(job, {"data.validation={idx: {features: test-images, labels: "
+                    "test-labels}, scale: 0.00392156862745098}"});
+  EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
+  // The set is that of the test, and the last epoch's variables are those that
+  // the test sees.
+  const auto& evaluation = result.at("evaluation");
+  EXPECT_NEAR(Column(result, "val_loss").back(), evaluation.at("loss"), 1e-5);
+  EXPECT_DOUBLE_EQ(Column(result, "val_accuracy").back(),
+                   evaluation.at("accuracy"));
+}
+
+TEST(JobOptionsTest, ValidationSplitIsTakenFromTheTrainingSet) {
+  SmallJob job;
+  const nlohmann::json result =
+      RunWith(job, {"data.validation_split=0.25", "epochs=2"});
+  // Keras: the first int(601 × 0.75) examples are trained on.
+  EXPECT_THAT(Column(result, "examples"), Each(450));
+  EXPECT_THAT(Column(result, "val_accuracy"), Each(Ge(0)));
+}
+
+TEST(JobOptionsTest, StepsPerEpochRepeatTheData) {
+  SmallJob job;
+  const nlohmann::json result =
+      RunWith(job, {"steps_per_epoch=13", "epochs=2"});
+  EXPECT_THAT(Column(result, "steps"), Each(13));
+}
+
+TEST(JobOptionsTest, LogStepsWritesARowAStep) {
+  SmallJob job;
+  RunWith(job, {"log_steps=true", "epochs=2"});
+  const std::vector<std::string> rows =
+      Lines(ReadText(job.output_dir() + "/steps.csv"));
+  ASSERT_THAT(rows, SizeIs(1 + 2 * kStepsPerEpoch));
+  EXPECT_EQ(rows[0], "step,loss");
+  std::vector<int> steps;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    const std::vector<std::string> fields = absl::StrSplit(rows[i], ',');
+    ASSERT_THAT(fields, SizeIs(2));
+    steps.push_back(std::stoi(fields[0]));
+    EXPECT_GT(std::stod(fields[1]), 0);
+  }
+  for (int step = 1; step <= 2 * kStepsPerEpoch; ++step) {
+    EXPECT_EQ(steps[step - 1], step);
+  }
+}
+
+TEST(JobOptionsTest, ShuffleBufferAndReferenceDevice) {
+  SmallJob job;
+  const nlohmann::json result =
+      RunWith(job, {"data.train.shuffle=100", "device=reference", "epochs=2"});
+  EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
+}
+
+TEST(JobOptionsTest, PartitionersCutVariables) {
+  // dense/kernel is [36, 16]: 2304 bytes.
+  SmallJob job;
+  RunWith(job, {"cluster.ps=3", "epochs=1", "partitioner={fixed: 3}"});
+  EXPECT_EQ(PartsOf(PartCounts(job), "dense/kernel"), 3);
+
+  RunWith(job, {"cluster.ps=3", "epochs=1", "partitioner={min_size: 1100}"});
+  EXPECT_EQ(PartsOf(PartCounts(job), "dense/kernel"), 2);
+  EXPECT_EQ(PartsOf(PartCounts(job), "dense_1/kernel"), 1);
+
+  const nlohmann::json result =
+      RunWith(job, {"cluster.ps=3", "epochs=1", "partitioner={max_size: 800}"});
+  EXPECT_EQ(PartsOf(PartCounts(job), "dense/kernel"), 3);
+  EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
+}
+
+}  // namespace
+}  // namespace paceline
