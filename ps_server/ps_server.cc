@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/mutex.h"
+#include "common/base/simd.h"
 #include "common/base/status_macros.h"
 #include "common/rpc/rpc_server.h"
 #include "ps_server/ps_service.h"
@@ -43,6 +44,8 @@ std::string WithPort(absl::string_view address, int port) {
 }  // namespace
 
 absl::Status RunPsServer(PsServerOptions options) {
+  // Before gRPC starts the threads that apply gradients.
+  FlushDenormals();
   Shard shard(options.member.incarnation);
   PsService service(shard);
   ASSIGN_OR_RETURN(const std::unique_ptr<RpcServer> server,
