@@ -31,6 +31,11 @@ absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(
     return CheckpointStrategy::Open(registration.evaluate_checkpoint(), graph,
                                     plan, state, stream);
   }
+  if (start.ps_size() != plan.shard_count()) {
+    return absl::InternalError(absl::StrCat(
+        "the leader names ", start.ps_size(),
+        " parameter servers, where its job has ", plan.shard_count()));
+  }
   ParameterServerOptions ps;
   ps.worker.set_rank(registration.rank());
   ps.worker.set_incarnation(options.incarnation);
@@ -43,67 +48,97 @@ absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(
                                                    stream);
 }
 
-absl::Status TrainAsMember(Member& member, const WorkerOptions& options) {
-  const v1::RegisterResponse& registration = member.registration();
-  const v1::Job& job = registration.job();
-  ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Device> device,
-                   MakeDevice(job.device(), options.threads));
-  RETURN_IF_ERROR(device->Supports(model.graph));
-  const int64_t batch_size =
-      ReplicaBatchSize(job, static_cast<int>(registration.world_size()));
-  const bool test_only = !registration.evaluate_checkpoint().empty();
-  ASSIGN_OR_RETURN(
-      const Datasets datasets,
-      OpenDatasets(job, model.graph, *model.loss, batch_size, test_only));
-  LOG(INFO) << "rank " << registration.rank() << " of "
-            << registration.world_size() << " on " << device->name()
-            << ", ready";
-  ASSIGN_OR_RETURN(const v1::AwaitStartResponse start,
-                   member.AwaitStart(datasets.sizes));
-
-  ASSIGN_OR_RETURN(
-      const ShardPlan plan,
-      ShardPlan::Make(model.graph.variables, std::max(1, start.ps_size()),
-                      job.partitioner(), sizeof(float)));
+// What a worker computes with, made ready before the job starts.
+struct Workbench {
+  JobModel model;
+  std::unique_ptr<Device> device;
+  ShardPlan plan;
   ProgramSpec spec;
+  std::unique_ptr<Stream> stream;
+  std::unique_ptr<ModelState> state;
+  std::unique_ptr<ProgramCache> programs;
+};
+
+// Compiles the job's model for its usual batch.
+absl::StatusOr<std::unique_ptr<Workbench>> MakeWorkbench(const v1::Job& job,
+                                                         int threads,
+                                                         int64_t batch_size) {
+  auto bench = std::make_unique<Workbench>();
+  ASSIGN_OR_RETURN(bench->model, MakeJobModel(job));
+  const JobModel& model = bench->model;
+  ASSIGN_OR_RETURN(bench->device, MakeDevice(job.device(), threads));
+  RETURN_IF_ERROR(bench->device->Supports(model.graph));
+  ASSIGN_OR_RETURN(
+      bench->plan,
+      ShardPlan::Make(model.graph.variables,
+                      std::max(1, static_cast<int>(job.cluster().ps())),
+                      job.partitioner(), sizeof(float)));
+  ProgramSpec& spec = bench->spec;
   spec.graph = &model.graph;
-  spec.plan = &plan;
+  spec.plan = &bench->plan;
   spec.loss = model.loss.get();
   spec.metrics = model.metrics;
   spec.seed = job.seed();
-  const std::unique_ptr<Stream> stream = device->CreateStream();
-  ASSIGN_OR_RETURN(const std::unique_ptr<ModelState> state,
-                   device->CreateState(spec));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy,
-                   MakeStrategy(member, options.member, start, model.graph,
-                                plan, *state, *stream));
-  ProgramCache programs(spec, *device, *state);
+  bench->stream = bench->device->CreateStream();
+  ASSIGN_OR_RETURN(bench->state, bench->device->CreateState(spec));
+  bench->programs =
+      std::make_unique<ProgramCache>(spec, *bench->device, *bench->state);
+  RETURN_IF_ERROR(bench->programs->Get(Mode::kTrain, batch_size).status());
+  return bench;
+}
 
+// Takes leases and processes them until the job is over.
+absl::Status Work(Member& member, const WorkerOptions& options,
+                  const v1::AwaitStartResponse& start, Workbench& bench,
+                  const Datasets& datasets, int64_t batch_size) {
+  const v1::Job& job = member.registration().job();
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<Strategy> strategy,
+      MakeStrategy(member, options.member, start, bench.model.graph, bench.plan,
+                   *bench.state, *bench.stream));
   PipelineOptions pipeline_options;
   pipeline_options.phases = datasets.phases;
   pipeline_options.batch_size = batch_size;
-  pipeline_options.type = state->type();
-  pipeline_options.sparse_labels = model.loss->has_sparse_labels();
+  pipeline_options.type = bench.state->type();
+  pipeline_options.sparse_labels = bench.model.loss->has_sparse_labels();
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(pipeline_options, [&member] {
                      return member.AcquireLease();
                    }));
   TrainerParts parts;
   parts.pipeline = pipeline.get();
-  parts.programs = &programs;
-  parts.state = state.get();
-  parts.stream = stream.get();
+  parts.programs = bench.programs.get();
+  parts.state = bench.state.get();
+  parts.stream = bench.stream.get();
   parts.strategy = strategy.get();
   parts.member = &member;
   parts.label_type =
-      pipeline_options.sparse_labels ? DataType::kInt32 : state->type();
-  Trainer trainer(parts, static_cast<int>(model.metrics.size()),
+      pipeline_options.sparse_labels ? DataType::kInt32 : bench.state->type();
+  Trainer trainer(parts, static_cast<int>(bench.model.metrics.size()),
                   options.process_start, job.log_steps());
   const absl::Status status = trainer.Run();
   // The pipeline's thread may wait for a lease: saying goodbye ends that.
   member.Leave(status);
   return status;
+}
+
+absl::Status TrainAsMember(Member& member, const WorkerOptions& options) {
+  const v1::RegisterResponse& registration = member.registration();
+  const v1::Job& job = registration.job();
+  const int64_t batch_size =
+      ReplicaBatchSize(job, static_cast<int>(registration.world_size()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Workbench> bench,
+                   MakeWorkbench(job, options.threads, batch_size));
+  ASSIGN_OR_RETURN(
+      const Datasets datasets,
+      OpenDatasets(job, bench->model.graph, *bench->model.loss, batch_size,
+                   /*test_only=*/!registration.evaluate_checkpoint().empty()));
+  LOG(INFO) << "rank " << registration.rank() << " of "
+            << registration.world_size() << " on " << bench->device->name()
+            << ", ready";
+  ASSIGN_OR_RETURN(const v1::AwaitStartResponse start,
+                   member.AwaitStart(datasets.sizes));
+  return Work(member, options, start, *bench, datasets, batch_size);
 }
 
 }  // namespace
