@@ -71,7 +71,8 @@ struct Field {
 
   Field(FieldInfo info, Reader read, Writer write)
       : info(std::move(info)), read(std::move(read)), write(std::move(write)) {}
-  // A field of a base class.
+  // A field of a base class, or without a member: they stand in one list.
+  // NOLINTBEGIN(google-explicit-constructor)
   template <typename Base>
   requires std::derived_from<T, Base> &&
       (!std::same_as<T, Base>)Field(Field<Base> base)
@@ -86,6 +87,7 @@ struct Field {
         write([written = std::move(fixed.written)](const T&) {
           return written;
         }) {}
+  // NOLINTEND(google-explicit-constructor)
 
   FieldInfo info;
   Reader read;
@@ -100,7 +102,7 @@ struct Accessors {
 };
 
 template <typename T, typename M>
-Field<T> MakeField(FieldInfo info, M T::*member, Check check) {
+Field<T> MakeField(FieldInfo info, M T::*member, const Check& check) {
   info.type = Codec<M>::Type();
   info.expectation = check.expectation;
   return Field<T>(
@@ -113,7 +115,7 @@ Field<T> MakeField(FieldInfo info, M T::*member, Check check) {
 }
 
 template <typename T, typename M>
-Field<T> MakeField(FieldInfo info, Accessors<T, M> member, Check check) {
+Field<T> MakeField(FieldInfo info, Accessors<T, M> member, const Check& check) {
   info.type = Codec<M>::Type();
   info.expectation = check.expectation;
   return Field<T>(
@@ -133,37 +135,38 @@ Field<T> MakeField(FieldInfo info, Accessors<T, M> member, Check check) {
 
 // A key that must be there. `member` is a pointer to a member, or Accessors.
 template <typename Member>
-auto Required(std::string key, Member member, Check check, std::string help) {
-  return MakeField({.key = std::move(key),
+auto Required(const std::string& key, const Member& member, const Check& check,
+              const std::string& help) {
+  return MakeField({.key = key,
                     .type = "",
                     .expectation = "",
-                    .help = std::move(help),
+                    .help = help,
                     .is_required = true},
-                   std::move(member), std::move(check));
+                   member, check);
 }
 template <typename Member>
-auto Required(std::string key, Member member, std::string help) {
-  return Required(std::move(key), std::move(member), Check(), std::move(help));
+auto Required(const std::string& key, const Member& member,
+              const std::string& help) {
+  return Required(key, member, Check(), help);
 }
 
 // A key that keeps its default when it is not there.
 template <typename Member>
-auto Optional(std::string key, Member member, Check check, std::string help) {
-  return MakeField({.key = std::move(key),
-                    .type = "",
-                    .expectation = "",
-                    .help = std::move(help)},
-                   std::move(member), std::move(check));
+auto Optional(const std::string& key, const Member& member, const Check& check,
+              const std::string& help) {
+  return MakeField({.key = key, .type = "", .expectation = "", .help = help},
+                   member, check);
 }
 template <typename Member>
-auto Optional(std::string key, Member member, std::string help) {
-  return Optional(std::move(key), std::move(member), Check(), std::move(help));
+auto Optional(const std::string& key, const Member& member,
+              const std::string& help) {
+  return Optional(key, member, Check(), help);
 }
 
 // The same field, refused beside one of `keys`.
 template <typename T>
-Field<T> Excluding(std::vector<std::string> keys, Field<T> field) {
-  field.info.excludes = std::move(keys);
+Field<T> Excluding(const std::vector<std::string>& keys, Field<T> field) {
+  field.info.excludes = keys;
   return field;
 }
 

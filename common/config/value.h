@@ -24,18 +24,20 @@ class Value {
   using Map = std::vector<Entry>;
 
   Value();
+  // Implicit, so that trees can be written as literals.
+  // NOLINTBEGIN(google-explicit-constructor)
   Value(std::nullptr_t);
   template <std::same_as<bool> B>
-  Value(B value) : data_(value) {}
+  Value(B value);
   template <std::integral I>
-  requires(!std::same_as<I, bool>) Value(I value)
-      : data_(static_cast<int64_t>(value)) {}
+  requires(!std::same_as<I, bool>) Value(I value);
   Value(double value);
   Value(const char* value);
   Value(std::string value);
   Value(absl::string_view value);
   Value(List value);
   Value(Map value);
+  // NOLINTEND(google-explicit-constructor)
   Value(const Value&);
   Value(Value&&) noexcept;
   Value& operator=(const Value&);
@@ -90,6 +92,14 @@ struct Value::Entry {
     return a.key == b.key && a.value == b.value;
   }
 };
+
+// Below Entry, which the vector of entries must know.
+template <std::same_as<bool> B>
+Value::Value(B value) : data_(value) {}
+
+template <std::integral I>
+requires(!std::same_as<I, bool>) Value::Value(I value)
+    : data_(static_cast<int64_t>(value)) {}
 
 // The value as JSON for messages, cut after about 60 characters.
 std::string Excerpt(const Value& value);
