@@ -66,6 +66,8 @@ function(paceline_precompiled_headers name headers)
     target_precompile_headers(${headers} PRIVATE ${PACELINE_HEADERS} ${ARGN})
   endif()
   target_precompile_headers(${name} REUSE_FROM ${headers})
+  target_include_directories(${name} SYSTEM PRIVATE
+    $<TARGET_PROPERTY:paceline_proto,INTERFACE_INCLUDE_DIRECTORIES>)
 endfunction()
 
 # paceline_library(NAME SOURCES... [DEPS...]): one folder's code.
