@@ -61,6 +61,11 @@ class JobFlow {
   bool started() const { return stage_ != Stage::kWaiting; }
   // All is done, the last checkpoint written.
   bool done() const { return stage_ == Stage::kDone; }
+  // Whether the job stands still until the parameter servers have taken or
+  // written a checkpoint.
+  bool AwaitsCheckpoint() const {
+    return stage_ == Stage::kCheckpoint || stage_ == Stage::kFinishing;
+  }
   bool Holds(TaskId worker) const { return table_ && table_->Holds(worker); }
 
   ProgressView Progress() const;

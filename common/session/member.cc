@@ -215,8 +215,10 @@ bool Member::Beat() {
     carried.swap(complete_);
   }
   v1::HeartbeatRequest request = NextHeartbeat();
-  const absl::StatusOr<v1::HeartbeatResponse> response =
-      client_.Heartbeat(request, heartbeat_timeout_);
+  // A call that begins late in a silence does not prolong it.
+  const absl::Time silence_ends = last_answer_ + heartbeat_timeout_;
+  absl::StatusOr<v1::HeartbeatResponse> response = client_.Heartbeat(
+      request, std::max(silence_ends - absl::Now(), heartbeat_interval_));
   {
     MutexLock lock(mutex_);
     if (response.ok()) {
@@ -227,9 +229,11 @@ bool Member::Beat() {
       complete_.insert(complete_.end(), carried.begin(), carried.end());
       steps_.insert(steps_.begin(), request.steps().begin(),
                     request.steps().end());
-      if (IsTransient(response.status()) &&
-          absl::Now() < last_answer_ + heartbeat_timeout_) {
-        return true;
+      if (IsTransient(response.status())) {
+        if (absl::Now() < silence_ends) return true;
+        response = absl::DeadlineExceededError(absl::StrCat(
+            "Heartbeat to ", client_.description(), ": no answer within ",
+            absl::FormatDuration(heartbeat_timeout_)));
       }
     }
     if (leaving_) return false;

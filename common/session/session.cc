@@ -201,7 +201,7 @@ void Session::ShardsInitialized(const absl::Status& status, int64_t step,
   State& state = *state_;
   if (state.outcome) return;
   if (!status.ok()) {
-    state.End(status, std::nullopt, now);
+    state.End(status, state.Blamed(status, std::nullopt), now);
     return;
   }
   if (!state.options.restore_path.empty()) {
@@ -291,7 +291,7 @@ void Session::SnapshotTaken(const absl::Status& status, absl::Time now) {
   State& state = *state_;
   if (state.outcome) return;
   if (!status.ok()) {
-    state.End(status, std::nullopt, now);
+    state.End(status, state.Blamed(status, std::nullopt), now);
     return;
   }
   state.flow.SnapshotTaken(now);
@@ -304,7 +304,9 @@ void Session::CheckpointWritten(const absl::Status& status, absl::Time now) {
   if (state.outcome) return;
   const absl::Status result = state.flow.CheckpointWritten(status, now);
   state.FollowFlow(now);
-  if (!result.ok()) state.End(result, std::nullopt, now);
+  if (!result.ok()) {
+    state.End(result, state.Blamed(result, std::nullopt), now);
+  }
 }
 
 // --- What others see ---------------------------------------------------------

@@ -67,19 +67,20 @@ void Session::State::LeaveWithError(Place* place, const absl::Status& error,
       place->rank >= 0 && (never_worked || absl::IsFailedPrecondition(error) ||
                            absl::IsCancelled(error) || absl::IsAborted(error));
   if (!only_itself) {
-    End(Annotate(error, place->Name()), Blamed(*place, error.message()), now);
+    End(Annotate(error, place->Name()), Blamed(error, place->id), now);
   }
   Lose(place, absl::StrCat("left: ", error.ToString()), now);
 }
 
-TaskId Session::State::Blamed(const Place& place,
-                              absl::string_view message) const {
+std::optional<TaskId> Session::State::Blamed(
+    const absl::Status& error, std::optional<TaskId> otherwise) const {
   for (const auto& [id, other] : members.places()) {
-    if (id.type == TaskType::kPs && absl::StrContains(message, other.Name())) {
+    if (id.type == TaskType::kPs &&
+        absl::StrContains(error.message(), other.Name())) {
       return id;
     }
   }
-  return place.id;
+  return otherwise;
 }
 
 void Session::State::Lose(Place* place, absl::string_view reason,
@@ -89,8 +90,10 @@ void Session::State::Lose(Place* place, absl::string_view reason,
   } else if (place->rank >= 0) {
     LoseWorker(place, reason, now);
   } else {
-    End(absl::UnavailableError(absl::StrCat(place->Name(), " ", reason,
-                                            members.Waiting(place->id))),
+    End(absl::UnavailableError(absl::StrCat(
+            place->Name(), " ", reason, members.Waiting(place->id),
+            flow.AwaitsCheckpoint() ? "; the leader waits for a checkpoint"
+                                    : "")),
         place->id, now);
     members.Remove(place, /*fence=*/false);
   }
@@ -145,7 +148,7 @@ void Session::Fenced(
   }
   if (!status.ok()) {
     state.End(Annotate(status, absl::StrCat("shutting out ", fenced->Name())),
-              state.Blamed(*fenced, status.message()), now);
+              state.Blamed(status, fenced->id), now);
     return;
   }
   state.members.Release(fenced);

@@ -59,8 +59,9 @@ struct Session::State {
   void LoseWorker(Place* place, absl::string_view reason, absl::Time now);
   // The member left because of `error`.
   void LeaveWithError(Place* place, const absl::Status& error, absl::Time now);
-  // Whom a worker's error is about: the ps it names, else the worker.
-  TaskId Blamed(const Place& place, absl::string_view message) const;
+  // Whom an error is about: the ps it names, else `otherwise`.
+  std::optional<TaskId> Blamed(const absl::Status& error,
+                               std::optional<TaskId> otherwise) const;
   void CheckSilence(absl::Time now);
   void CheckStalls(absl::Time now);
   void CheckStart(absl::Time now);

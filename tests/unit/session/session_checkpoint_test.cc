@@ -99,8 +99,12 @@ TEST_F(SessionCheckpointTest, SnapshotErrorEndsTheJob) {
   options_.job.mutable_checkpoint()->set_every_epochs(1);
   Start();
   ASSERT_TRUE(WorkUntilCheckpoint());
-  session_->SnapshotTaken(absl::UnavailableError("Snapshot to ps-0"), now_);
-  EXPECT_EQ(Take<Ended>()->status.code(), absl::StatusCode::kUnavailable);
+  session_->SnapshotTaken(
+      absl::UnavailableError("Snapshot to ps-0 at host-p:1: gone"), now_);
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ended->task, (TaskId{TaskType::kPs, 0}));
 }
 
 TEST_F(SessionCheckpointTest, GoesOnInMidEpoch) {
