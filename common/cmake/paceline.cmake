@@ -47,7 +47,7 @@ endif()
 
 # The headers that nearly every file includes are compiled once for our libraries
 # and programs, and once more for the tests. A file with options of its own falls
-# back to the headers themselves; the sanitizer presets always read those, which
+# back to the headers themselves; the thread sanitizer always reads those, which
 # shows what a file forgets to include.
 set(CMAKE_PCH_WARN_INVALID OFF)
 set(PACELINE_HEADERS
@@ -56,7 +56,7 @@ set(PACELINE_HEADERS
   <absl/time/clock.h> <absl/types/span.h>
   <paceline/v1/coordinator.pb.h> <paceline/v1/job.pb.h> <paceline/v1/ps.pb.h>)
 function(paceline_precompiled_headers name headers)
-  if(PACELINE_SANITIZE)
+  if(PACELINE_SANITIZE MATCHES thread)
     return()
   endif()
   if(NOT TARGET ${headers})
