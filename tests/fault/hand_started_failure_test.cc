@@ -14,7 +14,7 @@ namespace {
 using ::testing::Each;
 using ::testing::HasSubstr;
 
-constexpr int kManyEpochs = 150;
+constexpr int kManyEpochs = 40;
 
 class HandStartedFailureTest : public testing::Test {
  protected:

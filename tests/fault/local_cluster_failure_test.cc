@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 // Epochs that last some seconds: long enough for a loss to come in the middle.
-constexpr int kManyEpochs = 150;
+constexpr int kManyEpochs = 40;
 
 class LocalClusterFailureTest : public testing::Test {
  protected:

@@ -17,7 +17,7 @@ namespace {
 using ::testing::Each;
 using ::testing::HasSubstr;
 
-constexpr int kManyEpochs = 150;
+constexpr int kManyEpochs = 40;
 
 // The tasks, each on the host of its number.
 enum Host { kChief, kPs, kWorker0, kWorker1, kHostCount };
