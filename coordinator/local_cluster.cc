@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/status_macros.h"
+#include "common/limits.h"
 
 namespace paceline {
 namespace {
@@ -77,7 +78,8 @@ void LocalCluster::Shutdown(absl::Duration timeout) {
     absl::SleepFor(kPollInterval);
   }
   for (auto& [task, child] : running_) child.Kill(SIGKILL);
-  while (!running_.empty()) {
+  const absl::Time given_up = absl::Now() + limits::kExitTimeout;
+  while (!running_.empty() && absl::Now() < given_up) {
     TakeExits();
     absl::SleepFor(kPollInterval);
   }

@@ -19,8 +19,9 @@ struct PsServerOptions {
   std::string advertised_address;
 };
 
-// Serves a shard until the leader wants it to end. Blocks. If the leader is
-// lost, logs why and ends the process with exit code 1.
+// Serves a shard until the leader wants it to end, and ends the process then
+// with exit code 0; if the leader is lost, logs why and ends it with 1. Returns
+// only errors of the start.
 absl::Status RunPsServer(PsServerOptions options);
 
 }  // namespace paceline

@@ -22,9 +22,10 @@ absl::StatusOr<int> RunLeadingWorker(LeaderOptions leader_options, bool resume,
         leader_options.restore_path,
         FindLatestCheckpoint(leader_options.output_dir + "/checkpoint"));
   }
-  RETURN_IF_ERROR(PrepareOutput(leader_options.output_dir, resume));
   ASSIGN_OR_RETURN(const std::unique_ptr<Leader> leader,
                    Leader::Start(leader_options));
+  // Only now: a leader that cannot start leaves what was there alone.
+  RETURN_IF_ERROR(PrepareOutput(leader_options.output_dir, resume));
   // The leader in this process tells how the job ended.
   worker_options.member.on_stop = [](const absl::Status&) {};
   std::thread([worker_options] {
@@ -36,10 +37,10 @@ absl::StatusOr<int> RunLeadingWorker(LeaderOptions leader_options, bool resume,
       leader->Stop(absl::CancelledError("stopped by a signal"));
     }
   });
+  if (!outcome.status.ok()) LOG(ERROR) << outcome.status.message();
   RETURN_IF_ERROR(WriteOutcome(leader_options.output_dir, leader_options.job,
                                outcome,
                                [](TaskId) { return std::optional<int>(); }));
-  if (!outcome.status.ok()) LOG(ERROR) << outcome.status.message();
   return ExitCode(outcome);
 }
 

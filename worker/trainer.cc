@@ -81,6 +81,7 @@ absl::Status Trainer::Train(const Batch& batch) {
   const absl::Span<const Section> sections = program->sections();
   for (size_t i = 0; i < sections.size(); ++i) {
     RETURN_IF_ERROR(program->Enqueue(static_cast<int>(i), stream));
+    ++parts_.member->activity();
   }
   for (size_t i = 0; i < sections.size(); ++i) {
     RETURN_IF_ERROR(program->section_event(static_cast<int>(i)).Wait());
@@ -98,6 +99,7 @@ absl::Status Trainer::Evaluate(const Batch& batch) {
   RETURN_IF_ERROR(program->SetBatch(batch, *parts_.stream));
   for (size_t i = 0; i < program->sections().size(); ++i) {
     RETURN_IF_ERROR(program->Enqueue(static_cast<int>(i), *parts_.stream));
+    ++parts_.member->activity();
   }
   return parts_.stream->Synchronize();
 }

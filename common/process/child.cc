@@ -120,9 +120,12 @@ Child::~Child() {
 std::optional<int> Child::Poll() {
   if (exit_code_.has_value()) return exit_code_;
   int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) == pid_) {
+  const pid_t waited = waitpid(pid_, &status, WNOHANG);
+  if (waited == pid_) {
     exit_code_ =
         WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  } else if (waited < 0 && errno == ECHILD) {
+    exit_code_ = kUnknownExitCode;
   }
   return exit_code_;
 }

@@ -23,6 +23,9 @@ struct ChildOptions {
   std::string log_path;
 };
 
+// Of a child that somebody else has waited for.
+inline constexpr int kUnknownExitCode = 255;
+
 // Spawn from the main thread only: the kernel kills the child when the thread
 // that spawned it ends. Not thread-safe. Killed and reaped when destroyed.
 class Child {

@@ -8,8 +8,9 @@
 
 namespace paceline {
 
-// Takes SIGINT and SIGTERM over for this process. Make it first thing in main:
-// threads inherit the mask, and later signals wait to be asked for.
+// Takes SIGINT and SIGTERM over for this process, and lets it wait for
+// children. Make it first thing in main: threads inherit the mask, and later
+// signals wait to be asked for.
 class Interrupt {
  public:
   static absl::StatusOr<std::unique_ptr<Interrupt>> Watch();

@@ -1,4 +1,4 @@
-// gRPC's statuses and Abseil's: the codes are the same numbers.
+// Abseil's statuses as gRPC's: the codes are the same numbers.
 #ifndef PACELINE_COMMON_RPC_GRPC_STATUS_H_
 #define PACELINE_COMMON_RPC_GRPC_STATUS_H_
 
@@ -9,7 +9,6 @@
 namespace paceline {
 
 grpc::Status ToGrpcStatus(const absl::Status& status);
-absl::Status FromGrpcStatus(const grpc::Status& status);
 
 }  // namespace paceline
 

@@ -75,7 +75,10 @@ absl::Status CheckpointTaker::Complete(
          answer.crc32(), static_cast<int64_t>(answer.step())});
   }
   RETURN_IF_ERROR(WriteManifest(folder_, manifest_));
-  return DeleteOldCheckpoints(directory_, keep_);
+  // The new one is good, whatever becomes of the old.
+  const absl::Status deleted = DeleteOldCheckpoints(directory_, keep_);
+  if (!deleted.ok()) LOG(WARNING) << deleted.message();
+  return absl::OkStatus();
 }
 
 void CheckpointTaker::Report(const absl::Status& status) {

@@ -162,6 +162,10 @@ void Member::Leave(const absl::Status& reason) {
   }
   heartbeats_.join();
   Beat();
+  SendLeave(reason);
+}
+
+void Member::SendLeave(const absl::Status& reason) {
   v1::LeaveRequest request;
   *request.mutable_member() = self_;
   request.mutable_error()->set_code(static_cast<int>(reason.code()));
@@ -238,6 +242,8 @@ bool Member::Beat() {
     }
     if (leaving_) return false;
   }
+  // The leader waits for the last word of those it stops.
+  if (response.ok()) SendLeave(absl::OkStatus());
   options_.on_stop(response.ok() ? absl::OkStatus() : response.status());
   return false;
 }

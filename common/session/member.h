@@ -82,6 +82,7 @@ class Member {
   v1::HeartbeatRequest NextHeartbeat();
   // Beats once. Returns whether to go on.
   bool Beat();
+  void SendLeave(const absl::Status& reason);
 
   const MemberOptions options_;
   CoordinatorClient client_;

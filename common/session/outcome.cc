@@ -33,9 +33,10 @@ absl::Status WriteOutcome(
     result.tasks.push_back(
         {task.id, task.address, task.peak_rss_bytes, exit_code(task.id)});
   }
+  RETURN_IF_ERROR(WriteResult(output_dir, result));
   RETURN_IF_ERROR(WriteHistory(output_dir, outcome.history));
   if (job.log_steps()) RETURN_IF_ERROR(WriteSteps(output_dir, outcome.steps));
-  return WriteResult(output_dir, result);
+  return absl::OkStatus();
 }
 
 int ExitCode(const Outcome& outcome) {

@@ -113,8 +113,11 @@ std::optional<int> ParseCommandLine(CLI::App& app, int argc, char** argv) {
 int ExitWith(const absl::Status& status) {
   if (status.ok()) return 0;
   LOG(ERROR) << status.message();
-  return absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ? 2
-                                                                          : 1;
+  const bool bad_input =
+      absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ||
+      absl::IsNotFound(status) || absl::IsPermissionDenied(status) ||
+      absl::IsDataLoss(status);
+  return bad_input ? 2 : 1;
 }
 
 }  // namespace paceline

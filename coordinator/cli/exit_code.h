@@ -9,7 +9,6 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kJobFailed = 1;
 // Wrong use, or a bad job or data file found before step 1.
 inline constexpr int kBadInput = 2;
-inline constexpr int kInterrupted = 130;
 
 }  // namespace paceline
 

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -123,14 +124,14 @@ int RunJob(const RunOptions& options, Interrupt& interrupt) {
   const absl::StatusOr<LeaderOptions> leader_options =
       MakeLeaderOptions(options, *std::move(job));
   if (!leader_options.ok()) return Fail(leader_options.status(), kBadInput);
+  const absl::StatusOr<std::unique_ptr<Leader>> leader =
+      Leader::Start(*leader_options);
+  if (!leader.ok()) return Fail(leader.status(), kBadInput);
+  // Only now: a leader that cannot start leaves what was there alone.
   const absl::Status prepared =
       PrepareOutput(leader_options->output_dir,
                     options.resume || !options.evaluate_checkpoint.empty());
   if (!prepared.ok()) return Fail(prepared, kBadInput);
-
-  const absl::StatusOr<std::unique_ptr<Leader>> leader =
-      Leader::Start(*leader_options);
-  if (!leader.ok()) return Fail(leader.status(), kBadInput);
   absl::StatusOr<LocalCluster> cluster =
       StartTasks(options, *leader_options, (*leader)->port());
   if (!cluster.ok()) return Fail(cluster.status(), kJobFailed);
@@ -147,12 +148,13 @@ int RunJob(const RunOptions& options, Interrupt& interrupt) {
   const absl::Status written =
       WriteOutcome(leader_options->output_dir, leader_options->job, outcome,
                    [&](TaskId task) { return cluster->exit_code(task); });
-  if (!written.ok()) return Fail(written, kJobFailed);
-  if (!outcome.status.ok()) return Fail(outcome.status, ExitCode(outcome));
   if (!outcome.evaluation.empty()) {
     PrintEvaluation(outcome.evaluation, options.print_json);
   }
-  return kSuccess;
+  if (!outcome.status.ok()) Fail(outcome.status, kJobFailed);
+  if (!written.ok()) Fail(written, kJobFailed);
+  return written.ok() ? ExitCode(outcome)
+                      : std::max(ExitCode(outcome), kJobFailed);
 }
 
 }  // namespace paceline

@@ -134,7 +134,8 @@ absl::Status ParameterServerStrategy::CallAll(Start start) {
     absl::SleepFor(kRetryPause);
     for (Shard& shard : shards_) {
       if (calls_.status(shard.index).ok()) continue;
-      start(shard, deadline - absl::Now(), calls_.Open(shard.index));
+      start(shard, std::max(deadline - absl::Now(), kRetryPause),
+            calls_.Open(shard.index));
     }
   }
 }

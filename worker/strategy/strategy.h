@@ -3,7 +3,7 @@
 // The trainer hands over buckets as backward's sections end, and gets variables
 // back; it knows nothing of rings or servers:
 //
-//   strategy.BeginStep(step)            variables are current
+//   strategy.PullVariables()            variables are current
 //   for each section …
 //     strategy.GradientsReady(bucket)   may start to send, does not wait
 //   strategy.EndStep(progress)          variables are those of the next step
