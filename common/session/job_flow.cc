@@ -7,22 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/job/job_model.h"
 #include "glog/logging.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {
-namespace {
-
-// Examples in a step of one worker; 0 if the job has none.
-int64_t BatchSize(const v1::Job& job, int world_size) {
-  if (job.batch_case() == v1::Job::kGlobalBatchSize) {
-    return (job.global_batch_size() + int64_t{world_size} - 1) / world_size;
-  }
-  return job.batch_size_per_replica();
-}
-
-}  // namespace
-
 absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
                                         int world_size) {
   const v1::Job& job = options.job;
@@ -38,7 +27,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.checkpoint_epochs_ = job.checkpoint().every_epochs();
   flow.checkpoint_steps_ = job.checkpoint().every_steps();
   flow.learning_rate_ = options.learning_rate;
-  flow.batch_size_ = BatchSize(job, world_size);
+  flow.batch_size_ = ReplicaBatchSize(job, world_size);
   if (flow.batch_size_ < 1) {
     return absl::InvalidArgumentError("the job has no batch size");
   }

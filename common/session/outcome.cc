@@ -1,22 +1,10 @@
 #include "common/session/outcome.h"
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "common/base/status_macros.h"
+#include "common/job/job_fields.h"
 #include "common/session/result_writer.h"
 
 namespace paceline {
-namespace {
-
-// "parameter_server", as a job writes it.
-std::string StrategyName(v1::Strategy strategy) {
-  const absl::string_view name = v1::Strategy_Name(strategy);
-  return absl::AsciiStrToLower(absl::StripPrefix(name, "STRATEGY_"));
-}
-
-}  // namespace
-
 absl::Status WriteOutcome(
     const std::string& output_dir, const v1::Job& job, const Outcome& outcome,
     const std::function<std::optional<int>(TaskId)>& exit_code) {
