@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 
@@ -70,16 +71,16 @@ std::vector<std::pair<TaskId, int>> LocalCluster::TakeExits() {
 }
 
 void LocalCluster::Shutdown(absl::Duration timeout) {
-  const absl::Time deadline = absl::Now() + timeout;
+  const absl::Time deadline = MonotonicNow() + timeout;
   while (true) {
     TakeExits();
     if (running_.empty()) return;
-    if (absl::Now() >= deadline) break;
+    if (MonotonicNow() >= deadline) break;
     absl::SleepFor(kPollInterval);
   }
   for (auto& [task, child] : running_) child.Kill(SIGKILL);
-  const absl::Time given_up = absl::Now() + limits::kExitTimeout;
-  while (!running_.empty() && absl::Now() < given_up) {
+  const absl::Time given_up = MonotonicNow() + limits::kExitTimeout;
+  while (!running_.empty() && MonotonicNow() < given_up) {
     TakeExits();
     absl::SleepFor(kPollInterval);
   }

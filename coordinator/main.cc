@@ -7,11 +7,11 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
-#include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/limits.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
-#include "coordinator/cli/exit_code.h"
+#include "common/session/exit_code.h"
 #include "coordinator/cli/run.h"
 #include "coordinator/cli/validate.h"
 
@@ -107,7 +107,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
 }  // namespace paceline
 
 int main(int argc, char** argv) {
-  const absl::Time start = absl::Now();
+  const absl::Time start = paceline::MonotonicNow();
   paceline::StartLogging("coordinator", /*quiet=*/true);
   const auto interrupt = paceline::Interrupt::Watch();
   if (!interrupt.ok()) {

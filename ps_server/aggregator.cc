@@ -41,7 +41,7 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
   }
   Worker& known = workers_[{worker.rank(), worker.incarnation()}];
   if (known.is_fenced) {
-    decision.error = absl::FailedPreconditionError(absl::StrCat(
+    decision.error = absl::AbortedError(absl::StrCat(
         "worker-", worker.rank(), " with incarnation ",
         absl::Hex(worker.incarnation()),
         " is fenced: the leader took it for dead and gave its work to others"));

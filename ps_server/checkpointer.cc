@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 
@@ -90,12 +90,12 @@ void Checkpointer::Run() {
     if (is_stopping) {
       Finish(work.path, absl::CancelledError("the parameter server ends"));
     } else {
-      const absl::Time start = absl::Now();
+      const absl::Time start = MonotonicNow();
       const Result result = Write(work.path, work.snapshot);
       if (result.ok()) {
         LOG(INFO) << "wrote " << work.path << "/" << work.snapshot.file << ", "
                   << result->size_bytes() << " bytes at step "
-                  << work.snapshot.step << ", in " << absl::Now() - start;
+                  << work.snapshot.step << ", in " << MonotonicNow() - start;
       } else {
         LOG(ERROR) << "checkpoint " << work.path
                    << " failed: " << result.status().message();

@@ -9,8 +9,9 @@
 
 namespace paceline {
 
-// Thread-safe. Handlers wait for no other call; that which waits for the disk
-// ends on the thread that writes.
+// Thread-safe. Handlers wait for no other call, but for Snapshot, which lets
+// the pushes under way end first; that which waits for the disk ends on the
+// thread that writes.
 class PsService : public v1::ParameterServerService::CallbackService {
  public:
   // `shard` outlives the service.

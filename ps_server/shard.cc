@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/limits.h"
@@ -223,11 +223,11 @@ absl::Status Shard::Fence(const v1::FenceRequest& request,
 absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
                              v1::SnapshotResponse& response) {
   ASSIGN_OR_RETURN(ShardVariables * variables, Ready());
-  const absl::Time deadline = absl::Now() + limits::kPsTimeout;
+  const absl::Time deadline = MonotonicNow() + limits::kPsTimeout;
   MutexLock lock(mutex_);
   while (applying_count_ > 0) {
-    applied_.WaitFor(mutex_, deadline - absl::Now());
-    if (applying_count_ > 0 && absl::Now() >= deadline) {
+    applied_.WaitFor(mutex_, deadline - MonotonicNow());
+    if (applying_count_ > 0 && MonotonicNow() >= deadline) {
       return absl::DeadlineExceededError(
           absl::StrCat("waited for ", applying_count_,
                        " pushes to be applied before the "

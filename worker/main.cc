@@ -10,8 +10,9 @@
 #include <thread>
 
 #include "CLI/CLI.hpp"
-#include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
 #include "common/job/job_fingerprint.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
@@ -19,7 +20,7 @@
 #include "common/process/logging.h"
 #include "common/session/run_setup.h"
 #include "common/task/task_program.h"
-#include "worker/leading_worker.h"
+#include "worker/leaders_worker.h"
 #include "worker/worker.h"
 
 namespace paceline {
@@ -41,7 +42,7 @@ struct WorkerFlags {
 };
 
 absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
-                         v1::Job job, WorkerOptions worker) {
+                         v1::Job job, WorkerOptions worker, absl::Time start) {
   if (flags.job_path.empty() || flags.output_dir.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("TF_CONFIG has no chief, so ", place.task.ToString(),
@@ -54,13 +55,19 @@ absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
   leader.start_timeout = worker.member.start_timeout;
   leader.listen_address = place.listen_address;
   leader.output_dir = std::filesystem::absolute(flags.output_dir).string();
-  leader.process_start = worker.process_start;
+  if (flags.resume) {
+    ASSIGN_OR_RETURN(leader.restore_path,
+                     FindLatestCheckpoint(leader.output_dir + "/checkpoint"));
+  }
+  leader.process_start = start;
   leader.progress = &std::cout;
   leader.is_terminal = isatty(STDOUT_FILENO) == 1;
   ASSIGN_OR_RETURN(const std::unique_ptr<Interrupt> interrupt,
                    Interrupt::Watch());
-  return RunLeadingWorker(std::move(leader), flags.resume, std::move(worker),
-                          *interrupt);
+  LeadersWorker own_task(std::move(worker));
+  return LeadJob({std::move(leader), /*print_json=*/false,
+                  [&] { return interrupt->Taken(); }},
+                 own_task);
 }
 
 absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
@@ -69,13 +76,14 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
   WorkerOptions worker;
   worker.member = program.MemberFor(place, PACELINE_VERSION);
   worker.threads = flags.threads;
-  worker.process_start = start;
   v1::Job job;
   if (!flags.job_path.empty()) {
     ASSIGN_OR_RETURN(job, ReadJobFile(flags.job_path, {}));
     worker.member.job_fingerprint = JobFingerprint(job);
   }
-  if (place.leads) return Lead(place, flags, std::move(job), std::move(worker));
+  if (place.leads) {
+    return Lead(place, flags, std::move(job), std::move(worker), start);
+  }
   RETURN_IF_ERROR(RunWorker(std::move(worker)));
   return 0;
 }
@@ -84,7 +92,7 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
 }  // namespace paceline
 
 int main(int argc, char** argv) {
-  const absl::Time start = absl::Now();
+  const absl::Time start = paceline::MonotonicNow();
   paceline::WaitPassively(argv);
   paceline::StartLogging("worker", /*quiet=*/false);
   CLI::App app(

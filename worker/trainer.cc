@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/time/clock.h"
 #include "common/base/status_macros.h"
 
 namespace paceline {
@@ -13,9 +12,8 @@ constexpr absl::Duration kWaitSlice = absl::Seconds(1);
 
 }  // namespace
 
-Trainer::Trainer(const TrainerParts& parts, int metric_count,
-                 absl::Time process_start, bool log_steps)
-    : parts_(parts), process_start_(process_start), log_steps_(log_steps) {
+Trainer::Trainer(const TrainerParts& parts, int metric_count, bool log_steps)
+    : parts_(parts), log_steps_(log_steps) {
   sums_.totals.resize(1 + metric_count);
   sums_.counts.resize(1 + metric_count);
 }
@@ -65,11 +63,6 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   }
   parts_.member->Report(report_, prepared.ends_lease());
   ++parts_.member->activity();
-  if (training && !first_step_done_) {
-    first_step_done_ = true;
-    parts_.member->SetFirstStepSeconds(
-        absl::ToDoubleSeconds(absl::Now() - process_start_));
-  }
   return absl::OkStatus();
 }
 

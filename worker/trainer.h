@@ -30,10 +30,8 @@ struct TrainerParts {
 // Not thread-safe. A warm step allocates nothing of its own.
 class Trainer {
  public:
-  // `metric_count` without the loss; `process_start` for the time of the first
-  // step; `log_steps` reports the loss of each.
-  Trainer(const TrainerParts& parts, int metric_count, absl::Time process_start,
-          bool log_steps);
+  // `metric_count` without the loss; `log_steps` reports the loss of each step.
+  Trainer(const TrainerParts& parts, int metric_count, bool log_steps);
 
   // Processes the pipeline's batches until it ends, or the first error.
   absl::Status Run();
@@ -47,14 +45,12 @@ class Trainer {
   void StartLease(const v1::Lease& lease);
 
   const TrainerParts parts_;
-  const absl::Time process_start_;
   const bool log_steps_;
   MetricSums sums_;
   // Of the lease at hand.
   v1::LeaseReport report_;
   v1::Phase phase_ = v1::PHASE_UNSPECIFIED;
   uint32_t epoch_ = 0;
-  bool first_step_done_ = false;
 };
 
 }  // namespace paceline

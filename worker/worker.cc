@@ -115,7 +115,7 @@ absl::Status Work(Member& member, const WorkerOptions& options,
   parts.label_type =
       pipeline_options.sparse_labels ? DataType::kInt32 : bench.state->type();
   Trainer trainer(parts, static_cast<int>(bench.model.metrics.size()),
-                  options.process_start, job.log_steps());
+                  job.log_steps());
   const absl::Status status = trainer.Run();
   // The pipeline's thread may wait for a lease: saying goodbye ends that.
   member.Leave(status);

@@ -3,7 +3,6 @@
 #define PACELINE_WORKER_WORKER_H_
 
 #include "absl/status/status.h"
-#include "absl/time/time.h"
 #include "common/session/member.h"
 
 namespace paceline {
@@ -12,7 +11,6 @@ struct WorkerOptions {
   MemberOptions member;
   // Threads that compute, at least 1.
   int threads = 1;
-  absl::Time process_start;
 };
 
 // Joins the job that the leader tells, trains or evaluates until it is over,

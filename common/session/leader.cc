@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/job/job_fingerprint.h"
@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   session_options.start_timeout = options.start_timeout;
   session_options.shutdown_timeout = limits::kShutdownTimeout;
   ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
-                   Session::Create(std::move(session_options), absl::Now()));
+                   Session::Create(std::move(session_options), MonotonicNow()));
 
   std::unique_ptr<Leader> leader(
       new Leader(std::move(options), std::move(manifest), std::move(session)));
@@ -177,6 +177,7 @@ void Leader::CarryOut(const TakeCheckpoint& action) {
 }
 
 void Leader::CarryOut(const EpochBegan& action) {
+  resumed_steps_ = action.steps_done;
   progress_bar_.BeginEpoch(action.epoch, action.steps_done);
 }
 
@@ -192,7 +193,7 @@ void Leader::CarryOut(const Ended& action) {
   outcome_.status = action.status;
   outcome_.task = action.task;
   outcome_.total_seconds =
-      absl::ToDoubleSeconds(absl::Now() - options_.process_start);
+      absl::ToDoubleSeconds(MonotonicNow() - options_.process_start);
 }
 
 void Leader::CarryOut(const Notice& action) { LOG(WARNING) << action.message; }
@@ -206,9 +207,9 @@ void Leader::ShowProgress() {
         return session.Progress();
       });
   if (view.phase == v1::PHASE_UNSPECIFIED) return;
-  if (outcome_.first_step_seconds == 0 && view.steps_done > 0) {
+  if (outcome_.first_step_seconds == 0 && view.steps_done > resumed_steps_) {
     outcome_.first_step_seconds =
-        absl::ToDoubleSeconds(absl::Now() - options_.process_start);
+        absl::ToDoubleSeconds(MonotonicNow() - options_.process_start);
   }
   progress_bar_.Update(view);
 }

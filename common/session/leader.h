@@ -5,6 +5,7 @@
 #ifndef PACELINE_COMMON_SESSION_LEADER_H_
 #define PACELINE_COMMON_SESSION_LEADER_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -95,6 +96,8 @@ class Leader {
   std::unique_ptr<ShardCalls> shards_;
   std::unique_ptr<CheckpointTaker> checkpoints_;
   ProgressBar progress_bar_;
+  // Steps of the epoch at hand that an earlier run did.
+  int64_t resumed_steps_ = 0;
   Outcome outcome_;
 };
 

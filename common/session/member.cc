@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 #include "common/session/membership.h"
@@ -47,19 +48,20 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
   request.set_version(member->options_.version);
   request.set_job_fingerprint(member->options_.job_fingerprint);
   const absl::Duration start_timeout = member->options_.start_timeout;
-  const absl::Time deadline = absl::Now() + start_timeout;
+  const absl::Time deadline = MonotonicNow() + start_timeout;
   while (true) {
     absl::StatusOr<v1::RegisterResponse> response = member->client_.Register(
-        request, std::min(limits::kHeartbeatTimeout, deadline - absl::Now()));
+        request,
+        std::min(limits::kHeartbeatTimeout, deadline - MonotonicNow()));
     if (response.ok()) {
       member->registration_ = *std::move(response);
       break;
     }
     if (!IsTransient(response.status())) return response.status();
-    if (absl::Now() >= deadline) {
+    if (MonotonicNow() >= deadline) {
       return absl::DeadlineExceededError(absl::StrCat(
-          "Register to ", member->client_.description(), ": no answer within ",
-          absl::FormatDuration(start_timeout)));
+          "could not register within ", absl::FormatDuration(start_timeout),
+          "; at last: ", response.status().message()));
     }
     absl::SleepFor(absl::Milliseconds(50));
   }
@@ -67,7 +69,7 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
       FromProto(member->registration_.heartbeat_interval());
   member->heartbeat_timeout_ =
       FromProto(member->registration_.heartbeat_timeout());
-  member->last_answer_ = absl::Now();
+  member->last_answer_ = MonotonicNow();
   member->heartbeats_ = std::thread([raw = member.get()] { raw->Run(); });
   return member;
 }
@@ -148,11 +150,6 @@ void Member::SetWaitingFor(absl::string_view what) {
   waiting_for_.assign(what.data(), what.size());
 }
 
-void Member::SetFirstStepSeconds(double seconds) {
-  MutexLock lock(mutex_);
-  first_step_seconds_ = seconds;
-}
-
 void Member::Leave(const absl::Status& reason) {
   {
     MutexLock lock(mutex_);
@@ -171,10 +168,6 @@ void Member::SendLeave(const absl::Status& reason) {
   request.mutable_error()->set_code(static_cast<int>(reason.code()));
   request.mutable_error()->set_message(std::string(reason.message()));
   request.set_peak_rss_bytes(PeakResidentBytes());
-  {
-    MutexLock lock(mutex_);
-    request.set_first_step_seconds(first_step_seconds_);
-  }
   const absl::StatusOr<v1::LeaveResponse> response =
       client_.Leave(request, limits::kShutdownTimeout);
   if (!response.ok()) LOG(WARNING) << response.status();
@@ -222,11 +215,11 @@ bool Member::Beat() {
   // A call that begins late in a silence does not prolong it.
   const absl::Time silence_ends = last_answer_ + heartbeat_timeout_;
   absl::StatusOr<v1::HeartbeatResponse> response = client_.Heartbeat(
-      request, std::max(silence_ends - absl::Now(), heartbeat_interval_));
+      request, std::max(silence_ends - MonotonicNow(), heartbeat_interval_));
   {
     MutexLock lock(mutex_);
     if (response.ok()) {
-      last_answer_ = absl::Now();
+      last_answer_ = MonotonicNow();
       for (const uint64_t id : carried) reports_.erase(id);
       if (!response->stop()) return true;
     } else {
@@ -234,7 +227,7 @@ bool Member::Beat() {
       steps_.insert(steps_.begin(), request.steps().begin(),
                     request.steps().end());
       if (IsTransient(response.status())) {
-        if (absl::Now() < silence_ends) return true;
+        if (MonotonicNow() < silence_ends) return true;
         response = absl::DeadlineExceededError(absl::StrCat(
             "Heartbeat to ", client_.description(), ": no answer within ",
             absl::FormatDuration(heartbeat_timeout_)));

@@ -68,8 +68,6 @@ class Member {
   std::atomic<uint64_t>& activity() { return activity_; }
   // Names what the task waits for, for the leader's error; "" while it works.
   void SetWaitingFor(absl::string_view what);
-  // The end of the first step, from the start of the process.
-  void SetFirstStepSeconds(double seconds);
 
   // Says goodbye, with the reason if it is an error, and ends the heartbeats.
   void Leave(const absl::Status& reason);
@@ -100,7 +98,6 @@ class Member {
   bool leaving_ ABSL_GUARDED_BY(mutex_) = false;
   bool beat_now_ ABSL_GUARDED_BY(mutex_) = false;
   std::string waiting_for_ ABSL_GUARDED_BY(mutex_);
-  double first_step_seconds_ ABSL_GUARDED_BY(mutex_) = 0;
   // Open leases by id; complete ones until a heartbeat has carried them.
   std::map<uint64_t, v1::LeaseReport> reports_ ABSL_GUARDED_BY(mutex_);
   std::vector<uint64_t> complete_ ABSL_GUARDED_BY(mutex_);

@@ -113,8 +113,6 @@ absl::StatusOr<Place*> Membership::Register(const v1::Member& member,
     place->activity = 0;
     place->last_activity = now;
     place->waiting_for.clear();
-    place->first_step_seconds = 0;
-    place->left = false;
     place->refusal.clear();
   }
   place->last_heard = now;

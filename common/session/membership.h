@@ -46,8 +46,6 @@ struct Place {
   absl::Time last_activity;
   std::string waiting_for;
   uint64_t peak_rss_bytes = 0;
-  double first_step_seconds = 0;
-  bool left = false;
 
   // Why the last registration was refused; "" if it was not.
   std::string refusal;

@@ -2,9 +2,11 @@
 
 #include "common/base/status_macros.h"
 #include "common/job/job_fields.h"
+#include "common/session/exit_code.h"
 #include "common/session/result_writer.h"
 
 namespace paceline {
+
 absl::Status WriteOutcome(
     const std::string& output_dir, const v1::Job& job, const Outcome& outcome,
     const std::function<std::optional<int>(TaskId)>& exit_code) {
@@ -28,13 +30,13 @@ absl::Status WriteOutcome(
 }
 
 int ExitCode(const Outcome& outcome) {
-  if (outcome.status.ok()) return 0;
-  if (absl::IsCancelled(outcome.status)) return 130;
+  if (outcome.status.ok()) return kSuccess;
+  if (absl::IsCancelled(outcome.status)) return kStopped;
   const bool bad_input = absl::IsInvalidArgument(outcome.status) ||
                          absl::IsNotFound(outcome.status) ||
                          absl::IsPermissionDenied(outcome.status) ||
                          absl::IsDataLoss(outcome.status);
-  return bad_input && outcome.first_step_seconds == 0 ? 2 : 1;
+  return bad_input && outcome.first_step_seconds == 0 ? kBadInput : kJobFailed;
 }
 
 }  // namespace paceline

@@ -37,8 +37,7 @@ absl::Status WriteOutcome(
     const std::string& output_dir, const v1::Job& job, const Outcome& outcome,
     const std::function<std::optional<int>(TaskId)>& exit_code);
 
-// The exit code of the leader's process: 0 success, 1 the job failed, 2 a bad
-// job or data file found before step 1, 130 stopped.
+// The exit code of the leader's process; see exit_code.h.
 int ExitCode(const Outcome& outcome);
 
 }  // namespace paceline

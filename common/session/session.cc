@@ -328,8 +328,8 @@ const std::vector<EpochRecord>& Session::history() const {
 std::vector<TaskView> Session::Tasks() const {
   std::vector<TaskView> tasks;
   for (const auto& [id, place] : state_->members.places()) {
-    tasks.push_back({id, place.address, place.incarnation, place.peak_rss_bytes,
-                     place.first_step_seconds, place.left});
+    tasks.push_back(
+        {id, place.address, place.incarnation, place.peak_rss_bytes});
   }
   return tasks;
 }

@@ -105,7 +105,6 @@ struct InitializeShards {
 
 // Call Fence on every shard; answer with Fenced.
 struct FenceWorker {
-  TaskId task;
   v1::WorkerId worker;
 };
 
@@ -169,9 +168,6 @@ struct TaskView {
   std::string address;
   uint64_t incarnation = 0;
   uint64_t peak_rss_bytes = 0;
-  double first_step_seconds = 0;
-  // Whether it sent Leave.
-  bool left = false;
 };
 
 // --- The state machine -------------------------------------------------------

@@ -43,10 +43,8 @@ absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
     return absl::FailedPreconditionError(
         absl::StrCat("this incarnation of ", id.ToString(), " holds no place"));
   }
-  place->left = true;
   place->peak_rss_bytes =
       std::max<uint64_t>(place->peak_rss_bytes, request.peak_rss_bytes());
-  place->first_step_seconds = request.first_step_seconds();
   if (!place->taken()) return absl::OkStatus();
   const absl::Status error(
       static_cast<absl::StatusCode>(request.error().code()),
@@ -63,11 +61,14 @@ void Session::State::LeaveWithError(Place* place, const absl::Status& error,
                                     absl::Time now) {
   // One that joins late and cannot is no loss.
   const bool never_worked = flow.started() && !seats[place->id].sizes;
-  const bool only_itself =
-      place->rank >= 0 && (never_worked || absl::IsFailedPrecondition(error) ||
-                           absl::IsCancelled(error) || absl::IsAborted(error));
+  // A place it has lost is its own loss, a ps that has lost its state is not.
+  const std::optional<TaskId> ps = Blamed(error, std::nullopt);
+  const bool replaced =
+      absl::IsAborted(error) || (absl::IsFailedPrecondition(error) && !ps);
+  const bool only_itself = place->rank >= 0 && (never_worked || replaced ||
+                                                absl::IsCancelled(error));
   if (!only_itself) {
-    End(Annotate(error, place->Name()), Blamed(error, place->id), now);
+    End(Annotate(error, place->Name()), ps ? ps : place->id, now);
   }
   Lose(place, absl::StrCat("left: ", error.ToString()), now);
 }
@@ -117,7 +118,6 @@ void Session::State::LoseWorker(Place* place, absl::string_view reason,
       flow.started() ? "; its leases go to others" : "; its place is free")});
   if (fence) {
     FenceWorker action;
-    action.task = place->id;
     action.worker.set_rank(place->rank);
     action.worker.set_incarnation(place->incarnation);
     actions.push_back(std::move(action));

@@ -2,23 +2,25 @@
 
 #include <iterator>
 
+#include "common/base/clock.h"
+
 namespace paceline {
 
 void SharedSession::Await(Waiter waiter, absl::Duration patience) {
   MutexLock lock(mutex_);
   const Notifier notifier(*this);
-  const absl::Time now = absl::Now();
+  const absl::Time now = MonotonicNow();
   if (waiter(*session_, now, closed_)) return;
   waiting_.push_back({std::move(waiter), now + patience});
 }
 
 std::vector<Action> SharedSession::TakeActions(absl::Duration timeout) {
   MutexLock lock(mutex_);
-  session_->Tick(absl::Now());
+  session_->Tick(MonotonicNow());
   Collect();
   if (actions_.empty()) {
     acted_.WaitFor(mutex_, timeout);
-    session_->Tick(absl::Now());
+    session_->Tick(MonotonicNow());
     Collect();
   }
   TryWaiters();
@@ -49,7 +51,7 @@ void SharedSession::Collect() {
 }
 
 void SharedSession::TryWaiters() {
-  const absl::Time now = absl::Now();
+  const absl::Time now = MonotonicNow();
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     const bool answered =
         it->waiter(*session_, now, closed_ || now >= it->until);

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/session/session.h"
 
@@ -32,7 +32,7 @@ class SharedSession {
   auto Handle(Event&& event) {
     MutexLock lock(mutex_);
     const Notifier notifier(*this);
-    return event(*session_, absl::Now());
+    return event(*session_, MonotonicNow());
   }
 
   // Tries `waiter` now, then whenever the session says so, and for the last

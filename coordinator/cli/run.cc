@@ -3,27 +3,24 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/cluster/tf_config.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
-#include "common/session/leader.h"
-#include "common/session/outcome.h"
+#include "common/session/exit_code.h"
+#include "common/session/lead_job.h"
 #include "common/session/run_setup.h"
-#include "coordinator/cli/exit_code.h"
 #include "coordinator/local_cluster.h"
-#include "nlohmann/json.hpp"
 
 namespace paceline {
 namespace {
@@ -32,11 +29,6 @@ namespace fs = std::filesystem;
 
 std::string DefaultOutput(const v1::Job& job, bool evaluate) {
   return absl::StrCat("out/", job.name(), evaluate ? "/evaluate" : "");
-}
-
-int Fail(const absl::Status& status, int code) {
-  std::cerr << "error: " << status.message() << "\n";
-  return code;
 }
 
 // Sets who is in the cluster, and where the leader listens.
@@ -84,77 +76,70 @@ absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
   return leader;
 }
 
-// The tasks of this machine; none if they are started by hand.
-absl::StatusOr<LocalCluster> StartTasks(const RunOptions& options,
-                                        const LeaderOptions& leader_options,
-                                        int port) {
+// The tasks of this machine as processes of their own.
+class LocalTaskProcesses : public OwnTasks {
+ public:
+  explicit LocalTaskProcesses(LocalClusterOptions options)
+      : options_(std::move(options)) {}
+
+  absl::Status Start(int port) override {
+    RETURN_IF_ERROR(MakeDirectories(options_.log_folder));
+    options_.coordinator_address = absl::StrCat("127.0.0.1:", port);
+    ASSIGN_OR_RETURN(cluster_, LocalCluster::Start(options_));
+    return absl::OkStatus();
+  }
+  std::vector<std::pair<TaskId, int>> TakeExits() override {
+    return cluster_->TakeExits();
+  }
+  void Shutdown() override { cluster_->Shutdown(limits::kExitTimeout); }
+  std::optional<int> exit_code(TaskId task) const override {
+    return cluster_->exit_code(task);
+  }
+
+ private:
+  LocalClusterOptions options_;
+  std::optional<LocalCluster> cluster_;
+};
+
+// All tasks are started by hand.
+class NoTasks : public OwnTasks {
+ public:
+  absl::Status Start(int /*port*/) override { return absl::OkStatus(); }
+};
+
+std::unique_ptr<OwnTasks> MakeOwnTasks(const RunOptions& options,
+                                       const LeaderOptions& leader) {
+  if (!options.tf_config.empty()) return std::make_unique<NoTasks>();
   LocalClusterOptions cluster;
   cluster.program_folder = options.program_folder;
-  cluster.log_folder = leader_options.output_dir + "/logs";
-  cluster.coordinator_address = absl::StrCat("127.0.0.1:", port);
-  if (options.tf_config.empty()) {
-    RETURN_IF_ERROR(MakeDirectories(cluster.log_folder));
-    for (const ExpectedTask& task : leader_options.tasks) {
-      cluster.tasks.push_back(task.id);
-    }
+  cluster.log_folder = leader.output_dir + "/logs";
+  for (const ExpectedTask& task : leader.tasks) {
+    cluster.tasks.push_back(task.id);
   }
-  return LocalCluster::Start(cluster);
+  return std::make_unique<LocalTaskProcesses>(std::move(cluster));
 }
 
-// Prints the values of data.test.
-void PrintEvaluation(const Logs& logs, bool as_json) {
-  nlohmann::ordered_json values;
-  std::vector<std::string> texts;
-  for (const auto& [name, value] : logs) {
-    values[name] = value;
-    texts.push_back(absl::StrFormat("%s: %.4f", name, value));
-  }
-  std::cout << (as_json ? values.dump() : absl::StrJoin(texts, " - ")) << "\n";
+absl::StatusOr<LeaderOptions> ReadLeaderOptions(const RunOptions& options) {
+  JobReaderOptions reader;
+  // Under TF_CONFIG the data is where the workers are.
+  reader.check_files = options.tf_config.empty();
+  ASSIGN_OR_RETURN(v1::Job job,
+                   ReadJobFile(options.job_path, options.overrides, reader));
+  return MakeLeaderOptions(options, std::move(job));
 }
 
 }  // namespace
 
 int RunJob(const RunOptions& options, Interrupt& interrupt) {
-  JobReaderOptions reader;
-  // Under TF_CONFIG the data is where the workers are.
-  reader.check_files = options.tf_config.empty();
-  absl::StatusOr<v1::Job> job =
-      ReadJobFile(options.job_path, options.overrides, reader);
-  if (!job.ok()) return Fail(job.status(), kBadInput);
-  const absl::StatusOr<LeaderOptions> leader_options =
-      MakeLeaderOptions(options, *std::move(job));
-  if (!leader_options.ok()) return Fail(leader_options.status(), kBadInput);
-  const absl::StatusOr<std::unique_ptr<Leader>> leader =
-      Leader::Start(*leader_options);
-  if (!leader.ok()) return Fail(leader.status(), kBadInput);
-  // Only now: a leader that cannot start leaves what was there alone.
-  const absl::Status prepared =
-      PrepareOutput(leader_options->output_dir,
-                    options.resume || !options.evaluate_checkpoint.empty());
-  if (!prepared.ok()) return Fail(prepared, kBadInput);
-  absl::StatusOr<LocalCluster> cluster =
-      StartTasks(options, *leader_options, (*leader)->port());
-  if (!cluster.ok()) return Fail(cluster.status(), kJobFailed);
-  const Outcome outcome = (*leader)->Run([&] {
-    for (const auto& [task, exit_code] : cluster->TakeExits()) {
-      (*leader)->TaskExited(task, exit_code);
-    }
-    if (interrupt.Taken()) {
-      (*leader)->Stop(absl::CancelledError("stopped by a signal"));
-    }
-  });
-  cluster->Shutdown(limits::kExitTimeout);
-
-  const absl::Status written =
-      WriteOutcome(leader_options->output_dir, leader_options->job, outcome,
-                   [&](TaskId task) { return cluster->exit_code(task); });
-  if (!outcome.evaluation.empty()) {
-    PrintEvaluation(outcome.evaluation, options.print_json);
+  absl::StatusOr<LeaderOptions> leader = ReadLeaderOptions(options);
+  if (!leader.ok()) {
+    std::cerr << "error: " << leader.status().message() << "\n";
+    return kBadInput;
   }
-  if (!outcome.status.ok()) Fail(outcome.status, kJobFailed);
-  if (!written.ok()) Fail(written, kJobFailed);
-  return written.ok() ? ExitCode(outcome)
-                      : std::max(ExitCode(outcome), kJobFailed);
+  const std::unique_ptr<OwnTasks> own_tasks = MakeOwnTasks(options, *leader);
+  return LeadJob({*std::move(leader), options.print_json,
+                  [&] { return interrupt.Taken(); }},
+                 *own_tasks);
 }
 
 }  // namespace paceline

@@ -8,7 +8,7 @@
 namespace paceline {
 namespace {
 
-constexpr absl::Duration kPause = absl::Milliseconds(200);
+constexpr absl::Duration kRegisterPause = absl::Milliseconds(200);
 
 }  // namespace
 
@@ -33,7 +33,8 @@ void MemberProcess::Register() {
       },
       [this](const Answer& answer) {
         if (absl::IsUnavailable(answer.status())) {
-          simulator_.After(kPause, shared_from_this(), [this] { Register(); });
+          simulator_.After(kRegisterPause, shared_from_this(),
+                           [this] { Register(); });
         } else if (!answer.ok()) {
           Exit(answer.status());
         } else {

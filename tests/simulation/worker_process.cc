@@ -9,7 +9,7 @@
 namespace paceline {
 namespace {
 
-constexpr absl::Duration kPause = absl::Milliseconds(100);
+constexpr absl::Duration kCallPause = absl::Milliseconds(100);
 constexpr size_t kLeases = 2;
 
 }  // namespace
@@ -56,7 +56,7 @@ void WorkerProcess::AwaitStart() {
         if (!answer.ok()) {
           Exit(answer.status());
         } else if (!answer->has_value()) {
-          simulator_.After(kPause, shared_from_this(),
+          simulator_.After(kCallPause, shared_from_this(),
                            [this] { AwaitStart(); });
         } else {
           Acquire();
@@ -83,7 +83,8 @@ void WorkerProcess::Acquire() {
         if (!answer.ok()) {
           Exit(answer.status());
         } else if (!answer->has_value()) {
-          simulator_.After(kPause, shared_from_this(), [this] { Acquire(); });
+          simulator_.After(kCallPause, shared_from_this(),
+                           [this] { Acquire(); });
         } else if ((*answer)->has_lease()) {
           ++request_;
           leases_.push_back((*answer)->lease());

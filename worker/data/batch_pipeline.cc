@@ -8,6 +8,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 #include "glog/logging.h"
@@ -107,12 +108,12 @@ void BatchPipeline::AlignedDelete::operator()(std::byte* memory) const {
 
 absl::StatusOr<const PreparedBatch*> BatchPipeline::Next(
     absl::Duration timeout) {
-  const absl::Time deadline = absl::Now() + timeout;
+  const absl::Time deadline = MonotonicNow() + timeout;
   MutexLock lock(mutex_);
   while (true) {
     RETURN_IF_ERROR(status_);
     if (taken_ < made_) return &batches_[taken_++ % kBufferCount];
-    const absl::Duration left = deadline - absl::Now();
+    const absl::Duration left = deadline - MonotonicNow();
     if (finished_ || left <= absl::ZeroDuration()) return nullptr;
     changed_.WaitFor(mutex_, left);
   }

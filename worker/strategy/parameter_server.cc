@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/status_macros.h"
 
 namespace paceline {
@@ -115,7 +116,7 @@ absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
 
 template <typename Start>
 absl::Status ParameterServerStrategy::CallAll(Start start) {
-  const absl::Time deadline = absl::Now() + options_.timeout;
+  const absl::Time deadline = MonotonicNow() + options_.timeout;
   for (Shard& shard : shards_) {
     start(shard, options_.timeout, calls_.Open(shard.index));
   }
@@ -125,7 +126,7 @@ absl::Status ParameterServerStrategy::CallAll(Start start) {
     for (Shard& shard : shards_) {
       const absl::Status& status = calls_.status(shard.index);
       if (status.ok()) continue;
-      if (!absl::IsUnavailable(status) || absl::Now() >= deadline) {
+      if (!absl::IsUnavailable(status) || MonotonicNow() >= deadline) {
         return status;
       }
       again = true;
@@ -134,7 +135,7 @@ absl::Status ParameterServerStrategy::CallAll(Start start) {
     absl::SleepFor(kRetryPause);
     for (Shard& shard : shards_) {
       if (calls_.status(shard.index).ok()) continue;
-      start(shard, std::max(deadline - absl::Now(), kRetryPause),
+      start(shard, std::max(deadline - MonotonicNow(), kRetryPause),
             calls_.Open(shard.index));
     }
   }

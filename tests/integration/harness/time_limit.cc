@@ -1,13 +1,14 @@
 #include "tests/integration/harness/time_limit.h"
 
 #include "absl/time/clock.h"
+#include "common/base/clock.h"
 
 namespace paceline {
 
 bool WaitUntil(absl::Duration timeout, const std::function<bool()>& condition) {
-  const absl::Time deadline = absl::Now() + timeout;
+  const absl::Time deadline = MonotonicNow() + timeout;
   while (!condition()) {
-    if (absl::Now() >= deadline) return false;
+    if (MonotonicNow() >= deadline) return false;
     absl::SleepFor(absl::Milliseconds(5));
   }
   return true;

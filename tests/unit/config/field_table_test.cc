@@ -119,7 +119,7 @@ TEST(FieldTable, WritesWhatItReads) {
   EXPECT_EQ(Conv::Fields().Write(*read), written);
 }
 
-struct Malformed {
+struct MalformedObject {
   Value value;
   absl::StatusCode code;
   std::string message;
@@ -128,7 +128,7 @@ struct Malformed {
 TEST(FieldTable, ErrorsNamePathValueAndWhatIsExpected) {
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
   constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
-  const Malformed cases[] = {
+  const MalformedObject cases[] = {
       {3, kInvalid, "layer: expected a map (Conv), got 3"},
       {nullptr, kInvalid,
        "layer.filters: missing; expected integer, at least 1"},
@@ -166,7 +166,7 @@ TEST(FieldTable, ErrorsNamePathValueAndWhatIsExpected) {
       {Map({{"filters", 1}, {"groups", 2}}), kUnimplemented,
        "layer.groups: not supported yet"},
   };
-  for (const Malformed& each : cases) {
+  for (const MalformedObject& each : cases) {
     const absl::Status status =
         Conv::Fields().Read(each.value, Path("layer")).status();
     EXPECT_EQ(status.code(), each.code) << each.message;

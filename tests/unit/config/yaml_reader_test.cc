@@ -118,7 +118,7 @@ TEST(YamlReader, EmptyTextIsNull) {
   EXPECT_TRUE(Read("# nothing\n")->is_null());
 }
 
-struct Malformed {
+struct MalformedYaml {
   std::string text;
   absl::StatusCode code;
   std::string message;
@@ -126,7 +126,7 @@ struct Malformed {
 
 TEST(YamlReader, RefusesWithLineAndReason) {
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-  const Malformed cases[] = {
+  const MalformedYaml cases[] = {
       {"a: 1\nb: 2\na: 3\n", kInvalid,
        "job.yaml:3: repeated key \"a\"; it is already on line 1"},
       {"x:\n  {a: 1, \"a\": 2}\n", kInvalid, "job.yaml:2: repeated key \"a\""},
@@ -147,7 +147,7 @@ TEST(YamlReader, RefusesWithLineAndReason) {
       {"a: \xFF\xFE\n", kInvalid, "job.yaml:1: "},
       {"a: \"\\ud800\"\n", kInvalid, "job.yaml:1: "},
   };
-  for (const Malformed& each : cases) {
+  for (const MalformedYaml& each : cases) {
     const absl::Status status = Read(each.text).status();
     EXPECT_EQ(status.code(), each.code) << each.text;
     EXPECT_THAT(std::string(status.message()), HasSubstr(each.message))
@@ -165,7 +165,7 @@ TEST(YamlReader, RefusesHostileText) {
   // A long text, many times.
   const std::string echo = absl::StrCat("a: &a ", std::string(100'000, 'x'),
                                         "\nb: [", Repeat("*a, ", 100), "]");
-  const Malformed cases[] = {
+  const MalformedYaml cases[] = {
       {bomb, absl::StatusCode::kResourceExhausted, "more than 1000000 values"},
       {echo, absl::StatusCode::kResourceExhausted, "bytes of text"},
       {absl::StrCat(std::string(500, '['), std::string(500, ']')),
@@ -186,7 +186,7 @@ TEST(YamlReader, RefusesHostileText) {
        absl::StatusCode::kResourceExhausted,
        "job.yaml: more than 4194304 bytes"},
   };
-  for (const Malformed& each : cases) {
+  for (const MalformedYaml& each : cases) {
     const absl::Status status = Read(each.text).status();
     EXPECT_EQ(status.code(), each.code) << each.message;
     EXPECT_THAT(std::string(status.message()), HasSubstr(each.message));
@@ -208,7 +208,7 @@ TEST(JsonReader, ReadsWithinLimits) {
 TEST(JsonReader, RefusesWithPositionAndReason) {
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
   constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
-  const Malformed cases[] = {
+  const MalformedYaml cases[] = {
       {"", kInvalid, "TF_CONFIG: parse error at line 1, column 1"},
       {"{\"a\": 1,\n \"b\" 2}", kInvalid,
        "TF_CONFIG: parse error at line 2, column 6"},
@@ -219,7 +219,7 @@ TEST(JsonReader, RefusesWithPositionAndReason) {
       {std::string(100'000, '['), kExhausted, "nest deeper than 64"},
       {std::string(300'000, ' '), kExhausted, "more than 200000 bytes"},
   };
-  for (const Malformed& each : cases) {
+  for (const MalformedYaml& each : cases) {
     const absl::Status status =
         ReadJson(each.text, "TF_CONFIG", 200'000).status();
     EXPECT_EQ(status.code(), each.code) << each.message;

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 
 using InitializerPtr = std::shared_ptr<const Initializer>;
 
-InitializerPtr Make(const Value& value) {
+InitializerPtr MakeFrom(const Value& value) {
   InitializerPtr initializer;
   const absl::Status status =
       ReadConfig(value, Path("initializer"), initializer);
@@ -49,8 +49,8 @@ TEST(InitializerTest, AgreesWithKeras) {
   for (const auto& each : cases) {
     SCOPED_TRACE(each.dump());
     const InitializerPtr initializer =
-        Make(Value(Value::Map{{each["class_name"].get<std::string>(),
-                               ValueFromJson(each["config"])}}));
+        MakeFrom(Value(Value::Map{{each["class_name"].get<std::string>(),
+                                   ValueFromJson(each["config"])}}));
     const auto values =
         Fill<double>(*initializer, kKey, each["shape"].get<Shape>());
     const auto count = static_cast<double>(values.size());
@@ -77,7 +77,7 @@ TEST(InitializerTest, FillsAnyPartAlike) {
   const Shape shape = {7, 11};
   for (const char* name : {"glorot_uniform", "he_normal", "RandomUniform",
                            "RandomNormal", "TruncatedNormal", "ones"}) {
-    const InitializerPtr initializer = Make(Value(name));
+    const InitializerPtr initializer = MakeFrom(Value(name));
     const std::vector<float> whole = Fill<float>(*initializer, kKey, shape);
     std::vector<float> part(20);
     initializer->Fill(kKey, shape, 31, absl::MakeSpan(part));
@@ -87,7 +87,7 @@ TEST(InitializerTest, FillsAnyPartAlike) {
 }
 
 TEST(InitializerTest, Float32IsFloat64Rounded) {
-  const InitializerPtr initializer = Make(Value("lecun_normal"));
+  const InitializerPtr initializer = MakeFrom(Value("lecun_normal"));
   const std::vector<float> narrow = Fill<float>(*initializer, kKey, {50});
   const std::vector<double> wide = Fill<double>(*initializer, kKey, {50});
   for (size_t i = 0; i < wide.size(); ++i) {
@@ -96,7 +96,7 @@ TEST(InitializerTest, Float32IsFloat64Rounded) {
 }
 
 TEST(InitializerTest, DependsOnSeedAndVariable) {
-  const InitializerPtr initializer = Make(Value("glorot_uniform"));
+  const InitializerPtr initializer = MakeFrom(Value("glorot_uniform"));
   const auto values = [&](uint64_t seed, const char* variable) {
     return Fill<float>(*initializer, VariableKey(seed, variable), {4, 4});
   };
@@ -106,7 +106,7 @@ TEST(InitializerTest, DependsOnSeedAndVariable) {
 }
 
 TEST(InitializerTest, SeedOfItsOwnCountsInsteadOfTheJobs) {
-  const InitializerPtr seeded = Make(Yaml("{HeUniform: {seed: 5}}"));
+  const InitializerPtr seeded = MakeFrom(Yaml("{HeUniform: {seed: 5}}"));
   const auto values = [&](uint64_t seed, const char* variable) {
     return Fill<float>(*seeded, VariableKey(seed, variable), {4, 4});
   };
@@ -115,10 +115,11 @@ TEST(InitializerTest, SeedOfItsOwnCountsInsteadOfTheJobs) {
 }
 
 TEST(InitializerTest, Constants) {
-  EXPECT_THAT(Fill<float>(*Make(Value("zeros")), kKey, {3}), Each(0.0f));
-  EXPECT_THAT(Fill<float>(*Make(Value("one")), kKey, {3}), Each(1.0f));
-  EXPECT_THAT(Fill<double>(*Make(Yaml("{Constant: {value: 2.5}}")), kKey, {3}),
-              Each(2.5));
+  EXPECT_THAT(Fill<float>(*MakeFrom(Value("zeros")), kKey, {3}), Each(0.0f));
+  EXPECT_THAT(Fill<float>(*MakeFrom(Value("one")), kKey, {3}), Each(1.0f));
+  EXPECT_THAT(
+      Fill<double>(*MakeFrom(Yaml("{Constant: {value: 2.5}}")), kKey, {3}),
+      Each(2.5));
 }
 
 TEST(InitializerTest, WritesWhatItReads) {
@@ -129,9 +130,10 @@ TEST(InitializerTest, WritesWhatItReads) {
         "{TruncatedNormal: {mean: 1, seed: 4}}",
         "{VarianceScaling: {scale: 2, mode: fan_avg, distribution: "
         "uniform}}"}) {
-    const Value written = WriteConfig(Make(Yaml(yaml)));
-    EXPECT_TRUE(WriteConfig(Make(written)) == written) << yaml;
-    EXPECT_EQ(Make(written)->class_name(), Make(Yaml(yaml))->class_name());
+    const Value written = WriteConfig(MakeFrom(Yaml(yaml)));
+    EXPECT_TRUE(WriteConfig(MakeFrom(written)) == written) << yaml;
+    EXPECT_EQ(MakeFrom(written)->class_name(),
+              MakeFrom(Yaml(yaml))->class_name());
   }
 }
 

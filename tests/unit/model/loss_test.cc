@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::unique_ptr<const Loss> Make(const std::string& yaml) {
+std::unique_ptr<const Loss> MakeLossFrom(const std::string& yaml) {
   auto loss = MakeLoss(ProtoObject(yaml));
   EXPECT_TRUE(loss.ok()) << loss.status();
   return *std::move(loss);
@@ -25,17 +25,17 @@ std::unique_ptr<const Loss> Make(const std::string& yaml) {
 TEST(LossTest, KnowsKerasNames) {
   for (const char* name : {"mse", "MSE", "mean_squared_error",
                            "MeanSquaredError", "{MeanSquaredError: {}}"}) {
-    EXPECT_EQ(Make(name)->class_name(), "MeanSquaredError") << name;
+    EXPECT_EQ(MakeLossFrom(name)->class_name(), "MeanSquaredError") << name;
   }
   for (const char* name : {"bce", "BCE", "binary_crossentropy"}) {
-    EXPECT_EQ(Make(name)->class_name(), "BinaryCrossentropy") << name;
+    EXPECT_EQ(MakeLossFrom(name)->class_name(), "BinaryCrossentropy") << name;
   }
-  EXPECT_EQ(Make("sparse_categorical_crossentropy")->class_name(),
+  EXPECT_EQ(MakeLossFrom("sparse_categorical_crossentropy")->class_name(),
             "SparseCategoricalCrossentropy");
 }
 
 TEST(LossTest, ReadsItsConfig) {
-  const auto loss = Make(
+  const auto loss = MakeLossFrom(
       "{CategoricalCrossentropy: {from_logits: true, label_smoothing: 0.1,"
       " name: x, reduction: mean, axis: -1, dtype: float32}}");
   const auto& typed = static_cast<const CategoricalCrossentropy&>(*loss);
@@ -63,10 +63,13 @@ TEST(LossTest, ErrorsNameTheCulprit) {
 }
 
 TEST(LossTest, ChecksTheOutput) {
-  EXPECT_TRUE(Make("sparse_categorical_crossentropy")->CheckOutput({3}).ok());
-  EXPECT_EQ(Make("sparse_categorical_crossentropy")->CheckOutput({2, 3}).code(),
+  EXPECT_TRUE(
+      MakeLossFrom("sparse_categorical_crossentropy")->CheckOutput({3}).ok());
+  EXPECT_EQ(MakeLossFrom("sparse_categorical_crossentropy")
+                ->CheckOutput({2, 3})
+                .code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(Make("mse")->CheckOutput({2, 3}).ok());
+  EXPECT_TRUE(MakeLossFrom("mse")->CheckOutput({2, 3}).ok());
 }
 
 // What Keras 3.15.1 was seen to do.
@@ -74,7 +77,7 @@ TEST(LossInputTest, TracesSoftmaxAndSigmoidBack) {
   const auto resolve = [](const std::string& layers, const std::string& loss) {
     const auto graph = GraphOf("[Input: {shape: [4]}, " + layers + "]");
     EXPECT_TRUE(graph.ok()) << graph.status();
-    const LossInput input = ResolveLossInput(*graph, *Make(loss));
+    const LossInput input = ResolveLossInput(*graph, *MakeLossFrom(loss));
     return std::pair(input.before_activation, input.from_logits);
   };
   const std::pair kTraced(true, true);
@@ -109,7 +112,7 @@ google::protobuf::RepeatedPtrField<v1::KerasObject> Objects(
 std::vector<std::string> ClassesAndNames(const std::vector<std::string>& yamls,
                                          const std::string& loss,
                                          const Shape& output) {
-  const auto metrics = MakeMetrics(Objects(yamls), *Make(loss), output);
+  const auto metrics = MakeMetrics(Objects(yamls), *MakeLossFrom(loss), output);
   EXPECT_TRUE(metrics.ok()) << metrics.status();
   std::vector<std::string> result;
   if (!metrics.ok()) return result;
@@ -146,7 +149,7 @@ TEST(MetricTest, ErrorsNameTheMetric) {
   const auto expect = [](const std::vector<std::string>& yamls,
                          const char* path, const char* reason) {
     const auto metrics = MakeMetrics(
-        Objects(yamls), *Make("sparse_categorical_crossentropy"), {10});
+        Objects(yamls), *MakeLossFrom("sparse_categorical_crossentropy"), {10});
     EXPECT_EQ(metrics.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(metrics.status().message()), HasSubstr(path));
     EXPECT_THAT(std::string(metrics.status().message()), HasSubstr(reason));

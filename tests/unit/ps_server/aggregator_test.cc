@@ -71,7 +71,7 @@ TEST(AggregatorTest, RefusesFencedWorkersAndSaysHowFarTheyWere) {
   for (uint64_t sequence : {2, 3}) {
     const Decision decision = Push(aggregator, worker, sequence);
     EXPECT_EQ(decision.verdict, Verdict::kRefuse);
-    EXPECT_EQ(decision.error.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(decision.error.code(), absl::StatusCode::kAborted);
     EXPECT_THAT(std::string(decision.error.message()),
                 HasSubstr("worker-4 with incarnation f3a1 is fenced"));
   }

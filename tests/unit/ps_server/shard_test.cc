@@ -193,7 +193,7 @@ TEST_F(ShardTest, RefusesFencedWorkers) {
   const std::vector<float> before = Values(*shard);
   const absl::Status status =
       Push(*shard, PushRequest(*shard, 2, 1.0f), response);
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(status.message()), HasSubstr("worker-3"));
   EXPECT_EQ(Values(*shard), before);
 }

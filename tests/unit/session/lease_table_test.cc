@@ -13,8 +13,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr TaskId kWorker0 = {TaskType::kWorker, 0};
-constexpr TaskId kWorker1 = {TaskType::kWorker, 1};
+constexpr TaskId kFirst = {TaskType::kWorker, 0};
+constexpr TaskId kSecond = {TaskType::kWorker, 1};
 constexpr int64_t kNoLimit = 1'000'000;
 
 LeaseTable MakeTable(int64_t examples, int64_t batch_size) {
@@ -47,14 +47,14 @@ TEST(LeaseTableTest, LeasesShrinkAndCoverTheSetOnce) {
   LeaseTable table = MakeTable(/*examples=*/1000, /*batch_size=*/8);
   int64_t position = 0;
   int64_t last_size = 1000;
-  while (auto lease = table.Grant(kWorker0, 2, kNoLimit)) {
+  while (auto lease = table.Grant(kFirst, 2, kNoLimit)) {
     EXPECT_EQ(lease->begin(), position);
     const int64_t size = lease->end() - lease->begin();
     EXPECT_LE(size, last_size);
     EXPECT_TRUE(size % 8 == 0 || lease->end() == 1000);
     position = lease->end();
     last_size = size;
-    Finish(table, kWorker0, *lease);
+    Finish(table, kFirst, *lease);
   }
   EXPECT_EQ(position, 1000);
   EXPECT_LE(last_size, 8);
@@ -65,77 +65,77 @@ TEST(LeaseTableTest, LeasesShrinkAndCoverTheSetOnce) {
 
 TEST(LeaseTableTest, LeaseIsBounded) {
   LeaseTable table = MakeTable(1'000'000, 1);
-  auto lease = table.Grant(kWorker0, 1, kNoLimit);
+  auto lease = table.Grant(kFirst, 1, kNoLimit);
   EXPECT_EQ(lease->end() - lease->begin(), kMaxLeaseBatches);
-  lease = table.Grant(kWorker0, 1, /*max_steps=*/3);
+  lease = table.Grant(kFirst, 1, /*max_steps=*/3);
   EXPECT_EQ(lease->end() - lease->begin(), 2) << "half of what may be leased";
-  EXPECT_FALSE(table.Grant(kWorker1, 1, /*max_steps=*/0));
+  EXPECT_FALSE(table.Grant(kSecond, 1, /*max_steps=*/0));
 }
 
 TEST(LeaseTableTest, WorkerHoldsTwoLeasesAtMost) {
   LeaseTable table = MakeTable(1000, 1);
-  const auto first = table.Grant(kWorker0, 2, kNoLimit);
-  ASSERT_TRUE(table.Grant(kWorker0, 2, kNoLimit));
-  EXPECT_FALSE(table.Grant(kWorker0, 2, kNoLimit));
-  EXPECT_TRUE(table.Grant(kWorker1, 2, kNoLimit));
-  Finish(table, kWorker0, *first);
-  EXPECT_TRUE(table.Grant(kWorker0, 2, kNoLimit));
+  const auto first = table.Grant(kFirst, 2, kNoLimit);
+  ASSERT_TRUE(table.Grant(kFirst, 2, kNoLimit));
+  EXPECT_FALSE(table.Grant(kFirst, 2, kNoLimit));
+  EXPECT_TRUE(table.Grant(kSecond, 2, kNoLimit));
+  Finish(table, kFirst, *first);
+  EXPECT_TRUE(table.Grant(kFirst, 2, kNoLimit));
 }
 
 TEST(LeaseTableTest, RepeatedAndLateReportsCountOnce) {
   LeaseTable table = MakeTable(64, 8);
-  const auto lease = table.Grant(kWorker0, 1, kNoLimit);
+  const auto lease = table.Grant(kFirst, 1, kNoLimit);
   ASSERT_EQ(lease->end(), 32);
-  EXPECT_FALSE(*table.Report(kWorker0, MakeReport(lease->id(), 16, 2)));
-  EXPECT_FALSE(*table.Report(kWorker0, MakeReport(lease->id(), 16, 2)));
-  EXPECT_FALSE(*table.Report(kWorker0, MakeReport(lease->id(), 8, 1)));
+  EXPECT_FALSE(*table.Report(kFirst, MakeReport(lease->id(), 16, 2)));
+  EXPECT_FALSE(*table.Report(kFirst, MakeReport(lease->id(), 16, 2)));
+  EXPECT_FALSE(*table.Report(kFirst, MakeReport(lease->id(), 8, 1)));
   EXPECT_EQ(table.Totals().examples, 16);
   EXPECT_EQ(table.Totals().steps, 2);
-  EXPECT_TRUE(*table.Report(kWorker0, MakeReport(lease->id(), 32, 4)));
-  EXPECT_FALSE(*table.Report(kWorker0, MakeReport(lease->id(), 32, 4)));
+  EXPECT_TRUE(*table.Report(kFirst, MakeReport(lease->id(), 32, 4)));
+  EXPECT_FALSE(*table.Report(kFirst, MakeReport(lease->id(), 32, 4)));
   EXPECT_EQ(table.Totals().examples, 32);
   EXPECT_EQ(table.Totals().counts[0], 32);
 }
 
 TEST(LeaseTableTest, RefusesImpossibleReports) {
   LeaseTable table = MakeTable(64, 8);
-  const auto lease = table.Grant(kWorker0, 1, kNoLimit);
-  auto result = table.Report(kWorker0, MakeReport(lease->id(), 33, 5));
+  const auto lease = table.Grant(kFirst, 1, kNoLimit);
+  auto result = table.Report(kFirst, MakeReport(lease->id(), 33, 5));
   EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(result.status().message()),
               HasSubstr("33 examples of lease 1, which has 32"));
 
-  result = table.Report(kWorker1, MakeReport(lease->id(), 8, 1));
+  result = table.Report(kSecond, MakeReport(lease->id(), 8, 1));
   EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(result.status().message()),
               HasSubstr("belongs to worker-0, not to worker-1"));
 
   v1::LeaseReport without_sums = MakeReport(lease->id(), 8, 1);
   without_sums.clear_sums();
-  result = table.Report(kWorker0, without_sums);
+  result = table.Report(kFirst, without_sums);
   EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(table.Totals().examples, 0);
 }
 
 TEST(LeaseTableTest, EvaluationLeasesGoBackWhole) {
   LeaseTable table = MakeTable(64, 8);
-  const auto lease = table.Grant(kWorker0, 1, kNoLimit);
-  ASSERT_TRUE(table.Report(kWorker0, MakeReport(lease->id(), 16, 2)).ok());
-  table.ReturnWhole(kWorker0);
+  const auto lease = table.Grant(kFirst, 1, kNoLimit);
+  ASSERT_TRUE(table.Report(kFirst, MakeReport(lease->id(), 16, 2)).ok());
+  table.ReturnWhole(kFirst);
   EXPECT_THAT(table.Remaining(), ElementsAre(ExampleRange{0, 64}));
   EXPECT_EQ(table.Totals().examples, 0);
-  const auto again = table.Grant(kWorker1, 1, kNoLimit);
+  const auto again = table.Grant(kSecond, 1, kNoLimit);
   EXPECT_EQ(again->begin(), 0);
   EXPECT_NE(again->id(), lease->id());
 }
 
 TEST(LeaseTableTest, FencedWorkerIsCountedByTheFurthestShard) {
   LeaseTable table = MakeTable(64, 8);
-  const auto lease = table.Grant(kWorker0, 1, kNoLimit);
-  ASSERT_TRUE(table.Report(kWorker0, MakeReport(lease->id(), 8, 1)).ok());
+  const auto lease = table.Grant(kFirst, 1, kNoLimit);
+  ASSERT_TRUE(table.Report(kFirst, MakeReport(lease->id(), 8, 1)).ok());
   const std::vector<v1::LeaseReport> records = {MakeReport(lease->id(), 16, 2),
                                                 MakeReport(lease->id(), 24, 3)};
-  ASSERT_TRUE(table.ReturnRest(kWorker0, records).ok());
+  ASSERT_TRUE(table.ReturnRest(kFirst, records).ok());
   EXPECT_EQ(table.Totals().examples, 24);
   EXPECT_EQ(table.Totals().steps, 3);
   EXPECT_EQ(table.Totals().totals[0], 48);
@@ -145,24 +145,24 @@ TEST(LeaseTableTest, FencedWorkerIsCountedByTheFurthestShard) {
 
 TEST(LeaseTableTest, LeaseThatNoShardKnowsGoesBackWhole) {
   LeaseTable table = MakeTable(64, 8);
-  const auto first = table.Grant(kWorker0, 1, kNoLimit);
-  const auto second = table.Grant(kWorker0, 1, kNoLimit);
-  const auto other = table.Grant(kWorker1, 1, kNoLimit);
+  const auto first = table.Grant(kFirst, 1, kNoLimit);
+  const auto second = table.Grant(kFirst, 1, kNoLimit);
+  const auto other = table.Grant(kSecond, 1, kNoLimit);
   ASSERT_TRUE(other);
   ASSERT_TRUE(
-      table.ReturnRest(kWorker0, {{MakeReport(first->id(), 32, 4)}}).ok());
+      table.ReturnRest(kFirst, {{MakeReport(first->id(), 32, 4)}}).ok());
   EXPECT_EQ(table.Totals().examples, 32);
   EXPECT_EQ(table.Remaining().front().begin, second->begin());
-  EXPECT_TRUE(table.Holds(kWorker1));
+  EXPECT_TRUE(table.Holds(kSecond));
 }
 
 TEST(LeaseTableTest, LeaseBeforeTheOneAShardKnowsIsDone) {
   LeaseTable table = MakeTable(64, 8);
-  const auto first = table.Grant(kWorker0, 1, kNoLimit);
-  const auto second = table.Grant(kWorker0, 1, kNoLimit);
-  ASSERT_TRUE(table.Report(kWorker0, MakeReport(first->id(), 8, 1)).ok());
+  const auto first = table.Grant(kFirst, 1, kNoLimit);
+  const auto second = table.Grant(kFirst, 1, kNoLimit);
+  ASSERT_TRUE(table.Report(kFirst, MakeReport(first->id(), 8, 1)).ok());
   ASSERT_TRUE(
-      table.ReturnRest(kWorker0, {{MakeReport(second->id(), 8, 1)}}).ok());
+      table.ReturnRest(kFirst, {{MakeReport(second->id(), 8, 1)}}).ok());
   EXPECT_EQ(table.Totals().examples, 40);
   EXPECT_EQ(table.Totals().steps, 5);
   EXPECT_EQ(table.Totals().counts[0], 16) << "only what reports told";
@@ -179,10 +179,10 @@ TEST(LeaseTableTest, GoesOnFromRanges) {
   LeaseTable table(options, ranges, counted);
   EXPECT_EQ(table.steps_total(), 10);
   for (int i = 0; i < 4; ++i) {
-    const auto lease = table.Grant(kWorker0, 4, kNoLimit);
+    const auto lease = table.Grant(kFirst, 4, kNoLimit);
     ASSERT_TRUE(lease);
     EXPECT_EQ(lease->id(), 7 + i);
-    Finish(table, kWorker0, *lease);
+    Finish(table, kFirst, *lease);
   }
   EXPECT_TRUE(table.Done());
   EXPECT_EQ(table.Totals().examples, 95);

@@ -90,7 +90,7 @@ TEST_F(SessionFailuresTest, StuckWorkerIsTakenForDead) {
   }
   const auto fence = Take<FenceWorker>();
   ASSERT_TRUE(fence);
-  EXPECT_EQ(fence->task, kWorker0);
+  EXPECT_EQ(fence->worker.rank(), 0);
   EXPECT_FALSE(session_->ended());
 }
 
@@ -192,13 +192,24 @@ TEST_F(SessionFailuresTest, WorkerThatLostAPsEndsTheJobAndBlamesThePs) {
             "worker-0 at host-a:1: Push to ps-0 at host-p:1: no answer");
 }
 
+TEST_F(SessionFailuresTest, PsThatCameBackEmptyEndsTheJob) {
+  Start();
+  session_->TakeActions();
+  ASSERT_TRUE(Leave(kWorker0, absl::FailedPreconditionError(
+                                  "Push to ps-0 at host-p:1: not initialised"))
+                  .ok());
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->task, kPs0);
+}
+
 TEST_F(SessionFailuresTest, FencedWorkersGoodbyeIsNoFailure) {
   Start();
   Acquire(kWorker0);
   session_->TakeActions();
-  ASSERT_TRUE(
-      Leave(kWorker0, absl::FailedPreconditionError("worker-0 is fenced"))
-          .ok());
+  ASSERT_TRUE(Leave(kWorker0, absl::AbortedError("Push to ps-0 at host-p:1: "
+                                                 "worker-0 is fenced"))
+                  .ok());
   EXPECT_FALSE(session_->ended());
   EXPECT_TRUE(Take<FenceWorker>());
   EXPECT_TRUE(Leave(kWorker0, absl::OkStatus()).ok()) << "a repeat";

@@ -1,0 +1,46 @@
+// A job from its leader's options to its files and an exit code.
+#ifndef PACELINE_COMMON_SESSION_LEAD_JOB_H_
+#define PACELINE_COMMON_SESSION_LEAD_JOB_H_
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/cluster/task.h"
+#include "common/session/leader.h"
+
+namespace paceline {
+
+// The tasks that the leader's process starts itself: none, a cluster on this
+// machine, or the worker beside it.
+class OwnTasks {
+ public:
+  virtual ~OwnTasks() = default;
+  // Starts them; the leader listens on `port`.
+  virtual absl::Status Start(int port) = 0;
+  // Those that ended since the last call, with their exit codes.
+  virtual std::vector<std::pair<TaskId, int>> TakeExits() { return {}; }
+  // The job is over: ends what is left, within a few seconds.
+  virtual void Shutdown() {}
+  // Of a task that has ended.
+  virtual std::optional<int> exit_code(TaskId) const { return std::nullopt; }
+};
+
+struct LeadJobOptions {
+  LeaderOptions leader;
+  // Whether what data.test gave is printed as JSON.
+  bool print_json = false;
+  // Whether the user has asked since the last call to stop.
+  std::function<bool()> interrupted;
+};
+
+// Leads the job, writes its result into the output folder, prints what
+// data.test gave and, to standard error, what went wrong. Blocks until the job
+// has ended. Returns the exit code; see exit_code.h. Call from the main thread.
+int LeadJob(const LeadJobOptions& options, OwnTasks& own_tasks);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_LEAD_JOB_H_

@@ -1,0 +1,33 @@
+#include "worker/device/cpu/parallel.h"
+
+#include <omp.h>
+
+#include "common/base/simd.h"
+
+namespace paceline::cpu {
+
+void PrepareThread(int thread_count) {
+  omp_set_num_threads(thread_count);
+  FlushDenormals();
+}
+
+// OpenMP as in oneDNN, so that both share one pool of threads; either all of
+// them or none, since libgomp ends those that a region leaves out.
+void ParallelFor(int64_t count, int64_t elements_each,
+                 absl::FunctionRef<void(int64_t begin, int64_t end)> body) {
+  const int64_t thread_count = omp_get_max_threads();
+  if (thread_count == 1 || count * elements_each < kMinParallelElements) {
+    body(0, count);
+    return;
+  }
+#pragma omp parallel
+  {
+    const int64_t part = omp_get_thread_num();
+    const int64_t part_count = omp_get_num_threads();
+    const int64_t begin = count * part / part_count;
+    const int64_t end = count * (part + 1) / part_count;
+    if (begin < end) body(begin, end);
+  }
+}
+
+}  // namespace paceline::cpu

@@ -1,0 +1,20 @@
+#include "worker/leaders_worker.h"
+
+#include <glog/logging.h>
+
+#include <thread>
+
+namespace paceline {
+
+absl::Status LeadersWorker::Start(int /*port*/) {
+  WorkerOptions options = options_;
+  // The leader in this process tells how the job ended.
+  options.member.on_stop = [](const absl::Status&) {};
+  std::thread([options] {
+    const absl::Status status = RunWorker(options);
+    if (!status.ok()) LOG(ERROR) << status.message();
+  }).detach();
+  return absl::OkStatus();
+}
+
+}  // namespace paceline
