@@ -2,6 +2,8 @@
 
 #include "worker/strategy/parameter_server.h"
 
+#include <glog/logging.h>
+
 #include <cmath>
 #include <cstring>
 #include <memory>

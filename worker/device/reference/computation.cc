@@ -36,7 +36,7 @@ using LayerPtr = std::unique_ptr<LayerComputation<T>>;
 
 template <typename T>
 struct LayerEntry {
-  absl::string_view class_name;
+  const char* class_name;
   LayerPtr<T> (*make)(const LayerContext<T>&);
 };
 
@@ -83,7 +83,7 @@ using LossPtr = std::unique_ptr<LossComputation<T>>;
 
 template <typename T>
 struct LossEntry {
-  absl::string_view class_name;
+  const char* class_name;
   LossPtr<T> (*make)(const Loss&, bool);
 };
 
@@ -110,7 +110,7 @@ using MetricPtr = std::unique_ptr<MetricComputation<T>>;
 
 template <typename T>
 struct MetricEntry {
-  absl::string_view class_name;
+  const char* class_name;
   MetricPtr<T> (*make)(const Metric&);
 };
 

@@ -1,0 +1,263 @@
+// What collectives promise, over each transport and number of ranks.
+#include "worker/collective/collectives.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/status_macros.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/conformance/faulty_transport.h"
+#include "worker/collective/memory_transport.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+constexpr absl::Duration kTimeout = absl::Seconds(60);
+
+// Runs body(rank, collectives) on each rank at once; returns their results. A
+// rank that fails ends the group, as a strategy does.
+using Body = std::function<absl::Status(int rank, Collectives& collectives)>;
+std::vector<absl::Status> RunRanks(int world_size, const Body& body,
+                                   absl::Duration timeout = kTimeout,
+                                   int faulty_rank = -1, Fault fault = {}) {
+  MemoryGroup group(world_size, timeout);
+  std::vector<absl::Status> results(world_size);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < world_size; ++rank) {
+    threads.emplace_back([&, rank] {
+      FaultyTransport transport(group.MakeTransport(rank),
+                                rank == faulty_rank ? fault : Fault());
+      Collectives collectives(transport);
+      results[rank] = body(rank, collectives);
+      if (!results[rank].ok()) transport.Abort(results[rank]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+void ExpectAllOk(const std::vector<absl::Status>& results) {
+  for (const absl::Status& result : results) EXPECT_TRUE(result.ok()) << result;
+}
+
+// A value of a rank that tells rank and position, and makes sums inexact.
+template <typename T>
+T ValueOf(int rank, int64_t i) {
+  return static_cast<T>(std::sin(0.7 * rank + 0.1 * static_cast<double>(i)));
+}
+
+template <typename T>
+std::vector<T> ValuesOf(int rank, int64_t count) {
+  std::vector<T> values(count);
+  for (int64_t i = 0; i < count; ++i) values[i] = ValueOf<T>(rank, i);
+  return values;
+}
+
+double SumOf(int world_size, int64_t i) {
+  double sum = 0;
+  for (int rank = 0; rank < world_size; ++rank) sum += ValueOf<double>(rank, i);
+  return sum;
+}
+
+// By rank, what an all-reduce left.
+template <typename T>
+std::vector<std::vector<T>> AllReduced(int world_size, int64_t count,
+                                       ReduceOp op, WireType wire) {
+  std::vector<std::vector<T>> values(world_size);
+  ExpectAllOk(RunRanks(world_size, [&](int rank, Collectives& collectives) {
+    values[rank] = ValuesOf<T>(rank, count);
+    return collectives.AllReduce(absl::MakeSpan(values[rank]), op, wire);
+  }));
+  return values;
+}
+
+class CollectivesTest : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(WorldSizes, CollectivesTest,
+                         ::testing::Values(1, 2, 3, 4, 5, 7, 8, 16));
+
+constexpr int64_t kCounts[] = {0, 1, 5, 16, 17, 250, 5000, 70'001};
+
+TEST_P(CollectivesTest, AllReduceGivesAllRanksTheSum) {
+  const int world_size = GetParam();
+  for (const int64_t count : kCounts) {
+    const auto values =
+        AllReduced<float>(world_size, count, ReduceOp::kSum, WireType::kNative);
+    for (int64_t i = 0; i < count; ++i) {
+      ASSERT_NEAR(values[0][i], SumOf(world_size, i), 1e-5)
+          << count << " " << i;
+    }
+    EXPECT_THAT(values, Each(values[0])) << count;
+  }
+}
+
+TEST_P(CollectivesTest, AllReduceOfDoublesGivesTheMean) {
+  const int world_size = GetParam();
+  for (const int64_t count : kCounts) {
+    const auto values = AllReduced<double>(world_size, count, ReduceOp::kMean,
+                                           WireType::kNative);
+    for (int64_t i = 0; i < count; ++i) {
+      ASSERT_NEAR(values[0][i], SumOf(world_size, i) / world_size, 1e-13);
+    }
+    EXPECT_THAT(values, Each(values[0])) << count;
+  }
+}
+
+TEST_P(CollectivesTest, HalfPrecisionOnTheWireRoundsOnceAnExchange) {
+  const int world_size = GetParam();
+  // Rounding to 8 and 11 bits moves a value by at most half a unit of the last.
+  const std::pair<WireType, double> wires[] = {{WireType::kBFloat16, 0x1p-8},
+                                               {WireType::kFloat16, 0x1p-11}};
+  for (const auto& [wire, rounding] : wires) {
+    for (const int64_t count : kCounts) {
+      const auto values =
+          AllReduced<float>(world_size, count, ReduceOp::kSum, wire);
+      // Each of P roundings is of a sum of at most P values of at most 1.
+      const double tolerance = rounding * world_size * world_size;
+      for (int64_t i = 0; i < count; ++i) {
+        ASSERT_NEAR(values[0][i], SumOf(world_size, i), tolerance);
+      }
+      EXPECT_THAT(values, Each(values[0])) << count;
+    }
+  }
+}
+
+TEST_P(CollectivesTest, ARepeatGivesTheSameBits) {
+  for (const int64_t count : kCounts) {
+    EXPECT_EQ(AllReduced<float>(GetParam(), count, ReduceOp::kMean,
+                                WireType::kNative),
+              AllReduced<float>(GetParam(), count, ReduceOp::kMean,
+                                WireType::kNative));
+  }
+}
+
+TEST_P(CollectivesTest, ReduceScatterGivesEachRankItsPart) {
+  const int world_size = GetParam();
+  for (const int64_t count : kCounts) {
+    int64_t covered = 0;
+    std::vector<std::vector<double>> values(world_size);
+    ExpectAllOk(RunRanks(world_size, [&](int rank, Collectives& collectives) {
+      values[rank] = ValuesOf<double>(rank, count);
+      return collectives.ReduceScatter(absl::MakeSpan(values[rank]),
+                                       ReduceOp::kSum);
+    }));
+    for (int rank = 0; rank < world_size; ++rank) {
+      const Part part = PartOf(count, rank, world_size);
+      EXPECT_EQ(part.begin, covered);
+      covered += part.size;
+      for (int64_t i = part.begin; i < part.begin + part.size; ++i) {
+        ASSERT_NEAR(values[rank][i], SumOf(world_size, i), 1e-12);
+      }
+    }
+    EXPECT_EQ(covered, count);
+  }
+}
+
+TEST_P(CollectivesTest, AllGatherGivesEachRankAllParts) {
+  const int world_size = GetParam();
+  for (const int64_t count : kCounts) {
+    const std::vector<float> whole = ValuesOf<float>(3, count);
+    std::vector<std::vector<float>> values(world_size);
+    ExpectAllOk(RunRanks(world_size, [&](int rank, Collectives& collectives) {
+      values[rank].assign(count, -1);
+      const Part part = PartOf(count, rank, world_size);
+      std::copy_n(whole.begin() + part.begin, part.size,
+                  values[rank].begin() + part.begin);
+      return collectives.AllGather(absl::MakeSpan(values[rank]));
+    }));
+    EXPECT_THAT(values, Each(whole)) << count;
+  }
+}
+
+TEST_P(CollectivesTest, BroadcastGivesAllRanksTheRootsBytes) {
+  const int world_size = GetParam();
+  for (const size_t size : {0, 1, 100, 700'000}) {
+    const int root = world_size / 2;
+    std::vector<std::vector<std::byte>> data(world_size);
+    ExpectAllOk(RunRanks(world_size, [&](int rank, Collectives& collectives) {
+      data[rank].assign(size, std::byte{static_cast<uint8_t>(rank)});
+      return collectives.Broadcast(absl::MakeSpan(data[rank]), root);
+    }));
+    EXPECT_THAT(data, Each(data[root])) << size;
+  }
+}
+
+TEST_P(CollectivesTest, NobodyPassesABarrierBeforeAllHaveCome) {
+  const int world_size = GetParam();
+  std::atomic<int> arrived = 0;
+  ExpectAllOk(RunRanks(world_size, [&](int rank, Collectives& collectives) {
+    absl::SleepFor(absl::Milliseconds(rank));
+    ++arrived;
+    const absl::Status status = collectives.Barrier();
+    EXPECT_EQ(arrived, world_size);
+    return status;
+  }));
+}
+
+// Each rank's Nth exchange in turn, on a ring and directly.
+TEST_P(CollectivesTest, AFailureEndsAllRanksAndIsNamed) {
+  const int world_size = GetParam();
+  if (world_size == 1) GTEST_SKIP() << "one rank has nobody to lose";
+  for (const int64_t count : {100, 70'001}) {
+    for (int exchange = 0; exchange < world_size - 1; ++exchange) {
+      const int faulty = (exchange + 1) % world_size;
+      const auto results =
+          RunRanks(world_size,
+                   [&](int rank, Collectives& collectives) {
+                     std::vector<float> values = ValuesOf<float>(rank, count);
+                     RETURN_IF_ERROR(collectives.AllReduce(
+                         absl::MakeSpan(values), ReduceOp::kSum));
+                     return collectives.Barrier();
+                   },
+                   kTimeout, faulty, {exchange, absl::ZeroDuration()});
+      for (const absl::Status& result : results) {
+        EXPECT_THAT(std::string(result.message()),
+                    HasSubstr(absl::StrCat("replica ", faulty, " lost")));
+      }
+    }
+  }
+}
+
+TEST_P(CollectivesTest, ARankThatHangsIsNamedByAll) {
+  const int world_size = GetParam();
+  if (world_size == 1) GTEST_SKIP() << "one rank has nobody to wait for";
+  const int faulty = world_size - 1;
+  const auto results = RunRanks(
+      world_size,
+      [&](int rank, Collectives& collectives) {
+        std::vector<float> values = ValuesOf<float>(rank, 70'001);
+        return collectives.AllReduce(absl::MakeSpan(values), ReduceOp::kSum);
+      },
+      absl::Milliseconds(300), faulty,
+      {/*exchange=*/world_size - 2, absl::Milliseconds(1500)});
+  for (const absl::Status& result : results) {
+    EXPECT_EQ(result.code(), absl::StatusCode::kDeadlineExceeded);
+    EXPECT_THAT(std::string(result.message()),
+                HasSubstr(absl::StrCat("replica ", faulty, " did not come")));
+  }
+}
+
+TEST(CollectivesErrorTest, DifferentSizesAreRefused) {
+  const auto results = RunRanks(2, [&](int rank, Collectives& collectives) {
+    std::vector<float> values(100 + rank);
+    return collectives.AllReduce(absl::MakeSpan(values), ReduceOp::kSum);
+  });
+  for (const absl::Status& result : results) {
+    EXPECT_EQ(result.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(result.message()), HasSubstr("which expects"));
+  }
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,236 @@
+#include "worker/collective/collectives.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "common/base/status_macros.h"
+#include "worker/collective/reduce_kernels.h"
+
+namespace paceline {
+namespace {
+
+// Bytes that each rank sends directly at most: above, a ring takes less time.
+constexpr size_t kMaxDirectBytes = 16 << 10;
+// Of a broadcast.
+constexpr size_t kSegmentBytes = 256 << 10;
+// Elements that parts are cut at multiples of.
+constexpr int64_t kPartAlignment = 16;
+
+// How values of type T are written into messages.
+template <typename T>
+struct NativeCodec {
+  using Wire = T;
+  static const Wire* Encode(const T* values, int64_t /*count*/,
+                            std::byte* /*scratch*/) {
+    return values;
+  }
+  static void Copy(const Wire* from, T* to, int64_t count) {
+    std::memcpy(to, from, count * sizeof(T));
+  }
+  static void Add(const Wire* from, T* to, int64_t count) {
+    AddTo(to, from, count);
+  }
+};
+
+template <void (*kEncode)(const float*, uint16_t*, int64_t),
+          void (*kCopy)(const uint16_t*, float*, int64_t),
+          void (*kAdd)(const uint16_t*, float*, int64_t)>
+struct HalfCodec {
+  using Wire = uint16_t;
+  static const Wire* Encode(const float* values, int64_t count,
+                            std::byte* scratch) {
+    Wire* wire = reinterpret_cast<Wire*>(scratch);
+    kEncode(values, wire, count);
+    return wire;
+  }
+  static void Copy(const Wire* from, float* to, int64_t count) {
+    kCopy(from, to, count);
+  }
+  static void Add(const Wire* from, float* to, int64_t count) {
+    kAdd(from, to, count);
+  }
+};
+using Float16Codec = HalfCodec<ToFloat16, FromFloat16, AddFloat16>;
+using BFloat16Codec = HalfCodec<ToBFloat16, FromBFloat16, AddBFloat16>;
+
+// Calls body(Codec()) with the codec for T and `wire`.
+template <typename T, typename Body>
+absl::Status WithCodec(WireType wire, Body body) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (wire == WireType::kFloat16) return body(Float16Codec());
+    if (wire == WireType::kBFloat16) return body(BFloat16Codec());
+  }
+  return body(NativeCodec<T>());
+}
+
+template <typename Wire>
+absl::Span<const std::byte> BytesOf(const Wire* values, int64_t count) {
+  return {reinterpret_cast<const std::byte*>(values), count * sizeof(Wire)};
+}
+
+template <typename T>
+void DivideForMean(T* values, int64_t count, ReduceOp op, int world_size) {
+  if (op == ReduceOp::kMean) Divide(values, count, static_cast<T>(world_size));
+}
+
+void DropAll(size_t, absl::Span<const std::byte>) {}
+
+}  // namespace
+
+Part PartOf(int64_t count, int rank, int world_size) {
+  const int64_t units = (count + kPartAlignment - 1) / kPartAlignment;
+  const int64_t begin =
+      std::min(count, units * rank / world_size * kPartAlignment);
+  const int64_t end =
+      std::min(count, units * (rank + 1) / world_size * kPartAlignment);
+  return {begin, end - begin};
+}
+
+int Collectives::Around(int distance) const {
+  const int size = world_size();
+  return ((rank() + distance) % size + size) % size;
+}
+
+std::byte* Collectives::Scratch(size_t size) {
+  if (scratch_.size() < size) scratch_.resize(size);
+  return scratch_.data();
+}
+
+template <typename T>
+absl::Status Collectives::AllReduce(absl::Span<T> values, ReduceOp op,
+                                    WireType wire) {
+  if (world_size() == 1) return absl::OkStatus();
+  const size_t sent = values.size() * sizeof(T) * (world_size() - 1);
+  if (wire == WireType::kNative && sent <= kMaxDirectBytes) {
+    return AllReduceDirect(values, op);
+  }
+  RETURN_IF_ERROR(ReduceScatter(values, op, wire));
+  return AllGather(values, wire);
+}
+
+template <typename T>
+absl::Status Collectives::AllReduceDirect(absl::Span<T> values, ReduceOp op) {
+  const int64_t count = static_cast<int64_t>(values.size());
+  const size_t size = count * sizeof(T);
+  if (size == 0) return absl::OkStatus();
+  // One after the other, by rank.
+  std::byte* all = Scratch(size * world_size());
+  std::memcpy(all + size * rank(), values.data(), size);
+  for (int distance = 1; distance < world_size(); ++distance) {
+    const int from = Around(-distance);
+    RETURN_IF_ERROR(transport_.Exchange(
+        Around(distance), BytesOf(values.data(), count), from, size,
+        [&](size_t offset, absl::Span<const std::byte> data) {
+          std::memcpy(all + size * from + offset, data.data(), data.size());
+        }));
+  }
+  std::memcpy(values.data(), all, size);
+  for (int from = 1; from < world_size(); ++from) {
+    AddTo(values.data(), reinterpret_cast<const T*>(all + size * from), count);
+  }
+  DivideForMean(values.data(), count, op, world_size());
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status Collectives::ReduceScatter(absl::Span<T> values, ReduceOp op,
+                                        WireType wire) {
+  const int64_t count = static_cast<int64_t>(values.size());
+  return WithCodec<T>(wire, [&](auto codec) -> absl::Status {
+    using Codec = decltype(codec);
+    using Wire = typename Codec::Wire;
+    for (int step = 0; step + 1 < world_size(); ++step) {
+      const Part out = PartOf(count, Around(-step - 1), world_size());
+      const Part in = PartOf(count, Around(-step - 2), world_size());
+      const Wire* message = Codec::Encode(values.data() + out.begin, out.size,
+                                          Scratch(out.size * sizeof(T)));
+      T* to = values.data() + in.begin;
+      RETURN_IF_ERROR(transport_.Exchange(
+          Around(1), BytesOf(message, out.size), Around(-1),
+          in.size * sizeof(Wire),
+          [&](size_t offset, absl::Span<const std::byte> data) {
+            Codec::Add(reinterpret_cast<const Wire*>(data.data()),
+                       to + offset / sizeof(Wire), data.size() / sizeof(Wire));
+          }));
+    }
+    const Part own = PartOf(count, rank(), world_size());
+    DivideForMean(values.data() + own.begin, own.size, op, world_size());
+    return absl::OkStatus();
+  });
+}
+
+template <typename T>
+absl::Status Collectives::AllGather(absl::Span<T> values, WireType wire) {
+  const int64_t count = static_cast<int64_t>(values.size());
+  return WithCodec<T>(wire, [&](auto codec) -> absl::Status {
+    using Codec = decltype(codec);
+    using Wire = typename Codec::Wire;
+    for (int step = 0; step + 1 < world_size(); ++step) {
+      const Part out = PartOf(count, Around(-step), world_size());
+      const Part in = PartOf(count, Around(-step - 1), world_size());
+      T* own = values.data() + out.begin;
+      const Wire* message =
+          Codec::Encode(own, out.size, Scratch(out.size * sizeof(T)));
+      // What was rounded for the others is rounded here too.
+      if (step == 0 && sizeof(Wire) != sizeof(T)) {
+        Codec::Copy(message, own, out.size);
+      }
+      T* to = values.data() + in.begin;
+      RETURN_IF_ERROR(transport_.Exchange(
+          Around(1), BytesOf(message, out.size), Around(-1),
+          in.size * sizeof(Wire),
+          [&](size_t offset, absl::Span<const std::byte> data) {
+            Codec::Copy(reinterpret_cast<const Wire*>(data.data()),
+                        to + offset / sizeof(Wire), data.size() / sizeof(Wire));
+          }));
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Collectives::Broadcast(absl::Span<std::byte> data, int root) {
+  // Along the chain, the root is the first.
+  const int position = Around(-root);
+  const bool is_first = position == 0;
+  const bool is_last = position == world_size() - 1;
+  const size_t segment_count =
+      (data.size() + kSegmentBytes - 1) / kSegmentBytes;
+  const auto segment = [&](size_t index) {
+    return data.subspan(index * kSegmentBytes, kSegmentBytes);
+  };
+  // Takes segment i while it passes segment i - 1 on; the root has all already.
+  const size_t lag = is_first ? 0 : 1;
+  for (size_t i = 0; i < segment_count + lag; ++i) {
+    absl::Span<std::byte> out, in;
+    if (!is_last && i >= lag) out = segment(i - lag);
+    if (!is_first && i < segment_count) in = segment(i);
+    RETURN_IF_ERROR(transport_.Exchange(
+        Around(1), out, Around(-1), in.size(),
+        [&](size_t offset, absl::Span<const std::byte> piece) {
+          std::memcpy(in.data() + offset, piece.data(), piece.size());
+        }));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Collectives::Barrier() {
+  const std::byte token{1};
+  for (int distance = 1; distance < world_size(); distance *= 2) {
+    RETURN_IF_ERROR(transport_.Exchange(Around(distance), {&token, 1},
+                                        Around(-distance), 1, DropAll));
+  }
+  return absl::OkStatus();
+}
+
+#define PACELINE_INSTANTIATE(T)                                             \
+  template absl::Status Collectives::AllReduce(absl::Span<T>, ReduceOp,     \
+                                               WireType);                   \
+  template absl::Status Collectives::ReduceScatter(absl::Span<T>, ReduceOp, \
+                                                   WireType);               \
+  template absl::Status Collectives::AllGather(absl::Span<T>, WireType)
+PACELINE_INSTANTIATE(float);
+PACELINE_INSTANTIATE(double);
+#undef PACELINE_INSTANTIATE
+
+}  // namespace paceline
