@@ -1,12 +1,17 @@
 // What collectives promise, over each transport and number of ranks.
 #include "worker/collective/collectives.h"
 
+#include <glog/logging.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +22,7 @@
 #include "gtest/gtest.h"
 #include "tests/conformance/faulty_transport.h"
 #include "worker/collective/memory_transport.h"
+#include "worker/collective/shared_memory_transport.h"
 
 namespace paceline {
 namespace {
@@ -26,13 +32,63 @@ using ::testing::HasSubstr;
 
 constexpr absl::Duration kTimeout = absl::Seconds(60);
 
+// A group of ranks, each to be run by a thread of its own.
+class Group {
+ public:
+  virtual ~Group() = default;
+  virtual std::unique_ptr<Transport> MakeTransport(int rank) = 0;
+};
+
+class InMemory : public Group {
+ public:
+  InMemory(int world_size, absl::Duration timeout)
+      : group_(world_size, timeout) {}
+  std::unique_ptr<Transport> MakeTransport(int rank) override {
+    return group_.MakeTransport(rank);
+  }
+
+ private:
+  MemoryGroup group_;
+};
+
+// Each rank maps all regions anew, as processes do.
+class InSharedMemory : public Group {
+ public:
+  InSharedMemory(int world_size, absl::Duration timeout) : timeout_(timeout) {
+    for (int rank = 0; rank < world_size; ++rank) {
+      auto region = SharedMemoryTransport::MakeRegion(rank, world_size, 0);
+      CHECK(region.ok()) << region.status();
+      regions_.push_back(*std::move(region));
+    }
+  }
+  std::unique_ptr<Transport> MakeTransport(int rank) override {
+    SharedMemoryOptions options;
+    options.rank = rank;
+    options.timeout = timeout_;
+    std::vector<SharedRegion> regions;
+    for (const SharedRegion& made : regions_) {
+      options.names.push_back(absl::StrCat("replica ", options.names.size()));
+      auto region = SharedRegion::Open(dup(made.fd()));
+      CHECK(region.ok()) << region.status();
+      regions.push_back(*std::move(region));
+    }
+    auto transport =
+        SharedMemoryTransport::Create(std::move(options), std::move(regions));
+    CHECK(transport.ok()) << transport.status();
+    return *std::move(transport);
+  }
+
+ private:
+  const absl::Duration timeout_;
+  std::vector<SharedRegion> regions_;
+};
+
 // Runs body(rank, collectives) on each rank at once; returns their results. A
 // rank that fails ends the group, as a strategy does.
 using Body = std::function<absl::Status(int rank, Collectives& collectives)>;
-std::vector<absl::Status> RunRanks(int world_size, const Body& body,
-                                   absl::Duration timeout = kTimeout,
-                                   int faulty_rank = -1, Fault fault = {}) {
-  MemoryGroup group(world_size, timeout);
+std::vector<absl::Status> RunRanks(Group& group, int world_size,
+                                   const Body& body, int faulty_rank = -1,
+                                   Fault fault = {}) {
   std::vector<absl::Status> results(world_size);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < world_size; ++rank) {
@@ -71,31 +127,61 @@ double SumOf(int world_size, int64_t i) {
   return sum;
 }
 
-// By rank, what an all-reduce left.
-template <typename T>
-std::vector<std::vector<T>> AllReduced(int world_size, int64_t count,
-                                       ReduceOp op, WireType wire) {
-  std::vector<std::vector<T>> values(world_size);
-  ExpectAllOk(RunRanks(world_size, [&](int rank, Collectives& collectives) {
-    values[rank] = ValuesOf<T>(rank, count);
-    return collectives.AllReduce(absl::MakeSpan(values[rank]), op, wire);
-  }));
-  return values;
+using MakeGroup = std::unique_ptr<Group> (*)(int, absl::Duration);
+
+template <typename G>
+std::unique_ptr<Group> Make(int world_size, absl::Duration timeout) {
+  return std::make_unique<G>(world_size, timeout);
 }
 
-class CollectivesTest : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(WorldSizes, CollectivesTest,
-                         ::testing::Values(1, 2, 3, 4, 5, 7, 8, 16));
+struct TransportCase {
+  const char* name;
+  MakeGroup make;
+};
+constexpr TransportCase kTransports[] = {
+    {"Memory", Make<InMemory>}, {"SharedMemory", Make<InSharedMemory>}};
+
+class CollectivesTest
+    : public ::testing::TestWithParam<std::tuple<TransportCase, int>> {
+ protected:
+  int world_size() const { return std::get<int>(GetParam()); }
+
+  std::vector<absl::Status> Run(const Body& body,
+                                absl::Duration timeout = kTimeout,
+                                int faulty_rank = -1, Fault fault = {}) {
+    const auto group =
+        std::get<TransportCase>(GetParam()).make(world_size(), timeout);
+    return RunRanks(*group, world_size(), body, faulty_rank, fault);
+  }
+
+  // By rank, what an all-reduce left.
+  template <typename T>
+  std::vector<std::vector<T>> AllReduced(int64_t count, ReduceOp op,
+                                         WireType wire = WireType::kNative) {
+    std::vector<std::vector<T>> values(world_size());
+    ExpectAllOk(Run([&](int rank, Collectives& collectives) {
+      values[rank] = ValuesOf<T>(rank, count);
+      return collectives.AllReduce(absl::MakeSpan(values[rank]), op, wire);
+    }));
+    return values;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, CollectivesTest,
+                         ::testing::Combine(::testing::ValuesIn(kTransports),
+                                            ::testing::Values(1, 2, 3, 4, 5, 7,
+                                                              8, 16)),
+                         [](const auto& info) {
+                           return absl::StrCat(std::get<0>(info.param).name,
+                                               std::get<1>(info.param));
+                         });
 
 constexpr int64_t kCounts[] = {0, 1, 5, 16, 17, 250, 5000, 70'001};
 
 TEST_P(CollectivesTest, AllReduceGivesAllRanksTheSum) {
-  const int world_size = GetParam();
   for (const int64_t count : kCounts) {
-    const auto values =
-        AllReduced<float>(world_size, count, ReduceOp::kSum, WireType::kNative);
+    const auto values = AllReduced<float>(count, ReduceOp::kSum);
     for (int64_t i = 0; i < count; ++i) {
-      ASSERT_NEAR(values[0][i], SumOf(world_size, i), 1e-5)
+      ASSERT_NEAR(values[0][i], SumOf(world_size(), i), 1e-5)
           << count << " " << i;
     }
     EXPECT_THAT(values, Each(values[0])) << count;
@@ -103,30 +189,26 @@ TEST_P(CollectivesTest, AllReduceGivesAllRanksTheSum) {
 }
 
 TEST_P(CollectivesTest, AllReduceOfDoublesGivesTheMean) {
-  const int world_size = GetParam();
   for (const int64_t count : kCounts) {
-    const auto values = AllReduced<double>(world_size, count, ReduceOp::kMean,
-                                           WireType::kNative);
+    const auto values = AllReduced<double>(count, ReduceOp::kMean);
     for (int64_t i = 0; i < count; ++i) {
-      ASSERT_NEAR(values[0][i], SumOf(world_size, i) / world_size, 1e-13);
+      ASSERT_NEAR(values[0][i], SumOf(world_size(), i) / world_size(), 1e-13);
     }
     EXPECT_THAT(values, Each(values[0])) << count;
   }
 }
 
 TEST_P(CollectivesTest, HalfPrecisionOnTheWireRoundsOnceAnExchange) {
-  const int world_size = GetParam();
   // Rounding to 8 and 11 bits moves a value by at most half a unit of the last.
   const std::pair<WireType, double> wires[] = {{WireType::kBFloat16, 0x1p-8},
                                                {WireType::kFloat16, 0x1p-11}};
   for (const auto& [wire, rounding] : wires) {
     for (const int64_t count : kCounts) {
-      const auto values =
-          AllReduced<float>(world_size, count, ReduceOp::kSum, wire);
+      const auto values = AllReduced<float>(count, ReduceOp::kSum, wire);
       // Each of P roundings is of a sum of at most P values of at most 1.
-      const double tolerance = rounding * world_size * world_size;
+      const double tolerance = rounding * world_size() * world_size();
       for (int64_t i = 0; i < count; ++i) {
-        ASSERT_NEAR(values[0][i], SumOf(world_size, i), tolerance);
+        ASSERT_NEAR(values[0][i], SumOf(world_size(), i), tolerance);
       }
       EXPECT_THAT(values, Each(values[0])) << count;
     }
@@ -135,29 +217,26 @@ TEST_P(CollectivesTest, HalfPrecisionOnTheWireRoundsOnceAnExchange) {
 
 TEST_P(CollectivesTest, ARepeatGivesTheSameBits) {
   for (const int64_t count : kCounts) {
-    EXPECT_EQ(AllReduced<float>(GetParam(), count, ReduceOp::kMean,
-                                WireType::kNative),
-              AllReduced<float>(GetParam(), count, ReduceOp::kMean,
-                                WireType::kNative));
+    EXPECT_EQ(AllReduced<float>(count, ReduceOp::kMean),
+              AllReduced<float>(count, ReduceOp::kMean));
   }
 }
 
 TEST_P(CollectivesTest, ReduceScatterGivesEachRankItsPart) {
-  const int world_size = GetParam();
   for (const int64_t count : kCounts) {
     int64_t covered = 0;
-    std::vector<std::vector<double>> values(world_size);
-    ExpectAllOk(RunRanks(world_size, [&](int rank, Collectives& collectives) {
+    std::vector<std::vector<double>> values(world_size());
+    ExpectAllOk(Run([&](int rank, Collectives& collectives) {
       values[rank] = ValuesOf<double>(rank, count);
       return collectives.ReduceScatter(absl::MakeSpan(values[rank]),
                                        ReduceOp::kSum);
     }));
-    for (int rank = 0; rank < world_size; ++rank) {
-      const Part part = PartOf(count, rank, world_size);
+    for (int rank = 0; rank < world_size(); ++rank) {
+      const Part part = PartOf(count, rank, world_size());
       EXPECT_EQ(part.begin, covered);
       covered += part.size;
       for (int64_t i = part.begin; i < part.begin + part.size; ++i) {
-        ASSERT_NEAR(values[rank][i], SumOf(world_size, i), 1e-12);
+        ASSERT_NEAR(values[rank][i], SumOf(world_size(), i), 1e-12);
       }
     }
     EXPECT_EQ(covered, count);
@@ -165,13 +244,12 @@ TEST_P(CollectivesTest, ReduceScatterGivesEachRankItsPart) {
 }
 
 TEST_P(CollectivesTest, AllGatherGivesEachRankAllParts) {
-  const int world_size = GetParam();
   for (const int64_t count : kCounts) {
     const std::vector<float> whole = ValuesOf<float>(3, count);
-    std::vector<std::vector<float>> values(world_size);
-    ExpectAllOk(RunRanks(world_size, [&](int rank, Collectives& collectives) {
+    std::vector<std::vector<float>> values(world_size());
+    ExpectAllOk(Run([&](int rank, Collectives& collectives) {
       values[rank].assign(count, -1);
-      const Part part = PartOf(count, rank, world_size);
+      const Part part = PartOf(count, rank, world_size());
       std::copy_n(whole.begin() + part.begin, part.size,
                   values[rank].begin() + part.begin);
       return collectives.AllGather(absl::MakeSpan(values[rank]));
@@ -181,11 +259,10 @@ TEST_P(CollectivesTest, AllGatherGivesEachRankAllParts) {
 }
 
 TEST_P(CollectivesTest, BroadcastGivesAllRanksTheRootsBytes) {
-  const int world_size = GetParam();
   for (const size_t size : {0, 1, 100, 700'000}) {
-    const int root = world_size / 2;
-    std::vector<std::vector<std::byte>> data(world_size);
-    ExpectAllOk(RunRanks(world_size, [&](int rank, Collectives& collectives) {
+    const int root = world_size() / 2;
+    std::vector<std::vector<std::byte>> data(world_size());
+    ExpectAllOk(Run([&](int rank, Collectives& collectives) {
       data[rank].assign(size, std::byte{static_cast<uint8_t>(rank)});
       return collectives.Broadcast(absl::MakeSpan(data[rank]), root);
     }));
@@ -194,33 +271,30 @@ TEST_P(CollectivesTest, BroadcastGivesAllRanksTheRootsBytes) {
 }
 
 TEST_P(CollectivesTest, NobodyPassesABarrierBeforeAllHaveCome) {
-  const int world_size = GetParam();
   std::atomic<int> arrived = 0;
-  ExpectAllOk(RunRanks(world_size, [&](int rank, Collectives& collectives) {
+  ExpectAllOk(Run([&](int rank, Collectives& collectives) {
     absl::SleepFor(absl::Milliseconds(rank));
     ++arrived;
     const absl::Status status = collectives.Barrier();
-    EXPECT_EQ(arrived, world_size);
+    EXPECT_EQ(arrived, world_size());
     return status;
   }));
 }
 
 // Each rank's Nth exchange in turn, on a ring and directly.
 TEST_P(CollectivesTest, AFailureEndsAllRanksAndIsNamed) {
-  const int world_size = GetParam();
-  if (world_size == 1) GTEST_SKIP() << "one rank has nobody to lose";
+  if (world_size() == 1) GTEST_SKIP() << "one rank has nobody to lose";
   for (const int64_t count : {100, 70'001}) {
-    for (int exchange = 0; exchange < world_size - 1; ++exchange) {
-      const int faulty = (exchange + 1) % world_size;
-      const auto results =
-          RunRanks(world_size,
-                   [&](int rank, Collectives& collectives) {
-                     std::vector<float> values = ValuesOf<float>(rank, count);
-                     RETURN_IF_ERROR(collectives.AllReduce(
-                         absl::MakeSpan(values), ReduceOp::kSum));
-                     return collectives.Barrier();
-                   },
-                   kTimeout, faulty, {exchange, absl::ZeroDuration()});
+    for (int exchange = 0; exchange < world_size() - 1; ++exchange) {
+      const int faulty = (exchange + 1) % world_size();
+      const auto results = Run(
+          [&](int rank, Collectives& collectives) {
+            std::vector<float> values = ValuesOf<float>(rank, count);
+            RETURN_IF_ERROR(
+                collectives.AllReduce(absl::MakeSpan(values), ReduceOp::kSum));
+            return collectives.Barrier();
+          },
+          kTimeout, faulty, {exchange, absl::ZeroDuration()});
       for (const absl::Status& result : results) {
         EXPECT_THAT(std::string(result.message()),
                     HasSubstr(absl::StrCat("replica ", faulty, " lost")));
@@ -230,17 +304,15 @@ TEST_P(CollectivesTest, AFailureEndsAllRanksAndIsNamed) {
 }
 
 TEST_P(CollectivesTest, ARankThatHangsIsNamedByAll) {
-  const int world_size = GetParam();
-  if (world_size == 1) GTEST_SKIP() << "one rank has nobody to wait for";
-  const int faulty = world_size - 1;
-  const auto results = RunRanks(
-      world_size,
+  if (world_size() == 1) GTEST_SKIP() << "one rank has nobody to wait for";
+  const int faulty = world_size() - 1;
+  const auto results = Run(
       [&](int rank, Collectives& collectives) {
         std::vector<float> values = ValuesOf<float>(rank, 70'001);
         return collectives.AllReduce(absl::MakeSpan(values), ReduceOp::kSum);
       },
       absl::Milliseconds(300), faulty,
-      {/*exchange=*/world_size - 2, absl::Milliseconds(1500)});
+      {/*exchange=*/world_size() - 2, absl::Milliseconds(1500)});
   for (const absl::Status& result : results) {
     EXPECT_EQ(result.code(), absl::StatusCode::kDeadlineExceeded);
     EXPECT_THAT(std::string(result.message()),
@@ -248,8 +320,9 @@ TEST_P(CollectivesTest, ARankThatHangsIsNamedByAll) {
   }
 }
 
-TEST(CollectivesErrorTest, DifferentSizesAreRefused) {
-  const auto results = RunRanks(2, [&](int rank, Collectives& collectives) {
+TEST_P(CollectivesTest, DifferentSizesAreRefused) {
+  if (world_size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const auto results = Run([&](int rank, Collectives& collectives) {
     std::vector<float> values(100 + rank);
     return collectives.AllReduce(absl::MakeSpan(values), ReduceOp::kSum);
   });

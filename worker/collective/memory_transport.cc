@@ -21,34 +21,17 @@ class MemoryTransport : public Transport {
   absl::Status Exchange(int to, absl::Span<const std::byte> out, int from,
                         size_t in_size, Sink sink) override {
     const absl::Time deadline = MonotonicNow() + group_.timeout_;
-    absl::Span<const std::byte> message;
     {
       MutexLock lock(group_.mutex_);
       RETURN_IF_ERROR(group_.aborted_);
       if (!out.empty()) {
-        group_.MailboxOf(rank_, to) = {true, out};
+        group_.MailboxOf(rank_, to) = {Mailbox::State::kFull, out};
         group_.changed_.NotifyAll();
       }
-      if (in_size > 0) {
-        MemoryGroup::Mailbox& in = group_.MailboxOf(from, rank_);
-        RETURN_IF_ERROR(group_.WaitUntil(rank_, from, in, true, deadline));
-        message = in.message;
-      }
     }
-    if (message.size() != in_size) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(NameOf(from), " sent ", message.size(), " bytes to ",
-                       NameOf(rank_), ", which expects ", in_size));
-    }
-    if (in_size > 0) sink(0, message);
-    MutexLock lock(group_.mutex_);
-    if (in_size > 0) {
-      group_.MailboxOf(from, rank_).is_full = false;
-      group_.changed_.NotifyAll();
-    }
-    if (out.empty()) return absl::OkStatus();
-    return group_.WaitUntil(rank_, to, group_.MailboxOf(rank_, to), false,
-                            deadline);
+    const absl::Status received =
+        in_size > 0 ? Receive(from, in_size, sink, deadline) : absl::OkStatus();
+    return out.empty() ? received : AwaitTaken(to, received, deadline);
   }
 
   void Abort(const absl::Status& reason) override {
@@ -58,6 +41,46 @@ class MemoryTransport : public Transport {
   }
 
  private:
+  using Mailbox = MemoryGroup::Mailbox;
+
+  absl::Status Receive(int from, size_t size, Sink sink, absl::Time deadline) {
+    Mailbox* mailbox = nullptr;
+    absl::Span<const std::byte> message;
+    {
+      MutexLock lock(group_.mutex_);
+      mailbox = &group_.MailboxOf(from, rank_);
+      RETURN_IF_ERROR(group_.WaitUntil(rank_, from, *mailbox,
+                                       Mailbox::State::kFull, deadline));
+      mailbox->state = Mailbox::State::kBeingRead;
+      message = mailbox->message;
+    }
+    if (message.size() == size) sink(0, message);
+    MutexLock lock(group_.mutex_);
+    mailbox->state = Mailbox::State::kEmpty;
+    group_.changed_.NotifyAll();
+    if (message.size() == size) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat(NameOf(from), " sent ", message.size(), " bytes to ",
+                     NameOf(rank_), ", which expects ", size));
+  }
+
+  // Waits until the message was taken. If something went wrong, takes it back:
+  // its memory is the caller's again in any case.
+  absl::Status AwaitTaken(int to, absl::Status status, absl::Time deadline) {
+    MutexLock lock(group_.mutex_);
+    Mailbox& mailbox = group_.MailboxOf(rank_, to);
+    if (status.ok()) {
+      status = group_.WaitUntil(rank_, to, mailbox, Mailbox::State::kEmpty,
+                                deadline);
+    }
+    // Reading is computing: it waits for nobody.
+    while (mailbox.state == Mailbox::State::kBeingRead) {
+      group_.changed_.WaitFor(group_.mutex_, absl::Seconds(1));
+    }
+    mailbox.state = Mailbox::State::kEmpty;
+    return status;
+  }
+
   MemoryGroup& group_;
   const int rank_;
 };
@@ -75,8 +98,8 @@ std::unique_ptr<Transport> MemoryGroup::MakeTransport(int rank) {
 }
 
 absl::Status MemoryGroup::WaitUntil(int rank, int other, const Mailbox& mailbox,
-                                    bool is_full, absl::Time deadline) {
-  while (mailbox.is_full != is_full) {
+                                    Mailbox::State state, absl::Time deadline) {
+  while (mailbox.state != state) {
     RETURN_IF_ERROR(aborted_);
     const absl::Duration left = deadline - MonotonicNow();
     if (left <= absl::ZeroDuration()) {

@@ -28,17 +28,17 @@ class MemoryGroup {
 
   // What is under way from one rank to another.
   struct Mailbox {
-    bool is_full = false;
+    enum class State { kEmpty, kFull, kBeingRead };
+    State state = State::kEmpty;
     absl::Span<const std::byte> message;
   };
 
   Mailbox& MailboxOf(int from, int to) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return mailboxes_[from * world_size_ + to];
   }
-  // Has `rank` wait for `other` until the mailbox between them is full, or
-  // empty.
+  // Has `rank` wait for `other` until the mailbox between them is in a state.
   absl::Status WaitUntil(int rank, int other, const Mailbox& mailbox,
-                         bool is_full, absl::Time deadline)
+                         Mailbox::State state, absl::Time deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The rank at the end of the chain of those who wait for each other.
   int Culprit(int rank) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

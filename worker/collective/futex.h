@@ -1,0 +1,33 @@
+// Waiting for a word in memory that processes share; see futex(2).
+#ifndef PACELINE_WORKER_COLLECTIVE_FUTEX_H_
+#define PACELINE_WORKER_COLLECTIVE_FUTEX_H_
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+#include <ctime>
+
+#include "absl/time/time.h"
+
+namespace paceline {
+
+// Sleeps until woken, or `timeout`, if `word` still is `expected`. Wakes up
+// spuriously.
+inline void FutexWait(std::atomic<uint32_t>& word, uint32_t expected,
+                      absl::Duration timeout) {
+  const timespec time = absl::ToTimespec(timeout);
+  syscall(SYS_futex, &word, FUTEX_WAIT, expected, &time, nullptr, 0);
+}
+
+// Wakes all who wait for the word.
+inline void FutexWake(std::atomic<uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_COLLECTIVE_FUTEX_H_

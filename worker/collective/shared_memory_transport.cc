@@ -1,0 +1,279 @@
+#include "worker/collective/shared_memory_transport.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
+#include "common/base/status_macros.h"
+#include "worker/collective/futex.h"
+
+namespace paceline {
+namespace {
+
+// "paceline", and the version of this layout in the last byte.
+constexpr uint64_t kMagic = 0x706163656c696e01;
+constexpr size_t kPageSize = 4096;
+// Pieces under way from one rank to another.
+constexpr uint32_t kSlots = 2;
+// Bytes of a staged piece: both halves of the staging area stay in a cache.
+constexpr size_t kStagedBytes = 128 << 10;
+constexpr size_t kMaxReasonBytes = 1024;
+
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+}  // namespace
+
+struct SharedMemoryTransport::Header {
+  uint64_t magic;
+  uint32_t rank;
+  uint32_t world_size;
+  // Grows with each event for this rank, who sleeps on it.
+  alignas(64) std::atomic<uint32_t> bell;
+  std::atomic<uint32_t> is_asleep;
+  // Whom this rank waits for, plus 1; 0: nobody.
+  std::atomic<uint32_t> waits_for;
+  // 0: not aborted, 1: `reason` is being written, 2: aborted.
+  alignas(64) std::atomic<uint32_t> aborted;
+  int32_t reason_code;
+  char reason[kMaxReasonBytes];
+};
+
+struct SharedMemoryTransport::Mailbox {
+  struct Slot {
+    // Of the piece, from the start of the region, and of the whole message.
+    uint64_t offset;
+    uint64_t size;
+    uint64_t message_size;
+  };
+  // Pieces described, and pieces taken, since the start; both wrap around.
+  alignas(64) std::atomic<uint32_t> sent;
+  Slot slots[kSlots];
+  alignas(64) std::atomic<uint32_t> taken;
+};
+
+struct SharedMemoryTransport::Layout {
+  explicit Layout(int world_size) {
+    const size_t end = sizeof(Header) + sizeof(Mailbox) * world_size;
+    staging = (end + kPageSize - 1) / kPageSize * kPageSize;
+    payload = staging + kSlots * kStagedBytes;
+  }
+  size_t staging;
+  size_t payload;
+};
+
+struct SharedMemoryTransport::Outgoing {
+  int to;
+  absl::Span<const std::byte> message;
+  size_t done = 0;
+  bool is_taken = false;
+};
+
+struct SharedMemoryTransport::Incoming {
+  int from;
+  size_t size;
+  size_t done = 0;
+};
+
+absl::StatusOr<SharedRegion> SharedMemoryTransport::MakeRegion(
+    int rank, int world_size, size_t payload_size) {
+  ASSIGN_OR_RETURN(
+      SharedRegion region,
+      SharedRegion::Create(Layout(world_size).payload + payload_size));
+  std::byte* memory = region.memory().data();
+  Header* header = new (memory) Header();
+  header->rank = static_cast<uint32_t>(rank);
+  header->world_size = static_cast<uint32_t>(world_size);
+  for (int peer = 0; peer < world_size; ++peer) {
+    new (memory + sizeof(Header) + sizeof(Mailbox) * peer) Mailbox();
+  }
+  header->magic = kMagic;
+  return region;
+}
+
+absl::StatusOr<std::unique_ptr<SharedMemoryTransport>>
+SharedMemoryTransport::Create(SharedMemoryOptions options,
+                              std::vector<SharedRegion> regions) {
+  std::unique_ptr<SharedMemoryTransport> transport(
+      new SharedMemoryTransport(std::move(options), std::move(regions)));
+  const int world_size = transport->world_size();
+  for (int rank = 0; rank < world_size; ++rank) {
+    const size_t size = transport->regions_[rank].memory().size();
+    const Header& header = transport->header(rank);
+    if (size < Layout(world_size).payload || header.magic != kMagic ||
+        header.rank != static_cast<uint32_t>(rank) ||
+        header.world_size != static_cast<uint32_t>(world_size)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("shared memory of ", transport->NameOf(rank),
+                       ": expected rank ", rank, " of ", world_size));
+    }
+  }
+  return transport;
+}
+
+SharedMemoryTransport::SharedMemoryTransport(SharedMemoryOptions options,
+                                             std::vector<SharedRegion> regions)
+    : options_(std::move(options)), regions_(std::move(regions)) {}
+
+SharedMemoryTransport::~SharedMemoryTransport() = default;
+
+absl::Span<std::byte> SharedMemoryTransport::payload() const {
+  return regions_[rank()].memory().subspan(Layout(world_size()).payload);
+}
+
+SharedMemoryTransport::Header& SharedMemoryTransport::header(int rank) const {
+  return *reinterpret_cast<Header*>(regions_[rank].memory().data());
+}
+
+SharedMemoryTransport::Mailbox& SharedMemoryTransport::mailbox(int rank,
+                                                               int peer) const {
+  return *reinterpret_cast<Mailbox*>(regions_[rank].memory().data() +
+                                     sizeof(Header) + sizeof(Mailbox) * peer);
+}
+
+absl::Status SharedMemoryTransport::Exchange(int to,
+                                             absl::Span<const std::byte> out,
+                                             int from, size_t in_size,
+                                             Sink sink) {
+  Outgoing outgoing{to, out};
+  outgoing.is_taken = out.empty();
+  Incoming incoming{from, in_size};
+  absl::Time deadline = MonotonicNow() + options_.timeout;
+  while (true) {
+    // Read first, so that no event is missed.
+    const uint32_t bell = header(rank()).bell.load(std::memory_order_acquire);
+    RETURN_IF_ERROR(Aborted());
+    const bool pushed = Push(outgoing);
+    ASSIGN_OR_RETURN(const bool pulled, Pull(incoming, sink));
+    const bool is_complete = incoming.done == incoming.size;
+    if (outgoing.is_taken && is_complete) return absl::OkStatus();
+    if (pushed || pulled) {
+      deadline = MonotonicNow() + options_.timeout;
+      continue;
+    }
+    const int other = is_complete ? to : from;
+    header(rank()).waits_for = other + 1;
+    if (!WaitForBell(bell, deadline)) return TimedOut(other);
+    header(rank()).waits_for = 0;
+  }
+}
+
+bool SharedMemoryTransport::Push(Outgoing& outgoing) {
+  if (outgoing.is_taken) return false;
+  Mailbox& box = mailbox(rank(), outgoing.to);
+  const uint32_t sent = box.sent.load(std::memory_order_relaxed);
+  const uint32_t under_way = sent - box.taken.load(std::memory_order_acquire);
+  const size_t left = outgoing.message.size() - outgoing.done;
+  if (left == 0) {
+    outgoing.is_taken = under_way == 0;
+    return outgoing.is_taken;
+  }
+  if (under_way == kSlots) return false;
+  Mailbox::Slot& slot = box.slots[sent % kSlots];
+  slot.message_size = outgoing.message.size();
+  slot.size = left;
+  const absl::Span<std::byte> own = payload();
+  const std::byte* piece = outgoing.message.data() + outgoing.done;
+  if (std::less_equal<>()(own.data(), piece) &&
+      std::less_equal<>()(piece + left, own.data() + own.size())) {
+    slot.offset = piece - regions_[rank()].memory().data();
+  } else {
+    slot.size = std::min(left, kStagedBytes);
+    slot.offset = Layout(world_size()).staging + (sent % kSlots) * kStagedBytes;
+    std::memcpy(regions_[rank()].memory().data() + slot.offset, piece,
+                slot.size);
+  }
+  outgoing.done += slot.size;
+  box.sent.store(sent + 1, std::memory_order_release);
+  Ring(outgoing.to);
+  return true;
+}
+
+absl::StatusOr<bool> SharedMemoryTransport::Pull(Incoming& incoming,
+                                                 Sink sink) {
+  if (incoming.done == incoming.size) return false;
+  Mailbox& box = mailbox(incoming.from, rank());
+  const uint32_t taken = box.taken.load(std::memory_order_relaxed);
+  if (box.sent.load(std::memory_order_acquire) == taken) return false;
+  const Mailbox::Slot slot = box.slots[taken % kSlots];
+  const absl::Span<const std::byte> memory = regions_[incoming.from].memory();
+  if (slot.message_size != incoming.size ||
+      slot.size > incoming.size - incoming.done ||
+      slot.offset > memory.size() || slot.size > memory.size() - slot.offset) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        NameOf(incoming.from), " sent ", slot.message_size, " bytes to ",
+        NameOf(rank()), ", which expects ", incoming.size));
+  }
+  sink(incoming.done, memory.subspan(slot.offset, slot.size));
+  incoming.done += slot.size;
+  box.taken.store(taken + 1, std::memory_order_release);
+  Ring(incoming.from);
+  return true;
+}
+
+void SharedMemoryTransport::Ring(int rank) {
+  // Sequentially consistent, as is_asleep: either this one sees that the other
+  // sleeps, or the other sees the new count before it does.
+  Header& other = header(rank);
+  other.bell.fetch_add(1);
+  if (other.is_asleep.load() != 0) FutexWake(other.bell);
+}
+
+bool SharedMemoryTransport::WaitForBell(uint32_t bell, absl::Time deadline) {
+  Header& own = header(rank());
+  const absl::Time sleep_at = MonotonicNow() + options_.spin;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (own.bell.load(std::memory_order_acquire) != bell) return true;
+      __builtin_ia32_pause();
+    }
+  } while (MonotonicNow() < sleep_at);
+  own.is_asleep = 1;
+  absl::Duration left = deadline - MonotonicNow();
+  while (own.bell.load() == bell && left > absl::ZeroDuration()) {
+    FutexWait(own.bell, bell, left);
+    left = deadline - MonotonicNow();
+  }
+  own.is_asleep = 0;
+  return own.bell.load() != bell;
+}
+
+void SharedMemoryTransport::Abort(const absl::Status& reason) {
+  if (!Aborted().ok()) return;
+  Header& own = header(rank());
+  uint32_t not_aborted = 0;
+  if (!own.aborted.compare_exchange_strong(not_aborted, 1)) return;
+  own.reason_code = static_cast<int32_t>(reason.code());
+  const size_t size = std::min(reason.message().size(), kMaxReasonBytes - 1);
+  std::memcpy(own.reason, reason.message().data(), size);
+  own.aborted.store(2, std::memory_order_release);
+  for (int peer = 0; peer < world_size(); ++peer) Ring(peer);
+}
+
+absl::Status SharedMemoryTransport::Aborted() const {
+  for (int peer = 0; peer < world_size(); ++peer) {
+    const Header& other = header(peer);
+    if (other.aborted.load(std::memory_order_acquire) != 2) continue;
+    return {static_cast<absl::StatusCode>(other.reason_code),
+            std::string(other.reason, strnlen(other.reason, kMaxReasonBytes))};
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SharedMemoryTransport::TimedOut(int other) const {
+  // At the end of the chain of those who wait for each other.
+  for (int i = 0; i < world_size(); ++i) {
+    const uint32_t next = header(other).waits_for;
+    if (next == 0 || next > static_cast<uint32_t>(world_size())) break;
+    other = static_cast<int>(next) - 1;
+  }
+  return absl::DeadlineExceededError(
+      absl::StrCat(NameOf(other), " did not come within ",
+                   absl::FormatDuration(options_.timeout)));
+}
+
+}  // namespace paceline

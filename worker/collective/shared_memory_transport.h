@@ -1,0 +1,93 @@
+// A group whose ranks are processes of one machine: payloads and their signals
+// go through shared memory, no socket is in between.
+//
+// Each rank makes one region, which all others map:
+//
+//   header | mailboxes, one to each rank | payload | staging
+//
+// A sender describes its message in its mailbox to the receiver and rings the
+// receiver's bell, a futex in the receiver's header; the receiver reads the
+// sender's memory, says in the mailbox that it has taken it, and rings back.
+// What lies in the sender's payload is not copied at all; other memory goes
+// through the staging area in pieces, two of them under way at a time.
+#ifndef PACELINE_WORKER_COLLECTIVE_SHARED_MEMORY_TRANSPORT_H_
+#define PACELINE_WORKER_COLLECTIVE_SHARED_MEMORY_TRANSPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "worker/collective/shared_region.h"
+#include "worker/collective/transport.h"
+
+namespace paceline {
+
+struct SharedMemoryOptions {
+  int rank = 0;
+  // By rank, for errors: "worker-2 at 10.0.0.3:2222".
+  std::vector<std::string> names;
+  // How long a rank waits for another one that does nothing.
+  absl::Duration timeout;
+  // How long it looks again and again before it sleeps; zero where threads
+  // outnumber cores.
+  absl::Duration spin;
+};
+
+class SharedMemoryTransport : public Transport {
+ public:
+  // Makes this rank's region, with so many bytes of payload.
+  static absl::StatusOr<SharedRegion> MakeRegion(int rank, int world_size,
+                                                 size_t payload_size);
+
+  // `regions` by rank. InvalidArgument names the rank whose region does not
+  // belong to such a group.
+  static absl::StatusOr<std::unique_ptr<SharedMemoryTransport>> Create(
+      SharedMemoryOptions options, std::vector<SharedRegion> regions);
+  ~SharedMemoryTransport() override;
+
+  // Memory from which messages are sent without a copy; aligned to pages.
+  absl::Span<std::byte> payload() const;
+
+  int rank() const override { return options_.rank; }
+  int world_size() const override { return static_cast<int>(regions_.size()); }
+  std::string NameOf(int rank) const override { return options_.names[rank]; }
+  absl::Status Exchange(int to, absl::Span<const std::byte> out, int from,
+                        size_t in_size, Sink sink) override;
+  void Abort(const absl::Status& reason) override;
+
+ private:
+  struct Header;
+  struct Mailbox;
+  struct Layout;
+  struct Outgoing;
+  struct Incoming;
+
+  SharedMemoryTransport(SharedMemoryOptions options,
+                        std::vector<SharedRegion> regions);
+
+  Header& header(int rank) const;
+  // From `rank` to `peer`, in the region of `rank`.
+  Mailbox& mailbox(int rank, int peer) const;
+
+  // Sends, or takes, what is possible at once; returns whether it did anything.
+  bool Push(Outgoing& outgoing);
+  absl::StatusOr<bool> Pull(Incoming& incoming, Sink sink);
+
+  void Ring(int rank);
+  // Waits until the own bell is no longer `bell`; false at the deadline.
+  bool WaitForBell(uint32_t bell, absl::Time deadline);
+  absl::Status Aborted() const;
+  absl::Status TimedOut(int other) const;
+
+  const SharedMemoryOptions options_;
+  const std::vector<SharedRegion> regions_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_COLLECTIVE_SHARED_MEMORY_TRANSPORT_H_

@@ -1,0 +1,94 @@
+#include "worker/collective/shared_region.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace paceline {
+namespace {
+
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+absl::Status Errno(absl::string_view what) {
+  return absl::ErrnoToStatus(errno, absl::StrCat("shared memory: ", what));
+}
+
+// Maps all of `fd`.
+absl::StatusOr<absl::Span<std::byte>> Map(int fd, size_t size) {
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) return Errno("mmap");
+  return absl::MakeSpan(static_cast<std::byte*>(memory), size);
+}
+
+absl::Status Reserve(int fd, size_t size) {
+  if (fallocate(fd, 0, 0, static_cast<off_t>(size)) != 0) {
+    if (errno == ENOSPC || errno == ENOMEM) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("shared memory: no room for ", size, " bytes"));
+    }
+    return Errno("fallocate");
+  }
+  if (fcntl(fd, F_ADD_SEALS, kSeals) != 0) return Errno("sealing");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> CheckedSize(int fd) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return Errno("fstat");
+  if (status.st_uid != geteuid()) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("shared memory: the peer's region belongs to user ",
+                     status.st_uid, ", this process to user ", geteuid()));
+  }
+  if (fcntl(fd, F_GET_SEALS) != kSeals || status.st_size == 0) {
+    return absl::InvalidArgumentError(
+        "shared memory: what the peer passed is no sealed region");
+  }
+  return static_cast<size_t>(status.st_size);
+}
+
+}  // namespace
+
+absl::StatusOr<SharedRegion> SharedRegion::Create(size_t size) {
+  const int fd = memfd_create("paceline", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return Errno("memfd_create");
+  SharedRegion region(fd, {});
+  if (absl::Status status = Reserve(fd, size); !status.ok()) return status;
+  absl::StatusOr<absl::Span<std::byte>> memory = Map(fd, size);
+  if (!memory.ok()) return memory.status();
+  region.memory_ = *memory;
+  return region;
+}
+
+absl::StatusOr<SharedRegion> SharedRegion::Open(int fd) {
+  SharedRegion region(fd, {});
+  const absl::StatusOr<size_t> size = CheckedSize(fd);
+  if (!size.ok()) return size.status();
+  absl::StatusOr<absl::Span<std::byte>> memory = Map(fd, *size);
+  if (!memory.ok()) return memory.status();
+  region.memory_ = *memory;
+  return region;
+}
+
+SharedRegion::SharedRegion(SharedRegion&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      memory_(std::exchange(other.memory_, {})) {}
+
+SharedRegion& SharedRegion::operator=(SharedRegion&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(memory_, other.memory_);
+  return *this;
+}
+
+SharedRegion::~SharedRegion() {
+  if (!memory_.empty()) munmap(memory_.data(), memory_.size());
+  if (fd_ >= 0) close(fd_);
+}
+
+}  // namespace paceline
