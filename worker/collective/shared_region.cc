@@ -27,6 +27,13 @@ absl::StatusOr<absl::Span<std::byte>> Map(int fd, size_t size) {
 }
 
 absl::Status Reserve(int fd, size_t size) {
+  // Asked for more than there is, the kernel ends processes before it refuses.
+  const size_t available = static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) *
+                           static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  if (size > available) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "shared memory: no room for ", size, " bytes; there are ", available));
+  }
   if (fallocate(fd, 0, 0, static_cast<off_t>(size)) != 0) {
     if (errno == ENOSPC || errno == ENOMEM) {
       return absl::ResourceExhaustedError(

@@ -1,0 +1,199 @@
+// Shared regions, and a group of real processes.
+#include <fcntl.h>
+#include <glog/logging.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "worker/collective/collectives.h"
+#include "worker/collective/shared_memory_transport.h"
+#include "worker/collective/shared_region.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr size_t kPayloadBytes = 1 << 20;
+
+// A peer could otherwise end this process by SIGBUS.
+TEST(SharedRegionTest, NobodyCanChangeItsSize) {
+  auto region = SharedRegion::Create(10'000);
+  ASSERT_TRUE(region.ok()) << region.status();
+  EXPECT_EQ(region->memory().size(), 10'000u);
+  EXPECT_NE(ftruncate(region->fd(), 1), 0);
+  EXPECT_NE(ftruncate(region->fd(), 100'000), 0);
+  struct stat status {};
+  ASSERT_EQ(fstat(region->fd(), &status), 0);
+  EXPECT_GE(status.st_blocks * 512, 10'000) << "all of it is reserved";
+}
+
+TEST(SharedRegionTest, PeersSeeTheSameMemory) {
+  auto region = SharedRegion::Create(100);
+  ASSERT_TRUE(region.ok());
+  auto peer = SharedRegion::Open(dup(region->fd()));
+  ASSERT_TRUE(peer.ok()) << peer.status();
+  region->memory()[99] = std::byte{7};
+  EXPECT_EQ(peer->memory()[99], std::byte{7});
+  EXPECT_NE(peer->memory().data(), region->memory().data());
+}
+
+TEST(SharedRegionTest, TooLittleMemoryIsAnError) {
+  const auto region = SharedRegion::Create(size_t{1} << 50);
+  EXPECT_EQ(region.status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(SharedRegionTest, RefusesWhatIsNoRegion) {
+  const int unsealed = memfd_create("unsealed", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(unsealed, 4096), 0);
+  EXPECT_EQ(SharedRegion::Open(unsealed).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(SharedRegion::Open(open("/dev/null", O_RDWR)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(SharedRegionTest, RefusesARegionOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  auto region = SharedRegion::Create(100);
+  ASSERT_TRUE(region.ok());
+  ASSERT_EQ(fchown(region->fd(), 12345, 12345), 0);
+  const auto peer = SharedRegion::Open(dup(region->fd()));
+  EXPECT_EQ(peer.status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(peer.status().message()), HasSubstr("user 12345"));
+}
+
+// Two ranks, of which a forked process is one.
+class SharedMemoryProcessesTest : public ::testing::Test {
+ protected:
+  SharedMemoryProcessesTest() {
+    for (int rank = 0; rank < 2; ++rank) {
+      auto region = SharedMemoryTransport::MakeRegion(rank, 2, kPayloadBytes);
+      CHECK(region.ok()) << region.status();
+      regions_.push_back(*std::move(region));
+    }
+  }
+  ~SharedMemoryProcessesTest() override {
+    if (child_ <= 0) return;
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+
+  std::unique_ptr<SharedMemoryTransport> Join(int rank,
+                                              absl::Duration timeout) {
+    SharedMemoryOptions options;
+    options.rank = rank;
+    options.names = {"worker-0", "worker-1"};
+    options.timeout = timeout;
+    std::vector<SharedRegion> regions;
+    for (const SharedRegion& region : regions_) {
+      auto mapped = SharedRegion::Open(dup(region.fd()));
+      CHECK(mapped.ok()) << mapped.status();
+      regions.push_back(*std::move(mapped));
+    }
+    auto transport =
+        SharedMemoryTransport::Create(std::move(options), std::move(regions));
+    CHECK(transport.ok()) << transport.status();
+    return *std::move(transport);
+  }
+
+  // Rank 1 all-reduces its payload in a process of its own, until killed.
+  void ForkRank1() {
+    child_ = fork();
+    if (child_ != 0) return;
+    const auto transport = Join(1, absl::Seconds(60));
+    Collectives collectives(*transport);
+    while (collectives.AllReduce(Values(*transport), ReduceOp::kSum).ok()) {
+    }
+    _exit(0);
+  }
+
+  static absl::Span<float> Values(const SharedMemoryTransport& transport) {
+    return {reinterpret_cast<float*>(transport.payload().data()),
+            kPayloadBytes / sizeof(float)};
+  }
+
+  std::vector<SharedRegion> regions_;
+  pid_t child_ = -1;
+};
+
+TEST_F(SharedMemoryProcessesTest, PayloadsAreReduced) {
+  ForkRank1();
+  const auto transport = Join(0, absl::Seconds(60));
+  Collectives collectives(*transport);
+  for (int i = 0; i < 20; ++i) {
+    // Rank 1 goes on with the sum of the step before.
+    const absl::Span<float> values = Values(*transport);
+    const float theirs = i == 0 ? 0.0f : values[0];
+    std::fill(values.begin(), values.end(), 1.0f);
+    ASSERT_TRUE(collectives.AllReduce(values, ReduceOp::kSum).ok());
+    EXPECT_THAT(values, testing::Each(theirs + 1.0f));
+  }
+}
+
+// Wherever the other side is in its work when it is killed.
+TEST_F(SharedMemoryProcessesTest, AKilledPeerIsNamed) {
+  for (int i = 0; i < 5; ++i) {
+    ForkRank1();
+    const auto transport = Join(0, absl::Milliseconds(300));
+    Collectives collectives(*transport);
+    absl::Status status;
+    const absl::Time kill_at = absl::Now() + absl::Milliseconds(20 + 7 * i);
+    while (status.ok()) {
+      if (absl::Now() > kill_at) kill(child_, SIGKILL);
+      status = collectives.AllReduce(Values(*transport), ReduceOp::kSum);
+    }
+    EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("worker-1"));
+    waitpid(child_, nullptr, 0);
+    child_ = -1;
+    // A group is of no use after an error: new regions for the next.
+    regions_.clear();
+    for (int rank = 0; rank < 2; ++rank) {
+      regions_.push_back(
+          *SharedMemoryTransport::MakeRegion(rank, 2, kPayloadBytes));
+    }
+  }
+}
+
+TEST_F(SharedMemoryProcessesTest, AStoppedPeerIsNamed) {
+  ForkRank1();
+  const auto transport = Join(0, absl::Milliseconds(500));
+  Collectives collectives(*transport);
+  ASSERT_TRUE(collectives.AllReduce(Values(*transport), ReduceOp::kSum).ok());
+  kill(child_, SIGSTOP);
+  absl::Status status;
+  for (int i = 0; i < 10 && status.ok(); ++i) {
+    status = collectives.AllReduce(Values(*transport), ReduceOp::kSum);
+  }
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("worker-1 did not come within 500ms"));
+}
+
+TEST_F(SharedMemoryProcessesTest, AWrongGroupIsRefused) {
+  SharedMemoryOptions options;
+  options.names = {"worker-0", "worker-1"};
+  std::vector<SharedRegion> swapped;
+  swapped.push_back(*SharedMemoryTransport::MakeRegion(1, 2, 0));
+  swapped.push_back(*SharedMemoryTransport::MakeRegion(0, 2, 0));
+  const auto transport =
+      SharedMemoryTransport::Create(options, std::move(swapped));
+  EXPECT_EQ(transport.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(transport.status().message()),
+              HasSubstr("worker-0: expected rank 0 of 2"));
+}
+
+}  // namespace
+}  // namespace paceline
