@@ -99,18 +99,19 @@ std::unique_ptr<Transport> MemoryGroup::MakeTransport(int rank) {
 
 absl::Status MemoryGroup::WaitUntil(int rank, int other, const Mailbox& mailbox,
                                     Mailbox::State state, absl::Time deadline) {
+  waits_for_[rank] = other;
   while (mailbox.state != state) {
     RETURN_IF_ERROR(aborted_);
     const absl::Duration left = deadline - MonotonicNow();
     if (left <= absl::ZeroDuration()) {
+      // It still counts as waiting: those who wait for it blame another one.
       return absl::DeadlineExceededError(
           absl::StrCat("replica ", Culprit(other), " did not come within ",
                        absl::FormatDuration(timeout_)));
     }
-    waits_for_[rank] = other;
     changed_.WaitFor(mutex_, left);
-    waits_for_[rank] = -1;
   }
+  waits_for_[rank] = -1;
   return absl::OkStatus();
 }
 
