@@ -150,7 +150,10 @@ absl::Status SharedMemoryTransport::Exchange(int to,
     const bool pushed = Push(outgoing);
     ASSIGN_OR_RETURN(const bool pulled, Pull(incoming, sink));
     const bool is_complete = incoming.done == incoming.size;
-    if (outgoing.is_taken && is_complete) return absl::OkStatus();
+    if (outgoing.is_taken && is_complete) {
+      header(rank()).waits_for = 0;
+      return absl::OkStatus();
+    }
     if (pushed || pulled) {
       deadline = MonotonicNow() + options_.timeout;
       continue;
@@ -158,7 +161,6 @@ absl::Status SharedMemoryTransport::Exchange(int to,
     const int other = is_complete ? to : from;
     header(rank()).waits_for = other + 1;
     if (!WaitForBell(bell, deadline)) return TimedOut(other);
-    header(rank()).waits_for = 0;
   }
 }
 
@@ -265,7 +267,9 @@ absl::Status SharedMemoryTransport::Aborted() const {
 }
 
 absl::Status SharedMemoryTransport::TimedOut(int other) const {
-  // At the end of the chain of those who wait for each other.
+  RETURN_IF_ERROR(Aborted());
+  // At the end of the chain of those who wait for each other. A rank that gave
+  // up still counts as waiting.
   for (int i = 0; i < world_size(); ++i) {
     const uint32_t next = header(other).waits_for;
     if (next == 0 || next > static_cast<uint32_t>(world_size())) break;
