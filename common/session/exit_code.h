@@ -1,6 +1,8 @@
-// Exit codes of a leader's process.
+// Exit codes of the programs.
 #ifndef PACELINE_COMMON_SESSION_EXIT_CODE_H_
 #define PACELINE_COMMON_SESSION_EXIT_CODE_H_
+
+#include "absl/status/status.h"
 
 namespace paceline {
 
@@ -11,6 +13,12 @@ inline constexpr int kJobFailed = 1;
 inline constexpr int kBadInput = 2;
 // Stopped by the user.
 inline constexpr int kStopped = 130;
+
+// Whether an error found before step 1 lies in the job or its files.
+inline bool IsBadInput(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
+         absl::IsPermissionDenied(status) || absl::IsDataLoss(status);
+}
 
 }  // namespace paceline
 

@@ -32,11 +32,8 @@ absl::Status WriteOutcome(
 int ExitCode(const Outcome& outcome) {
   if (outcome.status.ok()) return kSuccess;
   if (absl::IsCancelled(outcome.status)) return kStopped;
-  const bool bad_input = absl::IsInvalidArgument(outcome.status) ||
-                         absl::IsNotFound(outcome.status) ||
-                         absl::IsPermissionDenied(outcome.status) ||
-                         absl::IsDataLoss(outcome.status);
-  return bad_input && outcome.first_step_seconds == 0 ? kBadInput : kJobFailed;
+  const bool before_step_1 = outcome.first_step_seconds == 0;
+  return before_step_1 && IsBadInput(outcome.status) ? kBadInput : kJobFailed;
 }
 
 }  // namespace paceline

@@ -12,6 +12,7 @@
 #include "common/limits.h"
 #include "common/process/lifetime.h"
 #include "common/rpc/incarnation.h"
+#include "common/session/exit_code.h"
 #include "common/session/run_setup.h"
 
 namespace paceline {
@@ -105,19 +106,16 @@ std::optional<int> ParseCommandLine(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? kSuccess : kBadInput;
   }
   return std::nullopt;
 }
 
 int ExitWith(const absl::Status& status) {
-  if (status.ok()) return 0;
+  if (status.ok()) return kSuccess;
   LOG(ERROR) << status.message();
-  const bool bad_input =
-      absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ||
-      absl::IsNotFound(status) || absl::IsPermissionDenied(status) ||
-      absl::IsDataLoss(status);
-  return bad_input ? 2 : 1;
+  return IsBadInput(status) || absl::IsUnimplemented(status) ? kBadInput
+                                                             : kJobFailed;
 }
 
 }  // namespace paceline

@@ -101,15 +101,10 @@ class LocalTaskProcesses : public OwnTasks {
   std::optional<LocalCluster> cluster_;
 };
 
-// All tasks are started by hand.
-class NoTasks : public OwnTasks {
- public:
-  absl::Status Start(int /*port*/) override { return absl::OkStatus(); }
-};
-
 std::unique_ptr<OwnTasks> MakeOwnTasks(const RunOptions& options,
                                        const LeaderOptions& leader) {
-  if (!options.tf_config.empty()) return std::make_unique<NoTasks>();
+  // Under TF_CONFIG all tasks are started by hand.
+  if (!options.tf_config.empty()) return std::make_unique<OwnTasks>();
   LocalClusterOptions cluster;
   cluster.program_folder = options.program_folder;
   cluster.log_folder = leader.output_dir + "/logs";

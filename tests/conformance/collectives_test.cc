@@ -1,9 +1,6 @@
 // What collectives promise, over each transport and number of ranks.
 #include "worker/collective/collectives.h"
 
-#include <glog/logging.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -21,8 +18,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/faulty_transport.h"
+#include "tests/unit/collective/shared_group.h"
 #include "worker/collective/memory_transport.h"
-#include "worker/collective/shared_memory_transport.h"
 
 namespace paceline {
 namespace {
@@ -51,36 +48,17 @@ class InMemory : public Group {
   MemoryGroup group_;
 };
 
-// Each rank maps all regions anew, as processes do.
 class InSharedMemory : public Group {
  public:
-  InSharedMemory(int world_size, absl::Duration timeout) : timeout_(timeout) {
-    for (int rank = 0; rank < world_size; ++rank) {
-      auto region = SharedMemoryTransport::MakeRegion(rank, world_size, 0);
-      CHECK(region.ok()) << region.status();
-      regions_.push_back(*std::move(region));
-    }
-  }
+  InSharedMemory(int world_size, absl::Duration timeout)
+      : group_(world_size, /*payload_size=*/0), timeout_(timeout) {}
   std::unique_ptr<Transport> MakeTransport(int rank) override {
-    SharedMemoryOptions options;
-    options.rank = rank;
-    options.timeout = timeout_;
-    std::vector<SharedRegion> regions;
-    for (const SharedRegion& made : regions_) {
-      options.names.push_back(absl::StrCat("replica ", options.names.size()));
-      auto region = SharedRegion::Open(dup(made.fd()));
-      CHECK(region.ok()) << region.status();
-      regions.push_back(*std::move(region));
-    }
-    auto transport =
-        SharedMemoryTransport::Create(std::move(options), std::move(regions));
-    CHECK(transport.ok()) << transport.status();
-    return *std::move(transport);
+    return group_.Join(rank, timeout_);
   }
 
  private:
+  const SharedGroup group_;
   const absl::Duration timeout_;
-  std::vector<SharedRegion> regions_;
 };
 
 // Runs body(rank, collectives) on each rank at once; returns their results. A

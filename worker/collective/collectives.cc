@@ -21,6 +21,8 @@ constexpr int64_t kPartAlignment = 16;
 template <typename T>
 struct NativeCodec {
   using Wire = T;
+  // Bytes that Encode needs for one value.
+  static constexpr size_t kScratch = 0;
   static const Wire* Encode(const T* values, int64_t /*count*/,
                             std::byte* /*scratch*/) {
     return values;
@@ -38,6 +40,7 @@ template <void (*kEncode)(const float*, uint16_t*, int64_t),
           void (*kAdd)(const uint16_t*, float*, int64_t)>
 struct HalfCodec {
   using Wire = uint16_t;
+  static constexpr size_t kScratch = sizeof(Wire);
   static const Wire* Encode(const float* values, int64_t count,
                             std::byte* scratch) {
     Wire* wire = reinterpret_cast<Wire*>(scratch);
@@ -72,6 +75,20 @@ absl::Span<const std::byte> BytesOf(const Wire* values, int64_t count) {
 template <typename T>
 void DivideForMean(T* values, int64_t count, ReduceOp op, int world_size) {
   if (op == ReduceOp::kMean) Divide(values, count, static_cast<T>(world_size));
+}
+
+// One step of a ring: sends `message` on and calls take(from, to, count) for
+// pieces of what comes from behind, until all of `in` has come.
+template <typename Wire, typename T>
+absl::Status PassOn(Transport& transport, int to_rank, int from_rank,
+                    absl::Span<const std::byte> message, absl::Span<T> in,
+                    void (*take)(const Wire* from, T* to, int64_t count)) {
+  return transport.Exchange(
+      to_rank, message, from_rank, in.size() * sizeof(Wire),
+      [&](size_t offset, absl::Span<const std::byte> data) {
+        take(reinterpret_cast<const Wire*>(data.data()),
+             in.data() + offset / sizeof(Wire), data.size() / sizeof(Wire));
+      });
 }
 
 void DropAll(size_t, absl::Span<const std::byte>) {}
@@ -144,15 +161,10 @@ absl::Status Collectives::ReduceScatter(absl::Span<T> values, ReduceOp op,
       const Part out = PartOf(count, Around(-step - 1), world_size());
       const Part in = PartOf(count, Around(-step - 2), world_size());
       const Wire* message = Codec::Encode(values.data() + out.begin, out.size,
-                                          Scratch(out.size * sizeof(T)));
-      T* to = values.data() + in.begin;
-      RETURN_IF_ERROR(transport_.Exchange(
-          Around(1), BytesOf(message, out.size), Around(-1),
-          in.size * sizeof(Wire),
-          [&](size_t offset, absl::Span<const std::byte> data) {
-            Codec::Add(reinterpret_cast<const Wire*>(data.data()),
-                       to + offset / sizeof(Wire), data.size() / sizeof(Wire));
-          }));
+                                          Scratch(out.size * Codec::kScratch));
+      RETURN_IF_ERROR(PassOn<Wire>(
+          transport_, Around(1), Around(-1), BytesOf(message, out.size),
+          values.subspan(in.begin, in.size), Codec::Add));
     }
     const Part own = PartOf(count, rank(), world_size());
     DivideForMean(values.data() + own.begin, own.size, op, world_size());
@@ -171,19 +183,14 @@ absl::Status Collectives::AllGather(absl::Span<T> values, WireType wire) {
       const Part in = PartOf(count, Around(-step - 1), world_size());
       T* own = values.data() + out.begin;
       const Wire* message =
-          Codec::Encode(own, out.size, Scratch(out.size * sizeof(T)));
+          Codec::Encode(own, out.size, Scratch(out.size * Codec::kScratch));
       // What was rounded for the others is rounded here too.
       if (step == 0 && sizeof(Wire) != sizeof(T)) {
         Codec::Copy(message, own, out.size);
       }
-      T* to = values.data() + in.begin;
-      RETURN_IF_ERROR(transport_.Exchange(
-          Around(1), BytesOf(message, out.size), Around(-1),
-          in.size * sizeof(Wire),
-          [&](size_t offset, absl::Span<const std::byte> data) {
-            Codec::Copy(reinterpret_cast<const Wire*>(data.data()),
-                        to + offset / sizeof(Wire), data.size() / sizeof(Wire));
-          }));
+      RETURN_IF_ERROR(PassOn<Wire>(
+          transport_, Around(1), Around(-1), BytesOf(message, out.size),
+          values.subspan(in.begin, in.size), Codec::Copy));
     }
     return absl::OkStatus();
   });

@@ -1,23 +1,22 @@
 // Shared regions, and a group of real processes.
 #include <fcntl.h>
-#include <glog/logging.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/unit/collective/shared_group.h"
 #include "worker/collective/collectives.h"
 #include "worker/collective/shared_memory_transport.h"
 #include "worker/collective/shared_region.h"
@@ -78,42 +77,17 @@ TEST(SharedRegionTest, RefusesARegionOfAnotherUser) {
 // Two ranks, of which a forked process is one.
 class SharedMemoryProcessesTest : public ::testing::Test {
  protected:
-  SharedMemoryProcessesTest() {
-    for (int rank = 0; rank < 2; ++rank) {
-      auto region = SharedMemoryTransport::MakeRegion(rank, 2, kPayloadBytes);
-      CHECK(region.ok()) << region.status();
-      regions_.push_back(*std::move(region));
-    }
-  }
   ~SharedMemoryProcessesTest() override {
     if (child_ <= 0) return;
     kill(child_, SIGKILL);
     waitpid(child_, nullptr, 0);
   }
 
-  std::unique_ptr<SharedMemoryTransport> Join(int rank,
-                                              absl::Duration timeout) {
-    SharedMemoryOptions options;
-    options.rank = rank;
-    options.names = {"worker-0", "worker-1"};
-    options.timeout = timeout;
-    std::vector<SharedRegion> regions;
-    for (const SharedRegion& region : regions_) {
-      auto mapped = SharedRegion::Open(dup(region.fd()));
-      CHECK(mapped.ok()) << mapped.status();
-      regions.push_back(*std::move(mapped));
-    }
-    auto transport =
-        SharedMemoryTransport::Create(std::move(options), std::move(regions));
-    CHECK(transport.ok()) << transport.status();
-    return *std::move(transport);
-  }
-
   // Rank 1 all-reduces its payload in a process of its own, until killed.
   void ForkRank1() {
     child_ = fork();
     if (child_ != 0) return;
-    const auto transport = Join(1, absl::Seconds(60));
+    const auto transport = group_->Join(1, absl::Seconds(60));
     Collectives collectives(*transport);
     while (collectives.AllReduce(Values(*transport), ReduceOp::kSum).ok()) {
     }
@@ -125,13 +99,14 @@ class SharedMemoryProcessesTest : public ::testing::Test {
             kPayloadBytes / sizeof(float)};
   }
 
-  std::vector<SharedRegion> regions_;
+  std::unique_ptr<SharedGroup> group_ =
+      std::make_unique<SharedGroup>(2, kPayloadBytes);
   pid_t child_ = -1;
 };
 
 TEST_F(SharedMemoryProcessesTest, PayloadsAreReduced) {
   ForkRank1();
-  const auto transport = Join(0, absl::Seconds(60));
+  const auto transport = group_->Join(0, absl::Seconds(60));
   Collectives collectives(*transport);
   for (int i = 0; i < 20; ++i) {
     // Rank 1 goes on with the sum of the step before.
@@ -147,7 +122,7 @@ TEST_F(SharedMemoryProcessesTest, PayloadsAreReduced) {
 TEST_F(SharedMemoryProcessesTest, AKilledPeerIsNamed) {
   for (int i = 0; i < 5; ++i) {
     ForkRank1();
-    const auto transport = Join(0, absl::Milliseconds(300));
+    const auto transport = group_->Join(0, absl::Milliseconds(300));
     Collectives collectives(*transport);
     absl::Status status;
     const absl::Time kill_at = absl::Now() + absl::Milliseconds(20 + 7 * i);
@@ -156,21 +131,17 @@ TEST_F(SharedMemoryProcessesTest, AKilledPeerIsNamed) {
       status = collectives.AllReduce(Values(*transport), ReduceOp::kSum);
     }
     EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
-    EXPECT_THAT(std::string(status.message()), HasSubstr("worker-1"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("replica 1"));
     waitpid(child_, nullptr, 0);
     child_ = -1;
     // A group is of no use after an error: new regions for the next.
-    regions_.clear();
-    for (int rank = 0; rank < 2; ++rank) {
-      regions_.push_back(
-          *SharedMemoryTransport::MakeRegion(rank, 2, kPayloadBytes));
-    }
+    group_ = std::make_unique<SharedGroup>(2, kPayloadBytes);
   }
 }
 
 TEST_F(SharedMemoryProcessesTest, AStoppedPeerIsNamed) {
   ForkRank1();
-  const auto transport = Join(0, absl::Milliseconds(500));
+  const auto transport = group_->Join(0, absl::Milliseconds(500));
   Collectives collectives(*transport);
   ASSERT_TRUE(collectives.AllReduce(Values(*transport), ReduceOp::kSum).ok());
   kill(child_, SIGSTOP);
@@ -179,7 +150,7 @@ TEST_F(SharedMemoryProcessesTest, AStoppedPeerIsNamed) {
     status = collectives.AllReduce(Values(*transport), ReduceOp::kSum);
   }
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("worker-1 did not come within 500ms"));
+              HasSubstr("replica 1 did not come within 500ms"));
 }
 
 TEST_F(SharedMemoryProcessesTest, AWrongGroupIsRefused) {

@@ -3,20 +3,30 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 
 namespace {
 
-std::atomic<int64_t> allocation_count = 0;
+std::atomic<int64_t> own_counter = 0;
+// Set by the compiler: what runs before all constructors allocates too.
+constinit std::atomic<std::atomic<int64_t>*> counter = &own_counter;
 
 }  // namespace
 
 namespace paceline {
 
-int64_t AllocationCount() { return allocation_count.load(); }
+int64_t AllocationCount() { return counter.load()->load(); }
+
+void CountAllocationsIn(std::atomic<int64_t>& other) { counter = &other; }
 
 }  // namespace paceline
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+static void Count() {
+  counter.load(std::memory_order_relaxed)
+      ->fetch_add(1, std::memory_order_relaxed);
+}
 
 // glibc lets a program put functions before its own and reach those still.
 extern "C" {
@@ -29,27 +39,27 @@ void* __libc_memalign(size_t alignment, size_t size);
 // NOLINTEND(bugprone-reserved-identifier)
 
 void* malloc(size_t size) {
-  allocation_count.fetch_add(1, std::memory_order_relaxed);
+  Count();
   return __libc_malloc(size);
 }
 
 void* calloc(size_t count, size_t size) {
-  allocation_count.fetch_add(1, std::memory_order_relaxed);
+  Count();
   return __libc_calloc(count, size);
 }
 
 void* realloc(void* memory, size_t size) {
-  allocation_count.fetch_add(1, std::memory_order_relaxed);
+  Count();
   return __libc_realloc(memory, size);
 }
 
 void* aligned_alloc(size_t alignment, size_t size) {
-  allocation_count.fetch_add(1, std::memory_order_relaxed);
+  Count();
   return __libc_memalign(alignment, size);
 }
 
 int posix_memalign(void** memory, size_t alignment, size_t size) {
-  allocation_count.fetch_add(1, std::memory_order_relaxed);
+  Count();
   *memory = __libc_memalign(alignment, size);
   return *memory == nullptr ? ENOMEM : 0;
 }

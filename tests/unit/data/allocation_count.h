@@ -2,6 +2,7 @@
 #ifndef PACELINE_TESTS_UNIT_DATA_ALLOCATION_COUNT_H_
 #define PACELINE_TESTS_UNIT_DATA_ALLOCATION_COUNT_H_
 
+#include <atomic>
 #include <cstdint>
 
 namespace paceline {
@@ -14,6 +15,9 @@ inline constexpr bool kCountsAllocations = true;
 
 // Calls so far, of all threads; 0 where they are not counted.
 int64_t AllocationCount();
+
+// Counts in `counter` from now on, which must stay until the process ends.
+void CountAllocationsIn(std::atomic<int64_t>& counter);
 
 }  // namespace paceline
 

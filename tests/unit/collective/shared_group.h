@@ -1,0 +1,57 @@
+// A group in shared memory, for tests.
+#ifndef PACELINE_TESTS_UNIT_COLLECTIVE_SHARED_GROUP_H_
+#define PACELINE_TESTS_UNIT_COLLECTIVE_SHARED_GROUP_H_
+
+#include <glog/logging.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "worker/collective/shared_memory_transport.h"
+
+namespace paceline {
+
+// The regions of all ranks.
+class SharedGroup {
+ public:
+  SharedGroup(int world_size, size_t payload_size) {
+    for (int rank = 0; rank < world_size; ++rank) {
+      auto region =
+          SharedMemoryTransport::MakeRegion(rank, world_size, payload_size);
+      CHECK(region.ok()) << region.status();
+      regions_.push_back(*std::move(region));
+    }
+  }
+
+  // The end of a rank, which maps all regions anew, as a process of its own
+  // does. Its peers are named "replica 0" and so on.
+  std::unique_ptr<SharedMemoryTransport> Join(int rank,
+                                              absl::Duration timeout) const {
+    SharedMemoryOptions options;
+    options.rank = rank;
+    options.timeout = timeout;
+    std::vector<SharedRegion> regions;
+    for (const SharedRegion& made : regions_) {
+      options.names.push_back(absl::StrCat("replica ", options.names.size()));
+      auto region = SharedRegion::Open(dup(made.fd()));
+      CHECK(region.ok()) << region.status();
+      regions.push_back(*std::move(region));
+    }
+    auto transport =
+        SharedMemoryTransport::Create(std::move(options), std::move(regions));
+    CHECK(transport.ok()) << transport.status();
+    return *std::move(transport);
+  }
+
+ private:
+  std::vector<SharedRegion> regions_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_UNIT_COLLECTIVE_SHARED_GROUP_H_
