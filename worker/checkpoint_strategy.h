@@ -28,7 +28,7 @@ class CheckpointStrategy : public Strategy {
   }
   double RegularizationScale() const override { return 1; }
   absl::Status GradientsReady(int bucket) override;
-  absl::StatusOr<int64_t> EndStep(const v1::LeaseReport& lease) override;
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
  private:
   CheckpointStrategy(std::unique_ptr<CheckpointReader> reader,

@@ -39,7 +39,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
     phase_ = lease.phase();
     epoch_ = lease.epoch();
   }
-  if (lease.id() != report_.lease_id()) StartLease(lease);
+  if (lease.id() != progress_.lease().lease_id()) StartLease(lease);
 
   Batch batch;
   batch.count = prepared.count;
@@ -55,13 +55,13 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   const double loss_before = sums_.totals[0];
   RETURN_IF_ERROR(AccountFor(prepared));
   if (training) {
-    ASSIGN_OR_RETURN(const int64_t step, parts_.strategy->EndStep(report_));
+    ASSIGN_OR_RETURN(const int64_t step, parts_.strategy->EndStep(progress_));
     if (log_steps_) {
       parts_.member->ReportStep(step, (sums_.totals[0] - loss_before) /
                                           static_cast<double>(batch.count));
     }
   }
-  parts_.member->Report(report_, prepared.ends_lease());
+  parts_.member->Report(progress_.lease(), prepared.ends_lease());
   ++parts_.member->activity();
   return absl::OkStatus();
 }
@@ -99,19 +99,22 @@ absl::Status Trainer::Evaluate(const Batch& batch) {
 
 absl::Status Trainer::AccountFor(const PreparedBatch& prepared) {
   RETURN_IF_ERROR(parts_.state->TakeMetrics(*parts_.stream, sums_));
-  report_.set_examples(static_cast<uint64_t>(prepared.done_of_lease()));
-  report_.set_steps(report_.steps() + 1);
+  v1::LeaseReport& report = *progress_.mutable_lease();
+  report.set_examples(static_cast<uint64_t>(prepared.done_of_lease()));
+  report.set_steps(report.steps() + 1);
   for (size_t i = 0; i < sums_.totals.size(); ++i) {
-    report_.mutable_sums()->set_totals(static_cast<int>(i), sums_.totals[i]);
-    report_.mutable_sums()->set_counts(static_cast<int>(i), sums_.counts[i]);
+    report.mutable_sums()->set_totals(static_cast<int>(i), sums_.totals[i]);
+    report.mutable_sums()->set_counts(static_cast<int>(i), sums_.counts[i]);
   }
   return absl::OkStatus();
 }
 
 void Trainer::StartLease(const v1::Lease& lease) {
-  report_.set_lease_id(lease.id());
-  report_.set_steps(0);
-  v1::MetricSums* sums = report_.mutable_sums();
+  v1::LeaseReport& report = *progress_.mutable_lease();
+  *progress_.mutable_previous() = report;
+  report.set_lease_id(lease.id());
+  report.set_steps(0);
+  v1::MetricSums* sums = report.mutable_sums();
   sums->mutable_totals()->Resize(static_cast<int>(sums_.totals.size()), 0);
   sums->mutable_counts()->Resize(static_cast<int>(sums_.counts.size()), 0);
   std::fill(sums_.totals.begin(), sums_.totals.end(), 0);

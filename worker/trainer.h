@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "common/session/member.h"
 #include "paceline/v1/coordinator.pb.h"
+#include "paceline/v1/ps.pb.h"
 #include "worker/data/batch_pipeline.h"
 #include "worker/device/device.h"
 #include "worker/program_cache.h"
@@ -47,8 +48,8 @@ class Trainer {
   const TrainerParts parts_;
   const bool log_steps_;
   MetricSums sums_;
-  // Of the lease at hand.
-  v1::LeaseReport report_;
+  // The lease at hand, and the one before.
+  v1::Progress progress_;
   v1::Phase phase_ = v1::PHASE_UNSPECIFIED;
   uint32_t epoch_ = 0;
 };

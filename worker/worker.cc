@@ -100,7 +100,10 @@ absl::Status Work(Member& member, const WorkerOptions& options,
   pipeline_options.phases = datasets.phases;
   pipeline_options.batch_size = batch_size;
   pipeline_options.type = bench.state->type();
-  pipeline_options.sparse_labels = bench.model.loss->has_sparse_labels();
+  const bool sparse_labels = bench.model.loss->has_sparse_labels();
+  if (sparse_labels) {
+    pipeline_options.class_count = bench.model.graph.output_shape().back();
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(pipeline_options, [&member] {
                      return member.AcquireLease();
@@ -112,8 +115,7 @@ absl::Status Work(Member& member, const WorkerOptions& options,
   parts.stream = bench.stream.get();
   parts.strategy = strategy.get();
   parts.member = &member;
-  parts.label_type =
-      pipeline_options.sparse_labels ? DataType::kInt32 : bench.state->type();
+  parts.label_type = sparse_labels ? DataType::kInt32 : bench.state->type();
   Trainer trainer(parts, static_cast<int>(bench.model.metrics.size()),
                   job.log_steps());
   const absl::Status status = trainer.Run();

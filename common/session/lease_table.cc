@@ -113,22 +113,15 @@ void LeaseTable::ReturnWhole(TaskId worker) {
 
 absl::Status LeaseTable::ReturnRest(TaskId worker,
                                     absl::Span<const v1::LeaseReport> records) {
-  uint64_t last_begun = 0;
   for (const v1::LeaseReport& record : records) {
-    last_begun = std::max<uint64_t>(last_begun, record.lease_id());
     RETURN_IF_ERROR(Report(worker, record).status());
   }
   for (auto it = open_.begin(); it != open_.end();) {
-    OpenLease& open = it->second;
-    if (open.holder != worker) {
+    if (it->second.holder != worker) {
       ++it;
       continue;
     }
-    if (it->first < last_begun) {
-      open.report.set_examples(Size(open.lease));
-      open.report.set_steps(StepsIn(Size(open.lease)));
-    }
-    Settle(open);
+    Settle(it->second);
     it = open_.erase(it);
   }
   return absl::OkStatus();

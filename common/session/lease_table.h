@@ -79,10 +79,8 @@ class LeaseTable {
   // back whole.
   void ReturnWhole(TaskId worker);
   // The worker is gone, and `records` are the last reports that shards have of
-  // it: what any shard applied is counted, the rest goes back. A worker
-  // processes its leases in order, so all before one that a shard knows are
-  // done; sums of their last steps that no report told are not known, and are
-  // left out of the means. InvalidArgument: as for Report.
+  // its leases: what any shard applied is counted, the rest goes back.
+  // InvalidArgument: as for Report.
   absl::Status ReturnRest(TaskId worker,
                           absl::Span<const v1::LeaseReport> records);
 

@@ -142,7 +142,9 @@ void Session::Fenced(
   if (status.ok()) {
     std::vector<v1::LeaseReport> records;
     for (const v1::FenceResponse& answer : *answers) {
-      if (answer.has_progress()) records.push_back(answer.progress().lease());
+      if (!answer.has_progress()) continue;
+      records.push_back(answer.progress().previous());
+      records.push_back(answer.progress().lease());
     }
     status = state.flow.Fenced(fenced->id, records, now);
   }

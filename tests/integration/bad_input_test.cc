@@ -99,7 +99,8 @@ TEST(BadInputTest, LabelsThatTheLossCannotTake) {
   Process run = job.Run();
   // Found when the batch is made, which may be after the first step.
   EXPECT_THAT(run.Wait(kJobLimit), AnyOf(1, 2));
-  EXPECT_THAT(run.Errors(), HasSubstr("label 4 of example"));
+  EXPECT_THAT(run.Errors(),
+              HasSubstr("label is 4, expected a class id from 0 to 3"));
   EXPECT_THAT(run.Session(), IsEmpty());
 }
 

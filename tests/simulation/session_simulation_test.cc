@@ -63,7 +63,10 @@ class SessionSimulationTest : public ::testing::TestWithParam<uint64_t> {
     for (const EpochRecord& record : history) {
       EXPECT_EQ(record.examples, sizes.train);
       EXPECT_EQ(record.steps, steps);
-      // Integers, so the mean is exact if each position was counted once.
+      // Integers, so the means are exact if each position was counted once.
+      ASSERT_EQ(record.logs.size(), 1);
+      EXPECT_EQ(record.logs[0].second,
+                static_cast<double>(sizes.train - 1) / 2);
       ASSERT_EQ(record.validation_logs.size(), 1);
       EXPECT_EQ(record.validation_logs[0].second,
                 static_cast<double>(sizes.validation - 1) / 2);

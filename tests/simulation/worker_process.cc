@@ -115,6 +115,7 @@ void WorkerProcess::PushStep() {
   push.worker.set_incarnation(self_.incarnation());
   push.progress.set_sequence(++sequence_);
   *push.progress.mutable_lease() = NextReport();
+  *push.progress.mutable_previous() = previous_;
   push.epoch = lease.epoch();
   push.begin = lease.begin() + reports_[lease.id()].examples();
   push.end = lease.begin() + push.progress.lease().examples();
@@ -138,6 +139,7 @@ void WorkerProcess::StepDone() {
   ++activity_;
   reports_[lease.id()] = NextReport();
   if (reports_[lease.id()].examples() == lease.end() - lease.begin()) {
+    previous_ = reports_[lease.id()];
     leases_.pop_front();
     finished_.insert(lease.id());
     Beat();

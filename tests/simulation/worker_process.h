@@ -54,6 +54,8 @@ class WorkerProcess : public MemberProcess {
   // By lease; finished ones until a heartbeat has carried them.
   std::map<uint64_t, v1::LeaseReport> reports_;
   std::set<uint64_t> finished_;
+  // Of the lease that was finished last.
+  v1::LeaseReport previous_;
   uint64_t sequence_ = 0;
   size_t missing_answers_ = 0;
   uint64_t activity_ = 0;

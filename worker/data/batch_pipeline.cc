@@ -55,7 +55,7 @@ absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
   }
   const int64_t feature_size = NumElements(first.feature_shape());
   const int64_t label_size =
-      options.sparse_labels ? 1 : NumElements(first.label_shape());
+      options.class_count > 0 ? 1 : NumElements(first.label_shape());
   if (std::max(feature_size, label_size) >
       limits::kMaxElements / options.batch_size) {
     return absl::InvalidArgumentError(absl::StrFormat(
@@ -71,7 +71,7 @@ BatchPipeline::BatchPipeline(const PipelineOptions& options,
                              int64_t label_size)
     : type_(options.type),
       batch_size_(options.batch_size),
-      sparse_labels_(options.sparse_labels),
+      class_count_(options.class_count),
       feature_size_(feature_size),
       label_size_(label_size),
       lease_source_(std::move(lease_source)) {
@@ -225,8 +225,8 @@ absl::Status BatchPipeline::FillExample(const Example& example, double scale,
   CHECK_EQ(example.labels.count, label_size_);
   ConvertScaled(example.features, static_cast<T>(scale),
                 reinterpret_cast<T*>(batch.features) + row * feature_size_);
-  if (sparse_labels_) {
-    return ConvertToClassIds(example.labels,
+  if (class_count_ > 0) {
+    return ConvertToClassIds(example.labels, class_count_,
                              reinterpret_cast<int32_t*>(batch.labels) + row);
   }
   ConvertScaled(example.labels, T{1},

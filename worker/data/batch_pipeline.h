@@ -51,8 +51,8 @@ struct PipelineOptions {
   // Type of the features, and of labels that are no class ids: kFloat32 or
   // kFloat64.
   DataType type = DataType::kFloat32;
-  // Whether labels become int32 class ids.
-  bool sparse_labels = true;
+  // Labels become int32 class ids below this; 0: they stay dense.
+  int64_t class_count = 0;
 };
 
 // Examples ready for a device.
@@ -148,7 +148,7 @@ class BatchPipeline {
 
   const DataType type_;
   const int64_t batch_size_;
-  const bool sparse_labels_;
+  const int64_t class_count_;
   // Elements of one example.
   const int64_t feature_size_;
   const int64_t label_size_;

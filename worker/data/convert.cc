@@ -30,13 +30,13 @@ auto WithTyped(Elements in, Function function) {
 }
 
 template <typename From>
-bool IsInt32(From value) {
+bool IsClassId(From value, int64_t class_count) {
   if constexpr (std::is_floating_point_v<From>) {
-    return value >= std::numeric_limits<int32_t>::min() &&
-           static_cast<double>(value) <= std::numeric_limits<int32_t>::max() &&
+    return value >= 0 && value < static_cast<double>(class_count) &&
            std::trunc(value) == value;
+  } else {
+    return value >= 0 && static_cast<int64_t>(value) < class_count;
   }
-  return true;
 }
 
 }  // namespace
@@ -54,12 +54,13 @@ void ConvertScaled(Elements in, T scale, T* out) {
 template void ConvertScaled<float>(Elements, float, float*);
 template void ConvertScaled<double>(Elements, double, double*);
 
-absl::Status ConvertToClassIds(Elements in, int32_t* out) {
-  return WithTyped(in, [&in, out](const auto* values) -> absl::Status {
+absl::Status ConvertToClassIds(Elements in, int64_t class_count, int32_t* out) {
+  return WithTyped(in, [=](const auto* values) -> absl::Status {
     for (int64_t i = 0; i < in.count; ++i) {
-      if (!IsInt32(values[i])) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "label is ", values[i], ", expected a class id (an integer)"));
+      if (!IsClassId(values[i], class_count)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("label is ", values[i],
+                         ", expected a class id from 0 to ", class_count - 1));
       }
       out[i] = static_cast<int32_t>(values[i]);
     }

@@ -14,8 +14,9 @@ namespace paceline {
 template <typename T>
 void ConvertScaled(Elements in, T scale, T* out);
 
-// Writes `in.count` class ids. InvalidArgument names a value that is no int32.
-absl::Status ConvertToClassIds(Elements in, int32_t* out);
+// Writes `in.count` class ids. InvalidArgument names a value that is no integer
+// in [0, class_count).
+absl::Status ConvertToClassIds(Elements in, int64_t class_count, int32_t* out);
 
 }  // namespace paceline
 

@@ -91,12 +91,11 @@ absl::Status ParameterServerStrategy::GradientsReady(int bucket) {
 }
 
 absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
-    const v1::LeaseReport& lease) {
+    const v1::Progress& progress) {
   ++sequence_;
   for (Shard& shard : shards_) {
-    v1::Progress* progress = shard.push_request.mutable_progress();
-    progress->set_sequence(sequence_);
-    *progress->mutable_lease() = lease;
+    *shard.push_request.mutable_progress() = progress;
+    shard.push_request.mutable_progress()->set_sequence(sequence_);
   }
   options_.on_waiting(waiting_for_push_);
   RETURN_IF_ERROR(

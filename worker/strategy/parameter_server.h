@@ -46,7 +46,7 @@ class ParameterServerStrategy : public Strategy {
   }
   double RegularizationScale() const override { return 1; }
   absl::Status GradientsReady(int bucket) override;
-  absl::StatusOr<int64_t> EndStep(const v1::LeaseReport& lease) override;
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
  private:
   // What goes to and comes from one shard; reused from step to step.

@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "paceline/v1/coordinator.pb.h"
+#include "paceline/v1/ps.pb.h"
 #include "worker/device/device.h"
 
 namespace paceline {
@@ -38,10 +38,10 @@ class Strategy {
   virtual absl::Status GradientsReady(int bucket) = 0;
 
   // All gradients of the step were handed over. Waits until they are applied
-  // and the variables of the next step are on the device. `lease` is how far
-  // the worker is with its lease once this step counts. Returns the number of
-  // the step at the strategy, from 1.
-  virtual absl::StatusOr<int64_t> EndStep(const v1::LeaseReport& lease) = 0;
+  // and the variables of the next step are on the device. `progress` is how far
+  // the worker is with its leases once this step counts, without a sequence.
+  // Returns the number of the step at the strategy, from 1.
+  virtual absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) = 0;
 };
 
 }  // namespace paceline

@@ -91,6 +91,7 @@ PipelineOptions TrainOptions(const DataSource& source, int64_t batch_size) {
   options.phases[v1::PHASE_TRAIN] = {&source,
                                      {.count = source.example_count()}};
   options.batch_size = batch_size;
+  options.class_count = 10;
   return options;
 }
 
@@ -213,7 +214,7 @@ TEST(BatchPipelineTest, MakesDoublesAndDenseLabels) {
   PipelineOptions options = TrainOptions(source, 4);
   options.phases[v1::PHASE_TRAIN].scale = 0.1;
   options.type = DataType::kFloat64;
-  options.sparse_labels = false;
+  options.class_count = 0;
   auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 0, 3)}));
   const PreparedBatch* batch = *pipeline->Next(kLong);
   ASSERT_NE(batch, nullptr);

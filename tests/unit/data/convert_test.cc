@@ -53,28 +53,29 @@ TEST(ConvertTest, ConvertsEveryType) {
 TEST(ConvertTest, MakesClassIds) {
   std::vector<int32_t> ids(2);
   ASSERT_TRUE(
-      ConvertToClassIds(ElementsOf<uint8_t>(ElementType::kUint8, {0, 255}),
+      ConvertToClassIds(ElementsOf<uint8_t>(ElementType::kUint8, {0, 255}), 256,
                         ids.data())
           .ok());
   EXPECT_THAT(ids, ElementsAre(0, 255));
-  ASSERT_TRUE(ConvertToClassIds(
-                  ElementsOf<float>(ElementType::kFloat32, {-1, 9}), ids.data())
-                  .ok());
-  EXPECT_THAT(ids, ElementsAre(-1, 9));
+  ASSERT_TRUE(
+      ConvertToClassIds(ElementsOf<float>(ElementType::kFloat32, {0, 9}), 10,
+                        ids.data())
+          .ok());
+  EXPECT_THAT(ids, ElementsAre(0, 9));
 }
 
-TEST(ConvertTest, RefusesClassIdsThatAreNoIntegers) {
+TEST(ConvertTest, RefusesWhatIsNoClassId) {
   int32_t id = 0;
-  for (const double value : {2.5, 2147483648.0, std::nan("")}) {
+  for (const double value : {2.5, -1.0, 10.0, 2147483648.0, std::nan("")}) {
     const absl::Status status = ConvertToClassIds(
-        ElementsOf<double>(ElementType::kFloat64, {value}), &id);
+        ElementsOf<double>(ElementType::kFloat64, {value}), 10, &id);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << value;
   }
   EXPECT_THAT(
       std::string(ConvertToClassIds(
-                      ElementsOf<double>(ElementType::kFloat64, {2.5}), &id)
+                      ElementsOf<uint8_t>(ElementType::kUint8, {10}), 10, &id)
                       .message()),
-      HasSubstr("label is 2.5"));
+      HasSubstr("label is 10, expected a class id from 0 to 9"));
 }
 
 }  // namespace

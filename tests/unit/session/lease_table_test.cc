@@ -156,16 +156,18 @@ TEST(LeaseTableTest, LeaseThatNoShardKnowsGoesBackWhole) {
   EXPECT_TRUE(table.Holds(kSecond));
 }
 
-TEST(LeaseTableTest, LeaseBeforeTheOneAShardKnowsIsDone) {
+TEST(LeaseTableTest, LeaseFinishedBeforeTheLastPushIsCountedWithItsSums) {
   LeaseTable table = MakeTable(64, 8);
   const auto first = table.Grant(kFirst, 1, kNoLimit);
   const auto second = table.Grant(kFirst, 1, kNoLimit);
   ASSERT_TRUE(table.Report(kFirst, MakeReport(first->id(), 8, 1)).ok());
-  ASSERT_TRUE(
-      table.ReturnRest(kFirst, {{MakeReport(second->id(), 8, 1)}}).ok());
+  ASSERT_TRUE(table
+                  .ReturnRest(kFirst, {{MakeReport(first->id(), 32, 4),
+                                        MakeReport(second->id(), 8, 1)}})
+                  .ok());
   EXPECT_EQ(table.Totals().examples, 40);
   EXPECT_EQ(table.Totals().steps, 5);
-  EXPECT_EQ(table.Totals().counts[0], 16) << "only what reports told";
+  EXPECT_EQ(table.Totals().counts[0], 40);
 }
 
 TEST(LeaseTableTest, GoesOnFromRanges) {
