@@ -98,7 +98,7 @@ grpc::ServerUnaryReactor* PsService::WriteCheckpoint(
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   shard_.WriteCheckpoint(
       *request, [reactor, response](const Checkpointer::Result& result) {
-        if (result.ok()) *response = *result;
+        if (result.ok()) *response->mutable_file() = ToProto(*result);
         reactor->Finish(ToGrpcStatus(result.status()));
       });
   return reactor;

@@ -12,10 +12,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/base/mutex.h"
+#include "common/checkpoint/checkpointer.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/ps.pb.h"
 #include "ps_server/aggregator.h"
-#include "ps_server/checkpointer.h"
 #include "ps_server/shard_variables.h"
 
 namespace paceline {

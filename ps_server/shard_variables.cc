@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/manifest.h"
+#include "common/checkpoint/tensor_visits.h"
 #include "common/model/graph.h"
 #include "common/optimizer/optimizer.h"
 #include "common/sharding/shard_plan.h"
@@ -39,27 +40,18 @@ class TypedShardVariables final : public ShardVariables {
 
   void InitializeFromSeed() override {
     for (const auto& block : blocks_) {
-      block->VisitTensors([&](const Part& part, int slot, absl::Span<T> out) {
-        if (slot >= 0) return;
-        const VariableSpec& variable = layout_.variables[part.variable];
-        variable.initializer->Fill(VariableKey(layout_.seed, variable.name),
-                                   variable.shape, part.begin, out);
-      });
+      FillFromSeed(layout_.seed, layout_.variables, *block);
     }
   }
 
   absl::Status Restore(CheckpointReader& checkpoint, int64_t step) override {
     RETURN_IF_ERROR(checkpoint.CheckFits(layout_.variables, slot_names_));
-    absl::Status status;
     for (const auto& block : blocks_) {
       block->SetVersion(static_cast<uint64_t>(step));
-      block->VisitTensors([&](const Part& part, int slot, absl::Span<T> out) {
-        if (!status.ok()) return;
-        status = checkpoint.Read(layout_.variables[part.variable].name,
-                                 SlotName(slot), part.begin, out);
-      });
+      RETURN_IF_ERROR(
+          ReadTensors(checkpoint, layout_.variables, slot_names_, *block));
     }
-    return status;
+    return absl::OkStatus();
   }
 
   absl::Status Check(const Blocks& gradients) const override {
@@ -99,16 +91,7 @@ class TypedShardVariables final : public ShardVariables {
         StoredVariables(layout_.variables, layout_.plan);
     std::vector<SnapshotTensor> tensors;
     for (const auto& block : blocks_) {
-      block->VisitTensors([&](const Part& part, int slot, absl::Span<T> from) {
-        const StoredVariable& variable = stored[part.variable];
-        const StoredPart range = {part.shard, part.begin, part.count};
-        SnapshotTensor& tensor = tensors.emplace_back();
-        tensor.name = TensorName(variable, range, SlotName(slot));
-        tensor.type = DataTypeOf<T>::kValue;
-        tensor.shape = TensorShape(variable, range);
-        const auto* bytes = reinterpret_cast<const std::byte*>(from.data());
-        tensor.bytes.assign(bytes, bytes + from.size() * sizeof(T));
-      });
+      CopyTensors(stored, slot_names_, *block, tensors);
     }
     return tensors;
   }
@@ -120,11 +103,6 @@ class TypedShardVariables final : public ShardVariables {
   }
 
  private:
-  // "" for the variable itself.
-  std::string SlotName(int slot) const {
-    return slot < 0 ? "" : slot_names_[slot];
-  }
-
   const ShardLayout layout_;
   const std::vector<std::string> slot_names_;
   // By Block::index.

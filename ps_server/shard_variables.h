@@ -9,11 +9,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/checkpoint/checkpoint_reader.h"
+#include "common/checkpoint/checkpointer.h"
 #include "common/tensor/shape.h"
 #include "google/protobuf/repeated_field.h"
 #include "paceline/v1/job.pb.h"
 #include "paceline/v1/tensor.pb.h"
-#include "ps_server/checkpointer.h"
 
 namespace paceline {
 

@@ -23,10 +23,6 @@ class CheckpointStrategy : public Strategy {
       ModelState& state, Stream& stream);
 
   absl::Status PullVariables() override;
-  double LossDivisor(int64_t count) const override {
-    return static_cast<double>(count);
-  }
-  double RegularizationScale() const override { return 1; }
   absl::Status GradientsReady(int bucket) override;
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 

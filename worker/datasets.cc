@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/job/job_model.h"
 
 namespace paceline {
 namespace {
@@ -34,9 +35,11 @@ class Opener {
   Datasets& datasets_;
 };
 
-// All of a source in its own order.
-PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset) {
+// All of a source in its own order, in steps of `step_size`.
+PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset,
+                  int64_t step_size) {
   PhaseData phase;
+  phase.step_size = step_size;
   phase.source = &source;
   phase.order.count = source.example_count();
   phase.scale = dataset.scale();
@@ -46,29 +49,36 @@ PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset) {
 }  // namespace
 
 absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
-                                      const Loss& loss, int64_t batch_size,
-                                      bool test_only) {
+                                      const Loss& loss, int rank,
+                                      int world_size, bool test_only) {
+  const int64_t replica_batch = ReplicaBatchSize(job, world_size);
   Datasets datasets;
   Opener opener(graph, loss, datasets);
   const v1::Data& data = job.data();
   if (data.has_test()) {
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.test", data.test()));
-    datasets.phases[v1::PHASE_TEST] = WholeOf(*source, data.test());
+    datasets.phases[v1::PHASE_TEST] =
+        WholeOf(*source, data.test(), replica_batch);
     datasets.sizes.set_test_examples(source->example_count());
   }
   if (test_only) return datasets;
 
   ASSIGN_OR_RETURN(const DataSource* train,
                    opener.Open("data.train", data.train()));
-  PhaseData training = WholeOf(*train, data.train());
+  PhaseData training =
+      WholeOf(*train, data.train(), StepBatchSize(job, world_size));
+  if (IsSynchronous(job)) {
+    training.rank = rank;
+    training.sharers = world_size;
+  }
   training.order.count =
       TrainingExamples(train->example_count(), data.validation_split());
   training.order.shuffle = data.train().shuffle();
   training.order.shuffle_buffer_size = data.train().shuffle_buffer_size();
   training.order.seed = job.seed();
   training.order.epoch_examples =
-      static_cast<int64_t>(job.steps_per_epoch()) * batch_size;
+      static_cast<int64_t>(job.steps_per_epoch()) * training.step_size;
   if (training.order.count < 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "data.validation_split: ", data.validation_split(), " of ",
@@ -80,10 +90,11 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
   if (data.has_validation()) {
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.validation", data.validation()));
-    datasets.phases[v1::PHASE_VALIDATION] = WholeOf(*source, data.validation());
+    datasets.phases[v1::PHASE_VALIDATION] =
+        WholeOf(*source, data.validation(), replica_batch);
     datasets.sizes.set_validation_examples(source->example_count());
   } else if (training.order.count < train->example_count()) {
-    PhaseData split = WholeOf(*train, data.train());
+    PhaseData split = WholeOf(*train, data.train(), replica_batch);
     split.order.first = training.order.count;
     split.order.count = train->example_count() - training.order.count;
     datasets.phases[v1::PHASE_VALIDATION] = split;

@@ -26,11 +26,11 @@ struct Datasets {
 };
 
 // Opens what the job trains, validates and tests on, or, with `test_only`, just
-// the latter. `batch_size` is that of one step. Errors name the set and the
-// file.
+// the latter, as the worker `rank` of `world_size` works on it. Errors name the
+// set and the file.
 absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
-                                      const Loss& loss, int64_t batch_size,
-                                      bool test_only);
+                                      const Loss& loss, int rank,
+                                      int world_size, bool test_only);
 
 }  // namespace paceline
 

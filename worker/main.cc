@@ -45,7 +45,7 @@ absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
                          v1::Job job, WorkerOptions worker, absl::Time start) {
   if (flags.job_path.empty() || flags.output_dir.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("TF_CONFIG has no chief, so ", place.task.ToString(),
+        absl::StrCat("by TF_CONFIG ", place.task.ToString(),
                      " leads the job; expected --job and --output"));
   }
   LeaderOptions leader;
@@ -75,6 +75,7 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
   ASSIGN_OR_RETURN(const TaskPlace place, program.Resolve(tf_config));
   WorkerOptions worker;
   worker.member = program.MemberFor(place, PACELINE_VERSION);
+  worker.listen_address = place.listen_address;
   worker.threads = flags.threads;
   v1::Job job;
   if (!flags.job_path.empty()) {
@@ -96,8 +97,9 @@ int main(int argc, char** argv) {
   paceline::WaitPassively(argv);
   paceline::StartLogging("worker", /*quiet=*/false);
   CLI::App app(
-      "Computes gradients of a job's model and pushes them to its parameter "
-      "servers. Its place comes from TF_CONFIG, or from --coordinator and "
+      "Computes gradients of a job's model, and pushes them to its parameter "
+      "servers or sums them with the other workers. Its place comes from "
+      "TF_CONFIG, or from --coordinator and "
       "--index; the leader tells it the job.");
   app.set_version_flag("--version", PACELINE_VERSION);
   paceline::TaskProgram program(paceline::TaskType::kWorker);
@@ -109,8 +111,9 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   app.add_option("--job", flags.job_path,
-                 "The job: needed by worker 0 of a cluster without a chief, "
-                 "which leads; else only compared with the leader's.");
+                 "The job: needed by the task that leads, which is worker 0 of "
+                 "a cluster without a chief, or the chief of a cluster without "
+                 "ps; else only compared with the leader's.");
   app.add_option("--output", flags.output_dir,
                  "Folder for the result and checkpoints, if this task leads.");
   app.add_flag("--resume", flags.resume,

@@ -1,6 +1,7 @@
 #include "worker/trainer.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/base/status_macros.h"
 
@@ -47,21 +48,26 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   batch.labels = {parts_.label_type, prepared.labels};
   batch.first_example = prepared.begin;
   batch.epoch = lease.epoch();
-  batch.loss_divisor = parts_.strategy->LossDivisor(batch.count);
-  batch.regularization_scale = parts_.strategy->RegularizationScale();
+  batch.loss_divisor = static_cast<double>(prepared.step_count);
+  batch.regularization_scale =
+      static_cast<double>(prepared.count) / batch.loss_divisor;
   const bool training = phase_ == v1::PHASE_TRAIN;
-  RETURN_IF_ERROR(training ? Train(batch) : Evaluate(batch));
+  if (batch.count == 0) {
+    RETURN_IF_ERROR(TrainOnNothing());
+  } else {
+    RETURN_IF_ERROR(training ? Train(batch) : Evaluate(batch));
+  }
 
   const double loss_before = sums_.totals[0];
   RETURN_IF_ERROR(AccountFor(prepared));
   if (training) {
     ASSIGN_OR_RETURN(const int64_t step, parts_.strategy->EndStep(progress_));
-    if (log_steps_) {
+    if (log_steps_ && batch.count > 0) {
       parts_.member->ReportStep(step, (sums_.totals[0] - loss_before) /
                                           static_cast<double>(batch.count));
     }
   }
-  parts_.member->Report(progress_.lease(), prepared.ends_lease());
+  parts_.member->Report(progress_.lease(), prepared.ends_lease);
   ++parts_.member->activity();
   return absl::OkStatus();
 }
@@ -86,6 +92,16 @@ absl::Status Trainer::Train(const Batch& batch) {
   return absl::OkStatus();
 }
 
+absl::Status Trainer::TrainOnNothing() {
+  for (int bucket = 0; bucket < parts_.bucket_count; ++bucket) {
+    const absl::Span<std::byte> gradients =
+        parts_.state->host_gradients(bucket);
+    std::memset(gradients.data(), 0, gradients.size());
+    RETURN_IF_ERROR(parts_.strategy->GradientsReady(bucket));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Trainer::Evaluate(const Batch& batch) {
   ASSIGN_OR_RETURN(Program * program,
                    parts_.programs->Get(Mode::kEvaluate, batch.count));
@@ -100,7 +116,7 @@ absl::Status Trainer::Evaluate(const Batch& batch) {
 absl::Status Trainer::AccountFor(const PreparedBatch& prepared) {
   RETURN_IF_ERROR(parts_.state->TakeMetrics(*parts_.stream, sums_));
   v1::LeaseReport& report = *progress_.mutable_lease();
-  report.set_examples(static_cast<uint64_t>(prepared.done_of_lease()));
+  report.set_examples(static_cast<uint64_t>(prepared.done_of_lease));
   report.set_steps(report.steps() + 1);
   for (size_t i = 0; i < sums_.totals.size(); ++i) {
     report.mutable_sums()->set_totals(static_cast<int>(i), sums_.totals[i]);

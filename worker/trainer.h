@@ -24,6 +24,8 @@ struct TrainerParts {
   Stream* stream = nullptr;
   Strategy* strategy = nullptr;
   Member* member = nullptr;
+  // Of the model's variables.
+  int bucket_count = 0;
   // Of the pipeline's labels.
   DataType label_type = DataType::kInt32;
 };
@@ -40,6 +42,8 @@ class Trainer {
  private:
   absl::Status RunBatch(const PreparedBatch& prepared);
   absl::Status Train(const Batch& batch);
+  // This replica has no example in a step that others train on.
+  absl::Status TrainOnNothing();
   absl::Status Evaluate(const Batch& batch);
   // Takes the batch's sums into the lease's report.
   absl::Status AccountFor(const PreparedBatch& prepared);

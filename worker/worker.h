@@ -2,6 +2,8 @@
 #ifndef PACELINE_WORKER_WORKER_H_
 #define PACELINE_WORKER_WORKER_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "common/session/member.h"
 
@@ -9,6 +11,9 @@ namespace paceline {
 
 struct WorkerOptions {
   MemberOptions member;
+  // "host:port" where workers that talk to each other find it; port 0 takes a
+  // free one.
+  std::string listen_address;
   // Threads that compute, at least 1.
   int threads = 1;
 };

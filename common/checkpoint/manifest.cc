@@ -243,6 +243,20 @@ absl::StatusOr<Manifest> FromJson(const json& document) {
 
 }  // namespace
 
+v1::CheckpointFile ToProto(const ShardFile& file) {
+  v1::CheckpointFile proto;
+  proto.set_name(file.file);
+  proto.set_size_bytes(static_cast<uint64_t>(file.size_bytes));
+  proto.set_crc32(file.crc32);
+  proto.set_step(static_cast<uint64_t>(file.step));
+  return proto;
+}
+
+ShardFile FromProto(const v1::CheckpointFile& file) {
+  return {file.name(), static_cast<int64_t>(file.size_bytes()), file.crc32(),
+          static_cast<int64_t>(file.step())};
+}
+
 std::vector<StoredVariable> StoredVariables(
     absl::Span<const VariableSpec> variables, const ShardPlan& plan) {
   std::vector<StoredVariable> stored;

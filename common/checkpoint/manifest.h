@@ -15,6 +15,7 @@
 #include "common/sharding/shard_plan.h"
 #include "common/tensor/shape.h"
 #include "nlohmann/json_fwd.hpp"
+#include "paceline/v1/coordinator.pb.h"
 
 namespace paceline {
 
@@ -27,6 +28,9 @@ struct ShardFile {
   // Logical steps the shard had applied.
   int64_t step = 0;
 };
+
+v1::CheckpointFile ToProto(const ShardFile& file);
+ShardFile FromProto(const v1::CheckpointFile& file);
 
 // Elements [begin, begin + count) of a variable, in the file of `shard`.
 struct StoredPart {

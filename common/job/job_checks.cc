@@ -193,7 +193,10 @@ absl::Status CheckJob(const v1::Job& job) {
 }
 
 absl::Status CheckStrategyIsSupported(const v1::Job& job) {
-  if (job.strategy() == v1::STRATEGY_PARAMETER_SERVER) return absl::OkStatus();
+  if (job.strategy() == v1::STRATEGY_PARAMETER_SERVER ||
+      job.strategy() == v1::STRATEGY_MULTI_WORKER_MIRRORED) {
+    return absl::OkStatus();
+  }
   return NotSupportedYet(Path("strategy"), StrategyName(job.strategy()));
 }
 

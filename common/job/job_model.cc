@@ -25,4 +25,15 @@ int64_t ReplicaBatchSize(const v1::Job& job, int world_size) {
   return job.batch_size_per_replica();
 }
 
+bool IsSynchronous(const v1::Job& job) {
+  return job.strategy() != v1::STRATEGY_PARAMETER_SERVER;
+}
+
+int64_t StepBatchSize(const v1::Job& job, int world_size) {
+  if (!IsSynchronous(job)) return ReplicaBatchSize(job, world_size);
+  return job.batch_case() == v1::Job::kGlobalBatchSize
+             ? int64_t{job.global_batch_size()}
+             : int64_t{job.batch_size_per_replica()} * world_size;
+}
+
 }  // namespace paceline

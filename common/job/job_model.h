@@ -27,6 +27,13 @@ absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job);
 // Examples in a step of one of `world_size` replicas.
 int64_t ReplicaBatchSize(const v1::Job& job, int world_size);
 
+// Whether all replicas take each training step together.
+bool IsSynchronous(const v1::Job& job);
+
+// Examples in a training step: of all replicas under a synchronous strategy,
+// else of one.
+int64_t StepBatchSize(const v1::Job& job, int world_size);
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_JOB_JOB_MODEL_H_

@@ -6,17 +6,16 @@
 
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
-#include "common/limits.h"
 
 namespace paceline {
 
 CheckpointTaker::CheckpointTaker(std::string directory, int keep,
                                  Manifest manifest, SharedSession& session,
-                                 ShardCalls& shards)
+                                 VariableHolders& holders)
     : directory_(std::move(directory)),
       keep_(keep),
       session_(session),
-      shards_(shards),
+      holders_(holders),
       manifest_(std::move(manifest)) {}
 
 void CheckpointTaker::Take(const TakeCheckpoint& action) {
@@ -32,33 +31,30 @@ void CheckpointTaker::Take(const TakeCheckpoint& action) {
   folder_ = *std::move(folder);
   manifest_.step = action.step;
   manifest_.session = action.state;
-  shards_.Snapshot(
-      folder_, limits::kPsTimeout,
-      [this](const absl::StatusOr<std::vector<v1::SnapshotResponse>>& answers) {
-        if (answers.ok()) Write();
-        session_.Handle([&](Session& session, absl::Time now) {
-          session.SnapshotTaken(answers.status(), now);
-        });
-      });
+  holders_.Snapshot(folder_, [this](const absl::Status& status) {
+    if (status.ok()) Write();
+    session_.Handle([&](Session& session, absl::Time now) {
+      session.SnapshotTaken(status, now);
+    });
+  });
 }
 
 void CheckpointTaker::Write() {
-  shards_.WriteCheckpoint(
-      folder_, limits::kCheckpointTimeout, [this](Answers answers) {
-        MutexLock lock(mutex_);
-        answers_ = std::make_unique<Answers>(std::move(answers));
-      });
+  holders_.WriteCheckpoint(folder_, [this](Files files) {
+    MutexLock lock(mutex_);
+    files_ = std::make_unique<Files>(std::move(files));
+  });
 }
 
 void CheckpointTaker::Poll() {
-  std::unique_ptr<Answers> answers;
+  std::unique_ptr<Files> files;
   {
     MutexLock lock(mutex_);
-    answers = std::move(answers_);
+    files = std::move(files_);
   }
-  if (answers == nullptr) return;
+  if (files == nullptr) return;
   const absl::Status status =
-      answers->ok() ? Complete(**answers) : answers->status();
+      files->ok() ? Complete(**std::move(files)) : files->status();
   if (!status.ok()) {
     const absl::Status deleted = DeleteCheckpoint(folder_);
     if (!deleted.ok()) LOG(WARNING) << deleted.message();
@@ -66,14 +62,8 @@ void CheckpointTaker::Poll() {
   Report(status);
 }
 
-absl::Status CheckpointTaker::Complete(
-    const std::vector<v1::WriteCheckpointResponse>& answers) {
-  manifest_.shards.clear();
-  for (const v1::WriteCheckpointResponse& answer : answers) {
-    manifest_.shards.push_back(
-        {answer.file(), static_cast<int64_t>(answer.size_bytes()),
-         answer.crc32(), static_cast<int64_t>(answer.step())});
-  }
+absl::Status CheckpointTaker::Complete(std::vector<ShardFile> files) {
+  manifest_.shards = std::move(files);
   RETURN_IF_ERROR(WriteManifest(folder_, manifest_));
   // The new one is good, whatever becomes of the old.
   const absl::Status deleted = DeleteOldCheckpoints(directory_, keep_);

@@ -10,26 +10,26 @@
 #include "common/base/mutex.h"
 #include "common/checkpoint/manifest.h"
 #include "common/session/session.h"
-#include "common/session/shard_calls.h"
 #include "common/session/shared_session.h"
+#include "common/session/variable_holders.h"
 
 namespace paceline {
 
 // One checkpoint at a time, as the session asks for them:
 //
-//   Take ──> Snapshot on all shards ──> SnapshotTaken (training goes on)
-//        ──> WriteCheckpoint on all ──> Poll: manifest, old ones deleted
+//   Take ──> Snapshot by all holders ──> SnapshotTaken (training goes on)
+//        ──> WriteCheckpoint by all ──> Poll: manifest, old ones deleted
 //        ──> CheckpointWritten
 //
-// Not thread-safe: for the leader's thread. Answers of shards come on threads
-// of gRPC's and are handed over.
+// Not thread-safe: for the leader's thread. Answers of the holders may come on
+// any thread and are handed over.
 class CheckpointTaker {
  public:
   // `directory` holds the checkpoints, of which `keep` stay. `manifest` has all
-  // that does not change from one to the next. `session` and `shards` outlive
-  // the taker.
+  // that does not change from one to the next. `session` and `holders`
+  // outlive the taker.
   CheckpointTaker(std::string directory, int keep, Manifest manifest,
-                  SharedSession& session, ShardCalls& shards);
+                  SharedSession& session, VariableHolders& holders);
 
   void Take(const TakeCheckpoint& action);
 
@@ -38,21 +38,20 @@ class CheckpointTaker {
 
  private:
   void Write();
-  absl::Status Complete(
-      const std::vector<v1::WriteCheckpointResponse>& answers);
+  absl::Status Complete(std::vector<ShardFile> files);
   void Report(const absl::Status& status);
 
   const std::string directory_;
   const int keep_;
   SharedSession& session_;
-  ShardCalls& shards_;
+  VariableHolders& holders_;
   // Of the checkpoint that is being taken.
   Manifest manifest_;
   std::string folder_;
 
-  using Answers = absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>;
+  using Files = absl::StatusOr<std::vector<ShardFile>>;
   Mutex mutex_;
-  std::unique_ptr<Answers> answers_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<Files> files_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace paceline

@@ -21,6 +21,14 @@ grpc::ServerUnaryReactor* Finish(grpc::CallbackServerContext* context,
   return reactor;
 }
 
+// The same for an answer that is empty.
+grpc::ServerUnaryReactor* Finish(grpc::CallbackServerContext* context,
+                                 const absl::Status& status) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(ToGrpcStatus(status));
+  return reactor;
+}
+
 // Parks a call until `ask(session, now)` has an answer; answers `not_yet` when
 // patience is over.
 template <typename Response, typename Ask>
@@ -90,15 +98,21 @@ grpc::ServerUnaryReactor* CoordinatorService::Heartbeat(
                 response);
 }
 
+grpc::ServerUnaryReactor* CoordinatorService::ReportCheckpoint(
+    grpc::CallbackServerContext* context,
+    const v1::ReportCheckpointRequest* request,
+    v1::ReportCheckpointResponse* /*response*/) {
+  return Finish(context, session_.Handle([&](Session& session, absl::Time) {
+    return session.ReportCheckpoint(*request);
+  }));
+}
+
 grpc::ServerUnaryReactor* CoordinatorService::Leave(
     grpc::CallbackServerContext* context, const v1::LeaveRequest* request,
     v1::LeaveResponse* /*response*/) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(
-      ToGrpcStatus(session_.Handle([&](Session& session, absl::Time now) {
-        return session.Leave(*request, now);
-      })));
-  return reactor;
+  return Finish(context, session_.Handle([&](Session& session, absl::Time now) {
+    return session.Leave(*request, now);
+  }));
 }
 
 }  // namespace paceline

@@ -25,6 +25,10 @@ class CoordinatorService : public v1::CoordinatorService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::AcquireLeaseRequest* request,
       v1::AcquireLeaseResponse* response) override;
+  grpc::ServerUnaryReactor* ReportCheckpoint(
+      grpc::CallbackServerContext* context,
+      const v1::ReportCheckpointRequest* request,
+      v1::ReportCheckpointResponse* response) override;
   grpc::ServerUnaryReactor* Heartbeat(grpc::CallbackServerContext* context,
                                       const v1::HeartbeatRequest* request,
                                       v1::HeartbeatResponse* response) override;

@@ -27,8 +27,10 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.checkpoint_epochs_ = job.checkpoint().every_epochs();
   flow.checkpoint_steps_ = job.checkpoint().every_steps();
   flow.learning_rate_ = options.learning_rate;
-  flow.batch_size_ = ReplicaBatchSize(job, world_size);
-  if (flow.batch_size_ < 1) {
+  flow.replica_batch_size_ = ReplicaBatchSize(job, world_size);
+  flow.step_batch_size_ = StepBatchSize(job, world_size);
+  if (IsSynchronous(job)) flow.sharers_ = world_size;
+  if (flow.replica_batch_size_ < 1) {
     return absl::InvalidArgumentError("the job has no batch size");
   }
   if (!flow.evaluate_only_ && !flow.learning_rate_) {
@@ -62,7 +64,7 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
     return absl::InvalidArgumentError("data.train has no examples");
   }
   epoch_examples_ =
-      steps_per_epoch_ > 0 ? steps_per_epoch_ * batch_size_ : sizes.train;
+      steps_per_epoch_ > 0 ? steps_per_epoch_ * step_batch_size_ : sizes.train;
   if (!restored_) {
     BeginEpoch(EpochStart(), now);
     return absl::OkStatus();
@@ -285,7 +287,9 @@ LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
   LeaseTable::Options options;
   options.phase = phase;
   options.epoch = epoch_;
-  options.batch_size = batch_size_;
+  const bool training = phase == v1::PHASE_TRAIN;
+  options.batch_size = training ? step_batch_size_ : replica_batch_size_;
+  options.sharers = training ? sharers_ : 1;
   options.value_count = static_cast<int>(value_names_.size());
   options.first_lease_id = next_lease_id_;
   return options;

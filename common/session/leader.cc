@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -37,8 +38,8 @@ absl::StatusOr<Manifest> MakeManifest(const LeaderOptions& options,
   manifest.job_name = options.job.name();
   manifest.job_fingerprint = JobFingerprint(options.job);
   manifest.slot_names = optimizer.slot_names();
-  const int shard_count = CountPs(options.tasks);
-  if (shard_count == 0) return manifest;
+  // Workers hold the variables as one shard.
+  const int shard_count = std::max(1, CountPs(options.tasks));
   ASSIGN_OR_RETURN(const ShardPlan plan,
                    ShardPlan::Make(model.graph.variables, shard_count,
                                    options.job.partitioner(), sizeof(float)));
@@ -99,7 +100,11 @@ Leader::Leader(LeaderOptions options, Manifest manifest,
       session_(std::move(session)),
       service_(session_),
       progress_bar_(options_.progress, options_.is_terminal,
-                    static_cast<int>(options_.job.epochs())) {}
+                    static_cast<int>(options_.job.epochs())) {
+  if (CountPs(options_.tasks) > 0) return;
+  worker_checkpoints_ = std::make_unique<WorkerCheckpoints>(session_);
+  MakeCheckpointTaker(*worker_checkpoints_);
+}
 
 Leader::~Leader() { session_.Close(); }
 
@@ -110,6 +115,7 @@ Outcome Leader::Run(const std::function<void()>& poll) {
     for (const Action& action : session_.TakeActions(kLoopInterval)) {
       std::visit([this](const auto& each) { CarryOut(each); }, action);
     }
+    if (worker_checkpoints_ != nullptr) worker_checkpoints_->Poll();
     if (checkpoints_ != nullptr) checkpoints_->Poll();
     ShowProgress();
     all_gone = session_.Handle([](Session& session, absl::Time now) {
@@ -144,10 +150,7 @@ void Leader::CarryOut(const InitializeShards& action) {
     if (task.id.type == TaskType::kPs) addresses.push_back(task.address);
   }
   shards_ = std::make_unique<ShardCalls>(options_.job, addresses);
-  checkpoints_ = std::make_unique<CheckpointTaker>(
-      absl::StrCat(options_.output_dir, "/checkpoint"),
-      static_cast<int>(options_.job.checkpoint().keep()), manifest_, session_,
-      *shards_);
+  MakeCheckpointTaker(*shards_);
   shards_->Initialize(
       action.restore_path, limits::kCheckpointTimeout,
       [this](
@@ -174,6 +177,17 @@ void Leader::CarryOut(const FenceWorker& action) {
 
 void Leader::CarryOut(const TakeCheckpoint& action) {
   checkpoints_->Take(action);
+}
+
+void Leader::CarryOut(const CheckpointReported& action) {
+  worker_checkpoints_->Reported(action);
+}
+
+void Leader::MakeCheckpointTaker(VariableHolders& holders) {
+  checkpoints_ = std::make_unique<CheckpointTaker>(
+      absl::StrCat(options_.output_dir, "/checkpoint"),
+      static_cast<int>(options_.job.checkpoint().keep()), manifest_, session_,
+      holders);
 }
 
 void Leader::CarryOut(const EpochBegan& action) {

@@ -26,6 +26,7 @@
 #include "common/session/session.h"
 #include "common/session/shard_calls.h"
 #include "common/session/shared_session.h"
+#include "common/session/worker_checkpoints.h"
 
 namespace paceline {
 
@@ -77,6 +78,7 @@ class Leader {
   void CarryOut(const InitializeShards& action);
   void CarryOut(const FenceWorker& action);
   void CarryOut(const TakeCheckpoint& action);
+  void CarryOut(const CheckpointReported& action);
   void CarryOut(const EpochBegan& action);
   void CarryOut(const EpochEnded& action);
   void CarryOut(const TestEnded& action);
@@ -84,6 +86,7 @@ class Leader {
   void CarryOut(const WakeWaiters&) {}
   void CarryOut(const Notice& action);
 
+  void MakeCheckpointTaker(VariableHolders& holders);
   void ShowProgress();
 
   const LeaderOptions options_;
@@ -92,8 +95,10 @@ class Leader {
   SharedSession session_;
   CoordinatorService service_;
   std::unique_ptr<RpcServer> server_;
-  // Once the parameter servers are known.
+  // Who holds the variables: parameter servers, once they are known, or the
+  // workers.
   std::unique_ptr<ShardCalls> shards_;
+  std::unique_ptr<WorkerCheckpoints> worker_checkpoints_;
   std::unique_ptr<CheckpointTaker> checkpoints_;
   ProgressBar progress_bar_;
   // Steps of the epoch at hand that an earlier run did.

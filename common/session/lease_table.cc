@@ -15,13 +15,18 @@ uint64_t Size(const v1::Lease& lease) { return lease.end() - lease.begin(); }
 
 }  // namespace
 
-void PassTotals::Add(const v1::LeaseReport& report) {
-  examples += report.examples();
-  steps += report.steps();
-  for (int i = 0; i < report.sums().totals_size(); ++i) {
-    totals[i] += report.sums().totals(i);
-    counts[i] += report.sums().counts(i);
+uint64_t LeaseTable::OpenLease::examples() const {
+  uint64_t sum = 0;
+  for (const auto& [holder, report] : reports) sum += report.examples();
+  return sum;
+}
+
+int64_t LeaseTable::OpenLease::steps() const {
+  uint64_t steps = 0;
+  for (const auto& [holder, report] : reports) {
+    steps = std::max(steps, report.steps());
   }
+  return static_cast<int64_t>(steps);
 }
 
 LeaseTable::LeaseTable(const Options& options,
@@ -38,33 +43,42 @@ LeaseTable::LeaseTable(const Options& options,
 
 std::optional<v1::Lease> LeaseTable::Grant(TaskId worker, int worker_count,
                                            int64_t max_steps) {
-  const auto held = std::count_if(
-      open_.begin(), open_.end(),
-      [&](const auto& entry) { return entry.second.holder == worker; });
-  if (held >= kMaxOpenLeases || remaining_.empty() || max_steps <= 0) {
-    return std::nullopt;
+  int held = 0;
+  OpenLease* joined = nullptr;
+  for (auto& [id, open] : open_) {
+    if (open.reports.contains(worker)) {
+      ++held;
+    } else if (joined == nullptr && options_.sharers > 1) {
+      joined = &open;
+    }
   }
-  const int64_t left = std::min(RemainingSteps(), max_steps);
-  const int64_t shares = 2 * std::max(worker_count, 1);
-  const int64_t batches =
-      std::min((left + shares - 1) / shares, kMaxLeaseBatches);
+  if (held >= kMaxOpenLeases) return std::nullopt;
+  if (joined == nullptr) {
+    if (remaining_.empty() || max_steps <= 0) return std::nullopt;
+    const int64_t left = std::min(RemainingSteps(), max_steps);
+    const int64_t shares =
+        options_.sharers > 1 ? 1 : 2 * std::max(worker_count, 1);
+    const v1::Lease lease =
+        NextLease(std::min((left + shares - 1) / shares, kMaxLeaseBatches));
+    joined = &open_[lease.id()];
+    joined->lease = lease;
+  }
+  joined->reports[worker].set_lease_id(joined->lease.id());
+  return joined->lease;
+}
 
+v1::Lease LeaseTable::NextLease(int64_t batches) {
   const auto [begin, range_end] = *remaining_.begin();
   const int64_t end =
       std::min(range_end, begin + batches * options_.batch_size);
   remaining_.erase(remaining_.begin());
   if (end < range_end) remaining_.emplace(end, range_end);
-
-  OpenLease open;
-  open.holder = worker;
-  open.lease.set_id(next_lease_id_++);
-  open.lease.set_phase(options_.phase);
-  open.lease.set_epoch(options_.epoch);
-  open.lease.set_begin(begin);
-  open.lease.set_end(end);
-  open.report.set_lease_id(open.lease.id());
-  const v1::Lease lease = open.lease;
-  open_.emplace(lease.id(), std::move(open));
+  v1::Lease lease;
+  lease.set_id(next_lease_id_++);
+  lease.set_phase(options_.phase);
+  lease.set_epoch(options_.epoch);
+  lease.set_begin(begin);
+  lease.set_end(end);
   return lease;
 }
 
@@ -73,12 +87,16 @@ absl::StatusOr<bool> LeaseTable::Report(TaskId worker,
   const auto it = open_.find(report.lease_id());
   if (it == open_.end()) return false;
   OpenLease& open = it->second;
-  if (open.holder != worker) {
+  const auto own = open.reports.find(worker);
+  if (own == open.reports.end()) {
     return absl::InvalidArgumentError(
         absl::StrCat("lease ", report.lease_id(), " belongs to ",
-                     open.holder.ToString(), ", not to ", worker.ToString()));
+                     open.reports.begin()->first.ToString(), ", not to ",
+                     worker.ToString()));
   }
-  if (report.examples() > Size(open.lease)) {
+  v1::LeaseReport& last = own->second;
+  if (report.examples() >
+      Size(open.lease) - (open.examples() - last.examples())) {
     return absl::InvalidArgumentError(
         absl::StrCat(worker.ToString(), " reports ", report.examples(),
                      " examples of lease ", report.lease_id(), ", which has ",
@@ -91,9 +109,11 @@ absl::StatusOr<bool> LeaseTable::Report(TaskId worker,
         worker.ToString(), " reports sums of ", report.sums().totals_size(),
         " values; the job has ", options_.value_count));
   }
-  if (report.examples() <= open.report.examples()) return false;
-  open.report = report;
-  if (report.examples() < Size(open.lease)) return false;
+  if (report.examples() <= last.examples() && report.steps() <= last.steps()) {
+    return false;
+  }
+  last = report;
+  if (open.examples() < Size(open.lease)) return false;
   Settle(open);
   open_.erase(it);
   return true;
@@ -101,7 +121,7 @@ absl::StatusOr<bool> LeaseTable::Report(TaskId worker,
 
 void LeaseTable::ReturnWhole(TaskId worker) {
   for (auto it = open_.begin(); it != open_.end();) {
-    if (it->second.holder == worker) {
+    if (it->second.reports.contains(worker)) {
       Return({static_cast<int64_t>(it->second.lease.begin()),
               static_cast<int64_t>(it->second.lease.end())});
       it = open_.erase(it);
@@ -117,7 +137,7 @@ absl::Status LeaseTable::ReturnRest(TaskId worker,
     RETURN_IF_ERROR(Report(worker, record).status());
   }
   for (auto it = open_.begin(); it != open_.end();) {
-    if (it->second.holder != worker) {
+    if (!it->second.reports.contains(worker)) {
       ++it;
       continue;
     }
@@ -129,20 +149,20 @@ absl::Status LeaseTable::ReturnRest(TaskId worker,
 
 bool LeaseTable::Holds(TaskId worker) const {
   return std::any_of(open_.begin(), open_.end(), [&](const auto& entry) {
-    return entry.second.holder == worker;
+    return entry.second.reports.contains(worker);
   });
 }
 
 PassTotals LeaseTable::Totals() const {
   PassTotals totals = settled_;
-  for (const auto& [id, open] : open_) totals.Add(open.report);
+  for (const auto& [id, open] : open_) Add(open, totals);
   return totals;
 }
 
 int64_t LeaseTable::OpenSteps() const {
   int64_t steps = 0;
   for (const auto& [id, open] : open_) {
-    steps += StepsIn(Size(open.lease) - open.report.examples());
+    steps += std::max<int64_t>(0, StepsIn(Size(open.lease)) - open.steps());
   }
   return steps;
 }
@@ -185,9 +205,20 @@ void LeaseTable::Return(ExampleRange range) {
   remaining_.emplace(range.begin, range.end);
 }
 
+void LeaseTable::Add(const OpenLease& open, PassTotals& totals) {
+  totals.steps += open.steps();
+  for (const auto& [holder, report] : open.reports) {
+    totals.examples += report.examples();
+    for (int i = 0; i < report.sums().totals_size(); ++i) {
+      totals.totals[i] += report.sums().totals(i);
+      totals.counts[i] += report.sums().counts(i);
+    }
+  }
+}
+
 void LeaseTable::Settle(const OpenLease& open) {
-  settled_.Add(open.report);
-  Return({static_cast<int64_t>(open.lease.begin() + open.report.examples()),
+  Add(open, settled_);
+  Return({static_cast<int64_t>(open.lease.begin() + open.examples()),
           static_cast<int64_t>(open.lease.end())});
 }
 

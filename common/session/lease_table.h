@@ -7,6 +7,10 @@
 //
 // Each example is counted once: sums are kept a lease, as totals since its
 // begin, so repeats and late reports change nothing.
+//
+// Under a synchronous strategy all workers share each lease: every worker gets
+// it, in the same order, and reports what it did of it; the lease is finished
+// when the reports together cover it.
 #ifndef PACELINE_COMMON_SESSION_LEASE_TABLE_H_
 #define PACELINE_COMMON_SESSION_LEASE_TABLE_H_
 
@@ -43,8 +47,6 @@ struct PassTotals {
   // Σ value·weight and Σ weight of the loss and each metric.
   std::vector<double> totals;
   std::vector<double> counts;
-
-  void Add(const v1::LeaseReport& report);
 };
 
 // Not thread-safe. A state machine without I/O.
@@ -54,6 +56,8 @@ class LeaseTable {
     v1::Phase phase = v1::PHASE_TRAIN;
     int epoch = 0;
     int64_t batch_size = 1;
+    // Workers that share each lease; 1: each has its own.
+    int sharers = 1;
     // The loss and the metrics.
     int value_count = 1;
     // Ids are unique in the life of a job.
@@ -102,16 +106,23 @@ class LeaseTable {
 
  private:
   struct OpenLease {
-    TaskId holder;
     v1::Lease lease;
-    // The furthest report.
-    v1::LeaseReport report;
+    // By holder, the furthest report.
+    std::map<TaskId, v1::LeaseReport> reports;
+
+    // Together.
+    uint64_t examples() const;
+    // Those who share a lease take its steps together.
+    int64_t steps() const;
   };
 
+  // Takes the next range out of what remains.
+  v1::Lease NextLease(int64_t batches);
   int64_t StepsIn(int64_t examples) const;
   int64_t RemainingSteps() const;
   void Return(ExampleRange range);
-  // Counts what the report of a lease says, and returns the rest.
+  static void Add(const OpenLease& open, PassTotals& totals);
+  // Counts what the reports of a lease say, and returns the rest.
   void Settle(const OpenLease& open);
 
   Options options_;

@@ -84,8 +84,9 @@ Member::~Member() {
 }
 
 absl::StatusOr<v1::AwaitStartResponse> Member::AwaitStart(
-    v1::AwaitStartRequest sizes) {
+    v1::AwaitStartRequest sizes, const std::string& address) {
   *sizes.mutable_member() = self_;
+  if (!address.empty()) sizes.mutable_member()->set_address(address);
   SetWaitingFor(
       absl::StrCat("the start of the job by ", client_.description()));
   while (true) {
@@ -100,7 +101,8 @@ absl::StatusOr<v1::AwaitStartResponse> Member::AwaitStart(
   }
 }
 
-absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease() {
+absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease(
+    const TakeSnapshot& take_snapshot) {
   v1::AcquireLeaseRequest request;
   *request.mutable_member() = self_;
   request.set_request(lease_request_);
@@ -121,11 +123,47 @@ absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease() {
         return std::optional<v1::Lease>();
       case v1::AcquireLeaseResponse::VERDICT_WAIT:
         continue;
+      case v1::AcquireLeaseResponse::VERDICT_SNAPSHOT: {
+        v1::ReportCheckpointRequest report;
+        *report.mutable_member() = self_;
+        report.set_path(response->snapshot_path());
+        *report.mutable_error() = ErrorToProto(
+            take_snapshot ? take_snapshot(response->snapshot_path())
+                          : absl::FailedPreconditionError(
+                                "this worker holds no variables"));
+        SendReport(report);
+        continue;
+      }
       default:
         return absl::InternalError(
             absl::StrCat("AcquireLease to ", client_.description(),
                          ": unknown verdict ", response->verdict()));
     }
+  }
+}
+
+void Member::ReportCheckpoint(const std::string& path,
+                              const absl::StatusOr<ShardFile>& file) {
+  v1::ReportCheckpointRequest report;
+  *report.mutable_member() = self_;
+  report.set_path(path);
+  if (file.ok()) {
+    *report.mutable_file() = ToProto(*file);
+  } else {
+    *report.mutable_error() = ErrorToProto(file.status());
+  }
+  SendReport(report);
+}
+
+void Member::SendReport(const v1::ReportCheckpointRequest& request) {
+  while (!Leaving()) {
+    const absl::Status status =
+        client_.ReportCheckpoint(request, heartbeat_timeout_).status();
+    if (!IsTransient(status)) {
+      LOG_IF(WARNING, !status.ok()) << status;
+      return;
+    }
+    absl::SleepFor(absl::Milliseconds(50));
   }
 }
 
@@ -165,8 +203,7 @@ void Member::Leave(const absl::Status& reason) {
 void Member::SendLeave(const absl::Status& reason) {
   v1::LeaveRequest request;
   *request.mutable_member() = self_;
-  request.mutable_error()->set_code(static_cast<int>(reason.code()));
-  request.mutable_error()->set_message(std::string(reason.message()));
+  *request.mutable_error() = ErrorToProto(reason);
   request.set_peak_rss_bytes(PeakResidentBytes());
   const absl::StatusOr<v1::LeaveResponse> response =
       client_.Leave(request, limits::kShutdownTimeout);

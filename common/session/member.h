@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
+#include "common/checkpoint/manifest.h"
 #include "common/cluster/task.h"
 #include "common/rpc/coordinator_client.h"
 #include "paceline/v1/coordinator.pb.h"
@@ -52,11 +53,24 @@ class Member {
   const v1::RegisterResponse& registration() const { return registration_; }
 
   // Waits until the job starts; `sizes` carries the numbers of examples.
-  absl::StatusOr<v1::AwaitStartResponse> AwaitStart(
-      v1::AwaitStartRequest sizes);
+  // `address` is where other workers reach this one; "": nowhere, or as
+  // registered.
+  absl::StatusOr<v1::AwaitStartResponse> AwaitStart(v1::AwaitStartRequest sizes,
+                                                    const std::string& address);
 
-  // Waits for work. nullopt: the job is over.
-  absl::StatusOr<std::optional<v1::Lease>> AcquireLease();
+  // Copies the variables for a checkpoint in the folder `path`, and starts to
+  // write it.
+  using TakeSnapshot = std::function<absl::Status(const std::string& path)>;
+
+  // Waits for work. nullopt: the job is over. Calls `take_snapshot` when the
+  // leader asks for it, which it does only of a worker that holds the
+  // variables, and tells it the result; null: they are elsewhere.
+  absl::StatusOr<std::optional<v1::Lease>> AcquireLease(
+      const TakeSnapshot& take_snapshot);
+
+  // Tells the leader that a snapshot was written, or why not.
+  void ReportCheckpoint(const std::string& path,
+                        const absl::StatusOr<ShardFile>& file);
 
   // How far the task is with a lease; `complete` ones are reported at once and
   // then forgotten, others with the next heartbeat.
@@ -76,6 +90,8 @@ class Member {
   explicit Member(MemberOptions options);
 
   bool Leaving();
+  // Repeats the report until the leader has it.
+  void SendReport(const v1::ReportCheckpointRequest& request);
   void Run();
   v1::HeartbeatRequest NextHeartbeat();
   // Beats once. Returns whether to go on.

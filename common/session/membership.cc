@@ -57,6 +57,17 @@ v1::Task TaskToProto(TaskId task) {
   return proto;
 }
 
+absl::Status ErrorFromProto(const v1::Error& error) {
+  return {static_cast<absl::StatusCode>(error.code()), error.message()};
+}
+
+v1::Error ErrorToProto(const absl::Status& error) {
+  v1::Error proto;
+  proto.set_code(static_cast<int>(error.code()));
+  proto.set_message(std::string(error.message()));
+  return proto;
+}
+
 std::string Place::Name() const {
   return address.empty() ? id.ToString()
                          : absl::StrCat(id.ToString(), " at ", address);

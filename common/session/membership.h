@@ -28,6 +28,8 @@ namespace paceline {
 // InvalidArgument if the type is not set.
 absl::StatusOr<TaskId> TaskFromProto(const v1::Task& task);
 v1::Task TaskToProto(TaskId task);
+absl::Status ErrorFromProto(const v1::Error& error);
+v1::Error ErrorToProto(const absl::Status& error);
 
 struct Place {
   enum class State { kFree, kTaken, kFenced };

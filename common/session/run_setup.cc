@@ -53,9 +53,8 @@ absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
         "TF_CONFIG: Kubeflow's dynamic dialect lists only some tasks; a run "
         "needs all of them (enableDynamicWorker: false)");
   }
-  ASSIGN_OR_RETURN(
-      const Role role,
-      ResolveRole(config, job.strategy() == v1::STRATEGY_PARAMETER_SERVER));
+  const bool has_ps = job.strategy() == v1::STRATEGY_PARAMETER_SERVER;
+  ASSIGN_OR_RETURN(const Role role, ResolveRole(config, has_ps));
   if (!role.leads) {
     return absl::InvalidArgumentError(
         absl::StrCat("TF_CONFIG: task ", config.task.ToString(),
@@ -63,10 +62,16 @@ absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
                      LeaderOf(config.cluster)->ToString()));
   }
   std::vector<ExpectedTask> tasks;
+  // Beside parameter servers the chief only leads; else it trains too.
+  if (!has_ps) {
+    RETURN_IF_ERROR(AddListed(config.cluster, TaskType::kChief, tasks));
+  }
   RETURN_IF_ERROR(AddListed(config.cluster, TaskType::kPs, tasks));
   RETURN_IF_ERROR(AddListed(config.cluster, TaskType::kWorker, tasks));
-  job.mutable_cluster()->set_ps(config.cluster.count(TaskType::kPs));
-  job.mutable_cluster()->set_worker(config.cluster.count(TaskType::kWorker));
+  const int ps_count = config.cluster.count(TaskType::kPs);
+  job.mutable_cluster()->set_ps(ps_count);
+  job.mutable_cluster()->set_worker(static_cast<uint32_t>(tasks.size()) -
+                                    static_cast<uint32_t>(ps_count));
   return tasks;
 }
 

@@ -126,6 +126,9 @@ absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
   State& state = *state_;
   if (state.outcome) return absl::CancelledError("the job has ended");
   ASSIGN_OR_RETURN(Place * place, state.members.Find(request.member()));
+  if (!request.member().address().empty()) {
+    place->address = request.member().address();
+  }
   state.InitializeShardsIfAllThere();
   if (place->rank >= 0) {
     const DataSizes sizes = {
@@ -146,12 +149,16 @@ absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
   if (!state.flow.started()) return std::nullopt;
   v1::AwaitStartResponse response;
   response.set_started(true);
-  for (const auto& [id, ps] : state.members.places()) {
-    if (id.type != TaskType::kPs) continue;
-    v1::Member* member = response.add_ps();
+  for (const auto& [id, other] : state.members.places()) {
+    if (id.type != TaskType::kPs && !state.WorkersHoldVariables()) continue;
+    v1::Member* member =
+        id.type == TaskType::kPs ? response.add_ps() : response.add_workers();
     *member->mutable_task() = TaskToProto(id);
-    member->set_address(ps.address);
-    member->set_incarnation(ps.incarnation);
+    member->set_address(other.address);
+    member->set_incarnation(other.incarnation);
+  }
+  if (state.WorkersHoldVariables()) {
+    response.set_restore_path(state.options.restore_path);
   }
   return std::optional<v1::AwaitStartResponse>(std::move(response));
 }
@@ -240,6 +247,12 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
         absl::StrCat(place->Name(), " sends request ", request,
                      " for a lease; expected ", seat.request + 1));
   }
+  if (place->rank == 0 && !snapshot_path.empty()) {
+    v1::AcquireLeaseResponse order;
+    order.set_verdict(v1::AcquireLeaseResponse::VERDICT_SNAPSHOT);
+    order.set_snapshot_path(snapshot_path);
+    return std::optional<v1::AcquireLeaseResponse>(std::move(order));
+  }
   // A late repeat, whose answer nobody awaits any more.
   if (request < seat.request) return std::nullopt;
   if (request == seat.request) return Granted(seat.lease);
@@ -278,6 +291,28 @@ absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
   }
   response.set_stop(state.outcome.has_value());
   return response;
+}
+
+void Session::OrderSnapshot(const std::string& path) {
+  state_->snapshot_path = path;
+  state_->Wake();
+}
+
+absl::Status Session::ReportCheckpoint(
+    const v1::ReportCheckpointRequest& request) {
+  State& state = *state_;
+  ASSIGN_OR_RETURN(Place * place, state.members.Find(request.member()));
+  if (place->rank != 0 || !state.WorkersHoldVariables()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(place->Name(), " was asked for no checkpoint"));
+  }
+  if (request.path() == state.snapshot_path) state.snapshot_path.clear();
+  CheckpointReported report;
+  report.path = request.path();
+  report.status = ErrorFromProto(request.error());
+  if (request.has_file()) report.file = FromProto(request.file());
+  state.actions.push_back(std::move(report));
+  return absl::OkStatus();
 }
 
 void Session::State::FollowFlow(absl::Time now) {

@@ -20,6 +20,7 @@
 //  * Each example of an epoch is counted once, also when workers die: a dead
 //    worker's incarnation is fenced on every shard before the rest of its
 //    leases goes to others, and the shards tell how far it had come.
+//  * Where the workers hold the variables, the loss of one ends the job.
 //  * Each wait has a deadline, and its error names the task, its address and
 //    what was waited for.
 #ifndef PACELINE_COMMON_SESSION_SESSION_H_
@@ -37,6 +38,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/checkpoint/manifest.h"
 #include "common/cluster/task.h"
 #include "nlohmann/json_fwd.hpp"
 #include "paceline/v1/coordinator.pb.h"
@@ -117,6 +119,15 @@ struct TakeCheckpoint {
   std::shared_ptr<const nlohmann::json> state;
 };
 
+// A worker that holds the variables did what OrderSnapshot asked for.
+struct CheckpointReported {
+  std::string path;
+  // Why the checkpoint failed, if it did.
+  absl::Status status;
+  // Set once it is on disk.
+  std::optional<ShardFile> file;
+};
+
 // An epoch began, made progress, or ended: for the progress bar and the files.
 struct EpochBegan {
   int epoch = 0;
@@ -148,9 +159,9 @@ struct Notice {
   std::string message;
 };
 
-using Action =
-    std::variant<InitializeShards, FenceWorker, TakeCheckpoint, EpochBegan,
-                 EpochEnded, TestEnded, Ended, WakeWaiters, Notice>;
+using Action = std::variant<InitializeShards, FenceWorker, TakeCheckpoint,
+                            CheckpointReported, EpochBegan, EpochEnded,
+                            TestEnded, Ended, WakeWaiters, Notice>;
 
 // What happens now, for the progress bar.
 struct ProgressView {
@@ -192,6 +203,7 @@ class Session {
       const v1::AcquireLeaseRequest& request, absl::Time now);
   absl::StatusOr<v1::HeartbeatResponse> Heartbeat(
       const v1::HeartbeatRequest& request, absl::Time now);
+  absl::Status ReportCheckpoint(const v1::ReportCheckpointRequest& request);
   absl::Status Leave(const v1::LeaveRequest& request, absl::Time now);
 
   // Events: answers to actions. An error ends the job, but for
@@ -204,6 +216,10 @@ class Session {
               absl::Time now);
   void SnapshotTaken(const absl::Status& status, absl::Time now);
   void CheckpointWritten(const absl::Status& status, absl::Time now);
+
+  // Event: the worker of rank 0 is to copy the variables, which the workers
+  // hold, for a checkpoint in the folder `path`.
+  void OrderSnapshot(const std::string& path);
 
   // Event: a process of the local cluster ended.
   void TaskExited(TaskId task, int exit_code, absl::Time now);

@@ -46,9 +46,7 @@ absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
   place->peak_rss_bytes =
       std::max<uint64_t>(place->peak_rss_bytes, request.peak_rss_bytes());
   if (!place->taken()) return absl::OkStatus();
-  const absl::Status error(
-      static_cast<absl::StatusCode>(request.error().code()),
-      request.error().message());
+  const absl::Status error = ErrorFromProto(request.error());
   if (state.outcome || error.ok()) {
     state.Lose(place, "left", now);
   } else {
@@ -62,13 +60,14 @@ void Session::State::LeaveWithError(Place* place, const absl::Status& error,
   // One that joins late and cannot is no loss.
   const bool never_worked = flow.started() && !seats[place->id].sizes;
   // A place it has lost is its own loss, a ps that has lost its state is not.
-  const std::optional<TaskId> ps = Blamed(error, std::nullopt);
+  const std::optional<TaskId> other = Blamed(error, std::nullopt);
   const bool replaced =
-      absl::IsAborted(error) || (absl::IsFailedPrecondition(error) && !ps);
-  const bool only_itself = place->rank >= 0 && (never_worked || replaced ||
-                                                absl::IsCancelled(error));
+      absl::IsAborted(error) || (absl::IsFailedPrecondition(error) && !other);
+  const bool only_itself =
+      place->rank >= 0 && !NeedsEveryWorker() &&
+      (never_worked || replaced || absl::IsCancelled(error));
   if (!only_itself) {
-    End(Annotate(error, place->Name()), ps ? ps : place->id, now);
+    End(Annotate(error, place->Name()), other ? other : place->id, now);
   }
   Lose(place, absl::StrCat("left: ", error.ToString()), now);
 }
@@ -76,7 +75,7 @@ void Session::State::LeaveWithError(Place* place, const absl::Status& error,
 std::optional<TaskId> Session::State::Blamed(
     const absl::Status& error, std::optional<TaskId> otherwise) const {
   for (const auto& [id, other] : members.places()) {
-    if (id.type == TaskType::kPs &&
+    if ((id.type == TaskType::kPs || WorkersHoldVariables()) &&
         absl::StrContains(error.message(), other.Name())) {
       return id;
     }
@@ -102,6 +101,13 @@ void Session::State::Lose(Place* place, absl::string_view reason,
 
 void Session::State::LoseWorker(Place* place, absl::string_view reason,
                                 absl::Time now) {
+  if (NeedsEveryWorker()) {
+    End(absl::UnavailableError(absl::StrCat(place->Name(), " ", reason,
+                                            members.Waiting(place->id))),
+        place->id, now);
+    members.Remove(place, /*fence=*/false);
+    return;
+  }
   const bool fence = HasPs() && seats[place->id].trained;
   members.Remove(place, fence);
   seats[place->id] = Seat();
@@ -190,20 +196,24 @@ void Session::State::CheckSilence(absl::Time now) {
 }
 
 void Session::State::CheckStalls(absl::Time now) {
-  for (const auto& [id, seat] : seats) {
-    Place* place = members.Get(id);
-    if (place->rank < 0 || !place->taken() || !flow.Holds(id) ||
-        now - place->last_activity <= options.stall_timeout) {
-      continue;
+  // Those who wait for others are not the first to be blamed.
+  for (const bool waits : {false, true}) {
+    for (const auto& [id, seat] : seats) {
+      Place* place = members.Get(id);
+      if (place->rank < 0 || !place->taken() || !flow.Holds(id) ||
+          place->waiting_for.empty() == waits ||
+          now - place->last_activity <= options.stall_timeout) {
+        continue;
+      }
+      std::string reason =
+          absl::StrCat("holds work and finished no piece of it for ",
+                       Text(now - place->last_activity));
+      if (waits) {
+        absl::StrAppend(&reason, " (it waits for ", place->waiting_for, ")");
+      }
+      Lose(place, reason, now);
+      if (outcome) return;
     }
-    std::string reason =
-        absl::StrCat("holds work and finished no piece of it for ",
-                     Text(now - place->last_activity));
-    if (!place->waiting_for.empty()) {
-      absl::StrAppend(&reason, " (it waits for ", place->waiting_for, ")");
-    }
-    Lose(place, reason, now);
-    if (outcome) return;
   }
 }
 

@@ -41,6 +41,14 @@ struct Session::State {
   bool HasPs() const {
     return static_cast<int>(members.places().size()) > members.worker_count();
   }
+  // Whether the workers hold the variables of the training.
+  bool WorkersHoldVariables() const {
+    return !HasPs() && options.evaluate_checkpoint.empty();
+  }
+  // Whether the loss of a worker is the loss of the job.
+  bool NeedsEveryWorker() const {
+    return WorkersHoldVariables() && flow.started();
+  }
   void Wake() { actions.push_back(WakeWaiters()); }
   // After each call of the flow: takes its actions, and ends the job when all
   // is done.
@@ -59,7 +67,8 @@ struct Session::State {
   void LoseWorker(Place* place, absl::string_view reason, absl::Time now);
   // The member left because of `error`.
   void LeaveWithError(Place* place, const absl::Status& error, absl::Time now);
-  // Whom an error is about: the ps it names, else `otherwise`.
+  // Whom an error is about: the other task it names, else `otherwise`. Workers
+  // count where they wait for each other.
   std::optional<TaskId> Blamed(const absl::Status& error,
                                std::optional<TaskId> otherwise) const;
   void CheckSilence(absl::Time now);
@@ -75,6 +84,8 @@ struct Session::State {
   std::map<TaskId, Seat> seats;
   bool shards_requested = false;
   bool shards_ready = false;
+  // The folder for which the variables are to be copied; "": none.
+  std::string snapshot_path;
   std::optional<absl::Status> outcome;
   absl::Time ended_at;
   std::vector<Action> actions;

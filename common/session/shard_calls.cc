@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/limits.h"
 
 namespace paceline {
 
@@ -95,31 +96,41 @@ void ShardCalls::Fence(const v1::WorkerId& worker, absl::Duration timeout,
       std::move(done));
 }
 
-void ShardCalls::Snapshot(const std::string& path, absl::Duration timeout,
-                          Done<v1::SnapshotResponse> done) {
+void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
   v1::SnapshotRequest request;
   request.set_path(path);
   Call<v1::SnapshotRequest, v1::SnapshotResponse>(
       std::vector(shards_.size(), request),
-      [timeout](PsClient& shard, const auto& request, auto* response,
-                CallDone call_done) {
-        shard.Snapshot(request, response, timeout, std::move(call_done));
+      [](PsClient& shard, const auto& request, auto* response,
+         CallDone call_done) {
+        shard.Snapshot(request, response, limits::kPsTimeout,
+                       std::move(call_done));
       },
-      std::move(done));
+      [done = std::move(done)](
+          const absl::StatusOr<std::vector<v1::SnapshotResponse>>& answers) {
+        done(answers.status());
+      });
 }
 
-void ShardCalls::WriteCheckpoint(const std::string& path,
-                                 absl::Duration timeout,
-                                 Done<v1::WriteCheckpointResponse> done) {
+void ShardCalls::WriteCheckpoint(const std::string& path, WriteDone done) {
   v1::WriteCheckpointRequest request;
   request.set_path(path);
+  using Answers = absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>;
   Call<v1::WriteCheckpointRequest, v1::WriteCheckpointResponse>(
       std::vector(shards_.size(), request),
-      [timeout](PsClient& shard, const auto& request, auto* response,
-                CallDone call_done) {
-        shard.WriteCheckpoint(request, response, timeout, std::move(call_done));
+      [](PsClient& shard, const auto& request, auto* response,
+         CallDone call_done) {
+        shard.WriteCheckpoint(request, response, limits::kCheckpointTimeout,
+                              std::move(call_done));
       },
-      std::move(done));
+      [done = std::move(done)](const Answers& answers) {
+        if (!answers.ok()) return done(answers.status());
+        std::vector<ShardFile> files;
+        for (const v1::WriteCheckpointResponse& answer : *answers) {
+          files.push_back(FromProto(answer.file()));
+        }
+        done(std::move(files));
+      });
 }
 
 }  // namespace paceline

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/rpc/ps_client.h"
+#include "common/session/variable_holders.h"
 #include "paceline/v1/job.pb.h"
 #include "paceline/v1/ps.pb.h"
 
@@ -19,7 +20,7 @@ namespace paceline {
 // Each method calls all shards at once and returns; `done` gets the first
 // error, or the answers by shard, on a thread of gRPC's, and must not block.
 // Thread-safe.
-class ShardCalls {
+class ShardCalls : public VariableHolders {
  public:
   template <typename Response>
   using Done = std::function<void(absl::StatusOr<std::vector<Response>>)>;
@@ -27,16 +28,14 @@ class ShardCalls {
   // `addresses` by shard.
   ShardCalls(v1::Job job, const std::vector<std::string>& addresses);
   // Cancels open calls and waits until they have reported that.
-  ~ShardCalls();
+  ~ShardCalls() override;
 
   void Initialize(const std::string& restore_path, absl::Duration timeout,
                   Done<v1::InitializeResponse> done);
   void Fence(const v1::WorkerId& worker, absl::Duration timeout,
              Done<v1::FenceResponse> done);
-  void Snapshot(const std::string& path, absl::Duration timeout,
-                Done<v1::SnapshotResponse> done);
-  void WriteCheckpoint(const std::string& path, absl::Duration timeout,
-                       Done<v1::WriteCheckpointResponse> done);
+  void Snapshot(const std::string& path, SnapshotDone done) override;
+  void WriteCheckpoint(const std::string& path, WriteDone done) override;
 
  private:
   // Starts `start(shard, request, response, call_done)` on each shard.

@@ -56,7 +56,11 @@ absl::StatusOr<TaskPlace> TaskProgram::FromTfConfig(
     const std::string& text) const {
   ASSIGN_OR_RETURN(TfConfig config, ParseTfConfig(text));
   for (const std::string& note : config.notes) LOG(INFO) << note;
-  if (config.task.type != type_) {
+  // In a cluster of workers alone the chief is one of them.
+  const bool is_working_chief = type_ == TaskType::kWorker &&
+                                config.task.type == TaskType::kChief &&
+                                config.cluster.count(TaskType::kPs) == 0;
+  if (config.task.type != type_ && !is_working_chief) {
     return absl::InvalidArgumentError(
         absl::StrCat("TF_CONFIG: task.type: \"", TaskTypeName(config.task.type),
                      "\" cannot be run by this program; expected \"",

@@ -15,6 +15,8 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/cluster/tf_config.h"
+#include "common/job/job_fields.h"
+#include "common/job/job_model.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
 #include "common/session/exit_code.h"
@@ -41,6 +43,12 @@ absl::Status PlaceLeader(const RunOptions& options, LeaderOptions& leader) {
   ASSIGN_OR_RETURN(const TfConfig config, ParseTfConfig(options.tf_config));
   for (const std::string& note : config.notes) LOG(WARNING) << note;
   ASSIGN_OR_RETURN(leader.tasks, TasksOf(config, leader.job));
+  if (IsSynchronous(leader.job) && options.evaluate_checkpoint.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "TF_CONFIG: task ", config.task.ToString(), " trains under strategy ",
+        StrategyName(leader.job.strategy()),
+        "; expected the program \"worker\" with --job and --output"));
+  }
   if (config.task.type != TaskType::kChief) {
     return absl::InvalidArgumentError(absl::StrCat(
         "TF_CONFIG: task.type: \"", TaskTypeName(config.task.type),

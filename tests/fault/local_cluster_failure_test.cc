@@ -132,5 +132,37 @@ TEST_F(LocalClusterFailureTest, TasksOfAHungCoordinatorEnd) {
   }
 }
 
+// Where workers sum their gradients, no one can do without the other.
+class MirroredFailureTest : public LocalClusterFailureTest {
+ protected:
+  void RunMirrored() {
+    run_ = std::make_unique<Process>(
+        job_.Run({"--set", "strategy=multi_worker_mirrored", "--set",
+                  "cluster={worker: 3}", "--set", "epochs=100000"}));
+    ASSERT_TRUE(WaitForEpochs(*run_, 2)) << run_->Errors();
+  }
+};
+
+TEST_F(MirroredFailureTest, WorkerDies) {
+  RunMirrored();
+  SignalTask("worker", 1, SIGKILL);
+  EXPECT_THAT(ExpectFailureOf("worker-1"), HasSubstr("worker-1 at 127.0.0.1:"));
+}
+
+TEST_F(MirroredFailureTest, WorkerHangs) {
+  RunMirrored();
+  SignalTask("worker", 2, SIGSTOP);
+  EXPECT_THAT(ExpectFailureOf("worker-2"),
+              ::testing::AllOf(HasSubstr("worker-2 at 127.0.0.1:"),
+                               HasSubstr("sent no heartbeat"),
+                               HasSubstr("the all-reduce of 3 replicas")));
+}
+
+TEST_F(MirroredFailureTest, RankZeroDies) {
+  RunMirrored();
+  SignalTask("worker", 0, SIGKILL);
+  ExpectFailureOf("worker-0");
+}
+
 }  // namespace
 }  // namespace paceline

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMaxDirectBytes = 16 << 10;
 // Of a broadcast.
 constexpr size_t kSegmentBytes = 256 << 10;
-// Elements that parts are cut at multiples of.
+// Elements that chunks are cut at multiples of.
 constexpr int64_t kPartAlignment = 16;
 
 // How values of type T are written into messages.
@@ -95,7 +95,7 @@ void DropAll(size_t, absl::Span<const std::byte>) {}
 
 }  // namespace
 
-Part PartOf(int64_t count, int rank, int world_size) {
+Chunk ChunkOf(int64_t count, int rank, int world_size) {
   const int64_t units = (count + kPartAlignment - 1) / kPartAlignment;
   const int64_t begin =
       std::min(count, units * rank / world_size * kPartAlignment);
@@ -158,15 +158,15 @@ absl::Status Collectives::ReduceScatter(absl::Span<T> values, ReduceOp op,
     using Codec = decltype(codec);
     using Wire = typename Codec::Wire;
     for (int step = 0; step + 1 < world_size(); ++step) {
-      const Part out = PartOf(count, Around(-step - 1), world_size());
-      const Part in = PartOf(count, Around(-step - 2), world_size());
+      const Chunk out = ChunkOf(count, Around(-step - 1), world_size());
+      const Chunk in = ChunkOf(count, Around(-step - 2), world_size());
       const Wire* message = Codec::Encode(values.data() + out.begin, out.size,
                                           Scratch(out.size * Codec::kScratch));
       RETURN_IF_ERROR(PassOn<Wire>(
           transport_, Around(1), Around(-1), BytesOf(message, out.size),
           values.subspan(in.begin, in.size), Codec::Add));
     }
-    const Part own = PartOf(count, rank(), world_size());
+    const Chunk own = ChunkOf(count, rank(), world_size());
     DivideForMean(values.data() + own.begin, own.size, op, world_size());
     return absl::OkStatus();
   });
@@ -179,8 +179,8 @@ absl::Status Collectives::AllGather(absl::Span<T> values, WireType wire) {
     using Codec = decltype(codec);
     using Wire = typename Codec::Wire;
     for (int step = 0; step + 1 < world_size(); ++step) {
-      const Part out = PartOf(count, Around(-step), world_size());
-      const Part in = PartOf(count, Around(-step - 1), world_size());
+      const Chunk out = ChunkOf(count, Around(-step), world_size());
+      const Chunk in = ChunkOf(count, Around(-step - 1), world_size());
       T* own = values.data() + out.begin;
       const Wire* message =
           Codec::Encode(own, out.size, Scratch(out.size * Codec::kScratch));

@@ -45,32 +45,35 @@ absl::Status CheckSameShapes(const DataSource& a, const DataSource& b) {
 absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
     const PipelineOptions& options, LeaseSource lease_source) {
   CHECK(!options.phases.empty());
-  CHECK_GE(options.batch_size, 1);
   CHECK(options.type == DataType::kFloat32 ||
         options.type == DataType::kFloat64);
   const DataSource& first = *options.phases.begin()->second.source;
+  int64_t batch_size = 0;
   for (const auto& [phase, data] : options.phases) {
+    CHECK_GE(data.step_size, 1);
+    // No slice is larger by more than one than another.
+    batch_size = std::max(batch_size,
+                          (data.step_size + data.sharers - 1) / data.sharers);
     CHECK_LE(data.order.first + data.order.count, data.source->example_count());
     RETURN_IF_ERROR(CheckSameShapes(first, *data.source));
   }
   const int64_t feature_size = NumElements(first.feature_shape());
   const int64_t label_size =
       options.class_count > 0 ? 1 : NumElements(first.label_shape());
-  if (std::max(feature_size, label_size) >
-      limits::kMaxElements / options.batch_size) {
+  if (std::max(feature_size, label_size) > limits::kMaxElements / batch_size) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "%s: a batch of %d examples has more than the limit of %d elements",
-        first.name(), options.batch_size, limits::kMaxElements));
+        first.name(), batch_size, limits::kMaxElements));
   }
   return absl::WrapUnique(new BatchPipeline(
-      std::move(options), std::move(lease_source), feature_size, label_size));
+      options, std::move(lease_source), batch_size, feature_size, label_size));
 }
 
 BatchPipeline::BatchPipeline(const PipelineOptions& options,
-                             LeaseSource lease_source, int64_t feature_size,
-                             int64_t label_size)
+                             LeaseSource lease_source, int64_t batch_size,
+                             int64_t feature_size, int64_t label_size)
     : type_(options.type),
-      batch_size_(options.batch_size),
+      batch_size_(batch_size),
       class_count_(options.class_count),
       feature_size_(feature_size),
       label_size_(label_size),
@@ -173,11 +176,16 @@ absl::Status BatchPipeline::MakeBatchesOf(const v1::Lease& lease) {
         "lease %d covers [%d, %d), expected a range in an epoch of %d examples",
         lease.id(), begin, end, epoch_examples));
   }
-  for (int64_t at = begin; at < end; at += batch_size_) {
+  int64_t done = 0;
+  for (int64_t at = begin; at < end; at += phase.data.step_size) {
     ASSIGN_OR_RETURN(PreparedBatch * batch, AwaitBuffer());
     batch->lease = lease;
-    batch->begin = at;
-    batch->count = std::min(batch_size_, end - at);
+    batch->step_count = std::min(phase.data.step_size, end - at);
+    batch->begin = at + phase.data.SliceBegin(batch->step_count);
+    batch->count = phase.data.SliceSize(batch->step_count);
+    done += batch->count;
+    batch->done_of_lease = done;
+    batch->ends_lease = at + batch->step_count == end;
     RETURN_IF_ERROR(type_ == DataType::kFloat32 ? Fill<float>(phase, *batch)
                                                 : Fill<double>(phase, *batch));
     Publish();

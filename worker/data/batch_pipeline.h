@@ -9,8 +9,9 @@
 // and goes on over the lease's end to the next, until all buffers are full. The
 // trainer gets the batches in that order and gives their buffers back.
 //
-// A lease [begin, end) is cut into batches of `batch_size` examples from its
-// begin on; the last one has what is left. Nothing is dropped or padded.
+// A lease [begin, end) is cut into steps from its begin on; the last one has
+// what is left. Where replicas share a step, each takes its slice, which may be
+// empty at the end. Nothing is dropped or padded.
 #ifndef PACELINE_WORKER_DATA_BATCH_PIPELINE_H_
 #define PACELINE_WORKER_DATA_BATCH_PIPELINE_H_
 
@@ -41,13 +42,22 @@ struct PhaseData {
   OrderOptions order;
   // Factor applied to each feature.
   double scale = 1;
+  // Examples of a step, at least 1, of which this replica takes slice `rank` of
+  // `sharers`.
+  int64_t step_size = 0;
+  int rank = 0;
+  int sharers = 1;
+
+  // The slice of a step of `count` examples: its begin and its size.
+  int64_t SliceBegin(int64_t count) const { return count * rank / sharers; }
+  int64_t SliceSize(int64_t count) const {
+    return count * (rank + 1) / sharers - SliceBegin(count);
+  }
 };
 
 struct PipelineOptions {
   // Phases may share a source, as training and a validation split do.
   std::map<v1::Phase, PhaseData> phases;
-  // Examples of a batch, at least 1.
-  int64_t batch_size = 0;
   // Type of the features, and of labels that are no class ids: kFloat32 or
   // kFloat64.
   DataType type = DataType::kFloat32;
@@ -62,22 +72,19 @@ struct PreparedBatch {
   // The position, in the epoch's order, of the first example; the others
   // follow.
   int64_t begin = 0;
-  // Examples, at least 1.
+  // Examples; 0 only where replicas share the step.
   int64_t count = 0;
+  // Examples of the step, over all who share it.
+  int64_t step_count = 0;
+  // Examples of the lease that this replica has done once this batch is.
+  int64_t done_of_lease = 0;
+  bool ends_lease = false;
   // Type PipelineOptions::type, shape [count, features of an example], aligned
   // to 64 bytes. Mutable only for the pipeline.
   std::byte* features = nullptr;
   // int32 of shape [count] or PipelineOptions::type of shape [count, labels of
   // an example], aligned to 64 bytes.
   std::byte* labels = nullptr;
-
-  // Examples of the lease that are done once this batch is.
-  int64_t done_of_lease() const {
-    return begin + count - static_cast<int64_t>(lease.begin());
-  }
-  bool ends_lease() const {
-    return begin + count == static_cast<int64_t>(lease.end());
-  }
 };
 
 // Next and Release are for one thread; Cancel may be called by any. Once all
@@ -131,7 +138,7 @@ class BatchPipeline {
   };
 
   BatchPipeline(const PipelineOptions& options, LeaseSource lease_source,
-                int64_t feature_size, int64_t label_size);
+                int64_t batch_size, int64_t feature_size, int64_t label_size);
   static AlignedMemory Allocate(int64_t size_bytes);
 
   // On the prefetch thread.
@@ -147,6 +154,7 @@ class BatchPipeline {
                            PreparedBatch& batch) const;
 
   const DataType type_;
+  // Examples of the largest batch.
   const int64_t batch_size_;
   const int64_t class_count_;
   // Elements of one example.

@@ -57,7 +57,8 @@ struct Batch {
   // The gradients are of Σ loss / loss_divisor: the examples of the global
   // batch.
   double loss_divisor = 1;
-  // Factor of the regularizers: 1 / replicas under synchronous strategies.
+  // Factor of the regularizers' gradients: this batch's share of the global
+  // batch, so that the shares of all replicas add up to 1.
   double regularization_scale = 1;
 };
 

@@ -41,10 +41,6 @@ class ParameterServerStrategy : public Strategy {
   ~ParameterServerStrategy() override;
 
   absl::Status PullVariables() override;
-  double LossDivisor(int64_t count) const override {
-    return static_cast<double>(count);
-  }
-  double RegularizationScale() const override { return 1; }
   absl::Status GradientsReady(int bucket) override;
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 

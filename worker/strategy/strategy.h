@@ -29,11 +29,6 @@ class Strategy {
   // before an evaluation.
   virtual absl::Status PullVariables() = 0;
 
-  // Divisor of the loss of a batch of `count` examples of this replica.
-  virtual double LossDivisor(int64_t count) const = 0;
-  // Factor of the regularizers in this replica's loss.
-  virtual double RegularizationScale() const = 0;
-
   // The gradients of a bucket are final in host memory. Does not wait.
   virtual absl::Status GradientsReady(int bucket) = 0;
 

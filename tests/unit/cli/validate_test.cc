@@ -72,7 +72,7 @@ TEST(Validate, TakesAStrategyThatCannotRunYet) {
   const Printed printed =
       Call(R"({"cluster":{"chief":["c:1"],"worker":["w:1"]},)"
            R"("task":{"type":"worker","index":0}})",
-           true, {"strategy=multi_worker_mirrored", "cluster={worker: 2}"});
+           true, {"strategy=mirrored", "cluster={worker: 1}"});
   ASSERT_TRUE(printed.status.ok()) << printed.status;
   const json result = json::parse(printed.out);
   EXPECT_EQ(result["is_chief"], false);

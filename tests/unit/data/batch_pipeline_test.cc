@@ -88,9 +88,9 @@ BatchPipeline::LeaseSource GiveLeases(std::deque<v1::Lease> leases) {
 
 PipelineOptions TrainOptions(const DataSource& source, int64_t batch_size) {
   PipelineOptions options;
-  options.phases[v1::PHASE_TRAIN] = {&source,
-                                     {.count = source.example_count()}};
-  options.batch_size = batch_size;
+  options.phases[v1::PHASE_TRAIN] = {.source = &source,
+                                     .order = {.count = source.example_count()},
+                                     .step_size = batch_size};
   options.class_count = 10;
   return options;
 }
@@ -165,12 +165,12 @@ TEST(BatchPipelineTest, TellsHowFarALeaseIs) {
       MakePipeline(TrainOptions(source, 4), GiveLeases({MakeLease(1, 8, 15)}));
   const PreparedBatch* first = *pipeline->Next(kLong);
   ASSERT_NE(first, nullptr);
-  EXPECT_EQ(first->done_of_lease(), 4);
-  EXPECT_FALSE(first->ends_lease());
+  EXPECT_EQ(first->done_of_lease, 4);
+  EXPECT_FALSE(first->ends_lease);
   const PreparedBatch* second = *pipeline->Next(kLong);
   ASSERT_NE(second, nullptr);
-  EXPECT_EQ(second->done_of_lease(), 7);
-  EXPECT_TRUE(second->ends_lease());
+  EXPECT_EQ(second->done_of_lease, 7);
+  EXPECT_TRUE(second->ends_lease);
 }
 
 // What several workers see together, however the leases fall to them.
@@ -201,12 +201,40 @@ TEST(BatchPipelineTest, ServesPhasesOfOneSource) {
   PipelineOptions options = TrainOptions(source, 4);
   options.phases[v1::PHASE_TRAIN].order.count = 18;
   options.phases[v1::PHASE_VALIDATION] = {
-      &source, {.first = 18, .count = 2}, 0.5};
+      &source, {.first = 18, .count = 2}, 0.5, /*step_size=*/4};
   auto pipeline = MakePipeline(
       options, GiveLeases({MakeLease(1, 16, 18),
                            MakeLease(2, 0, 2, 0, v1::PHASE_VALIDATION)}));
   EXPECT_THAT(Drain(*pipeline).features,
               ElementsAre(16, 32, 17, 34, 9, 18, 9.5, 19));
+}
+
+TEST(BatchPipelineTest, ReplicasShareEachStep) {
+  const CountingSource source(20);
+  std::vector<std::vector<int>> seen(3);
+  for (int rank = 0; rank < 3; ++rank) {
+    PipelineOptions options = TrainOptions(source, /*batch_size=*/8);
+    options.phases[v1::PHASE_TRAIN].rank = rank;
+    options.phases[v1::PHASE_TRAIN].sharers = 3;
+    auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 2, 11)}));
+    const PreparedBatch* first = *pipeline->Next(kLong);
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(first->step_count, 8);
+    EXPECT_FALSE(first->ends_lease);
+    for (int i = 0; i < first->count; ++i) {
+      seen[rank].push_back(static_cast<int>(first->begin) + i);
+    }
+    const int64_t of_first = first->count;
+    // The last step has one example.
+    const PreparedBatch* last = *pipeline->Next(kLong);
+    ASSERT_NE(last, nullptr);
+    EXPECT_EQ(last->step_count, 1);
+    EXPECT_EQ(last->count, rank == 2 ? 1 : 0);
+    EXPECT_EQ(last->done_of_lease, of_first + last->count);
+    EXPECT_TRUE(last->ends_lease);
+  }
+  EXPECT_THAT(seen, ElementsAre(ElementsAre(2, 3), ElementsAre(4, 5, 6),
+                                ElementsAre(7, 8, 9)));
 }
 
 TEST(BatchPipelineTest, MakesDoublesAndDenseLabels) {

@@ -366,8 +366,9 @@ TEST(JobReader, ChecksThatFilesAreThere) {
 }
 
 TEST(JobReader, ReadsTheExamplesOfDeploy) {
-  for (const char* name : {"fashion_mnist.yaml", "fashion_mnist_sharded.yaml",
-                           "fashion_mnist_reference.json"}) {
+  for (const char* name :
+       {"fashion_mnist.yaml", "fashion_mnist_mirrored.yaml",
+        "fashion_mnist_sharded.yaml", "fashion_mnist_reference.json"}) {
     const auto job =
         ReadJobFile(absl::StrCat(PACELINE_SOURCE_DIR, "/deploy/jobs/", name),
                     {}, {.check_files = false});

@@ -144,10 +144,8 @@ class ShardTest : public ::testing::Test {
       EXPECT_TRUE(status.ok()) << status;
       const Checkpointer::Result written = AwaitCheckpoint(*shard, folder);
       EXPECT_TRUE(written.ok()) << written.status();
-      EXPECT_EQ(written->step(), taken.step());
-      manifest.shards.push_back(
-          {written->file(), static_cast<int64_t>(written->size_bytes()),
-           written->crc32(), static_cast<int64_t>(written->step())});
+      EXPECT_EQ(written->step, static_cast<int64_t>(taken.step()));
+      manifest.shards.push_back(*written);
     }
     const absl::Status status = WriteManifest(folder, manifest);
     EXPECT_TRUE(status.ok()) << status;

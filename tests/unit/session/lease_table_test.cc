@@ -191,5 +191,45 @@ TEST(LeaseTableTest, GoesOnFromRanges) {
   EXPECT_THAT(table.Remaining(), IsEmpty());
 }
 
+TEST(LeaseTableTest, SharersGetTheSameLeasesInTheSameOrder) {
+  LeaseTable::Options options;
+  options.batch_size = 8;
+  options.sharers = 2;
+  const ExampleRange all = {0, 8 * kMaxLeaseBatches + 4};
+  LeaseTable table(options, {&all, 1}, PassTotals());
+  EXPECT_EQ(table.steps_total(), kMaxLeaseBatches + 1);
+  const auto first = table.Grant(kFirst, 2, kNoLimit);
+  const auto second = table.Grant(kFirst, 2, kNoLimit);
+  EXPECT_EQ(first->end(), 8 * kMaxLeaseBatches);
+  EXPECT_EQ(second->end(), all.end);
+  EXPECT_FALSE(table.Grant(kFirst, 2, kNoLimit));
+  EXPECT_EQ(table.Grant(kSecond, 2, kNoLimit)->id(), first->id());
+  EXPECT_EQ(table.Grant(kSecond, 2, kNoLimit)->id(), second->id());
+  EXPECT_FALSE(table.Grant(kSecond, 2, kNoLimit));
+}
+
+TEST(LeaseTableTest, SharedLeaseEndsWhenItsReportsCoverIt) {
+  LeaseTable::Options options;
+  options.batch_size = 8;
+  options.sharers = 2;
+  const ExampleRange all = {0, 17};
+  LeaseTable table(options, {&all, 1}, PassTotals());
+  const auto lease = table.Grant(kFirst, 2, kNoLimit);
+  ASSERT_TRUE(table.Grant(kSecond, 2, kNoLimit));
+  // 4 of each step, then nothing of the last, which has one example.
+  EXPECT_FALSE(*table.Report(kFirst, MakeReport(lease->id(), 8, 2)));
+  EXPECT_FALSE(*table.Report(kSecond, MakeReport(lease->id(), 4, 1)));
+  EXPECT_EQ(table.Totals().steps, 2);
+  EXPECT_EQ(table.Totals().examples, 12);
+  EXPECT_EQ(table.OpenSteps(), 1);
+  EXPECT_FALSE(*table.Report(kFirst, MakeReport(lease->id(), 8, 3)));
+  EXPECT_FALSE(table.Report(kSecond, MakeReport(lease->id(), 10, 3)).ok());
+  EXPECT_TRUE(*table.Report(kSecond, MakeReport(lease->id(), 9, 3)));
+  EXPECT_TRUE(table.Done());
+  EXPECT_EQ(table.Totals().steps, 3);
+  EXPECT_EQ(table.Totals().examples, 17);
+  EXPECT_EQ(table.Totals().totals[0], 34);
+}
+
 }  // namespace
 }  // namespace paceline

@@ -1,4 +1,4 @@
-#include "ps_server/checkpointer.h"
+#include "common/checkpoint/checkpointer.h"
 
 #include <iterator>
 #include <utility>
@@ -24,12 +24,8 @@ Checkpointer::Result Write(const std::string& path,
   ASSIGN_OR_RETURN(const WrittenFile written,
                    WriteSafetensors(absl::StrCat(path, "/", snapshot.file),
                                     snapshot.metadata, std::move(tensors)));
-  v1::WriteCheckpointResponse response;
-  response.set_file(snapshot.file);
-  response.set_size_bytes(static_cast<uint64_t>(written.size_bytes));
-  response.set_crc32(written.crc32);
-  response.set_step(static_cast<uint64_t>(snapshot.step));
-  return response;
+  return ShardFile{snapshot.file, written.size_bytes, written.crc32,
+                   snapshot.step};
 }
 
 }  // namespace
@@ -88,13 +84,13 @@ void Checkpointer::Run() {
       is_stopping = is_stopping_;
     }
     if (is_stopping) {
-      Finish(work.path, absl::CancelledError("the parameter server ends"));
+      Finish(work.path, absl::CancelledError("the process ends"));
     } else {
       const absl::Time start = MonotonicNow();
       const Result result = Write(work.path, work.snapshot);
       if (result.ok()) {
         LOG(INFO) << "wrote " << work.path << "/" << work.snapshot.file << ", "
-                  << result->size_bytes() << " bytes at step "
+                  << result->size_bytes << " bytes at step "
                   << work.snapshot.step << ", in " << MonotonicNow() - start;
       } else {
         LOG(ERROR) << "checkpoint " << work.path

@@ -1,6 +1,6 @@
-// Writes snapshots of a shard to disk, beside training.
-#ifndef PACELINE_PS_SERVER_CHECKPOINTER_H_
-#define PACELINE_PS_SERVER_CHECKPOINTER_H_
+// Writes snapshots of variables to disk, beside training.
+#ifndef PACELINE_COMMON_CHECKPOINT_CHECKPOINTER_H_
+#define PACELINE_COMMON_CHECKPOINT_CHECKPOINTER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/mutex.h"
+#include "common/checkpoint/manifest.h"
 #include "common/checkpoint/safetensors.h"
 #include "common/tensor/shape.h"
-#include "paceline/v1/ps.pb.h"
 
 namespace paceline {
 
@@ -40,7 +40,7 @@ struct ShardSnapshot {
 // Thread-safe. One thread writes, snapshot after snapshot.
 class Checkpointer {
  public:
-  using Result = absl::StatusOr<v1::WriteCheckpointResponse>;
+  using Result = absl::StatusOr<ShardFile>;
   using Done = std::function<void(const Result&)>;
 
   Checkpointer();
@@ -81,4 +81,4 @@ class Checkpointer {
 
 }  // namespace paceline
 
-#endif  // PACELINE_PS_SERVER_CHECKPOINTER_H_
+#endif  // PACELINE_COMMON_CHECKPOINT_CHECKPOINTER_H_

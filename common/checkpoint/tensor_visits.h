@@ -1,0 +1,84 @@
+// Variables in memory, from the seed, from a checkpoint and into one.
+//
+// The functions take whatever has
+//
+//   tensors.VisitTensors([](const Part& part, int slot, absl::Span<T> values)
+//   …)
+//
+// which calls back for each part it holds of a variable: for the variable
+// itself (slot -1) and for each slot of the optimizer.
+#ifndef PACELINE_COMMON_CHECKPOINT_TENSOR_VISITS_H_
+#define PACELINE_COMMON_CHECKPOINT_TENSOR_VISITS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "common/checkpoint/checkpoint_reader.h"
+#include "common/checkpoint/checkpointer.h"
+#include "common/checkpoint/manifest.h"
+#include "common/model/variable.h"
+#include "common/sharding/shard_plan.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+// "" for the variable itself.
+inline std::string SlotName(absl::Span<const std::string> slot_names,
+                            int slot) {
+  return slot < 0 ? "" : slot_names[slot];
+}
+
+// Gives the variables their initial values; leaves the slots alone.
+template <typename Tensors>
+void FillFromSeed(uint64_t seed, absl::Span<const VariableSpec> variables,
+                  Tensors& tensors) {
+  tensors.VisitTensors([&](const Part& part, int slot, auto values) {
+    if (slot >= 0) return;
+    const VariableSpec& variable = variables[part.variable];
+    variable.initializer->Fill(VariableKey(seed, variable.name), variable.shape,
+                               part.begin, values);
+  });
+}
+
+// Reads variables and slots. Errors are those of CheckpointReader, whose
+// CheckFits was asked before.
+template <typename Tensors>
+absl::Status ReadTensors(CheckpointReader& checkpoint,
+                         absl::Span<const VariableSpec> variables,
+                         absl::Span<const std::string> slot_names,
+                         Tensors& tensors) {
+  absl::Status status;
+  tensors.VisitTensors([&](const Part& part, int slot, auto values) {
+    if (!status.ok()) return;
+    status = checkpoint.Read(variables[part.variable].name,
+                             SlotName(slot_names, slot), part.begin, values);
+  });
+  return status;
+}
+
+// Appends copies of variables and slots, named as in the manifest; `stored` by
+// variable.
+template <typename Tensors>
+void CopyTensors(absl::Span<const StoredVariable> stored,
+                 absl::Span<const std::string> slot_names, Tensors& tensors,
+                 std::vector<SnapshotTensor>& out) {
+  tensors.VisitTensors([&](const Part& part, int slot, auto values) {
+    using T = typename decltype(values)::value_type;
+    const StoredVariable& variable = stored[part.variable];
+    const StoredPart range = {part.shard, part.begin, part.count};
+    SnapshotTensor& tensor = out.emplace_back();
+    tensor.name = TensorName(variable, range, SlotName(slot_names, slot));
+    tensor.type = DataTypeOf<T>::kValue;
+    tensor.shape = TensorShape(variable, range);
+    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+    tensor.bytes.assign(bytes, bytes + values.size() * sizeof(T));
+  });
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_CHECKPOINT_TENSOR_VISITS_H_

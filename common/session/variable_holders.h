@@ -1,0 +1,34 @@
+// Whoever holds the variables of a job, as its leader asks for checkpoints.
+#ifndef PACELINE_COMMON_SESSION_VARIABLE_HOLDERS_H_
+#define PACELINE_COMMON_SESSION_VARIABLE_HOLDERS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/checkpoint/manifest.h"
+
+namespace paceline {
+
+// Parameter servers (shard_calls.h), or a worker (worker_checkpoints.h). The
+// methods do not wait; `done` comes once, on any thread, within a deadline, and
+// must not block.
+class VariableHolders {
+ public:
+  using SnapshotDone = std::function<void(const absl::Status&)>;
+  // Gets the files by shard.
+  using WriteDone = std::function<void(absl::StatusOr<std::vector<ShardFile>>)>;
+
+  virtual ~VariableHolders() = default;
+
+  // Copies the variables for a checkpoint in the folder `path`, which is there.
+  virtual void Snapshot(const std::string& path, SnapshotDone done) = 0;
+  // Waits until that snapshot is on disk.
+  virtual void WriteCheckpoint(const std::string& path, WriteDone done) = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_VARIABLE_HOLDERS_H_

@@ -1,0 +1,46 @@
+#include "common/session/worker_checkpoints.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
+#include "common/limits.h"
+
+namespace paceline {
+
+void WorkerCheckpoints::Snapshot(const std::string& path, SnapshotDone done) {
+  path_ = path;
+  snapshot_done_ = std::move(done);
+  deadline_ = MonotonicNow() + limits::kCheckpointTimeout;
+  session_.Handle(
+      [&](Session& session, absl::Time) { session.OrderSnapshot(path); });
+}
+
+void WorkerCheckpoints::WriteCheckpoint(const std::string& path,
+                                        WriteDone done) {
+  path_ = path;
+  write_done_ = std::move(done);
+}
+
+void WorkerCheckpoints::Reported(const CheckpointReported& report) {
+  if (report.path != path_) return;
+  if (snapshot_done_) {
+    std::exchange(snapshot_done_, nullptr)(report.status);
+  }
+  if (!write_done_ || (report.status.ok() && !report.file)) return;
+  std::exchange(write_done_, nullptr)(
+      report.status.ok()
+          ? absl::StatusOr<std::vector<ShardFile>>({*report.file})
+          : report.status);
+}
+
+void WorkerCheckpoints::Poll() {
+  if ((!snapshot_done_ && !write_done_) || MonotonicNow() < deadline_) return;
+  Reported({path_,
+            absl::DeadlineExceededError(absl::StrCat(
+                "the worker of rank 0 did not write ", path_, " within ",
+                absl::FormatDuration(limits::kCheckpointTimeout))),
+            std::nullopt});
+}
+
+}  // namespace paceline

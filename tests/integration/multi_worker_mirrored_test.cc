@@ -1,0 +1,166 @@
+// Strategy multi_worker_mirrored: workers sum their gradients, nobody else
+// holds variables.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/harness/hand_started_cluster.h"
+#include "tests/integration/harness/small_job.h"
+#include "tests/integration/harness/test_network.h"
+#include "tests/integration/harness/time_limit.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// The job of SmallJob, with the same global batch whatever the workers.
+std::vector<std::string> Arguments(int workers,
+                                   const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {
+      "--set", "strategy=multi_worker_mirrored",
+      "--set", "cluster={worker: " + std::to_string(workers) + "}",
+      "--set", "batch_size_per_replica=null",
+      "--set", "global_batch_size=" + std::to_string(kBatchSize)};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+nlohmann::json RunToTheEnd(const SmallJob& job, int workers,
+                           const std::vector<std::string>& more = {}) {
+  Process run = job.Run(Arguments(workers, more));
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_THAT(run.Session(), IsEmpty());
+  return job.Result();
+}
+
+// All bytes of the last checkpoint's variables and slots.
+std::string LastCheckpoint(const SmallJob& job) {
+  std::filesystem::path last;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(job.output_dir() + "/checkpoint")) {
+    last = std::max(last, entry.path());
+  }
+  return ReadText(last / "shard-00000-of-00001.safetensors");
+}
+
+TEST(MultiWorkerMirroredTest, StepsTogether) {
+  SmallJob job;
+  const nlohmann::json result = RunToTheEnd(job, 2);
+  EXPECT_EQ(result.at("strategy"), "multi_worker_mirrored");
+  EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
+  EXPECT_THAT(Column(result, "steps"), Each(kStepsPerEpoch));
+  EXPECT_GT(result.at("evaluation").at("accuracy").get<double>(), 0.8);
+  EXPECT_THAT(result.at("tasks"), SizeIs(2));
+}
+
+TEST(MultiWorkerMirroredTest, DoesTheSameWithAnyNumberOfWorkers) {
+  std::vector<double> losses;
+  for (const int workers : {1, 2, 3}) {
+    SmallJob job;
+    losses.push_back(
+        RunToTheEnd(job, workers).at("evaluation").at("loss").get<double>());
+  }
+  for (const double loss : losses) EXPECT_NEAR(loss, losses.front(), 1e-4);
+}
+
+TEST(MultiWorkerMirroredTest, RepeatsToTheBit) {
+  SmallJob job;
+  SmallJob again;
+  RunToTheEnd(job, 3);
+  RunToTheEnd(again, 3);
+  const std::string checkpoint = LastCheckpoint(job);
+  EXPECT_FALSE(checkpoint.empty());
+  EXPECT_EQ(checkpoint, LastCheckpoint(again));
+}
+
+TEST(MultiWorkerMirroredTest, ResumesWhereItStopped) {
+  SmallJob whole;
+  RunToTheEnd(whole, 2);
+  SmallJob parts;
+  RunToTheEnd(parts, 2, {"--set", "epochs=2"});
+  const nlohmann::json resumed = RunToTheEnd(parts, 2, {"--resume"});
+  EXPECT_THAT(Column(resumed, "epoch"), ElementsAre(0, 1, 2));
+  // Variables, both slots of Adam and the count of updates.
+  EXPECT_EQ(LastCheckpoint(parts), LastCheckpoint(whole));
+}
+
+TEST(MultiWorkerMirroredTest, ACheckpointOfItIsEvaluated) {
+  SmallJob job;
+  const nlohmann::json result = RunToTheEnd(job, 2);
+  Process evaluate =
+      job.Coordinator({"evaluate", job.output_dir() + "/checkpoint", "--job",
+                       job.path(), "-o", "json"});
+  ASSERT_EQ(evaluate.Wait(kJobLimit), 0) << evaluate.Errors();
+  EXPECT_NEAR(nlohmann::json::parse(evaluate.Output()).at("loss").get<double>(),
+              result.at("evaluation").at("loss").get<double>(), 1e-6);
+}
+
+// A job file for workers that lead.
+std::string WriteJob(const SmallJob& job) {
+  std::string text = ReadText(job.path());
+  const std::string ps = "strategy: parameter_server";
+  text.replace(text.find(ps), ps.size(), "strategy: multi_worker_mirrored");
+  const size_t cluster = text.find("cluster:");
+  text.replace(cluster, text.find('\n', cluster) - cluster, "");
+  const std::string path = job.folder() / "mirrored.yaml";
+  WriteText(path, text);
+  return path;
+}
+
+void ExpectExit(Process& process, int code) {
+  EXPECT_EQ(process.Wait(kJobLimit), code) << process.Errors();
+}
+
+TEST(MultiWorkerMirroredTest, WorkerZeroLeadsUnderTfConfig) {
+  SmallJob job;
+  const auto cluster = HandStartedCluster::OnLoopback(job, 0, 0, 3);
+  Process worker_2 = cluster.Start("worker", 2);
+  Process worker_0 = cluster.Start(
+      "worker", 0, {"--job", WriteJob(job), "--output", job.output_dir()});
+  Process worker_1 = cluster.Start("worker", 1);
+  for (Process* task : {&worker_0, &worker_1, &worker_2}) ExpectExit(*task, 0);
+  EXPECT_THAT(Column(job.Result(), "examples"), Each(kTrainExamples));
+  EXPECT_THAT(worker_0.Output(), HasSubstr("Epoch 1/3"));
+  EXPECT_THAT(worker_1.Output(), IsEmpty());
+}
+
+TEST(MultiWorkerMirroredTest, TheChiefTrainsToo) {
+  SmallJob job;
+  const auto cluster = HandStartedCluster::OnLoopback(job, 1, 0, 1);
+  Process worker = cluster.Start("worker", 0);
+  Process chief = cluster.Start(
+      "chief", 0, {"--job", WriteJob(job), "--output", job.output_dir()});
+  for (Process* task : {&chief, &worker}) ExpectExit(*task, 0);
+  const nlohmann::json result = job.Result();
+  EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
+  ASSERT_THAT(result.at("tasks"), SizeIs(2));
+  EXPECT_EQ(result.at("tasks")[0].at("type"), "chief");
+}
+
+// On different hosts there is no shared memory.
+TEST(MultiWorkerMirroredTest, TrainsAcrossHosts) {
+  const std::string obstacle = TestNetwork::Obstacle();
+  if (!obstacle.empty()) GTEST_SKIP() << obstacle;
+  TestNetwork network(2);
+  SmallJob job;
+  const HandStartedCluster cluster(
+      job,
+      {{"worker",
+        {network.AddressOf(0) + ":2222", network.AddressOf(1) + ":2222"}}},
+      [&](const std::string& task) { return network.On(task.back() - '0'); });
+  Process worker_1 = cluster.Start("worker", 1);
+  Process worker_0 = cluster.Start(
+      "worker", 0, {"--job", WriteJob(job), "--output", job.output_dir()});
+  for (Process* task : {&worker_0, &worker_1}) ExpectExit(*task, 0);
+  EXPECT_THAT(Column(job.Result(), "examples"), Each(kTrainExamples));
+}
+
+}  // namespace
+}  // namespace paceline

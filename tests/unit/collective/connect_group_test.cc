@@ -1,0 +1,148 @@
+// How the ranks of a group find each other and agree on a transport.
+#include "worker/collective/connect_group.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/file_descriptor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "worker/collective/collectives.h"
+#include "worker/collective/shared_memory_transport.h"
+#include "worker/collective/socket_transport.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ConnectGroupTest : public ::testing::Test {
+ protected:
+  using Result = absl::StatusOr<std::unique_ptr<Transport>>;
+
+  explicit ConnectGroupTest(int world_size = 3) {
+    for (int rank = 0; rank < world_size; ++rank) {
+      auto listener = GroupListener::Open("127.0.0.1:0");
+      EXPECT_TRUE(listener.ok()) << listener.status();
+      const std::string address = absl::StrCat("127.0.0.1:", listener->port());
+      peers_.push_back({absl::StrCat("worker-", rank, " at ", address), address,
+                        static_cast<uint64_t>(100 + rank)});
+      listeners_.push_back(*std::move(listener));
+    }
+  }
+
+  // Connects some ranks at once; `change` may change their options.
+  std::vector<Result> Connect(
+      const std::vector<int>& ranks,
+      const std::function<void(int rank, GroupOptions&)>& change) {
+    std::vector<Result> results(peers_.size());
+    std::vector<std::thread> threads;
+    for (const int rank : ranks) {
+      threads.emplace_back([&, rank] {
+        GroupOptions options;
+        options.rank = rank;
+        options.peers = peers_;
+        options.connect_timeout = absl::Seconds(20);
+        options.timeout = absl::Seconds(20);
+        change(rank, options);
+        results[rank] =
+            ConnectGroup(options, rank == 0 ? nullptr : &listeners_[rank]);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return results;
+  }
+
+  // Expects that all are there, and that an all-reduce works.
+  static void ExpectSums(std::vector<Result>& results) {
+    std::vector<std::thread> threads;
+    for (Result& result : results) {
+      ASSERT_TRUE(result.ok()) << result.status();
+      threads.emplace_back([&result] {
+        Collectives collectives(**result);
+        std::vector<float> values(1000, static_cast<float>((*result)->rank()));
+        EXPECT_TRUE(
+            collectives.AllReduce(absl::MakeSpan(values), ReduceOp::kSum).ok());
+        EXPECT_EQ(values.front(), 3);
+        EXPECT_EQ(values.back(), 3);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  std::vector<GroupPeer> peers_;
+  std::vector<GroupListener> listeners_;
+};
+
+TEST_F(ConnectGroupTest, SharesMemoryOnOneMachine) {
+  auto results = Connect({0, 1, 2}, [](int, GroupOptions&) {});
+  ExpectSums(results);
+  for (const Result& result : results) {
+    EXPECT_NE(dynamic_cast<SharedMemoryTransport*>(result->get()), nullptr);
+  }
+}
+
+TEST_F(ConnectGroupTest, AllUseSocketsIfOneCannotShareMemory) {
+  auto results = Connect({0, 1, 2}, [](int rank, GroupOptions& options) {
+    options.use_shared_memory = rank != 1;
+  });
+  ExpectSums(results);
+  for (const Result& result : results) {
+    EXPECT_NE(dynamic_cast<SocketTransport*>(result->get()), nullptr);
+  }
+}
+
+TEST_F(ConnectGroupTest, MissingRanksAreNamed) {
+  const auto results = Connect({0, 2}, [](int, GroupOptions& options) {
+    options.connect_timeout = absl::Seconds(1);
+  });
+  // Rank 1 listens, but nobody answers there.
+  EXPECT_THAT(results[0].status().ToString(),
+              AllOf(HasSubstr("DEADLINE"), HasSubstr(peers_[1].name)));
+  EXPECT_THAT(results[2].status().ToString(),
+              AllOf(HasSubstr("DEADLINE"), HasSubstr(peers_[0].name),
+                    HasSubstr(peers_[1].name), Not(HasSubstr("worker-2"))));
+}
+
+TEST_F(ConnectGroupTest, AnotherIncarnationIsTurnedAway) {
+  const auto results = Connect({0, 1, 2}, [](int rank, GroupOptions& options) {
+    options.connect_timeout = absl::Seconds(1);
+    if (rank == 0) options.peers[0].incarnation = 99;
+  });
+  EXPECT_FALSE(results[0].ok());
+  EXPECT_THAT(results[1].status().ToString(), HasSubstr(peers_[0].name));
+}
+
+TEST_F(ConnectGroupTest, StrangersDoNotHoldItUp) {
+  // One that says nothing, and one that talks nonsense.
+  std::vector<FileDescriptor> strangers;
+  for (const bool talks : {false, true}) {
+    FileDescriptor stranger(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<uint16_t>(listeners_[2].port()));
+    ASSERT_EQ(connect(stranger.get(), reinterpret_cast<sockaddr*>(&address),
+                      sizeof(address)),
+              0);
+    const std::string nonsense(200, 'x');
+    if (talks) {
+      ASSERT_EQ(send(stranger.get(), nonsense.data(), nonsense.size(), 0), 200);
+    }
+    strangers.push_back(std::move(stranger));
+  }
+  auto results = Connect({0, 1, 2}, [](int, GroupOptions&) {});
+  ExpectSums(results);
+}
+
+}  // namespace
+}  // namespace paceline

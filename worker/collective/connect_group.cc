@@ -1,0 +1,323 @@
+#include "worker/collective/connect_group.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
+#include "common/base/file_descriptor.h"
+#include "common/base/status_macros.h"
+#include "glog/logging.h"
+#include "worker/collective/shared_memory_transport.h"
+#include "worker/collective/shared_region.h"
+#include "worker/collective/socket_address.h"
+#include "worker/collective/socket_transport.h"
+
+namespace paceline {
+namespace {
+
+constexpr absl::Duration kRetryPause = absl::Milliseconds(50);
+// For one connection to be made, or to say who it is.
+constexpr absl::Duration kAttempt = absl::Seconds(5);
+
+// What both ends of a connection send first; little endian.
+struct Hello {
+  std::array<char, 8> magic = {'P', 'A', 'C', 'E', 'R', 'I', 'N', 'G'};
+  uint32_t from = 0;
+  uint32_t to = 0;
+  uint64_t from_incarnation = 0;
+  uint64_t to_incarnation = 0;
+  // The sender's region: a descriptor of a process, and the file it must be.
+  // Process 0: there is none.
+  uint64_t pid = 0;
+  uint64_t fd = 0;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+};
+
+// Sends or receives all of `bytes`; Unavailable if the peer is gone or takes
+// longer than an attempt may.
+absl::Status SendAll(int socket, absl::Span<const char> bytes) {
+  const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  if (sent == static_cast<ssize_t>(bytes.size())) return absl::OkStatus();
+  return absl::UnavailableError("the connection was closed");
+}
+absl::Status ReceiveAll(int socket, absl::Span<char> bytes) {
+  const ssize_t got = recv(socket, bytes.data(), bytes.size(), MSG_WAITALL);
+  if (got == static_cast<ssize_t>(bytes.size())) return absl::OkStatus();
+  return absl::UnavailableError("it did not say who it is");
+}
+
+template <typename T>
+absl::Span<char> BytesOf(T& value) {
+  return {reinterpret_cast<char*>(&value), sizeof(value)};
+}
+
+void SetTimeouts(int socket, absl::Duration duration) {
+  const timeval timeout = absl::ToTimeval(duration);
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+}
+
+absl::StatusOr<FileDescriptor> Dial(const std::string& address) {
+  ASSIGN_OR_RETURN(const SocketAddresses found, Resolve(address, /*flags=*/0));
+  absl::Status status;
+  for (const addrinfo* each = found.get(); each != nullptr;
+       each = each->ai_next) {
+    FileDescriptor connected(
+        socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    SetTimeouts(connected.get(), kAttempt);
+    if (connect(connected.get(), each->ai_addr, each->ai_addrlen) == 0) {
+      return connected;
+    }
+    status = absl::UnavailableError(std::strerror(errno));
+  }
+  return status;
+}
+
+// One rank's side of the making of a group.
+class Connector {
+ public:
+  Connector(const GroupOptions& options, const GroupListener* listener)
+      : options_(options),
+        listener_(listener),
+        deadline_(MonotonicNow() + options.connect_timeout),
+        sockets_(options.peers.size()),
+        hellos_(options.peers.size()) {}
+
+  absl::StatusOr<std::unique_ptr<Transport>> Connect() {
+    if (options_.use_shared_memory) MakeRegion();
+    for (int rank = options_.rank + 1; rank < world_size(); ++rank) {
+      RETURN_IF_ERROR(ConnectTo(rank));
+    }
+    RETURN_IF_ERROR(AcceptLowerRanks());
+    ASSIGN_OR_RETURN(std::unique_ptr<Transport> shared, TrySharedMemory());
+    if (shared != nullptr) return shared;
+    SocketOptions options;
+    options.rank = options_.rank;
+    options.names = Names();
+    options.timeout = options_.timeout;
+    return SocketTransport::Create(std::move(options), std::move(sockets_));
+  }
+
+ private:
+  int world_size() const { return static_cast<int>(options_.peers.size()); }
+  const GroupPeer& peer(int rank) const { return options_.peers[rank]; }
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const GroupPeer& each : options_.peers) names.push_back(each.name);
+    return names;
+  }
+
+  // Without one, data goes over sockets.
+  void MakeRegion() {
+    absl::StatusOr<SharedRegion> region = SharedMemoryTransport::MakeRegion(
+        options_.rank, world_size(), options_.payload_size);
+    if (region.ok()) {
+      region_ = *std::move(region);
+    } else {
+      LOG(WARNING) << region.status().message();
+    }
+  }
+
+  Hello HelloTo(int rank) const {
+    Hello hello;
+    hello.from = static_cast<uint32_t>(options_.rank);
+    hello.to = static_cast<uint32_t>(rank);
+    hello.from_incarnation = peer(options_.rank).incarnation;
+    hello.to_incarnation = peer(rank).incarnation;
+    struct stat file {};
+    if (region_ && fstat(region_->fd(), &file) == 0) {
+      hello.pid = static_cast<uint64_t>(getpid());
+      hello.fd = static_cast<uint64_t>(region_->fd());
+      hello.device = file.st_dev;
+      hello.inode = file.st_ino;
+    }
+    return hello;
+  }
+
+  // Whether a hello comes from an expected peer, and is meant for this rank.
+  bool IsExpected(const Hello& hello) const {
+    return hello.magic == Hello().magic &&
+           hello.from < static_cast<uint32_t>(world_size()) &&
+           hello.from_incarnation == peer(hello.from).incarnation &&
+           hello.to == static_cast<uint32_t>(options_.rank) &&
+           hello.to_incarnation == peer(options_.rank).incarnation;
+  }
+
+  absl::Status ConnectTo(int rank) {
+    while (true) {
+      const absl::Status status = TryToConnect(rank);
+      if (status.ok()) return status;
+      if (MonotonicNow() >= deadline_) {
+        return absl::DeadlineExceededError(
+            absl::StrCat(peer(rank).name, " could not be reached within ",
+                         absl::FormatDuration(options_.connect_timeout),
+                         "; at last: ", status.message()));
+      }
+      absl::SleepFor(kRetryPause);
+    }
+  }
+
+  absl::Status TryToConnect(int rank) {
+    ASSIGN_OR_RETURN(FileDescriptor socket, Dial(peer(rank).address));
+    // The peer may still be connecting to others. To give up on it earlier
+    // would leave a dead connection in its queue.
+    SetTimeouts(socket.get(),
+                std::max(deadline_ - MonotonicNow(), kRetryPause));
+    Hello mine = HelloTo(rank);
+    RETURN_IF_ERROR(SendAll(socket.get(), BytesOf(mine)));
+    Hello theirs;
+    RETURN_IF_ERROR(ReceiveAll(socket.get(), BytesOf(theirs)));
+    if (!IsExpected(theirs) || theirs.from != static_cast<uint32_t>(rank)) {
+      return absl::UnavailableError("somebody else answers there");
+    }
+    sockets_[rank] = std::move(socket);
+    hellos_[rank] = theirs;
+    return absl::OkStatus();
+  }
+
+  absl::Status AcceptLowerRanks() {
+    CHECK(options_.rank == 0 || listener_ != nullptr);
+    std::vector<FileDescriptor> strangers;
+    while (!MissingBelow().empty()) {
+      const absl::Duration left = deadline_ - MonotonicNow();
+      if (left <= absl::ZeroDuration()) {
+        return absl::DeadlineExceededError(
+            absl::StrCat(MissingBelow(), " did not connect within ",
+                         absl::FormatDuration(options_.connect_timeout)));
+      }
+      std::vector<pollfd> polled = {{listener_->socket(), POLLIN, 0}};
+      for (const FileDescriptor& each : strangers) {
+        polled.push_back({each.get(), POLLIN, 0});
+      }
+      poll(polled.data(), polled.size(),
+           static_cast<int>(absl::ToInt64Milliseconds(left)) + 1);
+      for (size_t i = polled.size() - 1; i > 0; --i) {
+        if (polled[i].revents == 0) continue;
+        Greet(std::move(strangers[i - 1]));
+        strangers.erase(strangers.begin() + static_cast<ptrdiff_t>(i) - 1);
+      }
+      if (polled[0].revents == 0) continue;
+      FileDescriptor accepted(
+          accept4(listener_->socket(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (!accepted.is_open()) continue;
+      SetTimeouts(accepted.get(), kAttempt);
+      strangers.push_back(std::move(accepted));
+    }
+    return absl::OkStatus();
+  }
+
+  // The names of lower ranks that are not connected yet.
+  std::string MissingBelow() const {
+    std::string names;
+    for (int rank = 0; rank < options_.rank; ++rank) {
+      if (sockets_[rank].is_open()) continue;
+      absl::StrAppend(&names, names.empty() ? "" : ", ", peer(rank).name);
+    }
+    return names;
+  }
+
+  void Greet(FileDescriptor socket) {
+    Hello theirs;
+    if (!ReceiveAll(socket.get(), BytesOf(theirs)).ok()) return;
+    if (!IsExpected(theirs) ||
+        theirs.from >= static_cast<uint32_t>(options_.rank)) {
+      LOG(WARNING) << "turned away a connection that is from none of the group";
+      return;
+    }
+    const int rank = static_cast<int>(theirs.from);
+    Hello mine = HelloTo(rank);
+    if (!SendAll(socket.get(), BytesOf(mine)).ok()) return;
+    sockets_[rank] = std::move(socket);
+    hellos_[rank] = theirs;
+  }
+
+  // Null if the ranks have agreed on sockets.
+  absl::StatusOr<std::unique_ptr<Transport>> TrySharedMemory() {
+    absl::StatusOr<std::vector<SharedRegion>> regions = OpenRegions();
+    if (!regions.ok()) LOG(INFO) << regions.status().message();
+    char mine = regions.ok() ? 1 : 0;
+    bool all = regions.ok();
+    for (int rank = 0; rank < world_size(); ++rank) {
+      if (rank == options_.rank) continue;
+      RETURN_IF_ERROR(Annotate(SendAll(sockets_[rank].get(), BytesOf(mine)),
+                               peer(rank).name));
+    }
+    for (int rank = 0; rank < world_size(); ++rank) {
+      if (rank == options_.rank) continue;
+      char theirs = 0;
+      RETURN_IF_ERROR(Annotate(
+          ReceiveAll(sockets_[rank].get(), BytesOf(theirs)), peer(rank).name));
+      all = all && theirs == 1;
+    }
+    if (!all) return nullptr;
+    SharedMemoryOptions options;
+    options.rank = options_.rank;
+    options.names = Names();
+    options.timeout = options_.timeout;
+    options.spin = options_.spin;
+    return SharedMemoryTransport::Create(std::move(options),
+                                         *std::move(regions));
+  }
+
+  absl::StatusOr<std::vector<SharedRegion>> OpenRegions() {
+    if (!region_) return absl::UnavailableError("without shared memory");
+    std::vector<SharedRegion> regions;
+    for (int rank = 0; rank < world_size(); ++rank) {
+      if (rank == options_.rank) {
+        regions.push_back(*std::move(region_));
+        continue;
+      }
+      absl::StatusOr<SharedRegion> region = OpenRegion(hellos_[rank]);
+      if (!region.ok()) return Annotate(region.status(), peer(rank).name);
+      regions.push_back(*std::move(region));
+    }
+    return regions;
+  }
+
+  static absl::StatusOr<SharedRegion> OpenRegion(const Hello& hello) {
+    const absl::Status elsewhere =
+        absl::UnavailableError("shares no memory with this process");
+    if (hello.pid == 0) return elsewhere;
+    const std::string path =
+        absl::StrCat("/proc/", hello.pid, "/fd/", hello.fd);
+    // To open anything but the region itself might do something.
+    struct stat file {};
+    if (stat(path.c_str(), &file) != 0 || file.st_dev != hello.device ||
+        file.st_ino != hello.inode) {
+      return elsewhere;
+    }
+    FileDescriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (!fd.is_open()) return elsewhere;
+    return SharedRegion::Open(fd.Release());
+  }
+
+  const GroupOptions& options_;
+  const GroupListener* const listener_;
+  const absl::Time deadline_;
+  std::optional<SharedRegion> region_;
+  // By rank.
+  std::vector<FileDescriptor> sockets_;
+  std::vector<Hello> hellos_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Transport>> ConnectGroup(
+    const GroupOptions& options, const GroupListener* listener) {
+  return Connector(options, listener).Connect();
+}
+
+}  // namespace paceline

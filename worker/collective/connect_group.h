@@ -1,0 +1,58 @@
+// From the addresses of a group's ranks to a transport between them.
+//
+// Each rank connects to those of higher rank and takes the connections of those
+// of lower rank, so rank 0 need not listen. Both ends say who they are; whoever
+// is not the expected incarnation of a rank is turned away. Then the ranks
+// agree on how data travels:
+//
+//   shared memory   if every rank can map the regions of all others: it finds
+//                   them as /proc/PID/fd/N, so the same kernel, user and
+//                   namespace of processes is needed, and nothing has a name
+//   sockets         otherwise, over the connections that are there
+#ifndef PACELINE_WORKER_COLLECTIVE_CONNECT_GROUP_H_
+#define PACELINE_WORKER_COLLECTIVE_CONNECT_GROUP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "worker/collective/group_listener.h"
+#include "worker/collective/transport.h"
+
+namespace paceline {
+
+struct GroupPeer {
+  // "worker-2 at 10.0.0.3:2222", for errors.
+  std::string name;
+  // "host:port"; unused of rank 0.
+  std::string address;
+  uint64_t incarnation = 0;
+};
+
+struct GroupOptions {
+  int rank = 0;
+  // By rank, this one too.
+  std::vector<GroupPeer> peers;
+  // Until all are connected.
+  absl::Duration connect_timeout;
+  // How long a rank waits later for another one that does nothing.
+  absl::Duration timeout;
+  // Whether shared memory is tried, and the bytes of a rank's payload there.
+  bool use_shared_memory = true;
+  size_t payload_size = 0;
+  // See SharedMemoryOptions.
+  absl::Duration spin;
+};
+
+// Blocks. `listener` may be null for rank 0. DeadlineExceeded names the ranks
+// that did not answer.
+absl::StatusOr<std::unique_ptr<Transport>> ConnectGroup(
+    const GroupOptions& options, const GroupListener* listener);
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_COLLECTIVE_CONNECT_GROUP_H_

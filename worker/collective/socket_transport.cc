@@ -1,0 +1,392 @@
+#include "worker/collective/socket_transport.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
+#include "common/base/status_macros.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+// Half of a usual second-level cache.
+constexpr size_t kBufferSize = 256 << 10;
+
+// How often a rank that waits says so.
+constexpr int kPingsPerTimeout = 4;
+
+// --- Frames ------------------------------------------------------------------
+
+enum class FrameKind : uint64_t { kMessage = 0, kPing = 1, kAbort = 2 };
+constexpr int kKindShift = 56;
+constexpr int kCodeShift = 32;
+constexpr uint64_t kPingHeader = static_cast<uint64_t>(FrameKind::kPing)
+                                 << kKindShift;
+// Bytes of a reason that are sent.
+constexpr size_t kMaxReason = 4096;
+
+FrameKind KindOf(uint64_t header) {
+  return static_cast<FrameKind>(header >> kKindShift);
+}
+
+std::string AbortFrame(const absl::Status& reason) {
+  const absl::string_view text = reason.message().substr(0, kMaxReason);
+  const uint64_t header =
+      static_cast<uint64_t>(FrameKind::kAbort) << kKindShift |
+      static_cast<uint64_t>(reason.code()) << kCodeShift | text.size();
+  return absl::StrCat(
+      absl::string_view(reinterpret_cast<const char*>(&header), sizeof(header)),
+      text);
+}
+
+// Reads the reason after an abort's header; `begin` is what came with it.
+absl::Status ReadReason(int socket, uint64_t header,
+                        absl::Span<const std::byte> begin) {
+  std::string text(reinterpret_cast<const char*>(begin.data()), begin.size());
+  const size_t size =
+      std::min<size_t>(static_cast<uint32_t>(header), kMaxReason);
+  const size_t had = std::min(size, text.size());
+  text.resize(size);
+  // At most a second, by the socket's options.
+  if (had < size) recv(socket, text.data() + had, size - had, MSG_WAITALL);
+  const auto code = static_cast<absl::StatusCode>(header >> kCodeShift & 0xff);
+  return {code == absl::StatusCode::kOk ? absl::StatusCode::kUnavailable : code,
+          text};
+}
+
+// Skips `size` bytes of what has come; returns whether all of it had.
+bool Skip(int socket, uint64_t size) {
+  char skipped[4096];
+  while (size > 0) {
+    const ssize_t got =
+        recv(socket, skipped, std::min<uint64_t>(size, sizeof(skipped)),
+             MSG_DONTWAIT);
+    if (got <= 0) return false;
+    size -= static_cast<uint64_t>(got);
+  }
+  return true;
+}
+
+// The reason among the frames that have come, after `begun` bytes of one.
+std::optional<absl::Status> FindReason(int socket, uint64_t begun) {
+  if (!Skip(socket, begun)) return std::nullopt;
+  uint64_t header = 0;
+  while (recv(socket, &header, sizeof(header), MSG_DONTWAIT) ==
+         static_cast<ssize_t>(sizeof(header))) {
+    if (KindOf(header) == FrameKind::kAbort) {
+      return ReadReason(socket, header, {});
+    }
+    if (KindOf(header) == FrameKind::kMessage && !Skip(socket, header)) break;
+  }
+  return std::nullopt;
+}
+
+absl::Status Broken(const std::string& name, absl::string_view what) {
+  return absl::UnavailableError(absl::StrCat(name, " ", what));
+}
+
+bool WouldBlock() { return errno == EAGAIN || errno == EINTR; }
+
+}  // namespace
+
+// A message on its way to a peer.
+class SocketTransport::Outgoing {
+ public:
+  Outgoing(int socket, const std::string& name,
+           absl::Span<const std::byte> message)
+      : socket_(socket),
+        name_(name),
+        header_(message.size()),
+        message_(message),
+        left_(message.empty() ? 0 : sizeof(header_) + message.size()) {}
+
+  int socket() const { return socket_; }
+  const std::string& name() const { return name_; }
+  bool done() const { return left_ == 0; }
+  // Whether only a part of the message was sent.
+  bool is_cut() const {
+    return !done() && left_ < sizeof(header_) + message_.size();
+  }
+
+  // Sends what is possible at once; returns whether that was anything.
+  absl::StatusOr<bool> Push() {
+    if (done()) return false;
+    const size_t sent = sizeof(header_) + message_.size() - left_;
+    iovec parts[2];
+    size_t count = 0;
+    if (sent < sizeof(header_)) {
+      parts[count++] = {reinterpret_cast<char*>(&header_) + sent,
+                        sizeof(header_) - sent};
+    }
+    const size_t from = sent < sizeof(header_) ? 0 : sent - sizeof(header_);
+    parts[count++] = {const_cast<std::byte*>(message_.data()) + from,
+                      message_.size() - from};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = count;
+    const ssize_t size =
+        sendmsg(socket_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (size < 0) {
+      if (WouldBlock()) return false;
+      return Broken(name_, absl::StrCat("closed the connection (",
+                                        std::strerror(errno), ")"));
+    }
+    left_ -= static_cast<size_t>(size);
+    return true;
+  }
+
+ private:
+  const int socket_;
+  const std::string& name_;
+  uint64_t header_;
+  const absl::Span<const std::byte> message_;
+  size_t left_;
+};
+
+// A message on its way from a peer.
+class SocketTransport::Incoming {
+ public:
+  Incoming(int socket, const std::string& name, const std::string& receiver,
+           size_t size, absl::Span<std::byte> buffer)
+      : socket_(socket),
+        name_(name),
+        receiver_(receiver),
+        size_(size),
+        buffer_(buffer) {}
+
+  int socket() const { return socket_; }
+  const std::string& name() const { return name_; }
+  bool done() const { return delivered_ == size_; }
+
+  // What is still to come of a message whose beginning was taken; nothing can
+  // be said while its header is cut.
+  std::optional<uint64_t> begun() const {
+    if (header_size_ == 0 || done()) return 0;
+    if (header_size_ < sizeof(header_)) return std::nullopt;
+    return size_ - delivered_ - held_;
+  }
+
+  // Takes what is there; returns whether that was anything.
+  absl::StatusOr<bool> Pull(Sink sink) {
+    if (done()) return false;
+    iovec parts[2];
+    size_t count = 0;
+    if (header_size_ < sizeof(header_)) {
+      parts[count++] = {reinterpret_cast<char*>(&header_) + header_size_,
+                        sizeof(header_) - header_size_};
+    }
+    parts[count++] = {
+        buffer_.data() + held_,
+        std::min(buffer_.size() - held_, size_ - delivered_ - held_)};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = count;
+    const ssize_t size = recvmsg(socket_, &message, MSG_DONTWAIT);
+    if (size < 0) {
+      if (WouldBlock()) return false;
+      return Broken(name_, absl::StrCat("closed the connection (",
+                                        std::strerror(errno), ")"));
+    }
+    if (size == 0) return Broken(name_, "closed the connection");
+    RETURN_IF_ERROR(Take(static_cast<size_t>(size), sink));
+    return true;
+  }
+
+ private:
+  absl::Status Take(size_t size, Sink sink) {
+    const size_t of_header = std::min(size, sizeof(header_) - header_size_);
+    header_size_ += of_header;
+    size -= of_header;
+    // What followed a ping lies in the buffer, though it begins with a header.
+    while (header_size_ == sizeof(header_) && header_ == kPingHeader) {
+      header_size_ = std::min(size, sizeof(header_));
+      std::memcpy(&header_, buffer_.data(), header_size_);
+      size -= header_size_;
+      std::memmove(buffer_.data(), buffer_.data() + header_size_, size);
+    }
+    if (header_size_ < sizeof(header_)) return absl::OkStatus();
+    if (KindOf(header_) == FrameKind::kAbort) {
+      return ReadReason(socket_, header_, buffer_.first(size));
+    }
+    if (header_ != size_) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(name_, " sent ", header_, " bytes to ", receiver_,
+                       ", which expects ", size_));
+    }
+    held_ += size;
+    const bool complete = delivered_ + held_ == size_;
+    const size_t ready =
+        complete ? held_ : held_ / kPieceAlignment * kPieceAlignment;
+    if (ready == 0) return absl::OkStatus();
+    sink(delivered_, buffer_.first(ready));
+    delivered_ += ready;
+    held_ -= ready;
+    std::memmove(buffer_.data(), buffer_.data() + ready, held_);
+    return absl::OkStatus();
+  }
+
+  const int socket_;
+  const std::string& name_;
+  const std::string& receiver_;
+  const size_t size_;
+  const absl::Span<std::byte> buffer_;
+  uint64_t header_ = 0;
+  size_t header_size_ = 0;
+  // Bytes given to the sink, and bytes in the buffer.
+  size_t delivered_ = 0;
+  size_t held_ = 0;
+};
+
+absl::StatusOr<std::unique_ptr<SocketTransport>> SocketTransport::Create(
+    SocketOptions options, std::vector<FileDescriptor> sockets) {
+  CHECK_EQ(sockets.size(), options.names.size());
+  FileDescriptor wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake.is_open()) return absl::ErrnoToStatus(errno, "eventfd");
+  for (const FileDescriptor& socket : sockets) {
+    if (!socket.is_open()) continue;
+    // Fails on sockets that are not TCP, which need it not.
+    const int on = 1;
+    setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    const timeval second = {1, 0};
+    setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
+  }
+  return std::unique_ptr<SocketTransport>(new SocketTransport(
+      std::move(options), std::move(sockets), std::move(wake)));
+}
+
+SocketTransport::SocketTransport(SocketOptions options,
+                                 std::vector<FileDescriptor> sockets,
+                                 FileDescriptor wake)
+    : options_(std::move(options)),
+      sockets_(std::move(sockets)),
+      wake_(std::move(wake)),
+      buffer_(kBufferSize) {}
+
+SocketTransport::~SocketTransport() = default;
+
+absl::Status SocketTransport::Exchange(int to, absl::Span<const std::byte> out,
+                                       int from, size_t in_size, Sink sink) {
+  Outgoing outgoing(sockets_[to].get(), options_.names[to], out);
+  Incoming incoming(sockets_[from].get(), options_.names[from],
+                    options_.names[options_.rank], in_size,
+                    absl::MakeSpan(buffer_));
+  absl::Time moved_at = MonotonicNow();
+  absl::Time pinged_at = moved_at;
+  while (!outgoing.done() || !incoming.done()) {
+    RETURN_IF_ERROR(Aborted());
+    absl::StatusOr<bool> moved = outgoing.Push();
+    cut_off_ = outgoing.is_cut() ? to : -1;
+    if (moved.ok()) {
+      const absl::StatusOr<bool> received = incoming.Pull(sink);
+      moved = received.ok() ? *moved || *received : received;
+    }
+    if (!moved.ok()) return ReasonOf(moved.status(), incoming);
+    const absl::Time now = MonotonicNow();
+    if (*moved) moved_at = now;
+    if (now - pinged_at >= options_.timeout / kPingsPerTimeout) {
+      Ping();
+      pinged_at = now;
+    }
+    if (!*moved) {
+      RETURN_IF_ERROR(
+          AwaitSockets(outgoing, incoming, moved_at + options_.timeout));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SocketTransport::ReasonOf(const absl::Status& error,
+                                       const Incoming& incoming) const {
+  if (!absl::IsUnavailable(error)) return error;
+  // Whoever aborts tells all peers, so the reason may have come from another
+  // one than the one that closed.
+  for (const FileDescriptor& socket : sockets_) {
+    if (!socket.is_open()) continue;
+    const std::optional<uint64_t> begun =
+        socket.get() == incoming.socket() ? incoming.begun() : 0;
+    if (!begun) continue;
+    const auto reason = FindReason(socket.get(), *begun);
+    if (reason) return *reason;
+  }
+  return error;
+}
+
+absl::Status SocketTransport::AwaitSockets(const Outgoing& outgoing,
+                                           const Incoming& incoming,
+                                           absl::Time deadline) {
+  // Negative descriptors are passed over.
+  pollfd sockets[] = {
+      {incoming.done() ? -1 : incoming.socket(), POLLIN, 0},
+      {outgoing.done() ? -1 : outgoing.socket(), POLLOUT, 0},
+      {wake_.get(), POLLIN, 0},
+  };
+  const absl::Duration left = deadline - MonotonicNow();
+  if (left > absl::ZeroDuration()) {
+    const absl::Duration slice =
+        std::min(left, options_.timeout / kPingsPerTimeout);
+    const int ready =
+        poll(sockets, std::size(sockets),
+             static_cast<int>(absl::ToInt64Milliseconds(slice)) + 1);
+    if (ready < 0 && errno != EINTR) {
+      return absl::ErrnoToStatus(errno, "poll");
+    }
+    return absl::OkStatus();
+  }
+  return absl::DeadlineExceededError(absl::StrCat(
+      incoming.done() ? outgoing.name() : incoming.name(),
+      " did not come within ", absl::FormatDuration(options_.timeout)));
+}
+
+void SocketTransport::Ping() {
+  for (int rank = 0; rank < world_size(); ++rank) {
+    const int socket = sockets_[rank].get();
+    if (socket < 0 || rank == cut_off_) continue;
+    // A peer that is gone shows when something is expected of it.
+    const ssize_t size = send(socket, &kPingHeader, sizeof(kPingHeader),
+                              MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (size > 0 && size < static_cast<ssize_t>(sizeof(kPingHeader))) {
+      shutdown(socket, SHUT_RDWR);
+    }
+  }
+}
+
+absl::Status SocketTransport::Aborted() const {
+  MutexLock lock(mutex_);
+  return aborted_;
+}
+
+void SocketTransport::Abort(const absl::Status& reason) {
+  {
+    MutexLock lock(mutex_);
+    if (!aborted_.ok()) return;
+    aborted_ = reason;
+  }
+  const uint64_t one = 1;
+  if (write(wake_.get(), &one, sizeof(one)) < 0) {
+    PLOG(WARNING) << "eventfd";
+  }
+  const std::string frame = AbortFrame(reason);
+  for (int rank = 0; rank < world_size(); ++rank) {
+    const int socket = sockets_[rank].get();
+    if (socket < 0) continue;
+    if (rank != cut_off_) {
+      send(socket, frame.data(), frame.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    shutdown(socket, SHUT_WR);
+  }
+}
+
+}  // namespace paceline

@@ -1,0 +1,39 @@
+#include "worker/local_checkpoints.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_reader.h"
+#include "common/checkpoint/manifest.h"
+#include "common/checkpoint/tensor_visits.h"
+
+namespace paceline {
+
+absl::Status LocalCheckpoints::Restore(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointReader> reader,
+                   CheckpointReader::Open(path));
+  RETURN_IF_ERROR(reader->CheckFits(variables_, slot_names_));
+  RETURN_IF_ERROR(ReadTensors(*reader, variables_, slot_names_, tensors_));
+  tensors_.set_iterations(reader->manifest().step);
+  return absl::OkStatus();
+}
+
+absl::Status LocalCheckpoints::Take(const std::string& path) {
+  ShardSnapshot snapshot;
+  snapshot.file = ShardFileName(/*shard=*/0, /*shard_count=*/1);
+  snapshot.step = tensors_.iterations();
+  snapshot.metadata["format"] = "paceline";
+  snapshot.metadata["step"] = absl::StrCat(snapshot.step);
+  CopyTensors(StoredVariables(variables_, plan_), slot_names_, tensors_,
+              snapshot.tensors);
+  checkpointer_.Start(path, std::move(snapshot));
+  checkpointer_.WhenWritten(path,
+                            [this, path](const Checkpointer::Result& file) {
+                              member_.ReportCheckpoint(path, file);
+                            });
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

@@ -1,0 +1,52 @@
+// Checkpoints of the variables that workers hold: one shard, of rank 0.
+#ifndef PACELINE_WORKER_LOCAL_CHECKPOINTS_H_
+#define PACELINE_WORKER_LOCAL_CHECKPOINTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "common/checkpoint/checkpointer.h"
+#include "common/model/variable.h"
+#include "common/session/member.h"
+#include "common/sharding/shard_plan.h"
+#include "worker/strategy/local_variables.h"
+
+namespace paceline {
+
+// For the thread that takes leases: no step is under way when one of the
+// methods is called. Files are written on a thread of its own.
+class LocalCheckpoints {
+ public:
+  // The references outlive the object.
+  LocalCheckpoints(absl::Span<const VariableSpec> variables,
+                   const ShardPlan& plan, std::vector<std::string> slot_names,
+                   LocalVariables& tensors, Member& member)
+      : variables_(variables),
+        plan_(plan),
+        slot_names_(std::move(slot_names)),
+        tensors_(tensors),
+        member_(member) {}
+
+  // Takes variables, slots and the count of updates from the checkpoint `path`.
+  // Errors are those of CheckpointReader.
+  absl::Status Restore(const std::string& path);
+
+  // Copies all that for a checkpoint in the folder `path`, and starts to write
+  // it; tells the leader when that is done.
+  absl::Status Take(const std::string& path);
+
+ private:
+  const absl::Span<const VariableSpec> variables_;
+  const ShardPlan& plan_;
+  const std::vector<std::string> slot_names_;
+  LocalVariables& tensors_;
+  Member& member_;
+  // Last: its thread ends before the rest goes.
+  Checkpointer checkpointer_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_LOCAL_CHECKPOINTS_H_

@@ -1,0 +1,137 @@
+#include "worker/strategy/all_reduce.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+
+namespace paceline {
+namespace {
+
+// Waits end from time to time, though nothing happened; what is waited for has
+// a deadline of the transport's.
+constexpr absl::Duration kWaitSlice = absl::Seconds(1);
+
+template <typename T>
+absl::Span<T> As(absl::Span<std::byte> bytes) {
+  return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+}  // namespace
+
+AllReduceStrategy::AllReduceStrategy(AllReduceOptions options,
+                                     Transport& transport,
+                                     const ShardPlan& plan,
+                                     LocalVariables& variables,
+                                     ModelState& state, Stream& stream)
+    : options_(std::move(options)),
+      plan_(plan),
+      variables_(variables),
+      state_(state),
+      stream_(stream),
+      collectives_(transport),
+      waiting_(absl::StrCat("the all-reduce of ", transport.world_size(),
+                            " replicas")),
+      reducer_([this] { Run(); }) {}
+
+AllReduceStrategy::~AllReduceStrategy() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  reducer_.join();
+}
+
+absl::Status AllReduceStrategy::BroadcastVariables() {
+  options_.on_waiting(waiting_);
+  for (size_t b = 0; b < plan_.buckets().size(); ++b) {
+    const int bucket = static_cast<int>(b);
+    for (int slot = -1; slot < variables_.slot_count(); ++slot) {
+      RETURN_IF_ERROR(collectives_.Broadcast(variables_.memory(bucket, slot),
+                                             /*root=*/0));
+    }
+  }
+  int64_t iterations = variables_.iterations();
+  RETURN_IF_ERROR(collectives_.Broadcast(
+      {reinterpret_cast<std::byte*>(&iterations), sizeof(iterations)},
+      /*root=*/0));
+  variables_.set_iterations(iterations);
+  options_.on_waiting("");
+  return absl::OkStatus();
+}
+
+// They are always current: only this replica's own updates change them.
+absl::Status AllReduceStrategy::PullVariables() { return UploadAll(); }
+
+absl::Status AllReduceStrategy::GradientsReady(int bucket) {
+  last_bucket_ = bucket;
+  if (++ready_count_ == plan_.buckets().size()) return absl::OkStatus();
+  MutexLock lock(mutex_);
+  RETURN_IF_ERROR(status_);
+  queue_.push_back(bucket);
+  ++pending_;
+  changed_.NotifyAll();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
+    const v1::Progress& /*progress*/) {
+  options_.on_waiting(waiting_);
+  ready_count_ = 0;
+  RETURN_IF_ERROR(AwaitReducer());
+  RETURN_IF_ERROR(Reduce(last_bucket_));
+  options_.on_waiting("");
+  for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
+    variables_.Apply(static_cast<int>(bucket));
+  }
+  variables_.EndUpdate();
+  RETURN_IF_ERROR(UploadAll());
+  return variables_.iterations();
+}
+
+absl::Status AllReduceStrategy::AwaitReducer() {
+  MutexLock lock(mutex_);
+  while (pending_ > 0 && status_.ok()) {
+    changed_.WaitFor(mutex_, kWaitSlice);
+  }
+  return status_;
+}
+
+void AllReduceStrategy::Run() {
+  while (true) {
+    int bucket = 0;
+    {
+      MutexLock lock(mutex_);
+      while (queue_.empty() && !stopping_) {
+        changed_.WaitFor(mutex_, kWaitSlice);
+      }
+      if (stopping_) return;
+      bucket = queue_.front();
+      queue_.pop_front();
+    }
+    const absl::Status status = Reduce(bucket);
+    MutexLock lock(mutex_);
+    status_.Update(status);
+    --pending_;
+    changed_.NotifyAll();
+    if (!status.ok()) return;
+  }
+}
+
+absl::Status AllReduceStrategy::Reduce(int bucket) {
+  const absl::Span<std::byte> gradients = state_.host_gradients(bucket);
+  return state_.type() == DataType::kFloat64
+             ? collectives_.AllReduce(As<double>(gradients), ReduceOp::kSum)
+             : collectives_.AllReduce(As<float>(gradients), ReduceOp::kSum,
+                                      options_.wire);
+}
+
+absl::Status AllReduceStrategy::UploadAll() {
+  for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
+    RETURN_IF_ERROR(state_.UploadVariables(static_cast<int>(bucket), stream_));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

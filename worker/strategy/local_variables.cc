@@ -1,0 +1,92 @@
+#include "worker/strategy/local_variables.h"
+
+#include <algorithm>
+
+#include "absl/container/inlined_vector.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+// Slots that an update's spans are kept for without allocating.
+constexpr size_t kUsualSlots = 4;
+
+}  // namespace
+
+LocalVariables::LocalVariables(const ShardPlan& plan,
+                               const Optimizer& optimizer, ModelState& state)
+    : plan_(plan), optimizer_(optimizer), state_(state) {
+  CHECK_EQ(plan.shard_count(), 1);
+  const size_t element_size = SizeOf(state.type());
+  slots_.resize(optimizer.slot_names().size());
+  for (auto& buckets : slots_) {
+    for (const Bucket& bucket : plan.buckets()) {
+      const size_t bytes = static_cast<size_t>(bucket.count) * element_size;
+      buckets.emplace_back((bytes + sizeof(double) - 1) / sizeof(double));
+    }
+  }
+  if (state.type() == DataType::kFloat64) {
+    FillSlots<double>();
+  } else {
+    FillSlots<float>();
+  }
+}
+
+template <typename T>
+void LocalVariables::FillSlots() {
+  for (int slot = 0; slot < slot_count(); ++slot) {
+    const T value = static_cast<T>(optimizer_.slot_initial_value(slot));
+    for (size_t b = 0; b < plan_.buckets().size(); ++b) {
+      const absl::Span<T> values = Values<T>(static_cast<int>(b), slot);
+      std::fill(values.begin(), values.end(), value);
+    }
+  }
+}
+
+absl::Span<std::byte> LocalVariables::memory(int bucket, int slot) {
+  if (slot < 0) return state_.host_variables(bucket);
+  const size_t bytes = static_cast<size_t>(plan_.buckets()[bucket].count) *
+                       SizeOf(state_.type());
+  return {reinterpret_cast<std::byte*>(slots_[slot][bucket].data()), bytes};
+}
+
+void LocalVariables::Apply(int bucket) {
+  MutexLock lock(mutex_);
+  if (state_.type() == DataType::kFloat64) {
+    ApplyTyped<double>(bucket);
+  } else {
+    ApplyTyped<float>(bucket);
+  }
+}
+
+template <typename T>
+void LocalVariables::ApplyTyped(int bucket) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  absl::InlinedVector<absl::Span<T>, kUsualSlots> slots;
+  for (int slot = 0; slot < slot_count(); ++slot) {
+    slots.push_back(Values<T>(bucket, slot));
+  }
+  const absl::Span<const std::byte> gradients = state_.host_gradients(bucket);
+  UpdateRange<T> range;
+  range.values = Values<T>(bucket, -1);
+  range.gradients = {reinterpret_cast<const T*>(gradients.data()),
+                     gradients.size() / sizeof(T)};
+  range.slots = slots;
+  optimizer_.Apply(iterations_, range);
+}
+
+void LocalVariables::EndUpdate() {
+  MutexLock lock(mutex_);
+  ++iterations_;
+}
+
+int64_t LocalVariables::iterations() const {
+  MutexLock lock(mutex_);
+  return iterations_;
+}
+
+void LocalVariables::set_iterations(int64_t iterations) {
+  MutexLock lock(mutex_);
+  iterations_ = iterations;
+}
+
+}  // namespace paceline

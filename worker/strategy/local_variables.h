@@ -1,0 +1,85 @@
+// Variables that a replica holds itself, with the slots of their optimizer.
+#ifndef PACELINE_WORKER_STRATEGY_LOCAL_VARIABLES_H_
+#define PACELINE_WORKER_STRATEGY_LOCAL_VARIABLES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "common/base/mutex.h"
+#include "common/optimizer/optimizer.h"
+#include "common/sharding/shard_plan.h"
+#include "worker/device/device.h"
+
+namespace paceline {
+
+// The variables are those in the host memory of a ModelState; the slots lie
+// beside them, in the same buckets. Thread-safe as far as the state's memory is
+// touched by these calls alone.
+class LocalVariables {
+ public:
+  // The plan has one shard. All arguments outlive the object. Slots have their
+  // initial values, the variables are left as they are.
+  LocalVariables(const ShardPlan& plan, const Optimizer& optimizer,
+                 ModelState& state);
+
+  // Applies the gradients in the state's host memory to a bucket, as the update
+  // after iterations() updates.
+  void Apply(int bucket);
+  // All buckets have had their update.
+  void EndUpdate();
+
+  int64_t iterations() const;
+  void set_iterations(int64_t iterations);
+
+  // Calls `visit(part, slot, values)` for each variable (slot -1) and each slot
+  // of it; `values` is a Span of float or double.
+  template <typename Visit>
+  void VisitTensors(Visit visit) {
+    if (state_.type() == DataType::kFloat64) {
+      VisitTyped<double>(visit);
+    } else {
+      VisitTyped<float>(visit);
+    }
+  }
+
+  // The memory of a bucket's variables (slot -1) or of one of its slots.
+  absl::Span<std::byte> memory(int bucket, int slot);
+  int slot_count() const { return static_cast<int>(slots_.size()); }
+
+ private:
+  template <typename T>
+  absl::Span<T> Values(int bucket, int slot) {
+    const absl::Span<std::byte> bytes = memory(bucket, slot);
+    return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  template <typename T>
+  void FillSlots();
+  template <typename T>
+  void ApplyTyped(int bucket);
+  template <typename T, typename Visit>
+  void VisitTyped(Visit& visit) {
+    MutexLock lock(mutex_);
+    for (int slot = -1; slot < slot_count(); ++slot) {
+      for (const Part& part : plan_.parts()) {
+        visit(part, slot,
+              Values<T>(part.bucket, slot)
+                  .subspan(part.bucket_offset, part.count));
+      }
+    }
+  }
+
+  const ShardPlan& plan_;
+  const Optimizer& optimizer_;
+  ModelState& state_;
+
+  mutable Mutex mutex_;
+  int64_t iterations_ ABSL_GUARDED_BY(mutex_) = 0;
+  // By slot and bucket; doubles, for their alignment.
+  std::vector<std::vector<std::vector<double>>> slots_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_STRATEGY_LOCAL_VARIABLES_H_
