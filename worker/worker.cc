@@ -34,8 +34,9 @@ namespace paceline {
 namespace {
 
 // How long an idle rank looks for its peers' data before it sleeps, where every
-// thread has a core.
-constexpr absl::Duration kSpin = absl::Microseconds(50);
+// thread has a core: longer than a sleeping peer takes to wake up, or both end
+// up waking each other each time.
+constexpr absl::Duration kSpin = absl::Microseconds(200);
 
 // What a worker computes with, made ready before the job starts.
 struct Workbench {

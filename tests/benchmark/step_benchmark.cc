@@ -7,12 +7,11 @@
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
-#include <vector>
 
 #include "tests/benchmark/peers/onednn_chain.h"
+#include "tests/benchmark/quantiles.h"
 #include "tests/benchmark/tutorial_step.h"
 
 namespace paceline {
@@ -85,20 +84,6 @@ void StepAgainstChain(benchmark::State& state) {
   state.counters["step_ms"] = step_seconds / pairs * 1e3;
   state.counters["chain_ms"] = chain_seconds / pairs * 1e3;
   state.counters["ratio"] = step_seconds / chain_seconds;
-}
-
-double Quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<size_t>(share *
-                                    static_cast<double>(values.size() - 1))];
-}
-
-double Quartile1(const std::vector<double>& values) {
-  return Quantile(values, 0.25);
-}
-
-double Quartile3(const std::vector<double>& values) {
-  return Quantile(values, 0.75);
 }
 
 BENCHMARK(Step)->Arg(1)->Arg(2)->ArgName("threads")->UseRealTime();

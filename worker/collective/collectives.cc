@@ -73,6 +73,12 @@ absl::Span<const std::byte> BytesOf(const Wire* values, int64_t count) {
 }
 
 template <typename T>
+absl::Span<std::byte> MutableBytesOf(absl::Span<T> values) {
+  return {reinterpret_cast<std::byte*>(values.data()),
+          values.size() * sizeof(T)};
+}
+
+template <typename T>
 void DivideForMean(T* values, int64_t count, ReduceOp op, int world_size) {
   if (op == ReduceOp::kMean) Divide(values, count, static_cast<T>(world_size));
 }
@@ -136,11 +142,9 @@ absl::Status Collectives::AllReduceDirect(absl::Span<T> values, ReduceOp op) {
   std::memcpy(all + size * rank(), values.data(), size);
   for (int distance = 1; distance < world_size(); ++distance) {
     const int from = Around(-distance);
-    RETURN_IF_ERROR(transport_.Exchange(
-        Around(distance), BytesOf(values.data(), count), from, size,
-        [&](size_t offset, absl::Span<const std::byte> data) {
-          std::memcpy(all + size * from + offset, data.data(), data.size());
-        }));
+    RETURN_IF_ERROR(transport_.ExchangeInto(Around(distance),
+                                            BytesOf(values.data(), count), from,
+                                            {all + size * from, size}));
   }
   std::memcpy(values.data(), all, size);
   for (int from = 1; from < world_size(); ++from) {
@@ -188,9 +192,14 @@ absl::Status Collectives::AllGather(absl::Span<T> values, WireType wire) {
       if (step == 0 && sizeof(Wire) != sizeof(T)) {
         Codec::Copy(message, own, out.size);
       }
-      RETURN_IF_ERROR(PassOn<Wire>(
-          transport_, Around(1), Around(-1), BytesOf(message, out.size),
-          values.subspan(in.begin, in.size), Codec::Copy));
+      const absl::Span<T> target = values.subspan(in.begin, in.size);
+      const auto bytes = BytesOf(message, out.size);
+      RETURN_IF_ERROR(Codec::kScratch == 0
+                          ? transport_.ExchangeInto(Around(1), bytes,
+                                                    Around(-1),
+                                                    MutableBytesOf(target))
+                          : PassOn<Wire>(transport_, Around(1), Around(-1),
+                                         bytes, target, Codec::Copy));
     }
     return absl::OkStatus();
   });
@@ -212,11 +221,7 @@ absl::Status Collectives::Broadcast(absl::Span<std::byte> data, int root) {
     absl::Span<std::byte> out, in;
     if (!is_last && i >= lag) out = segment(i - lag);
     if (!is_first && i < segment_count) in = segment(i);
-    RETURN_IF_ERROR(transport_.Exchange(
-        Around(1), out, Around(-1), in.size(),
-        [&](size_t offset, absl::Span<const std::byte> piece) {
-          std::memcpy(in.data() + offset, piece.data(), piece.size());
-        }));
+    RETURN_IF_ERROR(transport_.ExchangeInto(Around(1), out, Around(-1), in));
   }
   return absl::OkStatus();
 }

@@ -247,7 +247,6 @@ class Connector {
   // Null if the ranks have agreed on sockets.
   absl::StatusOr<std::unique_ptr<Transport>> TrySharedMemory() {
     absl::StatusOr<std::vector<SharedRegion>> regions = OpenRegions();
-    if (!regions.ok()) LOG(INFO) << regions.status().message();
     char mine = regions.ok() ? 1 : 0;
     bool all = regions.ok();
     for (int rank = 0; rank < world_size(); ++rank) {
@@ -262,7 +261,13 @@ class Connector {
           ReceiveAll(sockets_[rank].get(), BytesOf(theirs)), peer(rank).name));
       all = all && theirs == 1;
     }
-    if (!all) return nullptr;
+    if (!all) {
+      LOG(INFO) << "data goes over sockets: "
+                << (regions.ok() ? "a peer shares no memory"
+                                 : regions.status().message());
+      return nullptr;
+    }
+    LOG(INFO) << "data goes through shared memory";
     SharedMemoryOptions options;
     options.rank = options_.rank;
     options.names = Names();
@@ -273,7 +278,8 @@ class Connector {
   }
 
   absl::StatusOr<std::vector<SharedRegion>> OpenRegions() {
-    if (!region_) return absl::UnavailableError("without shared memory");
+    if (!region_)
+      return absl::UnavailableError("this rank has no shared memory");
     std::vector<SharedRegion> regions;
     for (int rank = 0; rank < world_size(); ++rank) {
       if (rank == options_.rank) {

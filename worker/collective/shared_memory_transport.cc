@@ -22,6 +22,9 @@ constexpr size_t kPageSize = 4096;
 constexpr uint32_t kSlots = 2;
 // Bytes of a staged piece: both halves of the staging area stay in a cache.
 constexpr size_t kStagedBytes = 128 << 10;
+// A message of the payload that is copied all the same: then the sender need
+// not wait until it was read.
+constexpr size_t kCopiedBytes = 8 << 10;
 constexpr size_t kMaxReasonBytes = 1024;
 
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
@@ -70,6 +73,8 @@ struct SharedMemoryTransport::Outgoing {
   int to;
   absl::Span<const std::byte> message;
   size_t done = 0;
+  // Whether a piece lies where the sender may change it.
+  bool is_lent = false;
   bool is_taken = false;
 };
 
@@ -171,7 +176,7 @@ bool SharedMemoryTransport::Push(Outgoing& outgoing) {
   const uint32_t under_way = sent - box.taken.load(std::memory_order_acquire);
   const size_t left = outgoing.message.size() - outgoing.done;
   if (left == 0) {
-    outgoing.is_taken = under_way == 0;
+    outgoing.is_taken = !outgoing.is_lent || under_way == 0;
     return outgoing.is_taken;
   }
   if (under_way == kSlots) return false;
@@ -180,8 +185,9 @@ bool SharedMemoryTransport::Push(Outgoing& outgoing) {
   slot.size = left;
   const absl::Span<std::byte> own = payload();
   const std::byte* piece = outgoing.message.data() + outgoing.done;
-  if (std::less_equal<>()(own.data(), piece) &&
+  if (left > kCopiedBytes && std::less_equal<>()(own.data(), piece) &&
       std::less_equal<>()(piece + left, own.data() + own.size())) {
+    outgoing.is_lent = true;
     slot.offset = piece - regions_[rank()].memory().data();
   } else {
     slot.size = std::min(left, kStagedBytes);

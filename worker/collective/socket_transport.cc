@@ -25,6 +25,10 @@ namespace {
 // Half of a usual second-level cache.
 constexpr size_t kBufferSize = 256 << 10;
 
+// Bytes for which a process that waits for data wakes up.
+constexpr size_t kMinWakeUp = 64 << 10;
+constexpr size_t kMaxWakeUp = 1 << 20;
+
 // How often a rank that waits says so.
 constexpr int kPingsPerTimeout = 4;
 
@@ -156,21 +160,22 @@ class SocketTransport::Outgoing {
   size_t left_;
 };
 
-// A message on its way from a peer.
+// A message on its way from a peer: to a sink through a buffer, or, where
+// `sink` is null, all into the buffer.
 class SocketTransport::Incoming {
  public:
   Incoming(int socket, const std::string& name, const std::string& receiver,
-           size_t size, absl::Span<std::byte> buffer)
+           size_t size, absl::Span<std::byte> buffer, const Sink* sink)
       : socket_(socket),
         name_(name),
         receiver_(receiver),
         size_(size),
-        buffer_(buffer) {}
+        buffer_(buffer),
+        sink_(sink) {}
 
   int socket() const { return socket_; }
   const std::string& name() const { return name_; }
   bool done() const { return delivered_ == size_; }
-
   // What is still to come of a message whose beginning was taken; nothing can
   // be said while its header is cut.
   std::optional<uint64_t> begun() const {
@@ -179,8 +184,18 @@ class SocketTransport::Incoming {
     return size_ - delivered_ - held_;
   }
 
+  // Has a wait for the socket end once a good part of the rest has come: each
+  // time a process wakes up for less, it pays for that. What is shorter, a ping
+  // or the reason of an abort, is found when the wait is over.
+  void SetWakeUp() const {
+    const size_t left = size_ - delivered_ - held_;
+    const int bytes = static_cast<int>(
+        std::max(std::min(left / 2, kMaxWakeUp), std::min(left, kMinWakeUp)));
+    setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
+  }
+
   // Takes what is there; returns whether that was anything.
-  absl::StatusOr<bool> Pull(Sink sink) {
+  absl::StatusOr<bool> Pull() {
     if (done()) return false;
     iovec parts[2];
     size_t count = 0;
@@ -188,9 +203,8 @@ class SocketTransport::Incoming {
       parts[count++] = {reinterpret_cast<char*>(&header_) + header_size_,
                         sizeof(header_) - header_size_};
     }
-    parts[count++] = {
-        buffer_.data() + held_,
-        std::min(buffer_.size() - held_, size_ - delivered_ - held_)};
+    parts[count++] = {Free(),
+                      std::min(buffer_.size(), size_ - delivered_) - held_};
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = count;
@@ -201,25 +215,28 @@ class SocketTransport::Incoming {
                                         std::strerror(errno), ")"));
     }
     if (size == 0) return Broken(name_, "closed the connection");
-    RETURN_IF_ERROR(Take(static_cast<size_t>(size), sink));
+    RETURN_IF_ERROR(Take(static_cast<size_t>(size)));
     return true;
   }
 
  private:
-  absl::Status Take(size_t size, Sink sink) {
+  // Where the next bytes go.
+  std::byte* Free() const { return buffer_.data() + held_; }
+
+  absl::Status Take(size_t size) {
     const size_t of_header = std::min(size, sizeof(header_) - header_size_);
     header_size_ += of_header;
     size -= of_header;
     // What followed a ping lies in the buffer, though it begins with a header.
     while (header_size_ == sizeof(header_) && header_ == kPingHeader) {
       header_size_ = std::min(size, sizeof(header_));
-      std::memcpy(&header_, buffer_.data(), header_size_);
+      std::memcpy(&header_, Free(), header_size_);
       size -= header_size_;
-      std::memmove(buffer_.data(), buffer_.data() + header_size_, size);
+      std::memmove(Free(), Free() + header_size_, size);
     }
     if (header_size_ < sizeof(header_)) return absl::OkStatus();
     if (KindOf(header_) == FrameKind::kAbort) {
-      return ReadReason(socket_, header_, buffer_.first(size));
+      return ReadReason(socket_, header_, {Free(), size});
     }
     if (header_ != size_) {
       return absl::FailedPreconditionError(
@@ -227,15 +244,23 @@ class SocketTransport::Incoming {
                        ", which expects ", size_));
     }
     held_ += size;
+    Deliver();
+    return absl::OkStatus();
+  }
+
+  void Deliver() {
     const bool complete = delivered_ + held_ == size_;
+    if (sink_ == nullptr) {
+      if (complete) delivered_ = size_;
+      return;
+    }
     const size_t ready =
         complete ? held_ : held_ / kPieceAlignment * kPieceAlignment;
-    if (ready == 0) return absl::OkStatus();
-    sink(delivered_, buffer_.first(ready));
+    if (ready == 0) return;
+    (*sink_)(delivered_, buffer_.first(ready));
     delivered_ += ready;
     held_ -= ready;
     std::memmove(buffer_.data(), buffer_.data() + ready, held_);
-    return absl::OkStatus();
   }
 
   const int socket_;
@@ -243,9 +268,10 @@ class SocketTransport::Incoming {
   const std::string& receiver_;
   const size_t size_;
   const absl::Span<std::byte> buffer_;
+  const Sink* const sink_;
   uint64_t header_ = 0;
   size_t header_size_ = 0;
-  // Bytes given to the sink, and bytes in the buffer.
+  // Bytes that have reached their end, and bytes in the buffer.
   size_t delivered_ = 0;
   size_t held_ = 0;
 };
@@ -279,10 +305,24 @@ SocketTransport::~SocketTransport() = default;
 
 absl::Status SocketTransport::Exchange(int to, absl::Span<const std::byte> out,
                                        int from, size_t in_size, Sink sink) {
-  Outgoing outgoing(sockets_[to].get(), options_.names[to], out);
-  Incoming incoming(sockets_[from].get(), options_.names[from],
-                    options_.names[options_.rank], in_size,
-                    absl::MakeSpan(buffer_));
+  return Run({sockets_[to].get(), options_.names[to], out},
+             {sockets_[from].get(), options_.names[from],
+              options_.names[rank()], in_size, absl::MakeSpan(buffer_), &sink},
+             to);
+}
+
+absl::Status SocketTransport::ExchangeInto(int to,
+                                           absl::Span<const std::byte> out,
+                                           int from, absl::Span<std::byte> in) {
+  return Run({sockets_[to].get(), options_.names[to], out},
+             {sockets_[from].get(), options_.names[from],
+              options_.names[rank()], in.size(), in,
+              /*sink=*/nullptr},
+             to);
+}
+
+absl::Status SocketTransport::Run(Outgoing outgoing, Incoming incoming,
+                                  int to) {
   absl::Time moved_at = MonotonicNow();
   absl::Time pinged_at = moved_at;
   while (!outgoing.done() || !incoming.done()) {
@@ -290,7 +330,7 @@ absl::Status SocketTransport::Exchange(int to, absl::Span<const std::byte> out,
     absl::StatusOr<bool> moved = outgoing.Push();
     cut_off_ = outgoing.is_cut() ? to : -1;
     if (moved.ok()) {
-      const absl::StatusOr<bool> received = incoming.Pull(sink);
+      const absl::StatusOr<bool> received = incoming.Pull();
       moved = received.ok() ? *moved || *received : received;
     }
     if (!moved.ok()) return ReasonOf(moved.status(), incoming);
@@ -337,6 +377,7 @@ absl::Status SocketTransport::AwaitSockets(const Outgoing& outgoing,
   if (left > absl::ZeroDuration()) {
     const absl::Duration slice =
         std::min(left, options_.timeout / kPingsPerTimeout);
+    if (!incoming.done()) incoming.SetWakeUp();
     const int ready =
         poll(sockets, std::size(sockets),
              static_cast<int>(absl::ToInt64Milliseconds(slice)) + 1);

@@ -51,6 +51,8 @@ class SocketTransport : public Transport {
   std::string NameOf(int rank) const override { return options_.names[rank]; }
   absl::Status Exchange(int to, absl::Span<const std::byte> out, int from,
                         size_t in_size, Sink sink) override;
+  absl::Status ExchangeInto(int to, absl::Span<const std::byte> out, int from,
+                            absl::Span<std::byte> in) override;
   void Abort(const absl::Status& reason) override;
 
  private:
@@ -60,6 +62,7 @@ class SocketTransport : public Transport {
   SocketTransport(SocketOptions options, std::vector<FileDescriptor> sockets,
                   FileDescriptor wake);
 
+  absl::Status Run(Outgoing outgoing, Incoming incoming, int to);
   // Waits until a socket is ready for what is left to do.
   absl::Status AwaitSockets(const Outgoing& outgoing, const Incoming& incoming,
                             absl::Time deadline);

@@ -3,6 +3,7 @@
 #define PACELINE_WORKER_COLLECTIVE_TRANSPORT_H_
 
 #include <cstddef>
+#include <cstring>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -38,6 +39,16 @@ class Transport {
   // further use.
   virtual absl::Status Exchange(int to, absl::Span<const std::byte> out,
                                 int from, size_t in_size, Sink sink) = 0;
+
+  // The same for a message that is only stored: it goes straight to `in`, where
+  // the transport can do so.
+  virtual absl::Status ExchangeInto(int to, absl::Span<const std::byte> out,
+                                    int from, absl::Span<std::byte> in) {
+    return Exchange(to, out, from, in.size(),
+                    [in](size_t offset, absl::Span<const std::byte> data) {
+                      std::memcpy(in.data() + offset, data.data(), data.size());
+                    });
+  }
 
   // Ends the group: calls of all ranks return `reason`, unless the group has
   // ended for another one before. Thread-safe.
