@@ -26,6 +26,8 @@ inline constexpr int kMaxRank = 8;
 inline constexpr int64_t kMaxBatchSize = 1 << 20;
 // Tasks of one type.
 inline constexpr int kMaxTasks = 10'000;
+// Devices of one worker.
+inline constexpr int kMaxDevices = 64;
 // Layers of a model.
 inline constexpr int kMaxLayers = 10'000;
 // Bytes of a data file after decompression.

@@ -49,17 +49,16 @@ PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset,
 }  // namespace
 
 absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
-                                      const Loss& loss, int rank,
-                                      int world_size, bool test_only) {
-  const int64_t replica_batch = ReplicaBatchSize(job, world_size);
+                                      const Loss& loss, int workers,
+                                      bool test_only) {
+  const int64_t batch = WorkerBatchSize(job, workers);
   Datasets datasets;
   Opener opener(graph, loss, datasets);
   const v1::Data& data = job.data();
   if (data.has_test()) {
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.test", data.test()));
-    datasets.phases[v1::PHASE_TEST] =
-        WholeOf(*source, data.test(), replica_batch);
+    datasets.phases[v1::PHASE_TEST] = WholeOf(*source, data.test(), batch);
     datasets.sizes.set_test_examples(source->example_count());
   }
   if (test_only) return datasets;
@@ -67,11 +66,7 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
   ASSIGN_OR_RETURN(const DataSource* train,
                    opener.Open("data.train", data.train()));
   PhaseData training =
-      WholeOf(*train, data.train(), StepBatchSize(job, world_size));
-  if (IsSynchronous(job)) {
-    training.rank = rank;
-    training.sharers = world_size;
-  }
+      WholeOf(*train, data.train(), StepBatchSize(job, workers));
   training.order.count =
       TrainingExamples(train->example_count(), data.validation_split());
   training.order.shuffle = data.train().shuffle();
@@ -91,16 +86,31 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.validation", data.validation()));
     datasets.phases[v1::PHASE_VALIDATION] =
-        WholeOf(*source, data.validation(), replica_batch);
+        WholeOf(*source, data.validation(), batch);
     datasets.sizes.set_validation_examples(source->example_count());
   } else if (training.order.count < train->example_count()) {
-    PhaseData split = WholeOf(*train, data.train(), replica_batch);
+    PhaseData split = WholeOf(*train, data.train(), batch);
     split.order.first = training.order.count;
     split.order.count = train->example_count() - training.order.count;
     datasets.phases[v1::PHASE_VALIDATION] = split;
     datasets.sizes.set_validation_examples(split.order.count);
   }
   return datasets;
+}
+
+std::map<v1::Phase, PhaseData> PhasesOfReplica(const Datasets& datasets,
+                                               const v1::Job& job, int rank,
+                                               int workers, int device) {
+  const int devices = ReplicaCount(job, 1);
+  std::map<v1::Phase, PhaseData> phases = datasets.phases;
+  for (auto& [phase, data] : phases) {
+    data.rank = device;
+    data.sharers = devices;
+    if (phase != v1::PHASE_TRAIN || !IsSynchronous(job)) continue;
+    data.rank = rank * devices + device;
+    data.sharers = workers * devices;
+  }
+  return phases;
 }
 
 }  // namespace paceline

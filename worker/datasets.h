@@ -26,11 +26,17 @@ struct Datasets {
 };
 
 // Opens what the job trains, validates and tests on, or, with `test_only`, just
-// the latter, as the worker `rank` of `world_size` works on it. Errors name the
-// set and the file.
+// the latter. `workers` is how many work on it. Errors name the set and the
+// file.
 absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
-                                      const Loss& loss, int rank,
-                                      int world_size, bool test_only);
+                                      const Loss& loss, int workers,
+                                      bool test_only);
+
+// The phases for the replica on device `device` of the worker `rank` of
+// `workers`, with its slices of each step.
+std::map<v1::Phase, PhaseData> PhasesOfReplica(const Datasets& datasets,
+                                               const v1::Job& job, int rank,
+                                               int workers, int device);
 
 }  // namespace paceline
 

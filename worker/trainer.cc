@@ -52,10 +52,10 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   batch.regularization_scale =
       static_cast<double>(prepared.count) / batch.loss_divisor;
   const bool training = phase_ == v1::PHASE_TRAIN;
-  if (batch.count == 0) {
-    RETURN_IF_ERROR(TrainOnNothing());
-  } else {
+  if (batch.count > 0) {
     RETURN_IF_ERROR(training ? Train(batch) : Evaluate(batch));
+  } else if (training) {
+    RETURN_IF_ERROR(TrainOnNothing());
   }
 
   const double loss_before = sums_.totals[0];
@@ -63,12 +63,12 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   if (training) {
     ASSIGN_OR_RETURN(const int64_t step, parts_.strategy->EndStep(progress_));
     if (log_steps_ && batch.count > 0) {
-      parts_.member->ReportStep(step, (sums_.totals[0] - loss_before) /
-                                          static_cast<double>(batch.count));
+      parts_.progress->ReportStep(step, (sums_.totals[0] - loss_before) /
+                                            static_cast<double>(batch.count));
     }
   }
-  parts_.member->Report(progress_.lease(), prepared.ends_lease);
-  ++parts_.member->activity();
+  parts_.progress->Report(progress_.lease(), prepared.ends_lease);
+  parts_.progress->Worked();
   return absl::OkStatus();
 }
 
@@ -80,11 +80,11 @@ absl::Status Trainer::Train(const Batch& batch) {
   const absl::Span<const Section> sections = program->sections();
   for (size_t i = 0; i < sections.size(); ++i) {
     RETURN_IF_ERROR(program->Enqueue(static_cast<int>(i), stream));
-    ++parts_.member->activity();
+    parts_.progress->Worked();
   }
   for (size_t i = 0; i < sections.size(); ++i) {
     RETURN_IF_ERROR(program->section_event(static_cast<int>(i)).Wait());
-    ++parts_.member->activity();
+    parts_.progress->Worked();
     for (const int bucket : sections[i].final_buckets) {
       RETURN_IF_ERROR(parts_.strategy->GradientsReady(bucket));
     }
@@ -108,7 +108,7 @@ absl::Status Trainer::Evaluate(const Batch& batch) {
   RETURN_IF_ERROR(program->SetBatch(batch, *parts_.stream));
   for (size_t i = 0; i < program->sections().size(); ++i) {
     RETURN_IF_ERROR(program->Enqueue(static_cast<int>(i), *parts_.stream));
-    ++parts_.member->activity();
+    parts_.progress->Worked();
   }
   return parts_.stream->Synchronize();
 }

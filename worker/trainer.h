@@ -6,12 +6,12 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "common/session/member.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "paceline/v1/ps.pb.h"
 #include "worker/data/batch_pipeline.h"
 #include "worker/device/device.h"
 #include "worker/program_cache.h"
+#include "worker/progress_sink.h"
 #include "worker/strategy/strategy.h"
 
 namespace paceline {
@@ -23,7 +23,7 @@ struct TrainerParts {
   ModelState* state = nullptr;
   Stream* stream = nullptr;
   Strategy* strategy = nullptr;
-  Member* member = nullptr;
+  ProgressSink* progress = nullptr;
   // Of the model's variables.
   int bucket_count = 0;
   // Of the pipeline's labels.

@@ -156,6 +156,17 @@ absl::Status CheckDevice(const std::string& device) {
                          Suggestion(device, {"auto", "cpu", "reference"})));
 }
 
+absl::Status CheckDevices(const v1::Job& job) {
+  if (job.devices() == 1 || job.strategy() == v1::STRATEGY_MIRRORED ||
+      job.strategy() == v1::STRATEGY_CENTRAL_STORAGE) {
+    return absl::OkStatus();
+  }
+  return ConfigError(
+      Path("devices"),
+      absl::StrCat("strategy ", StrategyName(job.strategy()),
+                   " takes 1 device in each worker, got ", job.devices()));
+}
+
 absl::Status CheckFile(const std::string& file, const Path& path) {
   const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
@@ -188,16 +199,9 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckBatch(job));
   RETURN_IF_ERROR(CheckCheckpoint(job));
   RETURN_IF_ERROR(CheckDevice(job.device()));
+  RETURN_IF_ERROR(CheckDevices(job));
   RETURN_IF_ERROR(MakeJobModel(job).status());
   return MakeOptimizer(job.optimizer()).status();
-}
-
-absl::Status CheckStrategyIsSupported(const v1::Job& job) {
-  if (job.strategy() == v1::STRATEGY_PARAMETER_SERVER ||
-      job.strategy() == v1::STRATEGY_MULTI_WORKER_MIRRORED) {
-    return absl::OkStatus();
-  }
-  return NotSupportedYet(Path("strategy"), StrategyName(job.strategy()));
 }
 
 absl::Status CheckFiles(const v1::Job& job) {

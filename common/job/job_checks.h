@@ -13,9 +13,6 @@ namespace paceline {
 // Unimplemented for what is not supported yet.
 absl::Status CheckJob(const v1::Job& job);
 
-// Unimplemented for strategies that come later.
-absl::Status CheckStrategyIsSupported(const v1::Job& job);
-
 // Whether the job's files, whose paths are absolute, can be read. Blocks.
 absl::Status CheckFiles(const v1::Job& job);
 

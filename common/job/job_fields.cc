@@ -64,6 +64,7 @@ v1::Job DefaultJob() {
   job.set_epochs(1);
   job.set_consistency(v1::CONSISTENCY_ASYNC);
   job.set_device("auto");
+  job.set_devices(1);
   return job;
 }
 
@@ -162,13 +163,16 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "How variables are cut; by default by balance."),
        Optional("device", Text(&Job::device, &Job::mutable_device),
                 "`auto`, `cpu`, or `reference`, which is slow and exact."),
+       Optional("devices", Whole(&Job::devices, &Job::set_devices),
+                Between(1, limits::kMaxDevices),
+                "Devices of a worker, each with a replica; on the CPU they "
+                "split its cores."),
        Optional("log_steps", Scalar(&Job::log_steps, &Job::set_log_steps),
                 "Whether `steps.csv` gets a row a step."),
        Only("precision", "float32", "What is computed in."),
        NotYet("autotune", "Kernels chosen by timing."),
        NotYet("callbacks", "Keras' callbacks."),
        NotYet("deterministic", "The same bits at each run."),
-       NotYet("devices", "Devices of a task."),
        NotYet("evaluator", "A task that evaluates beside training."),
        NotYet("max_staleness", "Bound of `consistency: bounded`."),
        NotYet("weights", "Weights to start from.")},

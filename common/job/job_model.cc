@@ -1,5 +1,7 @@
 #include "common/job/job_model.h"
 
+#include <algorithm>
+
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
 
@@ -18,22 +20,32 @@ absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job) {
   return model;
 }
 
-int64_t ReplicaBatchSize(const v1::Job& job, int world_size) {
-  if (job.batch_case() == v1::Job::kGlobalBatchSize) {
-    return (int64_t{job.global_batch_size()} + world_size - 1) / world_size;
-  }
-  return job.batch_size_per_replica();
+int ReplicaCount(const v1::Job& job, int workers) {
+  return workers * std::max(1, static_cast<int>(job.devices()));
 }
 
 bool IsSynchronous(const v1::Job& job) {
   return job.strategy() != v1::STRATEGY_PARAMETER_SERVER;
 }
 
-int64_t StepBatchSize(const v1::Job& job, int world_size) {
-  if (!IsSynchronous(job)) return ReplicaBatchSize(job, world_size);
+int64_t ReplicaBatchSize(const v1::Job& job, int workers) {
+  const int replicas = ReplicaCount(job, workers);
+  if (job.batch_case() == v1::Job::kGlobalBatchSize) {
+    return (int64_t{job.global_batch_size()} + replicas - 1) / replicas;
+  }
+  return job.batch_size_per_replica();
+}
+
+int64_t WorkerBatchSize(const v1::Job& job, int workers) {
+  return ReplicaBatchSize(job, workers) * ReplicaCount(job, 1);
+}
+
+int64_t StepBatchSize(const v1::Job& job, int workers) {
+  if (!IsSynchronous(job)) return ReplicaBatchSize(job, workers);
   return job.batch_case() == v1::Job::kGlobalBatchSize
              ? int64_t{job.global_batch_size()}
-             : int64_t{job.batch_size_per_replica()} * world_size;
+             : int64_t{job.batch_size_per_replica()} *
+                   ReplicaCount(job, workers);
 }
 
 }  // namespace paceline

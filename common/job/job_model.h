@@ -24,15 +24,21 @@ struct JobModel {
 // Errors name the layer, loss or metric.
 absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job);
 
-// Examples in a step of one of `world_size` replicas.
-int64_t ReplicaBatchSize(const v1::Job& job, int world_size);
+// Replicas of the model on `workers` workers.
+int ReplicaCount(const v1::Job& job, int workers);
 
 // Whether all replicas take each training step together.
 bool IsSynchronous(const v1::Job& job);
 
+// Examples in a step of one replica, on so many workers.
+int64_t ReplicaBatchSize(const v1::Job& job, int workers);
+
+// Examples in a step of one worker's replicas: a batch of an evaluation.
+int64_t WorkerBatchSize(const v1::Job& job, int workers);
+
 // Examples in a training step: of all replicas under a synchronous strategy,
 // else of one.
-int64_t StepBatchSize(const v1::Job& job, int world_size);
+int64_t StepBatchSize(const v1::Job& job, int workers);
 
 }  // namespace paceline
 

@@ -69,9 +69,6 @@ absl::StatusOr<v1::Job> ReadDocument(const Value& document,
       FieldsOf(static_cast<const v1::Job*>(nullptr)).Read(document, Path()));
   FillDefaults(document, path, job);
   RETURN_IF_ERROR(CheckJob(job));
-  if (!options.allow_future_strategies) {
-    RETURN_IF_ERROR(CheckStrategyIsSupported(job));
-  }
   MakePathsAbsolute(path, job);
   if (options.check_files) RETURN_IF_ERROR(CheckFiles(job));
   return job;

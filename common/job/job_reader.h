@@ -14,9 +14,6 @@ namespace paceline {
 struct JobReaderOptions {
   // Whether the files of the job's data must be there and readable.
   bool check_files = true;
-  // Whether strategies are taken that the design has and Paceline cannot run
-  // yet: such jobs can be validated.
-  bool allow_future_strategies = false;
 };
 
 // Reads a job from YAML or JSON and checks it in full, its model, loss, metrics

@@ -27,10 +27,10 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.checkpoint_epochs_ = job.checkpoint().every_epochs();
   flow.checkpoint_steps_ = job.checkpoint().every_steps();
   flow.learning_rate_ = options.learning_rate;
-  flow.replica_batch_size_ = ReplicaBatchSize(job, world_size);
+  flow.worker_batch_size_ = WorkerBatchSize(job, world_size);
   flow.step_batch_size_ = StepBatchSize(job, world_size);
   if (IsSynchronous(job)) flow.sharers_ = world_size;
-  if (flow.replica_batch_size_ < 1) {
+  if (flow.worker_batch_size_ < 1) {
     return absl::InvalidArgumentError("the job has no batch size");
   }
   if (!flow.evaluate_only_ && !flow.learning_rate_) {
@@ -288,7 +288,7 @@ LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
   options.phase = phase;
   options.epoch = epoch_;
   const bool training = phase == v1::PHASE_TRAIN;
-  options.batch_size = training ? step_batch_size_ : replica_batch_size_;
+  options.batch_size = training ? step_batch_size_ : worker_batch_size_;
   options.sharers = training ? sharers_ : 1;
   options.value_count = static_cast<int>(value_names_.size());
   options.first_lease_id = next_lease_id_;

@@ -112,15 +112,17 @@ Outcome Leader::Run(const std::function<void()>& poll) {
   bool all_gone = false;
   while (!all_gone) {
     poll();
-    for (const Action& action : session_.TakeActions(kLoopInterval)) {
+    // Before the actions are taken, so that none comes after the last look.
+    all_gone = session_.Handle([](Session& session, absl::Time now) {
+      return session.ended() && session.AllGone(now);
+    });
+    for (const Action& action : session_.TakeActions(
+             all_gone ? absl::ZeroDuration() : kLoopInterval)) {
       std::visit([this](const auto& each) { CarryOut(each); }, action);
     }
     if (worker_checkpoints_ != nullptr) worker_checkpoints_->Poll();
     if (checkpoints_ != nullptr) checkpoints_->Poll();
     ShowProgress();
-    all_gone = session_.Handle([](Session& session, absl::Time now) {
-      return session.ended() && session.AllGone(now);
-    });
   }
   session_.Close();
   shards_.reset();

@@ -145,7 +145,6 @@ absl::Status Validate(const ValidateOptions& options, std::ostream& out,
                       std::ostream& messages) {
   JobReaderOptions reader;
   reader.check_files = options.tf_config.empty();
-  reader.allow_future_strategies = true;
   ASSIGN_OR_RETURN(const v1::Job job,
                    ReadJobFile(options.job_path, options.overrides, reader));
   ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
@@ -159,9 +158,6 @@ absl::Status Validate(const ValidateOptions& options, std::ostream& out,
       messages << "note: TF_CONFIG: Kubeflow's dynamic dialect; running under "
                   "it is not supported yet\n";
     }
-  }
-  if (const absl::Status status = CheckStrategyIsSupported(job); !status.ok()) {
-    messages << "note: " << status.message() << "\n";
   }
   if (options.as_json) {
     out << ToJson(job, model.graph, place).dump(2) << "\n";

@@ -6,8 +6,10 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/config/yaml_reader.h"
@@ -21,6 +23,7 @@
 #include "worker/data/batch_pipeline.h"
 #include "worker/program_cache.h"
 #include "worker/strategy/all_reduce.h"
+#include "worker/strategy/central_storage.h"
 #include "worker/strategy/local_variables.h"
 
 namespace paceline {
@@ -39,6 +42,8 @@ Value Yaml(const std::string& text) {
 // The last variables of a job of kSteps steps, as doubles.
 using Variables = std::vector<double>;
 
+enum class StrategyKind { kAllReduce, kCentralStorage };
+
 struct Job {
   const ModelUnderTest& model;
   const Optimizer& optimizer;
@@ -55,9 +60,7 @@ class Replica {
         state_(*device_->CreateState(job.model.Spec(Mode::kTrain, 1))),
         programs_(job.model.Spec(Mode::kTrain, 1), *device_, *state_),
         variables_(job.model.plan(), job.optimizer, *state_),
-        transport_(std::move(transport)),
-        strategy_({.on_waiting = [](const std::string&) {}}, *transport_,
-                  job.model.plan(), variables_, *state_, *stream_) {
+        transport_(std::move(transport)) {
     FillFromSeed(/*seed=*/7, job.model.graph().variables, variables_);
     const Examples examples = job.model.SomeExamples(kExamples);
     if (state_->type() == DataType::kFloat64) {
@@ -72,8 +75,22 @@ class Replica {
     slice_.sharers = transport_->world_size();
   }
 
+  // Before any replica trains. `central` is that of rank 0.
+  void MakeStrategy(StrategyKind kind, Replica& central) {
+    const auto on_waiting = [](const std::string&) {};
+    if (kind == StrategyKind::kCentralStorage) {
+      strategy_ = std::make_unique<CentralStorageStrategy>(
+          on_waiting, *transport_, job_.model.plan(), central.variables_,
+          *state_, *stream_);
+    } else {
+      strategy_ = std::make_unique<AllReduceStrategy>(
+          AllReduceOptions{.on_waiting = on_waiting}, *transport_,
+          job_.model.plan(), variables_, *state_, *stream_);
+    }
+  }
+
   absl::Status Train() {
-    RETURN_IF_ERROR(strategy_.PullVariables());
+    RETURN_IF_ERROR(strategy_->PullVariables());
     int64_t step = 0;
     for (int64_t epoch = 0; step < kSteps; ++epoch) {
       for (int64_t at = 0; at < kExamples && step < kSteps;
@@ -81,13 +98,14 @@ class Replica {
         RETURN_IF_ERROR(
             Step(epoch, at, std::min(kGlobalBatch, kExamples - at)));
         ASSIGN_OR_RETURN(const int64_t number,
-                         strategy_.EndStep(v1::Progress()));
+                         strategy_->EndStep(v1::Progress()));
         EXPECT_EQ(number, step + 1);
       }
     }
     return absl::OkStatus();
   }
 
+  // What it computes with.
   Variables Result() {
     Variables result;
     variables_.VisitTensors([&](const Part&, int slot, auto values) {
@@ -128,7 +146,7 @@ class Replica {
       RETURN_IF_ERROR(program->Enqueue(section, *stream_));
       RETURN_IF_ERROR(program->section_event(section).Wait());
       for (const int bucket : program->sections()[i].final_buckets) {
-        RETURN_IF_ERROR(strategy_.GradientsReady(bucket));
+        RETURN_IF_ERROR(strategy_->GradientsReady(bucket));
       }
     }
     return absl::OkStatus();
@@ -139,7 +157,7 @@ class Replica {
     for (int bucket = 0; bucket < buckets; ++bucket) {
       const auto gradients = state_->host_gradients(bucket);
       std::memset(gradients.data(), 0, gradients.size());
-      RETURN_IF_ERROR(strategy_.GradientsReady(bucket));
+      RETURN_IF_ERROR(strategy_->GradientsReady(bucket));
     }
     return absl::OkStatus();
   }
@@ -151,26 +169,32 @@ class Replica {
   ProgramCache programs_;
   LocalVariables variables_;
   const std::unique_ptr<Transport> transport_;
-  AllReduceStrategy strategy_;
+  std::unique_ptr<Strategy> strategy_;
   PhaseData slice_;
   std::vector<std::byte> features_;
   std::vector<int32_t> labels_;
 };
 
 // The variables of each replica at the end.
-std::vector<Variables> TrainReplicas(const Job& job, int count) {
+std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
+                                     int count) {
   MemoryGroup group(count, kTimeout);
-  std::vector<Variables> results(count);
-  std::vector<std::thread> threads;
+  std::vector<std::unique_ptr<Replica>> replicas;
   for (int rank = 0; rank < count; ++rank) {
-    threads.emplace_back([&, rank] {
-      Replica replica(job, group.MakeTransport(rank));
-      const absl::Status status = replica.Train();
+    replicas.push_back(
+        std::make_unique<Replica>(job, group.MakeTransport(rank)));
+    replicas[rank]->MakeStrategy(kind, *replicas.front());
+  }
+  std::vector<std::thread> threads;
+  for (const auto& replica : replicas) {
+    threads.emplace_back([&replica] {
+      const absl::Status status = replica->Train();
       EXPECT_TRUE(status.ok()) << status;
-      results[rank] = replica.Result();
     });
   }
   for (std::thread& thread : threads) thread.join();
+  std::vector<Variables> results;
+  for (const auto& replica : replicas) results.push_back(replica->Result());
   return results;
 }
 
@@ -190,7 +214,8 @@ std::unique_ptr<const Optimizer> MakeOptimizerOf(const char* name) {
   return *MakeOptimizer(object);
 }
 
-class StrategiesTest : public ::testing::TestWithParam<int> {
+class StrategiesTest
+    : public ::testing::TestWithParam<std::tuple<StrategyKind, int>> {
  protected:
   StrategiesTest()
       : model_({Yaml("[Input: {shape: [6, 6, 1]},"
@@ -215,13 +240,15 @@ class StrategiesTest : public ::testing::TestWithParam<int> {
                   double tolerance) {
     const auto optimizer = MakeOptimizerOf(optimizer_name);
     const Job job = {model_, *optimizer, DeviceNamed(device)};
-    const Variables alone = TrainReplicas(job, 1).front();
-    const std::vector<Variables> replicas = TrainReplicas(job, GetParam());
+    const auto [kind, count] = GetParam();
+    const Variables alone =
+        TrainReplicas(job, StrategyKind::kAllReduce, 1).front();
+    const std::vector<Variables> replicas = TrainReplicas(job, kind, count);
     EXPECT_LE(RelativeDistance(replicas.front(), alone), tolerance);
     for (const Variables& each : replicas) {
       EXPECT_EQ(each, replicas.front()) << "replicas differ";
     }
-    EXPECT_EQ(TrainReplicas(job, GetParam()).front(), replicas.front())
+    EXPECT_EQ(TrainReplicas(job, kind, count).front(), replicas.front())
         << "a repeat differs";
   }
 
@@ -236,8 +263,17 @@ TEST_P(StrategiesTest, AdamInFloat64EndsWhereASingleProcessDoes) {
   ExpectNear("reference_float64", "Adam", 1e-9);
 }
 
-INSTANTIATE_TEST_SUITE_P(Replicas, StrategiesTest,
-                         ::testing::Values(2, 3, 4, 5));
+INSTANTIATE_TEST_SUITE_P(
+    Replicas, StrategiesTest,
+    ::testing::Combine(::testing::Values(StrategyKind::kAllReduce,
+                                         StrategyKind::kCentralStorage),
+                       ::testing::Values(2, 3, 5)),
+    [](const auto& info) {
+      return absl::StrCat(std::get<0>(info.param) == StrategyKind::kAllReduce
+                              ? "AllReduce"
+                              : "CentralStorage",
+                          std::get<1>(info.param));
+    });
 
 }  // namespace
 }  // namespace paceline

@@ -83,7 +83,8 @@ absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
   RETURN_IF_ERROR(Reduce(last_bucket_));
   options_.on_waiting("");
   for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
-    variables_.Apply(static_cast<int>(bucket));
+    variables_.Apply(static_cast<int>(bucket), 0, plan_.buckets()[bucket].count,
+                     state_);
   }
   variables_.EndUpdate();
   RETURN_IF_ERROR(UploadAll());

@@ -50,28 +50,29 @@ absl::Span<std::byte> LocalVariables::memory(int bucket, int slot) {
   return {reinterpret_cast<std::byte*>(slots_[slot][bucket].data()), bytes};
 }
 
-void LocalVariables::Apply(int bucket) {
-  MutexLock lock(mutex_);
+void LocalVariables::Apply(int bucket, int64_t begin, int64_t count,
+                           ModelState& gradients) {
   if (state_.type() == DataType::kFloat64) {
-    ApplyTyped<double>(bucket);
+    ApplyTyped<double>(bucket, begin, count, gradients);
   } else {
-    ApplyTyped<float>(bucket);
+    ApplyTyped<float>(bucket, begin, count, gradients);
   }
 }
 
 template <typename T>
-void LocalVariables::ApplyTyped(int bucket) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
+                                ModelState& gradients) {
   absl::InlinedVector<absl::Span<T>, kUsualSlots> slots;
   for (int slot = 0; slot < slot_count(); ++slot) {
-    slots.push_back(Values<T>(bucket, slot));
+    slots.push_back(Values<T>(bucket, slot).subspan(begin, count));
   }
-  const absl::Span<const std::byte> gradients = state_.host_gradients(bucket);
+  const absl::Span<const std::byte> bytes = gradients.host_gradients(bucket);
   UpdateRange<T> range;
-  range.values = Values<T>(bucket, -1);
-  range.gradients = {reinterpret_cast<const T*>(gradients.data()),
-                     gradients.size() / sizeof(T)};
+  range.values = Values<T>(bucket, -1).subspan(begin, count);
+  range.gradients = {reinterpret_cast<const T*>(bytes.data()) + begin,
+                     static_cast<size_t>(count)};
   range.slots = slots;
-  optimizer_.Apply(iterations_, range);
+  optimizer_.Apply(iterations(), range);
 }
 
 void LocalVariables::EndUpdate() {

@@ -15,8 +15,8 @@
 namespace paceline {
 
 // The variables are those in the host memory of a ModelState; the slots lie
-// beside them, in the same buckets. Thread-safe as far as the state's memory is
-// touched by these calls alone.
+// beside them, in the same buckets. Updates of different elements may run at
+// once; an update runs beside nothing else.
 class LocalVariables {
  public:
   // The plan has one shard. All arguments outlive the object. Slots have their
@@ -24,10 +24,11 @@ class LocalVariables {
   LocalVariables(const ShardPlan& plan, const Optimizer& optimizer,
                  ModelState& state);
 
-  // Applies the gradients in the state's host memory to a bucket, as the update
-  // after iterations() updates.
-  void Apply(int bucket);
-  // All buckets have had their update.
+  // Applies gradients to `count` elements of a bucket from `begin` on, as the
+  // update after iterations() updates. They lie in the host memory of
+  // `gradients`, a state of the same plan and type.
+  void Apply(int bucket, int64_t begin, int64_t count, ModelState& gradients);
+  // All elements have had their update.
   void EndUpdate();
 
   int64_t iterations() const;
@@ -57,7 +58,8 @@ class LocalVariables {
   template <typename T>
   void FillSlots();
   template <typename T>
-  void ApplyTyped(int bucket);
+  void ApplyTyped(int bucket, int64_t begin, int64_t count,
+                  ModelState& gradients);
   template <typename T, typename Visit>
   void VisitTyped(Visit& visit) {
     MutexLock lock(mutex_);

@@ -68,17 +68,16 @@ TEST(Validate, PrintsLinesForPeople) {
               HasSubstr("this task   chief-0, leads, only coordinates\n"));
 }
 
-TEST(Validate, TakesAStrategyThatCannotRunYet) {
+TEST(Validate, TellsTheRankInAClusterOfWorkers) {
   const Printed printed =
       Call(R"({"cluster":{"chief":["c:1"],"worker":["w:1"]},)"
            R"("task":{"type":"worker","index":0}})",
-           true, {"strategy=mirrored", "cluster={worker: 1}"});
+           true, {"strategy=multi_worker_mirrored", "cluster={worker: 2}"});
   ASSERT_TRUE(printed.status.ok()) << printed.status;
   const json result = json::parse(printed.out);
   EXPECT_EQ(result["is_chief"], false);
   EXPECT_EQ(result["rank"], 1);
   EXPECT_EQ(result["world_size"], 2);
-  EXPECT_THAT(printed.messages, HasSubstr("not supported yet"));
 }
 
 TEST(Validate, RefusesABadJobOrTfConfig) {

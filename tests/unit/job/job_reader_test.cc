@@ -319,8 +319,6 @@ TEST(JobReader, SaysWhatIsNotSupportedYet) {
        "22: callbacks: not supported yet"},
       {"64", "64\nweights: x.keras", kUnimplemented,
        "22: weights: not supported yet"},
-      {"64", "64\ndevices: 2", kUnimplemented,
-       "22: devices: not supported yet"},
       {"64", "64\nevaluator: true", kUnimplemented,
        "22: evaluator: not supported yet"},
       {"64", "64\nmax_staleness: 2", kUnimplemented,
@@ -332,8 +330,6 @@ TEST(JobReader, SaysWhatIsNotSupportedYet) {
       {"64", "64\ndevice: cuda:1", kUnimplemented,
        "22: device: cuda:1 is not supported yet"},
       {"idx:", "npz:", kUnimplemented, "18: data.train.npz: not supported yet"},
-      {"strategy: parameter_server", "strategy: central_storage",
-       kUnimplemented, "1: strategy: central_storage is not supported yet"},
       {kJob,
        "strategy: mirrored\nmodel: m.keras\nloss: mse\noptimizer: adam\n"
        "data: {}",
@@ -342,13 +338,15 @@ TEST(JobReader, SaysWhatIsNotSupportedYet) {
   for (const Malformed& each : cases) ExpectRefused(each);
 }
 
-TEST(JobReader, TakesStrategiesOfTheFutureWhenAsked) {
-  const auto job =
-      Read(absl::StrReplaceAll(kJob,
-                               {{"parameter_server", "multi_worker_mirrored"}}),
-           {}, {.check_files = false, .allow_future_strategies = true});
-  ASSERT_TRUE(job.ok()) << job.status();
-  EXPECT_EQ(job->cluster().ps(), 0);
+TEST(JobReader, StrategiesWithoutParameterServersHaveNone) {
+  for (const char* strategy :
+       {"mirrored", "multi_worker_mirrored", "central_storage"}) {
+    const auto job =
+        Read(absl::StrReplaceAll(kJob, {{"parameter_server", strategy}}), {},
+             {.check_files = false});
+    ASSERT_TRUE(job.ok()) << job.status();
+    EXPECT_EQ(job->cluster().ps(), 0);
+  }
 }
 
 TEST(JobReader, ChecksThatFilesAreThere) {

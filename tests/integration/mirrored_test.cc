@@ -1,0 +1,97 @@
+// Strategies whose replicas are in one process: mirrored, central_storage.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/harness/small_job.h"
+#include "tests/integration/harness/time_limit.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class MirroredTest : public testing::TestWithParam<const char*> {
+ protected:
+  // The job with the same global batch whatever the devices.
+  static std::vector<std::string> Arguments(
+      const std::string& strategy, int devices,
+      const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {
+        "--set", "strategy=" + strategy,
+        "--set", "cluster={worker: 1}",
+        "--set", "devices=" + std::to_string(devices),
+        "--set", "batch_size_per_replica=null",
+        "--set", "global_batch_size=" + std::to_string(kBatchSize)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  static nlohmann::json Run(const SmallJob& job, int devices,
+                            const std::vector<std::string>& more = {}) {
+    Process run = job.Run(Arguments(GetParam(), devices, more));
+    EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+    return job.Result();
+  }
+
+  static std::string LastCheckpoint(const SmallJob& job) {
+    std::filesystem::path last;
+    for (const auto& entry : std::filesystem::directory_iterator(
+             job.output_dir() + "/checkpoint")) {
+      last = std::max(last, entry.path());
+    }
+    return ReadText(last / "shard-00000-of-00001.safetensors");
+  }
+};
+
+TEST_P(MirroredTest, ReplicasStepTogether) {
+  SmallJob alone;
+  const nlohmann::json expected = Run(alone, 1);
+  SmallJob job;
+  const nlohmann::json result = Run(job, 3);
+  EXPECT_THAT(result.at("tasks"), SizeIs(1));
+  EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
+  EXPECT_THAT(Column(result, "steps"), Each(kStepsPerEpoch));
+  EXPECT_NEAR(result.at("evaluation").at("loss").get<double>(),
+              expected.at("evaluation").at("loss").get<double>(), 1e-4);
+}
+
+TEST_P(MirroredTest, RepeatsToTheBitAndResumes) {
+  SmallJob whole;
+  Run(whole, 2);
+  SmallJob parts;
+  Run(parts, 2, {"--set", "epochs=1"});
+  const nlohmann::json resumed = Run(parts, 2, {"--resume"});
+  EXPECT_THAT(Column(resumed, "epoch"), ElementsAre(0, 1, 2));
+  EXPECT_EQ(LastCheckpoint(parts), LastCheckpoint(whole));
+}
+
+TEST_P(MirroredTest, AReplicaThatFailsEndsTheJob) {
+  SmallJob job;
+  std::string labels = ReadText(job.folder() / "train-labels");
+  labels.back() = 4;
+  WriteText(job.folder() / "train-labels", labels);
+  Process run = job.Run(Arguments(GetParam(), 2));
+  EXPECT_THAT(run.Wait(kJobLimit), testing::AnyOf(1, 2));
+  EXPECT_THAT(run.Errors(), HasSubstr("label is 4, expected a class id"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, MirroredTest,
+                         testing::Values("mirrored", "central_storage"));
+
+TEST(DevicesTest, OtherStrategiesTakeOneDevice) {
+  SmallJob job;
+  Process run = job.Run({"--set", "devices=2"});
+  EXPECT_EQ(run.Wait(kJobLimit), 2);
+  EXPECT_THAT(run.Errors(),
+              HasSubstr("devices: strategy parameter_server takes 1 device in "
+                        "each worker, got 2"));
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,26 @@
+// Where a trainer tells how far it is.
+#ifndef PACELINE_WORKER_PROGRESS_SINK_H_
+#define PACELINE_WORKER_PROGRESS_SINK_H_
+
+#include <cstdint>
+
+#include "paceline/v1/coordinator.pb.h"
+
+namespace paceline {
+
+// Thread-safe. No call blocks.
+class ProgressSink {
+ public:
+  virtual ~ProgressSink() = default;
+
+  // A piece of work is done: a section, a batch.
+  virtual void Worked() = 0;
+  // How far the replica is with a lease; `complete` at its last step.
+  virtual void Report(const v1::LeaseReport& report, bool complete) = 0;
+  // A row of steps.csv.
+  virtual void ReportStep(int64_t step, double loss) = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_PROGRESS_SINK_H_

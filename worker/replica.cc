@@ -1,0 +1,72 @@
+#include "worker/replica.h"
+
+#include <algorithm>
+
+#include "common/base/status_macros.h"
+#include "common/checkpoint/tensor_visits.h"
+#include "worker/make_device.h"
+#include "worker/trainer.h"
+
+namespace paceline {
+
+absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
+    const v1::Job& job, const ReplicaOptions& options) {
+  auto replica = std::make_unique<Replica>();
+  ASSIGN_OR_RETURN(replica->model, MakeJobModel(job));
+  const JobModel& model = replica->model;
+  ASSIGN_OR_RETURN(replica->device, MakeDevice(job.device(), options.threads));
+  RETURN_IF_ERROR(replica->device->Supports(model.graph));
+  ASSIGN_OR_RETURN(
+      replica->plan,
+      ShardPlan::Make(model.graph.variables,
+                      std::max(1, static_cast<int>(job.cluster().ps())),
+                      job.partitioner(), sizeof(float)));
+  ProgramSpec& spec = replica->spec;
+  spec.graph = &model.graph;
+  spec.plan = &replica->plan;
+  spec.loss = model.loss.get();
+  spec.metrics = model.metrics;
+  spec.seed = job.seed();
+  replica->stream = replica->device->CreateStream();
+  ASSIGN_OR_RETURN(replica->state, replica->device->CreateState(spec));
+  replica->programs =
+      std::make_unique<ProgramCache>(spec, *replica->device, *replica->state);
+  RETURN_IF_ERROR(
+      replica->programs->Get(Mode::kTrain, options.batch_size).status());
+  if (!options.holds_variables) return replica;
+  ASSIGN_OR_RETURN(replica->optimizer, MakeOptimizer(job.optimizer()));
+  replica->variables = std::make_unique<LocalVariables>(
+      replica->plan, *replica->optimizer, *replica->state);
+  FillFromSeed(job.seed(), model.graph.variables, *replica->variables);
+  return replica;
+}
+
+absl::Status RunReplica(
+    Replica& replica, Strategy& strategy, const ReplicaWork& work,
+    const std::function<void(const absl::Status&)>& finish) {
+  PipelineOptions options;
+  options.phases = work.phases;
+  options.type = replica.state->type();
+  const bool sparse_labels = replica.model.loss->has_sparse_labels();
+  if (sparse_labels) {
+    options.class_count = replica.model.graph.output_shape().back();
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
+                   BatchPipeline::Create(options, work.leases));
+  TrainerParts parts;
+  parts.pipeline = pipeline.get();
+  parts.programs = replica.programs.get();
+  parts.state = replica.state.get();
+  parts.stream = replica.stream.get();
+  parts.strategy = &strategy;
+  parts.progress = work.progress;
+  parts.bucket_count = static_cast<int>(replica.plan.buckets().size());
+  parts.label_type = sparse_labels ? DataType::kInt32 : replica.state->type();
+  Trainer trainer(parts, static_cast<int>(replica.model.metrics.size()),
+                  work.log_steps);
+  const absl::Status status = trainer.Run();
+  finish(status);
+  return status;
+}
+
+}  // namespace paceline

@@ -1,0 +1,123 @@
+#include "worker/replica_hub.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status_macros.h"
+
+namespace paceline {
+namespace {
+
+// Waits end from time to time, though nothing happened; whoever fetches has
+// deadlines.
+constexpr absl::Duration kWaitSlice = absl::Seconds(1);
+
+}  // namespace
+
+class ReplicaHub::Sink : public ProgressSink {
+ public:
+  Sink(ReplicaHub& hub, int replica) : hub_(hub), replica_(replica) {}
+
+  void Worked() override { ++hub_.member_.activity(); }
+  void Report(const v1::LeaseReport& report, bool complete) override {
+    hub_.Report(replica_, report, complete);
+  }
+  void ReportStep(int64_t step, double loss) override {
+    hub_.member_.ReportStep(step, loss);
+  }
+
+ private:
+  ReplicaHub& hub_;
+  const int replica_;
+};
+
+ReplicaHub::ReplicaHub(int replicas, Member& member, LeaseSource source)
+    : replicas_(replicas),
+      member_(member),
+      source_(std::move(source)),
+      next_(replicas) {
+  for (int replica = 0; replica < replicas; ++replica) {
+    sinks_.push_back(std::make_unique<Sink>(*this, replica));
+  }
+}
+
+absl::StatusOr<std::optional<v1::Lease>> ReplicaHub::NextLease(int replica) {
+  while (true) {
+    {
+      MutexLock lock(lease_mutex_);
+      if (!HasNext(replica) && is_fetching_) {
+        fetched_one_.WaitFor(lease_mutex_, kWaitSlice);
+        continue;
+      }
+      if (HasNext(replica)) return TakeNext(replica);
+      RETURN_IF_ERROR(end_);
+      if (ended_) return std::optional<v1::Lease>();
+      is_fetching_ = true;
+    }
+    // Unlocked: the others may still have leases to take.
+    absl::StatusOr<std::optional<v1::Lease>> lease = source_();
+    MutexLock lock(lease_mutex_);
+    is_fetching_ = false;
+    end_ = lease.status();
+    ended_ = !lease.ok() || !lease->has_value();
+    if (!ended_) fetched_.push_back(**std::move(lease));
+    fetched_one_.NotifyAll();
+  }
+}
+
+bool ReplicaHub::HasNext(int replica) const {
+  return next_[replica] <
+         first_fetched_ + static_cast<int64_t>(fetched_.size());
+}
+
+v1::Lease ReplicaHub::TakeNext(int replica) {
+  v1::Lease lease = fetched_[next_[replica] - first_fetched_];
+  ++next_[replica];
+  while (*std::min_element(next_.begin(), next_.end()) > first_fetched_) {
+    fetched_.pop_front();
+    ++first_fetched_;
+  }
+  return lease;
+}
+
+void ReplicaHub::Report(int replica, const v1::LeaseReport& report,
+                        bool complete) {
+  // Alone, a replica is the worker.
+  if (replicas_ == 1) return member_.Report(report, complete);
+  MutexLock lock(mutex_);
+  OpenLease& open = open_[report.lease_id()];
+  open.reports.resize(replicas_);
+  open.reports[replica] = report;
+  if (complete) ++open.complete_count;
+  Add(open);
+  const bool all_complete = open.complete_count == replicas_;
+  if (all_complete) open_.erase(report.lease_id());
+  member_.Report(sum_, all_complete);
+}
+
+void ReplicaHub::Add(const OpenLease& open) {
+  uint64_t id = 0;
+  uint64_t examples = 0;
+  uint64_t steps = 0;
+  v1::MetricSums* sums = sum_.mutable_sums();
+  sums->mutable_totals()->Clear();
+  sums->mutable_counts()->Clear();
+  for (const v1::LeaseReport& report : open.reports) {
+    // Of a replica that has not begun, there is nothing.
+    if (report.lease_id() == 0) continue;
+    id = report.lease_id();
+    examples += report.examples();
+    steps = std::max(steps, report.steps());
+    sums->mutable_totals()->Resize(report.sums().totals_size(), 0);
+    sums->mutable_counts()->Resize(report.sums().counts_size(), 0);
+    for (int i = 0; i < report.sums().totals_size(); ++i) {
+      sums->set_totals(i, sums->totals(i) + report.sums().totals(i));
+      sums->set_counts(i, sums->counts(i) + report.sums().counts(i));
+    }
+  }
+  sum_.set_lease_id(id);
+  sum_.set_examples(examples);
+  sum_.set_steps(steps);
+}
+
+}  // namespace paceline

@@ -1,0 +1,77 @@
+// The replicas of one worker as one member of the job: they get the same
+// leases, and their reports are added up.
+#ifndef PACELINE_WORKER_REPLICA_HUB_H_
+#define PACELINE_WORKER_REPLICA_HUB_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/mutex.h"
+#include "common/session/member.h"
+#include "paceline/v1/coordinator.pb.h"
+#include "worker/progress_sink.h"
+
+namespace paceline {
+
+// Thread-safe; each replica has threads of its own.
+class ReplicaHub {
+ public:
+  using LeaseSource = std::function<absl::StatusOr<std::optional<v1::Lease>>()>;
+
+  // `member` outlives the hub. `source` gives the worker's leases.
+  ReplicaHub(int replicas, Member& member, LeaseSource source);
+
+  // The replica's next lease: the same, in the same order, as that of the
+  // others. nullopt: there will be none. Blocks as `source` does.
+  absl::StatusOr<std::optional<v1::Lease>> NextLease(int replica);
+
+  // Of one replica; lives as long as the hub.
+  ProgressSink& sink(int replica) { return *sinks_[replica]; }
+
+ private:
+  class Sink;
+  // What the replicas did of a lease, by replica.
+  struct OpenLease {
+    std::vector<v1::LeaseReport> reports;
+    int complete_count = 0;
+  };
+
+  bool HasNext(int replica) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(lease_mutex_);
+  v1::Lease TakeNext(int replica) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lease_mutex_);
+  void Report(int replica, const v1::LeaseReport& report, bool complete);
+  // The sum of a lease's reports; steps are taken together.
+  void Add(const OpenLease& open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const int replicas_;
+  Member& member_;
+  const LeaseSource source_;
+  std::vector<std::unique_ptr<ProgressSink>> sinks_;
+
+  Mutex lease_mutex_;
+  CondVar fetched_one_;
+  // One of the replicas awaits the next lease for all.
+  bool is_fetching_ ABSL_GUARDED_BY(lease_mutex_) = false;
+  // Leases that not all replicas have taken, and the number of the first.
+  std::deque<v1::Lease> fetched_ ABSL_GUARDED_BY(lease_mutex_);
+  int64_t first_fetched_ ABSL_GUARDED_BY(lease_mutex_) = 0;
+  // By replica, the number of its next lease.
+  std::vector<int64_t> next_ ABSL_GUARDED_BY(lease_mutex_);
+  // There are no more leases; the error why, if there is one.
+  bool ended_ ABSL_GUARDED_BY(lease_mutex_) = false;
+  absl::Status end_ ABSL_GUARDED_BY(lease_mutex_);
+
+  Mutex mutex_;
+  // By id.
+  std::map<uint64_t, OpenLease> open_ ABSL_GUARDED_BY(mutex_);
+  v1::LeaseReport sum_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_REPLICA_HUB_H_

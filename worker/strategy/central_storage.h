@@ -1,0 +1,51 @@
+// The variables lie once in host memory, with their slots; the replicas of one
+// process have copies to compute with.
+//
+// In a step each replica adds up a part of all gradients, applies the update to
+// that part of the central variables, and, when all have done so, copies the
+// whole: so the sum and the update are shared out, and happen once.
+#ifndef PACELINE_WORKER_STRATEGY_CENTRAL_STORAGE_H_
+#define PACELINE_WORKER_STRATEGY_CENTRAL_STORAGE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/sharding/shard_plan.h"
+#include "worker/collective/collectives.h"
+#include "worker/strategy/local_variables.h"
+#include "worker/strategy/strategy.h"
+
+namespace paceline {
+
+class CentralStorageStrategy : public Strategy {
+ public:
+  // `central` belongs to all replicas, and lies in the state of that of rank 0.
+  // `state` is this replica's. The references outlive the strategy.
+  CentralStorageStrategy(std::function<void(const std::string&)> on_waiting,
+                         Transport& transport, const ShardPlan& plan,
+                         LocalVariables& central, ModelState& state,
+                         Stream& stream);
+
+  absl::Status PullVariables() override;
+  absl::Status GradientsReady(int bucket) override;
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
+
+ private:
+  template <typename T>
+  absl::Status Update(int bucket);
+
+  const std::function<void(const std::string&)> on_waiting_;
+  const ShardPlan& plan_;
+  LocalVariables& central_;
+  ModelState& state_;
+  Stream& stream_;
+  Collectives collectives_;
+  const std::string waiting_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_STRATEGY_CENTRAL_STORAGE_H_
