@@ -59,9 +59,9 @@ inline constexpr absl::Duration kStallTimeout = absl::Seconds(60);
 inline constexpr absl::Duration kPsTimeout = absl::Seconds(10);
 // Until the workers of a job are connected with each other.
 inline constexpr absl::Duration kConnectTimeout = absl::Seconds(30);
-// One exchange between two workers. The leader's judgement, by heartbeats,
-// comes first: it knows better who is to blame.
-inline constexpr absl::Duration kCollectiveTimeout = absl::Seconds(90);
+// One exchange between two workers. The last resort: the leader, by heartbeats
+// and pieces of work, tells one that is stuck from one whose step takes long.
+inline constexpr absl::Duration kCollectiveTimeout = absl::Hours(1);
 // From a snapshot until its file is on disk.
 inline constexpr absl::Duration kCheckpointTimeout = absl::Minutes(10);
 // From the start of a process until all tasks of the job are there.

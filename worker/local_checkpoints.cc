@@ -20,20 +20,21 @@ absl::Status LocalCheckpoints::Restore(const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::Status LocalCheckpoints::Take(const std::string& path) {
-  ShardSnapshot snapshot;
-  snapshot.file = ShardFileName(/*shard=*/0, /*shard_count=*/1);
-  snapshot.step = tensors_.iterations();
-  snapshot.metadata["format"] = "paceline";
-  snapshot.metadata["step"] = absl::StrCat(snapshot.step);
+std::function<void()> LocalCheckpoints::Take(const std::string& path) {
+  auto snapshot = std::make_shared<ShardSnapshot>();
+  snapshot->file = ShardFileName(/*shard=*/0, /*shard_count=*/1);
+  snapshot->step = tensors_.iterations();
+  snapshot->metadata["format"] = "paceline";
+  snapshot->metadata["step"] = absl::StrCat(snapshot->step);
   CopyTensors(StoredVariables(variables_, plan_), slot_names_, tensors_,
-              snapshot.tensors);
-  checkpointer_.Start(path, std::move(snapshot));
-  checkpointer_.WhenWritten(path,
-                            [this, path](const Checkpointer::Result& file) {
-                              member_.ReportCheckpoint(path, file);
-                            });
-  return absl::OkStatus();
+              snapshot->tensors);
+  return [this, path, snapshot] {
+    checkpointer_.Start(path, std::move(*snapshot));
+    checkpointer_.WhenWritten(path,
+                              [this, path](const Checkpointer::Result& file) {
+                                member_.ReportCheckpoint(path, file);
+                              });
+  };
 }
 
 }  // namespace paceline

@@ -2,6 +2,7 @@
 #ifndef PACELINE_WORKER_LOCAL_CHECKPOINTS_H_
 #define PACELINE_WORKER_LOCAL_CHECKPOINTS_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,9 @@ class LocalCheckpoints {
   // Errors are those of CheckpointReader.
   absl::Status Restore(const std::string& path);
 
-  // Copies all that for a checkpoint in the folder `path`, and starts to write
-  // it; tells the leader when that is done.
-  absl::Status Take(const std::string& path);
+  // Copies all that for a checkpoint in the folder `path`. Returns what starts
+  // to write the copy and tells the leader when that is done.
+  std::function<void()> Take(const std::string& path);
 
  private:
   const absl::Span<const VariableSpec> variables_;

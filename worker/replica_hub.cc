@@ -89,6 +89,11 @@ void ReplicaHub::Report(int replica, const v1::LeaseReport& report,
   open.reports.resize(replicas_);
   open.reports[replica] = report;
   if (complete) ++open.complete_count;
+  // Only whole steps count: else the leader could take a lease for done while a
+  // replica still takes part in its last step.
+  for (const v1::LeaseReport& each : open.reports) {
+    if (each.steps() != report.steps()) return;
+  }
   Add(open);
   const bool all_complete = open.complete_count == replicas_;
   if (all_complete) open_.erase(report.lease_id());
@@ -96,28 +101,16 @@ void ReplicaHub::Report(int replica, const v1::LeaseReport& report,
 }
 
 void ReplicaHub::Add(const OpenLease& open) {
-  uint64_t id = 0;
-  uint64_t examples = 0;
-  uint64_t steps = 0;
+  sum_ = open.reports.front();
   v1::MetricSums* sums = sum_.mutable_sums();
-  sums->mutable_totals()->Clear();
-  sums->mutable_counts()->Clear();
-  for (const v1::LeaseReport& report : open.reports) {
-    // Of a replica that has not begun, there is nothing.
-    if (report.lease_id() == 0) continue;
-    id = report.lease_id();
-    examples += report.examples();
-    steps = std::max(steps, report.steps());
-    sums->mutable_totals()->Resize(report.sums().totals_size(), 0);
-    sums->mutable_counts()->Resize(report.sums().counts_size(), 0);
-    for (int i = 0; i < report.sums().totals_size(); ++i) {
+  for (int replica = 1; replica < replicas_; ++replica) {
+    const v1::LeaseReport& report = open.reports[replica];
+    sum_.set_examples(sum_.examples() + report.examples());
+    for (int i = 0; i < sums->totals_size(); ++i) {
       sums->set_totals(i, sums->totals(i) + report.sums().totals(i));
       sums->set_counts(i, sums->counts(i) + report.sums().counts(i));
     }
   }
-  sum_.set_lease_id(id);
-  sum_.set_examples(examples);
-  sum_.set_steps(steps);
 }
 
 }  // namespace paceline

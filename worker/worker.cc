@@ -187,12 +187,12 @@ class WorkerTask {
     auto strategy = std::make_unique<AllReduceStrategy>(
         std::move(options), *transports_[device], replica.plan,
         *replica.variables, *replica.state, *replica.stream);
-    if (!start_.restore_path().empty()) {
-      if (rank() == 0 && device == 0) {
-        RETURN_IF_ERROR(checkpoints_->Restore(start_.restore_path()));
-      }
-      RETURN_IF_ERROR(strategy->BroadcastVariables());
+    if (rank() == 0 && device == 0 && !start_.restore_path().empty()) {
+      RETURN_IF_ERROR(checkpoints_->Restore(start_.restore_path()));
     }
+    // Also of those from the seed: on different processors they may differ in
+    // their last bits.
+    RETURN_IF_ERROR(strategy->BroadcastVariables());
     return strategy;
   }
 

@@ -61,8 +61,8 @@ class JobFlow {
   bool started() const { return stage_ != Stage::kWaiting; }
   // All is done, the last checkpoint written.
   bool done() const { return stage_ == Stage::kDone; }
-  // Whether the job stands still until the parameter servers have taken or
-  // written a checkpoint.
+  // Whether the job stands still until whoever holds the variables has
+  // taken or written a checkpoint.
   bool AwaitsCheckpoint() const {
     return stage_ == Stage::kCheckpoint || stage_ == Stage::kFinishing;
   }

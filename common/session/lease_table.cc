@@ -113,7 +113,7 @@ absl::StatusOr<bool> LeaseTable::Report(TaskId worker,
     return false;
   }
   last = report;
-  if (open.examples() < Size(open.lease)) return false;
+  if (!IsDone(open)) return false;
   Settle(open);
   open_.erase(it);
   return true;
@@ -147,9 +147,27 @@ absl::Status LeaseTable::ReturnRest(TaskId worker,
   return absl::OkStatus();
 }
 
+bool LeaseTable::IsDone(const OpenLease& open, TaskId holder) const {
+  const auto report = open.reports.find(holder);
+  return report != open.reports.end() &&
+         static_cast<int64_t>(report->second.steps()) >=
+             StepsIn(Size(open.lease));
+}
+
+bool LeaseTable::IsDone(const OpenLease& open) const {
+  if (options_.sharers == 1) return open.examples() == Size(open.lease);
+  int done = 0;
+  for (const auto& [holder, report] : open.reports) {
+    done += IsDone(open, holder) ? 1 : 0;
+  }
+  return done == options_.sharers;
+}
+
 bool LeaseTable::Holds(TaskId worker) const {
   return std::any_of(open_.begin(), open_.end(), [&](const auto& entry) {
-    return entry.second.reports.contains(worker);
+    const OpenLease& open = entry.second;
+    return open.reports.contains(worker) &&
+           !(options_.sharers > 1 && IsDone(open, worker));
   });
 }
 

@@ -10,7 +10,7 @@
 //
 // Under a synchronous strategy all workers share each lease: every worker gets
 // it, in the same order, and reports what it did of it; the lease is finished
-// when the reports together cover it.
+// when each has taken all its steps, also those in which it had no example.
 #ifndef PACELINE_COMMON_SESSION_LEASE_TABLE_H_
 #define PACELINE_COMMON_SESSION_LEASE_TABLE_H_
 
@@ -89,6 +89,7 @@ class LeaseTable {
                           absl::Span<const v1::LeaseReport> records);
 
   v1::Phase phase() const { return options_.phase; }
+  // Whether the worker has something left to do of a lease.
   bool Holds(TaskId worker) const;
   bool HasOpenLeases() const { return !open_.empty(); }
   // Whether every example is counted.
@@ -116,6 +117,9 @@ class LeaseTable {
     int64_t steps() const;
   };
 
+  // Whether `holder`, or everybody, has done their share of a lease.
+  bool IsDone(const OpenLease& open, TaskId holder) const;
+  bool IsDone(const OpenLease& open) const;
   // Takes the next range out of what remains.
   v1::Lease NextLease(int64_t batches);
   int64_t StepsIn(int64_t examples) const;

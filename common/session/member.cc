@@ -124,14 +124,18 @@ absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease(
       case v1::AcquireLeaseResponse::VERDICT_WAIT:
         continue;
       case v1::AcquireLeaseResponse::VERDICT_SNAPSHOT: {
-        v1::ReportCheckpointRequest report;
-        *report.mutable_member() = self_;
-        report.set_path(response->snapshot_path());
-        *report.mutable_error() = ErrorToProto(
-            take_snapshot ? take_snapshot(response->snapshot_path())
-                          : absl::FailedPreconditionError(
-                                "this worker holds no variables"));
-        SendReport(report);
+        if (!take_snapshot) {
+          return absl::InternalError(
+              absl::StrCat("AcquireLease to ", client_.description(),
+                           ": asks for variables, which this task has not"));
+        }
+        const std::function<void()> write =
+            take_snapshot(response->snapshot_path());
+        v1::ReportCheckpointRequest copied;
+        *copied.mutable_member() = self_;
+        copied.set_path(response->snapshot_path());
+        SendReport(copied);
+        write();
         continue;
       }
       default:

@@ -58,9 +58,11 @@ class Member {
   absl::StatusOr<v1::AwaitStartResponse> AwaitStart(v1::AwaitStartRequest sizes,
                                                     const std::string& address);
 
-  // Copies the variables for a checkpoint in the folder `path`, and starts to
-  // write it.
-  using TakeSnapshot = std::function<absl::Status(const std::string& path)>;
+  // Copies the variables for a checkpoint in the folder `path`. Returns what
+  // starts to write the copy, to be called once the leader knows of it: so that
+  // it never takes an error of writing for one of copying.
+  using TakeSnapshot =
+      std::function<std::function<void()>(const std::string& path)>;
 
   // Waits for work. nullopt: the job is over. Calls `take_snapshot` when the
   // leader asks for it, which it does only of a worker that holds the

@@ -8,6 +8,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/role.h"
+#include "common/job/job_fields.h"
 
 namespace paceline {
 namespace {
@@ -72,6 +73,12 @@ absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
   job.mutable_cluster()->set_ps(ps_count);
   job.mutable_cluster()->set_worker(static_cast<uint32_t>(tasks.size()) -
                                     static_cast<uint32_t>(ps_count));
+  if (!has_ps && job.strategy() != v1::STRATEGY_MULTI_WORKER_MIRRORED &&
+      tasks.size() > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "TF_CONFIG: cluster: strategy ", StrategyName(job.strategy()),
+        " runs in 1 worker or chief, got ", tasks.size()));
+  }
   return tasks;
 }
 

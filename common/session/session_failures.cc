@@ -75,10 +75,14 @@ void Session::State::LeaveWithError(Place* place, const absl::Status& error,
 std::optional<TaskId> Session::State::Blamed(
     const absl::Status& error, std::optional<TaskId> otherwise) const {
   for (const auto& [id, other] : members.places()) {
-    if ((id.type == TaskType::kPs || WorkersHoldVariables()) &&
-        absl::StrContains(error.message(), other.Name())) {
-      return id;
-    }
+    // A worker that could not go on without another one begins with its name.
+    const bool is_named =
+        id.type == TaskType::kPs
+            ? absl::StrContains(error.message(), other.Name())
+            : WorkersHoldVariables() &&
+                  absl::StartsWith(error.message(),
+                                   absl::StrCat(other.Name(), " "));
+    if (is_named) return id;
   }
   return otherwise;
 }

@@ -54,9 +54,16 @@ absl::Status SendAll(int socket, absl::Span<const char> bytes) {
   return absl::UnavailableError("the connection was closed");
 }
 absl::Status ReceiveAll(int socket, absl::Span<char> bytes) {
-  const ssize_t got = recv(socket, bytes.data(), bytes.size(), MSG_WAITALL);
-  if (got == static_cast<ssize_t>(bytes.size())) return absl::OkStatus();
-  return absl::UnavailableError("it did not say who it is");
+  while (!bytes.empty()) {
+    const ssize_t got = recv(socket, bytes.data(), bytes.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      return absl::UnavailableError(got == 0 ? "closed the connection"
+                                             : "did not answer in time");
+    }
+    bytes.remove_prefix(static_cast<size_t>(got));
+  }
+  return absl::OkStatus();
 }
 
 template <typename T>
@@ -214,6 +221,10 @@ class Connector {
           accept4(listener_->socket(), nullptr, nullptr, SOCK_CLOEXEC));
       if (!accepted.is_open()) continue;
       SetTimeouts(accepted.get(), kAttempt);
+      // So that a stranger that stops in the middle holds nobody up.
+      const int whole = sizeof(Hello);
+      setsockopt(accepted.get(), SOL_SOCKET, SO_RCVLOWAT, &whole,
+                 sizeof(whole));
       strangers.push_back(std::move(accepted));
     }
     return absl::OkStatus();
@@ -246,9 +257,10 @@ class Connector {
 
   // Null if the ranks have agreed on sockets.
   absl::StatusOr<std::unique_ptr<Transport>> TrySharedMemory() {
-    absl::StatusOr<std::vector<SharedRegion>> regions = OpenRegions();
-    char mine = regions.ok() ? 1 : 0;
-    bool all = regions.ok();
+    absl::StatusOr<std::unique_ptr<SharedMemoryTransport>> transport =
+        MakeSharedMemory();
+    char mine = transport.ok() ? 1 : 0;
+    bool all = transport.ok();
     for (int rank = 0; rank < world_size(); ++rank) {
       if (rank == options_.rank) continue;
       RETURN_IF_ERROR(Annotate(SendAll(sockets_[rank].get(), BytesOf(mine)),
@@ -256,25 +268,38 @@ class Connector {
     }
     for (int rank = 0; rank < world_size(); ++rank) {
       if (rank == options_.rank) continue;
+      const int socket = sockets_[rank].get();
+      // A peer may still be waiting for others.
+      SetTimeouts(socket, std::max(deadline_ - MonotonicNow(), kRetryPause));
+      const int one = 1;
+      setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
       char theirs = 0;
-      RETURN_IF_ERROR(Annotate(
-          ReceiveAll(sockets_[rank].get(), BytesOf(theirs)), peer(rank).name));
+      const absl::Status status = ReceiveAll(socket, BytesOf(theirs));
+      if (!status.ok()) {
+        return absl::UnavailableError(absl::StrCat(
+            peer(rank).name, " ", status.message(), ", while connecting"));
+      }
       all = all && theirs == 1;
     }
     if (!all) {
       LOG(INFO) << "data goes over sockets: "
-                << (regions.ok() ? "a peer shares no memory"
-                                 : regions.status().message());
+                << (transport.ok() ? "a peer shares no memory"
+                                   : transport.status().message());
       return nullptr;
     }
     LOG(INFO) << "data goes through shared memory";
+    return *std::move(transport);
+  }
+
+  absl::StatusOr<std::unique_ptr<SharedMemoryTransport>> MakeSharedMemory() {
+    ASSIGN_OR_RETURN(std::vector<SharedRegion> regions, OpenRegions());
     SharedMemoryOptions options;
     options.rank = options_.rank;
     options.names = Names();
     options.timeout = options_.timeout;
     options.spin = options_.spin;
     return SharedMemoryTransport::Create(std::move(options),
-                                         *std::move(regions));
+                                         std::move(regions));
   }
 
   absl::StatusOr<std::vector<SharedRegion>> OpenRegions() {

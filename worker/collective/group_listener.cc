@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "worker/collective/socket_address.h"
@@ -38,6 +39,14 @@ absl::StatusOr<GroupListener> GroupListener::Open(const std::string& address) {
   const int off = 0;
   FileDescriptor listener(::socket(
       found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener.is_open()) {
+    // A host without IPv6.
+    constexpr absl::string_view kAny = "[::]";
+    if (errno == EAFNOSUPPORT && absl::StartsWith(address, kAny)) {
+      return Open(absl::StrCat("0.0.0.0", address.substr(kAny.size())));
+    }
+    return fail(errno, "socket");
+  }
   if (found->ai_family == AF_INET6) {
     // "[::]" is for both families.
     setsockopt(listener.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));

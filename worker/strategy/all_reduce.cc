@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "glog/logging.h"
 
 namespace paceline {
 namespace {
@@ -32,6 +33,7 @@ AllReduceStrategy::AllReduceStrategy(AllReduceOptions options,
       collectives_(transport),
       waiting_(absl::StrCat("the all-reduce of ", transport.world_size(),
                             " replicas")),
+      is_ready_(plan.buckets().size()),
       reducer_([this] { Run(); }) {}
 
 AllReduceStrategy::~AllReduceStrategy() {
@@ -65,22 +67,27 @@ absl::Status AllReduceStrategy::BroadcastVariables() {
 absl::Status AllReduceStrategy::PullVariables() { return UploadAll(); }
 
 absl::Status AllReduceStrategy::GradientsReady(int bucket) {
-  last_bucket_ = bucket;
-  if (++ready_count_ == plan_.buckets().size()) return absl::OkStatus();
+  is_ready_[bucket] = true;
   MutexLock lock(mutex_);
   RETURN_IF_ERROR(status_);
-  queue_.push_back(bucket);
-  ++pending_;
-  changed_.NotifyAll();
+  // The last one is left to EndStep.
+  while (next_bucket_ + 1 < is_ready_.size() && is_ready_[next_bucket_]) {
+    queue_.push_back(static_cast<int>(next_bucket_++));
+    ++pending_;
+    changed_.NotifyAll();
+  }
   return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
     const v1::Progress& /*progress*/) {
   options_.on_waiting(waiting_);
-  ready_count_ = 0;
+  const size_t last = is_ready_.size() - 1;
+  CHECK(next_bucket_ == last && is_ready_[last]) << "gradients are missing";
+  is_ready_.assign(is_ready_.size(), false);
+  next_bucket_ = 0;
   RETURN_IF_ERROR(AwaitReducer());
-  RETURN_IF_ERROR(Reduce(last_bucket_));
+  RETURN_IF_ERROR(Reduce(static_cast<int>(last)));
   options_.on_waiting("");
   for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
     variables_.Apply(static_cast<int>(bucket), 0, plan_.buckets()[bucket].count,

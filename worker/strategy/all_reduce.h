@@ -4,9 +4,9 @@
 //   trainer   section 1 │ section 2 │ section 3 │ EndStep: last bucket, update
 //   reducer             │ bucket 0  │ bucket 1  │
 //
-// Buckets are reduced in the order in which they become final, on a thread of
-// the strategy's own while backward goes on. The last one, with which there is
-// nothing left to overlap, is reduced by the trainer's thread itself.
+// Buckets are reduced in the order of the plan, which all replicas share, on a
+// thread of the strategy's own while backward goes on. The last one, with which
+// there is nothing left to overlap, is reduced by the trainer's thread itself.
 //
 // The gradients of a replica are those of the sum of the losses of its slice,
 // divided by the examples of the global batch, so their sum is the gradient of
@@ -19,6 +19,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -47,7 +48,8 @@ class AllReduceStrategy : public Strategy {
   ~AllReduceStrategy() override;
 
   // Gives all replicas the variables, slots and count of updates of rank 0. To
-  // be called by all, if at all, before the first step.
+  // be called by all before the first step. From then on they stay the same to
+  // the bit on processors with the same vector units.
   absl::Status BroadcastVariables();
 
   absl::Status PullVariables() override;
@@ -71,9 +73,10 @@ class AllReduceStrategy : public Strategy {
   Collectives collectives_;
   const std::string waiting_;
 
-  // Buckets handed over in this step, and the last of them.
-  size_t ready_count_ = 0;
-  int last_bucket_ = 0;
+  // By bucket, whether its gradients are final in this step; and the first
+  // that was not given to the reducer.
+  std::vector<bool> is_ready_;
+  size_t next_bucket_ = 0;
 
   Mutex mutex_;
   CondVar changed_;

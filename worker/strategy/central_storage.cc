@@ -50,7 +50,7 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
   }
   const int64_t step = central_.iterations() + 1;
   // Until all parts are updated. That all have copied them is known before the
-  // next update: nobody gets through a reduction without the others.
+  // next update: who owns a part hears of all others before it is complete.
   RETURN_IF_ERROR(collectives_.Barrier());
   on_waiting_("");
   if (collectives_.rank() == 0) central_.EndUpdate();

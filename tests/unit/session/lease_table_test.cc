@@ -208,7 +208,7 @@ TEST(LeaseTableTest, SharersGetTheSameLeasesInTheSameOrder) {
   EXPECT_FALSE(table.Grant(kSecond, 2, kNoLimit));
 }
 
-TEST(LeaseTableTest, SharedLeaseEndsWhenItsReportsCoverIt) {
+TEST(LeaseTableTest, SharedLeaseEndsWhenAllHaveTakenItsSteps) {
   LeaseTable::Options options;
   options.batch_size = 8;
   options.sharers = 2;
@@ -222,9 +222,13 @@ TEST(LeaseTableTest, SharedLeaseEndsWhenItsReportsCoverIt) {
   EXPECT_EQ(table.Totals().steps, 2);
   EXPECT_EQ(table.Totals().examples, 12);
   EXPECT_EQ(table.OpenSteps(), 1);
-  EXPECT_FALSE(*table.Report(kFirst, MakeReport(lease->id(), 8, 3)));
   EXPECT_FALSE(table.Report(kSecond, MakeReport(lease->id(), 10, 3)).ok());
-  EXPECT_TRUE(*table.Report(kSecond, MakeReport(lease->id(), 9, 3)));
+  EXPECT_FALSE(*table.Report(kSecond, MakeReport(lease->id(), 9, 3)));
+  EXPECT_FALSE(table.Holds(kSecond));
+  // All examples are there; the first still takes part in the last step.
+  EXPECT_EQ(table.Totals().examples, 17);
+  EXPECT_TRUE(table.Holds(kFirst));
+  EXPECT_TRUE(*table.Report(kFirst, MakeReport(lease->id(), 8, 3)));
   EXPECT_TRUE(table.Done());
   EXPECT_EQ(table.Totals().steps, 3);
   EXPECT_EQ(table.Totals().examples, 17);
