@@ -6,11 +6,10 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "common/base/mutex.h"
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
+#include "common/cluster/address.h"
 #include "common/rpc/rpc_server.h"
 #include "ps_server/ps_service.h"
 #include "ps_server/shard.h"
@@ -36,11 +35,6 @@ class Notification {
   CondVar changed_;
   bool happened_ ABSL_GUARDED_BY(mutex_) = false;
 };
-
-// "127.0.0.1:0" with the port taken.
-std::string WithPort(absl::string_view address, int port) {
-  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
-}
 
 }  // namespace
 

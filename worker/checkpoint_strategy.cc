@@ -42,10 +42,7 @@ absl::Status CheckpointStrategy::ReadVariables() {
         variable.name, /*slot=*/"", /*begin=*/0,
         absl::MakeSpan(bucket + place.offset, NumElements(variable.shape))));
   }
-  for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
-    RETURN_IF_ERROR(state_.UploadVariables(static_cast<int>(bucket), stream_));
-  }
-  return absl::OkStatus();
+  return UploadAll(plan_, state_, stream_);
 }
 
 absl::Status CheckpointStrategy::GradientsReady(int /*bucket*/) {

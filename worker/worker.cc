@@ -15,6 +15,7 @@
 #include "common/base/mutex.h"
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
+#include "common/cluster/address.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
 #include "common/session/membership.h"
@@ -105,9 +106,7 @@ class WorkerTask {
     if (!has_peers() || rank() == 0) return std::string();
     ASSIGN_OR_RETURN(listener_, GroupListener::Open(options_.listen_address));
     if (!options_.member.address.empty()) return options_.member.address;
-    const std::string& listen = options_.listen_address;
-    return absl::StrCat(listen.substr(0, listen.rfind(':')), ":",
-                        listener_->port());
+    return WithPort(options_.listen_address, listener_->port());
   }
 
   // Gives each replica its end of the group, if there is one.

@@ -99,4 +99,8 @@ absl::StatusOr<Address> ParseAddress(absl::string_view text) {
   return address;
 }
 
+std::string WithPort(absl::string_view address, int port) {
+  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
+}
+
 }  // namespace paceline

@@ -28,6 +28,10 @@ struct Address {
 // without the address itself.
 absl::StatusOr<Address> ParseAddress(absl::string_view text);
 
+// "127.0.0.1:2222" for "127.0.0.1:0" and 2222: where a task listens that took a
+// free port.
+std::string WithPort(absl::string_view address, int port);
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_CLUSTER_ADDRESS_H_

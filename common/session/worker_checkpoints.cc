@@ -16,9 +16,8 @@ void WorkerCheckpoints::Snapshot(const std::string& path, SnapshotDone done) {
       [&](Session& session, absl::Time) { session.OrderSnapshot(path); });
 }
 
-void WorkerCheckpoints::WriteCheckpoint(const std::string& path,
+void WorkerCheckpoints::WriteCheckpoint(const std::string& /*path*/,
                                         WriteDone done) {
-  path_ = path;
   write_done_ = std::move(done);
 }
 

@@ -1,6 +1,5 @@
 // Strategy multi_worker_mirrored: workers sum their gradients, nobody else
 // holds variables.
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -40,16 +39,6 @@ nlohmann::json RunToTheEnd(const SmallJob& job, int workers,
   return job.Result();
 }
 
-// All bytes of the last checkpoint's variables and slots.
-std::string LastCheckpoint(const SmallJob& job) {
-  std::filesystem::path last;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(job.output_dir() + "/checkpoint")) {
-    last = std::max(last, entry.path());
-  }
-  return ReadText(last / "shard-00000-of-00001.safetensors");
-}
-
 TEST(MultiWorkerMirroredTest, StepsTogether) {
   SmallJob job;
   const nlohmann::json result = RunToTheEnd(job, 2);
@@ -75,9 +64,9 @@ TEST(MultiWorkerMirroredTest, RepeatsToTheBit) {
   SmallJob again;
   RunToTheEnd(job, 3);
   RunToTheEnd(again, 3);
-  const std::string checkpoint = LastCheckpoint(job);
+  const std::string checkpoint = job.LastShardFile();
   EXPECT_FALSE(checkpoint.empty());
-  EXPECT_EQ(checkpoint, LastCheckpoint(again));
+  EXPECT_EQ(checkpoint, again.LastShardFile());
 }
 
 TEST(MultiWorkerMirroredTest, ResumesWhereItStopped) {
@@ -88,7 +77,7 @@ TEST(MultiWorkerMirroredTest, ResumesWhereItStopped) {
   const nlohmann::json resumed = RunToTheEnd(parts, 2, {"--resume"});
   EXPECT_THAT(Column(resumed, "epoch"), ElementsAre(0, 1, 2));
   // Variables, both slots of Adam and the count of updates.
-  EXPECT_EQ(LastCheckpoint(parts), LastCheckpoint(whole));
+  EXPECT_EQ(parts.LastShardFile(), whole.LastShardFile());
 }
 
 TEST(MultiWorkerMirroredTest, ACheckpointOfItIsEvaluated) {

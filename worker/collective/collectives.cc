@@ -15,7 +15,7 @@ constexpr size_t kMaxDirectBytes = 16 << 10;
 // Of a broadcast.
 constexpr size_t kSegmentBytes = 256 << 10;
 // Elements that chunks are cut at multiples of.
-constexpr int64_t kPartAlignment = 16;
+constexpr int64_t kChunkAlignment = 16;
 
 // How values of type T are written into messages.
 template <typename T>
@@ -102,11 +102,11 @@ void DropAll(size_t, absl::Span<const std::byte>) {}
 }  // namespace
 
 Chunk ChunkOf(int64_t count, int rank, int world_size) {
-  const int64_t units = (count + kPartAlignment - 1) / kPartAlignment;
+  const int64_t units = (count + kChunkAlignment - 1) / kChunkAlignment;
   const int64_t begin =
-      std::min(count, units * rank / world_size * kPartAlignment);
+      std::min(count, units * rank / world_size * kChunkAlignment);
   const int64_t end =
-      std::min(count, units * (rank + 1) / world_size * kPartAlignment);
+      std::min(count, units * (rank + 1) / world_size * kChunkAlignment);
   return {begin, end - begin};
 }
 

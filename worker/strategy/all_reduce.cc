@@ -64,7 +64,9 @@ absl::Status AllReduceStrategy::BroadcastVariables() {
 }
 
 // They are always current: only this replica's own updates change them.
-absl::Status AllReduceStrategy::PullVariables() { return UploadAll(); }
+absl::Status AllReduceStrategy::PullVariables() {
+  return UploadAll(plan_, state_, stream_);
+}
 
 absl::Status AllReduceStrategy::GradientsReady(int bucket) {
   is_ready_[bucket] = true;
@@ -94,7 +96,7 @@ absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
                      state_);
   }
   variables_.EndUpdate();
-  RETURN_IF_ERROR(UploadAll());
+  RETURN_IF_ERROR(UploadAll(plan_, state_, stream_));
   return variables_.iterations();
 }
 
@@ -133,13 +135,6 @@ absl::Status AllReduceStrategy::Reduce(int bucket) {
              ? collectives_.AllReduce(As<double>(gradients), ReduceOp::kSum)
              : collectives_.AllReduce(As<float>(gradients), ReduceOp::kSum,
                                       options_.wire);
-}
-
-absl::Status AllReduceStrategy::UploadAll() {
-  for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
-    RETURN_IF_ERROR(state_.UploadVariables(static_cast<int>(bucket), stream_));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace paceline

@@ -62,7 +62,6 @@ class AllReduceStrategy : public Strategy {
   absl::Status Reduce(int bucket);
   // Waits until the reducer has nothing left to do.
   absl::Status AwaitReducer();
-  absl::Status UploadAll();
 
   const AllReduceOptions options_;
   const ShardPlan& plan_;

@@ -29,9 +29,8 @@ absl::Status CentralStorageStrategy::PullVariables() {
     if (own.data() != central.data()) {
       std::memcpy(own.data(), central.data(), central.size());
     }
-    RETURN_IF_ERROR(state_.UploadVariables(bucket, stream_));
   }
-  return absl::OkStatus();
+  return UploadAll(plan_, state_, stream_);
 }
 
 // They are added up where they lie.

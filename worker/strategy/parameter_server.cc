@@ -71,7 +71,7 @@ absl::Status ParameterServerStrategy::PullVariables() {
   for (Shard& shard : shards_) {
     RETURN_IF_ERROR(TakeVariables(shard, shard.pull_response.variables()));
   }
-  return UploadAll();
+  return UploadAll(plan_, state_, stream_);
 }
 
 absl::Status ParameterServerStrategy::GradientsReady(int bucket) {
@@ -109,7 +109,7 @@ absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
     RETURN_IF_ERROR(TakeVariables(shard, shard.push_response.variables()));
     step = std::max(step, shard.push_response.step());
   }
-  RETURN_IF_ERROR(UploadAll());
+  RETURN_IF_ERROR(UploadAll(plan_, state_, stream_));
   return static_cast<int64_t>(step);
 }
 
@@ -161,13 +161,6 @@ absl::Status ParameterServerStrategy::TakeVariables(
                 values.data(), values.size());
     shard.push_request.mutable_gradients(block.index)
         ->set_version(blocks[block.index].version());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ParameterServerStrategy::UploadAll() {
-  for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
-    RETURN_IF_ERROR(state_.UploadVariables(static_cast<int>(bucket), stream_));
   }
   return absl::OkStatus();
 }

@@ -63,7 +63,6 @@ class ParameterServerStrategy : public Strategy {
   absl::Status TakeVariables(
       Shard& shard,
       const google::protobuf::RepeatedPtrField<v1::Block>& blocks);
-  absl::Status UploadAll();
 
   const ParameterServerOptions options_;
   const ShardPlan& plan_;

@@ -10,10 +10,13 @@
 #ifndef PACELINE_WORKER_STRATEGY_STRATEGY_H_
 #define PACELINE_WORKER_STRATEGY_STRATEGY_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/base/status_macros.h"
+#include "common/sharding/shard_plan.h"
 #include "paceline/v1/ps.pb.h"
 #include "worker/device/device.h"
 
@@ -38,6 +41,15 @@ class Strategy {
   // Returns the number of the step at the strategy, from 1.
   virtual absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) = 0;
 };
+
+// Brings the host's variables of all buckets to the device.
+inline absl::Status UploadAll(const ShardPlan& plan, ModelState& state,
+                              Stream& stream) {
+  for (size_t bucket = 0; bucket < plan.buckets().size(); ++bucket) {
+    RETURN_IF_ERROR(state.UploadVariables(static_cast<int>(bucket), stream));
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace paceline
 

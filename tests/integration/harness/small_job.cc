@@ -1,6 +1,7 @@
 #include "tests/integration/harness/small_job.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 
 #include "absl/strings/match.h"
@@ -93,6 +94,15 @@ Process SmallJob::Coordinator(const std::vector<std::string>& arguments,
 
 nlohmann::json SmallJob::Result() const {
   return ReadJson(output_dir() + "/result.json");
+}
+
+std::string SmallJob::LastShardFile() const {
+  std::filesystem::path last;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(output_dir() + "/checkpoint")) {
+    last = std::max(last, entry.path());
+  }
+  return ReadText(last / "shard-00000-of-00001.safetensors");
 }
 
 std::string SmallJob::Log(const std::string& task) const {

@@ -40,6 +40,9 @@ class SmallJob {
                       const std::string& tf_config = "") const;
 
   nlohmann::json Result() const;
+  // All bytes of the last checkpoint of a job with one shard: its variables and
+  // slots.
+  std::string LastShardFile() const;
   // The log of a task, such as "ps-0".
   std::string Log(const std::string& task) const;
 
