@@ -23,28 +23,37 @@ struct PsClient::Impl {
   void Start(Method method, const char* name, const std::string& callee,
              const Request& request, Response* response, absl::Duration timeout,
              CallDone done) {
-    auto context = std::make_shared<grpc::ClientContext>();
-    SetDeadline(*context, timeout);
-    Open(context);
+    grpc::ClientContext* const context = Open(timeout);
     auto finished = [this, context, name, &callee, timeout,
                      done = std::move(done)](const grpc::Status& status) {
       Close(context);
       done(CallError(status, name, callee, timeout));
     };
-    (async().*method)(context.get(), &request, response, std::move(finished));
+    (async().*method)(context, &request, response, std::move(finished));
   }
 
   using Context = std::shared_ptr<grpc::ClientContext>;
 
-  void Open(const Context& context) {
+  grpc::ClientContext* Open(absl::Duration timeout) {
+    auto context = std::make_shared<grpc::ClientContext>();
+    SetDeadline(*context, timeout);
     MutexLock lock(mutex);
     if (cancelled) context->TryCancel();
     open.push_back(context);
+    return context.get();
   }
 
-  void Close(const Context& context) {
+  // Before the caller hears of the call's end. A context holds the channel, and
+  // the caller may then destroy the client: if a callback's thread let go of
+  // the channel last, gRPC would make that thread wait for itself.
+  void Close(const grpc::ClientContext* closed) {
+    Context last_use;
     MutexLock lock(mutex);
-    open.erase(std::find(open.begin(), open.end(), context));
+    const auto found = std::find_if(
+        open.begin(), open.end(),
+        [closed](const Context& context) { return context.get() == closed; });
+    last_use = std::move(*found);
+    open.erase(found);
   }
 
   void Cancel() {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -152,6 +153,23 @@ TEST_F(RpcTest, AnAddressInUseIsRefused) {
   const auto second = RpcServer::Start(address_, {&service_});
   ASSERT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(second.status().message()), HasSubstr(address_));
+}
+
+// No server here: gRPC's thread for callbacks must end with the client.
+TEST(PsClientTest, MayGoAsSoonAsItsLastCallHasEnded) {
+  struct SlowToGo {
+    ~SlowToGo() { absl::SleepFor(absl::Milliseconds(100)); }
+  };
+  auto client = std::make_unique<PsClient>("ps-0", "127.0.0.1:1");
+  const v1::PullRequest request;
+  v1::PullResponse response;
+  CallGroup calls(1);
+  client->Pull(request, &response, absl::Milliseconds(1),
+               [done = calls.Open(0), slow = std::make_shared<SlowToGo>()](
+                   absl::Status status) { done(std::move(status)); });
+  calls.Wait();
+  client.reset();
+  EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kDeadlineExceeded);
 }
 
 TEST(CoordinatorClientTest, NobodyThereIsAnErrorWithTheAddress) {
