@@ -1,8 +1,10 @@
 // How `coordinator run` is ended from outside, and that nothing outlives it.
 #include <signal.h>
 
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/integration/harness/hand_started_cluster.h"
 #include "tests/integration/harness/small_job.h"
 #include "tests/integration/harness/time_limit.h"
 
@@ -40,6 +42,24 @@ TEST(InterruptBeforeStartTest, StopsAClusterThatStillGathers) {
   run.Signal(SIGINT);
   EXPECT_EQ(run.Wait(absl::Seconds(10 * kTimeScale)), 130) << run.Errors();
   EXPECT_THAT(run.Session(), IsEmpty());
+}
+
+TEST(InterruptLeadingWorkerTest, StopsTheOtherTasksToo) {
+  SmallJob job;
+  WriteText(job.path(), absl::StrReplaceAll(ReadText(job.path()),
+                                            {{"epochs: 3", "epochs: 9999"}}));
+  const auto cluster = HandStartedCluster::OnLoopback(job, 0, 1, 2);
+  Process ps = cluster.Start("ps", 0);
+  Process worker_1 = cluster.Start("worker", 1);
+  Process leader = cluster.Start(
+      "worker", 0, {"--job", job.path(), "--output", job.output_dir()});
+  ASSERT_TRUE(WaitForEpochs(leader, 2)) << leader.Errors();
+  leader.Signal(SIGINT);
+  EXPECT_EQ(leader.Wait(absl::Seconds(10 * kTimeScale)), 130)
+      << leader.Errors();
+  EXPECT_EQ(ps.Wait(kJobLimit), 0) << ps.Errors();
+  EXPECT_EQ(worker_1.Wait(kJobLimit), 0) << worker_1.Errors();
+  EXPECT_EQ(job.Result().at("state"), "STOPPED");
 }
 
 TEST(KillTest, NothingSurvivesTheCoordinator) {

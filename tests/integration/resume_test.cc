@@ -61,6 +61,17 @@ TEST(ResumeTest, GoesOnAtTheSameStep) {
   EXPECT_LT(Column(after, "loss")[2], Column(before, "loss")[0]);
 }
 
+// One worker alone takes its batches in the same order each time.
+TEST(ResumeTest, ToTheSameVariablesAndSlots) {
+  SmallJob whole;
+  ExpectSuccess(whole.Run({"--set", "cluster.worker=1"}));
+  SmallJob parts;
+  ExpectSuccess(parts.Run({"--set", "cluster.worker=1", "--set", "epochs=1"}));
+  EXPECT_NE(parts.LastShardTensors(), whole.LastShardTensors());
+  ExpectSuccess(parts.Run({"--set", "cluster.worker=1", "--resume"}));
+  EXPECT_EQ(parts.LastShardTensors(), whole.LastShardTensors());
+}
+
 TEST(ResumeTest, AnotherNumberOfParameterServers) {
   SmallJob job;
   ExpectSuccess(job.Run({"--set", "epochs=2"}));

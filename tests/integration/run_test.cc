@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/integration/harness/small_job.h"
@@ -175,6 +176,23 @@ TEST_F(RunTest, LeavesNoProcessBehind) {
 }
 
 // The tutorial's data, read and decompressed by real workers.
+// `script` gives it a terminal, which Keras' bar redraws its line on.
+TEST(RunOnATerminalTest, ShowsKerasBar) {
+  SmallJob job;
+  Process run(
+      {.command = {"script", "--quiet", "--return", "--command",
+                   absl::StrCat(ProgramPath("coordinator"), " run ", job.path(),
+                                " --output ", job.output_dir()),
+                   "/dev/null"},
+       .environment = {{"TF_CONFIG", ""}, {"TERM", "xterm"}},
+       .output_path = job.folder() / "terminal"});
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Output();
+  EXPECT_THAT(run.Output(), HasSubstr("Epoch 3/3"));
+  EXPECT_THAT(run.Output(), HasSubstr("10/10"));
+  EXPECT_THAT(run.Output(), HasSubstr("━━━━━━━━━━━━━━━━━━━━"));
+  EXPECT_THAT(run.Output(), ContainsRegex("\r[^\n]*1[^\n]*/10"));
+}
+
 TEST(RunFashionMnistTest, TrainsAFewSteps) {
   const std::string path =
       PACELINE_SOURCE_DIR "/deploy/jobs/fashion_mnist.yaml";

@@ -1,6 +1,8 @@
 #include "tests/integration/harness/small_job.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <random>
 
@@ -103,6 +105,14 @@ std::string SmallJob::LastShardFile() const {
     last = std::max(last, entry.path());
   }
   return ReadText(last / "shard-00000-of-00001.safetensors");
+}
+
+std::string SmallJob::LastShardTensors() const {
+  const std::string file = LastShardFile();
+  uint64_t header_size = 0;
+  if (file.size() < sizeof(header_size)) return "";
+  std::memcpy(&header_size, file.data(), sizeof(header_size));
+  return file.substr(sizeof(header_size) + header_size);
 }
 
 std::string SmallJob::Log(const std::string& task) const {

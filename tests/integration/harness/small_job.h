@@ -43,6 +43,8 @@ class SmallJob {
   // All bytes of the last checkpoint of a job with one shard: its variables and
   // slots.
   std::string LastShardFile() const;
+  // The same without its header, which also tells who had worked for a ps.
+  std::string LastShardTensors() const;
   // The log of a task, such as "ps-0".
   std::string Log(const std::string& task) const;
 
