@@ -1,6 +1,8 @@
 #include "ps_server/aggregator.h"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -21,6 +23,17 @@ bool ParseNumber(absl::string_view text, int base, T& number) {
   return error == std::errc() && stop == end;
 }
 
+absl::Status FencedError(const v1::WorkerId& worker) {
+  return absl::AbortedError(absl::StrCat(
+      "worker-", worker.rank(), " with incarnation ",
+      absl::Hex(worker.incarnation()),
+      " is fenced: the leader took it for dead and gave its work to others"));
+}
+
+Decision Refuse(uint64_t ticket, absl::Status error) {
+  return {ticket, Verdict::kRefuse, 0, std::move(error)};
+}
+
 absl::Status DamagedEntry(absl::string_view key) {
   return absl::DataLossError(
       absl::StrCat("the record of a worker cannot be read: ", key));
@@ -28,39 +41,140 @@ absl::Status DamagedEntry(absl::string_view key) {
 
 }  // namespace
 
+absl::Status Aggregator::Check(const v1::WorkerId& worker,
+                               const v1::Progress& progress) const {
+  if (worker.incarnation() == 0 || progress.sequence() == 0) {
+    return absl::InvalidArgumentError(
+        "a push needs the incarnation of its worker and a sequence number");
+  }
+  if (options_.consistency == v1::CONSISTENCY_SYNC &&
+      worker.rank() >= options_.workers) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("worker-", worker.rank(), " is none of the ",
+                     options_.workers, " workers of a synchronous step"));
+  }
+  return absl::OkStatus();
+}
+
 std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
                                              const v1::WorkerId& worker,
-                                             const v1::Progress& progress) {
-  Decision decision;
-  decision.ticket = ticket;
-  decision.iterations = step_;
-  if (worker.incarnation() == 0 || progress.sequence() == 0) {
-    decision.error = absl::InvalidArgumentError(
-        "a push needs the incarnation of its worker and a sequence number");
-    return {decision};
-  }
+                                             const v1::Progress& progress,
+                                             const v1::Pace& pace) {
+  absl::Status status = Check(worker, progress);
+  if (!status.ok()) return {Refuse(ticket, std::move(status))};
   Worker& known = workers_[{worker.rank(), worker.incarnation()}];
-  if (known.is_fenced) {
-    decision.error = absl::AbortedError(absl::StrCat(
-        "worker-", worker.rank(), " with incarnation ",
-        absl::Hex(worker.incarnation()),
-        " is fenced: the leader took it for dead and gave its work to others"));
-    return {decision};
+  if (known.is_fenced) return {Refuse(ticket, FencedError(worker))};
+  const bool is_repeat = progress.sequence() <= known.last.sequence();
+  std::vector<Decision> decisions;
+  if (known.held) {
+    decisions.push_back(Refuse(
+        *known.held, absl::AbortedError("the worker sent the push again")));
+    known.held = ticket;
+  } else if (is_repeat) {
+    decisions.push_back(Answer(ticket));
   }
-  if (progress.sequence() <= known.last.sequence()) {
-    decision.verdict = Verdict::kDuplicate;
-    return {decision};
+  if (is_repeat) return decisions;
+  switch (options_.consistency) {
+    case v1::CONSISTENCY_SYNC:
+      known.held = ticket;
+      known.held_progress = progress;
+      SumUp(decisions);
+      break;
+    case v1::CONSISTENCY_BOUNDED:
+      Apply(ticket, progress, known, decisions);
+      known.held = ticket;
+      known.clock = pace.clock();
+      known.is_active = !pace.pauses();
+      AnswerNear(decisions);
+      break;
+    default:
+      Apply(ticket, progress, known, decisions);
+      decisions.push_back(Answer(ticket));
   }
-  known.last = progress;
-  ++step_;
-  decision.verdict = Verdict::kApply;
-  return {decision};
+  return decisions;
+}
+
+Decision Aggregator::Answer(uint64_t ticket) const {
+  return {ticket, Verdict::kAnswer, step_ + (has_sum_ ? 1 : 0), {}};
+}
+
+void Aggregator::Apply(uint64_t ticket, const v1::Progress& progress,
+                       Worker& worker, std::vector<Decision>& decisions) {
+  decisions.push_back({ticket, Verdict::kApply, step_++, {}});
+  worker.last = progress;
+}
+
+void Aggregator::SumUp(std::vector<Decision>& decisions) {
+  // In the order of ranks, as the map is.
+  std::vector<Worker*> held;
+  for (auto& [key, worker] : workers_) {
+    if (worker.held_progress) held.push_back(&worker);
+  }
+  if (held.size() < options_.workers) return;
+  for (Worker* worker : held) {
+    worker->last = *std::exchange(worker->held_progress, std::nullopt);
+    decisions.push_back({*worker->held, Verdict::kAdd, step_, {}});
+  }
+  if (options_.applies_apart) {
+    has_sum_ = true;
+  } else {
+    decisions.push_back({0, Verdict::kApplySum, step_++, {}});
+  }
+  for (Worker* worker : held) {
+    decisions.push_back(Answer(*std::exchange(worker->held, std::nullopt)));
+  }
+}
+
+absl::StatusOr<std::vector<Decision>> Aggregator::HandleApply(int64_t step) {
+  if (step <= step_) return std::vector<Decision>();
+  if (!has_sum_ || step > step_ + 1) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("there are no gradients to apply as step ", step,
+                     "; the shard is at step ", step_));
+  }
+  has_sum_ = false;
+  return std::vector<Decision>{{0, Verdict::kApplySum, step_++, {}}};
+}
+
+std::optional<uint64_t> Aggregator::SlowestClock(const Worker* except) const {
+  std::optional<uint64_t> slowest;
+  for (const auto& [key, worker] : workers_) {
+    if (!worker.is_active || &worker == except) continue;
+    slowest = std::min(slowest.value_or(worker.clock), worker.clock);
+  }
+  return slowest;
+}
+
+void Aggregator::AnswerNear(std::vector<Decision>& decisions) {
+  const std::optional<uint64_t> slowest = SlowestClock();
+  for (auto& [key, worker] : workers_) {
+    if (!worker.held) continue;
+    if (slowest && worker.clock > *slowest + options_.max_staleness) continue;
+    decisions.push_back(Answer(*std::exchange(worker.held, std::nullopt)));
+  }
+}
+
+absl::StatusOr<uint64_t> Aggregator::Join(const v1::WorkerId& worker) {
+  Worker& known = workers_[{worker.rank(), worker.incarnation()}];
+  if (known.is_fenced) return FencedError(worker);
+  known.clock = std::max(known.clock, SlowestClock(&known).value_or(0));
+  known.is_active = true;
+  return known.clock;
 }
 
 Aggregator::Fenced Aggregator::Fence(const v1::WorkerId& worker) {
   Worker& known = workers_[{worker.rank(), worker.incarnation()}];
   known.is_fenced = true;
+  known.is_active = false;
+  known.held_progress.reset();
   Fenced fenced;
+  if (known.held) {
+    fenced.decisions.push_back(
+        Refuse(*std::exchange(known.held, std::nullopt), FencedError(worker)));
+  }
+  if (options_.consistency == v1::CONSISTENCY_BOUNDED) {
+    AnswerNear(fenced.decisions);
+  }
   if (known.last.sequence() > 0) {
     *fenced.response.mutable_progress() = known.last;
   }
@@ -82,8 +196,9 @@ std::map<std::string, std::string> Aggregator::Save() const {
 }
 
 absl::StatusOr<Aggregator> Aggregator::Restore(
-    int64_t step, const std::map<std::string, std::string>& saved) {
-  Aggregator aggregator(step);
+    int64_t step, const std::map<std::string, std::string>& saved,
+    AggregatorOptions options) {
+  Aggregator aggregator(step, options);
   for (const auto& [key, value] : saved) {
     const std::vector<absl::string_view> fields = absl::StrSplit(key, '/');
     if (fields[0] != kWorkerEntry && fields[0] != kFencedEntry) continue;

@@ -1,14 +1,29 @@
-// Which pushes a shard applies, as a state machine without I/O.
+// Which pushes a shard applies, and when it answers them, as a state machine
+// without I/O.
 //
-// The shard tells what happens (a push came, a worker is fenced) and carries
-// out the decisions that come back. A push without a decision is held: a later
-// event releases it. Asynchronous training holds none; bounded staleness and
-// synchronous training do.
+// The shard tells what happens (a push came, a worker joins or is fenced) and
+// carries out the decisions that come back, in their order:
 //
-//              sequence > last, not fenced
-//   push ──┬────────────────────────────────> kApply      step + 1
-//          ├─ sequence <= last ─────────────> kDuplicate
-//          └─ worker fenced ────────────────> kRefuse
+//   push ──┬─ fenced ────────────> kRefuse
+//          ├─ sequence <= last ──> kAnswer, or held where its first copy is
+//          └─ else
+//              async    kApply, kAnswer
+//              bounded  kApply, held; kAnswer once the slowest is near enough
+//              sync     held; when the last of all workers' has come
+//                       kAdd … in the order of ranks, kApplySum, kAnswer …
+//
+// Where the sum is to be clipped by its norm, which several shards hold parts
+// of, it is applied apart: the answers carry each shard's norms, the workers
+// add them up, and the first that comes back with the total has the sum
+// applied.
+//
+// async: Hogwild (Niu et al., 2011). bounded: stale synchronous parallel (Ho et
+// al., 2013): each worker has a clock, the steps it took; whoever is more than
+// max_staleness ahead of the slowest active worker waits for the variables of
+// its next step. A worker is active from when it joins until its push says that
+// it pauses; a pausing one is held as others are, but holds nobody. The clock
+// comes with the push, so that all shards agree on who is the slowest: that one
+// is held nowhere, so there is no deadlock.
 //
 // A worker's incarnation numbers its pushes from 1. The last one applied is
 // remembered, also in checkpoints, so that a repeat is recognised whatever
@@ -18,6 +33,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,34 +45,61 @@
 namespace paceline {
 
 enum class Verdict {
-  // The optimizer is to apply the push.
+  // The optimizer is to apply the gradients.
   kApply,
-  // It was applied before; it is answered, and not applied again.
-  kDuplicate,
-  // It is answered with an error.
+  // The gradients are to be added to the sum.
+  kAdd,
+  // The optimizer is to apply the sum. No push belongs to it.
+  kApplySum,
+  // The push is answered.
+  kAnswer,
+  // The push is answered with an error.
   kRefuse,
 };
 
 struct Decision {
-  // Which push, as HandlePush was told.
+  // Which push, as HandlePush was told; 0 with kApplySum.
   uint64_t ticket = 0;
   Verdict verdict = Verdict::kRefuse;
-  // Logical steps before the push, if it is applied; else those applied so far.
-  int64_t iterations = 0;
+  // With kApply and kApplySum: logical steps before it. With kAnswer: those
+  // applied so far, and the sum's that is to be applied apart.
+  int64_t step = 0;
   // With kRefuse: the error.
   absl::Status error;
+};
+
+struct AggregatorOptions {
+  v1::Consistency consistency = v1::CONSISTENCY_ASYNC;
+  // Those of a synchronous step, by rank.
+  uint32_t workers = 1;
+  uint64_t max_staleness = 0;
+  // Whether a sum is applied by HandleApply, and not at once.
+  bool applies_apart = false;
 };
 
 // Not thread-safe; a value.
 class Aggregator {
  public:
   // After `step` logical steps, and nothing known of any worker.
-  explicit Aggregator(int64_t step = 0) : step_(step) {}
+  explicit Aggregator(int64_t step = 0, AggregatorOptions options = {})
+      : options_(options), step_(step) {}
 
-  // A push came. `ticket` is unique. InvalidArgument as kRefuse if worker or
-  // sequence number are missing; FailedPrecondition if the worker is fenced.
+  // A push came. `ticket` is unique. kRefuse with InvalidArgument if worker or
+  // sequence number are missing, or the rank is none of a synchronous step;
+  // Aborted if the worker is fenced, or sends a held push again (the first copy
+  // is refused).
   std::vector<Decision> HandlePush(uint64_t ticket, const v1::WorkerId& worker,
-                                   const v1::Progress& progress);
+                                   const v1::Progress& progress,
+                                   const v1::Pace& pace = {});
+
+  // A worker asks that the sum be applied as logical step `step`. kApplySum if
+  // it is to be now, nothing if it was before. FailedPrecondition if there is
+  // no such sum.
+  absl::StatusOr<std::vector<Decision>> HandleApply(int64_t step);
+
+  // Under bounded staleness: the worker pulls and goes on to take steps; from
+  // now on others wait for it. Returns its clock. Aborted if it is fenced.
+  absl::StatusOr<uint64_t> Join(const v1::WorkerId& worker);
 
   struct Fenced {
     // Of the last push applied, if there was one.
@@ -69,22 +112,47 @@ class Aggregator {
   // Logical steps applied.
   int64_t step() const { return step_; }
 
-  // The state but for `step`, as common/checkpoint/FORMAT.md has it.
+  // The state but for `step`, as common/checkpoint/FORMAT.md has it. Held
+  // pushes are not part of it.
   std::map<std::string, std::string> Save() const;
   // DataLoss names the entry that cannot be read. Other entries are ignored.
   static absl::StatusOr<Aggregator> Restore(
-      int64_t step, const std::map<std::string, std::string>& saved);
+      int64_t step, const std::map<std::string, std::string>& saved,
+      AggregatorOptions options = {});
 
  private:
   struct Worker {
     // Of the last push applied; sequence 0 if there was none.
     v1::Progress last;
     bool is_fenced = false;
+    // Under bounded staleness.
+    uint64_t clock = 0;
+    bool is_active = false;
+    // The push that has no answer yet, and, if it is not applied yet either,
+    // its progress.
+    std::optional<uint64_t> held;
+    std::optional<v1::Progress> held_progress;
   };
   // Rank and incarnation.
   using Key = std::pair<uint32_t, uint64_t>;
 
+  Decision Answer(uint64_t ticket) const;
+  // Why the push cannot be taken; OK if it can.
+  absl::Status Check(const v1::WorkerId& worker,
+                     const v1::Progress& progress) const;
+  void Apply(uint64_t ticket, const v1::Progress& progress, Worker& worker,
+             std::vector<Decision>& decisions);
+  // Sums up and answers what is held, if all workers' pushes are.
+  void SumUp(std::vector<Decision>& decisions);
+  // Answers those that are no longer too far ahead.
+  void AnswerNear(std::vector<Decision>& decisions);
+  // Of the slowest active worker but `except`; nullopt if there is none.
+  std::optional<uint64_t> SlowestClock(const Worker* except = nullptr) const;
+
+  AggregatorOptions options_;
   int64_t step_;
+  // Whether there is a sum to be applied apart.
+  bool has_sum_ = false;
   std::map<Key, Worker> workers_;
 };
 

@@ -60,13 +60,21 @@ absl::Status BlockState<T>::Check(const v1::Block& gradients) const {
 }
 
 template <typename T>
-uint64_t BlockState<T>::Apply(int64_t iterations, const v1::Block& gradients) {
-  const v1::DenseBlock& dense = gradients.dense();
+absl::Span<const T> BlockState<T>::ValuesOf(const v1::Block& gradients) {
+  const std::string& values = gradients.dense().values();
   // A std::string's memory is aligned for any number.
-  const absl::Span<const T> given(
-      reinterpret_cast<const T*>(dense.values().data()),
-      dense.values().size() / sizeof(T));
-  const int64_t given_begin = static_cast<int64_t>(dense.offset());
+  return {reinterpret_cast<const T*>(values.data()), values.size() / sizeof(T)};
+}
+
+template <typename T>
+bool BlockState<T>::IsWhole(const v1::Block& gradients) const {
+  return ValuesOf(gradients).size() == static_cast<size_t>(block_.count);
+}
+
+template <typename T>
+uint64_t BlockState<T>::Apply(int64_t iterations, const v1::Block& gradients) {
+  const absl::Span<const T> given = ValuesOf(gradients);
+  const auto given_begin = static_cast<int64_t>(gradients.dense().offset());
   const int64_t given_end = given_begin + static_cast<int64_t>(given.size());
 
   MutexLock lock(mutex_);
@@ -75,18 +83,60 @@ uint64_t BlockState<T>::Apply(int64_t iterations, const v1::Block& gradients) {
     const int64_t begin = std::max(OffsetOf(part), given_begin);
     const int64_t end = std::min(OffsetOf(part) + part.count, given_end);
     if (begin >= end) continue;
-    absl::InlinedVector<absl::Span<T>, kUsualSlots + 1> spans;
-    for (std::vector<T>& tensor : tensors_) {
-      spans.push_back(absl::MakeSpan(tensor).subspan(begin, end - begin));
-    }
-    UpdateRange<T> range;
-    range.values = spans.front();
-    range.gradients = given.subspan(begin - given_begin, end - begin);
-    range.slots = absl::MakeSpan(spans).subspan(1);
-    optimizer_.Apply(iterations, range);
+    Update(iterations, begin, given.subspan(begin - given_begin, end - begin));
   }
   const uint64_t before = version_++;
   return before > gradients.version() ? before - gradients.version() : 0;
+}
+
+template <typename T>
+void BlockState<T>::Update(int64_t iterations, int64_t begin,
+                           absl::Span<const T> gradients) {
+  absl::InlinedVector<absl::Span<T>, kUsualSlots + 1> spans;
+  for (std::vector<T>& tensor : tensors_) {
+    spans.push_back(absl::MakeSpan(tensor).subspan(begin, gradients.size()));
+  }
+  UpdateRange<T> range;
+  range.values = spans.front();
+  range.gradients = gradients;
+  range.slots = absl::MakeSpan(spans).subspan(1);
+  optimizer_.Apply(iterations, range);
+}
+
+template <typename T>
+void BlockState<T>::Add(const v1::Block& gradients) {
+  const T* const given = ValuesOf(gradients).data();
+  MutexLock lock(mutex_);
+  sum_.resize(static_cast<size_t>(block_.count));
+  T* const sum = sum_.data();
+  const size_t count = sum_.size();
+#pragma omp simd
+  for (size_t i = 0; i < count; ++i) sum[i] += given[i];
+}
+
+template <typename T>
+void BlockState<T>::AddSquaredNorms(absl::Span<double> squared_norms) const {
+  MutexLock lock(mutex_);
+  for (const int p : block_.parts) {
+    const Part& part = plan_.parts()[p];
+    squared_norms[part.variable] += SquaredNorm(
+        absl::MakeConstSpan(sum_).subspan(OffsetOf(part), part.count));
+  }
+}
+
+template <typename T>
+void BlockState<T>::ApplySum(int64_t iterations,
+                             absl::Span<const double> factors) {
+  MutexLock lock(mutex_);
+  for (const int p : block_.parts) {
+    const Part& part = plan_.parts()[p];
+    const absl::Span<T> gradients =
+        absl::MakeSpan(sum_).subspan(OffsetOf(part), part.count);
+    optimizer_.clipping.Clip(factors[part.variable], gradients);
+    Update(iterations, OffsetOf(part), gradients);
+  }
+  std::fill(sum_.begin(), sum_.end(), T{0});
+  ++version_;
 }
 
 template <typename T>

@@ -30,6 +30,17 @@ class BlockState {
   // Returns the updates the block had since the gradients' version.
   uint64_t Apply(int64_t iterations, const v1::Block& gradients);
 
+  // Whether gradients that fit are of the whole block.
+  bool IsWhole(const v1::Block& gradients) const;
+
+  // Adds gradients of the whole block to those that ApplySum will apply.
+  void Add(const v1::Block& gradients);
+  // Adds Σ g² of the sum's gradients to `squared_norms`, by variable.
+  void AddSquaredNorms(absl::Span<double> squared_norms) const;
+  // Clips the sum by the factors of each variable, applies it as the update
+  // after `iterations` updates, and begins a new one.
+  void ApplySum(int64_t iterations, absl::Span<const double> factors);
+
   // Writes the whole block and its version.
   void Read(v1::Block& out) const;
 
@@ -53,6 +64,10 @@ class BlockState {
   void SetVersion(uint64_t version);
 
  private:
+  static absl::Span<const T> ValuesOf(const v1::Block& gradients);
+  // Updates elements [begin, begin + gradients.size()) of the block.
+  void Update(int64_t iterations, int64_t begin, absl::Span<const T> gradients)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Where a part starts in the block.
   int64_t OffsetOf(const Part& part) const {
     return part.bucket_offset - block_.bucket_offset;
@@ -66,6 +81,9 @@ class BlockState {
   uint64_t version_ ABSL_GUARDED_BY(mutex_) = 0;
   // The values, then the slots; each as long as the block.
   std::vector<std::vector<T>> tensors_ ABSL_GUARDED_BY(mutex_);
+  // Gradients that wait for those of other workers; allocated when first
+  // needed. Only zeros while there are none.
+  std::vector<T> sum_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace paceline

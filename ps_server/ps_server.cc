@@ -55,7 +55,7 @@ absl::Status RunPsServer(PsServerOptions options) {
   // on_stop ends it at once.
   Notification stopped;
   const auto on_lost = options.member.on_stop;
-  options.member.on_stop = [&](absl::Status status) {
+  options.member.on_stop = [&](const absl::Status& status) {
     if (!status.ok()) on_lost(status);
     stopped.Notify();
   };

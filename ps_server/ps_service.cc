@@ -73,6 +73,12 @@ grpc::ServerUnaryReactor* PsService::Push(grpc::CallbackServerContext* context,
   return reactor;
 }
 
+grpc::ServerUnaryReactor* PsService::Apply(grpc::CallbackServerContext* context,
+                                           const v1::ApplyRequest* request,
+                                           v1::ApplyResponse* response) {
+  return Finish(context, shard_.Apply(*request, *response));
+}
+
 grpc::ServerUnaryReactor* PsService::Pull(grpc::CallbackServerContext* context,
                                           const v1::PullRequest* request,
                                           v1::PullResponse* response) {

@@ -25,6 +25,9 @@ class PsService : public v1::ParameterServerService::CallbackService {
   grpc::ServerUnaryReactor* Push(grpc::CallbackServerContext* context,
                                  const v1::PushRequest* request,
                                  v1::PushResponse* response) override;
+  grpc::ServerUnaryReactor* Apply(grpc::CallbackServerContext* context,
+                                  const v1::ApplyRequest* request,
+                                  v1::ApplyResponse* response) override;
   grpc::ServerUnaryReactor* Pull(grpc::CallbackServerContext* context,
                                  const v1::PullRequest* request,
                                  v1::PullResponse* response) override;

@@ -17,6 +17,7 @@ namespace {
 // What a shard starts with.
 struct InitialState {
   std::unique_ptr<ShardVariables> variables;
+  AggregatorOptions options;
   Aggregator aggregator;
 };
 
@@ -44,7 +45,8 @@ absl::Status Restore(const std::string& path, int shard, int shard_count,
   if (static_cast<int>(manifest.shards.size()) == shard_count) {
     ASSIGN_OR_RETURN(workers, checkpoint->ShardMetadata(shard));
   }
-  ASSIGN_OR_RETURN(state.aggregator, Aggregator::Restore(step, workers));
+  ASSIGN_OR_RETURN(state.aggregator,
+                   Aggregator::Restore(step, workers, state.options));
   return absl::OkStatus();
 }
 
@@ -55,6 +57,15 @@ absl::StatusOr<InitialState> MakeInitialState(
   InitialState state;
   ASSIGN_OR_RETURN(state.variables, ShardVariables::Create(request.job(), shard,
                                                            shard_count, type));
+  const v1::Consistency consistency = request.job().consistency();
+  if (consistency != v1::CONSISTENCY_UNSPECIFIED) {
+    state.options.consistency = consistency;
+  }
+  state.options.workers = std::max(1u, request.workers());
+  state.options.max_staleness = request.job().max_staleness();
+  state.options.applies_apart =
+      consistency == v1::CONSISTENCY_SYNC && state.variables->needs_norms();
+  state.aggregator = Aggregator(0, state.options);
   if (request.restore_path().empty()) {
     state.variables->InitializeFromSeed();
   } else {
@@ -120,6 +131,7 @@ absl::Status Shard::Initialize(const v1::InitializeRequest& request,
   MutexLock lock(mutex_);
   file_name_ = ShardFileName(static_cast<int>(request.shard()),
                              static_cast<int>(request.shard_count()));
+  options_ = state.options;
   aggregator_ = std::move(state.aggregator);
   variables_ = std::move(state.variables);
   return absl::OkStatus();
@@ -131,58 +143,95 @@ void Shard::Push(const v1::PushRequest& request, v1::PushResponse& response,
       ReadyFor(request.ps_incarnation());
   if (!ready.ok()) return done(ready.status());
   ShardVariables& variables = **ready;
-  const absl::Status checked = variables.Check(request.gradients());
+  const absl::Status checked = consistency() == v1::CONSISTENCY_SYNC
+                                   ? variables.CheckWhole(request.gradients())
+                                   : variables.Check(request.gradients());
   if (!checked.ok()) {
     return done(
         Annotate(checked, absl::StrCat("worker-", request.worker().rank())));
   }
-  std::vector<Release> releases;
+  uint64_t ticket = 0;
   {
     MutexLock lock(mutex_);
-    const uint64_t ticket = next_ticket_++;
+    ticket = next_ticket_++;
     open_pushes_[ticket] = {&request, &response, std::move(done)};
-    releases = TakeReleases(
-        aggregator_.HandlePush(ticket, request.worker(), request.progress()));
   }
-  CarryOut(releases, variables);
+  Handle(
+      [&](Aggregator& aggregator) {
+        return aggregator.HandlePush(ticket, request.worker(),
+                                     request.progress(), request.pace());
+      },
+      variables);
 }
 
-std::vector<Shard::Release> Shard::TakeReleases(
-    std::vector<Decision> decisions) {
-  std::vector<Release> releases;
-  for (Decision& decision : decisions) {
-    const auto open = open_pushes_.find(decision.ticket);
-    CHECK(open != open_pushes_.end()) << decision.ticket;
-    if (decision.verdict == Verdict::kApply) ++applying_count_;
-    releases.push_back({std::move(open->second), std::move(decision)});
+v1::Consistency Shard::consistency() const {
+  MutexLock lock(mutex_);
+  return options_.consistency;
+}
+
+void Shard::Handle(Event event, ShardVariables& variables) {
+  std::vector<Step> steps;
+  if (consistency() == v1::CONSISTENCY_ASYNC) {
+    steps = Decide(event);
+    Update(steps, variables);
+  } else {
+    MutexLock order(order_mutex_);
+    steps = Decide(event);
+    Update(steps, variables);
+    AnswerNorms(steps, variables);
+  }
+  Answer(steps, variables);
+}
+
+std::vector<Shard::Step> Shard::Decide(Event event) {
+  MutexLock lock(mutex_);
+  std::vector<Step> steps;
+  for (Decision& decision : event(aggregator_)) {
+    Step& step = steps.emplace_back();
+    step.decision = std::move(decision);
+    const Verdict verdict = step.decision.verdict;
+    if (verdict == Verdict::kApply || verdict == Verdict::kApplySum) {
+      ++applying_count_;
+    }
+    if (verdict == Verdict::kApplySum) continue;
+    const auto open = open_pushes_.find(step.decision.ticket);
+    CHECK(open != open_pushes_.end()) << step.decision.ticket;
+    step.request = open->second.request;
+    step.response = open->second.response;
+    if (verdict == Verdict::kApply || verdict == Verdict::kAdd) continue;
+    step.done = std::move(open->second.done);
     open_pushes_.erase(open);
   }
-  return releases;
+  return steps;
 }
 
-void Shard::CarryOut(const std::vector<Release>& releases,
-                     ShardVariables& variables) {
-  for (const auto& [push, decision] : releases) {
-    if (decision.verdict == Verdict::kRefuse) {
-      push.done(decision.error);
-      continue;
+void Shard::Update(const std::vector<Step>& steps, ShardVariables& variables) {
+  for (const Step& step : steps) {
+    switch (step.decision.verdict) {
+      case Verdict::kApply: {
+        const uint64_t staleness =
+            variables.Apply(step.decision.step, step.request->gradients());
+        step.response->set_applied(true);
+        step.response->set_staleness(staleness);
+        EndUpdate(staleness);
+        break;
+      }
+      case Verdict::kAdd:
+        variables.Add(step.request->gradients());
+        step.response->set_applied(true);
+        break;
+      case Verdict::kApplySum:
+        variables.ApplySum(step.decision.step, {});
+        EndUpdate(/*staleness=*/0);
+        break;
+      case Verdict::kAnswer:
+      case Verdict::kRefuse:
+        break;
     }
-    push.response->set_step(static_cast<uint64_t>(decision.iterations));
-    if (decision.verdict == Verdict::kApply) Apply(decision, push, variables);
-    if (push.request->pull()) {
-      variables.Read(*push.response->mutable_variables());
-    }
-    push.done(absl::OkStatus());
   }
 }
 
-void Shard::Apply(const Decision& decision, const OpenPush& push,
-                  ShardVariables& variables) {
-  const uint64_t staleness =
-      variables.Apply(decision.iterations, push.request->gradients());
-  push.response->set_applied(true);
-  push.response->set_step(static_cast<uint64_t>(decision.iterations) + 1);
-  push.response->set_staleness(staleness);
+void Shard::EndUpdate(uint64_t staleness) {
   MutexLock lock(mutex_);
   staleness_.pushes += 1;
   staleness_.sum += staleness;
@@ -191,14 +240,79 @@ void Shard::Apply(const Decision& decision, const OpenPush& push,
   applied_.NotifyAll();
 }
 
+void Shard::Answer(const std::vector<Step>& steps, ShardVariables& variables) {
+  for (const Step& step : steps) {
+    if (step.done == nullptr) continue;
+    if (step.decision.verdict == Verdict::kRefuse) {
+      step.done(step.decision.error);
+      continue;
+    }
+    step.response->set_step(static_cast<uint64_t>(step.decision.step));
+    // The answer to one whose gradients are not applied yet has norms.
+    if (step.request->pull() && step.response->squared_norms().empty()) {
+      variables.Read(*step.response->mutable_variables());
+    }
+    step.done(absl::OkStatus());
+  }
+}
+
+void Shard::AnswerNorms(const std::vector<Step>& steps,
+                        const ShardVariables& variables) {
+  {
+    MutexLock lock(mutex_);
+    if (!options_.applies_apart) return;
+  }
+  const bool is_new = std::any_of(
+      steps.begin(), steps.end(),
+      [](const Step& step) { return step.decision.verdict == Verdict::kAdd; });
+  if (is_new) squared_norms_ = variables.SquaredNorms();
+  for (const Step& step : steps) {
+    if (step.decision.verdict != Verdict::kAnswer) continue;
+    step.response->mutable_squared_norms()->Assign(squared_norms_.begin(),
+                                                   squared_norms_.end());
+  }
+}
+
+absl::Status Shard::Apply(const v1::ApplyRequest& request,
+                          v1::ApplyResponse& response) {
+  ASSIGN_OR_RETURN(ShardVariables * variables,
+                   ReadyFor(request.ps_incarnation()));
+  RETURN_IF_ERROR(variables->CheckNorms(request.squared_norms()));
+  {
+    MutexLock order(order_mutex_);
+    std::vector<Decision> decisions;
+    {
+      MutexLock lock(mutex_);
+      ASSIGN_OR_RETURN(decisions, aggregator_.HandleApply(
+                                      static_cast<int64_t>(request.step())));
+      applying_count_ += static_cast<int>(decisions.size());
+    }
+    for (const Decision& decision : decisions) {
+      variables->ApplySum(decision.step, {request.squared_norms().begin(),
+                                          request.squared_norms().end()});
+      EndUpdate(/*staleness=*/0);
+    }
+  }
+  response.set_step(static_cast<uint64_t>(StepsApplied()));
+  variables->Read(*response.mutable_variables());
+  return absl::OkStatus();
+}
+
+int64_t Shard::StepsApplied() const {
+  MutexLock lock(mutex_);
+  return aggregator_.step();
+}
+
 absl::Status Shard::Pull(const v1::PullRequest& request,
                          v1::PullResponse& response) {
   ASSIGN_OR_RETURN(const ShardVariables* variables,
                    ReadyFor(request.ps_incarnation()));
-  {
+  if (request.has_joins()) {
     MutexLock lock(mutex_);
-    response.set_step(static_cast<uint64_t>(aggregator_.step()));
+    ASSIGN_OR_RETURN(const uint64_t clock, aggregator_.Join(request.joins()));
+    response.set_clock(clock);
   }
+  response.set_step(static_cast<uint64_t>(StepsApplied()));
   variables->Read(*response.mutable_variables());
   return absl::OkStatus();
 }
@@ -206,14 +320,13 @@ absl::Status Shard::Pull(const v1::PullRequest& request,
 absl::Status Shard::Fence(const v1::FenceRequest& request,
                           v1::FenceResponse& response) {
   ASSIGN_OR_RETURN(ShardVariables * variables, Ready());
-  std::vector<Release> releases;
-  {
-    MutexLock lock(mutex_);
-    Aggregator::Fenced fenced = aggregator_.Fence(request.worker());
-    response = std::move(fenced.response);
-    releases = TakeReleases(std::move(fenced.decisions));
-  }
-  CarryOut(releases, *variables);
+  Handle(
+      [&](Aggregator& aggregator) {
+        Aggregator::Fenced fenced = aggregator.Fence(request.worker());
+        response = std::move(fenced.response);
+        return std::move(fenced.decisions);
+      },
+      *variables);
   LOG(INFO) << "fenced worker-" << request.worker().rank()
             << ", whose last push applied was "
             << response.progress().sequence();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/base/mutex.h"
@@ -24,11 +25,12 @@ namespace paceline {
 // proto/paceline/v1/ps.proto says what they mean. Before Initialize all others
 // fail with FailedPrecondition, and so do calls meant for another incarnation.
 //
-//   EMPTY ── Initialize ──> READY ── Push, Pull, Fence, Snapshot ──> READY
+//   EMPTY ── Initialize ──> READY ── Push, Apply, Pull, Fence … ──> READY
 //
 // Thread-safe. A push is admitted by the aggregator under the shard's lock and
-// applied under the locks of the blocks, so pushes to different blocks run side
-// by side.
+// applied under the locks of the blocks, so asynchronous pushes to different
+// blocks run side by side. Where pushes wait for others, they are applied one
+// after the other, so that an answer holds all that it waited for.
 class Shard {
  public:
   using Done = std::function<void(const absl::Status&)>;
@@ -46,6 +48,9 @@ class Shard {
   // then.
   void Push(const v1::PushRequest& request, v1::PushResponse& response,
             Done done);
+
+  absl::Status Apply(const v1::ApplyRequest& request,
+                     v1::ApplyResponse& response);
 
   absl::Status Pull(const v1::PullRequest& request, v1::PullResponse& response);
 
@@ -68,11 +73,16 @@ class Shard {
     v1::PushResponse* response = nullptr;
     Done done;
   };
-  // What is to happen with an open push.
-  struct Release {
-    OpenPush push;
+  // A decision and the push it is about, if there is one; `done` is set by
+  // those that end it.
+  struct Step {
     Decision decision;
+    const v1::PushRequest* request = nullptr;
+    v1::PushResponse* response = nullptr;
+    Done done;
   };
+  // What happens to the aggregator.
+  using Event = absl::FunctionRef<std::vector<Decision>(Aggregator&)>;
   // Updates between the pull and the push of each gradient.
   struct Staleness {
     uint64_t pushes = 0;
@@ -85,13 +95,19 @@ class Shard {
   absl::StatusOr<ShardVariables*> Ready() const;
   // The same, for a call that is meant for a certain incarnation.
   absl::StatusOr<ShardVariables*> ReadyFor(uint64_t ps_incarnation) const;
-  // Takes the pushes that decisions are about out of the open ones.
-  std::vector<Release> TakeReleases(std::vector<Decision> decisions)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void CarryOut(const std::vector<Release>& releases,
-                ShardVariables& variables);
-  void Apply(const Decision& decision, const OpenPush& push,
-             ShardVariables& variables);
+  // Lets the event happen and carries out what follows from it.
+  void Handle(Event event, ShardVariables& variables);
+  // Pushes that end are no longer among the open ones.
+  std::vector<Step> Decide(Event event);
+  v1::Consistency consistency() const;
+  int64_t StepsApplied() const;
+  void Update(const std::vector<Step>& steps, ShardVariables& variables);
+  void AnswerNorms(const std::vector<Step>& steps,
+                   const ShardVariables& variables)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(order_mutex_);
+  void Answer(const std::vector<Step>& steps, ShardVariables& variables);
+  // An update that was decided on is done.
+  void EndUpdate(uint64_t staleness);
   void LogStaleness() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const uint64_t incarnation_;
@@ -103,13 +119,19 @@ class Shard {
   v1::InitializeResponse initialize_response_
       ABSL_GUARDED_BY(initialize_mutex_);
 
+  // Where answers wait for others: held from a decision until it is carried
+  // out.
+  Mutex order_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   mutable Mutex mutex_;
   CondVar applied_;
   // Null until initialised; then never changed.
   std::unique_ptr<ShardVariables> variables_ ABSL_GUARDED_BY(mutex_);
   // Of its part of a checkpoint.
   std::string file_name_ ABSL_GUARDED_BY(mutex_);
+  AggregatorOptions options_ ABSL_GUARDED_BY(mutex_);
   Aggregator aggregator_ ABSL_GUARDED_BY(mutex_);
+  // Of the last sum, where updates need them.
+  std::vector<double> squared_norms_ ABSL_GUARDED_BY(order_mutex_);
   uint64_t next_ticket_ ABSL_GUARDED_BY(mutex_) = 1;
   // By ticket.
   std::map<uint64_t, OpenPush> open_pushes_ ABSL_GUARDED_BY(mutex_);

@@ -72,6 +72,64 @@ class TypedShardVariables final : public ShardVariables {
     return absl::OkStatus();
   }
 
+  absl::Status CheckWhole(const Blocks& gradients) const override {
+    RETURN_IF_ERROR(Check(gradients));
+    if (gradients.size() != static_cast<int>(blocks_.size())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("gradients of ", gradients.size(),
+                       " blocks; a synchronous step takes those of all ",
+                       blocks_.size(), " blocks of the shard"));
+    }
+    for (const v1::Block& each : gradients) {
+      if (blocks_[each.index()]->IsWhole(each)) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("gradients of block ", each.index(),
+                       ": a synchronous step takes the whole block"));
+    }
+    return absl::OkStatus();
+  }
+
+  void Add(const Blocks& gradients) override {
+    for (const v1::Block& each : gradients) blocks_[each.index()]->Add(each);
+  }
+
+  std::vector<double> SquaredNorms() const override {
+    std::vector<double> norms(layout_.variables.size());
+    for (const auto& block : blocks_) {
+      block->AddSquaredNorms(absl::MakeSpan(norms));
+    }
+    return norms;
+  }
+
+  void ApplySum(int64_t iterations,
+                std::vector<double> squared_norms) override {
+    squared_norms.resize(layout_.variables.size());
+    layout_.optimizer->clipping.ToFactors(absl::MakeSpan(squared_norms));
+    for (const auto& block : blocks_) {
+      block->ApplySum(iterations, squared_norms);
+    }
+  }
+
+  bool needs_norms() const override {
+    return layout_.optimizer->clipping.needs_norms();
+  }
+
+  absl::Status CheckNorms(
+      absl::Span<const double> squared_norms) const override {
+    if (squared_norms.size() != layout_.variables.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("squared norms of ", squared_norms.size(),
+                       " variables; the model has ", layout_.variables.size()));
+    }
+    for (const double norm : squared_norms) {
+      if (norm < 0) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("the squared norm of a variable is ", norm));
+      }
+    }
+    return absl::OkStatus();
+  }
+
   uint64_t Apply(int64_t iterations, const Blocks& gradients) override {
     uint64_t staleness = 0;
     for (const v1::Block& each : gradients) {

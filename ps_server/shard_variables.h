@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/checkpointer.h"
 #include "common/tensor/shape.h"
@@ -39,11 +40,27 @@ class ShardVariables {
   // InvalidArgument or Unimplemented, naming the block, unless Apply can apply
   // these gradients.
   virtual absl::Status Check(const Blocks& gradients) const = 0;
+  // The same for Add, which takes all blocks, each whole.
+  virtual absl::Status CheckWhole(const Blocks& gradients) const = 0;
 
   // Applies gradients that were checked, as the update after `iterations`
   // updates. Returns the updates that the most changed block had since the
   // gradients' version.
   virtual uint64_t Apply(int64_t iterations, const Blocks& gradients) = 0;
+
+  // Adds gradients that CheckWhole passed to those that ApplySum will apply.
+  virtual void Add(const Blocks& gradients) = 0;
+  // Σ g² of what the shard holds of each variable of the model, of the sum.
+  virtual std::vector<double> SquaredNorms() const = 0;
+  // Applies the sum, as the update after `iterations` updates. `squared_norms`
+  // are those of whole variables; unused unless the optimizer clips by norms.
+  virtual void ApplySum(int64_t iterations,
+                        std::vector<double> squared_norms) = 0;
+  // Whether ApplySum needs norms.
+  virtual bool needs_norms() const = 0;
+  // InvalidArgument unless there is a sensible norm for each variable.
+  virtual absl::Status CheckNorms(
+      absl::Span<const double> squared_norms) const = 0;
 
   // Writes all blocks into `out`, which is empty.
   virtual void Read(Blocks& out) const = 0;

@@ -33,8 +33,8 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
       std::make_unique<ProgramCache>(spec, *replica->device, *replica->state);
   RETURN_IF_ERROR(
       replica->programs->Get(Mode::kTrain, options.batch_size).status());
-  if (!options.holds_variables) return replica;
   ASSIGN_OR_RETURN(replica->optimizer, MakeOptimizer(job.optimizer()));
+  if (!options.holds_variables) return replica;
   replica->variables = std::make_unique<LocalVariables>(
       replica->plan, *replica->optimizer, *replica->state);
   FillFromSeed(job.seed(), model.graph.variables, *replica->variables);

@@ -31,9 +31,9 @@ struct Replica {
   std::unique_ptr<Stream> stream;
   std::unique_ptr<ModelState> state;
   std::unique_ptr<ProgramCache> programs;
-  // Where replicas hold the variables, initialised from the job's seed; else
-  // null.
   std::unique_ptr<const Optimizer> optimizer;
+  // Where the replica holds the variables, initialised from the job's seed;
+  // else null.
   std::unique_ptr<LocalVariables> variables;
 };
 

@@ -40,7 +40,11 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
     phase_ = lease.phase();
     epoch_ = lease.epoch();
   }
-  if (lease.id() != progress_.lease().lease_id()) StartLease(lease);
+  const bool training = phase_ == v1::PHASE_TRAIN;
+  if (lease.id() != progress_.lease().lease_id()) {
+    StartLease(lease);
+    if (training) RETURN_IF_ERROR(parts_.strategy->BeginLease());
+  }
 
   Batch batch;
   batch.count = prepared.count;
@@ -51,7 +55,6 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   batch.loss_divisor = static_cast<double>(prepared.step_count);
   batch.regularization_scale =
       static_cast<double>(prepared.count) / batch.loss_divisor;
-  const bool training = phase_ == v1::PHASE_TRAIN;
   if (batch.count > 0) {
     RETURN_IF_ERROR(training ? Train(batch) : Evaluate(batch));
   } else if (training) {
@@ -61,7 +64,8 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   const double loss_before = sums_.totals[0];
   RETURN_IF_ERROR(AccountFor(prepared));
   if (training) {
-    ASSIGN_OR_RETURN(const int64_t step, parts_.strategy->EndStep(progress_));
+    ASSIGN_OR_RETURN(const int64_t step,
+                     parts_.strategy->EndStep(progress_, prepared.ends_lease));
     if (log_steps_ && batch.count > 0) {
       parts_.progress->ReportStep(step, (sums_.totals[0] - loss_before) /
                                             static_cast<double>(batch.count));

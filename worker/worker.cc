@@ -38,6 +38,17 @@ namespace {
 // up waking each other each time.
 constexpr absl::Duration kSpin = absl::Microseconds(200);
 
+WireType WireTypeOf(v1::WirePrecision precision) {
+  switch (precision) {
+    case v1::WIRE_PRECISION_FLOAT16:
+      return WireType::kFloat16;
+    case v1::WIRE_PRECISION_BFLOAT16:
+      return WireType::kBFloat16;
+    default:
+      return WireType::kNative;
+  }
+}
+
 // A worker's part in a job, from its registration on.
 class WorkerTask {
  public:
@@ -68,7 +79,7 @@ class WorkerTask {
     return !registration().evaluate_checkpoint().empty();
   }
   bool holds_variables() const {
-    return IsSynchronous(job()) && !evaluates_checkpoint();
+    return WorkersHoldVariables(job()) && !evaluates_checkpoint();
   }
 
   // Makes ready all that needs no other task.
@@ -174,6 +185,8 @@ class WorkerTask {
     ps.worker.set_incarnation(options_.member.incarnation);
     ps.servers.assign(start_.ps().begin(), start_.ps().end());
     ps.timeout = absl::Seconds(registration().ps_timeout().seconds());
+    ps.consistency = job().consistency();
+    ps.clipping = replica.optimizer->clipping;
     ps.on_waiting = OnWaiting();
     return std::make_unique<ParameterServerStrategy>(
         std::move(ps), replica.plan, *replica.state, *replica.stream);
@@ -183,6 +196,8 @@ class WorkerTask {
                                                           int device) {
     AllReduceOptions options;
     options.on_waiting = OnWaiting();
+    options.clipping = replica.optimizer->clipping;
+    options.wire = WireTypeOf(job().wire_precision());
     auto strategy = std::make_unique<AllReduceStrategy>(
         std::move(options), *transports_[device], replica.plan,
         *replica.variables, *replica.state, *replica.stream);
@@ -204,8 +219,8 @@ class WorkerTask {
     }
     RETURN_IF_ERROR(Collectives(*transports_[device]).Barrier());
     return std::make_unique<CentralStorageStrategy>(
-        OnWaiting(), *transports_[device], replica.plan, central,
-        *replica.state, *replica.stream);
+        OnWaiting(), replica.optimizer->clipping, *transports_[device],
+        replica.plan, central, *replica.state, *replica.stream);
   }
 
   std::function<void(const std::string&)> OnWaiting() {
@@ -222,7 +237,7 @@ class WorkerTask {
     work.progress = &hub.sink(device);
     // Where replicas step together, one of them tells of the steps.
     work.log_steps = job().log_steps() &&
-                     (!holds_variables() || (rank() == 0 && device == 0));
+                     (!IsSynchronous(job()) || (rank() == 0 && device == 0));
     return RunReplica(*replicas_[device], *strategy, work,
                       [&](const absl::Status& status) {
                         if (!status.ok()) End(device, status);

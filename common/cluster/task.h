@@ -30,6 +30,8 @@ struct TaskId {
   TaskType type = TaskType::kWorker;
   int index = 0;
 
+  // The check takes the 0 of a defaulted comparison for a null pointer.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   auto operator<=>(const TaskId&) const = default;
 
   // "worker-1", the name used in messages, logs and results.

@@ -64,13 +64,30 @@ absl::Status CheckCluster(const v1::Job& job) {
   return absl::OkStatus();
 }
 
-// Fields that mean something under parameter servers only.
-absl::Status CheckParameterServerFields(const v1::Job& job) {
-  if (job.consistency() != v1::CONSISTENCY_ASYNC) {
-    return NotSupportedYet(
+// What is said of how gradients meet must be of the job's strategy.
+absl::Status CheckMeeting(const v1::Job& job) {
+  const std::string strategy = StrategyName(job.strategy());
+  if (job.consistency() > v1::CONSISTENCY_ASYNC &&
+      job.strategy() != v1::STRATEGY_PARAMETER_SERVER) {
+    return ConfigError(
         Path("consistency"),
-        job.consistency() == v1::CONSISTENCY_SYNC ? "sync" : "bounded");
+        absl::StrCat("strategy ", strategy, " has no parameter servers"));
   }
+  if (job.max_staleness() > 0 && job.consistency() != v1::CONSISTENCY_BOUNDED) {
+    return ConfigError(Path("max_staleness"),
+                       "means something only with `consistency: bounded`");
+  }
+  if (job.wire_precision() > v1::WIRE_PRECISION_FLOAT32 &&
+      job.strategy() != v1::STRATEGY_MULTI_WORKER_MIRRORED) {
+    return ConfigError(
+        Path("wire_precision"),
+        absl::StrCat("expected float32 under strategy ", strategy,
+                     ", whose workers do not sum gradients up themselves"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPartitioner(const v1::Job& job) {
   if (!job.has_partitioner()) return absl::OkStatus();
   const Path path("partitioner");
   if (job.partitioner().kind() == v1::Partitioner::KIND_UNSPECIFIED) {
@@ -194,7 +211,8 @@ absl::Status CheckDatasetFiles(const v1::Dataset& dataset, const Path& path) {
 absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckName(job.name()));
   RETURN_IF_ERROR(CheckCluster(job));
-  RETURN_IF_ERROR(CheckParameterServerFields(job));
+  RETURN_IF_ERROR(CheckMeeting(job));
+  RETURN_IF_ERROR(CheckPartitioner(job));
   RETURN_IF_ERROR(CheckData(job));
   RETURN_IF_ERROR(CheckBatch(job));
   RETURN_IF_ERROR(CheckCheckpoint(job));

@@ -63,6 +63,7 @@ v1::Job DefaultJob() {
   v1::Job job;
   job.set_epochs(1);
   job.set_consistency(v1::CONSISTENCY_ASYNC);
+  job.set_wire_precision(v1::WIRE_PRECISION_FLOAT32);
   job.set_device("auto");
   job.set_devices(1);
   return job;
@@ -86,6 +87,14 @@ absl::Span<const EnumName<Consistency>> EnumNames(Consistency) {
       {CONSISTENCY_ASYNC, "async"},
       {CONSISTENCY_BOUNDED, "bounded"},
       {CONSISTENCY_SYNC, "sync"}};
+  return kNames;
+}
+
+absl::Span<const EnumName<WirePrecision>> EnumNames(WirePrecision) {
+  static constexpr EnumName<WirePrecision> kNames[] = {
+      {WIRE_PRECISION_FLOAT32, "float32"},
+      {WIRE_PRECISION_FLOAT16, "float16"},
+      {WIRE_PRECISION_BFLOAT16, "bfloat16"}};
   return kNames;
 }
 
@@ -156,7 +165,20 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                       &Job::mutable_checkpoint),
                 "When checkpoints are written; by default never."),
        Optional("consistency", Scalar(&Job::consistency, &Job::set_consistency),
-                "When parameter servers apply a gradient."),
+                "When parameter servers apply a gradient: `async` at once; "
+                "`bounded` at once, but a worker more than `max_staleness` "
+                "steps ahead of the slowest then waits; `sync` when those of "
+                "all workers have come, as one update."),
+       Optional("max_staleness",
+                Whole(&Job::max_staleness, &Job::set_max_staleness),
+                Between(0, std::numeric_limits<int32_t>::max()),
+                "Steps by which a worker may be ahead under `consistency: "
+                "bounded`."),
+       Optional("wire_precision",
+                Scalar(&Job::wire_precision, &Job::set_wire_precision),
+                "What gradients are between workers that sum them up: "
+                "`float16` and `bfloat16` halve the bytes and round."),
+       NotYet("evaluator", "A task that evaluates beside training."),
        Optional("partitioner",
                 Inner(&Job::has_partitioner, &Job::partitioner,
                       &Job::mutable_partitioner),
@@ -173,8 +195,6 @@ const FieldTable<Job>& FieldsOf(const Job*) {
        NotYet("autotune", "Kernels chosen by timing."),
        NotYet("callbacks", "Keras' callbacks."),
        NotYet("deterministic", "The same bits at each run."),
-       NotYet("evaluator", "A task that evaluates beside training."),
-       NotYet("max_staleness", "Bound of `consistency: bounded`."),
        NotYet("weights", "Weights to start from.")},
       DefaultJob);
   return table;

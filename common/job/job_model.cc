@@ -24,8 +24,12 @@ int ReplicaCount(const v1::Job& job, int workers) {
   return workers * std::max(1, static_cast<int>(job.devices()));
 }
 
-bool IsSynchronous(const v1::Job& job) {
+bool WorkersHoldVariables(const v1::Job& job) {
   return job.strategy() != v1::STRATEGY_PARAMETER_SERVER;
+}
+
+bool IsSynchronous(const v1::Job& job) {
+  return WorkersHoldVariables(job) || job.consistency() == v1::CONSISTENCY_SYNC;
 }
 
 int64_t ReplicaBatchSize(const v1::Job& job, int workers) {

@@ -27,6 +27,9 @@ absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job);
 // Replicas of the model on `workers` workers.
 int ReplicaCount(const v1::Job& job, int workers);
 
+// Whether the replicas, and not parameter servers, hold the variables.
+bool WorkersHoldVariables(const v1::Job& job);
+
 // Whether all replicas take each training step together.
 bool IsSynchronous(const v1::Job& job);
 

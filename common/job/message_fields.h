@@ -55,9 +55,8 @@ Accessors<M, int64_t> Whole(V (M::*get)() const, void (M::*set)(V)) {
 template <typename M>
 Accessors<M, std::string> Text(const std::string& (M::*get)() const,
                                std::string* (M::*mutate)()) {
-  return {get, [mutate](M& m, std::string value) {
-            *(m.*mutate)() = std::move(value);
-          }};
+  return {get,
+          [mutate](M& m, const std::string& value) { *(m.*mutate)() = value; }};
 }
 
 // Of a message inside a message.

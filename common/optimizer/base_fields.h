@@ -2,12 +2,23 @@
 #ifndef PACELINE_COMMON_OPTIMIZER_BASE_FIELDS_H_
 #define PACELINE_COMMON_OPTIMIZER_BASE_FIELDS_H_
 
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "common/config/field_table.h"
+#include "common/optimizer/clipping.h"
 
 namespace paceline {
+
+template <typename T>
+Accessors<T, std::optional<double>> ClippingBound(
+    std::optional<double> Clipping::*bound) {
+  return {[bound](const T& optimizer) { return optimizer.clipping.*bound; },
+          [bound](T& optimizer, std::optional<double> value) {
+            optimizer.clipping.*bound = value;
+          }};
+}
 
 // The fields of optimizer T: the common ones and `own`. T has the members
 // `name` and `learning_rate`.
@@ -18,9 +29,17 @@ std::vector<Field<T>> WithBaseFields(std::vector<Field<T>> own) {
       Optional("learning_rate", &T::learning_rate,
                "Size of the updates, at least 0."),
       Only("weight_decay", nullptr, "Decoupled weight decay."),
-      Only("clipnorm", nullptr, "Bound of each gradient's norm."),
-      Only("global_clipnorm", nullptr, "Bound of all gradients' norm."),
-      Only("clipvalue", nullptr, "Bound of each element of the gradients."),
+      Optional("clipnorm", ClippingBound<T>(&Clipping::norm), Above(0),
+               "Bound of the norm of each variable's gradient."),
+      Excluding({"clipnorm"},
+                Optional("global_clipnorm",
+                         ClippingBound<T>(&Clipping::global_norm), Above(0),
+                         "Bound of the norm of all gradients together. Under "
+                         "asynchronous parameter servers of those of the "
+                         "worker that pushes, else of the sum over workers.")),
+      Excluding({"clipnorm", "global_clipnorm"},
+                Optional("clipvalue", ClippingBound<T>(&Clipping::value),
+                         Above(0), "Bound of each element of the gradients.")),
       Only("use_ema", false, "Whether variables are averaged."),
       Ignored("ema_momentum", "Momentum of the averages; unused without them."),
       Only("ema_overwrite_frequency", nullptr,

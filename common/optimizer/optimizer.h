@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/optimizer/clipping.h"
 #include "paceline/v1/job.pb.h"
 
 namespace paceline {
@@ -23,7 +24,7 @@ struct UpdateRange {
   absl::Span<const absl::Span<T>> slots;
 };
 
-// Immutable and thread-safe: all state is in the ranges.
+// Immutable once made, and thread-safe: all state is in the ranges.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -38,6 +39,10 @@ class Optimizer {
 
   // The learning rate of the update that follows `iterations` updates.
   virtual double LearningRate(int64_t iterations) const = 0;
+
+  // What whoever applies an update does to its gradients before. With norms,
+  // the gradients of all variables are needed for it, not those of a range.
+  Clipping clipping;
 
   // Applies the update that follows `iterations` updates. Does not allocate.
   virtual void Apply(int64_t iterations, UpdateRange<float> range) const = 0;

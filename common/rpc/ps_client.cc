@@ -15,8 +15,9 @@ namespace paceline {
 using Stub = v1::ParameterServerService::Stub;
 
 struct PsClient::Impl {
-  explicit Impl(const std::string& address)
-      : stub(v1::ParameterServerService::NewStub(CreateChannel(address))) {}
+  Impl(const std::string& address, bool fail_fast)
+      : stub(v1::ParameterServerService::NewStub(CreateChannel(address))),
+        fail_fast(fail_fast) {}
 
   // Starts `method` (a member of the stub's asynchronous interface).
   template <typename Method, typename Request, typename Response>
@@ -37,6 +38,7 @@ struct PsClient::Impl {
   grpc::ClientContext* Open(absl::Duration timeout) {
     auto context = std::make_shared<grpc::ClientContext>();
     SetDeadline(*context, timeout);
+    context->set_wait_for_ready(!fail_fast);
     MutexLock lock(mutex);
     if (cancelled) context->TryCancel();
     open.push_back(context);
@@ -71,6 +73,7 @@ struct PsClient::Impl {
   }
 
   std::unique_ptr<Stub> stub;
+  const bool fail_fast;
   Mutex mutex;
   std::vector<Context> open ABSL_GUARDED_BY(mutex);
   bool cancelled ABSL_GUARDED_BY(mutex) = false;
@@ -86,9 +89,9 @@ using UnaryMethod = void (Async::*)(grpc::ClientContext*, const Request*,
 
 }  // namespace
 
-PsClient::PsClient(std::string task_name, std::string address)
+PsClient::PsClient(std::string task_name, std::string address, bool fail_fast)
     : description_(absl::StrCat(task_name, " at ", address)),
-      impl_(std::make_unique<Impl>(address)) {}
+      impl_(std::make_unique<Impl>(address, fail_fast)) {}
 
 PsClient::~PsClient() = default;
 
@@ -105,6 +108,7 @@ void PsClient::Cancel() { impl_->Cancel(); }
   }
 PACELINE_PS_CALL(Initialize)
 PACELINE_PS_CALL(Push)
+PACELINE_PS_CALL(Apply)
 PACELINE_PS_CALL(Pull)
 PACELINE_PS_CALL(Fence)
 PACELINE_PS_CALL(Snapshot)

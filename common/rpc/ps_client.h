@@ -16,8 +16,10 @@ namespace paceline {
 // the task and its address. Thread-safe.
 class PsClient {
  public:
-  // `task_name` as in "ps-0"; `address` is "host:port".
-  PsClient(std::string task_name, std::string address);
+  // `task_name` as in "ps-0"; `address` is "host:port". Calls wait, as part of
+  // their timeouts, until the address can be reached, unless `fail_fast`: then
+  // they end with Unavailable when an attempt to connect has failed.
+  PsClient(std::string task_name, std::string address, bool fail_fast = false);
   // No call may be open.
   ~PsClient();
 
@@ -26,6 +28,8 @@ class PsClient {
                   CallDone done);
   void Push(const v1::PushRequest& request, v1::PushResponse* response,
             absl::Duration timeout, CallDone done);
+  void Apply(const v1::ApplyRequest& request, v1::ApplyResponse* response,
+             absl::Duration timeout, CallDone done);
   void Pull(const v1::PullRequest& request, v1::PullResponse* response,
             absl::Duration timeout, CallDone done);
   void Fence(const v1::FenceRequest& request, v1::FenceResponse* response,

@@ -154,7 +154,7 @@ void Leader::CarryOut(const InitializeShards& action) {
   shards_ = std::make_unique<ShardCalls>(options_.job, addresses);
   MakeCheckpointTaker(*shards_);
   shards_->Initialize(
-      action.restore_path, limits::kCheckpointTimeout,
+      action.restore_path, action.worker_count, limits::kCheckpointTimeout,
       [this](
           const absl::StatusOr<std::vector<v1::InitializeResponse>>& answers) {
         session_.Handle([&](Session& session, absl::Time now) {

@@ -171,7 +171,8 @@ void Session::State::InitializeShardsIfAllThere() {
     }
   }
   shards_requested = true;
-  actions.push_back(InitializeShards{options.restore_path});
+  actions.push_back(
+      InitializeShards{options.restore_path, members.worker_count()});
 }
 
 absl::Status Session::State::CheckSizes(const Place& place,

@@ -103,6 +103,7 @@ struct EpochRecord {
 // Call Initialize on every shard; answer with ShardsInitialized.
 struct InitializeShards {
   std::string restore_path;
+  int worker_count = 0;
 };
 
 // Call Fence on every shard; answer with Fenced.

@@ -200,13 +200,19 @@ void Session::State::CheckSilence(absl::Time now) {
 }
 
 void Session::State::CheckStalls(absl::Time now) {
-  // Those who wait for others are not the first to be blamed.
+  const auto finished_work = [&](const Place& place) {
+    return now - place.last_activity <= options.stall_timeout;
+  };
+  // Those who wait for others are to blame only if nobody goes on: what they
+  // wait for may take long.
+  bool someone_goes_on = false;
   for (const bool waits : {false, true}) {
+    if (waits && someone_goes_on) return;
     for (const auto& [id, seat] : seats) {
       Place* place = members.Get(id);
-      if (place->rank < 0 || !place->taken() || !flow.Holds(id) ||
-          place->waiting_for.empty() == waits ||
-          now - place->last_activity <= options.stall_timeout) {
+      if (place->rank < 0 || !place->taken() || !flow.Holds(id)) continue;
+      someone_goes_on |= finished_work(*place);
+      if (place->waiting_for.empty() == waits || finished_work(*place)) {
         continue;
       }
       std::string reason =

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/job/job_model.h"
 #include "common/session/job_flow.h"
 #include "common/session/membership.h"
 #include "common/session/session.h"
@@ -45,9 +46,11 @@ struct Session::State {
   bool WorkersHoldVariables() const {
     return !HasPs() && options.evaluate_checkpoint.empty();
   }
-  // Whether the loss of a worker is the loss of the job.
+  // Whether the loss of a worker is the loss of the job: the others' steps need
+  // its gradients.
   bool NeedsEveryWorker() const {
-    return WorkersHoldVariables() && flow.started();
+    return flow.started() && options.evaluate_checkpoint.empty() &&
+           IsSynchronous(options.job);
   }
   void Wake() { actions.push_back(WakeWaiters()); }
   // After each call of the flow: takes its actions, and ends the job when all

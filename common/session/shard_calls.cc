@@ -44,8 +44,8 @@ void ShardCalls::Call(std::vector<Request> requests, Start start,
     ++open_count_;
   }
   for (size_t shard = 0; shard < count; ++shard) {
-    auto call_done = [this, state, shard](absl::Status status) {
-      state->statuses[shard] = std::move(status);
+    auto call_done = [this, state, shard](const absl::Status& status) {
+      state->statuses[shard] = status;
       if (state->open_count.fetch_sub(1) > 1) return;
       absl::StatusOr<std::vector<Response>> answer(std::move(state->responses));
       for (const absl::Status& each : state->statuses) {
@@ -64,7 +64,7 @@ void ShardCalls::Call(std::vector<Request> requests, Start start,
   }
 }
 
-void ShardCalls::Initialize(const std::string& restore_path,
+void ShardCalls::Initialize(const std::string& restore_path, int worker_count,
                             absl::Duration timeout,
                             Done<v1::InitializeResponse> done) {
   std::vector<v1::InitializeRequest> requests(shards_.size());
@@ -73,12 +73,13 @@ void ShardCalls::Initialize(const std::string& restore_path,
     requests[shard].set_shard(static_cast<uint32_t>(shard));
     requests[shard].set_shard_count(static_cast<uint32_t>(shards_.size()));
     requests[shard].set_restore_path(restore_path);
+    requests[shard].set_workers(static_cast<uint32_t>(worker_count));
   }
   Call<v1::InitializeRequest, v1::InitializeResponse>(
       std::move(requests),
       [timeout](PsClient& shard, const auto& request, auto* response,
-                CallDone call_done) {
-        shard.Initialize(request, response, timeout, std::move(call_done));
+                const CallDone& call_done) {
+        shard.Initialize(request, response, timeout, call_done);
       },
       std::move(done));
 }
@@ -90,8 +91,8 @@ void ShardCalls::Fence(const v1::WorkerId& worker, absl::Duration timeout,
   Call<v1::FenceRequest, v1::FenceResponse>(
       std::vector(shards_.size(), request),
       [timeout](PsClient& shard, const auto& request, auto* response,
-                CallDone call_done) {
-        shard.Fence(request, response, timeout, std::move(call_done));
+                const CallDone& call_done) {
+        shard.Fence(request, response, timeout, call_done);
       },
       std::move(done));
 }
@@ -102,9 +103,8 @@ void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
   Call<v1::SnapshotRequest, v1::SnapshotResponse>(
       std::vector(shards_.size(), request),
       [](PsClient& shard, const auto& request, auto* response,
-         CallDone call_done) {
-        shard.Snapshot(request, response, limits::kPsTimeout,
-                       std::move(call_done));
+         const CallDone& call_done) {
+        shard.Snapshot(request, response, limits::kPsTimeout, call_done);
       },
       [done = std::move(done)](
           const absl::StatusOr<std::vector<v1::SnapshotResponse>>& answers) {
@@ -119,9 +119,9 @@ void ShardCalls::WriteCheckpoint(const std::string& path, WriteDone done) {
   Call<v1::WriteCheckpointRequest, v1::WriteCheckpointResponse>(
       std::vector(shards_.size(), request),
       [](PsClient& shard, const auto& request, auto* response,
-         CallDone call_done) {
+         const CallDone& call_done) {
         shard.WriteCheckpoint(request, response, limits::kCheckpointTimeout,
-                              std::move(call_done));
+                              call_done);
       },
       [done = std::move(done)](const Answers& answers) {
         if (!answers.ok()) return done(answers.status());

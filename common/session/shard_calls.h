@@ -30,8 +30,8 @@ class ShardCalls : public VariableHolders {
   // Cancels open calls and waits until they have reported that.
   ~ShardCalls() override;
 
-  void Initialize(const std::string& restore_path, absl::Duration timeout,
-                  Done<v1::InitializeResponse> done);
+  void Initialize(const std::string& restore_path, int worker_count,
+                  absl::Duration timeout, Done<v1::InitializeResponse> done);
   void Fence(const v1::WorkerId& worker, absl::Duration timeout,
              Done<v1::FenceResponse> done);
   void Snapshot(const std::string& path, SnapshotDone done) override;

@@ -12,7 +12,7 @@
 #include "common/cluster/tf_config.h"
 #include "common/session/member.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
 class App;
 }  // namespace CLI
 

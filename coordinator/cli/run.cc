@@ -43,7 +43,7 @@ absl::Status PlaceLeader(const RunOptions& options, LeaderOptions& leader) {
   ASSIGN_OR_RETURN(const TfConfig config, ParseTfConfig(options.tf_config));
   for (const std::string& note : config.notes) LOG(WARNING) << note;
   ASSIGN_OR_RETURN(leader.tasks, TasksOf(config, leader.job));
-  if (IsSynchronous(leader.job) && options.evaluate_checkpoint.empty()) {
+  if (WorkersHoldVariables(leader.job) && options.evaluate_checkpoint.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "TF_CONFIG: task ", config.task.ToString(), " trains under strategy ",
         StrategyName(leader.job.strategy()),

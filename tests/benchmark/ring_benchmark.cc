@@ -186,7 +186,7 @@ void AgainstGloo(benchmark::State& state, Group& group, Algorithm algorithm) {
   command.count = CountFor(command.bytes);
   double ours = 0;
   double gloo = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     command.algorithm = algorithm;
     ours += group.TimeOf(command);
     command.algorithm = Algorithm::kGloo;

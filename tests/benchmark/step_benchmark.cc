@@ -56,7 +56,7 @@ std::unique_ptr<OnednnChain> FastestChain(const TutorialBatch& batch) {
 void Step(benchmark::State& state) {
   const TutorialBatch batch;
   TutorialStep step(static_cast<int>(state.range(0)));
-  for (auto _ : state) step.Run(batch);
+  for ([[maybe_unused]] auto _ : state) step.Run(batch);
   state.SetItemsProcessed(state.iterations() * TutorialBatch::kCount);
 }
 
@@ -64,7 +64,7 @@ void Chain(benchmark::State& state) {
   omp_set_num_threads(static_cast<int>(state.range(0)));
   const TutorialBatch batch;
   const auto chain = FastestChain(batch);
-  for (auto _ : state) RunChain(*chain, batch);
+  for ([[maybe_unused]] auto _ : state) RunChain(*chain, batch);
   state.SetItemsProcessed(state.iterations() * TutorialBatch::kCount);
 }
 
@@ -76,7 +76,7 @@ void StepAgainstChain(benchmark::State& state) {
   TutorialStep step(static_cast<int>(state.range(0)));
   double step_seconds = 0;
   double chain_seconds = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     chain_seconds += TimeOf([&] { RunChain(*chain, batch); }, kSteps);
     step_seconds += TimeOf([&] { step.Run(batch); }, kSteps);
   }

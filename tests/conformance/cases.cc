@@ -172,7 +172,7 @@ std::vector<Case> LossCases() {
                             const std::string& loss) {
     cases.push_back({name, {.layers = Yaml(layers), .loss = Yaml(loss)}});
   };
-  const std::pair<const char*, const char*> kLosses[] = {
+  constexpr std::pair<const char*, const char*> kLosses[] = {
       {"SparseCategoricalCrossentropy", "softmax"},
       {"CategoricalCrossentropy", "softmax"},
       {"BinaryCrossentropy", "sigmoid"},

@@ -4,19 +4,26 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/config/yaml_reader.h"
+#include "common/job/job_reader.h"
 #include "common/limits.h"
 #include "common/optimizer/optimizer.h"
+#include "common/rpc/rpc_server.h"
+#include "glog/logging.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ps_server/ps_service.h"
+#include "ps_server/shard.h"
 #include "tests/conformance/devices.h"
 #include "tests/conformance/model_under_test.h"
 #include "worker/collective/memory_transport.h"
@@ -25,6 +32,7 @@
 #include "worker/strategy/all_reduce.h"
 #include "worker/strategy/central_storage.h"
 #include "worker/strategy/local_variables.h"
+#include "worker/strategy/parameter_server.h"
 
 namespace paceline {
 namespace {
@@ -42,27 +50,100 @@ Value Yaml(const std::string& text) {
 // The last variables of a job of kSteps steps, as doubles.
 using Variables = std::vector<double>;
 
-enum class StrategyKind { kAllReduce, kCentralStorage };
+enum class StrategyKind { kAllReduce, kCentralStorage, kParameterServer };
+
+constexpr int kServers = 2;
+
+// The same model for replicas that hold its variables and for servers that do.
+struct Models {
+  explicit Models(const std::string& layers)
+      : layers(layers),
+        local({Yaml(layers), Yaml(kLoss)}),
+        served({Yaml(layers), Yaml(kLoss)}, /*partitioner=*/{}, kServers) {}
+
+  static constexpr char kLoss[] =
+      "{SparseCategoricalCrossentropy: {from_logits: true}}";
+  std::string layers;
+  ModelUnderTest local;
+  ModelUnderTest served;
+};
 
 struct Job {
-  const ModelUnderTest& model;
-  const Optimizer& optimizer;
+  const Models& models;
+  // As a job has it.
+  std::string optimizer;
   const DeviceUnderTest& device;
+};
+
+v1::Job JobOfServers(const Job& job) {
+  JobReaderOptions reader;
+  reader.check_files = false;
+  const auto read = ReadJob(
+      absl::StrCat("strategy: parameter_server\nconsistency: sync\nseed: 7\n"
+                   "cluster: {ps: ",
+                   kServers, "}\nmodel: {layers: ", job.models.layers,
+                   "}\nloss: ", Models::kLoss, "\noptimizer: ", job.optimizer,
+                   "\ndata: {train: {idx: {features: f, labels: l}}}\n"
+                   "global_batch_size: 12\n"),
+      "job.yaml", {}, reader);
+  CHECK(read.ok()) << read.status();
+  return *read;
+}
+
+// Parameter servers on real sockets.
+class Servers {
+ public:
+  Servers(const Job& job, int workers) {
+    const bool is_double = absl::StrContains(job.device.name, "float64");
+    for (int index = 0; index < kServers; ++index) {
+      Server& server = *servers_.emplace_back(std::make_unique<Server>(
+          is_double ? DataType::kFloat64 : DataType::kFloat32));
+      v1::InitializeRequest request;
+      *request.mutable_job() = JobOfServers(job);
+      request.set_shard(index);
+      request.set_shard_count(kServers);
+      request.set_workers(workers);
+      v1::InitializeResponse response;
+      const absl::Status status = server.shard.Initialize(request, response);
+      CHECK(status.ok()) << status;
+      server.rpc = *RpcServer::Start("127.0.0.1:0", {&server.service});
+    }
+  }
+
+  std::vector<v1::Member> members() const {
+    std::vector<v1::Member> members;
+    for (const auto& server : servers_) {
+      v1::Member& member = members.emplace_back();
+      member.set_incarnation(kIncarnation);
+      member.set_address(absl::StrCat("127.0.0.1:", server->rpc->port()));
+    }
+    return members;
+  }
+
+ private:
+  static constexpr uint64_t kIncarnation = 9;
+  struct Server {
+    explicit Server(DataType type) : shard(kIncarnation, type) {}
+    Shard shard;
+    PsService service{shard};
+    std::unique_ptr<RpcServer> rpc;
+  };
+  std::vector<std::unique_ptr<Server>> servers_;
 };
 
 // One replica with all that is its own.
 class Replica {
  public:
-  Replica(const Job& job, std::unique_ptr<Transport> transport)
-      : job_(job),
+  Replica(const Job& job, const ModelUnderTest& model,
+          std::unique_ptr<Transport> transport)
+      : model_(model),
+        optimizer_(*MakeOptimizer(JobOfServers(job).optimizer())),
         device_(job.device.make()),
         stream_(device_->CreateStream()),
-        state_(*device_->CreateState(job.model.Spec(Mode::kTrain, 1))),
-        programs_(job.model.Spec(Mode::kTrain, 1), *device_, *state_),
-        variables_(job.model.plan(), job.optimizer, *state_),
+        state_(*device_->CreateState(model.Spec(Mode::kTrain, 1))),
+        programs_(model.Spec(Mode::kTrain, 1), *device_, *state_),
         transport_(std::move(transport)) {
-    FillFromSeed(/*seed=*/7, job.model.graph().variables, variables_);
-    const Examples examples = job.model.SomeExamples(kExamples);
+    const Examples examples = model.SomeExamples(kExamples);
     if (state_->type() == DataType::kFloat64) {
       Store<double>(examples.features);
     } else {
@@ -76,16 +157,35 @@ class Replica {
   }
 
   // Before any replica trains. `central` is that of rank 0.
-  void MakeStrategy(StrategyKind kind, Replica& central) {
+  void MakeStrategy(StrategyKind kind, Replica& central,
+                    const std::vector<v1::Member>& servers) {
     const auto on_waiting = [](const std::string&) {};
-    if (kind == StrategyKind::kCentralStorage) {
-      strategy_ = std::make_unique<CentralStorageStrategy>(
-          on_waiting, *transport_, job_.model.plan(), central.variables_,
-          *state_, *stream_);
-    } else {
-      strategy_ = std::make_unique<AllReduceStrategy>(
-          AllReduceOptions{.on_waiting = on_waiting}, *transport_,
-          job_.model.plan(), variables_, *state_, *stream_);
+    switch (kind) {
+      case StrategyKind::kAllReduce:
+        MakeVariables();
+        strategy_ = std::make_unique<AllReduceStrategy>(
+            AllReduceOptions{.clipping = optimizer_->clipping,
+                             .on_waiting = on_waiting},
+            *transport_, model_.plan(), *variables_, *state_, *stream_);
+        break;
+      case StrategyKind::kCentralStorage:
+        if (this == &central) MakeVariables();
+        strategy_ = std::make_unique<CentralStorageStrategy>(
+            on_waiting, optimizer_->clipping, *transport_, model_.plan(),
+            *central.variables_, *state_, *stream_);
+        break;
+      case StrategyKind::kParameterServer: {
+        ParameterServerOptions options;
+        options.worker.set_rank(transport_->rank());
+        options.worker.set_incarnation(100 + transport_->rank());
+        options.servers = servers;
+        options.timeout = kTimeout;
+        options.consistency = v1::CONSISTENCY_SYNC;
+        options.clipping = optimizer_->clipping;
+        options.on_waiting = on_waiting;
+        strategy_ = std::make_unique<ParameterServerStrategy>(
+            std::move(options), model_.plan(), *state_, *stream_);
+      }
     }
   }
 
@@ -98,23 +198,45 @@ class Replica {
         RETURN_IF_ERROR(
             Step(epoch, at, std::min(kGlobalBatch, kExamples - at)));
         ASSIGN_OR_RETURN(const int64_t number,
-                         strategy_->EndStep(v1::Progress()));
+                         strategy_->EndStep(v1::Progress(), false));
         EXPECT_EQ(number, step + 1);
       }
     }
     return absl::OkStatus();
   }
 
-  // What it computes with.
+  // What it computes with, in the order of the model whatever the plan.
   Variables Result() {
-    Variables result;
-    variables_.VisitTensors([&](const Part&, int slot, auto values) {
-      if (slot < 0) result.insert(result.end(), values.begin(), values.end());
+    std::vector<Part> parts(model_.plan().parts().begin(),
+                            model_.plan().parts().end());
+    std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+      return std::tie(a.variable, a.begin) < std::tie(b.variable, b.begin);
     });
+    Variables result;
+    for (const Part& part : parts) {
+      if (state_->type() == DataType::kFloat64) {
+        Append<double>(part, result);
+      } else {
+        Append<float>(part, result);
+      }
+    }
     return result;
   }
 
  private:
+  void MakeVariables() {
+    variables_.emplace(model_.plan(), *optimizer_, *state_);
+    FillFromSeed(/*seed=*/7, model_.graph().variables, *variables_);
+  }
+
+  template <typename T>
+  void Append(const Part& part, Variables& result) {
+    const auto* values =
+        reinterpret_cast<const T*>(state_->host_variables(part.bucket).data());
+    values += part.bucket_offset;
+    result.insert(result.end(), values, values + part.count);
+  }
+
   template <typename T>
   void Store(const std::vector<double>& numbers) {
     features_.resize(numbers.size() * sizeof(T));
@@ -153,7 +275,7 @@ class Replica {
   }
 
   absl::Status TrainOnNothing() {
-    const int buckets = static_cast<int>(job_.model.plan().buckets().size());
+    const int buckets = static_cast<int>(model_.plan().buckets().size());
     for (int bucket = 0; bucket < buckets; ++bucket) {
       const auto gradients = state_->host_gradients(bucket);
       std::memset(gradients.data(), 0, gradients.size());
@@ -162,12 +284,13 @@ class Replica {
     return absl::OkStatus();
   }
 
-  const Job job_;
+  const ModelUnderTest& model_;
+  const std::unique_ptr<const Optimizer> optimizer_;
   const std::unique_ptr<Device> device_;
   const std::unique_ptr<Stream> stream_;
   const std::unique_ptr<ModelState> state_;
   ProgramCache programs_;
-  LocalVariables variables_;
+  std::optional<LocalVariables> variables_;
   const std::unique_ptr<Transport> transport_;
   std::unique_ptr<Strategy> strategy_;
   PhaseData slice_;
@@ -179,11 +302,18 @@ class Replica {
 std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
                                      int count) {
   MemoryGroup group(count, kTimeout);
+  const bool is_served = kind == StrategyKind::kParameterServer;
+  std::optional<Servers> servers;
+  if (is_served) servers.emplace(job, count);
+  const ModelUnderTest& model =
+      is_served ? job.models.served : job.models.local;
   std::vector<std::unique_ptr<Replica>> replicas;
   for (int rank = 0; rank < count; ++rank) {
     replicas.push_back(
-        std::make_unique<Replica>(job, group.MakeTransport(rank)));
-    replicas[rank]->MakeStrategy(kind, *replicas.front());
+        std::make_unique<Replica>(job, model, group.MakeTransport(rank)));
+    replicas[rank]->MakeStrategy(
+        kind, *replicas.front(),
+        is_served ? servers->members() : std::vector<v1::Member>());
   }
   std::vector<std::thread> threads;
   for (const auto& replica : replicas) {
@@ -208,25 +338,18 @@ double RelativeDistance(const Variables& a, const Variables& b) {
   return std::sqrt(distance / norm);
 }
 
-std::unique_ptr<const Optimizer> MakeOptimizerOf(const char* name) {
-  v1::KerasObject object;
-  object.set_class_name(name);
-  return *MakeOptimizer(object);
-}
-
 class StrategiesTest
     : public ::testing::TestWithParam<std::tuple<StrategyKind, int>> {
  protected:
   StrategiesTest()
-      : model_({Yaml("[Input: {shape: [6, 6, 1]},"
-                     " Conv2D: {filters: 4, kernel_size: 3, activation: relu,"
-                     " kernel_regularizer: {L2: {l2: 0.01}}}, Flatten: {},"
-                     " Dropout: {rate: 0.3},"
-                     " Dense: {units: 8, activation: tanh,"
-                     " kernel_regularizer: {L2: {l2: 0.02}}},"
-                     " Dense: {units: 5}]"),
-                Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}")}) {
-  }
+      : models_(
+            "[Input: {shape: [6, 6, 1]},"
+            " Conv2D: {filters: 4, kernel_size: 3, activation: relu,"
+            " kernel_regularizer: {L2: {l2: 0.01}}}, Flatten: {},"
+            " Dropout: {rate: 0.3},"
+            " Dense: {units: 8, activation: tanh,"
+            " kernel_regularizer: {L2: {l2: 0.02}}},"
+            " Dense: {units: 5}]") {}
 
   static const DeviceUnderTest& DeviceNamed(const std::string& name) {
     const auto& devices = DevicesUnderTest();
@@ -236,10 +359,9 @@ class StrategiesTest
   }
 
   // How far replicas end from a single process.
-  static void ExpectNear(const ModelUnderTest& model, const char* device,
-                         const char* optimizer_name, double tolerance) {
-    const auto optimizer = MakeOptimizerOf(optimizer_name);
-    const Job job = {model, *optimizer, DeviceNamed(device)};
+  static void ExpectNear(const Models& models, const char* device,
+                         const char* optimizer, double tolerance) {
+    const Job job = {models, optimizer, DeviceNamed(device)};
     const auto [kind, count] = GetParam();
     const Variables alone =
         TrainReplicas(job, StrategyKind::kAllReduce, 1).front();
@@ -252,37 +374,60 @@ class StrategiesTest
         << "a repeat differs";
   }
 
-  const ModelUnderTest model_;
+  const Models models_;
 };
 
 TEST_P(StrategiesTest, SgdEndsWhereASingleProcessDoes) {
-  ExpectNear(model_, "cpu", "SGD", 1e-5);
+  ExpectNear(models_, "cpu", "SGD", 1e-5);
 }
 
 TEST_P(StrategiesTest, AdamInFloat64EndsWhereASingleProcessDoes) {
-  ExpectNear(model_, "reference_float64", "Adam", 1e-9);
+  ExpectNear(models_, "reference_float64", "Adam", 1e-9);
+}
+
+// A bound that each step reaches.
+TEST_P(StrategiesTest, ClippedByNormEndsWhereASingleProcessDoes) {
+  ExpectNear(models_, "reference_float64", "{Adam: {clipnorm: 0.1}}", 1e-9);
+}
+
+TEST_P(StrategiesTest, ClippedByTheGlobalNormEndsWhereASingleProcessDoes) {
+  ExpectNear(models_, "reference_float64",
+             "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}", 1e-9);
+}
+
+TEST_P(StrategiesTest, ClippedByValueEndsWhereASingleProcessDoes) {
+  ExpectNear(models_, "reference_float64", "{SGD: {clipvalue: 0.01}}", 1e-9);
 }
 
 // A kernel that fills a bucket becomes final before its bias, which belongs to
 // the bucket before; a replica without examples has no such order.
 TEST_P(StrategiesTest, BucketsMeetInTheSameOrder) {
-  const ModelUnderTest model(
-      {Yaml(
-           "[Input: {shape: [1100]}, Dense: {units: 1000}, Dense: {units: 5}]"),
-       Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}")});
-  ASSERT_EQ(model.plan().buckets().size(), 2u);
-  ExpectNear(model, "cpu", "SGD", 1e-5);
+  const Models models(
+      "[Input: {shape: [1100]}, Dense: {units: 1000}, Dense: {units: 5}]");
+  ASSERT_EQ(models.local.plan().buckets().size(), 2u);
+  ExpectNear(models, "cpu", "SGD", 1e-5);
+}
+
+std::string NameOf(StrategyKind kind) {
+  switch (kind) {
+    case StrategyKind::kAllReduce:
+      return "AllReduce";
+    case StrategyKind::kCentralStorage:
+      return "CentralStorage";
+    case StrategyKind::kParameterServer:
+      return "ParameterServer";
+  }
+  return "";
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Replicas, StrategiesTest,
     ::testing::Combine(::testing::Values(StrategyKind::kAllReduce,
-                                         StrategyKind::kCentralStorage),
+                                         StrategyKind::kCentralStorage,
+                                         StrategyKind::kParameterServer),
                        ::testing::Values(2, 3, 5)),
     [](const auto& info) {
-      return absl::StrCat(std::get<0>(info.param) == StrategyKind::kAllReduce
-                              ? "AllReduce"
-                              : "CentralStorage",
+      return absl::StrCat(NameOf(std::get<0>(info.param)),
                           std::get<1>(info.param));
     });
 

@@ -74,6 +74,36 @@ def optimizers():
     ]
 
 
+def clipping_case(config):
+    """Two gradients as they are after clipping: a step of SGD from zeros."""
+    gradients = [
+        np.array([0.3, -2.0, 5.0, 0.0], np.float32),
+        np.array([-0.1, 0.7], np.float32),
+    ]
+    optimizer = keras.optimizers.SGD(learning_rate=1.0, **config)
+    variables = [keras.Variable(np.zeros_like(g)) for g in gradients]
+    optimizer.build(variables)
+    optimizer.apply_gradients(
+        [(keras.ops.convert_to_tensor(g), v) for g, v in zip(gradients, variables)]
+    )
+    return {
+        "config": config,
+        "gradients": [numbers(g) for g in gradients],
+        "clipped": [numbers(-v.numpy()) for v in variables],
+    }
+
+
+def clipping():
+    return [
+        clipping_case({}),
+        clipping_case({"clipvalue": 0.5}),
+        clipping_case({"clipnorm": 1.5}),
+        clipping_case({"clipnorm": 0.25}),
+        clipping_case({"global_clipnorm": 2.0}),
+        clipping_case({"global_clipnorm": 20.0}),
+    ]
+
+
 # --- Models -------------------------------------------------------------------
 
 
@@ -375,6 +405,7 @@ def main():
     expected = {
         "keras_version": KERAS_VERSION,
         "optimizers": optimizers(),
+        "clipping": clipping(),
         "initializers": initializers(),
         "models": [
             *layer_cases(),

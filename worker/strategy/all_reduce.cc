@@ -31,6 +31,7 @@ AllReduceStrategy::AllReduceStrategy(AllReduceOptions options,
       state_(state),
       stream_(stream),
       collectives_(transport),
+      clipper_(options_.clipping, plan, state),
       waiting_(absl::StrCat("the all-reduce of ", transport.world_size(),
                             " replicas")),
       is_ready_(plan.buckets().size()),
@@ -82,7 +83,7 @@ absl::Status AllReduceStrategy::GradientsReady(int bucket) {
 }
 
 absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
-    const v1::Progress& /*progress*/) {
+    const v1::Progress& /*progress*/, bool /*ends_lease*/) {
   options_.on_waiting(waiting_);
   const size_t last = is_ready_.size() - 1;
   CHECK(next_bucket_ == last && is_ready_[last]) << "gradients are missing";
@@ -91,6 +92,7 @@ absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
   RETURN_IF_ERROR(AwaitReducer());
   RETURN_IF_ERROR(Reduce(static_cast<int>(last)));
   options_.on_waiting("");
+  if (clipper_.is_active()) clipper_.ClipAll();
   for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
     variables_.Apply(static_cast<int>(bucket), 0, plan_.buckets()[bucket].count,
                      state_);

@@ -26,6 +26,7 @@
 #include "common/base/mutex.h"
 #include "common/sharding/shard_plan.h"
 #include "worker/collective/collectives.h"
+#include "worker/strategy/gradient_clipper.h"
 #include "worker/strategy/local_variables.h"
 #include "worker/strategy/strategy.h"
 
@@ -34,6 +35,8 @@ namespace paceline {
 struct AllReduceOptions {
   // How gradients travel.
   WireType wire = WireType::kNative;
+  // What the sums are clipped by before the update.
+  Clipping clipping;
   // Told what the strategy waits for, and "" when it no longer does.
   std::function<void(const std::string&)> on_waiting;
 };
@@ -54,7 +57,8 @@ class AllReduceStrategy : public Strategy {
 
   absl::Status PullVariables() override;
   absl::Status GradientsReady(int bucket) override;
-  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
+                                  bool ends_lease) override;
 
  private:
   // On the reducer thread.
@@ -70,6 +74,7 @@ class AllReduceStrategy : public Strategy {
   Stream& stream_;
   // Of the reducer while it has work, else of the trainer.
   Collectives collectives_;
+  GradientClipper clipper_;
   const std::string waiting_;
 
   // By bucket, whether its gradients are final in this step; and the first

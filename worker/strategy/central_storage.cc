@@ -7,17 +7,26 @@
 #include "common/base/status_macros.h"
 
 namespace paceline {
+namespace {
+
+template <typename T>
+absl::Span<T> As(absl::Span<std::byte> bytes) {
+  return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+}  // namespace
 
 CentralStorageStrategy::CentralStorageStrategy(
-    std::function<void(const std::string&)> on_waiting, Transport& transport,
-    const ShardPlan& plan, LocalVariables& central, ModelState& state,
-    Stream& stream)
+    std::function<void(const std::string&)> on_waiting,
+    const Clipping& clipping, Transport& transport, const ShardPlan& plan,
+    LocalVariables& central, ModelState& state, Stream& stream)
     : on_waiting_(std::move(on_waiting)),
       plan_(plan),
       central_(central),
       state_(state),
       stream_(stream),
       collectives_(transport),
+      clipper_(clipping, plan, state),
       waiting_(absl::StrCat("the gradients of ", transport.world_size(),
                             " replicas")) {}
 
@@ -39,13 +48,16 @@ absl::Status CentralStorageStrategy::GradientsReady(int /*bucket*/) {
 }
 
 absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
-    const v1::Progress& /*progress*/) {
+    const v1::Progress& /*progress*/, bool /*ends_lease*/) {
   on_waiting_(waiting_);
-  for (size_t b = 0; b < plan_.buckets().size(); ++b) {
-    const int bucket = static_cast<int>(b);
-    RETURN_IF_ERROR(state_.type() == DataType::kFloat64
-                        ? Update<double>(bucket)
-                        : Update<float>(bucket));
+  const int bucket_count = static_cast<int>(plan_.buckets().size());
+  for (int bucket = 0; bucket < bucket_count; ++bucket) {
+    RETURN_IF_ERROR(Reduce(bucket));
+  }
+  if (clipper_.is_active()) RETURN_IF_ERROR(Clip());
+  for (int bucket = 0; bucket < bucket_count; ++bucket) {
+    const Chunk own = OwnPart(bucket);
+    central_.Apply(bucket, own.begin, own.size, state_);
   }
   const int64_t step = central_.iterations() + 1;
   // Until all parts are updated. That all have copied them is known before the
@@ -57,15 +69,35 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
   return step;
 }
 
-template <typename T>
-absl::Status CentralStorageStrategy::Update(int bucket) {
+absl::Status CentralStorageStrategy::Reduce(int bucket) {
   const absl::Span<std::byte> bytes = state_.host_gradients(bucket);
-  const absl::Span<T> gradients(reinterpret_cast<T*>(bytes.data()),
-                                bytes.size() / sizeof(T));
-  RETURN_IF_ERROR(collectives_.ReduceScatter(gradients, ReduceOp::kSum));
-  const Chunk own = ChunkOf(static_cast<int64_t>(gradients.size()),
-                            collectives_.rank(), collectives_.world_size());
-  central_.Apply(bucket, own.begin, own.size, state_);
+  if (state_.type() == DataType::kFloat64) {
+    return collectives_.ReduceScatter(As<double>(bytes), ReduceOp::kSum);
+  }
+  return collectives_.ReduceScatter(As<float>(bytes), ReduceOp::kSum);
+}
+
+Chunk CentralStorageStrategy::OwnPart(int bucket) const {
+  return ChunkOf(plan_.buckets()[bucket].count, collectives_.rank(),
+                 collectives_.world_size());
+}
+
+absl::Status CentralStorageStrategy::Clip() {
+  const int bucket_count = static_cast<int>(plan_.buckets().size());
+  clipper_.BeginNorms();
+  if (clipper_.needs_norms()) {
+    for (int bucket = 0; bucket < bucket_count; ++bucket) {
+      const Chunk own = OwnPart(bucket);
+      clipper_.AddNorms(bucket, own.begin, own.size);
+    }
+    RETURN_IF_ERROR(
+        collectives_.AllReduce(clipper_.squared_norms(), ReduceOp::kSum));
+  }
+  clipper_.EndNorms();
+  for (int bucket = 0; bucket < bucket_count; ++bucket) {
+    const Chunk own = OwnPart(bucket);
+    clipper_.Clip(bucket, own.begin, own.size);
+  }
   return absl::OkStatus();
 }
 

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "common/sharding/shard_plan.h"
 #include "worker/collective/collectives.h"
+#include "worker/strategy/gradient_clipper.h"
 #include "worker/strategy/local_variables.h"
 #include "worker/strategy/strategy.h"
 
@@ -22,20 +23,26 @@ namespace paceline {
 
 class CentralStorageStrategy : public Strategy {
  public:
-  // `central` belongs to all replicas, and lies in the state of that of rank 0.
-  // `state` is this replica's. The references outlive the strategy.
+  // `clipping` is of the sums, before the update. `central` belongs to all
+  // replicas, and lies in the state of that of rank 0. `state` is this
+  // replica's. The references outlive the strategy.
   CentralStorageStrategy(std::function<void(const std::string&)> on_waiting,
-                         Transport& transport, const ShardPlan& plan,
-                         LocalVariables& central, ModelState& state,
-                         Stream& stream);
+                         const Clipping& clipping, Transport& transport,
+                         const ShardPlan& plan, LocalVariables& central,
+                         ModelState& state, Stream& stream);
 
   absl::Status PullVariables() override;
   absl::Status GradientsReady(int bucket) override;
-  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
+                                  bool ends_lease) override;
 
  private:
-  template <typename T>
-  absl::Status Update(int bucket);
+  // Adds up this replica's part of a bucket.
+  absl::Status Reduce(int bucket);
+  // Exchanges the norms of the parts and clips this replica's.
+  absl::Status Clip();
+  // This replica's part of a bucket.
+  Chunk OwnPart(int bucket) const;
 
   const std::function<void(const std::string&)> on_waiting_;
   const ShardPlan& plan_;
@@ -43,6 +50,7 @@ class CentralStorageStrategy : public Strategy {
   ModelState& state_;
   Stream& stream_;
   Collectives collectives_;
+  GradientClipper clipper_;
   const std::string waiting_;
 };
 

@@ -11,12 +11,17 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
+#include "common/limits.h"
 
 namespace paceline {
 namespace {
 
 // Between two attempts to reach a shard.
 constexpr absl::Duration kRetryPause = absl::Milliseconds(50);
+// How long a server may be unavailable where calls have no deadline by which it
+// must answer. With the time in which gRPC notices, less than a job's failure
+// may take.
+constexpr absl::Duration kUnavailable = absl::Seconds(3);
 
 }  // namespace
 
@@ -29,7 +34,8 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
       state_(state),
       stream_(stream),
       element_size_(SizeOf(state.type())),
-      calls_(plan.shard_count()) {
+      calls_(plan.shard_count()),
+      clipper_(options_.clipping, plan, state) {
   CHECK_EQ(options_.servers.size(), static_cast<size_t>(plan.shard_count()));
   const v1::DataType type = state.type() == DataType::kFloat64
                                 ? v1::DATA_TYPE_FLOAT64
@@ -40,12 +46,14 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
     const v1::Member& server = options_.servers[index];
     Shard& shard = shards_.emplace_back();
     shard.index = index;
-    shard.client = std::make_unique<PsClient>(absl::StrCat("ps-", index),
-                                              server.address());
+    shard.client =
+        std::make_unique<PsClient>(absl::StrCat("ps-", index), server.address(),
+                                   /*fail_fast=*/waits_for_others());
     shard.pull_request.set_ps_incarnation(server.incarnation());
     shard.push_request.set_ps_incarnation(server.incarnation());
     *shard.push_request.mutable_worker() = options_.worker;
     shard.push_request.set_pull(true);
+    shard.apply_request.set_ps_incarnation(server.incarnation());
     for (const Block& block : plan.blocks(index)) {
       v1::Block* gradients = shard.push_request.add_gradients();
       gradients->set_index(block.index);
@@ -56,18 +64,35 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
   const std::string callees = absl::StrJoin(descriptions, ", ");
   waiting_for_push_ = absl::StrCat("Push to ", callees);
   waiting_for_pull_ = absl::StrCat("Pull to ", callees);
+  waiting_for_apply_ = absl::StrCat("Apply to ", callees);
 }
 
 ParameterServerStrategy::~ParameterServerStrategy() = default;
 
 absl::Status ParameterServerStrategy::PullVariables() {
-  options_.on_waiting(waiting_for_pull_);
+  for (Shard& shard : shards_) shard.pull_request.clear_joins();
+  return Pull();
+}
+
+absl::Status ParameterServerStrategy::BeginLease() {
+  if (options_.consistency != v1::CONSISTENCY_BOUNDED) return absl::OkStatus();
+  for (Shard& shard : shards_) {
+    *shard.pull_request.mutable_joins() = options_.worker;
+  }
+  RETURN_IF_ERROR(Pull());
+  for (const Shard& shard : shards_) {
+    clock_ = std::max(clock_, shard.pull_response.clock());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParameterServerStrategy::Pull() {
   RETURN_IF_ERROR(
-      CallAll([](Shard& shard, absl::Duration timeout, CallDone done) {
-        shard.client->Pull(shard.pull_request, &shard.pull_response, timeout,
-                           std::move(done));
-      }));
-  options_.on_waiting("");
+      CallAll(waiting_for_pull_,
+              [](Shard& shard, absl::Duration timeout, CallDone done) {
+                shard.client->Pull(shard.pull_request, &shard.pull_response,
+                                   timeout, std::move(done));
+              }));
   for (Shard& shard : shards_) {
     RETURN_IF_ERROR(TakeVariables(shard, shard.pull_response.variables()));
   }
@@ -75,6 +100,12 @@ absl::Status ParameterServerStrategy::PullVariables() {
 }
 
 absl::Status ParameterServerStrategy::GradientsReady(int bucket) {
+  // What is clipped leaves when all gradients are there.
+  if (!clips_own_gradients()) FillGradients(bucket);
+  return absl::OkStatus();
+}
+
+void ParameterServerStrategy::FillGradients(int bucket) {
   const absl::Span<const std::byte> gradients = state_.host_gradients(bucket);
   for (Shard& shard : shards_) {
     for (const Block& block : plan_.blocks(shard.index)) {
@@ -87,57 +118,122 @@ absl::Status ParameterServerStrategy::GradientsReady(int bucket) {
           ->assign(reinterpret_cast<const char*>(part.data()), part.size());
     }
   }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
-    const v1::Progress& progress) {
-  ++sequence_;
-  for (Shard& shard : shards_) {
-    *shard.push_request.mutable_progress() = progress;
-    shard.push_request.mutable_progress()->set_sequence(sequence_);
+    const v1::Progress& progress, bool ends_lease) {
+  if (clips_own_gradients()) {
+    clipper_.ClipAll();
+    for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
+      FillGradients(static_cast<int>(bucket));
+    }
   }
-  options_.on_waiting(waiting_for_push_);
-  RETURN_IF_ERROR(
-      CallAll([](Shard& shard, absl::Duration timeout, CallDone done) {
-        shard.client->Push(shard.push_request, &shard.push_response, timeout,
-                           std::move(done));
-      }));
-  options_.on_waiting("");
+  RETURN_IF_ERROR(Push(progress, ends_lease));
   uint64_t step = 0;
-  for (Shard& shard : shards_) {
-    RETURN_IF_ERROR(TakeVariables(shard, shard.push_response.variables()));
+  for (const Shard& shard : shards_) {
     step = std::max(step, shard.push_response.step());
+  }
+  if (shards_.front().push_response.squared_norms().empty()) {
+    for (Shard& shard : shards_) {
+      RETURN_IF_ERROR(TakeVariables(shard, shard.push_response.variables()));
+    }
+  } else {
+    RETURN_IF_ERROR(Apply());
   }
   RETURN_IF_ERROR(UploadAll(plan_, state_, stream_));
   return static_cast<int64_t>(step);
 }
 
-template <typename Start>
-absl::Status ParameterServerStrategy::CallAll(Start start) {
-  const absl::Time deadline = MonotonicNow() + options_.timeout;
+absl::Status ParameterServerStrategy::Push(const v1::Progress& progress,
+                                           bool ends_lease) {
+  ++sequence_;
+  ++clock_;
   for (Shard& shard : shards_) {
-    start(shard, options_.timeout, calls_.Open(shard.index));
+    *shard.push_request.mutable_progress() = progress;
+    shard.push_request.mutable_progress()->set_sequence(sequence_);
+    if (options_.consistency != v1::CONSISTENCY_BOUNDED) continue;
+    shard.push_request.mutable_pace()->set_clock(clock_);
+    shard.push_request.mutable_pace()->set_pauses(ends_lease);
   }
+  return CallAll(waiting_for_push_,
+                 [](Shard& shard, absl::Duration timeout, CallDone done) {
+                   shard.client->Push(shard.push_request, &shard.push_response,
+                                      timeout, std::move(done));
+                 });
+}
+
+absl::Status ParameterServerStrategy::Apply() {
+  // In the order of shards, so all workers have the same sums to the bit.
+  const int count = shards_.front().push_response.squared_norms_size();
+  std::vector<double> norms(count);
+  for (const Shard& shard : shards_) {
+    const auto& part = shard.push_response.squared_norms();
+    if (part.size() != count) {
+      return absl::InternalError(
+          absl::StrCat(shard.client->description(), " sent squared norms of ",
+                       part.size(), " variables, others of ", count));
+    }
+    for (int variable = 0; variable < count; ++variable) {
+      norms[variable] += part[variable];
+    }
+  }
+  for (Shard& shard : shards_) {
+    shard.apply_request.set_step(shard.push_response.step());
+    shard.apply_request.mutable_squared_norms()->Assign(norms.begin(),
+                                                        norms.end());
+  }
+  RETURN_IF_ERROR(
+      CallAll(waiting_for_apply_,
+              [](Shard& shard, absl::Duration timeout, CallDone done) {
+                shard.client->Apply(shard.apply_request, &shard.apply_response,
+                                    timeout, std::move(done));
+              }));
+  for (Shard& shard : shards_) {
+    RETURN_IF_ERROR(TakeVariables(shard, shard.apply_response.variables()));
+  }
+  return absl::OkStatus();
+}
+
+template <typename Start>
+absl::Status ParameterServerStrategy::CallAll(const std::string& what,
+                                              Start start) {
+  // Whoever waits for other workers relies on the leader, which tells a step
+  // that takes long from one that is stuck.
+  const absl::Duration timeout =
+      waits_for_others() ? limits::kCollectiveTimeout : options_.timeout;
+  absl::Time deadline = MonotonicNow() + timeout;
+  options_.on_waiting(what);
+  for (Shard& shard : shards_) {
+    start(shard, timeout, calls_.Open(shard.index));
+  }
+  bool was_unavailable = false;
   while (true) {
     calls_.Wait();
     bool again = false;
     for (Shard& shard : shards_) {
       const absl::Status& status = calls_.status(shard.index);
       if (status.ok()) continue;
-      if (!absl::IsUnavailable(status) || MonotonicNow() >= deadline) {
-        return status;
+      if (!absl::IsUnavailable(status)) return status;
+      if (waits_for_others() && !was_unavailable) {
+        deadline = MonotonicNow() + kUnavailable;
       }
+      was_unavailable = true;
+      if (MonotonicNow() >= deadline) return status;
       again = true;
     }
-    if (!again) return absl::OkStatus();
+    if (!again) break;
     absl::SleepFor(kRetryPause);
     for (Shard& shard : shards_) {
       if (calls_.status(shard.index).ok()) continue;
-      start(shard, std::max(deadline - MonotonicNow(), kRetryPause),
+      start(shard,
+            waits_for_others()
+                ? timeout
+                : std::max(deadline - MonotonicNow(), kRetryPause),
             calls_.Open(shard.index));
     }
   }
+  options_.on_waiting("");
+  return absl::OkStatus();
 }
 
 absl::Status ParameterServerStrategy::TakeVariables(

@@ -4,6 +4,10 @@
 // answer their variables: one round trip, to all shards at once. A push that
 // breaks off is repeated under the same sequence number, which a shard applies
 // at most once.
+//
+// Clipping: asynchronously, each worker clips its own gradients before it
+// pushes them. Synchronously the shards clip the sum; if by norms, the answers
+// carry what each shard has of them, and a second round trip brings the totals.
 #ifndef PACELINE_WORKER_STRATEGY_PARAMETER_SERVER_H_
 #define PACELINE_WORKER_STRATEGY_PARAMETER_SERVER_H_
 
@@ -19,6 +23,7 @@
 #include "common/sharding/shard_plan.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "paceline/v1/ps.pb.h"
+#include "worker/strategy/gradient_clipper.h"
 #include "worker/strategy/strategy.h"
 
 namespace paceline {
@@ -27,8 +32,11 @@ struct ParameterServerOptions {
   v1::WorkerId worker;
   // By index.
   std::vector<v1::Member> servers;
-  // For a step's pushes, repeats included.
+  // For the answer of a server that waits for nobody, repeats included.
   absl::Duration timeout;
+  // Whether pushes wait for those of other workers.
+  v1::Consistency consistency = v1::CONSISTENCY_ASYNC;
+  Clipping clipping;
   // Told what the strategy waits for, and "" when it no longer does.
   std::function<void(const std::string&)> on_waiting;
 };
@@ -41,8 +49,10 @@ class ParameterServerStrategy : public Strategy {
   ~ParameterServerStrategy() override;
 
   absl::Status PullVariables() override;
+  absl::Status BeginLease() override;
   absl::Status GradientsReady(int bucket) override;
-  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
+                                  bool ends_lease) override;
 
  private:
   // What goes to and comes from one shard; reused from step to step.
@@ -53,12 +63,27 @@ class ParameterServerStrategy : public Strategy {
     v1::PullResponse pull_response;
     v1::PushRequest push_request;
     v1::PushResponse push_response;
+    v1::ApplyRequest apply_request;
+    v1::ApplyResponse apply_response;
   };
 
+  bool waits_for_others() const {
+    return options_.consistency != v1::CONSISTENCY_ASYNC;
+  }
+  bool clips_own_gradients() const {
+    return clipper_.is_active() && options_.consistency != v1::CONSISTENCY_SYNC;
+  }
+  absl::Status Pull();
+  void FillGradients(int bucket);
+  absl::Status Push(const v1::Progress& progress, bool ends_lease);
+  // Has the sum of the step applied, clipped by the norms the shards gave.
+  absl::Status Apply();
+
   // Calls `start(shard, timeout, done)` on all shards at once, and again on
-  // those that were unavailable, until the timeout.
+  // those that were unavailable, until they were so for too long. `what` is for
+  // people.
   template <typename Start>
-  absl::Status CallAll(Start start);
+  absl::Status CallAll(const std::string& what, Start start);
   // Takes over the variables that a shard sent.
   absl::Status TakeVariables(
       Shard& shard,
@@ -72,10 +97,14 @@ class ParameterServerStrategy : public Strategy {
   // Those that hold blocks.
   std::vector<Shard> shards_;
   CallGroup calls_;
+  GradientClipper clipper_;
   // What the task waits for, by call.
   std::string waiting_for_push_;
   std::string waiting_for_pull_;
+  std::string waiting_for_apply_;
   uint64_t sequence_ = 0;
+  // Of bounded staleness.
+  uint64_t clock_ = 0;
 };
 
 }  // namespace paceline

@@ -3,10 +3,11 @@
 // The trainer hands over buckets as backward's sections end, and gets variables
 // back; it knows nothing of rings or servers:
 //
-//   strategy.PullVariables()            variables are current
+//   strategy.PullVariables()              variables are current
+//   strategy.BeginLease()
 //   for each section …
-//     strategy.GradientsReady(bucket)   may start to send, does not wait
-//   strategy.EndStep(progress)          variables are those of the next step
+//     strategy.GradientsReady(bucket)     may start to send, does not wait
+//   strategy.EndStep(progress, is_last)   variables are those of the next step
 #ifndef PACELINE_WORKER_STRATEGY_STRATEGY_H_
 #define PACELINE_WORKER_STRATEGY_STRATEGY_H_
 
@@ -32,6 +33,10 @@ class Strategy {
   // before an evaluation.
   virtual absl::Status PullVariables() = 0;
 
+  // Steps of training follow, the last of them with `ends_lease`: until then
+  // others may wait for this worker's.
+  virtual absl::Status BeginLease() { return absl::OkStatus(); }
+
   // The gradients of a bucket are final in host memory. Does not wait.
   virtual absl::Status GradientsReady(int bucket) = 0;
 
@@ -39,7 +44,8 @@ class Strategy {
   // and the variables of the next step are on the device. `progress` is how far
   // the worker is with its leases once this step counts, without a sequence.
   // Returns the number of the step at the strategy, from 1.
-  virtual absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) = 0;
+  virtual absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
+                                          bool ends_lease) = 0;
 };
 
 // Brings the host's variables of all buckets to the device.

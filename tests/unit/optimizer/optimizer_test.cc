@@ -66,6 +66,12 @@ class Variable {
   std::vector<absl::Span<T>> slot_spans_;
 };
 
+nlohmann::ordered_json KerasExpected() {
+  std::ifstream file(PACELINE_SOURCE_DIR "/tests/interop/keras_expected.json");
+  EXPECT_TRUE(file.good());
+  return nlohmann::ordered_json::parse(file);
+}
+
 // Runs a case of tests/interop/keras_expected.json. Keras computes in float32,
 // 1 - beta^t included.
 template <typename T>
@@ -85,10 +91,50 @@ void ExpectLikeKeras(const nlohmann::ordered_json& example) {
   }
 }
 
+template <typename T>
+void ExpectClippedLikeKeras(const nlohmann::ordered_json& example) {
+  const Clipping clipping = Make("SGD", example["config"])->clipping;
+  EXPECT_EQ(clipping.is_active(), !example["config"].empty());
+  std::vector<std::vector<T>> gradients = example["gradients"];
+  std::vector<double> norms;
+  for (const std::vector<T>& each : gradients) {
+    norms.push_back(SquaredNorm(absl::MakeConstSpan(each)));
+  }
+  clipping.ToFactors(absl::MakeSpan(norms));
+  for (size_t variable = 0; variable < gradients.size(); ++variable) {
+    std::vector<T>& clipped = gradients[variable];
+    clipping.Clip(norms[variable], absl::MakeSpan(clipped));
+    const std::vector<double> expected = example["clipped"][variable];
+    ASSERT_EQ(clipped.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(clipped[i], expected[i], 1e-6) << example["config"];
+    }
+  }
+}
+
+TEST(ClippingTest, ClipsLikeKeras) {
+  const nlohmann::ordered_json expected = KerasExpected();
+  ASSERT_GE(expected["clipping"].size(), 6u);
+  for (const auto& example : expected["clipping"]) {
+    ExpectClippedLikeKeras<float>(example);
+    ExpectClippedLikeKeras<double>(example);
+  }
+}
+
+TEST(ClippingTest, BoundsExcludeEachOther) {
+  const absl::Status status =
+      MakeOptimizer(Object("Adam", {{"clipnorm", 1}, {"clipvalue", 1}}))
+          .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("optimizer.clipvalue: excludes clipnorm"));
+  EXPECT_TRUE(
+      MakeOptimizer(Object("Adam", {{"clipnorm", nullptr}, {"clipvalue", 1}}))
+          .ok());
+}
+
 TEST(OptimizerTest, UpdatesLikeKeras) {
-  std::ifstream file(PACELINE_SOURCE_DIR "/tests/interop/keras_expected.json");
-  ASSERT_TRUE(file.good());
-  const auto expected = nlohmann::ordered_json::parse(file);
+  const nlohmann::ordered_json expected = KerasExpected();
   int compared = 0;
   for (const nlohmann::ordered_json& example : expected["optimizers"]) {
     if (example["config"].contains("weight_decay")) continue;
@@ -213,10 +259,10 @@ TEST(OptimizerTest, RefusesWhatItCannotDo) {
        "optimizer.weight_decay",
        "not supported yet"},
       {"SGD",
-       {{"clipnorm", 1.0}},
-       Code::kUnimplemented,
+       {{"clipnorm", 0.0}},
+       Code::kInvalidArgument,
        "optimizer.clipnorm",
-       "not supported yet"},
+       "must be above 0"},
       {"SGD",
        {{"use_ema", true}},
        Code::kUnimplemented,

@@ -1,6 +1,8 @@
 #include "ps_server/aggregator.h"
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -8,7 +10,9 @@
 namespace paceline {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 v1::WorkerId Worker(uint32_t rank, uint64_t incarnation) {
   v1::WorkerId worker;
@@ -26,12 +30,17 @@ v1::Progress Progress(uint64_t sequence) {
   return progress;
 }
 
-// The only decision about a push.
+// What follows from an asynchronous push: it is applied and answered, or only
+// one of these. Returns the first.
 Decision Push(Aggregator& aggregator, const v1::WorkerId& worker,
               uint64_t sequence) {
   const auto decisions = aggregator.HandlePush(9, worker, Progress(sequence));
-  EXPECT_EQ(decisions.size(), 1u);
-  EXPECT_EQ(decisions.front().ticket, 9u);
+  for (const Decision& decision : decisions) EXPECT_EQ(decision.ticket, 9u);
+  EXPECT_EQ(decisions.size(),
+            decisions.front().verdict == Verdict::kApply ? 2u : 1u);
+  EXPECT_EQ(decisions.back().verdict, decisions.size() == 2
+                                          ? Verdict::kAnswer
+                                          : decisions.front().verdict);
   return decisions.front();
 }
 
@@ -40,12 +49,12 @@ TEST(AggregatorTest, AppliesEachPushOnce) {
   const v1::WorkerId worker = Worker(0, 7);
   Decision decision = Push(aggregator, worker, 1);
   EXPECT_EQ(decision.verdict, Verdict::kApply);
-  EXPECT_EQ(decision.iterations, 0);
-  EXPECT_EQ(Push(aggregator, worker, 2).iterations, 1);
+  EXPECT_EQ(decision.step, 0);
+  EXPECT_EQ(Push(aggregator, worker, 2).step, 1);
   for (uint64_t repeat : {1, 2}) {
     decision = Push(aggregator, worker, repeat);
-    EXPECT_EQ(decision.verdict, Verdict::kDuplicate);
-    EXPECT_EQ(decision.iterations, 2);
+    EXPECT_EQ(decision.verdict, Verdict::kAnswer);
+    EXPECT_EQ(decision.step, 2);
   }
   EXPECT_EQ(aggregator.step(), 2);
 }
@@ -55,7 +64,7 @@ TEST(AggregatorTest, CountsWorkersAndIncarnationsApart) {
   EXPECT_EQ(Push(aggregator, Worker(0, 7), 1).verdict, Verdict::kApply);
   EXPECT_EQ(Push(aggregator, Worker(1, 7), 1).verdict, Verdict::kApply);
   EXPECT_EQ(Push(aggregator, Worker(0, 8), 1).verdict, Verdict::kApply);
-  EXPECT_EQ(Push(aggregator, Worker(0, 8), 1).verdict, Verdict::kDuplicate);
+  EXPECT_EQ(Push(aggregator, Worker(0, 8), 1).verdict, Verdict::kAnswer);
   EXPECT_EQ(aggregator.step(), 3);
 }
 
@@ -111,7 +120,7 @@ TEST(AggregatorTest, RemembersWhatItSaved) {
   ASSERT_TRUE(after.ok()) << after.status();
   EXPECT_EQ(after->step(), 2);
   const v1::WorkerId worker = Worker(1, 0xfedcba9876543210);
-  EXPECT_EQ(Push(*after, worker, 5).verdict, Verdict::kDuplicate);
+  EXPECT_EQ(Push(*after, worker, 5).verdict, Verdict::kAnswer);
   EXPECT_EQ(Push(*after, worker, 6).verdict, Verdict::kApply);
   EXPECT_EQ(Push(*after, Worker(0, 7), 2).verdict, Verdict::kRefuse);
   EXPECT_EQ(Push(*after, Worker(2, 9), 1).verdict, Verdict::kRefuse);
@@ -130,6 +139,196 @@ TEST(AggregatorTest, DamagedRecordsAreDataLoss) {
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << key;
     EXPECT_THAT(std::string(status.message()), HasSubstr(key));
   }
+}
+
+// "apply 3", "answer 3": what is decided, by ticket.
+std::vector<std::string> Words(const std::vector<Decision>& decisions) {
+  std::vector<std::string> words;
+  for (const Decision& decision : decisions) {
+    switch (decision.verdict) {
+      case Verdict::kApply:
+        words.push_back("apply " + std::to_string(decision.ticket));
+        break;
+      case Verdict::kAdd:
+        words.push_back("add " + std::to_string(decision.ticket));
+        break;
+      case Verdict::kApplySum:
+        words.emplace_back("apply sum");
+        break;
+      case Verdict::kAnswer:
+        words.push_back("answer " + std::to_string(decision.ticket));
+        break;
+      case Verdict::kRefuse:
+        words.push_back("refuse " + std::to_string(decision.ticket));
+        break;
+    }
+  }
+  return words;
+}
+
+class SynchronousAggregatorTest : public ::testing::Test {
+ protected:
+  static AggregatorOptions Options(bool applies_apart = false) {
+    AggregatorOptions options;
+    options.consistency = v1::CONSISTENCY_SYNC;
+    options.workers = 3;
+    options.applies_apart = applies_apart;
+    return options;
+  }
+  std::vector<std::string> Push(uint32_t rank, uint64_t ticket,
+                                uint64_t sequence) {
+    return Words(aggregator_.HandlePush(ticket, Worker(rank, 7 + rank),
+                                        Progress(sequence)));
+  }
+
+  Aggregator aggregator_ = Aggregator(0, Options());
+};
+
+TEST_F(SynchronousAggregatorTest, SumsUpInTheOrderOfRanks) {
+  EXPECT_THAT(Push(2, 1, 1), IsEmpty());
+  EXPECT_THAT(Push(0, 2, 1), IsEmpty());
+  EXPECT_EQ(aggregator_.step(), 0);
+  EXPECT_THAT(Push(1, 3, 1), ElementsAre("add 2", "add 3", "add 1", "apply sum",
+                                         "answer 2", "answer 3", "answer 1"));
+  EXPECT_EQ(aggregator_.step(), 1);
+  EXPECT_THAT(Push(0, 4, 2), IsEmpty());
+}
+
+TEST_F(SynchronousAggregatorTest, ARepeatTakesThePlaceOfWhatIsHeld) {
+  Push(0, 1, 1);
+  EXPECT_THAT(Push(0, 2, 1), ElementsAre("refuse 1"));
+  Push(1, 3, 1);
+  EXPECT_THAT(Push(2, 4, 1), ElementsAre("add 2", "add 3", "add 4", "apply sum",
+                                         "answer 2", "answer 3", "answer 4"));
+  // One whose answer was lost.
+  EXPECT_THAT(Push(1, 5, 1), ElementsAre("answer 5"));
+  EXPECT_EQ(aggregator_.step(), 1);
+}
+
+TEST_F(SynchronousAggregatorTest, AFencedWorkersPushIsRefused) {
+  Push(0, 1, 1);
+  EXPECT_THAT(Words(aggregator_.Fence(Worker(0, 7)).decisions),
+              ElementsAre("refuse 1"));
+  Push(1, 2, 1);
+  EXPECT_THAT(Push(2, 3, 1), IsEmpty());
+  EXPECT_EQ(aggregator_.step(), 0);
+}
+
+TEST_F(SynchronousAggregatorTest, OthersAreNoPartOfTheStep) {
+  EXPECT_THAT(Push(3, 1, 1), ElementsAre("refuse 1"));
+}
+
+TEST_F(SynchronousAggregatorTest, ASumIsAppliedApartOnce) {
+  aggregator_ = Aggregator(5, Options(/*applies_apart=*/true));
+  EXPECT_EQ(aggregator_.HandleApply(6).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  Push(0, 1, 1);
+  Push(1, 2, 1);
+  const auto decisions = aggregator_.HandlePush(3, Worker(2, 9), Progress(1));
+  EXPECT_THAT(Words(decisions),
+              ElementsAre("add 1", "add 2", "add 3", "answer 1", "answer 2",
+                          "answer 3"));
+  EXPECT_EQ(decisions.back().step, 6);
+  EXPECT_EQ(aggregator_.step(), 5);
+  EXPECT_THAT(Words(*aggregator_.HandleApply(6)), ElementsAre("apply sum"));
+  EXPECT_THAT(*aggregator_.HandleApply(6), IsEmpty());
+  EXPECT_EQ(aggregator_.step(), 6);
+  EXPECT_FALSE(aggregator_.HandleApply(7).ok());
+}
+
+class BoundedAggregatorTest : public ::testing::Test {
+ protected:
+  static AggregatorOptions Options() {
+    AggregatorOptions options;
+    options.consistency = v1::CONSISTENCY_BOUNDED;
+    options.max_staleness = 2;
+    return options;
+  }
+  // The next step of a worker; its ticket is 10 · rank + the step's number.
+  std::vector<std::string> Push(uint32_t rank, bool pauses = false) {
+    v1::Pace pace;
+    pace.set_clock(++clocks_[rank]);
+    pace.set_pauses(pauses);
+    const uint64_t sequence = ++sequences_[rank];
+    return Words(aggregator_.HandlePush(10 * rank + sequence,
+                                        Worker(rank, 7 + rank),
+                                        Progress(sequence), pace));
+  }
+  void Join(uint32_t rank) {
+    const auto clock = aggregator_.Join(Worker(rank, 7 + rank));
+    ASSERT_TRUE(clock.ok()) << clock.status();
+    clocks_[rank] = *clock;
+  }
+
+  Aggregator aggregator_ = Aggregator(0, Options());
+  std::map<uint32_t, uint64_t> clocks_;
+  std::map<uint32_t, uint64_t> sequences_;
+};
+
+TEST_F(BoundedAggregatorTest, TheFastestWaitsForTheSlowest) {
+  Join(1);
+  Join(2);
+  EXPECT_THAT(Push(1), ElementsAre("apply 11", "answer 11"));
+  EXPECT_THAT(Push(1), ElementsAre("apply 12", "answer 12"));
+  // Its gradients count at once; its next step waits.
+  EXPECT_THAT(Push(1), ElementsAre("apply 13"));
+  EXPECT_EQ(aggregator_.step(), 3);
+  EXPECT_THAT(Push(2), ElementsAre("apply 21", "answer 13", "answer 21"));
+  EXPECT_THAT(Push(1), ElementsAre("apply 14"));
+}
+
+TEST_F(BoundedAggregatorTest, NobodyWaitsForOneThatPauses) {
+  Join(1);
+  Join(2);
+  Push(1);
+  Push(1);
+  EXPECT_THAT(Push(1), ElementsAre("apply 13"));
+  EXPECT_THAT(Push(2, /*pauses=*/true),
+              ElementsAre("apply 21", "answer 13", "answer 21"));
+  for (int step = 0; step < 9; ++step) EXPECT_EQ(Push(1).size(), 2u);
+  // It goes on where the slowest of the others is.
+  Join(2);
+  EXPECT_EQ(clocks_[2], 12u);
+  EXPECT_EQ(Push(2).size(), 2u);
+}
+
+// Else one that often ends a lease would run away.
+TEST_F(BoundedAggregatorTest, OneThatPausesWaitsToo) {
+  Join(1);
+  Join(2);
+  Push(1);
+  Push(1);
+  EXPECT_THAT(Push(1, /*pauses=*/true), ElementsAre("apply 13"));
+  EXPECT_THAT(Push(2), ElementsAre("apply 21", "answer 13", "answer 21"));
+}
+
+TEST_F(BoundedAggregatorTest, NobodyWaitsForOneThatIsFenced) {
+  Join(1);
+  Join(2);
+  Join(3);
+  Push(1);
+  Push(1);
+  EXPECT_THAT(Push(1), ElementsAre("apply 13"));
+  EXPECT_THAT(Words(aggregator_.Fence(Worker(2, 9)).decisions), IsEmpty());
+  EXPECT_THAT(Words(aggregator_.Fence(Worker(3, 10)).decisions),
+              ElementsAre("answer 13"));
+  EXPECT_EQ(aggregator_.Join(Worker(3, 10)).status().code(),
+            absl::StatusCode::kAborted);
+}
+
+TEST_F(BoundedAggregatorTest, ARepeatOfWhatIsHeldIsHeldAndNotAppliedAgain) {
+  Join(1);
+  Join(2);
+  Push(1);
+  Push(1);
+  Push(1);
+  v1::Pace pace;
+  pace.set_clock(3);
+  EXPECT_THAT(
+      Words(aggregator_.HandlePush(99, Worker(1, 8), Progress(3), pace)),
+      ElementsAre("refuse 13"));
+  EXPECT_EQ(aggregator_.step(), 3);
+  EXPECT_THAT(Push(2), ElementsAre("apply 21", "answer 99", "answer 21"));
 }
 
 }  // namespace

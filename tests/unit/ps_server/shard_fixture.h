@@ -49,6 +49,19 @@ class ShardTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
+  // A shard that holds a whole job.
+  static std::unique_ptr<Shard> MakeShardOf(const v1::Job& job,
+                                            uint32_t workers) {
+    auto result = std::make_unique<Shard>(kIncarnation, DataType::kFloat32);
+    v1::InitializeRequest request = InitializeRequest(0, 1);
+    *request.mutable_job() = job;
+    request.set_workers(workers);
+    v1::InitializeResponse response;
+    const absl::Status status = result->Initialize(request, response);
+    EXPECT_TRUE(status.ok()) << status;
+    return result;
+  }
+
   static std::unique_ptr<Shard> MakeShard(int shard = 0, int shard_count = 1,
                                           const std::string& restore_path = "",
                                           DataType type = DataType::kFloat32) {

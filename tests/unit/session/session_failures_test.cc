@@ -94,6 +94,18 @@ TEST_F(SessionFailuresTest, StuckWorkerIsTakenForDead) {
   EXPECT_FALSE(session_->ended());
 }
 
+TEST_F(SessionFailuresTest, SynchronousServersNeedEveryWorker) {
+  options_.job.set_consistency(v1::CONSISTENCY_SYNC);
+  Start();
+  // Both get the same lease.
+  EXPECT_EQ(Acquire(kWorker0)->id(), Acquire(kWorker1)->id());
+  session_->TakeActions();
+  Pass(absl::Seconds(9), {kWorker0});
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->task, kWorker0);
+}
+
 TEST_F(SessionFailuresTest, IdleWorkerIsNotStuck) {
   Start();
   v1::HeartbeatRequest same;

@@ -47,6 +47,15 @@ class WorkerVariablesTest : public SessionTest {
     return session_->ReportCheckpoint(request);
   }
 
+  void BeatAtWork(TaskId task, uint64_t activity,
+                  const std::string& waiting_for) {
+    v1::HeartbeatRequest request;
+    *request.mutable_member() = MemberOf(task);
+    request.set_activity(activity);
+    request.set_waiting_for(waiting_for);
+    ASSERT_TRUE(session_->Heartbeat(request, now_).ok());
+  }
+
   std::string MessageOfTheEnd() {
     const auto ended = Take<Ended>();
     return ended ? std::string(ended->status.message()) : "not ended";
@@ -125,21 +134,27 @@ TEST_F(WorkerVariablesTest, ErrorThatNamesAPeerBlamesIt) {
   EXPECT_EQ(ended->task, kWorker1);
 }
 
+TEST_F(WorkerVariablesTest, WhoWaitsForALongStepOfAnotherIsNotStuck) {
+  StartWorkers();
+  ASSERT_TRUE(Acquire(kWorker0));
+  ASSERT_TRUE(Acquire(kWorker1));
+  for (int second = 0; second < 200; ++second) {
+    BeatAtWork(kWorker0, 1, "the all-reduce of 2 replicas");
+    BeatAtWork(kWorker1, 1 + second / 50, "");
+    now_ += absl::Seconds(1);
+    session_->Tick(now_);
+    ASSERT_FALSE(session_->ended()) << second;
+  }
+}
+
 TEST_F(WorkerVariablesTest, TheOneThatWaitsForNobodyIsStuck) {
   StartWorkers();
   ASSERT_TRUE(Acquire(kWorker0));
   ASSERT_TRUE(Acquire(kWorker1));
   session_->TakeActions();
-  const auto beat = [&](TaskId task, const std::string& waiting_for) {
-    v1::HeartbeatRequest request;
-    *request.mutable_member() = MemberOf(task);
-    request.set_activity(1);
-    request.set_waiting_for(waiting_for);
-    ASSERT_TRUE(session_->Heartbeat(request, now_).ok());
-  };
   for (int second = 0; second < 62 && !session_->ended(); ++second) {
-    beat(kWorker0, "the all-reduce of 2 replicas");
-    beat(kWorker1, "");
+    BeatAtWork(kWorker0, 1, "the all-reduce of 2 replicas");
+    BeatAtWork(kWorker1, 1, "");
     now_ += absl::Seconds(1);
     session_->Tick(now_);
   }

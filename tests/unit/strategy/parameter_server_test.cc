@@ -142,7 +142,7 @@ TEST_F(ParameterServerStrategyTest, PushesAllGradientsAndPullsAllVariables) {
   const std::vector<float> before = Variables();
   for (int step = 1; step <= 3; ++step) {
     HandOver(0.25f);
-    const auto number = strategy_->EndStep(v1::Progress());
+    const auto number = strategy_->EndStep(v1::Progress(), false);
     ASSERT_TRUE(number.ok()) << number.status();
     EXPECT_EQ(*number, step);
   }
@@ -157,13 +157,13 @@ TEST_F(ParameterServerStrategyTest, PushesAllGradientsAndPullsAllVariables) {
 TEST_F(ParameterServerStrategyTest, AStepOutlivesTheRestartOfAConnection) {
   ASSERT_TRUE(strategy_->PullVariables().ok());
   HandOver(0.25f);
-  ASSERT_TRUE(strategy_->EndStep(v1::Progress()).ok());
+  ASSERT_TRUE(strategy_->EndStep(v1::Progress(), false).ok());
   const std::vector<float> before = Variables();
   const std::string address = servers_[1]->member.address();
   servers_[1]->rpc.reset();
   servers_[1]->Start(address);
   HandOver(0.25f);
-  const auto number = strategy_->EndStep(v1::Progress());
+  const auto number = strategy_->EndStep(v1::Progress(), false);
   ASSERT_TRUE(number.ok()) << number.status();
   EXPECT_EQ(*number, 2);
   EXPECT_NEAR(Variables()[0], before[0] - 0.5f * 0.25f, 1e-6);
@@ -189,7 +189,7 @@ TEST_F(ParameterServerStrategyTest, AFencedWorkerIsRefused) {
   v1::FenceResponse response;
   ASSERT_TRUE(servers_[0]->shard.Fence(fence, response).ok());
   HandOver(0.25f);
-  EXPECT_EQ(strategy_->EndStep(v1::Progress()).status().code(),
+  EXPECT_EQ(strategy_->EndStep(v1::Progress(), false).status().code(),
             absl::StatusCode::kAborted);
 }
 
