@@ -6,6 +6,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/time/clock.h"
+#include "common/base/freed_memory.h"
 #include "common/process/logging.h"
 #include "common/task/task_program.h"
 #include "ps_server/ps_server.h"
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
   // Pushes need buffers of megabytes for a moment. With one arena these are
   // used again, rather than kept by each of gRPC's threads.
   mallopt(M_ARENA_MAX, 1);
+  paceline::KeepFreedMemory();
   paceline::StartLogging("ps_server", /*quiet=*/false);
   CLI::App app(
       "Holds a shard of a job's variables and applies the gradients that "

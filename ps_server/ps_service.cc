@@ -1,6 +1,6 @@
 #include "ps_server/ps_service.h"
 
-#include <grpcpp/support/message_allocator.h>
+#include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/server_callback.h>
 
 #include "common/rpc/grpc_status.h"
@@ -16,42 +16,25 @@ grpc::ServerUnaryReactor* Finish(grpc::CallbackServerContext* context,
   return reactor;
 }
 
-// The messages of one push. The gradients go as soon as they are applied, so
-// that they take no memory while the answer is sent.
-class PushMessages final
-    : public grpc::MessageHolder<v1::PushRequest, v1::PushResponse> {
- public:
-  PushMessages() : push_request_(std::make_unique<v1::PushRequest>()) {
-    set_request(push_request_.get());
-    set_response(&push_response_);
-  }
+// gRPC hands out the bytes of a request as const, though they are the call's
+// own; once read they go, so that they take no memory while the call waits.
+grpc::ByteBuffer& Mine(const grpc::ByteBuffer* bytes) {
+  return const_cast<grpc::ByteBuffer&>(*bytes);
+}
 
-  void FreeRequest() override {
-    set_request(nullptr);
-    push_request_.reset();
-  }
-  void Release() override { delete this; }
-
- private:
-  std::unique_ptr<v1::PushRequest> push_request_;
-  v1::PushResponse push_response_;
-};
+// Reads a request without blocks.
+template <typename Request>
+absl::Status Read(const grpc::ByteBuffer* bytes, Request& request) {
+  const grpc::Status status =
+      grpc::SerializationTraits<Request>::Deserialize(&Mine(bytes), &request);
+  return status.ok() ? absl::OkStatus()
+                     : absl::InvalidArgumentError(status.error_message());
+}
 
 }  // namespace
 
-class PsService::PushAllocator final
-    : public grpc::MessageAllocator<v1::PushRequest, v1::PushResponse> {
- public:
-  grpc::MessageHolder<v1::PushRequest, v1::PushResponse>* AllocateMessages()
-      override {
-    return new PushMessages;
-  }
-};
-
 PsService::PsService(Shard& shard)
-    : shard_(shard), push_allocator_(std::make_unique<PushAllocator>()) {
-  SetMessageAllocatorFor_Push(push_allocator_.get());
-}
+    : shard_(shard), memory_(std::make_shared<BlockMemoryPool>()) {}
 
 PsService::~PsService() = default;
 
@@ -62,27 +45,51 @@ grpc::ServerUnaryReactor* PsService::Initialize(
 }
 
 grpc::ServerUnaryReactor* PsService::Push(grpc::CallbackServerContext* context,
-                                          const v1::PushRequest* request,
-                                          v1::PushResponse* response) {
+                                          const grpc::ByteBuffer* request,
+                                          grpc::ByteBuffer* response) {
+  const auto push = std::make_shared<PushMessages>(memory_);
+  const absl::Status read = ReadPush(Mine(request), *push);
+  Mine(request).Clear();
+  if (!read.ok()) return Finish(context, read);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  shard_.Push(*request, *response,
-              [context, reactor](const absl::Status& status) {
-                context->GetRpcAllocatorState()->FreeRequest();
+  shard_.Push(push->request, push->response,
+              [push, response, reactor](const absl::Status& status) {
+                if (status.ok()) {
+                  *response = WriteResponse(push);
+                }
                 reactor->Finish(ToGrpcStatus(status));
               });
   return reactor;
 }
 
 grpc::ServerUnaryReactor* PsService::Apply(grpc::CallbackServerContext* context,
-                                           const v1::ApplyRequest* request,
-                                           v1::ApplyResponse* response) {
-  return Finish(context, shard_.Apply(*request, *response));
+                                           const grpc::ByteBuffer* request,
+                                           grpc::ByteBuffer* response) {
+  return AnswerWithVariables<v1::ApplyRequest, v1::ApplyResponse>(
+      context, request, response, &Shard::Apply);
 }
 
 grpc::ServerUnaryReactor* PsService::Pull(grpc::CallbackServerContext* context,
-                                          const v1::PullRequest* request,
-                                          v1::PullResponse* response) {
-  return Finish(context, shard_.Pull(*request, *response));
+                                          const grpc::ByteBuffer* request,
+                                          grpc::ByteBuffer* response) {
+  return AnswerWithVariables<v1::PullRequest, v1::PullResponse>(
+      context, request, response, &Shard::Pull);
+}
+
+template <typename Request, typename Response>
+grpc::ServerUnaryReactor* PsService::AnswerWithVariables(
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+    grpc::ByteBuffer* response,
+    absl::Status (Shard::*method)(const Request&, Response&)) {
+  const auto messages =
+      std::make_shared<BlockMessages<Request, Response>>(memory_);
+  absl::Status status = Read(request, messages->request);
+  if (status.ok()) {
+    GiveMemory(*messages);
+    status = (shard_.*method)(messages->request, messages->response);
+  }
+  if (status.ok()) *response = WriteResponse(messages);
+  return Finish(context, status);
 }
 
 grpc::ServerUnaryReactor* PsService::Fence(grpc::CallbackServerContext* context,

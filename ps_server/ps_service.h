@@ -2,17 +2,33 @@
 #ifndef PACELINE_PS_SERVER_PS_SERVICE_H_
 #define PACELINE_PS_SERVER_PS_SERVICE_H_
 
+#include <grpcpp/support/byte_buffer.h>
+
 #include <memory>
 
 #include "paceline/v1/ps.grpc.pb.h"
+#include "ps_server/block_messages.h"
 #include "ps_server/shard.h"
 
 namespace paceline {
 
+// The calls whose messages carry blocks, as bytes; the others as messages.
+template <typename Base>
+using RawBlockCalls = v1::ParameterServerService::WithRawCallbackMethod_Push<
+    v1::ParameterServerService::WithRawCallbackMethod_Apply<
+        v1::ParameterServerService::WithRawCallbackMethod_Pull<Base>>>;
+template <typename Base>
+using OtherCalls = v1::ParameterServerService::WithCallbackMethod_Initialize<
+    v1::ParameterServerService::WithCallbackMethod_Fence<
+        v1::ParameterServerService::WithCallbackMethod_Snapshot<
+            v1::ParameterServerService::WithCallbackMethod_WriteCheckpoint<
+                Base>>>>;
+
 // Thread-safe. Handlers wait for no other call, but for Snapshot, which lets
 // the pushes under way end first; that which waits for the disk ends on the
 // thread that writes.
-class PsService : public v1::ParameterServerService::CallbackService {
+class PsService
+    : public RawBlockCalls<OtherCalls<v1::ParameterServerService::Service>> {
  public:
   // `shard` outlives the service.
   explicit PsService(Shard& shard);
@@ -23,14 +39,14 @@ class PsService : public v1::ParameterServerService::CallbackService {
       const v1::InitializeRequest* request,
       v1::InitializeResponse* response) override;
   grpc::ServerUnaryReactor* Push(grpc::CallbackServerContext* context,
-                                 const v1::PushRequest* request,
-                                 v1::PushResponse* response) override;
+                                 const grpc::ByteBuffer* request,
+                                 grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* Apply(grpc::CallbackServerContext* context,
-                                  const v1::ApplyRequest* request,
-                                  v1::ApplyResponse* response) override;
+                                  const grpc::ByteBuffer* request,
+                                  grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* Pull(grpc::CallbackServerContext* context,
-                                 const v1::PullRequest* request,
-                                 v1::PullResponse* response) override;
+                                 const grpc::ByteBuffer* request,
+                                 grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* Fence(grpc::CallbackServerContext* context,
                                   const v1::FenceRequest* request,
                                   v1::FenceResponse* response) override;
@@ -43,10 +59,15 @@ class PsService : public v1::ParameterServerService::CallbackService {
       v1::WriteCheckpointResponse* response) override;
 
  private:
-  class PushAllocator;
+  template <typename Request, typename Response>
+  grpc::ServerUnaryReactor* AnswerWithVariables(
+      grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+      grpc::ByteBuffer* response,
+      absl::Status (Shard::*method)(const Request&, Response&));
 
   Shard& shard_;
-  const std::unique_ptr<PushAllocator> push_allocator_;
+  // Shared with calls whose answers are still being sent.
+  const std::shared_ptr<BlockMemoryPool> memory_;
 };
 
 }  // namespace paceline

@@ -74,6 +74,15 @@ absl::StatusOr<InitialState> MakeInitialState(
   return state;
 }
 
+// Gives blocks that will be written the values' memory of others.
+void MoveMemory(Blocks& from, Blocks& to) {
+  for (v1::Block& block : from) {
+    if (!block.has_dense()) continue;
+    to.Add()->mutable_dense()->mutable_values()->swap(
+        *block.mutable_dense()->mutable_values());
+  }
+}
+
 }  // namespace
 
 Shard::Shard(uint64_t incarnation, DataType type)
@@ -137,7 +146,7 @@ absl::Status Shard::Initialize(const v1::InitializeRequest& request,
   return absl::OkStatus();
 }
 
-void Shard::Push(const v1::PushRequest& request, v1::PushResponse& response,
+void Shard::Push(v1::PushRequest& request, v1::PushResponse& response,
                  Done done) {
   const absl::StatusOr<ShardVariables*> ready =
       ReadyFor(request.ps_incarnation());
@@ -250,7 +259,9 @@ void Shard::Answer(const std::vector<Step>& steps, ShardVariables& variables) {
     step.response->set_step(static_cast<uint64_t>(step.decision.step));
     // The answer to one whose gradients are not applied yet has norms.
     if (step.request->pull() && step.response->squared_norms().empty()) {
-      variables.Read(*step.response->mutable_variables());
+      Blocks& answer = *step.response->mutable_variables();
+      MoveMemory(*step.request->mutable_gradients(), answer);
+      variables.Read(answer);
     }
     step.done(absl::OkStatus());
   }

@@ -45,9 +45,8 @@ class Shard {
 
   // Calls `done` when `response` is filled: before it returns, or later from
   // the call that releases the push. Request and response stay valid until
-  // then.
-  void Push(const v1::PushRequest& request, v1::PushResponse& response,
-            Done done);
+  // then. The variables of the response take the memory of the gradients.
+  void Push(v1::PushRequest& request, v1::PushResponse& response, Done done);
 
   absl::Status Apply(const v1::ApplyRequest& request,
                      v1::ApplyResponse& response);
@@ -69,7 +68,7 @@ class Shard {
  private:
   // A push that has no answer yet.
   struct OpenPush {
-    const v1::PushRequest* request = nullptr;
+    v1::PushRequest* request = nullptr;
     v1::PushResponse* response = nullptr;
     Done done;
   };
@@ -77,7 +76,7 @@ class Shard {
   // those that end it.
   struct Step {
     Decision decision;
-    const v1::PushRequest* request = nullptr;
+    v1::PushRequest* request = nullptr;
     v1::PushResponse* response = nullptr;
     Done done;
   };

@@ -140,8 +140,11 @@ class TypedShardVariables final : public ShardVariables {
   }
 
   void Read(Blocks& out) const override {
-    out.Reserve(static_cast<int>(blocks_.size()));
-    for (const auto& block : blocks_) block->Read(*out.Add());
+    const int count = static_cast<int>(blocks_.size());
+    while (out.size() < count) out.Add();
+    while (out.size() > count) out.RemoveLast();
+    for (int block = 0; block < count; ++block)
+      blocks_[block]->Read(out[block]);
   }
 
   std::vector<SnapshotTensor> Copy() override {

@@ -62,7 +62,7 @@ class ShardVariables {
   virtual absl::Status CheckNorms(
       absl::Span<const double> squared_norms) const = 0;
 
-  // Writes all blocks into `out`, which is empty.
+  // Writes all blocks into `out`, over what is there.
   virtual void Read(Blocks& out) const = 0;
 
   // Copies all variables and slots.

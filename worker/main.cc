@@ -11,6 +11,7 @@
 
 #include "CLI/CLI.hpp"
 #include "common/base/clock.h"
+#include "common/base/freed_memory.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/job/job_fingerprint.h"
@@ -95,6 +96,7 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
 int main(int argc, char** argv) {
   const absl::Time start = paceline::MonotonicNow();
   paceline::WaitPassively(argv);
+  paceline::KeepFreedMemory();
   paceline::StartLogging("worker", /*quiet=*/false);
   CLI::App app(
       "Computes gradients of a job's model, and pushes them to its parameter "

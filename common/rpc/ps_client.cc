@@ -1,11 +1,17 @@
 #include "common/rpc/ps_client.h"
 
+#include <glog/logging.h>
+#include <grpcpp/generic/generic_stub.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/rpc/block_codec.h"
 #include "common/rpc/call_error.h"
 #include "common/rpc/grpc_channel.h"
 #include "paceline/v1/ps.grpc.pb.h"
@@ -14,9 +20,61 @@ namespace paceline {
 
 using Stub = v1::ParameterServerService::Stub;
 
+namespace {
+
+// How long gRPC may take to let go of memory after the end of all calls.
+constexpr absl::Duration kReleaseTimeout = absl::Seconds(5);
+
+// Writes received blocks to their places.
+class PlacedBlocks final : public BlockReceiver {
+ public:
+  explicit PlacedBlocks(absl::Span<DensePlace> places) : places_(places) {}
+
+  v1::Block* Begin() override {
+    block_.Clear();
+    return &block_;
+  }
+
+  absl::StatusOr<absl::Span<std::byte>> Place(const v1::Block& block,
+                                              size_t size) override {
+    if (block.index() >= places_.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("it has a block ", block.index(), ", expected ",
+                       places_.size(), " blocks"));
+    }
+    DensePlace& place = places_[block.index()];
+    if (size != place.values.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("it has ", size, " bytes of block ", block.index(),
+                       ", expected ", place.values.size()));
+    }
+    place.is_filled = true;
+    return place.values;
+  }
+
+  absl::Status End(const v1::Block& block) override {
+    if (block.index() < places_.size()) {
+      places_[block.index()].version = block.version();
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const absl::Span<DensePlace> places_;
+  v1::Block block_;
+};
+
+std::string PathOf(absl::string_view method) {
+  return absl::StrCat("/", v1::ParameterServerService::service_full_name(), "/",
+                      method);
+}
+
+}  // namespace
+
 struct PsClient::Impl {
-  Impl(const std::string& address, bool fail_fast)
-      : stub(v1::ParameterServerService::NewStub(CreateChannel(address))),
+  Impl(const std::shared_ptr<grpc::Channel>& channel, bool fail_fast)
+      : stub(v1::ParameterServerService::NewStub(channel)),
+        block_stub(channel),
         fail_fast(fail_fast) {}
 
   // Starts `method` (a member of the stub's asynchronous interface).
@@ -31,6 +89,54 @@ struct PsClient::Impl {
       done(CallError(status, name, callee, timeout));
     };
     (async().*method)(context, &request, response, std::move(finished));
+  }
+
+  // The same for a call whose messages carry blocks.
+  struct BlockCall {
+    std::string path;
+    const char* name = nullptr;
+    const google::protobuf::MessageLite* request = nullptr;
+    int gradients_field = 0;
+    absl::Span<const DenseValues> gradients;
+    google::protobuf::MessageLite* response = nullptr;
+    int variables_field = 0;
+    absl::Span<DensePlace> variables;
+  };
+  void Start(const BlockCall& call, const std::string& callee,
+             absl::Duration timeout, CallDone done) {
+    struct Buffers {
+      grpc::ByteBuffer request;
+      grpc::ByteBuffer response;
+    };
+    for (DensePlace& place : call.variables) place.is_filled = false;
+    call.response->Clear();
+    auto buffers = std::make_shared<Buffers>();
+    buffers->request = WriteBlocks(*call.request, call.gradients_field,
+                                   call.gradients, gradients_in_use);
+    grpc::ClientContext* const context = Open(timeout);
+    const Buffers& sent = *buffers;
+    Buffers& received = *buffers;
+    auto finished =
+        [this, context, call, &callee, timeout, buffers = std::move(buffers),
+         done = std::move(done)](const grpc::Status& ended) mutable {
+          absl::Status status = CallError(ended, call.name, callee, timeout);
+          if (status.ok()) status = Read(call, callee, buffers->response);
+          buffers.reset();
+          Close(context);
+          done(std::move(status));
+        };
+    block_stub.UnaryCall(context, call.path, grpc::StubOptions(), &sent.request,
+                         &received.response, std::move(finished));
+  }
+
+  static absl::Status Read(const BlockCall& call, const std::string& callee,
+                           grpc::ByteBuffer& buffer) {
+    PlacedBlocks blocks(call.variables);
+    const absl::Status status =
+        ReadBlocks(buffer, call.variables_field, *call.response, blocks);
+    if (status.ok()) return status;
+    return absl::InternalError(
+        absl::StrCat(call.name, " to ", callee, ": ", status.message()));
   }
 
   using Context = std::shared_ptr<grpc::ClientContext>;
@@ -73,7 +179,10 @@ struct PsClient::Impl {
   }
 
   std::unique_ptr<Stub> stub;
+  grpc::GenericStub block_stub;
   const bool fail_fast;
+  // Each slice of gradients that gRPC holds has a copy of this.
+  const std::shared_ptr<const void> gradients_in_use = std::make_shared<char>();
   Mutex mutex;
   std::vector<Context> open ABSL_GUARDED_BY(mutex);
   bool cancelled ABSL_GUARDED_BY(mutex) = false;
@@ -91,9 +200,18 @@ using UnaryMethod = void (Async::*)(grpc::ClientContext*, const Request*,
 
 PsClient::PsClient(std::string task_name, std::string address, bool fail_fast)
     : description_(absl::StrCat(task_name, " at ", address)),
-      impl_(std::make_unique<Impl>(address, fail_fast)) {}
+      impl_(std::make_unique<Impl>(CreateChannel(address), fail_fast)) {}
 
-PsClient::~PsClient() = default;
+PsClient::~PsClient() {
+  const std::weak_ptr<const void> in_use = impl_->gradients_in_use;
+  impl_.reset();
+  const absl::Time deadline = MonotonicNow() + kReleaseTimeout;
+  while (!in_use.expired() && MonotonicNow() < deadline) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  LOG_IF(ERROR, !in_use.expired())
+      << "gRPC still holds gradients for " << description_;
+}
 
 void PsClient::Cancel() { impl_->Cancel(); }
 
@@ -107,12 +225,49 @@ void PsClient::Cancel() { impl_->Cancel(); }
                  std::move(done));                                          \
   }
 PACELINE_PS_CALL(Initialize)
-PACELINE_PS_CALL(Push)
-PACELINE_PS_CALL(Apply)
-PACELINE_PS_CALL(Pull)
 PACELINE_PS_CALL(Fence)
 PACELINE_PS_CALL(Snapshot)
 PACELINE_PS_CALL(WriteCheckpoint)
 #undef PACELINE_PS_CALL
+
+void PsClient::Push(const v1::PushRequest& request,
+                    absl::Span<const DenseValues> gradients,
+                    v1::PushResponse* response,
+                    absl::Span<DensePlace> variables, absl::Duration timeout,
+                    CallDone done) {
+  impl_->Start(
+      {PathOf("Push"), "Push", &request, v1::PushRequest::kGradientsFieldNumber,
+       gradients, response, v1::PushResponse::kVariablesFieldNumber, variables},
+      description_, timeout, std::move(done));
+}
+
+void PsClient::Apply(const v1::ApplyRequest& request,
+                     v1::ApplyResponse* response,
+                     absl::Span<DensePlace> variables, absl::Duration timeout,
+                     CallDone done) {
+  impl_->Start({PathOf("Apply"),
+                "Apply",
+                &request,
+                0,
+                {},
+                response,
+                v1::ApplyResponse::kVariablesFieldNumber,
+                variables},
+               description_, timeout, std::move(done));
+}
+
+void PsClient::Pull(const v1::PullRequest& request, v1::PullResponse* response,
+                    absl::Span<DensePlace> variables, absl::Duration timeout,
+                    CallDone done) {
+  impl_->Start({PathOf("Pull"),
+                "Pull",
+                &request,
+                0,
+                {},
+                response,
+                v1::PullResponse::kVariablesFieldNumber,
+                variables},
+               description_, timeout, std::move(done));
+}
 
 }  // namespace paceline

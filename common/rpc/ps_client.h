@@ -6,7 +6,9 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "common/rpc/call_group.h"
+#include "common/rpc/dense_values.h"
 #include "paceline/v1/ps.pb.h"
 
 namespace paceline {
@@ -14,24 +16,34 @@ namespace paceline {
 // All calls return at once and report through `done`, also after their
 // deadline; request and response stay valid until then. Errors name the call,
 // the task and its address. Thread-safe.
+//
+// Gradients and variables are no part of the messages: those that are sent stay
+// where they are, unchanged, until `done`; those that are received are written
+// to `variables`, by block index. Internal if blocks come that have no place or
+// do not fit it; which came, their places say.
 class PsClient {
  public:
   // `task_name` as in "ps-0"; `address` is "host:port". Calls wait, as part of
   // their timeouts, until the address can be reached, unless `fail_fast`: then
   // they end with Unavailable when an attempt to connect has failed.
   PsClient(std::string task_name, std::string address, bool fail_fast = false);
-  // No call may be open.
+  // No call may be open. Waits, some seconds at most, until gRPC has let go of
+  // all gradients.
   ~PsClient();
 
   void Initialize(const v1::InitializeRequest& request,
                   v1::InitializeResponse* response, absl::Duration timeout,
                   CallDone done);
-  void Push(const v1::PushRequest& request, v1::PushResponse* response,
-            absl::Duration timeout, CallDone done);
+  void Push(const v1::PushRequest& request,
+            absl::Span<const DenseValues> gradients, v1::PushResponse* response,
+            absl::Span<DensePlace> variables, absl::Duration timeout,
+            CallDone done);
   void Apply(const v1::ApplyRequest& request, v1::ApplyResponse* response,
-             absl::Duration timeout, CallDone done);
+             absl::Span<DensePlace> variables, absl::Duration timeout,
+             CallDone done);
   void Pull(const v1::PullRequest& request, v1::PullResponse* response,
-            absl::Duration timeout, CallDone done);
+            absl::Span<DensePlace> variables, absl::Duration timeout,
+            CallDone done);
   void Fence(const v1::FenceRequest& request, v1::FenceResponse* response,
              absl::Duration timeout, CallDone done);
   void Snapshot(const v1::SnapshotRequest& request,

@@ -33,7 +33,6 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
       plan_(plan),
       state_(state),
       stream_(stream),
-      element_size_(SizeOf(state.type())),
       calls_(plan.shard_count()),
       clipper_(options_.clipping, plan, state) {
   CHECK_EQ(options_.servers.size(), static_cast<size_t>(plan.shard_count()));
@@ -55,9 +54,13 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
     shard.push_request.set_pull(true);
     shard.apply_request.set_ps_incarnation(server.incarnation());
     for (const Block& block : plan.blocks(index)) {
-      v1::Block* gradients = shard.push_request.add_gradients();
-      gradients->set_index(block.index);
-      gradients->set_dtype(type);
+      const auto part = [&](absl::Span<std::byte> bucket) {
+        return bucket.subspan(block.bucket_offset * SizeOf(state.type()),
+                              block.count * SizeOf(state.type()));
+      };
+      shard.gradients.push_back({static_cast<uint32_t>(block.index), type, 0,
+                                 part(state.host_gradients(block.bucket))});
+      shard.variables.push_back({part(state.host_variables(block.bucket))});
     }
     descriptions.push_back(shard.client->description());
   }
@@ -91,55 +94,30 @@ absl::Status ParameterServerStrategy::Pull() {
       CallAll(waiting_for_pull_,
               [](Shard& shard, absl::Duration timeout, CallDone done) {
                 shard.client->Pull(shard.pull_request, &shard.pull_response,
-                                   timeout, std::move(done));
+                                   absl::MakeSpan(shard.variables), timeout,
+                                   std::move(done));
               }));
-  for (Shard& shard : shards_) {
-    RETURN_IF_ERROR(TakeVariables(shard, shard.pull_response.variables()));
-  }
+  RETURN_IF_ERROR(TakeVariables());
   return UploadAll(plan_, state_, stream_);
 }
 
-absl::Status ParameterServerStrategy::GradientsReady(int bucket) {
-  // What is clipped leaves when all gradients are there.
-  if (!clips_own_gradients()) FillGradients(bucket);
+// They leave together, from where they are.
+absl::Status ParameterServerStrategy::GradientsReady(int /*bucket*/) {
   return absl::OkStatus();
-}
-
-void ParameterServerStrategy::FillGradients(int bucket) {
-  const absl::Span<const std::byte> gradients = state_.host_gradients(bucket);
-  for (Shard& shard : shards_) {
-    for (const Block& block : plan_.blocks(shard.index)) {
-      if (block.bucket != bucket) continue;
-      const absl::Span<const std::byte> part = gradients.subspan(
-          block.bucket_offset * element_size_, block.count * element_size_);
-      shard.push_request.mutable_gradients(block.index)
-          ->mutable_dense()
-          ->mutable_values()
-          ->assign(reinterpret_cast<const char*>(part.data()), part.size());
-    }
-  }
 }
 
 absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
     const v1::Progress& progress, bool ends_lease) {
-  if (clips_own_gradients()) {
-    clipper_.ClipAll();
-    for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
-      FillGradients(static_cast<int>(bucket));
-    }
-  }
+  if (clips_own_gradients()) clipper_.ClipAll();
   RETURN_IF_ERROR(Push(progress, ends_lease));
   uint64_t step = 0;
   for (const Shard& shard : shards_) {
     step = std::max(step, shard.push_response.step());
   }
-  if (shards_.front().push_response.squared_norms().empty()) {
-    for (Shard& shard : shards_) {
-      RETURN_IF_ERROR(TakeVariables(shard, shard.push_response.variables()));
-    }
-  } else {
+  if (!shards_.front().push_response.squared_norms().empty()) {
     RETURN_IF_ERROR(Apply());
   }
+  RETURN_IF_ERROR(TakeVariables());
   RETURN_IF_ERROR(UploadAll(plan_, state_, stream_));
   return static_cast<int64_t>(step);
 }
@@ -155,11 +133,12 @@ absl::Status ParameterServerStrategy::Push(const v1::Progress& progress,
     shard.push_request.mutable_pace()->set_clock(clock_);
     shard.push_request.mutable_pace()->set_pauses(ends_lease);
   }
-  return CallAll(waiting_for_push_,
-                 [](Shard& shard, absl::Duration timeout, CallDone done) {
-                   shard.client->Push(shard.push_request, &shard.push_response,
-                                      timeout, std::move(done));
-                 });
+  return CallAll(waiting_for_push_, [](Shard& shard, absl::Duration timeout,
+                                       CallDone done) {
+    shard.client->Push(shard.push_request, shard.gradients,
+                       &shard.push_response, absl::MakeSpan(shard.variables),
+                       timeout, std::move(done));
+  });
 }
 
 absl::Status ParameterServerStrategy::Apply() {
@@ -182,16 +161,12 @@ absl::Status ParameterServerStrategy::Apply() {
     shard.apply_request.mutable_squared_norms()->Assign(norms.begin(),
                                                         norms.end());
   }
-  RETURN_IF_ERROR(
-      CallAll(waiting_for_apply_,
-              [](Shard& shard, absl::Duration timeout, CallDone done) {
-                shard.client->Apply(shard.apply_request, &shard.apply_response,
-                                    timeout, std::move(done));
-              }));
-  for (Shard& shard : shards_) {
-    RETURN_IF_ERROR(TakeVariables(shard, shard.apply_response.variables()));
-  }
-  return absl::OkStatus();
+  return CallAll(waiting_for_apply_, [](Shard& shard, absl::Duration timeout,
+                                        CallDone done) {
+    shard.client->Apply(shard.apply_request, &shard.apply_response,
+                        absl::MakeSpan(shard.variables), timeout,
+                        std::move(done));
+  });
 }
 
 template <typename Start>
@@ -236,27 +211,17 @@ absl::Status ParameterServerStrategy::CallAll(const std::string& what,
   return absl::OkStatus();
 }
 
-absl::Status ParameterServerStrategy::TakeVariables(
-    Shard& shard, const google::protobuf::RepeatedPtrField<v1::Block>& blocks) {
-  const absl::Span<const Block> expected = plan_.blocks(shard.index);
-  if (blocks.size() != static_cast<int>(expected.size())) {
-    return absl::InternalError(
-        absl::StrCat(shard.client->description(), " sent ", blocks.size(),
-                     " blocks of variables, expected ", expected.size()));
-  }
-  for (const Block& block : expected) {
-    const std::string& values = blocks[block.index].dense().values();
-    if (values.size() != block.count * element_size_) {
-      return absl::InternalError(
-          absl::StrCat(shard.client->description(), " sent ", values.size(),
-                       " bytes of block ", block.index, ", expected ",
-                       block.count * element_size_));
+absl::Status ParameterServerStrategy::TakeVariables() {
+  for (Shard& shard : shards_) {
+    for (size_t block = 0; block < shard.variables.size(); ++block) {
+      const DensePlace& variables = shard.variables[block];
+      if (!variables.is_filled) {
+        return absl::InternalError(
+            absl::StrCat(shard.client->description(), " did not send block ",
+                         block, " of ", shard.variables.size()));
+      }
+      shard.gradients[block].version = variables.version;
     }
-    std::memcpy(state_.host_variables(block.bucket).data() +
-                    block.bucket_offset * element_size_,
-                values.data(), values.size());
-    shard.push_request.mutable_gradients(block.index)
-        ->set_version(blocks[block.index].version());
   }
   return absl::OkStatus();
 }

@@ -1,9 +1,10 @@
 // Parameter servers: gradients are pushed, variables come back with the answer.
 //
 // One push a shard and step carries the gradients of all its blocks, and its
-// answer their variables: one round trip, to all shards at once. A push that
-// breaks off is repeated under the same sequence number, which a shard applies
-// at most once.
+// answer their variables: one round trip, to all shards at once. Gradients
+// leave from where the device put them, and variables arrive where it reads
+// them. A push that breaks off is repeated under the same sequence number,
+// which a shard applies at most once.
 //
 // Clipping: asynchronously, each worker clips its own gradients before it
 // pushes them. Synchronously the shards clip the sum; if by norms, the answers
@@ -65,6 +66,9 @@ class ParameterServerStrategy : public Strategy {
     v1::PushResponse push_response;
     v1::ApplyRequest apply_request;
     v1::ApplyResponse apply_response;
+    // By block.
+    std::vector<DenseValues> gradients;
+    std::vector<DensePlace> variables;
   };
 
   bool waits_for_others() const {
@@ -74,7 +78,6 @@ class ParameterServerStrategy : public Strategy {
     return clipper_.is_active() && options_.consistency != v1::CONSISTENCY_SYNC;
   }
   absl::Status Pull();
-  void FillGradients(int bucket);
   absl::Status Push(const v1::Progress& progress, bool ends_lease);
   // Has the sum of the step applied, clipped by the norms the shards gave.
   absl::Status Apply();
@@ -84,16 +87,13 @@ class ParameterServerStrategy : public Strategy {
   // people.
   template <typename Start>
   absl::Status CallAll(const std::string& what, Start start);
-  // Takes over the variables that a shard sent.
-  absl::Status TakeVariables(
-      Shard& shard,
-      const google::protobuf::RepeatedPtrField<v1::Block>& blocks);
+  // Notes the versions of the variables that all shards sent.
+  absl::Status TakeVariables();
 
   const ParameterServerOptions options_;
   const ShardPlan& plan_;
   ModelState& state_;
   Stream& stream_;
-  const size_t element_size_;
   // Those that hold blocks.
   std::vector<Shard> shards_;
   CallGroup calls_;

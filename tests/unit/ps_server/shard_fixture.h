@@ -128,7 +128,7 @@ class ShardTest : public ::testing::Test {
     return request;
   }
 
-  static absl::Status Push(Shard& shard, const v1::PushRequest& request,
+  static absl::Status Push(Shard& shard, v1::PushRequest request,
                            v1::PushResponse& response) {
     absl::Status result = absl::UnknownError("no answer");
     shard.Push(request, response,

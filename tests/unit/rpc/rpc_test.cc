@@ -66,6 +66,10 @@ class PsService : public v1::ParameterServerService::CallbackService {
   std::vector<grpc::ServerUnaryReactor*> fences_ ABSL_GUARDED_BY(mutex_);
 };
 
+absl::Span<std::byte> PlaceIn(std::string& values) {
+  return {reinterpret_cast<std::byte*>(values.data()), values.size()};
+}
+
 class RpcTest : public ::testing::Test {
  protected:
   RpcTest() {
@@ -86,11 +90,35 @@ TEST_F(RpcTest, CarriesMessagesFarAboveTheDefaultLimit) {
   v1::PullRequest request;
   request.set_ps_incarnation(32 << 20);
   v1::PullResponse response;
+  std::string values(32 << 20, ' ');
+  DensePlace place = {PlaceIn(values)};
   CallGroup calls(1);
-  client.Pull(request, &response, absl::Seconds(60), calls.Open(0));
+  client.Pull(request, &response, {&place, 1}, absl::Seconds(60),
+              calls.Open(0));
   calls.Wait();
   ASSERT_TRUE(calls.status(0).ok()) << calls.status(0);
-  EXPECT_EQ(response.variables(0).dense().values().size(), 32u << 20);
+  EXPECT_TRUE(place.is_filled);
+  EXPECT_EQ(values, std::string(32 << 20, 'x'));
+}
+
+TEST_F(RpcTest, VariablesThatDoNotFitAreAnError) {
+  PsClient client("ps-0", address_);
+  v1::PullRequest request;
+  request.set_ps_incarnation(9);
+  v1::PullResponse response;
+  std::string values(8, ' ');
+  DensePlace place = {PlaceIn(values)};
+  CallGroup calls(1);
+  for (const auto& [places, message] :
+       {std::pair<absl::Span<DensePlace>, std::string>(
+            {&place, 1}, "it has 9 bytes of block 0, expected 8"),
+        {{}, "it has a block 0, expected 0 blocks"}}) {
+    client.Pull(request, &response, places, absl::Seconds(60), calls.Open(0));
+    calls.Wait();
+    EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kInternal);
+    EXPECT_EQ(calls.status(0).message(),
+              absl::StrCat("Pull to ps-0 at ", address_, ": ", message));
+  }
 }
 
 TEST_F(RpcTest, AnErrorNamesTheCallTheTaskAndItsAddress) {
@@ -98,7 +126,7 @@ TEST_F(RpcTest, AnErrorNamesTheCallTheTaskAndItsAddress) {
   v1::PushResponse response;
   const v1::PushRequest request;
   CallGroup calls(1);
-  client.Push(request, &response, absl::Seconds(60), calls.Open(0));
+  client.Push(request, {}, &response, {}, absl::Seconds(60), calls.Open(0));
   calls.Wait();
   EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(calls.status(0).message(),
@@ -140,8 +168,10 @@ TEST_F(RpcTest, ACallWaitsForAServerThatComesLate) {
   PsClient client("ps-0", address_);
   v1::PullRequest request;
   v1::PullResponse response;
+  DensePlace nothing;
   CallGroup calls(1);
-  client.Pull(request, &response, absl::Seconds(60), calls.Open(0));
+  client.Pull(request, &response, {&nothing, 1}, absl::Seconds(60),
+              calls.Open(0));
   absl::SleepFor(absl::Milliseconds(300));
   auto server = RpcServer::Start(absl::StrCat("127.0.0.1:", port), {&service_});
   ASSERT_TRUE(server.ok()) << server.status();
@@ -164,7 +194,7 @@ TEST(PsClientTest, MayGoAsSoonAsItsLastCallHasEnded) {
   const v1::PullRequest request;
   v1::PullResponse response;
   CallGroup calls(1);
-  client->Pull(request, &response, absl::Milliseconds(1),
+  client->Pull(request, &response, {}, absl::Milliseconds(1),
                [done = calls.Open(0), slow = std::make_shared<SlowToGo>()](
                    absl::Status status) { done(std::move(status)); });
   calls.Wait();

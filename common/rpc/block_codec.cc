@@ -1,0 +1,157 @@
+#include "common/rpc/block_codec.h"
+
+#include <grpcpp/support/proto_buffer_reader.h>
+#include <grpcpp/support/slice.h>
+
+#include <climits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "google/protobuf/wire_format_lite.h"
+
+namespace paceline {
+namespace {
+
+using google::protobuf::io::CodedInputStream;
+using google::protobuf::io::CodedOutputStream;
+using google::protobuf::io::StringOutputStream;
+using Wire = google::protobuf::internal::WireFormatLite;
+
+constexpr uint32_t LengthTag(int field) {
+  return Wire::MakeTag(field, Wire::WIRETYPE_LENGTH_DELIMITED);
+}
+constexpr uint32_t kDenseTag = LengthTag(v1::Block::kDenseFieldNumber);
+constexpr uint32_t kValuesTag = LengthTag(v1::DenseBlock::kValuesFieldNumber);
+
+// --- Writing -----------------------------------------------------------------
+
+// Bytes of a field of this tag with `size` bytes of content.
+uint64_t FieldSize(uint32_t tag, uint64_t size) {
+  return CodedOutputStream::VarintSize32(tag) +
+         CodedOutputStream::VarintSize64(size) + size;
+}
+
+// All that precedes a block's values.
+void AppendHeader(int field, const DenseValues& block, std::string& out) {
+  v1::Block header;
+  header.set_index(block.index);
+  header.set_dtype(block.dtype);
+  header.set_version(block.version);
+  const std::string fields = header.SerializeAsString();
+  const uint64_t dense_size = FieldSize(kValuesTag, block.values.size());
+  StringOutputStream stream(&out);
+  CodedOutputStream coded(&stream);
+  coded.WriteTag(LengthTag(field));
+  coded.WriteVarint64(fields.size() + FieldSize(kDenseTag, dense_size));
+  coded.WriteString(fields);
+  coded.WriteTag(kDenseTag);
+  coded.WriteVarint64(dense_size);
+  coded.WriteTag(kValuesTag);
+  coded.WriteVarint64(block.values.size());
+}
+
+// A slice of memory that `owner` keeps.
+grpc::Slice SliceOf(absl::Span<const std::byte> values,
+                    const std::shared_ptr<const void>& owner) {
+  using Owner = std::shared_ptr<const void>;
+  // gRPC's slices are not const, and never written to.
+  return grpc::Slice(
+      const_cast<std::byte*>(values.data()), values.size(),
+      [](void* kept) { delete static_cast<Owner*>(kept); }, new Owner(owner));
+}
+
+// --- Reading -----------------------------------------------------------------
+
+absl::Status Malformed(absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("the message cannot be read: ", what));
+}
+
+// Merges serialised fields into a message.
+absl::Status Merge(std::string& fields,
+                   google::protobuf::MessageLite& message) {
+  if (fields.empty()) return absl::OkStatus();
+  if (!message.MergeFromString(fields)) return Malformed("a field");
+  fields.clear();
+  return absl::OkStatus();
+}
+
+// Reads fields until the limit of `in`. Those of `tag` are given to `read`, by
+// their sizes, when all before them are merged into `message`.
+template <typename Read>
+absl::Status ReadFields(CodedInputStream& in, uint32_t tag,
+                        google::protobuf::MessageLite& message, Read read) {
+  std::string others;
+  while (const uint32_t next = in.ReadTag()) {
+    if (next != tag) {
+      StringOutputStream stream(&others);
+      CodedOutputStream out(&stream);
+      if (!Wire::SkipField(&in, next, &out)) return Malformed("a field");
+      continue;
+    }
+    RETURN_IF_ERROR(Merge(others, message));
+    uint32_t size = 0;
+    if (!in.ReadVarint32(&size)) return Malformed("a length");
+    const auto limit = in.PushLimit(static_cast<int>(size));
+    if (in.BytesUntilLimit() != static_cast<int>(size)) {
+      return Malformed("a length that exceeds it");
+    }
+    RETURN_IF_ERROR(read(size));
+    if (in.BytesUntilLimit() != 0) return Malformed("a field that ends early");
+    in.PopLimit(limit);
+  }
+  if (!in.ConsumedEntireMessage()) return Malformed("it ends early");
+  return Merge(others, message);
+}
+
+absl::Status ReadBlock(CodedInputStream& in, BlockReceiver& receiver) {
+  v1::Block& block = *receiver.Begin();
+  RETURN_IF_ERROR(ReadFields(in, kDenseTag, block, [&](uint32_t) {
+    return ReadFields(in, kValuesTag, *block.mutable_dense(),
+                      [&](uint32_t size) {
+                        ASSIGN_OR_RETURN(const absl::Span<std::byte> place,
+                                         receiver.Place(block, size));
+                        if (!in.ReadRaw(place.data(), static_cast<int>(size))) {
+                          return Malformed("the values of a block");
+                        }
+                        return absl::OkStatus();
+                      });
+  }));
+  return receiver.End(block);
+}
+
+}  // namespace
+
+grpc::ByteBuffer WriteBlocks(const google::protobuf::MessageLite& message,
+                             int field, absl::Span<const DenseValues> blocks,
+                             const std::shared_ptr<const void>& owner) {
+  std::vector<grpc::Slice> slices;
+  slices.reserve(2 * blocks.size() + 1);
+  std::string header = message.SerializeAsString();
+  for (const DenseValues& block : blocks) {
+    AppendHeader(field, block, header);
+    if (block.values.empty()) continue;
+    slices.emplace_back(header);
+    slices.push_back(SliceOf(block.values, owner));
+    header.clear();
+  }
+  if (!header.empty() || slices.empty()) slices.emplace_back(header);
+  return {slices.data(), slices.size()};
+}
+
+absl::Status ReadBlocks(grpc::ByteBuffer& buffer, int field,
+                        google::protobuf::MessageLite& message,
+                        BlockReceiver& receiver) {
+  grpc::ProtoBufferReader reader(&buffer);
+  if (!reader.status().ok()) return Malformed("its compression");
+  CodedInputStream in(&reader);
+  in.SetTotalBytesLimit(INT_MAX);
+  return ReadFields(in, LengthTag(field), message,
+                    [&](uint32_t) { return ReadBlock(in, receiver); });
+}
+
+}  // namespace paceline

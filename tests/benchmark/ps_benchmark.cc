@@ -1,0 +1,190 @@
+// What a parameter server takes in and gives out: one worker pushes gradients,
+// which are applied with SGD, or pulls variables, over loopback. The server is
+// a process of its own. `bytes_per_second` is the bytes of the variable over
+// the time of one call.
+#include <benchmark/benchmark.h>
+#include <glog/logging.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/freed_memory.h"
+#include "common/base/simd.h"
+#include "common/job/job_reader.h"
+#include "common/rpc/call_group.h"
+#include "common/rpc/ps_client.h"
+#include "common/rpc/rpc_server.h"
+#include "ps_server/ps_service.h"
+#include "ps_server/shard.h"
+
+namespace paceline {
+namespace {
+
+constexpr uint64_t kIncarnation = 1;
+constexpr absl::Duration kTimeout = absl::Seconds(60);
+
+// A model of one variable.
+v1::Job JobOf(int64_t elements) {
+  JobReaderOptions reader;
+  reader.check_files = false;
+  const auto job = ReadJob(
+      absl::StrCat("strategy: parameter_server\nmodel: {layers: [Input: {shape:"
+                   " [1024]}, Dense: {units: ",
+                   elements / 1024,
+                   ", use_bias: false}]}\nloss: mse\noptimizer: SGD\n"
+                   "data: {train: {idx: {features: f, labels: l}}}\n"
+                   "batch_size_per_replica: 1\n"),
+      "job", {}, reader);
+  CHECK(job.ok()) << job.status();
+  return *job;
+}
+
+// A server in a process of its own, which ends with this one.
+class ServerProcess {
+ public:
+  explicit ServerProcess(int64_t elements) {
+    int ends[2];
+    PCHECK(pipe(ends) == 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      Serve(elements, ends[1]);
+    }
+    close(ends[1]);
+    int port = 0;
+    PCHECK(read(ends[0], &port, sizeof(port)) == sizeof(port));
+    close(ends[0]);
+    address_ = absl::StrCat("127.0.0.1:", port);
+  }
+  ~ServerProcess() { kill(pid_, SIGKILL); }
+
+  const std::string& address() const { return address_; }
+
+ private:
+  [[noreturn]] static void Serve(int64_t elements, int port_pipe) {
+    FlushDenormals();
+    Shard shard(kIncarnation);
+    v1::InitializeRequest request;
+    *request.mutable_job() = JobOf(elements);
+    request.set_shard_count(1);
+    v1::InitializeResponse response;
+    const absl::Status status = shard.Initialize(request, response);
+    CHECK(status.ok()) << status;
+    PsService service(shard);
+    const auto server = RpcServer::Start("127.0.0.1:0", {&service});
+    CHECK(server.ok()) << server.status();
+    const int port = (*server)->port();
+    PCHECK(write(port_pipe, &port, sizeof(port)) == sizeof(port));
+    while (true) pause();
+  }
+
+  pid_t pid_ = 0;
+  std::string address_;
+};
+
+// The worker.
+class Client {
+ public:
+  Client(const std::string& address, int64_t elements)
+      : client_("ps-0", address),
+        gradients_(elements, 1e-3F),
+        variables_(elements) {
+    push_.set_ps_incarnation(kIncarnation);
+    push_.mutable_worker()->set_incarnation(1);
+    pull_.set_ps_incarnation(kIncarnation);
+    const size_t size = elements * sizeof(float);
+    gradient_blocks_ = {
+        {0,
+         v1::DATA_TYPE_FLOAT32,
+         0,
+         {reinterpret_cast<const std::byte*>(gradients_.data()), size}}};
+    variable_blocks_ = {
+        {{reinterpret_cast<std::byte*>(variables_.data()), size}}};
+  }
+
+  void Push() {
+    push_.mutable_progress()->set_sequence(++sequence_);
+    push_.set_pull(false);
+    client_.Push(push_, gradient_blocks_, &pushed_, {}, kTimeout,
+                 calls_.Open(0));
+    Wait();
+  }
+  void PushAndPull() {
+    push_.mutable_progress()->set_sequence(++sequence_);
+    push_.set_pull(true);
+    client_.Push(push_, gradient_blocks_, &pushed_,
+                 absl::MakeSpan(variable_blocks_), kTimeout, calls_.Open(0));
+    Wait();
+  }
+  void Pull() {
+    client_.Pull(pull_, &pulled_, absl::MakeSpan(variable_blocks_), kTimeout,
+                 calls_.Open(0));
+    Wait();
+  }
+
+ private:
+  void Wait() {
+    calls_.Wait();
+    CHECK(calls_.status(0).ok()) << calls_.status(0);
+  }
+
+  PsClient client_;
+  CallGroup calls_{1};
+  std::vector<float> gradients_;
+  std::vector<float> variables_;
+  v1::PushRequest push_;
+  v1::PushResponse pushed_;
+  v1::PullRequest pull_;
+  v1::PullResponse pulled_;
+  std::vector<DenseValues> gradient_blocks_;
+  std::vector<DensePlace> variable_blocks_;
+  uint64_t sequence_ = 0;
+};
+
+void Register(const std::string& name, const ServerProcess& server,
+              int64_t elements, void (Client::*call)()) {
+  benchmark::RegisterBenchmark(
+      name.c_str(),
+      [&server, elements, call](benchmark::State& state) {
+        Client client(server.address(), elements);
+        for (int warm_up = 0; warm_up < 3; ++warm_up) (client.*call)();
+        for ([[maybe_unused]] auto _ : state) (client.*call)();
+        state.SetBytesProcessed(state.iterations() * elements *
+                                static_cast<int64_t>(sizeof(float)));
+      })
+      ->Unit(benchmark::kMicrosecond)
+      ->UseRealTime();
+}
+
+}  // namespace
+}  // namespace paceline
+
+int main(int argc, char** argv) {
+  using paceline::Client;
+  // As the programs do.
+  mallopt(M_ARENA_MAX, 1);
+  paceline::KeepFreedMemory();
+  benchmark::Initialize(&argc, argv);
+  // All processes are there before the first thread.
+  std::vector<std::unique_ptr<paceline::ServerProcess>> servers;
+  const std::vector<int64_t> mebibytes = {1, 4, 64};
+  for (const int64_t size : mebibytes) {
+    servers.push_back(
+        std::make_unique<paceline::ServerProcess>((size << 20) / 4));
+  }
+  for (size_t i = 0; i < servers.size(); ++i) {
+    const std::string size = absl::StrCat("/MiB:", mebibytes[i]);
+    const int64_t elements = (mebibytes[i] << 20) / 4;
+    paceline::Register("Push" + size, *servers[i], elements, &Client::Push);
+    paceline::Register("Pull" + size, *servers[i], elements, &Client::Pull);
+    paceline::Register("PushAndPull" + size, *servers[i], elements,
+                       &Client::PushAndPull);
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}
