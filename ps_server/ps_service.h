@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "paceline/v1/ps.grpc.pb.h"
-#include "ps_server/block_messages.h"
+#include "ps_server/grpc_messages.h"
 #include "ps_server/shard.h"
 
 namespace paceline {

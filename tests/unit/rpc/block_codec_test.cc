@@ -114,12 +114,12 @@ TEST(BlockCodecTest, WritesWhatProtobufReads) {
   const std::string values = "some values";
   const auto owner = std::make_shared<int>();
   {
-    const grpc::ByteBuffer buffer = WriteBlocks(
-        header, v1::PushRequest::kGradientsFieldNumber,
-        {{0, v1::DATA_TYPE_FLOAT32, 5, Bytes(values)},
-         {1, v1::DATA_TYPE_FLOAT64, 6, {}},
-         {200, v1::DATA_TYPE_FLOAT32, 7, Bytes(values)}},
-        owner);
+    const grpc::ByteBuffer buffer =
+        WriteBlocks(header, v1::PushRequest::kGradientsFieldNumber,
+                    {{0, v1::DATA_TYPE_FLOAT32, 5, Bytes(values)},
+                     {1, v1::DATA_TYPE_FLOAT64, 6, {}},
+                     {200, v1::DATA_TYPE_FLOAT32, 7, Bytes(values)}},
+                    owner);
     EXPECT_EQ(owner.use_count(), 3);
     v1::PushRequest push;
     ASSERT_TRUE(push.ParseFromString(Joined(buffer)));

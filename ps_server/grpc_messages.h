@@ -2,8 +2,8 @@
 //
 // Fresh memory for them would cost more than what is computed. So the memory is
 // used again, and the values of an answer take that of the values of its push.
-#ifndef PACELINE_PS_SERVER_BLOCK_MESSAGES_H_
-#define PACELINE_PS_SERVER_BLOCK_MESSAGES_H_
+#ifndef PACELINE_PS_SERVER_GRPC_MESSAGES_H_
+#define PACELINE_PS_SERVER_GRPC_MESSAGES_H_
 
 #include <grpcpp/support/byte_buffer.h>
 
@@ -100,4 +100,4 @@ grpc::ByteBuffer WriteResponse(const std::shared_ptr<Messages>& messages) {
 
 }  // namespace paceline
 
-#endif  // PACELINE_PS_SERVER_BLOCK_MESSAGES_H_
+#endif  // PACELINE_PS_SERVER_GRPC_MESSAGES_H_

@@ -1,4 +1,4 @@
-#include "ps_server/block_messages.h"
+#include "ps_server/grpc_messages.h"
 
 namespace paceline {
 namespace {

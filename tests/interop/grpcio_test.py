@@ -1,0 +1,111 @@
+"""A client in Python that knows only proto/: it initialises a parameter server,
+pulls, pushes, and pulls again. Debian's python3-grpcio; messages by protoc.
+
+    grpcio_test.py SHARD_SERVER SOURCE_FOLDER
+"""
+
+import array
+import glob
+import importlib
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SKIPPED = 77
+try:
+    import grpc
+    from google.protobuf import json_format
+except ImportError as error:
+    print(f"skipped: {error}; install Debian's python3-grpcio")
+    sys.exit(SKIPPED)
+
+SHARD_SERVER, SOURCE = sys.argv[1], sys.argv[2]
+INCARNATION = 77
+TIMEOUT_SECONDS = 30
+JOB = {
+    "strategy": "STRATEGY_PARAMETER_SERVER",
+    "seed": "5",
+    "model": {"layers": [
+        {"className": "InputLayer", "config": {"batch_shape": [None, 3]}},
+        {"className": "Dense", "config": {"units": 4, "use_bias": False}},
+    ]},
+    "optimizer": {"className": "SGD", "config": {"learning_rate": 0.5}},
+}
+
+
+def load_messages(folder):
+    """The modules that protoc makes of proto/paceline/v1."""
+    proto = os.path.join(SOURCE, "proto")
+    files = glob.glob(os.path.join(proto, "paceline", "v1", "*.proto"))
+    subprocess.run(["protoc", f"-I{proto}", f"--python_out={folder}", *files], check=True)
+    sys.path.insert(0, folder)
+    return importlib.import_module("paceline.v1.ps_pb2")
+
+
+class PythonClientTest(unittest.TestCase):
+    def setUp(self):
+        self.server = subprocess.Popen(
+            [SHARD_SERVER, str(INCARNATION)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True)
+        port = self.server.stdout.readline().strip()
+        self.channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        request = ps.InitializeRequest(shard_count=1, workers=1)
+        json_format.ParseDict(JOB, request.job)
+        self.call("Initialize", request)
+
+    def tearDown(self):
+        self.channel.close()
+        self.server.communicate("")
+
+    def call(self, method, request):
+        response = getattr(ps, f"{method}Response")
+        call = self.channel.unary_unary(
+            f"/paceline.v1.ParameterServerService/{method}",
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=response.FromString)
+        return call(request, timeout=TIMEOUT_SECONDS)
+
+    def pull(self):
+        (block,) = self.call("Pull", ps.PullRequest(ps_incarnation=INCARNATION)).variables
+        return block.version, array.array("f", block.dense.values)
+
+    def push(self, sequence, values, **more):
+        request = ps.PushRequest(ps_incarnation=INCARNATION, **more)
+        request.worker.incarnation = 1
+        request.progress.sequence = sequence
+        block = request.gradients.add(dtype="DATA_TYPE_FLOAT32")
+        block.dense.values = array.array("f", values).tobytes()
+        return self.call("Push", request)
+
+    def test_pushes_and_pulls(self):
+        version, before = self.pull()
+        self.assertEqual((version, len(before)), (0, 12))
+        response = self.push(1, range(12), pull=True)
+        self.assertTrue(response.applied)
+        self.assertEqual(response.step, 1)
+        version, after = self.pull()
+        self.assertEqual(version, 1)
+        self.assertEqual(array.array("f", response.variables[0].dense.values), after)
+        for i, value in enumerate(after):
+            self.assertAlmostEqual(value, before[i] - 0.5 * i, places=5)
+        # A repeat is answered, and not applied.
+        self.assertFalse(self.push(1, range(12)).applied)
+        self.assertEqual(self.pull()[1], after)
+
+    def test_errors_name_what_is_wrong(self):
+        with self.assertRaises(grpc.RpcError) as raised:
+            self.push(1, range(13))
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
+        self.assertIn("52 bytes from element 0 do not fit", raised.exception.details())
+        garbage = self.channel.unary_unary("/paceline.v1.ParameterServerService/Push")
+        with self.assertRaises(grpc.RpcError) as raised:
+            garbage(b"\x22\x7f", timeout=TIMEOUT_SECONDS)
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as messages:
+        ps = load_messages(messages)
+        unittest.main(argv=sys.argv[:1])
