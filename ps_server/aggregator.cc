@@ -47,11 +47,34 @@ absl::Status Aggregator::Check(const v1::WorkerId& worker,
     return absl::InvalidArgumentError(
         "a push needs the incarnation of its worker and a sequence number");
   }
-  if (options_.consistency == v1::CONSISTENCY_SYNC &&
-      worker.rank() >= options_.workers) {
+  return absl::OkStatus();
+}
+
+absl::Status Aggregator::CheckNew(const v1::WorkerId& worker,
+                                  const Worker& known,
+                                  const v1::Pace& pace) const {
+  if (options_.consistency == v1::CONSISTENCY_BOUNDED &&
+      pace.clock() <= known.clock) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "worker-", worker.rank(), " pushes at clock ", pace.clock(),
+        "; under bounded staleness expected one above ", known.clock));
+  }
+  if (options_.consistency != v1::CONSISTENCY_SYNC) return absl::OkStatus();
+  if (worker.rank() >= options_.workers) {
     return absl::InvalidArgumentError(
         absl::StrCat("worker-", worker.rank(), " is none of the ",
                      options_.workers, " workers of a synchronous step"));
+  }
+  if (has_sum_) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the gradients of step ", step_ + 1, " are not applied yet"));
+  }
+  for (const auto& [key, other] : workers_) {
+    if (key.first == worker.rank() && &other != &known && other.held) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("another process that was worker-", worker.rank(),
+                       " has pushed for this step"));
+    }
   }
   return absl::OkStatus();
 }
@@ -64,16 +87,22 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
   if (!status.ok()) return {Refuse(ticket, std::move(status))};
   Worker& known = workers_[{worker.rank(), worker.incarnation()}];
   if (known.is_fenced) return {Refuse(ticket, FencedError(worker))};
-  const bool is_repeat = progress.sequence() <= known.last.sequence();
+  // What came late is answered; nobody awaits that any more.
+  if (progress.sequence() < known.sequence()) return {Answer(ticket)};
   std::vector<Decision> decisions;
   if (known.held) {
-    decisions.push_back(Refuse(
-        *known.held, absl::AbortedError("the worker sent the push again")));
-    known.held = ticket;
-  } else if (is_repeat) {
-    decisions.push_back(Answer(ticket));
+    decisions.push_back(
+        Refuse(*std::exchange(known.held, ticket),
+               absl::AbortedError("the worker sent another push")));
+    if (progress.sequence() == known.sequence()) return decisions;
+  } else if (progress.sequence() == known.sequence()) {
+    return {Answer(ticket)};
   }
-  if (is_repeat) return decisions;
+  status = CheckNew(worker, known, pace);
+  if (!status.ok()) {
+    decisions.push_back(Refuse(ticket, std::move(status)));
+    return decisions;
+  }
   switch (options_.consistency) {
     case v1::CONSISTENCY_SYNC:
       known.held = ticket;
@@ -154,9 +183,17 @@ void Aggregator::AnswerNear(std::vector<Decision>& decisions) {
   }
 }
 
-absl::StatusOr<uint64_t> Aggregator::Join(const v1::WorkerId& worker) {
+absl::StatusOr<uint64_t> Aggregator::Join(const v1::WorkerId& worker,
+                                          uint64_t sequence) {
+  if (options_.consistency != v1::CONSISTENCY_BOUNDED ||
+      worker.incarnation() == 0) {
+    return absl::InvalidArgumentError(
+        "a worker joins with its incarnation, under bounded staleness");
+  }
   Worker& known = workers_[{worker.rank(), worker.incarnation()}];
   if (known.is_fenced) return FencedError(worker);
+  // One that joins twice keeps the clock it was told.
+  if (known.is_active || sequence < known.sequence()) return known.clock;
   known.clock = std::max(known.clock, SlowestClock(&known).value_or(0));
   known.is_active = true;
   return known.clock;

@@ -84,10 +84,11 @@ class Aggregator {
   explicit Aggregator(int64_t step = 0, AggregatorOptions options = {})
       : options_(options), step_(step) {}
 
-  // A push came. `ticket` is unique. kRefuse with InvalidArgument if worker or
-  // sequence number are missing, or the rank is none of a synchronous step;
-  // Aborted if the worker is fenced, or sends a held push again (the first copy
-  // is refused).
+  // A push came. `ticket` is unique. kRefuse with InvalidArgument if worker,
+  // sequence number or clock are missing, or the rank is none of a synchronous
+  // step; FailedPrecondition if the step has this rank's push or waits for
+  // HandleApply; Aborted if the worker is fenced, or sends a held push again
+  // (the first copy is refused).
   std::vector<Decision> HandlePush(uint64_t ticket, const v1::WorkerId& worker,
                                    const v1::Progress& progress,
                                    const v1::Pace& pace = {});
@@ -98,8 +99,11 @@ class Aggregator {
   absl::StatusOr<std::vector<Decision>> HandleApply(int64_t step);
 
   // Under bounded staleness: the worker pulls and goes on to take steps; from
-  // now on others wait for it. Returns its clock. Aborted if it is fenced.
-  absl::StatusOr<uint64_t> Join(const v1::WorkerId& worker);
+  // now on others wait for it. `sequence` is that of its last push: a message
+  // that is older than what the shard knows changes nothing. Returns the
+  // worker's clock. Aborted if it is fenced; InvalidArgument without an
+  // incarnation, or under another consistency.
+  absl::StatusOr<uint64_t> Join(const v1::WorkerId& worker, uint64_t sequence);
 
   struct Fenced {
     // Of the last push applied, if there was one.
@@ -132,14 +136,22 @@ class Aggregator {
     // its progress.
     std::optional<uint64_t> held;
     std::optional<v1::Progress> held_progress;
+
+    // Of the last push it sent.
+    uint64_t sequence() const {
+      return held_progress ? held_progress->sequence() : last.sequence();
+    }
   };
   // Rank and incarnation.
   using Key = std::pair<uint32_t, uint64_t>;
 
   Decision Answer(uint64_t ticket) const;
-  // Why the push cannot be taken; OK if it can.
+  // Why a push cannot be taken; OK if it can.
   absl::Status Check(const v1::WorkerId& worker,
                      const v1::Progress& progress) const;
+  // The same for one that is no repeat.
+  absl::Status CheckNew(const v1::WorkerId& worker, const Worker& known,
+                        const v1::Pace& pace) const;
   void Apply(uint64_t ticket, const v1::Progress& progress, Worker& worker,
              std::vector<Decision>& decisions);
   // Sums up and answers what is held, if all workers' pushes are.

@@ -319,8 +319,11 @@ absl::Status Shard::Pull(const v1::PullRequest& request,
   ASSIGN_OR_RETURN(const ShardVariables* variables,
                    ReadyFor(request.ps_incarnation()));
   if (request.has_joins()) {
+    // What the others' clocks stand for is applied.
+    MutexLock order(order_mutex_);
     MutexLock lock(mutex_);
-    ASSIGN_OR_RETURN(const uint64_t clock, aggregator_.Join(request.joins()));
+    ASSIGN_OR_RETURN(const uint64_t clock,
+                     aggregator_.Join(request.joins(), request.sequence()));
     response.set_clock(clock);
   }
   response.set_step(static_cast<uint64_t>(StepsApplied()));

@@ -100,6 +100,9 @@ class Shard {
   std::vector<Step> Decide(Event event);
   v1::Consistency consistency() const;
   int64_t StepsApplied() const;
+  // In this order: applies what is to be applied; where sums are applied apart,
+  // fills the answers with norms; and answers, with variables where there are
+  // no norms.
   void Update(const std::vector<Step>& steps, ShardVariables& variables);
   void AnswerNorms(const std::vector<Step>& steps,
                    const ShardVariables& variables)

@@ -3,12 +3,12 @@
 #include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/slice.h>
 
-#include <climits>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/limits.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/wire_format_lite.h"
@@ -80,8 +80,8 @@ absl::Status Merge(std::string& fields,
   return absl::OkStatus();
 }
 
-// Reads fields until the limit of `in`. Those of `tag` are given to `read`, by
-// their sizes, when all before them are merged into `message`.
+// Reads fields until the limit of `in`, which is set. Those of `tag` are given
+// to `read`, by their sizes, when all before them are merged into `message`.
 template <typename Read>
 absl::Status ReadFields(CodedInputStream& in, uint32_t tag,
                         google::protobuf::MessageLite& message, Read read) {
@@ -96,10 +96,11 @@ absl::Status ReadFields(CodedInputStream& in, uint32_t tag,
     RETURN_IF_ERROR(Merge(others, message));
     uint32_t size = 0;
     if (!in.ReadVarint32(&size)) return Malformed("a length");
-    const auto limit = in.PushLimit(static_cast<int>(size));
-    if (in.BytesUntilLimit() != static_cast<int>(size)) {
+    // Of all bytes there are: what is claimed beyond them is never allocated.
+    if (size > static_cast<uint32_t>(in.BytesUntilLimit())) {
       return Malformed("a length that exceeds it");
     }
+    const auto limit = in.PushLimit(static_cast<int>(size));
     RETURN_IF_ERROR(read(size));
     if (in.BytesUntilLimit() != 0) return Malformed("a field that ends early");
     in.PopLimit(limit);
@@ -148,8 +149,10 @@ absl::Status ReadBlocks(grpc::ByteBuffer& buffer, int field,
                         BlockReceiver& receiver) {
   grpc::ProtoBufferReader reader(&buffer);
   if (!reader.status().ok()) return Malformed("its compression");
+  if (buffer.Length() > limits::kMaxMessageBytes) return Malformed("its size");
   CodedInputStream in(&reader);
-  in.SetTotalBytesLimit(INT_MAX);
+  in.SetTotalBytesLimit(limits::kMaxMessageBytes);
+  in.PushLimit(static_cast<int>(buffer.Length()));
   return ReadFields(in, LengthTag(field), message,
                     [&](uint32_t) { return ReadBlock(in, receiver); });
 }

@@ -19,13 +19,19 @@ using CallDone = std::function<void(absl::Status)>;
 // made. Must not be destroyed while calls are open.
 class CallGroup {
  public:
-  explicit CallGroup(int call_count) : statuses_(call_count) {}
+  explicit CallGroup(int call_count) : statuses_(call_count) {
+    ended_.reserve(call_count);
+  }
 
   // To be reported by call `index`, which is open from now on.
   CallDone Open(int index);
 
-  // Waits until no call is open. Each call has a deadline of its own, so this
-  // ends. The statuses are those of the last call of each index.
+  // Waits until a call ends that was not returned before, and returns its
+  // index; -1 if no call is open. Each call has a deadline of its own, so this
+  // ends.
+  int WaitForOne();
+  // Waits until no call is open. The statuses are those of the last call of
+  // each index.
   void Wait();
 
   const absl::Status& status(int index) const { return statuses_[index]; }
@@ -36,6 +42,8 @@ class CallGroup {
   Mutex mutex_;
   CondVar closed_;
   int open_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Ended and not returned; room for all.
+  std::vector<int> ended_ ABSL_GUARDED_BY(mutex_);
   // Written by open calls, read when none is open.
   std::vector<absl::Status> statuses_;
 };

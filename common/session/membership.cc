@@ -165,6 +165,12 @@ void Membership::Remove(Place* place, bool fence) {
   place->state = fence ? Place::State::kFenced : Place::State::kFree;
 }
 
+void Membership::WaitAnew(absl::Time now) {
+  for (auto& [id, place] : places_) {
+    if (!place.waiting_for.empty()) place.last_activity = now;
+  }
+}
+
 void Membership::Release(Place* place) {
   CHECK(place->state == Place::State::kFenced) << place->Name();
   place->state = Place::State::kFree;

@@ -83,6 +83,8 @@ class Membership {
   // until Release.
   void Remove(Place* place, bool fence);
   void Release(Place* place);
+  // What some waited for has changed: their patience begins again.
+  void WaitAnew(absl::Time now);
 
   // Those silent for longer than `timeout`.
   std::vector<Place*> Silent(absl::Duration timeout, absl::Time now);

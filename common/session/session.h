@@ -20,7 +20,7 @@
 //  * Each example of an epoch is counted once, also when workers die: a dead
 //    worker's incarnation is fenced on every shard before the rest of its
 //    leases goes to others, and the shards tell how far it had come.
-//  * Where the workers hold the variables, the loss of one ends the job.
+//  * Where workers step together, the loss of one ends the job.
 //  * Each wait has a deadline, and its error names the task, its address and
 //    what was waited for.
 #ifndef PACELINE_COMMON_SESSION_SESSION_H_

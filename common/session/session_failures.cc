@@ -114,6 +114,7 @@ void Session::State::LoseWorker(Place* place, absl::string_view reason,
   }
   const bool fence = HasPs() && seats[place->id].trained;
   members.Remove(place, fence);
+  members.WaitAnew(now);
   seats[place->id] = Seat();
   flow.WorkerLost(place->id);
   Wake();
@@ -164,6 +165,7 @@ void Session::Fenced(
     return;
   }
   state.members.Release(fenced);
+  state.members.WaitAnew(now);
   state.FollowFlow(now);
   state.Wake();
 }
@@ -200,31 +202,32 @@ void Session::State::CheckSilence(absl::Time now) {
 }
 
 void Session::State::CheckStalls(absl::Time now) {
-  const auto finished_work = [&](const Place& place) {
-    return now - place.last_activity <= options.stall_timeout;
-  };
-  // Those who wait for others are to blame only if nobody goes on: what they
-  // wait for may take long.
+  // Who stands still: best one that waits for nobody; one that waits, only if
+  // nobody goes on, since what it waits for may take long.
+  Place* stuck = nullptr;
+  Place* waits_longest = nullptr;
   bool someone_goes_on = false;
-  for (const bool waits : {false, true}) {
-    if (waits && someone_goes_on) return;
-    for (const auto& [id, seat] : seats) {
-      Place* place = members.Get(id);
-      if (place->rank < 0 || !place->taken() || !flow.Holds(id)) continue;
-      someone_goes_on |= finished_work(*place);
-      if (place->waiting_for.empty() == waits || finished_work(*place)) {
-        continue;
-      }
-      std::string reason =
-          absl::StrCat("holds work and finished no piece of it for ",
-                       Text(now - place->last_activity));
-      if (waits) {
-        absl::StrAppend(&reason, " (it waits for ", place->waiting_for, ")");
-      }
-      Lose(place, reason, now);
-      if (outcome) return;
+  for (const auto& [id, seat] : seats) {
+    Place* place = members.Get(id);
+    if (place->rank < 0 || !place->taken() || !flow.Holds(id)) continue;
+    if (now - place->last_activity <= options.stall_timeout) {
+      someone_goes_on = true;
+      continue;
+    }
+    Place*& oldest = place->waiting_for.empty() ? stuck : waits_longest;
+    if (oldest == nullptr || place->last_activity < oldest->last_activity) {
+      oldest = place;
     }
   }
+  if (stuck == nullptr && !someone_goes_on) stuck = waits_longest;
+  if (stuck == nullptr) return;
+  std::string reason =
+      absl::StrCat("holds work and finished no piece of it for ",
+                   Text(now - stuck->last_activity));
+  if (!stuck->waiting_for.empty()) {
+    absl::StrAppend(&reason, " (it waits for ", stuck->waiting_for, ")");
+  }
+  Lose(stuck, reason, now);
 }
 
 void Session::State::CheckStart(absl::Time now) {

@@ -17,6 +17,7 @@ std::unique_ptr<Session> MakeSession(const ClusterOptions& options,
   session.job.set_strategy(v1::STRATEGY_PARAMETER_SERVER);
   session.job.set_batch_size_per_replica(options.worker.batch_size);
   session.job.set_epochs(options.epochs);
+  session.job.set_consistency(options.aggregator.consistency);
   session.job.mutable_checkpoint()->set_every_steps(options.checkpoint_steps);
   session.learning_rate = [](int64_t) { return 0.1; };
   for (int i = 0; i < options.shards; ++i) {
@@ -41,8 +42,8 @@ Cluster::Cluster(const ClusterOptions& options)
   leader_ = std::make_shared<LeaderProcess>(
       simulator_, ledger_, MakeSession(options, simulator_.now()));
   for (int i = 0; i < options.shards; ++i) {
-    shards_.push_back(
-        std::make_shared<ShardProcess>(simulator_, ledger_, *leader_, i));
+    shards_.push_back(std::make_shared<ShardProcess>(
+        simulator_, ledger_, *leader_, i, options.aggregator));
     simulator_.After(simulator_.Between({}, kStartWithin), shards_[i],
                      [shard = shards_[i].get()] { shard->Start(); });
   }
@@ -96,7 +97,8 @@ void Cluster::Hang() {
 }
 
 void Cluster::Replace() {
-  const double share = kReplaceInterval / options_.longest_absence;
+  const double share =
+      absl::FDivDuration(kReplaceInterval, options_.longest_absence);
   for (int i = 0; i < options_.workers; ++i) {
     if (workers_[i]->is_dead && simulator_.Chance(2 * share)) StartWorker(i);
   }

@@ -22,6 +22,7 @@ struct ClusterOptions {
   int shards = 20;
   int epochs = 2;
   int checkpoint_steps = 500;
+  AggregatorOptions aggregator;
   WorkerOptions worker = {{/*train=*/6005, /*validation=*/6003, /*test=*/400},
                           /*batch_size=*/5};
   NetworkOptions network;

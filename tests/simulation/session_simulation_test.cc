@@ -82,6 +82,16 @@ TEST_P(SessionSimulationTest, EachExampleCountsOnce) {
   ExpectEachExampleCountsOnce(SmallCluster());
 }
 
+// Workers wait for each other, crash, hang and come back, and none waits
+// forever.
+TEST_P(SessionSimulationTest, EachExampleCountsOnceUnderBoundedStaleness) {
+  ClusterOptions options = SmallCluster();
+  options.aggregator.consistency = v1::CONSISTENCY_BOUNDED;
+  options.aggregator.max_staleness = GetParam() % 3;
+  options.worker.joins = true;
+  ExpectEachExampleCountsOnce(options);
+}
+
 TEST_P(SessionSimulationTest, DeadPsEndsTheJobInTime) {
   ClusterOptions options = SmallCluster();
   options.crash_interval = absl::InfiniteDuration();

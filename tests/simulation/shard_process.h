@@ -2,7 +2,7 @@
 #ifndef PACELINE_TESTS_SIMULATION_SHARD_PROCESS_H_
 #define PACELINE_TESTS_SIMULATION_SHARD_PROCESS_H_
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "ps_server/aggregator.h"
 #include "tests/simulation/ledger.h"
 #include "tests/simulation/member_process.h"
@@ -12,15 +12,21 @@ namespace paceline {
 class ShardProcess : public MemberProcess {
  public:
   ShardProcess(Simulator& simulator, Ledger& ledger, LeaderProcess& leader,
-               int index)
+               int index, const AggregatorOptions& options)
       : MemberProcess(simulator, leader, {TaskType::kPs, index}),
         ledger_(ledger),
-        index_(index) {}
+        index_(index),
+        aggregator_(0, options) {}
 
   // Calls of the leader and the workers; each may come several times.
   bool Initialize() { return is_initialized_ = true; }
   v1::FenceResponse Fence(const v1::WorkerId& worker);
-  absl::Status Apply(const Push& push);
+  // Whether the push is answered; one that is held is to be sent again.
+  absl::StatusOr<bool> Apply(const Push& push);
+  // The clock of a worker that takes steps from now on.
+  absl::StatusOr<uint64_t> Join(const v1::WorkerId& worker, uint64_t sequence) {
+    return aggregator_.Join(worker, sequence);
+  }
   int64_t step() const { return aggregator_.step(); }
 
  private:

@@ -98,6 +98,40 @@ void WorkerProcess::Acquire() {
 void WorkerProcess::Step() {
   is_working_ = !leases_.empty();
   if (!is_working_) return;
+  const v1::Lease& lease = leases_.front();
+  if (options_.joins && lease.phase() == v1::PHASE_TRAIN &&
+      reports_[lease.id()].examples() == 0) {
+    Join();
+  } else {
+    Compute();
+  }
+}
+
+v1::WorkerId WorkerProcess::id() const {
+  v1::WorkerId id;
+  id.set_rank(index_);
+  id.set_incarnation(self_.incarnation());
+  return id;
+}
+
+void WorkerProcess::Join() {
+  missing_answers_ = shards_.size();
+  for (const auto& shard : shards_) {
+    simulator_.Call<absl::StatusOr<uint64_t>>(
+        shared_from_this(), shard,
+        [shard, id = id(), sequence = sequence_] {
+          return shard->Join(id, sequence);
+        },
+        [this](const absl::StatusOr<uint64_t>& clock) {
+          if (is_dead) return;
+          if (!clock.ok()) return Exit(clock.status());
+          clock_ = std::max(clock_, *clock);
+          if (--missing_answers_ == 0) Compute();
+        });
+  }
+}
+
+void WorkerProcess::Compute() {
   simulator_.After(simulator_.Between(options_.min_step, options_.max_step),
                    shared_from_this(), [this] {
                      if (leases_.front().phase() == v1::PHASE_TRAIN) {
@@ -111,27 +145,33 @@ void WorkerProcess::Step() {
 void WorkerProcess::PushStep() {
   const v1::Lease& lease = leases_.front();
   Push push;
-  push.worker.set_rank(index_);
-  push.worker.set_incarnation(self_.incarnation());
+  push.worker = id();
   push.progress.set_sequence(++sequence_);
   *push.progress.mutable_lease() = NextReport();
   *push.progress.mutable_previous() = previous_;
   push.epoch = lease.epoch();
   push.begin = lease.begin() + reports_[lease.id()].examples();
   push.end = lease.begin() + push.progress.lease().examples();
+  push.pace.set_clock(++clock_);
+  push.pace.set_pauses(push.end == lease.end());
   missing_answers_ = shards_.size();
-  for (const auto& shard : shards_) {
-    simulator_.Call<absl::Status>(
-        shared_from_this(), shard, [shard, push] { return shard->Apply(push); },
-        [this](const absl::Status& answer) {
-          if (is_dead) return;
-          if (!answer.ok()) {
-            Exit(answer);
-          } else if (--missing_answers_ == 0) {
-            StepDone();
-          }
-        });
-  }
+  for (const auto& shard : shards_) PushTo(shard, push);
+}
+
+void WorkerProcess::PushTo(const std::shared_ptr<ShardProcess>& shard,
+                           const Push& push) {
+  simulator_.Call<absl::StatusOr<bool>>(
+      shared_from_this(), shard, [shard, push] { return shard->Apply(push); },
+      [this, shard, push](const absl::StatusOr<bool>& is_answered) {
+        if (is_dead) return;
+        if (!is_answered.ok()) return Exit(is_answered.status());
+        if (!*is_answered) {
+          simulator_.After(kCallPause, shared_from_this(),
+                           [this, shard, push] { PushTo(shard, push); });
+        } else if (--missing_answers_ == 0) {
+          StepDone();
+        }
+      });
 }
 
 void WorkerProcess::StepDone() {

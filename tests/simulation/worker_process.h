@@ -21,6 +21,8 @@ struct WorkerOptions {
   int64_t batch_size = 1;
   absl::Duration min_step = absl::Milliseconds(50);
   absl::Duration max_step = absl::Milliseconds(400);
+  // Whether it joins the others for each lease: bounded staleness.
+  bool joins = false;
 };
 
 class WorkerProcess : public MemberProcess {
@@ -34,11 +36,17 @@ class WorkerProcess : public MemberProcess {
   void AddProgress(v1::HeartbeatRequest& request) override;
   void ProgressArrived(const v1::HeartbeatRequest& request) override;
 
+  v1::WorkerId id() const;
   void AwaitStart();
   // Asks for leases while it holds fewer than two.
   void Acquire();
   void Step();
+  void Compute();
+  // Steps begin, once it has joined.
+  void Join();
   void PushStep();
+  // Until the shard answers.
+  void PushTo(const std::shared_ptr<ShardProcess>& shard, const Push& push);
   void StepDone();
   // The report of the lease once the step under way is done.
   v1::LeaseReport NextReport() const;
@@ -57,6 +65,7 @@ class WorkerProcess : public MemberProcess {
   // Of the lease that was finished last.
   v1::LeaseReport previous_;
   uint64_t sequence_ = 0;
+  uint64_t clock_ = 0;
   size_t missing_answers_ = 0;
   uint64_t activity_ = 0;
 };

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
+#include "worker/strategy/typed_values.h"
 
 namespace paceline {
 namespace {
@@ -12,11 +13,6 @@ namespace {
 // Waits end from time to time, though nothing happened; what is waited for has
 // a deadline of the transport's.
 constexpr absl::Duration kWaitSlice = absl::Seconds(1);
-
-template <typename T>
-absl::Span<T> As(absl::Span<std::byte> bytes) {
-  return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
-}
 
 }  // namespace
 

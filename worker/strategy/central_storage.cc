@@ -5,17 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "worker/strategy/typed_values.h"
 
 namespace paceline {
-namespace {
-
-template <typename T>
-absl::Span<T> As(absl::Span<std::byte> bytes) {
-  return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
-}
-
-}  // namespace
-
 CentralStorageStrategy::CentralStorageStrategy(
     std::function<void(const std::string&)> on_waiting,
     const Clipping& clipping, Transport& transport, const ShardPlan& plan,

@@ -3,17 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "worker/strategy/typed_values.h"
+
 namespace paceline {
-namespace {
-
-template <typename T>
-absl::Span<T> Subspan(absl::Span<std::byte> bytes, int64_t begin, int64_t end) {
-  return {reinterpret_cast<T*>(bytes.data()) + begin,
-          static_cast<size_t>(end - begin)};
-}
-
-}  // namespace
-
 GradientClipper::GradientClipper(const Clipping& clipping,
                                  const ShardPlan& plan, ModelState& state)
     : clipping_(clipping), plan_(plan), state_(state) {
@@ -35,9 +27,9 @@ void GradientClipper::VisitParts(int bucket, int64_t begin, int64_t count,
         std::min(begin + count, part.bucket_offset + part.count);
     if (first >= end) continue;
     if (state_.type() == DataType::kFloat64) {
-      visit(part.variable, Subspan<double>(bytes, first, end));
+      visit(part.variable, As<double>(bytes).subspan(first, end - first));
     } else {
-      visit(part.variable, Subspan<float>(bytes, first, end));
+      visit(part.variable, As<float>(bytes).subspan(first, end - first));
     }
   }
 }

@@ -22,6 +22,8 @@ constexpr absl::Duration kRetryPause = absl::Milliseconds(50);
 // must answer. With the time in which gRPC notices, less than a job's failure
 // may take.
 constexpr absl::Duration kUnavailable = absl::Seconds(3);
+// A call that ends later than this had a connection.
+constexpr absl::Duration kConnectAttempt = absl::Seconds(2);
 
 }  // namespace
 
@@ -81,6 +83,7 @@ absl::Status ParameterServerStrategy::BeginLease() {
   if (options_.consistency != v1::CONSISTENCY_BOUNDED) return absl::OkStatus();
   for (Shard& shard : shards_) {
     *shard.pull_request.mutable_joins() = options_.worker;
+    shard.pull_request.set_sequence(sequence_);
   }
   RETURN_IF_ERROR(Pull());
   for (const Shard& shard : shards_) {
@@ -172,43 +175,53 @@ absl::Status ParameterServerStrategy::Apply() {
 template <typename Start>
 absl::Status ParameterServerStrategy::CallAll(const std::string& what,
                                               Start start) {
-  // Whoever waits for other workers relies on the leader, which tells a step
-  // that takes long from one that is stuck.
-  const absl::Duration timeout =
-      waits_for_others() ? limits::kCollectiveTimeout : options_.timeout;
-  absl::Time deadline = MonotonicNow() + timeout;
+  const absl::Time begin = MonotonicNow();
   options_.on_waiting(what);
-  for (Shard& shard : shards_) {
+  const auto start_call = [&](Shard& shard) {
+    shard.call_began = MonotonicNow();
+    // Whoever waits for other workers relies on the leader, which tells a step
+    // that takes long from one that is stuck.
+    const absl::Duration timeout =
+        waits_for_others()
+            ? limits::kCollectiveTimeout
+            : std::max(begin + options_.timeout - shard.call_began,
+                       kRetryPause);
     start(shard, timeout, calls_.Open(shard.index));
+  };
+  for (Shard& shard : shards_) {
+    shard.unavailable_since = absl::InfiniteFuture();
+    start_call(shard);
   }
-  bool was_unavailable = false;
-  while (true) {
-    calls_.Wait();
-    bool again = false;
-    for (Shard& shard : shards_) {
-      const absl::Status& status = calls_.status(shard.index);
-      if (status.ok()) continue;
-      if (!absl::IsUnavailable(status)) return status;
-      if (waits_for_others() && !was_unavailable) {
-        deadline = MonotonicNow() + kUnavailable;
-      }
-      was_unavailable = true;
-      if (MonotonicNow() >= deadline) return status;
-      again = true;
+  absl::Status failure;
+  // Each call by itself: the others may wait for workers that wait for it.
+  for (int ended = calls_.WaitForOne(); ended >= 0;
+       ended = calls_.WaitForOne()) {
+    const absl::Status& status = calls_.status(ended);
+    if (status.ok() || !failure.ok()) continue;
+    Shard& shard = *std::find_if(
+        shards_.begin(), shards_.end(),
+        [ended](const Shard& each) { return each.index == ended; });
+    if (absl::IsUnavailable(status) && MayCallAgain(shard, begin)) {
+      absl::SleepFor(kRetryPause);
+      start_call(shard);
+      continue;
     }
-    if (!again) break;
-    absl::SleepFor(kRetryPause);
-    for (Shard& shard : shards_) {
-      if (calls_.status(shard.index).ok()) continue;
-      start(shard,
-            waits_for_others()
-                ? timeout
-                : std::max(deadline - MonotonicNow(), kRetryPause),
-            calls_.Open(shard.index));
-    }
+    failure = status;
+    for (Shard& each : shards_) each.client->Cancel();
   }
-  options_.on_waiting("");
-  return absl::OkStatus();
+  if (failure.ok()) options_.on_waiting("");
+  return failure;
+}
+
+bool ParameterServerStrategy::MayCallAgain(Shard& shard,
+                                           absl::Time begin) const {
+  const absl::Time now = MonotonicNow();
+  if (!waits_for_others()) return now < begin + options_.timeout;
+  const bool was_open = now - shard.call_began > kConnectAttempt;
+  if (was_open || shard.unavailable_since == absl::InfiniteFuture()) {
+    shard.unavailable_since = now;
+  }
+  return now - shard.unavailable_since < kUnavailable;
 }
 
 absl::Status ParameterServerStrategy::TakeVariables() {

@@ -69,6 +69,9 @@ class ParameterServerStrategy : public Strategy {
     // By block.
     std::vector<DenseValues> gradients;
     std::vector<DensePlace> variables;
+    // Of the call under way, or the last.
+    absl::Time call_began;
+    absl::Time unavailable_since;
   };
 
   bool waits_for_others() const {
@@ -83,12 +86,15 @@ class ParameterServerStrategy : public Strategy {
   absl::Status Apply();
 
   // Calls `start(shard, timeout, done)` on all shards at once, and again on
-  // those that were unavailable, until they were so for too long. `what` is for
-  // people.
+  // those that were unavailable, until they were so for too long: then the
+  // strategy is of no further use. `what` is for people.
   template <typename Start>
   absl::Status CallAll(const std::string& what, Start start);
   // Notes the versions of the variables that all shards sent.
   absl::Status TakeVariables();
+
+  // Of calls that began at `begin`.
+  bool MayCallAgain(Shard& shard, absl::Time begin) const;
 
   const ParameterServerOptions options_;
   const ShardPlan& plan_;

@@ -214,6 +214,28 @@ TEST_F(SynchronousAggregatorTest, AFencedWorkersPushIsRefused) {
   EXPECT_EQ(aggregator_.step(), 0);
 }
 
+TEST_F(SynchronousAggregatorTest, AnOldCopyDoesNotTakeThePlaceOfANewPush) {
+  for (const uint32_t rank : {0u, 1u, 2u}) Push(rank, rank, 1);
+  Push(0, 10, 2);
+  EXPECT_THAT(Push(0, 11, 1), ElementsAre("answer 11"));
+  Push(1, 12, 2);
+  EXPECT_EQ(Push(2, 13, 2)[0], "add 10");
+}
+
+TEST_F(SynchronousAggregatorTest, ARankCountsOnce) {
+  Push(0, 1, 1);
+  Push(1, 2, 1);
+  EXPECT_THAT(Words(aggregator_.HandlePush(3, Worker(1, 99), Progress(1))),
+              ElementsAre("refuse 3"));
+  EXPECT_EQ(aggregator_.step(), 0);
+}
+
+TEST_F(SynchronousAggregatorTest, ASumIsNotMixedWithTheNext) {
+  aggregator_ = Aggregator(0, Options(/*applies_apart=*/true));
+  for (const uint32_t rank : {0u, 1u, 2u}) Push(rank, rank, 1);
+  EXPECT_THAT(Push(0, 10, 2), ElementsAre("refuse 10"));
+}
+
 TEST_F(SynchronousAggregatorTest, OthersAreNoPartOfTheStep) {
   EXPECT_THAT(Push(3, 1, 1), ElementsAre("refuse 1"));
 }
@@ -255,7 +277,8 @@ class BoundedAggregatorTest : public ::testing::Test {
                                         Progress(sequence), pace));
   }
   void Join(uint32_t rank) {
-    const auto clock = aggregator_.Join(Worker(rank, 7 + rank));
+    const auto clock =
+        aggregator_.Join(Worker(rank, 7 + rank), sequences_[rank]);
     ASSERT_TRUE(clock.ok()) << clock.status();
     clocks_[rank] = *clock;
   }
@@ -312,8 +335,34 @@ TEST_F(BoundedAggregatorTest, NobodyWaitsForOneThatIsFenced) {
   EXPECT_THAT(Words(aggregator_.Fence(Worker(2, 9)).decisions), IsEmpty());
   EXPECT_THAT(Words(aggregator_.Fence(Worker(3, 10)).decisions),
               ElementsAre("answer 13"));
-  EXPECT_EQ(aggregator_.Join(Worker(3, 10)).status().code(),
+  EXPECT_EQ(aggregator_.Join(Worker(3, 10), 0).status().code(),
             absl::StatusCode::kAborted);
+}
+
+TEST_F(BoundedAggregatorTest, ClocksOnlyGoForward) {
+  Join(1);
+  Push(1);
+  EXPECT_THAT(Words(aggregator_.HandlePush(9, Worker(1, 8), Progress(2))),
+              ElementsAre("refuse 9"));
+  EXPECT_FALSE(aggregator_.Join(Worker(1, 0), 0).ok());
+  EXPECT_FALSE(Aggregator().Join(Worker(1, 8), 0).ok());
+}
+
+TEST_F(BoundedAggregatorTest, WhatComesLateChangesNothing) {
+  Join(1);
+  Join(2);
+  Push(1);
+  Push(2);
+  Push(2, /*pauses=*/true);
+  // Of before its pushes.
+  ASSERT_TRUE(aggregator_.Join(Worker(2, 9), 0).ok());
+  for (int step = 0; step < 5; ++step) EXPECT_EQ(Push(1).size(), 2u);
+  Join(2);
+  for (int step = 0; step < 2; ++step) EXPECT_EQ(Push(1).size(), 2u);
+  EXPECT_THAT(Push(1), ElementsAre("apply 19"));
+  EXPECT_THAT(Words(aggregator_.HandlePush(99, Worker(1, 8), Progress(4))),
+              ElementsAre("answer 99"));
+  EXPECT_THAT(Push(2), ElementsAre("apply 23", "answer 19", "answer 23"));
 }
 
 TEST_F(BoundedAggregatorTest, ARepeatOfWhatIsHeldIsHeldAndNotAppliedAgain) {

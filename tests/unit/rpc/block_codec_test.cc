@@ -189,10 +189,17 @@ TEST(BlockCodecTest, LengthsThatLieAndErrorsOfTheReceiverAreReported) {
   for (const std::string& bytes :
        {std::string("\x22\xff\xff\xff\xff\x0f"),
         std::string("\x22\x05\x22\x7f"),
-        std::string("\x22\x04\x22\x02\x12\x09"), std::string("\x07")}) {
+        std::string("\x22\x04\x22\x02\x12\x09"), std::string("\x07"),
+        // No level's length is limited by the one above.
+        std::string("\x22\xff\xff\xff\xff\x0f\x22\xff\xff\xff\xff\x0f"
+                    "\x12\xff\xff\xff\xff\x0f"),
+        // Each is, by a claim.
+        std::string("\x22\xf0\xff\xff\xff\x07\x22\xe0\xff\xff\xff\x07"
+                    "\x12\xd0\xff\xff\xff\x07")}) {
     v1::PushRequest message;
     Received received;
     EXPECT_FALSE(Read(bytes, 100, message, received).ok());
+    EXPECT_TRUE(received.indices_at_place.empty());
   }
   v1::PushRequest push;
   push.add_gradients()->mutable_dense()->set_values(std::string(101, 'x'));

@@ -94,6 +94,34 @@ TEST_F(SessionFailuresTest, StuckWorkerIsTakenForDead) {
   EXPECT_FALSE(session_->ended());
 }
 
+// Under bounded staleness a worker waits for one that hangs; that one alone is
+// lost, though the other has stood still for longer.
+TEST_F(SessionFailuresTest, WhoWaitedForALostWorkerIsNotLostWithIt) {
+  options_.job.set_consistency(v1::CONSISTENCY_BOUNDED);
+  Start();
+  ASSERT_TRUE(Acquire(kWorker0));
+  ASSERT_TRUE(Acquire(kWorker1));
+  const auto beat = [&](TaskId task, uint64_t activity,
+                        const std::string& waiting_for) {
+    v1::HeartbeatRequest request;
+    *request.mutable_member() = MemberOf(task);
+    request.set_activity(activity);
+    request.set_waiting_for(waiting_for);
+    session_->Heartbeat(request, now_).IgnoreError();
+  };
+  session_->TakeActions();
+  for (int second = 0; second < 100; ++second) {
+    Pass(absl::Seconds(1), {kWorker0, kWorker1});
+    beat(kWorker0, second < 5 ? second : 5, "");
+    beat(kWorker1, 1, second < 80 ? "Push to ps-0" : "");
+    session_->Tick(now_);
+  }
+  const auto fence = Take<FenceWorker>();
+  ASSERT_TRUE(fence);
+  EXPECT_EQ(fence->worker.rank(), 0);
+  EXPECT_FALSE(session_->ended());
+}
+
 TEST_F(SessionFailuresTest, SynchronousServersNeedEveryWorker) {
   options_.job.set_consistency(v1::CONSISTENCY_SYNC);
   Start();
