@@ -85,7 +85,7 @@ struct PsClient::Impl {
     grpc::ClientContext* const context = Open(timeout);
     auto finished = [this, context, name, &callee, timeout,
                      done = std::move(done)](const grpc::Status& status) {
-      Close(context);
+      Close(context).reset();
       done(CallError(status, name, callee, timeout));
     };
     (async().*method)(context, &request, response, std::move(finished));
@@ -151,17 +151,18 @@ struct PsClient::Impl {
     return context.get();
   }
 
-  // Before the caller hears of the call's end. A context holds the channel, and
-  // the caller may then destroy the client: if a callback's thread let go of
-  // the channel last, gRPC would make that thread wait for itself.
-  void Close(const grpc::ClientContext* closed) {
-    Context last_use;
+  // To be called first when a call ends; what it returns is to go before the
+  // caller hears of it. A context holds the channel, and the caller may then
+  // destroy the client: if a callback's thread let go of the channel last, gRPC
+  // would make that thread wait for itself.
+  Context Close(const grpc::ClientContext* closed) {
     MutexLock lock(mutex);
     const auto found = std::find_if(
         open.begin(), open.end(),
         [closed](const Context& context) { return context.get() == closed; });
-    last_use = std::move(*found);
+    Context context = std::move(*found);
     open.erase(found);
+    return context;
   }
 
   void Cancel() {
