@@ -178,15 +178,16 @@ v1::Consistency Shard::consistency() const {
   return options_.consistency;
 }
 
-void Shard::Handle(Event event, ShardVariables& variables) {
+void Shard::Handle(Event event, ShardVariables& variables,
+                   absl::Span<const double> squared_norms) {
   std::vector<Step> steps;
   if (consistency() == v1::CONSISTENCY_ASYNC) {
     steps = Decide(event);
-    Update(steps, variables);
+    Update(steps, squared_norms, variables);
   } else {
     MutexLock order(order_mutex_);
     steps = Decide(event);
-    Update(steps, variables);
+    Update(steps, squared_norms, variables);
     AnswerNorms(steps, variables);
   }
   Answer(steps, variables);
@@ -214,7 +215,9 @@ std::vector<Shard::Step> Shard::Decide(Event event) {
   return steps;
 }
 
-void Shard::Update(const std::vector<Step>& steps, ShardVariables& variables) {
+void Shard::Update(const std::vector<Step>& steps,
+                   absl::Span<const double> squared_norms,
+                   ShardVariables& variables) {
   for (const Step& step : steps) {
     switch (step.decision.verdict) {
       case Verdict::kApply: {
@@ -230,7 +233,8 @@ void Shard::Update(const std::vector<Step>& steps, ShardVariables& variables) {
         step.response->set_applied(true);
         break;
       case Verdict::kApplySum:
-        variables.ApplySum(step.decision.step, {});
+        variables.ApplySum(step.decision.step,
+                           {squared_norms.begin(), squared_norms.end()});
         EndUpdate(/*staleness=*/0);
         break;
       case Verdict::kAnswer:
@@ -289,21 +293,16 @@ absl::Status Shard::Apply(const v1::ApplyRequest& request,
   ASSIGN_OR_RETURN(ShardVariables * variables,
                    ReadyFor(request.ps_incarnation()));
   RETURN_IF_ERROR(variables->CheckNorms(request.squared_norms()));
-  {
-    MutexLock order(order_mutex_);
-    std::vector<Decision> decisions;
-    {
-      MutexLock lock(mutex_);
-      ASSIGN_OR_RETURN(decisions, aggregator_.HandleApply(
-                                      static_cast<int64_t>(request.step())));
-      applying_count_ += static_cast<int>(decisions.size());
-    }
-    for (const Decision& decision : decisions) {
-      variables->ApplySum(decision.step, {request.squared_norms().begin(),
-                                          request.squared_norms().end()});
-      EndUpdate(/*staleness=*/0);
-    }
-  }
+  absl::Status status;
+  Handle(
+      [&](Aggregator& aggregator) {
+        auto decisions =
+            aggregator.HandleApply(static_cast<int64_t>(request.step()));
+        status = decisions.status();
+        return decisions.ok() ? *std::move(decisions) : std::vector<Decision>();
+      },
+      *variables, request.squared_norms());
+  RETURN_IF_ERROR(status);
   response.set_step(static_cast<uint64_t>(StepsApplied()));
   variables->Read(*response.mutable_variables());
   return absl::OkStatus();

@@ -12,6 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/base/mutex.h"
 #include "common/checkpoint/checkpointer.h"
 #include "common/tensor/shape.h"
@@ -94,8 +95,10 @@ class Shard {
   absl::StatusOr<ShardVariables*> Ready() const;
   // The same, for a call that is meant for a certain incarnation.
   absl::StatusOr<ShardVariables*> ReadyFor(uint64_t ps_incarnation) const;
-  // Lets the event happen and carries out what follows from it.
-  void Handle(Event event, ShardVariables& variables);
+  // Lets the event happen and carries out what follows from it. A sum is
+  // applied with `squared_norms`, where it needs them.
+  void Handle(Event event, ShardVariables& variables,
+              absl::Span<const double> squared_norms = {});
   // Pushes that end are no longer among the open ones.
   std::vector<Step> Decide(Event event);
   v1::Consistency consistency() const;
@@ -103,7 +106,9 @@ class Shard {
   // In this order: applies what is to be applied; where sums are applied apart,
   // fills the answers with norms; and answers, with variables where there are
   // no norms.
-  void Update(const std::vector<Step>& steps, ShardVariables& variables);
+  void Update(const std::vector<Step>& steps,
+              absl::Span<const double> squared_norms,
+              ShardVariables& variables);
   void AnswerNorms(const std::vector<Step>& steps,
                    const ShardVariables& variables)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(order_mutex_);

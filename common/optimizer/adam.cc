@@ -28,21 +28,20 @@ namespace {
 template <bool kAmsgrad, typename T>
 inline __attribute__((always_inline)) void RunLoop(
     const AdamUpdate<T>& update) {
-  // Copies, so that the compiler knows that no store changes them.
-  const auto [count, w, g, m, v, v_max, step_size, one_minus_beta_1,
-              one_minus_beta_2, epsilon] = update;
+  // A copy, so that the compiler knows that no store changes it.
+  const AdamUpdate<T> u = update;
 #pragma omp simd
-  for (int64_t i = 0; i < count; ++i) {
-    const T gradient = g[i];
-    const T momentum = m[i] + (gradient - m[i]) * one_minus_beta_1;
-    T velocity = v[i] + (gradient * gradient - v[i]) * one_minus_beta_2;
-    m[i] = momentum;
-    v[i] = velocity;
+  for (int64_t i = 0; i < u.count; ++i) {
+    const T gradient = u.g[i];
+    const T momentum = u.m[i] + (gradient - u.m[i]) * u.one_minus_beta_1;
+    T velocity = u.v[i] + (gradient * gradient - u.v[i]) * u.one_minus_beta_2;
+    u.m[i] = momentum;
+    u.v[i] = velocity;
     if constexpr (kAmsgrad) {
-      velocity = velocity > v_max[i] ? velocity : v_max[i];
-      v_max[i] = velocity;
+      velocity = velocity > u.v_max[i] ? velocity : u.v_max[i];
+      u.v_max[i] = velocity;
     }
-    w[i] -= step_size * momentum / (std::sqrt(velocity) + epsilon);
+    u.w[i] -= u.step_size * momentum / (std::sqrt(velocity) + u.epsilon);
   }
 }
 

@@ -22,17 +22,18 @@ enum class Kind { kPlain, kMomentum, kNesterov };
 
 template <Kind kKind, typename T>
 inline __attribute__((always_inline)) void RunLoop(const SgdUpdate<T>& update) {
-  // Copies, so that the compiler knows that no store changes them.
-  const auto [count, w, g, m, learning_rate, momentum] = update;
+  // A copy, so that the compiler knows that no store changes it.
+  const SgdUpdate<T> u = update;
 #pragma omp simd
-  for (int64_t i = 0; i < count; ++i) {
-    const T step = learning_rate * g[i];
+  for (int64_t i = 0; i < u.count; ++i) {
+    const T step = u.learning_rate * u.g[i];
     if constexpr (kKind == Kind::kPlain) {
-      w[i] -= step;
+      u.w[i] -= step;
     } else {
-      const T velocity = momentum * m[i] - step;
-      m[i] = velocity;
-      w[i] += kKind == Kind::kNesterov ? momentum * velocity - step : velocity;
+      const T velocity = u.momentum * u.m[i] - step;
+      u.m[i] = velocity;
+      u.w[i] +=
+          kKind == Kind::kNesterov ? u.momentum * velocity - step : velocity;
     }
   }
 }

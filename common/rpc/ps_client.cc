@@ -64,11 +64,6 @@ class PlacedBlocks final : public BlockReceiver {
   v1::Block block_;
 };
 
-std::string PathOf(absl::string_view method) {
-  return absl::StrCat("/", v1::ParameterServerService::service_full_name(), "/",
-                      method);
-}
-
 }  // namespace
 
 struct PsClient::Impl {
@@ -102,6 +97,22 @@ struct PsClient::Impl {
     int variables_field = 0;
     absl::Span<DensePlace> variables;
   };
+  // A call without gradients.
+  template <typename Response>
+  static BlockCall CallOf(const char* name,
+                          const google::protobuf::MessageLite& request,
+                          Response* response,
+                          absl::Span<DensePlace> variables) {
+    BlockCall call;
+    call.path = absl::StrCat(
+        "/", v1::ParameterServerService::service_full_name(), "/", name);
+    call.name = name;
+    call.request = &request;
+    call.response = response;
+    call.variables_field = Response::kVariablesFieldNumber;
+    call.variables = variables;
+    return call;
+  }
   void Start(const BlockCall& call, const std::string& callee,
              absl::Duration timeout, CallDone done) {
     struct Buffers {
@@ -236,39 +247,25 @@ void PsClient::Push(const v1::PushRequest& request,
                     v1::PushResponse* response,
                     absl::Span<DensePlace> variables, absl::Duration timeout,
                     CallDone done) {
-  impl_->Start(
-      {PathOf("Push"), "Push", &request, v1::PushRequest::kGradientsFieldNumber,
-       gradients, response, v1::PushResponse::kVariablesFieldNumber, variables},
-      description_, timeout, std::move(done));
+  Impl::BlockCall call = Impl::CallOf("Push", request, response, variables);
+  call.gradients_field = v1::PushRequest::kGradientsFieldNumber;
+  call.gradients = gradients;
+  impl_->Start(call, description_, timeout, std::move(done));
 }
 
 void PsClient::Apply(const v1::ApplyRequest& request,
                      v1::ApplyResponse* response,
                      absl::Span<DensePlace> variables, absl::Duration timeout,
                      CallDone done) {
-  impl_->Start({PathOf("Apply"),
-                "Apply",
-                &request,
-                0,
-                {},
-                response,
-                v1::ApplyResponse::kVariablesFieldNumber,
-                variables},
+  impl_->Start(Impl::CallOf("Apply", request, response, variables),
                description_, timeout, std::move(done));
 }
 
 void PsClient::Pull(const v1::PullRequest& request, v1::PullResponse* response,
                     absl::Span<DensePlace> variables, absl::Duration timeout,
                     CallDone done) {
-  impl_->Start({PathOf("Pull"),
-                "Pull",
-                &request,
-                0,
-                {},
-                response,
-                v1::PullResponse::kVariablesFieldNumber,
-                variables},
-               description_, timeout, std::move(done));
+  impl_->Start(Impl::CallOf("Pull", request, response, variables), description_,
+               timeout, std::move(done));
 }
 
 }  // namespace paceline

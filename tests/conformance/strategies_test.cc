@@ -385,17 +385,20 @@ TEST_P(StrategiesTest, AdamInFloat64EndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64", "Adam", 1e-9);
 }
 
+class ClippedStrategiesTest : public StrategiesTest {};
+
 // A bound that each step reaches.
-TEST_P(StrategiesTest, ClippedByNormEndsWhereASingleProcessDoes) {
+TEST_P(ClippedStrategiesTest, ClippedByNormEndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64", "{Adam: {clipnorm: 0.1}}", 1e-9);
 }
 
-TEST_P(StrategiesTest, ClippedByTheGlobalNormEndsWhereASingleProcessDoes) {
+TEST_P(ClippedStrategiesTest,
+       ClippedByTheGlobalNormEndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64",
              "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}", 1e-9);
 }
 
-TEST_P(StrategiesTest, ClippedByValueEndsWhereASingleProcessDoes) {
+TEST_P(ClippedStrategiesTest, ClippedByValueEndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64", "{SGD: {clipvalue: 0.01}}", 1e-9);
 }
 
@@ -420,16 +423,23 @@ std::string NameOf(StrategyKind kind) {
   return "";
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Replicas, StrategiesTest,
-    ::testing::Combine(::testing::Values(StrategyKind::kAllReduce,
-                                         StrategyKind::kCentralStorage,
-                                         StrategyKind::kParameterServer),
-                       ::testing::Values(2, 3, 5)),
-    [](const auto& info) {
-      return absl::StrCat(NameOf(std::get<0>(info.param)),
-                          std::get<1>(info.param));
-    });
+std::string NameOfReplicas(
+    const ::testing::TestParamInfo<std::tuple<StrategyKind, int>>& info) {
+  return absl::StrCat(NameOf(std::get<0>(info.param)), std::get<1>(info.param));
+}
+
+constexpr StrategyKind kKinds[] = {StrategyKind::kAllReduce,
+                                   StrategyKind::kCentralStorage,
+                                   StrategyKind::kParameterServer};
+
+INSTANTIATE_TEST_SUITE_P(Replicas, StrategiesTest,
+                         ::testing::Combine(::testing::ValuesIn(kKinds),
+                                            ::testing::Values(2, 3, 5)),
+                         NameOfReplicas);
+INSTANTIATE_TEST_SUITE_P(Replicas, ClippedStrategiesTest,
+                         ::testing::Combine(::testing::ValuesIn(kKinds),
+                                            ::testing::Values(3)),
+                         NameOfReplicas);
 
 }  // namespace
 }  // namespace paceline

@@ -42,24 +42,24 @@ void ActivationBackward(ActivationFunction function, int64_t count,
 PACELINE_MULTIVERSION
 void BentReluForward(const BentRelu& relu, int64_t count, const float* inputs,
                      float* outputs) {
-  const auto [threshold, slope, ceiling] = relu;
+  const BentRelu r = relu;
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
     const float x = inputs[i];
-    const float capped = x < ceiling ? x : ceiling;
-    outputs[i] = x > threshold ? capped : slope * (x - threshold);
+    const float capped = x < r.ceiling ? x : r.ceiling;
+    outputs[i] = x > r.threshold ? capped : r.slope * (x - r.threshold);
   }
 }
 
 PACELINE_MULTIVERSION
 void BentReluBackward(const BentRelu& relu, int64_t count, const float* inputs,
                       float* gradients) {
-  const auto [threshold, slope, ceiling] = relu;
+  const BentRelu r = relu;
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
     const float x = inputs[i];
-    const float above = x < ceiling ? 1.0f : 0.0f;
-    gradients[i] *= x > threshold ? above : slope;
+    const float above = x < r.ceiling ? 1.0f : 0.0f;
+    gradients[i] *= x > r.threshold ? above : r.slope;
   }
 }
 
