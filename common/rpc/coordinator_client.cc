@@ -34,7 +34,7 @@ struct CoordinatorClient::Impl {
   std::unique_ptr<Stub> stub;
 };
 
-CoordinatorClient::CoordinatorClient(std::string address)
+CoordinatorClient::CoordinatorClient(const std::string& address)
     : description_(absl::StrCat("the coordinator at ", address)),
       impl_(std::make_unique<Impl>(address)) {}
 

@@ -16,7 +16,7 @@ namespace paceline {
 class CoordinatorClient {
  public:
   // `address` is "host:port".
-  explicit CoordinatorClient(std::string address);
+  explicit CoordinatorClient(const std::string& address);
   ~CoordinatorClient();
 
   absl::StatusOr<v1::RegisterResponse> Register(

@@ -130,10 +130,11 @@ struct PsClient::Impl {
     auto finished =
         [this, context, call, &callee, timeout, buffers = std::move(buffers),
          done = std::move(done)](const grpc::Status& ended) mutable {
+          Context closed = Close(context);
           absl::Status status = CallError(ended, call.name, callee, timeout);
           if (status.ok()) status = Read(call, callee, buffers->response);
           buffers.reset();
-          Close(context);
+          closed.reset();
           done(std::move(status));
         };
     block_stub.UnaryCall(context, call.path, grpc::StubOptions(), &sent.request,
@@ -143,7 +144,7 @@ struct PsClient::Impl {
   static absl::Status Read(const BlockCall& call, const std::string& callee,
                            grpc::ByteBuffer& buffer) {
     PlacedBlocks blocks(call.variables);
-    const absl::Status status =
+    absl::Status status =
         ReadBlocks(buffer, call.variables_field, *call.response, blocks);
     if (status.ok()) return status;
     return absl::InternalError(
@@ -166,7 +167,7 @@ struct PsClient::Impl {
   // caller hears of it. A context holds the channel, and the caller may then
   // destroy the client: if a callback's thread let go of the channel last, gRPC
   // would make that thread wait for itself.
-  Context Close(const grpc::ClientContext* closed) {
+  [[nodiscard]] Context Close(const grpc::ClientContext* closed) {
     MutexLock lock(mutex);
     const auto found = std::find_if(
         open.begin(), open.end(),
@@ -210,7 +211,8 @@ using UnaryMethod = void (Async::*)(grpc::ClientContext*, const Request*,
 
 }  // namespace
 
-PsClient::PsClient(std::string task_name, std::string address, bool fail_fast)
+PsClient::PsClient(const std::string& task_name, const std::string& address,
+                   bool fail_fast)
     : description_(absl::StrCat(task_name, " at ", address)),
       impl_(std::make_unique<Impl>(CreateChannel(address), fail_fast)) {}
 

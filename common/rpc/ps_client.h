@@ -26,7 +26,8 @@ class PsClient {
   // `task_name` as in "ps-0"; `address` is "host:port". Calls wait, as part of
   // their timeouts, until the address can be reached, unless `fail_fast`: then
   // they end with Unavailable when an attempt to connect has failed.
-  PsClient(std::string task_name, std::string address, bool fail_fast = false);
+  PsClient(const std::string& task_name, const std::string& address,
+           bool fail_fast = false);
   // No call may be open. Waits, some seconds at most, until gRPC has let go of
   // all gradients.
   ~PsClient();

@@ -16,8 +16,9 @@ grpc::ServerUnaryReactor* Finish(grpc::CallbackServerContext* context,
                                  absl::StatusOr<Response> answer,
                                  Response* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  if (answer.ok()) *response = *std::move(answer);
-  reactor->Finish(ToGrpcStatus(answer.status()));
+  const absl::Status status = answer.status();
+  if (status.ok()) *response = *std::move(answer);
+  reactor->Finish(ToGrpcStatus(status));
   return reactor;
 }
 
@@ -45,8 +46,9 @@ grpc::ServerUnaryReactor* FinishLater(SharedSession& session,
           if (!last_try) return false;
           answer = not_yet;
         }
-        if (answer.ok()) *response = **std::move(answer);
-        reactor->Finish(ToGrpcStatus(answer.status()));
+        const absl::Status status = answer.status();
+        if (status.ok()) *response = **std::move(answer);
+        reactor->Finish(ToGrpcStatus(status));
         return true;
       },
       limits::kLongPoll);
