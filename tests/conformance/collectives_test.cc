@@ -107,6 +107,7 @@ std::vector<absl::Status> RunRanks(Group& group, int world_size,
                                    Fault fault = {}) {
   std::vector<absl::Status> results(world_size);
   std::vector<std::thread> threads;
+  threads.reserve(world_size);
   for (int rank = 0; rank < world_size; ++rank) {
     threads.emplace_back([&, rank] {
       FaultyTransport transport(group.MakeTransport(rank),
@@ -292,7 +293,7 @@ TEST_P(CollectivesTest, NobodyPassesABarrierBeforeAllHaveCome) {
   ExpectAllOk(Run([&](int rank, Collectives& collectives) {
     absl::SleepFor(absl::Milliseconds(rank));
     ++arrived;
-    const absl::Status status = collectives.Barrier();
+    absl::Status status = collectives.Barrier();
     EXPECT_EQ(arrived, world_size());
     return status;
   }));
