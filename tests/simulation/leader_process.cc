@@ -67,7 +67,7 @@ void LeaderProcess::CarryOut(const FenceWorker& action) {
   const v1::WorkerId worker = action.worker;
   CallShards<v1::FenceResponse>(
       [worker](ShardProcess& shard) { return shard.Fence(worker); },
-      [this, worker](std::vector<v1::FenceResponse> answers) {
+      [this, worker](const std::vector<v1::FenceResponse>& answers) {
         session_->Fenced(worker, answers, simulator_.now());
       });
 }

@@ -64,7 +64,7 @@ class Simulator {
   // Sends one call: `handle` runs at the server, any number of times, and
   // `answered` gets its result at the client, any number of times.
   template <typename Response>
-  void Send(ProcessPtr client, ProcessPtr server,
+  void Send(const ProcessPtr& client, const ProcessPtr& server,
             std::function<Response()> handle,
             std::function<void(Response)> answered) {
     Deliver(server, [this, client, handle = std::move(handle),
@@ -75,12 +75,12 @@ class Simulator {
 
   // Repeats a call until it is answered; `answered` is called once.
   template <typename Response>
-  void Call(ProcessPtr client, ProcessPtr server,
+  void Call(const ProcessPtr& client, const ProcessPtr& server,
             std::function<Response()> handle,
             std::function<void(Response)> answered) {
     auto is_open = std::make_shared<bool>(true);
     Attempt<Response>(
-        std::move(client), std::move(server), std::move(handle),
+        client, server, std::move(handle),
         [is_open, answered = std::move(answered)](Response r) {
           if (std::exchange(*is_open, false)) {
             answered(std::move(r));
