@@ -86,7 +86,7 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
   if (place.leads) {
     return Lead(place, flags, std::move(job), std::move(worker), start);
   }
-  RETURN_IF_ERROR(RunWorker(std::move(worker)));
+  RETURN_IF_ERROR(RunWorker(worker));
   return 0;
 }
 

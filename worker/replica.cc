@@ -64,7 +64,7 @@ absl::Status RunReplica(
   parts.label_type = sparse_labels ? DataType::kInt32 : replica.state->type();
   Trainer trainer(parts, static_cast<int>(replica.model.metrics.size()),
                   work.log_steps);
-  const absl::Status status = trainer.Run();
+  absl::Status status = trainer.Run();
   finish(status);
   return status;
 }

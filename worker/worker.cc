@@ -295,7 +295,7 @@ class WorkerTask {
 
 }  // namespace
 
-absl::Status RunWorker(WorkerOptions options) {
+absl::Status RunWorker(const WorkerOptions& options) {
   FlushDenormals();
   ASSIGN_OR_RETURN(const std::unique_ptr<Member> member,
                    Member::Join(options.member));

@@ -21,7 +21,7 @@ struct WorkerOptions {
 // Joins the job that the leader tells, trains or evaluates until it is over,
 // and leaves. Blocks. Errors were reported to the leader; that the leader ended
 // the job is none.
-absl::Status RunWorker(WorkerOptions options);
+absl::Status RunWorker(const WorkerOptions& options);
 
 }  // namespace paceline
 

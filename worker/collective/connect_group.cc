@@ -165,7 +165,7 @@ class Connector {
 
   absl::Status ConnectTo(int rank) {
     while (true) {
-      const absl::Status status = TryToConnect(rank);
+      absl::Status status = TryToConnect(rank);
       if (status.ok()) return status;
       if (MonotonicNow() >= deadline_) {
         return absl::DeadlineExceededError(
