@@ -114,11 +114,12 @@ TEST_P(GradientTest, IsThatOfFiniteDifferences) {
   Examples examples = fixture.model.SomeExamples(2);
   const std::vector<std::vector<double>> gradients =
       fixture.on_device.Train(examples).gradients;
-  const auto loss_with = [&](const std::vector<std::vector<double>>& variables) {
-    fixture.on_device.SetVariables(variables);
-    const MetricSums sums = fixture.on_device.Train(examples).sums;
-    return sums.totals[0] / sums.counts[0];
-  };
+  const auto loss_with =
+      [&](const std::vector<std::vector<double>>& variables) {
+        fixture.on_device.SetVariables(variables);
+        const MetricSums sums = fixture.on_device.Train(examples).sums;
+        return sums.totals[0] / sums.counts[0];
+      };
   // At most this many elements of a variable.
   constexpr size_t kSamples = 12;
   constexpr double kStep = 1e-6;
