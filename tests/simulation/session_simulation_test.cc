@@ -21,6 +21,15 @@ using ::testing::IsEmpty;
 
 constexpr absl::Duration kLimit = absl::Minutes(30);
 
+// The sanitizers take about eight times as long.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr uint64_t kSeeds = 3;
+constexpr uint64_t kLargeSeeds = 1;
+#else
+constexpr uint64_t kSeeds = 12;
+constexpr uint64_t kLargeSeeds = 2;
+#endif
+
 // 1 to `count`, or the one that the environment names.
 std::vector<uint64_t> Seeds(uint64_t count) {
   uint64_t chosen = 0;
@@ -110,7 +119,7 @@ TEST_P(SessionSimulationTest, DeadPsEndsTheJobInTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SessionSimulationTest,
-                         ::testing::ValuesIn(Seeds(12)),
+                         ::testing::ValuesIn(Seeds(kSeeds)),
                          ::testing::PrintToStringParamName());
 
 class LargeClusterSimulationTest : public SessionSimulationTest {};
@@ -122,7 +131,7 @@ TEST_P(LargeClusterSimulationTest, EachExampleCountsOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, LargeClusterSimulationTest,
-                         ::testing::ValuesIn(Seeds(2)),
+                         ::testing::ValuesIn(Seeds(kLargeSeeds)),
                          ::testing::PrintToStringParamName());
 
 }  // namespace
