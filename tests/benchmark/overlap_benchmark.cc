@@ -16,6 +16,7 @@
 #include "absl/time/clock.h"
 #include "common/job/job_reader.h"
 #include "tests/benchmark/quantiles.h"
+#include "tests/conformance/forwarding_transport.h"
 #include "worker/collective/memory_transport.h"
 #include "worker/replica.h"
 #include "worker/strategy/all_reduce.h"
@@ -59,20 +60,15 @@ v1::Job ParsedJob() {
 }
 
 // Large messages arrive late.
-class SlowTransport final : public Transport {
+class SlowTransport final : public ForwardingTransport {
  public:
   explicit SlowTransport(std::unique_ptr<Transport> transport)
-      : transport_(std::move(transport)) {}
+      : ForwardingTransport(std::move(transport)) {}
 
   // Of each large message from now on.
   void set_delay(absl::Duration delay) { delay_ = delay; }
   int64_t large_count() const { return large_count_; }
 
-  int rank() const override { return transport_->rank(); }
-  int world_size() const override { return transport_->world_size(); }
-  std::string NameOf(int rank) const override {
-    return transport_->NameOf(rank);
-  }
   absl::Status Exchange(int to, absl::Span<const std::byte> out, int from,
                         size_t in_size, Sink sink) override {
     constexpr size_t kLarge = 1 << 20;
@@ -80,12 +76,10 @@ class SlowTransport final : public Transport {
       ++large_count_;
       if (delay_ > absl::ZeroDuration()) absl::SleepFor(delay_);
     }
-    return transport_->Exchange(to, out, from, in_size, sink);
+    return ForwardingTransport::Exchange(to, out, from, in_size, sink);
   }
-  void Abort(const absl::Status& reason) override { transport_->Abort(reason); }
 
  private:
-  const std::unique_ptr<Transport> transport_;
   absl::Duration delay_;
   int64_t large_count_ = 0;
 };

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "worker/collective/transport.h"
+#include "tests/conformance/forwarding_transport.h"
 
 namespace paceline {
 
@@ -19,16 +19,11 @@ struct Fault {
   absl::Duration hang;
 };
 
-class FaultyTransport : public Transport {
+class FaultyTransport : public ForwardingTransport {
  public:
   FaultyTransport(std::unique_ptr<Transport> transport, Fault fault)
-      : transport_(std::move(transport)), fault_(fault) {}
+      : ForwardingTransport(std::move(transport)), fault_(fault) {}
 
-  int rank() const override { return transport_->rank(); }
-  int world_size() const override { return transport_->world_size(); }
-  std::string NameOf(int rank) const override {
-    return transport_->NameOf(rank);
-  }
   absl::Status Exchange(int to, absl::Span<const std::byte> out, int from,
                         size_t in_size, Sink sink) override {
     if (exchange_++ == fault_.exchange) {
@@ -38,12 +33,10 @@ class FaultyTransport : public Transport {
       }
       absl::SleepFor(fault_.hang);
     }
-    return transport_->Exchange(to, out, from, in_size, sink);
+    return ForwardingTransport::Exchange(to, out, from, in_size, sink);
   }
-  void Abort(const absl::Status& reason) override { transport_->Abort(reason); }
 
  private:
-  const std::unique_ptr<Transport> transport_;
   const Fault fault_;
   int exchange_ = 0;
 };
