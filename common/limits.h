@@ -57,13 +57,19 @@ inline constexpr absl::Duration kHeartbeatTimeout = absl::Seconds(8);
 inline constexpr absl::Duration kStallTimeout = absl::Seconds(60);
 // One call to a parameter server.
 inline constexpr absl::Duration kPsTimeout = absl::Seconds(10);
-// Until the workers of a job are connected with each other.
+// Until the workers of a job are connected with each other, and the leader with
+// the parameter servers.
 inline constexpr absl::Duration kConnectTimeout = absl::Seconds(30);
 // One exchange between two workers. The last resort: the leader, by heartbeats
 // and pieces of work, tells one that is stuck from one whose step takes long.
 inline constexpr absl::Duration kCollectiveTimeout = absl::Hours(1);
 // From a snapshot until its file is on disk.
 inline constexpr absl::Duration kCheckpointTimeout = absl::Minutes(10);
+// From one checkpoint to the next, for an evaluator.
+inline constexpr absl::Duration kNextCheckpointTimeout = absl::Hours(24);
+// From the end of a job until the evaluator of a local cluster has evaluated
+// the last checkpoint.
+inline constexpr absl::Duration kEvaluatorTimeout = absl::Minutes(30);
 // From the start of a process until all tasks of the job are there.
 inline constexpr absl::Duration kStartTimeout = absl::Minutes(5);
 // How long the leader holds a call that waits for work.

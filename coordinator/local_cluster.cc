@@ -17,18 +17,42 @@ namespace {
 // Between two looks at whether children have ended.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(10);
 
+// As one started by hand: it is no member of the job.
+void AddEvaluatorsPlace(const LocalClusterOptions& options,
+                        ChildOptions& child) {
+  child.environment.emplace_back(
+      "TF_CONFIG", R"({"task": {"type": "evaluator", "index": 0}})");
+  child.command.push_back(absl::StrCat("--job=", options.job_path));
+  child.command.push_back(absl::StrCat("--output=", options.output_dir));
+  for (const std::string& override : options.overrides) {
+    child.command.push_back(absl::StrCat("--set=", override));
+  }
+}
+
+void AddMembersPlace(const LocalClusterOptions& options, TaskId task,
+                     ChildOptions& child) {
+  child.environment.emplace_back("TF_CONFIG", "");
+  child.command.push_back(
+      absl::StrCat("--coordinator=", options.coordinator_address));
+  child.command.push_back(absl::StrCat("--index=", task.index));
+  if (task.type == TaskType::kChief) child.command.emplace_back("--type=chief");
+  child.command.emplace_back("--listen=127.0.0.1:0");
+}
+
 ChildOptions TaskProcess(const LocalClusterOptions& options, TaskId task,
                          int threads) {
   const bool is_ps = task.type == TaskType::kPs;
   ChildOptions child;
   child.command = {
-      absl::StrCat(options.program_folder, is_ps ? "/ps_server" : "/worker"),
-      absl::StrCat("--coordinator=", options.coordinator_address),
-      absl::StrCat("--index=", task.index), "--listen=127.0.0.1:0"};
+      absl::StrCat(options.program_folder, is_ps ? "/ps_server" : "/worker")};
   if (!is_ps) child.command.push_back(absl::StrCat("--threads=", threads));
-  // The cluster is given by these options. OpenMP's threads must not spin:
-  // processes outnumber cores.
-  child.environment = {{"TF_CONFIG", ""}, {"OMP_WAIT_POLICY", "PASSIVE"}};
+  // OpenMP's threads must not spin: processes outnumber cores.
+  child.environment = {{"OMP_WAIT_POLICY", "PASSIVE"}};
+  if (task == kEvaluator) {
+    AddEvaluatorsPlace(options, child);
+  } else {
+    AddMembersPlace(options, task, child);
+  }
   child.log_path =
       absl::StrCat(options.log_folder, "/", task.ToString(), ".log");
   return child;
@@ -68,6 +92,21 @@ std::vector<std::pair<TaskId, int>> LocalCluster::TakeExits() {
     it = running_.erase(it);
   }
   return exits;
+}
+
+void LocalCluster::AwaitExit(TaskId task, absl::Duration timeout,
+                             const std::function<bool()>& interrupted) {
+  const absl::Time deadline = MonotonicNow() + timeout;
+  while (running_.contains(task) && MonotonicNow() < deadline &&
+         !interrupted()) {
+    TakeExits();
+    absl::SleepFor(kPollInterval);
+  }
+}
+
+void LocalCluster::Kill(TaskId task) {
+  const auto running = running_.find(task);
+  if (running != running_.end()) running->second.Kill(SIGKILL);
 }
 
 void LocalCluster::Shutdown(absl::Duration timeout) {

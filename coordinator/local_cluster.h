@@ -2,6 +2,7 @@
 #ifndef PACELINE_COORDINATOR_LOCAL_CLUSTER_H_
 #define PACELINE_COORDINATOR_LOCAL_CLUSTER_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +18,10 @@
 namespace paceline {
 
 struct LocalClusterOptions {
+  // The job, its overrides and its output folder, for an evaluator.
+  std::string job_path;
+  std::vector<std::string> overrides;
+  std::string output_dir;
   // Where the programs `ps_server` and `worker` are.
   std::string program_folder;
   // Gets <type>-<index>.log of each task; exists.
@@ -25,6 +30,9 @@ struct LocalClusterOptions {
   std::string coordinator_address;
   std::vector<TaskId> tasks;
 };
+
+// The one evaluator of a local cluster.
+inline constexpr TaskId kEvaluator = {TaskType::kEvaluator, 0};
 
 // Children end with this process, however it ends. Not thread-safe; to be used
 // by the main thread alone (see Child).
@@ -36,6 +44,13 @@ class LocalCluster {
 
   // Tasks that ended since the last call, with their exit codes.
   std::vector<std::pair<TaskId, int>> TakeExits();
+
+  // Waits until the task has ended, if it runs, or `timeout` has passed, or
+  // `interrupted` is true.
+  void AwaitExit(TaskId task, absl::Duration timeout,
+                 const std::function<bool()>& interrupted);
+  // Kills the task if it runs.
+  void Kill(TaskId task);
 
   // Waits at most `timeout` for all to end, then kills what is left.
   void Shutdown(absl::Duration timeout);

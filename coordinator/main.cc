@@ -70,6 +70,20 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
       ->required();
   validate.add_option("--set", options.overrides,
                       "path.to.field=value: changes a field of the job.");
+  validate.add_flag(
+      "--connect", options.connects_only,
+      "Also brings the job's tasks together, as a run does before its first "
+      "step, and ends: a cluster of processes on this machine, or, with "
+      "TF_CONFIG set to that of the task that leads, the tasks started by hand "
+      "for it, which end too.");
+  validate.add_option("--output", options.output_dir,
+                      "Folder for the logs of --connect; default out/<name of "
+                      "the job>/validate.");
+  validate
+      .add_option("--start_timeout", options.start_timeout_seconds,
+                  "Seconds that the tasks may take to appear.")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   add_format(validate);
 
   CLI::App& evaluate = *app.add_subcommand(
@@ -94,7 +108,9 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
         Validate({options.job_path, options.overrides, options.tf_config,
                   options.print_json},
                  std::cout, std::cerr);
-    if (status.ok()) return kSuccess;
+    if (status.ok()) {
+      return options.connects_only ? RunJob(options, interrupt) : kSuccess;
+    }
     std::cerr << "error: " << status.message() << "\n";
     return kBadInput;
   }

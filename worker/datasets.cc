@@ -46,54 +46,68 @@ PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset,
   return phase;
 }
 
+// What of data.train is trained on.
+absl::StatusOr<PhaseData> TrainingPart(const v1::Job& job,
+                                       const DataSource& train,
+                                       int64_t step_size) {
+  const v1::Data& data = job.data();
+  PhaseData training = WholeOf(train, data.train(), step_size);
+  training.order.count =
+      TrainingExamples(train.example_count(), data.validation_split());
+  training.order.shuffle = data.train().shuffle();
+  training.order.shuffle_buffer_size = data.train().shuffle_buffer_size();
+  training.order.seed = job.seed();
+  training.order.epoch_examples =
+      static_cast<int64_t>(job.steps_per_epoch()) * step_size;
+  if (training.order.count < 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "data.validation_split: ", data.validation_split(), " of ",
+        train.example_count(), " examples leaves none to train on"));
+  }
+  return training;
+}
+
 }  // namespace
 
 absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
                                       const Loss& loss, int workers,
-                                      bool test_only) {
+                                      const std::set<v1::Phase>& phases) {
   const int64_t batch = WorkerBatchSize(job, workers);
   Datasets datasets;
   Opener opener(graph, loss, datasets);
   const v1::Data& data = job.data();
-  if (data.has_test()) {
+  if (data.has_test() && phases.contains(v1::PHASE_TEST)) {
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.test", data.test()));
     datasets.phases[v1::PHASE_TEST] = WholeOf(*source, data.test(), batch);
     datasets.sizes.set_test_examples(source->example_count());
   }
-  if (test_only) return datasets;
-
-  ASSIGN_OR_RETURN(const DataSource* train,
-                   opener.Open("data.train", data.train()));
-  PhaseData training =
-      WholeOf(*train, data.train(), StepBatchSize(job, workers));
-  training.order.count =
-      TrainingExamples(train->example_count(), data.validation_split());
-  training.order.shuffle = data.train().shuffle();
-  training.order.shuffle_buffer_size = data.train().shuffle_buffer_size();
-  training.order.seed = job.seed();
-  training.order.epoch_examples =
-      static_cast<int64_t>(job.steps_per_epoch()) * training.step_size;
-  if (training.order.count < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "data.validation_split: ", data.validation_split(), " of ",
-        train->example_count(), " examples leaves none to train on"));
-  }
-  datasets.phases[v1::PHASE_TRAIN] = training;
-  datasets.sizes.set_train_examples(training.order.count);
-
-  if (data.has_validation()) {
+  const bool validates = phases.contains(v1::PHASE_VALIDATION);
+  if (data.has_validation() && validates) {
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.validation", data.validation()));
     datasets.phases[v1::PHASE_VALIDATION] =
         WholeOf(*source, data.validation(), batch);
     datasets.sizes.set_validation_examples(source->example_count());
-  } else if (training.order.count < train->example_count()) {
+  }
+  const bool splits = validates && data.validation_split() > 0;
+  if (!splits && !phases.contains(v1::PHASE_TRAIN)) return datasets;
+
+  ASSIGN_OR_RETURN(const DataSource* train,
+                   opener.Open("data.train", data.train()));
+  ASSIGN_OR_RETURN(const PhaseData training,
+                   TrainingPart(job, *train, StepBatchSize(job, workers)));
+  if (phases.contains(v1::PHASE_TRAIN)) {
+    datasets.phases[v1::PHASE_TRAIN] = training;
+    datasets.sizes.set_train_examples(training.order.count);
+  }
+  const int64_t rest = train->example_count() - training.order.count;
+  if (splits && rest > 0) {
     PhaseData split = WholeOf(*train, data.train(), batch);
     split.order.first = training.order.count;
-    split.order.count = train->example_count() - training.order.count;
+    split.order.count = rest;
     datasets.phases[v1::PHASE_VALIDATION] = split;
-    datasets.sizes.set_validation_examples(split.order.count);
+    datasets.sizes.set_validation_examples(rest);
   }
   return datasets;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,12 +26,11 @@ struct Datasets {
   v1::AwaitStartRequest sizes;
 };
 
-// Opens what the job trains, validates and tests on, or, with `test_only`, just
-// the latter. `workers` is how many work on it. Errors name the set and the
-// file.
+// Opens what the job has for these phases. `workers` is how many work on it.
+// Errors name the set and the file.
 absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
                                       const Loss& loss, int workers,
-                                      bool test_only);
+                                      const std::set<v1::Phase>& phases);
 
 // The phases for the replica on device `device` of the worker `rank` of
 // `workers`, with its slices of each step.

@@ -8,8 +8,10 @@
 #include <iostream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
 #include "common/base/freed_memory.h"
 #include "common/base/status_macros.h"
@@ -21,6 +23,7 @@
 #include "common/process/logging.h"
 #include "common/session/run_setup.h"
 #include "common/task/task_program.h"
+#include "worker/evaluator.h"
 #include "worker/leaders_worker.h"
 #include "worker/worker.h"
 
@@ -38,19 +41,45 @@ void WaitPassively(char** argv) {
 struct WorkerFlags {
   int threads = 1;
   std::string job_path;
+  std::vector<std::string> overrides;
   std::string output_dir;
   bool resume = false;
+  double checkpoint_timeout_seconds = 0;
 };
+
+absl::Status CheckFlags(const WorkerFlags& flags, const std::string& why) {
+  if (!flags.job_path.empty() && !flags.output_dir.empty()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("by TF_CONFIG ", why, "; expected --job and --output"));
+}
+
+absl::Status Evaluate(const TaskProgram& program, const TaskPlace& place,
+                      const WorkerFlags& flags) {
+  RETURN_IF_ERROR(CheckFlags(
+      flags, absl::StrCat(place.task.ToString(), " evaluates checkpoints")));
+  EvaluatorOptions evaluator;
+  // Only what it evaluates need be on its machine.
+  JobReaderOptions reader;
+  reader.check_files = false;
+  ASSIGN_OR_RETURN(evaluator.job,
+                   ReadJobFile(flags.job_path, flags.overrides, reader));
+  evaluator.output_dir = std::filesystem::absolute(flags.output_dir).string();
+  evaluator.threads = flags.threads;
+  evaluator.start_timeout = program.start_timeout();
+  evaluator.checkpoint_timeout =
+      absl::Seconds(flags.checkpoint_timeout_seconds);
+  return RunEvaluator(evaluator);
+}
 
 absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
                          v1::Job job, WorkerOptions worker, absl::Time start) {
-  if (flags.job_path.empty() || flags.output_dir.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("by TF_CONFIG ", place.task.ToString(),
-                     " leads the job; expected --job and --output"));
-  }
+  RETURN_IF_ERROR(
+      CheckFlags(flags, absl::StrCat(place.task.ToString(), " leads the job")));
   LeaderOptions leader;
   ASSIGN_OR_RETURN(leader.tasks, TasksOf(*place.tf_config, job));
+  leader.cluster = place.tf_config->cluster;
   leader.job = std::move(job);
   leader.version = PACELINE_VERSION;
   leader.start_timeout = worker.member.start_timeout;
@@ -74,13 +103,17 @@ absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
 absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
                         const std::string& tf_config, absl::Time start) {
   ASSIGN_OR_RETURN(const TaskPlace place, program.Resolve(tf_config));
+  if (place.task.type == TaskType::kEvaluator) {
+    RETURN_IF_ERROR(Evaluate(program, place, flags));
+    return 0;
+  }
   WorkerOptions worker;
   worker.member = program.MemberFor(place, PACELINE_VERSION);
   worker.listen_address = place.listen_address;
   worker.threads = flags.threads;
   v1::Job job;
   if (!flags.job_path.empty()) {
-    ASSIGN_OR_RETURN(job, ReadJobFile(flags.job_path, {}));
+    ASSIGN_OR_RETURN(job, ReadJobFile(flags.job_path, flags.overrides));
     worker.member.job_fingerprint = JobFingerprint(job);
   }
   if (place.leads) {
@@ -100,9 +133,10 @@ int main(int argc, char** argv) {
   paceline::StartLogging("worker", /*quiet=*/false);
   CLI::App app(
       "Computes gradients of a job's model, and pushes them to its parameter "
-      "servers or sums them with the other workers. Its place comes from "
-      "TF_CONFIG, or from --coordinator and "
-      "--index; the leader tells it the job.");
+      "servers or sums them with the other workers; or, as the evaluator of "
+      "TF_CONFIG, evaluates each checkpoint in the job's output folder. Its "
+      "place comes from TF_CONFIG, or from --coordinator and --index; the "
+      "leader tells it the job.");
   app.set_version_flag("--version", PACELINE_VERSION);
   paceline::TaskProgram program(paceline::TaskType::kWorker);
   program.AddOptions(app);
@@ -115,12 +149,22 @@ int main(int argc, char** argv) {
   app.add_option("--job", flags.job_path,
                  "The job: needed by the task that leads, which is worker 0 of "
                  "a cluster without a chief, or the chief of a cluster without "
-                 "ps; else only compared with the leader's.");
+                 "ps, and by an evaluator; else only compared with the "
+                 "leader's.");
+  app.add_option("--set", flags.overrides,
+                 "path.to.field=value: changes a field of the job.");
   app.add_option("--output", flags.output_dir,
-                 "Folder for the result and checkpoints, if this task leads.");
+                 "Folder for the result and checkpoints, if this task leads; "
+                 "for an evaluator, the one they come to.");
   app.add_flag("--resume", flags.resume,
                "Goes on from the output folder's checkpoint, if this task "
                "leads.");
+  flags.checkpoint_timeout_seconds =
+      absl::ToDoubleSeconds(paceline::limits::kNextCheckpointTimeout);
+  app.add_option("--checkpoint_timeout", flags.checkpoint_timeout_seconds,
+                 "Seconds that an evaluator waits for the next checkpoint.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   if (const auto code = paceline::ParseCommandLine(app, argc, argv)) {
     return *code;
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -99,10 +100,13 @@ class WorkerTask {
           first.model.graph.variables, first.plan,
           first.optimizer->slot_names(), *first.variables, member_);
     }
-    ASSIGN_OR_RETURN(
-        datasets_,
-        OpenDatasets(job(), first.model.graph, *first.model.loss, world_size(),
-                     /*test_only=*/evaluates_checkpoint()));
+    std::set<v1::Phase> phases = {v1::PHASE_TEST};
+    if (!evaluates_checkpoint()) {
+      phases.insert({v1::PHASE_TRAIN, v1::PHASE_VALIDATION});
+    }
+    ASSIGN_OR_RETURN(datasets_,
+                     OpenDatasets(job(), first.model.graph, *first.model.loss,
+                                  world_size(), phases));
     return absl::OkStatus();
   }
 
@@ -230,6 +234,9 @@ class WorkerTask {
   absl::Status RunOne(int device, ReplicaHub& hub) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy,
                      MakeStrategy(device));
+    if (registration().connects_only()) {
+      RETURN_IF_ERROR(strategy->PullVariables());
+    }
     ReplicaWork work;
     work.phases =
         PhasesOfReplica(datasets_, job(), rank(), world_size(), device);

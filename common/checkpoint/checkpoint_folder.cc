@@ -130,6 +130,17 @@ absl::StatusOr<std::string> FindLatestCheckpoint(const std::string& directory) {
   return candidates.front();
 }
 
+absl::StatusOr<std::vector<std::string>> ListCheckpoints(
+    const std::string& directory) {
+  ASSIGN_OR_RETURN(const std::vector<StepFolder> folders,
+                   ListStepFolders(directory));
+  std::vector<std::string> paths;
+  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
+    if (HasManifest(folder->path)) paths.push_back(folder->path);
+  }
+  return paths;
+}
+
 absl::Status DeleteOldCheckpoints(const std::string& directory, int keep) {
   CHECK_GE(keep, 1);
   ASSIGN_OR_RETURN(const std::vector<StepFolder> folders,

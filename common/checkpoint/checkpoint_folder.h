@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,6 +23,11 @@ absl::StatusOr<std::string> CreateCheckpointFolder(const std::string& directory,
 // ReadManifest has it: to go on from an older checkpoint is for the user to
 // decide.
 absl::StatusOr<std::string> FindLatestCheckpoint(const std::string& directory);
+
+// The paths of all complete checkpoints in `directory`, the oldest first; none
+// if there is no such folder.
+absl::StatusOr<std::vector<std::string>> ListCheckpoints(
+    const std::string& directory);
 
 // Deletes all but the latest `keep` good checkpoints (at least 1), and what is
 // older than those and not good. Good are those with a manifest that can be

@@ -1,10 +1,17 @@
 #include "common/cluster/cluster_spec.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace paceline {
 namespace {
 
 constexpr TaskType kTypes[] = {TaskType::kChief, TaskType::kWorker,
                                TaskType::kPs, TaskType::kEvaluator};
+
+std::string Describe(TaskId task, const std::optional<std::string>& address) {
+  return address ? absl::StrCat(task.ToString(), " at ", *address)
+                 : absl::StrCat("no ", task.ToString());
+}
 
 }  // namespace
 
@@ -13,6 +20,21 @@ std::optional<TaskType> TaskTypeFromName(absl::string_view name) {
     if (name == TaskTypeName(type)) return type;
   }
   return std::nullopt;
+}
+
+std::string Difference(const ClusterSpec& a, const ClusterSpec& b) {
+  for (const TaskType type : kTypes) {
+    if (type == TaskType::kEvaluator) continue;
+    for (const ClusterSpec* cluster : {&a, &b}) {
+      for (const auto& [index, address] : cluster->of(type)) {
+        const TaskId task = {type, index};
+        if (a.address(task) == b.address(task)) continue;
+        return absl::StrCat(Describe(task, a.address(task)), " against ",
+                            Describe(task, b.address(task)));
+      }
+    }
+  }
+  return "";
 }
 
 std::vector<std::string> TaskTypeNames() {

@@ -32,6 +32,11 @@ struct ClusterSpec {
   std::map<TaskType, Tasks> tasks;
 };
 
+// The first task that the clusters have not both, or not at one address, as
+// "ps-1 at 10.0.0.2:2222 against ps-1 at 10.0.0.3:2222", `a` first; "" if they
+// agree. An evaluator, which is no peer, does not matter.
+std::string Difference(const ClusterSpec& a, const ClusterSpec& b);
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_CLUSTER_CLUSTER_SPEC_H_

@@ -216,10 +216,27 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckData(job));
   RETURN_IF_ERROR(CheckBatch(job));
   RETURN_IF_ERROR(CheckCheckpoint(job));
+  if (job.evaluator()) RETURN_IF_ERROR(CheckEvaluator(job));
   RETURN_IF_ERROR(CheckDevice(job.device()));
   RETURN_IF_ERROR(CheckDevices(job));
   RETURN_IF_ERROR(MakeJobModel(job).status());
   return MakeOptimizer(job.optimizer()).status();
+}
+
+absl::Status CheckEvaluator(const v1::Job& job) {
+  if (!job.has_checkpoint()) {
+    return ConfigError(Path("checkpoint"),
+                       "missing; expected for an evaluator, which evaluates "
+                       "checkpoints");
+  }
+  const v1::Data& data = job.data();
+  if (!data.has_validation() && data.validation_split() == 0 &&
+      !data.has_test()) {
+    return ConfigError(Path("data"),
+                       "has nothing to evaluate for an evaluator; expected "
+                       "validation, validation_split or test");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckFiles(const v1::Job& job) {

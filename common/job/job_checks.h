@@ -13,6 +13,10 @@ namespace paceline {
 // Unimplemented for what is not supported yet.
 absl::Status CheckJob(const v1::Job& job);
 
+// Whether an evaluator has work with the job: checkpoints, and examples that
+// are not trained on.
+absl::Status CheckEvaluator(const v1::Job& job);
+
 // Whether the job's files, whose paths are absolute, can be read. Blocks.
 absl::Status CheckFiles(const v1::Job& job);
 

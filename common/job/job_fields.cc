@@ -178,7 +178,11 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 Scalar(&Job::wire_precision, &Job::set_wire_precision),
                 "What gradients are between workers that sum them up: "
                 "`float16` and `bfloat16` halve the bytes and round."),
-       NotYet("evaluator", "A task that evaluates beside training."),
+       Optional("evaluator", Scalar(&Job::evaluator, &Job::set_evaluator),
+                "Whether a local cluster gets a task that evaluates each "
+                "checkpoint beside training, on `data.validation` (or the "
+                "split), else `data.test`, into `evaluator.csv`. With "
+                "TF_CONFIG, start a task of type `evaluator` instead."),
        Optional("partitioner",
                 Inner(&Job::has_partitioner, &Job::partitioner,
                       &Job::mutable_partitioner),

@@ -4,6 +4,7 @@
 #include <grpcpp/generic/generic_stub.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,10 @@ struct PsClient::Impl {
              const Request& request, Response* response, absl::Duration timeout,
              CallDone done) {
     grpc::ClientContext* const context = Open(timeout);
+    // It is the first call, and its timeout one for slow disks.
+    if constexpr (std::is_same_v<Request, v1::InitializeRequest>) {
+      context->set_wait_for_ready(false);
+    }
     auto finished = [this, context, name, &callee, timeout,
                      done = std::move(done)](const grpc::Status& status) {
       Close(context).reset();

@@ -32,6 +32,7 @@ class PsClient {
   // all gradients.
   ~PsClient();
 
+  // In any case ends with Unavailable when an attempt to connect has failed.
   void Initialize(const v1::InitializeRequest& request,
                   v1::InitializeResponse* response, absl::Duration timeout,
                   CallDone done);

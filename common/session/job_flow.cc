@@ -20,6 +20,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.value_names_.insert(flow.value_names_.end(),
                            options.metric_names.begin(),
                            options.metric_names.end());
+  flow.connects_only_ = options.connects_only;
   flow.evaluate_only_ = !options.evaluate_checkpoint.empty();
   flow.epochs_ = std::max<int>(job.epochs(), 1);
   flow.steps_per_epoch_ = job.steps_per_epoch();
@@ -52,6 +53,10 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
 absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   CHECK(!started());
   sizes_ = sizes;
+  if (connects_only_) {
+    stage_ = Stage::kConnecting;
+    return absl::OkStatus();
+  }
   if (evaluate_only_) {
     if (sizes.test == 0) {
       return absl::InvalidArgumentError(
@@ -188,6 +193,7 @@ void JobFlow::Advance(absl::Time now) {
         if (!writing_) stage_ = Stage::kDone;
         break;
       case Stage::kWaiting:
+      case Stage::kConnecting:
       case Stage::kDone:
         break;
     }

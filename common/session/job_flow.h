@@ -76,6 +76,8 @@ class JobFlow {
  private:
   enum class Stage {
     kWaiting,
+    // The workers connect, and that is all.
+    kConnecting,
     kTraining,
     // A checkpoint is due: waits until the one before is written, then until
     // the snapshot is taken.
@@ -122,6 +124,7 @@ class JobFlow {
   // Workers that share the leases of training.
   int sharers_ = 1;
   int64_t steps_per_epoch_ = 0;
+  bool connects_only_ = false;
   bool evaluate_only_ = false;
   bool checkpoints_ = false;
   int64_t checkpoint_epochs_ = 0;

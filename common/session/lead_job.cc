@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
@@ -32,6 +33,15 @@ void PrintEvaluation(const Logs& logs, bool as_json) {
   std::cout << (as_json ? values.dump() : absl::StrJoin(texts, " - ")) << "\n";
 }
 
+// Prints the tasks that were brought together.
+void PrintTasks(const std::vector<TaskView>& tasks) {
+  for (const TaskView& task : tasks) {
+    std::cout << absl::StrFormat("%-12s%s\n", task.id.ToString(),
+                                 task.address.empty() ? "-" : task.address);
+  }
+  std::cout << "all " << tasks.size() << " tasks agree and are connected\n";
+}
+
 }  // namespace
 
 int LeadJob(const LeadJobOptions& options, OwnTasks& own_tasks) {
@@ -41,9 +51,11 @@ int LeadJob(const LeadJobOptions& options, OwnTasks& own_tasks) {
   // Only now: a leader that cannot start leaves what was there alone.
   const bool keeps_checkpoints = !options.leader.restore_path.empty() ||
                                  !options.leader.evaluate_checkpoint.empty();
-  const absl::Status prepared =
-      PrepareOutput(options.leader.output_dir, keeps_checkpoints);
-  if (!prepared.ok()) return Fail(prepared, kBadInput);
+  if (!options.leader.connects_only) {
+    const absl::Status prepared =
+        PrepareOutput(options.leader.output_dir, keeps_checkpoints);
+    if (!prepared.ok()) return Fail(prepared, kBadInput);
+  }
   const absl::Status started = own_tasks.Start((*leader)->port());
   if (!started.ok()) return Fail(started, kJobFailed);
   const Outcome outcome = (*leader)->Run([&] {
@@ -54,13 +66,19 @@ int LeadJob(const LeadJobOptions& options, OwnTasks& own_tasks) {
       (*leader)->Stop(absl::CancelledError("stopped by a signal"));
     }
   });
-  own_tasks.Shutdown();
+  own_tasks.Shutdown(outcome.status.ok());
 
-  const absl::Status written =
-      WriteOutcome(options.leader.output_dir, options.leader.job, outcome,
-                   [&](TaskId task) { return own_tasks.exit_code(task); });
+  absl::Status written;
+  if (!options.leader.connects_only) {
+    written =
+        WriteOutcome(options.leader.output_dir, options.leader.job, outcome,
+                     [&](TaskId task) { return own_tasks.exit_code(task); });
+  }
   if (!outcome.evaluation.empty()) {
     PrintEvaluation(outcome.evaluation, options.print_json);
+  }
+  if (options.leader.connects_only && outcome.status.ok()) {
+    PrintTasks(outcome.tasks);
   }
   if (!outcome.status.ok()) Fail(outcome.status, kJobFailed);
   if (!written.ok()) Fail(written, kJobFailed);

@@ -22,8 +22,9 @@ class OwnTasks {
   virtual absl::Status Start(int /*port*/) { return absl::OkStatus(); }
   // Those that ended since the last call, with their exit codes.
   virtual std::vector<std::pair<TaskId, int>> TakeExits() { return {}; }
-  // The job is over: ends what is left, within a few seconds.
-  virtual void Shutdown() {}
+  // The job is over: ends what is left, within a few seconds; after a
+  // success an evaluator may finish its work first.
+  virtual void Shutdown(bool /*has_succeeded*/) {}
   // Of a task that has ended.
   virtual std::optional<int> exit_code(TaskId) const { return std::nullopt; }
 };
@@ -37,8 +38,10 @@ struct LeadJobOptions {
 };
 
 // Leads the job, writes its result into the output folder, prints what
-// data.test gave and, to standard error, what went wrong. Blocks until the job
-// has ended. Returns the exit code; see exit_code.h. Call from the main thread.
+// data.test gave and, to standard error, what went wrong. If the tasks are only
+// to connect, it prints where they are instead, and writes nothing. Blocks
+// until the job has ended. Returns the exit code; see exit_code.h. Call from
+// the main thread.
 int LeadJob(const LeadJobOptions& options, OwnTasks& own_tasks);
 
 }  // namespace paceline

@@ -73,6 +73,8 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   }
   session_options.version = options.version;
   session_options.job_fingerprint = JobFingerprint(options.job);
+  session_options.cluster = options.cluster;
+  session_options.connects_only = options.connects_only;
   session_options.evaluate_checkpoint = options.evaluate_checkpoint;
   session_options.learning_rate = [optimizer](int64_t iterations) {
     return optimizer->LearningRate(iterations);
@@ -81,6 +83,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   session_options.heartbeat_timeout = limits::kHeartbeatTimeout;
   session_options.stall_timeout = limits::kStallTimeout;
   session_options.start_timeout = options.start_timeout;
+  session_options.connect_timeout = limits::kConnectTimeout;
   session_options.shutdown_timeout = limits::kShutdownTimeout;
   ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
                    Session::Create(std::move(session_options), MonotonicNow()));

@@ -36,6 +36,8 @@ struct LeaderOptions {
   std::vector<ExpectedTask> tasks;
   std::string version;
   // See SessionOptions.
+  ClusterSpec cluster;
+  bool connects_only = false;
   std::string evaluate_checkpoint;
   // The folder of the checkpoint to go on from; "": starts anew.
   std::string restore_path;

@@ -47,6 +47,14 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
   *request.mutable_member() = member->self_;
   request.set_version(member->options_.version);
   request.set_job_fingerprint(member->options_.job_fingerprint);
+  for (const auto& [type, tasks] : member->options_.cluster.tasks) {
+    if (type == TaskType::kEvaluator) continue;
+    for (const auto& [index, address] : tasks) {
+      v1::Member* listed = request.add_cluster();
+      *listed->mutable_task() = TaskToProto({type, index});
+      listed->set_address(address);
+    }
+  }
   const absl::Duration start_timeout = member->options_.start_timeout;
   const absl::Time deadline = MonotonicNow() + start_timeout;
   while (true) {

@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
 #include "common/checkpoint/manifest.h"
+#include "common/cluster/cluster_spec.h"
 #include "common/cluster/task.h"
 #include "common/rpc/coordinator_client.h"
 #include "paceline/v1/coordinator.pb.h"
@@ -33,6 +34,8 @@ struct MemberOptions {
   std::string version;
   // Of the job the process was given; "" if none.
   std::string job_fingerprint;
+  // That TF_CONFIG lists; empty without.
+  ClusterSpec cluster;
   // Until which the leader may take to appear.
   absl::Duration start_timeout;
   // Called once, on a thread of the member's, when the leader no longer answers

@@ -11,6 +11,29 @@ namespace {
 
 // Members named in one message, at most.
 constexpr int kMaxNamed = 4;
+// A place whose holder shows life for so long while another process asks for it
+// is wanted by two. Longer than a repeated or late heartbeat takes.
+constexpr absl::Duration kRivalTime = absl::Seconds(2);
+
+// Another process than the one that holds the place asks for it: that one may
+// have been started again, or there are two.
+absl::Status RefuseRival(const v1::Member& member, absl::Time now,
+                         Place& place) {
+  if (place.rival != member.incarnation()) {
+    place.rival = member.incarnation();
+    place.rival_since = now;
+  }
+  if (place.last_heard > place.rival_since + kRivalTime) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("two processes claim to be ", place.Name(),
+                     "; both are alive, and only one may be started"));
+  }
+  return absl::UnavailableError(absl::StrCat(
+      "the place of ", place.Name(), " is held by a process last heard of ",
+      absl::FormatDuration(
+          absl::Trunc(now - place.last_heard, absl::Milliseconds(100))),
+      " ago"));
+}
 
 }  // namespace
 
@@ -106,11 +129,7 @@ absl::StatusOr<Place*> Membership::Register(const v1::Member& member,
   }
   *is_new = !place->taken();
   if (place->taken() && place->incarnation != member.incarnation()) {
-    return absl::UnavailableError(absl::StrCat(
-        "the place of ", place->Name(), " is held by a process last heard of ",
-        absl::FormatDuration(
-            absl::Trunc(now - place->last_heard, absl::Milliseconds(100))),
-        " ago"));
+    return RefuseRival(member, now, *place);
   }
   if (place->state == Place::State::kFenced) {
     return absl::UnavailableError(
@@ -124,7 +143,7 @@ absl::StatusOr<Place*> Membership::Register(const v1::Member& member,
     place->activity = 0;
     place->last_activity = now;
     place->waiting_for.clear();
-    place->refusal.clear();
+    place->rival = 0;
   }
   place->last_heard = now;
   return place;

@@ -49,8 +49,10 @@ struct Place {
   std::string waiting_for;
   uint64_t peak_rss_bytes = 0;
 
-  // Why the last registration was refused; "" if it was not.
-  std::string refusal;
+  // Of another process that asks for the place while it is taken, and since
+  // when; 0: none.
+  uint64_t rival = 0;
+  absl::Time rival_since;
   // Incarnations that are out for good.
   std::set<uint64_t> removed;
 
@@ -68,6 +70,7 @@ class Membership {
   // which. NotFound: no such place. InvalidArgument: no incarnation.
   // FailedPrecondition: the incarnation was removed. Unavailable: the place is
   // still held by another, or that one is not fenced yet; try again.
+  // AlreadyExists: the other has shown life since, so there are two.
   absl::StatusOr<Place*> Register(const v1::Member& member, absl::Time now,
                                   bool* is_new);
 

@@ -88,10 +88,14 @@ std::string ListenAddress(const std::string& address) {
 
 absl::Status PrepareOutput(const std::string& output_dir, bool resumes) {
   RETURN_IF_ERROR(MakeDirectories(output_dir));
-  const fs::path checkpoints = fs::path(output_dir) / "checkpoint";
+  const fs::path output = output_dir;
   std::error_code error;
-  if (resumes || !fs::exists(checkpoints, error)) return absl::OkStatus();
-  const fs::path previous = fs::path(output_dir) / "checkpoint.previous";
+  fs::remove(output / "result.json", error);
+  if (resumes) return absl::OkStatus();
+  fs::remove(output / "evaluator.csv", error);
+  const fs::path checkpoints = output / "checkpoint";
+  if (!fs::exists(checkpoints, error)) return absl::OkStatus();
+  const fs::path previous = output / "checkpoint.previous";
   fs::remove_all(previous, error);
   fs::rename(checkpoints, previous, error);
   if (error) {

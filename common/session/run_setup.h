@@ -28,8 +28,9 @@ absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
 // interfaces, its port.
 std::string ListenAddress(const std::string& address);
 
-// Makes the output folder. Checkpoints of an earlier run would be mistaken for
-// this one's: unless it `resumes`, they are moved aside, to
+// Makes the output folder. What an earlier run left would be mistaken for this
+// one's: its result.json is deleted, and, unless this run `resumes` it, its
+// evaluator.csv is too and its checkpoints are moved aside, to
 // checkpoint.previous.
 absl::Status PrepareOutput(const std::string& output_dir, bool resumes);
 

@@ -12,6 +12,9 @@
 namespace paceline {
 namespace {
 
+// Between two attempts to reach the parameter servers.
+constexpr absl::Duration kShardsPause = absl::Milliseconds(500);
+
 void SetDuration(absl::Duration duration, google::protobuf::Duration* proto) {
   proto->set_seconds(absl::IDivDuration(duration, absl::Seconds(1), &duration));
   proto->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(duration)));
@@ -82,43 +85,67 @@ absl::StatusOr<v1::RegisterResponse> Session::Register(
   State& state = *state_;
   if (state.outcome) return absl::CancelledError("the job has ended");
   ASSIGN_OR_RETURN(const TaskId id, TaskFromProto(request.member().task()));
-  const SessionOptions& options = state.options;
-  std::string refusal;
-  if (request.version() != options.version) {
-    refusal = absl::StrCat("it is of version ", request.version(),
-                           ", the leader of version ", options.version);
-  } else if (!request.job_fingerprint().empty() &&
-             request.job_fingerprint() != options.job_fingerprint) {
-    refusal = absl::StrCat("it was given a job with fingerprint ",
-                           request.job_fingerprint(), ", the leader one with ",
-                           options.job_fingerprint);
-  }
-  if (!refusal.empty()) {
-    Place* place = state.members.Get(id);
-    refusal = absl::StrCat(id.ToString(), " is refused: ", refusal);
-    if (place != nullptr && place->refusal != refusal) {
-      state.actions.push_back(Notice{refusal});
-      place->refusal = refusal;
-    }
-    return absl::InvalidArgumentError(refusal);
-  }
+  const std::string mismatch = state.Mismatch(request);
+  if (!mismatch.empty()) return state.Refuse(id, mismatch, now);
 
   bool is_new = false;
-  ASSIGN_OR_RETURN(Place * place,
-                   state.members.Register(request.member(), now, &is_new));
+  const absl::StatusOr<Place*> registered =
+      state.members.Register(request.member(), now, &is_new);
+  if (absl::IsAlreadyExists(registered.status()) && !state.flow.started()) {
+    state.End(registered.status(), id, now);
+  }
+  ASSIGN_OR_RETURN(Place * place, registered);
   if (is_new) state.seats[place->id] = State::Seat();
-  state.InitializeShardsIfAllThere();
+  state.InitializeShardsIfAllThere(now);
 
   v1::RegisterResponse response;
-  *response.mutable_job() = options.job;
+  *response.mutable_job() = state.options.job;
   response.set_rank(place->rank < 0 ? 0 : place->rank);
   response.set_world_size(state.members.worker_count());
+  const SessionOptions& options = state.options;
   SetDuration(limits::kHeartbeatInterval,
               response.mutable_heartbeat_interval());
   SetDuration(options.heartbeat_timeout, response.mutable_heartbeat_timeout());
   SetDuration(limits::kPsTimeout, response.mutable_ps_timeout());
   response.set_evaluate_checkpoint(options.evaluate_checkpoint);
+  response.set_connects_only(options.connects_only);
   return response;
+}
+
+std::string Session::State::Mismatch(const v1::RegisterRequest& request) const {
+  if (request.version() != options.version) {
+    return absl::StrCat("it is of version ", request.version(),
+                        ", the leader of version ", options.version);
+  }
+  if (!request.job_fingerprint().empty() &&
+      request.job_fingerprint() != options.job_fingerprint) {
+    return absl::StrCat("it was given a job with fingerprint ",
+                        request.job_fingerprint(), ", the leader one with ",
+                        options.job_fingerprint);
+  }
+  ClusterSpec theirs;
+  for (const v1::Member& member : request.cluster()) {
+    const absl::StatusOr<TaskId> task = TaskFromProto(member.task());
+    if (!task.ok()) return std::string(task.status().message());
+    theirs.tasks[task->type][task->index] = member.address();
+  }
+  // A process that was started without TF_CONFIG was told of no cluster.
+  if (theirs.tasks.empty() || options.cluster.tasks.empty()) return "";
+  const std::string difference = Difference(theirs, options.cluster);
+  if (difference.empty()) return "";
+  return absl::StrCat("its TF_CONFIG differs from the leader's: ", difference);
+}
+
+absl::Status Session::State::Refuse(TaskId id, const std::string& mismatch,
+                                    absl::Time now) {
+  const absl::Status refusal = absl::InvalidArgumentError(
+      absl::StrCat(id.ToString(), " is refused: ", mismatch));
+  if (!flow.started()) {
+    End(refusal, id, now);
+  } else {
+    actions.push_back(Notice{std::string(refusal.message())});
+  }
+  return refusal;
 }
 
 absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
@@ -129,7 +156,7 @@ absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
   if (!request.member().address().empty()) {
     place->address = request.member().address();
   }
-  state.InitializeShardsIfAllThere();
+  state.InitializeShardsIfAllThere(now);
   if (place->rank >= 0) {
     const DataSizes sizes = {
         static_cast<int64_t>(request.train_examples()),
@@ -163,7 +190,7 @@ absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
   return std::optional<v1::AwaitStartResponse>(std::move(response));
 }
 
-void Session::State::InitializeShardsIfAllThere() {
+void Session::State::InitializeShardsIfAllThere(absl::Time now) {
   if (shards_requested || !HasPs()) return;
   for (const auto& [id, place] : members.places()) {
     if (id.type == TaskType::kPs && (!place.taken() || place.address.empty())) {
@@ -171,6 +198,14 @@ void Session::State::InitializeShardsIfAllThere() {
     }
   }
   shards_requested = true;
+  shards_deadline = now + options.connect_timeout;
+  actions.push_back(
+      InitializeShards{options.restore_path, members.worker_count()});
+}
+
+void Session::State::TryShardsAgain(absl::Time now) {
+  if (!next_shards_attempt || now < *next_shards_attempt) return;
+  next_shards_attempt.reset();
   actions.push_back(
       InitializeShards{options.restore_path, members.worker_count()});
 }
@@ -208,6 +243,11 @@ void Session::ShardsInitialized(const absl::Status& status, int64_t step,
                                 absl::Time now) {
   State& state = *state_;
   if (state.outcome) return;
+  // Say because a name does not resolve yet.
+  if (absl::IsUnavailable(status) && now < state.shards_deadline) {
+    state.next_shards_attempt = now + kShardsPause;
+    return;
+  }
   if (!status.ok()) {
     state.End(status, state.Blamed(status, std::nullopt), now);
     return;
@@ -254,6 +294,11 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
     order.set_snapshot_path(snapshot_path);
     return std::optional<v1::AcquireLeaseResponse>(std::move(order));
   }
+  if (options.connects_only) {
+    seat.is_connected = true;
+    EndIfConnected(now);
+    return std::nullopt;
+  }
   // A late repeat, whose answer nobody awaits any more.
   if (request < seat.request) return std::nullopt;
   if (request == seat.request) return Granted(seat.lease);
@@ -268,6 +313,13 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
   seat.lease = *lease;
   seat.trained |= lease->phase() == v1::PHASE_TRAIN;
   return Granted(*lease);
+}
+
+void Session::State::EndIfConnected(absl::Time now) {
+  for (const auto& [id, place] : members.places()) {
+    if (place.rank >= 0 && !seats[id].is_connected) return;
+  }
+  End(absl::OkStatus(), std::nullopt, now);
 }
 
 absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(

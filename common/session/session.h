@@ -14,6 +14,9 @@
 //                           └───────────────────────────────┘
 //                                          last epoch │ (test set)
 //                                                     v
+//  (With connects_only it ends where training would begin, once all workers ask
+//  for work.)
+//
 //  any state ── error, stop ──> ENDED <──────────── TESTING
 //
 // What is promised:
@@ -39,6 +42,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/checkpoint/manifest.h"
+#include "common/cluster/cluster_spec.h"
 #include "common/cluster/task.h"
 #include "nlohmann/json_fwd.hpp"
 #include "paceline/v1/coordinator.pb.h"
@@ -64,6 +68,11 @@ struct SessionOptions {
   std::string version;
   // Fingerprint of the job; compared with that of members that were given one.
   std::string job_fingerprint;
+  // What TF_CONFIG lists; compared with what members were told. Empty without.
+  ClusterSpec cluster;
+  // Only brings the tasks together: once each worker has connected with all
+  // that it would work with, the job has succeeded.
+  bool connects_only = false;
   // Only evaluates data.test with the variables of this checkpoint; there is no
   // ps then. "": trains.
   std::string evaluate_checkpoint;
@@ -78,6 +87,8 @@ struct SessionOptions {
   absl::Duration heartbeat_timeout;
   absl::Duration stall_timeout;
   absl::Duration start_timeout;
+  // Until the leader can reach a ps that has registered.
+  absl::Duration connect_timeout;
   absl::Duration shutdown_timeout;
 };
 

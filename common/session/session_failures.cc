@@ -191,6 +191,7 @@ void Session::Tick(absl::Time now) {
   if (state_->outcome) return;
   state_->CheckStalls(now);
   state_->CheckStart(now);
+  state_->TryShardsAgain(now);
 }
 
 void Session::State::CheckSilence(absl::Time now) {
@@ -246,9 +247,7 @@ std::string Session::State::Missing(std::optional<TaskId>* first) {
   int count = 0;
   for (const auto& [id, place] : members.places()) {
     std::string what;
-    if (!place.refusal.empty()) {
-      what = place.refusal;
-    } else if (!place.taken()) {
+    if (!place.taken()) {
       what = "it has not registered";
     } else if (place.rank >= 0 && !seats[id].sizes) {
       what = "it has not read its data";

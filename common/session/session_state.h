@@ -29,6 +29,8 @@ struct Session::State {
     v1::Lease lease;
     // Whether it may have pushed gradients.
     bool trained = false;
+    // Whether it has connected with those it would work with.
+    bool is_connected = false;
     // The last of its rows of steps.csv.
     uint64_t last_step = 0;
   };
@@ -50,18 +52,27 @@ struct Session::State {
   // its gradients.
   bool NeedsEveryWorker() const {
     return flow.started() && options.evaluate_checkpoint.empty() &&
-           IsSynchronous(options.job);
+           (options.connects_only || IsSynchronous(options.job));
   }
   void Wake() { actions.push_back(WakeWaiters()); }
   // After each call of the flow: takes its actions, and ends the job when all
   // is done.
   void FollowFlow(absl::Time now);
-  void InitializeShardsIfAllThere();
+  void InitializeShardsIfAllThere(absl::Time now);
+  void TryShardsAgain(absl::Time now);
   void StartIfReady(absl::Time now);
+  // Why a process that asks for a place cannot have it, "" if it can: it is of
+  // another version, or was told of another job or cluster.
+  std::string Mismatch(const v1::RegisterRequest& request) const;
+  // Turns such a process away. Before the start the job ends: it would wait for
+  // the right one in vain.
+  absl::Status Refuse(TaskId id, const std::string& mismatch, absl::Time now);
   // InvalidArgument if another worker read other sets; names both.
   absl::Status CheckSizes(const Place& place, const DataSizes& sizes);
   absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Acquire(
       Place* place, uint64_t request, absl::Time now);
+  // With connects_only: ends the job once all workers are connected.
+  void EndIfConnected(absl::Time now);
 
   // Ends the job, unless it ended before.
   void End(absl::Status status, std::optional<TaskId> task, absl::Time now);
@@ -85,7 +96,11 @@ struct Session::State {
   JobFlow flow;
   const absl::Time created;
   std::map<TaskId, Seat> seats;
+  // When all ps were there first: the shards may be initialised; then until
+  // when one that cannot be reached is tried again, and the next attempt.
   bool shards_requested = false;
+  absl::Time shards_deadline;
+  std::optional<absl::Time> next_shards_attempt;
   bool shards_ready = false;
   // The folder for which the variables are to be copied; "": none.
   std::string snapshot_path;

@@ -20,6 +20,13 @@ namespace paceline {
 void TaskProgram::AddOptions(CLI::App& app) {
   app.add_option("--coordinator", coordinator_,
                  "host:port of the leader; instead of TF_CONFIG.");
+  type_name_ = TaskTypeName(type_);
+  if (type_ == TaskType::kWorker) {
+    app.add_option("--type", type_name_,
+                   "Type of this task, worker or chief; with --coordinator.")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"worker", "chief"}));
+  }
   app.add_option("--index", index_, "Index of this task; with --coordinator.")
       ->check(CLI::Range(0, limits::kMaxTasks - 1));
   app.add_option("--listen", listen_,
@@ -46,7 +53,7 @@ absl::StatusOr<TaskPlace> TaskProgram::Resolve(const std::string& tf_config) {
         "TF_CONFIG, or --coordinator and --index");
   }
   TaskPlace place;
-  place.task = {type_, index_};
+  place.task = {*TaskTypeFromName(type_name_), index_};
   place.coordinator_address = coordinator_;
   place.listen_address = listen_;
   return place;
@@ -60,20 +67,23 @@ absl::StatusOr<TaskPlace> TaskProgram::FromTfConfig(
   const bool is_working_chief = type_ == TaskType::kWorker &&
                                 config.task.type == TaskType::kChief &&
                                 config.cluster.count(TaskType::kPs) == 0;
-  if (config.task.type != type_ && !is_working_chief) {
+  const bool is_evaluator =
+      type_ == TaskType::kWorker && config.task.type == TaskType::kEvaluator;
+  if (config.task.type != type_ && !is_working_chief && !is_evaluator) {
     return absl::InvalidArgumentError(
         absl::StrCat("TF_CONFIG: task.type: \"", TaskTypeName(config.task.type),
                      "\" cannot be run by this program; expected \"",
                      TaskTypeName(type_), "\""));
   }
+  TaskPlace place;
+  place.task = config.task;
+  if (is_evaluator) return place;
   const std::optional<TaskId> leader = LeaderOf(config.cluster);
   if (config.is_dynamic || !leader.has_value()) {
     return absl::UnimplementedError(
         "TF_CONFIG: cluster: the task that leads is not listed; a run needs "
         "all tasks (with Kubeflow, enableDynamicWorker: false)");
   }
-  TaskPlace place;
-  place.task = config.task;
   place.coordinator_address = *config.cluster.address(*leader);
   place.advertised_address = *config.cluster.address(config.task);
   place.listen_address = ListenAddress(place.advertised_address);
@@ -94,9 +104,10 @@ MemberOptions TaskProgram::MemberFor(const TaskPlace& place,
   member.task = place.task;
   member.coordinator_address = place.coordinator_address;
   member.address = place.advertised_address;
+  if (place.tf_config) member.cluster = place.tf_config->cluster;
   member.incarnation = DrawIncarnation();
   member.version = version;
-  member.start_timeout = absl::Seconds(start_timeout_seconds_);
+  member.start_timeout = start_timeout();
   // A thread may wait for somebody who never answers, so nothing is unwound.
   member.on_stop = [](const absl::Status& status) {
     const int code = ExitWith(status);

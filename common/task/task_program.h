@@ -18,7 +18,7 @@ class App;
 
 namespace paceline {
 
-// Where a task is, and where its leader.
+// Where a task is, and where its leader. An evaluator has a task alone.
 struct TaskPlace {
   TaskId task;
   std::string coordinator_address;
@@ -36,7 +36,8 @@ class TaskProgram {
  public:
   explicit TaskProgram(TaskType type) : type_(type) {}
 
-  // Adds --coordinator, --index, --listen, --start_timeout and --lifetime_fd.
+  // Adds --coordinator, --type (of a worker), --index, --listen,
+  // --start_timeout and --lifetime_fd.
   void AddOptions(CLI::App& app);
 
   // The place that the options give, or else `tf_config`, the value of
@@ -49,10 +50,15 @@ class TaskProgram {
   MemberOptions MemberFor(const TaskPlace& place,
                           const std::string& version) const;
 
+  absl::Duration start_timeout() const {
+    return absl::Seconds(start_timeout_seconds_);
+  }
+
  private:
   absl::StatusOr<TaskPlace> FromTfConfig(const std::string& text) const;
 
   const TaskType type_;
+  std::string type_name_;
   std::string coordinator_;
   int index_ = 0;
   std::string listen_ = "[::]:0";

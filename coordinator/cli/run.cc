@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
+#include "common/cluster/role.h"
 #include "common/cluster/tf_config.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_model.h"
@@ -29,8 +31,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string DefaultOutput(const v1::Job& job, bool evaluate) {
-  return absl::StrCat("out/", job.name(), evaluate ? "/evaluate" : "");
+std::string DefaultOutput(const RunOptions& options, const v1::Job& job) {
+  return absl::StrCat("out/", job.name(),
+                      !options.evaluate_checkpoint.empty() ? "/evaluate"
+                      : options.connects_only              ? "/validate"
+                                                           : "");
+}
+
+// By TF_CONFIG a task that leads may have other work beside it, which another
+// program does.
+absl::Status CheckOnlyLeads(const TfConfig& config, const v1::Job& job) {
+  if (WorkersHoldVariables(job)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "TF_CONFIG: task ", config.task.ToString(), " trains under strategy ",
+        StrategyName(job.strategy()),
+        "; expected the program \"worker\" with --job and --output"));
+  }
+  if (config.task.type != TaskType::kChief) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "TF_CONFIG: task.type: \"", TaskTypeName(config.task.type),
+        "\" is run by the program of that name; expected \"chief\""));
+  }
+  return absl::OkStatus();
 }
 
 // Sets who is in the cluster, and where the leader listens.
@@ -43,17 +65,10 @@ absl::Status PlaceLeader(const RunOptions& options, LeaderOptions& leader) {
   ASSIGN_OR_RETURN(const TfConfig config, ParseTfConfig(options.tf_config));
   for (const std::string& note : config.notes) LOG(WARNING) << note;
   ASSIGN_OR_RETURN(leader.tasks, TasksOf(config, leader.job));
-  if (WorkersHoldVariables(leader.job) && options.evaluate_checkpoint.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "TF_CONFIG: task ", config.task.ToString(), " trains under strategy ",
-        StrategyName(leader.job.strategy()),
-        "; expected the program \"worker\" with --job and --output"));
+  if (!options.connects_only) {
+    RETURN_IF_ERROR(CheckOnlyLeads(config, leader.job));
   }
-  if (config.task.type != TaskType::kChief) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "TF_CONFIG: task.type: \"", TaskTypeName(config.task.type),
-        "\" is run by the program of that name; expected \"chief\""));
-  }
+  leader.cluster = config.cluster;
   leader.listen_address = ListenAddress(*config.cluster.address(config.task));
   return absl::OkStatus();
 }
@@ -64,7 +79,7 @@ absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
   LeaderOptions leader;
   leader.output_dir =
       fs::absolute(!options.output_dir.empty() ? options.output_dir
-                                               : DefaultOutput(job, evaluate))
+                                               : DefaultOutput(options, job))
           .string();
   if (evaluate) {
     ASSIGN_OR_RETURN(leader.evaluate_checkpoint,
@@ -79,7 +94,8 @@ absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
   leader.version = PACELINE_VERSION;
   leader.start_timeout = absl::Seconds(options.start_timeout_seconds);
   leader.process_start = options.process_start;
-  leader.progress = evaluate ? nullptr : &std::cout;
+  leader.connects_only = options.connects_only;
+  leader.progress = evaluate || options.connects_only ? nullptr : &std::cout;
   leader.is_terminal = isatty(STDOUT_FILENO) == 1;
   return leader;
 }
@@ -87,8 +103,9 @@ absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
 // The tasks of this machine as processes of their own.
 class LocalTaskProcesses : public OwnTasks {
  public:
-  explicit LocalTaskProcesses(LocalClusterOptions options)
-      : options_(std::move(options)) {}
+  LocalTaskProcesses(LocalClusterOptions options,
+                     std::function<bool()> interrupted)
+      : options_(std::move(options)), interrupted_(std::move(interrupted)) {}
 
   absl::Status Start(int port) override {
     RETURN_IF_ERROR(MakeDirectories(options_.log_folder));
@@ -97,29 +114,65 @@ class LocalTaskProcesses : public OwnTasks {
     return absl::OkStatus();
   }
   std::vector<std::pair<TaskId, int>> TakeExits() override {
-    return cluster_->TakeExits();
+    std::vector<std::pair<TaskId, int>> exits = cluster_->TakeExits();
+    for (const auto& [task, code] : exits) WarnOfEvaluator(task, code);
+    return exits;
   }
-  void Shutdown() override { cluster_->Shutdown(limits::kExitTimeout); }
+  void Shutdown(bool has_succeeded) override {
+    if (has_succeeded && !cluster_->exit_code(kEvaluator)) {
+      cluster_->AwaitExit(kEvaluator, limits::kEvaluatorTimeout, interrupted_);
+      WarnOfEvaluator(kEvaluator, cluster_->exit_code(kEvaluator).value_or(0));
+    }
+    cluster_->Kill(kEvaluator);
+    cluster_->Shutdown(limits::kExitTimeout);
+  }
   std::optional<int> exit_code(TaskId task) const override {
     return cluster_->exit_code(task);
   }
 
  private:
+  // It is no member of the job, which goes on without it.
+  void WarnOfEvaluator(TaskId task, int code) const {
+    if (task != kEvaluator || code == 0) return;
+    LOG(WARNING) << task.ToString() << " exited with code " << code
+                 << "; see its log in " << options_.log_folder;
+  }
+
   LocalClusterOptions options_;
+  const std::function<bool()> interrupted_;
   std::optional<LocalCluster> cluster_;
 };
 
+// By TF_CONFIG all tasks are started by hand, but for the work of the leader's
+// own place, if it has some.
+bool IsOwnWork(const ExpectedTask& task, const LeaderOptions& leader) {
+  return task.id == LeaderOf(leader.cluster);
+}
+
+bool TrainsLocally(const RunOptions& options) {
+  return options.tf_config.empty() && options.evaluate_checkpoint.empty() &&
+         !options.connects_only;
+}
+
 std::unique_ptr<OwnTasks> MakeOwnTasks(const RunOptions& options,
-                                       const LeaderOptions& leader) {
-  // Under TF_CONFIG all tasks are started by hand.
-  if (!options.tf_config.empty()) return std::make_unique<OwnTasks>();
+                                       const LeaderOptions& leader,
+                                       std::function<bool()> interrupted) {
   LocalClusterOptions cluster;
+  cluster.job_path = options.job_path;
+  cluster.overrides = options.overrides;
+  cluster.output_dir = leader.output_dir;
   cluster.program_folder = options.program_folder;
   cluster.log_folder = leader.output_dir + "/logs";
   for (const ExpectedTask& task : leader.tasks) {
-    cluster.tasks.push_back(task.id);
+    if (options.tf_config.empty() || IsOwnWork(task, leader)) {
+      cluster.tasks.push_back(task.id);
+    }
   }
-  return std::make_unique<LocalTaskProcesses>(std::move(cluster));
+  if (TrainsLocally(options) && leader.job.evaluator()) {
+    cluster.tasks.push_back(kEvaluator);
+  }
+  return std::make_unique<LocalTaskProcesses>(std::move(cluster),
+                                              std::move(interrupted));
 }
 
 absl::StatusOr<LeaderOptions> ReadLeaderOptions(const RunOptions& options) {
@@ -139,9 +192,10 @@ int RunJob(const RunOptions& options, Interrupt& interrupt) {
     std::cerr << "error: " << leader.status().message() << "\n";
     return kBadInput;
   }
-  const std::unique_ptr<OwnTasks> own_tasks = MakeOwnTasks(options, *leader);
-  return LeadJob({*std::move(leader), options.print_json,
-                  [&] { return interrupt.Taken(); }},
+  const auto interrupted = [&] { return interrupt.Taken(); };
+  const std::unique_ptr<OwnTasks> own_tasks =
+      MakeOwnTasks(options, *leader, interrupted);
+  return LeadJob({*std::move(leader), options.print_json, interrupted},
                  *own_tasks);
 }
 

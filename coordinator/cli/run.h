@@ -1,5 +1,5 @@
-// `coordinator run` and `coordinator evaluate`: a job from its file to its
-// result.
+// `coordinator run`, `coordinator evaluate` and `coordinator validate
+// --connect`: a job from its file to its result.
 #ifndef PACELINE_COORDINATOR_CLI_RUN_H_
 #define PACELINE_COORDINATOR_CLI_RUN_H_
 
@@ -21,6 +21,8 @@ struct RunOptions {
   bool resume = false;
   // Only evaluates data.test with the variables of this checkpoint; "": trains.
   std::string evaluate_checkpoint;
+  // Only brings the tasks together, and prints where they are.
+  bool connects_only = false;
   // Whether what is evaluated is printed as JSON.
   bool print_json = false;
   // The environment variable; "": a local cluster.

@@ -57,7 +57,7 @@ class LocalClusterFailureTest : public testing::Test {
     EXPECT_EQ(result.at("state"), "FAILED");
     const nlohmann::json& error = result.at("error");
     EXPECT_EQ(error.at("task"), task);
-    const std::string message = error.at("message");
+    std::string message = error.at("message");
     EXPECT_THAT(run_->Errors(), HasSubstr(message));
     EXPECT_GE(result.at("history").size(), 2);
     return message;

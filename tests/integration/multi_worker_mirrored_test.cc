@@ -98,7 +98,7 @@ std::string WriteJob(const SmallJob& job) {
   text.replace(text.find(ps), ps.size(), "strategy: multi_worker_mirrored");
   const size_t cluster = text.find("cluster:");
   text.replace(cluster, text.find('\n', cluster) - cluster, "");
-  const std::string path = job.folder() / "mirrored.yaml";
+  std::string path = job.folder() / "mirrored.yaml";
   WriteText(path, text);
   return path;
 }

@@ -26,7 +26,9 @@ class HandStartedCluster {
       const SmallJob& job, Addresses addresses,
       std::function<std::vector<std::string>(const std::string& task)> prefix =
           nullptr)
-      : job_(job), addresses_(std::move(addresses)), prefix_(prefix) {}
+      : job_(job),
+        addresses_(std::move(addresses)),
+        prefix_(std::move(prefix)) {}
 
   // A cluster on the loopback interface with as many tasks as given.
   static HandStartedCluster OnLoopback(const SmallJob& job, int chief, int ps,

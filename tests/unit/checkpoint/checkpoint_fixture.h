@@ -104,7 +104,7 @@ class CheckpointTest : public ::testing::Test {
   // Writes a whole checkpoint and returns its folder.
   template <typename T = float>
   std::string WriteCheckpoint(int64_t step, int shard_count = 2) {
-    const std::string folder = *CreateCheckpointFolder(directory_, step);
+    std::string folder = *CreateCheckpointFolder(directory_, step);
     Manifest manifest = MakeManifest(DataTypeOf<T>::kValue, shard_count);
     manifest.step = step;
     for (int s = 0; s < shard_count; ++s) {

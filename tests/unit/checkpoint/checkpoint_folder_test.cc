@@ -88,5 +88,14 @@ TEST_F(CheckpointFolderTest, DeletesOne) {
   EXPECT_TRUE(DeleteCheckpoint(folder).ok());
 }
 
+TEST_F(CheckpointFolderTest, ListsCompleteCheckpointsTheOldestFirst) {
+  EXPECT_THAT(*ListCheckpoints(directory_ + "/none"), testing::IsEmpty());
+  const std::string second = WriteCheckpoint(20);
+  const std::string first = WriteCheckpoint(3);
+  ASSERT_TRUE(CreateCheckpointFolder(directory_, 10).ok());
+  EXPECT_THAT(*ListCheckpoints(directory_),
+              testing::ElementsAre(first, second));
+}
+
 }  // namespace
 }  // namespace paceline

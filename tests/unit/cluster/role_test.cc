@@ -121,5 +121,20 @@ TEST(Role, RefusesClustersThatDoNotFitTheStrategy) {
   }
 }
 
+TEST(Cluster, DifferencesAreNamed) {
+  const ClusterSpec ours = {{{TaskType::kPs, {{0, "p:1"}, {1, "p:2"}}},
+                             {TaskType::kWorker, {{0, "w:1"}}}}};
+  ClusterSpec theirs = ours;
+  theirs.tasks[TaskType::kEvaluator] = {{0, "e:1"}};
+  EXPECT_EQ(Difference(theirs, ours), "");
+  theirs.tasks[TaskType::kPs][1] = "p:3";
+  EXPECT_EQ(Difference(theirs, ours), "ps-1 at p:3 against ps-1 at p:2");
+  theirs.tasks[TaskType::kPs].erase(1);
+  EXPECT_EQ(Difference(theirs, ours), "no ps-1 against ps-1 at p:2");
+  theirs = ours;
+  theirs.tasks[TaskType::kWorker][1] = "w:2";
+  EXPECT_EQ(Difference(theirs, ours), "worker-1 at w:2 against no worker-1");
+}
+
 }  // namespace
 }  // namespace paceline

@@ -68,9 +68,9 @@ const FieldTable<Conv>& Conv::Fields() {
   return table;
 }
 
-Value Map(std::vector<std::pair<std::string, Value>> entries) {
+Value Map(const std::vector<std::pair<std::string, Value>>& entries) {
   Value::Map map;
-  for (auto& [key, value] : entries) map.push_back({key, value});
+  for (const auto& [key, value] : entries) map.push_back({key, value});
   return map;
 }
 

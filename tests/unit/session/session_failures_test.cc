@@ -280,22 +280,93 @@ TEST_F(SessionFailuresTest, WorkersThatReadDifferentDataEndTheJob) {
                     HasSubstr("worker-0 at host-a:1 reads 1000 training")));
 }
 
-TEST_F(SessionFailuresTest, RefusesOtherVersionsAndJobs) {
+TEST_F(SessionFailuresTest, TasksThatDisagreeEndTheJobBeforeItStarts) {
+  options_.cluster.tasks[TaskType::kWorker] = {{0, "a:1"}, {1, "b:1"}};
+  v1::RegisterRequest agrees;
+  *agrees.mutable_member() = MemberOf(kWorker0);
+  agrees.set_version("1.0");
+  agrees.set_job_fingerprint("f1");
+  for (const char* address : {"a:1", "b:1"}) {
+    v1::Member* listed = agrees.add_cluster();
+    listed->mutable_task()->set_type(v1::TASK_TYPE_WORKER);
+    listed->mutable_task()->set_index(address[0] - 'a');
+    listed->set_address(address);
+  }
+  struct Case {
+    std::function<void(v1::RegisterRequest&)> change;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {[](auto& request) { request.set_version("0.9"); },
+       "worker-0 is refused: it is of version 0.9, the leader of version 1.0"},
+      {[](auto& request) { request.set_job_fingerprint("f2"); },
+       "fingerprint f2, the leader one with f1"},
+      {[](auto& request) { request.mutable_cluster(1)->set_address("c:1"); },
+       "its TF_CONFIG differs from the leader's: worker-1 at c:1 against "
+       "worker-1 at b:1"}};
+  for (const Case& each : cases) {
+    Create();
+    v1::RegisterRequest request = agrees;
+    each.change(request);
+    const auto refused = session_->Register(request, now_);
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(refused.status().message()),
+                HasSubstr(each.message));
+    const std::optional<Ended> ended = Take<Ended>();
+    EXPECT_THAT(Message(ended), HasSubstr(each.message));
+    EXPECT_EQ(ended->task, kWorker0);
+  }
   Create();
+  EXPECT_TRUE(session_->Register(agrees, now_).ok());
+  EXPECT_FALSE(Take<Ended>());
+}
+
+TEST_F(SessionFailuresTest, APsThatCannotBeReachedIsTriedAgainForAWhile) {
+  options_.connect_timeout = absl::Seconds(5);
+  Create();
+  for (const ExpectedTask& task : options_.tasks) {
+    ASSERT_TRUE(Register(task.id).ok());
+    ASSERT_TRUE(AwaitStart(task.id).ok());
+  }
+  ASSERT_TRUE(Take<InitializeShards>());
+  const absl::Status unreachable =
+      absl::UnavailableError("Initialize to ps-0 at host-p:1: refused");
+  session_->ShardsInitialized(unreachable, 0, now_);
+  Pass(absl::Seconds(1), {});
+  ASSERT_TRUE(Take<InitializeShards>());
+  session_->ShardsInitialized(unreachable, 0, now_);
+  Pass(absl::Seconds(5), {});
+  ASSERT_TRUE(Take<InitializeShards>());
+  session_->ShardsInitialized(unreachable, 0, now_);
+  const std::optional<Ended> ended = Take<Ended>();
+  EXPECT_THAT(Message(ended), HasSubstr("ps-0 at host-p:1: refused"));
+  EXPECT_EQ(ended->task, kPs0);
+}
+
+TEST_F(SessionFailuresTest, OneThatDisagreesLaterIsOnlyRefused) {
+  Start();
   v1::RegisterRequest request;
   *request.mutable_member() = MemberOf(kWorker0);
   request.set_version("0.9");
-  auto refused = session_->Register(request, now_);
-  EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(refused.status().message()),
-              AllOf(HasSubstr("worker-0"), HasSubstr("0.9"), HasSubstr("1.0")));
-  request.set_version("1.0");
-  request.set_job_fingerprint("f2");
-  refused = session_->Register(request, now_);
-  EXPECT_THAT(std::string(refused.status().message()),
-              AllOf(HasSubstr("f2"), HasSubstr("f1")));
-  request.set_job_fingerprint("f1");
-  EXPECT_TRUE(session_->Register(request, now_).ok());
+  EXPECT_EQ(session_->Register(request, now_).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(Take<Ended>());
+}
+
+TEST_F(SessionFailuresTest, TwoProcessesForOnePlaceEndTheJobBeforeItStarts) {
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  const uint64_t first = incarnations_[kWorker0];
+  Restart(kWorker0);
+  EXPECT_EQ(Register(kWorker0).status().code(), absl::StatusCode::kUnavailable);
+  const uint64_t second = incarnations_[kWorker0];
+  incarnations_[kWorker0] = first;
+  Pass(absl::Seconds(3), {});
+  incarnations_[kWorker0] = second;
+  EXPECT_EQ(Register(kWorker0).status().code(),
+            absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(Message(Take<Ended>()),
+              HasSubstr("two processes claim to be worker-0 at host-a:1"));
 }
 
 TEST_F(SessionFailuresTest, RefusesTasksThatAreNotInTheCluster) {

@@ -68,6 +68,29 @@ TEST_F(SessionTest, StartsWhenAllAreReady) {
   EXPECT_EQ(began->epoch, 0);
 }
 
+TEST_F(SessionTest, ThatOnlyConnectsEndsOnceAllWorkersAskForWork) {
+  options_.connects_only = true;
+  Start();
+  EXPECT_TRUE(Register(kWorker0)->connects_only());
+  EXPECT_FALSE(Take<EpochBegan>());
+  EXPECT_FALSE(Acquire(kWorker0));
+  EXPECT_FALSE(session_->ended());
+  EXPECT_FALSE(Acquire(kWorker1));
+  const std::optional<Ended> ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_TRUE(ended->status.ok()) << ended->status;
+}
+
+TEST_F(SessionTest, ThatOnlyConnectsEndsWithTheLossOfAWorker) {
+  options_.connects_only = true;
+  Start();
+  EXPECT_FALSE(Acquire(kWorker0));
+  session_->TaskExited(kWorker1, 1, now_);
+  const std::optional<Ended> ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->task, kWorker1);
+}
+
 TEST_F(SessionTest, TrainsToTheEnd) {
   options_.job.set_epochs(2);
   validation_examples_ = 105;

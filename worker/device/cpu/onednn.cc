@@ -15,9 +15,9 @@ dnnl::primitive_attr PrimitiveAttributes(bool relu) {
   return attributes;
 }
 
-dnnl::memory::desc Layout(dnnl::memory::dims dims,
+dnnl::memory::desc Layout(const dnnl::memory::dims& dims,
                           dnnl::memory::format_tag format) {
-  return {std::move(dims), dnnl::memory::data_type::f32, format};
+  return {dims, dnnl::memory::data_type::f32, format};
 }
 
 PrimitiveCall::PrimitiveCall(const dnnl::primitive& primitive,

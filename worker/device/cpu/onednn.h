@@ -22,7 +22,7 @@ struct PrimitiveArgument {
 dnnl::primitive_attr PrimitiveAttributes(bool relu = false);
 
 // A layout of float32.
-dnnl::memory::desc Layout(dnnl::memory::dims dims,
+dnnl::memory::desc Layout(const dnnl::memory::dims& dims,
                           dnnl::memory::format_tag format);
 
 // Runs a primitive: an Operation. Its arguments are laid out beforehand;

@@ -70,19 +70,18 @@ Shape ProgramBuilder::BatchShape(const Shape& shape) const {
   return result;
 }
 
-void ProgramBuilder::Add(std::vector<const Tensor*> used, Operation operation) {
+void ProgramBuilder::Add(const std::vector<const Tensor*>& used,
+                         Operation operation) {
   const int index = static_cast<int>(parts_.operations.size());
   for (const Tensor* tensor : used) ExtendLife(tensor, index);
   parts_.operations.push_back(std::move(operation));
 }
 
-void ProgramBuilder::AddParallel(std::vector<const Tensor*> used, int64_t count,
-                                 int64_t elements_each,
+void ProgramBuilder::AddParallel(const std::vector<const Tensor*>& used,
+                                 int64_t count, int64_t elements_each,
                                  RangeOperation operation) {
-  Add(std::move(used),
-      [count, elements_each, operation = std::move(operation)](const Step&) {
-        ParallelFor(count, elements_each, operation);
-      });
+  Add(used, [count, elements_each, operation = std::move(operation)](
+                const Step&) { ParallelFor(count, elements_each, operation); });
 }
 
 void ProgramBuilder::AddPrimitive(const dnnl::primitive& primitive,
@@ -96,7 +95,7 @@ void ProgramBuilder::AddPrimitive(const dnnl::primitive& primitive,
   for (const PrimitiveArgument& argument : arguments) {
     used.push_back(argument.tensor);
   }
-  Add(std::move(used), PrimitiveCall(primitive, engine_, arguments));
+  Add(used, PrimitiveCall(primitive, engine_, arguments));
 }
 
 void ProgramBuilder::AddReorder(PrimitiveArgument source,

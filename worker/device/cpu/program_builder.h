@@ -79,12 +79,12 @@ class ProgramBuilder {
   // --- Operations, in the order in which they run. ---
 
   // `used` are the tensors that it reads or writes.
-  void Add(std::vector<const Tensor*> used, Operation operation);
+  void Add(const std::vector<const Tensor*>& used, Operation operation);
   // Work on [0, count), split among the threads; `elements_each` is the work of
   // one index.
   using RangeOperation =
       absl::AnyInvocable<void(int64_t begin, int64_t end) const>;
-  void AddParallel(std::vector<const Tensor*> used, int64_t count,
+  void AddParallel(const std::vector<const Tensor*>& used, int64_t count,
                    int64_t elements_each, RangeOperation operation);
   // A oneDNN primitive, created with a scratchpad of the user's, which gets its
   // place in the arena.

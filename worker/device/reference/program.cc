@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
 #include "common/model/loss_input.h"
 #include "glog/logging.h"
 #include "worker/device/reference/regularization.h"
@@ -135,8 +136,7 @@ absl::Status ReferenceProgram<T>::SetBatch(const Batch& batch,
         absl::StrCat("features are ", DataTypeName(batch.features.type),
                      ", expected ", DataTypeName(type)));
   }
-  const absl::Status status = CheckLabels(batch);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckLabels(batch));
   step_ = {spec_.mode, batch};
   std::memcpy(features_.values.data(), batch.features.data,
               features_.values.size() * sizeof(T));

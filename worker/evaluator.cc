@@ -1,0 +1,205 @@
+#include "worker/evaluator.h"
+
+#include <glog/logging.h>
+#include <sys/stat.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
+#include "common/base/simd.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
+#include "common/checkpoint/manifest.h"
+#include "common/job/job_checks.h"
+#include "common/job/job_model.h"
+#include "common/session/saved_session.h"
+#include "worker/checkpoint_strategy.h"
+#include "worker/datasets.h"
+#include "worker/evaluation_log.h"
+#include "worker/replica.h"
+
+namespace paceline {
+namespace {
+
+// Between two looks into the folder.
+constexpr absl::Duration kPollInterval = absl::Milliseconds(200);
+
+// The sums of the last report.
+class LastReport : public ProgressSink {
+ public:
+  void Worked() override {}
+  void Report(const v1::LeaseReport& report, bool /*complete*/) override {
+    sums_ = report.sums();
+  }
+  void ReportStep(int64_t /*step*/, double /*loss*/) override {}
+
+  std::vector<double> Means() const {
+    std::vector<double> means;
+    for (int i = 0; i < sums_.totals_size(); ++i) {
+      means.push_back(sums_.totals(i) / sums_.counts(i));
+    }
+    return means;
+  }
+
+ private:
+  v1::MetricSums sums_;
+};
+
+std::optional<absl::Time> ModificationTime(const std::string& path) {
+  struct stat information = {};
+  if (stat(path.c_str(), &information) != 0) return std::nullopt;
+  return absl::TimeFromTimespec(information.st_mtim);
+}
+
+class Evaluator {
+ public:
+  static absl::StatusOr<std::unique_ptr<Evaluator>> Create(
+      const EvaluatorOptions& options) {
+    RETURN_IF_ERROR(CheckEvaluator(options.job));
+    ReplicaOptions replica_options;
+    replica_options.threads = options.threads;
+    replica_options.batch_size = WorkerBatchSize(options.job, /*workers=*/1);
+    ASSIGN_OR_RETURN(std::unique_ptr<Replica> replica,
+                     MakeReplica(options.job, replica_options));
+    const v1::Data& data = options.job.data();
+    const bool validates = data.has_validation() || data.validation_split() > 0;
+    const v1::Phase phase = validates ? v1::PHASE_VALIDATION : v1::PHASE_TEST;
+    ASSIGN_OR_RETURN(
+        Datasets datasets,
+        OpenDatasets(options.job, replica->model.graph, *replica->model.loss,
+                     /*workers=*/1, {phase}));
+    if (!datasets.phases.contains(phase)) {
+      return absl::InvalidArgumentError(
+          "data.validation_split leaves no example to evaluate");
+    }
+    return std::unique_ptr<Evaluator>(
+        new Evaluator(options, std::move(replica), std::move(datasets), phase));
+  }
+
+  absl::Status Run() {
+    absl::Time last_new = MonotonicNow();
+    while (true) {
+      // Before the checkpoints are listed: so none is missed that was written
+      // before the result.
+      const bool has_ended = Counts(options_.output_dir + "/result.json");
+      ASSIGN_OR_RETURN(const std::vector<std::string> checkpoints,
+                       ListCheckpoints(folder_));
+      for (const std::string& checkpoint : checkpoints) {
+        ASSIGN_OR_RETURN(const bool is_new, Visit(checkpoint));
+        if (is_new) last_new = MonotonicNow();
+      }
+      if (is_done_ || has_ended) return absl::OkStatus();
+      if (MonotonicNow() - last_new > options_.checkpoint_timeout) {
+        return absl::DeadlineExceededError(
+            absl::StrCat("no new checkpoint in ", folder_, " within ",
+                         absl::FormatDuration(options_.checkpoint_timeout)));
+      }
+      absl::SleepFor(kPollInterval);
+    }
+  }
+
+ private:
+  Evaluator(EvaluatorOptions options, std::unique_ptr<Replica> replica,
+            Datasets datasets, v1::Phase phase)
+      : options_(std::move(options)),
+        folder_(options_.output_dir + "/checkpoint"),
+        replica_(std::move(replica)),
+        datasets_(std::move(datasets)),
+        phase_(phase),
+        log_(options_.output_dir + "/evaluator.csv", ValueNames()) {}
+
+  std::vector<std::string> ValueNames() const {
+    std::vector<std::string> names = {"loss"};
+    for (const auto& metric : replica_->model.metrics) {
+      names.push_back(metric->name);
+    }
+    return names;
+  }
+
+  // Whether the file is there and of the run at hand.
+  bool Counts(const std::string& path) const {
+    const std::optional<absl::Time> written = ModificationTime(path);
+    return written && (*written >= started_ ||
+                       absl::Now() - started_ > options_.start_timeout);
+  }
+
+  // Evaluates a checkpoint unless that is done, or it is gone. Returns whether
+  // it was new.
+  absl::StatusOr<bool> Visit(const std::string& checkpoint) {
+    const absl::StatusOr<Manifest> manifest = ReadManifest(checkpoint);
+    if (absl::IsNotFound(manifest.status())) return false;
+    RETURN_IF_ERROR(manifest.status());
+    ASSIGN_OR_RETURN(const bool is_known, log_.Has(manifest->step));
+    if (!is_known) {
+      const absl::Status evaluated = Evaluate(checkpoint, manifest->step);
+      // Deleted meanwhile, which begins with its manifest.
+      if (!evaluated.ok() &&
+          absl::IsNotFound(ReadManifest(checkpoint).status()))
+        return false;
+      RETURN_IF_ERROR(evaluated);
+    }
+    ASSIGN_OR_RETURN(const SavedSession session,
+                     SavedSessionFromJson(*manifest->session));
+    is_done_ =
+        is_done_ || (session.epoch >= static_cast<int>(options_.job.epochs()) &&
+                     Counts(checkpoint + "/manifest.json"));
+    return !is_known;
+  }
+
+  absl::Status Evaluate(const std::string& checkpoint, int64_t step) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy,
+                     CheckpointStrategy::Open(checkpoint, replica_->model.graph,
+                                              replica_->plan, *replica_->state,
+                                              *replica_->stream));
+    LastReport report;
+    ReplicaWork work;
+    work.phases = datasets_.phases;
+    bool is_leased = false;
+    work.leases = [&]() -> absl::StatusOr<std::optional<v1::Lease>> {
+      if (std::exchange(is_leased, true)) return std::optional<v1::Lease>();
+      return std::optional<v1::Lease>(WholePass());
+    };
+    work.progress = &report;
+    RETURN_IF_ERROR(RunReplica(*replica_, *strategy, work,
+                               [](const absl::Status& /*status*/) {}));
+    const std::vector<double> means = report.Means();
+    LOG(INFO) << checkpoint << ": loss " << means.front();
+    return log_.Add(step, means);
+  }
+
+  v1::Lease WholePass() const {
+    v1::Lease lease;
+    lease.set_id(1);
+    lease.set_phase(phase_);
+    lease.set_end(
+        static_cast<uint64_t>(datasets_.phases.at(phase_).order.count));
+    return lease;
+  }
+
+  const EvaluatorOptions options_;
+  const std::string folder_;
+  const std::unique_ptr<Replica> replica_;
+  const Datasets datasets_;
+  const v1::Phase phase_;
+  const EvaluationLog log_;
+  // By the clock of the files.
+  const absl::Time started_ = absl::Now();
+  bool is_done_ = false;
+};
+
+}  // namespace
+
+absl::Status RunEvaluator(const EvaluatorOptions& options) {
+  FlushDenormals();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Evaluator> evaluator,
+                   Evaluator::Create(options));
+  return evaluator->Run();
+}
+
+}  // namespace paceline
