@@ -65,7 +65,11 @@ struct SharedMemoryTransport::Layout {
   explicit Layout(int world_size) {
     const size_t end = sizeof(Header) + sizeof(Mailbox) * world_size;
     staging = (end + kPageSize - 1) / kPageSize * kPageSize;
-    payload = staging + kSlots * kStagedBytes;
+    payload = staging + world_size * kSlots * kStagedBytes;
+  }
+  // The memory of a slot of the mailbox to `peer`.
+  size_t StagedPiece(int peer, uint32_t slot) const {
+    return staging + (peer * kSlots + slot) * kStagedBytes;
   }
   size_t staging;
   size_t payload;
@@ -193,7 +197,8 @@ bool SharedMemoryTransport::Push(Outgoing& outgoing) {
     slot.offset = piece - regions_[rank()].memory().data();
   } else {
     slot.size = std::min(left, kStagedBytes);
-    slot.offset = Layout(world_size()).staging + (sent % kSlots) * kStagedBytes;
+    slot.offset =
+        Layout(world_size()).StagedPiece(outgoing.to, sent % kSlots);
     std::memcpy(regions_[rank()].memory().data() + slot.offset, piece,
                 slot.size);
   }

@@ -3,14 +3,14 @@
 //
 // Each rank makes one region, which all others map:
 //
-//   header | mailboxes, one to each rank | payload | staging
+//   header | mailboxes, one to each rank | staging, the same | payload
 //
 // A sender describes its message in its mailbox to the receiver and rings the
 // receiver's bell, a futex in the receiver's header; the receiver reads the
 // sender's memory, says in the mailbox that it has taken it, and rings back.
 // What lies in the sender's payload is not copied at all, and the sender waits
 // until it was read; other memory, and short messages, go through the staging
-// area in pieces, two of them under way at a time.
+// area of the receiver's mailbox in pieces, two of them under way at a time.
 #ifndef PACELINE_WORKER_COLLECTIVE_SHARED_MEMORY_TRANSPORT_H_
 #define PACELINE_WORKER_COLLECTIVE_SHARED_MEMORY_TRANSPORT_H_
 

@@ -74,6 +74,38 @@ TEST(SharedRegionTest, RefusesARegionOfAnotherUser) {
   EXPECT_THAT(std::string(peer.status().message()), HasSubstr("user 12345"));
 }
 
+// A short message need not be read before the next one, to somebody else, is
+// sent.
+TEST(SharedMemoryTransportTest, MessagesToDifferentRanksKeepApart) {
+  SharedGroup group(3, kPayloadBytes);
+  std::vector<std::unique_ptr<SharedMemoryTransport>> ranks;
+  for (int rank = 0; rank < 3; ++rank) {
+    ranks.push_back(group.Join(rank, absl::Seconds(60)));
+  }
+  const auto send = [&](int to, char content) {
+    const std::string message(100, content);
+    const absl::Status status = ranks[0]->Exchange(
+        to, {reinterpret_cast<const std::byte*>(message.data()), 100}, to, 0,
+        [](size_t, absl::Span<const std::byte>) {});
+    EXPECT_TRUE(status.ok()) << status;
+  };
+  const auto receive = [&](int rank) {
+    std::string message(100, ' ');
+    const absl::Status status = ranks[rank]->ExchangeInto(
+        0, {}, 0, {reinterpret_cast<std::byte*>(message.data()), 100});
+    EXPECT_TRUE(status.ok()) << status;
+    return message;
+  };
+  send(1, 'a');
+  send(2, 'b');
+  send(1, 'c');
+  send(2, 'd');
+  EXPECT_EQ(receive(1), std::string(100, 'a'));
+  EXPECT_EQ(receive(2), std::string(100, 'b'));
+  EXPECT_EQ(receive(1), std::string(100, 'c'));
+  EXPECT_EQ(receive(2), std::string(100, 'd'));
+}
+
 // Two ranks, of which a forked process is one.
 class SharedMemoryProcessesTest : public ::testing::Test {
  protected:
