@@ -23,7 +23,9 @@ template <typename T>
 BlockState<T>::BlockState(const ShardPlan& plan, const Block& block,
                           const Optimizer& optimizer)
     : plan_(plan), block_(block), optimizer_(optimizer) {
-  const int slot_count = static_cast<int>(optimizer.slot_names().size());
+  const int slot_count = plan.is_trainable(block)
+                             ? static_cast<int>(optimizer.slot_names().size())
+                             : 0;
   tensors_.emplace_back(block.count, T{0});
   for (int slot = 0; slot < slot_count; ++slot) {
     tensors_.emplace_back(block.count,
@@ -92,6 +94,11 @@ uint64_t BlockState<T>::Apply(int64_t iterations, const v1::Block& gradients) {
 template <typename T>
 void BlockState<T>::Update(int64_t iterations, int64_t begin,
                            absl::Span<const T> gradients) {
+  if (!plan_.is_trainable(block_)) {
+    return AddDifferences(
+        gradients,
+        absl::MakeSpan(tensors_.front()).subspan(begin, gradients.size()));
+  }
   absl::InlinedVector<absl::Span<T>, kUsualSlots + 1> spans;
   for (std::vector<T>& tensor : tensors_) {
     spans.push_back(absl::MakeSpan(tensor).subspan(begin, gradients.size()));
@@ -116,6 +123,7 @@ void BlockState<T>::Add(const v1::Block& gradients) {
 
 template <typename T>
 void BlockState<T>::AddSquaredNorms(absl::Span<double> squared_norms) const {
+  if (!plan_.is_trainable(block_)) return;
   MutexLock lock(mutex_);
   for (const int p : block_.parts) {
     const Part& part = plan_.parts()[p];
@@ -132,7 +140,9 @@ void BlockState<T>::ApplySum(int64_t iterations,
     const Part& part = plan_.parts()[p];
     const absl::Span<T> gradients =
         absl::MakeSpan(sum_).subspan(OffsetOf(part), part.count);
-    optimizer_.clipping.Clip(factors[part.variable], gradients);
+    if (plan_.is_trainable(block_)) {
+      optimizer_.clipping.Clip(factors[part.variable], gradients);
+    }
     Update(iterations, OffsetOf(part), gradients);
   }
   std::fill(sum_.begin(), sum_.end(), T{0});

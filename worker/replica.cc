@@ -1,9 +1,12 @@
 #include "worker/replica.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
+#include "common/model/layers/batch_normalization.h"
 #include "worker/make_device.h"
 #include "worker/trainer.h"
 
@@ -27,6 +30,11 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   spec.loss = model.loss.get();
   spec.metrics = model.metrics;
   spec.seed = job.seed();
+  std::vector<int64_t> shared = SynchronizedChannels(model.graph);
+  if (!shared.empty()) {
+    replica->statistics = std::make_unique<TransportSum>(std::move(shared));
+    spec.replica_sum = replica->statistics.get();
+  }
   replica->stream = replica->device->CreateStream();
   ASSIGN_OR_RETURN(replica->state, replica->device->CreateState(spec));
   replica->programs =
@@ -59,6 +67,7 @@ absl::Status RunReplica(
   parts.state = replica.state.get();
   parts.stream = replica.stream.get();
   parts.strategy = &strategy;
+  parts.statistics = replica.statistics.get();
   parts.progress = work.progress;
   parts.bucket_count = static_cast<int>(replica.plan.buckets().size());
   parts.label_type = sparse_labels ? DataType::kInt32 : replica.state->type();

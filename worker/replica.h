@@ -19,6 +19,7 @@
 #include "worker/progress_sink.h"
 #include "worker/strategy/local_variables.h"
 #include "worker/strategy/strategy.h"
+#include "worker/strategy/transport_sum.h"
 
 namespace paceline {
 
@@ -27,6 +28,8 @@ struct Replica {
   JobModel model;
   std::unique_ptr<Device> device;
   ShardPlan plan;
+  // Of a model whose layers share statistics; else null.
+  std::unique_ptr<TransportSum> statistics;
   ProgramSpec spec;
   std::unique_ptr<Stream> stream;
   std::unique_ptr<ModelState> state;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "common/base/status_macros.h"
+#include "worker/training_step.h"
 
 namespace paceline {
 namespace {
@@ -79,24 +80,15 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
 absl::Status Trainer::Train(const Batch& batch) {
   ASSIGN_OR_RETURN(Program * program,
                    parts_.programs->Get(Mode::kTrain, batch.count));
-  Stream& stream = *parts_.stream;
-  RETURN_IF_ERROR(program->SetBatch(batch, stream));
-  const absl::Span<const Section> sections = program->sections();
-  for (size_t i = 0; i < sections.size(); ++i) {
-    RETURN_IF_ERROR(program->Enqueue(static_cast<int>(i), stream));
-    parts_.progress->Worked();
-  }
-  for (size_t i = 0; i < sections.size(); ++i) {
-    RETURN_IF_ERROR(program->section_event(static_cast<int>(i)).Wait());
-    parts_.progress->Worked();
-    for (const int bucket : sections[i].final_buckets) {
-      RETURN_IF_ERROR(parts_.strategy->GradientsReady(bucket));
-    }
-  }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(program->SetBatch(batch, *parts_.stream));
+  return RunSections(*program, *parts_.stream, *parts_.strategy,
+                     [this] { parts_.progress->Worked(); });
 }
 
 absl::Status Trainer::TrainOnNothing() {
+  if (parts_.statistics != nullptr) {
+    RETURN_IF_ERROR(parts_.statistics->AddNothing());
+  }
   for (int bucket = 0; bucket < parts_.bucket_count; ++bucket) {
     const absl::Span<std::byte> gradients =
         parts_.state->host_gradients(bucket);

@@ -13,6 +13,7 @@
 #include "worker/program_cache.h"
 #include "worker/progress_sink.h"
 #include "worker/strategy/strategy.h"
+#include "worker/strategy/transport_sum.h"
 
 namespace paceline {
 
@@ -23,6 +24,8 @@ struct TrainerParts {
   ModelState* state = nullptr;
   Stream* stream = nullptr;
   Strategy* strategy = nullptr;
+  // Null if no layer shares statistics.
+  TransportSum* statistics = nullptr;
   ProgressSink* progress = nullptr;
   // Of the model's variables.
   int bucket_count = 0;

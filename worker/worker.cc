@@ -129,12 +129,23 @@ class WorkerTask {
     transports_.resize(device_count());
     if (has_peers()) return ConnectToPeers();
     if (!holds_variables()) return absl::OkStatus();
-    group_ = std::make_unique<MemoryGroup>(device_count(),
+    const auto make_group = [this] {
+      return std::make_unique<MemoryGroup>(device_count(),
                                            limits::kCollectiveTimeout);
+    };
+    group_ = make_group();
+    if (shares_statistics()) statistics_group_ = make_group();
     for (int device = 0; device < device_count(); ++device) {
       transports_[device] = group_->MakeTransport(device);
+      if (!shares_statistics()) continue;
+      replicas_[device]->statistics->Join(
+          statistics_group_->MakeTransport(device), OnWaiting());
     }
     return absl::OkStatus();
+  }
+
+  bool shares_statistics() const {
+    return replicas_.front()->statistics != nullptr;
   }
 
   absl::Status ConnectToPeers() {
@@ -153,9 +164,16 @@ class WorkerTask {
     group.timeout = limits::kCollectiveTimeout;
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     if (world_size() * options_.threads <= cores) group.spin = kSpin;
+    GroupListener* const listener = listener_ ? &*listener_ : nullptr;
     member_.SetWaitingFor("connections to the other workers");
-    ASSIGN_OR_RETURN(transports_.front(),
-                     ConnectGroup(group, listener_ ? &*listener_ : nullptr));
+    ASSIGN_OR_RETURN(transports_.front(), ConnectGroup(group, listener));
+    if (shares_statistics()) {
+      // So that nobody takes a connection for one of the first group.
+      RETURN_IF_ERROR(Collectives(*transports_.front()).Barrier());
+      ASSIGN_OR_RETURN(std::unique_ptr<Transport> statistics,
+                       ConnectGroup(group, listener));
+      replicas_.front()->statistics->Join(std::move(statistics), OnWaiting());
+    }
     member_.SetWaitingFor("");
     return absl::OkStatus();
   }
@@ -257,6 +275,7 @@ class WorkerTask {
   void End(int device, const absl::Status& status) {
     member_.Leave(status);
     if (transports_[device] != nullptr) transports_[device]->Abort(status);
+    if (shares_statistics()) replicas_[device]->statistics->Abort(status);
   }
 
   // Each on a thread of its own, the first on this one.
@@ -296,6 +315,7 @@ class WorkerTask {
   std::optional<GroupListener> listener_;
   v1::AwaitStartResponse start_;
   std::unique_ptr<MemoryGroup> group_;
+  std::unique_ptr<MemoryGroup> statistics_group_;
   // By device; null where nothing is reduced.
   std::vector<std::unique_ptr<Transport>> transports_;
 };

@@ -15,6 +15,7 @@
 #include "common/config/value.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_model.h"
+#include "common/model/layers/batch_normalization.h"
 #include "common/optimizer/optimizer.h"
 
 namespace paceline {
@@ -184,6 +185,17 @@ absl::Status CheckDevices(const v1::Job& job) {
                    " takes 1 device in each worker, got ", job.devices()));
 }
 
+absl::Status CheckStatistics(const v1::Job& job, const Graph& graph) {
+  if (job.strategy() != v1::STRATEGY_PARAMETER_SERVER ||
+      SynchronizedChannels(graph).empty()) {
+    return absl::OkStatus();
+  }
+  return ConfigError(Path("strategy"),
+                     "under parameter_server the workers are not connected "
+                     "with each other, which `synchronized: true` of "
+                     "BatchNormalization needs");
+}
+
 absl::Status CheckFile(const std::string& file, const Path& path) {
   const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
@@ -219,7 +231,8 @@ absl::Status CheckJob(const v1::Job& job) {
   if (job.evaluator()) RETURN_IF_ERROR(CheckEvaluator(job));
   RETURN_IF_ERROR(CheckDevice(job.device()));
   RETURN_IF_ERROR(CheckDevices(job));
-  RETURN_IF_ERROR(MakeJobModel(job).status());
+  ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
+  RETURN_IF_ERROR(CheckStatistics(job, model.graph));
   return MakeOptimizer(job.optimizer()).status();
 }
 

@@ -73,10 +73,19 @@ InitializerPtr DefaultKernelInitializer() {
   return glorot;
 }
 
-InitializerPtr DefaultBiasInitializer() {
+InitializerPtr ZerosInitializer() {
   static const auto& zeros =
       *new InitializerPtr(std::make_shared<const Constant>());
   return zeros;
+}
+
+InitializerPtr OnesInitializer() {
+  static const auto& ones = *new InitializerPtr([] {
+    Constant constant;
+    constant.value = 1;
+    return std::make_shared<const Constant>(std::move(constant));
+  }());
+  return ones;
 }
 
 absl::Status ReadConfig(const Value& value, const Path& path,

@@ -45,9 +45,11 @@ class Initializer {
                     int64_t begin, absl::Span<double> out) const = 0;
 };
 
-// Keras' defaults: GlorotUniform for kernels, Zeros for biases.
+// Keras' defaults: GlorotUniform for kernels, Zeros for biases, Ones for
+// factors.
 std::shared_ptr<const Initializer> DefaultKernelInitializer();
-std::shared_ptr<const Initializer> DefaultBiasInitializer();
+std::shared_ptr<const Initializer> ZerosInitializer();
+std::shared_ptr<const Initializer> OnesInitializer();
 
 // A name ("he_normal", "zeros") or a Keras object. See codec.h.
 absl::Status ReadConfig(const Value& value, const Path& path,

@@ -32,7 +32,7 @@ class Layer {
   virtual absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const = 0;
 
-  // The trainable variables, in Keras' order, with names such as "kernel" that
+  // The variables, in Keras' order, with names such as "kernel" that
   // the graph completes. `inputs` was accepted by OutputShape.
   virtual std::vector<VariableSpec> Variables(
       absl::Span<const Shape> /*inputs*/) const {

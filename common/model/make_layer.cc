@@ -13,6 +13,7 @@
 #include "common/config/suggestion.h"
 #include "common/model/layers/activation.h"
 #include "common/model/layers/average_pooling2d.h"
+#include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/dense.h"
 #include "common/model/layers/dropout.h"
@@ -49,6 +50,7 @@ const std::vector<Entry>& Entries() {
   static const auto& entries = *new std::vector<Entry>{
       EntryOf<Activation>(),
       EntryOf<AveragePooling2D>(),
+      EntryOf<BatchNormalization>(),
       EntryOf<Conv2D>(),
       EntryOf<Dense>(),
       EntryOf<Dropout>(),

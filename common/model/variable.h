@@ -17,6 +17,11 @@ struct VariableSpec {
   Shape shape;
   std::shared_ptr<const Initializer> initializer;
   Regularizer regularizer;
+  // false: a statistic of the data, such as a moving mean, that the optimizer
+  // leaves alone. Instead of its gradient a step gives how far this replica's
+  // batch moves it, times the batch's share of the step; the replicas'
+  // differences are summed and added to it. No slots, clipping or regularizer.
+  bool trainable = true;
 };
 
 }  // namespace paceline

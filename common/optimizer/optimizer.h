@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 #define PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -48,6 +49,13 @@ class Optimizer {
   virtual void Apply(int64_t iterations, UpdateRange<float> range) const = 0;
   virtual void Apply(int64_t iterations, UpdateRange<double> range) const = 0;
 };
+
+// Updates variables that are not trained: adds the differences that stand in
+// the place of their gradients.
+template <typename T>
+void AddDifferences(absl::Span<const T> differences, absl::Span<T> values) {
+  for (size_t i = 0; i < values.size(); ++i) values[i] += differences[i];
+}
 
 // The optimizer a job names, checked by its field table. Errors name the class,
 // the key and what is expected.

@@ -13,25 +13,25 @@
 namespace paceline {
 namespace {
 
-// Groups variables into buckets, in the order of backward: the last variable
-// comes first. One that lies on several shards is a bucket of its own.
-std::vector<Bucket> MakeBuckets(absl::Span<const VariableSpec> variables,
-                                const Placement& placement,
-                                int bytes_per_element) {
+// Adds buckets for the variables that are trained, or for the others, in the
+// order of backward: the last variable comes first. One that lies on several
+// shards is a bucket of its own.
+void AddBuckets(absl::Span<const VariableSpec> variables,
+                const Placement& placement, int bytes_per_element,
+                bool trainable, std::vector<Bucket>& buckets) {
   const int64_t target = limits::kBucketBytes / bytes_per_element;
-  std::vector<Bucket> buckets;
   bool open = false;
   for (int v = static_cast<int>(variables.size()) - 1; v >= 0; --v) {
+    if (variables[v].trainable != trainable) continue;
     const int64_t count = NumElements(variables[v].shape);
     const bool alone = placement[v].front().shard != placement[v].back().shard;
     if (!open || alone || buckets.back().count + count > target) {
-      buckets.emplace_back();
+      buckets.emplace_back().trainable = trainable;
     }
     buckets.back().count += count;
     buckets.back().variables.push_back(v);
     open = !alone;
   }
-  return buckets;
 }
 
 }  // namespace
@@ -54,7 +54,10 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
   plan.shard_count_ = shard_count;
   plan.places_.resize(variables.size());
   plan.blocks_.resize(shard_count);
-  plan.buckets_ = MakeBuckets(variables, placement, bytes_per_element);
+  for (const bool trainable : {false, true}) {
+    AddBuckets(variables, placement, bytes_per_element, trainable,
+               plan.buckets_);
+  }
   for (size_t b = 0; b < plan.buckets_.size(); ++b) {
     plan.LayOutBucket(static_cast<int>(b), placement);
   }

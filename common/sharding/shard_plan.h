@@ -11,10 +11,11 @@
 //   | dense_1/kernel dense_1/bias | | dense/kernel                         |
 //   |    block 0 of shard 0       | | block 1 of shard 0 | block 0 of shard 1
 //
-// Within a bucket the parts are ordered by shard. A variable that is cut over
-// shards is a bucket of its own, since its parts must stay together for the
-// kernels. Every process derives the plan from the job and the number of
-// shards.
+// Statistics, which are final as soon as forward is, lie in buckets of their
+// own, before all others. Within a bucket the parts are ordered by shard. A
+// variable that is cut over shards is a bucket of its own, since its parts must
+// stay together for the kernels. Every process derives the plan from the job
+// and the number of shards.
 #ifndef PACELINE_COMMON_SHARDING_SHARD_PLAN_H_
 #define PACELINE_COMMON_SHARDING_SHARD_PLAN_H_
 
@@ -45,6 +46,8 @@ struct Bucket {
   int64_t count = 0;
   // Variables in it, by index.
   std::vector<int> variables;
+  // Whether they are trained; all of them, or none.
+  bool trainable = true;
 };
 
 struct Block {
@@ -83,6 +86,12 @@ class ShardPlan {
   // The blocks of a shard, by Block::index. May be empty.
   absl::Span<const Block> blocks(int shard) const { return blocks_[shard]; }
   VariablePlace place(int variable) const { return places_[variable]; }
+  bool is_trainable(const Block& block) const {
+    return buckets_[block.bucket].trainable;
+  }
+  bool is_trainable(const Part& part) const {
+    return buckets_[part.bucket].trainable;
+  }
   // Elements of all variables.
   int64_t element_count() const { return element_count_; }
 

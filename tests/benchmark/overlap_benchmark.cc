@@ -20,6 +20,7 @@
 #include "worker/collective/memory_transport.h"
 #include "worker/replica.h"
 #include "worker/strategy/all_reduce.h"
+#include "worker/training_step.h"
 
 namespace paceline {
 namespace {
@@ -115,7 +116,6 @@ class Member {
     return static_cast<int>(replica_->plan.buckets().size());
   }
 
-  // As worker/trainer.cc does it.
   void Step() {
     Batch batch;
     batch.count = kBatchSize;
@@ -125,12 +125,7 @@ class Member {
     batch.labels = {DataType::kInt32, labels_.data()};
     Stream& stream = *replica_->stream;
     Check(program_->SetBatch(batch, stream));
-    for (size_t i = 0; i < program_->sections().size(); ++i) {
-      Check(program_->Enqueue(static_cast<int>(i), stream));
-      for (const int bucket : program_->sections()[i].final_buckets) {
-        Check(strategy_->GradientsReady(bucket));
-      }
-    }
+    Check(RunSections(*program_, stream, *strategy_, [] {}));
     Check(strategy_->EndStep({}, false).status());
   }
 

@@ -69,6 +69,34 @@ std::vector<Case> DenseCases() {
   };
 }
 
+std::vector<Case> NormalizationCases() {
+  return {
+      Layers("batch_normalization",
+             "[Input: {shape: [5]},"
+             " BatchNormalization: {momentum: 0.5, epsilon: 0.1},"
+             " Dense: {units: 3}]"),
+      Layers("batch_normalization_bare",
+             "[Input: {shape: [4, 5]}, Dense: {units: 17, use_bias: false},"
+             " BatchNormalization: {center: false, scale: false},"
+             " Dense: {units: 2}]"),
+      Layers("batch_normalization_center",
+             "[Input: {shape: [4, 5]}, Dense: {units: 3, use_bias: false},"
+             " BatchNormalization: {scale: false, beta_regularizer: l2},"
+             " ReLU: {}, Dense: {units: 2}]"),
+      Layers("batch_normalization_scale",
+             "[Input: {shape: [4, 5]}, Dense: {units: 3, use_bias: false},"
+             " BatchNormalization: {center: false, gamma_regularizer: l1},"
+             " Dense: {units: 2}]"),
+      Layers("batch_normalization_images",
+             "[Input: {shape: [9, 8, 3]},"
+             " Conv2D: {filters: 37, kernel_size: 3, use_bias: false},"
+             " BatchNormalization: {}, ReLU: {},"
+             " Conv2D: {filters: 5, kernel_size: 3, use_bias: false},"
+             " BatchNormalization: {synchronized: true},"
+             " Flatten: {}, Dense: {units: 3}]"),
+  };
+}
+
 std::vector<Case> ActivationCases() {
   std::vector<Case> cases;
   std::set<ActivationFunction> seen;
@@ -254,8 +282,9 @@ std::vector<Case> NetworkCases() {
 const std::vector<Case>& Cases() {
   static const auto& cases = *[] {
     auto* all = new std::vector<Case>;
-    for (auto* some : {DenseCases, ActivationCases, ConvolutionCases,
-                       PoolingCases, LossCases, MetricCases, NetworkCases}) {
+    for (auto* some :
+         {DenseCases, NormalizationCases, ActivationCases, ConvolutionCases,
+          PoolingCases, LossCases, MetricCases, NetworkCases}) {
       for (Case& each : some()) all->push_back(std::move(each));
     }
     return all;

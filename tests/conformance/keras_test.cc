@@ -82,7 +82,12 @@ class KerasTest : public ::testing::TestWithParam<
     std::vector<std::vector<double>> variables;
     for (const VariableSpec& variable : model_.graph().variables) {
       const auto salt = static_cast<int64_t>(10 + variables.size());
-      variables.push_back(Ramp(NumElements(variable.shape), salt, scale));
+      std::vector<double>& values = variables.emplace_back(
+          Ramp(NumElements(variable.shape), salt, scale));
+      if (variable.trainable) continue;
+      for (double& value : values) {
+        value = static_cast<float>(value * value) + 0.25F;
+      }
     }
     on_device_.SetVariables(variables);
     examples_.count = expected_["batch"];

@@ -118,8 +118,11 @@ ProgramSpec ModelUnderTest::Spec(Mode mode, int64_t batch_size) const {
 std::vector<std::vector<double>> ModelUnderTest::SomeVariables() const {
   std::vector<std::vector<double>> variables;
   for (const VariableSpec& variable : graph_.variables) {
-    variables.push_back(
+    std::vector<double>& values = variables.emplace_back(
         SomeNumbers(NumElements(variable.shape), variable.name));
+    // One of them is a variance.
+    if (variable.trainable) continue;
+    for (double& value : values) value = 0.25 + value * value;
   }
   return variables;
 }

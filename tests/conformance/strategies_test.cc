@@ -17,6 +17,7 @@
 #include "common/config/yaml_reader.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
+#include "common/model/layers/batch_normalization.h"
 #include "common/optimizer/optimizer.h"
 #include "common/rpc/rpc_server.h"
 #include "glog/logging.h"
@@ -33,6 +34,8 @@
 #include "worker/strategy/central_storage.h"
 #include "worker/strategy/local_variables.h"
 #include "worker/strategy/parameter_server.h"
+#include "worker/strategy/transport_sum.h"
+#include "worker/training_step.h"
 
 namespace paceline {
 namespace {
@@ -75,14 +78,15 @@ struct Job {
   const DeviceUnderTest& device;
 };
 
-v1::Job JobOfServers(const Job& job) {
+v1::Job ReadServersJob(const std::string& layers,
+                       const std::string& optimizer) {
   JobReaderOptions reader;
   reader.check_files = false;
   const auto read = ReadJob(
       absl::StrCat("strategy: parameter_server\nconsistency: sync\nseed: 7\n"
                    "cluster: {ps: ",
-                   kServers, "}\nmodel: {layers: ", job.models.layers,
-                   "}\nloss: ", Models::kLoss, "\noptimizer: ", job.optimizer,
+                   kServers, "}\nmodel: {layers: ", layers,
+                   "}\nloss: ", Models::kLoss, "\noptimizer: ", optimizer,
                    "\ndata: {train: {idx: {features: f, labels: l}}}\n"
                    "global_batch_size: 12\n"),
       "job.yaml", {}, reader);
@@ -99,7 +103,7 @@ class Servers {
       Server& server = *servers_.emplace_back(std::make_unique<Server>(
           is_double ? DataType::kFloat64 : DataType::kFloat32));
       v1::InitializeRequest request;
-      *request.mutable_job() = JobOfServers(job);
+      *request.mutable_job() = ReadServersJob(job.models.layers, job.optimizer);
       request.set_shard(index);
       request.set_shard_count(kServers);
       request.set_workers(workers);
@@ -134,15 +138,22 @@ class Servers {
 // One replica with all that is its own.
 class Replica {
  public:
+  // `statistics` joins the group in which replicas share theirs.
   Replica(const Job& job, const ModelUnderTest& model,
-          std::unique_ptr<Transport> transport)
+          std::unique_ptr<Transport> transport,
+          std::unique_ptr<Transport> statistics)
       : model_(model),
-        optimizer_(*MakeOptimizer(JobOfServers(job).optimizer())),
+        optimizer_(*MakeOptimizer(
+            ReadServersJob("[Input: {shape: [1]}, Dense: {units: 5}]",
+                           job.optimizer)
+                .optimizer())),
         device_(job.device.make()),
         stream_(device_->CreateStream()),
         state_(*device_->CreateState(model.Spec(Mode::kTrain, 1))),
-        programs_(model.Spec(Mode::kTrain, 1), *device_, *state_),
+        statistics_(SynchronizedChannels(model.graph())),
+        programs_(Spec(), *device_, *state_),
         transport_(std::move(transport)) {
+    statistics_.Join(std::move(statistics), [](const std::string&) {});
     const Examples examples = model.SomeExamples(kExamples);
     if (state_->type() == DataType::kFloat64) {
       Store<double>(examples.features);
@@ -224,6 +235,12 @@ class Replica {
   }
 
  private:
+  ProgramSpec Spec() {
+    ProgramSpec spec = model_.Spec(Mode::kTrain, 1);
+    spec.replica_sum = &statistics_;
+    return spec;
+  }
+
   void MakeVariables() {
     variables_.emplace(model_.plan(), *optimizer_, *state_);
     FillFromSeed(/*seed=*/7, model_.graph().variables, *variables_);
@@ -246,7 +263,6 @@ class Replica {
     }
   }
 
-  // As worker/trainer.cc does it.
   absl::Status Step(int64_t epoch, int64_t begin, int64_t count) {
     Batch batch;
     batch.count = slice_.SliceSize(count);
@@ -263,18 +279,11 @@ class Replica {
     ASSIGN_OR_RETURN(Program * program,
                      programs_.Get(Mode::kTrain, batch.count));
     RETURN_IF_ERROR(program->SetBatch(batch, *stream_));
-    for (size_t i = 0; i < program->sections().size(); ++i) {
-      const int section = static_cast<int>(i);
-      RETURN_IF_ERROR(program->Enqueue(section, *stream_));
-      RETURN_IF_ERROR(program->section_event(section).Wait());
-      for (const int bucket : program->sections()[i].final_buckets) {
-        RETURN_IF_ERROR(strategy_->GradientsReady(bucket));
-      }
-    }
-    return absl::OkStatus();
+    return RunSections(*program, *stream_, *strategy_, [] {});
   }
 
   absl::Status TrainOnNothing() {
+    RETURN_IF_ERROR(statistics_.AddNothing());
     const int buckets = static_cast<int>(model_.plan().buckets().size());
     for (int bucket = 0; bucket < buckets; ++bucket) {
       const auto gradients = state_->host_gradients(bucket);
@@ -289,6 +298,7 @@ class Replica {
   const std::unique_ptr<Device> device_;
   const std::unique_ptr<Stream> stream_;
   const std::unique_ptr<ModelState> state_;
+  TransportSum statistics_;
   ProgramCache programs_;
   std::optional<LocalVariables> variables_;
   const std::unique_ptr<Transport> transport_;
@@ -302,6 +312,7 @@ class Replica {
 std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
                                      int count) {
   MemoryGroup group(count, kTimeout);
+  MemoryGroup statistics(count, kTimeout);
   const bool is_served = kind == StrategyKind::kParameterServer;
   std::optional<Servers> servers;
   if (is_served) servers.emplace(job, count);
@@ -309,8 +320,8 @@ std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
       is_served ? job.models.served : job.models.local;
   std::vector<std::unique_ptr<Replica>> replicas;
   for (int rank = 0; rank < count; ++rank) {
-    replicas.push_back(
-        std::make_unique<Replica>(job, model, group.MakeTransport(rank)));
+    replicas.push_back(std::make_unique<Replica>(
+        job, model, group.MakeTransport(rank), statistics.MakeTransport(rank)));
     replicas[rank]->MakeStrategy(
         kind, *replicas.front(),
         is_served ? servers->members() : std::vector<v1::Member>());
@@ -411,6 +422,86 @@ TEST_P(StrategiesTest, BucketsMeetInTheSameOrder) {
   ExpectNear(models, "cpu", "SGD", 1e-5);
 }
 
+// Those whose replicas are connected with each other.
+class ConnectedStrategiesTest : public StrategiesTest {};
+
+// With the statistics of the whole batch, moving ones included.
+TEST_P(ConnectedStrategiesTest,
+       SynchronizedNormalizationEndsWhereASingleProcessDoes) {
+  const Models models(
+      "[Input: {shape: [6, 6, 1]}, Conv2D: {filters: 3, kernel_size: 3},"
+      " BatchNormalization: {synchronized: true, momentum: 0.9}, ReLU: {},"
+      " Flatten: {}, Dense: {units: 8},"
+      " BatchNormalization: {synchronized: true, momentum: 0.9},"
+      " Dense: {units: 5}]");
+  ExpectNear(models, "cpu", "SGD", 1e-5);
+  ExpectNear(models, "reference_float64", "{Adam: {global_clipnorm: 0.2}}",
+             1e-9);
+}
+
+// Mean and variance of each of `features` numbers over examples [begin, end).
+std::pair<std::vector<double>, std::vector<double>> MomentsOf(
+    const std::vector<double>& examples, size_t features, int64_t begin,
+    int64_t end) {
+  std::vector<double> means(features);
+  std::vector<double> variances(features);
+  const auto count = static_cast<double>(end - begin);
+  for (size_t f = 0; f < features; ++f) {
+    for (int64_t i = begin; i < end; ++i) {
+      means[f] += examples[i * features + f] / count;
+    }
+    for (int64_t i = begin; i < end; ++i) {
+      const double difference = examples[i * features + f] - means[f];
+      variances[f] += difference * difference / count;
+    }
+  }
+  return {means, variances};
+}
+
+// Each replica normalises by its own batch; the moving statistics are the means
+// of the replicas', weighted by examples, whatever the optimizer and clipping.
+TEST_P(StrategiesTest, MovingStatisticsAreWeightedMeans) {
+  constexpr size_t kFeatures = 4;
+  constexpr double kMomentum = 0.8;
+  const Models models(
+      "[Input: {shape: [4]}, BatchNormalization: {momentum: 0.8},"
+      " Dense: {units: 5}]");
+  const Job job = {models, "{Adam: {clipnorm: 0.01}}",
+                   DeviceNamed("reference_float64")};
+  const auto [kind, count] = GetParam();
+  const std::vector<double> examples =
+      models.local.SomeExamples(kExamples).features;
+  std::vector<double> means(kFeatures, 0);
+  std::vector<double> variances(kFeatures, 1);
+  for (int64_t step = 0; step < kSteps; ++step) {
+    const int64_t steps_per_epoch =
+        (kExamples + kGlobalBatch - 1) / kGlobalBatch;
+    const int64_t at = step % steps_per_epoch * kGlobalBatch;
+    const int64_t size = std::min(kGlobalBatch, kExamples - at);
+    for (size_t f = 0; f < kFeatures; ++f) {
+      means[f] *= kMomentum;
+      variances[f] *= kMomentum;
+    }
+    for (int rank = 0; rank < count; ++rank) {
+      const int64_t begin = at + size * rank / count;
+      const int64_t end = at + size * (rank + 1) / count;
+      if (begin == end) continue;
+      const auto [mean, variance] = MomentsOf(examples, kFeatures, begin, end);
+      const double share = static_cast<double>(end - begin) / size;
+      for (size_t f = 0; f < kFeatures; ++f) {
+        means[f] += (1 - kMomentum) * share * mean[f];
+        variances[f] += (1 - kMomentum) * share * variance[f];
+      }
+    }
+  }
+  const Variables result = TrainReplicas(job, kind, count).front();
+  // gamma, beta, then the statistics.
+  for (size_t f = 0; f < kFeatures; ++f) {
+    EXPECT_NEAR(result[2 * kFeatures + f], means[f], 1e-12);
+    EXPECT_NEAR(result[3 * kFeatures + f], variances[f], 1e-12);
+  }
+}
+
 std::string NameOf(StrategyKind kind) {
   switch (kind) {
     case StrategyKind::kAllReduce:
@@ -436,6 +527,12 @@ INSTANTIATE_TEST_SUITE_P(Replicas, StrategiesTest,
                          ::testing::Combine(::testing::ValuesIn(kKinds),
                                             ::testing::Values(2, 3, 5)),
                          NameOfReplicas);
+INSTANTIATE_TEST_SUITE_P(
+    Replicas, ConnectedStrategiesTest,
+    ::testing::Combine(::testing::Values(StrategyKind::kAllReduce,
+                                         StrategyKind::kCentralStorage),
+                       ::testing::Values(2, 3, 5)),
+    NameOfReplicas);
 INSTANTIATE_TEST_SUITE_P(Replicas, ClippedStrategiesTest,
                          ::testing::Combine(::testing::ValuesIn(kKinds),
                                             ::testing::Values(3)),

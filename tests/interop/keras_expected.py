@@ -149,14 +149,17 @@ def value_labels(count, shape):
 def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0):
     """Output, loss, metrics and gradients of a model.
 
-    Features are ramp(salt 1), variable i is ramp(salt 10 + i) times `scale`.
-    `labels` is "sparse", "one_hot", "bits" or "values".
+    Features are ramp(salt 1), variable i is ramp(salt 10 + i) times `scale`; its
+    square plus 0.25 if it is not trainable, such as a variance. `labels` is
+    "sparse", "one_hot", "bits" or "values". Gradients of what is not trainable
+    are the differences that a step of training makes.
     """
     keras.utils.clear_session()
     inputs = keras.Input(shape)
     model = keras.Sequential([inputs, *(make_layer(each) for each in layers)])
-    for i, variable in enumerate(model.trainable_variables):
-        variable.assign(ramp(tuple(variable.shape), 10 + i, scale))
+    for i, variable in enumerate(model.weights):
+        value = ramp(tuple(variable.shape), 10 + i, scale)
+        variable.assign(value if variable.trainable else value**2 + 0.25)
     x = ramp((batch, *shape), 1)
     output_shape = model.output_shape[1:]
     y = {
@@ -170,10 +173,17 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
         metrics=[make_object(keras.metrics, each) for each in metrics],
     )
     logs = model.evaluate(x, y, batch_size=batch, verbose=0, return_dict=True)
+    output = numbers(model.predict(x, verbose=0))
+    before = [v.numpy() for v in model.weights]
     with tf.GradientTape() as tape:
-        prediction = model(x, training=False)
+        prediction = model(x, training=True)
         value = model.compute_loss(x, y, prediction)
-    gradients = tape.gradient(value, [v.value for v in model.trainable_variables])
+    slopes = tape.gradient(value, [v.value for v in model.trainable_variables])
+    slopes = iter(slopes)
+    gradients = [
+        next(slopes) if v.trainable else v.numpy() - old
+        for v, old in zip(model.weights, before)
+    ]
     return {
         "name": name,
         "layers": [{"Input": {"shape": shape}}, *layers],
@@ -182,7 +192,7 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
         "batch": batch,
         "scale": scale,
         "labels": numbers(y),
-        "output": numbers(model.predict(x, verbose=0)),
+        "output": output,
         "logs": {key: float(f"{v:.8g}") for key, v in logs.items()},
         # Keras' Dropout drops other elements than ours.
         "gradients": []
@@ -247,6 +257,16 @@ def layer_cases():
         case(
             "global_average_keepdims", image, front,
             {"GlobalAveragePooling2D": {"keepdims": True}},
+        ),
+        case("batch_normalization", [5], {"BatchNormalization": {}}, {"Dense": {"units": 3}}),
+        case(
+            "batch_normalization_images", image, conv(use_bias=False),
+            {"BatchNormalization": {"momentum": 0.6, "epsilon": 0.01}}, {"ReLU": {}},
+            {"BatchNormalization": {"center": False, "gamma_regularizer": "l2"}},
+        ),
+        case(
+            "batch_normalization_no_scale", image, conv(use_bias=False),
+            {"BatchNormalization": {"scale": False, "synchronized": True}},
         ),
         case("flatten", image, front, {"Flatten": {}}, {"Dense": {"units": 2}}),
         case("reshape", image, front, {"Reshape": {"target_shape": [4, -1]}}),

@@ -197,8 +197,7 @@ bool SharedMemoryTransport::Push(Outgoing& outgoing) {
     slot.offset = piece - regions_[rank()].memory().data();
   } else {
     slot.size = std::min(left, kStagedBytes);
-    slot.offset =
-        Layout(world_size()).StagedPiece(outgoing.to, sent % kSlots);
+    slot.offset = Layout(world_size()).StagedPiece(outgoing.to, sent % kSlots);
     std::memcpy(regions_[rank()].memory().data() + slot.offset, piece,
                 slot.size);
   }

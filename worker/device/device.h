@@ -137,7 +137,8 @@ class Program {
   // value).
   virtual absl::Status SetBatch(const Batch& batch, Stream& stream) = 0;
 
-  // Enqueues a section. In training, gradients of the buckets it finishes
+  // Enqueues a section; layers that share statistics wait here for the other
+  // replicas. In training, gradients of the buckets it finishes
   // overwrite what was there, and are copied to host_gradients.
   virtual absl::Status Enqueue(int section, Stream& stream) = 0;
 
@@ -151,6 +152,19 @@ class Program {
   virtual absl::StatusOr<HostTensor> Output(Stream& stream) = 0;
 };
 
+// Sums over the replicas that take a step together, for layers that share the
+// statistics of a batch. All replicas make the same calls in the same order.
+// Not thread-safe. Blocks, with deadlines.
+class ReplicaSum {
+ public:
+  virtual ~ReplicaSum() = default;
+
+  // Replaces values by their sums over the replicas, in the order of ranks.
+  // After an error, which Take returns, it does nothing.
+  virtual void AddUp(absl::Span<double> values) = 0;
+  virtual absl::Status Take() = 0;
+};
+
 // What a program is compiled from. The pointed-to objects outlive the program.
 struct ProgramSpec {
   const Graph* graph = nullptr;
@@ -161,6 +175,8 @@ struct ProgramSpec {
   int64_t batch_size = 0;
   // Seed of the job: keys Dropout.
   uint64_t seed = 0;
+  // Null: each replica is alone with its batch.
+  ReplicaSum* replica_sum = nullptr;
 };
 
 // Thread-safe. Outlives what it makes.

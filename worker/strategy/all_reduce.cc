@@ -46,7 +46,9 @@ absl::Status AllReduceStrategy::BroadcastVariables() {
   options_.on_waiting(waiting_);
   for (size_t b = 0; b < plan_.buckets().size(); ++b) {
     const int bucket = static_cast<int>(b);
-    for (int slot = -1; slot < variables_.slot_count(); ++slot) {
+    const int slots =
+        plan_.buckets()[b].trainable ? variables_.slot_count() : 0;
+    for (int slot = -1; slot < slots; ++slot) {
       RETURN_IF_ERROR(collectives_.Broadcast(variables_.memory(bucket, slot),
                                              /*root=*/0));
     }
@@ -129,10 +131,13 @@ void AllReduceStrategy::Run() {
 
 absl::Status AllReduceStrategy::Reduce(int bucket) {
   const absl::Span<std::byte> gradients = state_.host_gradients(bucket);
+  // Rounded differences would let replicas' statistics drift from the data's.
+  const WireType wire =
+      plan_.buckets()[bucket].trainable ? options_.wire : WireType::kNative;
   return state_.type() == DataType::kFloat64
              ? collectives_.AllReduce(As<double>(gradients), ReduceOp::kSum)
              : collectives_.AllReduce(As<float>(gradients), ReduceOp::kSum,
-                                      options_.wire);
+                                      wire);
 }
 
 }  // namespace paceline

@@ -21,7 +21,7 @@ void GradientClipper::VisitParts(int bucket, int64_t begin, int64_t count,
                                  Visit visit) {
   const absl::Span<std::byte> bytes = state_.host_gradients(bucket);
   for (const Part& part : plan_.parts()) {
-    if (part.bucket != bucket) continue;
+    if (part.bucket != bucket || !plan_.is_trainable(part)) continue;
     const int64_t first = std::max(begin, part.bucket_offset);
     const int64_t end =
         std::min(begin + count, part.bucket_offset + part.count);

@@ -21,7 +21,9 @@ LocalVariables::LocalVariables(const ShardPlan& plan,
   slots_.resize(optimizer.slot_names().size());
   for (auto& buckets : slots_) {
     for (const Bucket& bucket : plan.buckets()) {
-      const size_t bytes = static_cast<size_t>(bucket.count) * element_size;
+      const size_t bytes =
+          bucket.trainable ? static_cast<size_t>(bucket.count) * element_size
+                           : 0;
       buckets.emplace_back((bytes + sizeof(double) - 1) / sizeof(double));
     }
   }
@@ -45,6 +47,7 @@ void LocalVariables::FillSlots() {
 
 absl::Span<std::byte> LocalVariables::memory(int bucket, int slot) {
   if (slot < 0) return state_.host_variables(bucket);
+  if (!plan_.buckets()[bucket].trainable) return {};
   const size_t bytes = static_cast<size_t>(plan_.buckets()[bucket].count) *
                        SizeOf(state_.type());
   return {reinterpret_cast<std::byte*>(slots_[slot][bucket].data()), bytes};
@@ -62,15 +65,18 @@ void LocalVariables::Apply(int bucket, int64_t begin, int64_t count,
 template <typename T>
 void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
                                 ModelState& gradients) {
-  absl::InlinedVector<absl::Span<T>, kUsualSlots> slots;
-  for (int slot = 0; slot < slot_count(); ++slot) {
-    slots.push_back(Values<T>(bucket, slot).subspan(begin, count));
-  }
   const absl::Span<const std::byte> bytes = gradients.host_gradients(bucket);
   UpdateRange<T> range;
   range.values = Values<T>(bucket, -1).subspan(begin, count);
   range.gradients = {reinterpret_cast<const T*>(bytes.data()) + begin,
                      static_cast<size_t>(count)};
+  if (!plan_.buckets()[bucket].trainable) {
+    return AddDifferences(range.gradients, range.values);
+  }
+  absl::InlinedVector<absl::Span<T>, kUsualSlots> slots;
+  for (int slot = 0; slot < slot_count(); ++slot) {
+    slots.push_back(Values<T>(bucket, slot).subspan(begin, count));
+  }
   range.slots = slots;
   optimizer_.Apply(iterations(), range);
 }

@@ -45,7 +45,8 @@ class LocalVariables {
     }
   }
 
-  // The memory of a bucket's variables (slot -1) or of one of its slots.
+  // The memory of a bucket's variables (slot -1) or of one of its slots; empty
+  // for slots of variables that are not trained.
   absl::Span<std::byte> memory(int bucket, int slot);
   int slot_count() const { return static_cast<int>(slots_.size()); }
 
@@ -65,6 +66,7 @@ class LocalVariables {
     MutexLock lock(mutex_);
     for (int slot = -1; slot < slot_count(); ++slot) {
       for (const Part& part : plan_.parts()) {
+        if (slot >= 0 && !plan_.is_trainable(part)) continue;
         visit(part, slot,
               Values<T>(part.bucket, slot)
                   .subspan(part.bucket_offset, part.count));

@@ -53,8 +53,7 @@ class Conv2D : public Layer {
   bool use_bias = true;
   std::shared_ptr<const Initializer> kernel_initializer =
       DefaultKernelInitializer();
-  std::shared_ptr<const Initializer> bias_initializer =
-      DefaultBiasInitializer();
+  std::shared_ptr<const Initializer> bias_initializer = ZerosInitializer();
   Regularizer kernel_regularizer;
   Regularizer bias_regularizer;
 };

@@ -44,8 +44,7 @@ class Dense : public Layer {
   bool use_bias = true;
   std::shared_ptr<const Initializer> kernel_initializer =
       DefaultKernelInitializer();
-  std::shared_ptr<const Initializer> bias_initializer =
-      DefaultBiasInitializer();
+  std::shared_ptr<const Initializer> bias_initializer = ZerosInitializer();
   Regularizer kernel_regularizer;
   Regularizer bias_regularizer;
 };

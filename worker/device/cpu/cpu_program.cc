@@ -32,6 +32,7 @@ CpuProgram::CpuProgram(const ProgramSpec& spec, int thread_count,
       class_count_(spec.loss->has_sparse_labels()
                        ? spec.graph->output_shape().back()
                        : 0),
+      replica_sum_(spec.replica_sum),
       state_(state),
       parts_(std::move(parts)) {
   for (const cpu::ProgramParts::SectionEnd& end : parts_.sections) {
@@ -85,7 +86,7 @@ absl::Status CpuProgram::Enqueue(int section, Stream& /*stream*/) {
   for (int i = begin; i < parts_.sections[section].end; ++i) {
     parts_.operations[i](step_);
   }
-  return absl::OkStatus();
+  return replica_sum_ == nullptr ? absl::OkStatus() : replica_sum_->Take();
 }
 
 absl::StatusOr<HostTensor> CpuProgram::Output(Stream& /*stream*/) {

@@ -47,6 +47,8 @@ class CpuProgram final : public Program {
   const int thread_count_;
   // Of a sparse loss, the labels are in [0, class_count_); else it is 0.
   const int64_t class_count_;
+  // May be null.
+  ReplicaSum* const replica_sum_;
   CpuState& state_;
   cpu::ProgramParts parts_;
   std::vector<Section> sections_;

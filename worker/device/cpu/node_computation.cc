@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/model/layers/activation.h"
 #include "common/model/layers/average_pooling2d.h"
+#include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/dense.h"
 #include "common/model/layers/dropout.h"
@@ -26,6 +27,7 @@ struct Entry {
 constexpr Entry kLayers[] = {
     {Activation::kClassName, MakeActivation},
     {AveragePooling2D::kClassName, MakeAveragePooling2D},
+    {BatchNormalization::kClassName, MakeBatchNormalization},
     {Conv2D::kClassName, MakeConv2D},
     {Dense::kClassName, MakeDense},
     {Dropout::kClassName, MakeDropout},

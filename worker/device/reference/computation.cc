@@ -8,6 +8,7 @@
 #include "glog/logging.h"
 #include "worker/device/reference/layers/activation.h"
 #include "worker/device/reference/layers/average_pooling2d.h"
+#include "worker/device/reference/layers/batch_normalization.h"
 #include "worker/device/reference/layers/conv2d.h"
 #include "worker/device/reference/layers/dense.h"
 #include "worker/device/reference/layers/dropout.h"
@@ -63,6 +64,8 @@ template <typename T>
 constexpr LayerEntry<T> kLayers[] = {
     {Activation::kClassName, MakeIdentity<T>},
     {AveragePooling2D::kClassName, MakeLayerOf<T, AveragePooling2DComputation>},
+    {BatchNormalization::kClassName,
+     MakeLayerOf<T, BatchNormalizationComputation>},
     {Conv2D::kClassName, MakeLayerOf<T, Conv2DComputation>},
     {Dense::kClassName, MakeLayerOf<T, DenseComputation>},
     {Dropout::kClassName, MakeLayerOf<T, DropoutComputation>},

@@ -73,6 +73,8 @@ struct LayerContext {
   // In the order of Layer::Variables.
   std::vector<Variable<T>> variables;
   uint64_t seed = 0;
+  // Null: the batch is all there is.
+  ReplicaSum* replica_sum = nullptr;
 };
 
 // Whether MakeLayerComputation knows the layer's class.

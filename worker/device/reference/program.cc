@@ -47,6 +47,7 @@ void ReferenceProgram<T>::AddLinks(int index) {
   context.input_shape = input(links_.size()).shape;
   context.output_shape = output;
   context.seed = spec_.seed;
+  context.replica_sum = spec_.replica_sum;
   for (const int each : node.variables) {
     context.variables.push_back(variable(each));
   }
@@ -176,7 +177,8 @@ absl::Status ReferenceProgram<T>::Enqueue(int section, Stream& /*stream*/) {
        link-- > section_links_[section + 1];) {
     Backward(link);
   }
-  return absl::OkStatus();
+  return spec_.replica_sum == nullptr ? absl::OkStatus()
+                                      : spec_.replica_sum->Take();
 }
 
 template <typename T>

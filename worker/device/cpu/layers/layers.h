@@ -17,6 +17,7 @@ NodeFactory MakeActivation;
 NodeFactory MakeAveragePooling2D;
 // In average_pooling2d.cc.
 NodeFactory MakeGlobalAveragePooling2D;
+NodeFactory MakeBatchNormalization;
 NodeFactory MakeConv2D;
 NodeFactory MakeDense;
 NodeFactory MakeDropout;

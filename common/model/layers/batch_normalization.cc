@@ -1,0 +1,86 @@
+#include "common/model/layers/batch_normalization.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/config/field_table.h"
+#include "common/model/keras_fields.h"
+#include "common/model/shape_rule.h"
+
+namespace paceline {
+
+const FieldTable<BatchNormalization>& BatchNormalization::Fields() {
+  using Self = BatchNormalization;
+  static const auto& table = *new FieldTable<Self>(
+      kClassName, "Normalization by the mean and variance of the batch.",
+      LayerFields<Self>(
+          {Optional("axis", &Self::axis, "The channels: the last axis."),
+           Optional("momentum", &Self::momentum, Within(0, 1),
+                    "Of the moving mean and variance."),
+           Optional("epsilon", &Self::epsilon, AtLeast(0),
+                    "Added to the variance."),
+           Optional("center", &Self::center, "Whether beta is added."),
+           Optional("scale", &Self::scale, "Whether gamma is a factor."),
+           Optional("beta_initializer", &Self::beta_initializer,
+                    "First values of beta."),
+           Optional("gamma_initializer", &Self::gamma_initializer,
+                    "First values of gamma."),
+           Optional("moving_mean_initializer", &Self::moving_mean_initializer,
+                    "First values of the moving mean."),
+           Optional("moving_variance_initializer",
+                    &Self::moving_variance_initializer,
+                    "First values of the moving variance."),
+           Optional("beta_regularizer", &Self::beta_regularizer,
+                    "Penalty on beta."),
+           Optional("gamma_regularizer", &Self::gamma_regularizer,
+                    "Penalty on gamma."),
+           Only("beta_constraint", nullptr, "Bounds of beta."),
+           Only("gamma_constraint", nullptr, "Bounds of gamma."),
+           Only("renorm", false, "Batch renormalization."),
+           Optional("synchronized", &Self::synchronized,
+                    "Whether the statistics are those of all replicas' "
+                    "batches.")}));
+  return table;
+}
+
+absl::StatusOr<Shape> BatchNormalization::OutputShape(
+    absl::Span<const Shape> inputs) const {
+  RETURN_IF_ERROR(CheckRank(inputs[0], 1));
+  const auto rank = static_cast<int64_t>(inputs[0].size());
+  if (axis != -1 && axis != rank) {
+    return absl::UnimplementedError(absl::StrCat(
+        "axis ", axis, " of input shape ", ShapeToString(inputs[0]),
+        " is not supported yet; only the last one, -1, is"));
+  }
+  return inputs[0];
+}
+
+std::vector<VariableSpec> BatchNormalization::Variables(
+    absl::Span<const Shape> inputs) const {
+  const Shape channels = {inputs[0].back()};
+  std::vector<VariableSpec> variables;
+  if (scale) {
+    variables.push_back(
+        {"gamma", channels, gamma_initializer, gamma_regularizer});
+  }
+  if (center) {
+    variables.push_back({"beta", channels, beta_initializer, beta_regularizer});
+  }
+  variables.push_back({"moving_mean", channels, moving_mean_initializer,
+                       Regularizer(), /*trainable=*/false});
+  variables.push_back({"moving_variance", channels, moving_variance_initializer,
+                       Regularizer(), /*trainable=*/false});
+  return variables;
+}
+
+std::vector<int64_t> SynchronizedChannels(const Graph& graph) {
+  std::vector<int64_t> channels;
+  for (const Node& node : graph.nodes) {
+    if (node.layer->class_name() != BatchNormalization::kClassName) continue;
+    if (static_cast<const BatchNormalization*>(node.layer)->synchronized) {
+      channels.push_back(node.output_shape.back());
+    }
+  }
+  return channels;
+}
+
+}  // namespace paceline

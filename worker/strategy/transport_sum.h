@@ -1,0 +1,54 @@
+// Statistics that replicas share within a step, summed over a group of their
+// own: gradients of the same step may be on their way at the same time.
+#ifndef PACELINE_WORKER_STRATEGY_TRANSPORT_SUM_H_
+#define PACELINE_WORKER_STRATEGY_TRANSPORT_SUM_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "worker/collective/collectives.h"
+#include "worker/collective/transport.h"
+#include "worker/device/device.h"
+
+namespace paceline {
+
+// Not thread-safe.
+class TransportSum final : public ReplicaSum {
+ public:
+  // `channels` as SynchronizedChannels has them.
+  explicit TransportSum(std::vector<int64_t> channels)
+      : channels_(std::move(channels)) {}
+
+  // Before the first step. Without it the replica is alone. `on_waiting` is
+  // told what the replica waits for, and "" when it no longer does.
+  void Join(std::unique_ptr<Transport> transport,
+            std::function<void(const std::string&)> on_waiting);
+  // Ends the others' waits for this replica with an error. Thread-safe.
+  void Abort(const absl::Status& reason);
+
+  void AddUp(absl::Span<double> values) override;
+  absl::Status Take() override { return status_; }
+
+  // The calls of a step, by a replica that has no example in it.
+  absl::Status AddNothing();
+
+ private:
+  const std::vector<int64_t> channels_;
+  std::unique_ptr<Transport> transport_;
+  std::optional<Collectives> collectives_;
+  std::function<void(const std::string&)> on_waiting_;
+  std::string waiting_;
+  absl::Status status_;
+  // Reused; zeros before each call.
+  std::vector<double> nothing_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_STRATEGY_TRANSPORT_SUM_H_
