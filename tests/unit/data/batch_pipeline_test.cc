@@ -132,9 +132,9 @@ Drained Drain(BatchPipeline& pipeline) {
   return drained;
 }
 
-std::unique_ptr<BatchPipeline> MakePipeline(PipelineOptions options,
+std::unique_ptr<BatchPipeline> MakePipeline(const PipelineOptions& options,
                                             BatchPipeline::LeaseSource leases) {
-  auto pipeline = BatchPipeline::Create(std::move(options), std::move(leases));
+  auto pipeline = BatchPipeline::Create(options, std::move(leases));
   EXPECT_TRUE(pipeline.ok()) << pipeline.status();
   return *std::move(pipeline);
 }

@@ -128,8 +128,7 @@ TEST(InitializerTest, WritesWhatItReads) {
         "{RandomUniform: {minval: -2, maxval: 4.5}}",
         "{RandomNormal: {mean: 1, stddev: 2}}",
         "{TruncatedNormal: {mean: 1, seed: 4}}",
-        "{VarianceScaling: {scale: 2, mode: fan_avg, distribution: "
-        "uniform}}"}) {
+        "{VarianceScaling: {scale: 2, distribution: uniform}}"}) {
     const Value written = WriteConfig(MakeFrom(Yaml(yaml)));
     EXPECT_TRUE(WriteConfig(MakeFrom(written)) == written) << yaml;
     EXPECT_EQ(MakeFrom(written)->class_name(),

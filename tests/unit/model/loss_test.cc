@@ -80,9 +80,9 @@ TEST(LossInputTest, TracesSoftmaxAndSigmoidBack) {
     const LossInput input = ResolveLossInput(*graph, *MakeLossFrom(loss));
     return std::pair(input.before_activation, input.from_logits);
   };
-  const std::pair kTraced(true, true);
-  const std::pair kLogits(false, true);
-  const std::pair kOutput(false, false);
+  constexpr std::pair kTraced(true, true);
+  constexpr std::pair kLogits(false, true);
+  constexpr std::pair kOutput(false, false);
   const std::string cce = "categorical_crossentropy";
   const std::string cce_logits =
       "{CategoricalCrossentropy: {from_logits: true}}";
