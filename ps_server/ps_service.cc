@@ -3,7 +3,11 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <thread>
+#include <utility>
+
 #include "common/rpc/grpc_status.h"
+#include "ps_server/slot_server.h"
 
 namespace paceline {
 namespace {
@@ -31,6 +35,32 @@ absl::Status Read(const grpc::ByteBuffer* bytes, Request& request) {
                      : absl::InvalidArgumentError(status.error_message());
 }
 
+// Not Unavailable, by which callers take a server for gone for the moment.
+absl::Status FailedToAttach(const absl::Status& reason) {
+  return absl::FailedPreconditionError(reason.message());
+}
+
+// Serves a worker through its memory until its call is cancelled: by itself, by
+// the end of its connection, or by that of this server.
+class Attachment final : public grpc::ServerUnaryReactor {
+ public:
+  explicit Attachment(std::shared_ptr<SlotServer> server)
+      : server_(std::move(server)) {
+    // gRPC keeps this reactor, and with it the shard, until Finish.
+    std::thread([this, server = server_]() mutable {
+      server->Run();
+      server.reset();
+      Finish(grpc::Status::CANCELLED);
+    }).detach();
+  }
+
+  void OnCancel() override { server_->Close(); }
+  void OnDone() override { delete this; }
+
+ private:
+  const std::shared_ptr<SlotServer> server_;
+};
+
 }  // namespace
 
 PsService::PsService(Shard& shard)
@@ -51,8 +81,10 @@ grpc::ServerUnaryReactor* PsService::Push(grpc::CallbackServerContext* context,
   const absl::Status read = ReadPush(Mine(request), *push);
   Mine(request).Clear();
   if (!read.ok()) return Finish(context, read);
+  if (push->request.pull()) push->MakePlaces(shard_.block_sizes());
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  shard_.Push(push->request, push->response,
+  shard_.Push(push->request, push->gradients, push->response,
+              absl::MakeSpan(push->variables),
               [push, response, reactor](const absl::Status& status) {
                 if (status.ok()) {
                   *response = WriteResponse(push);
@@ -80,16 +112,28 @@ template <typename Request, typename Response>
 grpc::ServerUnaryReactor* PsService::AnswerWithVariables(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
     grpc::ByteBuffer* response,
-    absl::Status (Shard::*method)(const Request&, Response&)) {
+    absl::Status (Shard::*method)(const Request&, Response&,
+                                  absl::Span<DensePlace>)) {
   const auto messages =
       std::make_shared<BlockMessages<Request, Response>>(memory_);
   absl::Status status = Read(request, messages->request);
   if (status.ok()) {
-    GiveMemory(*messages);
-    status = (shard_.*method)(messages->request, messages->response);
+    messages->MakePlaces(shard_.block_sizes());
+    status = (shard_.*method)(messages->request, messages->response,
+                              absl::MakeSpan(messages->variables));
   }
   if (status.ok()) *response = WriteResponse(messages);
   return Finish(context, status);
+}
+
+grpc::ServerUnaryReactor* PsService::Attach(
+    grpc::CallbackServerContext* context, const v1::AttachRequest* request,
+    v1::AttachResponse* /*response*/) {
+  const RegionReference memory = {request->process(), request->fd(),
+                                  request->device(), request->inode()};
+  absl::StatusOr<CallSlot> slot = CallSlot::Open(memory, request->token());
+  if (!slot.ok()) return Finish(context, FailedToAttach(slot.status()));
+  return new Attachment(std::make_shared<SlotServer>(*std::move(slot), shard_));
 }
 
 grpc::ServerUnaryReactor* PsService::Fence(grpc::CallbackServerContext* context,

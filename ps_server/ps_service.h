@@ -19,14 +19,15 @@ using RawBlockCalls = v1::ParameterServerService::WithRawCallbackMethod_Push<
         v1::ParameterServerService::WithRawCallbackMethod_Pull<Base>>>;
 template <typename Base>
 using OtherCalls = v1::ParameterServerService::WithCallbackMethod_Initialize<
-    v1::ParameterServerService::WithCallbackMethod_Fence<
-        v1::ParameterServerService::WithCallbackMethod_Snapshot<
-            v1::ParameterServerService::WithCallbackMethod_WriteCheckpoint<
-                Base>>>>;
+    v1::ParameterServerService::WithCallbackMethod_Attach<
+        v1::ParameterServerService::WithCallbackMethod_Fence<
+            v1::ParameterServerService::WithCallbackMethod_Snapshot<
+                v1::ParameterServerService::WithCallbackMethod_WriteCheckpoint<
+                    Base>>>>>;
 
 // Thread-safe. Handlers wait for no other call, but for Snapshot, which lets
 // the pushes under way end first; that which waits for the disk ends on the
-// thread that writes.
+// thread that writes. Each worker that attaches gets a thread.
 class PsService
     : public RawBlockCalls<OtherCalls<v1::ParameterServerService::Service>> {
  public:
@@ -47,6 +48,9 @@ class PsService
   grpc::ServerUnaryReactor* Pull(grpc::CallbackServerContext* context,
                                  const grpc::ByteBuffer* request,
                                  grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* Attach(grpc::CallbackServerContext* context,
+                                   const v1::AttachRequest* request,
+                                   v1::AttachResponse* response) override;
   grpc::ServerUnaryReactor* Fence(grpc::CallbackServerContext* context,
                                   const v1::FenceRequest* request,
                                   v1::FenceResponse* response) override;
@@ -63,7 +67,8 @@ class PsService
   grpc::ServerUnaryReactor* AnswerWithVariables(
       grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
       grpc::ByteBuffer* response,
-      absl::Status (Shard::*method)(const Request&, Response&));
+      absl::Status (Shard::*method)(const Request&, Response&,
+                                    absl::Span<DensePlace>));
 
   Shard& shard_;
   // Shared with calls whose answers are still being sent.
