@@ -3,9 +3,11 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <functional>
 #include <thread>
 #include <utility>
 
+#include "common/base/mutex.h"
 #include "common/rpc/grpc_status.h"
 #include "ps_server/slot_server.h"
 
@@ -44,21 +46,28 @@ absl::Status FailedToAttach(const absl::Status& reason) {
 // the end of its connection, or by that of this server.
 class Attachment final : public grpc::ServerUnaryReactor {
  public:
-  explicit Attachment(std::shared_ptr<SlotServer> server)
-      : server_(std::move(server)) {
-    // gRPC keeps this reactor, and with it the shard, until Finish.
-    std::thread([this, server = server_]() mutable {
+  // Calls `on_end` when its thread is about to end, and this is gone.
+  Attachment(CallSlot slot, Shard& shard, std::function<void()> on_end) {
+    MutexLock lock(mutex_);
+    server_ = std::make_shared<SlotServer>(std::move(slot), shard);
+    std::thread([this, server = server_, on_end = std::move(on_end)]() mutable {
       server->Run();
       server.reset();
       Finish(grpc::Status::CANCELLED);
+      on_end();
     }).detach();
   }
 
-  void OnCancel() override { server_->Close(); }
+  void OnCancel() override {
+    MutexLock lock(mutex_);
+    server_->Close();
+  }
   void OnDone() override { delete this; }
 
  private:
-  const std::shared_ptr<SlotServer> server_;
+  // gRPC orders these calls by itself, which the thread sanitizer cannot see.
+  Mutex mutex_;
+  std::shared_ptr<SlotServer> server_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace
@@ -66,7 +75,10 @@ class Attachment final : public grpc::ServerUnaryReactor {
 PsService::PsService(Shard& shard)
     : shard_(shard), memory_(std::make_shared<BlockMemoryPool>()) {}
 
-PsService::~PsService() = default;
+PsService::~PsService() {
+  MutexLock lock(mutex_);
+  while (serving_count_ > 0) serving_ended_.WaitFor(mutex_, absl::Seconds(1));
+}
 
 grpc::ServerUnaryReactor* PsService::Initialize(
     grpc::CallbackServerContext* context, const v1::InitializeRequest* request,
@@ -131,9 +143,15 @@ grpc::ServerUnaryReactor* PsService::Attach(
     v1::AttachResponse* /*response*/) {
   const RegionReference memory = {request->process(), request->fd(),
                                   request->device(), request->inode()};
+  MutexLock lock(mutex_);
   absl::StatusOr<CallSlot> slot = CallSlot::Open(memory, request->token());
   if (!slot.ok()) return Finish(context, FailedToAttach(slot.status()));
-  return new Attachment(std::make_shared<SlotServer>(*std::move(slot), shard_));
+  ++serving_count_;
+  return new Attachment(*std::move(slot), shard_, [this] {
+    MutexLock ended(mutex_);
+    --serving_count_;
+    serving_ended_.NotifyAll();
+  });
 }
 
 grpc::ServerUnaryReactor* PsService::Fence(grpc::CallbackServerContext* context,

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "common/base/mutex.h"
 #include "paceline/v1/ps.grpc.pb.h"
 #include "ps_server/grpc_messages.h"
 #include "ps_server/shard.h"
@@ -33,6 +34,7 @@ class PsService
  public:
   // `shard` outlives the service.
   explicit PsService(Shard& shard);
+  // The server that offers it is gone. Waits for the threads of workers.
   ~PsService() override;
 
   grpc::ServerUnaryReactor* Initialize(
@@ -73,6 +75,10 @@ class PsService
   Shard& shard_;
   // Shared with calls whose answers are still being sent.
   const std::shared_ptr<BlockMemoryPool> memory_;
+  Mutex mutex_;
+  CondVar serving_ended_;
+  // Threads of workers that are attached.
+  int serving_count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace paceline

@@ -1,14 +1,19 @@
 // Calls through shared memory, between threads and between processes.
 #include "ps_server/slot_server.h"
 
+#include <glog/logging.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
@@ -23,6 +28,7 @@ namespace {
 using ::testing::Each;
 using ::testing::HasSubstr;
 
+constexpr uint64_t kToken = 77;
 constexpr size_t kElements = 26;
 constexpr size_t kSize = kElements * sizeof(float);
 
@@ -390,20 +396,37 @@ class SlotProcessesTest : public ShardTest {
 TEST_F(SlotProcessesTest, AKilledWorkerLeavesNothingAndDisturbsNobody) {
   const auto shard = MakeShardOf(PlainJob(), 1);
   for (int i = 0; i < 8; ++i) {
-    Fork([](int, int to_parent) {
-      Worker worker;
-      const Invitation invitation = {worker.caller().reference(),
-                                     worker.caller().token()};
-      PCHECK(write(to_parent, &invitation, sizeof(invitation)) ==
-             sizeof(invitation));
-      worker.AwaitServer();
-      while (worker.Push().ok()) {
+    Fork([i](int, int to_parent) {
+      // By hand: threads must not be started after a fork.
+      auto slot = CallSlot::Create(kSize, kToken);
+      const RegionReference reference = *slot->reference();
+      PCHECK(write(to_parent, &reference, sizeof(reference)) ==
+             sizeof(reference));
+      const DenseValues gradients = {0, v1::DATA_TYPE_FLOAT32, 0,
+                                     slot->values().subspan(0, kSize)};
+      for (uint32_t number = 1;; ++number) {
+        v1::PushRequest push;
+        push.set_ps_incarnation(kIncarnation);
+        push.set_pull(true);
+        push.mutable_worker()->set_incarnation(100 + i);
+        push.mutable_progress()->set_sequence(number);
+        std::memset(slot->values().data(), 0, kSize);
+        slot->Write(CallSlot::kRequest,
+                    static_cast<uint32_t>(SlotMethod::kPush),
+                    push.SerializeAsString(), {&gradients, 1});
+        slot->Post(CallSlot::kRequest, number);
+        while (slot->posted(CallSlot::kAnswer) != number) {
+          Bell& bell = slot->bell(CallSlot::kAnswer);
+          const uint32_t rings = bell.rings();
+          if (slot->posted(CallSlot::kAnswer) == number) break;
+          bell.Wait(rings, MonotonicNow() + absl::Seconds(1),
+                    absl::ZeroDuration());
+        }
       }
     });
-    Invitation invitation;
-    PCHECK(read(in_.get(), &invitation, sizeof(invitation)) ==
-           sizeof(invitation));
-    auto slot = CallSlot::Open(invitation.reference, invitation.token);
+    RegionReference reference;
+    PCHECK(read(in_.get(), &reference, sizeof(reference)) == sizeof(reference));
+    auto slot = CallSlot::Open(reference, kToken);
     ASSERT_TRUE(slot.ok()) << slot.status();
     {
       const ServingThread serving(*std::move(slot), *shard);
