@@ -1,7 +1,7 @@
 #include "ps_server/block_state.h"
 
 #include <algorithm>
-#include <string>
+#include <cstring>
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
@@ -34,49 +34,44 @@ BlockState<T>::BlockState(const ShardPlan& plan, const Block& block,
 }
 
 template <typename T>
-absl::Status BlockState<T>::Check(const v1::Block& gradients) const {
+absl::Status BlockState<T>::Check(const DenseValues& gradients) const {
   const auto refuse = [&](absl::string_view reason) {
     return absl::InvalidArgumentError(
-        absl::StrCat("gradients of block ", gradients.index(), ": ", reason));
+        absl::StrCat("gradients of block ", gradients.index, ": ", reason));
   };
-  if (gradients.dtype() != kWireType<T>) {
+  if (gradients.dtype != kWireType<T>) {
     return refuse(absl::StrCat("expected ", v1::DataType_Name(kWireType<T>),
-                               ", got ", v1::DataType_Name(gradients.dtype())));
+                               ", got ", v1::DataType_Name(gradients.dtype)));
   }
-  if (gradients.has_rows()) {
-    return absl::UnimplementedError(
-        absl::StrCat("gradients of block ", gradients.index(),
-                     ": rows are not supported yet"));
-  }
-  if (!gradients.has_dense()) return refuse("there are no elements");
-  const v1::DenseBlock& dense = gradients.dense();
   const uint64_t block_count = static_cast<uint64_t>(block_.count);
-  const uint64_t count = dense.values().size() / sizeof(T);
-  if (dense.values().size() % sizeof(T) != 0 || dense.offset() > block_count ||
-      count > block_count - dense.offset()) {
-    return refuse(absl::StrCat(dense.values().size(), " bytes from element ",
-                               dense.offset(), " do not fit its ", block_.count,
-                               " elements of ", sizeof(T), " bytes"));
+  const uint64_t count = gradients.values.size() / sizeof(T);
+  if (gradients.values.size() % sizeof(T) != 0 ||
+      gradients.offset > block_count ||
+      count > block_count - gradients.offset) {
+    return refuse(absl::StrCat(gradients.values.size(), " bytes from element ",
+                               gradients.offset, " do not fit its ",
+                               block_.count, " elements of ", sizeof(T),
+                               " bytes"));
   }
   return absl::OkStatus();
 }
 
 template <typename T>
-absl::Span<const T> BlockState<T>::ValuesOf(const v1::Block& gradients) {
-  const std::string& values = gradients.dense().values();
-  // A std::string's memory is aligned for any number.
+absl::Span<const T> BlockState<T>::ValuesOf(const DenseValues& gradients) {
+  const absl::Span<const std::byte> values = gradients.values;
   return {reinterpret_cast<const T*>(values.data()), values.size() / sizeof(T)};
 }
 
 template <typename T>
-bool BlockState<T>::IsWhole(const v1::Block& gradients) const {
+bool BlockState<T>::IsWhole(const DenseValues& gradients) const {
   return ValuesOf(gradients).size() == static_cast<size_t>(block_.count);
 }
 
 template <typename T>
-uint64_t BlockState<T>::Apply(int64_t iterations, const v1::Block& gradients) {
+uint64_t BlockState<T>::Apply(int64_t iterations,
+                              const DenseValues& gradients) {
   const absl::Span<const T> given = ValuesOf(gradients);
-  const auto given_begin = static_cast<int64_t>(gradients.dense().offset());
+  const auto given_begin = static_cast<int64_t>(gradients.offset);
   const int64_t given_end = given_begin + static_cast<int64_t>(given.size());
 
   MutexLock lock(mutex_);
@@ -88,7 +83,7 @@ uint64_t BlockState<T>::Apply(int64_t iterations, const v1::Block& gradients) {
     Update(iterations, begin, given.subspan(begin - given_begin, end - begin));
   }
   const uint64_t before = version_++;
-  return before > gradients.version() ? before - gradients.version() : 0;
+  return before > gradients.version ? before - gradients.version : 0;
 }
 
 template <typename T>
@@ -111,7 +106,7 @@ void BlockState<T>::Update(int64_t iterations, int64_t begin,
 }
 
 template <typename T>
-void BlockState<T>::Add(const v1::Block& gradients) {
+void BlockState<T>::Add(const DenseValues& gradients) {
   const T* const given = ValuesOf(gradients).data();
   MutexLock lock(mutex_);
   sum_.resize(static_cast<size_t>(block_.count));
@@ -150,15 +145,12 @@ void BlockState<T>::ApplySum(int64_t iterations,
 }
 
 template <typename T>
-void BlockState<T>::Read(v1::Block& out) const {
-  out.set_index(static_cast<uint32_t>(block_.index));
-  out.set_dtype(kWireType<T>);
-  std::string* bytes = out.mutable_dense()->mutable_values();
+void BlockState<T>::Read(DensePlace& out) const {
+  out.is_filled = true;
+  out.dtype = kWireType<T>;
   MutexLock lock(mutex_);
-  out.set_version(version_);
-  const std::vector<T>& values = tensors_.front();
-  bytes->assign(reinterpret_cast<const char*>(values.data()),
-                values.size() * sizeof(T));
+  out.version = version_;
+  std::memcpy(out.values.data(), tensors_.front().data(), values_size());
 }
 
 template <typename T>

@@ -2,6 +2,7 @@
 #ifndef PACELINE_PS_SERVER_BLOCK_STATE_H_
 #define PACELINE_PS_SERVER_BLOCK_STATE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -9,8 +10,8 @@
 #include "absl/types/span.h"
 #include "common/base/mutex.h"
 #include "common/optimizer/optimizer.h"
+#include "common/rpc/dense_values.h"
 #include "common/sharding/shard_plan.h"
-#include "paceline/v1/tensor.pb.h"
 
 namespace paceline {
 
@@ -23,27 +24,31 @@ class BlockState {
   BlockState(const ShardPlan& plan, const Block& block,
              const Optimizer& optimizer);
 
-  // InvalidArgument (Unimplemented for rows) if gradients do not fit the block.
-  absl::Status Check(const v1::Block& gradients) const;
+  // InvalidArgument if gradients do not fit the block.
+  absl::Status Check(const DenseValues& gradients) const;
 
   // Applies gradients that fit, as the update after `iterations` updates.
   // Returns the updates the block had since the gradients' version.
-  uint64_t Apply(int64_t iterations, const v1::Block& gradients);
+  uint64_t Apply(int64_t iterations, const DenseValues& gradients);
 
   // Whether gradients that fit are of the whole block.
-  bool IsWhole(const v1::Block& gradients) const;
+  bool IsWhole(const DenseValues& gradients) const;
 
   // Adds gradients of the whole block to those that ApplySum will apply.
-  void Add(const v1::Block& gradients);
+  void Add(const DenseValues& gradients);
   // Adds Σ g² of the sum's gradients to `squared_norms`, by variable.
   void AddSquaredNorms(absl::Span<double> squared_norms) const;
   // Clips the sum by the factors of each variable, applies it as the update
   // after `iterations` updates, and begins a new one.
   void ApplySum(int64_t iterations, absl::Span<const double> factors);
 
-  // Writes the whole block and its version.
-  void Read(v1::Block& out) const;
+  // Writes the whole block into a place of its size.
+  void Read(DensePlace& out) const;
 
+  // Of the values, and of values and slots.
+  size_t values_size() const {
+    return static_cast<size_t>(block_.count) * sizeof(T);
+  }
   int64_t size_bytes() const;
 
   // Calls `visit(part, slot, values)` for each part and the variable itself
@@ -64,7 +69,7 @@ class BlockState {
   void SetVersion(uint64_t version);
 
  private:
-  static absl::Span<const T> ValuesOf(const v1::Block& gradients);
+  static absl::Span<const T> ValuesOf(const DenseValues& gradients);
   // Updates elements [begin, begin + gradients.size()) of the block.
   void Update(int64_t iterations, int64_t begin, absl::Span<const T> gradients)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

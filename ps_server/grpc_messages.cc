@@ -1,5 +1,9 @@
 #include "ps_server/grpc_messages.h"
 
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
 namespace paceline {
 namespace {
 
@@ -8,7 +12,9 @@ constexpr size_t kMaxFreeBytes = size_t{256} << 20;
 
 size_t BytesOf(const BlockMemory& memory) {
   size_t bytes = 0;
-  for (const std::string& values : memory) bytes += values.capacity();
+  for (const std::vector<std::byte>& values : memory) {
+    bytes += values.capacity();
+  }
   return bytes;
 }
 
@@ -17,40 +23,48 @@ class PushedBlocks final : public BlockReceiver {
  public:
   explicit PushedBlocks(PushMessages& messages) : messages_(messages) {}
 
-  v1::Block* Begin() override { return messages_.request.add_gradients(); }
+  v1::Block* Begin() override {
+    block_.Clear();
+    values_ = {};
+    return &block_;
+  }
 
   absl::StatusOr<absl::Span<std::byte>> Place(const v1::Block& /*block*/,
                                               size_t size) override {
-    Blocks& gradients = *messages_.request.mutable_gradients();
-    std::string& values =
-        *gradients[gradients.size() - 1].mutable_dense()->mutable_values();
-    if (!messages_.spare.empty()) {
-      values = std::move(messages_.spare.back());
-      messages_.spare.pop_back();
-    }
-    // Of the same size in each step, so nothing is filled.
-    values.resize(size);
-    return absl::Span<std::byte>(reinterpret_cast<std::byte*>(values.data()),
-                                 size);
+    values_ = MemoryOf(messages_.gradients.size(), size, messages_.memory);
+    return values_;
   }
 
-  absl::Status End(const v1::Block& /*block*/) override {
+  absl::Status End(const v1::Block& block) override {
+    if (block.has_rows()) {
+      return absl::UnimplementedError(
+          absl::StrCat("gradients of block ", block.index(),
+                       ": rows are not supported yet"));
+    }
+    if (!block.has_dense()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "gradients of block ", block.index(), ": there are no elements"));
+    }
+    messages_.gradients.push_back({block.index(), block.dtype(),
+                                   block.version(), values_,
+                                   block.dense().offset()});
     return absl::OkStatus();
   }
 
  private:
   PushMessages& messages_;
+  // The one that is being read.
+  v1::Block block_;
+  absl::Span<std::byte> values_;
 };
 
 }  // namespace
 
-void TakeMemory(Blocks& blocks, BlockMemory& memory) {
-  // The first block's is taken first in the next step.
-  for (int i = blocks.size() - 1; i >= 0; --i) {
-    if (!blocks[i].has_dense()) continue;
-    std::string& values = *blocks[i].mutable_dense()->mutable_values();
-    if (!values.empty()) memory.push_back(std::move(values));
-  }
+absl::Span<std::byte> MemoryOf(size_t index, size_t size, BlockMemory& memory) {
+  memory.resize(std::max(memory.size(), index + 1));
+  // Of the same size in each step, so nothing is filled.
+  memory[index].resize(size);
+  return absl::MakeSpan(memory[index]);
 }
 
 BlockMemory BlockMemoryPool::Take() {

@@ -9,23 +9,24 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "common/base/mutex.h"
 #include "common/rpc/block_codec.h"
+#include "common/rpc/dense_values.h"
 #include "paceline/v1/ps.pb.h"
-#include "ps_server/shard_variables.h"
 
 namespace paceline {
 
 // Memory for the values of the blocks of one message.
-using BlockMemory = std::vector<std::string>;
+using BlockMemory = std::vector<std::vector<std::byte>>;
 
-// Moves the memory of the blocks' values.
-void TakeMemory(Blocks& blocks, BlockMemory& memory);
+// Memory of `size` bytes for block `index`, which the memory grows by if need
+// be. Other blocks stay where they are.
+absl::Span<std::byte> MemoryOf(size_t index, size_t size, BlockMemory& memory);
 
 // Thread-safe.
 class BlockMemoryPool {
@@ -41,61 +42,57 @@ class BlockMemoryPool {
   size_t free_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// A request and its response; `Response` has variables.
+// A request and its response, and beside them their blocks, which lie in
+// `memory`.
 template <typename Request, typename Response>
 struct BlockMessages {
   explicit BlockMessages(std::shared_ptr<BlockMemoryPool> memory_pool)
-      : pool(std::move(memory_pool)), spare(pool->Take()) {}
-  ~BlockMessages() {
-    TakeMemory(*response.mutable_variables(), spare);
-    if constexpr (requires { request.mutable_gradients(); }) {
-      TakeMemory(*request.mutable_gradients(), spare);
-    }
-    pool->Return(std::move(spare));
-  }
+      : pool(std::move(memory_pool)), memory(pool->Take()) {}
+  ~BlockMessages() { pool->Return(std::move(memory)); }
   BlockMessages(const BlockMessages&) = delete;
   BlockMessages& operator=(const BlockMessages&) = delete;
 
+  // Makes places of these sizes for the variables, where gradients of the same
+  // size are, else beside them.
+  void MakePlaces(absl::Span<const size_t> sizes) {
+    for (size_t block = 0; block < sizes.size(); ++block) {
+      const bool fits = block < gradients.size() &&
+                        gradients[block].values.size() == sizes[block];
+      const size_t index = fits ? block : gradients.size() + block;
+      variables.push_back({MemoryOf(index, sizes[block], memory)});
+    }
+  }
+
   const std::shared_ptr<BlockMemoryPool> pool;
-  BlockMemory spare;
+  BlockMemory memory;
   Request request;
+  std::vector<DenseValues> gradients;
   Response response;
+  // By block.
+  std::vector<DensePlace> variables;
 };
 
 using PushMessages = BlockMessages<v1::PushRequest, v1::PushResponse>;
 
-// Reads the request. InvalidArgument if it is none.
+// Reads the request. InvalidArgument if it is none, or if its gradients have no
+// elements; Unimplemented if they have rows.
 absl::Status ReadPush(grpc::ByteBuffer& bytes, PushMessages& messages);
 
-// Gives the response, which has no variables yet, the memory for them.
-template <typename Messages>
-void GiveMemory(Messages& messages) {
-  for (std::string& values : messages.spare) {
-    messages.response.add_variables()->mutable_dense()->mutable_values()->swap(
-        values);
-  }
-  messages.spare.clear();
-}
-
-// The response with its variables, which are sent from where they are in it.
+// The response with the variables that it has, which are sent from where they
+// are.
 template <typename Messages>
 grpc::ByteBuffer WriteResponse(const std::shared_ptr<Messages>& messages) {
-  auto& response = messages->response;
-  Blocks variables;
-  variables.Swap(response.mutable_variables());
   std::vector<DenseValues> blocks;
-  for (const v1::Block& block : variables) {
-    const std::string& values = block.dense().values();
-    blocks.push_back(
-        {block.index(),
-         block.dtype(),
-         block.version(),
-         {reinterpret_cast<const std::byte*>(values.data()), values.size()}});
+  uint32_t index = 0;
+  for (const DensePlace& place : messages->variables) {
+    if (place.is_filled) {
+      blocks.push_back({index, place.dtype, place.version, place.values});
+    }
+    ++index;
   }
-  grpc::ByteBuffer bytes =
-      WriteBlocks(response, response.kVariablesFieldNumber, blocks, messages);
-  variables.Swap(response.mutable_variables());
-  return bytes;
+  return WriteBlocks(messages->response,
+                     messages->response.kVariablesFieldNumber, blocks,
+                     messages);
 }
 
 }  // namespace paceline

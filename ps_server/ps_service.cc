@@ -3,7 +3,13 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "common/base/mutex.h"
 #include "common/rpc/grpc_status.h"
+#include "ps_server/slot_server.h"
 
 namespace paceline {
 namespace {
@@ -31,12 +37,48 @@ absl::Status Read(const grpc::ByteBuffer* bytes, Request& request) {
                      : absl::InvalidArgumentError(status.error_message());
 }
 
+// Not Unavailable, by which callers take a server for gone for the moment.
+absl::Status FailedToAttach(const absl::Status& reason) {
+  return absl::FailedPreconditionError(reason.message());
+}
+
+// Serves a worker through its memory until its call is cancelled: by itself, by
+// the end of its connection, or by that of this server.
+class Attachment final : public grpc::ServerUnaryReactor {
+ public:
+  // Calls `on_end` when its thread is about to end, and this is gone.
+  Attachment(CallSlot slot, Shard& shard, std::function<void()> on_end) {
+    MutexLock lock(mutex_);
+    server_ = std::make_shared<SlotServer>(std::move(slot), shard);
+    std::thread([this, server = server_, on_end = std::move(on_end)]() mutable {
+      server->Run();
+      server.reset();
+      Finish(grpc::Status::CANCELLED);
+      on_end();
+    }).detach();
+  }
+
+  void OnCancel() override {
+    MutexLock lock(mutex_);
+    server_->Close();
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  // gRPC orders these calls by itself, which the thread sanitizer cannot see.
+  Mutex mutex_;
+  std::shared_ptr<SlotServer> server_ ABSL_GUARDED_BY(mutex_);
+};
+
 }  // namespace
 
 PsService::PsService(Shard& shard)
     : shard_(shard), memory_(std::make_shared<BlockMemoryPool>()) {}
 
-PsService::~PsService() = default;
+PsService::~PsService() {
+  MutexLock lock(mutex_);
+  while (serving_count_ > 0) serving_ended_.WaitFor(mutex_, absl::Seconds(1));
+}
 
 grpc::ServerUnaryReactor* PsService::Initialize(
     grpc::CallbackServerContext* context, const v1::InitializeRequest* request,
@@ -51,8 +93,10 @@ grpc::ServerUnaryReactor* PsService::Push(grpc::CallbackServerContext* context,
   const absl::Status read = ReadPush(Mine(request), *push);
   Mine(request).Clear();
   if (!read.ok()) return Finish(context, read);
+  if (push->request.pull()) push->MakePlaces(shard_.block_sizes());
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  shard_.Push(push->request, push->response,
+  shard_.Push(push->request, push->gradients, push->response,
+              absl::MakeSpan(push->variables),
               [push, response, reactor](const absl::Status& status) {
                 if (status.ok()) {
                   *response = WriteResponse(push);
@@ -80,16 +124,34 @@ template <typename Request, typename Response>
 grpc::ServerUnaryReactor* PsService::AnswerWithVariables(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
     grpc::ByteBuffer* response,
-    absl::Status (Shard::*method)(const Request&, Response&)) {
+    absl::Status (Shard::*method)(const Request&, Response&,
+                                  absl::Span<DensePlace>)) {
   const auto messages =
       std::make_shared<BlockMessages<Request, Response>>(memory_);
   absl::Status status = Read(request, messages->request);
   if (status.ok()) {
-    GiveMemory(*messages);
-    status = (shard_.*method)(messages->request, messages->response);
+    messages->MakePlaces(shard_.block_sizes());
+    status = (shard_.*method)(messages->request, messages->response,
+                              absl::MakeSpan(messages->variables));
   }
   if (status.ok()) *response = WriteResponse(messages);
   return Finish(context, status);
+}
+
+grpc::ServerUnaryReactor* PsService::Attach(
+    grpc::CallbackServerContext* context, const v1::AttachRequest* request,
+    v1::AttachResponse* /*response*/) {
+  const RegionReference memory = {request->process(), request->fd(),
+                                  request->device(), request->inode()};
+  MutexLock lock(mutex_);
+  absl::StatusOr<CallSlot> slot = CallSlot::Open(memory, request->token());
+  if (!slot.ok()) return Finish(context, FailedToAttach(slot.status()));
+  ++serving_count_;
+  return new Attachment(*std::move(slot), shard_, [this] {
+    MutexLock ended(mutex_);
+    --serving_count_;
+    serving_ended_.NotifyAll();
+  });
 }
 
 grpc::ServerUnaryReactor* PsService::Fence(grpc::CallbackServerContext* context,

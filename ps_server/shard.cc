@@ -74,15 +74,6 @@ absl::StatusOr<InitialState> MakeInitialState(
   return state;
 }
 
-// Gives blocks that will be written the values' memory of others.
-void MoveMemory(Blocks& from, Blocks& to) {
-  for (v1::Block& block : from) {
-    if (!block.has_dense()) continue;
-    to.Add()->mutable_dense()->mutable_values()->swap(
-        *block.mutable_dense()->mutable_values());
-  }
-}
-
 }  // namespace
 
 Shard::Shard(uint64_t incarnation, DataType type)
@@ -146,15 +137,18 @@ absl::Status Shard::Initialize(const v1::InitializeRequest& request,
   return absl::OkStatus();
 }
 
-void Shard::Push(v1::PushRequest& request, v1::PushResponse& response,
+void Shard::Push(const v1::PushRequest& request,
+                 absl::Span<const DenseValues> gradients,
+                 v1::PushResponse& response, absl::Span<DensePlace> places,
                  Done done) {
   const absl::StatusOr<ShardVariables*> ready =
       ReadyFor(request.ps_incarnation());
   if (!ready.ok()) return done(ready.status());
   ShardVariables& variables = **ready;
-  const absl::Status checked = consistency() == v1::CONSISTENCY_SYNC
-                                   ? variables.CheckWhole(request.gradients())
-                                   : variables.Check(request.gradients());
+  absl::Status checked = consistency() == v1::CONSISTENCY_SYNC
+                             ? variables.CheckWhole(gradients)
+                             : variables.Check(gradients);
+  if (request.pull()) checked.Update(variables.CheckPlaces(places));
   if (!checked.ok()) {
     return done(
         Annotate(checked, absl::StrCat("worker-", request.worker().rank())));
@@ -163,7 +157,8 @@ void Shard::Push(v1::PushRequest& request, v1::PushResponse& response,
   {
     MutexLock lock(mutex_);
     ticket = next_ticket_++;
-    open_pushes_[ticket] = {&request, &response, std::move(done)};
+    open_pushes_[ticket] = {&request, gradients, &response, places,
+                            std::move(done)};
   }
   Handle(
       [&](Aggregator& aggregator) {
@@ -206,10 +201,13 @@ std::vector<Shard::Step> Shard::Decide(Event event) {
     if (verdict == Verdict::kApplySum) continue;
     const auto open = open_pushes_.find(step.decision.ticket);
     CHECK(open != open_pushes_.end()) << step.decision.ticket;
-    step.request = open->second.request;
-    step.response = open->second.response;
-    if (verdict == Verdict::kApply || verdict == Verdict::kAdd) continue;
-    step.done = std::move(open->second.done);
+    OpenPush& push = open->second;
+    if (verdict == Verdict::kApply || verdict == Verdict::kAdd) {
+      step.push = {push.request, push.gradients, push.response, push.variables,
+                   nullptr};
+      continue;
+    }
+    step.push = std::move(push);
     open_pushes_.erase(open);
   }
   return steps;
@@ -222,15 +220,15 @@ void Shard::Update(const std::vector<Step>& steps,
     switch (step.decision.verdict) {
       case Verdict::kApply: {
         const uint64_t staleness =
-            variables.Apply(step.decision.step, step.request->gradients());
-        step.response->set_applied(true);
-        step.response->set_staleness(staleness);
+            variables.Apply(step.decision.step, step.push.gradients);
+        step.push.response->set_applied(true);
+        step.push.response->set_staleness(staleness);
         EndUpdate(staleness);
         break;
       }
       case Verdict::kAdd:
-        variables.Add(step.request->gradients());
-        step.response->set_applied(true);
+        variables.Add(step.push.gradients);
+        step.push.response->set_applied(true);
         break;
       case Verdict::kApplySum:
         variables.ApplySum(step.decision.step,
@@ -255,19 +253,18 @@ void Shard::EndUpdate(uint64_t staleness) {
 
 void Shard::Answer(const std::vector<Step>& steps, ShardVariables& variables) {
   for (const Step& step : steps) {
-    if (step.done == nullptr) continue;
+    const OpenPush& push = step.push;
+    if (push.done == nullptr) continue;
     if (step.decision.verdict == Verdict::kRefuse) {
-      step.done(step.decision.error);
+      push.done(step.decision.error);
       continue;
     }
-    step.response->set_step(static_cast<uint64_t>(step.decision.step));
+    push.response->set_step(static_cast<uint64_t>(step.decision.step));
     // The answer to one whose gradients are not applied yet has norms.
-    if (step.request->pull() && step.response->squared_norms().empty()) {
-      Blocks& answer = *step.response->mutable_variables();
-      MoveMemory(*step.request->mutable_gradients(), answer);
-      variables.Read(answer);
+    if (push.request->pull() && push.response->squared_norms().empty()) {
+      variables.Read(push.variables);
     }
-    step.done(absl::OkStatus());
+    push.done(absl::OkStatus());
   }
 }
 
@@ -283,16 +280,18 @@ void Shard::AnswerNorms(const std::vector<Step>& steps,
   if (is_new) squared_norms_ = variables.SquaredNorms();
   for (const Step& step : steps) {
     if (step.decision.verdict != Verdict::kAnswer) continue;
-    step.response->mutable_squared_norms()->Assign(squared_norms_.begin(),
-                                                   squared_norms_.end());
+    step.push.response->mutable_squared_norms()->Assign(squared_norms_.begin(),
+                                                        squared_norms_.end());
   }
 }
 
 absl::Status Shard::Apply(const v1::ApplyRequest& request,
-                          v1::ApplyResponse& response) {
+                          v1::ApplyResponse& response,
+                          absl::Span<DensePlace> places) {
   ASSIGN_OR_RETURN(ShardVariables * variables,
                    ReadyFor(request.ps_incarnation()));
   RETURN_IF_ERROR(variables->CheckNorms(request.squared_norms()));
+  RETURN_IF_ERROR(variables->CheckPlaces(places));
   absl::Status status;
   Handle(
       [&](Aggregator& aggregator) {
@@ -304,7 +303,7 @@ absl::Status Shard::Apply(const v1::ApplyRequest& request,
       *variables, request.squared_norms());
   RETURN_IF_ERROR(status);
   response.set_step(static_cast<uint64_t>(StepsApplied()));
-  variables->Read(*response.mutable_variables());
+  variables->Read(places);
   return absl::OkStatus();
 }
 
@@ -313,10 +312,17 @@ int64_t Shard::StepsApplied() const {
   return aggregator_.step();
 }
 
+absl::Span<const size_t> Shard::block_sizes() const {
+  const absl::StatusOr<ShardVariables*> ready = Ready();
+  return ready.ok() ? (*ready)->block_sizes() : absl::Span<const size_t>();
+}
+
 absl::Status Shard::Pull(const v1::PullRequest& request,
-                         v1::PullResponse& response) {
+                         v1::PullResponse& response,
+                         absl::Span<DensePlace> places) {
   ASSIGN_OR_RETURN(const ShardVariables* variables,
                    ReadyFor(request.ps_incarnation()));
+  RETURN_IF_ERROR(variables->CheckPlaces(places));
   if (request.has_joins()) {
     // What the others' clocks stand for is applied.
     MutexLock order(order_mutex_);
@@ -326,7 +332,7 @@ absl::Status Shard::Pull(const v1::PullRequest& request,
     response.set_clock(clock);
   }
   response.set_step(static_cast<uint64_t>(StepsApplied()));
-  variables->Read(*response.mutable_variables());
+  variables->Read(places);
   return absl::OkStatus();
 }
 

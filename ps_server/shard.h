@@ -2,6 +2,7 @@
 #ifndef PACELINE_PS_SERVER_SHARD_H_
 #define PACELINE_PS_SERVER_SHARD_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,6 +16,7 @@
 #include "absl/types/span.h"
 #include "common/base/mutex.h"
 #include "common/checkpoint/checkpointer.h"
+#include "common/rpc/dense_values.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/ps.pb.h"
 #include "ps_server/aggregator.h"
@@ -44,15 +46,26 @@ class Shard {
   absl::Status Initialize(const v1::InitializeRequest& request,
                           v1::InitializeResponse& response);
 
-  // Calls `done` when `response` is filled: before it returns, or later from
-  // the call that releases the push. Request and response stay valid until
-  // then. The variables of the response take the memory of the gradients.
-  void Push(v1::PushRequest& request, v1::PushResponse& response, Done done);
+  // As for PsClient, gradients and variables are no part of the messages:
+  // variables are written to places of block_sizes(), where the gradients of
+  // the same call may lie. InvalidArgument if these places are others.
+  //
+  // Calls `done` when response and variables are there: before it returns, or
+  // later from the call that releases the push. All arguments stay valid until
+  // then.
+  void Push(const v1::PushRequest& request,
+            absl::Span<const DenseValues> gradients, v1::PushResponse& response,
+            absl::Span<DensePlace> places, Done done);
 
   absl::Status Apply(const v1::ApplyRequest& request,
-                     v1::ApplyResponse& response);
+                     v1::ApplyResponse& response,
+                     absl::Span<DensePlace> places);
 
-  absl::Status Pull(const v1::PullRequest& request, v1::PullResponse& response);
+  absl::Status Pull(const v1::PullRequest& request, v1::PullResponse& response,
+                    absl::Span<DensePlace> places);
+
+  // Bytes of the variables of each block; empty before Initialize.
+  absl::Span<const size_t> block_sizes() const;
 
   absl::Status Fence(const v1::FenceRequest& request,
                      v1::FenceResponse& response);
@@ -69,17 +82,17 @@ class Shard {
  private:
   // A push that has no answer yet.
   struct OpenPush {
-    v1::PushRequest* request = nullptr;
+    const v1::PushRequest* request = nullptr;
+    absl::Span<const DenseValues> gradients;
     v1::PushResponse* response = nullptr;
+    absl::Span<DensePlace> variables;
     Done done;
   };
-  // A decision and the push it is about, if there is one; `done` is set by
+  // A decision and the push it is about, if there is one; its `done` is set by
   // those that end it.
   struct Step {
     Decision decision;
-    v1::PushRequest* request = nullptr;
-    v1::PushResponse* response = nullptr;
-    Done done;
+    OpenPush push;
   };
   // What happens to the aggregator.
   using Event = absl::FunctionRef<std::vector<Decision>(Aggregator&)>;

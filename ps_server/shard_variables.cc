@@ -35,6 +35,7 @@ class TypedShardVariables final : public ShardVariables {
     for (const Block& block : layout_.plan.blocks(layout_.shard)) {
       blocks_.push_back(std::make_unique<BlockState<T>>(layout_.plan, block,
                                                         *layout_.optimizer));
+      block_sizes_.push_back(blocks_.back()->values_size());
     }
   }
 
@@ -54,43 +55,44 @@ class TypedShardVariables final : public ShardVariables {
     return absl::OkStatus();
   }
 
-  absl::Status Check(const Blocks& gradients) const override {
+  absl::Status Check(absl::Span<const DenseValues> gradients) const override {
     std::vector<bool> seen(blocks_.size(), false);
-    for (const v1::Block& each : gradients) {
-      if (each.index() >= blocks_.size()) {
+    for (const DenseValues& each : gradients) {
+      if (each.index >= blocks_.size()) {
         return absl::InvalidArgumentError(
-            absl::StrCat("gradients of block ", each.index(),
-                         ": the shard has ", blocks_.size(), " blocks"));
+            absl::StrCat("gradients of block ", each.index, ": the shard has ",
+                         blocks_.size(), " blocks"));
       }
-      if (seen[each.index()]) {
+      if (seen[each.index]) {
         return absl::InvalidArgumentError(absl::StrCat(
-            "gradients of block ", each.index(), " come more than once"));
+            "gradients of block ", each.index, " come more than once"));
       }
-      seen[each.index()] = true;
-      RETURN_IF_ERROR(blocks_[each.index()]->Check(each));
+      seen[each.index] = true;
+      RETURN_IF_ERROR(blocks_[each.index]->Check(each));
     }
     return absl::OkStatus();
   }
 
-  absl::Status CheckWhole(const Blocks& gradients) const override {
+  absl::Status CheckWhole(
+      absl::Span<const DenseValues> gradients) const override {
     RETURN_IF_ERROR(Check(gradients));
-    if (gradients.size() != static_cast<int>(blocks_.size())) {
+    if (gradients.size() != blocks_.size()) {
       return absl::InvalidArgumentError(
           absl::StrCat("gradients of ", gradients.size(),
                        " blocks; a synchronous step takes those of all ",
                        blocks_.size(), " blocks of the shard"));
     }
-    for (const v1::Block& each : gradients) {
-      if (blocks_[each.index()]->IsWhole(each)) continue;
+    for (const DenseValues& each : gradients) {
+      if (blocks_[each.index]->IsWhole(each)) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat("gradients of block ", each.index(),
+          absl::StrCat("gradients of block ", each.index,
                        ": a synchronous step takes the whole block"));
     }
     return absl::OkStatus();
   }
 
-  void Add(const Blocks& gradients) override {
-    for (const v1::Block& each : gradients) blocks_[each.index()]->Add(each);
+  void Add(absl::Span<const DenseValues> gradients) override {
+    for (const DenseValues& each : gradients) blocks_[each.index]->Add(each);
   }
 
   std::vector<double> SquaredNorms() const override {
@@ -130,21 +132,37 @@ class TypedShardVariables final : public ShardVariables {
     return absl::OkStatus();
   }
 
-  uint64_t Apply(int64_t iterations, const Blocks& gradients) override {
+  uint64_t Apply(int64_t iterations,
+                 absl::Span<const DenseValues> gradients) override {
     uint64_t staleness = 0;
-    for (const v1::Block& each : gradients) {
+    for (const DenseValues& each : gradients) {
       staleness =
-          std::max(staleness, blocks_[each.index()]->Apply(iterations, each));
+          std::max(staleness, blocks_[each.index]->Apply(iterations, each));
     }
     return staleness;
   }
 
-  void Read(Blocks& out) const override {
-    const int count = static_cast<int>(blocks_.size());
-    while (out.size() < count) out.Add();
-    while (out.size() > count) out.RemoveLast();
-    for (int block = 0; block < count; ++block)
-      blocks_[block]->Read(out[block]);
+  absl::Span<const size_t> block_sizes() const override { return block_sizes_; }
+
+  absl::Status CheckPlaces(absl::Span<const DensePlace> places) const override {
+    if (places.size() != blocks_.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("places for ", places.size(), " blocks; the shard has ",
+                       blocks_.size()));
+    }
+    for (size_t block = 0; block < blocks_.size(); ++block) {
+      if (places[block].values.size() == block_sizes_[block]) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a place of ", places[block].values.size(), " bytes for block ",
+          block, ", which has ", block_sizes_[block]));
+    }
+    return absl::OkStatus();
+  }
+
+  void Read(absl::Span<DensePlace> places) const override {
+    for (size_t block = 0; block < blocks_.size(); ++block) {
+      blocks_[block]->Read(places[block]);
+    }
   }
 
   std::vector<SnapshotTensor> Copy() override {
@@ -168,6 +186,7 @@ class TypedShardVariables final : public ShardVariables {
   const std::vector<std::string> slot_names_;
   // By Block::index.
   std::vector<std::unique_ptr<BlockState<T>>> blocks_;
+  std::vector<size_t> block_sizes_;
 };
 
 }  // namespace

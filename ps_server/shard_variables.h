@@ -2,6 +2,7 @@
 #ifndef PACELINE_PS_SERVER_SHARD_VARIABLES_H_
 #define PACELINE_PS_SERVER_SHARD_VARIABLES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,14 +12,11 @@
 #include "absl/types/span.h"
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/checkpointer.h"
+#include "common/rpc/dense_values.h"
 #include "common/tensor/shape.h"
-#include "google/protobuf/repeated_field.h"
 #include "paceline/v1/job.pb.h"
-#include "paceline/v1/tensor.pb.h"
 
 namespace paceline {
-
-using Blocks = google::protobuf::RepeatedPtrField<v1::Block>;
 
 // Thread-safe. Each block is read and updated whole; different blocks of one
 // call are not one unit.
@@ -37,19 +35,21 @@ class ShardVariables {
   // get `step` as their version. Errors are those of CheckpointReader.
   virtual absl::Status Restore(CheckpointReader& checkpoint, int64_t step) = 0;
 
-  // InvalidArgument or Unimplemented, naming the block, unless Apply can apply
-  // these gradients.
-  virtual absl::Status Check(const Blocks& gradients) const = 0;
+  // InvalidArgument, naming the block, unless Apply can apply these gradients,
+  // which are aligned.
+  virtual absl::Status Check(absl::Span<const DenseValues> gradients) const = 0;
   // The same for Add, which takes all blocks, each whole.
-  virtual absl::Status CheckWhole(const Blocks& gradients) const = 0;
+  virtual absl::Status CheckWhole(
+      absl::Span<const DenseValues> gradients) const = 0;
 
   // Applies gradients that were checked, as the update after `iterations`
   // updates. Returns the updates that the most changed block had since the
   // gradients' version.
-  virtual uint64_t Apply(int64_t iterations, const Blocks& gradients) = 0;
+  virtual uint64_t Apply(int64_t iterations,
+                         absl::Span<const DenseValues> gradients) = 0;
 
   // Adds gradients that CheckWhole passed to those that ApplySum will apply.
-  virtual void Add(const Blocks& gradients) = 0;
+  virtual void Add(absl::Span<const DenseValues> gradients) = 0;
   // Σ g² of what the shard holds of each variable of the model, of the sum.
   virtual std::vector<double> SquaredNorms() const = 0;
   // Applies the sum, as the update after `iterations` updates. `squared_norms`
@@ -62,8 +62,13 @@ class ShardVariables {
   virtual absl::Status CheckNorms(
       absl::Span<const double> squared_norms) const = 0;
 
-  // Writes all blocks into `out`, over what is there.
-  virtual void Read(Blocks& out) const = 0;
+  // Bytes of the variables of each block.
+  virtual absl::Span<const size_t> block_sizes() const = 0;
+  // InvalidArgument unless `places` are for these blocks.
+  virtual absl::Status CheckPlaces(
+      absl::Span<const DensePlace> places) const = 0;
+  // Writes all blocks to places that CheckPlaces passed.
+  virtual void Read(absl::Span<DensePlace> places) const = 0;
 
   // Copies all variables and slots.
   virtual std::vector<SnapshotTensor> Copy() = 0;

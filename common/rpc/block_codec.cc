@@ -42,7 +42,11 @@ void AppendHeader(int field, const DenseValues& block, std::string& out) {
   header.set_dtype(block.dtype);
   header.set_version(block.version);
   const std::string fields = header.SerializeAsString();
-  const uint64_t dense_size = FieldSize(kValuesTag, block.values.size());
+  v1::DenseBlock dense;
+  dense.set_offset(block.offset);
+  const std::string offset = dense.SerializeAsString();
+  const uint64_t dense_size =
+      offset.size() + FieldSize(kValuesTag, block.values.size());
   StringOutputStream stream(&out);
   CodedOutputStream coded(&stream);
   coded.WriteTag(LengthTag(field));
@@ -50,6 +54,7 @@ void AppendHeader(int field, const DenseValues& block, std::string& out) {
   coded.WriteString(fields);
   coded.WriteTag(kDenseTag);
   coded.WriteVarint64(dense_size);
+  coded.WriteString(offset);
   coded.WriteTag(kValuesTag);
   coded.WriteVarint64(block.values.size());
 }

@@ -13,17 +13,21 @@
 namespace paceline {
 
 // OK, or "Push to ps-0 at 127.0.0.1:2222: no answer within 10s".
-inline absl::Status CallError(const grpc::Status& status,
+inline absl::Status CallError(const absl::Status& status,
                               absl::string_view call, absl::string_view callee,
                               absl::Duration timeout) {
   if (status.ok()) return absl::OkStatus();
   const std::string prefix = absl::StrCat(call, " to ", callee, ": ");
-  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+  if (absl::IsDeadlineExceeded(status)) {
     return absl::DeadlineExceededError(absl::StrCat(
         prefix, "no answer within ", absl::FormatDuration(timeout)));
   }
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
-                      absl::StrCat(prefix, status.error_message()));
+  return absl::Status(status.code(), absl::StrCat(prefix, status.message()));
+}
+inline absl::Status CallError(const grpc::Status& status,
+                              absl::string_view call, absl::string_view callee,
+                              absl::Duration timeout) {
+  return CallError(FromGrpcStatus(status), call, callee, timeout);
 }
 
 }  // namespace paceline

@@ -5,26 +5,35 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "paceline/v1/tensor.pb.h"
 
 namespace paceline {
 
-// All elements of a block that is sent.
+// Consecutive elements of a block that is sent: all, unless there is an offset.
 struct DenseValues {
   uint32_t index = 0;
   v1::DataType dtype = v1::DATA_TYPE_UNSPECIFIED;
   uint64_t version = 0;
   absl::Span<const std::byte> values;
+  // Of the first element within the block.
+  uint64_t offset = 0;
 };
 
 // Where all elements of a block go that is received.
 struct DensePlace {
   absl::Span<std::byte> values;
-  // Whether the block has come, and its version.
+  // Whether the block has come, its version and its type.
   bool is_filled = false;
   uint64_t version = 0;
+  v1::DataType dtype = v1::DATA_TYPE_UNSPECIFIED;
 };
+
+// The place of a block that has come with so many bytes; InvalidArgument if it
+// has none.
+absl::StatusOr<DensePlace*> PlaceOf(uint32_t index, size_t size,
+                                    absl::Span<DensePlace> places);
 
 }  // namespace paceline
 

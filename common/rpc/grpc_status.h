@@ -9,6 +9,7 @@
 namespace paceline {
 
 grpc::Status ToGrpcStatus(const absl::Status& status);
+absl::Status FromGrpcStatus(const grpc::Status& status);
 
 }  // namespace paceline
 

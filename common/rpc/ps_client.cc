@@ -4,6 +4,8 @@
 #include <grpcpp/generic/generic_stub.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -12,9 +14,12 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/base/status_macros.h"
 #include "common/rpc/block_codec.h"
 #include "common/rpc/call_error.h"
 #include "common/rpc/grpc_channel.h"
+#include "common/rpc/ps_attachment.h"
+#include "common/rpc/slot_caller.h"
 #include "paceline/v1/ps.grpc.pb.h"
 
 namespace paceline {
@@ -38,24 +43,16 @@ class PlacedBlocks final : public BlockReceiver {
 
   absl::StatusOr<absl::Span<std::byte>> Place(const v1::Block& block,
                                               size_t size) override {
-    if (block.index() >= places_.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("it has a block ", block.index(), ", expected ",
-                       places_.size(), " blocks"));
-    }
-    DensePlace& place = places_[block.index()];
-    if (size != place.values.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("it has ", size, " bytes of block ", block.index(),
-                       ", expected ", place.values.size()));
-    }
-    place.is_filled = true;
-    return place.values;
+    ASSIGN_OR_RETURN(DensePlace* const place,
+                     PlaceOf(block.index(), size, places_));
+    place->is_filled = true;
+    return place->values;
   }
 
   absl::Status End(const v1::Block& block) override {
     if (block.index() < places_.size()) {
       places_[block.index()].version = block.version();
+      places_[block.index()].dtype = block.dtype();
     }
     return absl::OkStatus();
   }
@@ -68,10 +65,13 @@ class PlacedBlocks final : public BlockReceiver {
 }  // namespace
 
 struct PsClient::Impl {
-  Impl(const std::shared_ptr<grpc::Channel>& channel, bool fail_fast)
+  Impl(const std::shared_ptr<grpc::Channel>& channel, const std::string& callee,
+       PsClientOptions options)
       : stub(v1::ParameterServerService::NewStub(channel)),
         block_stub(channel),
-        fail_fast(fail_fast) {}
+        fail_fast(options.fail_fast) {
+    if (options.use_shared_memory) attachment.emplace(channel, callee);
+  }
 
   // Starts `method` (a member of the stub's asynchronous interface).
   template <typename Method, typename Request, typename Response>
@@ -93,8 +93,8 @@ struct PsClient::Impl {
 
   // The same for a call whose messages carry blocks.
   struct BlockCall {
-    std::string path;
     const char* name = nullptr;
+    SlotMethod method = SlotMethod::kPull;
     const google::protobuf::MessageLite* request = nullptr;
     int gradients_field = 0;
     absl::Span<const DenseValues> gradients;
@@ -104,14 +104,13 @@ struct PsClient::Impl {
   };
   // A call without gradients.
   template <typename Response>
-  static BlockCall CallOf(const char* name,
+  static BlockCall CallOf(const char* name, SlotMethod method,
                           const google::protobuf::MessageLite& request,
                           Response* response,
                           absl::Span<DensePlace> variables) {
     BlockCall call;
-    call.path = absl::StrCat(
-        "/", v1::ParameterServerService::service_full_name(), "/", name);
     call.name = name;
+    call.method = method;
     call.request = &request;
     call.response = response;
     call.variables_field = Response::kVariablesFieldNumber;
@@ -120,12 +119,56 @@ struct PsClient::Impl {
   }
   void Start(const BlockCall& call, const std::string& callee,
              absl::Duration timeout, CallDone done) {
+    for (DensePlace& place : call.variables) place.is_filled = false;
+    call.response->Clear();
+    if (StartInSlot(call, callee, timeout, done)) return;
+    StartOnChannel(call, callee, timeout, std::move(done));
+  }
+
+  // Bytes that the values of the larger way take in a slot.
+  static size_t ValuesSize(const BlockCall& call) {
+    size_t gradients = 0;
+    for (const DenseValues& block : call.gradients) {
+      gradients = CallSlot::NextBlock(gradients) + block.values.size();
+    }
+    size_t variables = 0;
+    for (const DensePlace& place : call.variables) {
+      variables = CallSlot::NextBlock(variables) + place.values.size();
+    }
+    return std::max(gradients, variables);
+  }
+
+  // Whether the call goes through shared memory; else nothing has happened.
+  bool StartInSlot(const BlockCall& call, const std::string& callee,
+                   absl::Duration timeout, const CallDone& done) {
+    if (!attachment) return false;
+    const std::shared_ptr<SlotCaller> slot = attachment->Get(ValuesSize(call));
+    if (slot == nullptr) return false;
+    SlotCall started;
+    started.method = call.method;
+    started.request = call.request;
+    started.gradients = call.gradients;
+    started.response = call.response;
+    started.variables = call.variables;
+    started.deadline = MonotonicNow() + timeout;
+    started.done = [this, call, &callee, timeout, done,
+                    deadline = started.deadline](const absl::Status& status) {
+      if (absl::IsResourceExhausted(status)) {
+        // The answer does not fit. A repeat of any such call is answered.
+        StartOnChannel(call, callee, deadline - MonotonicNow(), done);
+      } else {
+        done(CallError(status, call.name, callee, timeout));
+      }
+    };
+    return slot->Start(started);
+  }
+
+  void StartOnChannel(const BlockCall& call, const std::string& callee,
+                      absl::Duration timeout, CallDone done) {
     struct Buffers {
       grpc::ByteBuffer request;
       grpc::ByteBuffer response;
     };
-    for (DensePlace& place : call.variables) place.is_filled = false;
-    call.response->Clear();
     auto buffers = std::make_shared<Buffers>();
     buffers->request = WriteBlocks(*call.request, call.gradients_field,
                                    call.gradients, gradients_in_use);
@@ -142,8 +185,12 @@ struct PsClient::Impl {
           closed.reset();
           done(std::move(status));
         };
-    block_stub.UnaryCall(context, call.path, grpc::StubOptions(), &sent.request,
-                         &received.response, std::move(finished));
+    block_stub.UnaryCall(
+        context,
+        absl::StrCat("/", v1::ParameterServerService::service_full_name(), "/",
+                     call.name),
+        grpc::StubOptions(), &sent.request, &received.response,
+        std::move(finished));
   }
 
   static absl::Status Read(const BlockCall& call, const std::string& callee,
@@ -190,6 +237,7 @@ struct PsClient::Impl {
       contexts = open;
     }
     for (const Context& context : contexts) context->TryCancel();
+    if (attachment) attachment->Cancel();
   }
 
   v1::ParameterServerService::StubInterface::async_interface& async() {
@@ -204,6 +252,7 @@ struct PsClient::Impl {
   Mutex mutex;
   std::vector<Context> open ABSL_GUARDED_BY(mutex);
   bool cancelled ABSL_GUARDED_BY(mutex) = false;
+  std::optional<PsAttachment> attachment;
 };
 
 namespace {
@@ -217,9 +266,10 @@ using UnaryMethod = void (Async::*)(grpc::ClientContext*, const Request*,
 }  // namespace
 
 PsClient::PsClient(const std::string& task_name, const std::string& address,
-                   bool fail_fast)
+                   PsClientOptions options)
     : description_(absl::StrCat(task_name, " at ", address)),
-      impl_(std::make_unique<Impl>(CreateChannel(address), fail_fast)) {}
+      impl_(std::make_unique<Impl>(CreateChannel(address), description_,
+                                   options)) {}
 
 PsClient::~PsClient() {
   const std::weak_ptr<const void> in_use = impl_->gradients_in_use;
@@ -230,6 +280,10 @@ PsClient::~PsClient() {
   }
   LOG_IF(ERROR, !in_use.expired())
       << "gRPC still holds gradients for " << description_;
+}
+
+bool PsClient::shares_memory() const {
+  return impl_->attachment && impl_->attachment->is_served();
 }
 
 void PsClient::Cancel() { impl_->Cancel(); }
@@ -254,7 +308,8 @@ void PsClient::Push(const v1::PushRequest& request,
                     v1::PushResponse* response,
                     absl::Span<DensePlace> variables, absl::Duration timeout,
                     CallDone done) {
-  Impl::BlockCall call = Impl::CallOf("Push", request, response, variables);
+  Impl::BlockCall call =
+      Impl::CallOf("Push", SlotMethod::kPush, request, response, variables);
   call.gradients_field = v1::PushRequest::kGradientsFieldNumber;
   call.gradients = gradients;
   impl_->Start(call, description_, timeout, std::move(done));
@@ -264,15 +319,17 @@ void PsClient::Apply(const v1::ApplyRequest& request,
                      v1::ApplyResponse* response,
                      absl::Span<DensePlace> variables, absl::Duration timeout,
                      CallDone done) {
-  impl_->Start(Impl::CallOf("Apply", request, response, variables),
-               description_, timeout, std::move(done));
+  impl_->Start(
+      Impl::CallOf("Apply", SlotMethod::kApply, request, response, variables),
+      description_, timeout, std::move(done));
 }
 
 void PsClient::Pull(const v1::PullRequest& request, v1::PullResponse* response,
                     absl::Span<DensePlace> variables, absl::Duration timeout,
                     CallDone done) {
-  impl_->Start(Impl::CallOf("Pull", request, response, variables), description_,
-               timeout, std::move(done));
+  impl_->Start(
+      Impl::CallOf("Pull", SlotMethod::kPull, request, response, variables),
+      description_, timeout, std::move(done));
 }
 
 }  // namespace paceline

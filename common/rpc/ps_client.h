@@ -13,6 +13,14 @@
 
 namespace paceline {
 
+struct PsClientOptions {
+  // Calls wait, as part of their timeouts, until the address can be reached;
+  // with this they end with Unavailable when an attempt to connect has failed.
+  bool fail_fast = false;
+  // Whether shared memory is tried.
+  bool use_shared_memory = true;
+};
+
 // All calls return at once and report through `done`, also after their
 // deadline; request and response stay valid until then. Errors name the call,
 // the task and its address. Thread-safe.
@@ -21,13 +29,14 @@ namespace paceline {
 // where they are, unchanged, until `done`; those that are received are written
 // to `variables`, by block index. Internal if blocks come that have no place or
 // do not fit it; which came, their places say.
+//
+// Push, Apply and Pull go through shared memory where the server is on the same
+// machine and both sides can share some (ps_attachment.h), else over gRPC.
 class PsClient {
  public:
-  // `task_name` as in "ps-0"; `address` is "host:port". Calls wait, as part of
-  // their timeouts, until the address can be reached, unless `fail_fast`: then
-  // they end with Unavailable when an attempt to connect has failed.
+  // `task_name` as in "ps-0"; `address` is "host:port".
   PsClient(const std::string& task_name, const std::string& address,
-           bool fail_fast = false);
+           PsClientOptions options = {});
   // No call may be open. Waits, some seconds at most, until gRPC has let go of
   // all gradients.
   ~PsClient();
@@ -54,6 +63,9 @@ class PsClient {
   void WriteCheckpoint(const v1::WriteCheckpointRequest& request,
                        v1::WriteCheckpointResponse* response,
                        absl::Duration timeout, CallDone done);
+
+  // Whether calls go through shared memory.
+  bool shares_memory() const;
 
   // Ends open calls, and those that are started later, with Cancelled.
   void Cancel();

@@ -2,8 +2,9 @@
 
     compare_ps.py --tensorflow-python VENV/bin/python [--pairs 5]
 
-Interleaves `ps_benchmark` (a push is applied with SGD) with TensorFlow's runtime
-(a push is added), over loopback, and prints the ratios of bytes/s.
+Interleaves `ps_benchmark` (a push is applied with SGD; through shared memory, and
+over TCP on loopback) with TensorFlow's runtime (a push is added; over loopback),
+and prints the ratios of bytes/s.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import peer_process
 
 SIZES_MIB = ("1", "4", "64")
 CALLS = ("push", "pull")
+WAYS = ("shared", "tcp")
 
 
 def run_ours(benchmark):
@@ -23,8 +25,8 @@ def run_ours(benchmark):
         timeout=peer_process.TIMEOUT_SECONDS, check=True)
     rates = {}
     for result in json.loads(finished.stdout)["benchmarks"]:
-        call, size = result["name"].split("/")[:2]
-        rates[(call.lower(), size.removeprefix("MiB:"))] = result["bytes_per_second"]
+        call, size, way = result["name"].split("/")[:3]
+        rates[(call.lower(), size.removeprefix("MiB:"), way)] = result["bytes_per_second"]
     return rates
 
 
@@ -62,24 +64,25 @@ def main():
 
     pairs = [(run_ours(arguments.benchmark), run_tensorflow(arguments.tensorflow_python))
              for _ in range(arguments.pairs)]
-    rows = {(call, size): [(ours[call, size], theirs[call, size]) for ours, theirs in pairs]
-            for call in CALLS for size in SIZES_MIB}
+    rows = {(call, size, way): [(ours[call, size, way], theirs[call, size])
+                                for ours, theirs in pairs]
+            for way in WAYS for call in CALLS for size in SIZES_MIB}
     if arguments.json:
         print(json.dumps({
-            f"{call}/{size} MiB": {
+            f"{call}/{size} MiB/{way}": {
                 "ours": peer_process.summary([ours for ours, _ in row]),
                 "tensorflow": peer_process.summary([theirs for _, theirs in row]),
                 "ratio": peer_process.summary([ours / theirs for ours, theirs in row]),
-            } for (call, size), row in rows.items()
+            } for (call, size, way), row in rows.items()
         }, indent=2))
         return
     print(f"Median (quartiles) of {arguments.pairs} interleaved pairs, GB/s\n")
     print("| | ours | TensorFlow | ratio |\n|---|---|---|---|")
-    for (call, size), row in rows.items():
+    for (call, size, way), row in rows.items():
         ours = peer_process.describe([rate / 1e9 for rate, _ in row])
         theirs = peer_process.describe([rate / 1e9 for _, rate in row])
         ratio = peer_process.describe([rate / other for rate, other in row])
-        print(f"| {call}, {size} MiB | {ours} | {theirs} | {ratio} |")
+        print(f"| {way}: {call}, {size} MiB | {ours} | {theirs} | {ratio} |")
 
 
 if __name__ == "__main__":

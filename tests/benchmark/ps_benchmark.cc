@@ -1,7 +1,7 @@
 // What a parameter server takes in and gives out: one worker pushes gradients,
-// which are applied with SGD, or pulls variables, over loopback. The server is
-// a process of its own. `bytes_per_second` is the bytes of the variable over
-// the time of one call.
+// which are applied with SGD, or pulls variables, through shared memory or over
+// loopback. The server is a process of its own. `bytes_per_second` is the bytes
+// of the variable over the time of one call.
 #include <benchmark/benchmark.h>
 #include <glog/logging.h>
 #include <sys/prctl.h>
@@ -17,6 +17,7 @@
 #include "common/base/simd.h"
 #include "common/job/job_reader.h"
 #include "common/rpc/call_group.h"
+#include "common/rpc/incarnation.h"
 #include "common/rpc/ps_client.h"
 #include "common/rpc/rpc_server.h"
 #include "ps_server/ps_service.h"
@@ -90,12 +91,14 @@ class ServerProcess {
 // The worker.
 class Client {
  public:
-  Client(const std::string& address, int64_t elements)
-      : client_("ps-0", address),
+  Client(const std::string& address, int64_t elements, bool use_shared_memory)
+      : client_("ps-0", address, OptionsOf(use_shared_memory)),
         gradients_(elements, 1e-3F),
         variables_(elements) {
     push_.set_ps_incarnation(kIncarnation);
-    push_.mutable_worker()->set_incarnation(1);
+    // A worker that the server has not seen, or it would take the first pushes
+    // for repeats.
+    push_.mutable_worker()->set_incarnation(DrawIncarnation());
     pull_.set_ps_incarnation(kIncarnation);
     const size_t size = elements * sizeof(float);
     gradient_blocks_ = {
@@ -106,6 +109,8 @@ class Client {
     variable_blocks_ = {
         {{reinterpret_cast<std::byte*>(variables_.data()), size}}};
   }
+
+  bool shares_memory() const { return client_.shares_memory(); }
 
   void Push() {
     push_.mutable_progress()->set_sequence(++sequence_);
@@ -128,6 +133,12 @@ class Client {
   }
 
  private:
+  static PsClientOptions OptionsOf(bool use_shared_memory) {
+    PsClientOptions options;
+    options.use_shared_memory = use_shared_memory;
+    return options;
+  }
+
   void Wait() {
     calls_.Wait();
     CHECK(calls_.status(0).ok()) << calls_.status(0);
@@ -147,12 +158,18 @@ class Client {
 };
 
 void Register(const std::string& name, const ServerProcess& server,
-              int64_t elements, void (Client::*call)()) {
+              int64_t elements, bool use_shared_memory,
+              void (Client::*call)()) {
   benchmark::RegisterBenchmark(
       name.c_str(),
-      [&server, elements, call](benchmark::State& state) {
-        Client client(server.address(), elements);
-        for (int warm_up = 0; warm_up < 3; ++warm_up) (client.*call)();
+      [&server, elements, use_shared_memory, call](benchmark::State& state) {
+        Client client(server.address(), elements, use_shared_memory);
+        for (int warm_up = 0;
+             warm_up < 3 || client.shares_memory() != use_shared_memory;
+             ++warm_up) {
+          CHECK_LT(warm_up, 10'000) << "no shared memory";
+          (client.*call)();
+        }
         for ([[maybe_unused]] auto _ : state) (client.*call)();
         state.SetBytesProcessed(state.iterations() * elements *
                                 static_cast<int64_t>(sizeof(float)));
@@ -177,13 +194,20 @@ int main(int argc, char** argv) {
     servers.push_back(
         std::make_unique<paceline::ServerProcess>((size << 20) / 4));
   }
+  // With its last channel, gRPC would end its threads, which takes seconds.
+  const paceline::PsClient idle("ps-0", "127.0.0.1:1");
   for (size_t i = 0; i < servers.size(); ++i) {
     const std::string size = absl::StrCat("/MiB:", mebibytes[i]);
     const int64_t elements = (mebibytes[i] << 20) / 4;
-    paceline::Register("Push" + size, *servers[i], elements, &Client::Push);
-    paceline::Register("Pull" + size, *servers[i], elements, &Client::Pull);
-    paceline::Register("PushAndPull" + size, *servers[i], elements,
-                       &Client::PushAndPull);
+    for (const bool shared : {true, false}) {
+      const std::string way = shared ? "/shared" : "/tcp";
+      paceline::Register("Push" + size + way, *servers[i], elements, shared,
+                         &Client::Push);
+      paceline::Register("Pull" + size + way, *servers[i], elements, shared,
+                         &Client::Pull);
+      paceline::Register("PushAndPull" + size + way, *servers[i], elements,
+                         shared, &Client::PushAndPull);
+    }
   }
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

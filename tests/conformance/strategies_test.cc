@@ -53,7 +53,18 @@ Value Yaml(const std::string& text) {
 // The last variables of a job of kSteps steps, as doubles.
 using Variables = std::vector<double>;
 
-enum class StrategyKind { kAllReduce, kCentralStorage, kParameterServer };
+enum class StrategyKind {
+  kAllReduce,
+  kCentralStorage,
+  kParameterServer,
+  // Without shared memory.
+  kRemoteParameterServer
+};
+
+bool IsServed(StrategyKind kind) {
+  return kind == StrategyKind::kParameterServer ||
+         kind == StrategyKind::kRemoteParameterServer;
+}
 
 constexpr int kServers = 2;
 
@@ -185,7 +196,8 @@ class Replica {
             on_waiting, optimizer_->clipping, *transport_, model_.plan(),
             *central.variables_, *state_, *stream_);
         break;
-      case StrategyKind::kParameterServer: {
+      case StrategyKind::kParameterServer:
+      case StrategyKind::kRemoteParameterServer: {
         ParameterServerOptions options;
         options.worker.set_rank(transport_->rank());
         options.worker.set_incarnation(100 + transport_->rank());
@@ -193,6 +205,7 @@ class Replica {
         options.timeout = kTimeout;
         options.consistency = v1::CONSISTENCY_SYNC;
         options.clipping = optimizer_->clipping;
+        options.use_shared_memory = kind == StrategyKind::kParameterServer;
         options.on_waiting = on_waiting;
         strategy_ = std::make_unique<ParameterServerStrategy>(
             std::move(options), model_.plan(), *state_, *stream_);
@@ -313,7 +326,7 @@ std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
                                      int count) {
   MemoryGroup group(count, kTimeout);
   MemoryGroup statistics(count, kTimeout);
-  const bool is_served = kind == StrategyKind::kParameterServer;
+  const bool is_served = IsServed(kind);
   std::optional<Servers> servers;
   if (is_served) servers.emplace(job, count);
   const ModelUnderTest& model =
@@ -510,6 +523,8 @@ std::string NameOf(StrategyKind kind) {
       return "CentralStorage";
     case StrategyKind::kParameterServer:
       return "ParameterServer";
+    case StrategyKind::kRemoteParameterServer:
+      return "RemoteParameterServer";
   }
   return "";
 }
@@ -519,9 +534,9 @@ std::string NameOfReplicas(
   return absl::StrCat(NameOf(std::get<0>(info.param)), std::get<1>(info.param));
 }
 
-constexpr StrategyKind kKinds[] = {StrategyKind::kAllReduce,
-                                   StrategyKind::kCentralStorage,
-                                   StrategyKind::kParameterServer};
+constexpr StrategyKind kKinds[] = {
+    StrategyKind::kAllReduce, StrategyKind::kCentralStorage,
+    StrategyKind::kParameterServer, StrategyKind::kRemoteParameterServer};
 
 INSTANTIATE_TEST_SUITE_P(Replicas, StrategiesTest,
                          ::testing::Combine(::testing::ValuesIn(kKinds),

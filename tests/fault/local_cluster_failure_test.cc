@@ -2,6 +2,9 @@
 // machine.
 #include <signal.h>
 
+#include <fstream>
+#include <string>
+
 #include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -29,11 +32,28 @@ class LocalClusterFailureTest : public testing::Test {
   }
   void RunForever() { RunFor(100000); }
 
+  pid_t PidOf(const std::string& program, int index) {
+    return FindProcess(run_->Session(), program,
+                       "--index=" + std::to_string(index));
+  }
+
   void SignalTask(const std::string& program, int index, int signal) {
-    const pid_t pid = FindProcess(run_->Session(), program,
-                                  "--index=" + std::to_string(index));
+    const pid_t pid = PidOf(program, index);
     ASSERT_GT(pid, 0);
     kill(pid, signal);
+  }
+
+  // Whether the parameter server comes to share memory with so many workers.
+  bool SharesMemoryWith(int workers) {
+    const pid_t pid = PidOf("ps_server", 0);
+    return WaitUntil(kFailureLimit, [pid, workers] {
+      std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+      int regions = 0;
+      for (std::string line; std::getline(maps, line);) {
+        if (absl::StrContains(line, "memfd:paceline")) ++regions;
+      }
+      return regions == workers;
+    });
   }
 
   int ExitCodeOf(const std::string& type, int index) const {
@@ -92,7 +112,9 @@ TEST_F(LocalClusterFailureTest, ParameterServerHangs) {
 
 TEST_F(LocalClusterFailureTest, OneOfTwoWorkersDies) {
   RunFor(kManyEpochs);
+  EXPECT_TRUE(SharesMemoryWith(2));
   SignalTask("worker", 1, SIGKILL);
+  EXPECT_TRUE(SharesMemoryWith(1));
   ExpectSuccessWithEachExampleCountedOnce(kManyEpochs);
   EXPECT_EQ(ExitCodeOf("worker", 1), 128 + SIGKILL);
   EXPECT_EQ(ExitCodeOf("worker", 0), 0);

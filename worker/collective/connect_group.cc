@@ -1,10 +1,7 @@
 #include "worker/collective/connect_group.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,9 +15,9 @@
 #include "common/base/clock.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/status_macros.h"
+#include "common/shared_memory/shared_region.h"
 #include "glog/logging.h"
 #include "worker/collective/shared_memory_transport.h"
-#include "worker/collective/shared_region.h"
 #include "worker/collective/socket_address.h"
 #include "worker/collective/socket_transport.h"
 
@@ -38,12 +35,8 @@ struct Hello {
   uint32_t to = 0;
   uint64_t from_incarnation = 0;
   uint64_t to_incarnation = 0;
-  // The sender's region: a descriptor of a process, and the file it must be.
-  // Process 0: there is none.
-  uint64_t pid = 0;
-  uint64_t fd = 0;
-  uint64_t device = 0;
-  uint64_t inode = 0;
+  // The sender's; process 0: there is none.
+  RegionReference region;
 };
 
 // Sends or receives all of `bytes`; Unavailable if the peer is gone or takes
@@ -144,13 +137,9 @@ class Connector {
     hello.to = static_cast<uint32_t>(rank);
     hello.from_incarnation = peer(options_.rank).incarnation;
     hello.to_incarnation = peer(rank).incarnation;
-    struct stat file {};
-    if (region_ && fstat(region_->fd(), &file) == 0) {
-      hello.pid = static_cast<uint64_t>(getpid());
-      hello.fd = static_cast<uint64_t>(region_->fd());
-      hello.device = file.st_dev;
-      hello.inode = file.st_ino;
-    }
+    if (!region_) return hello;
+    const auto reference = region_->reference();
+    if (reference.ok()) hello.region = *reference;
     return hello;
   }
 
@@ -311,28 +300,12 @@ class Connector {
         regions.push_back(*std::move(region_));
         continue;
       }
-      absl::StatusOr<SharedRegion> region = OpenRegion(hellos_[rank]);
+      absl::StatusOr<SharedRegion> region =
+          SharedRegion::Open(hellos_[rank].region);
       if (!region.ok()) return Annotate(region.status(), peer(rank).name);
       regions.push_back(*std::move(region));
     }
     return regions;
-  }
-
-  static absl::StatusOr<SharedRegion> OpenRegion(const Hello& hello) {
-    const absl::Status elsewhere =
-        absl::UnavailableError("shares no memory with this process");
-    if (hello.pid == 0) return elsewhere;
-    const std::string path =
-        absl::StrCat("/proc/", hello.pid, "/fd/", hello.fd);
-    // To open anything but the region itself might do something.
-    struct stat file {};
-    if (stat(path.c_str(), &file) != 0 || file.st_dev != hello.device ||
-        file.st_ino != hello.inode) {
-      return elsewhere;
-    }
-    FileDescriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
-    if (!fd.is_open()) return elsewhere;
-    return SharedRegion::Open(fd.Release());
   }
 
   const GroupOptions& options_;

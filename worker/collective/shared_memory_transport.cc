@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
-#include "worker/collective/futex.h"
+#include "common/shared_memory/bell.h"
 
 namespace paceline {
 namespace {
@@ -37,9 +37,8 @@ struct SharedMemoryTransport::Header {
   uint64_t magic;
   uint32_t rank;
   uint32_t world_size;
-  // Grows with each event for this rank, who sleeps on it.
-  alignas(64) std::atomic<uint32_t> bell;
-  std::atomic<uint32_t> is_asleep;
+  // Rings with each event for this rank.
+  alignas(64) Bell bell;
   // Whom this rank waits for, plus 1; 0: nobody.
   std::atomic<uint32_t> waits_for;
   // 0: not aborted, 1: `reason` is being written, 2: aborted.
@@ -156,7 +155,7 @@ absl::Status SharedMemoryTransport::Exchange(int to,
   absl::Time deadline = MonotonicNow() + options_.timeout;
   while (true) {
     // Read first, so that no event is missed.
-    const uint32_t bell = header(rank()).bell.load(std::memory_order_acquire);
+    const uint32_t rings = header(rank()).bell.rings();
     RETURN_IF_ERROR(Aborted());
     const bool pushed = Push(outgoing);
     ASSIGN_OR_RETURN(const bool pulled, Pull(incoming, sink));
@@ -171,7 +170,9 @@ absl::Status SharedMemoryTransport::Exchange(int to,
     }
     const int other = is_complete ? to : from;
     header(rank()).waits_for = other + 1;
-    if (!WaitForBell(bell, deadline)) return TimedOut(other);
+    if (!header(rank()).bell.Wait(rings, deadline, options_.spin)) {
+      return TimedOut(other);
+    }
   }
 }
 
@@ -203,7 +204,7 @@ bool SharedMemoryTransport::Push(Outgoing& outgoing) {
   }
   outgoing.done += slot.size;
   box.sent.store(sent + 1, std::memory_order_release);
-  Ring(outgoing.to);
+  header(outgoing.to).bell.Ring();
   return true;
 }
 
@@ -225,35 +226,8 @@ absl::StatusOr<bool> SharedMemoryTransport::Pull(Incoming& incoming,
   sink(incoming.done, memory.subspan(slot.offset, slot.size));
   incoming.done += slot.size;
   box.taken.store(taken + 1, std::memory_order_release);
-  Ring(incoming.from);
+  header(incoming.from).bell.Ring();
   return true;
-}
-
-void SharedMemoryTransport::Ring(int rank) {
-  // Sequentially consistent, as is_asleep: either this one sees that the other
-  // sleeps, or the other sees the new count before it does.
-  Header& other = header(rank);
-  other.bell.fetch_add(1);
-  if (other.is_asleep.load() != 0) FutexWake(other.bell);
-}
-
-bool SharedMemoryTransport::WaitForBell(uint32_t bell, absl::Time deadline) {
-  Header& own = header(rank());
-  const absl::Time sleep_at = MonotonicNow() + options_.spin;
-  do {
-    for (int i = 0; i < 64; ++i) {
-      if (own.bell.load(std::memory_order_acquire) != bell) return true;
-      __builtin_ia32_pause();
-    }
-  } while (MonotonicNow() < sleep_at);
-  own.is_asleep = 1;
-  absl::Duration left = deadline - MonotonicNow();
-  while (own.bell.load() == bell && left > absl::ZeroDuration()) {
-    FutexWait(own.bell, bell, left);
-    left = deadline - MonotonicNow();
-  }
-  own.is_asleep = 0;
-  return own.bell.load() != bell;
 }
 
 void SharedMemoryTransport::Abort(const absl::Status& reason) {
@@ -265,7 +239,7 @@ void SharedMemoryTransport::Abort(const absl::Status& reason) {
   const size_t size = std::min(reason.message().size(), kMaxReasonBytes - 1);
   std::memcpy(own.reason, reason.message().data(), size);
   own.aborted.store(2, std::memory_order_release);
-  for (int peer = 0; peer < world_size(); ++peer) Ring(peer);
+  for (int peer = 0; peer < world_size(); ++peer) header(peer).bell.Ring();
 }
 
 absl::Status SharedMemoryTransport::Aborted() const {

@@ -23,7 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "worker/collective/shared_region.h"
+#include "common/shared_memory/shared_region.h"
 #include "worker/collective/transport.h"
 
 namespace paceline {
@@ -79,9 +79,6 @@ class SharedMemoryTransport : public Transport {
   bool Push(Outgoing& outgoing);
   absl::StatusOr<bool> Pull(Incoming& incoming, Sink sink);
 
-  void Ring(int rank);
-  // Waits until the own bell is no longer `bell`; false at the deadline.
-  bool WaitForBell(uint32_t bell, absl::Time deadline);
   absl::Status Aborted() const;
   absl::Status TimedOut(int other) const;
 

@@ -47,9 +47,11 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
     const v1::Member& server = options_.servers[index];
     Shard& shard = shards_.emplace_back();
     shard.index = index;
-    shard.client =
-        std::make_unique<PsClient>(absl::StrCat("ps-", index), server.address(),
-                                   /*fail_fast=*/waits_for_others());
+    PsClientOptions client;
+    client.fail_fast = waits_for_others();
+    client.use_shared_memory = options_.use_shared_memory;
+    shard.client = std::make_unique<PsClient>(absl::StrCat("ps-", index),
+                                              server.address(), client);
     shard.pull_request.set_ps_incarnation(server.incarnation());
     shard.push_request.set_ps_incarnation(server.incarnation());
     *shard.push_request.mutable_worker() = options_.worker;

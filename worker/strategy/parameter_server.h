@@ -38,6 +38,8 @@ struct ParameterServerOptions {
   // Whether pushes wait for those of other workers.
   v1::Consistency consistency = v1::CONSISTENCY_ASYNC;
   Clipping clipping;
+  // Whether it is tried with servers of the same machine.
+  bool use_shared_memory = true;
   // Told what the strategy waits for, and "" when it no longer does.
   std::function<void(const std::string&)> on_waiting;
 };

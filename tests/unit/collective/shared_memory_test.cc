@@ -1,7 +1,4 @@
-// Shared regions, and a group of real processes.
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
+// A group of real processes.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +16,6 @@
 #include "tests/unit/collective/shared_group.h"
 #include "worker/collective/collectives.h"
 #include "worker/collective/shared_memory_transport.h"
-#include "worker/collective/shared_region.h"
 
 namespace paceline {
 namespace {
@@ -27,52 +23,6 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr size_t kPayloadBytes = 1 << 20;
-
-// A peer could otherwise end this process by SIGBUS.
-TEST(SharedRegionTest, NobodyCanChangeItsSize) {
-  auto region = SharedRegion::Create(10'000);
-  ASSERT_TRUE(region.ok()) << region.status();
-  EXPECT_EQ(region->memory().size(), 10'000u);
-  EXPECT_NE(ftruncate(region->fd(), 1), 0);
-  EXPECT_NE(ftruncate(region->fd(), 100'000), 0);
-  struct stat status {};
-  ASSERT_EQ(fstat(region->fd(), &status), 0);
-  EXPECT_GE(status.st_blocks * 512, 10'000) << "all of it is reserved";
-}
-
-TEST(SharedRegionTest, PeersSeeTheSameMemory) {
-  auto region = SharedRegion::Create(100);
-  ASSERT_TRUE(region.ok());
-  auto peer = SharedRegion::Open(dup(region->fd()));
-  ASSERT_TRUE(peer.ok()) << peer.status();
-  region->memory()[99] = std::byte{7};
-  EXPECT_EQ(peer->memory()[99], std::byte{7});
-  EXPECT_NE(peer->memory().data(), region->memory().data());
-}
-
-TEST(SharedRegionTest, TooLittleMemoryIsAnError) {
-  const auto region = SharedRegion::Create(size_t{1} << 50);
-  EXPECT_EQ(region.status().code(), absl::StatusCode::kResourceExhausted);
-}
-
-TEST(SharedRegionTest, RefusesWhatIsNoRegion) {
-  const int unsealed = memfd_create("unsealed", MFD_CLOEXEC);
-  ASSERT_EQ(ftruncate(unsealed, 4096), 0);
-  EXPECT_EQ(SharedRegion::Open(unsealed).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(SharedRegion::Open(open("/dev/null", O_RDWR)).status().code(),
-            absl::StatusCode::kInvalidArgument);
-}
-
-TEST(SharedRegionTest, RefusesARegionOfAnotherUser) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
-  auto region = SharedRegion::Create(100);
-  ASSERT_TRUE(region.ok());
-  ASSERT_EQ(fchown(region->fd(), 12345, 12345), 0);
-  const auto peer = SharedRegion::Open(dup(region->fd()));
-  EXPECT_EQ(peer.status().code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_THAT(std::string(peer.status().message()), HasSubstr("user 12345"));
-}
 
 // A short message need not be read before the next one, to somebody else, is
 // sent.

@@ -33,11 +33,11 @@ class SynchronousShardTest : public ShardTest {
           PushRequest(shard, sequence, float(1 << rank), 8 + rank);
       requests_[rank].set_pull(true);
       responses_[rank].Clear();
-      shard.Push(requests_[rank], responses_[rank],
-                 [this, rank](const absl::Status& status) {
-                   EXPECT_TRUE(status.ok()) << status;
-                   answered_.push_back(rank);
-                 });
+      Push(shard, requests_[rank], responses_[rank],
+           [this, rank](const absl::Status& status) {
+             EXPECT_TRUE(status.ok()) << status;
+             answered_.push_back(rank);
+           });
     }
   }
 
@@ -99,7 +99,7 @@ TEST_F(SynchronousShardTest, ClipsByNormsWhenTheyAreKnownOfAllShards) {
   v1::ApplyResponse response;
   for (int repeat = 0; repeat < 3; ++repeat) {
     response.Clear();
-    ASSERT_TRUE(shard->Apply(request, response).ok());
+    ASSERT_TRUE(Apply(*shard, request, response).ok());
     EXPECT_EQ(response.step(), 1u);
   }
   const double norm = std::sqrt(4 * 49 * 26);
@@ -114,10 +114,10 @@ TEST_F(SynchronousShardTest, ClipsByNormsWhenTheyAreKnownOfAllShards) {
   EXPECT_EQ(repeated.squared_norms_size(), 4);
   EXPECT_EQ(repeated.variables_size(), 0);
   request.set_step(2);
-  EXPECT_EQ(shard->Apply(request, response).code(),
+  EXPECT_EQ(Apply(*shard, request, response).code(),
             absl::StatusCode::kFailedPrecondition);
   request.mutable_squared_norms()->RemoveLast();
-  EXPECT_THAT(std::string(shard->Apply(request, response).message()),
+  EXPECT_THAT(std::string(Apply(*shard, request, response).message()),
               HasSubstr("squared norms of 3 variables; the model has 4"));
 }
 
@@ -150,15 +150,15 @@ TEST_F(ShardTest, ABoundedWorkerIsAnsweredWithWhatItWaitedFor) {
     pull.set_ps_incarnation(kIncarnation);
     *pull.mutable_joins() = requests[rank].worker();
     v1::PullResponse pulled;
-    ASSERT_TRUE(shard->Pull(pull, pulled).ok());
+    ASSERT_TRUE(Pull(*shard, pull, pulled).ok());
     EXPECT_EQ(pulled.clock(), 0u);
   }
   for (const uint32_t rank : {0u, 1u}) {
-    shard->Push(requests[rank], responses[rank],
-                [&answered, rank](const absl::Status& status) {
-                  EXPECT_TRUE(status.ok()) << status;
-                  answered.push_back(rank);
-                });
+    Push(*shard, requests[rank], responses[rank],
+         [&answered, rank](const absl::Status& status) {
+           EXPECT_TRUE(status.ok()) << status;
+           answered.push_back(rank);
+         });
     EXPECT_EQ(answered.size(), 2 * rank);
   }
   for (const v1::PushResponse& response : responses) {

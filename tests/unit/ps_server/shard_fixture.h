@@ -41,6 +41,33 @@ inline v1::Job SmallJob() {
 
 class ShardTest : public ::testing::Test {
  protected:
+  using Blocks = google::protobuf::RepeatedPtrField<v1::Block>;
+
+  // Places for the variables of a shard.
+  struct Places {
+    explicit Places(const Shard& shard) {
+      for (const size_t size : shard.block_sizes()) {
+        memory.emplace_back(size);
+        places.push_back({absl::MakeSpan(memory.back())});
+      }
+    }
+    void CopyTo(Blocks& blocks) const {
+      for (size_t index = 0; index < places.size(); ++index) {
+        const DensePlace& place = places[index];
+        if (!place.is_filled) continue;
+        v1::Block& block = *blocks.Add();
+        block.set_index(static_cast<uint32_t>(index));
+        block.set_dtype(place.dtype);
+        block.set_version(place.version);
+        block.mutable_dense()->set_values(place.values.data(),
+                                          place.values.size());
+      }
+    }
+
+    std::vector<std::vector<std::byte>> memory;
+    std::vector<DensePlace> places;
+  };
+
   void SetUp() override {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
     directory_ = ::testing::TempDir() + "ps." + info->test_suite_name() + "." +
@@ -89,7 +116,7 @@ class ShardTest : public ::testing::Test {
     v1::PullRequest request;
     request.set_ps_incarnation(kIncarnation);
     v1::PullResponse response;
-    const absl::Status status = shard.Pull(request, response);
+    const absl::Status status = Pull(shard, request, response);
     EXPECT_TRUE(status.ok()) << status;
     return ValuesOf<T>(response.variables());
   }
@@ -113,7 +140,7 @@ class ShardTest : public ::testing::Test {
     v1::PullRequest pull;
     pull.set_ps_incarnation(kIncarnation);
     v1::PullResponse pulled;
-    EXPECT_TRUE(shard.Pull(pull, pulled).ok());
+    EXPECT_TRUE(Pull(shard, pull, pulled).ok());
     v1::PushRequest request;
     request.set_ps_incarnation(kIncarnation);
     request.mutable_worker()->set_rank(static_cast<uint32_t>(worker % 4));
@@ -128,12 +155,55 @@ class ShardTest : public ::testing::Test {
     return request;
   }
 
-  static absl::Status Push(Shard& shard, v1::PushRequest request,
+  static absl::Status Push(Shard& shard, const v1::PushRequest& request,
                            v1::PushResponse& response) {
     absl::Status result = absl::UnknownError("no answer");
-    shard.Push(request, response,
-               [&](const absl::Status& status) { result = status; });
+    Push(shard, request, response,
+         [&](const absl::Status& status) { result = status; });
     return result;
+  }
+
+  // The calls with the blocks as parts of their messages.
+  static void Push(Shard& shard, const v1::PushRequest& request,
+                   v1::PushResponse& response, Shard::Done done) {
+    struct Values {
+      std::vector<DenseValues> gradients;
+      Places places;
+    };
+    auto values = std::make_shared<Values>(Values{{}, Places(shard)});
+    for (const v1::Block& block : request.gradients()) {
+      const std::string& bytes = block.dense().values();
+      values->gradients.push_back(
+          {block.index(),
+           block.dtype(),
+           block.version(),
+           {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()},
+           block.dense().offset()});
+    }
+    Values& kept = *values;
+    shard.Push(request, kept.gradients, response,
+               absl::MakeSpan(kept.places.places),
+               [values = std::move(values), &response,
+                done = std::move(done)](const absl::Status& status) {
+                 values->places.CopyTo(*response.mutable_variables());
+                 done(status);
+               });
+  }
+  static absl::Status Pull(Shard& shard, const v1::PullRequest& request,
+                           v1::PullResponse& response) {
+    Places places(shard);
+    const absl::Status status =
+        shard.Pull(request, response, absl::MakeSpan(places.places));
+    places.CopyTo(*response.mutable_variables());
+    return status;
+  }
+  static absl::Status Apply(Shard& shard, const v1::ApplyRequest& request,
+                            v1::ApplyResponse& response) {
+    Places places(shard);
+    const absl::Status status =
+        shard.Apply(request, response, absl::MakeSpan(places.places));
+    places.CopyTo(*response.mutable_variables());
+    return status;
   }
 
   // A checkpoint of all shards; returns its folder.

@@ -1,6 +1,6 @@
 // Waiting for a word in memory that processes share; see futex(2).
-#ifndef PACELINE_WORKER_COLLECTIVE_FUTEX_H_
-#define PACELINE_WORKER_COLLECTIVE_FUTEX_H_
+#ifndef PACELINE_COMMON_SHARED_MEMORY_FUTEX_H_
+#define PACELINE_COMMON_SHARED_MEMORY_FUTEX_H_
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -30,4 +30,4 @@ inline void FutexWake(std::atomic<uint32_t>& word) {
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_COLLECTIVE_FUTEX_H_
+#endif  // PACELINE_COMMON_SHARED_MEMORY_FUTEX_H_

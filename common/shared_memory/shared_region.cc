@@ -1,4 +1,4 @@
-#include "worker/collective/shared_region.h"
+#include "common/shared_memory/shared_region.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/file_descriptor.h"
 
 namespace paceline {
 namespace {
@@ -81,6 +83,33 @@ absl::StatusOr<SharedRegion> SharedRegion::Open(int fd) {
   if (!memory.ok()) return memory.status();
   region.memory_ = *memory;
   return region;
+}
+
+// The link of /proc can be opened by processes of the same user alone, and
+// leads to the file itself: no socket has to pass the descriptor.
+absl::StatusOr<SharedRegion> SharedRegion::Open(
+    const RegionReference& reference) {
+  const absl::Status elsewhere =
+      absl::UnavailableError("shares no memory with this process");
+  if (reference.process == 0) return elsewhere;
+  const std::string path =
+      absl::StrCat("/proc/", reference.process, "/fd/", reference.fd);
+  // To open anything but the region itself might do something.
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0 || file.st_dev != reference.device ||
+      file.st_ino != reference.inode) {
+    return elsewhere;
+  }
+  FileDescriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd.is_open()) return elsewhere;
+  return Open(fd.Release());
+}
+
+absl::StatusOr<RegionReference> SharedRegion::reference() const {
+  struct stat file {};
+  if (fstat(fd_, &file) != 0) return Errno("fstat");
+  return RegionReference{static_cast<uint64_t>(getpid()),
+                         static_cast<uint64_t>(fd_), file.st_dev, file.st_ino};
 }
 
 SharedRegion::SharedRegion(SharedRegion&& other) noexcept

@@ -1,0 +1,181 @@
+#include "common/rpc/call_slot.h"
+
+#include <atomic>
+#include <cstring>
+#include <new>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+
+namespace paceline {
+namespace {
+
+// "pacecall", and the version of this layout in the last byte.
+constexpr uint64_t kMagic = 0x7061636563616c01;
+constexpr size_t kPageSize = 4096;
+// Of a message without its values: far more than one needs but for that of a
+// model with thousands of variables, whose norms are in it.
+constexpr size_t kMessageBytes = 128 << 10;
+constexpr size_t kValuesOffset = kPageSize + 2 * kMessageBytes;
+// Blocks begin at cache lines.
+constexpr size_t kAlignment = 64;
+
+// A message: this, the content, and the blocks from the next multiple of 8 on.
+struct Frame {
+  uint32_t code;
+  uint32_t content_size;
+  uint64_t block_count;
+};
+struct FrameBlock {
+  uint32_t index;
+  uint32_t dtype;
+  uint64_t version;
+  uint64_t offset;
+  // Where the values lie, from the start of the slot's.
+  uint64_t begin;
+  uint64_t size;
+};
+
+constexpr size_t BlocksOffset(size_t content_size) {
+  return (sizeof(Frame) + content_size + 7) / 8 * 8;
+}
+
+absl::Status Malformed(absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("the call in shared memory cannot be read: ", what));
+}
+
+}  // namespace
+
+// Padded: what different sides write lies in different cache lines.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
+struct CallSlot::Header {
+  struct alignas(64) Posts {
+    std::atomic<uint32_t> last;
+    Bell bell;
+  };
+  uint64_t magic;
+  uint64_t token;
+  std::atomic<uint32_t> is_served;
+  // By Way.
+  Posts posts[2];
+};
+
+absl::StatusOr<CallSlot> CallSlot::Create(size_t values_size, uint64_t token) {
+  ASSIGN_OR_RETURN(SharedRegion region,
+                   SharedRegion::Create(kValuesOffset + values_size));
+  static_assert(sizeof(Header) <= kPageSize);
+  Header* header = new (region.memory().data()) Header();
+  header->magic = kMagic;
+  header->token = token;
+  return CallSlot(std::move(region));
+}
+
+absl::StatusOr<CallSlot> CallSlot::Open(const RegionReference& reference,
+                                        uint64_t token) {
+  ASSIGN_OR_RETURN(SharedRegion region, SharedRegion::Open(reference));
+  CallSlot slot(std::move(region));
+  if (slot.region_.memory().size() < kValuesOffset ||
+      slot.header().magic != kMagic || slot.header().token != token) {
+    return absl::InvalidArgumentError(
+        "the shared memory is not the caller's, or of another version");
+  }
+  return slot;
+}
+
+CallSlot::Header& CallSlot::header() const {
+  return *reinterpret_cast<Header*>(region_.memory().data());
+}
+
+absl::Span<std::byte> CallSlot::message(Way way) const {
+  return region_.memory().subspan(kPageSize + way * kMessageBytes,
+                                  kMessageBytes);
+}
+
+absl::Span<std::byte> CallSlot::values() const {
+  return region_.memory().subspan(kValuesOffset);
+}
+
+size_t CallSlot::NextBlock(size_t end) {
+  return (end + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+bool CallSlot::is_served() const { return header().is_served.load() != 0; }
+
+void CallSlot::BeginToServe() {
+  header().is_served = 1;
+  bell(kAnswer).Ring();
+}
+
+bool CallSlot::Write(Way way, uint32_t code, absl::string_view content,
+                     absl::Span<const DenseValues> blocks) {
+  const absl::Span<std::byte> memory = message(way);
+  if (content.size() > memory.size() ||
+      BlocksOffset(content.size()) + blocks.size() * sizeof(FrameBlock) >
+          memory.size()) {
+    return false;
+  }
+  const Frame frame = {code, static_cast<uint32_t>(content.size()),
+                       blocks.size()};
+  std::memcpy(memory.data(), &frame, sizeof(frame));
+  std::memcpy(memory.data() + sizeof(frame), content.data(), content.size());
+  std::byte* end = memory.data() + BlocksOffset(content.size());
+  for (const DenseValues& block : blocks) {
+    const FrameBlock written = {
+        block.index,
+        static_cast<uint32_t>(block.dtype),
+        block.version,
+        block.offset,
+        static_cast<uint64_t>(block.values.data() - values().data()),
+        block.values.size()};
+    std::memcpy(end, &written, sizeof(written));
+    end += sizeof(written);
+  }
+  return true;
+}
+
+void CallSlot::Post(Way way, uint32_t number) {
+  header().posts[way].last.store(number, std::memory_order_release);
+  bell(way).Ring();
+}
+
+uint32_t CallSlot::posted(Way way) const {
+  return header().posts[way].last.load(std::memory_order_acquire);
+}
+
+absl::Status CallSlot::Read(Way way, SlotMessage& message) const {
+  const absl::Span<const std::byte> memory = this->message(way);
+  Frame frame;
+  std::memcpy(&frame, memory.data(), sizeof(frame));
+  if (frame.content_size > memory.size() ||
+      BlocksOffset(frame.content_size) > memory.size()) {
+    return Malformed("its size");
+  }
+  const std::byte* next = memory.data() + BlocksOffset(frame.content_size);
+  if (frame.block_count >
+      (memory.size() - BlocksOffset(frame.content_size)) / sizeof(FrameBlock)) {
+    return Malformed("its number of blocks");
+  }
+  message.code = frame.code;
+  message.content.assign(
+      reinterpret_cast<const char*>(memory.data()) + sizeof(frame),
+      frame.content_size);
+  message.blocks.clear();
+  for (uint64_t i = 0; i < frame.block_count; ++i, next += sizeof(FrameBlock)) {
+    FrameBlock block;
+    std::memcpy(&block, next, sizeof(block));
+    if (block.begin > values().size() ||
+        block.size > values().size() - block.begin ||
+        block.begin % kAlignment != 0 || !v1::DataType_IsValid(block.dtype)) {
+      return Malformed(absl::StrCat("block ", block.index));
+    }
+    message.blocks.push_back(
+        {block.index, static_cast<v1::DataType>(block.dtype), block.version,
+         values().subspan(block.begin, block.size), block.offset});
+  }
+  return absl::OkStatus();
+}
+
+Bell& CallSlot::bell(Way way) const { return header().posts[way].bell; }
+
+}  // namespace paceline

@@ -1,0 +1,114 @@
+// The side that calls through memory shared with another process.
+#ifndef PACELINE_COMMON_RPC_SLOT_CALLER_H_
+#define PACELINE_COMMON_RPC_SLOT_CALLER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "common/base/mutex.h"
+#include "common/rpc/call_group.h"
+#include "common/rpc/call_slot.h"
+#include "common/rpc/dense_values.h"
+#include "google/protobuf/message_lite.h"
+
+namespace paceline {
+
+// A call as PsClient has it: all but `done` stays valid until it ends.
+struct SlotCall {
+  SlotMethod method = SlotMethod::kPull;
+  const google::protobuf::MessageLite* request = nullptr;
+  absl::Span<const DenseValues> gradients;
+  google::protobuf::MessageLite* response = nullptr;
+  absl::Span<DensePlace> variables;
+  // On the monotonic clock.
+  absl::Time deadline;
+  // Called from the caller's thread; must not block.
+  CallDone done;
+};
+
+// Has a thread of its own, which waits for answers. Thread-safe.
+//
+//   new ── the callee serves ──> served ── End ──> ended
+//    └────────────────── End ───────────────────────^
+class SlotCaller : public std::enable_shared_from_this<SlotCaller> {
+ public:
+  // With room for `values_size` bytes of values in a call. Errors as of
+  // CallSlot::Create.
+  static absl::StatusOr<std::shared_ptr<SlotCaller>> Create(size_t values_size);
+
+  // Where the callee finds the slot.
+  const RegionReference& reference() const { return reference_; }
+  uint64_t token() const { return token_; }
+  size_t values_size() const { return slot_.values().size(); }
+  bool is_served() const { return slot_.is_served(); }
+
+  // Starts the call, unless the slot is not served, has a call whose answer has
+  // not come, also after its deadline, or is too small: then the call is as it
+  // was, and to be made in another way. Copies the gradients.
+  //
+  // The call ends with the callee's answer, which is ResourceExhausted if that
+  // does not fit; with DeadlineExceeded; or with the reason of End.
+  bool Start(SlotCall& call);
+
+  // Starts no more calls; false if it still has one.
+  bool Retire();
+
+  // The callee is gone, or no longer wanted: ends the open call, and the
+  // thread. Later calls do not start. To be called before the caller is let go;
+  // the first reason counts.
+  void End(const absl::Status& reason);
+
+ private:
+  SlotCaller(CallSlot slot, const RegionReference& reference, uint64_t token)
+      : slot_(std::move(slot)), reference_(reference), token_(token) {}
+
+  // Whether a call can be written; then others cannot until it is posted.
+  bool Reserve();
+  // False if there is no room for the call, or nobody who would answer it.
+  bool Write(const SlotCall& call);
+  bool Post(SlotCall& call);
+  void Run();
+  // A call that is over, and how.
+  struct Ended {
+    SlotCall call;
+    absl::Status status;
+    bool is_answered = false;
+  };
+  // The open call, if it is over.
+  std::optional<Ended> NextEnded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Reads the answer to `call`.
+  absl::Status ReadAnswer(const SlotCall& call);
+
+  CallSlot slot_;
+  const RegionReference reference_;
+  const uint64_t token_;
+  // Of whoever writes.
+  std::string content_;
+  std::vector<DenseValues> blocks_;
+  // Of the thread.
+  SlotMessage answer_;
+
+  Mutex mutex_;
+  // Of the slot. A call that was posted keeps it until the answer, which may
+  // come after the call has ended.
+  enum class State { kFree, kWriting, kPosted };
+  State state_ ABSL_GUARDED_BY(mutex_) = State::kFree;
+  // Of the last call that was posted.
+  uint32_t number_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<SlotCall> open_ ABSL_GUARDED_BY(mutex_);
+  std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
+  // When the thread looks for deadlines again.
+  absl::Time looks_at_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_RPC_SLOT_CALLER_H_

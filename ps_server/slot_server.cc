@@ -1,0 +1,130 @@
+#include "ps_server/slot_server.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
+#include "common/base/simd.h"
+#include "common/base/status_macros.h"
+
+namespace paceline {
+namespace {
+
+// The longest sleep: a worker that spoils its bell must not keep this thread.
+constexpr absl::Duration kLongestSleep = absl::Seconds(1);
+
+}  // namespace
+
+void SlotServer::Run() {
+  FlushDenormals();
+  slot_.BeginToServe();
+  Bell& bell = slot_.bell(CallSlot::kRequest);
+  while (!is_closed_) {
+    const uint32_t rings = bell.rings();
+    const uint32_t posted = slot_.posted(CallSlot::kRequest);
+    if (!is_open_ && posted != number_) {
+      number_ = posted;
+      is_open_ = true;
+      Handle();
+    } else {
+      bell.Wait(rings, MonotonicNow() + kLongestSleep, absl::ZeroDuration());
+    }
+  }
+}
+
+void SlotServer::Close() {
+  is_closed_ = true;
+  slot_.bell(CallSlot::kRequest).Ring();
+}
+
+void SlotServer::Handle() {
+  places_.clear();
+  const absl::Status read = slot_.Read(CallSlot::kRequest, call_);
+  if (!read.ok()) return Answer(read, push_response_);
+  switch (static_cast<SlotMethod>(call_.code)) {
+    case SlotMethod::kPush:
+      return Push();
+    case SlotMethod::kApply:
+      return AnswerWithVariables(apply_request_, apply_response_,
+                                 &Shard::Apply);
+    case SlotMethod::kPull:
+      return AnswerWithVariables(pull_request_, pull_response_, &Shard::Pull);
+  }
+  Answer(absl::UnimplementedError(absl::StrCat("there is no call ", call_.code,
+                                               " through shared memory")),
+         push_response_);
+}
+
+void SlotServer::Push() {
+  push_response_.Clear();
+  absl::Status status;
+  if (!push_request_.ParseFromString(call_.content)) {
+    status = absl::InvalidArgumentError("the push cannot be read");
+  } else if (push_request_.pull()) {
+    status = MakePlaces();
+  }
+  if (!status.ok()) return Answer(status, push_response_);
+  shard_.Push(push_request_, call_.blocks, push_response_,
+              absl::MakeSpan(places_),
+              [self = shared_from_this()](const absl::Status& pushed) {
+                self->Answer(pushed, self->push_response_);
+              });
+}
+
+template <typename Request, typename Response>
+void SlotServer::AnswerWithVariables(
+    Request& request, Response& response,
+    absl::Status (Shard::*method)(const Request&, Response&,
+                                  absl::Span<DensePlace>)) {
+  response.Clear();
+  absl::Status status = absl::InvalidArgumentError("the call cannot be read");
+  if (request.ParseFromString(call_.content)) status = MakePlaces();
+  if (status.ok()) {
+    status = (shard_.*method)(request, response, absl::MakeSpan(places_));
+  }
+  Answer(status, response);
+}
+
+absl::Status SlotServer::MakePlaces() {
+  const absl::Span<std::byte> values = slot_.values();
+  size_t end = 0;
+  for (const size_t size : shard_.block_sizes()) {
+    const size_t begin = CallSlot::NextBlock(end);
+    end = begin + size;
+    if (end > values.size()) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("no room for the variables in ", values.size(),
+                       " bytes of shared memory"));
+    }
+    places_.push_back({values.subspan(begin, size)});
+  }
+  return absl::OkStatus();
+}
+
+void SlotServer::Answer(const absl::Status& status,
+                        const google::protobuf::MessageLite& response) {
+  blocks_.clear();
+  content_.clear();
+  auto code = static_cast<uint32_t>(status.code());
+  if (status.ok()) {
+    response.SerializeToString(&content_);
+    for (size_t block = 0; block < places_.size(); ++block) {
+      const DensePlace& place = places_[block];
+      if (!place.is_filled) continue;
+      blocks_.push_back({static_cast<uint32_t>(block), place.dtype,
+                         place.version, place.values});
+    }
+  } else {
+    content_ = std::string(status.message());
+  }
+  if (!slot_.Write(CallSlot::kAnswer, code, content_, blocks_)) {
+    code = static_cast<uint32_t>(absl::StatusCode::kResourceExhausted);
+    slot_.Write(CallSlot::kAnswer, code, "no room for the answer", {});
+  }
+  // The next call comes after the answer.
+  const uint32_t number = number_;
+  is_open_ = false;
+  slot_.Post(CallSlot::kAnswer, number);
+}
+
+}  // namespace paceline

@@ -1,0 +1,68 @@
+// The side that is called through memory of a worker on the same machine.
+#ifndef PACELINE_PS_SERVER_SLOT_SERVER_H_
+#define PACELINE_PS_SERVER_SLOT_SERVER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/rpc/call_slot.h"
+#include "common/rpc/dense_values.h"
+#include "paceline/v1/ps.pb.h"
+#include "ps_server/shard.h"
+
+namespace paceline {
+
+// Serves one slot: an adapter over the shard, as PsService is. Gradients are
+// applied where they lie, and variables copied there. Nothing of the shard is
+// locked while it waits for the worker.
+class SlotServer : public std::enable_shared_from_this<SlotServer> {
+ public:
+  // `shard` outlives the server.
+  SlotServer(CallSlot slot, Shard& shard)
+      : slot_(std::move(slot)), shard_(shard) {}
+
+  // Serves until Close, on the calling thread. A push that is held then keeps
+  // the server, and so the memory, until it has its answer, which nobody reads.
+  void Run();
+  // Thread-safe.
+  void Close();
+
+ private:
+  void Handle();
+  void Push();
+  template <typename Request, typename Response>
+  void AnswerWithVariables(
+      Request& request, Response& response,
+      absl::Status (Shard::*method)(const Request&, Response&,
+                                    absl::Span<DensePlace>));
+  // Places for the variables, one after the other; ResourceExhausted if there
+  // is no room.
+  absl::Status MakePlaces();
+  void Answer(const absl::Status& status,
+              const google::protobuf::MessageLite& response);
+
+  CallSlot slot_;
+  Shard& shard_;
+  std::atomic<bool> is_closed_ = false;
+  // Whether a call has no answer yet; then all below is that call's.
+  std::atomic<bool> is_open_ = false;
+  uint32_t number_ = 0;
+  SlotMessage call_;
+  std::vector<DensePlace> places_;
+  std::string content_;
+  std::vector<DenseValues> blocks_;
+  v1::PushRequest push_request_;
+  v1::PushResponse push_response_;
+  v1::ApplyRequest apply_request_;
+  v1::ApplyResponse apply_response_;
+  v1::PullRequest pull_request_;
+  v1::PullResponse pull_response_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_PS_SERVER_SLOT_SERVER_H_

@@ -1,0 +1,478 @@
+// Calls through shared memory, between threads and between processes.
+#include "ps_server/slot_server.h"
+
+#include <glog/logging.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
+#include "common/base/file_descriptor.h"
+#include "common/rpc/slot_caller.h"
+#include "gmock/gmock.h"
+#include "tests/unit/ps_server/shard_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+constexpr uint64_t kToken = 77;
+constexpr size_t kElements = 26;
+constexpr size_t kSize = kElements * sizeof(float);
+
+// Mappings of shared memory in this process.
+int MappingCount() {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("memfd:paceline") != std::string::npos) ++count;
+  }
+  return count;
+}
+
+// Those of threads that are about to end go soon.
+void AwaitMappings(int count) {
+  const absl::Time deadline = MonotonicNow() + absl::Seconds(30);
+  while (MappingCount() > count && MonotonicNow() < deadline) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  EXPECT_EQ(MappingCount(), count);
+}
+
+// A worker: what it calls with, and its gradients, all 1, and variables.
+class Worker {
+ public:
+  explicit Worker(uint32_t rank = 0, size_t values_size = kSize)
+      : gradients_(kElements, 1.0f), variables_(kElements) {
+    auto caller = SlotCaller::Create(values_size);
+    CHECK(caller.ok()) << caller.status();
+    caller_ = *std::move(caller);
+    push_.set_ps_incarnation(kIncarnation);
+    push_.set_pull(true);
+    push_.mutable_worker()->set_rank(rank);
+    push_.mutable_worker()->set_incarnation(8 + rank);
+    pull_.set_ps_incarnation(kIncarnation);
+    gradient_blocks_ = {
+        {0,
+         v1::DATA_TYPE_FLOAT32,
+         0,
+         {reinterpret_cast<const std::byte*>(gradients_.data()), kSize}}};
+    variable_blocks_ = {
+        {{reinterpret_cast<std::byte*>(variables_.data()), kSize}}};
+  }
+  ~Worker() { caller_->End(absl::CancelledError("the worker goes")); }
+
+  SlotCaller& caller() { return *caller_; }
+  const std::vector<float>& variables() const { return variables_; }
+  const v1::PushResponse& pushed() const { return pushed_; }
+  const v1::WorkerId& id() const { return push_.worker(); }
+
+  bool StartPush(absl::Duration timeout = absl::Seconds(60)) {
+    push_.mutable_progress()->set_sequence(push_.progress().sequence() + 1);
+    return Start(SlotMethod::kPush, push_, gradient_blocks_, &pushed_, timeout);
+  }
+  bool StartPull(absl::Duration timeout = absl::Seconds(60)) {
+    return Start(SlotMethod::kPull, pull_, {}, &pulled_, timeout);
+  }
+  absl::Status Wait() {
+    calls_.Wait();
+    return calls_.status(0);
+  }
+  absl::Status Push(absl::Duration timeout = absl::Seconds(60)) {
+    if (!StartPush(timeout)) return absl::UnknownError("not started");
+    return Wait();
+  }
+  absl::Status Pull(absl::Duration timeout = absl::Seconds(60)) {
+    if (!StartPull(timeout)) return absl::UnknownError("not started");
+    return Wait();
+  }
+  void AwaitServer() {
+    while (!caller_->is_served()) absl::SleepFor(absl::Milliseconds(1));
+  }
+
+ private:
+  bool Start(SlotMethod method, const google::protobuf::MessageLite& request,
+             absl::Span<const DenseValues> gradients,
+             google::protobuf::MessageLite* response, absl::Duration timeout) {
+    SlotCall call;
+    call.method = method;
+    call.request = &request;
+    call.gradients = gradients;
+    call.response = response;
+    call.variables = absl::MakeSpan(variable_blocks_);
+    call.deadline = MonotonicNow() + timeout;
+    call.done = calls_.Open(0);
+    if (caller_->Start(call)) return true;
+    call.done(absl::UnknownError("not started"));
+    return false;
+  }
+
+  std::shared_ptr<SlotCaller> caller_;
+  CallGroup calls_{1};
+  std::vector<float> gradients_;
+  std::vector<float> variables_;
+  std::vector<DenseValues> gradient_blocks_;
+  std::vector<DensePlace> variable_blocks_;
+  v1::PushRequest push_;
+  v1::PushResponse pushed_;
+  v1::PullRequest pull_;
+  v1::PullResponse pulled_;
+};
+
+// A thread that serves a worker.
+class ServingThread {
+ public:
+  ServingThread(CallSlot slot, Shard& shard)
+      : server_(std::make_shared<SlotServer>(std::move(slot), shard)),
+        thread_([server = server_] { server->Run(); }) {}
+  ServingThread(Worker& worker, Shard& shard)
+      : ServingThread(SlotOf(worker.caller()), shard) {
+    worker.AwaitServer();
+  }
+  ~ServingThread() {
+    server_->Close();
+    thread_.join();
+  }
+
+ private:
+  static CallSlot SlotOf(const SlotCaller& caller) {
+    auto slot = CallSlot::Open(caller.reference(), caller.token());
+    CHECK(slot.ok()) << slot.status();
+    return *std::move(slot);
+  }
+
+  const std::shared_ptr<SlotServer> server_;
+  std::thread thread_;
+};
+
+// SGD without momentum, rate 0.5.
+v1::Job PlainJob(v1::Consistency consistency = v1::CONSISTENCY_ASYNC) {
+  v1::Job job = SmallJob();
+  job.set_consistency(consistency);
+  job.mutable_optimizer()->mutable_config()->mutable_fields()->erase(
+      "momentum");
+  return job;
+}
+
+using SlotServerTest = ShardTest;
+
+TEST_F(SlotServerTest, PushesAreAppliedAndVariablesComeBack) {
+  const auto shard = MakeShardOf(PlainJob(), 1);
+  const std::vector<float> before = Values(*shard);
+  {
+    Worker worker;
+    EXPECT_FALSE(worker.StartPull()) << "nobody serves it";
+    const ServingThread serving(worker, *shard);
+    ASSERT_TRUE(worker.Pull().ok());
+    EXPECT_EQ(worker.variables(), before);
+    for (uint64_t step = 1; step <= 100; ++step) {
+      const absl::Status status = worker.Push();
+      ASSERT_TRUE(status.ok()) << status;
+      EXPECT_TRUE(worker.pushed().applied());
+      EXPECT_EQ(worker.pushed().step(), step);
+      EXPECT_EQ(worker.variables(), Values(*shard));
+    }
+    EXPECT_FLOAT_EQ(worker.variables()[0], before[0] - 50.0f);
+  }
+  AwaitMappings(0);
+}
+
+TEST_F(SlotServerTest, ErrorsOfTheShardComeBack) {
+  const auto shard = MakeShardOf(PlainJob(), 1);
+  Worker worker;
+  const ServingThread serving(worker, *shard);
+  v1::FenceRequest fence;
+  *fence.mutable_worker() = worker.id();
+  v1::FenceResponse fenced;
+  ASSERT_TRUE(shard->Fence(fence, fenced).ok());
+  const absl::Status status = worker.Push();
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("worker-0"));
+  EXPECT_TRUE(worker.Pull().ok());
+}
+
+TEST_F(SlotServerTest, AnAnswerMayComeLaterAndFromAnotherThread) {
+  const auto shard = MakeShardOf(PlainJob(v1::CONSISTENCY_SYNC), 2);
+  const std::vector<float> before = Values(*shard);
+  Worker first(0);
+  Worker second(1);
+  const ServingThread serving_first(first, *shard);
+  const ServingThread serving_second(second, *shard);
+  for (int step = 1; step <= 50; ++step) {
+    ASSERT_TRUE(first.StartPush());
+    EXPECT_FALSE(first.StartPull()) << "one call at a time";
+    ASSERT_TRUE(second.StartPush());
+    ASSERT_TRUE(first.Wait().ok());
+    ASSERT_TRUE(second.Wait().ok());
+    EXPECT_EQ(first.variables(), second.variables());
+    EXPECT_NEAR(first.variables()[0],
+                before[0] - 0.5f * 2 * static_cast<float>(step), 1e-4);
+  }
+}
+
+TEST_F(SlotServerTest, AHeldPushKeepsTheMemoryUntilTheWorkerIsFenced) {
+  const auto shard = MakeShardOf(PlainJob(v1::CONSISTENCY_SYNC), 2);
+  v1::FenceRequest fence;
+  {
+    Worker worker;
+    *fence.mutable_worker() = worker.id();
+    {
+      const ServingThread serving(worker, *shard);
+      ASSERT_TRUE(worker.StartPush());
+      absl::SleepFor(absl::Milliseconds(300));
+    }
+    worker.caller().End(absl::UnavailableError("gone"));
+    EXPECT_EQ(worker.Wait(), absl::UnavailableError("gone"));
+    EXPECT_FALSE(worker.StartPull());
+  }
+  AwaitMappings(1);
+  v1::FenceResponse fenced;
+  ASSERT_TRUE(shard->Fence(fence, fenced).ok());
+  AwaitMappings(0);
+}
+
+TEST_F(SlotServerTest, WhatDoesNotFitIsSaid) {
+  const auto shard = MakeShardOf(PlainJob(), 1);
+  Worker worker(0, kSize - 1);
+  const ServingThread serving(worker, *shard);
+  EXPECT_FALSE(worker.StartPush()) << "no room for the gradients";
+  EXPECT_EQ(worker.Pull().code(), absl::StatusCode::kResourceExhausted);
+}
+
+// --- One side alone ----------------------------------------------------------
+
+// Takes calls, and answers as it is told.
+class Callee {
+ public:
+  explicit Callee(Worker& worker)
+      : slot_(*CallSlot::Open(worker.caller().reference(),
+                              worker.caller().token())) {
+    slot_.BeginToServe();
+  }
+  CallSlot& slot() { return slot_; }
+  void Answer(uint32_t code, const std::string& content,
+              absl::Span<const DenseValues> blocks) {
+    CHECK(slot_.Write(CallSlot::kAnswer, code, content, blocks));
+    slot_.Post(CallSlot::kAnswer, slot_.posted(CallSlot::kRequest));
+  }
+
+ private:
+  CallSlot slot_;
+};
+
+TEST(SlotCallerTest, ACallEndsAtItsDeadlineAndTheNextWaitsForItsAnswer) {
+  Worker worker;
+  Callee callee(worker);
+  const absl::Time begin = MonotonicNow();
+  EXPECT_EQ(worker.Pull(absl::Milliseconds(50)).code(),
+            absl::StatusCode::kDeadlineExceeded);
+  EXPECT_GE(MonotonicNow() - begin, absl::Milliseconds(50));
+  EXPECT_LT(MonotonicNow() - begin, absl::Milliseconds(900));
+  EXPECT_FALSE(worker.StartPull()) << "the callee may still use the slot";
+  callee.Answer(0, "", {});
+  while (!worker.StartPull()) absl::SleepFor(absl::Milliseconds(1));
+  callee.Answer(0, "", {});
+  EXPECT_TRUE(worker.Wait().ok());
+}
+
+TEST(SlotCallerTest, RefusesAnswersThatDoNotFit) {
+  Worker worker;
+  Callee callee(worker);
+  const auto answer = [&](const std::string& content, uint32_t index,
+                          size_t size) {
+    CHECK(worker.StartPull());
+    const DenseValues block = {index, v1::DATA_TYPE_FLOAT32, 1,
+                               callee.slot().values().subspan(0, size)};
+    callee.Answer(0, content, {&block, 1});
+    return worker.Wait();
+  };
+  EXPECT_TRUE(answer("", 0, kSize).ok());
+  for (const absl::Status& status :
+       {answer("", 1, kSize), answer("", 0, kSize - 4),
+        answer("\xff\xff", 0, kSize)}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInternal) << status;
+  }
+  // The message was checked, the blocks are the callee's to spoil.
+  ASSERT_TRUE(worker.StartPull());
+  const DenseValues outside = {0,
+                               v1::DATA_TYPE_FLOAT32,
+                               1,
+                               {callee.slot().values().data() + 4096, kSize}};
+  callee.Answer(0, "", {&outside, 1});
+  EXPECT_EQ(worker.Wait().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(SlotServerTest, AnswersRequestsThatMakeNoSenseWithErrors) {
+  const auto shard = MakeShardOf(PlainJob(), 1);
+  auto made = CallSlot::Create(4096, 1);
+  ASSERT_TRUE(made.ok());
+  CallSlot slot = *std::move(made);
+  const ServingThread serving(*CallSlot::Open(*slot.reference(), 1), *shard);
+  uint32_t number = 0;
+  const auto call = [&](uint32_t code, const std::string& content,
+                        absl::Span<const DenseValues> blocks) {
+    EXPECT_TRUE(slot.Write(CallSlot::kRequest, code, content, blocks));
+    slot.Post(CallSlot::kRequest, ++number);
+    while (slot.posted(CallSlot::kAnswer) != number) {
+      absl::SleepFor(absl::Milliseconds(1));
+    }
+    SlotMessage answer;
+    EXPECT_TRUE(slot.Read(CallSlot::kAnswer, answer).ok());
+    return static_cast<absl::StatusCode>(answer.code);
+  };
+  using Code = absl::StatusCode;
+  EXPECT_EQ(call(17, "", {}), Code::kUnimplemented);
+  const uint32_t push = static_cast<uint32_t>(SlotMethod::kPush);
+  EXPECT_EQ(call(push, "\xff\xff", {}), Code::kInvalidArgument);
+  EXPECT_EQ(call(push, "", {}), Code::kFailedPrecondition);
+  v1::PushRequest request = PushRequest(*shard, 1, 1.0f);
+  request.clear_gradients();
+  const std::string content = request.SerializeAsString();
+  const DenseValues outside = {
+      0, v1::DATA_TYPE_FLOAT32, 0, {slot.values().data() + 4096, kSize}};
+  EXPECT_EQ(call(push, content, {&outside, 1}), Code::kInvalidArgument);
+  const DenseValues too_long = {0, v1::DATA_TYPE_FLOAT32, 0,
+                                slot.values().subspan(0, kSize + 4)};
+  EXPECT_EQ(call(push, content, {&too_long, 1}), Code::kInvalidArgument);
+  const DenseValues right = {0, v1::DATA_TYPE_FLOAT32, 0,
+                             slot.values().subspan(0, kSize)};
+  EXPECT_EQ(call(push, content, {&right, 1}), Code::kOk);
+}
+
+// --- Processes ---------------------------------------------------------------
+
+class SlotProcessesTest : public ShardTest {
+ protected:
+  ~SlotProcessesTest() override { Kill(); }
+
+  // Runs `work(from_parent, to_parent)`, with ends of pipes, in a process of
+  // its own.
+  template <typename Work>
+  void Fork(Work work) {
+    int to_child[2];
+    int to_parent[2];
+    PCHECK(pipe(to_child) == 0 && pipe(to_parent) == 0);
+    child_ = fork();
+    if (child_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      work(to_child[0], to_parent[1]);
+      _exit(0);
+    }
+    close(to_child[0]);
+    close(to_parent[1]);
+    out_ = FileDescriptor(to_child[1]);
+    in_ = FileDescriptor(to_parent[0]);
+  }
+  void Kill() {
+    if (child_ <= 0) return;
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    child_ = -1;
+  }
+
+  struct Invitation {
+    RegionReference reference;
+    uint64_t token = 0;
+  };
+
+  pid_t child_ = -1;
+  FileDescriptor out_;
+  FileDescriptor in_;
+};
+
+// Wherever it is in its work; mostly it copies.
+TEST_F(SlotProcessesTest, AKilledWorkerLeavesNothingAndDisturbsNobody) {
+  const auto shard = MakeShardOf(PlainJob(), 1);
+  for (int i = 0; i < 8; ++i) {
+    Fork([i](int, int to_parent) {
+      // By hand: threads must not be started after a fork.
+      auto slot = CallSlot::Create(kSize, kToken);
+      const RegionReference reference = *slot->reference();
+      PCHECK(write(to_parent, &reference, sizeof(reference)) ==
+             sizeof(reference));
+      const DenseValues gradients = {0, v1::DATA_TYPE_FLOAT32, 0,
+                                     slot->values().subspan(0, kSize)};
+      for (uint32_t number = 1;; ++number) {
+        v1::PushRequest push;
+        push.set_ps_incarnation(kIncarnation);
+        push.set_pull(true);
+        push.mutable_worker()->set_incarnation(100 + i);
+        push.mutable_progress()->set_sequence(number);
+        std::memset(slot->values().data(), 0, kSize);
+        slot->Write(CallSlot::kRequest,
+                    static_cast<uint32_t>(SlotMethod::kPush),
+                    push.SerializeAsString(), {&gradients, 1});
+        slot->Post(CallSlot::kRequest, number);
+        while (slot->posted(CallSlot::kAnswer) != number) {
+          Bell& bell = slot->bell(CallSlot::kAnswer);
+          const uint32_t rings = bell.rings();
+          if (slot->posted(CallSlot::kAnswer) == number) break;
+          bell.Wait(rings, MonotonicNow() + absl::Seconds(1),
+                    absl::ZeroDuration());
+        }
+      }
+    });
+    RegionReference reference;
+    PCHECK(read(in_.get(), &reference, sizeof(reference)) == sizeof(reference));
+    auto slot = CallSlot::Open(reference, kToken);
+    ASSERT_TRUE(slot.ok()) << slot.status();
+    {
+      const ServingThread serving(*std::move(slot), *shard);
+      absl::SleepFor(absl::Milliseconds(10 + 7 * i));
+      Kill();
+      v1::PushResponse response;
+      const auto sequence = static_cast<uint64_t>(i) + 1;
+      EXPECT_TRUE(
+          Push(*shard, PushRequest(*shard, sequence, 0.0f, 3), response).ok());
+      EXPECT_GT(response.step(), sequence);
+    }
+    AwaitMappings(0);
+  }
+}
+
+TEST_F(SlotProcessesTest, AKilledServerEndsCallsAtTheirDeadline) {
+  for (int i = 0; i < 5; ++i) {
+    Fork([](int from_parent, int) {
+      Invitation invitation;
+      PCHECK(read(from_parent, &invitation, sizeof(invitation)) ==
+             sizeof(invitation));
+      const auto shard = MakeShardOf(PlainJob(), 1);
+      auto slot = CallSlot::Open(invitation.reference, invitation.token);
+      CHECK(slot.ok()) << slot.status();
+      std::make_shared<SlotServer>(*std::move(slot), *shard)->Run();
+    });
+    {
+      Worker worker;
+      const Invitation invitation = {worker.caller().reference(),
+                                     worker.caller().token()};
+      PCHECK(write(out_.get(), &invitation, sizeof(invitation)) ==
+             sizeof(invitation));
+      worker.AwaitServer();
+      const absl::Time kill_at =
+          MonotonicNow() + absl::Milliseconds(10 + 7 * i);
+      absl::Status status;
+      while (status.ok()) {
+        if (MonotonicNow() > kill_at) Kill();
+        status = worker.Push(absl::Milliseconds(200));
+      }
+      EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+      Kill();
+    }
+    AwaitMappings(0);
+  }
+}
+
+}  // namespace
+}  // namespace paceline
