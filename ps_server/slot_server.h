@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "common/rpc/call_slot.h"
 #include "common/rpc/dense_values.h"
+#include "google/protobuf/message_lite.h"
 #include "paceline/v1/ps.pb.h"
 #include "ps_server/shard.h"
 

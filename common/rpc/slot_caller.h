@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -38,7 +39,7 @@ struct SlotCall {
 //
 //   new ── the callee serves ──> served ── End ──> ended
 //    └────────────────── End ───────────────────────^
-class SlotCaller : public std::enable_shared_from_this<SlotCaller> {
+class SlotCaller {
  public:
   // With room for `values_size` bytes of values in a call. Errors as of
   // CallSlot::Create.
