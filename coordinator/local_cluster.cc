@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
@@ -58,6 +59,12 @@ ChildOptions TaskProcess(const LocalClusterOptions& options, TaskId task,
   return child;
 }
 
+// Waits until `goes_on` is false, or `timeout` has passed.
+void AwaitEnd(absl::Duration timeout, absl::FunctionRef<bool()> goes_on) {
+  const absl::Time deadline = MonotonicNow() + timeout;
+  while (goes_on() && MonotonicNow() < deadline) absl::SleepFor(kPollInterval);
+}
+
 }  // namespace
 
 absl::StatusOr<LocalCluster> LocalCluster::Start(
@@ -71,8 +78,8 @@ absl::StatusOr<LocalCluster> LocalCluster::Start(
       std::max(1, cores / std::max(1, static_cast<int>(workers)));
   LocalCluster cluster;
   for (const TaskId task : options.tasks) {
-    absl::StatusOr<Child> child =
-        Child::Spawn(TaskProcess(options, task, threads));
+    absl::StatusOr<Child> child = Child::Spawn(
+        TaskProcess(options, task, task == kEvaluator ? 1 : threads));
     if (!child.ok()) return Annotate(child.status(), task.ToString());
     cluster.running_.emplace(task, *std::move(child));
   }
@@ -94,35 +101,28 @@ std::vector<std::pair<TaskId, int>> LocalCluster::TakeExits() {
   return exits;
 }
 
-void LocalCluster::AwaitExit(TaskId task, absl::Duration timeout,
-                             const std::function<bool()>& interrupted) {
-  const absl::Time deadline = MonotonicNow() + timeout;
-  while (running_.contains(task) && MonotonicNow() < deadline &&
-         !interrupted()) {
-    TakeExits();
-    absl::SleepFor(kPollInterval);
-  }
-}
-
-void LocalCluster::Kill(TaskId task) {
-  const auto running = running_.find(task);
-  if (running != running_.end()) running->second.Kill(SIGKILL);
-}
-
 void LocalCluster::Shutdown(absl::Duration timeout) {
-  const absl::Time deadline = MonotonicNow() + timeout;
-  while (true) {
+  const auto members_run = [this] {
     TakeExits();
-    if (running_.empty()) return;
-    if (MonotonicNow() >= deadline) break;
-    absl::SleepFor(kPollInterval);
+    return running_.size() > running_.count(kEvaluator);
+  };
+  AwaitEnd(timeout, members_run);
+  for (auto& [task, child] : running_) {
+    if (task != kEvaluator) child.Kill(SIGKILL);
   }
-  for (auto& [task, child] : running_) child.Kill(SIGKILL);
-  const absl::Time given_up = MonotonicNow() + limits::kExitTimeout;
-  while (!running_.empty() && MonotonicNow() < given_up) {
+  AwaitEnd(limits::kExitTimeout, members_run);
+}
+
+void LocalCluster::ShutdownEvaluator(absl::Duration timeout,
+                                     const std::function<bool()>& interrupted) {
+  const auto evaluator_runs = [this] {
     TakeExits();
-    absl::SleepFor(kPollInterval);
-  }
+    return running_.contains(kEvaluator);
+  };
+  AwaitEnd(timeout, [&] { return evaluator_runs() && !interrupted(); });
+  if (!evaluator_runs()) return;
+  running_.at(kEvaluator).Kill(SIGKILL);
+  AwaitEnd(limits::kExitTimeout, evaluator_runs);
 }
 
 std::optional<int> LocalCluster::exit_code(TaskId task) const {

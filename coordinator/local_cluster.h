@@ -45,15 +45,13 @@ class LocalCluster {
   // Tasks that ended since the last call, with their exit codes.
   std::vector<std::pair<TaskId, int>> TakeExits();
 
-  // Waits until the task has ended, if it runs, or `timeout` has passed, or
-  // `interrupted` is true.
-  void AwaitExit(TaskId task, absl::Duration timeout,
-                 const std::function<bool()>& interrupted);
-  // Kills the task if it runs.
-  void Kill(TaskId task);
-
-  // Waits at most `timeout` for all to end, then kills what is left.
+  // Waits at most `timeout` for all but an evaluator to end, then kills them.
   void Shutdown(absl::Duration timeout);
+
+  // Waits until the evaluator, if there is one, has ended, or `timeout` has
+  // passed, or `interrupted` is true; then kills it.
+  void ShutdownEvaluator(absl::Duration timeout,
+                         const std::function<bool()>& interrupted);
 
   // The exit code of a task that has ended.
   std::optional<int> exit_code(TaskId task) const;

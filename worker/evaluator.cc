@@ -3,13 +3,13 @@
 #include <glog/logging.h>
 #include <sys/stat.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/simd.h"
@@ -17,6 +17,7 @@
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/manifest.h"
 #include "common/job/job_checks.h"
+#include "common/job/job_fingerprint.h"
 #include "common/job/job_model.h"
 #include "common/session/saved_session.h"
 #include "worker/checkpoint_strategy.h"
@@ -51,10 +52,20 @@ class LastReport : public ProgressSink {
   v1::MetricSums sums_;
 };
 
-std::optional<absl::Time> ModificationTime(const std::string& path) {
+// What tells a file from another one that takes its place.
+struct FileIdentity {
+  ino_t inode = 0;
+  absl::Time written;
+
+  bool operator==(const FileIdentity&) const = default;
+};
+
+// nullopt: there is no such file.
+std::optional<FileIdentity> IdentityOf(const std::string& path) {
   struct stat information = {};
   if (stat(path.c_str(), &information) != 0) return std::nullopt;
-  return absl::TimeFromTimespec(information.st_mtim);
+  return FileIdentity{information.st_ino,
+                      absl::TimeFromTimespec(information.st_mtim)};
 }
 
 class Evaluator {
@@ -83,11 +94,12 @@ class Evaluator {
   }
 
   absl::Status Run() {
+    RETURN_IF_ERROR(NoteWhatIsThere());
     absl::Time last_new = MonotonicNow();
     while (true) {
       // Before the checkpoints are listed: so none is missed that was written
       // before the result.
-      const bool has_ended = Counts(options_.output_dir + "/result.json");
+      const bool has_ended = IsOfThisRun(ResultPath());
       ASSIGN_OR_RETURN(const std::vector<std::string> checkpoints,
                        ListCheckpoints(folder_));
       for (const std::string& checkpoint : checkpoints) {
@@ -112,7 +124,8 @@ class Evaluator {
         replica_(std::move(replica)),
         datasets_(std::move(datasets)),
         phase_(phase),
-        log_(options_.output_dir + "/evaluator.csv", ValueNames()) {}
+        log_(options_.output_dir + "/evaluator.csv", ValueNames()),
+        fingerprint_(JobFingerprint(options_.job)) {}
 
   std::vector<std::string> ValueNames() const {
     std::vector<std::string> names = {"loss"};
@@ -122,37 +135,86 @@ class Evaluator {
     return names;
   }
 
+  std::string ResultPath() const {
+    return options_.output_dir + "/result.json";
+  }
+  static std::string ManifestPath(const std::string& checkpoint) {
+    return checkpoint + "/manifest.json";
+  }
+
+  // What an earlier run may have left.
+  absl::Status NoteWhatIsThere() {
+    ASSIGN_OR_RETURN(const std::vector<std::string> checkpoints,
+                     ListCheckpoints(folder_));
+    std::vector<std::string> paths = {ResultPath()};
+    for (const std::string& each : checkpoints) {
+      paths.push_back(ManifestPath(each));
+    }
+    for (const std::string& path : paths) {
+      if (const auto identity = IdentityOf(path)) found_[path] = *identity;
+    }
+    return absl::OkStatus();
+  }
+
   // Whether the file is there and of the run at hand.
-  bool Counts(const std::string& path) const {
-    const std::optional<absl::Time> written = ModificationTime(path);
-    return written && (*written >= started_ ||
-                       absl::Now() - started_ > options_.start_timeout);
+  bool IsOfThisRun(const std::string& path) const {
+    const std::optional<FileIdentity> identity = IdentityOf(path);
+    if (!identity) return false;
+    const auto found = found_.find(path);
+    return found == found_.end() || found->second != *identity ||
+           MonotonicNow() - started_ > options_.start_timeout;
   }
 
   // Evaluates a checkpoint unless that is done, or it is gone. Returns whether
   // it was new.
   absl::StatusOr<bool> Visit(const std::string& checkpoint) {
-    const absl::StatusOr<Manifest> manifest = ReadManifest(checkpoint);
-    if (absl::IsNotFound(manifest.status())) return false;
-    RETURN_IF_ERROR(manifest.status());
-    ASSIGN_OR_RETURN(const bool is_known, log_.Has(manifest->step));
-    if (!is_known) {
-      const absl::Status evaluated = Evaluate(checkpoint, manifest->step);
-      // Deleted meanwhile, which begins with its manifest.
-      if (!evaluated.ok() &&
-          absl::IsNotFound(ReadManifest(checkpoint).status()))
-        return false;
-      RETURN_IF_ERROR(evaluated);
+    const std::string path = ManifestPath(checkpoint);
+    const bool is_of_this_run = IsOfThisRun(path);
+    const std::optional<FileIdentity> identity = IdentityOf(path);
+    if (!identity) return false;
+    bool is_new = false;
+    State& state = states_[path];
+    if (state.identity != identity) {
+      const absl::StatusOr<Manifest> manifest = ReadManifest(checkpoint);
+      if (absl::IsNotFound(manifest.status())) return false;
+      RETURN_IF_ERROR(manifest.status());
+      if (manifest->job_fingerprint != fingerprint_) {
+        // An earlier run's will be moved aside.
+        if (!is_of_this_run) return false;
+        return absl::InvalidArgumentError(
+            absl::StrCat(checkpoint, " is of a job with fingerprint ",
+                         manifest->job_fingerprint,
+                         ", the evaluator was given one with ", fingerprint_));
+      }
+      ASSIGN_OR_RETURN(const SavedSession session,
+                       SavedSessionFromJson(*manifest->session));
+      ASSIGN_OR_RETURN(const bool is_known, log_.Has(manifest->step));
+      if (!is_known) {
+        RETURN_IF_ERROR(Evaluate(checkpoint, manifest->step, *identity));
+        is_new = true;
+      }
+      state.identity = identity;
+      state.is_last = session.epoch >= static_cast<int>(options_.job.epochs());
     }
-    ASSIGN_OR_RETURN(const SavedSession session,
-                     SavedSessionFromJson(*manifest->session));
-    is_done_ =
-        is_done_ || (session.epoch >= static_cast<int>(options_.job.epochs()) &&
-                     Counts(checkpoint + "/manifest.json"));
-    return !is_known;
+    is_done_ = is_done_ || (state.is_last && is_of_this_run);
+    return is_new;
   }
 
-  absl::Status Evaluate(const std::string& checkpoint, int64_t step) {
+  // Adds a row for a checkpoint, unless it goes away meanwhile.
+  absl::Status Evaluate(const std::string& checkpoint, int64_t step,
+                        const FileIdentity& identity) {
+    const absl::StatusOr<std::vector<double>> means = Evaluate(checkpoint);
+    // Else it was deleted, which begins with its manifest, or moved aside for
+    // those of a new run.
+    if (IdentityOf(ManifestPath(checkpoint)) != identity) {
+      return absl::OkStatus();
+    }
+    RETURN_IF_ERROR(means.status());
+    LOG(INFO) << checkpoint << ": loss " << means->front();
+    return log_.Add(step, *means);
+  }
+
+  absl::StatusOr<std::vector<double>> Evaluate(const std::string& checkpoint) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy,
                      CheckpointStrategy::Open(checkpoint, replica_->model.graph,
                                               replica_->plan, *replica_->state,
@@ -168,9 +230,7 @@ class Evaluator {
     work.progress = &report;
     RETURN_IF_ERROR(RunReplica(*replica_, *strategy, work,
                                [](const absl::Status& /*status*/) {}));
-    const std::vector<double> means = report.Means();
-    LOG(INFO) << checkpoint << ": loss " << means.front();
-    return log_.Add(step, means);
+    return report.Means();
   }
 
   v1::Lease WholePass() const {
@@ -188,8 +248,17 @@ class Evaluator {
   const Datasets datasets_;
   const v1::Phase phase_;
   const EvaluationLog log_;
-  // By the clock of the files.
-  const absl::Time started_ = absl::Now();
+  const std::string fingerprint_;
+  const absl::Time started_ = MonotonicNow();
+  // By path: the files that were there at the start.
+  std::map<std::string, FileIdentity> found_;
+  // By path of its manifest: what is known of a checkpoint.
+  struct State {
+    std::optional<FileIdentity> identity;
+    // Whether it is the one after the last epoch.
+    bool is_last = false;
+  };
+  std::map<std::string, State> states_;
   bool is_done_ = false;
 };
 

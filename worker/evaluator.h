@@ -8,9 +8,9 @@
 // It evaluates each checkpoint that it finds, the oldest first, and adds a row
 // to evaluator.csv; those that training deletes before their turn are left out.
 // It ends when it has evaluated the checkpoint after the last epoch, or when
-// result.json says that the job ended otherwise. Files that are older than the
-// evaluator's own start may be an earlier run's, so they end it only after
-// start_timeout.
+// result.json says that the job ended otherwise. Files that were there before
+// the evaluator may be an earlier run's: they end it only after start_timeout,
+// and checkpoints of another job among them are passed over.
 #ifndef PACELINE_WORKER_EVALUATOR_H_
 #define PACELINE_WORKER_EVALUATOR_H_
 
@@ -35,8 +35,9 @@ struct EvaluatorOptions {
 };
 
 // Blocks until the job is over. InvalidArgument if the job has nothing to
-// evaluate; DeadlineExceeded, naming the folder, if no checkpoint came in time;
-// else errors of the disk and of checkpoints that do not fit the job.
+// evaluate, or a checkpoint of the run is of another job; DeadlineExceeded,
+// naming the folder, if no checkpoint came in time; else errors of the disk and
+// of checkpoints that do not fit the job.
 absl::Status RunEvaluator(const EvaluatorOptions& options);
 
 }  // namespace paceline

@@ -308,14 +308,15 @@ class WorkerTask {
 
   Member& member_;
   const WorkerOptions& options_;
+  // Of replicas in this process; they hold their ends.
+  std::unique_ptr<MemoryGroup> group_;
+  std::unique_ptr<MemoryGroup> statistics_group_;
   // In the order in which they are made; each uses those before.
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::unique_ptr<LocalCheckpoints> checkpoints_;
   Datasets datasets_;
   std::optional<GroupListener> listener_;
   v1::AwaitStartResponse start_;
-  std::unique_ptr<MemoryGroup> group_;
-  std::unique_ptr<MemoryGroup> statistics_group_;
   // By device; null where nothing is reduced.
   std::vector<std::unique_ptr<Transport>> transports_;
 };

@@ -46,6 +46,7 @@ uint64_t Hash(const std::string& bytes) {
 std::string JobFingerprint(const v1::Job& job) {
   v1::Job same = job;
   same.clear_cluster();
+  same.clear_evaluator();
   v1::Data& data = *same.mutable_data();
   if (data.has_train()) DropFolders(*data.mutable_train());
   if (data.has_validation()) DropFolders(*data.mutable_validation());

@@ -8,9 +8,9 @@
 
 namespace paceline {
 
-// 16 hexadecimal digits, equal for equal jobs. Folders of files and the size of
-// the cluster do not count: hosts keep data in different places, and TF_CONFIG
-// overrides the size. Not cryptographic.
+// 16 hexadecimal digits, equal for equal jobs. Folders of files, the size of
+// the cluster and whether it has an evaluator do not count: hosts keep data in
+// different places, and TF_CONFIG overrides the others. Not cryptographic.
 std::string JobFingerprint(const v1::Job& job);
 
 }  // namespace paceline

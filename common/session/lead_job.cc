@@ -66,7 +66,7 @@ int LeadJob(const LeadJobOptions& options, OwnTasks& own_tasks) {
       (*leader)->Stop(absl::CancelledError("stopped by a signal"));
     }
   });
-  own_tasks.Shutdown(outcome.status.ok());
+  own_tasks.Shutdown();
 
   absl::Status written;
   if (!options.leader.connects_only) {
@@ -77,11 +77,14 @@ int LeadJob(const LeadJobOptions& options, OwnTasks& own_tasks) {
   if (!outcome.evaluation.empty()) {
     PrintEvaluation(outcome.evaluation, options.print_json);
   }
-  if (options.leader.connects_only && outcome.status.ok()) {
+  if (options.leader.connects_only && outcome.status.ok() &&
+      !options.print_json) {
     PrintTasks(outcome.tasks);
   }
   if (!outcome.status.ok()) Fail(outcome.status, kJobFailed);
   if (!written.ok()) Fail(written, kJobFailed);
+  std::cout.flush();
+  own_tasks.ShutdownEvaluator(outcome.status.ok());
   return written.ok() ? ExitCode(outcome)
                       : std::max(ExitCode(outcome), kJobFailed);
 }

@@ -22,16 +22,19 @@ class OwnTasks {
   virtual absl::Status Start(int /*port*/) { return absl::OkStatus(); }
   // Those that ended since the last call, with their exit codes.
   virtual std::vector<std::pair<TaskId, int>> TakeExits() { return {}; }
-  // The job is over: ends what is left, within a few seconds; after a
-  // success an evaluator may finish its work first.
-  virtual void Shutdown(bool /*has_succeeded*/) {}
+  // The job is over: ends its members that are left, within a few seconds.
+  virtual void Shutdown() {}
+  // The result is written: waits for an evaluator to finish its work if the job
+  // `has_succeeded`, then ends it.
+  virtual void ShutdownEvaluator(bool /*has_succeeded*/) {}
   // Of a task that has ended.
   virtual std::optional<int> exit_code(TaskId) const { return std::nullopt; }
 };
 
 struct LeadJobOptions {
   LeaderOptions leader;
-  // Whether what data.test gave is printed as JSON.
+  // Whether what data.test gave is printed as JSON. Tasks that were only to
+  // connect are not printed then.
   bool print_json = false;
   // Whether the user has asked since the last call to stop.
   std::function<bool()> interrupted;
@@ -39,7 +42,7 @@ struct LeadJobOptions {
 
 // Leads the job, writes its result into the output folder, prints what
 // data.test gave and, to standard error, what went wrong. If the tasks are only
-// to connect, it prints where they are instead, and writes nothing. Blocks
+// to connect, it prints where they are instead, and writes no result. Blocks
 // until the job has ended. Returns the exit code; see exit_code.h. Call from
 // the main thread.
 int LeadJob(const LeadJobOptions& options, OwnTasks& own_tasks);

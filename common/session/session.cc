@@ -121,7 +121,9 @@ std::string Session::State::Mismatch(const v1::RegisterRequest& request) const {
       request.job_fingerprint() != options.job_fingerprint) {
     return absl::StrCat("it was given a job with fingerprint ",
                         request.job_fingerprint(), ", the leader one with ",
-                        options.job_fingerprint);
+                        options.job_fingerprint,
+                        "; compare what `coordinator validate JOB -o json` "
+                        "prints of both");
   }
   ClusterSpec theirs;
   for (const v1::Member& member : request.cluster()) {
@@ -138,8 +140,10 @@ std::string Session::State::Mismatch(const v1::RegisterRequest& request) const {
 
 absl::Status Session::State::Refuse(TaskId id, const std::string& mismatch,
                                     absl::Time now) {
+  const Place* place = members.Get(id);
   const absl::Status refusal = absl::InvalidArgumentError(
-      absl::StrCat(id.ToString(), " is refused: ", mismatch));
+      absl::StrCat(place != nullptr ? place->Name() : id.ToString(),
+                   " is refused: ", mismatch));
   if (!flow.started()) {
     End(refusal, id, now);
   } else {

@@ -11,7 +11,7 @@
 //   | dense_1/kernel dense_1/bias | | dense/kernel                         |
 //   |    block 0 of shard 0       | | block 1 of shard 0 | block 0 of shard 1
 //
-// Statistics, which are final as soon as forward is, lie in buckets of their
+// Statistics, which may be final as soon as forward is, lie in buckets of their
 // own, before all others. Within a bucket the parts are ordered by shard. A
 // variable that is cut over shards is a bucket of its own, since its parts must
 // stay together for the kernels. Every process derives the plan from the job

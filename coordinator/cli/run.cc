@@ -118,13 +118,15 @@ class LocalTaskProcesses : public OwnTasks {
     for (const auto& [task, code] : exits) WarnOfEvaluator(task, code);
     return exits;
   }
-  void Shutdown(bool has_succeeded) override {
-    if (has_succeeded && !cluster_->exit_code(kEvaluator)) {
-      cluster_->AwaitExit(kEvaluator, limits::kEvaluatorTimeout, interrupted_);
+  void Shutdown() override { cluster_->Shutdown(limits::kExitTimeout); }
+  void ShutdownEvaluator(bool has_succeeded) override {
+    if (cluster_->exit_code(kEvaluator)) return;
+    cluster_->ShutdownEvaluator(
+        has_succeeded ? limits::kEvaluatorTimeout : absl::ZeroDuration(),
+        interrupted_);
+    if (has_succeeded) {
       WarnOfEvaluator(kEvaluator, cluster_->exit_code(kEvaluator).value_or(0));
     }
-    cluster_->Kill(kEvaluator);
-    cluster_->Shutdown(limits::kExitTimeout);
   }
   std::optional<int> exit_code(TaskId task) const override {
     return cluster_->exit_code(task);

@@ -1,5 +1,6 @@
 // The task that evaluates checkpoints beside training.
 #include <cmath>
+#include <optional>
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -93,10 +94,11 @@ TEST(EvaluatorTest, EvaluatesTheValidationSplitUnderEveryStrategy) {
 // Never a peer: it may come first, and go and come back.
 TEST(EvaluatorTest, ByTfConfigInAnyOrder) {
   SmallJob job;
+  const std::vector<std::string> longer = {"--set", "epochs=30"};
   // What an earlier run left is not this one's end.
-  Process earlier = job.Run({"--set", "epochs=1"});
+  Process earlier = job.Run(longer);
   ASSERT_EQ(earlier.Wait(kJobLimit), 0) << earlier.Errors();
-  Process first = StartEvaluator(job);
+  Process first = StartEvaluator(job, longer);
   ASSERT_TRUE(WaitForRows(job, 2));
   EXPECT_EQ(first.Wait(absl::Milliseconds(500)), std::nullopt);
 
@@ -104,31 +106,64 @@ TEST(EvaluatorTest, ByTfConfigInAnyOrder) {
   Process ps = cluster.Start("ps", 0);
   Process worker_0 = cluster.Start("worker", 0);
   Process worker_1 = cluster.Start("worker", 1);
-  Process chief = cluster.StartChief({"--set", "epochs=40", "--set", kKeepAll});
+  Process chief = cluster.StartChief(longer);
   ASSERT_TRUE(WaitForEpochs(chief, 2));
   first.Signal(SIGKILL);
   // A cluster in its TF_CONFIG changes nothing.
   Process second =
-      StartEvaluator(job, {"--set", "epochs=40"},
+      StartEvaluator(job, longer,
                      R"({"cluster": {"chief": ["a:1"], "evaluator": ["b:1"]},
           "task": {"type": "evaluator", "index": 0}})");
   EXPECT_EQ(chief.Wait(kJobLimit), 0) << chief.Errors();
   EXPECT_EQ(second.Wait(kJobLimit), 0) << second.Errors();
-  EXPECT_EQ(Rows(job).back()[0], std::to_string(40 * kStepsPerEpoch));
+  EXPECT_EQ(Rows(job).back()[0], std::to_string(30 * kStepsPerEpoch));
+}
+
+TEST(EvaluatorTest, AJobThatWasDoneIsResumedAtOnce) {
+  SmallJob job;
+  Process run = job.Run({"--set", "evaluator=true"});
+  ASSERT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  const size_t rows = Rows(job).size();
+  Process again = job.Run({"--set", "evaluator=true", "--resume"});
+  ASSERT_EQ(again.Wait(kJobLimit), 0) << again.Errors();
+  EXPECT_EQ(Rows(job).size(), rows);
+}
+
+// Checkpoints of another job are passed over if they were there before, and
+// else an error.
+TEST(EvaluatorTest, KnowsAnotherJobsCheckpoints) {
+  SmallJob job;
+  Process earlier = job.Run({"--set", "epochs=1"});
+  ASSERT_EQ(earlier.Wait(kJobLimit), 0) << earlier.Errors();
+  Process evaluator = StartEvaluator(job);
+  EXPECT_EQ(evaluator.Wait(absl::Seconds(1)), std::nullopt);
+  EXPECT_THAT(Rows(job), IsEmpty());
+  Process run = job.Run({"--set", "seed=8"});
+  ASSERT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_EQ(evaluator.Wait(kJobLimit), 2);
+  EXPECT_THAT(evaluator.Errors(), HasSubstr("is of a job with fingerprint"));
 }
 
 TEST(EvaluatorTest, EndsWithAJobThatFails) {
-  SmallJob job;
-  Process run = job.Run(
-      {"--set", "evaluator=true", "--set", "epochs=100000", "--set", kKeepAll});
-  Process beside = StartEvaluator(job, {"--set", "epochs=100000"});
-  ASSERT_TRUE(WaitForRows(job, 3)) << run.Errors();
-  const pid_t ps = FindProcess(run.Session(), "ps_server", "--index=0");
-  ASSERT_GT(ps, 0);
-  kill(ps, SIGKILL);
-  EXPECT_EQ(run.Wait(kJobLimit), 1);
-  EXPECT_THAT(run.Session(), IsEmpty());
-  EXPECT_EQ(beside.Wait(kJobLimit), 0) << beside.Errors();
+  const std::vector<std::string> changes = {"--set", "epochs=100000", "--set",
+                                            kKeepAll};
+  for (const bool is_local : {true, false}) {
+    SmallJob job;
+    std::vector<std::string> arguments = changes;
+    if (is_local)
+      arguments.insert(arguments.end(), {"--set", "evaluator=true"});
+    Process run = job.Run(arguments);
+    std::optional<Process> beside;
+    if (!is_local) beside.emplace(StartEvaluator(job, changes));
+    ASSERT_TRUE(WaitForRows(job, 3)) << run.Errors();
+    const pid_t ps = FindProcess(run.Session(), "ps_server", "--index=0");
+    ASSERT_GT(ps, 0);
+    kill(ps, SIGKILL);
+    EXPECT_EQ(run.Wait(kJobLimit), 1);
+    EXPECT_THAT(run.Session(), IsEmpty());
+    if (is_local) continue;
+    EXPECT_EQ(beside->Wait(kJobLimit), 0) << beside->Errors();
+  }
 }
 
 TEST(EvaluatorTest, ItsDeathCostsTheJobNothing) {

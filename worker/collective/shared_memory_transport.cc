@@ -16,7 +16,7 @@ namespace paceline {
 namespace {
 
 // "paceline", and the version of this layout in the last byte.
-constexpr uint64_t kMagic = 0x706163656c696e01;
+constexpr uint64_t kMagic = 0x706163656c696e02;
 constexpr size_t kPageSize = 4096;
 // Pieces under way from one rank to another.
 constexpr uint32_t kSlots = 2;

@@ -23,7 +23,7 @@ void TransportSum::AddUp(absl::Span<double> values) {
   if (!collectives_ || !status_.ok()) return;
   on_waiting_(waiting_);
   status_ = collectives_->AllReduce(values, ReduceOp::kSum);
-  on_waiting_("");
+  if (status_.ok()) on_waiting_("");
 }
 
 absl::Status TransportSum::AddNothing() {

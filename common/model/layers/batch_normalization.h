@@ -28,6 +28,10 @@ class FieldTable;
 // moving = moving · momentum + batch · (1 − momentum), which replicas hand over
 // as a difference (see VariableSpec::trainable), so that the moving statistics
 // are the means over replicas, weighted by examples. Else the moving ones.
+//
+// Differences of workers that pulled the same values and push asynchronously
+// add up: N of them move the statistics N times as far, so N · (1 − momentum)
+// should stay well below 1. A variance below 0 is taken for 0.
 class BatchNormalization : public Layer {
  public:
   static constexpr char kClassName[] = "BatchNormalization";

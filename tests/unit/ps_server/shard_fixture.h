@@ -209,7 +209,7 @@ class ShardTest : public ::testing::Test {
   // A checkpoint of all shards; returns its folder.
   std::string WriteCheckpoint(
       const std::vector<std::unique_ptr<Shard>>& shards) {
-    const std::string folder = *CreateCheckpointFolder(directory_, 1);
+    std::string folder = *CreateCheckpointFolder(directory_, 1);
     Manifest manifest;
     manifest.slot_names = {"momentum"};
     manifest.session =

@@ -385,7 +385,7 @@ TEST_F(ShardTest, PushesAndPullsOfManyThreadsKeepBlocksWhole) {
     threads.emplace_back([&, t] {
       v1::PushRequest push = prototype;
       push.set_pull(true);
-      push.mutable_worker()->set_incarnation(static_cast<uint64_t>(100 + t));
+      push.mutable_worker()->set_incarnation(100 + static_cast<uint64_t>(t));
       for (int i = 1; i <= kPushes; ++i) {
         push.mutable_progress()->set_sequence(static_cast<uint64_t>(i));
         v1::PushResponse response;

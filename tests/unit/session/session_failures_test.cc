@@ -298,7 +298,8 @@ TEST_F(SessionFailuresTest, TasksThatDisagreeEndTheJobBeforeItStarts) {
   };
   const std::vector<Case> cases = {
       {[](auto& request) { request.set_version("0.9"); },
-       "worker-0 is refused: it is of version 0.9, the leader of version 1.0"},
+       "worker-0 at host-a:1 is refused: it is of version 0.9, the leader of "
+       "version 1.0"},
       {[](auto& request) { request.set_job_fingerprint("f2"); },
        "fingerprint f2, the leader one with f1"},
       {[](auto& request) { request.mutable_cluster(1)->set_address("c:1"); },

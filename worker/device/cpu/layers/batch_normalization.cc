@@ -10,7 +10,7 @@ namespace paceline::cpu {
 namespace {
 
 float InverseDeviation(double variance, double epsilon) {
-  return static_cast<float>(1 / std::sqrt(variance + epsilon));
+  return static_cast<float>(1 / std::sqrt(std::max(variance, 0.0) + epsilon));
 }
 
 double* DoublesOf(const Tensor* tensor) {

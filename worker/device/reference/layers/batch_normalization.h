@@ -2,6 +2,7 @@
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_LAYERS_BATCH_NORMALIZATION_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_LAYERS_BATCH_NORMALIZATION_H_
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -86,7 +87,8 @@ class BatchNormalizationComputation : public LayerComputation<T> {
     return (x - mean_[c]) * inverse_deviation_[c];
   }
   void SetVariance(size_t c, double variance) {
-    inverse_deviation_[c] = 1 / std::sqrt(variance + layer_.epsilon);
+    inverse_deviation_[c] =
+        1 / std::sqrt(std::max(variance, 0.0) + layer_.epsilon);
   }
 
   void TakeBatchStatistics(const Step& step, const Tensor<T>& input) {
