@@ -141,7 +141,7 @@ std::string Session::State::Mismatch(const v1::RegisterRequest& request) const {
 absl::Status Session::State::Refuse(TaskId id, const std::string& mismatch,
                                     absl::Time now) {
   const Place* place = members.Get(id);
-  const absl::Status refusal = absl::InvalidArgumentError(
+  absl::Status refusal = absl::InvalidArgumentError(
       absl::StrCat(place != nullptr ? place->Name() : id.ToString(),
                    " is refused: ", mismatch));
   if (!flow.started()) {
