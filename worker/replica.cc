@@ -7,6 +7,7 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/model/layers/batch_normalization.h"
+#include "worker/device/gradient_memory.h"
 #include "worker/make_device.h"
 #include "worker/trainer.h"
 
@@ -34,6 +35,10 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   if (!shared.empty()) {
     replica->statistics = std::make_unique<TransportSum>(std::move(shared));
     spec.replica_sum = replica->statistics.get();
+  }
+  if (options.gradient_memory != nullptr) {
+    spec.gradient_memory = options.gradient_memory(
+        GradientBytes(replica->plan, DataType::kFloat32));
   }
   replica->stream = replica->device->CreateStream();
   ASSIGN_OR_RETURN(replica->state, replica->device->CreateState(spec));

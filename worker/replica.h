@@ -2,6 +2,7 @@
 #ifndef PACELINE_WORKER_REPLICA_H_
 #define PACELINE_WORKER_REPLICA_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -46,6 +47,9 @@ struct ReplicaOptions {
   // Of the usual batch, for which the model is compiled at once.
   int64_t batch_size = 0;
   bool holds_variables = false;
+  // Gives so many bytes for its gradients, which outlive it, or none; null: it
+  // takes memory of its own.
+  std::function<absl::Span<std::byte>(size_t size)> gradient_memory;
 };
 
 // Errors name what of the job is wrong.

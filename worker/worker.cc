@@ -23,6 +23,7 @@
 #include "worker/checkpoint_strategy.h"
 #include "worker/collective/connect_group.h"
 #include "worker/collective/memory_transport.h"
+#include "worker/collective/shared_memory_transport.h"
 #include "worker/datasets.h"
 #include "worker/local_checkpoints.h"
 #include "worker/replica.h"
@@ -88,6 +89,11 @@ class WorkerTask {
     ReplicaOptions options;
     options.threads = std::max(1, options_.threads / device_count());
     options.batch_size = ReplicaBatchSize(job(), world_size());
+    if (has_peers() && world_size() > 1) {
+      options.gradient_memory = [this](size_t size) {
+        return MakeRegion(size);
+      };
+    }
     for (int device = 0; device < device_count(); ++device) {
       options.holds_variables =
           holds_variables() &&
@@ -108,6 +114,19 @@ class WorkerTask {
                      OpenDatasets(job(), first.model.graph, *first.model.loss,
                                   world_size(), phases));
     return absl::OkStatus();
+  }
+
+  // Memory that workers of the same machine can read, with so many bytes of
+  // payload: gradients that lie there are sent without a copy.
+  absl::Span<std::byte> MakeRegion(size_t payload_size) {
+    const auto region =
+        SharedMemoryTransport::MakeRegion(rank(), world_size(), payload_size);
+    if (!region.ok()) {
+      LOG(WARNING) << region.status().message();
+      return {};
+    }
+    region_ = *region;
+    return SharedMemoryTransport::PayloadOf(*region_, world_size());
   }
 
   // Whether the replicas are in different processes.
@@ -164,12 +183,14 @@ class WorkerTask {
     group.timeout = limits::kCollectiveTimeout;
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     if (world_size() * options_.threads <= cores) group.spin = kSpin;
+    group.region = region_;
     GroupListener* const listener = listener_ ? &*listener_ : nullptr;
     member_.SetWaitingFor("connections to the other workers");
     ASSIGN_OR_RETURN(transports_.front(), ConnectGroup(group, listener));
     if (shares_statistics()) {
       // So that nobody takes a connection for one of the first group.
       RETURN_IF_ERROR(Collectives(*transports_.front()).Barrier());
+      group.region = nullptr;
       ASSIGN_OR_RETURN(std::unique_ptr<Transport> statistics,
                        ConnectGroup(group, listener));
       replicas_.front()->statistics->Join(std::move(statistics), OnWaiting());
@@ -308,6 +329,8 @@ class WorkerTask {
 
   Member& member_;
   const WorkerOptions& options_;
+  // Has the gradients, where there are peers.
+  SharedMemoryTransport::RegionPtr region_;
   // Of replicas in this process; they hold their ends.
   std::unique_ptr<MemoryGroup> group_;
   std::unique_ptr<MemoryGroup> statistics_group_;

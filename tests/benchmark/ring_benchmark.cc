@@ -57,7 +57,8 @@ class Rank {
     options.peers = std::move(peers);
     options.connect_timeout = kTimeout;
     options.timeout = kTimeout;
-    options.payload_size = kMaxBytes;
+    options.region = *SharedMemoryTransport::MakeRegion(
+        rank, static_cast<int>(options.peers.size()), kMaxBytes);
     const auto cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (static_cast<int>(options.peers.size()) <= cores) {
       options.spin = absl::Microseconds(200);

@@ -13,6 +13,7 @@
 #include "tests/conformance/cases.h"
 #include "tests/conformance/devices.h"
 #include "tests/conformance/model_under_test.h"
+#include "worker/device/gradient_memory.h"
 #include "worker/device/reference/reference_device.h"
 
 namespace paceline {
@@ -228,6 +229,28 @@ TEST_P(DeviceTest, CutsSectionsWhereBucketsBecomeFinal) {
   // ReadGradients has checked that each bucket becomes final once.
   EXPECT_EQ(cut.on_device.Train(examples).gradients,
             whole.on_device.Train(examples).gradients);
+}
+
+TEST_P(DeviceTest, GradientsLieInTheMemoryThatIsGiven) {
+  const ModelUnderTest model(Network());
+  const std::unique_ptr<Device> device = GetParam().make();
+  ProgramSpec spec = model.Spec(Mode::kTrain, 2);
+  const DataType type = (*device->CreateState(spec))->type();
+  const size_t size = GradientBytes(model.plan(), type);
+  struct alignas(kGradientAlignment) Line {
+    std::byte bytes[kGradientAlignment];
+  };
+  std::vector<Line> lines(size / sizeof(Line));
+  std::byte* end = lines.front().bytes;
+  spec.gradient_memory = {end, size};
+  const std::unique_ptr<ModelState> state = *device->CreateState(spec);
+  for (size_t b = 0; b < model.plan().buckets().size(); ++b) {
+    const auto gradients = state->host_gradients(static_cast<int>(b));
+    EXPECT_EQ(gradients.size(), model.plan().buckets()[b].count * SizeOf(type));
+    EXPECT_EQ(gradients.data(), end);
+    end += (gradients.size() + sizeof(Line) - 1) / sizeof(Line) * sizeof(Line);
+  }
+  EXPECT_EQ(end, lines.front().bytes + size);
 }
 
 TEST_P(DeviceTest, DropsByEpochAndExample) {

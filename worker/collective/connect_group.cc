@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -122,8 +122,10 @@ class Connector {
 
   // Without one, data goes over sockets.
   void MakeRegion() {
-    absl::StatusOr<SharedRegion> region = SharedMemoryTransport::MakeRegion(
-        options_.rank, world_size(), options_.payload_size);
+    region_ = options_.region;
+    if (region_ != nullptr) return;
+    auto region = SharedMemoryTransport::MakeRegion(options_.rank, world_size(),
+                                                    /*payload_size=*/0);
     if (region.ok()) {
       region_ = *std::move(region);
     } else {
@@ -137,7 +139,7 @@ class Connector {
     hello.to = static_cast<uint32_t>(rank);
     hello.from_incarnation = peer(options_.rank).incarnation;
     hello.to_incarnation = peer(rank).incarnation;
-    if (!region_) return hello;
+    if (region_ == nullptr) return hello;
     const auto reference = region_->reference();
     if (reference.ok()) hello.region = *reference;
     return hello;
@@ -281,7 +283,8 @@ class Connector {
   }
 
   absl::StatusOr<std::unique_ptr<SharedMemoryTransport>> MakeSharedMemory() {
-    ASSIGN_OR_RETURN(std::vector<SharedRegion> regions, OpenRegions());
+    ASSIGN_OR_RETURN(std::vector<SharedMemoryTransport::RegionPtr> regions,
+                     OpenRegions());
     SharedMemoryOptions options;
     options.rank = options_.rank;
     options.names = Names();
@@ -291,19 +294,21 @@ class Connector {
                                          std::move(regions));
   }
 
-  absl::StatusOr<std::vector<SharedRegion>> OpenRegions() {
-    if (!region_)
+  absl::StatusOr<std::vector<SharedMemoryTransport::RegionPtr>> OpenRegions() {
+    if (region_ == nullptr) {
       return absl::UnavailableError("this rank has no shared memory");
-    std::vector<SharedRegion> regions;
+    }
+    std::vector<SharedMemoryTransport::RegionPtr> regions;
     for (int rank = 0; rank < world_size(); ++rank) {
       if (rank == options_.rank) {
-        regions.push_back(*std::move(region_));
+        regions.push_back(region_);
         continue;
       }
       absl::StatusOr<SharedRegion> region =
           SharedRegion::Open(hellos_[rank].region);
       if (!region.ok()) return Annotate(region.status(), peer(rank).name);
-      regions.push_back(*std::move(region));
+      regions.push_back(
+          std::make_shared<const SharedRegion>(*std::move(region)));
     }
     return regions;
   }
@@ -311,7 +316,7 @@ class Connector {
   const GroupOptions& options_;
   const GroupListener* const listener_;
   const absl::Time deadline_;
-  std::optional<SharedRegion> region_;
+  SharedMemoryTransport::RegionPtr region_;
   // By rank.
   std::vector<FileDescriptor> sockets_;
   std::vector<Hello> hellos_;

@@ -12,7 +12,6 @@
 #ifndef PACELINE_WORKER_COLLECTIVE_CONNECT_GROUP_H_
 #define PACELINE_WORKER_COLLECTIVE_CONNECT_GROUP_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,6 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/shared_memory/shared_region.h"
 #include "worker/collective/group_listener.h"
 #include "worker/collective/transport.h"
 
@@ -41,9 +41,10 @@ struct GroupOptions {
   absl::Duration connect_timeout;
   // How long a rank waits later for another one that does nothing.
   absl::Duration timeout;
-  // Whether shared memory is tried, and the bytes of a rank's payload there.
+  // Whether shared memory is tried.
   bool use_shared_memory = true;
-  size_t payload_size = 0;
+  // This rank's region there, if messages lie in it; null: it is made.
+  std::shared_ptr<const SharedRegion> region;
   // See SharedMemoryOptions.
   absl::Duration spin;
 };

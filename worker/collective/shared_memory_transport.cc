@@ -89,8 +89,9 @@ struct SharedMemoryTransport::Incoming {
   size_t done = 0;
 };
 
-absl::StatusOr<SharedRegion> SharedMemoryTransport::MakeRegion(
-    int rank, int world_size, size_t payload_size) {
+absl::StatusOr<SharedMemoryTransport::RegionPtr>
+SharedMemoryTransport::MakeRegion(int rank, int world_size,
+                                  size_t payload_size) {
   ASSIGN_OR_RETURN(
       SharedRegion region,
       SharedRegion::Create(Layout(world_size).payload + payload_size));
@@ -102,17 +103,22 @@ absl::StatusOr<SharedRegion> SharedMemoryTransport::MakeRegion(
     new (memory + sizeof(Header) + sizeof(Mailbox) * peer) Mailbox();
   }
   header->magic = kMagic;
-  return region;
+  return std::make_shared<const SharedRegion>(std::move(region));
+}
+
+absl::Span<std::byte> SharedMemoryTransport::PayloadOf(
+    const SharedRegion& region, int world_size) {
+  return region.memory().subspan(Layout(world_size).payload);
 }
 
 absl::StatusOr<std::unique_ptr<SharedMemoryTransport>>
 SharedMemoryTransport::Create(SharedMemoryOptions options,
-                              std::vector<SharedRegion> regions) {
+                              std::vector<RegionPtr> regions) {
   std::unique_ptr<SharedMemoryTransport> transport(
       new SharedMemoryTransport(std::move(options), std::move(regions)));
   const int world_size = transport->world_size();
   for (int rank = 0; rank < world_size; ++rank) {
-    const size_t size = transport->regions_[rank].memory().size();
+    const size_t size = transport->regions_[rank]->memory().size();
     const Header& header = transport->header(rank);
     if (size < Layout(world_size).payload || header.magic != kMagic ||
         header.rank != static_cast<uint32_t>(rank) ||
@@ -126,22 +132,18 @@ SharedMemoryTransport::Create(SharedMemoryOptions options,
 }
 
 SharedMemoryTransport::SharedMemoryTransport(SharedMemoryOptions options,
-                                             std::vector<SharedRegion> regions)
+                                             std::vector<RegionPtr> regions)
     : options_(std::move(options)), regions_(std::move(regions)) {}
 
 SharedMemoryTransport::~SharedMemoryTransport() = default;
 
-absl::Span<std::byte> SharedMemoryTransport::payload() const {
-  return regions_[rank()].memory().subspan(Layout(world_size()).payload);
-}
-
 SharedMemoryTransport::Header& SharedMemoryTransport::header(int rank) const {
-  return *reinterpret_cast<Header*>(regions_[rank].memory().data());
+  return *reinterpret_cast<Header*>(regions_[rank]->memory().data());
 }
 
 SharedMemoryTransport::Mailbox& SharedMemoryTransport::mailbox(int rank,
                                                                int peer) const {
-  return *reinterpret_cast<Mailbox*>(regions_[rank].memory().data() +
+  return *reinterpret_cast<Mailbox*>(regions_[rank]->memory().data() +
                                      sizeof(Header) + sizeof(Mailbox) * peer);
 }
 
@@ -195,11 +197,11 @@ bool SharedMemoryTransport::Push(Outgoing& outgoing) {
   if (left > kCopiedBytes && std::less_equal<>()(own.data(), piece) &&
       std::less_equal<>()(piece + left, own.data() + own.size())) {
     outgoing.is_lent = true;
-    slot.offset = piece - regions_[rank()].memory().data();
+    slot.offset = piece - regions_[rank()]->memory().data();
   } else {
     slot.size = std::min(left, kStagedBytes);
     slot.offset = Layout(world_size()).StagedPiece(outgoing.to, sent % kSlots);
-    std::memcpy(regions_[rank()].memory().data() + slot.offset, piece,
+    std::memcpy(regions_[rank()]->memory().data() + slot.offset, piece,
                 slot.size);
   }
   outgoing.done += slot.size;
@@ -215,7 +217,7 @@ absl::StatusOr<bool> SharedMemoryTransport::Pull(Incoming& incoming,
   const uint32_t taken = box.taken.load(std::memory_order_relaxed);
   if (box.sent.load(std::memory_order_acquire) == taken) return false;
   const Mailbox::Slot slot = box.slots[taken % kSlots];
-  const absl::Span<const std::byte> memory = regions_[incoming.from].memory();
+  const absl::Span<const std::byte> memory = regions_[incoming.from]->memory();
   if (slot.message_size != incoming.size ||
       slot.size > incoming.size - incoming.done ||
       slot.offset > memory.size() || slot.size > memory.size() - slot.offset) {

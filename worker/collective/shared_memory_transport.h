@@ -41,18 +41,25 @@ struct SharedMemoryOptions {
 
 class SharedMemoryTransport : public Transport {
  public:
-  // Makes this rank's region, with so many bytes of payload.
-  static absl::StatusOr<SharedRegion> MakeRegion(int rank, int world_size,
-                                                 size_t payload_size);
+  using RegionPtr = std::shared_ptr<const SharedRegion>;
+
+  // Makes a rank's region, with so many bytes of payload.
+  static absl::StatusOr<RegionPtr> MakeRegion(int rank, int world_size,
+                                              size_t payload_size);
+  // The memory of a rank's own region from which messages are sent without a
+  // copy; aligned to pages.
+  static absl::Span<std::byte> PayloadOf(const SharedRegion& region,
+                                         int world_size);
 
   // `regions` by rank. InvalidArgument names the rank whose region does not
   // belong to such a group.
   static absl::StatusOr<std::unique_ptr<SharedMemoryTransport>> Create(
-      SharedMemoryOptions options, std::vector<SharedRegion> regions);
+      SharedMemoryOptions options, std::vector<RegionPtr> regions);
   ~SharedMemoryTransport() override;
 
-  // Memory from which messages are sent without a copy; aligned to pages.
-  absl::Span<std::byte> payload() const;
+  absl::Span<std::byte> payload() const {
+    return PayloadOf(*regions_[rank()], world_size());
+  }
 
   int rank() const override { return options_.rank; }
   int world_size() const override { return static_cast<int>(regions_.size()); }
@@ -69,7 +76,7 @@ class SharedMemoryTransport : public Transport {
   struct Incoming;
 
   SharedMemoryTransport(SharedMemoryOptions options,
-                        std::vector<SharedRegion> regions);
+                        std::vector<RegionPtr> regions);
 
   Header& header(int rank) const;
   // From `rank` to `peer`, in the region of `rank`.
@@ -83,7 +90,7 @@ class SharedMemoryTransport : public Transport {
   absl::Status TimedOut(int other) const;
 
   const SharedMemoryOptions options_;
-  const std::vector<SharedRegion> regions_;
+  const std::vector<RegionPtr> regions_;
 };
 
 }  // namespace paceline

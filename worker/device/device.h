@@ -177,6 +177,9 @@ struct ProgramSpec {
   uint64_t seed = 0;
   // Null: each replica is alone with its batch.
   ReplicaSum* replica_sum = nullptr;
+  // Where a state's gradients are to lie in host memory (gradient_memory.h);
+  // outlives the state. Empty: in memory of its own.
+  absl::Span<std::byte> gradient_memory = {};
 };
 
 // Thread-safe. Outlives what it makes.

@@ -35,12 +35,13 @@ class SharedGroup {
     SharedMemoryOptions options;
     options.rank = rank;
     options.timeout = timeout;
-    std::vector<SharedRegion> regions;
-    for (const SharedRegion& made : regions_) {
+    std::vector<SharedMemoryTransport::RegionPtr> regions;
+    for (const auto& made : regions_) {
       options.names.push_back(absl::StrCat("replica ", options.names.size()));
-      auto region = SharedRegion::Open(dup(made.fd()));
+      auto region = SharedRegion::Open(dup(made->fd()));
       CHECK(region.ok()) << region.status();
-      regions.push_back(*std::move(region));
+      regions.push_back(
+          std::make_shared<const SharedRegion>(*std::move(region)));
     }
     auto transport =
         SharedMemoryTransport::Create(std::move(options), std::move(regions));
@@ -49,7 +50,7 @@ class SharedGroup {
   }
 
  private:
-  std::vector<SharedRegion> regions_;
+  std::vector<SharedMemoryTransport::RegionPtr> regions_;
 };
 
 }  // namespace paceline

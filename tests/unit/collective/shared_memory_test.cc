@@ -138,7 +138,7 @@ TEST_F(SharedMemoryProcessesTest, AStoppedPeerIsNamed) {
 TEST_F(SharedMemoryProcessesTest, AWrongGroupIsRefused) {
   SharedMemoryOptions options;
   options.names = {"worker-0", "worker-1"};
-  std::vector<SharedRegion> swapped;
+  std::vector<SharedMemoryTransport::RegionPtr> swapped;
   swapped.push_back(*SharedMemoryTransport::MakeRegion(1, 2, 0));
   swapped.push_back(*SharedMemoryTransport::MakeRegion(0, 2, 0));
   const auto transport =

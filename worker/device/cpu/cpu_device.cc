@@ -26,7 +26,8 @@ std::unique_ptr<Stream> CpuDevice::CreateStream() {
 
 absl::StatusOr<std::unique_ptr<ModelState>> CpuDevice::CreateState(
     const ProgramSpec& spec) {
-  return std::make_unique<CpuState>(*spec.plan, spec.metrics.size());
+  return std::make_unique<CpuState>(*spec.plan, spec.metrics.size(),
+                                    spec.gradient_memory);
 }
 
 absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Compile(

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "glog/logging.h"
+#include "worker/device/gradient_memory.h"
 
 namespace paceline {
 namespace {
@@ -25,13 +26,17 @@ AlignedBuffer::AlignedBuffer(int64_t size_bytes) : size_bytes_(size_bytes) {
 
 void AlignedBuffer::Free::operator()(std::byte* data) const { std::free(data); }
 
-CpuState::CpuState(const ShardPlan& plan, size_t metric_count) {
+CpuState::CpuState(const ShardPlan& plan, size_t metric_count,
+                   absl::Span<std::byte> gradient_memory) {
   for (const Bucket& bucket : plan.buckets()) {
-    const int64_t size_bytes =
-        bucket.count * static_cast<int64_t>(sizeof(float));
-    variables_.emplace_back(size_bytes);
-    gradients_.emplace_back(size_bytes);
+    variables_.emplace_back(bucket.count * static_cast<int64_t>(sizeof(float)));
   }
+  if (gradient_memory.empty()) {
+    own_gradients_ = AlignedBuffer(
+        static_cast<int64_t>(GradientBytes(plan, DataType::kFloat32)));
+    gradient_memory = own_gradients_.span();
+  }
+  gradients_ = LayOutGradients(plan, DataType::kFloat32, gradient_memory);
   // The loss comes first.
   metrics_.totals.resize(1 + metric_count);
   metrics_.counts.resize(1 + metric_count);

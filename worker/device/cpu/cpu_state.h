@@ -37,14 +37,16 @@ class AlignedBuffer {
 
 class CpuState final : public ModelState {
  public:
-  CpuState(const ShardPlan& plan, size_t metric_count);
+  // `gradient_memory` as ProgramSpec has it.
+  CpuState(const ShardPlan& plan, size_t metric_count,
+           absl::Span<std::byte> gradient_memory);
 
   DataType type() const override { return DataType::kFloat32; }
   absl::Span<std::byte> host_variables(int bucket) override {
     return variables_[bucket].span();
   }
   absl::Span<std::byte> host_gradients(int bucket) override {
-    return gradients_[bucket].span();
+    return gradients_[bucket];
   }
 
   // The programs work on the host's memory: nothing to do.
@@ -64,7 +66,8 @@ class CpuState final : public ModelState {
 
  private:
   std::vector<AlignedBuffer> variables_;
-  std::vector<AlignedBuffer> gradients_;
+  AlignedBuffer own_gradients_;
+  std::vector<absl::Span<std::byte>> gradients_;
   AlignedBuffer arena_;
   MetricSums metrics_;
 };

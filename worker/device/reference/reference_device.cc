@@ -43,7 +43,8 @@ std::unique_ptr<Stream> ReferenceDevice<T>::CreateStream() {
 template <typename T>
 absl::StatusOr<std::unique_ptr<ModelState>> ReferenceDevice<T>::CreateState(
     const ProgramSpec& spec) {
-  return std::make_unique<reference::State<T>>(*spec.plan, spec.metrics.size());
+  return std::make_unique<reference::State<T>>(*spec.plan, spec.metrics.size(),
+                                               spec.gradient_memory);
 }
 
 template <typename T>

@@ -12,6 +12,7 @@
 #include "common/sharding/shard_plan.h"
 #include "common/tensor/shape.h"
 #include "worker/device/device.h"
+#include "worker/device/gradient_memory.h"
 #include "worker/device/reference/tensor.h"
 
 namespace paceline::reference {
@@ -19,11 +20,17 @@ namespace paceline::reference {
 template <typename T>
 class State : public ModelState {
  public:
-  State(const ShardPlan& plan, size_t metric_count) {
+  // `gradient_memory` as ProgramSpec has it.
+  State(const ShardPlan& plan, size_t metric_count,
+        absl::Span<std::byte> gradient_memory) {
     for (const Bucket& bucket : plan.buckets()) {
       variables_.emplace_back(static_cast<size_t>(bucket.count));
-      gradients_.emplace_back(static_cast<size_t>(bucket.count));
     }
+    if (gradient_memory.empty()) {
+      own_gradients_.resize(GradientBytes(plan, type()) / sizeof(T));
+      gradient_memory = BytesOf(own_gradients_);
+    }
+    gradients_ = LayOutGradients(plan, type(), gradient_memory);
     sums_.totals.resize(1 + metric_count);
     sums_.counts.resize(1 + metric_count);
   }
@@ -33,7 +40,7 @@ class State : public ModelState {
     return BytesOf(variables_[bucket]);
   }
   absl::Span<std::byte> host_gradients(int bucket) override {
-    return BytesOf(gradients_[bucket]);
+    return gradients_[bucket];
   }
   absl::Status UploadVariables(int /*bucket*/, Stream& /*stream*/) override {
     return absl::OkStatus();
@@ -59,7 +66,9 @@ class State : public ModelState {
     const auto count = static_cast<size_t>(NumElements(spec.shape));
     return {
         absl::MakeConstSpan(variables_[place.bucket]).subspan(offset, count),
-        absl::MakeSpan(gradients_[place.bucket]).subspan(offset, count),
+        absl::Span<T>(reinterpret_cast<T*>(gradients_[place.bucket].data()),
+                      gradients_[place.bucket].size() / sizeof(T))
+            .subspan(offset, count),
         spec.regularizer};
   }
 
@@ -71,7 +80,8 @@ class State : public ModelState {
 
   // By bucket.
   std::vector<std::vector<T>> variables_;
-  std::vector<std::vector<T>> gradients_;
+  std::vector<absl::Span<std::byte>> gradients_;
+  std::vector<T> own_gradients_;
   MetricSums sums_;
 };
 
