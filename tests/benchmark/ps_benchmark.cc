@@ -197,16 +197,16 @@ int main(int argc, char** argv) {
   // With its last channel, gRPC would end its threads, which takes seconds.
   const paceline::PsClient idle("ps-0", "127.0.0.1:1");
   for (size_t i = 0; i < servers.size(); ++i) {
-    const std::string size = absl::StrCat("/MiB:", mebibytes[i]);
     const int64_t elements = (mebibytes[i] << 20) / 4;
     for (const bool shared : {true, false}) {
-      const std::string way = shared ? "/shared" : "/tcp";
-      paceline::Register("Push" + size + way, *servers[i], elements, shared,
-                         &Client::Push);
-      paceline::Register("Pull" + size + way, *servers[i], elements, shared,
-                         &Client::Pull);
-      paceline::Register("PushAndPull" + size + way, *servers[i], elements,
-                         shared, &Client::PushAndPull);
+      const std::string suffix =
+          absl::StrCat("/MiB:", mebibytes[i], shared ? "/shared" : "/tcp");
+      paceline::Register(absl::StrCat("Push", suffix), *servers[i], elements,
+                         shared, &Client::Push);
+      paceline::Register(absl::StrCat("Pull", suffix), *servers[i], elements,
+                         shared, &Client::Pull);
+      paceline::Register(absl::StrCat("PushAndPull", suffix), *servers[i],
+                         elements, shared, &Client::PushAndPull);
     }
   }
   benchmark::RunSpecifiedBenchmarks();

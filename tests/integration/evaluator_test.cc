@@ -16,9 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 constexpr char kTfConfig[] = R"({"task": {"type": "evaluator", "index": 0}})";
 constexpr char kKeepAll[] = "checkpoint.keep=10";
