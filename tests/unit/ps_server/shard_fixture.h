@@ -192,7 +192,7 @@ class ShardTest : public ::testing::Test {
   static absl::Status Pull(Shard& shard, const v1::PullRequest& request,
                            v1::PullResponse& response) {
     Places places(shard);
-    const absl::Status status =
+    absl::Status status =
         shard.Pull(request, response, absl::MakeSpan(places.places));
     places.CopyTo(*response.mutable_variables());
     return status;
@@ -200,7 +200,7 @@ class ShardTest : public ::testing::Test {
   static absl::Status Apply(Shard& shard, const v1::ApplyRequest& request,
                             v1::ApplyResponse& response) {
     Places places(shard);
-    const absl::Status status =
+    absl::Status status =
         shard.Apply(request, response, absl::MakeSpan(places.places));
     places.CopyTo(*response.mutable_variables());
     return status;

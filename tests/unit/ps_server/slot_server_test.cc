@@ -25,7 +25,6 @@
 namespace paceline {
 namespace {
 
-using ::testing::Each;
 using ::testing::HasSubstr;
 
 constexpr uint64_t kToken = 77;
