@@ -114,22 +114,6 @@ absl::StatusOr<std::string> CreateCheckpointFolder(const std::string& directory,
   }
 }
 
-absl::StatusOr<std::string> FindLatestCheckpoint(const std::string& directory) {
-  std::vector<std::string> candidates;
-  if (HasManifest(directory)) candidates.push_back(directory);
-  ASSIGN_OR_RETURN(const std::vector<StepFolder> folders,
-                   ListStepFolders(directory));
-  for (const StepFolder& folder : folders) {
-    if (HasManifest(folder.path)) candidates.push_back(folder.path);
-  }
-  if (candidates.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("there is no complete checkpoint in ", directory));
-  }
-  RETURN_IF_ERROR(ReadManifest(candidates.front()).status());
-  return candidates.front();
-}
-
 absl::StatusOr<std::vector<std::string>> ListCheckpoints(
     const std::string& directory) {
   ASSIGN_OR_RETURN(const std::vector<StepFolder> folders,
@@ -139,6 +123,18 @@ absl::StatusOr<std::vector<std::string>> ListCheckpoints(
     if (HasManifest(folder->path)) paths.push_back(folder->path);
   }
   return paths;
+}
+
+absl::StatusOr<std::string> FindLatestCheckpoint(const std::string& directory) {
+  ASSIGN_OR_RETURN(std::vector<std::string> candidates,
+                   ListCheckpoints(directory));
+  if (HasManifest(directory)) candidates.push_back(directory);
+  if (candidates.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("there is no complete checkpoint in ", directory));
+  }
+  RETURN_IF_ERROR(ReadManifest(candidates.back()).status());
+  return candidates.back();
 }
 
 absl::Status DeleteOldCheckpoints(const std::string& directory, int keep) {

@@ -85,6 +85,7 @@ absl::StatusOr<v1::RegisterResponse> Session::Register(
   State& state = *state_;
   if (state.outcome) return absl::CancelledError("the job has ended");
   ASSIGN_OR_RETURN(const TaskId id, TaskFromProto(request.member().task()));
+  const SessionOptions& options = state.options;
   const std::string mismatch = state.Mismatch(request);
   if (!mismatch.empty()) return state.Refuse(id, mismatch, now);
 
@@ -99,10 +100,9 @@ absl::StatusOr<v1::RegisterResponse> Session::Register(
   state.InitializeShardsIfAllThere(now);
 
   v1::RegisterResponse response;
-  *response.mutable_job() = state.options.job;
+  *response.mutable_job() = options.job;
   response.set_rank(place->rank < 0 ? 0 : place->rank);
   response.set_world_size(state.members.worker_count());
-  const SessionOptions& options = state.options;
   SetDuration(limits::kHeartbeatInterval,
               response.mutable_heartbeat_interval());
   SetDuration(options.heartbeat_timeout, response.mutable_heartbeat_timeout());
@@ -203,11 +203,11 @@ void Session::State::InitializeShardsIfAllThere(absl::Time now) {
   }
   shards_requested = true;
   shards_deadline = now + options.connect_timeout;
-  actions.push_back(
-      InitializeShards{options.restore_path, members.worker_count()});
+  next_shards_attempt = now;
+  AttemptShards(now);
 }
 
-void Session::State::TryShardsAgain(absl::Time now) {
+void Session::State::AttemptShards(absl::Time now) {
   if (!next_shards_attempt || now < *next_shards_attempt) return;
   next_shards_attempt.reset();
   actions.push_back(

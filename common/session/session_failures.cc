@@ -191,7 +191,7 @@ void Session::Tick(absl::Time now) {
   if (state_->outcome) return;
   state_->CheckStalls(now);
   state_->CheckStart(now);
-  state_->TryShardsAgain(now);
+  state_->AttemptShards(now);
 }
 
 void Session::State::CheckSilence(absl::Time now) {

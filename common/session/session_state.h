@@ -59,7 +59,8 @@ struct Session::State {
   // is done.
   void FollowFlow(absl::Time now);
   void InitializeShardsIfAllThere(absl::Time now);
-  void TryShardsAgain(absl::Time now);
+  // Has the shards initialised, if an attempt is due.
+  void AttemptShards(absl::Time now);
   void StartIfReady(absl::Time now);
   // Why a process that asks for a place cannot have it, "" if it can: it is of
   // another version, or was told of another job or cluster.
@@ -96,8 +97,9 @@ struct Session::State {
   JobFlow flow;
   const absl::Time created;
   std::map<TaskId, Seat> seats;
-  // When all ps were there first: the shards may be initialised; then until
-  // when one that cannot be reached is tried again, and the next attempt.
+  // Whether all ps have been there; until when one that cannot be reached is
+  // tried again; the next attempt, if one is due or planned; whether all hold
+  // variables.
   bool shards_requested = false;
   absl::Time shards_deadline;
   std::optional<absl::Time> next_shards_attempt;

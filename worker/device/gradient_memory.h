@@ -15,13 +15,20 @@ namespace paceline {
 
 inline constexpr size_t kGradientAlignment = 64;
 
+// Bytes of a bucket's values, and of the memory up to where the next begins.
+inline size_t BucketBytes(const Bucket& bucket, DataType type) {
+  return static_cast<size_t>(bucket.count) * SizeOf(type);
+}
+inline size_t BucketStride(const Bucket& bucket, DataType type) {
+  return (BucketBytes(bucket, type) + kGradientAlignment - 1) /
+         kGradientAlignment * kGradientAlignment;
+}
+
 // Bytes of all buckets.
 inline size_t GradientBytes(const ShardPlan& plan, DataType type) {
   size_t size = 0;
   for (const Bucket& bucket : plan.buckets()) {
-    const size_t bytes = static_cast<size_t>(bucket.count) * SizeOf(type);
-    size += (bytes + kGradientAlignment - 1) / kGradientAlignment *
-            kGradientAlignment;
+    size += BucketStride(bucket, type);
   }
   return size;
 }
@@ -33,10 +40,8 @@ inline std::vector<absl::Span<std::byte>> LayOutGradients(
   std::vector<absl::Span<std::byte>> buckets;
   size_t offset = 0;
   for (const Bucket& bucket : plan.buckets()) {
-    const size_t bytes = static_cast<size_t>(bucket.count) * SizeOf(type);
-    buckets.push_back(memory.subspan(offset, bytes));
-    offset += (bytes + kGradientAlignment - 1) / kGradientAlignment *
-              kGradientAlignment;
+    buckets.push_back(memory.subspan(offset, BucketBytes(bucket, type)));
+    offset += BucketStride(bucket, type);
   }
   return buckets;
 }
