@@ -14,10 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-void ExpectExit(Process& process, int code) {
-  EXPECT_EQ(process.Wait(kJobLimit), code) << process.Errors();
-}
-
 Process Connect(const SmallJob& job, const std::string& tf_config,
                 const std::vector<std::string>& arguments = {}) {
   std::vector<std::string> all = {"validate", job.path(), "--connect",

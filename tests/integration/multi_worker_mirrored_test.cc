@@ -103,10 +103,6 @@ std::string WriteJob(const SmallJob& job) {
   return path;
 }
 
-void ExpectExit(Process& process, int code) {
-  EXPECT_EQ(process.Wait(kJobLimit), code) << process.Errors();
-}
-
 TEST(MultiWorkerMirroredTest, WorkerZeroLeadsUnderTfConfig) {
   SmallJob job;
   const auto cluster = HandStartedCluster::OnLoopback(job, 0, 0, 3);

@@ -13,10 +13,6 @@ namespace {
 using ::testing::Each;
 using ::testing::HasSubstr;
 
-void ExpectExit(Process& process, int code) {
-  EXPECT_EQ(process.Wait(kJobLimit), code) << process.Errors();
-}
-
 // Long enough for a task to find nobody there yet.
 void Pause() { absl::SleepFor(absl::Milliseconds(500)); }
 

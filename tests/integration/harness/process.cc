@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_split.h"
 #include "glog/logging.h"
+#include "gtest/gtest.h"
 #include "tests/integration/harness/text_file.h"
 #include "tests/integration/harness/time_limit.h"
 
@@ -128,6 +129,10 @@ pid_t FindProcess(const std::vector<pid_t>& session, const std::string& program,
     }
   }
   return -1;
+}
+
+void ExpectExit(Process& process, int code) {
+  EXPECT_EQ(process.Wait(kJobLimit), code) << process.Errors();
 }
 
 }  // namespace paceline

@@ -55,6 +55,9 @@ class Process {
   std::optional<int> exit_code_;
 };
 
+// Expects the process to end with `code` as soon as a small job does.
+void ExpectExit(Process& process, int code);
+
 // The living process of `session` that runs `program` with `argument` among its
 // arguments; -1 if there is none.
 pid_t FindProcess(const std::vector<pid_t>& session, const std::string& program,

@@ -20,51 +20,29 @@
 #include "common/rpc/rpc_server.h"
 #include "gmock/gmock.h"
 #include "tests/unit/ps_server/shard_fixture.h"
+#include "tests/unit/ps_server/worker_messages.h"
 
 namespace paceline {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr size_t kElements = 26;
-constexpr size_t kSize = kElements * sizeof(float);
-
 // A worker's end.
-class Client {
+class Client : public WorkerMessages {
  public:
   explicit Client(const std::string& address, uint32_t rank = 0,
                   bool use_shared_memory = true)
-      : client_(std::make_unique<PsClient>(
+      : WorkerMessages(rank, kIncarnation),
+        client_(std::make_unique<PsClient>(
             "ps-0", address,
-            PsClientOptions{.use_shared_memory = use_shared_memory})),
-        gradients_(kElements, 1.0f),
-        variables_(kElements) {
-    push_.set_ps_incarnation(kIncarnation);
-    push_.set_pull(true);
-    push_.mutable_worker()->set_rank(rank);
-    push_.mutable_worker()->set_incarnation(8 + rank);
-    pull_.set_ps_incarnation(kIncarnation);
-    gradient_blocks_ = {
-        {0,
-         v1::DATA_TYPE_FLOAT32,
-         0,
-         {reinterpret_cast<const std::byte*>(gradients_.data()), kSize}}};
-    variable_blocks_ = {
-        {{reinterpret_cast<std::byte*>(variables_.data()), kSize}}};
-  }
+            PsClientOptions{.use_shared_memory = use_shared_memory})) {}
 
   PsClient& client() { return *client_; }
-  const std::vector<float>& variables() const { return variables_; }
-  const v1::WorkerId& id() const { return push_.worker(); }
 
   void StartPush(absl::Duration timeout = absl::Seconds(60)) {
-    push_.mutable_progress()->set_sequence(push_.progress().sequence() + 1);
+    AdvancePush();
     client_->Push(push_, gradient_blocks_, &pushed_,
                   absl::MakeSpan(variable_blocks_), timeout, calls_.Open(0));
-  }
-  absl::Status Wait() {
-    calls_.Wait();
-    return calls_.status(0);
   }
   absl::Status Push() {
     StartPush();
@@ -72,7 +50,7 @@ class Client {
   }
   // Without values.
   absl::Status PushNothing() {
-    push_.mutable_progress()->set_sequence(push_.progress().sequence() + 1);
+    AdvancePush();
     v1::PushRequest request = push_;
     request.set_pull(false);
     client_->Push(request, {}, &pushed_, {}, absl::Seconds(60), calls_.Open(0));
@@ -93,15 +71,6 @@ class Client {
 
  private:
   std::unique_ptr<PsClient> client_;
-  CallGroup calls_{1};
-  std::vector<float> gradients_;
-  std::vector<float> variables_;
-  std::vector<DenseValues> gradient_blocks_;
-  std::vector<DensePlace> variable_blocks_;
-  v1::PushRequest push_;
-  v1::PushResponse pushed_;
-  v1::PullRequest pull_;
-  v1::PullResponse pulled_;
 };
 
 class PsServiceTest : public ShardTest {

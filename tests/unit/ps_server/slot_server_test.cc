@@ -21,6 +21,7 @@
 #include "common/rpc/slot_caller.h"
 #include "gmock/gmock.h"
 #include "tests/unit/ps_server/shard_fixture.h"
+#include "tests/unit/ps_server/worker_messages.h"
 
 namespace paceline {
 namespace {
@@ -28,8 +29,6 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr uint64_t kToken = 77;
-constexpr size_t kElements = 26;
-constexpr size_t kSize = kElements * sizeof(float);
 
 // Mappings of shared memory in this process.
 int MappingCount() {
@@ -50,44 +49,25 @@ void AwaitMappings(int count) {
   EXPECT_EQ(MappingCount(), count);
 }
 
-// A worker: what it calls with, and its gradients, all 1, and variables.
-class Worker {
+// A worker that calls through a slot.
+class Worker : public WorkerMessages {
  public:
   explicit Worker(uint32_t rank = 0, size_t values_size = kSize)
-      : gradients_(kElements, 1.0f), variables_(kElements) {
+      : WorkerMessages(rank, kIncarnation) {
     auto caller = SlotCaller::Create(values_size);
     CHECK(caller.ok()) << caller.status();
     caller_ = *std::move(caller);
-    push_.set_ps_incarnation(kIncarnation);
-    push_.set_pull(true);
-    push_.mutable_worker()->set_rank(rank);
-    push_.mutable_worker()->set_incarnation(8 + rank);
-    pull_.set_ps_incarnation(kIncarnation);
-    gradient_blocks_ = {
-        {0,
-         v1::DATA_TYPE_FLOAT32,
-         0,
-         {reinterpret_cast<const std::byte*>(gradients_.data()), kSize}}};
-    variable_blocks_ = {
-        {{reinterpret_cast<std::byte*>(variables_.data()), kSize}}};
   }
   ~Worker() { caller_->End(absl::CancelledError("the worker goes")); }
 
   SlotCaller& caller() { return *caller_; }
-  const std::vector<float>& variables() const { return variables_; }
-  const v1::PushResponse& pushed() const { return pushed_; }
-  const v1::WorkerId& id() const { return push_.worker(); }
 
   bool StartPush(absl::Duration timeout = absl::Seconds(60)) {
-    push_.mutable_progress()->set_sequence(push_.progress().sequence() + 1);
+    AdvancePush();
     return Start(SlotMethod::kPush, push_, gradient_blocks_, &pushed_, timeout);
   }
   bool StartPull(absl::Duration timeout = absl::Seconds(60)) {
     return Start(SlotMethod::kPull, pull_, {}, &pulled_, timeout);
-  }
-  absl::Status Wait() {
-    calls_.Wait();
-    return calls_.status(0);
   }
   absl::Status Push(absl::Duration timeout = absl::Seconds(60)) {
     if (!StartPush(timeout)) return absl::UnknownError("not started");
@@ -119,15 +99,6 @@ class Worker {
   }
 
   std::shared_ptr<SlotCaller> caller_;
-  CallGroup calls_{1};
-  std::vector<float> gradients_;
-  std::vector<float> variables_;
-  std::vector<DenseValues> gradient_blocks_;
-  std::vector<DensePlace> variable_blocks_;
-  v1::PushRequest push_;
-  v1::PushResponse pushed_;
-  v1::PullRequest pull_;
-  v1::PullResponse pulled_;
 };
 
 // A thread that serves a worker.
