@@ -42,6 +42,14 @@ inline constexpr int64_t kMaxHeaderBytes = 100'000'000;
 
 // Bytes of a bucket: large enough to amortise a call, small enough to overlap.
 inline constexpr int64_t kBucketBytes = 4 << 20;
+// Bytes of variables in one call to a parameter server, unless the job says
+// otherwise: bounds what calls take in memory, and still amortises them.
+inline constexpr int64_t kChunkBytes = 16 << 20;
+// The least and most a job can ask for. Protobuf's messages end at 2 GiB.
+inline constexpr int64_t kMinChunkBytes = 4 << 10;
+inline constexpr int64_t kMaxChunkBytes = 1 << 30;
+// Calls to one parameter server that are under way at a time.
+inline constexpr int kCallsPerServer = 2;
 // Bytes of one message: protobuf's own bound.
 inline constexpr int kMaxMessageBytes = INT32_MAX;
 

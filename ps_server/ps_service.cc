@@ -93,7 +93,9 @@ grpc::ServerUnaryReactor* PsService::Push(grpc::CallbackServerContext* context,
   const absl::Status read = ReadPush(Mine(request), *push);
   Mine(request).Clear();
   if (!read.ok()) return Finish(context, read);
-  if (push->request.pull()) push->MakePlaces(shard_.block_sizes());
+  if (push->request.pull()) {
+    push->MakePlaces(shard_.block_sizes(push->request.chunk()));
+  }
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   shard_.Push(push->request, push->gradients, push->response,
               absl::MakeSpan(push->variables),
@@ -130,7 +132,7 @@ grpc::ServerUnaryReactor* PsService::AnswerWithVariables(
       std::make_shared<BlockMessages<Request, Response>>(memory_);
   absl::Status status = Read(request, messages->request);
   if (status.ok()) {
-    messages->MakePlaces(shard_.block_sizes());
+    messages->MakePlaces(shard_.block_sizes(messages->request.chunk()));
     status = (shard_.*method)(messages->request, messages->response,
                               absl::MakeSpan(messages->variables));
   }

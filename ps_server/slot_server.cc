@@ -61,7 +61,7 @@ void SlotServer::Push() {
   if (!push_request_.ParseFromString(call_.content)) {
     status = absl::InvalidArgumentError("the push cannot be read");
   } else if (push_request_.pull()) {
-    status = MakePlaces();
+    status = MakePlaces(push_request_.chunk());
   }
   if (!status.ok()) return Answer(status, push_response_);
   shard_.Push(push_request_, call_.blocks, push_response_,
@@ -78,17 +78,19 @@ void SlotServer::AnswerWithVariables(
                                   absl::Span<DensePlace>)) {
   response.Clear();
   absl::Status status = absl::InvalidArgumentError("the call cannot be read");
-  if (request.ParseFromString(call_.content)) status = MakePlaces();
+  if (request.ParseFromString(call_.content)) {
+    status = MakePlaces(request.chunk());
+  }
   if (status.ok()) {
     status = (shard_.*method)(request, response, absl::MakeSpan(places_));
   }
   Answer(status, response);
 }
 
-absl::Status SlotServer::MakePlaces() {
+absl::Status SlotServer::MakePlaces(uint32_t chunk) {
   const absl::Span<std::byte> values = slot_.values();
   size_t end = 0;
-  for (const size_t size : shard_.block_sizes()) {
+  for (const size_t size : shard_.block_sizes(chunk)) {
     const size_t begin = CallSlot::NextBlock(end);
     end = begin + size;
     if (end > values.size()) {

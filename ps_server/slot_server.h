@@ -41,9 +41,9 @@ class SlotServer : public std::enable_shared_from_this<SlotServer> {
       Request& request, Response& response,
       absl::Status (Shard::*method)(const Request&, Response&,
                                     absl::Span<DensePlace>));
-  // Places for the variables, one after the other; ResourceExhausted if there
-  // is no room.
-  absl::Status MakePlaces();
+  // Places for the variables of a chunk, one after the other;
+  // ResourceExhausted if there is no room.
+  absl::Status MakePlaces(uint32_t chunk);
   void Answer(const absl::Status& status,
               const google::protobuf::MessageLite& response);
 

@@ -91,11 +91,6 @@ absl::Status CheckMeeting(const v1::Job& job) {
 absl::Status CheckPartitioner(const v1::Job& job) {
   if (!job.has_partitioner()) return absl::OkStatus();
   const Path path("partitioner");
-  if (job.partitioner().kind() == v1::Partitioner::KIND_UNSPECIFIED) {
-    return ConfigError(path,
-                       "expected one of {min_size: bytes}, {max_size: bytes}, "
-                       "{fixed: parts}");
-  }
   if (job.strategy() != v1::STRATEGY_PARAMETER_SERVER) {
     return ConfigError(path,
                        absl::StrCat("strategy ", StrategyName(job.strategy()),

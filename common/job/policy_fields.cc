@@ -79,8 +79,8 @@ const FieldTable<CheckpointPolicy>& FieldsOf(const CheckpointPolicy*) {
 const FieldTable<Partitioner>& FieldsOf(const Partitioner*) {
   static const auto& table = *new FieldTable<Partitioner>(
       "partitioner",
-      "How variables are cut along axis 0 before they are placed on parameter "
-      "servers; exactly one key.",
+      "How variables are cut along axis 0, at most one of the first three, and "
+      "how much of them a call to a parameter server carries.",
       {Optional("min_size", PartitionerKind(Partitioner::KIND_MIN_SIZE),
                 AtLeast(1),
                 "As many parts as leave each at least so many bytes."),
@@ -92,7 +92,16 @@ const FieldTable<Partitioner>& FieldsOf(const Partitioner*) {
        Excluding(
            {"min_size", "max_size"},
            Optional("fixed", PartitionerKind(Partitioner::KIND_FIXED),
-                    Between(1, limits::kMaxTasks), "Exactly so many parts."))});
+                    Between(1, limits::kMaxTasks), "Exactly so many parts.")),
+       Optional("chunk_bytes",
+                Whole(&Partitioner::chunk_bytes, &Partitioner::set_chunk_bytes),
+                Between(limits::kMinChunkBytes, limits::kMaxChunkBytes),
+                "Most bytes of a call, but for a single row that is larger.")},
+      [] {
+        Partitioner partitioner;
+        partitioner.set_chunk_bytes(limits::kChunkBytes);
+        return partitioner;
+      });
   return table;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/limits.h"
 #include "common/rpc/block_codec.h"
 #include "common/rpc/call_error.h"
 #include "common/rpc/grpc_channel.h"
@@ -70,7 +70,10 @@ struct PsClient::Impl {
       : stub(v1::ParameterServerService::NewStub(channel)),
         block_stub(channel),
         fail_fast(options.fail_fast) {
-    if (options.use_shared_memory) attachment.emplace(channel, callee);
+    if (!options.use_shared_memory) return;
+    for (int i = 0; i < limits::kCallsPerServer; ++i) {
+      attachments.push_back(std::make_unique<PsAttachment>(channel, callee));
+    }
   }
 
   // Starts `method` (a member of the stub's asynchronous interface).
@@ -141,9 +144,7 @@ struct PsClient::Impl {
   // Whether the call goes through shared memory; else nothing has happened.
   bool StartInSlot(const BlockCall& call, const std::string& callee,
                    absl::Duration timeout, const CallDone& done) {
-    if (!attachment) return false;
-    const std::shared_ptr<SlotCaller> slot = attachment->Get(ValuesSize(call));
-    if (slot == nullptr) return false;
+    if (attachments.empty()) return false;
     SlotCall started;
     started.method = call.method;
     started.request = call.request;
@@ -160,7 +161,14 @@ struct PsClient::Impl {
         done(CallError(status, call.name, callee, timeout));
       }
     };
-    return slot->Start(started);
+    // The next one only while those before it are busy: most need no second.
+    for (const std::unique_ptr<PsAttachment>& attachment : attachments) {
+      const std::shared_ptr<SlotCaller> slot =
+          attachment->Get(ValuesSize(call));
+      if (slot == nullptr) return false;
+      if (slot->Start(started)) return true;
+    }
+    return false;
   }
 
   void StartOnChannel(const BlockCall& call, const std::string& callee,
@@ -237,7 +245,7 @@ struct PsClient::Impl {
       contexts = open;
     }
     for (const Context& context : contexts) context->TryCancel();
-    if (attachment) attachment->Cancel();
+    for (const auto& attachment : attachments) attachment->Cancel();
   }
 
   v1::ParameterServerService::StubInterface::async_interface& async() {
@@ -252,7 +260,8 @@ struct PsClient::Impl {
   Mutex mutex;
   std::vector<Context> open ABSL_GUARDED_BY(mutex);
   bool cancelled ABSL_GUARDED_BY(mutex) = false;
-  std::optional<PsAttachment> attachment;
+  // Each for one call at a time.
+  std::vector<std::unique_ptr<PsAttachment>> attachments;
 };
 
 namespace {
@@ -283,7 +292,7 @@ PsClient::~PsClient() {
 }
 
 bool PsClient::shares_memory() const {
-  return impl_->attachment && impl_->attachment->is_served();
+  return !impl_->attachments.empty() && impl_->attachments.front()->is_served();
 }
 
 void PsClient::Cancel() { impl_->Cancel(); }

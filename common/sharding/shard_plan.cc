@@ -1,6 +1,7 @@
 #include "common/sharding/shard_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -34,6 +35,32 @@ void AddBuckets(absl::Span<const VariableSpec> variables,
   }
 }
 
+int64_t ChunkBytes(const v1::Partitioner& partitioner) {
+  if (partitioner.chunk_bytes() == 0) return limits::kChunkBytes;
+  return static_cast<int64_t>(
+      std::min<uint64_t>(partitioner.chunk_bytes(), limits::kMaxChunkBytes));
+}
+
+int64_t RowElements(const Shape& shape) {
+  return shape.empty() ? 1 : NumElements(shape) / shape.front();
+}
+
+// Cuts ranges of whole rows into such of at most `max_count` elements, or of
+// one row.
+std::vector<PlacedRange> CutRanges(absl::Span<const PlacedRange> ranges,
+                                   int64_t row_elements, int64_t max_count) {
+  const int64_t step =
+      std::max<int64_t>(1, max_count / row_elements) * row_elements;
+  std::vector<PlacedRange> cut;
+  for (const PlacedRange& range : ranges) {
+    const int64_t end = range.begin + range.count;
+    for (int64_t begin = range.begin; begin < end; begin += step) {
+      cut.push_back({range.shard, begin, std::min(step, end - begin)});
+    }
+  }
+  return cut;
+}
+
 }  // namespace
 
 absl::StatusOr<ShardPlan> ShardPlan::Make(
@@ -48,23 +75,30 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
         "there are ", shard_count, " shards; at least 1 is needed"));
   }
   ASSIGN_OR_RETURN(
-      const Placement placement,
+      Placement placement,
       PlaceVariables(variables, shard_count, partitioner, bytes_per_element));
+  const int64_t chunk_count =
+      std::max<int64_t>(1, ChunkBytes(partitioner) / bytes_per_element);
+  for (size_t v = 0; v < variables.size(); ++v) {
+    placement[v] =
+        CutRanges(placement[v], RowElements(variables[v].shape), chunk_count);
+  }
   ShardPlan plan;
   plan.shard_count_ = shard_count;
   plan.places_.resize(variables.size());
-  plan.blocks_.resize(shard_count);
+  plan.chunks_.resize(shard_count);
   for (const bool trainable : {false, true}) {
     AddBuckets(variables, placement, bytes_per_element, trainable,
                plan.buckets_);
   }
   for (size_t b = 0; b < plan.buckets_.size(); ++b) {
-    plan.LayOutBucket(static_cast<int>(b), placement);
+    plan.LayOutBucket(static_cast<int>(b), placement, chunk_count);
   }
   return plan;
 }
 
-void ShardPlan::LayOutBucket(int bucket, const Placement& placement) {
+void ShardPlan::LayOutBucket(int bucket, const Placement& placement,
+                             int64_t chunk_count) {
   const int first_part = static_cast<int>(parts_.size());
   for (int v : buckets_[bucket].variables) {
     for (const PlacedRange& range : placement[v]) {
@@ -76,23 +110,33 @@ void ShardPlan::LayOutBucket(int bucket, const Placement& placement) {
       parts_.begin() + first_part, parts_.end(),
       [](const Part& a, const Part& b) { return a.shard < b.shard; });
 
+  std::vector<Block> blocks;
   int64_t offset = 0;
-  int shard = -1;
   for (int p = first_part; p < static_cast<int>(parts_.size()); ++p) {
     Part& part = parts_[p];
     part.bucket_offset = offset;
     if (part.begin == 0) places_[part.variable] = {bucket, offset};
-    if (part.shard != shard) {
-      shard = part.shard;
-      const int index = static_cast<int>(blocks_[shard].size());
-      blocks_[shard].push_back({shard, index, bucket, offset, 0, {}});
+    if (blocks.empty() || blocks.back().shard != part.shard ||
+        blocks.back().count + part.count > chunk_count) {
+      blocks.push_back({part.shard, /*index=*/0, bucket, offset, 0, {}});
     }
-    Block& block = blocks_[shard].back();
-    block.count += part.count;
-    block.parts.push_back(p);
+    blocks.back().count += part.count;
+    blocks.back().parts.push_back(p);
     offset += part.count;
   }
   element_count_ += offset;
+  for (Block& block : blocks) AddToChunks(std::move(block), chunk_count);
+}
+
+void ShardPlan::AddToChunks(Block block, int64_t chunk_count) {
+  std::vector<Chunk>& chunks = chunks_[block.shard];
+  if (chunks.empty() || chunks.back().count + block.count > chunk_count) {
+    chunks.emplace_back();
+  }
+  Chunk& chunk = chunks.back();
+  chunk.count += block.count;
+  block.index = static_cast<int>(chunk.blocks.size());
+  chunk.blocks.push_back(std::move(block));
 }
 
 }  // namespace paceline

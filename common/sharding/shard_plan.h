@@ -11,6 +11,10 @@
 //   | dense_1/kernel dense_1/bias | | dense/kernel                         |
 //   |    block 0 of shard 0       | | block 1 of shard 0 | block 0 of shard 1
 //
+// A shard's blocks are grouped into chunks of bounded size, and blocks that are
+// larger cut: a call to a parameter server carries one chunk, so what it takes
+// in memory does not grow with the model.
+//
 // Statistics, which may be final as soon as forward is, lie in buckets of their
 // own, before all others. Within a bucket the parts are ordered by shard. A
 // variable that is cut over shards is a bucket of its own, since its parts must
@@ -52,7 +56,7 @@ struct Bucket {
 
 struct Block {
   int shard = 0;
-  // Index among the blocks of its shard: what the wire calls Block.index.
+  // Index among the blocks of its chunk: what the wire calls Block.index.
   int index = 0;
   int bucket = 0;
   // Elements [bucket_offset, bucket_offset + count) of the bucket.
@@ -72,6 +76,15 @@ struct VariablePlace {
 // Immutable; thread-safe.
 class ShardPlan {
  public:
+  // Blocks of a shard that travel together. Larger than Partitioner.chunk_bytes
+  // only where a single row is.
+  struct Chunk {
+    // At least one, by Block::index.
+    std::vector<Block> blocks;
+    // Elements.
+    int64_t count = 0;
+  };
+
   // `variables` in the order of the graph; `bytes_per_element` is 4 or 8.
   // InvalidArgument if there are no variables, or no shard, or if the
   // partitioner contradicts itself.
@@ -83,8 +96,8 @@ class ShardPlan {
   // In the order in which backward finishes them.
   absl::Span<const Bucket> buckets() const { return buckets_; }
   absl::Span<const Part> parts() const { return parts_; }
-  // The blocks of a shard, by Block::index. May be empty.
-  absl::Span<const Block> blocks(int shard) const { return blocks_[shard]; }
+  // The chunks of a shard. May be empty.
+  absl::Span<const Chunk> chunks(int shard) const { return chunks_[shard]; }
   VariablePlace place(int variable) const { return places_[variable]; }
   bool is_trainable(const Block& block) const {
     return buckets_[block.bucket].trainable;
@@ -96,14 +109,18 @@ class ShardPlan {
   int64_t element_count() const { return element_count_; }
 
  private:
-  // Adds the parts, blocks and places of a bucket.
-  void LayOutBucket(int bucket, const Placement& placement);
+  // Adds the parts, blocks and places of a bucket. `chunk_count` is the most
+  // elements of a chunk.
+  void LayOutBucket(int bucket, const Placement& placement,
+                    int64_t chunk_count);
+  void AddToChunks(Block block, int64_t chunk_count);
 
   int shard_count_ = 0;
   int64_t element_count_ = 0;
   std::vector<Bucket> buckets_;
   std::vector<Part> parts_;
-  std::vector<std::vector<Block>> blocks_;
+  // By shard.
+  std::vector<std::vector<Chunk>> chunks_;
   std::vector<VariablePlace> places_;
 };
 

@@ -10,16 +10,20 @@
 #include <csignal>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/freed_memory.h"
 #include "common/base/simd.h"
 #include "common/job/job_reader.h"
+#include "common/limits.h"
+#include "common/model/graph.h"
 #include "common/rpc/call_group.h"
 #include "common/rpc/incarnation.h"
 #include "common/rpc/ps_client.h"
 #include "common/rpc/rpc_server.h"
+#include "common/sharding/shard_plan.h"
 #include "ps_server/ps_service.h"
 #include "ps_server/shard.h"
 
@@ -88,72 +92,114 @@ class ServerProcess {
   std::string address_;
 };
 
-// The worker.
+// The worker: pushes and pulls the variable in its chunks, as
+// ParameterServerStrategy does.
 class Client {
  public:
   Client(const std::string& address, int64_t elements, bool use_shared_memory)
       : client_("ps-0", address, OptionsOf(use_shared_memory)),
+        plan_(PlanOf(elements)),
+        calls_(static_cast<int>(plan_.chunks(0).size())),
         gradients_(elements, 1e-3F),
         variables_(elements) {
-    push_.set_ps_incarnation(kIncarnation);
-    // A worker that the server has not seen, or it would take the first pushes
-    // for repeats.
-    push_.mutable_worker()->set_incarnation(DrawIncarnation());
-    pull_.set_ps_incarnation(kIncarnation);
-    const size_t size = elements * sizeof(float);
-    gradient_blocks_ = {
-        {0,
-         v1::DATA_TYPE_FLOAT32,
-         0,
-         {reinterpret_cast<const std::byte*>(gradients_.data()), size}}};
-    variable_blocks_ = {
-        {{reinterpret_cast<std::byte*>(variables_.data()), size}}};
+    for (const ShardPlan::Chunk& chunk : plan_.chunks(0))
+      AddChunk(chunk.blocks);
   }
 
   bool shares_memory() const { return client_.shares_memory(); }
 
-  void Push() {
-    push_.mutable_progress()->set_sequence(++sequence_);
-    push_.set_pull(false);
-    client_.Push(push_, gradient_blocks_, &pushed_, {}, kTimeout,
-                 calls_.Open(0));
-    Wait();
-  }
-  void PushAndPull() {
-    push_.mutable_progress()->set_sequence(++sequence_);
-    push_.set_pull(true);
-    client_.Push(push_, gradient_blocks_, &pushed_,
-                 absl::MakeSpan(variable_blocks_), kTimeout, calls_.Open(0));
-    Wait();
-  }
+  void Push() { PushAll(/*pull=*/false); }
+  void PushAndPull() { PushAll(/*pull=*/true); }
   void Pull() {
-    client_.Pull(pull_, &pulled_, absl::MakeSpan(variable_blocks_), kTimeout,
-                 calls_.Open(0));
-    Wait();
+    CallAll([this](ChunkCalls& chunk, CallDone done) {
+      client_.Pull(chunk.pull, &chunk.pulled, absl::MakeSpan(chunk.variables),
+                   kTimeout, std::move(done));
+    });
   }
 
  private:
+  struct ChunkCalls {
+    v1::PushRequest push;
+    v1::PushResponse pushed;
+    v1::PullRequest pull;
+    v1::PullResponse pulled;
+    std::vector<DenseValues> gradients;
+    std::vector<DensePlace> variables;
+  };
+
   static PsClientOptions OptionsOf(bool use_shared_memory) {
     PsClientOptions options;
     options.use_shared_memory = use_shared_memory;
     return options;
   }
 
-  void Wait() {
-    calls_.Wait();
-    CHECK(calls_.status(0).ok()) << calls_.status(0);
+  static ShardPlan PlanOf(int64_t elements) {
+    const auto graph = BuildGraph(JobOf(elements).model());
+    CHECK(graph.ok()) << graph.status();
+    auto plan = ShardPlan::Make(graph->variables, 1, {}, sizeof(float));
+    CHECK(plan.ok()) << plan.status();
+    return *std::move(plan);
+  }
+
+  void AddChunk(absl::Span<const Block> blocks) {
+    ChunkCalls calls;
+    calls.push.set_ps_incarnation(kIncarnation);
+    calls.push.set_chunk(static_cast<uint32_t>(chunks_.size()));
+    calls.push.mutable_worker()->set_incarnation(incarnation_);
+    calls.pull.set_ps_incarnation(kIncarnation);
+    calls.pull.set_chunk(static_cast<uint32_t>(chunks_.size()));
+    for (const Block& block : blocks) {
+      const size_t size = block.count * sizeof(float);
+      float* const gradients = gradients_.data() + block.bucket_offset;
+      float* const variables = variables_.data() + block.bucket_offset;
+      calls.gradients.push_back(
+          {static_cast<uint32_t>(block.index),
+           v1::DATA_TYPE_FLOAT32,
+           0,
+           {reinterpret_cast<const std::byte*>(gradients), size}});
+      calls.variables.push_back(
+          {{reinterpret_cast<std::byte*>(variables), size}});
+    }
+    chunks_.push_back(std::move(calls));
+  }
+
+  void PushAll(bool pull) {
+    ++sequence_;
+    CallAll([this, pull](ChunkCalls& chunk, CallDone done) {
+      chunk.push.mutable_progress()->set_sequence(sequence_);
+      chunk.push.set_pull(pull);
+      client_.Push(
+          chunk.push, chunk.gradients, &chunk.pushed,
+          pull ? absl::MakeSpan(chunk.variables) : absl::Span<DensePlace>(),
+          kTimeout, std::move(done));
+    });
+  }
+
+  template <typename Start>
+  void CallAll(Start start) {
+    int next = 0;
+    const auto start_next = [&] {
+      if (next == static_cast<int>(chunks_.size())) return;
+      start(chunks_[next], calls_.Open(next));
+      ++next;
+    };
+    for (int i = 0; i < limits::kCallsPerServer; ++i) start_next();
+    for (int ended = calls_.WaitForOne(); ended >= 0;
+         ended = calls_.WaitForOne()) {
+      CHECK(calls_.status(ended).ok()) << calls_.status(ended);
+      start_next();
+    }
   }
 
   PsClient client_;
-  CallGroup calls_{1};
+  const ShardPlan plan_;
+  CallGroup calls_;
+  // One that the server has not seen, or it would take the first pushes for
+  // repeats.
+  const uint64_t incarnation_ = DrawIncarnation();
   std::vector<float> gradients_;
   std::vector<float> variables_;
-  v1::PushRequest push_;
-  v1::PushResponse pushed_;
-  v1::PullRequest pull_;
-  v1::PullResponse pulled_;
-  std::vector<DenseValues> gradient_blocks_;
-  std::vector<DensePlace> variable_blocks_;
+  std::vector<ChunkCalls> chunks_;
   uint64_t sequence_ = 0;
 };
 

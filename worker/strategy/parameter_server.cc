@@ -16,7 +16,7 @@
 namespace paceline {
 namespace {
 
-// Between two attempts to reach a shard.
+// Between two attempts to reach a chunk.
 constexpr absl::Duration kRetryPause = absl::Milliseconds(50);
 // How long a server may be unavailable where calls have no deadline by which it
 // must answer. With the time in which gRPC notices, less than a job's failure
@@ -35,73 +35,89 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
       plan_(plan),
       state_(state),
       stream_(stream),
-      calls_(plan.shard_count()),
       clipper_(options_.clipping, plan, state) {
   CHECK_EQ(options_.servers.size(), static_cast<size_t>(plan.shard_count()));
-  const v1::DataType type = state.type() == DataType::kFloat64
-                                ? v1::DATA_TYPE_FLOAT64
-                                : v1::DATA_TYPE_FLOAT32;
+  servers_.reserve(plan.shard_count());
   std::vector<std::string> descriptions;
   for (int index = 0; index < plan.shard_count(); ++index) {
-    if (plan.blocks(index).empty()) continue;
-    const v1::Member& server = options_.servers[index];
-    Shard& shard = shards_.emplace_back();
-    shard.index = index;
+    if (plan.chunks(index).empty()) continue;
+    const v1::Member& member = options_.servers[index];
+    Server& server = servers_.emplace_back();
     PsClientOptions client;
     client.fail_fast = waits_for_others();
     client.use_shared_memory = options_.use_shared_memory;
-    shard.client = std::make_unique<PsClient>(absl::StrCat("ps-", index),
-                                              server.address(), client);
-    shard.pull_request.set_ps_incarnation(server.incarnation());
-    shard.push_request.set_ps_incarnation(server.incarnation());
-    *shard.push_request.mutable_worker() = options_.worker;
-    shard.push_request.set_pull(true);
-    shard.apply_request.set_ps_incarnation(server.incarnation());
-    for (const Block& block : plan.blocks(index)) {
-      const auto part = [&](absl::Span<std::byte> bucket) {
-        return bucket.subspan(block.bucket_offset * SizeOf(state.type()),
-                              block.count * SizeOf(state.type()));
-      };
-      shard.gradients.push_back({static_cast<uint32_t>(block.index), type, 0,
-                                 part(state.host_gradients(block.bucket))});
-      shard.variables.push_back({part(state.host_variables(block.bucket))});
+    server.client = std::make_unique<PsClient>(absl::StrCat("ps-", index),
+                                               member.address(), client);
+    server.first_chunk = chunks_.size();
+    for (const ShardPlan::Chunk& chunk : plan.chunks(index)) {
+      AddChunk(chunk, member, server);
     }
-    descriptions.push_back(shard.client->description());
+    server.end_chunk = chunks_.size();
+    descriptions.push_back(server.client->description());
   }
+  calls_ = std::make_unique<CallGroup>(static_cast<int>(chunks_.size()));
   const std::string callees = absl::StrJoin(descriptions, ", ");
   waiting_for_push_ = absl::StrCat("Push to ", callees);
   waiting_for_pull_ = absl::StrCat("Pull to ", callees);
   waiting_for_apply_ = absl::StrCat("Apply to ", callees);
 }
 
+void ParameterServerStrategy::AddChunk(const ShardPlan::Chunk& chunk,
+                                       const v1::Member& member,
+                                       Server& server) {
+  const v1::DataType type = state_.type() == DataType::kFloat64
+                                ? v1::DATA_TYPE_FLOAT64
+                                : v1::DATA_TYPE_FLOAT32;
+  const auto index = static_cast<uint32_t>(chunks_.size() - server.first_chunk);
+  ChunkCalls& calls = chunks_.emplace_back();
+  calls.server = &server;
+  calls.pull_request.set_ps_incarnation(member.incarnation());
+  calls.pull_request.set_chunk(index);
+  calls.push_request.set_ps_incarnation(member.incarnation());
+  calls.push_request.set_chunk(index);
+  *calls.push_request.mutable_worker() = options_.worker;
+  calls.push_request.set_pull(true);
+  calls.apply_request.set_ps_incarnation(member.incarnation());
+  calls.apply_request.set_chunk(index);
+  for (const Block& block : chunk.blocks) {
+    const auto part = [&](absl::Span<std::byte> bucket) {
+      return bucket.subspan(block.bucket_offset * SizeOf(state_.type()),
+                            block.count * SizeOf(state_.type()));
+    };
+    calls.gradients.push_back({static_cast<uint32_t>(block.index), type, 0,
+                               part(state_.host_gradients(block.bucket))});
+    calls.variables.push_back({part(state_.host_variables(block.bucket))});
+  }
+}
+
 ParameterServerStrategy::~ParameterServerStrategy() = default;
 
 absl::Status ParameterServerStrategy::PullVariables() {
-  for (Shard& shard : shards_) shard.pull_request.clear_joins();
+  for (ChunkCalls& chunk : chunks_) chunk.pull_request.clear_joins();
   return Pull();
 }
 
 absl::Status ParameterServerStrategy::BeginLease() {
   if (options_.consistency != v1::CONSISTENCY_BOUNDED) return absl::OkStatus();
-  for (Shard& shard : shards_) {
-    *shard.pull_request.mutable_joins() = options_.worker;
-    shard.pull_request.set_sequence(sequence_);
+  for (ChunkCalls& chunk : chunks_) {
+    *chunk.pull_request.mutable_joins() = options_.worker;
+    chunk.pull_request.set_sequence(sequence_);
   }
   RETURN_IF_ERROR(Pull());
-  for (const Shard& shard : shards_) {
-    clock_ = std::max(clock_, shard.pull_response.clock());
+  for (const ChunkCalls& chunk : chunks_) {
+    clock_ = std::max(clock_, chunk.pull_response.clock());
   }
   return absl::OkStatus();
 }
 
 absl::Status ParameterServerStrategy::Pull() {
-  RETURN_IF_ERROR(
-      CallAll(waiting_for_pull_,
-              [](Shard& shard, absl::Duration timeout, CallDone done) {
-                shard.client->Pull(shard.pull_request, &shard.pull_response,
-                                   absl::MakeSpan(shard.variables), timeout,
+  RETURN_IF_ERROR(CallAll(
+      waiting_for_pull_,
+      [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
+        chunk.server->client->Pull(chunk.pull_request, &chunk.pull_response,
+                                   absl::MakeSpan(chunk.variables), timeout,
                                    std::move(done));
-              }));
+      }));
   RETURN_IF_ERROR(TakeVariables());
   return UploadAll(plan_, state_, stream_);
 }
@@ -116,10 +132,10 @@ absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
   if (clips_own_gradients()) clipper_.ClipAll();
   RETURN_IF_ERROR(Push(progress, ends_lease));
   uint64_t step = 0;
-  for (const Shard& shard : shards_) {
-    step = std::max(step, shard.push_response.step());
+  for (const ChunkCalls& chunk : chunks_) {
+    step = std::max(step, chunk.push_response.step());
   }
-  if (!shards_.front().push_response.squared_norms().empty()) {
+  if (!chunks_.front().push_response.squared_norms().empty()) {
     RETURN_IF_ERROR(Apply());
   }
   RETURN_IF_ERROR(TakeVariables());
@@ -131,111 +147,126 @@ absl::Status ParameterServerStrategy::Push(const v1::Progress& progress,
                                            bool ends_lease) {
   ++sequence_;
   ++clock_;
-  for (Shard& shard : shards_) {
-    *shard.push_request.mutable_progress() = progress;
-    shard.push_request.mutable_progress()->set_sequence(sequence_);
+  for (ChunkCalls& chunk : chunks_) {
+    *chunk.push_request.mutable_progress() = progress;
+    chunk.push_request.mutable_progress()->set_sequence(sequence_);
     if (options_.consistency != v1::CONSISTENCY_BOUNDED) continue;
-    shard.push_request.mutable_pace()->set_clock(clock_);
-    shard.push_request.mutable_pace()->set_pauses(ends_lease);
+    chunk.push_request.mutable_pace()->set_clock(clock_);
+    chunk.push_request.mutable_pace()->set_pauses(ends_lease);
   }
-  return CallAll(waiting_for_push_, [](Shard& shard, absl::Duration timeout,
-                                       CallDone done) {
-    shard.client->Push(shard.push_request, shard.gradients,
-                       &shard.push_response, absl::MakeSpan(shard.variables),
-                       timeout, std::move(done));
+  return CallAll(waiting_for_push_, [](ChunkCalls& chunk,
+                                       absl::Duration timeout, CallDone done) {
+    chunk.server->client->Push(
+        chunk.push_request, chunk.gradients, &chunk.push_response,
+        absl::MakeSpan(chunk.variables), timeout, std::move(done));
   });
 }
 
 absl::Status ParameterServerStrategy::Apply() {
   // In the order of shards, so all workers have the same sums to the bit.
-  const int count = shards_.front().push_response.squared_norms_size();
+  const int count = chunks_.front().push_response.squared_norms_size();
   std::vector<double> norms(count);
-  for (const Shard& shard : shards_) {
-    const auto& part = shard.push_response.squared_norms();
+  for (const ChunkCalls& chunk : chunks_) {
+    const auto& part = chunk.push_response.squared_norms();
     if (part.size() != count) {
-      return absl::InternalError(
-          absl::StrCat(shard.client->description(), " sent squared norms of ",
-                       part.size(), " variables, others of ", count));
+      return absl::InternalError(absl::StrCat(
+          chunk.server->client->description(), " sent squared norms of ",
+          part.size(), " variables, others of ", count));
     }
     for (int variable = 0; variable < count; ++variable) {
       norms[variable] += part[variable];
     }
   }
-  for (Shard& shard : shards_) {
-    shard.apply_request.set_step(shard.push_response.step());
-    shard.apply_request.mutable_squared_norms()->Assign(norms.begin(),
+  for (ChunkCalls& chunk : chunks_) {
+    chunk.apply_request.set_step(chunk.push_response.step());
+    chunk.apply_request.mutable_squared_norms()->Assign(norms.begin(),
                                                         norms.end());
   }
-  return CallAll(waiting_for_apply_, [](Shard& shard, absl::Duration timeout,
-                                        CallDone done) {
-    shard.client->Apply(shard.apply_request, &shard.apply_response,
-                        absl::MakeSpan(shard.variables), timeout,
-                        std::move(done));
+  return CallAll(waiting_for_apply_, [](ChunkCalls& chunk,
+                                        absl::Duration timeout, CallDone done) {
+    chunk.server->client->Apply(chunk.apply_request, &chunk.apply_response,
+                                absl::MakeSpan(chunk.variables), timeout,
+                                std::move(done));
   });
+}
+
+// Under bounded staleness a call that is held must not keep back others, for
+// which those it waits for may wait. Otherwise all workers go through the
+// chunks in the same order, or are not held.
+int ParameterServerStrategy::calls_per_server() const {
+  return options_.consistency == v1::CONSISTENCY_BOUNDED
+             ? static_cast<int>(chunks_.size())
+             : limits::kCallsPerServer;
 }
 
 template <typename Start>
 absl::Status ParameterServerStrategy::CallAll(const std::string& what,
                                               Start start) {
-  const absl::Time begin = MonotonicNow();
   options_.on_waiting(what);
-  const auto start_call = [&](Shard& shard) {
-    shard.call_began = MonotonicNow();
+  const auto call = [&](ChunkCalls& chunk) {
+    chunk.began = MonotonicNow();
     // Whoever waits for other workers relies on the leader, which tells a step
     // that takes long from one that is stuck.
     const absl::Duration timeout =
         waits_for_others()
             ? limits::kCollectiveTimeout
-            : std::max(begin + options_.timeout - shard.call_began,
+            : std::max(chunk.first_began + options_.timeout - chunk.began,
                        kRetryPause);
-    start(shard, timeout, calls_.Open(shard.index));
+    start(chunk, timeout,
+          calls_->Open(static_cast<int>(&chunk - chunks_.data())));
   };
-  for (Shard& shard : shards_) {
-    shard.unavailable_since = absl::InfiniteFuture();
-    start_call(shard);
+  const auto call_next = [&](Server& server) {
+    if (server.next_chunk == server.end_chunk) return;
+    ChunkCalls& chunk = chunks_[server.next_chunk++];
+    chunk.first_began = MonotonicNow();
+    chunk.unavailable_since = absl::InfiniteFuture();
+    call(chunk);
+  };
+  for (Server& server : servers_) server.next_chunk = server.first_chunk;
+  for (int i = 0; i < calls_per_server(); ++i) {
+    for (Server& server : servers_) call_next(server);
   }
   absl::Status failure;
   // Each call by itself: the others may wait for workers that wait for it.
-  for (int ended = calls_.WaitForOne(); ended >= 0;
-       ended = calls_.WaitForOne()) {
-    const absl::Status& status = calls_.status(ended);
-    if (status.ok() || !failure.ok()) continue;
-    Shard& shard = *std::find_if(
-        shards_.begin(), shards_.end(),
-        [ended](const Shard& each) { return each.index == ended; });
-    if (absl::IsUnavailable(status) && MayCallAgain(shard, begin)) {
+  for (int ended = calls_->WaitForOne(); ended >= 0;
+       ended = calls_->WaitForOne()) {
+    if (!failure.ok()) continue;
+    const absl::Status& status = calls_->status(ended);
+    ChunkCalls& chunk = chunks_[ended];
+    if (status.ok()) {
+      call_next(*chunk.server);
+    } else if (absl::IsUnavailable(status) && MayCallAgain(chunk)) {
       absl::SleepFor(kRetryPause);
-      start_call(shard);
-      continue;
+      call(chunk);
+    } else {
+      failure = status;
+      for (const Server& server : servers_) server.client->Cancel();
     }
-    failure = status;
-    for (Shard& each : shards_) each.client->Cancel();
   }
   if (failure.ok()) options_.on_waiting("");
   return failure;
 }
 
-bool ParameterServerStrategy::MayCallAgain(Shard& shard,
-                                           absl::Time begin) const {
+bool ParameterServerStrategy::MayCallAgain(ChunkCalls& chunk) const {
   const absl::Time now = MonotonicNow();
-  if (!waits_for_others()) return now < begin + options_.timeout;
-  const bool was_open = now - shard.call_began > kConnectAttempt;
-  if (was_open || shard.unavailable_since == absl::InfiniteFuture()) {
-    shard.unavailable_since = now;
+  if (!waits_for_others()) return now < chunk.first_began + options_.timeout;
+  const bool was_open = now - chunk.began > kConnectAttempt;
+  if (was_open || chunk.unavailable_since == absl::InfiniteFuture()) {
+    chunk.unavailable_since = now;
   }
-  return now - shard.unavailable_since < kUnavailable;
+  return now - chunk.unavailable_since < kUnavailable;
 }
 
 absl::Status ParameterServerStrategy::TakeVariables() {
-  for (Shard& shard : shards_) {
-    for (size_t block = 0; block < shard.variables.size(); ++block) {
-      const DensePlace& variables = shard.variables[block];
+  for (ChunkCalls& chunk : chunks_) {
+    for (size_t block = 0; block < chunk.variables.size(); ++block) {
+      const DensePlace& variables = chunk.variables[block];
       if (!variables.is_filled) {
-        return absl::InternalError(
-            absl::StrCat(shard.client->description(), " did not send block ",
-                         block, " of ", shard.variables.size()));
+        return absl::InternalError(absl::StrCat(
+            chunk.server->client->description(), " did not send block ", block,
+            " of ", chunk.variables.size()));
       }
-      shard.gradients[block].version = variables.version;
+      chunk.gradients[block].version = variables.version;
     }
   }
   return absl::OkStatus();

@@ -1,17 +1,19 @@
 // Parameter servers: gradients are pushed, variables come back with the answer.
 //
-// One push a shard and step carries the gradients of all its blocks, and its
-// answer their variables: one round trip, to all shards at once. Gradients
-// leave from where the device put them, and variables arrive where it reads
-// them. A push that breaks off is repeated under the same sequence number,
-// which a shard applies at most once.
+// One push a chunk and step carries the gradients of all its blocks, and its
+// answer their variables: one round trip, to all servers at once, and of larger
+// shards as a stream of chunks with some under way. Gradients leave from where
+// the device put them, and variables arrive where it reads them. A push that
+// breaks off is repeated under the same sequence number, which a chunk applies
+// at most once.
 //
 // Clipping: asynchronously, each worker clips its own gradients before it
 // pushes them. Synchronously the shards clip the sum; if by norms, the answers
-// carry what each shard has of them, and a second round trip brings the totals.
+// carry what each chunk has of them, and a second round trip brings the totals.
 #ifndef PACELINE_WORKER_STRATEGY_PARAMETER_SERVER_H_
 #define PACELINE_WORKER_STRATEGY_PARAMETER_SERVER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,10 +60,17 @@ class ParameterServerStrategy : public Strategy {
                                   bool ends_lease) override;
 
  private:
-  // What goes to and comes from one shard; reused from step to step.
-  struct Shard {
-    int index = 0;
+  struct Server {
     std::unique_ptr<PsClient> client;
+    // Its chunks are [first_chunk, end_chunk).
+    size_t first_chunk = 0;
+    size_t end_chunk = 0;
+    // That is to be called next.
+    size_t next_chunk = 0;
+  };
+  // What goes to and comes from one chunk; reused from step to step.
+  struct ChunkCalls {
+    Server* server = nullptr;
     v1::PullRequest pull_request;
     v1::PullResponse pull_response;
     v1::PushRequest push_request;
@@ -71,8 +80,9 @@ class ParameterServerStrategy : public Strategy {
     // By block.
     std::vector<DenseValues> gradients;
     std::vector<DensePlace> variables;
-    // Of the call under way, or the last.
-    absl::Time call_began;
+    // Of the call under way, or the last: its first attempt, and its latest.
+    absl::Time first_began;
+    absl::Time began;
     absl::Time unavailable_since;
   };
 
@@ -87,24 +97,31 @@ class ParameterServerStrategy : public Strategy {
   // Has the sum of the step applied, clipped by the norms the shards gave.
   absl::Status Apply();
 
-  // Calls `start(shard, timeout, done)` on all shards at once, and again on
-  // those that were unavailable, until they were so for too long: then the
-  // strategy is of no further use. `what` is for people.
+  // How many calls may be under way to one server.
+  int calls_per_server() const;
+  void AddChunk(const ShardPlan::Chunk& chunk, const v1::Member& member,
+                Server& server);
+
+  // Calls `start(chunk, timeout, done)` for all chunks, in their order at each
+  // server, and again where it was unavailable, until it was so for too long:
+  // then the strategy is of no further use. `what` is for people.
   template <typename Start>
   absl::Status CallAll(const std::string& what, Start start);
-  // Notes the versions of the variables that all shards sent.
+  // Notes the versions of the variables that all servers sent.
   absl::Status TakeVariables();
 
-  // Of calls that began at `begin`.
-  bool MayCallAgain(Shard& shard, absl::Time begin) const;
+  bool MayCallAgain(ChunkCalls& chunk) const;
 
   const ParameterServerOptions options_;
   const ShardPlan& plan_;
   ModelState& state_;
   Stream& stream_;
-  // Those that hold blocks.
-  std::vector<Shard> shards_;
-  CallGroup calls_;
+  // Those that hold variables. Never changed, as chunks point to them.
+  std::vector<Server> servers_;
+  // By server.
+  std::vector<ChunkCalls> chunks_;
+  // Of the chunks.
+  std::unique_ptr<CallGroup> calls_;
   GradientClipper clipper_;
   // What the task waits for, by call.
   std::string waiting_for_push_;

@@ -43,10 +43,10 @@ class ShardTest : public ::testing::Test {
  protected:
   using Blocks = google::protobuf::RepeatedPtrField<v1::Block>;
 
-  // Places for the variables of a shard.
+  // Places for the variables of a chunk.
   struct Places {
-    explicit Places(const Shard& shard) {
-      for (const size_t size : shard.block_sizes()) {
+    Places(const Shard& shard, uint32_t chunk) {
+      for (const size_t size : shard.block_sizes(chunk)) {
         memory.emplace_back(size);
         places.push_back({absl::MakeSpan(memory.back())});
       }
@@ -77,10 +77,11 @@ class ShardTest : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
   // A shard that holds a whole job.
-  static std::unique_ptr<Shard> MakeShardOf(const v1::Job& job,
-                                            uint32_t workers) {
+  static std::unique_ptr<Shard> MakeShardOf(
+      const v1::Job& job, uint32_t workers,
+      const std::string& restore_path = "") {
     auto result = std::make_unique<Shard>(kIncarnation, DataType::kFloat32);
-    v1::InitializeRequest request = InitializeRequest(0, 1);
+    v1::InitializeRequest request = InitializeRequest(0, 1, restore_path);
     *request.mutable_job() = job;
     request.set_workers(workers);
     v1::InitializeResponse response;
@@ -110,11 +111,12 @@ class ShardTest : public ::testing::Test {
     return request;
   }
 
-  // All values of a shard, block after block.
+  // All values of a chunk, block after block.
   template <typename T = float>
-  static std::vector<T> Values(Shard& shard) {
+  static std::vector<T> Values(Shard& shard, uint32_t chunk = 0) {
     v1::PullRequest request;
     request.set_ps_incarnation(kIncarnation);
+    request.set_chunk(chunk);
     v1::PullResponse response;
     const absl::Status status = Pull(shard, request, response);
     EXPECT_TRUE(status.ok()) << status;
@@ -133,16 +135,19 @@ class ShardTest : public ::testing::Test {
     return values;
   }
 
-  // A push of gradients that are all `gradient`, for all blocks.
+  // A push of gradients that are all `gradient`, for all blocks of a chunk.
   template <typename T = float>
   static v1::PushRequest PushRequest(Shard& shard, uint64_t sequence,
-                                     T gradient, uint64_t worker = 7) {
+                                     T gradient, uint64_t worker = 7,
+                                     uint32_t chunk = 0) {
     v1::PullRequest pull;
     pull.set_ps_incarnation(kIncarnation);
+    pull.set_chunk(chunk);
     v1::PullResponse pulled;
     EXPECT_TRUE(Pull(shard, pull, pulled).ok());
     v1::PushRequest request;
     request.set_ps_incarnation(kIncarnation);
+    request.set_chunk(chunk);
     request.mutable_worker()->set_rank(static_cast<uint32_t>(worker % 4));
     request.mutable_worker()->set_incarnation(worker);
     request.mutable_progress()->set_sequence(sequence);
@@ -170,7 +175,8 @@ class ShardTest : public ::testing::Test {
       std::vector<DenseValues> gradients;
       Places places;
     };
-    auto values = std::make_shared<Values>(Values{{}, Places(shard)});
+    auto values =
+        std::make_shared<Values>(Values{{}, Places(shard, request.chunk())});
     for (const v1::Block& block : request.gradients()) {
       const std::string& bytes = block.dense().values();
       values->gradients.push_back(
@@ -191,7 +197,7 @@ class ShardTest : public ::testing::Test {
   }
   static absl::Status Pull(Shard& shard, const v1::PullRequest& request,
                            v1::PullResponse& response) {
-    Places places(shard);
+    Places places(shard, request.chunk());
     absl::Status status =
         shard.Pull(request, response, absl::MakeSpan(places.places));
     places.CopyTo(*response.mutable_variables());
@@ -199,7 +205,7 @@ class ShardTest : public ::testing::Test {
   }
   static absl::Status Apply(Shard& shard, const v1::ApplyRequest& request,
                             v1::ApplyResponse& response) {
-    Places places(shard);
+    Places places(shard, request.chunk());
     absl::Status status =
         shard.Apply(request, response, absl::MakeSpan(places.places));
     places.CopyTo(*response.mutable_variables());
@@ -207,18 +213,18 @@ class ShardTest : public ::testing::Test {
   }
 
   // A checkpoint of all shards; returns its folder.
-  std::string WriteCheckpoint(
-      const std::vector<std::unique_ptr<Shard>>& shards) {
+  std::string WriteCheckpoint(const std::vector<std::unique_ptr<Shard>>& shards,
+                              const v1::Job& job = SmallJob()) {
     std::string folder = *CreateCheckpointFolder(directory_, 1);
     Manifest manifest;
     manifest.slot_names = {"momentum"};
     manifest.session =
         std::make_shared<const nlohmann::json>(nlohmann::json::object());
     const std::vector<VariableSpec> variables =
-        BuildGraph(SmallJob().model())->variables;
+        BuildGraph(job.model())->variables;
     manifest.variables = StoredVariables(
         variables, *ShardPlan::Make(variables, static_cast<int>(shards.size()),
-                                    {}, sizeof(float)));
+                                    job.partitioner(), sizeof(float)));
     for (const auto& shard : shards) {
       v1::SnapshotRequest snapshot;
       snapshot.set_path(folder);

@@ -104,21 +104,27 @@ void CheckInvariants(const ShardPlan& plan,
   std::vector<std::tuple<int, int64_t, int64_t>> covered;
   size_t parts_in_blocks = 0;
   for (int s = 0; s < plan.shard_count(); ++s) {
-    int index = 0;
-    for (const Block& block : plan.blocks(s)) {
-      EXPECT_EQ(block.shard, s);
-      EXPECT_EQ(block.index, index++);
-      covered.emplace_back(block.bucket, block.bucket_offset, block.count);
-      int64_t next = block.bucket_offset;
-      for (int p : block.parts) {
-        const Part& part = plan.parts()[p];
-        EXPECT_EQ(part.shard, s);
-        EXPECT_EQ(part.bucket, block.bucket);
-        EXPECT_EQ(part.bucket_offset, next);
-        next += part.count;
+    for (const ShardPlan::Chunk& chunk : plan.chunks(s)) {
+      int index = 0;
+      int64_t count = 0;
+      for (const Block& block : chunk.blocks) {
+        EXPECT_EQ(block.shard, s);
+        EXPECT_EQ(block.index, index++);
+        count += block.count;
+        covered.emplace_back(block.bucket, block.bucket_offset, block.count);
+        int64_t next = block.bucket_offset;
+        for (int p : block.parts) {
+          const Part& part = plan.parts()[p];
+          EXPECT_EQ(part.shard, s);
+          EXPECT_EQ(part.bucket, block.bucket);
+          EXPECT_EQ(part.bucket_offset, next);
+          next += part.count;
+        }
+        EXPECT_EQ(next, block.bucket_offset + block.count);
+        parts_in_blocks += block.parts.size();
       }
-      EXPECT_EQ(next, block.bucket_offset + block.count);
-      parts_in_blocks += block.parts.size();
+      EXPECT_GT(index, 0);
+      EXPECT_EQ(chunk.count, count);
     }
   }
   EXPECT_EQ(parts_in_blocks, plan.parts().size());
@@ -140,8 +146,9 @@ TEST(ShardPlanTest, OneShardHoldsTheTutorialModelInOneBlock) {
   const ShardPlan plan = MakePlan(variables, 1);
   CheckInvariants(plan, variables);
   EXPECT_EQ(plan.element_count(), 347'146);
-  ASSERT_EQ(plan.blocks(0).size(), 1u);
-  EXPECT_EQ(plan.blocks(0)[0].count, 347'146);
+  ASSERT_EQ(plan.chunks(0).size(), 1u);
+  ASSERT_EQ(plan.chunks(0)[0].blocks.size(), 1u);
+  EXPECT_EQ(plan.chunks(0)[0].blocks[0].count, 347'146);
   EXPECT_EQ(plan.parts().size(), variables.size());
 }
 
@@ -181,8 +188,38 @@ TEST(ShardPlanTest, MoreShardsThanRowsLeaveShardsEmpty) {
                           [](int64_t load) { return load > 0; }),
             3);
   int empty = 0;
-  for (int s = 0; s < 8; ++s) empty += plan.blocks(s).empty() ? 1 : 0;
+  for (int s = 0; s < 8; ++s) empty += plan.chunks(s).empty() ? 1 : 0;
   EXPECT_EQ(empty, 5);
+}
+
+TEST(ShardPlanTest, ChunksAreBounded) {
+  // Five times as large as a chunk, and a little more; then small ones.
+  const int64_t rows = 5 * (limits::kChunkBytes / 4 / 1000) + 7;
+  const auto variables = Variables({{rows, 1000}, {100}, {100}});
+  const ShardPlan plan = MakePlan(variables, 1);
+  CheckInvariants(plan, variables);
+  ASSERT_EQ(plan.chunks(0).size(), 6u);
+  for (const ShardPlan::Chunk& chunk : plan.chunks(0)) {
+    EXPECT_LE(chunk.count * 4, limits::kChunkBytes);
+  }
+  // What is left over of the large one goes together with nothing, as the small
+  // ones come first.
+  EXPECT_EQ(plan.chunks(0).back().count, 7'000);
+}
+
+TEST(ShardPlanTest, AJobSaysHowLargeChunksAre) {
+  v1::Partitioner partitioner;
+  partitioner.set_chunk_bytes(4096);
+  const auto variables = Variables({{100, 100}, {10}, {3, 2000}});
+  const auto plan = ShardPlan::Make(variables, 2, partitioner, 4);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  CheckInvariants(*plan, variables);
+  for (int shard = 0; shard < 2; ++shard) {
+    for (const ShardPlan::Chunk& chunk : plan->chunks(shard)) {
+      // But for a row that is larger.
+      EXPECT_TRUE(chunk.count <= 1024 || chunk.count == 2000) << chunk.count;
+    }
+  }
 }
 
 TEST(ShardPlanTest, BucketsCloseAtTheirTargetSize) {

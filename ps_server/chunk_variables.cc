@@ -1,4 +1,4 @@
-#include "ps_server/shard_variables.h"
+#include "ps_server/chunk_variables.h"
 
 #include <algorithm>
 #include <string>
@@ -17,40 +17,43 @@
 namespace paceline {
 namespace {
 
-// What the blocks refer to.
+// What the chunks of a shard share.
 struct ShardLayout {
   uint64_t seed;
   std::vector<VariableSpec> variables;
   ShardPlan plan;
-  int shard;
   std::unique_ptr<const Optimizer> optimizer;
+  std::vector<std::string> slot_names;
+  std::vector<StoredVariable> stored;
 };
 
 template <typename T>
-class TypedShardVariables final : public ShardVariables {
+class TypedVariables final : public ChunkVariables {
  public:
-  explicit TypedShardVariables(ShardLayout layout)
-      : layout_(std::move(layout)),
-        slot_names_(layout_.optimizer->slot_names()) {
-    for (const Block& block : layout_.plan.blocks(layout_.shard)) {
-      blocks_.push_back(std::make_unique<BlockState<T>>(layout_.plan, block,
-                                                        *layout_.optimizer));
+  // `chunk` is part of the layout.
+  TypedVariables(std::shared_ptr<const ShardLayout> layout,
+                 const ShardPlan::Chunk& chunk)
+      : layout_(std::move(layout)) {
+    for (const Block& block : chunk.blocks) {
+      blocks_.push_back(std::make_unique<BlockState<T>>(layout_->plan, block,
+                                                        *layout_->optimizer));
       block_sizes_.push_back(blocks_.back()->values_size());
     }
   }
 
   void InitializeFromSeed() override {
     for (const auto& block : blocks_) {
-      FillFromSeed(layout_.seed, layout_.variables, *block);
+      FillFromSeed(layout_->seed, layout_->variables, *block);
     }
   }
 
   absl::Status Restore(CheckpointReader& checkpoint, int64_t step) override {
-    RETURN_IF_ERROR(checkpoint.CheckFits(layout_.variables, slot_names_));
+    RETURN_IF_ERROR(
+        checkpoint.CheckFits(layout_->variables, layout_->slot_names));
     for (const auto& block : blocks_) {
       block->SetVersion(static_cast<uint64_t>(step));
-      RETURN_IF_ERROR(
-          ReadTensors(checkpoint, layout_.variables, slot_names_, *block));
+      RETURN_IF_ERROR(ReadTensors(checkpoint, layout_->variables,
+                                  layout_->slot_names, *block));
     }
     return absl::OkStatus();
   }
@@ -60,7 +63,7 @@ class TypedShardVariables final : public ShardVariables {
     for (const DenseValues& each : gradients) {
       if (each.index >= blocks_.size()) {
         return absl::InvalidArgumentError(
-            absl::StrCat("gradients of block ", each.index, ": the shard has ",
+            absl::StrCat("gradients of block ", each.index, ": the chunk has ",
                          blocks_.size(), " blocks"));
       }
       if (seen[each.index]) {
@@ -80,7 +83,7 @@ class TypedShardVariables final : public ShardVariables {
       return absl::InvalidArgumentError(
           absl::StrCat("gradients of ", gradients.size(),
                        " blocks; a synchronous step takes those of all ",
-                       blocks_.size(), " blocks of the shard"));
+                       blocks_.size(), " blocks of the chunk"));
     }
     for (const DenseValues& each : gradients) {
       if (blocks_[each.index]->IsWhole(each)) continue;
@@ -96,7 +99,7 @@ class TypedShardVariables final : public ShardVariables {
   }
 
   std::vector<double> SquaredNorms() const override {
-    std::vector<double> norms(layout_.variables.size());
+    std::vector<double> norms(layout_->variables.size());
     for (const auto& block : blocks_) {
       block->AddSquaredNorms(absl::MakeSpan(norms));
     }
@@ -105,23 +108,23 @@ class TypedShardVariables final : public ShardVariables {
 
   void ApplySum(int64_t iterations,
                 std::vector<double> squared_norms) override {
-    squared_norms.resize(layout_.variables.size());
-    layout_.optimizer->clipping.ToFactors(absl::MakeSpan(squared_norms));
+    squared_norms.resize(layout_->variables.size());
+    layout_->optimizer->clipping.ToFactors(absl::MakeSpan(squared_norms));
     for (const auto& block : blocks_) {
       block->ApplySum(iterations, squared_norms);
     }
   }
 
   bool needs_norms() const override {
-    return layout_.optimizer->clipping.needs_norms();
+    return layout_->optimizer->clipping.needs_norms();
   }
 
   absl::Status CheckNorms(
       absl::Span<const double> squared_norms) const override {
-    if (squared_norms.size() != layout_.variables.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("squared norms of ", squared_norms.size(),
-                       " variables; the model has ", layout_.variables.size()));
+    if (squared_norms.size() != layout_->variables.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "squared norms of ", squared_norms.size(),
+          " variables; the model has ", layout_->variables.size()));
     }
     for (const double norm : squared_norms) {
       if (norm < 0) {
@@ -147,7 +150,7 @@ class TypedShardVariables final : public ShardVariables {
   absl::Status CheckPlaces(absl::Span<const DensePlace> places) const override {
     if (places.size() != blocks_.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("places for ", places.size(), " blocks; the shard has ",
+          absl::StrCat("places for ", places.size(), " blocks; the chunk has ",
                        blocks_.size()));
     }
     for (size_t block = 0; block < blocks_.size(); ++block) {
@@ -165,14 +168,10 @@ class TypedShardVariables final : public ShardVariables {
     }
   }
 
-  std::vector<SnapshotTensor> Copy() override {
-    const std::vector<StoredVariable> stored =
-        StoredVariables(layout_.variables, layout_.plan);
-    std::vector<SnapshotTensor> tensors;
+  void CopyTo(std::vector<SnapshotTensor>& tensors) override {
     for (const auto& block : blocks_) {
-      CopyTensors(stored, slot_names_, *block, tensors);
+      CopyTensors(layout_->stored, layout_->slot_names, *block, tensors);
     }
-    return tensors;
   }
 
   int64_t size_bytes() const override {
@@ -182,8 +181,7 @@ class TypedShardVariables final : public ShardVariables {
   }
 
  private:
-  const ShardLayout layout_;
-  const std::vector<std::string> slot_names_;
+  const std::shared_ptr<const ShardLayout> layout_;
   // By Block::index.
   std::vector<std::unique_ptr<BlockState<T>>> blocks_;
   std::vector<size_t> block_sizes_;
@@ -191,8 +189,9 @@ class TypedShardVariables final : public ShardVariables {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ShardVariables>> ShardVariables::Create(
-    const v1::Job& job, int shard, int shard_count, DataType type) {
+absl::StatusOr<std::vector<std::unique_ptr<ChunkVariables>>>
+ChunkVariables::Create(const v1::Job& job, int shard, int shard_count,
+                       DataType type) {
   CHECK(type == DataType::kFloat32 || type == DataType::kFloat64);
   if (shard < 0 || shard >= shard_count) {
     return absl::InvalidArgumentError(
@@ -205,12 +204,23 @@ absl::StatusOr<std::unique_ptr<ShardVariables>> ShardVariables::Create(
                       static_cast<int>(SizeOf(type))));
   ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> optimizer,
                    MakeOptimizer(job.optimizer()));
-  ShardLayout layout = {job.seed(), std::move(graph.variables), std::move(plan),
-                        shard, std::move(optimizer)};
-  if (type == DataType::kFloat64) {
-    return std::make_unique<TypedShardVariables<double>>(std::move(layout));
+  auto made = std::make_shared<ShardLayout>();
+  made->seed = job.seed();
+  made->slot_names = optimizer->slot_names();
+  made->stored = StoredVariables(graph.variables, plan);
+  made->variables = std::move(graph.variables);
+  made->optimizer = std::move(optimizer);
+  made->plan = std::move(plan);
+  const std::shared_ptr<const ShardLayout> layout = std::move(made);
+  std::vector<std::unique_ptr<ChunkVariables>> chunks;
+  for (const ShardPlan::Chunk& chunk : layout->plan.chunks(shard)) {
+    if (type == DataType::kFloat64) {
+      chunks.push_back(std::make_unique<TypedVariables<double>>(layout, chunk));
+    } else {
+      chunks.push_back(std::make_unique<TypedVariables<float>>(layout, chunk));
+    }
   }
-  return std::make_unique<TypedShardVariables<float>>(std::move(layout));
+  return chunks;
 }
 
 }  // namespace paceline

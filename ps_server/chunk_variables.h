@@ -1,6 +1,6 @@
-// The variables and slots of one shard, in blocks.
-#ifndef PACELINE_PS_SERVER_SHARD_VARIABLES_H_
-#define PACELINE_PS_SERVER_SHARD_VARIABLES_H_
+// The variables and slots of one chunk of a shard, in blocks.
+#ifndef PACELINE_PS_SERVER_CHUNK_VARIABLES_H_
+#define PACELINE_PS_SERVER_CHUNK_VARIABLES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -20,13 +20,13 @@ namespace paceline {
 
 // Thread-safe. Each block is read and updated whole; different blocks of one
 // call are not one unit.
-class ShardVariables {
+class ChunkVariables {
  public:
-  // What shard `shard` of `shard_count` holds for a job, in float32 or float64;
-  // zeroed. Errors name what of the job is wrong.
-  static absl::StatusOr<std::unique_ptr<ShardVariables>> Create(
+  // The chunks that shard `shard` of `shard_count` has of a job's variables, in
+  // float32 or float64; zeroed. Errors name what of the job is wrong.
+  static absl::StatusOr<std::vector<std::unique_ptr<ChunkVariables>>> Create(
       const v1::Job& job, int shard, int shard_count, DataType type);
-  virtual ~ShardVariables() = default;
+  virtual ~ChunkVariables() = default;
 
   // Gives the variables their initial values from the job's seed.
   virtual void InitializeFromSeed() = 0;
@@ -50,7 +50,7 @@ class ShardVariables {
 
   // Adds gradients that CheckWhole passed to those that ApplySum will apply.
   virtual void Add(absl::Span<const DenseValues> gradients) = 0;
-  // Σ g² of what the shard holds of each variable of the model, of the sum.
+  // Σ g² of what the chunk holds of each variable of the model, of the sum.
   virtual std::vector<double> SquaredNorms() const = 0;
   // Applies the sum, as the update after `iterations` updates. `squared_norms`
   // are those of whole variables; unused unless the optimizer clips by norms.
@@ -70,8 +70,8 @@ class ShardVariables {
   // Writes all blocks to places that CheckPlaces passed.
   virtual void Read(absl::Span<DensePlace> places) const = 0;
 
-  // Copies all variables and slots.
-  virtual std::vector<SnapshotTensor> Copy() = 0;
+  // Appends copies of all variables and slots.
+  virtual void CopyTo(std::vector<SnapshotTensor>& tensors) = 0;
 
   // Of variables and slots.
   virtual int64_t size_bytes() const = 0;
@@ -79,4 +79,4 @@ class ShardVariables {
 
 }  // namespace paceline
 
-#endif  // PACELINE_PS_SERVER_SHARD_VARIABLES_H_
+#endif  // PACELINE_PS_SERVER_CHUNK_VARIABLES_H_

@@ -1,0 +1,331 @@
+#include "tests/conformance/strategy_replicas.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/tensor_visits.h"
+#include "common/config/yaml_reader.h"
+#include "common/job/job_reader.h"
+#include "common/limits.h"
+#include "common/model/layers/batch_normalization.h"
+#include "common/optimizer/optimizer.h"
+#include "common/rpc/rpc_server.h"
+#include "glog/logging.h"
+#include "gtest/gtest.h"
+#include "ps_server/ps_service.h"
+#include "ps_server/shard.h"
+#include "worker/collective/memory_transport.h"
+#include "worker/data/batch_pipeline.h"
+#include "worker/program_cache.h"
+#include "worker/strategy/all_reduce.h"
+#include "worker/strategy/central_storage.h"
+#include "worker/strategy/local_variables.h"
+#include "worker/strategy/parameter_server.h"
+#include "worker/strategy/transport_sum.h"
+#include "worker/training_step.h"
+
+namespace paceline {
+namespace {
+
+constexpr int kServers = 2;
+constexpr char kLoss[] = "{SparseCategoricalCrossentropy: {from_logits: true}}";
+constexpr absl::Duration kTimeout = absl::Seconds(60);
+
+Value Yaml(const std::string& text) {
+  return *ReadYaml(text, "model", limits::kMaxJobBytes);
+}
+
+bool IsServed(StrategyKind kind) {
+  return kind == StrategyKind::kParameterServer ||
+         kind == StrategyKind::kRemoteParameterServer;
+}
+
+v1::Partitioner ChunksOf(int bytes) {
+  v1::Partitioner partitioner;
+  partitioner.set_chunk_bytes(bytes);
+  return partitioner;
+}
+
+v1::Job ReadServersJob(const std::string& layers,
+                       const std::string& optimizer) {
+  JobReaderOptions reader;
+  reader.check_files = false;
+  const auto read = ReadJob(
+      absl::StrCat("strategy: parameter_server\nconsistency: sync\nseed: 7\n"
+                   "cluster: {ps: ",
+                   kServers, "}\nmodel: {layers: ", layers, "}\nloss: ", kLoss,
+                   "\noptimizer: ", optimizer,
+                   "\ndata: {train: {idx: {features: f, labels: l}}}\n"
+                   "global_batch_size: 12\n"),
+      "job.yaml", {}, reader);
+  CHECK(read.ok()) << read.status();
+  return *read;
+}
+
+// Parameter servers on real sockets.
+class Servers {
+ public:
+  Servers(const Job& job, int workers) {
+    const bool is_double = absl::StrContains(job.device.name, "float64");
+    for (int index = 0; index < kServers; ++index) {
+      Server& server = *servers_.emplace_back(std::make_unique<Server>(
+          is_double ? DataType::kFloat64 : DataType::kFloat32));
+      v1::InitializeRequest request;
+      *request.mutable_job() = ReadServersJob(job.models.layers, job.optimizer);
+      // The same elements as at the workers, whose plan is of float32.
+      *request.mutable_job()->mutable_partitioner() =
+          ChunksOf(job.models.chunk_bytes * (is_double ? 2 : 1));
+      request.set_shard(index);
+      request.set_shard_count(kServers);
+      request.set_workers(workers);
+      v1::InitializeResponse response;
+      const absl::Status status = server.shard.Initialize(request, response);
+      CHECK(status.ok()) << status;
+      server.rpc = *RpcServer::Start("127.0.0.1:0", {&server.service});
+    }
+  }
+
+  std::vector<v1::Member> members() const {
+    std::vector<v1::Member> members;
+    for (const auto& server : servers_) {
+      v1::Member& member = members.emplace_back();
+      member.set_incarnation(kIncarnation);
+      member.set_address(absl::StrCat("127.0.0.1:", server->rpc->port()));
+    }
+    return members;
+  }
+
+ private:
+  static constexpr uint64_t kIncarnation = 9;
+  struct Server {
+    explicit Server(DataType type) : shard(kIncarnation, type) {}
+    Shard shard;
+    PsService service{shard};
+    std::unique_ptr<RpcServer> rpc;
+  };
+  std::vector<std::unique_ptr<Server>> servers_;
+};
+
+// One replica with all that is its own.
+class Replica {
+ public:
+  // `statistics` joins the group in which replicas share theirs.
+  Replica(const Job& job, const ModelUnderTest& model,
+          std::unique_ptr<Transport> transport,
+          std::unique_ptr<Transport> statistics)
+      : model_(model),
+        optimizer_(*MakeOptimizer(
+            ReadServersJob("[Input: {shape: [1]}, Dense: {units: 5}]",
+                           job.optimizer)
+                .optimizer())),
+        device_(job.device.make()),
+        stream_(device_->CreateStream()),
+        state_(*device_->CreateState(model.Spec(Mode::kTrain, 1))),
+        statistics_(SynchronizedChannels(model.graph())),
+        programs_(Spec(), *device_, *state_),
+        transport_(std::move(transport)) {
+    statistics_.Join(std::move(statistics), [](const std::string&) {});
+    const Examples examples = model.SomeExamples(kExamples);
+    if (state_->type() == DataType::kFloat64) {
+      Store<double>(examples.features);
+    } else {
+      Store<float>(examples.features);
+    }
+    for (const double label : examples.labels) {
+      labels_.push_back(static_cast<int32_t>(label));
+    }
+    slice_.rank = transport_->rank();
+    slice_.sharers = transport_->world_size();
+  }
+
+  // Before any replica trains. `central` is that of rank 0.
+  void MakeStrategy(StrategyKind kind, Replica& central,
+                    const std::vector<v1::Member>& servers) {
+    const auto on_waiting = [](const std::string&) {};
+    switch (kind) {
+      case StrategyKind::kAllReduce:
+        MakeVariables();
+        strategy_ = std::make_unique<AllReduceStrategy>(
+            AllReduceOptions{.clipping = optimizer_->clipping,
+                             .on_waiting = on_waiting},
+            *transport_, model_.plan(), *variables_, *state_, *stream_);
+        break;
+      case StrategyKind::kCentralStorage:
+        if (this == &central) MakeVariables();
+        strategy_ = std::make_unique<CentralStorageStrategy>(
+            on_waiting, optimizer_->clipping, *transport_, model_.plan(),
+            *central.variables_, *state_, *stream_);
+        break;
+      case StrategyKind::kParameterServer:
+      case StrategyKind::kRemoteParameterServer: {
+        ParameterServerOptions options;
+        options.worker.set_rank(transport_->rank());
+        options.worker.set_incarnation(100 + transport_->rank());
+        options.servers = servers;
+        options.timeout = kTimeout;
+        options.consistency = v1::CONSISTENCY_SYNC;
+        options.clipping = optimizer_->clipping;
+        options.use_shared_memory = kind == StrategyKind::kParameterServer;
+        options.on_waiting = on_waiting;
+        strategy_ = std::make_unique<ParameterServerStrategy>(
+            std::move(options), model_.plan(), *state_, *stream_);
+      }
+    }
+  }
+
+  absl::Status Train() {
+    RETURN_IF_ERROR(strategy_->PullVariables());
+    int64_t step = 0;
+    for (int64_t epoch = 0; step < kSteps; ++epoch) {
+      for (int64_t at = 0; at < kExamples && step < kSteps;
+           at += kGlobalBatch, ++step) {
+        RETURN_IF_ERROR(
+            Step(epoch, at, std::min(kGlobalBatch, kExamples - at)));
+        ASSIGN_OR_RETURN(const int64_t number,
+                         strategy_->EndStep(v1::Progress(), false));
+        EXPECT_EQ(number, step + 1);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // What it computes with, in the order of the model whatever the plan.
+  Variables Result() {
+    std::vector<Part> parts(model_.plan().parts().begin(),
+                            model_.plan().parts().end());
+    std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+      return std::tie(a.variable, a.begin) < std::tie(b.variable, b.begin);
+    });
+    Variables result;
+    for (const Part& part : parts) {
+      if (state_->type() == DataType::kFloat64) {
+        Append<double>(part, result);
+      } else {
+        Append<float>(part, result);
+      }
+    }
+    return result;
+  }
+
+ private:
+  ProgramSpec Spec() {
+    ProgramSpec spec = model_.Spec(Mode::kTrain, 1);
+    spec.replica_sum = &statistics_;
+    return spec;
+  }
+
+  void MakeVariables() {
+    variables_.emplace(model_.plan(), *optimizer_, *state_);
+    FillFromSeed(/*seed=*/7, model_.graph().variables, *variables_);
+  }
+
+  template <typename T>
+  void Append(const Part& part, Variables& result) {
+    const auto* values =
+        reinterpret_cast<const T*>(state_->host_variables(part.bucket).data());
+    values += part.bucket_offset;
+    result.insert(result.end(), values, values + part.count);
+  }
+
+  template <typename T>
+  void Store(const std::vector<double>& numbers) {
+    features_.resize(numbers.size() * sizeof(T));
+    auto* values = reinterpret_cast<T*>(features_.data());
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      values[i] = static_cast<T>(numbers[i]);
+    }
+  }
+
+  absl::Status Step(int64_t epoch, int64_t begin, int64_t count) {
+    Batch batch;
+    batch.count = slice_.SliceSize(count);
+    if (batch.count == 0) return TrainOnNothing();
+    batch.epoch = epoch;
+    batch.first_example = begin + slice_.SliceBegin(count);
+    batch.loss_divisor = static_cast<double>(count);
+    batch.regularization_scale =
+        static_cast<double>(batch.count) / batch.loss_divisor;
+    const size_t example_bytes = features_.size() / kExamples;
+    batch.features = {state_->type(),
+                      &features_[batch.first_example * example_bytes]};
+    batch.labels = {DataType::kInt32, &labels_[batch.first_example]};
+    ASSIGN_OR_RETURN(Program * program,
+                     programs_.Get(Mode::kTrain, batch.count));
+    RETURN_IF_ERROR(program->SetBatch(batch, *stream_));
+    return RunSections(*program, *stream_, *strategy_, [] {});
+  }
+
+  absl::Status TrainOnNothing() {
+    RETURN_IF_ERROR(statistics_.AddNothing());
+    const int buckets = static_cast<int>(model_.plan().buckets().size());
+    for (int bucket = 0; bucket < buckets; ++bucket) {
+      const auto gradients = state_->host_gradients(bucket);
+      std::memset(gradients.data(), 0, gradients.size());
+      RETURN_IF_ERROR(strategy_->GradientsReady(bucket));
+    }
+    return absl::OkStatus();
+  }
+
+  const ModelUnderTest& model_;
+  const std::unique_ptr<const Optimizer> optimizer_;
+  const std::unique_ptr<Device> device_;
+  const std::unique_ptr<Stream> stream_;
+  const std::unique_ptr<ModelState> state_;
+  TransportSum statistics_;
+  ProgramCache programs_;
+  std::optional<LocalVariables> variables_;
+  const std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Strategy> strategy_;
+  PhaseData slice_;
+  std::vector<std::byte> features_;
+  std::vector<int32_t> labels_;
+};
+
+}  // namespace
+
+Models::Models(const std::string& layers, int chunk_bytes)
+    : layers(layers),
+      chunk_bytes(chunk_bytes),
+      local({Yaml(layers), Yaml(kLoss)}),
+      served({Yaml(layers), Yaml(kLoss)}, ChunksOf(chunk_bytes), kServers) {}
+
+std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
+                                     int count) {
+  MemoryGroup group(count, kTimeout);
+  MemoryGroup statistics(count, kTimeout);
+  const bool is_served = IsServed(kind);
+  std::optional<Servers> servers;
+  if (is_served) servers.emplace(job, count);
+  const ModelUnderTest& model =
+      is_served ? job.models.served : job.models.local;
+  std::vector<std::unique_ptr<Replica>> replicas;
+  for (int rank = 0; rank < count; ++rank) {
+    replicas.push_back(std::make_unique<Replica>(
+        job, model, group.MakeTransport(rank), statistics.MakeTransport(rank)));
+    replicas[rank]->MakeStrategy(
+        kind, *replicas.front(),
+        is_served ? servers->members() : std::vector<v1::Member>());
+  }
+  std::vector<std::thread> threads;
+  for (const auto& replica : replicas) {
+    threads.emplace_back([&replica] {
+      const absl::Status status = replica->Train();
+      EXPECT_TRUE(status.ok()) << status;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::vector<Variables> results;
+  for (const auto& replica : replicas) results.push_back(replica->Result());
+  return results;
+}
+
+}  // namespace paceline
