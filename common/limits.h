@@ -44,9 +44,9 @@ inline constexpr int64_t kMaxHeaderBytes = 100'000'000;
 inline constexpr int64_t kBucketBytes = 4 << 20;
 // Bytes of variables in one call to a parameter server, unless the job says
 // otherwise: bounds what calls take in memory, and still amortises them.
-inline constexpr int64_t kChunkBytes = 16 << 20;
+inline constexpr int64_t kChunkBytes = 8 << 20;
 // The least and most a job can ask for. Protobuf's messages end at 2 GiB.
-inline constexpr int64_t kMinChunkBytes = 4 << 10;
+inline constexpr int64_t kMinChunkBytes = 1 << 10;
 inline constexpr int64_t kMaxChunkBytes = 1 << 30;
 // Calls to one parameter server that are under way at a time.
 inline constexpr int kCallsPerServer = 2;

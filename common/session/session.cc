@@ -350,9 +350,13 @@ absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
   return response;
 }
 
-void Session::OrderSnapshot(const std::string& path) {
+std::string Session::OrderSnapshot(const std::string& path) {
   state_->snapshot_path = path;
   state_->Wake();
+  for (const auto& [id, place] : state_->members.places()) {
+    if (place.rank == 0) return place.Name();
+  }
+  return "the worker of rank 0";
 }
 
 absl::Status Session::ReportCheckpoint(

@@ -230,8 +230,9 @@ class Session {
   void CheckpointWritten(const absl::Status& status, absl::Time now);
 
   // Event: the worker of rank 0 is to copy the variables, which the workers
-  // hold, for a checkpoint in the folder `path`.
-  void OrderSnapshot(const std::string& path);
+  // hold, for a checkpoint in the folder `path`. Returns its name and address,
+  // for errors.
+  std::string OrderSnapshot(const std::string& path);
 
   // Event: a process of the local cluster ended.
   void TaskExited(TaskId task, int exit_code, absl::Time now);

@@ -12,8 +12,9 @@ void WorkerCheckpoints::Snapshot(const std::string& path, SnapshotDone done) {
   path_ = path;
   snapshot_done_ = std::move(done);
   deadline_ = MonotonicNow() + limits::kCheckpointTimeout;
-  session_.Handle(
-      [&](Session& session, absl::Time) { session.OrderSnapshot(path); });
+  worker_ = session_.Handle([&](Session& session, absl::Time) {
+    return session.OrderSnapshot(path);
+  });
 }
 
 void WorkerCheckpoints::WriteCheckpoint(const std::string& /*path*/,
@@ -36,9 +37,9 @@ void WorkerCheckpoints::Reported(const CheckpointReported& report) {
 void WorkerCheckpoints::Poll() {
   if ((!snapshot_done_ && !write_done_) || MonotonicNow() < deadline_) return;
   Reported({path_,
-            absl::DeadlineExceededError(absl::StrCat(
-                "the worker of rank 0 did not write ", path_, " within ",
-                absl::FormatDuration(limits::kCheckpointTimeout))),
+            absl::DeadlineExceededError(
+                absl::StrCat(worker_, " did not write ", path_, " within ",
+                             absl::FormatDuration(limits::kCheckpointTimeout))),
             std::nullopt});
 }
 

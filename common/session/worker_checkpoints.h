@@ -28,6 +28,8 @@ class WorkerCheckpoints : public VariableHolders {
 
  private:
   SharedSession& session_;
+  // The worker that writes, and where to.
+  std::string worker_;
   std::string path_;
   // Null once they were called.
   SnapshotDone snapshot_done_;

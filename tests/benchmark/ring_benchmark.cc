@@ -1,5 +1,5 @@
-// All-reduce between processes of this machine: ours, through shared memory and
-// over TCP, against Gloo's over TCP.
+// All-reduce between processes of this machine: ours, through shared memory,
+// over TCP, and over gRPC alone, against Gloo's over TCP.
 //
 // Each iteration is a pair: some of ours, then as many of Gloo's. `ratio` is
 // Gloo's time over ours; the median and the quartiles over the repetitions
@@ -24,6 +24,7 @@
 #include "absl/strings/str_cat.h"
 #include "glog/logging.h"
 #include "tests/benchmark/peers/gloo_all_reduce.h"
+#include "tests/benchmark/peers/grpc_transport.h"
 #include "tests/benchmark/quantiles.h"
 #include "worker/collective/collectives.h"
 #include "worker/collective/connect_group.h"
@@ -36,7 +37,7 @@ constexpr size_t kMaxBytes = 64 << 20;
 constexpr int kPairs = 5;
 constexpr absl::Duration kTimeout = absl::Seconds(60);
 
-enum class Algorithm { kSharedMemory, kSockets, kGloo, kCount };
+enum class Algorithm { kSharedMemory, kSockets, kGrpc, kGloo, kCount };
 
 // What rank 0 tells the others to do.
 struct Command {
@@ -49,9 +50,10 @@ struct Command {
 class Rank {
  public:
   Rank(std::vector<GroupPeer> peers, int rank, const GroupListener& listener,
-       const std::string& gloo_folder)
+       std::vector<std::string> grpc_addresses, const std::string& gloo_folder)
       : values_(kMaxBytes / sizeof(float), 1.0F),
-        gloo_(gloo_folder, rank, static_cast<int>(peers.size())) {
+        gloo_(gloo_folder, rank, static_cast<int>(peers.size())),
+        grpc_(std::move(grpc_addresses), rank) {
     GroupOptions options;
     options.rank = rank;
     options.peers = std::move(peers);
@@ -90,6 +92,8 @@ class Rank {
     absl::Status status;
     if (algorithm == Algorithm::kSockets) {
       status = sockets_collectives_->AllReduce(values, ReduceOp::kSum);
+    } else if (algorithm == Algorithm::kGrpc) {
+      status = grpc_collectives_.AllReduce(values, ReduceOp::kSum);
     } else {
       // As gradients do, the values lie in shared memory from the start.
       auto* payload = reinterpret_cast<float*>(
@@ -102,6 +106,8 @@ class Rank {
 
   std::vector<float> values_;
   peers::GlooAllReduce gloo_;
+  peers::GrpcTransport grpc_;
+  Collectives grpc_collectives_{grpc_};
   std::unique_ptr<Transport> shared_;
   std::unique_ptr<Transport> sockets_;
   std::optional<Collectives> shared_collectives_;
@@ -121,6 +127,10 @@ class Group {
                         absl::StrCat("127.0.0.1:", listener->port()),
                         static_cast<uint64_t>(rank + 1)});
       listeners_.push_back(*std::move(listener));
+      // gRPC binds it again.
+      const auto reserved = GroupListener::Open("127.0.0.1:0");
+      CHECK(reserved.ok()) << reserved.status();
+      grpc_addresses_.push_back(absl::StrCat("127.0.0.1:", reserved->port()));
     }
     for (int rank = 1; rank < world_size; ++rank) {
       int ends[2];
@@ -128,7 +138,8 @@ class Group {
       if (fork() == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(ends[0]);
-        Obey(Rank(peers_, rank, listeners_[rank], folder_), ends[1]);
+        Obey(Rank(peers_, rank, listeners_[rank], grpc_addresses_, folder_),
+             ends[1]);
       }
       close(ends[1]);
       children_.push_back(ends[0]);
@@ -136,7 +147,8 @@ class Group {
   }
 
   void Connect() {
-    self_ = std::make_unique<Rank>(peers_, 0, listeners_[0], folder_);
+    self_ = std::make_unique<Rank>(peers_, 0, listeners_[0], grpc_addresses_,
+                                   folder_);
     std::filesystem::remove_all(folder_);
   }
 
@@ -171,6 +183,7 @@ class Group {
   std::string folder_ = "/tmp/ring_benchmark-XXXXXX";
   std::vector<GroupPeer> peers_;
   std::vector<GroupListener> listeners_;
+  std::vector<std::string> grpc_addresses_;
   std::vector<int> children_;
   std::unique_ptr<Rank> self_;
 };
@@ -238,6 +251,7 @@ int main(int argc, char** argv) {
                        Algorithm::kSharedMemory);
     paceline::Register(absl::StrCat("Sockets/P:", size), *group,
                        Algorithm::kSockets);
+    paceline::Register(absl::StrCat("Grpc/P:", size), *group, Algorithm::kGrpc);
   }
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -157,10 +157,13 @@ TEST_F(LocalClusterFailureTest, TasksOfAHungCoordinatorEnd) {
 // Where workers sum their gradients, no one can do without the other.
 class MirroredFailureTest : public LocalClusterFailureTest {
  protected:
-  void RunMirrored() {
-    run_ = std::make_unique<Process>(
-        job_.Run({"--set", "strategy=multi_worker_mirrored", "--set",
-                  "cluster={worker: 3}", "--set", "epochs=100000"}));
+  void RunMirrored(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {
+        "--set", "strategy=multi_worker_mirrored",
+        "--set", "cluster={worker: 3}",
+        "--set", "epochs=100000"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    run_ = std::make_unique<Process>(job_.Run(arguments));
     ASSERT_TRUE(WaitForEpochs(*run_, 2)) << run_->Errors();
   }
 };
@@ -177,6 +180,16 @@ TEST_F(MirroredFailureTest, WorkerHangs) {
   EXPECT_THAT(ExpectFailureOf("worker-2"),
               ::testing::AllOf(HasSubstr("worker-2 at 127.0.0.1:"),
                                HasSubstr("sent no heartbeat")));
+}
+
+// Most of its time a worker waits for others' statistics.
+TEST_F(MirroredFailureTest, WorkerDiesThatSharesStatistics) {
+  RunMirrored({"--set",
+               "model.layers=[Input: {shape: [8, 8, 1]}, Flatten: {},"
+               " BatchNormalization: {synchronized: true}, Dense: {units: 4},"
+               " BatchNormalization: {synchronized: true}]"});
+  SignalTask("worker", 1, SIGKILL);
+  EXPECT_THAT(ExpectFailureOf("worker-1"), HasSubstr("worker-1 at 127.0.0.1:"));
 }
 
 TEST_F(MirroredFailureTest, RankZeroDies) {

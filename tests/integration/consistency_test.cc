@@ -55,6 +55,16 @@ TEST(SynchronousPsTest, DoesTheSameWithAnyNumberOfTasks) {
   }
 }
 
+TEST(SynchronousPsTest, DoesTheSameInSmallChunks) {
+  SmallJob whole;
+  const double expected = FinalLoss(RunToTheEnd(whole, Synchronous(1, 2)));
+  SmallJob job;
+  const nlohmann::json result = RunToTheEnd(
+      job, Synchronous(1, 2, {"--set", "partitioner={chunk_bytes: 1024}"}));
+  EXPECT_THAT(job.Log("ps-0"), testing::ContainsRegex("slots in [3-9] chunks"));
+  EXPECT_DOUBLE_EQ(FinalLoss(result), expected);
+}
+
 TEST(SynchronousPsTest, ClipsByTheNormOverAllShards) {
   const std::string clipped = "optimizer={Adam: {global_clipnorm: 0.05}}";
   SmallJob alone;
@@ -110,10 +120,12 @@ TEST(SynchronousPsTest, AServerThatHangsEndsTheJob) {
 }
 
 std::vector<std::string> Bounded(int max_staleness, int epochs) {
-  return {"--set", "consistency=bounded",
-          "--set", "max_staleness=" + std::to_string(max_staleness),
-          "--set", "cluster={ps: 2, worker: 3}",
-          "--set", "epochs=" + std::to_string(epochs)};
+  return {"--set", "consistency=bounded", "--set",
+          "max_staleness=" + std::to_string(max_staleness), "--set",
+          "cluster={ps: 2, worker: 3}",
+          // Several at each server.
+          "--set", "partitioner={chunk_bytes: 1024}", "--set",
+          "epochs=" + std::to_string(epochs)};
 }
 
 TEST(BoundedPsTest, CountsEachExampleOnceAndLearns) {

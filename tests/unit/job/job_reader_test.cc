@@ -299,7 +299,7 @@ TEST(JobReader, RefusesImpossibleCombinations) {
       {"64", "64\ncheckpoint: {keep: 0}", kInvalid,
        "22: checkpoint.keep: must be from 1 to"},
       {"64", "64\npartitioner: {chunk_bytes: 100}", kInvalid,
-       "22: partitioner.chunk_bytes: must be from 4096 to"},
+       "22: partitioner.chunk_bytes: must be from 1024 to"},
       {"64", "64\npartitioner: {fixed: 2, max_size: 8}", kInvalid,
        "22: partitioner.fixed: excludes max_size"},
       {"strategy: parameter_server",

@@ -93,7 +93,8 @@ TEST_F(WorkerVariablesTest, RankZeroIsAskedForTheCheckpoint) {
   TrainAnEpoch();
   ASSERT_TRUE(Take<TakeCheckpoint>());
   EXPECT_FALSE(Acquire(kWorker0));
-  session_->OrderSnapshot("/out/step-50");
+  EXPECT_THAT(session_->OrderSnapshot("/out/step-50"),
+              testing::StartsWith("worker-0"));
   const auto order = TryAcquire(kWorker0, requests_[kWorker0] + 1);
   ASSERT_TRUE(order.ok() && order->has_value());
   EXPECT_EQ((*order)->verdict(), v1::AcquireLeaseResponse::VERDICT_SNAPSHOT);

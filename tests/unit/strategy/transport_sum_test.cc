@@ -1,0 +1,99 @@
+// Statistics that replicas share, and what becomes of them when one fails.
+#include "worker/strategy/transport_sum.h"
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/conformance/faulty_transport.h"
+#include "worker/collective/memory_transport.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+constexpr int kReplicas = 3;
+constexpr int kFaulty = 1;
+constexpr absl::Duration kTimeout = absl::Milliseconds(200);
+
+// The statuses of replicas that take two steps, of which the last has no
+// example, and what their first sum is.
+struct Outcome {
+  std::vector<absl::Status> statuses{kReplicas};
+  std::vector<double> sums = std::vector<double>(kReplicas);
+};
+
+Outcome TakeSteps(Fault fault) {
+  MemoryGroup group(kReplicas, kTimeout);
+  Outcome outcome;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < kReplicas; ++rank) {
+    threads.emplace_back([&, rank] {
+      TransportSum sum({1});
+      sum.Join(
+          std::make_unique<FaultyTransport>(group.MakeTransport(rank),
+                                            rank == kFaulty ? fault : Fault()),
+          [](const std::string&) {});
+      // Of the forward, a count, a sum and a sum of squares; then of the
+      // backward.
+      std::vector<double> forward = {1.0, 1.0 + rank, 2.0};
+      std::vector<double> backward = {3.0, 4.0};
+      for (int step = 0; step < 2; ++step) {
+        if (rank + 1 == kReplicas) {
+          sum.AddNothing().IgnoreError();
+        } else {
+          sum.AddUp(absl::MakeSpan(forward));
+          sum.AddUp(absl::MakeSpan(backward));
+        }
+        if (step == 0) outcome.sums[rank] = forward[1];
+      }
+      outcome.statuses[rank] = sum.Take();
+      if (!outcome.statuses[rank].ok()) sum.Abort(outcome.statuses[rank]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return outcome;
+}
+
+TEST(TransportSumTest, AddsUpWhatReplicasHaveAlsoWithOneThatHasNothing) {
+  const Outcome outcome = TakeSteps(Fault());
+  for (const absl::Status& status : outcome.statuses) {
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  EXPECT_EQ(outcome.sums[0], 3.0);
+  EXPECT_EQ(outcome.sums[1], 3.0);
+}
+
+TEST(TransportSumTest, AllEndWithAnErrorThatNamesTheReplicaThatFailed) {
+  for (const absl::Duration hang : {absl::ZeroDuration(), 5 * kTimeout}) {
+    for (int exchange = 0; exchange < 8; ++exchange) {
+      SCOPED_TRACE(exchange);
+      const absl::Time start = absl::Now();
+      const Outcome outcome = TakeSteps({exchange, hang});
+      EXPECT_LT(absl::Now() - start, 20 * kTimeout);
+      std::vector<std::string> errors;
+      for (const absl::Status& status : outcome.statuses) {
+        EXPECT_FALSE(status.ok());
+        errors.push_back(status.ToString());
+      }
+      EXPECT_THAT(errors, Each(HasSubstr("replica 1")));
+    }
+  }
+}
+
+TEST(TransportSumTest, AReplicaWithoutAGroupIsAlone) {
+  TransportSum sum({1});
+  std::vector<double> values = {1.0, 2.0};
+  sum.AddUp(absl::MakeSpan(values));
+  EXPECT_THAT(values, testing::ElementsAre(1.0, 2.0));
+  EXPECT_TRUE(sum.Take().ok());
+}
+
+}  // namespace
+}  // namespace paceline
