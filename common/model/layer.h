@@ -27,6 +27,10 @@ class Layer {
   // Keras' class name, such as "Conv2D".
   virtual absl::string_view class_name() const = 0;
 
+  // Whether it joins the outputs of two or more layers. All others read one,
+  // an Input none.
+  virtual bool is_merge() const { return false; }
+
   // Shape of the output for these inputs, both without the batch.
   // InvalidArgument says which input does not fit and why.
   virtual absl::StatusOr<Shape> OutputShape(

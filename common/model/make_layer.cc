@@ -12,8 +12,10 @@
 #include "common/config/path.h"
 #include "common/config/suggestion.h"
 #include "common/model/layers/activation.h"
+#include "common/model/layers/add.h"
 #include "common/model/layers/average_pooling2d.h"
 #include "common/model/layers/batch_normalization.h"
+#include "common/model/layers/concatenate.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/dense.h"
 #include "common/model/layers/dropout.h"
@@ -21,6 +23,7 @@
 #include "common/model/layers/global_average_pooling2d.h"
 #include "common/model/layers/input_layer.h"
 #include "common/model/layers/max_pooling2d.h"
+#include "common/model/layers/multiply.h"
 #include "common/model/layers/relu.h"
 #include "common/model/layers/reshape.h"
 #include "common/model/layers/softmax.h"
@@ -49,8 +52,10 @@ Entry EntryOf() {
 const std::vector<Entry>& Entries() {
   static const auto& entries = *new std::vector<Entry>{
       EntryOf<Activation>(),
+      EntryOf<Add>(),
       EntryOf<AveragePooling2D>(),
       EntryOf<BatchNormalization>(),
+      EntryOf<Concatenate>(),
       EntryOf<Conv2D>(),
       EntryOf<Dense>(),
       EntryOf<Dropout>(),
@@ -58,6 +63,7 @@ const std::vector<Entry>& Entries() {
       EntryOf<GlobalAveragePooling2D>(),
       EntryOf<InputLayer>(),
       EntryOf<MaxPooling2D>(),
+      EntryOf<Multiply>(),
       EntryOf<ReLU>(),
       EntryOf<Reshape>(),
       EntryOf<Softmax>(),

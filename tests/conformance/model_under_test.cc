@@ -91,7 +91,8 @@ ModelUnderTest::ModelUnderTest(const ModelConfig& config,
                                int shard_count) {
   v1::Model model;
   for (const Value& layer : config.layers.as_list()) {
-    *model.add_layers() = ObjectOf(layer);
+    *model.add_layers() =
+        Unwrap(ToProto(Unwrap(ReadLayerObject(layer, Path())), Path()));
   }
   graph_ = Unwrap(BuildGraph(model));
   loss_ = Unwrap(MakeLoss(ObjectOf(config.loss)));

@@ -115,8 +115,25 @@ def ramp(shape, salt, scale=1.0):
 
 
 def make_layer(entry):
-    (class_name, config), = entry.items()
+    (class_name, config), = ((k, v) for k, v in entry.items() if k != "inputs")
     return getattr(keras.layers, class_name)(**config)
+
+
+def make_model(shape, entries):
+    """The model, and its layers in the order of `entries`.
+
+    An entry may name the layers that it reads, in `inputs`, as in our jobs.
+    """
+    layers = [make_layer(entry) for entry in entries]
+    inputs = keras.Input(shape, name="input_layer")
+    if not any("inputs" in entry for entry in entries):
+        return keras.Sequential([inputs, *layers]), layers
+    tensors = {"input_layer": inputs}
+    last = inputs
+    for entry, layer in zip(entries, layers):
+        read = [tensors[name] for name in entry.get("inputs", [])] or [last]
+        last = tensors[layer.name] = layer(read if len(read) > 1 else read[0])
+    return keras.Model(inputs, last), layers
 
 
 def make_object(module, entry):
@@ -155,9 +172,9 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
     are the differences that a step of training makes.
     """
     keras.utils.clear_session()
-    inputs = keras.Input(shape)
-    model = keras.Sequential([inputs, *(make_layer(each) for each in layers)])
-    for i, variable in enumerate(model.weights):
+    model, made = make_model(shape, layers)
+    weights = [variable for layer in made for variable in layer.weights]
+    for i, variable in enumerate(weights):
         value = ramp(tuple(variable.shape), 10 + i, scale)
         variable.assign(value if variable.trainable else value**2 + 0.25)
     x = ramp((batch, *shape), 1)
@@ -174,15 +191,14 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
     )
     logs = model.evaluate(x, y, batch_size=batch, verbose=0, return_dict=True)
     output = numbers(model.predict(x, verbose=0))
-    before = [v.numpy() for v in model.weights]
+    before = [v.numpy() for v in weights]
     with tf.GradientTape() as tape:
         prediction = model(x, training=True)
         value = model.compute_loss(x, y, prediction)
-    slopes = tape.gradient(value, [v.value for v in model.trainable_variables])
-    slopes = iter(slopes)
+    slopes = iter(tape.gradient(value, [v.value for v in weights if v.trainable]))
     gradients = [
         next(slopes) if v.trainable else v.numpy() - old
-        for v, old in zip(model.weights, before)
+        for v, old in zip(weights, before)
     ]
     return {
         "name": name,
@@ -289,6 +305,31 @@ def layer_cases():
             }},
         ),
         case("regularizer_l2", image, conv(kernel_regularizer="l2")),
+    ]  # fmt: skip
+
+
+def graph_cases():
+    def case(name, *layers):
+        return model_case(name, [4, 3, 2], list(layers), "mse", "values")
+
+    def conv(name, *inputs, **config):
+        entry = {"Conv2D": {"filters": 2, "kernel_size": 1, "name": name, **config}}
+        return {**entry, "inputs": list(inputs)} if inputs else entry
+
+    def merge(class_name, *inputs, **config):
+        return {class_name: config, "inputs": list(inputs)}
+
+    sides = [conv("a"), conv("b", "input_layer", activation="relu")]
+    return [
+        case("add", *sides, merge("Add", "a", "b", "input_layer")),
+        case("multiply", *sides, merge("Multiply", "a", "b", "a")),
+        case("concatenate", *sides, merge("Concatenate", "a", "input_layer", "b")),
+        case("concatenate_axis", *sides, merge("Concatenate", "b", "a", axis=1)),
+        case(
+            "residual", conv("a", activation="relu"), conv("b", use_bias=False),
+            {"BatchNormalization": {"name": "c"}}, merge("Add", "c", "a"), {"ReLU": {}},
+            {"GlobalAveragePooling2D": {}}, {"Dense": {"units": 3}},
+        ),
     ]  # fmt: skip
 
 
@@ -429,6 +470,7 @@ def main():
         "initializers": initializers(),
         "models": [
             *layer_cases(),
+            *graph_cases(),
             *activation_cases(),
             *loss_cases(),
             *metric_cases(),

@@ -122,9 +122,14 @@ TEST(JobReader, CheckpointsEveryEpochUnlessStepsAreGiven) {
 }
 
 TEST(JobReader, WritesWhatItReads) {
-  const auto job = Read(absl::StrCat(
-      kJob, "checkpoint: {every_steps: 5}\npartitioner: {fixed: 3}\n"));
+  const auto job = Read(
+      absl::StrCat(absl::StrReplaceAll(
+                       kJob, {{"- Flatten:",
+                               "- {Concatenate: {}, inputs: [conv2d, conv2d]}\n"
+                               "    - Flatten:"}}),
+                   "checkpoint: {every_steps: 5}\npartitioner: {fixed: 3}\n"));
   ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->model().layers(2).inputs_size(), 2);
   const Value written = WriteJob(*job);
   const auto again = FieldsOf(&*job).Read(written, Path());
   ASSERT_TRUE(again.ok()) << again.status();
@@ -268,6 +273,14 @@ TEST(JobReader, RefusesWrongKerasObjectsWithLineAndPath) {
       {"- accuracy", "- acuracy", kInvalid,
        "15: metrics[0]: unknown metric \"acuracy\"; did you mean"},
       {"- accuracy", "- CategoricalAccuracy", kInvalid, "15: metrics[0]: "},
+      {"- Flatten:", "- {Flatten: {}, inputs: [conv]}", kInvalid,
+       "8: model.layers[2].inputs[0]: \"conv\" is no layer before this one; "
+       "did "
+       "you mean \"conv2d\"?"},
+      {"- Flatten:", "- {Flatten: {}, inputs: conv2d}", kInvalid,
+       "8: model.layers[2].inputs: expected list"},
+      {"- accuracy", "- {accuracy: {}, inputs: [dense]}", kInvalid,
+       "15: metrics[0]: expected one class"},
       {"- accuracy", "- [accuracy]", kInvalid,
        "15: metrics[0]: expected a class name or a map"},
   };

@@ -135,6 +135,24 @@ TEST(GraphTest, ShapeRules) {
   EXPECT_EQ(output("[7, 6]", "Softmax: {axis: 2}"), (Shape{7, 6}));
 }
 
+TEST(GraphTest, LayersReadThoseThatTheyName) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [4]}, Dense: {units: 4},"
+      " {Dense: {units: 4, name: side}, inputs: [input_layer]},"
+      " {Add: {}, inputs: [dense, side]}, {class_name: Concatenate, config: {},"
+      " inputs: [add, input_layer, add]}, Dense: {units: 2}]");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(graph->nodes[1].inputs, ElementsAre(0));
+  EXPECT_THAT(graph->nodes[2].inputs, ElementsAre(0));
+  EXPECT_THAT(graph->nodes[3].inputs, ElementsAre(1, 2));
+  EXPECT_THAT(graph->nodes[4].inputs, ElementsAre(3, 0, 3));
+  EXPECT_THAT(graph->nodes[5].inputs, ElementsAre(4));
+  EXPECT_EQ(graph->nodes[4].output_shape, (Shape{12}));
+  EXPECT_EQ(ReaderCount(*graph, 0), 3);
+  EXPECT_EQ(ReaderCount(*graph, 3), 2);
+  EXPECT_EQ(ReaderCount(*graph, 5), 0);
+}
+
 struct BadModel {
   const char* layers;
   absl::StatusCode code;
@@ -215,6 +233,41 @@ INSTANTIATE_TEST_SUITE_P(
                  kInvalid, "model.layers[1]", "do not fit"},
         BadModel{"[Input: {shape: [6]}, Softmax: {axis: 2}]", kInvalid,
                  "model.layers[1]", "axis 2"},
+        // What layers read.
+        BadModel{
+            "[Input: {shape: [2]}, {Dense: {units: 2}, inputs: [input_layr]}]",
+            kInvalid, "model.layers[1].inputs[0]",
+            "\"input_layr\" is no layer before this one; did you mean"},
+        BadModel{"[Input: {shape: [2]}, {Dense: {units: 2}, inputs: [b]},"
+                 " Dense: {units: 2, name: b}]",
+                 kInvalid, "model.layers[1].inputs[0]",
+                 "\"b\" is no layer before this one"},
+        BadModel{"[{Input: {shape: [2], name: a}, inputs: [a]},"
+                 " Dense: {units: 2}]",
+                 kInvalid, "model.layers[0].inputs[0]", "\"a\" is no layer"},
+        BadModel{"[Input: {shape: [2], name: a}, ReLU: {name: b},"
+                 " {Dense: {units: 2, name: c}, inputs: [a, b]}]",
+                 kInvalid, "model.layers[2].inputs",
+                 "Dense \"c\": expected the names of 1 layer, got 2"},
+        BadModel{"[Input: {shape: [2]}, Add: {}]", kInvalid,
+                 "model.layers[1].inputs", "2 or more layers, got 0"},
+        BadModel{"[Input: {shape: [2], name: a}, Dense: {units: 2, name: b},"
+                 " {Dense: {units: 2}, inputs: [a]}]",
+                 kInvalid, "model.layers[1]",
+                 "Dense \"b\": no layer reads its output"},
+        BadModel{"[Input: {shape: [2], name: a}, Dense: {units: 3},"
+                 " {Add: {}, inputs: [a, dense]}]",
+                 kInvalid, "model.layers[2]", "got (2,) and (3,)"},
+        BadModel{"[Input: {shape: [2, 2], name: a}, Dense: {units: 3},"
+                 " {Concatenate: {axis: 1}, inputs: [a, dense]}]",
+                 kInvalid, "model.layers[2]",
+                 "along axis 1, got (2, 2) and (2, 3)"},
+        BadModel{"[Input: {shape: [2, 2], name: a}, Flatten: {},"
+                 " {Concatenate: {}, inputs: [a, flatten]}]",
+                 kInvalid, "model.layers[2]", "got (2, 2) and (4,)"},
+        BadModel{"[Input: {shape: [2], name: a}, Dense: {units: 2},"
+                 " {Concatenate: {axis: 0}, inputs: [a, dense]}]",
+                 kInvalid, "model.layers[2]", "axis 0"},
         // Shapes that would overflow.
         BadModel{"[Input: {shape: [4000000000, 4000000000, 4000000000]}, "
                  "Flatten: {}]",

@@ -1,16 +1,21 @@
 #include "worker/device/cpu/node_computation.h"
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/model/layers/activation.h"
+#include "common/model/layers/add.h"
 #include "common/model/layers/average_pooling2d.h"
 #include "common/model/layers/batch_normalization.h"
+#include "common/model/layers/concatenate.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/dense.h"
 #include "common/model/layers/dropout.h"
 #include "common/model/layers/flatten.h"
 #include "common/model/layers/global_average_pooling2d.h"
 #include "common/model/layers/max_pooling2d.h"
+#include "common/model/layers/multiply.h"
 #include "common/model/layers/relu.h"
 #include "common/model/layers/reshape.h"
 #include "common/model/layers/softmax.h"
@@ -26,20 +31,35 @@ struct Entry {
 
 constexpr Entry kLayers[] = {
     {Activation::kClassName, MakeActivation},
+    {Add::kClassName, MakeAdd},
     {AveragePooling2D::kClassName, MakeAveragePooling2D},
     {BatchNormalization::kClassName, MakeBatchNormalization},
+    {Concatenate::kClassName, MakeConcatenate},
     {Conv2D::kClassName, MakeConv2D},
     {Dense::kClassName, MakeDense},
     {Dropout::kClassName, MakeDropout},
     {Flatten::kClassName, MakeReshape},
     {GlobalAveragePooling2D::kClassName, MakeGlobalAveragePooling2D},
     {MaxPooling2D::kClassName, MakeMaxPooling2D},
+    {Multiply::kClassName, MakeMultiply},
     {ReLU::kClassName, MakeReLU},
     {Reshape::kClassName, MakeReshape},
     {Softmax::kClassName, MakeSoftmax},
 };
 
 }  // namespace
+
+Tensor* Overwritable(const OutputGradient& gradient, ProgramBuilder& builder) {
+  Tensor* const original = gradient.tensor;
+  if (!gradient.is_shared) return original;
+  Tensor* const copy = builder.NewTensor(original->shape);
+  builder.AddParallel(
+      {original, copy}, original->count(), 1, [=](int64_t begin, int64_t end) {
+        std::copy(original->floats() + begin, original->floats() + end,
+                  copy->floats() + begin);
+      });
+  return copy;
+}
 
 absl::StatusOr<std::unique_ptr<NodeComputation>> MakeNodeComputation(
     const Graph& graph, const Node& node) {

@@ -7,14 +7,17 @@
 #include "common/model/layers/reshape.h"
 #include "glog/logging.h"
 #include "worker/device/reference/layers/activation.h"
+#include "worker/device/reference/layers/add.h"
 #include "worker/device/reference/layers/average_pooling2d.h"
 #include "worker/device/reference/layers/batch_normalization.h"
+#include "worker/device/reference/layers/concatenate.h"
 #include "worker/device/reference/layers/conv2d.h"
 #include "worker/device/reference/layers/dense.h"
 #include "worker/device/reference/layers/dropout.h"
 #include "worker/device/reference/layers/global_average_pooling2d.h"
 #include "worker/device/reference/layers/identity.h"
 #include "worker/device/reference/layers/max_pooling2d.h"
+#include "worker/device/reference/layers/multiply.h"
 #include "worker/device/reference/layers/relu.h"
 #include "worker/device/reference/layers/softmax.h"
 #include "worker/device/reference/losses/binary_crossentropy.h"
@@ -33,7 +36,7 @@ namespace {
 // --- Layers
 
 template <typename T>
-using LayerPtr = std::unique_ptr<LayerComputation<T>>;
+using LayerPtr = std::unique_ptr<NodeComputation<T>>;
 
 template <typename T>
 struct LayerEntry {
@@ -63,9 +66,11 @@ LayerPtr<T> MakeSoftmax(const LayerContext<T>& context) {
 template <typename T>
 constexpr LayerEntry<T> kLayers[] = {
     {Activation::kClassName, MakeIdentity<T>},
+    {Add::kClassName, MakeLayerOf<T, AddComputation>},
     {AveragePooling2D::kClassName, MakeLayerOf<T, AveragePooling2DComputation>},
     {BatchNormalization::kClassName,
      MakeLayerOf<T, BatchNormalizationComputation>},
+    {Concatenate::kClassName, MakeLayerOf<T, ConcatenateComputation>},
     {Conv2D::kClassName, MakeLayerOf<T, Conv2DComputation>},
     {Dense::kClassName, MakeLayerOf<T, DenseComputation>},
     {Dropout::kClassName, MakeLayerOf<T, DropoutComputation>},
@@ -74,6 +79,7 @@ constexpr LayerEntry<T> kLayers[] = {
      MakeLayerOf<T, GlobalAveragePooling2DComputation>},
     {InputLayer::kClassName, MakeIdentity<T>},
     {MaxPooling2D::kClassName, MakeLayerOf<T, MaxPooling2DComputation>},
+    {Multiply::kClassName, MakeLayerOf<T, MultiplyComputation>},
     {ReLU::kClassName, MakeLayerOf<T, ReLUComputation>},
     {Reshape::kClassName, MakeIdentity<T>},
     {Softmax::kClassName, MakeSoftmax<T>},

@@ -19,7 +19,7 @@ double* DoublesOf(const Tensor* tensor) {
 
 // By hand: the statistics of several replicas must meet between the sums and
 // the normalization. All leading dimensions are rows.
-class BatchNormalizationComputation final : public NodeComputation {
+class BatchNormalizationComputation final : public LayerComputation {
  public:
   BatchNormalizationComputation(const BatchNormalization& layer,
                                 const Node& node)

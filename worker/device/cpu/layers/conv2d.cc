@@ -41,7 +41,7 @@ Geometry GeometryOf(const Conv2D& layer, const Shape& image) {
 // kernels are as fast on it as on its blocked layouts or faster, and Flatten
 // costs nothing. Only the kernels are reordered, into the layout that each
 // primitive asks for, and their gradients back.
-class Conv2DComputation final : public NodeComputation {
+class Conv2DComputation final : public LayerComputation {
  public:
   Conv2DComputation(const Conv2D& layer, const Node& node)
       : layer_(layer), node_(node), activation_(layer.activation) {}

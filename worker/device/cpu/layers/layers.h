@@ -14,14 +14,17 @@ using NodeFactory = std::unique_ptr<NodeComputation>(const Graph& graph,
                                                      const Node& node);
 
 NodeFactory MakeActivation;
+NodeFactory MakeAdd;
 NodeFactory MakeAveragePooling2D;
 // In average_pooling2d.cc.
 NodeFactory MakeGlobalAveragePooling2D;
 NodeFactory MakeBatchNormalization;
+NodeFactory MakeConcatenate;
 NodeFactory MakeConv2D;
 NodeFactory MakeDense;
 NodeFactory MakeDropout;
 NodeFactory MakeMaxPooling2D;
+NodeFactory MakeMultiply;
 NodeFactory MakeReLU;
 // Flatten and Reshape.
 NodeFactory MakeReshape;
