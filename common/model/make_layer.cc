@@ -18,6 +18,7 @@
 #include "common/model/layers/concatenate.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/dense.h"
+#include "common/model/layers/depthwise_conv2d.h"
 #include "common/model/layers/dropout.h"
 #include "common/model/layers/flatten.h"
 #include "common/model/layers/global_average_pooling2d.h"
@@ -26,7 +27,9 @@
 #include "common/model/layers/multiply.h"
 #include "common/model/layers/relu.h"
 #include "common/model/layers/reshape.h"
+#include "common/model/layers/separable_conv2d.h"
 #include "common/model/layers/softmax.h"
+#include "common/model/layers/zero_padding2d.h"
 
 namespace paceline {
 namespace {
@@ -58,6 +61,7 @@ const std::vector<Entry>& Entries() {
       EntryOf<Concatenate>(),
       EntryOf<Conv2D>(),
       EntryOf<Dense>(),
+      EntryOf<DepthwiseConv2D>(),
       EntryOf<Dropout>(),
       EntryOf<Flatten>(),
       EntryOf<GlobalAveragePooling2D>(),
@@ -66,7 +70,9 @@ const std::vector<Entry>& Entries() {
       EntryOf<Multiply>(),
       EntryOf<ReLU>(),
       EntryOf<Reshape>(),
+      EntryOf<SeparableConv2D>(),
       EntryOf<Softmax>(),
+      EntryOf<ZeroPadding2D>(),
   };
   return entries;
 }

@@ -34,6 +34,13 @@ absl::Status CheckRank(const Shape& input, int least) {
       " dimensions beside the batch, got shape ", ShapeToString(input)));
 }
 
+absl::Status CheckImage(const Shape& input) {
+  if (input.size() == 3) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("input must have shape (height, width, channels), got ",
+                   ShapeToString(input)));
+}
+
 absl::Status CheckSameShapes(absl::Span<const Shape> inputs) {
   for (const Shape& input : inputs) {
     if (input == inputs[0]) continue;

@@ -18,6 +18,9 @@ absl::Status CheckShape(absl::Span<const int64_t> shape);
 // InvalidArgument unless the rank is at least `least`.
 absl::Status CheckRank(const Shape& input, int least);
 
+// InvalidArgument unless the shape is (height, width, channels).
+absl::Status CheckImage(const Shape& input);
+
 // InvalidArgument unless all inputs have the same shape.
 absl::Status CheckSameShapes(absl::Span<const Shape> inputs);
 

@@ -153,6 +153,54 @@ std::vector<Case> ConvolutionCases() {
   return cases;
 }
 
+// Convolutions in groups, behind one whose gradient needs theirs.
+std::vector<Case> GroupedConvolutionCases() {
+  const auto behind = [](const std::string& name, int channels,
+                         const std::string& layer) {
+    return Layers(name,
+                  absl::StrCat("[Input: {shape: [7, 6, 3]}, Conv2D: "
+                               "{filters: ",
+                               channels, ", kernel_size: 1}, ", layer, "]"));
+  };
+  std::vector<Case> cases;
+  for (const char* more :
+       {"kernel_size: 3", "kernel_size: [2, 3], padding: same, strides: 2",
+        "kernel_size: 3, dilation_rate: [2, 1], use_bias: false",
+        "kernel_size: 3, padding: same, activation: relu"}) {
+    const auto named = [&](const char* kind) {
+      return absl::StrCat(kind, "_", cases.size());
+    };
+    const std::string config = more;
+    cases.push_back(behind(named("grouped"), 6,
+                           "Conv2D: {filters: 4, groups: 2, " + config + "}"));
+    cases.push_back(behind(named("grouped_wide"), 32,
+                           "Conv2D: {filters: 48, groups: 2, " + config + "}"));
+    cases.push_back(
+        behind(named("depthwise"), 5, "DepthwiseConv2D: {" + config + "}"));
+    cases.push_back(behind(named("depthwise_wide"), 35,
+                           "DepthwiseConv2D: {" + config + "}"));
+    cases.push_back(
+        behind(named("depthwise_multiplied"), 3,
+               "DepthwiseConv2D: {depth_multiplier: 3, " + config + "}"));
+    cases.push_back(behind(
+        named("separable"), 4,
+        "SeparableConv2D: {filters: 5, depth_multiplier: 2, " + config + "}"));
+  }
+  cases.push_back(
+      behind("depthwise_of_one", 1, "DepthwiseConv2D: {kernel_size: 3}"));
+  cases.push_back(behind(
+      "separable_regularized", 3,
+      "SeparableConv2D: {filters: 2, kernel_size: 3, depthwise_regularizer: l2,"
+      " pointwise_regularizer: l1, bias_regularizer: l2}"));
+  cases.push_back(behind("zero_padding", 3,
+                         "ZeroPadding2D: {padding: [[0, 1], [2, 3]]},"
+                         " Conv2D: {filters: 2, kernel_size: 3}"));
+  cases.push_back(behind("zero_padding_none", 3,
+                         "ZeroPadding2D: {padding: 0}, Flatten: {},"
+                         " Dense: {units: 2}"));
+  return cases;
+}
+
 std::vector<Case> PoolingCases() {
   std::vector<Case> cases;
   for (const char* kind : {"MaxPooling2D", "AveragePooling2D"}) {
@@ -343,9 +391,9 @@ std::vector<Case> NetworkCases() {
 const std::vector<Case>& Cases() {
   static const auto& cases = *[] {
     auto* all = new std::vector<Case>;
-    for (auto* some :
-         {DenseCases, NormalizationCases, ActivationCases, ConvolutionCases,
-          PoolingCases, LossCases, MetricCases, GraphCases, NetworkCases}) {
+    for (auto* some : {DenseCases, NormalizationCases, ActivationCases,
+                       ConvolutionCases, GroupedConvolutionCases, PoolingCases,
+                       LossCases, MetricCases, GraphCases, NetworkCases}) {
       for (Case& each : some()) all->push_back(std::move(each));
     }
     return all;

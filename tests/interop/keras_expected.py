@@ -258,6 +258,47 @@ def layer_cases():
         case("conv_dilated", image, conv(dilation_rate=2)),
         case("conv_same_dilated", image, conv(dilation_rate=[2, 1], padding="same")),
         case("conv_no_bias", image, conv(use_bias=False)),
+        case("conv_grouped", image, conv(filters=4, groups=2)),
+        case(
+            "conv_grouped_same", image, conv(filters=6, kernel_size=1),
+            conv(filters=9, groups=3, padding="same", strides=2),
+        ),
+        case("depthwise", image, {"DepthwiseConv2D": {"kernel_size": 3}}),
+        case(
+            "depthwise_multiplied", image, front,
+            {"DepthwiseConv2D": {
+                "kernel_size": [2, 3], "depth_multiplier": 3, "padding": "same",
+                "activation": "relu6",
+            }},
+        ),
+        case(
+            "depthwise_stride", image, conv(kernel_size=1),
+            {"DepthwiseConv2D": {
+                "kernel_size": 3, "strides": 2, "padding": "same", "use_bias": False,
+                "depthwise_regularizer": "l2",
+            }},
+        ),
+        case(
+            "depthwise_dilated", image, front,
+            {"DepthwiseConv2D": {"kernel_size": 2, "dilation_rate": 2}},
+        ),
+        case(
+            "separable", image, front,
+            {"SeparableConv2D": {"filters": 3, "kernel_size": 3, "activation": "tanh"}},
+        ),
+        case(
+            "separable_multiplied", image, front,
+            {"SeparableConv2D": {
+                "filters": 5, "kernel_size": 3, "depth_multiplier": 2, "strides": 2,
+                "padding": "same", "use_bias": False,
+            }},
+        ),
+        case("zero_padding", image, front, {"ZeroPadding2D": {}}, conv(strides=2)),
+        case(
+            "zero_padding_sides", image, front,
+            {"ZeroPadding2D": {"padding": [[0, 1], [2, 3]]}}, conv(),
+        ),
+        case("zero_padding_axes", image, front, {"ZeroPadding2D": {"padding": [1, 2]}}),
         case("max_pooling", image, front, {"MaxPooling2D": {}}),
         case("max_pooling_same", image, front, {"MaxPooling2D": {"padding": "same"}}),
         case(

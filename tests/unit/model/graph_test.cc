@@ -121,6 +121,20 @@ TEST(GraphTest, ShapeRules) {
       output("[7, 6, 3]",
              "Conv2D: {filters: 5, kernel_size: 3, dilation_rate: [2, 1]}"),
       (Shape{3, 4, 5}));
+  EXPECT_EQ(
+      output("[7, 6, 4]", "Conv2D: {filters: 6, kernel_size: 3, groups: 2}"),
+      (Shape{5, 4, 6}));
+  EXPECT_EQ(output("[7, 6, 4]",
+                   "DepthwiseConv2D: {kernel_size: 3, depth_multiplier: 2}"),
+            (Shape{5, 4, 8}));
+  EXPECT_EQ(
+      output("[7, 6, 4]", "SeparableConv2D: {filters: 5, kernel_size: 3}"),
+      (Shape{5, 4, 5}));
+  EXPECT_EQ(output("[7, 6, 4]", "ZeroPadding2D: {}"), (Shape{9, 8, 4}));
+  EXPECT_EQ(output("[7, 6, 4]", "ZeroPadding2D: {padding: [1, 2]}"),
+            (Shape{9, 10, 4}));
+  EXPECT_EQ(output("[7, 6, 4]", "ZeroPadding2D: {padding: [[0, 1], [2, 3]]}"),
+            (Shape{8, 11, 4}));
   EXPECT_EQ(output("[7, 6, 3]", "AveragePooling2D: {pool_size: 3}"),
             (Shape{2, 2, 3}));
   EXPECT_EQ(output("[7, 6, 3]", "MaxPooling2D: {pool_size: 3, strides: 1}"),
@@ -216,9 +230,33 @@ INSTANTIATE_TEST_SUITE_P(
             "2, strides: 2, dilation_rate: 2}]",
             kInvalid, "model.layers[1]", "dilation_rate"},
         BadModel{
-            "[Input: {shape: [4, 4, 2]}, Conv2D: {filters: 2, kernel_size: "
+            "[Input: {shape: [4, 4, 4]}, Conv2D: {filters: 3, kernel_size: "
             "2, groups: 2}]",
-            kUnimplemented, "model.layers[1].groups", "2"},
+            kInvalid, "model.layers[1]",
+            "groups 2 must divide the 4 channels of the input and the 3"},
+        BadModel{
+            "[Input: {shape: [4, 4, 3]}, Conv2D: {filters: 4, kernel_size: "
+            "2, groups: 2}]",
+            kInvalid, "model.layers[1]", "groups 2 must divide the 3 channels"},
+        BadModel{
+            "[Input: {shape: [4, 4, 3]}, Conv2D: {filters: 4, kernel_size: "
+            "2, groups: 0}]",
+            kInvalid, "model.layers[1].groups", "at least 1"},
+        BadModel{"[Input: {shape: [4]}, DepthwiseConv2D: {kernel_size: 2}]",
+                 kInvalid, "model.layers[1]", "got (4,)"},
+        BadModel{"[Input: {shape: [4, 4, 1]}, DepthwiseConv2D: {kernel_size: 2,"
+                 " depth_multiplier: 0}]",
+                 kInvalid, "model.layers[1].depth_multiplier", "must be"},
+        BadModel{"[Input: {shape: [4, 4, 1]}, SeparableConv2D: {kernel_size: "
+                 "2}]",
+                 kInvalid, "model.layers[1].filters", "missing"},
+        BadModel{"[Input: {shape: [4, 4]}, ZeroPadding2D: {}]", kInvalid,
+                 "model.layers[1]", "got (4, 4)"},
+        BadModel{"[Input: {shape: [4, 4, 1]}, ZeroPadding2D: {padding: [1]}]",
+                 kInvalid, "model.layers[1].padding", "pair of pairs"},
+        BadModel{"[Input: {shape: [4, 4, 1]}, ZeroPadding2D: {padding: [[0, "
+                 "-1], 1]}]",
+                 kInvalid, "model.layers[1].padding[0][1]", "must be"},
         BadModel{
             "[Input: {shape: [4, 4, 1]}, Conv2D: {filters: 1, kernel_size: "
             "9000000000}]",

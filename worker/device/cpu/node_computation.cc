@@ -11,6 +11,7 @@
 #include "common/model/layers/concatenate.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/dense.h"
+#include "common/model/layers/depthwise_conv2d.h"
 #include "common/model/layers/dropout.h"
 #include "common/model/layers/flatten.h"
 #include "common/model/layers/global_average_pooling2d.h"
@@ -18,7 +19,9 @@
 #include "common/model/layers/multiply.h"
 #include "common/model/layers/relu.h"
 #include "common/model/layers/reshape.h"
+#include "common/model/layers/separable_conv2d.h"
 #include "common/model/layers/softmax.h"
+#include "common/model/layers/zero_padding2d.h"
 #include "worker/device/cpu/layers/layers.h"
 
 namespace paceline::cpu {
@@ -37,6 +40,7 @@ constexpr Entry kLayers[] = {
     {Concatenate::kClassName, MakeConcatenate},
     {Conv2D::kClassName, MakeConv2D},
     {Dense::kClassName, MakeDense},
+    {DepthwiseConv2D::kClassName, MakeDepthwiseConv2D},
     {Dropout::kClassName, MakeDropout},
     {Flatten::kClassName, MakeReshape},
     {GlobalAveragePooling2D::kClassName, MakeGlobalAveragePooling2D},
@@ -44,7 +48,9 @@ constexpr Entry kLayers[] = {
     {Multiply::kClassName, MakeMultiply},
     {ReLU::kClassName, MakeReLU},
     {Reshape::kClassName, MakeReshape},
+    {SeparableConv2D::kClassName, MakeSeparableConv2D},
     {Softmax::kClassName, MakeSoftmax},
+    {ZeroPadding2D::kClassName, MakeZeroPadding2D},
 };
 
 }  // namespace

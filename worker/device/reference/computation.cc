@@ -13,13 +13,16 @@
 #include "worker/device/reference/layers/concatenate.h"
 #include "worker/device/reference/layers/conv2d.h"
 #include "worker/device/reference/layers/dense.h"
+#include "worker/device/reference/layers/depthwise_conv2d.h"
 #include "worker/device/reference/layers/dropout.h"
 #include "worker/device/reference/layers/global_average_pooling2d.h"
 #include "worker/device/reference/layers/identity.h"
 #include "worker/device/reference/layers/max_pooling2d.h"
 #include "worker/device/reference/layers/multiply.h"
 #include "worker/device/reference/layers/relu.h"
+#include "worker/device/reference/layers/separable_conv2d.h"
 #include "worker/device/reference/layers/softmax.h"
+#include "worker/device/reference/layers/zero_padding2d.h"
 #include "worker/device/reference/losses/binary_crossentropy.h"
 #include "worker/device/reference/losses/categorical_crossentropy.h"
 #include "worker/device/reference/losses/mean_squared_error.h"
@@ -73,6 +76,7 @@ constexpr LayerEntry<T> kLayers[] = {
     {Concatenate::kClassName, MakeLayerOf<T, ConcatenateComputation>},
     {Conv2D::kClassName, MakeLayerOf<T, Conv2DComputation>},
     {Dense::kClassName, MakeLayerOf<T, DenseComputation>},
+    {DepthwiseConv2D::kClassName, MakeLayerOf<T, DepthwiseConv2DComputation>},
     {Dropout::kClassName, MakeLayerOf<T, DropoutComputation>},
     {Flatten::kClassName, MakeIdentity<T>},
     {GlobalAveragePooling2D::kClassName,
@@ -82,7 +86,9 @@ constexpr LayerEntry<T> kLayers[] = {
     {Multiply::kClassName, MakeLayerOf<T, MultiplyComputation>},
     {ReLU::kClassName, MakeLayerOf<T, ReLUComputation>},
     {Reshape::kClassName, MakeIdentity<T>},
+    {SeparableConv2D::kClassName, MakeLayerOf<T, SeparableConv2DComputation>},
     {Softmax::kClassName, MakeSoftmax<T>},
+    {ZeroPadding2D::kClassName, MakeLayerOf<T, ZeroPadding2DComputation>},
 };
 
 // --- Losses

@@ -21,6 +21,8 @@ NodeFactory MakeGlobalAveragePooling2D;
 NodeFactory MakeBatchNormalization;
 NodeFactory MakeConcatenate;
 NodeFactory MakeConv2D;
+// In conv2d.cc.
+NodeFactory MakeDepthwiseConv2D;
 NodeFactory MakeDense;
 NodeFactory MakeDropout;
 NodeFactory MakeMaxPooling2D;
@@ -28,7 +30,9 @@ NodeFactory MakeMultiply;
 NodeFactory MakeReLU;
 // Flatten and Reshape.
 NodeFactory MakeReshape;
+NodeFactory MakeSeparableConv2D;
 NodeFactory MakeSoftmax;
+NodeFactory MakeZeroPadding2D;
 
 }  // namespace paceline::cpu
 
