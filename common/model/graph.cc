@@ -125,6 +125,13 @@ absl::StatusOr<std::vector<int>> FindInputs(absl::Span<const Entry> entries,
   if (layer->is_merge() && inputs.size() < 2)
     return expects("2 or more layers");
   if (!layer->is_merge() && inputs.size() > 1) return expects("1 layer");
+  if (layer->id_count() > 0 && inputs != std::vector<int>{0}) {
+    return LayerError(
+        *layer, path,
+        absl::InvalidArgumentError(absl::StrCat(
+            "ids come from the Input \"", entries[0].layer->name,
+            "\" only, not from \"", entries[inputs[0]].layer->name, "\"")));
+  }
   return inputs;
 }
 
@@ -179,6 +186,15 @@ int64_t ReaderCount(const Graph& graph, int node) {
     count += std::count(each.inputs.begin(), each.inputs.end(), node);
   }
   return count;
+}
+
+int64_t FeatureIdCount(const Graph& graph) {
+  int64_t least = 0;
+  for (const auto& layer : graph.layers) {
+    const int64_t count = layer->id_count();
+    if (count > 0 && (least == 0 || count < least)) least = count;
+  }
+  return least;
 }
 
 absl::StatusOr<Graph> BuildGraph(const v1::Model& model) {

@@ -43,6 +43,9 @@ struct Graph {
 // How often other nodes read the output of `node`.
 int64_t ReaderCount(const Graph& graph, int node);
 
+// If above 0, features are ids from 0 to FeatureIdCount(graph) - 1.
+int64_t FeatureIdCount(const Graph& graph);
+
 // Builds the graph of a job's model. Layers without a name get Keras' names
 // ("dense", "dense_1"). Each output but the last is read. Errors name the layer
 // and what does not fit.

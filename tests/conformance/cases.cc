@@ -97,6 +97,71 @@ std::vector<Case> NormalizationCases() {
   };
 }
 
+std::vector<Case> LayerNormalizationCases() {
+  const auto normalized = [](const std::string& name,
+                             const std::string& config) {
+    return Layers("layer_normalization" + name,
+                  "[Input: {shape: [3, 2, 5]}, Dense: {units: 7},"
+                  " LayerNormalization: " +
+                      config + ", Dense: {units: 2, activation: tanh}]");
+  };
+  return {
+      normalized("", "{}"),
+      normalized("_axes", "{axis: [2, -1], epsilon: 0.1}"),
+      normalized("_all", "{axis: [1, 2, 3]}"),
+      normalized("_bare", "{center: false, scale: false}"),
+      normalized("_center", "{scale: false, beta_regularizer: l2}"),
+      normalized("_scale", "{center: false, gamma_regularizer: l1}"),
+      Layers("layer_normalization_wide",
+             "[Input: {shape: [201]}, LayerNormalization: {},"
+             " Dense: {units: 2}]"),
+  };
+}
+
+std::vector<Case> RescalingCases() {
+  return {
+      Layers("rescaling",
+             "[Input: {shape: [4, 3]}, Rescaling: {scale: 0.5, offset: -1},"
+             " Dense: {units: 5}, Rescaling: {scale: 2}, Dense: {units: 2}]"),
+      Layers("rescaling_channels",
+             "[Input: {shape: [4, 3]}, Dense: {units: 3},"
+             " Rescaling: {scale: [1, 2, -3], offset: [0.5, 0, 1]}]"),
+  };
+}
+
+std::vector<Case> UpSamplingCases() {
+  std::vector<Case> cases;
+  for (const char* kind : {"nearest", "bilinear"}) {
+    for (const char* size : {"2", "[3, 1]", "[1, 4]"}) {
+      cases.push_back(
+          Layers(absl::StrCat("up_sampling_", kind, "_", cases.size()),
+                 absl::StrCat("[Input: {shape: [4, 3, 2]}, Conv2D: {filters: 3,"
+                              " kernel_size: 1}, UpSampling2D: {size: ",
+                              size, ", interpolation: ", kind,
+                              "}, Conv2D: {filters: 2, kernel_size: 2}]")));
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> EmbeddingCases() {
+  return {
+      Layers("embedding",
+             "[Input: {shape: [7]}, Embedding: {input_dim: 11, output_dim: 5},"
+             " Dense: {units: 3, activation: tanh}]"),
+      Layers("embedding_one",
+             "[Input: {shape: [1]}, Embedding: {input_dim: 1, output_dim: 1,"
+             " embeddings_regularizer: l2}, Flatten: {}, Dense: {units: 2}]"),
+      // Two tables; the smaller says which ids there are.
+      Layers("embedding_twice",
+             "[Input: {shape: [2, 3], name: in},"
+             " Embedding: {input_dim: 9, output_dim: 4, name: a},"
+             " {Embedding: {input_dim: 6, output_dim: 4, name: b},"
+             " inputs: [in]}, {Multiply: {}, inputs: [a, b]},"
+             " Dense: {units: 2}]"),
+  };
+}
+
 std::vector<Case> ActivationCases() {
   std::vector<Case> cases;
   std::set<ActivationFunction> seen;
@@ -391,9 +456,11 @@ std::vector<Case> NetworkCases() {
 const std::vector<Case>& Cases() {
   static const auto& cases = *[] {
     auto* all = new std::vector<Case>;
-    for (auto* some : {DenseCases, NormalizationCases, ActivationCases,
-                       ConvolutionCases, GroupedConvolutionCases, PoolingCases,
-                       LossCases, MetricCases, GraphCases, NetworkCases}) {
+    for (auto* some :
+         {DenseCases, NormalizationCases, LayerNormalizationCases,
+          RescalingCases, UpSamplingCases, EmbeddingCases, ActivationCases,
+          ConvolutionCases, GroupedConvolutionCases, PoolingCases, LossCases,
+          MetricCases, GraphCases, NetworkCases}) {
       for (Case& each : some()) all->push_back(std::move(each));
     }
     return all;

@@ -132,8 +132,15 @@ Examples ModelUnderTest::SomeExamples(int64_t count) const {
   Examples examples;
   examples.count = count;
   examples.loss_divisor = static_cast<double>(count);
-  examples.features =
-      SomeNumbers(count * NumElements(graph_.input_shape()), "features");
+  const int64_t features = count * NumElements(graph_.input_shape());
+  const int64_t ids = FeatureIdCount(graph_);
+  if (ids > 0) {
+    for (int64_t i = 0; i < features; ++i) {
+      examples.features.push_back(static_cast<double>((7 * i + 3) % ids));
+    }
+  } else {
+    examples.features = SomeNumbers(features, "features");
+  }
   const int64_t outputs = NumElements(graph_.output_shape());
   if (loss_->has_sparse_labels()) {
     for (int64_t i = 0; i < count; ++i) {

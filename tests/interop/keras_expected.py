@@ -143,6 +143,15 @@ def make_object(module, entry):
     return getattr(module, class_name)(**config)
 
 
+def features(shape, layers):
+    """Values of a ramp, or ids if there is an Embedding."""
+    ids = [each["Embedding"]["input_dim"] for each in layers if "Embedding" in each]
+    if not ids:
+        return ramp(shape, 1)
+    index = np.arange(int(np.prod(shape)), dtype=np.int64)
+    return ((7 * index + 3) % min(ids)).astype(np.float32).reshape(shape)
+
+
 def sparse_labels(count, classes):
     return np.array([(3 * i + 1) % classes for i in range(count)], np.int32)
 
@@ -166,7 +175,7 @@ def value_labels(count, shape):
 def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0):
     """Output, loss, metrics and gradients of a model.
 
-    Features are ramp(salt 1), variable i is ramp(salt 10 + i) times `scale`; its
+    Features are those of `features`, variable i is ramp(salt 10 + i) times `scale`; its
     square plus 0.25 if it is not trainable, such as a variance. `labels` is
     "sparse", "one_hot", "bits" or "values". Gradients of what is not trainable
     are the differences that a step of training makes.
@@ -177,7 +186,7 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
     for i, variable in enumerate(weights):
         value = ramp(tuple(variable.shape), 10 + i, scale)
         variable.assign(value if variable.trainable else value**2 + 0.25)
-    x = ramp((batch, *shape), 1)
+    x = features((batch, *shape), layers)
     output_shape = model.output_shape[1:]
     y = {
         "sparse": lambda: sparse_labels(batch, output_shape[-1]),
@@ -197,7 +206,7 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
         value = model.compute_loss(x, y, prediction)
     slopes = iter(tape.gradient(value, [v.value for v in weights if v.trainable]))
     gradients = [
-        next(slopes) if v.trainable else v.numpy() - old
+        tf.convert_to_tensor(next(slopes)) if v.trainable else v.numpy() - old
         for v, old in zip(weights, before)
     ]
     return {
@@ -299,6 +308,30 @@ def layer_cases():
             {"ZeroPadding2D": {"padding": [[0, 1], [2, 3]]}}, conv(),
         ),
         case("zero_padding_axes", image, front, {"ZeroPadding2D": {"padding": [1, 2]}}),
+        case("up_sampling", image, front, {"UpSampling2D": {}}),
+        case("up_sampling_size", image, front, {"UpSampling2D": {"size": [3, 1]}}),
+        case(
+            "up_sampling_bilinear", image, front,
+            {"UpSampling2D": {"size": [2, 3], "interpolation": "bilinear"}},
+        ),
+        case("rescaling", [5], {"Rescaling": {"scale": 0.5, "offset": -1.0}}, {"Dense": {"units": 3}}),
+        case(
+            "rescaling_channels", [2, 3], {"Dense": {"units": 3}},
+            {"Rescaling": {"scale": [1.0, 2.0, -3.0], "offset": [0.5, 0.0, 1.0]}},
+        ),
+        case(
+            "layer_normalization", [4, 5], {"Dense": {"units": 6}},
+            {"LayerNormalization": {}}, {"Dense": {"units": 3}},
+        ),
+        case(
+            "layer_normalization_axes", [4, 5], {"Dense": {"units": 6}},
+            {"LayerNormalization": {"axis": [1, 2], "epsilon": 0.01, "center": False}},
+            {"Dense": {"units": 3}},
+        ),
+        case(
+            "embedding", [6], {"Embedding": {"input_dim": 9, "output_dim": 4}},
+            {"Dense": {"units": 3}},
+        ),
         case("max_pooling", image, front, {"MaxPooling2D": {}}),
         case("max_pooling_same", image, front, {"MaxPooling2D": {"padding": "same"}}),
         case(

@@ -133,8 +133,8 @@ class Program {
 
   // Makes `batch` the one that the next sections work on. Its memory must stay
   // valid until the last section's event has passed. InvalidArgument if its
-  // count or types do not fit, or a label is out of range (named with its
-  // value).
+  // count or types do not fit, or a label or id is out of range (named with
+  // its value).
   virtual absl::Status SetBatch(const Batch& batch, Stream& stream) = 0;
 
   // Enqueues a section; layers that share statistics wait here for the other

@@ -135,6 +135,12 @@ TEST(GraphTest, ShapeRules) {
             (Shape{9, 10, 4}));
   EXPECT_EQ(output("[7, 6, 4]", "ZeroPadding2D: {padding: [[0, 1], [2, 3]]}"),
             (Shape{8, 11, 4}));
+  EXPECT_EQ(output("[7, 6, 4]", "UpSampling2D: {size: [2, 3]}"),
+            (Shape{14, 18, 4}));
+  EXPECT_EQ(output("[7, 6]", "Embedding: {input_dim: 9, output_dim: 3}"),
+            (Shape{7, 6, 3}));
+  EXPECT_EQ(output("[7, 6]", "LayerNormalization: {}"), (Shape{7, 6}));
+  EXPECT_EQ(output("[7, 6]", "Rescaling: {scale: 2}"), (Shape{7, 6}));
   EXPECT_EQ(output("[7, 6, 3]", "AveragePooling2D: {pool_size: 3}"),
             (Shape{2, 2, 3}));
   EXPECT_EQ(output("[7, 6, 3]", "MaxPooling2D: {pool_size: 3, strides: 1}"),
@@ -271,6 +277,35 @@ INSTANTIATE_TEST_SUITE_P(
                  kInvalid, "model.layers[1]", "do not fit"},
         BadModel{"[Input: {shape: [6]}, Softmax: {axis: 2}]", kInvalid,
                  "model.layers[1]", "axis 2"},
+        BadModel{"[Input: {shape: [4, 2]}, Rescaling: {scale: [1, 2, 3]}]",
+                 kInvalid, "model.layers[1]",
+                 "scale must be one number, or one for each of the 2 channels"},
+        BadModel{"[Input: {shape: [4, 2]}, Rescaling: {offset: 1}]", kInvalid,
+                 "model.layers[1].scale", "missing"},
+        BadModel{"[Input: {shape: [4, 2]}, Rescaling: {scale: big}]", kInvalid,
+                 "model.layers[1].scale", "number"},
+        BadModel{"[Input: {shape: [4, 2]}, UpSampling2D: {}]", kInvalid,
+                 "model.layers[1]", "got (4, 2)"},
+        BadModel{"[Input: {shape: [4, 2, 1]}, UpSampling2D: {interpolation: "
+                 "bicubic}]",
+                 kInvalid, "model.layers[1].interpolation", "bilinear"},
+        BadModel{"[Input: {shape: [4, 2]}, LayerNormalization: {axis: 3}]",
+                 kInvalid, "model.layers[1]", "axis 3"},
+        BadModel{
+            "[Input: {shape: [4, 2]}, LayerNormalization: {axis: [2, -1]}]",
+            kInvalid, "model.layers[1]", "each once"},
+        BadModel{"[Input: {shape: [4, 2]}, LayerNormalization: {axis: 1}]",
+                 kUnimplemented, "model.layers[1]", "only the last axes"},
+        BadModel{"[Input: {shape: [4]}, Embedding: {input_dim: 3, output_dim: "
+                 "0}]",
+                 kInvalid, "model.layers[1].output_dim", "at least 1"},
+        BadModel{"[Input: {shape: [4]}, Embedding: {input_dim: 3, output_dim: "
+                 "2, mask_zero: true}]",
+                 kUnimplemented, "model.layers[1].mask_zero", "true"},
+        BadModel{"[Input: {shape: [4], name: in}, ReLU: {name: r},"
+                 " Embedding: {input_dim: 3, output_dim: 2, name: e}]",
+                 kInvalid, "model.layers[2].inputs",
+                 "ids come from the Input \"in\" only, not from \"r\""},
         // What layers read.
         BadModel{
             "[Input: {shape: [2]}, {Dense: {units: 2}, inputs: [input_layr]}]",

@@ -13,14 +13,18 @@
 #include "common/model/layers/dense.h"
 #include "common/model/layers/depthwise_conv2d.h"
 #include "common/model/layers/dropout.h"
+#include "common/model/layers/embedding.h"
 #include "common/model/layers/flatten.h"
 #include "common/model/layers/global_average_pooling2d.h"
+#include "common/model/layers/layer_normalization.h"
 #include "common/model/layers/max_pooling2d.h"
 #include "common/model/layers/multiply.h"
 #include "common/model/layers/relu.h"
+#include "common/model/layers/rescaling.h"
 #include "common/model/layers/reshape.h"
 #include "common/model/layers/separable_conv2d.h"
 #include "common/model/layers/softmax.h"
+#include "common/model/layers/up_sampling2d.h"
 #include "common/model/layers/zero_padding2d.h"
 #include "worker/device/cpu/layers/layers.h"
 
@@ -42,14 +46,18 @@ constexpr Entry kLayers[] = {
     {Dense::kClassName, MakeDense},
     {DepthwiseConv2D::kClassName, MakeDepthwiseConv2D},
     {Dropout::kClassName, MakeDropout},
+    {Embedding::kClassName, MakeEmbedding},
     {Flatten::kClassName, MakeReshape},
     {GlobalAveragePooling2D::kClassName, MakeGlobalAveragePooling2D},
+    {LayerNormalization::kClassName, MakeLayerNormalization},
     {MaxPooling2D::kClassName, MakeMaxPooling2D},
     {Multiply::kClassName, MakeMultiply},
     {ReLU::kClassName, MakeReLU},
+    {Rescaling::kClassName, MakeRescaling},
     {Reshape::kClassName, MakeReshape},
     {SeparableConv2D::kClassName, MakeSeparableConv2D},
     {Softmax::kClassName, MakeSoftmax},
+    {UpSampling2D::kClassName, MakeUpSampling2D},
     {ZeroPadding2D::kClassName, MakeZeroPadding2D},
 };
 

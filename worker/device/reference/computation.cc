@@ -15,13 +15,17 @@
 #include "worker/device/reference/layers/dense.h"
 #include "worker/device/reference/layers/depthwise_conv2d.h"
 #include "worker/device/reference/layers/dropout.h"
+#include "worker/device/reference/layers/embedding.h"
 #include "worker/device/reference/layers/global_average_pooling2d.h"
 #include "worker/device/reference/layers/identity.h"
+#include "worker/device/reference/layers/layer_normalization.h"
 #include "worker/device/reference/layers/max_pooling2d.h"
 #include "worker/device/reference/layers/multiply.h"
 #include "worker/device/reference/layers/relu.h"
+#include "worker/device/reference/layers/rescaling.h"
 #include "worker/device/reference/layers/separable_conv2d.h"
 #include "worker/device/reference/layers/softmax.h"
+#include "worker/device/reference/layers/up_sampling2d.h"
 #include "worker/device/reference/layers/zero_padding2d.h"
 #include "worker/device/reference/losses/binary_crossentropy.h"
 #include "worker/device/reference/losses/categorical_crossentropy.h"
@@ -78,16 +82,21 @@ constexpr LayerEntry<T> kLayers[] = {
     {Dense::kClassName, MakeLayerOf<T, DenseComputation>},
     {DepthwiseConv2D::kClassName, MakeLayerOf<T, DepthwiseConv2DComputation>},
     {Dropout::kClassName, MakeLayerOf<T, DropoutComputation>},
+    {Embedding::kClassName, MakeLayerOf<T, EmbeddingComputation>},
     {Flatten::kClassName, MakeIdentity<T>},
     {GlobalAveragePooling2D::kClassName,
      MakeLayerOf<T, GlobalAveragePooling2DComputation>},
     {InputLayer::kClassName, MakeIdentity<T>},
+    {LayerNormalization::kClassName,
+     MakeLayerOf<T, LayerNormalizationComputation>},
     {MaxPooling2D::kClassName, MakeLayerOf<T, MaxPooling2DComputation>},
     {Multiply::kClassName, MakeLayerOf<T, MultiplyComputation>},
     {ReLU::kClassName, MakeLayerOf<T, ReLUComputation>},
+    {Rescaling::kClassName, MakeLayerOf<T, RescalingComputation>},
     {Reshape::kClassName, MakeIdentity<T>},
     {SeparableConv2D::kClassName, MakeLayerOf<T, SeparableConv2DComputation>},
     {Softmax::kClassName, MakeSoftmax<T>},
+    {UpSampling2D::kClassName, MakeLayerOf<T, UpSampling2DComputation>},
     {ZeroPadding2D::kClassName, MakeLayerOf<T, ZeroPadding2DComputation>},
 };
 

@@ -9,6 +9,7 @@
 #include "common/base/status_macros.h"
 #include "common/model/loss_input.h"
 #include "glog/logging.h"
+#include "worker/device/feature_ids.h"
 #include "worker/device/reference/regularization.h"
 
 namespace paceline::reference {
@@ -144,6 +145,7 @@ absl::Status ReferenceProgram<T>::SetBatch(const Batch& batch,
         absl::StrCat("features are ", DataTypeName(batch.features.type),
                      ", expected ", DataTypeName(type)));
   }
+  RETURN_IF_ERROR(CheckFeatureIds<T>(*spec_.graph, batch));
   RETURN_IF_ERROR(CheckLabels(batch));
   step_ = {spec_.mode, batch};
   std::memcpy(features_.values.data(), batch.features.data,

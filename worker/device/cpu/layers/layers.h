@@ -25,13 +25,17 @@ NodeFactory MakeConv2D;
 NodeFactory MakeDepthwiseConv2D;
 NodeFactory MakeDense;
 NodeFactory MakeDropout;
+NodeFactory MakeEmbedding;
+NodeFactory MakeLayerNormalization;
 NodeFactory MakeMaxPooling2D;
 NodeFactory MakeMultiply;
 NodeFactory MakeReLU;
+NodeFactory MakeRescaling;
 // Flatten and Reshape.
 NodeFactory MakeReshape;
 NodeFactory MakeSeparableConv2D;
 NodeFactory MakeSoftmax;
+NodeFactory MakeUpSampling2D;
 NodeFactory MakeZeroPadding2D;
 
 }  // namespace paceline::cpu
