@@ -154,6 +154,11 @@ absl::Status AddNode(std::unique_ptr<const Layer> layer,
     status = CheckShape(variable.shape);
     if (!status.ok()) return LayerError(*layer, path, status);
     variable.name = absl::StrCat(layer->name, "/", variable.name);
+    if (!layer->trainable) {
+      variable.update = VariableUpdate::kNone;
+      // Keras does not penalize what is frozen.
+      variable.regularizer = Regularizer();
+    }
     node.variables.push_back(static_cast<int>(graph.variables.size()));
     graph.variables.push_back(std::move(variable));
   }

@@ -56,6 +56,8 @@ class Layer {
 
   // Unique in the model, such as "conv2d_1".
   std::string name;
+  // Whether training changes its variables.
+  bool trainable = true;
 };
 
 }  // namespace paceline

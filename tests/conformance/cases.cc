@@ -436,6 +436,46 @@ std::vector<Case> GraphCases() {
   };
 }
 
+// Layers whose variables stay, behind, between and before others.
+std::vector<Case> FrozenCases() {
+  const std::string frozen = ", trainable: false}";
+  return {
+      Layers("frozen_dense",
+             "[Input: {shape: [5]}, Dense: {units: 4, activation: relu" +
+                 frozen +
+                 ", Dense: {units: 3, activation: tanh}, Dense: {units: 4,"
+                 " kernel_regularizer: l2" +
+                 frozen + ", Dense: {units: 2}]"),
+      Layers("frozen_last",
+             "[Input: {shape: [5]}, Dense: {units: 4}, Dense: {units: 2" +
+                 frozen + "]"),
+      Layers("frozen_images",
+             "[Input: {shape: [6, 5, 2]}, Conv2D: {filters: 3, kernel_size: 2},"
+             " DepthwiseConv2D: {kernel_size: 2" +
+                 frozen + ", BatchNormalization: {momentum: 0.5" + frozen +
+                 ", SeparableConv2D: {filters: 2, kernel_size: 2" + frozen +
+                 ", LayerNormalization: {epsilon: 0.1" + frozen +
+                 ", Conv2D: {filters: 2, kernel_size: 1" + frozen +
+                 ", Flatten: {}, Dense: {units: 2}]"),
+      Layers("frozen_normalization",
+             "[Input: {shape: [5]}, Dense: {units: 4, use_bias: false},"
+             " BatchNormalization:"
+             " {center: false, scale: false, synchronized: true" +
+                 frozen +
+                 ", BatchNormalization: {}, ReLU: {}, Dense: {units: 2}]"),
+      Layers("frozen_branch",
+             "[Input: {shape: [5], name: in}, Dense: {units: 4, name: a" +
+                 frozen +
+                 ", {Dense: {units: 4, name: b}, inputs: [in]},"
+                 " {Multiply: {}, inputs: [a, b]}, Dense: {units: 2}]"),
+      Layers("frozen_embedding",
+             "[Input: {shape: [3]}, Embedding: {input_dim: 6, output_dim: 4" +
+                 frozen + ", Dense: {units: 2}]"),
+      Layers("frozen_all",
+             "[Input: {shape: [3]}, Dense: {units: 2" + frozen + "]"),
+  };
+}
+
 std::vector<Case> NetworkCases() {
   return {
       {"network",
@@ -460,7 +500,7 @@ const std::vector<Case>& Cases() {
          {DenseCases, NormalizationCases, LayerNormalizationCases,
           RescalingCases, UpSamplingCases, EmbeddingCases, ActivationCases,
           ConvolutionCases, GroupedConvolutionCases, PoolingCases, LossCases,
-          MetricCases, GraphCases, NetworkCases}) {
+          MetricCases, GraphCases, FrozenCases, NetworkCases}) {
       for (Case& each : some()) all->push_back(std::move(each));
     }
     return all;

@@ -125,7 +125,7 @@ TEST_P(GradientTest, IsThatOfFiniteDifferences) {
   constexpr size_t kSamples = 12;
   constexpr double kStep = 1e-6;
   for (size_t v = 0; v < gradients.size(); ++v) {
-    if (!fixture.model.graph().variables[v].trainable) continue;
+    if (!fixture.model.graph().variables[v].is_trained()) continue;
     const size_t stride = (gradients[v].size() + kSamples - 1) / kSamples;
     for (size_t i = 0; i < gradients[v].size(); i += stride) {
       std::vector<std::vector<double>> variables =

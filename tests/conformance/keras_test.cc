@@ -84,7 +84,7 @@ class KerasTest : public ::testing::TestWithParam<
       const auto salt = static_cast<int64_t>(10 + variables.size());
       std::vector<double>& values = variables.emplace_back(
           Ramp(NumElements(variable.shape), salt, scale));
-      if (variable.trainable) continue;
+      if (variable.is_trained()) continue;
       for (double& value : values) {
         value = static_cast<float>(value * value) + 0.25F;
       }

@@ -122,7 +122,7 @@ std::vector<std::vector<double>> ModelUnderTest::SomeVariables() const {
     std::vector<double>& values = variables.emplace_back(
         SomeNumbers(NumElements(variable.shape), variable.name));
     // One of them is a variance.
-    if (variable.trainable) continue;
+    if (variable.is_trained()) continue;
     for (double& value : values) value = 0.25 + value * value;
   }
   return variables;
@@ -248,11 +248,15 @@ void ModelOnDevice::ReadGradients(int bucket, StepResult& result) {
 }
 
 void ModelOnDevice::SpoilGradients() {
-  // All bits set is NaN in float32 and float64.
-  for (size_t bucket = 0; bucket < model_.plan().buckets().size(); ++bucket) {
-    const absl::Span<std::byte> bytes =
-        state_->host_gradients(static_cast<int>(bucket));
-    std::memset(bytes.data(), 0xff, bytes.size());
+  // All bits set is NaN in float32 and float64. Those of frozen variables are
+  // not written.
+  for (size_t i = 0; i < model_.graph().variables.size(); ++i) {
+    const VariableSpec& variable = model_.graph().variables[i];
+    if (variable.update == VariableUpdate::kNone) continue;
+    const VariablePlace place = model_.plan().place(static_cast<int>(i));
+    std::memset(
+        &state_->host_gradients(place.bucket)[place.offset * SizeOf(type())],
+        0xff, NumElements(variable.shape) * SizeOf(type()));
   }
 }
 

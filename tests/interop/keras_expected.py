@@ -358,6 +358,16 @@ def layer_cases():
             "batch_normalization_no_scale", image, conv(use_bias=False),
             {"BatchNormalization": {"scale": False, "synchronized": True}},
         ),
+        case(
+            "frozen", image, conv(), {"BatchNormalization": {"trainable": False}},
+            conv(trainable=False, kernel_regularizer="l2"),
+            {"DepthwiseConv2D": {"kernel_size": 2}},
+        ),
+        case(
+            "frozen_normalization", [5], {"Dense": {"units": 4}},
+            {"BatchNormalization": {"trainable": False, "gamma_regularizer": "l2"}},
+            {"Dense": {"units": 3, "kernel_regularizer": "l2"}},
+        ),
         case("flatten", image, front, {"Flatten": {}}, {"Dense": {"units": 2}}),
         case("reshape", image, front, {"Reshape": {"target_shape": [4, -1]}}),
         case("dropout", [5], {"Dense": {"units": 4}}, {"Dropout": {"rate": 0.5}}),

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/config/field_table.h"
+#include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/dense.h"
 #include "gmock/gmock.h"
@@ -171,6 +172,23 @@ TEST(GraphTest, LayersReadThoseThatTheyName) {
   EXPECT_EQ(ReaderCount(*graph, 0), 3);
   EXPECT_EQ(ReaderCount(*graph, 3), 2);
   EXPECT_EQ(ReaderCount(*graph, 5), 0);
+}
+
+TEST(GraphTest, FrozenLayersKeepTheirVariables) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [4]}, Dense: {units: 2, kernel_regularizer: l2,"
+      " trainable: false}, BatchNormalization: {center: false}, "
+      " BatchNormalization: {synchronized: true, trainable: false}]");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  std::vector<VariableUpdate> updates;
+  for (const VariableSpec& variable : graph->variables) {
+    updates.push_back(variable.update);
+  }
+  using enum VariableUpdate;
+  EXPECT_THAT(updates, ElementsAre(kNone, kNone, kGradient, kDifference,
+                                   kDifference, kNone, kNone, kNone, kNone));
+  EXPECT_EQ(graph->variables[0].regularizer.l2, 0);
+  EXPECT_THAT(SynchronizedChannels(*graph), ElementsAre());
 }
 
 struct BadModel {

@@ -72,6 +72,7 @@ Tensor* Convolution::AddForward(Tensor* input, ProgramBuilder& builder) {
 
 void Convolution::AddBackwardWeights(Tensor* gradient,
                                      ProgramBuilder& builder) {
+  if (!builder.is_trained(spec_.kernel)) return;
   const convolution_backward_weights::primitive_desc description(
       convolution_backward_weights::desc(
           dnnl::algorithm::convolution_direct, source_, any_kernel_, bias_,

@@ -39,8 +39,8 @@ class Convolution {
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder);
 
   // From the gradient by what the convolution gives before it is rectified,
-  // those of its variables, which are final then, and that of its input. After
-  // AddForward.
+  // those of its variables, which are final then (nothing is done if they are
+  // frozen), and that of its input. After AddForward.
   void AddBackwardWeights(Tensor* gradient, ProgramBuilder& builder);
   Tensor* AddBackwardData(Tensor* gradient, ProgramBuilder& builder);
 

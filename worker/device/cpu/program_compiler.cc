@@ -1,5 +1,6 @@
 #include "worker/device/cpu/program_compiler.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -73,18 +74,20 @@ class ProgramCompiler {
   absl::Status AddForward() {
     outputs_ = {builder_.features()};
     computations_.emplace_back();
-    has_variables_ = {false};
+    is_trained_ = {false};
     for (size_t i = 1; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       ASSIGN_OR_RETURN(computations_.emplace_back(),
                        MakeNodeComputation(graph_, node));
       std::vector<Tensor*> inputs;
-      bool has_variables = !node.variables.empty();
+      bool is_trained = std::any_of(
+          node.variables.begin(), node.variables.end(),
+          [this](int variable) { return builder_.is_trained(variable); });
       for (const int input : node.inputs) {
         inputs.push_back(outputs_[input]);
-        has_variables = has_variables || has_variables_[input];
+        is_trained = is_trained || is_trained_[input];
       }
-      has_variables_.push_back(has_variables);
+      is_trained_.push_back(is_trained);
       RETURN_IF_ERROR(CatchErrors(*node.layer, [&] {
         outputs_.push_back(
             computations_.back()->AddNodeForward(inputs, builder_));
@@ -185,16 +188,17 @@ class ProgramCompiler {
         });
   }
 
-  // Of the nodes with variables at or before them, the last first.
+  // Of the nodes with trained variables at or before them, the last first.
   absl::Status AddBackward(OutputGradient gradient) {
     gradients_.resize(graph_.nodes.size());
+    if (!is_trained_[graph_.output]) return absl::OkStatus();
     gradients_[graph_.output].push_back(gradient);
     for (int i = graph_.output; i > 0; --i) {
       if (gradients_[i].empty()) continue;
       const Node& node = graph_.nodes[i];
       std::vector<bool> wants_inputs;
       for (const int input : node.inputs) {
-        wants_inputs.push_back(has_variables_[input]);
+        wants_inputs.push_back(is_trained_[input]);
       }
       RETURN_IF_ERROR(CatchErrors(*node.layer, [&] {
         const std::vector<OutputGradient> of_inputs =
@@ -255,8 +259,8 @@ class ProgramCompiler {
   // Of each node; the input has no computation.
   std::vector<std::unique_ptr<NodeComputation>> computations_;
   std::vector<Tensor*> outputs_;
-  // Whether a node or one before it has variables.
-  std::vector<bool> has_variables_;
+  // Whether a node or one before it has variables that are trained.
+  std::vector<bool> is_trained_;
   // What the readers of each node gave, until its backward takes it.
   std::vector<std::vector<OutputGradient>> gradients_;
 };

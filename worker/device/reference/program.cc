@@ -11,6 +11,7 @@
 #include "glog/logging.h"
 #include "worker/device/feature_ids.h"
 #include "worker/device/reference/regularization.h"
+#include "worker/device/updated_variables.h"
 
 namespace paceline::reference {
 
@@ -20,6 +21,10 @@ ReferenceProgram<T>::ReferenceProgram(const ProgramSpec& spec, State<T>& state)
       state_(state),
       features_(WithBatch(spec.graph->input_shape())),
       example_losses_(static_cast<size_t>(spec.batch_size)) {
+  for (const VariableSpec& each : spec.graph->variables) {
+    const bool is_frozen = each.update == VariableUpdate::kNone;
+    unread_gradients_.emplace_back(is_frozen ? NumElements(each.shape) : 0);
+  }
   for (size_t node = 0; node < spec.graph->nodes.size(); ++node) {
     AddLinks(static_cast<int>(node));
   }
@@ -89,20 +94,23 @@ void ReferenceProgram<T>::MakeSections() {
     section_links_.push_back(links_.size());
     return;
   }
-  // Of each bucket, the variables whose gradients are still to come.
-  std::vector<size_t> unfinished;
-  for (const Bucket& bucket : spec_.plan->buckets()) {
-    unfinished.push_back(bucket.variables.size());
+  std::vector<int64_t> unfinished = CountUpdated(*spec_.graph, *spec_.plan);
+  // Where nothing is to come, the first section finishes it.
+  Section section;
+  for (size_t bucket = 0; bucket < unfinished.size(); ++bucket) {
+    if (unfinished[bucket] > 0) continue;
+    section.final_buckets.push_back(static_cast<int>(bucket));
   }
   for (size_t link = links_.size(); link-- > 0;) {
-    Section section;
     for (const int each : links_[link].variables) {
+      if (spec_.graph->variables[each].update == VariableUpdate::kNone)
+        continue;
       const int bucket = spec_.plan->place(each).bucket;
       if (--unfinished[bucket] == 0) section.final_buckets.push_back(bucket);
     }
     if (section.final_buckets.empty()) continue;
     std::sort(section.final_buckets.begin(), section.final_buckets.end());
-    sections_.push_back(std::move(section));
+    sections_.push_back(std::exchange(section, {}));
     section_links_.push_back(link);
   }
 }
@@ -115,9 +123,13 @@ Shape ReferenceProgram<T>::WithBatch(const Shape& shape) const {
 }
 
 template <typename T>
-Variable<T> ReferenceProgram<T>::variable(int index) const {
-  return state_.variable(spec_.graph->variables[index],
-                         spec_.plan->place(index));
+Variable<T> ReferenceProgram<T>::variable(int index) {
+  const VariableSpec& spec = spec_.graph->variables[index];
+  Variable<T> result = state_.variable(spec, spec_.plan->place(index));
+  if (spec.update == VariableUpdate::kNone) {
+    result.gradient = absl::MakeSpan(unread_gradients_[index]);
+  }
+  return result;
 }
 
 template <typename T>

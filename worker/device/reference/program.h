@@ -70,7 +70,8 @@ class ReferenceProgram : public Program {
   void MakeSections();
 
   Shape WithBatch(const Shape& shape) const;
-  Variable<T> variable(int index) const;
+  // A frozen one has its gradient in memory of its own, which nobody reads.
+  Variable<T> variable(int index);
   std::vector<const Tensor<T>*> InputsOf(const Link& link) const;
 
   absl::Status CheckLabels(const Batch& batch) const;
@@ -86,6 +87,8 @@ class ReferenceProgram : public Program {
   std::vector<Link> links_;
   // Of each node, the link that gives its output.
   std::vector<size_t> last_links_;
+  // Of each variable; empty unless it is frozen.
+  std::vector<std::vector<T>> unread_gradients_;
   BoundLoss loss_;
   std::vector<BoundMetric> metrics_;
   std::vector<T> example_losses_;

@@ -33,7 +33,7 @@ class BatchNormalizationComputation final : public LayerComputation {
     beta_ = layer_.center ? builder.variable(beta()) : nullptr;
     mean_ = builder.NewTensor({matrix_.channels});
     factor_ = builder.NewTensor({matrix_.channels});
-    if (builder.is_training()) {
+    if (builder.is_training() && layer_.trainable) {
       AddBatchStatistics(builder);
     } else {
       AddMovingStatistics(builder);
@@ -43,6 +43,7 @@ class BatchNormalizationComputation final : public LayerComputation {
 
   OutputGradient AddBackward(OutputGradient output, bool wants_input,
                              ProgramBuilder& builder) override {
+    if (!layer_.trainable) return AddFrozenBackward(output, builder);
     Tensor* const sums = AddProducts(output.tensor, builder);
     if (layer_.scale) builder.FinishGradient(node_.variables[0]);
     if (layer_.center) builder.FinishGradient(beta());
@@ -193,6 +194,25 @@ class BatchNormalizationComputation final : public LayerComputation {
           }
         });
     return sums;
+  }
+
+  // dx = gamma / √(variance + epsilon) · dy.
+  OutputGradient AddFrozenBackward(OutputGradient output,
+                                   ProgramBuilder& builder) {
+    const int64_t channels = matrix_.channels;
+    Tensor* const gradient = Overwritable(output, builder);
+    builder.AddParallel(
+        {gradient, factor_}, matrix_.rows, channels,
+        [=, factor = factor_, gamma = gamma_](int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row) {
+            float* const dy = gradient->floats() + row * channels;
+            const float* const f = factor->floats();
+            for (int64_t c = 0; c < channels; ++c) dy[c] *= f[c];
+            if (gamma == nullptr) continue;
+            for (int64_t c = 0; c < channels; ++c) dy[c] *= gamma->floats()[c];
+          }
+        });
+    return {gradient};
   }
 
   // With N rows and x̂ the normalized input,

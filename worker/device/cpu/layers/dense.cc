@@ -52,7 +52,7 @@ class DenseComputation final : public LayerComputation {
   OutputGradient AddBackward(OutputGradient output, bool wants_input,
                              ProgramBuilder& builder) override {
     Tensor* const gradient = activation_.AddBackward(output, builder);
-    AddBackwardWeights(gradient, builder);
+    if (layer_.trainable) AddBackwardWeights(gradient, builder);
     if (!wants_input) return {};
     return {AddBackwardData(gradient, builder)};
   }

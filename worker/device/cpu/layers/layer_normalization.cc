@@ -71,7 +71,7 @@ class LayerNormalizationComputation final : public LayerComputation {
 
  private:
   void AddVariableGradients(Tensor* gradient, ProgramBuilder& builder) {
-    if (node_.variables.empty()) return;
+    if (node_.variables.empty() || !layer_.trainable) return;
     Tensor* const of_gamma =
         layer_.scale ? builder.gradient(node_.variables.front()) : nullptr;
     Tensor* const of_beta =
