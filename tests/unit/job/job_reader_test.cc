@@ -8,6 +8,7 @@
 #include "common/config/keras_object.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_fingerprint.h"
+#include "common/model/graph.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
@@ -379,11 +380,39 @@ TEST(JobReader, ChecksThatFilesAreThere) {
 TEST(JobReader, ReadsTheExamplesOfDeploy) {
   for (const char* name :
        {"fashion_mnist.yaml", "fashion_mnist_mirrored.yaml",
-        "fashion_mnist_sharded.yaml", "fashion_mnist_reference.json"}) {
+        "fashion_mnist_sharded.yaml", "fashion_mnist_reference.json",
+        "mobilenet_v2.yaml", "resnet18.yaml", "resnet50.yaml"}) {
     const auto job =
         ReadJobFile(absl::StrCat(PACELINE_SOURCE_DIR, "/deploy/jobs/", name),
                     {}, {.check_files = false});
     EXPECT_TRUE(job.ok()) << job.status();
+  }
+}
+
+// Keras' count_params and len(weights) of the same models.
+TEST(JobReader, KnownNetworksHaveTheirVariables) {
+  struct Network {
+    const char* name;
+    size_t variables;
+    int64_t parameters;
+  };
+  for (const Network& network : {Network{"mobilenet_v2", 262, 3'538'984},
+                                 Network{"resnet18", 102, 11'689'512 + 9'600},
+                                 Network{"resnet50", 320, 25'636'712}}) {
+    const auto job =
+        ReadJobFile(absl::StrCat(PACELINE_SOURCE_DIR, "/deploy/jobs/",
+                                 network.name, ".yaml"),
+                    {}, {.check_files = false});
+    ASSERT_TRUE(job.ok()) << job.status();
+    const auto graph = BuildGraph(job->model());
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    EXPECT_EQ(graph->variables.size(), network.variables) << network.name;
+    int64_t parameters = 0;
+    for (const VariableSpec& variable : graph->variables) {
+      parameters += NumElements(variable.shape);
+    }
+    EXPECT_EQ(parameters, network.parameters) << network.name;
+    EXPECT_EQ(graph->output_shape(), Shape{1000}) << network.name;
   }
 }
 
