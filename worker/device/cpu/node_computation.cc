@@ -26,6 +26,7 @@
 #include "common/model/layers/softmax.h"
 #include "common/model/layers/up_sampling2d.h"
 #include "common/model/layers/zero_padding2d.h"
+#include "worker/device/cpu/fused_clamp.h"
 #include "worker/device/cpu/layers/layers.h"
 
 namespace paceline::cpu {
@@ -77,6 +78,7 @@ Tensor* Overwritable(const OutputGradient& gradient, ProgramBuilder& builder) {
 
 absl::StatusOr<std::unique_ptr<NodeComputation>> MakeNodeComputation(
     const Graph& graph, const Node& node) {
+  if (IsFusedIntoInput(graph, node)) return MakeReshape(graph, node);
   for (const Entry& entry : kLayers) {
     if (node.layer->class_name() == entry.class_name) {
       return entry.make(graph, node);

@@ -31,7 +31,7 @@ NodeFactory MakeMaxPooling2D;
 NodeFactory MakeMultiply;
 NodeFactory MakeReLU;
 NodeFactory MakeRescaling;
-// Flatten and Reshape.
+// Flatten, Reshape, and what the layer before has done.
 NodeFactory MakeReshape;
 NodeFactory MakeSeparableConv2D;
 NodeFactory MakeSoftmax;
