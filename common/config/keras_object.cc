@@ -18,6 +18,8 @@ constexpr absl::string_view kOtherKeys[] = {
     "module",         "registered_name", "build_config",    "name",
     "compile_config", "inbound_nodes",   "shared_object_id"};
 
+constexpr char kInputsKey[] = "inputs";
+
 absl::StatusOr<KerasObject> MakeObject(absl::string_view class_name,
                                        const Value* config, const Path& path) {
   KerasObject object{std::string(class_name)};
@@ -92,9 +94,33 @@ absl::StatusOr<KerasObject> ReadKerasObject(const Value& value,
   return MakeObject(class_name->as_string(), value.Find("config"), path);
 }
 
+absl::StatusOr<KerasObject> ReadLayerObject(const Value& value,
+                                            const Path& path) {
+  const Value* inputs = value.is_map() ? value.Find(kInputsKey) : nullptr;
+  if (inputs == nullptr) return ReadKerasObject(value, path);
+  Value::Map rest;
+  for (const Value::Entry& entry : value.as_map()) {
+    if (entry.key != kInputsKey) rest.push_back(entry);
+  }
+  ASSIGN_OR_RETURN(KerasObject object, ReadKerasObject(rest, path));
+  RETURN_IF_ERROR(Codec<std::vector<std::string>>::Read(
+      *inputs, path.Key(kInputsKey), object.inputs));
+  if (object.inputs.empty()) {
+    return ConfigError(path.Key(kInputsKey),
+                       "expected the name of a layer, got an empty list");
+  }
+  return object;
+}
+
 Value WriteKerasObject(const KerasObject& object) {
-  if (object.config.as_map().empty()) return object.class_name;
-  return Value::Map{{object.class_name, object.config}};
+  const bool has_inputs = !object.inputs.empty();
+  if (object.config.as_map().empty() && !has_inputs) return object.class_name;
+  Value::Map map = {{object.class_name, object.config}};
+  if (has_inputs) {
+    map.push_back(
+        {kInputsKey, Codec<std::vector<std::string>>::Write(object.inputs)});
+  }
+  return map;
 }
 
 absl::StatusOr<v1::KerasObject> ToProto(const KerasObject& object,
@@ -103,11 +129,14 @@ absl::StatusOr<v1::KerasObject> ToProto(const KerasObject& object,
   v1::KerasObject proto;
   proto.set_class_name(object.class_name);
   *proto.mutable_config() = ToProtoStruct(object.config);
+  proto.mutable_inputs()->Assign(object.inputs.begin(), object.inputs.end());
   return proto;
 }
 
 KerasObject FromProto(const v1::KerasObject& proto) {
-  return {proto.class_name(), ValueFromProto(proto.config())};
+  return {proto.class_name(),
+          ValueFromProto(proto.config()),
+          {proto.inputs().begin(), proto.inputs().end()}};
 }
 
 }  // namespace paceline

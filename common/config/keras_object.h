@@ -3,6 +3,7 @@
 #define PACELINE_COMMON_CONFIG_KERAS_OBJECT_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/config/path.h"
@@ -16,6 +17,9 @@ struct KerasObject {
   std::string class_name;
   // Always a map.
   Value config = Value::Map{};
+  // Of a layer in a model: the names of the layers that it reads. Empty: the
+  // one before it.
+  std::vector<std::string> inputs = {};
 };
 
 // Reads any of
@@ -26,7 +30,14 @@ struct KerasObject {
 absl::StatusOr<KerasObject> ReadKerasObject(const Value& value,
                                             const Path& path);
 
-// `{class_name: {…}}`, or just the name where the config is empty.
+// A layer in a model: a Keras object that may say beside its class what it
+// reads,
+//   {Add: {name: sum}, inputs: [left, right]}
+absl::StatusOr<KerasObject> ReadLayerObject(const Value& value,
+                                            const Path& path);
+
+// `{class_name: {…}}`, or just the name where the config is empty; with the
+// inputs, if there are any.
 Value WriteKerasObject(const KerasObject& object);
 
 // InvalidArgument if the config has whole numbers that Struct cannot hold.

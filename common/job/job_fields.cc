@@ -25,6 +25,25 @@ struct Codec<v1::KerasObject> {
   static std::string Type() { return "Keras object"; }
 };
 
+// A layer among those of a model.
+struct LayerEntry {
+  v1::KerasObject object;
+};
+
+template <>
+struct Codec<LayerEntry> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           LayerEntry& out) {
+    ASSIGN_OR_RETURN(const KerasObject object, ReadLayerObject(value, path));
+    ASSIGN_OR_RETURN(out.object, ToProto(object, path));
+    return absl::OkStatus();
+  }
+  static Value Write(const LayerEntry& m) {
+    return WriteKerasObject(FromProto(m.object));
+  }
+  static std::string Type() { return "Keras object, with its `inputs`"; }
+};
+
 // A path stands where a file of Keras' is meant.
 template <>
 struct Codec<v1::Model> {
@@ -56,6 +75,21 @@ Accessors<v1::Job, std::optional<int64_t>> BatchSize(
           },
           [set](v1::Job& job, std::optional<int64_t> size) {
             if (size) (job.*set)(static_cast<uint32_t>(*size));
+          }};
+}
+
+Accessors<v1::Model, std::vector<LayerEntry>> Layers() {
+  return {[](const v1::Model& model) {
+            std::vector<LayerEntry> entries;
+            for (const v1::KerasObject& layer : model.layers()) {
+              entries.push_back({layer});
+            }
+            return entries;
+          },
+          [](v1::Model& model, std::vector<LayerEntry> entries) {
+            for (LayerEntry& entry : entries) {
+              *model.add_layers() = std::move(entry.object);
+            }
           }};
 }
 
@@ -100,11 +134,12 @@ absl::Span<const EnumName<WirePrecision>> EnumNames(WirePrecision) {
 
 const FieldTable<Model>& FieldsOf(const Model*) {
   static const auto& table = *new FieldTable<Model>(
-      "model", "A stack of layers.",
+      "model", "A graph of layers.",
       {Optional("name", Text(&Model::name, &Model::mutable_name),
                 "Name of the model."),
-       Required("layers", Repeated(&Model::layers, &Model::mutable_layers),
-                "The layers in order; the first is an Input.")},
+       Required("layers", Layers(),
+                "The layers in order, the first an Input. Each reads the one "
+                "before it, or the layers that its `inputs` names.")},
       [] {
         Model model;
         model.set_name("sequential");

@@ -1,14 +1,18 @@
 #include "common/model/graph.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "common/base/status_macros.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
+#include "common/config/suggestion.h"
 #include "common/limits.h"
 #include "common/model/keras_names.h"
 #include "common/model/layers/input_layer.h"
@@ -31,8 +35,13 @@ absl::Status LayerError(const Layer& layer, const Path& path,
                      error.code());
 }
 
-absl::StatusOr<std::vector<std::unique_ptr<Layer>>> MakeLayers(
-    const v1::Model& model) {
+// A layer of the model, and the names of the layers that it reads.
+struct Entry {
+  std::unique_ptr<Layer> layer;
+  std::vector<std::string> inputs;
+};
+
+absl::StatusOr<std::vector<Entry>> MakeLayers(const v1::Model& model) {
   const Path path = Path("model").Key("layers");
   if (model.layers_size() < 2 || model.layers_size() > limits::kMaxLayers) {
     return ConfigError(path,
@@ -40,27 +49,28 @@ absl::StatusOr<std::vector<std::unique_ptr<Layer>>> MakeLayers(
                                     " layers, the first of them an Input; got ",
                                     model.layers_size()));
   }
-  std::vector<std::unique_ptr<Layer>> layers;
-  for (const v1::KerasObject& object : model.layers()) {
-    const Path layer_path = LayerPath(layers.size());
+  std::vector<Entry> entries;
+  for (const v1::KerasObject& proto : model.layers()) {
+    const Path layer_path = LayerPath(entries.size());
+    KerasObject object = FromProto(proto);
     ASSIGN_OR_RETURN(std::unique_ptr<Layer> layer,
-                     MakeLayer(FromProto(object), layer_path));
+                     MakeLayer(object, layer_path));
     const bool is_input = layer->class_name() == InputLayer::kClassName;
-    if (is_input != layers.empty()) {
+    if (is_input != entries.empty()) {
       return ConfigError(layer_path, is_input
                                          ? "only the first layer is an Input"
                                          : "the first layer must be an Input");
     }
-    layers.push_back(std::move(layer));
+    entries.push_back({std::move(layer), std::move(object.inputs)});
   }
-  return layers;
+  return entries;
 }
 
 // Gives names to layers that have none. InvalidArgument if two have the same.
-absl::Status NameLayers(std::vector<std::unique_ptr<Layer>>& layers) {
+absl::Status NameLayers(std::vector<Entry>& entries) {
   std::set<std::string> taken;
-  for (size_t i = 0; i < layers.size(); ++i) {
-    const std::string& name = layers[i]->name;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const std::string& name = entries[i].layer->name;
     if (!name.empty() && !taken.insert(name).second) {
       return ConfigError(LayerPath(i).Key("name"),
                          absl::StrCat("\"", name,
@@ -69,7 +79,7 @@ absl::Status NameLayers(std::vector<std::unique_ptr<Layer>>& layers) {
     }
   }
   std::map<std::string, int> next_index;
-  for (const std::unique_ptr<Layer>& layer : layers) {
+  for (const auto& [layer, inputs] : entries) {
     if (!layer->name.empty()) continue;
     const std::string stem = ToSnakeCase(layer->class_name());
     do {
@@ -80,25 +90,75 @@ absl::Status NameLayers(std::vector<std::unique_ptr<Layer>>& layers) {
   return absl::OkStatus();
 }
 
-// Adds a call of `layer` on the last node.
-absl::Status AddNode(std::unique_ptr<const Layer> layer, const Path& path,
-                     Graph& graph) {
+// The earlier layer of that name.
+absl::StatusOr<int> FindLayer(absl::Span<const Entry> earlier,
+                              const std::string& name, const Path& path) {
+  std::vector<std::string> known;
+  for (size_t i = 0; i < earlier.size(); ++i) {
+    if (earlier[i].layer->name == name) return static_cast<int>(i);
+    known.push_back(earlier[i].layer->name);
+  }
+  return ConfigError(path,
+                     absl::StrCat("\"", name, "\" is no layer before this one",
+                                  Suggestion(name, known)));
+}
+
+// The nodes that entry `index` reads.
+absl::StatusOr<std::vector<int>> FindInputs(absl::Span<const Entry> entries,
+                                            size_t index) {
+  const auto& [layer, names] = entries[index];
+  const Path path = LayerPath(index).Key("inputs");
+  std::vector<int> inputs;
+  for (size_t i = 0; i < names.size(); ++i) {
+    ASSIGN_OR_RETURN(inputs.emplace_back(),
+                     FindLayer(entries.first(index), names[i], path.Index(i)));
+  }
+  if (names.empty() && index > 0) inputs = {static_cast<int>(index) - 1};
+
+  const auto expects = [&](absl::string_view count) {
+    return LayerError(
+        *layer, path,
+        absl::InvalidArgumentError(absl::StrCat("expected the names of ", count,
+                                                ", got ", names.size())));
+  };
+  if (index == 0 && !inputs.empty()) return expects("no layers");
+  if (layer->is_merge() && inputs.size() < 2)
+    return expects("2 or more layers");
+  if (!layer->is_merge() && inputs.size() > 1) return expects("1 layer");
+  if (layer->id_count() > 0 && inputs != std::vector<int>{0}) {
+    return LayerError(
+        *layer, path,
+        absl::InvalidArgumentError(absl::StrCat(
+            "ids come from the Input \"", entries[0].layer->name,
+            "\" only, not from \"", entries[inputs[0]].layer->name, "\"")));
+  }
+  return inputs;
+}
+
+// Adds a call of `layer` on the nodes `inputs`.
+absl::Status AddNode(std::unique_ptr<const Layer> layer,
+                     std::vector<int> inputs, const Path& path, Graph& graph) {
+  std::vector<Shape> shapes;
+  for (const int input : inputs) {
+    shapes.push_back(graph.nodes[input].output_shape);
+  }
   Node node;
   node.layer = layer.get();
-  std::vector<Shape> inputs;
-  if (!graph.nodes.empty()) {
-    node.inputs = {static_cast<int>(graph.nodes.size()) - 1};
-    inputs = {graph.nodes.back().output_shape};
-  }
-  absl::StatusOr<Shape> output = layer->OutputShape(inputs);
+  node.inputs = std::move(inputs);
+  absl::StatusOr<Shape> output = layer->OutputShape(shapes);
   absl::Status status = output.status();
   if (status.ok()) status = CheckShape(*output);
   if (!status.ok()) return LayerError(*layer, path, status);
   node.output_shape = *std::move(output);
-  for (VariableSpec& variable : layer->Variables(inputs)) {
+  for (VariableSpec& variable : layer->Variables(shapes)) {
     status = CheckShape(variable.shape);
     if (!status.ok()) return LayerError(*layer, path, status);
     variable.name = absl::StrCat(layer->name, "/", variable.name);
+    if (!layer->trainable) {
+      variable.update = VariableUpdate::kNone;
+      // Keras does not penalize what is frozen.
+      variable.regularizer = Regularizer();
+    }
     node.variables.push_back(static_cast<int>(graph.variables.size()));
     graph.variables.push_back(std::move(variable));
   }
@@ -107,17 +167,55 @@ absl::Status AddNode(std::unique_ptr<const Layer> layer, const Path& path,
   return absl::OkStatus();
 }
 
+absl::Status CheckAllAreRead(const Graph& graph) {
+  std::vector<bool> is_read(graph.nodes.size());
+  is_read[graph.output] = true;
+  for (const Node& node : graph.nodes) {
+    for (const int input : node.inputs) is_read[input] = true;
+  }
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (is_read[i]) continue;
+    return LayerError(*graph.nodes[i].layer, LayerPath(i),
+                      absl::InvalidArgumentError(
+                          "no layer reads its output; only the last layer's "
+                          "is the model's"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
+int64_t ReaderCount(const Graph& graph, int node) {
+  int64_t count = 0;
+  for (const Node& each : graph.nodes) {
+    count += std::count(each.inputs.begin(), each.inputs.end(), node);
+  }
+  return count;
+}
+
+int64_t FeatureIdCount(const Graph& graph) {
+  int64_t least = 0;
+  for (const auto& layer : graph.layers) {
+    const int64_t count = layer->id_count();
+    if (count > 0 && (least == 0 || count < least)) least = count;
+  }
+  return least;
+}
+
 absl::StatusOr<Graph> BuildGraph(const v1::Model& model) {
-  ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Layer>> layers,
-                   MakeLayers(model));
-  RETURN_IF_ERROR(NameLayers(layers));
+  ASSIGN_OR_RETURN(std::vector<Entry> entries, MakeLayers(model));
+  RETURN_IF_ERROR(NameLayers(entries));
+  std::vector<std::vector<int>> inputs;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    ASSIGN_OR_RETURN(inputs.emplace_back(), FindInputs(entries, i));
+  }
   Graph graph;
-  for (size_t i = 0; i < layers.size(); ++i) {
-    RETURN_IF_ERROR(AddNode(std::move(layers[i]), LayerPath(i), graph));
+  for (size_t i = 0; i < entries.size(); ++i) {
+    RETURN_IF_ERROR(AddNode(std::move(entries[i].layer), std::move(inputs[i]),
+                            LayerPath(i), graph));
   }
   graph.output = static_cast<int>(graph.nodes.size()) - 1;
+  RETURN_IF_ERROR(CheckAllAreRead(graph));
   return graph;
 }
 

@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_MODEL_GRAPH_H_
 #define PACELINE_COMMON_MODEL_GRAPH_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace paceline {
 // One call of a layer.
 struct Node {
   const Layer* layer = nullptr;
-  // Nodes whose outputs this one reads, by index; all smaller than its own.
+  // Nodes whose outputs this one reads, by index; all smaller than its own. One
+  // may be there twice.
   std::vector<int> inputs;
   // Variables of the layer, by index in Graph::variables.
   std::vector<int> variables;
@@ -38,8 +40,15 @@ struct Graph {
   const Shape& output_shape() const { return nodes[output].output_shape; }
 };
 
+// How often other nodes read the output of `node`.
+int64_t ReaderCount(const Graph& graph, int node);
+
+// If above 0, features are ids from 0 to FeatureIdCount(graph) - 1.
+int64_t FeatureIdCount(const Graph& graph);
+
 // Builds the graph of a job's model. Layers without a name get Keras' names
-// ("dense", "dense_1"). Errors name the layer and what does not fit.
+// ("dense", "dense_1"). Each output but the last is read. Errors name the layer
+// and what does not fit.
 absl::StatusOr<Graph> BuildGraph(const v1::Model& model);
 
 }  // namespace paceline

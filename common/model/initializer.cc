@@ -66,6 +66,12 @@ RandomKey VariableKey(uint64_t seed, absl::string_view variable_name) {
   return {.seed = seed, .stream = StableHash(variable_name)};
 }
 
+InitializerPtr DefaultEmbeddingsInitializer() {
+  static const auto& uniform =
+      *new InitializerPtr(std::make_shared<const RandomUniform>());
+  return uniform;
+}
+
 InitializerPtr DefaultKernelInitializer() {
   static const auto& glorot =
       *new InitializerPtr(std::make_shared<const VarianceScaling>(

@@ -48,6 +48,7 @@ class Initializer {
 // Keras' defaults: GlorotUniform for kernels, Zeros for biases, Ones for
 // factors.
 std::shared_ptr<const Initializer> DefaultKernelInitializer();
+std::shared_ptr<const Initializer> DefaultEmbeddingsInitializer();
 std::shared_ptr<const Initializer> ZerosInitializer();
 std::shared_ptr<const Initializer> OnesInitializer();
 

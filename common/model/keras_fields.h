@@ -21,7 +21,8 @@ template <typename L>
 std::vector<Field<L>> LayerFields(std::vector<Field<L>> own) {
   std::vector<Field<L>> fields = {
       Optional("name", &Layer::name, "Unique in the model."),
-      Only("trainable", true, "Whether training changes its variables."),
+      Optional("trainable", &Layer::trainable,
+               "Whether training changes its variables."),
       DtypeField()};
   for (Field<L>& field : own) fields.push_back(std::move(field));
   return fields;

@@ -7,6 +7,7 @@
 #ifndef PACELINE_COMMON_MODEL_LAYER_H_
 #define PACELINE_COMMON_MODEL_LAYER_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,14 @@ class Layer {
 
   // Keras' class name, such as "Conv2D".
   virtual absl::string_view class_name() const = 0;
+
+  // Whether it joins the outputs of two or more layers. All others read one,
+  // an Input none.
+  virtual bool is_merge() const { return false; }
+
+  // If above 0: the layer reads ids from 0 to id_count() - 1, which come with
+  // the batch.
+  virtual int64_t id_count() const { return 0; }
 
   // Shape of the output for these inputs, both without the batch.
   // InvalidArgument says which input does not fit and why.
@@ -47,6 +56,8 @@ class Layer {
 
   // Unique in the model, such as "conv2d_1".
   std::string name;
+  // Whether training changes its variables.
+  bool trainable = true;
 };
 
 }  // namespace paceline

@@ -12,18 +12,28 @@
 #include "common/config/path.h"
 #include "common/config/suggestion.h"
 #include "common/model/layers/activation.h"
+#include "common/model/layers/add.h"
 #include "common/model/layers/average_pooling2d.h"
 #include "common/model/layers/batch_normalization.h"
+#include "common/model/layers/concatenate.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/dense.h"
+#include "common/model/layers/depthwise_conv2d.h"
 #include "common/model/layers/dropout.h"
+#include "common/model/layers/embedding.h"
 #include "common/model/layers/flatten.h"
 #include "common/model/layers/global_average_pooling2d.h"
 #include "common/model/layers/input_layer.h"
+#include "common/model/layers/layer_normalization.h"
 #include "common/model/layers/max_pooling2d.h"
+#include "common/model/layers/multiply.h"
 #include "common/model/layers/relu.h"
+#include "common/model/layers/rescaling.h"
 #include "common/model/layers/reshape.h"
+#include "common/model/layers/separable_conv2d.h"
 #include "common/model/layers/softmax.h"
+#include "common/model/layers/up_sampling2d.h"
+#include "common/model/layers/zero_padding2d.h"
 
 namespace paceline {
 namespace {
@@ -49,18 +59,28 @@ Entry EntryOf() {
 const std::vector<Entry>& Entries() {
   static const auto& entries = *new std::vector<Entry>{
       EntryOf<Activation>(),
+      EntryOf<Add>(),
       EntryOf<AveragePooling2D>(),
       EntryOf<BatchNormalization>(),
+      EntryOf<Concatenate>(),
       EntryOf<Conv2D>(),
       EntryOf<Dense>(),
+      EntryOf<DepthwiseConv2D>(),
       EntryOf<Dropout>(),
+      EntryOf<Embedding>(),
       EntryOf<Flatten>(),
       EntryOf<GlobalAveragePooling2D>(),
       EntryOf<InputLayer>(),
+      EntryOf<LayerNormalization>(),
       EntryOf<MaxPooling2D>(),
+      EntryOf<Multiply>(),
       EntryOf<ReLU>(),
+      EntryOf<Rescaling>(),
       EntryOf<Reshape>(),
+      EntryOf<SeparableConv2D>(),
       EntryOf<Softmax>(),
+      EntryOf<UpSampling2D>(),
+      EntryOf<ZeroPadding2D>(),
   };
   return entries;
 }

@@ -34,6 +34,36 @@ absl::Status CheckRank(const Shape& input, int least) {
       " dimensions beside the batch, got shape ", ShapeToString(input)));
 }
 
+absl::Status CheckImage(const Shape& input) {
+  if (input.size() == 3) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("input must have shape (height, width, channels), got ",
+                   ShapeToString(input)));
+}
+
+absl::Status CheckSameShapes(absl::Span<const Shape> inputs) {
+  for (const Shape& input : inputs) {
+    if (input == inputs[0]) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("all inputs must have the same shape, got ",
+                     ShapeToString(inputs[0]), " and ", ShapeToString(input)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAxis(int64_t axis, const Shape& input) {
+  const auto rank = static_cast<int64_t>(input.size());
+  if (axis != 0 && axis <= rank && axis >= -rank) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("axis ", axis, " is none of input shape ",
+                   ShapeToString(input), " (the batch is axis 0)"));
+}
+
+int ExampleAxis(int64_t axis, size_t rank) {
+  return static_cast<int>(axis > 0 ? axis - 1
+                                   : axis + static_cast<int64_t>(rank));
+}
+
 absl::Status CheckClasses(const Shape& output) {
   if (output.size() == 1) return absl::OkStatus();
   return absl::InvalidArgumentError(

@@ -2,6 +2,9 @@
 #ifndef PACELINE_COMMON_MODEL_SHAPE_RULE_H_
 #define PACELINE_COMMON_MODEL_SHAPE_RULE_H_
 
+#include <cstddef>
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/tensor/shape.h"
@@ -14,6 +17,18 @@ absl::Status CheckShape(absl::Span<const int64_t> shape);
 
 // InvalidArgument unless the rank is at least `least`.
 absl::Status CheckRank(const Shape& input, int least);
+
+// InvalidArgument unless the shape is (height, width, channels).
+absl::Status CheckImage(const Shape& input);
+
+// InvalidArgument unless all inputs have the same shape.
+absl::Status CheckSameShapes(absl::Span<const Shape> inputs);
+
+// InvalidArgument unless `axis`, as Keras counts it (the batch is 0; or from
+// the end), is one of an example of shape `input`.
+absl::Status CheckAxis(int64_t axis, const Shape& input);
+// Where it is among the `rank` dimensions of an example.
+int ExampleAxis(int64_t axis, size_t rank);
 
 // InvalidArgument unless a model's output is one row of classes.
 absl::Status CheckClasses(const Shape& output);

@@ -11,17 +11,28 @@
 
 namespace paceline {
 
+// What a step does to a variable.
+enum class VariableUpdate {
+  // The optimizer applies its gradient.
+  kGradient,
+  // A statistic of the data, such as a moving mean, that the optimizer leaves
+  // alone. Instead of its gradient a step gives how far this replica's batch
+  // moves it, times the batch's share of the step; the replicas' differences
+  // are summed and added to it. No slots, clipping or regularizer.
+  kDifference,
+  // Nothing: its layer is frozen. Its gradient is 0, and not written.
+  kNone,
+};
+
 struct VariableSpec {
   // "<layer>/<variable>", such as "conv2d/kernel"; unique in the model.
   std::string name;
   Shape shape;
   std::shared_ptr<const Initializer> initializer;
   Regularizer regularizer;
-  // false: a statistic of the data, such as a moving mean, that the optimizer
-  // leaves alone. Instead of its gradient a step gives how far this replica's
-  // batch moves it, times the batch's share of the step; the replicas'
-  // differences are summed and added to it. No slots, clipping or regularizer.
-  bool trainable = true;
+  VariableUpdate update = VariableUpdate::kGradient;
+
+  bool is_trained() const { return update == VariableUpdate::kGradient; }
 };
 
 }  // namespace paceline

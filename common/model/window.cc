@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/base/status_macros.h"
 #include "common/config/codec.h"
+#include "common/model/shape_rule.h"
 
 namespace paceline {
 
@@ -34,11 +35,7 @@ WindowExtent ExtentOf(const Window& window, int64_t input) {
 
 absl::StatusOr<std::array<int64_t, 2>> WindowOutput(
     const std::array<Window, 2>& windows, const Shape& input) {
-  if (input.size() != 3) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input must have shape (height, width, channels), got ",
-                     ShapeToString(input)));
-  }
+  RETURN_IF_ERROR(CheckImage(input));
   std::array<int64_t, 2> output;
   for (int axis = 0; axis < 2; ++axis) {
     const Window& window = windows[axis];

@@ -23,7 +23,7 @@ void AddBuckets(absl::Span<const VariableSpec> variables,
   const int64_t target = limits::kBucketBytes / bytes_per_element;
   bool open = false;
   for (int v = static_cast<int>(variables.size()) - 1; v >= 0; --v) {
-    if (variables[v].trainable != trainable) continue;
+    if (variables[v].is_trained() != trainable) continue;
     const int64_t count = NumElements(variables[v].shape);
     const bool alone = placement[v].front().shard != placement[v].back().shard;
     if (!open || alone || buckets.back().count + count > target) {

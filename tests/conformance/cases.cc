@@ -97,6 +97,71 @@ std::vector<Case> NormalizationCases() {
   };
 }
 
+std::vector<Case> LayerNormalizationCases() {
+  const auto normalized = [](const std::string& name,
+                             const std::string& config) {
+    return Layers("layer_normalization" + name,
+                  "[Input: {shape: [3, 2, 5]}, Dense: {units: 7},"
+                  " LayerNormalization: " +
+                      config + ", Dense: {units: 2, activation: tanh}]");
+  };
+  return {
+      normalized("", "{}"),
+      normalized("_axes", "{axis: [2, -1], epsilon: 0.1}"),
+      normalized("_all", "{axis: [1, 2, 3]}"),
+      normalized("_bare", "{center: false, scale: false}"),
+      normalized("_center", "{scale: false, beta_regularizer: l2}"),
+      normalized("_scale", "{center: false, gamma_regularizer: l1}"),
+      Layers("layer_normalization_wide",
+             "[Input: {shape: [201]}, LayerNormalization: {},"
+             " Dense: {units: 2}]"),
+  };
+}
+
+std::vector<Case> RescalingCases() {
+  return {
+      Layers("rescaling",
+             "[Input: {shape: [4, 3]}, Rescaling: {scale: 0.5, offset: -1},"
+             " Dense: {units: 5}, Rescaling: {scale: 2}, Dense: {units: 2}]"),
+      Layers("rescaling_channels",
+             "[Input: {shape: [4, 3]}, Dense: {units: 3},"
+             " Rescaling: {scale: [1, 2, -3], offset: [0.5, 0, 1]}]"),
+  };
+}
+
+std::vector<Case> UpSamplingCases() {
+  std::vector<Case> cases;
+  for (const char* kind : {"nearest", "bilinear"}) {
+    for (const char* size : {"2", "[3, 1]", "[1, 4]"}) {
+      cases.push_back(
+          Layers(absl::StrCat("up_sampling_", kind, "_", cases.size()),
+                 absl::StrCat("[Input: {shape: [4, 3, 2]}, Conv2D: {filters: 3,"
+                              " kernel_size: 1}, UpSampling2D: {size: ",
+                              size, ", interpolation: ", kind,
+                              "}, Conv2D: {filters: 2, kernel_size: 2}]")));
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> EmbeddingCases() {
+  return {
+      Layers("embedding",
+             "[Input: {shape: [7]}, Embedding: {input_dim: 11, output_dim: 5},"
+             " Dense: {units: 3, activation: tanh}]"),
+      Layers("embedding_one",
+             "[Input: {shape: [1]}, Embedding: {input_dim: 1, output_dim: 1,"
+             " embeddings_regularizer: l2}, Flatten: {}, Dense: {units: 2}]"),
+      // Two tables; the smaller says which ids there are.
+      Layers("embedding_twice",
+             "[Input: {shape: [2, 3], name: in},"
+             " Embedding: {input_dim: 9, output_dim: 4, name: a},"
+             " {Embedding: {input_dim: 6, output_dim: 4, name: b},"
+             " inputs: [in]}, {Multiply: {}, inputs: [a, b]},"
+             " Dense: {units: 2}]"),
+  };
+}
+
 std::vector<Case> ActivationCases() {
   std::vector<Case> cases;
   std::set<ActivationFunction> seen;
@@ -150,6 +215,54 @@ std::vector<Case> ConvolutionCases() {
   cases.push_back(Layers("conv_pixel",
                          "[Input: {shape: [1, 1, 1]},"
                          " Conv2D: {filters: 1, kernel_size: 1}]"));
+  return cases;
+}
+
+// Convolutions in groups, behind one whose gradient needs theirs.
+std::vector<Case> GroupedConvolutionCases() {
+  const auto behind = [](const std::string& name, int channels,
+                         const std::string& layer) {
+    return Layers(name,
+                  absl::StrCat("[Input: {shape: [7, 6, 3]}, Conv2D: "
+                               "{filters: ",
+                               channels, ", kernel_size: 1}, ", layer, "]"));
+  };
+  std::vector<Case> cases;
+  for (const char* more :
+       {"kernel_size: 3", "kernel_size: [2, 3], padding: same, strides: 2",
+        "kernel_size: 3, dilation_rate: [2, 1], use_bias: false",
+        "kernel_size: 3, padding: same, activation: relu"}) {
+    const auto named = [&](const char* kind) {
+      return absl::StrCat(kind, "_", cases.size());
+    };
+    const std::string config = more;
+    cases.push_back(behind(named("grouped"), 6,
+                           "Conv2D: {filters: 4, groups: 2, " + config + "}"));
+    cases.push_back(behind(named("grouped_wide"), 32,
+                           "Conv2D: {filters: 48, groups: 2, " + config + "}"));
+    cases.push_back(
+        behind(named("depthwise"), 5, "DepthwiseConv2D: {" + config + "}"));
+    cases.push_back(behind(named("depthwise_wide"), 35,
+                           "DepthwiseConv2D: {" + config + "}"));
+    cases.push_back(
+        behind(named("depthwise_multiplied"), 3,
+               "DepthwiseConv2D: {depth_multiplier: 3, " + config + "}"));
+    cases.push_back(behind(
+        named("separable"), 4,
+        "SeparableConv2D: {filters: 5, depth_multiplier: 2, " + config + "}"));
+  }
+  cases.push_back(
+      behind("depthwise_of_one", 1, "DepthwiseConv2D: {kernel_size: 3}"));
+  cases.push_back(behind(
+      "separable_regularized", 3,
+      "SeparableConv2D: {filters: 2, kernel_size: 3, depthwise_regularizer: l2,"
+      " pointwise_regularizer: l1, bias_regularizer: l2}"));
+  cases.push_back(behind("zero_padding", 3,
+                         "ZeroPadding2D: {padding: [[0, 1], [2, 3]]},"
+                         " Conv2D: {filters: 2, kernel_size: 3}"));
+  cases.push_back(behind("zero_padding_none", 3,
+                         "ZeroPadding2D: {padding: 0}, Flatten: {},"
+                         " Dense: {units: 2}"));
   return cases;
 }
 
@@ -262,6 +375,107 @@ std::vector<Case> MetricCases() {
   };
 }
 
+// Layers that read others than the one before them.
+std::vector<Case> GraphCases() {
+  const auto graph = [](const std::string& name, const std::string& layers) {
+    return Layers(name,
+                  "[Input: {shape: [5, 4, 3], name: in}, " + layers + "]");
+  };
+  const auto conv = [](const std::string& name, const std::string& more = "") {
+    return "Conv2D: {filters: 3, kernel_size: 1, name: " + name + more + "}";
+  };
+  const std::string relu = ", activation: relu";
+  const auto merged = [&](const std::string& merge) {
+    return conv("a") + ", {" + conv("b") + ", inputs: [in]}, {" +
+           conv("c", relu) + ", inputs: [a]}, {" + merge +
+           ", inputs: [a, b, c]}, Dense: {units: 2}";
+  };
+  return {
+      graph("add", merged("Add: {}")),
+      graph("multiply", merged("Multiply: {}")),
+      graph("concatenate", merged("Concatenate: {}")),
+      graph("concatenate_height", merged("Concatenate: {axis: 1}")),
+      graph("concatenate_width", merged("Concatenate: {axis: -2}")),
+      graph("concatenate_unequal",
+            conv("a") + ", {Conv2D: {filters: 5, kernel_size: 1, name: b}," +
+                " inputs: [in]}, {Concatenate: {}, inputs: [b, in, a]}"),
+      // A residual block; the rectifier is read twice.
+      graph("residual",
+            conv("a", relu) + ", " + conv("b", relu) + ", " + conv("c") +
+                ", {Add: {}, inputs: [c, a]}, ReLU: {}, Dense: {units: 2}"),
+      graph("add_twice", conv("a", relu) +
+                             ", {Add: {name: s}, inputs: [a, a]}," +
+                             " {Add: {}, inputs: [s, a, a]}"),
+      graph("multiply_twice",
+            conv("a") + ", {Multiply: {}, inputs: [a, a, in]}"),
+      // One gradient for several layers that change it in place.
+      graph("shared_gradient",
+            conv("a") + ", {ReLU: {name: r}, inputs: [a]}, {" +
+                conv("s", ", activation: tanh") +
+                ", inputs: [a]}, {Dropout: {rate: 0.4, name: d}, inputs: [a]},"
+                " {Activation: {activation: softmax, name: m}, inputs: [a]},"
+                " {Reshape: {target_shape: [5, 4, 3], name: e}, inputs: [a]},"
+                " {Add: {}, inputs: [r, s, d, m, e, a]}"),
+      // Pooling may go back through a rectifier only if nobody else reads it.
+      graph("pooled_and_read",
+            conv("a", relu) +
+                ", {MaxPooling2D: {pool_size: 2, strides: 1, padding: same,"
+                " name: p}, inputs: [a]}, {Add: {}, inputs: [p, a]}"),
+      // Branches without variables, and one that starts at the input.
+      graph(
+          "no_variables_before",
+          "{ReLU: {name: r}, inputs: [in]}, {Add: {name: s}, inputs: [r, in]},"
+          " {Dense: {units: 3, name: d}, inputs: [s]},"
+          " {Multiply: {}, inputs: [d, s]}"),
+      graph("branches_with_statistics",
+            conv("a", ", use_bias: false") +
+                ", {BatchNormalization: {name: b}, inputs: [a]},"
+                " {BatchNormalization: {name: c, synchronized: true},"
+                " inputs: [a]}, {Add: {}, inputs: [c, b]}, ReLU: {},"
+                " GlobalAveragePooling2D: {}, Dense: {units: 2}"),
+  };
+}
+
+// Layers whose variables stay, behind, between and before others.
+std::vector<Case> FrozenCases() {
+  const std::string frozen = ", trainable: false}";
+  return {
+      Layers("frozen_dense",
+             "[Input: {shape: [5]}, Dense: {units: 4, activation: relu" +
+                 frozen +
+                 ", Dense: {units: 3, activation: tanh}, Dense: {units: 4,"
+                 " kernel_regularizer: l2" +
+                 frozen + ", Dense: {units: 2}]"),
+      Layers("frozen_last",
+             "[Input: {shape: [5]}, Dense: {units: 4}, Dense: {units: 2" +
+                 frozen + "]"),
+      Layers("frozen_images",
+             "[Input: {shape: [6, 5, 2]}, Conv2D: {filters: 3, kernel_size: 2},"
+             " DepthwiseConv2D: {kernel_size: 2" +
+                 frozen + ", BatchNormalization: {momentum: 0.5" + frozen +
+                 ", SeparableConv2D: {filters: 2, kernel_size: 2" + frozen +
+                 ", LayerNormalization: {epsilon: 0.1" + frozen +
+                 ", Conv2D: {filters: 2, kernel_size: 1" + frozen +
+                 ", Flatten: {}, Dense: {units: 2}]"),
+      Layers("frozen_normalization",
+             "[Input: {shape: [5]}, Dense: {units: 4, use_bias: false},"
+             " BatchNormalization:"
+             " {center: false, scale: false, synchronized: true" +
+                 frozen +
+                 ", BatchNormalization: {}, ReLU: {}, Dense: {units: 2}]"),
+      Layers("frozen_branch",
+             "[Input: {shape: [5], name: in}, Dense: {units: 4, name: a" +
+                 frozen +
+                 ", {Dense: {units: 4, name: b}, inputs: [in]},"
+                 " {Multiply: {}, inputs: [a, b]}, Dense: {units: 2}]"),
+      Layers("frozen_embedding",
+             "[Input: {shape: [3]}, Embedding: {input_dim: 6, output_dim: 4" +
+                 frozen + ", Dense: {units: 2}]"),
+      Layers("frozen_all",
+             "[Input: {shape: [3]}, Dense: {units: 2" + frozen + "]"),
+  };
+}
+
 std::vector<Case> NetworkCases() {
   return {
       {"network",
@@ -283,8 +497,10 @@ const std::vector<Case>& Cases() {
   static const auto& cases = *[] {
     auto* all = new std::vector<Case>;
     for (auto* some :
-         {DenseCases, NormalizationCases, ActivationCases, ConvolutionCases,
-          PoolingCases, LossCases, MetricCases, NetworkCases}) {
+         {DenseCases, NormalizationCases, LayerNormalizationCases,
+          RescalingCases, UpSamplingCases, EmbeddingCases, ActivationCases,
+          ConvolutionCases, GroupedConvolutionCases, PoolingCases, LossCases,
+          MetricCases, GraphCases, FrozenCases, NetworkCases}) {
       for (Case& each : some()) all->push_back(std::move(each));
     }
     return all;

@@ -125,7 +125,7 @@ TEST_P(GradientTest, IsThatOfFiniteDifferences) {
   constexpr size_t kSamples = 12;
   constexpr double kStep = 1e-6;
   for (size_t v = 0; v < gradients.size(); ++v) {
-    if (!fixture.model.graph().variables[v].trainable) continue;
+    if (!fixture.model.graph().variables[v].is_trained()) continue;
     const size_t stride = (gradients[v].size() + kSamples - 1) / kSamples;
     for (size_t i = 0; i < gradients[v].size(); i += stride) {
       std::vector<std::vector<double>> variables =
@@ -292,6 +292,29 @@ TEST_P(DeviceTest, RefusesLabelsOutOfRange) {
     const absl::Status status = fixture.on_device.TrySetBatch(batch, 2);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
     EXPECT_THAT(std::string(status.message()), HasSubstr(absl::StrCat(bad)));
+  }
+}
+
+TEST_P(DeviceTest, RefusesIdsOutOfRange) {
+  Fixture fixture(GetParam(), CaseNamed("embedding").config);
+  const std::vector<double> labels(2 * 7 * 3);
+  const bool is_float64 = fixture.on_device.type() == DataType::kFloat64;
+  for (const double bad : {-1.0, 11.0, 2.5, std::nan("")}) {
+    std::vector<double> ids(2 * 7, 10);
+    ids[9] = bad;
+    const std::vector<float> ids32(ids.begin(), ids.end());
+    Batch batch;
+    batch.count = 2;
+    batch.first_example = 40;
+    batch.features = {
+        fixture.on_device.type(),
+        is_float64 ? static_cast<const void*>(ids.data()) : ids32.data()};
+    batch.labels = {fixture.on_device.type(), labels.data()};
+    const absl::Status status = fixture.on_device.TrySetBatch(batch, 2);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
+    EXPECT_EQ(status.message(),
+              absl::StrCat("feature 2 of example 41 is no id: got ", bad,
+                           ", expected a whole number from 0 to 10"));
   }
 }
 

@@ -84,7 +84,7 @@ class KerasTest : public ::testing::TestWithParam<
       const auto salt = static_cast<int64_t>(10 + variables.size());
       std::vector<double>& values = variables.emplace_back(
           Ramp(NumElements(variable.shape), salt, scale));
-      if (variable.trainable) continue;
+      if (variable.is_trained()) continue;
       for (double& value : values) {
         value = static_cast<float>(value * value) + 0.25F;
       }
@@ -92,9 +92,20 @@ class KerasTest : public ::testing::TestWithParam<
     on_device_.SetVariables(variables);
     examples_.count = expected_["batch"];
     examples_.features =
-        Ramp(examples_.count * NumElements(model_.graph().input_shape()), 1);
+        Features(examples_.count * NumElements(model_.graph().input_shape()));
     examples_.labels = expected_["labels"].get<std::vector<double>>();
     examples_.loss_divisor = static_cast<double>(examples_.count);
+  }
+
+  // `features` of the script.
+  std::vector<double> Features(int64_t count) const {
+    const int64_t ids = FeatureIdCount(model_.graph());
+    if (ids == 0) return Ramp(count, 1);
+    std::vector<double> features;
+    for (int64_t i = 0; i < count; ++i) {
+      features.push_back(static_cast<double>((7 * i + 3) % ids));
+    }
+    return features;
   }
 
   const DeviceUnderTest under_test_;

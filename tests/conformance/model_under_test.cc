@@ -91,7 +91,8 @@ ModelUnderTest::ModelUnderTest(const ModelConfig& config,
                                int shard_count) {
   v1::Model model;
   for (const Value& layer : config.layers.as_list()) {
-    *model.add_layers() = ObjectOf(layer);
+    *model.add_layers() =
+        Unwrap(ToProto(Unwrap(ReadLayerObject(layer, Path())), Path()));
   }
   graph_ = Unwrap(BuildGraph(model));
   loss_ = Unwrap(MakeLoss(ObjectOf(config.loss)));
@@ -121,7 +122,7 @@ std::vector<std::vector<double>> ModelUnderTest::SomeVariables() const {
     std::vector<double>& values = variables.emplace_back(
         SomeNumbers(NumElements(variable.shape), variable.name));
     // One of them is a variance.
-    if (variable.trainable) continue;
+    if (variable.is_trained()) continue;
     for (double& value : values) value = 0.25 + value * value;
   }
   return variables;
@@ -131,8 +132,15 @@ Examples ModelUnderTest::SomeExamples(int64_t count) const {
   Examples examples;
   examples.count = count;
   examples.loss_divisor = static_cast<double>(count);
-  examples.features =
-      SomeNumbers(count * NumElements(graph_.input_shape()), "features");
+  const int64_t features = count * NumElements(graph_.input_shape());
+  const int64_t ids = FeatureIdCount(graph_);
+  if (ids > 0) {
+    for (int64_t i = 0; i < features; ++i) {
+      examples.features.push_back(static_cast<double>((7 * i + 3) % ids));
+    }
+  } else {
+    examples.features = SomeNumbers(features, "features");
+  }
   const int64_t outputs = NumElements(graph_.output_shape());
   if (loss_->has_sparse_labels()) {
     for (int64_t i = 0; i < count; ++i) {
@@ -240,11 +248,15 @@ void ModelOnDevice::ReadGradients(int bucket, StepResult& result) {
 }
 
 void ModelOnDevice::SpoilGradients() {
-  // All bits set is NaN in float32 and float64.
-  for (size_t bucket = 0; bucket < model_.plan().buckets().size(); ++bucket) {
-    const absl::Span<std::byte> bytes =
-        state_->host_gradients(static_cast<int>(bucket));
-    std::memset(bytes.data(), 0xff, bytes.size());
+  // All bits set is NaN in float32 and float64. Those of frozen variables are
+  // not written.
+  for (size_t i = 0; i < model_.graph().variables.size(); ++i) {
+    const VariableSpec& variable = model_.graph().variables[i];
+    if (variable.update == VariableUpdate::kNone) continue;
+    const VariablePlace place = model_.plan().place(static_cast<int>(i));
+    std::memset(
+        &state_->host_gradients(place.bucket)[place.offset * SizeOf(type())],
+        0xff, NumElements(variable.shape) * SizeOf(type()));
   }
 }
 

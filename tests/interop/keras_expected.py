@@ -115,8 +115,25 @@ def ramp(shape, salt, scale=1.0):
 
 
 def make_layer(entry):
-    (class_name, config), = entry.items()
+    (class_name, config), = ((k, v) for k, v in entry.items() if k != "inputs")
     return getattr(keras.layers, class_name)(**config)
+
+
+def make_model(shape, entries):
+    """The model, and its layers in the order of `entries`.
+
+    An entry may name the layers that it reads, in `inputs`, as in our jobs.
+    """
+    layers = [make_layer(entry) for entry in entries]
+    inputs = keras.Input(shape, name="input_layer")
+    if not any("inputs" in entry for entry in entries):
+        return keras.Sequential([inputs, *layers]), layers
+    tensors = {"input_layer": inputs}
+    last = inputs
+    for entry, layer in zip(entries, layers):
+        read = [tensors[name] for name in entry.get("inputs", [])] or [last]
+        last = tensors[layer.name] = layer(read if len(read) > 1 else read[0])
+    return keras.Model(inputs, last), layers
 
 
 def make_object(module, entry):
@@ -124,6 +141,15 @@ def make_object(module, entry):
         return entry
     (class_name, config), = entry.items()
     return getattr(module, class_name)(**config)
+
+
+def features(shape, layers):
+    """Values of a ramp, or ids if there is an Embedding."""
+    ids = [each["Embedding"]["input_dim"] for each in layers if "Embedding" in each]
+    if not ids:
+        return ramp(shape, 1)
+    index = np.arange(int(np.prod(shape)), dtype=np.int64)
+    return ((7 * index + 3) % min(ids)).astype(np.float32).reshape(shape)
 
 
 def sparse_labels(count, classes):
@@ -149,18 +175,18 @@ def value_labels(count, shape):
 def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0):
     """Output, loss, metrics and gradients of a model.
 
-    Features are ramp(salt 1), variable i is ramp(salt 10 + i) times `scale`; its
+    Features are those of `features`, variable i is ramp(salt 10 + i) times `scale`; its
     square plus 0.25 if it is not trainable, such as a variance. `labels` is
     "sparse", "one_hot", "bits" or "values". Gradients of what is not trainable
     are the differences that a step of training makes.
     """
     keras.utils.clear_session()
-    inputs = keras.Input(shape)
-    model = keras.Sequential([inputs, *(make_layer(each) for each in layers)])
-    for i, variable in enumerate(model.weights):
+    model, made = make_model(shape, layers)
+    weights = [variable for layer in made for variable in layer.weights]
+    for i, variable in enumerate(weights):
         value = ramp(tuple(variable.shape), 10 + i, scale)
         variable.assign(value if variable.trainable else value**2 + 0.25)
-    x = ramp((batch, *shape), 1)
+    x = features((batch, *shape), layers)
     output_shape = model.output_shape[1:]
     y = {
         "sparse": lambda: sparse_labels(batch, output_shape[-1]),
@@ -174,15 +200,14 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
     )
     logs = model.evaluate(x, y, batch_size=batch, verbose=0, return_dict=True)
     output = numbers(model.predict(x, verbose=0))
-    before = [v.numpy() for v in model.weights]
+    before = [v.numpy() for v in weights]
     with tf.GradientTape() as tape:
         prediction = model(x, training=True)
         value = model.compute_loss(x, y, prediction)
-    slopes = tape.gradient(value, [v.value for v in model.trainable_variables])
-    slopes = iter(slopes)
+    slopes = iter(tape.gradient(value, [v.value for v in weights if v.trainable]))
     gradients = [
-        next(slopes) if v.trainable else v.numpy() - old
-        for v, old in zip(model.weights, before)
+        tf.convert_to_tensor(next(slopes)) if v.trainable else v.numpy() - old
+        for v, old in zip(weights, before)
     ]
     return {
         "name": name,
@@ -242,6 +267,71 @@ def layer_cases():
         case("conv_dilated", image, conv(dilation_rate=2)),
         case("conv_same_dilated", image, conv(dilation_rate=[2, 1], padding="same")),
         case("conv_no_bias", image, conv(use_bias=False)),
+        case("conv_grouped", image, conv(filters=4, groups=2)),
+        case(
+            "conv_grouped_same", image, conv(filters=6, kernel_size=1),
+            conv(filters=9, groups=3, padding="same", strides=2),
+        ),
+        case("depthwise", image, {"DepthwiseConv2D": {"kernel_size": 3}}),
+        case(
+            "depthwise_multiplied", image, front,
+            {"DepthwiseConv2D": {
+                "kernel_size": [2, 3], "depth_multiplier": 3, "padding": "same",
+                "activation": "relu6",
+            }},
+        ),
+        case(
+            "depthwise_stride", image, conv(kernel_size=1),
+            {"DepthwiseConv2D": {
+                "kernel_size": 3, "strides": 2, "padding": "same", "use_bias": False,
+                "depthwise_regularizer": "l2",
+            }},
+        ),
+        case(
+            "depthwise_dilated", image, front,
+            {"DepthwiseConv2D": {"kernel_size": 2, "dilation_rate": 2}},
+        ),
+        case(
+            "separable", image, front,
+            {"SeparableConv2D": {"filters": 3, "kernel_size": 3, "activation": "tanh"}},
+        ),
+        case(
+            "separable_multiplied", image, front,
+            {"SeparableConv2D": {
+                "filters": 5, "kernel_size": 3, "depth_multiplier": 2, "strides": 2,
+                "padding": "same", "use_bias": False,
+            }},
+        ),
+        case("zero_padding", image, front, {"ZeroPadding2D": {}}, conv(strides=2)),
+        case(
+            "zero_padding_sides", image, front,
+            {"ZeroPadding2D": {"padding": [[0, 1], [2, 3]]}}, conv(),
+        ),
+        case("zero_padding_axes", image, front, {"ZeroPadding2D": {"padding": [1, 2]}}),
+        case("up_sampling", image, front, {"UpSampling2D": {}}),
+        case("up_sampling_size", image, front, {"UpSampling2D": {"size": [3, 1]}}),
+        case(
+            "up_sampling_bilinear", image, front,
+            {"UpSampling2D": {"size": [2, 3], "interpolation": "bilinear"}},
+        ),
+        case("rescaling", [5], {"Rescaling": {"scale": 0.5, "offset": -1.0}}, {"Dense": {"units": 3}}),
+        case(
+            "rescaling_channels", [2, 3], {"Dense": {"units": 3}},
+            {"Rescaling": {"scale": [1.0, 2.0, -3.0], "offset": [0.5, 0.0, 1.0]}},
+        ),
+        case(
+            "layer_normalization", [4, 5], {"Dense": {"units": 6}},
+            {"LayerNormalization": {}}, {"Dense": {"units": 3}},
+        ),
+        case(
+            "layer_normalization_axes", [4, 5], {"Dense": {"units": 6}},
+            {"LayerNormalization": {"axis": [1, 2], "epsilon": 0.01, "center": False}},
+            {"Dense": {"units": 3}},
+        ),
+        case(
+            "embedding", [6], {"Embedding": {"input_dim": 9, "output_dim": 4}},
+            {"Dense": {"units": 3}},
+        ),
         case("max_pooling", image, front, {"MaxPooling2D": {}}),
         case("max_pooling_same", image, front, {"MaxPooling2D": {"padding": "same"}}),
         case(
@@ -268,6 +358,16 @@ def layer_cases():
             "batch_normalization_no_scale", image, conv(use_bias=False),
             {"BatchNormalization": {"scale": False, "synchronized": True}},
         ),
+        case(
+            "frozen", image, conv(), {"BatchNormalization": {"trainable": False}},
+            conv(trainable=False, kernel_regularizer="l2"),
+            {"DepthwiseConv2D": {"kernel_size": 2}},
+        ),
+        case(
+            "frozen_normalization", [5], {"Dense": {"units": 4}},
+            {"BatchNormalization": {"trainable": False, "gamma_regularizer": "l2"}},
+            {"Dense": {"units": 3, "kernel_regularizer": "l2"}},
+        ),
         case("flatten", image, front, {"Flatten": {}}, {"Dense": {"units": 2}}),
         case("reshape", image, front, {"Reshape": {"target_shape": [4, -1]}}),
         case("dropout", [5], {"Dense": {"units": 4}}, {"Dropout": {"rate": 0.5}}),
@@ -289,6 +389,31 @@ def layer_cases():
             }},
         ),
         case("regularizer_l2", image, conv(kernel_regularizer="l2")),
+    ]  # fmt: skip
+
+
+def graph_cases():
+    def case(name, *layers):
+        return model_case(name, [4, 3, 2], list(layers), "mse", "values")
+
+    def conv(name, *inputs, **config):
+        entry = {"Conv2D": {"filters": 2, "kernel_size": 1, "name": name, **config}}
+        return {**entry, "inputs": list(inputs)} if inputs else entry
+
+    def merge(class_name, *inputs, **config):
+        return {class_name: config, "inputs": list(inputs)}
+
+    sides = [conv("a"), conv("b", "input_layer", activation="relu")]
+    return [
+        case("add", *sides, merge("Add", "a", "b", "input_layer")),
+        case("multiply", *sides, merge("Multiply", "a", "b", "a")),
+        case("concatenate", *sides, merge("Concatenate", "a", "input_layer", "b")),
+        case("concatenate_axis", *sides, merge("Concatenate", "b", "a", axis=1)),
+        case(
+            "residual", conv("a", activation="relu"), conv("b", use_bias=False),
+            {"BatchNormalization": {"name": "c"}}, merge("Add", "c", "a"), {"ReLU": {}},
+            {"GlobalAveragePooling2D": {}}, {"Dense": {"units": 3}},
+        ),
     ]  # fmt: skip
 
 
@@ -429,6 +554,7 @@ def main():
         "initializers": initializers(),
         "models": [
             *layer_cases(),
+            *graph_cases(),
             *activation_cases(),
             *loss_cases(),
             *metric_cases(),

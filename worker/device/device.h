@@ -100,7 +100,8 @@ class ModelState {
   virtual DataType type() const = 0;
 
   // A bucket's variables and gradients in host memory; on the CPU the very
-  // memory the programs use. Stable for the life of the state.
+  // memory the programs use. Stable for the life of the state. Gradients of
+  // frozen variables stay 0.
   virtual absl::Span<std::byte> host_variables(int bucket) = 0;
   virtual absl::Span<std::byte> host_gradients(int bucket) = 0;
 
@@ -117,7 +118,7 @@ enum class Mode { kTrain, kEvaluate };
 
 // A stretch of a step.
 struct Section {
-  // Buckets whose gradients are final after it.
+  // Buckets whose gradients are final after it; each bucket once.
   std::vector<int> final_buckets;
 };
 
@@ -133,8 +134,8 @@ class Program {
 
   // Makes `batch` the one that the next sections work on. Its memory must stay
   // valid until the last section's event has passed. InvalidArgument if its
-  // count or types do not fit, or a label is out of range (named with its
-  // value).
+  // count or types do not fit, or a label or id is out of range (named with
+  // its value).
   virtual absl::Status SetBatch(const Batch& batch, Stream& stream) = 0;
 
   // Enqueues a section; layers that share statistics wait here for the other

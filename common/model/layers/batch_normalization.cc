@@ -36,6 +36,8 @@ const FieldTable<BatchNormalization>& BatchNormalization::Fields() {
            Only("beta_constraint", nullptr, "Bounds of beta."),
            Only("gamma_constraint", nullptr, "Bounds of gamma."),
            Only("renorm", false, "Batch renormalization."),
+           Ignored("renorm_clipping", "Of batch renormalization."),
+           Ignored("renorm_momentum", "Of batch renormalization."),
            Optional("synchronized", &Self::synchronized,
                     "Whether the statistics are those of all replicas' "
                     "batches.")}));
@@ -66,9 +68,9 @@ std::vector<VariableSpec> BatchNormalization::Variables(
     variables.push_back({"beta", channels, beta_initializer, beta_regularizer});
   }
   variables.push_back({"moving_mean", channels, moving_mean_initializer,
-                       Regularizer(), /*trainable=*/false});
+                       Regularizer(), VariableUpdate::kDifference});
   variables.push_back({"moving_variance", channels, moving_variance_initializer,
-                       Regularizer(), /*trainable=*/false});
+                       Regularizer(), VariableUpdate::kDifference});
   return variables;
 }
 
@@ -76,7 +78,8 @@ std::vector<int64_t> SynchronizedChannels(const Graph& graph) {
   std::vector<int64_t> channels;
   for (const Node& node : graph.nodes) {
     if (node.layer->class_name() != BatchNormalization::kClassName) continue;
-    if (static_cast<const BatchNormalization*>(node.layer)->synchronized) {
+    const auto& layer = static_cast<const BatchNormalization&>(*node.layer);
+    if (layer.synchronized && layer.trainable) {
       channels.push_back(node.output_shape.back());
     }
   }

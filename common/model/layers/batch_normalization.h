@@ -26,8 +26,9 @@ class FieldTable;
 // In training mean and (biased) variance are those of the replica's batch, or,
 // if `synchronized`, of the batches of all replicas of the step; and
 // moving = moving · momentum + batch · (1 − momentum), which replicas hand over
-// as a difference (see VariableSpec::trainable), so that the moving statistics
-// are the means over replicas, weighted by examples. Else the moving ones.
+// as a difference (see VariableUpdate), so that the moving statistics
+// are the means over replicas, weighted by examples. Else, and if the layer is
+// frozen, the moving ones.
 //
 // Differences of workers that pulled the same values and push asynchronously
 // add up: N of them move the statistics N times as far, so N · (1 − momentum)

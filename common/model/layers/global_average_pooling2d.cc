@@ -1,9 +1,9 @@
 #include "common/model/layers/global_average_pooling2d.h"
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
+#include "common/model/shape_rule.h"
 
 namespace paceline {
 
@@ -20,11 +20,7 @@ const FieldTable<GlobalAveragePooling2D>& GlobalAveragePooling2D::Fields() {
 absl::StatusOr<Shape> GlobalAveragePooling2D::OutputShape(
     absl::Span<const Shape> inputs) const {
   const Shape& input = inputs[0];
-  if (input.size() != 3) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input must have shape (height, width, channels), got ",
-                     ShapeToString(input)));
-  }
+  RETURN_IF_ERROR(CheckImage(input));
   return keepdims ? Shape{1, 1, input[2]} : Shape{input[2]};
 }
 

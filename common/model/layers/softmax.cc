@@ -1,9 +1,9 @@
 #include "common/model/layers/softmax.h"
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
+#include "common/model/shape_rule.h"
 
 namespace paceline {
 
@@ -17,17 +17,8 @@ const FieldTable<Softmax>& Softmax::Fields() {
 
 absl::StatusOr<Shape> Softmax::OutputShape(
     absl::Span<const Shape> inputs) const {
-  const auto rank = static_cast<int64_t>(inputs[0].size());
-  if (axis == 0 || axis > rank || axis < -rank) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("axis ", axis, " is none of input shape ",
-                     ShapeToString(inputs[0]), " (the batch is axis 0)"));
-  }
+  RETURN_IF_ERROR(CheckAxis(axis, inputs[0]));
   return inputs[0];
-}
-
-int Softmax::AxisOf(int rank) const {
-  return static_cast<int>(axis > 0 ? axis - 1 : axis + rank);
 }
 
 ActivationFunction Softmax::final_activation() const {

@@ -27,9 +27,6 @@ class Softmax : public Layer {
       absl::Span<const Shape> inputs) const override;
   ActivationFunction final_activation() const override;
 
-  // The axis among those of an example of this rank.
-  int AxisOf(int rank) const;
-
   // Counts the batch as axis 0, or from the end.
   int64_t axis = -1;
 };

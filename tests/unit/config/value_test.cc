@@ -91,6 +91,31 @@ TEST(KerasObject, ReadsEveryForm) {
   }
 }
 
+TEST(KerasObject, LayersSayWhatTheyRead) {
+  const Value inputs = Value::List{"left", "right"};
+  for (const Value& form :
+       {Value(Value::Map{{"Add", nullptr}, {"inputs", inputs}}),
+        Value(Value::Map{{"class_name", "Add"},
+                         {"inputs", inputs},
+                         {"config", Value::Map{}}})}) {
+    const auto object = ReadLayerObject(form, Path("layer"));
+    ASSERT_TRUE(object.ok()) << object.status();
+    EXPECT_EQ(object->class_name, "Add");
+    EXPECT_EQ(object->inputs, (std::vector<std::string>{"left", "right"}));
+    EXPECT_EQ(WriteKerasObject(*object),
+              Value(Value::Map{{"Add", Value::Map{}}, {"inputs", inputs}}));
+    EXPECT_EQ(FromProto(*ToProto(*object, Path())).inputs, object->inputs);
+    // Only a layer may.
+    EXPECT_FALSE(ReadKerasObject(form, Path("loss")).ok());
+  }
+  EXPECT_EQ(
+      ReadLayerObject(Value::Map{{"Add", nullptr}, {"inputs", Value::List{}}},
+                      Path("layer"))
+          .status()
+          .message(),
+      "layer.inputs: expected the name of a layer, got an empty list");
+}
+
 TEST(KerasObject, RefusesOtherForms) {
   const std::pair<Value, std::string> cases[] = {
       {3, "layer: expected a class name or a map {Class: {config}}, got 3"},

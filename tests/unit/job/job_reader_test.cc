@@ -8,6 +8,7 @@
 #include "common/config/keras_object.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_fingerprint.h"
+#include "common/model/graph.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
@@ -122,9 +123,14 @@ TEST(JobReader, CheckpointsEveryEpochUnlessStepsAreGiven) {
 }
 
 TEST(JobReader, WritesWhatItReads) {
-  const auto job = Read(absl::StrCat(
-      kJob, "checkpoint: {every_steps: 5}\npartitioner: {fixed: 3}\n"));
+  const auto job = Read(
+      absl::StrCat(absl::StrReplaceAll(
+                       kJob, {{"- Flatten:",
+                               "- {Concatenate: {}, inputs: [conv2d, conv2d]}\n"
+                               "    - Flatten:"}}),
+                   "checkpoint: {every_steps: 5}\npartitioner: {fixed: 3}\n"));
   ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->model().layers(2).inputs_size(), 2);
   const Value written = WriteJob(*job);
   const auto again = FieldsOf(&*job).Read(written, Path());
   ASSERT_TRUE(again.ok()) << again.status();
@@ -268,6 +274,14 @@ TEST(JobReader, RefusesWrongKerasObjectsWithLineAndPath) {
       {"- accuracy", "- acuracy", kInvalid,
        "15: metrics[0]: unknown metric \"acuracy\"; did you mean"},
       {"- accuracy", "- CategoricalAccuracy", kInvalid, "15: metrics[0]: "},
+      {"- Flatten:", "- {Flatten: {}, inputs: [conv]}", kInvalid,
+       "8: model.layers[2].inputs[0]: \"conv\" is no layer before this one; "
+       "did "
+       "you mean \"conv2d\"?"},
+      {"- Flatten:", "- {Flatten: {}, inputs: conv2d}", kInvalid,
+       "8: model.layers[2].inputs: expected list"},
+      {"- accuracy", "- {accuracy: {}, inputs: [dense]}", kInvalid,
+       "15: metrics[0]: expected one class"},
       {"- accuracy", "- [accuracy]", kInvalid,
        "15: metrics[0]: expected a class name or a map"},
   };
@@ -366,11 +380,39 @@ TEST(JobReader, ChecksThatFilesAreThere) {
 TEST(JobReader, ReadsTheExamplesOfDeploy) {
   for (const char* name :
        {"fashion_mnist.yaml", "fashion_mnist_mirrored.yaml",
-        "fashion_mnist_sharded.yaml", "fashion_mnist_reference.json"}) {
+        "fashion_mnist_sharded.yaml", "fashion_mnist_reference.json",
+        "mobilenet_v2.yaml", "resnet18.yaml", "resnet50.yaml"}) {
     const auto job =
         ReadJobFile(absl::StrCat(PACELINE_SOURCE_DIR, "/deploy/jobs/", name),
                     {}, {.check_files = false});
     EXPECT_TRUE(job.ok()) << job.status();
+  }
+}
+
+// Keras' count_params and len(weights) of the same models.
+TEST(JobReader, KnownNetworksHaveTheirVariables) {
+  struct Network {
+    const char* name;
+    size_t variables;
+    int64_t parameters;
+  };
+  for (const Network& network : {Network{"mobilenet_v2", 262, 3'538'984},
+                                 Network{"resnet18", 102, 11'689'512 + 9'600},
+                                 Network{"resnet50", 320, 25'636'712}}) {
+    const auto job =
+        ReadJobFile(absl::StrCat(PACELINE_SOURCE_DIR, "/deploy/jobs/",
+                                 network.name, ".yaml"),
+                    {}, {.check_files = false});
+    ASSERT_TRUE(job.ok()) << job.status();
+    const auto graph = BuildGraph(job->model());
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    EXPECT_EQ(graph->variables.size(), network.variables) << network.name;
+    int64_t parameters = 0;
+    for (const VariableSpec& variable : graph->variables) {
+      parameters += NumElements(variable.shape);
+    }
+    EXPECT_EQ(parameters, network.parameters) << network.name;
+    EXPECT_EQ(graph->output_shape(), Shape{1000}) << network.name;
   }
 }
 

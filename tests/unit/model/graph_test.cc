@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/config/field_table.h"
+#include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/dense.h"
 #include "gmock/gmock.h"
@@ -121,6 +122,26 @@ TEST(GraphTest, ShapeRules) {
       output("[7, 6, 3]",
              "Conv2D: {filters: 5, kernel_size: 3, dilation_rate: [2, 1]}"),
       (Shape{3, 4, 5}));
+  EXPECT_EQ(
+      output("[7, 6, 4]", "Conv2D: {filters: 6, kernel_size: 3, groups: 2}"),
+      (Shape{5, 4, 6}));
+  EXPECT_EQ(output("[7, 6, 4]",
+                   "DepthwiseConv2D: {kernel_size: 3, depth_multiplier: 2}"),
+            (Shape{5, 4, 8}));
+  EXPECT_EQ(
+      output("[7, 6, 4]", "SeparableConv2D: {filters: 5, kernel_size: 3}"),
+      (Shape{5, 4, 5}));
+  EXPECT_EQ(output("[7, 6, 4]", "ZeroPadding2D: {}"), (Shape{9, 8, 4}));
+  EXPECT_EQ(output("[7, 6, 4]", "ZeroPadding2D: {padding: [1, 2]}"),
+            (Shape{9, 10, 4}));
+  EXPECT_EQ(output("[7, 6, 4]", "ZeroPadding2D: {padding: [[0, 1], [2, 3]]}"),
+            (Shape{8, 11, 4}));
+  EXPECT_EQ(output("[7, 6, 4]", "UpSampling2D: {size: [2, 3]}"),
+            (Shape{14, 18, 4}));
+  EXPECT_EQ(output("[7, 6]", "Embedding: {input_dim: 9, output_dim: 3}"),
+            (Shape{7, 6, 3}));
+  EXPECT_EQ(output("[7, 6]", "LayerNormalization: {}"), (Shape{7, 6}));
+  EXPECT_EQ(output("[7, 6]", "Rescaling: {scale: 2}"), (Shape{7, 6}));
   EXPECT_EQ(output("[7, 6, 3]", "AveragePooling2D: {pool_size: 3}"),
             (Shape{2, 2, 3}));
   EXPECT_EQ(output("[7, 6, 3]", "MaxPooling2D: {pool_size: 3, strides: 1}"),
@@ -133,6 +154,41 @@ TEST(GraphTest, ShapeRules) {
             (Shape{6, 21}));
   EXPECT_EQ(output("[7, 6, 3]", "Dense: {units: 2}"), (Shape{7, 6, 2}));
   EXPECT_EQ(output("[7, 6]", "Softmax: {axis: 2}"), (Shape{7, 6}));
+}
+
+TEST(GraphTest, LayersReadThoseThatTheyName) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [4]}, Dense: {units: 4},"
+      " {Dense: {units: 4, name: side}, inputs: [input_layer]},"
+      " {Add: {}, inputs: [dense, side]}, {class_name: Concatenate, config: {},"
+      " inputs: [add, input_layer, add]}, Dense: {units: 2}]");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(graph->nodes[1].inputs, ElementsAre(0));
+  EXPECT_THAT(graph->nodes[2].inputs, ElementsAre(0));
+  EXPECT_THAT(graph->nodes[3].inputs, ElementsAre(1, 2));
+  EXPECT_THAT(graph->nodes[4].inputs, ElementsAre(3, 0, 3));
+  EXPECT_THAT(graph->nodes[5].inputs, ElementsAre(4));
+  EXPECT_EQ(graph->nodes[4].output_shape, (Shape{12}));
+  EXPECT_EQ(ReaderCount(*graph, 0), 3);
+  EXPECT_EQ(ReaderCount(*graph, 3), 2);
+  EXPECT_EQ(ReaderCount(*graph, 5), 0);
+}
+
+TEST(GraphTest, FrozenLayersKeepTheirVariables) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [4]}, Dense: {units: 2, kernel_regularizer: l2,"
+      " trainable: false}, BatchNormalization: {center: false}, "
+      " BatchNormalization: {synchronized: true, trainable: false}]");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  std::vector<VariableUpdate> updates;
+  for (const VariableSpec& variable : graph->variables) {
+    updates.push_back(variable.update);
+  }
+  using enum VariableUpdate;
+  EXPECT_THAT(updates, ElementsAre(kNone, kNone, kGradient, kDifference,
+                                   kDifference, kNone, kNone, kNone, kNone));
+  EXPECT_EQ(graph->variables[0].regularizer.l2, 0);
+  EXPECT_THAT(SynchronizedChannels(*graph), ElementsAre());
 }
 
 struct BadModel {
@@ -198,9 +254,33 @@ INSTANTIATE_TEST_SUITE_P(
             "2, strides: 2, dilation_rate: 2}]",
             kInvalid, "model.layers[1]", "dilation_rate"},
         BadModel{
-            "[Input: {shape: [4, 4, 2]}, Conv2D: {filters: 2, kernel_size: "
+            "[Input: {shape: [4, 4, 4]}, Conv2D: {filters: 3, kernel_size: "
             "2, groups: 2}]",
-            kUnimplemented, "model.layers[1].groups", "2"},
+            kInvalid, "model.layers[1]",
+            "groups 2 must divide the 4 channels of the input and the 3"},
+        BadModel{
+            "[Input: {shape: [4, 4, 3]}, Conv2D: {filters: 4, kernel_size: "
+            "2, groups: 2}]",
+            kInvalid, "model.layers[1]", "groups 2 must divide the 3 channels"},
+        BadModel{
+            "[Input: {shape: [4, 4, 3]}, Conv2D: {filters: 4, kernel_size: "
+            "2, groups: 0}]",
+            kInvalid, "model.layers[1].groups", "at least 1"},
+        BadModel{"[Input: {shape: [4]}, DepthwiseConv2D: {kernel_size: 2}]",
+                 kInvalid, "model.layers[1]", "got (4,)"},
+        BadModel{"[Input: {shape: [4, 4, 1]}, DepthwiseConv2D: {kernel_size: 2,"
+                 " depth_multiplier: 0}]",
+                 kInvalid, "model.layers[1].depth_multiplier", "must be"},
+        BadModel{"[Input: {shape: [4, 4, 1]}, SeparableConv2D: {kernel_size: "
+                 "2}]",
+                 kInvalid, "model.layers[1].filters", "missing"},
+        BadModel{"[Input: {shape: [4, 4]}, ZeroPadding2D: {}]", kInvalid,
+                 "model.layers[1]", "got (4, 4)"},
+        BadModel{"[Input: {shape: [4, 4, 1]}, ZeroPadding2D: {padding: [1]}]",
+                 kInvalid, "model.layers[1].padding", "pair of pairs"},
+        BadModel{"[Input: {shape: [4, 4, 1]}, ZeroPadding2D: {padding: [[0, "
+                 "-1], 1]}]",
+                 kInvalid, "model.layers[1].padding[0][1]", "must be"},
         BadModel{
             "[Input: {shape: [4, 4, 1]}, Conv2D: {filters: 1, kernel_size: "
             "9000000000}]",
@@ -215,6 +295,70 @@ INSTANTIATE_TEST_SUITE_P(
                  kInvalid, "model.layers[1]", "do not fit"},
         BadModel{"[Input: {shape: [6]}, Softmax: {axis: 2}]", kInvalid,
                  "model.layers[1]", "axis 2"},
+        BadModel{"[Input: {shape: [4, 2]}, Rescaling: {scale: [1, 2, 3]}]",
+                 kInvalid, "model.layers[1]",
+                 "scale must be one number, or one for each of the 2 channels"},
+        BadModel{"[Input: {shape: [4, 2]}, Rescaling: {offset: 1}]", kInvalid,
+                 "model.layers[1].scale", "missing"},
+        BadModel{"[Input: {shape: [4, 2]}, Rescaling: {scale: big}]", kInvalid,
+                 "model.layers[1].scale", "number"},
+        BadModel{"[Input: {shape: [4, 2]}, UpSampling2D: {}]", kInvalid,
+                 "model.layers[1]", "got (4, 2)"},
+        BadModel{"[Input: {shape: [4, 2, 1]}, UpSampling2D: {interpolation: "
+                 "bicubic}]",
+                 kInvalid, "model.layers[1].interpolation", "bilinear"},
+        BadModel{"[Input: {shape: [4, 2]}, LayerNormalization: {axis: 3}]",
+                 kInvalid, "model.layers[1]", "axis 3"},
+        BadModel{
+            "[Input: {shape: [4, 2]}, LayerNormalization: {axis: [2, -1]}]",
+            kInvalid, "model.layers[1]", "each once"},
+        BadModel{"[Input: {shape: [4, 2]}, LayerNormalization: {axis: 1}]",
+                 kUnimplemented, "model.layers[1]", "only the last axes"},
+        BadModel{"[Input: {shape: [4]}, Embedding: {input_dim: 3, output_dim: "
+                 "0}]",
+                 kInvalid, "model.layers[1].output_dim", "at least 1"},
+        BadModel{"[Input: {shape: [4]}, Embedding: {input_dim: 3, output_dim: "
+                 "2, mask_zero: true}]",
+                 kUnimplemented, "model.layers[1].mask_zero", "true"},
+        BadModel{"[Input: {shape: [4], name: in}, ReLU: {name: r},"
+                 " Embedding: {input_dim: 3, output_dim: 2, name: e}]",
+                 kInvalid, "model.layers[2].inputs",
+                 "ids come from the Input \"in\" only, not from \"r\""},
+        // What layers read.
+        BadModel{
+            "[Input: {shape: [2]}, {Dense: {units: 2}, inputs: [input_layr]}]",
+            kInvalid, "model.layers[1].inputs[0]",
+            "\"input_layr\" is no layer before this one; did you mean"},
+        BadModel{"[Input: {shape: [2]}, {Dense: {units: 2}, inputs: [b]},"
+                 " Dense: {units: 2, name: b}]",
+                 kInvalid, "model.layers[1].inputs[0]",
+                 "\"b\" is no layer before this one"},
+        BadModel{"[{Input: {shape: [2], name: a}, inputs: [a]},"
+                 " Dense: {units: 2}]",
+                 kInvalid, "model.layers[0].inputs[0]", "\"a\" is no layer"},
+        BadModel{"[Input: {shape: [2], name: a}, ReLU: {name: b},"
+                 " {Dense: {units: 2, name: c}, inputs: [a, b]}]",
+                 kInvalid, "model.layers[2].inputs",
+                 "Dense \"c\": expected the names of 1 layer, got 2"},
+        BadModel{"[Input: {shape: [2]}, Add: {}]", kInvalid,
+                 "model.layers[1].inputs", "2 or more layers, got 0"},
+        BadModel{"[Input: {shape: [2], name: a}, Dense: {units: 2, name: b},"
+                 " {Dense: {units: 2}, inputs: [a]}]",
+                 kInvalid, "model.layers[1]",
+                 "Dense \"b\": no layer reads its output"},
+        BadModel{"[Input: {shape: [2], name: a}, Dense: {units: 3},"
+                 " {Add: {}, inputs: [a, dense]}]",
+                 kInvalid, "model.layers[2]", "got (2,) and (3,)"},
+        BadModel{"[Input: {shape: [2, 2], name: a}, Dense: {units: 3},"
+                 " {Concatenate: {axis: 1}, inputs: [a, dense]}]",
+                 kInvalid, "model.layers[2]",
+                 "along axis 1, got (2, 2) and (2, 3)"},
+        BadModel{"[Input: {shape: [2, 2], name: a}, Flatten: {},"
+                 " {Concatenate: {}, inputs: [a, flatten]}]",
+                 kInvalid, "model.layers[2]", "got (2, 2) and (4,)"},
+        BadModel{"[Input: {shape: [2], name: a}, Dense: {units: 2},"
+                 " {Concatenate: {axis: 0}, inputs: [a, dense]}]",
+                 kInvalid, "model.layers[2]", "axis 0"},
         // Shapes that would overflow.
         BadModel{"[Input: {shape: [4000000000, 4000000000, 4000000000]}, "
                  "Flatten: {}]",

@@ -39,7 +39,7 @@ inline absl::StatusOr<Graph> GraphOf(const std::string& layers) {
   const Value list = Yaml(layers);
   v1::Model model;
   for (const Value& layer : list.as_list()) {
-    const auto object = ReadKerasObject(layer, Path());
+    const auto object = ReadLayerObject(layer, Path());
     CHECK(object.ok()) << object.status();
     *model.add_layers() = *ToProto(*object, Path());
   }

@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 #include "worker/device/cpu/parallel.h"
+#include "worker/device/feature_ids.h"
 
 namespace paceline {
 namespace {
@@ -27,7 +28,8 @@ std::byte* Writable(const void* data) {
 
 CpuProgram::CpuProgram(const ProgramSpec& spec, int thread_count,
                        CpuState& state, cpu::ProgramParts parts)
-    : batch_size_(spec.batch_size),
+    : graph_(*spec.graph),
+      batch_size_(spec.batch_size),
       thread_count_(thread_count),
       class_count_(spec.loss->has_sparse_labels()
                        ? spec.graph->output_shape().back()
@@ -49,6 +51,7 @@ absl::Status CpuProgram::CheckBatch(const Batch& batch) const {
   }
   RETURN_IF_ERROR(
       CheckType("features", batch.features.type, DataType::kFloat32));
+  RETURN_IF_ERROR(CheckFeatureIds<float>(graph_, batch));
   if (class_count_ == 0) {
     return CheckType("labels", batch.labels.type, DataType::kFloat32);
   }

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "common/model/graph.h"
 #include "worker/device/cpu/cpu_state.h"
 #include "worker/device/cpu/program_builder.h"
 #include "worker/device/cpu/tensor.h"
@@ -43,6 +44,7 @@ class CpuProgram final : public Program {
  private:
   absl::Status CheckBatch(const Batch& batch) const;
 
+  const Graph& graph_;
   const int64_t batch_size_;
   const int thread_count_;
   // Of a sparse loss, the labels are in [0, class_count_); else it is 0.

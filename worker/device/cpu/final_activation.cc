@@ -44,10 +44,10 @@ Tensor* FinalActivation::AddRowwiseForward(Tensor* values,
 
 Tensor* FinalActivation::AddBackward(OutputGradient output,
                                      ProgramBuilder& builder) const {
-  Tensor* const gradient = output.tensor;
   if (output.before_activation || function_ == ActivationFunction::kLinear) {
-    return gradient;
+    return output.tensor;
   }
+  Tensor* const gradient = Overwritable(output, builder);
   if (IsRowwise(function_)) {
     const auto backward = function_ == ActivationFunction::kSoftmax
                               ? SoftmaxBackward

@@ -24,7 +24,8 @@ class FinalActivation {
   Tensor* AddRowwiseForward(Tensor* values, const RowGeometry& rows,
                             ProgramBuilder& builder);
 
-  // The gradient by what goes in; takes the memory of that by the output.
+  // The gradient by what goes in; takes the memory of that by the output,
+  // unless that is shared.
   Tensor* AddBackward(OutputGradient output, ProgramBuilder& builder) const;
 
   // What goes in. Null if it is activated by another.

@@ -6,12 +6,19 @@
 #include "glog/logging.h"
 #include "worker/device/cpu/kernels/regularization.h"
 #include "worker/device/cpu/parallel.h"
+#include "worker/device/updated_variables.h"
 
 namespace paceline::cpu {
 
 ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CpuState& state,
                                const dnnl::engine& engine)
-    : spec_(spec), engine_(engine) {
+    : spec_(spec),
+      engine_(engine),
+      unfinished_(CountUpdated(*spec.graph, *spec.plan)) {
+  for (size_t bucket = 0; bucket < unfinished_.size(); ++bucket) {
+    if (unfinished_[bucket] > 0) continue;
+    frozen_buckets_.push_back(static_cast<int>(bucket));
+  }
   features_ = Own(BatchShape(spec.graph->input_shape()));
   parts_.features = parts_.memories.back().get();
   labels_ = Own(spec.loss->has_sparse_labels()
@@ -26,9 +33,6 @@ ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CpuState& state,
         Own(shape, state.host_variables(place.bucket).data() + offset));
     gradients_.push_back(
         Own(shape, state.host_gradients(place.bucket).data() + offset));
-  }
-  for (const Bucket& bucket : spec.plan->buckets()) {
-    unfinished_.push_back(bucket.variables.size());
   }
 }
 
@@ -145,6 +149,10 @@ ProgramParts ProgramBuilder::Build(const Tensor* output) && {
   const int end = static_cast<int>(parts_.operations.size());
   if (parts_.sections.empty() || parts_.sections.back().end < end) {
     parts_.sections.push_back({{}, end});
+  }
+  if (is_training()) {
+    std::vector<int>& first = parts_.sections.front().section.final_buckets;
+    first.insert(first.begin(), frozen_buckets_.begin(), frozen_buckets_.end());
   }
   std::vector<Lifetime> lifetimes;
   std::vector<Memory*> blocks;

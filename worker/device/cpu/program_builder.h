@@ -71,6 +71,10 @@ class ProgramBuilder {
   Tensor* features() { return features_; }
   Tensor* labels() { return labels_; }
   Tensor* variable(int index) { return variables_[index]; }
+  // Whether its gradient is wanted.
+  bool is_trained(int variable) const {
+    return spec_.graph->variables[variable].is_trained();
+  }
   // Where the gradient of a variable must be written.
   Tensor* gradient(int index) { return gradients_[index]; }
   // `shape` of an example, for the batch.
@@ -119,7 +123,9 @@ class ProgramBuilder {
   std::vector<Tensor*> variables_;
   std::vector<Tensor*> gradients_;
   // Of each bucket, the variables whose gradients are still to come.
-  std::vector<size_t> unfinished_;
+  std::vector<int64_t> unfinished_;
+  // Those without any.
+  std::vector<int> frozen_buckets_;
 };
 
 }  // namespace paceline::cpu

@@ -1,5 +1,6 @@
 #include "worker/device/cpu/program_compiler.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -7,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/model/loss_input.h"
+#include "glog/logging.h"
+#include "worker/device/cpu/kernels/arithmetic.h"
 #include "worker/device/cpu/kernels/regularization.h"
 #include "worker/device/cpu/losses/loss_kernel.h"
 #include "worker/device/cpu/metrics/metric_kernel.h"
@@ -71,17 +74,24 @@ class ProgramCompiler {
   absl::Status AddForward() {
     outputs_ = {builder_.features()};
     computations_.emplace_back();
-    has_variables_ = {false};
+    is_trained_ = {false};
     for (size_t i = 1; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       ASSIGN_OR_RETURN(computations_.emplace_back(),
                        MakeNodeComputation(graph_, node));
+      std::vector<Tensor*> inputs;
+      bool is_trained = std::any_of(
+          node.variables.begin(), node.variables.end(),
+          [this](int variable) { return builder_.is_trained(variable); });
+      for (const int input : node.inputs) {
+        inputs.push_back(outputs_[input]);
+        is_trained = is_trained || is_trained_[input];
+      }
+      is_trained_.push_back(is_trained);
       RETURN_IF_ERROR(CatchErrors(*node.layer, [&] {
-        outputs_.push_back(computations_.back()->AddForward(
-            outputs_[node.inputs[0]], builder_));
+        outputs_.push_back(
+            computations_.back()->AddNodeForward(inputs, builder_));
       }));
-      has_variables_.push_back(has_variables_[node.inputs[0]] ||
-                               !node.variables.empty());
     }
     return absl::OkStatus();
   }
@@ -178,18 +188,69 @@ class ProgramCompiler {
         });
   }
 
-  // Down to the first layer with variables.
+  // Of the nodes with trained variables at or before them, the last first.
   absl::Status AddBackward(OutputGradient gradient) {
-    for (int i = graph_.output; has_variables_[i];) {
+    gradients_.resize(graph_.nodes.size());
+    if (!is_trained_[graph_.output]) return absl::OkStatus();
+    gradients_[graph_.output].push_back(gradient);
+    for (int i = graph_.output; i > 0; --i) {
+      if (gradients_[i].empty()) continue;
       const Node& node = graph_.nodes[i];
-      const int input = node.inputs[0];
+      std::vector<bool> wants_inputs;
+      for (const int input : node.inputs) {
+        wants_inputs.push_back(is_trained_[input]);
+      }
       RETURN_IF_ERROR(CatchErrors(*node.layer, [&] {
-        gradient = computations_[i]->AddBackward(
-            gradient, /*wants_input=*/has_variables_[input], builder_);
+        const std::vector<OutputGradient> of_inputs =
+            computations_[i]->AddNodeBackward(TakeGradient(i), wants_inputs,
+                                              builder_);
+        for (size_t k = 0; k < node.inputs.size(); ++k) {
+          if (wants_inputs[k]) {
+            gradients_[node.inputs[k]].push_back(of_inputs[k]);
+          }
+        }
       }));
-      i = input;
     }
     return absl::OkStatus();
+  }
+
+  // The sum of what the readers of a node gave.
+  OutputGradient TakeGradient(int node) {
+    std::vector<OutputGradient>& parts = gradients_[node];
+    const auto take = [&] {
+      OutputGradient part = parts.back();
+      parts.pop_back();
+      part.is_shared = IsNeeded(*part.tensor);
+      return part;
+    };
+    OutputGradient sum = take();
+    while (!parts.empty()) {
+      CHECK(!sum.before_activation);
+      const OutputGradient part = take();
+      Tensor* const target = !sum.is_shared ? sum.tensor
+                             : !part.is_shared
+                                 ? part.tensor
+                                 : builder_.NewTensor(sum.tensor->shape);
+      builder_.AddParallel(
+          {sum.tensor, part.tensor, target}, target->count(), 1,
+          [a = sum.tensor, b = part.tensor, target](int64_t begin,
+                                                    int64_t end) {
+            AddArrays(end - begin, a->floats() + begin, b->floats() + begin,
+                      target->floats() + begin);
+          });
+      sum = {target};
+    }
+    return sum;
+  }
+
+  // Whether a gradient that is still to be taken lies there.
+  bool IsNeeded(const Tensor& tensor) const {
+    for (const std::vector<OutputGradient>& parts : gradients_) {
+      for (const OutputGradient& part : parts) {
+        if (part.tensor->memory == tensor.memory) return true;
+      }
+    }
+    return false;
   }
 
   const ProgramSpec& spec_;
@@ -198,22 +259,17 @@ class ProgramCompiler {
   // Of each node; the input has no computation.
   std::vector<std::unique_ptr<NodeComputation>> computations_;
   std::vector<Tensor*> outputs_;
-  // Whether a node or one before it has variables.
-  std::vector<bool> has_variables_;
+  // Whether a node or one before it has variables that are trained.
+  std::vector<bool> is_trained_;
+  // What the readers of each node gave, until its backward takes it.
+  std::vector<std::vector<OutputGradient>> gradients_;
 };
 
 }  // namespace
 
 absl::Status CheckGraph(const Graph& graph) {
   for (size_t i = 1; i < graph.nodes.size(); ++i) {
-    const Node& node = graph.nodes[i];
-    if (node.inputs != std::vector<int>{static_cast<int>(i) - 1}) {
-      return absl::UnimplementedError(absl::StrCat(
-          "layer ", node.layer->name,
-          ": the cpu device computes stacks of layers, each reading the one "
-          "before it"));
-    }
-    RETURN_IF_ERROR(MakeNodeComputation(graph, node).status());
+    RETURN_IF_ERROR(MakeNodeComputation(graph, graph.nodes[i]).status());
   }
   return absl::OkStatus();
 }

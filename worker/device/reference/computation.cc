@@ -7,16 +7,26 @@
 #include "common/model/layers/reshape.h"
 #include "glog/logging.h"
 #include "worker/device/reference/layers/activation.h"
+#include "worker/device/reference/layers/add.h"
 #include "worker/device/reference/layers/average_pooling2d.h"
 #include "worker/device/reference/layers/batch_normalization.h"
+#include "worker/device/reference/layers/concatenate.h"
 #include "worker/device/reference/layers/conv2d.h"
 #include "worker/device/reference/layers/dense.h"
+#include "worker/device/reference/layers/depthwise_conv2d.h"
 #include "worker/device/reference/layers/dropout.h"
+#include "worker/device/reference/layers/embedding.h"
 #include "worker/device/reference/layers/global_average_pooling2d.h"
 #include "worker/device/reference/layers/identity.h"
+#include "worker/device/reference/layers/layer_normalization.h"
 #include "worker/device/reference/layers/max_pooling2d.h"
+#include "worker/device/reference/layers/multiply.h"
 #include "worker/device/reference/layers/relu.h"
+#include "worker/device/reference/layers/rescaling.h"
+#include "worker/device/reference/layers/separable_conv2d.h"
 #include "worker/device/reference/layers/softmax.h"
+#include "worker/device/reference/layers/up_sampling2d.h"
+#include "worker/device/reference/layers/zero_padding2d.h"
 #include "worker/device/reference/losses/binary_crossentropy.h"
 #include "worker/device/reference/losses/categorical_crossentropy.h"
 #include "worker/device/reference/losses/mean_squared_error.h"
@@ -33,7 +43,7 @@ namespace {
 // --- Layers
 
 template <typename T>
-using LayerPtr = std::unique_ptr<LayerComputation<T>>;
+using LayerPtr = std::unique_ptr<NodeComputation<T>>;
 
 template <typename T>
 struct LayerEntry {
@@ -63,20 +73,31 @@ LayerPtr<T> MakeSoftmax(const LayerContext<T>& context) {
 template <typename T>
 constexpr LayerEntry<T> kLayers[] = {
     {Activation::kClassName, MakeIdentity<T>},
+    {Add::kClassName, MakeLayerOf<T, AddComputation>},
     {AveragePooling2D::kClassName, MakeLayerOf<T, AveragePooling2DComputation>},
     {BatchNormalization::kClassName,
      MakeLayerOf<T, BatchNormalizationComputation>},
+    {Concatenate::kClassName, MakeLayerOf<T, ConcatenateComputation>},
     {Conv2D::kClassName, MakeLayerOf<T, Conv2DComputation>},
     {Dense::kClassName, MakeLayerOf<T, DenseComputation>},
+    {DepthwiseConv2D::kClassName, MakeLayerOf<T, DepthwiseConv2DComputation>},
     {Dropout::kClassName, MakeLayerOf<T, DropoutComputation>},
+    {Embedding::kClassName, MakeLayerOf<T, EmbeddingComputation>},
     {Flatten::kClassName, MakeIdentity<T>},
     {GlobalAveragePooling2D::kClassName,
      MakeLayerOf<T, GlobalAveragePooling2DComputation>},
     {InputLayer::kClassName, MakeIdentity<T>},
+    {LayerNormalization::kClassName,
+     MakeLayerOf<T, LayerNormalizationComputation>},
     {MaxPooling2D::kClassName, MakeLayerOf<T, MaxPooling2DComputation>},
+    {Multiply::kClassName, MakeLayerOf<T, MultiplyComputation>},
     {ReLU::kClassName, MakeLayerOf<T, ReLUComputation>},
+    {Rescaling::kClassName, MakeLayerOf<T, RescalingComputation>},
     {Reshape::kClassName, MakeIdentity<T>},
+    {SeparableConv2D::kClassName, MakeLayerOf<T, SeparableConv2DComputation>},
     {Softmax::kClassName, MakeSoftmax<T>},
+    {UpSampling2D::kClassName, MakeLayerOf<T, UpSampling2DComputation>},
+    {ZeroPadding2D::kClassName, MakeLayerOf<T, ZeroPadding2DComputation>},
 };
 
 // --- Losses

@@ -27,21 +27,45 @@ struct Step {
   Batch batch;
 };
 
-// One layer, or an activation.
 template <typename T>
-class LayerComputation {
- public:
-  virtual ~LayerComputation() = default;
+using Inputs = absl::Span<const Tensor<T>* const>;
 
-  virtual void Forward(const Step& step, const Tensor<T>& input,
-                       Tensor<T>& output) = 0;
+// A layer with any number of inputs.
+template <typename T>
+class NodeComputation {
+ public:
+  virtual ~NodeComputation() = default;
+
+  virtual void RunForward(const Step& step, Inputs<T> inputs,
+                          Tensor<T>& output) = 0;
 
   // From what the forward read and wrote and the loss's gradient by its output,
-  // writes the gradients by its input and its variables.
+  // writes the gradients by its inputs and its variables.
+  virtual void RunBackward(const Step& step, Inputs<T> inputs,
+                           const Tensor<T>& output,
+                           const Tensor<T>& output_gradient,
+                           absl::Span<Tensor<T>> input_gradients) = 0;
+};
+
+// A layer with one input, or an activation.
+template <typename T>
+class LayerComputation : public NodeComputation<T> {
+ public:
+  virtual void Forward(const Step& step, const Tensor<T>& input,
+                       Tensor<T>& output) = 0;
   virtual void Backward(const Step& step, const Tensor<T>& input,
                         const Tensor<T>& output,
                         const Tensor<T>& output_gradient,
                         Tensor<T>& input_gradient) = 0;
+
+  void RunForward(const Step& step, Inputs<T> inputs, Tensor<T>& output) final {
+    Forward(step, *inputs[0], output);
+  }
+  void RunBackward(const Step& step, Inputs<T> inputs, const Tensor<T>& output,
+                   const Tensor<T>& output_gradient,
+                   absl::Span<Tensor<T>> input_gradients) final {
+    Backward(step, *inputs[0], output, output_gradient, input_gradients[0]);
+  }
 };
 
 template <typename T>
@@ -68,6 +92,7 @@ class MetricComputation {
 template <typename T>
 struct LayerContext {
   const Layer* layer = nullptr;
+  // Of the first input.
   Shape input_shape;
   Shape output_shape;
   // In the order of Layer::Variables.
@@ -82,10 +107,10 @@ bool IsSupported(const Layer& layer);
 
 // CHECK-fails on classes it does not know.
 template <typename T>
-std::unique_ptr<LayerComputation<T>> MakeLayerComputation(
+std::unique_ptr<NodeComputation<T>> MakeLayerComputation(
     const LayerContext<T>& context);
 template <typename T>
-std::unique_ptr<LayerComputation<T>> MakeActivationComputation(
+std::unique_ptr<NodeComputation<T>> MakeActivationComputation(
     ActivationFunction function);
 template <typename T>
 std::unique_ptr<LossComputation<T>> MakeLossComputation(const Loss& loss,

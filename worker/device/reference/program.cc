@@ -9,7 +9,9 @@
 #include "common/base/status_macros.h"
 #include "common/model/loss_input.h"
 #include "glog/logging.h"
+#include "worker/device/feature_ids.h"
 #include "worker/device/reference/regularization.h"
+#include "worker/device/updated_variables.h"
 
 namespace paceline::reference {
 
@@ -18,8 +20,11 @@ ReferenceProgram<T>::ReferenceProgram(const ProgramSpec& spec, State<T>& state)
     : spec_(spec),
       state_(state),
       features_(WithBatch(spec.graph->input_shape())),
-      features_gradient_(features_.shape),
       example_losses_(static_cast<size_t>(spec.batch_size)) {
+  for (const VariableSpec& each : spec.graph->variables) {
+    const bool is_frozen = each.update == VariableUpdate::kNone;
+    unread_gradients_.emplace_back(is_frozen ? NumElements(each.shape) : 0);
+  }
   for (size_t node = 0; node < spec.graph->nodes.size(); ++node) {
     AddLinks(static_cast<int>(node));
   }
@@ -38,32 +43,39 @@ ReferenceProgram<T>::ReferenceProgram(const ProgramSpec& spec, State<T>& state)
 template <typename T>
 void ReferenceProgram<T>::AddLinks(int index) {
   const Node& node = spec_.graph->nodes[index];
-  CHECK_EQ(index,
-           static_cast<int>(node.inputs.empty() ? 0 : node.inputs[0] + 1))
-      << "the model is not a chain";
+  std::vector<size_t> inputs;
+  for (const int input : node.inputs) inputs.push_back(last_links_[input]);
   const Shape output = WithBatch(node.output_shape);
   LayerContext<T> context;
   context.layer = node.layer;
-  context.input_shape = input(links_.size()).shape;
+  context.input_shape =
+      inputs.empty() ? features_.shape : links_[inputs[0]].output.shape;
   context.output_shape = output;
   context.seed = spec_.seed;
   context.replica_sum = spec_.replica_sum;
   for (const int each : node.variables) {
     context.variables.push_back(variable(each));
   }
-  AddLink(MakeLayerComputation<T>(context), node.variables, output);
+  AddLink(MakeLayerComputation<T>(context), std::move(inputs), node.variables,
+          output);
   const ActivationFunction activation = node.layer->final_activation();
   if (activation != ActivationFunction::kLinear) {
-    AddLink(MakeActivationComputation<T>(activation), {}, output);
+    AddLink(MakeActivationComputation<T>(activation), {links_.size() - 1}, {},
+            output);
   }
+  last_links_.push_back(links_.size() - 1);
 }
 
 template <typename T>
 void ReferenceProgram<T>::AddLink(
-    std::unique_ptr<LayerComputation<T>> computation,
+    std::unique_ptr<NodeComputation<T>> computation, std::vector<size_t> inputs,
     std::vector<int> variables, const Shape& output) {
-  links_.push_back({std::move(computation), std::move(variables),
-                    Tensor<T>(output), Tensor<T>(output)});
+  Link link{std::move(computation), std::move(inputs), std::move(variables),
+            Tensor<T>(output),      Tensor<T>(output), {}};
+  for (const Tensor<T>* input : InputsOf(link)) {
+    link.input_gradients.emplace_back(input->shape);
+  }
+  links_.push_back(std::move(link));
 }
 
 template <typename T>
@@ -82,20 +94,23 @@ void ReferenceProgram<T>::MakeSections() {
     section_links_.push_back(links_.size());
     return;
   }
-  // Of each bucket, the variables whose gradients are still to come.
-  std::vector<size_t> unfinished;
-  for (const Bucket& bucket : spec_.plan->buckets()) {
-    unfinished.push_back(bucket.variables.size());
+  std::vector<int64_t> unfinished = CountUpdated(*spec_.graph, *spec_.plan);
+  // Where nothing is to come, the first section finishes it.
+  Section section;
+  for (size_t bucket = 0; bucket < unfinished.size(); ++bucket) {
+    if (unfinished[bucket] > 0) continue;
+    section.final_buckets.push_back(static_cast<int>(bucket));
   }
   for (size_t link = links_.size(); link-- > 0;) {
-    Section section;
     for (const int each : links_[link].variables) {
+      if (spec_.graph->variables[each].update == VariableUpdate::kNone)
+        continue;
       const int bucket = spec_.plan->place(each).bucket;
       if (--unfinished[bucket] == 0) section.final_buckets.push_back(bucket);
     }
     if (section.final_buckets.empty()) continue;
     std::sort(section.final_buckets.begin(), section.final_buckets.end());
-    sections_.push_back(std::move(section));
+    sections_.push_back(std::exchange(section, {}));
     section_links_.push_back(link);
   }
 }
@@ -108,19 +123,24 @@ Shape ReferenceProgram<T>::WithBatch(const Shape& shape) const {
 }
 
 template <typename T>
-Variable<T> ReferenceProgram<T>::variable(int index) const {
-  return state_.variable(spec_.graph->variables[index],
-                         spec_.plan->place(index));
+Variable<T> ReferenceProgram<T>::variable(int index) {
+  const VariableSpec& spec = spec_.graph->variables[index];
+  Variable<T> result = state_.variable(spec, spec_.plan->place(index));
+  if (spec.update == VariableUpdate::kNone) {
+    result.gradient = absl::MakeSpan(unread_gradients_[index]);
+  }
+  return result;
 }
 
 template <typename T>
-const Tensor<T>& ReferenceProgram<T>::input(size_t link) const {
-  return link == 0 ? features_ : links_[link - 1].output;
-}
-
-template <typename T>
-Tensor<T>& ReferenceProgram<T>::input_gradient(size_t link) {
-  return link == 0 ? features_gradient_ : links_[link - 1].output_gradient;
+std::vector<const Tensor<T>*> ReferenceProgram<T>::InputsOf(
+    const Link& link) const {
+  if (link.inputs.empty()) return {&features_};
+  std::vector<const Tensor<T>*> inputs;
+  for (const size_t input : link.inputs) {
+    inputs.push_back(&links_[input].output);
+  }
+  return inputs;
 }
 
 template <typename T>
@@ -137,6 +157,7 @@ absl::Status ReferenceProgram<T>::SetBatch(const Batch& batch,
         absl::StrCat("features are ", DataTypeName(batch.features.type),
                      ", expected ", DataTypeName(type)));
   }
+  RETURN_IF_ERROR(CheckFeatureIds<T>(*spec_.graph, batch));
   RETURN_IF_ERROR(CheckLabels(batch));
   step_ = {spec_.mode, batch};
   std::memcpy(features_.values.data(), batch.features.data,
@@ -188,8 +209,8 @@ absl::StatusOr<HostTensor> ReferenceProgram<T>::Output(Stream& /*stream*/) {
 
 template <typename T>
 void ReferenceProgram<T>::Forward() {
-  for (size_t link = 0; link < links_.size(); ++link) {
-    links_[link].computation->Forward(step_, input(link), links_[link].output);
+  for (Link& link : links_) {
+    link.computation->RunForward(step_, InputsOf(link), link.output);
   }
 }
 
@@ -220,6 +241,10 @@ void ReferenceProgram<T>::AddSums() {
 
 template <typename T>
 void ReferenceProgram<T>::ComputeLossGradient() {
+  for (Link& link : links_) {
+    std::fill(link.output_gradient.values.begin(),
+              link.output_gradient.values.end(), T{0});
+  }
   Tensor<T>& gradient = links_[loss_.link].output_gradient;
   loss_.computation->Compute(links_[loss_.link].output, step_.batch.labels,
                              absl::MakeSpan(example_losses_), &gradient);
@@ -229,13 +254,20 @@ void ReferenceProgram<T>::ComputeLossGradient() {
 }
 
 template <typename T>
-void ReferenceProgram<T>::Backward(size_t link) {
+void ReferenceProgram<T>::Backward(size_t index) {
   // The loss reads what is before the last activation.
-  if (link > loss_.link) return;
-  links_[link].computation->Backward(step_, input(link), links_[link].output,
-                                     links_[link].output_gradient,
-                                     input_gradient(link));
-  for (const int each : links_[link].variables) {
+  if (index > loss_.link) return;
+  Link& link = links_[index];
+  link.computation->RunBackward(step_, InputsOf(link), link.output,
+                                link.output_gradient,
+                                absl::MakeSpan(link.input_gradients));
+  for (size_t i = 0; i < link.inputs.size(); ++i) {
+    std::vector<T>& sum = links_[link.inputs[i]].output_gradient.values;
+    for (size_t e = 0; e < sum.size(); ++e) {
+      sum[e] += link.input_gradients[i].values[e];
+    }
+  }
+  for (const int each : link.variables) {
     AddPenaltyGradient(variable(each), step_.batch.regularization_scale);
   }
 }

@@ -1,4 +1,4 @@
-// A model as a chain of computations with their tensors.
+// A model as a graph of computations with their tensors.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_PROGRAM_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_PROGRAM_H_
 
@@ -37,13 +37,18 @@ class ReferenceProgram : public Program {
   absl::StatusOr<HostTensor> Output(Stream& stream) override;
 
  private:
-  // A link of the chain: a layer, or the activation that a layer ends in.
+  // A layer, or the activation that a layer ends in.
   struct Link {
-    std::unique_ptr<LayerComputation<T>> computation;
+    std::unique_ptr<NodeComputation<T>> computation;
+    // The links that it reads; none: the features.
+    std::vector<size_t> inputs;
     // By index in Graph::variables; their gradients are final after backward.
     std::vector<int> variables;
     Tensor<T> output;
+    // The sum of what its readers' backward gave.
     Tensor<T> output_gradient;
+    // What its own backward gives, for each input.
+    std::vector<Tensor<T>> input_gradients;
   };
   // A loss with the link whose output it reads.
   struct BoundLoss {
@@ -57,17 +62,17 @@ class ReferenceProgram : public Program {
   };
 
   void AddLinks(int node);
-  void AddLink(std::unique_ptr<LayerComputation<T>> computation,
-               std::vector<int> variables, const Shape& output);
+  void AddLink(std::unique_ptr<NodeComputation<T>> computation,
+               std::vector<size_t> inputs, std::vector<int> variables,
+               const Shape& output);
   BoundLoss Bind(const Loss& loss) const;
   // Cuts backward where buckets become final.
   void MakeSections();
 
   Shape WithBatch(const Shape& shape) const;
-  Variable<T> variable(int index) const;
-  // The input of a link and its gradient.
-  const Tensor<T>& input(size_t link) const;
-  Tensor<T>& input_gradient(size_t link);
+  // A frozen one has its gradient in memory of its own, which nobody reads.
+  Variable<T> variable(int index);
+  std::vector<const Tensor<T>*> InputsOf(const Link& link) const;
 
   absl::Status CheckLabels(const Batch& batch) const;
   void Forward();
@@ -78,8 +83,12 @@ class ReferenceProgram : public Program {
   const ProgramSpec spec_;
   State<T>& state_;
   Tensor<T> features_;
-  Tensor<T> features_gradient_;
+  // In topological order.
   std::vector<Link> links_;
+  // Of each node, the link that gives its output.
+  std::vector<size_t> last_links_;
+  // Of each variable; empty unless it is frozen.
+  std::vector<std::vector<T>> unread_gradients_;
   BoundLoss loss_;
   std::vector<BoundMetric> metrics_;
   std::vector<T> example_losses_;

@@ -6,7 +6,7 @@
 namespace paceline::cpu {
 namespace {
 
-class ActivationComputation final : public NodeComputation {
+class ActivationComputation final : public LayerComputation {
  public:
   explicit ActivationComputation(ActivationFunction function)
       : activation_(function) {}

@@ -6,7 +6,7 @@
 namespace paceline::cpu {
 namespace {
 
-class AveragePooling final : public NodeComputation {
+class AveragePooling final : public LayerComputation {
  public:
   AveragePooling(const Node& node, PoolWindows windows)
       : node_(node),

@@ -3,37 +3,82 @@
 #include <algorithm>
 #include <cmath>
 
-#include "worker/device/cpu/kernels/channel_moments.h"
+#include "worker/device/cpu/fused_clamp.h"
+#include "worker/device/cpu/kernels/batch_normalization.h"
 #include "worker/device/cpu/layers/layers.h"
 
 namespace paceline::cpu {
 namespace {
 
-float InverseDeviation(double variance, double epsilon) {
-  return static_cast<float>(1 / std::sqrt(std::max(variance, 0.0) + epsilon));
-}
+// Rows fall into at most so many parts, whose sums are added up in order: the
+// same bits with any number of threads.
+constexpr int64_t kMaxParts = 32;
+// No fewer rows are a part.
+constexpr int64_t kMinPartRows = 64;
 
 double* DoublesOf(const Tensor* tensor) {
   return reinterpret_cast<double*>(tensor->data());
 }
 
+// What each channel is normalized by.
+struct ChannelTensors {
+  int64_t channels = 0;
+  double epsilon = 0;
+  Clamp clamp;
+  // Null where there is none.
+  const Tensor* gamma = nullptr;
+  const Tensor* beta = nullptr;
+  // The mean, 1 / √(variance + epsilon), that times gamma, and beta.
+  Tensor* means = nullptr;
+  Tensor* factors = nullptr;
+  Tensor* scales = nullptr;
+  Tensor* offsets = nullptr;
+
+  void Set(int64_t c, double mean, double variance) const {
+    const auto factor =
+        static_cast<float>(1 / std::sqrt(std::max(variance, 0.0) + epsilon));
+    means->floats()[c] = static_cast<float>(mean);
+    factors->floats()[c] = factor;
+    scales->floats()[c] =
+        gamma == nullptr ? factor : factor * gamma->floats()[c];
+    offsets->floats()[c] = beta == nullptr ? 0.0f : beta->floats()[c];
+  }
+
+  ChannelLines lines() const {
+    return {channels, means->floats(), scales->floats(), offsets->floats(),
+            clamp};
+  }
+
+  std::vector<const Tensor*> used(std::vector<const Tensor*> more) const {
+    more.insert(more.end(), {means, factors, scales, offsets});
+    return more;
+  }
+};
+
 // By hand: the statistics of several replicas must meet between the sums and
 // the normalization. All leading dimensions are rows.
-class BatchNormalizationComputation final : public NodeComputation {
+class BatchNormalizationComputation final : public LayerComputation {
  public:
   BatchNormalizationComputation(const BatchNormalization& layer,
-                                const Node& node)
-      : layer_(layer), node_(node) {}
+                                const Node& node, const Clamp& clamp)
+      : layer_(layer), node_(node) {
+    line_.epsilon = layer.epsilon;
+    line_.clamp = clamp;
+  }
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     input_ = input;
-    matrix_.channels = input->shape.back();
-    matrix_.rows = input->count() / matrix_.channels;
-    gamma_ = layer_.scale ? builder.variable(node_.variables[0]) : nullptr;
-    beta_ = layer_.center ? builder.variable(beta()) : nullptr;
-    mean_ = builder.NewTensor({matrix_.channels});
-    factor_ = builder.NewTensor({matrix_.channels});
-    if (builder.is_training()) {
+    channels_ = input->shape.back();
+    rows_ = input->count() / channels_;
+    parts_ = std::clamp<int64_t>(rows_ / kMinPartRows, 1, kMaxParts);
+    line_.channels = channels_;
+    if (layer_.scale) line_.gamma = builder.variable(gamma());
+    if (layer_.center) line_.beta = builder.variable(beta());
+    for (Tensor** each :
+         {&line_.means, &line_.factors, &line_.scales, &line_.offsets}) {
+      *each = builder.NewTensor({channels_});
+    }
+    if (uses_batch(builder)) {
       AddBatchStatistics(builder);
     } else {
       AddMovingStatistics(builder);
@@ -43,219 +88,234 @@ class BatchNormalizationComputation final : public NodeComputation {
 
   OutputGradient AddBackward(OutputGradient output, bool wants_input,
                              ProgramBuilder& builder) override {
-    Tensor* const sums = AddProducts(output.tensor, builder);
-    if (layer_.scale) builder.FinishGradient(node_.variables[0]);
-    if (layer_.center) builder.FinishGradient(beta());
-    // The other replicas wait for the sums in any case.
-    AddReplicaSum(sums, 2 * matrix_.channels, builder);
+    shares_ = builder.NewTensor({channels_});
+    slopes_ = builder.NewTensor({channels_});
+    if (layer_.trainable) {
+      AddVariableGradients(output.tensor, builder);
+    } else {
+      builder.Add({shares_, slopes_},
+                  [shares = shares_, slopes = slopes_](const Step&) {
+                    std::fill_n(shares->floats(), shares->count(), 0.0f);
+                    std::fill_n(slopes->floats(), slopes->count(), 0.0f);
+                  });
+    }
     if (!wants_input) return {};
-    return {AddInputGradient(output.tensor, sums, builder)};
+    return {AddInputGradient(output, builder)};
   }
 
  private:
+  int gamma() const { return node_.variables[0]; }
   int beta() const { return node_.variables[layer_.scale ? 1 : 0]; }
   int moving_mean() const { return node_.variables.end()[-2]; }
   int moving_variance() const { return node_.variables.back(); }
-  // Work on blocks of channels, over all rows.
-  template <typename Body>
-  void AddOverChannels(ProgramBuilder& builder,
-                       const std::vector<const Tensor*>& used, Body body) {
-    const int64_t channels = matrix_.channels;
-    builder.AddParallel(
-        used, (channels + kMomentBlock - 1) / kMomentBlock,
-        kMomentBlock * matrix_.rows, [=](int64_t begin, int64_t end) {
-          body(begin * kMomentBlock, std::min(end * kMomentBlock, channels));
-        });
+  bool uses_batch(const ProgramBuilder& builder) const {
+    return builder.is_training() && layer_.trainable;
   }
 
-  void AddReplicaSum(Tensor* sums, int64_t count, ProgramBuilder& builder) {
+  void AddReplicaSum(Tensor* sums, ProgramBuilder& builder) {
     ReplicaSum* const replicas = builder.spec().replica_sum;
     if (!layer_.synchronized || replicas == nullptr) return;
     builder.Add({sums}, [=](const Step&) {
-      replicas->AddUp({DoublesOf(sums), static_cast<size_t>(count)});
+      replicas->AddUp({DoublesOf(sums), static_cast<size_t>(sums->count())});
     });
+  }
+
+  // Two sums of each channel over all rows: those of each part by
+  // `sum(begin row, end row, first, second)`, then added up in `sums`.
+  template <typename Sum>
+  Tensor* AddSums(std::vector<const Tensor*> used, Sum sum,
+                  ProgramBuilder& builder) {
+    Tensor* const of_parts =
+        builder.NewTensor({parts_, 2 * channels_}, DataType::kFloat64);
+    Tensor* const sums = builder.NewTensor({2 * channels_}, DataType::kFloat64);
+    used.push_back(of_parts);
+    builder.AddParallel(used, parts_, rows_ * channels_ / parts_,
+                        [=, rows = rows_, parts = parts_, channels = channels_](
+                            int64_t begin, int64_t end) {
+                          for (int64_t part = begin; part < end; ++part) {
+                            double* const first =
+                                DoublesOf(of_parts) + part * 2 * channels;
+                            sum(rows * part / parts, rows * (part + 1) / parts,
+                                first, first + channels);
+                          }
+                        });
+    builder.Add({of_parts, sums}, [=, parts = parts_](const Step&) {
+      const int64_t count = sums->count();
+      std::copy_n(DoublesOf(of_parts), count, DoublesOf(sums));
+      for (int64_t part = 1; part < parts; ++part) {
+        const double* const more = DoublesOf(of_parts) + part * count;
+        for (int64_t i = 0; i < count; ++i) DoublesOf(sums)[i] += more[i];
+      }
+    });
+    return sums;
   }
 
   // The mean and variance of the batch, and what they move the others by.
   void AddBatchStatistics(ProgramBuilder& builder) {
-    const ChannelMatrix matrix = matrix_;
-    const int64_t channels = matrix.channels;
+    const int64_t channels = channels_;
+    // Values are summed as differences to the first row, which lie closer to
+    // each other than to 0.
+    Tensor* const moments = AddSums(
+        {input_},
+        [=, input = input_](int64_t begin, int64_t end, double* sums,
+                            double* squares) {
+          ChannelMoments(channels, begin, end, input->floats(), input->floats(),
+                         sums, squares);
+        },
+        builder);
     // N, Σ x, Σ x².
     Tensor* const sums =
         builder.NewTensor({1 + 2 * channels}, DataType::kFloat64);
-    AddOverChannels(builder, {input_, sums},
-                    [=, input = input_](int64_t begin, int64_t end) {
-                      double* const sum = DoublesOf(sums) + 1;
-                      double* const squares = sum + channels;
-                      ChannelMoments(matrix, begin, end, input->floats(), sum,
-                                     squares);
-                      const auto rows = static_cast<double>(matrix.rows);
-                      for (int64_t c = begin; c < end; ++c) {
-                        squares[c] += sum[c] * sum[c] / rows;
-                      }
-                    });
-    builder.Add({sums}, [=](const Step&) {
-      DoublesOf(sums)[0] = static_cast<double>(matrix.rows);
+    builder.Add({moments, input_, sums}, [=, input = input_,
+                                          rows = rows_](const Step&) {
+      const auto count = static_cast<double>(rows);
+      DoublesOf(sums)[0] = count;
+      for (int64_t c = 0; c < channels; ++c) {
+        const double shift = double{input->floats()[c]};
+        const double sum = DoublesOf(moments)[c];
+        DoublesOf(sums)[1 + c] = sum + count * shift;
+        DoublesOf(sums)[1 + channels + c] = DoublesOf(moments)[channels + c] +
+                                            shift * (2 * sum + count * shift);
+      }
     });
-    AddReplicaSum(sums, 1 + 2 * channels, builder);
-    rows_ = builder.NewTensor({1}, DataType::kFloat64);
-    builder.Add(
-        {sums, mean_, factor_, rows_},
-        [=, layer = &layer_, mean = mean_, factor = factor_, total = rows_,
-         means = builder.variable(moving_mean()),
-         variances = builder.variable(moving_variance()),
-         mean_differences = builder.gradient(moving_mean()),
-         variance_differences =
-             builder.gradient(moving_variance())](const Step& step) {
-          const double* const sum = DoublesOf(sums);
-          const double rows = sum[0];
-          *DoublesOf(total) = rows;
-          const double rate =
-              step.batch.regularization_scale * (1 - layer->momentum);
-          for (int64_t c = 0; c < channels; ++c) {
-            const double batch_mean = sum[1 + c] / rows;
-            const double variance = std::max(
-                sum[1 + channels + c] / rows - batch_mean * batch_mean, 0.0);
-            mean->floats()[c] = static_cast<float>(batch_mean);
-            factor->floats()[c] = InverseDeviation(variance, layer->epsilon);
-            mean_differences->floats()[c] = static_cast<float>(
-                rate * (batch_mean - double{means->floats()[c]}));
-            variance_differences->floats()[c] = static_cast<float>(
-                rate * (variance - double{variances->floats()[c]}));
-          }
-        });
+    AddReplicaSum(sums, builder);
+    total_rows_ = builder.NewTensor({1}, DataType::kFloat64);
+    builder.Add(line_.used({sums, total_rows_}), TakeStatistics(sums, builder));
     builder.FinishGradient(moving_mean());
     builder.FinishGradient(moving_variance());
   }
 
+  Operation TakeStatistics(Tensor* sums, ProgramBuilder& builder) {
+    return [=, layer = &layer_, channels = channels_, line = line_,
+            total = total_rows_, means = builder.variable(moving_mean()),
+            variances = builder.variable(moving_variance()),
+            mean_differences = builder.gradient(moving_mean()),
+            variance_differences =
+                builder.gradient(moving_variance())](const Step& step) {
+      const double* const sum = DoublesOf(sums);
+      const double rows = sum[0];
+      *DoublesOf(total) = rows;
+      const double rate =
+          step.batch.regularization_scale * (1 - layer->momentum);
+      for (int64_t c = 0; c < channels; ++c) {
+        const double mean = sum[1 + c] / rows;
+        const double variance =
+            std::max(sum[1 + channels + c] / rows - mean * mean, 0.0);
+        line.Set(c, mean, variance);
+        mean_differences->floats()[c] =
+            static_cast<float>(rate * (mean - double{means->floats()[c]}));
+        variance_differences->floats()[c] = static_cast<float>(
+            rate * (variance - double{variances->floats()[c]}));
+      }
+    };
+  }
+
   void AddMovingStatistics(ProgramBuilder& builder) {
-    builder.Add({mean_, factor_},
-                [layer = &layer_, mean = mean_, factor = factor_,
+    builder.Add(line_.used({}),
+                [line = line_, channels = channels_,
                  means = builder.variable(moving_mean()),
                  variances = builder.variable(moving_variance())](const Step&) {
-                  for (int64_t c = 0; c < means->count(); ++c) {
-                    mean->floats()[c] = means->floats()[c];
-                    factor->floats()[c] = InverseDeviation(
-                        double{variances->floats()[c]}, layer->epsilon);
+                  for (int64_t c = 0; c < line.channels; ++c) {
+                    line.Set(c, double{means->floats()[c]},
+                             double{variances->floats()[c]});
                   }
                 });
   }
 
   Tensor* AddNormalization(ProgramBuilder& builder) {
-    Tensor* const output =
-        builder.NewTensor(builder.BatchShape(node_.output_shape));
-    const int64_t channels = matrix_.channels;
+    Tensor* const output = builder.NewTensor(input_->shape);
     builder.AddParallel(
-        {input_, output, mean_, factor_}, matrix_.rows, channels,
-        [=, input = input_, factor = factor_, means = mean_, gamma = gamma_,
-         beta = beta_](int64_t begin, int64_t end) {
-          for (int64_t row = begin; row < end; ++row) {
-            const float* const x = input->floats() + row * channels;
-            float* const y = output->floats() + row * channels;
-            const float* const m = means->floats();
-            const float* const f = factor->floats();
-            for (int64_t c = 0; c < channels; ++c) y[c] = (x[c] - m[c]) * f[c];
-            if (gamma != nullptr) {
-              for (int64_t c = 0; c < channels; ++c) y[c] *= gamma->floats()[c];
-            }
-            if (beta != nullptr) {
-              for (int64_t c = 0; c < channels; ++c) y[c] += beta->floats()[c];
-            }
-          }
+        line_.used({input_, output}), rows_, channels_,
+        [line = line_, input = input_, output](int64_t begin, int64_t end) {
+          NormalizeChannels(line.lines(), begin, end, input->floats(),
+                            output->floats());
         });
     return output;
   }
 
-  // Σ dy and Σ dy·x̂, which are the gradients of beta and gamma.
-  Tensor* AddProducts(Tensor* gradient, ProgramBuilder& builder) {
-    const ChannelMatrix matrix = matrix_;
-    const int64_t channels = matrix.channels;
-    Tensor* const sums = builder.NewTensor({2 * channels}, DataType::kFloat64);
-    Tensor* const of_gamma =
-        layer_.scale ? builder.gradient(node_.variables[0]) : nullptr;
+  // With x̂ the normalized input, the gradients of beta and gamma are Σ g and
+  // Σ g·x̂; with those and the N rows of all replicas,
+  //   share = Σ g / N,  slope = Σ g·x̂ / N / √(variance + epsilon).
+  void AddVariableGradients(Tensor* gradient, ProgramBuilder& builder) {
+    const int64_t channels = channels_;
+    Tensor* const sums = AddSums(
+        line_.used({gradient, input_}),
+        [line = line_, input = input_, gradient](
+            int64_t begin, int64_t end, double* first, double* second) {
+          ChannelProducts(line.lines(), begin, end, input->floats(),
+                          gradient->floats(), first, second);
+        },
+        builder);
+    Tensor* const of_gamma = layer_.scale ? builder.gradient(gamma()) : nullptr;
     Tensor* const of_beta = layer_.center ? builder.gradient(beta()) : nullptr;
-    AddOverChannels(
-        builder, {gradient, input_, mean_, factor_, sums},
-        [=, input = input_, mean = mean_, factor = factor_](int64_t begin,
-                                                            int64_t end) {
-          double* const sum = DoublesOf(sums);
-          double* const products = sum + channels;
-          ChannelProducts(matrix, begin, end, gradient->floats(),
-                          input->floats(), mean->floats(), sum, products);
-          for (int64_t c = begin; c < end; ++c) {
-            products[c] *= double{factor->floats()[c]};
-            if (of_beta != nullptr) {
-              of_beta->floats()[c] = static_cast<float>(sum[c]);
-            }
-            if (of_gamma != nullptr) {
-              of_gamma->floats()[c] = static_cast<float>(products[c]);
-            }
-          }
-        });
-    return sums;
+    builder.Add(line_.used({sums}), [=, factors = line_.factors](const Step&) {
+      double* const sum = DoublesOf(sums);
+      double* const products = sum + channels;
+      for (int64_t c = 0; c < channels; ++c) {
+        products[c] *= double{factors->floats()[c]};
+        if (of_beta != nullptr) {
+          of_beta->floats()[c] = static_cast<float>(sum[c]);
+        }
+        if (of_gamma != nullptr) {
+          of_gamma->floats()[c] = static_cast<float>(products[c]);
+        }
+      }
+    });
+    if (layer_.scale) builder.FinishGradient(gamma());
+    if (layer_.center) builder.FinishGradient(beta());
+    // The other replicas wait for the sums in any case.
+    AddReplicaSum(sums, builder);
+    builder.Add(line_.used({sums, total_rows_, shares_, slopes_}),
+                [=, factors = line_.factors, total = total_rows_,
+                 shares = shares_, slopes = slopes_](const Step&) {
+                  const double rows = *DoublesOf(total);
+                  for (int64_t c = 0; c < channels; ++c) {
+                    shares->floats()[c] =
+                        static_cast<float>(DoublesOf(sums)[c] / rows);
+                    slopes->floats()[c] =
+                        static_cast<float>(DoublesOf(sums)[channels + c] /
+                                           rows * double{factors->floats()[c]});
+                  }
+                });
   }
 
-  // With N rows and x̂ the normalized input,
-  //   dx = gamma / √(variance + epsilon) · (dy − Σ dy / N − x̂ · Σ dy·x̂ / N).
-  Tensor* AddInputGradient(Tensor* gradient, Tensor* sums,
-                           ProgramBuilder& builder) {
-    const int64_t channels = matrix_.channels;
-    Tensor* const input_gradient = builder.NewTensor(input_->shape);
-    // Σ dy / N, then Σ dy·x̂ / N / √(variance + epsilon).
-    Tensor* const shares = builder.NewTensor({2 * channels});
-    Tensor* const scales = builder.NewTensor({channels});
-    builder.Add(
-        {sums, rows_, factor_, shares, scales},
-        [=, rows = rows_, factor = factor_, gamma = gamma_](const Step&) {
-          for (int64_t c = 0; c < channels; ++c) {
-            const float f = factor->floats()[c];
-            const double n = *DoublesOf(rows);
-            shares->floats()[c] = static_cast<float>(DoublesOf(sums)[c] / n);
-            shares->floats()[channels + c] = static_cast<float>(
-                DoublesOf(sums)[channels + c] / n * double{f});
-            scales->floats()[c] = gamma == nullptr ? f : f * gamma->floats()[c];
-          }
-        });
+  Tensor* AddInputGradient(OutputGradient output, ProgramBuilder& builder) {
+    Tensor* const gradient = output.tensor;
+    Tensor* const input_gradient =
+        output.is_shared ? builder.NewTensor(input_->shape) : gradient;
     builder.AddParallel(
-        {gradient, input_, mean_, shares, scales, input_gradient}, matrix_.rows,
-        channels,
-        [=, input = input_, mean = mean_](int64_t begin, int64_t end) {
-          for (int64_t row = begin; row < end; ++row) {
-            const float* const x = input->floats() + row * channels;
-            const float* const dy = gradient->floats() + row * channels;
-            float* const dx = input_gradient->floats() + row * channels;
-            const float* const m = mean->floats();
-            const float* const s = shares->floats();
-            const float* const scale = scales->floats();
-            for (int64_t c = 0; c < channels; ++c) {
-              dx[c] =
-                  scale[c] * (dy[c] - s[c] - (x[c] - m[c]) * s[channels + c]);
-            }
-          }
+        line_.used({gradient, input_, shares_, slopes_, input_gradient}), rows_,
+        channels_,
+        [line = line_, input = input_, shares = shares_, slopes = slopes_,
+         gradient, input_gradient](int64_t begin, int64_t end) {
+          NormalizeChannelsBackward(
+              line.lines(), shares->floats(), slopes->floats(), begin, end,
+              input->floats(), gradient->floats(), input_gradient->floats());
         });
     return input_gradient;
   }
 
   const BatchNormalization& layer_;
   const Node& node_;
-  ChannelMatrix matrix_;
+  int64_t rows_ = 0;
+  int64_t channels_ = 0;
+  int64_t parts_ = 0;
   Tensor* input_ = nullptr;
-  // Null where there is none.
-  Tensor* gamma_ = nullptr;
-  Tensor* beta_ = nullptr;
-  // What the input is normalized by: its mean and 1 / √(variance + epsilon).
-  Tensor* mean_ = nullptr;
-  Tensor* factor_ = nullptr;
+  ChannelTensors line_;
   // How many rows the statistics are of.
-  Tensor* rows_ = nullptr;
+  Tensor* total_rows_ = nullptr;
+  // Of each channel, for the backward.
+  Tensor* shares_ = nullptr;
+  Tensor* slopes_ = nullptr;
 };
 
 }  // namespace
 
-std::unique_ptr<NodeComputation> MakeBatchNormalization(const Graph& /*graph*/,
+std::unique_ptr<NodeComputation> MakeBatchNormalization(const Graph& graph,
                                                         const Node& node) {
   return std::make_unique<BatchNormalizationComputation>(
-      static_cast<const BatchNormalization&>(*node.layer), node);
+      static_cast<const BatchNormalization&>(*node.layer), node,
+      ClampBehind(graph, node));
 }
 
 }  // namespace paceline::cpu

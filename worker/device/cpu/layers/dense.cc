@@ -17,7 +17,7 @@ using Format = dnnl::memory::format_tag;
 // All leading dimensions are rows. The kernel stays in Keras' layout (n,
 // units), which oneDNN calls "io": its matrix products are as fast on it as on
 // layouts of its own choice.
-class DenseComputation final : public NodeComputation {
+class DenseComputation final : public LayerComputation {
  public:
   DenseComputation(const Dense& layer, const Node& node)
       : layer_(layer), node_(node), activation_(layer.activation) {}
@@ -52,7 +52,7 @@ class DenseComputation final : public NodeComputation {
   OutputGradient AddBackward(OutputGradient output, bool wants_input,
                              ProgramBuilder& builder) override {
     Tensor* const gradient = activation_.AddBackward(output, builder);
-    AddBackwardWeights(gradient, builder);
+    if (layer_.trainable) AddBackwardWeights(gradient, builder);
     if (!wants_input) return {};
     return {AddBackwardData(gradient, builder)};
   }

@@ -20,7 +20,7 @@ void Scale(float factor, const uint8_t* kept, int64_t count,
   }
 }
 
-class DropoutComputation final : public NodeComputation {
+class DropoutComputation final : public LayerComputation {
  public:
   explicit DropoutComputation(const Dropout& layer) : layer_(layer) {}
 
@@ -52,8 +52,9 @@ class DropoutComputation final : public NodeComputation {
   OutputGradient AddBackward(OutputGradient output, bool wants_input,
                              ProgramBuilder& builder) override {
     if (!wants_input) return {};
-    AddScale(output.tensor, output.tensor, builder);
-    return {output.tensor};
+    Tensor* const gradient = Overwritable(output, builder);
+    AddScale(gradient, gradient, builder);
+    return {gradient};
   }
 
  private:

@@ -14,18 +14,29 @@ using NodeFactory = std::unique_ptr<NodeComputation>(const Graph& graph,
                                                      const Node& node);
 
 NodeFactory MakeActivation;
+NodeFactory MakeAdd;
 NodeFactory MakeAveragePooling2D;
 // In average_pooling2d.cc.
 NodeFactory MakeGlobalAveragePooling2D;
 NodeFactory MakeBatchNormalization;
+NodeFactory MakeConcatenate;
 NodeFactory MakeConv2D;
+// In conv2d.cc.
+NodeFactory MakeDepthwiseConv2D;
 NodeFactory MakeDense;
 NodeFactory MakeDropout;
+NodeFactory MakeEmbedding;
+NodeFactory MakeLayerNormalization;
 NodeFactory MakeMaxPooling2D;
+NodeFactory MakeMultiply;
 NodeFactory MakeReLU;
-// Flatten and Reshape.
+NodeFactory MakeRescaling;
+// Flatten, Reshape, and what the layer before has done.
 NodeFactory MakeReshape;
+NodeFactory MakeSeparableConv2D;
 NodeFactory MakeSoftmax;
+NodeFactory MakeUpSampling2D;
+NodeFactory MakeZeroPadding2D;
 
 }  // namespace paceline::cpu
 

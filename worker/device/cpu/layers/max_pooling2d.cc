@@ -6,7 +6,7 @@
 namespace paceline::cpu {
 namespace {
 
-class MaxPooling2DComputation final : public NodeComputation {
+class MaxPooling2DComputation final : public LayerComputation {
  public:
   MaxPooling2DComputation(const Graph& graph, const Node& node) : node_(node) {
     const Node& input = graph.nodes[node.inputs[0]];
@@ -14,7 +14,8 @@ class MaxPooling2DComputation final : public NodeComputation {
         MakePoolWindows(static_cast<const MaxPooling2D&>(*node.layer).windows(),
                         input.output_shape));
     follows_relu_ =
-        input.layer->final_activation() == ActivationFunction::kRelu;
+        input.layer->final_activation() == ActivationFunction::kRelu &&
+        ReaderCount(graph, node.inputs[0]) == 1;
   }
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
@@ -53,8 +54,8 @@ class MaxPooling2DComputation final : public NodeComputation {
 
   const Node& node_;
   std::shared_ptr<const PoolWindows> windows_;
-  // The input is the output of a rectifier: the backward takes both steps at
-  // once.
+  // The input is the output of a rectifier that nobody else reads: the backward
+  // takes both steps at once.
   bool follows_relu_ = false;
   Tensor* input_ = nullptr;
   Tensor* output_ = nullptr;

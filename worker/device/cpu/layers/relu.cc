@@ -8,7 +8,7 @@
 namespace paceline::cpu {
 namespace {
 
-class ReluComputation final : public NodeComputation {
+class ReluComputation final : public LayerComputation {
  public:
   explicit ReluComputation(const ReLU& layer)
       : relu_{static_cast<float>(layer.threshold),
@@ -31,14 +31,14 @@ class ReluComputation final : public NodeComputation {
   OutputGradient AddBackward(OutputGradient output, bool wants_input,
                              ProgramBuilder& builder) override {
     if (!wants_input) return {};
-    builder.AddParallel({input_, output.tensor}, input_->count(), 1,
-                        [relu = relu_, input = input_,
-                         gradient = output.tensor](int64_t begin, int64_t end) {
-                          BentReluBackward(relu, end - begin,
-                                           input->floats() + begin,
-                                           gradient->floats() + begin);
-                        });
-    return {output.tensor};
+    Tensor* const gradient = Overwritable(output, builder);
+    builder.AddParallel(
+        {input_, gradient}, input_->count(), 1,
+        [relu = relu_, input = input_, gradient](int64_t begin, int64_t end) {
+          BentReluBackward(relu, end - begin, input->floats() + begin,
+                           gradient->floats() + begin);
+        });
+    return {gradient};
   }
 
  private:

@@ -4,7 +4,7 @@ namespace paceline::cpu {
 namespace {
 
 // Another shape for the same memory.
-class ReshapeComputation final : public NodeComputation {
+class ReshapeComputation final : public LayerComputation {
  public:
   explicit ReshapeComputation(const Node& node) : node_(node) {}
 

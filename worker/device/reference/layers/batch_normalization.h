@@ -23,7 +23,7 @@ class BatchNormalizationComputation : public LayerComputation<T> {
 
   void Forward(const Step& step, const Tensor<T>& input,
                Tensor<T>& output) override {
-    if (step.mode == Mode::kTrain) {
+    if (step.mode == Mode::kTrain && layer_.trainable) {
       TakeBatchStatistics(step, input);
     } else {
       for (size_t c = 0; c < mean_.size(); ++c) {
@@ -40,11 +40,21 @@ class BatchNormalizationComputation : public LayerComputation<T> {
   }
 
   // With N rows and x̂ the normalized input,
-  //   dx = gamma / √(variance + epsilon) · (dy − Σ dy / N − x̂ · Σ dy·x̂ / N).
+  //   dx = gamma / √(variance + epsilon) · (dy − Σ dy / N − x̂ · Σ dy·x̂ / N),
+  // without the sums where the statistics are not those of the batch.
   void Backward(const Step& /*step*/, const Tensor<T>& input,
                 const Tensor<T>& /*output*/, const Tensor<T>& output_gradient,
                 Tensor<T>& input_gradient) override {
     const size_t channels = mean_.size();
+    if (!layer_.trainable) {
+      for (int64_t r = 0; r < input.row_count(); ++r) {
+        for (size_t c = 0; c < channels; ++c) {
+          input_gradient.row(r)[c] = static_cast<T>(
+              gamma(c) * inverse_deviation_[c] * output_gradient.row(r)[c]);
+        }
+      }
+      return;
+    }
     // Σ dy, then Σ dy·x̂.
     std::vector<double> sums(2 * channels);
     for (int64_t r = 0; r < input.row_count(); ++r) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "common/model/layers/softmax.h"
+#include "common/model/shape_rule.h"
 #include "worker/device/reference/computation.h"
 
 namespace paceline::reference {
@@ -43,7 +44,7 @@ class SoftmaxComputation : public LayerComputation<T> {
     const Shape& shape = context.input_shape;
     const auto& layer = *static_cast<const Softmax*>(context.layer);
     // Among the dimensions with the batch.
-    const int axis = 1 + layer.AxisOf(static_cast<int>(shape.size()) - 1);
+    const int axis = 1 + ExampleAxis(layer.axis, shape.size() - 1);
     size_ = shape[axis];
     stride_ = NumElements(absl::MakeSpan(shape).subspan(axis + 1));
   }

@@ -1,0 +1,30 @@
+// The sum of several inputs.
+#ifndef PACELINE_COMMON_MODEL_LAYERS_ADD_H_
+#define PACELINE_COMMON_MODEL_LAYERS_ADD_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/model/layer.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+// Inputs of one shape, which it keeps.
+class Add : public Layer {
+ public:
+  static constexpr char kClassName[] = "Add";
+  static const FieldTable<Add>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  bool is_merge() const override { return true; }
+  absl::StatusOr<Shape> OutputShape(
+      absl::Span<const Shape> inputs) const override;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYERS_ADD_H_

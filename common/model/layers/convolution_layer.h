@@ -1,0 +1,78 @@
+// What the layers that convolve images have in common.
+#ifndef PACELINE_COMMON_MODEL_LAYERS_CONVOLUTION_LAYER_H_
+#define PACELINE_COMMON_MODEL_LAYERS_CONVOLUTION_LAYER_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/config/field_table.h"
+#include "common/model/activation.h"
+#include "common/model/initializer.h"
+#include "common/model/keras_fields.h"
+#include "common/model/layer.h"
+#include "common/model/variable.h"
+#include "common/model/window.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+// Filters of one channel, at most: times any number of channels far below
+// overflow.
+inline constexpr int64_t kMaxDepthMultiplier = 1 << 20;
+
+class ConvolutionLayer : public Layer {
+ public:
+  ActivationFunction final_activation() const override { return activation; }
+
+  // The window along each of height and width.
+  std::array<Window, 2> windows() const;
+
+  std::array<int64_t, 2> kernel_size = {1, 1};
+  std::array<int64_t, 2> strides = {1, 1};
+  Padding padding = Padding::kValid;
+  std::array<int64_t, 2> dilation_rate = {1, 1};
+  ActivationFunction activation = ActivationFunction::kLinear;
+  bool use_bias = true;
+  std::shared_ptr<const Initializer> bias_initializer = ZerosInitializer();
+  Regularizer bias_regularizer;
+
+ protected:
+  // From (h, w, channels) to (h', w', filters).
+  absl::StatusOr<Shape> ConvolvedShape(const Shape& input,
+                                       int64_t filters) const;
+
+  // Adds the bias, if there is one, which is the last variable.
+  void AddBias(int64_t filters, std::vector<VariableSpec>& variables) const;
+};
+
+// The fields of such a layer `L`: its own behind those that all have.
+template <typename L>
+std::vector<Field<L>> ConvolutionFields(std::vector<Field<L>> own) {
+  std::vector<Field<L>> fields = {
+      Required("kernel_size", &L::kernel_size, Between(1, kMaxWindow),
+               "Height and width of the kernel."),
+      Optional("strides", &L::strides, Between(1, kMaxWindow),
+               "Steps along height and width."),
+      Optional("padding", &L::padding, "What is around the image."),
+      Only("data_format", "channels_last", "Layout of images."),
+      Optional("dilation_rate", &L::dilation_rate, Between(1, kMaxWindow),
+               "Distance of kernel elements."),
+      Optional("activation", &L::activation, "Activation of the output."),
+      Optional("use_bias", &L::use_bias, "Whether a bias is added."),
+      Optional("bias_initializer", &L::bias_initializer,
+               "First values of the bias."),
+      Optional("bias_regularizer", &L::bias_regularizer,
+               "Penalty on the bias."),
+      Only("activity_regularizer", nullptr, "Penalty on the output."),
+      Only("bias_constraint", nullptr, "Bounds of the bias.")};
+  for (Field<L>& field : own) fields.push_back(std::move(field));
+  return LayerFields<L>(std::move(fields));
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYERS_CONVOLUTION_LAYER_H_

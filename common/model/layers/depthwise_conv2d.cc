@@ -1,0 +1,40 @@
+#include "common/model/layers/depthwise_conv2d.h"
+
+namespace paceline {
+
+const FieldTable<DepthwiseConv2D>& DepthwiseConv2D::Fields() {
+  using Self = DepthwiseConv2D;
+  static const auto& table = *new FieldTable<Self>(
+      kClassName, "Convolution of each channel for itself.",
+      ConvolutionFields<Self>(
+          {Optional("depth_multiplier", &Self::depth_multiplier,
+                    Between(1, kMaxDepthMultiplier),
+                    "Filters of each channel."),
+           Optional("depthwise_initializer", &Self::depthwise_initializer,
+                    "First values of the kernel."),
+           Optional("depthwise_regularizer", &Self::depthwise_regularizer,
+                    "Penalty on the kernel."),
+           Only("depthwise_constraint", nullptr, "Bounds of the kernel.")}));
+  return table;
+}
+
+absl::StatusOr<Shape> DepthwiseConv2D::OutputShape(
+    absl::Span<const Shape> inputs) const {
+  // 0 if this is no image, which ConvolvedShape then says.
+  const int64_t channels = inputs[0].empty() ? 0 : inputs[0].back();
+  return ConvolvedShape(inputs[0], channels * depth_multiplier);
+}
+
+std::vector<VariableSpec> DepthwiseConv2D::Variables(
+    absl::Span<const Shape> inputs) const {
+  const int64_t channels = inputs[0].back();
+  std::vector<VariableSpec> variables = {
+      {"kernel",
+       {kernel_size[0], kernel_size[1], channels, depth_multiplier},
+       depthwise_initializer,
+       depthwise_regularizer}};
+  AddBias(channels * depth_multiplier, variables);
+  return variables;
+}
+
+}  // namespace paceline

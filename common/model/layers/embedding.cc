@@ -1,0 +1,45 @@
+#include "common/model/layers/embedding.h"
+
+#include "common/config/field_table.h"
+#include "common/limits.h"
+#include "common/model/keras_fields.h"
+
+namespace paceline {
+
+const FieldTable<Embedding>& Embedding::Fields() {
+  using Self = Embedding;
+  static const auto& table = *new FieldTable<Self>(
+      kClassName, "A row of numbers for each id.",
+      LayerFields<Self>(
+          {Required("input_dim", &Self::input_dim,
+                    Between(1, limits::kMaxEmbeddingIds),
+                    "Number of ids: they are below."),
+           Required("output_dim", &Self::output_dim, AtLeast(1),
+                    "Numbers in a row."),
+           Optional("embeddings_initializer", &Self::embeddings_initializer,
+                    "First values of the rows."),
+           Optional("embeddings_regularizer", &Self::embeddings_regularizer,
+                    "Penalty on the rows."),
+           Only("activity_regularizer", nullptr, "Penalty on the output."),
+           Only("embeddings_constraint", nullptr, "Bounds of the rows."),
+           Only("mask_zero", false, "Whether id 0 means nothing."),
+           Only("quantization_config", nullptr, "Rows of small integers.")}));
+  return table;
+}
+
+absl::StatusOr<Shape> Embedding::OutputShape(
+    absl::Span<const Shape> inputs) const {
+  Shape output = inputs[0];
+  output.push_back(output_dim);
+  return output;
+}
+
+std::vector<VariableSpec> Embedding::Variables(
+    absl::Span<const Shape> /*inputs*/) const {
+  return {{"embeddings",
+           {input_dim, output_dim},
+           embeddings_initializer,
+           embeddings_regularizer}};
+}
+
+}  // namespace paceline

@@ -1,0 +1,104 @@
+#include "common/model/layers/layer_normalization.h"
+
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/base/status_macros.h"
+#include "common/config/field_table.h"
+#include "common/model/keras_fields.h"
+#include "common/model/shape_rule.h"
+
+namespace paceline {
+namespace {
+
+// An integer or a list of them.
+Field<LayerNormalization> AxisField() {
+  FieldInfo info{.key = "axis",
+                 .type = "integer or list of integers",
+                 .expectation = "",
+                 .help = "What is normalized together: the last axes."};
+  auto read = [](const Value& value, const Path& path,
+                 LayerNormalization& layer) -> absl::Status {
+    if (value.is_list()) {
+      return Codec<std::vector<int64_t>>::Read(value, path, layer.axis);
+    }
+    layer.axis = {0};
+    return Codec<int64_t>::Read(value, path, layer.axis[0]);
+  };
+  auto write = [](const LayerNormalization& layer) -> std::optional<Value> {
+    return layer.axis.size() == 1
+               ? Value(layer.axis[0])
+               : Codec<std::vector<int64_t>>::Write(layer.axis);
+  };
+  return Field<LayerNormalization>(std::move(info), read, write);
+}
+
+}  // namespace
+
+const FieldTable<LayerNormalization>& LayerNormalization::Fields() {
+  using Self = LayerNormalization;
+  static const auto& table = *new FieldTable<Self>(
+      kClassName, "Normalization by the mean and variance of each example.",
+      LayerFields<Self>(
+          {AxisField(),
+           Optional("epsilon", &Self::epsilon, AtLeast(0),
+                    "Added to the variance."),
+           Optional("center", &Self::center, "Whether beta is added."),
+           Optional("scale", &Self::scale, "Whether gamma is a factor."),
+           Only("rms_scaling", false, "Whether the mean stays."),
+           Optional("beta_initializer", &Self::beta_initializer,
+                    "First values of beta."),
+           Optional("gamma_initializer", &Self::gamma_initializer,
+                    "First values of gamma."),
+           Optional("beta_regularizer", &Self::beta_regularizer,
+                    "Penalty on beta."),
+           Optional("gamma_regularizer", &Self::gamma_regularizer,
+                    "Penalty on gamma."),
+           Only("beta_constraint", nullptr, "Bounds of beta."),
+           Only("gamma_constraint", nullptr, "Bounds of gamma.")}));
+  return table;
+}
+
+absl::StatusOr<Shape> LayerNormalization::OutputShape(
+    absl::Span<const Shape> inputs) const {
+  const Shape& input = inputs[0];
+  std::set<int> axes;
+  for (const int64_t each : axis) {
+    RETURN_IF_ERROR(CheckAxis(each, input));
+    axes.insert(ExampleAxis(each, input.size()));
+  }
+  if (axes.empty() || axes.size() != axis.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("axis [", absl::StrJoin(axis, ", "),
+                     "] must name one axis or more, each once"));
+  }
+  if (*axes.begin() + axes.size() != input.size()) {
+    return absl::UnimplementedError(absl::StrCat(
+        "axis [", absl::StrJoin(axis, ", "), "] of input shape ",
+        ShapeToString(input), " is not supported yet; only the last axes are"));
+  }
+  return input;
+}
+
+std::vector<VariableSpec> LayerNormalization::Variables(
+    absl::Span<const Shape> inputs) const {
+  const Shape shape = NormalizedShape(inputs[0]);
+  std::vector<VariableSpec> variables;
+  if (scale) {
+    variables.push_back({"gamma", shape, gamma_initializer, gamma_regularizer});
+  }
+  if (center) {
+    variables.push_back({"beta", shape, beta_initializer, beta_regularizer});
+  }
+  return variables;
+}
+
+Shape LayerNormalization::NormalizedShape(const Shape& input) const {
+  return Shape(input.end() - static_cast<int64_t>(axis.size()), input.end());
+}
+
+}  // namespace paceline

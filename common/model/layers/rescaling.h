@@ -1,0 +1,39 @@
+// Numbers in another range.
+#ifndef PACELINE_COMMON_MODEL_LAYERS_RESCALING_H_
+#define PACELINE_COMMON_MODEL_LAYERS_RESCALING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/model/layer.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+// input · scale + offset.
+class Rescaling : public Layer {
+ public:
+  static constexpr char kClassName[] = "Rescaling";
+  static const FieldTable<Rescaling>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  absl::StatusOr<Shape> OutputShape(
+      absl::Span<const Shape> inputs) const override;
+
+  double ScaleOf(int64_t channel) const;
+  double OffsetOf(int64_t channel) const;
+
+  // One for all, or one for each channel (the last axis).
+  std::vector<double> scale = {1};
+  std::vector<double> offset = {0};
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYERS_RESCALING_H_

@@ -1,0 +1,50 @@
+#include "common/model/layers/separable_conv2d.h"
+
+namespace paceline {
+
+const FieldTable<SeparableConv2D>& SeparableConv2D::Fields() {
+  using Self = SeparableConv2D;
+  static const auto& table = *new FieldTable<Self>(
+      kClassName, "A convolution of each channel, then one of each pixel.",
+      ConvolutionFields<Self>(
+          {Required("filters", &Self::filters, AtLeast(1),
+                    "Channels of the output."),
+           Optional("depth_multiplier", &Self::depth_multiplier,
+                    Between(1, kMaxDepthMultiplier),
+                    "Filters of each channel in the first convolution."),
+           Optional("depthwise_initializer", &Self::depthwise_initializer,
+                    "First values of the first kernel."),
+           Optional("pointwise_initializer", &Self::pointwise_initializer,
+                    "First values of the second kernel."),
+           Optional("depthwise_regularizer", &Self::depthwise_regularizer,
+                    "Penalty on the first kernel."),
+           Optional("pointwise_regularizer", &Self::pointwise_regularizer,
+                    "Penalty on the second kernel."),
+           Only("depthwise_constraint", nullptr, "Bounds of the first kernel."),
+           Only("pointwise_constraint", nullptr,
+                "Bounds of the second kernel.")}));
+  return table;
+}
+
+absl::StatusOr<Shape> SeparableConv2D::OutputShape(
+    absl::Span<const Shape> inputs) const {
+  return ConvolvedShape(inputs[0], filters);
+}
+
+std::vector<VariableSpec> SeparableConv2D::Variables(
+    absl::Span<const Shape> inputs) const {
+  const int64_t channels = inputs[0].back();
+  std::vector<VariableSpec> variables = {
+      {"depthwise_kernel",
+       {kernel_size[0], kernel_size[1], channels, depth_multiplier},
+       depthwise_initializer,
+       depthwise_regularizer},
+      {"pointwise_kernel",
+       {1, 1, channels * depth_multiplier, filters},
+       pointwise_initializer,
+       pointwise_regularizer}};
+  AddBias(filters, variables);
+  return variables;
+}
+
+}  // namespace paceline

@@ -1,0 +1,46 @@
+// A convolution of each channel, then one of each pixel.
+#ifndef PACELINE_COMMON_MODEL_LAYERS_SEPARABLE_CONV2D_H_
+#define PACELINE_COMMON_MODEL_LAYERS_SEPARABLE_CONV2D_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/model/initializer.h"
+#include "common/model/layers/convolution_layer.h"
+#include "common/model/variable.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+// activation(conv(depthwise conv(input)) + bias): (h, w, channels) to (h', w',
+// filters). The first is that of DepthwiseConv2D, without bias and activation;
+// the second has windows of one pixel, and kernel (1, 1, channels ·
+// depth_multiplier, filters).
+class SeparableConv2D : public ConvolutionLayer {
+ public:
+  static constexpr char kClassName[] = "SeparableConv2D";
+  static const FieldTable<SeparableConv2D>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  absl::StatusOr<Shape> OutputShape(
+      absl::Span<const Shape> inputs) const override;
+  std::vector<VariableSpec> Variables(
+      absl::Span<const Shape> inputs) const override;
+
+  int64_t filters = 0;
+  int64_t depth_multiplier = 1;
+  std::shared_ptr<const Initializer> depthwise_initializer =
+      DefaultKernelInitializer();
+  std::shared_ptr<const Initializer> pointwise_initializer =
+      DefaultKernelInitializer();
+  Regularizer depthwise_regularizer;
+  Regularizer pointwise_regularizer;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYERS_SEPARABLE_CONV2D_H_

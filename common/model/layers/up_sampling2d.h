@@ -1,0 +1,53 @@
+// Larger images, by repetition or between pixels.
+#ifndef PACELINE_COMMON_MODEL_LAYERS_UP_SAMPLING2D_H_
+#define PACELINE_COMMON_MODEL_LAYERS_UP_SAMPLING2D_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/model/layer.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+template <typename E>
+struct EnumName;
+
+// Nearest repeats pixels; bilinear takes pixels for squares and goes straight
+// from center to center, and stays at the last one.
+enum class Interpolation { kNearest, kBilinear };
+absl::Span<const EnumName<Interpolation>> EnumNames(Interpolation);
+
+// (1 - upper_share) · x[lower] + upper_share · x[upper].
+struct BlendedElement {
+  int64_t lower = 0;
+  int64_t upper = 0;
+  double upper_share = 0;
+};
+
+// (h, w, channels) to (h · size[0], w · size[1], channels).
+class UpSampling2D : public Layer {
+ public:
+  static constexpr char kClassName[] = "UpSampling2D";
+  static const FieldTable<UpSampling2D>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  absl::StatusOr<Shape> OutputShape(
+      absl::Span<const Shape> inputs) const override;
+
+  // What each element of the output takes from the `input` elements of an axis.
+  std::vector<BlendedElement> Blend(int axis, int64_t input) const;
+
+  std::array<int64_t, 2> size = {2, 2};
+  Interpolation interpolation = Interpolation::kNearest;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYERS_UP_SAMPLING2D_H_

@@ -1,0 +1,54 @@
+#include "worker/device/cpu/fused_clamp.h"
+
+#include <optional>
+
+#include "common/model/layers/activation.h"
+#include "common/model/layers/batch_normalization.h"
+#include "common/model/layers/relu.h"
+
+namespace paceline::cpu {
+namespace {
+
+// The clamp that a layer is, if it is one.
+std::optional<Clamp> ClampOf(const Layer& layer) {
+  if (layer.class_name() == ReLU::kClassName) {
+    const auto& relu = static_cast<const ReLU&>(layer);
+    if (relu.negative_slope != 0 || relu.threshold != 0) return std::nullopt;
+    Clamp clamp{.floor = 0};
+    if (relu.max_value) clamp.ceiling = static_cast<float>(*relu.max_value);
+    return clamp;
+  }
+  if (layer.class_name() == Activation::kClassName) {
+    switch (static_cast<const Activation&>(layer).activation) {
+      case ActivationFunction::kRelu:
+        return Clamp{.floor = 0};
+      case ActivationFunction::kRelu6:
+        return Clamp{.floor = 0, .ceiling = 6};
+      default:
+        break;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Clamp ClampBehind(const Graph& graph, const Node& normalization) {
+  const auto index = static_cast<int>(&normalization - graph.nodes.data());
+  for (const Node& node : graph.nodes) {
+    if (node.inputs == std::vector<int>{index} &&
+        IsFusedIntoInput(graph, node)) {
+      return *ClampOf(*node.layer);
+    }
+  }
+  return {};
+}
+
+bool IsFusedIntoInput(const Graph& graph, const Node& node) {
+  return ClampOf(*node.layer).has_value() &&
+         graph.nodes[node.inputs[0]].layer->class_name() ==
+             BatchNormalization::kClassName &&
+         ReaderCount(graph, node.inputs[0]) == 1;
+}
+
+}  // namespace paceline::cpu

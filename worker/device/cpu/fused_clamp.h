@@ -1,0 +1,23 @@
+// Rectifiers that the layer before them applies.
+//
+// A batch normalization whose output only a rectifier reads writes what that
+// would: one pass over memory less, and two in backward. The rectifier then
+// passes on what it gets.
+#ifndef PACELINE_WORKER_DEVICE_CPU_FUSED_CLAMP_H_
+#define PACELINE_WORKER_DEVICE_CPU_FUSED_CLAMP_H_
+
+#include "common/model/graph.h"
+#include "worker/device/cpu/kernels/batch_normalization.h"
+
+namespace paceline::cpu {
+
+// What a batch normalization clamps its output to; without a rectifier,
+// nothing.
+Clamp ClampBehind(const Graph& graph, const Node& normalization);
+
+// Whether the layer before the node does its work.
+bool IsFusedIntoInput(const Graph& graph, const Node& node);
+
+}  // namespace paceline::cpu
+
+#endif  // PACELINE_WORKER_DEVICE_CPU_FUSED_CLAMP_H_

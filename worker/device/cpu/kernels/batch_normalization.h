@@ -1,0 +1,55 @@
+// Batch normalization over the rows of a matrix in C order, whose columns are
+// the channels.
+//
+// Sums run over a range of rows: threads take different rows, and each reads
+// them but once. Rows are added up in float32 a few at a time, and these sums
+// in float64, so that the number of rows costs no digits.
+#ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_BATCH_NORMALIZATION_H_
+#define PACELINE_WORKER_DEVICE_CPU_KERNELS_BATCH_NORMALIZATION_H_
+
+#include <cstdint>
+#include <limits>
+
+namespace paceline::cpu {
+
+// Bounds of an output. The derivative is 0 at them and beyond.
+struct Clamp {
+  float floor = -std::numeric_limits<float>::infinity();
+  float ceiling = std::numeric_limits<float>::infinity();
+};
+
+// y = (x − mean) · scale + offset for each channel, within the clamp.
+struct ChannelLines {
+  int64_t channels = 0;
+  const float* means = nullptr;
+  const float* scales = nullptr;
+  const float* offsets = nullptr;
+  Clamp clamp;
+};
+
+// All work on the rows [begin, end).
+
+// Writes Σ d and Σ d² of each channel, where d is the difference to the shift.
+void ChannelMoments(int64_t channels, int64_t begin, int64_t end,
+                    const float* values, const float* shifts, double* sums,
+                    double* squares);
+
+void NormalizeChannels(const ChannelLines& lines, int64_t begin, int64_t end,
+                       const float* values, float* outputs);
+
+// With g the gradient by what is clamped: writes Σ g and Σ g·(x − mean).
+void ChannelProducts(const ChannelLines& lines, int64_t begin, int64_t end,
+                     const float* values, const float* output_gradients,
+                     double* sums, double* products);
+
+// dx = scale · (g − share − (x − mean) · slope), with a share and a slope for
+// each channel. May overwrite the output's gradients.
+void NormalizeChannelsBackward(const ChannelLines& lines, const float* shares,
+                               const float* slopes, int64_t begin, int64_t end,
+                               const float* values,
+                               const float* output_gradients,
+                               float* input_gradients);
+
+}  // namespace paceline::cpu
+
+#endif  // PACELINE_WORKER_DEVICE_CPU_KERNELS_BATCH_NORMALIZATION_H_

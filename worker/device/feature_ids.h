@@ -1,0 +1,38 @@
+// Features that are ids, for embeddings.
+#ifndef PACELINE_WORKER_DEVICE_FEATURE_IDS_H_
+#define PACELINE_WORKER_DEVICE_FEATURE_IDS_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/model/graph.h"
+#include "worker/device/device.h"
+
+namespace paceline {
+
+// InvalidArgument, with the value, unless all features of the batch, which are
+// of type `T`, are ids of the model, if it has any.
+template <typename T>
+absl::Status CheckFeatureIds(const Graph& graph, const Batch& batch) {
+  const int64_t id_count = FeatureIdCount(graph);
+  if (id_count == 0) return absl::OkStatus();
+  const auto* const features = static_cast<const T*>(batch.features.data);
+  const int64_t size = NumElements(graph.input_shape());
+  for (int64_t i = 0; i < batch.count * size; ++i) {
+    const T id = features[i];
+    if (id >= 0 && id < static_cast<T>(id_count) && std::floor(id) == id) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("feature ", i % size, " of example ",
+                     batch.first_example + i / size, " is no id: got ", id,
+                     ", expected a whole number from 0 to ", id_count - 1));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_FEATURE_IDS_H_
