@@ -106,7 +106,8 @@ absl::StatusOr<int> FindLayer(absl::Span<const Entry> earlier,
 // The nodes that entry `index` reads.
 absl::StatusOr<std::vector<int>> FindInputs(absl::Span<const Entry> entries,
                                             size_t index) {
-  const auto& [layer, names] = entries[index];
+  const Layer& layer = *entries[index].layer;
+  const std::vector<std::string>& names = entries[index].inputs;
   const Path path = LayerPath(index).Key("inputs");
   std::vector<int> inputs;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -117,17 +118,16 @@ absl::StatusOr<std::vector<int>> FindInputs(absl::Span<const Entry> entries,
 
   const auto expects = [&](absl::string_view count) {
     return LayerError(
-        *layer, path,
+        layer, path,
         absl::InvalidArgumentError(absl::StrCat("expected the names of ", count,
                                                 ", got ", names.size())));
   };
   if (index == 0 && !inputs.empty()) return expects("no layers");
-  if (layer->is_merge() && inputs.size() < 2)
-    return expects("2 or more layers");
-  if (!layer->is_merge() && inputs.size() > 1) return expects("1 layer");
-  if (layer->id_count() > 0 && inputs != std::vector<int>{0}) {
+  if (layer.is_merge() && inputs.size() < 2) return expects("2 or more layers");
+  if (!layer.is_merge() && inputs.size() > 1) return expects("1 layer");
+  if (layer.id_count() > 0 && inputs != std::vector<int>{0}) {
     return LayerError(
-        *layer, path,
+        layer, path,
         absl::InvalidArgumentError(absl::StrCat(
             "ids come from the Input \"", entries[0].layer->name,
             "\" only, not from \"", entries[inputs[0]].layer->name, "\"")));

@@ -97,6 +97,35 @@ std::vector<Case> NormalizationCases() {
   };
 }
 
+// Rectifiers that a device may fuse with the normalization before them, and
+// some that it may not.
+std::vector<Case> RectifiedNormalizationCases() {
+  const auto rectified = [](const std::string& name,
+                            const std::string& layers) {
+    return Layers("rectified_" + name,
+                  "[Input: {shape: [6, 5, 2]}, Conv2D: {filters: 35,"
+                  " kernel_size: 2, use_bias: false},"
+                  " BatchNormalization: {name: n}, " +
+                      layers + ", Flatten: {}, Dense: {units: 2}]");
+  };
+  return {
+      rectified("relu", "Activation: {activation: relu}"),
+      rectified("relu6", "Activation: {activation: relu6}"),
+      rectified("ceiling", "ReLU: {max_value: 0.75}"),
+      rectified("slope", "ReLU: {negative_slope: 0.1, max_value: 0.5}"),
+      rectified("threshold", "ReLU: {threshold: 0.2}"),
+      rectified("pooled", "Activation: {activation: relu}, MaxPooling2D: {}"),
+      rectified("read_twice", "ReLU: {name: r}, {Add: {}, inputs: [r, n]}"),
+      rectified("twice", "ReLU: {}, ReLU: {max_value: 0.5}"),
+      Layers("rectified_last",
+             "[Input: {shape: [5]}, Dense: {units: 4}, BatchNormalization:"
+             " {epsilon: 0.1}, ReLU: {}]"),
+      Layers("rectified_frozen",
+             "[Input: {shape: [5]}, Dense: {units: 4}, BatchNormalization:"
+             " {trainable: false}, ReLU: {max_value: 1}, Dense: {units: 2}]"),
+  };
+}
+
 std::vector<Case> LayerNormalizationCases() {
   const auto normalized = [](const std::string& name,
                              const std::string& config) {
@@ -497,10 +526,11 @@ const std::vector<Case>& Cases() {
   static const auto& cases = *[] {
     auto* all = new std::vector<Case>;
     for (auto* some :
-         {DenseCases, NormalizationCases, LayerNormalizationCases,
-          RescalingCases, UpSamplingCases, EmbeddingCases, ActivationCases,
-          ConvolutionCases, GroupedConvolutionCases, PoolingCases, LossCases,
-          MetricCases, GraphCases, FrozenCases, NetworkCases}) {
+         {DenseCases, NormalizationCases, RectifiedNormalizationCases,
+          LayerNormalizationCases, RescalingCases, UpSamplingCases,
+          EmbeddingCases, ActivationCases, ConvolutionCases,
+          GroupedConvolutionCases, PoolingCases, LossCases, MetricCases,
+          GraphCases, FrozenCases, NetworkCases}) {
       for (Case& each : some()) all->push_back(std::move(each));
     }
     return all;
