@@ -116,8 +116,8 @@ class ProgramCompiler {
         builder_.NewTensor({spec_.batch_size}, DataType::kFloat64);
     std::vector<const Tensor*> used = {input, labels, values};
     if (gradient != nullptr) used.push_back(gradient);
-    builder_.Add(std::move(used), [kernel = std::move(kernel), input, labels,
-                                   values, gradient, index](const Step& step) {
+    builder_.Add(used, [kernel = std::move(kernel), input, labels, values,
+                        gradient, index](const Step& step) {
       const int64_t count = values->count();
       ParallelFor(
           count, input->count() / count, [&](int64_t begin, int64_t end) {

@@ -43,10 +43,11 @@ void MixPixels(const PixelMixture& mixture, int64_t begin, int64_t end,
     for (int64_t p = 0; p < pixels; ++p, sum += channels) {
       std::fill_n(sum, channels, 0.0f);
       for (int32_t i = mixture.starts[p]; i < mixture.starts[p + 1]; ++i) {
-        const auto [from, weight] = mixture.shares[i];
-        const float* const pixel = in + from * channels;
+        const PixelMixture::Share share = mixture.shares[i];
+        const float* const pixel = in + share.pixel * channels;
 #pragma omp simd
-        for (int64_t c = 0; c < channels; ++c) sum[c] += weight * pixel[c];
+        for (int64_t c = 0; c < channels; ++c)
+          sum[c] += share.weight * pixel[c];
       }
     }
   }
@@ -64,10 +65,11 @@ void MixPixelsBackward(const PixelMixture& mixture, int64_t begin, int64_t end,
     std::fill_n(in_gradient, input_size, 0.0f);
     for (int64_t p = 0; p < pixels; ++p, gradient += channels) {
       for (int32_t i = mixture.starts[p]; i < mixture.starts[p + 1]; ++i) {
-        const auto [from, weight] = mixture.shares[i];
-        float* const pixel = in_gradient + from * channels;
+        const PixelMixture::Share share = mixture.shares[i];
+        float* const pixel = in_gradient + share.pixel * channels;
 #pragma omp simd
-        for (int64_t c = 0; c < channels; ++c) pixel[c] += weight * gradient[c];
+        for (int64_t c = 0; c < channels; ++c)
+          pixel[c] += share.weight * gradient[c];
       }
     }
   }
