@@ -51,6 +51,9 @@ inline constexpr int64_t kChunkBytes = 8 << 20;
 // The least and most a job can ask for. Protobuf's messages end at 2 GiB.
 inline constexpr int64_t kMinChunkBytes = 1 << 10;
 inline constexpr int64_t kMaxChunkBytes = 1 << 30;
+// Chunks of a shard: bounds what a tiny size in a job can ask for. 8 MiB each
+// make 800 GB.
+inline constexpr int64_t kMaxChunks = 100'000;
 // Calls to one parameter server that are under way at a time.
 inline constexpr int kCallsPerServer = 2;
 // Bytes of one message: protobuf's own bound.

@@ -159,7 +159,7 @@ absl::StatusOr<std::vector<Decision>> Aggregator::HandleApply(int64_t step) {
   if (!has_sum_ || step > step_ + 1) {
     return absl::FailedPreconditionError(
         absl::StrCat("there are no gradients to apply as step ", step,
-                     "; the shard is at step ", step_));
+                     "; the chunk is at step ", step_));
   }
   has_sum_ = false;
   return std::vector<Decision>{{0, Verdict::kApplySum, step_++, {}}};

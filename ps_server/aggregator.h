@@ -1,7 +1,7 @@
-// Which pushes a shard applies, and when it answers them, as a state machine
-// without I/O.
+// Which pushes a chunk of a shard applies, and when it answers them, as a state
+// machine without I/O.
 //
-// The shard tells what happens (a push came, a worker joins or is fenced) and
+// The chunk tells what happens (a push came, a worker joins or is fenced) and
 // carries out the decisions that come back, in their order:
 //
 //   push ──┬─ fenced ────────────> kRefuse
@@ -12,8 +12,8 @@
 //              sync     held; when the last of all workers' has come
 //                       kAdd … in the order of ranks, kApplySum, kAnswer …
 //
-// Where the sum is to be clipped by its norm, which several shards hold parts
-// of, it is applied apart: the answers carry each shard's norms, the workers
+// Where the sum is to be clipped by its norm, which several chunks hold parts
+// of, it is applied apart: the answers carry each chunk's norms, the workers
 // add them up, and the first that comes back with the total has the sum
 // applied.
 //
@@ -22,7 +22,7 @@
 // max_staleness ahead of the slowest active worker waits for the variables of
 // its next step. A worker is active from when it joins until its push says that
 // it pauses; a pausing one is held as others are, but holds nobody. The clock
-// comes with the push, so that all shards agree on who is the slowest: that one
+// comes with the push, so that all chunks agree on who is the slowest: that one
 // is held nowhere, so there is no deadlock.
 //
 // A worker's incarnation numbers its pushes from 1. The last one applied is
@@ -100,7 +100,7 @@ class Aggregator {
 
   // Under bounded staleness: the worker pulls and goes on to take steps; from
   // now on others wait for it. `sequence` is that of its last push: a message
-  // that is older than what the shard knows changes nothing. Returns the
+  // that is older than what the chunk knows changes nothing. Returns the
   // worker's clock. Aborted if it is fenced; InvalidArgument without an
   // incarnation, or under another consistency.
   absl::StatusOr<uint64_t> Join(const v1::WorkerId& worker, uint64_t sequence);

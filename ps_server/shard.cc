@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
@@ -25,21 +30,53 @@ struct InitialState {
   int64_t step = 0;
 };
 
-// What precedes a chunk's entries in the metadata of a shard's file.
-std::string ChunkPrefix(size_t chunk) {
-  return absl::StrCat("chunk/", chunk, "/");
+std::string ChunkName(size_t chunk) { return absl::StrCat("chunk ", chunk); }
+
+// What chunks remember of workers, in the metadata of a shard's file: once what
+// all agree on, which is all unless a worker was lost in the middle of a step,
+// and what one alone has under a prefix.
+using Entries = std::map<std::string, std::string>;
+
+constexpr char kChunkEntry[] = "chunk/";
+
+SafetensorsMetadata Join(const std::vector<Entries>& chunks) {
+  SafetensorsMetadata joined;
+  if (chunks.empty()) return joined;
+  for (const auto& entry : chunks.front()) {
+    if (std::all_of(chunks.begin(), chunks.end(), [&](const Entries& chunk) {
+          const auto found = chunk.find(entry.first);
+          return found != chunk.end() && found->second == entry.second;
+        })) {
+      joined.insert(entry);
+    }
+  }
+  for (size_t c = 0; c < chunks.size(); ++c) {
+    for (const auto& [key, value] : chunks[c]) {
+      if (joined.contains(key)) continue;
+      joined[absl::StrCat(kChunkEntry, c, "/", key)] = value;
+    }
+  }
+  return joined;
 }
 
-// The entries of a chunk, without the prefix.
-std::map<std::string, std::string> EntriesOf(
-    size_t chunk, const SafetensorsMetadata& metadata) {
-  const std::string prefix = ChunkPrefix(chunk);
-  std::map<std::string, std::string> entries;
-  for (const auto& [key, value] : metadata) {
+// By chunk.
+std::vector<Entries> Split(const SafetensorsMetadata& joined,
+                           size_t chunk_count) {
+  std::vector<Entries> chunks(chunk_count);
+  for (const auto& [key, value] : joined) {
     absl::string_view name = key;
-    if (absl::ConsumePrefix(&name, prefix)) entries.emplace(name, value);
+    if (!absl::ConsumePrefix(&name, kChunkEntry)) {
+      for (Entries& chunk : chunks) chunk.emplace(key, value);
+      continue;
+    }
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(name, absl::MaxSplits('/', 1));
+    size_t chunk = 0;
+    if (absl::SimpleAtoi(parts.first, &chunk) && chunk < chunk_count) {
+      chunks[chunk].emplace(parts.second, value);
+    }
   }
-  return entries;
+  return chunks;
 }
 
 // Logical steps a shard goes on from. With another number of shards than wrote
@@ -87,6 +124,7 @@ absl::StatusOr<InitialState> MakeInitialState(
       ASSIGN_OR_RETURN(metadata, checkpoint->ShardMetadata(shard));
     }
   }
+  const std::vector<Entries> workers = Split(metadata, variables.size());
   for (std::unique_ptr<ChunkVariables>& each : variables) {
     if (checkpoint == nullptr) {
       each->InitializeFromSeed();
@@ -96,8 +134,7 @@ absl::StatusOr<InitialState> MakeInitialState(
     const AggregatorOptions options = OptionsOf(request, each->needs_norms());
     ASSIGN_OR_RETURN(
         Aggregator aggregator,
-        Aggregator::Restore(state.step,
-                            EntriesOf(state.chunks.size(), metadata), options));
+        Aggregator::Restore(state.step, workers[state.chunks.size()], options));
     state.size_bytes += each->size_bytes();
     state.chunks.push_back(std::make_unique<ShardChunk>(
         std::move(each), std::move(aggregator), options));
@@ -189,14 +226,16 @@ absl::Status Shard::Apply(const v1::ApplyRequest& request,
                           v1::ApplyResponse& response,
                           absl::Span<DensePlace> places) {
   ASSIGN_OR_RETURN(ShardChunk* const chunk, ChunkOf(request));
-  return chunk->Apply(request, response, places);
+  return Annotate(chunk->Apply(request, response, places),
+                  ChunkName(request.chunk()));
 }
 
 absl::Status Shard::Pull(const v1::PullRequest& request,
                          v1::PullResponse& response,
                          absl::Span<DensePlace> places) {
   ASSIGN_OR_RETURN(ShardChunk* const chunk, ChunkOf(request));
-  return chunk->Pull(request, response, places);
+  return Annotate(chunk->Pull(request, response, places),
+                  ChunkName(request.chunk()));
 }
 
 absl::Span<const size_t> Shard::block_sizes(uint32_t chunk) const {
@@ -233,18 +272,19 @@ absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
       snapshot.file = file_name_;
       snapshot.step = initial_step_;
     }
+    std::vector<Entries> workers;
     for (size_t c = 0; c < chunks->size(); ++c) {
       absl::StatusOr<ShardChunk::Saved> saved =
           (*chunks)[c]->Save(deadline, snapshot.tensors);
       if (!saved.ok()) {
-        return Annotate(saved.status(),
-                        absl::StrCat("snapshot for ", request.path()));
+        return Annotate(
+            saved.status(),
+            absl::StrCat("snapshot for ", request.path(), ", ", ChunkName(c)));
       }
       snapshot.step = std::max(snapshot.step, saved->step);
-      for (auto& [key, value] : saved->workers) {
-        snapshot.metadata[ChunkPrefix(c) + key] = std::move(value);
-      }
+      workers.push_back(std::move(saved->workers));
     }
+    snapshot.metadata = Join(workers);
     snapshot.metadata["format"] = "paceline";
     snapshot.metadata["step"] = absl::StrCat(snapshot.step);
     snapshot_path_ = request.path();
@@ -272,7 +312,7 @@ void Shard::LogStaleness(const Chunks& chunks) const {
     all.max = std::max(all.max, staleness.max);
   }
   if (all.pushes == 0) return;
-  LOG(INFO) << all.pushes << " pushes applied; staleness "
+  LOG(INFO) << all.pushes << " pushes of chunks applied; staleness "
             << static_cast<double>(all.sum) / static_cast<double>(all.pushes)
             << " on average, " << all.max << " at most";
 }

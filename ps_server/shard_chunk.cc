@@ -31,7 +31,8 @@ void ShardChunk::Push(const v1::PushRequest& request,
   if (request.pull()) checked.Update(variables_->CheckPlaces(places));
   if (!checked.ok()) {
     return done(
-        Annotate(checked, absl::StrCat("worker-", request.worker().rank())));
+        Annotate(checked, absl::StrCat("worker-", request.worker().rank(),
+                                       ", chunk ", request.chunk())));
   }
   uint64_t ticket = 0;
   {

@@ -179,6 +179,13 @@ absl::Status CheckpointReader::ReadPart(const StoredVariable& variable,
       absl::StrCat(folder_, "/", manifest_.shards[part.shard].file);
   const auto found = file->header().tensors.find(name);
   if (found == file->header().tensors.end()) {
+    // The file is what its shard wrote: it has slots of what was trained.
+    if (file->header().tensors.contains(TensorName(variable, part, ""))) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "checkpoint ", folder_, " has no ", slot, " of ", variable.name,
+          ", which was not trained when it was written; expected that it is "
+          "still frozen"));
+    }
     return absl::DataLossError(absl::StrCat(path, " has no tensor ", name));
   }
   const TensorEntry& entry = found->second;

@@ -297,8 +297,14 @@ absl::Status WriteManifest(const std::string& folder,
   for (const ShardFile& shard : manifest.shards) {
     RETURN_IF_ERROR(CheckShardFile(folder, shard));
   }
-  return WriteFileAtomically(ManifestPath(folder),
-                             ToJson(manifest).dump(1) + "\n");
+  const std::string path = ManifestPath(folder);
+  const std::string text = ToJson(manifest).dump(1) + "\n";
+  if (text.size() > size_t{limits::kMaxHeaderBytes}) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(path, " would have ", text.size(),
+                     " bytes; readers take at most ", limits::kMaxHeaderBytes));
+  }
+  return WriteFileAtomically(path, text);
 }
 
 absl::StatusOr<Manifest> ReadManifest(const std::string& folder) {

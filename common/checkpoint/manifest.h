@@ -78,7 +78,7 @@ Shape TensorShape(const StoredVariable& variable, const StoredPart& part);
 // Completes a checkpoint: checks that the shards' files are in `folder` with
 // their sizes, then writes manifest.json. NotFound or DataLoss names the file
 // that is not there, say because `folder` is not on a file system that all
-// share.
+// share. ResourceExhausted if readers would refuse the manifest.
 absl::Status WriteManifest(const std::string& folder, const Manifest& manifest);
 
 // NotFound if the folder has none; DataLoss or Unimplemented if it cannot be

@@ -40,7 +40,8 @@ struct WrittenFile {
 };
 
 // Writes a file whole or not at all (AtomicFile). Names are unique; all tensors
-// are of one type. Blocks on the disk.
+// are of one type. ResourceExhausted if readers would refuse the header. Blocks
+// on the disk.
 absl::StatusOr<WrittenFile> WriteSafetensors(
     const std::string& path, const SafetensorsMetadata& metadata,
     std::vector<NamedTensor> tensors);

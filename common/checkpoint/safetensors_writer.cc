@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/atomic_file.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/safetensors.h"
+#include "common/limits.h"
 #include "glog/logging.h"
 #include "nlohmann/json.hpp"
 
@@ -78,6 +80,11 @@ absl::StatusOr<WrittenFile> WriteSafetensors(
               return a.name < b.name;
             });
   const std::string header = MakeHeader(metadata, tensors);
+  if (header.size() > size_t{limits::kMaxHeaderBytes}) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(path, " would have a header of ", header.size(),
+                     " bytes; readers take at most ", limits::kMaxHeaderBytes));
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
                    AtomicFile::Create(path));
   CountingWriter writer(*file);

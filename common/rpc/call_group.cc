@@ -25,8 +25,8 @@ int CallGroup::WaitForOne() {
     closed_.WaitFor(mutex_, absl::Seconds(1));
   }
   if (ended_.empty()) return -1;
-  const int index = ended_.back();
-  ended_.pop_back();
+  const int index = ended_.front();
+  ended_.erase(ended_.begin());
   return index;
 }
 

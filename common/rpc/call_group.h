@@ -26,9 +26,9 @@ class CallGroup {
   // To be reported by call `index`, which is open from now on.
   CallDone Open(int index);
 
-  // Waits until a call ends that was not returned before, and returns its
-  // index; -1 if no call is open. Each call has a deadline of its own, so this
-  // ends.
+  // Waits until a call ends that was not returned before, and returns the index
+  // of the one that ended first; -1 if no call is open. Each call has a
+  // deadline of its own, so this ends.
   int WaitForOne();
   // Waits until no call is open. The statuses are those of the last call of
   // each index.
@@ -44,7 +44,7 @@ class CallGroup {
   int open_count_ ABSL_GUARDED_BY(mutex_) = 0;
   // Ended and not returned; room for all.
   std::vector<int> ended_ ABSL_GUARDED_BY(mutex_);
-  // Written by open calls, read when none is open.
+  // Each is written by its open call, and read when that is over.
   std::vector<absl::Status> statuses_;
 };
 

@@ -32,7 +32,7 @@ struct PsClientOptions {
 //
 // Push, Apply and Pull go through shared memory where the server is on the same
 // machine and both sides can share some (ps_attachment.h), else over gRPC: as
-// many at a time as limits.h has calls to one server.
+// many at a time as limits.h has calls to one server, and others over gRPC.
 class PsClient {
  public:
   // `task_name` as in "ps-0"; `address` is "host:port".

@@ -94,6 +94,14 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
   for (size_t b = 0; b < plan.buckets_.size(); ++b) {
     plan.LayOutBucket(static_cast<int>(b), placement, chunk_count);
   }
+  for (const std::vector<Chunk>& chunks : plan.chunks_) {
+    const auto count = static_cast<int64_t>(chunks.size());
+    if (count <= limits::kMaxChunks) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("partitioner.chunk_bytes ", ChunkBytes(partitioner),
+                     " cuts a shard into ", count, " chunks; expected at most ",
+                     limits::kMaxChunks));
+  }
   return plan;
 }
 

@@ -87,7 +87,7 @@ class ShardPlan {
 
   // `variables` in the order of the graph; `bytes_per_element` is 4 or 8.
   // InvalidArgument if there are no variables, or no shard, or if the
-  // partitioner contradicts itself.
+  // partitioner contradicts itself or asks for too many chunks.
   static absl::StatusOr<ShardPlan> Make(
       absl::Span<const VariableSpec> variables, int shard_count,
       const v1::Partitioner& partitioner, int bytes_per_element);

@@ -264,7 +264,8 @@ absl::Status ParameterServerStrategy::TakeVariables() {
       if (!variables.is_filled) {
         return absl::InternalError(absl::StrCat(
             chunk.server->client->description(), " did not send block ", block,
-            " of ", chunk.variables.size()));
+            " of ", chunk.variables.size(), " of chunk ",
+            chunk.pull_request.chunk()));
       }
       chunk.gradients[block].version = variables.version;
     }

@@ -2,10 +2,11 @@
 //
 // One push a chunk and step carries the gradients of all its blocks, and its
 // answer their variables: one round trip, to all servers at once, and of larger
-// shards as a stream of chunks with some under way. Gradients leave from where
-// the device put them, and variables arrive where it reads them. A push that
-// breaks off is repeated under the same sequence number, which a chunk applies
-// at most once.
+// shards as a stream of chunks with two under way (under bounded staleness all,
+// since a held one must not keep back the next: a server then holds what
+// waits). Gradients leave from where the device put them, and variables arrive
+// where it reads them. A push that breaks off is repeated under the same
+// sequence number, which a chunk applies at most once.
 //
 // Clipping: asynchronously, each worker clips its own gradients before it
 // pushes them. Synchronously the shards clip the sum; if by norms, the answers

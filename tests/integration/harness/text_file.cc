@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
+#include <sstream>
 
 #include "absl/strings/str_split.h"
 #include "glog/logging.h"
@@ -14,8 +14,11 @@
 namespace paceline {
 
 std::string ReadText(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  const std::ifstream in(path, std::ios::binary);
+  // Does not throw where a process ends while its file is read.
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
 }
 
 void WriteText(const std::string& path, const std::string& text) {

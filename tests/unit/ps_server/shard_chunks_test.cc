@@ -131,6 +131,19 @@ TEST_F(ShardChunksTest, CheckpointRestoresThemWithWhatTheyRemember) {
               ::testing::UnorderedElementsAreArray(Values(*whole)));
 }
 
+// A worker was lost in the middle of a step.
+TEST_F(ShardChunksTest, CheckpointTellsChunksThatAreFurtherOn) {
+  std::vector<std::unique_ptr<Shard>> shards;
+  shards.push_back(MakeShardOf(Job(), 1));
+  PushAll(*shards[0], 1);
+  PushChunk(*shards[0], 2, 3);
+  const auto restored = MakeShardOf(Job(), 1, WriteCheckpoint(shards, Job()));
+  for (uint32_t chunk = 0; chunk < kChunks; ++chunk) {
+    EXPECT_FALSE(PushChunk(*restored, 1, chunk).applied());
+    EXPECT_EQ(PushChunk(*restored, 2, chunk).applied(), chunk != 3);
+  }
+}
+
 TEST_F(ShardChunksTest, RefusesAChunkThatIsNotThere) {
   const auto shard = MakeShardOf(Job(), 1);
   v1::PullRequest request;

@@ -126,9 +126,10 @@ TEST_F(SynchronousShardTest, TakesWholeGradientsAlone) {
   v1::PushRequest request = PushRequest(*shard, 1, 1.0f);
   request.mutable_gradients(0)->mutable_dense()->mutable_values()->resize(8);
   v1::PushResponse response;
-  EXPECT_THAT(std::string(Push(*shard, request, response).message()),
-              HasSubstr("worker-3: gradients of block 0: a synchronous step "
-                        "takes the whole block"));
+  EXPECT_THAT(
+      std::string(Push(*shard, request, response).message()),
+      HasSubstr("worker-3, chunk 0: gradients of block 0: a synchronous step "
+                "takes the whole block"));
   request.clear_gradients();
   EXPECT_EQ(Push(*shard, request, response).code(),
             absl::StatusCode::kInvalidArgument);

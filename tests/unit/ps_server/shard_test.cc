@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "gmock/gmock.h"
+#include "google/protobuf/struct.pb.h"
 #include "tests/unit/ps_server/shard_fixture.h"
 
 namespace paceline {
@@ -372,6 +373,27 @@ TEST_F(ShardTest, RestoreFailsOnACheckpointOfAnotherModel) {
 
 // Workers push from many threads while others pull: each push counts once, and
 // each pull sees a block whole.
+TEST_F(ShardTest, RestoreRefusesToTrainWhatWasFrozen) {
+  v1::Job frozen = SmallJob();
+  google::protobuf::Value no;
+  no.set_bool_value(false);
+  (*frozen.mutable_model()
+        ->mutable_layers(1)
+        ->mutable_config()
+        ->mutable_fields())["trainable"] = no;
+  std::vector<std::unique_ptr<Shard>> shards;
+  shards.push_back(MakeShardOf(frozen, 1));
+  const std::string folder = WriteCheckpoint(shards, frozen);
+  MakeShardOf(frozen, 1, folder);
+  Shard shard(kIncarnation);
+  v1::InitializeResponse response;
+  const absl::Status status =
+      shard.Initialize(InitializeRequest(0, 1, folder), response);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("has no momentum of dense/"));
+}
+
 TEST_F(ShardTest, PushesAndPullsOfManyThreadsKeepBlocksWhole) {
   constexpr int kThreads = 4;
   constexpr int kPushes = 50;

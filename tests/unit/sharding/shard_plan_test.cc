@@ -221,6 +221,15 @@ TEST(ShardPlanTest, AJobSaysHowLargeChunksAre) {
   }
 }
 
+TEST(ShardPlanTest, RefusesTooManyChunks) {
+  v1::Partitioner partitioner;
+  partitioner.set_chunk_bytes(4);
+  const auto variables = Variables({{limits::kMaxChunks + 1, 1}});
+  EXPECT_EQ(ShardPlan::Make(variables, 1, partitioner, 4).status().message(),
+            "partitioner.chunk_bytes 4 cuts a shard into 100001 chunks; "
+            "expected at most 100000");
+}
+
 TEST(ShardPlanTest, BucketsCloseAtTheirTargetSize) {
   const int64_t half = limits::kBucketBytes / 4 / 2;
   const auto variables = Variables({{half}, {half}, {half}, {3 * half}, {1}});
