@@ -41,8 +41,6 @@ class CpuProgram final : public Program {
   absl::StatusOr<HostTensor> Output(Stream& stream) override;
 
  private:
-  absl::Status CheckBatch(const Batch& batch) const;
-
   const int64_t batch_size_;
   const int thread_count_;
   // Of a sparse loss, the labels are in [0, class_count_); else it is 0.
