@@ -18,3 +18,22 @@ add_library(dnnl::dnnl SHARED IMPORTED)
 set_target_properties(dnnl::dnnl PROPERTIES
   IMPORTED_LOCATION ${DNNL_LIBRARY}
   INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
+
+# Where nvcc is found, the CUDA plug-in is built; what is above it always is. The
+# sanitizer presets leave it out: CUDA's runtime is not built for them, and no
+# test there could reach it.
+set(PACELINE_CUDA OFF)
+if(NOT PACELINE_SANITIZE)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    # The target names the architectures.
+    set(CMAKE_CUDA_ARCHITECTURES OFF)
+    enable_language(CUDA)
+    # CMake 3.25 does not know that nvcc has it.
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(PACELINE_CUDA ON)
+  else()
+    message(STATUS "nvcc is not found: the CUDA plug-in is not built")
+  endif()
+endif()

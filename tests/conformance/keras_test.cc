@@ -108,6 +108,11 @@ class KerasTest : public ::testing::TestWithParam<
     return features;
   }
 
+  void SetUp() override {
+    const absl::Status status = device_->Supports(model_.graph());
+    if (absl::IsUnimplemented(status)) GTEST_SKIP() << status.message();
+  }
+
   const DeviceUnderTest under_test_;
   const Json& expected_;
   const ModelUnderTest model_;

@@ -32,6 +32,7 @@
 #include "common/model/metric.h"
 #include "common/sharding/shard_plan.h"
 #include "common/tensor/shape.h"
+#include "worker/device/stream.h"
 
 namespace paceline {
 
@@ -60,27 +61,6 @@ struct Batch {
   // Factor of the regularizers' gradients: this batch's share of the global
   // batch, so that the shares of all replicas add up to 1.
   double regularization_scale = 1;
-};
-
-// Work on a device in order. Not thread-safe.
-class Stream {
- public:
-  virtual ~Stream() = default;
-
-  // Waits until all that was enqueued is done; returns its first error.
-  virtual absl::Status Synchronize() = 0;
-};
-
-// A point in a stream.
-class Event {
- public:
-  virtual ~Event() = default;
-
-  // Whether the stream has passed it. Does not block.
-  virtual bool HasPassed() const = 0;
-
-  // Waits until the stream has passed it; returns the first error before it.
-  virtual absl::Status Wait() = 0;
 };
 
 // Sums of the loss and the metrics over the examples since the last reset:
@@ -188,7 +168,7 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  // "cpu", "reference".
+  // "cpu", "reference", "cuda:0".
   virtual std::string name() const = 0;
 
   // Unimplemented names the layer that the device cannot compute.

@@ -1,10 +1,10 @@
-#include "worker/device/cpu/memory_plan.h"
+#include "worker/device/memory_plan.h"
 
 #include <random>
 
 #include "gtest/gtest.h"
 
-namespace paceline::cpu {
+namespace paceline {
 namespace {
 
 TEST(MemoryPlanTest, NeedsNothingForNothing) {
@@ -60,4 +60,4 @@ TEST(MemoryPlanTest, BlocksThatLiveTogetherNeverOverlap) {
 }
 
 }  // namespace
-}  // namespace paceline::cpu
+}  // namespace paceline

@@ -2,22 +2,14 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
+#include "worker/device/check_batch.h"
 #include "worker/device/cpu/parallel.h"
 #include "worker/device/feature_ids.h"
 
 namespace paceline {
 namespace {
-
-absl::Status CheckType(absl::string_view what, DataType actual,
-                       DataType expected) {
-  if (actual == expected) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " are ", DataTypeName(actual), ", expected ",
-                   DataTypeName(expected)));
-}
 
 // Operations only read the batch.
 std::byte* Writable(const void* data) {
@@ -31,9 +23,7 @@ CpuProgram::CpuProgram(const ProgramSpec& spec, int thread_count,
     : graph_(*spec.graph),
       batch_size_(spec.batch_size),
       thread_count_(thread_count),
-      class_count_(spec.loss->has_sparse_labels()
-                       ? spec.graph->output_shape().back()
-                       : 0),
+      class_count_(SparseClassCount(spec)),
       replica_sum_(spec.replica_sum),
       state_(state),
       parts_(std::move(parts)) {
@@ -44,31 +34,10 @@ CpuProgram::CpuProgram(const ProgramSpec& spec, int thread_count,
   state.ReserveArena(parts_.arena_size_bytes);
 }
 
-absl::Status CpuProgram::CheckBatch(const Batch& batch) const {
-  if (batch.count != batch_size_) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a batch of ", batch.count, " examples, expected ", batch_size_));
-  }
-  RETURN_IF_ERROR(
-      CheckType("features", batch.features.type, DataType::kFloat32));
-  RETURN_IF_ERROR(CheckFeatureIds<float>(graph_, batch));
-  if (class_count_ == 0) {
-    return CheckType("labels", batch.labels.type, DataType::kFloat32);
-  }
-  RETURN_IF_ERROR(CheckType("labels", batch.labels.type, DataType::kInt32));
-  const auto* labels = static_cast<const int32_t*>(batch.labels.data);
-  for (int64_t i = 0; i < batch.count; ++i) {
-    if (labels[i] < 0 || labels[i] >= class_count_) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "label ", labels[i], " of example ", batch.first_example + i,
-          " is no class of the model, which has ", class_count_));
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CpuProgram::SetBatch(const Batch& batch, Stream& /*stream*/) {
-  RETURN_IF_ERROR(CheckBatch(batch));
+  RETURN_IF_ERROR(
+      CheckBatch(batch, batch_size_, DataType::kFloat32, class_count_));
+  RETURN_IF_ERROR(CheckFeatureIds<float>(graph_, batch));
   step_.batch = batch;
   parts_.features->data = Writable(batch.features.data);
   parts_.labels->data = Writable(batch.labels.data);

@@ -42,8 +42,6 @@ class CpuProgram final : public Program {
   absl::StatusOr<HostTensor> Output(Stream& stream) override;
 
  private:
-  absl::Status CheckBatch(const Batch& batch) const;
-
   const Graph& graph_;
   const int64_t batch_size_;
   const int thread_count_;

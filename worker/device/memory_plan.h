@@ -1,13 +1,13 @@
 // Where the tensors of a program lie in the arena.
-#ifndef PACELINE_WORKER_DEVICE_CPU_MEMORY_PLAN_H_
-#define PACELINE_WORKER_DEVICE_CPU_MEMORY_PLAN_H_
+#ifndef PACELINE_WORKER_DEVICE_MEMORY_PLAN_H_
+#define PACELINE_WORKER_DEVICE_MEMORY_PLAN_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "absl/types/span.h"
 
-namespace paceline::cpu {
+namespace paceline {
 
 // Every offset is a multiple: a cache line, and what oneDNN asks of a
 // scratchpad.
@@ -32,6 +32,6 @@ struct MemoryPlan {
 // 2020).
 MemoryPlan PlanMemory(absl::Span<const Lifetime> lifetimes);
 
-}  // namespace paceline::cpu
+}  // namespace paceline
 
-#endif  // PACELINE_WORKER_DEVICE_CPU_MEMORY_PLAN_H_
+#endif  // PACELINE_WORKER_DEVICE_MEMORY_PLAN_H_

@@ -1,9 +1,9 @@
-#include "worker/device/cpu/memory_plan.h"
+#include "worker/device/memory_plan.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace paceline::cpu {
+namespace paceline {
 namespace {
 
 int64_t AlignUp(int64_t size_bytes) {
@@ -46,4 +46,4 @@ MemoryPlan PlanMemory(absl::Span<const Lifetime> lifetimes) {
   return plan;
 }
 
-}  // namespace paceline::cpu
+}  // namespace paceline

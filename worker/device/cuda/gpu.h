@@ -1,0 +1,117 @@
+// The thin interface to CUDA: all that the device asks of the driver and of
+// NVIDIA's libraries.
+//
+// Behind it stands worker/device/cuda/plugin, a shared library of its own, the
+// only code that includes CUDA's headers and links its libraries. Tests put a
+// fake there, which proves the order of calls.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_GPU_H_
+#define PACELINE_WORKER_DEVICE_CUDA_GPU_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "worker/device/cuda/kernels/kernel.h"
+#include "worker/device/stream.h"
+
+namespace paceline::cuda {
+
+// Memory of a GPU, or pinned memory of the host. Freed with the pointer, which
+// its Gpu outlives.
+using MemoryBlock = std::unique_ptr<std::byte, std::function<void(std::byte*)>>;
+
+// result (rows, columns) = left (rows, inner) · right (inner, columns), all
+// float32 in C order; a transposed operand lies with its dimensions swapped.
+struct MatrixProduct {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t inner = 0;
+  const float* left = nullptr;
+  const float* right = nullptr;
+  float* result = nullptr;
+  bool left_is_transposed = false;
+  bool right_is_transposed = false;
+};
+
+// Work that was captured, to be launched at once. Bound to its Gpu.
+class CapturedGraph {
+ public:
+  virtual ~CapturedGraph() = default;
+};
+
+// A stream of a GPU. What is enqueued returns at once, and reads its operands
+// when its turn comes; an enqueue that fails shows in the next TakeError or
+// Synchronize. Not thread-safe.
+class Queue : public Stream {
+ public:
+  // Memory of the GPU or pinned memory of the host, on either side.
+  virtual void Copy(void* to, const void* from, int64_t size_bytes) = 0;
+  virtual void Zero(void* to, int64_t size_bytes) = 0;
+  virtual void Multiply(const MatrixProduct& product) = 0;
+  // Calls the kernel's body with each of [0, count), in any order.
+  virtual void ForEach(int64_t count, const Kernel& kernel) = 0;
+
+  // Events of the same Gpu. WaitFor lets this queue wait, not the caller.
+  virtual void Record(Event& event) = 0;
+  virtual void WaitFor(Event& event) = 0;
+
+  // What is enqueued between the two is not run but made a graph. All queues
+  // that it draws in by events must have come back to this one by EndCapture.
+  virtual void BeginCapture() = 0;
+  virtual absl::StatusOr<std::unique_ptr<CapturedGraph>> EndCapture() = 0;
+  virtual void Launch(CapturedGraph& graph) = 0;
+
+  // The first error of an enqueue since the last call. Does not wait.
+  virtual absl::Status TakeError() = 0;
+};
+
+// One GPU. Thread-safe.
+class Gpu {
+ public:
+  virtual ~Gpu() = default;
+
+  // "cuda:0".
+  virtual std::string name() const = 0;
+
+  // Zeroed. ResourceExhausted says what was asked for `what`, and what is free.
+  virtual absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
+                                               absl::string_view what) = 0;
+  virtual absl::StatusOr<MemoryBlock> AllocatePinned(
+      int64_t size_bytes, absl::string_view what) = 0;
+
+  // Pins memory of the host that somebody else owns, for as long as the result
+  // lives.
+  virtual absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) = 0;
+
+  virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() = 0;
+  virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;
+};
+
+// Versions as CUDA counts them: 13000 is 13.0.
+struct DriverReport {
+  // The newest CUDA that the driver runs; 0 without a driver.
+  int driver_version = 0;
+  // The CUDA that this build was made with.
+  int runtime_version = 0;
+  // The oldest driver that runs it.
+  int needed_version = 0;
+  int gpu_count = 0;
+};
+
+class Driver {
+ public:
+  virtual ~Driver() = default;
+  virtual DriverReport Report() const = 0;
+  // `ordinal` is in [0, gpu_count). The Gpu stands on its own.
+  virtual absl::StatusOr<std::unique_ptr<Gpu>> Open(int ordinal) = 0;
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_GPU_H_

@@ -1,0 +1,41 @@
+// All of our own kernels.
+//
+// The body of a kernel is a function of an index, and of blocks of data that it
+// holds pointers to. The same body runs on a GPU, one thread an index, and on
+// the CPU, where tests compare it with the reference. No two indices write the
+// same element, and each adds up in an order of its own: a repeat gives the
+// same bits, however the indices are spread.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_KERNEL_H_
+#define PACELINE_WORKER_DEVICE_CUDA_KERNELS_KERNEL_H_
+
+#include <variant>
+
+#include "worker/device/cuda/kernels/activation.h"
+#include "worker/device/cuda/kernels/batch_normalization.h"
+#include "worker/device/cuda/kernels/dropout.h"
+#include "worker/device/cuda/kernels/loss.h"
+#include "worker/device/cuda/kernels/metric.h"
+#include "worker/device/cuda/kernels/optimizer.h"
+#include "worker/device/cuda/kernels/patches.h"
+#include "worker/device/cuda/kernels/pooling.h"
+#include "worker/device/cuda/kernels/regularization.h"
+#include "worker/device/cuda/kernels/softmax.h"
+#include "worker/device/cuda/kernels/sums.h"
+
+namespace paceline::cuda {
+
+using Kernel = std::variant<
+    SgdUpdate, AdamUpdate, BiasActivation, ActivationBackward, BentRelu,
+    BentReluBackward, ColumnSums<float, double>, ColumnSums<double, double>,
+    ColumnSums<double, float>, AddToMetric, AddPenaltyGradient, PenaltySums,
+    MeanSquaredErrorLoss, BinaryCrossentropyLoss, CategoricalCrossentropyLoss,
+    SparseCategoricalCrossentropyLoss, BinaryAccuracyValues, TopKAccuracyValues,
+    CategoricalAccuracyValues, SoftmaxForward, SoftmaxBackward, MaxPool,
+    MaxPoolBackward, AveragePool, AveragePoolBackward, GatherPatches,
+    SumPatches, DropElements, DeviationSums, BatchStatistics, MovingStatistics,
+    Normalize, NormalizeGradientSums, NormalizeParameterGradients,
+    NormalizeBackward>;
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_KERNEL_H_

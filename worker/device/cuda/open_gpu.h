@@ -1,0 +1,31 @@
+// From the name of a GPU to the GPU.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_OPEN_GPU_H_
+#define PACELINE_WORKER_DEVICE_CUDA_OPEN_GPU_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "worker/device/cuda/gpu.h"
+
+namespace paceline::cuda {
+
+// Names as dlopen wants them. Our plug-in is found beside the program.
+struct Libraries {
+  std::string driver = "libcuda.so.1";
+  std::string plugin = "libpaceline_cuda.so";
+};
+
+// Loads the plug-in, and with it CUDA's libraries, for the life of the process;
+// the plug-in only where NVIDIA's driver is, so that a machine without one pays
+// nothing. FailedPrecondition says which is missing.
+absl::StatusOr<std::unique_ptr<Driver>> LoadDriver(const Libraries& libraries);
+
+// FailedPrecondition if the driver is missing or too old (with the version that
+// is there and the one that is needed), NotFound if there is no GPU, or none
+// with this ordinal.
+absl::StatusOr<std::unique_ptr<Gpu>> OpenGpu(Driver& driver, int ordinal);
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_OPEN_GPU_H_

@@ -1,0 +1,114 @@
+// The plug-in's entry: the CUDA runtime as the thin interface has it.
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "worker/device/cuda/out_of_memory.h"
+#include "worker/device/cuda/plugin/cuda_event.h"
+#include "worker/device/cuda/plugin/cuda_queue.h"
+#include "worker/device/cuda/plugin/cuda_status.h"
+#include "worker/device/cuda/plugin_entry.h"
+
+namespace paceline::cuda {
+namespace {
+
+class CudaGpu final : public Gpu {
+ public:
+  explicit CudaGpu(int ordinal) : ordinal_(ordinal) {}
+
+  std::string name() const override { return absl::StrCat("cuda:", ordinal_); }
+
+  absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
+                                       absl::string_view what) override {
+    RETURN_IF_ERROR(Use());
+    void* data = nullptr;
+    RETURN_IF_ERROR(
+        CheckMemory(cudaMalloc(&data, size_bytes), size_bytes, what));
+    MemoryBlock block(static_cast<std::byte*>(data),
+                      [](std::byte* each) { cudaFree(each); });
+    RETURN_IF_ERROR(ToStatus(cudaMemset(data, 0, size_bytes), what));
+    return block;
+  }
+
+  absl::StatusOr<MemoryBlock> AllocatePinned(int64_t size_bytes,
+                                             absl::string_view what) override {
+    RETURN_IF_ERROR(Use());
+    void* data = nullptr;
+    RETURN_IF_ERROR(
+        ToStatus(cudaHostAlloc(&data, size_bytes, cudaHostAllocDefault),
+                 absl::StrCat(name(), ": ", size_bytes,
+                              " bytes of pinned memory for ", what)));
+    std::memset(data, 0, size_bytes);
+    return MemoryBlock(static_cast<std::byte*>(data),
+                       [](std::byte* each) { cudaFreeHost(each); });
+  }
+
+  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) override {
+    RETURN_IF_ERROR(Use());
+    RETURN_IF_ERROR(ToStatus(
+        cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault),
+        absl::StrCat(name(), ": pinning ", memory.size(), " bytes")));
+    return MemoryBlock(memory.data(),
+                       [](std::byte* each) { cudaHostUnregister(each); });
+  }
+
+  absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
+    return CudaQueue::Create(ordinal_);
+  }
+
+  absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
+    RETURN_IF_ERROR(Use());
+    return CudaEvent::Create();
+  }
+
+ private:
+  // Makes the GPU the calling thread's.
+  absl::Status Use() const { return ToStatus(cudaSetDevice(ordinal_), name()); }
+
+  absl::Status CheckMemory(cudaError_t error, int64_t size_bytes,
+                           absl::string_view what) const {
+    if (error != cudaErrorMemoryAllocation) return ToStatus(error, name());
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    cudaMemGetInfo(&free_bytes, &total_bytes);
+    // It is no error of what follows.
+    cudaGetLastError();
+    return OutOfMemory(name(), what, size_bytes,
+                       static_cast<int64_t>(free_bytes),
+                       static_cast<int64_t>(total_bytes));
+  }
+
+  const int ordinal_;
+};
+
+class CudaDriver final : public Driver {
+ public:
+  DriverReport Report() const override {
+    DriverReport report;
+    cudaDriverGetVersion(&report.driver_version);
+    cudaRuntimeGetVersion(&report.runtime_version);
+    // Drivers run all minor versions of their major one.
+    report.needed_version = report.runtime_version / 1000 * 1000;
+    if (cudaGetDeviceCount(&report.gpu_count) != cudaSuccess) {
+      report.gpu_count = 0;
+      // It is no error of what follows.
+      cudaGetLastError();
+    }
+    return report;
+  }
+
+  absl::StatusOr<std::unique_ptr<Gpu>> Open(int ordinal) override {
+    RETURN_IF_ERROR(
+        ToStatus(cudaSetDevice(ordinal), absl::StrCat("cuda:", ordinal)));
+    return std::make_unique<CudaGpu>(ordinal);
+  }
+};
+
+}  // namespace
+}  // namespace paceline::cuda
+
+extern "C" paceline::cuda::Driver* PacelineMakeCudaDriver() {
+  return new paceline::cuda::CudaDriver;
+}

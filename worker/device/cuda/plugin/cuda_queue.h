@@ -1,0 +1,57 @@
+// A cudaStream_t with its cuBLAS handle.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDA_QUEUE_H_
+#define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDA_QUEUE_H_
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "worker/device/cuda/gpu.h"
+
+namespace paceline::cuda {
+
+class CudaQueue final : public Queue {
+ public:
+  // On GPU `ordinal`.
+  static absl::StatusOr<std::unique_ptr<Queue>> Create(int ordinal);
+  ~CudaQueue() override;
+
+  absl::Status Synchronize() override;
+  void Copy(void* to, const void* from, int64_t size_bytes) override;
+  void Zero(void* to, int64_t size_bytes) override;
+  void Multiply(const MatrixProduct& product) override;
+  void ForEach(int64_t count, const Kernel& kernel) override;
+  void Record(Event& event) override;
+  void WaitFor(Event& event) override;
+  void BeginCapture() override;
+  absl::StatusOr<std::unique_ptr<CapturedGraph>> EndCapture() override;
+  void Launch(CapturedGraph& graph) override;
+  absl::Status TakeError() override;
+
+ private:
+  explicit CudaQueue(int ordinal);
+  absl::Status Initialize();
+  // Makes the GPU the calling thread's.
+  void Use();
+  // Keeps the first error.
+  template <typename Error>
+  void Note(Error error, absl::string_view what);
+
+  const int ordinal_;
+  const std::string name_;
+  cudaStream_t stream_ = nullptr;
+  cublasHandle_t blas_ = nullptr;
+  // cuBLAS' own: a product in a graph must not share it with another stream.
+  void* blas_workspace_ = nullptr;
+  absl::Status error_;
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDA_QUEUE_H_

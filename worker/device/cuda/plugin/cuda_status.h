@@ -1,0 +1,29 @@
+// CUDA's errors as statuses.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDA_STATUS_H_
+#define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDA_STATUS_H_
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace paceline::cuda {
+
+// Internal, with CUDA's name and words for it. `what` was tried.
+inline absl::Status ToStatus(cudaError_t error, absl::string_view what) {
+  if (error == cudaSuccess) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(what, ": ", cudaGetErrorName(error),
+                                          ": ", cudaGetErrorString(error)));
+}
+
+inline absl::Status ToStatus(cublasStatus_t status, absl::string_view what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat(what, ": cuBLAS: ", cublasGetStatusString(status)));
+}
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDA_STATUS_H_
