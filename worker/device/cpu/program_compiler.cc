@@ -74,20 +74,21 @@ class ProgramCompiler {
   absl::Status AddForward() {
     outputs_ = {builder_.features()};
     computations_.emplace_back();
-    is_trained_ = {false};
+    has_updates_ = {false};
     for (size_t i = 1; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       ASSIGN_OR_RETURN(computations_.emplace_back(),
                        MakeNodeComputation(graph_, node));
       std::vector<Tensor*> inputs;
-      bool is_trained = std::any_of(
-          node.variables.begin(), node.variables.end(),
-          [this](int variable) { return builder_.is_trained(variable); });
+      bool has_updates = std::any_of(
+          node.variables.begin(), node.variables.end(), [this](int variable) {
+            return graph_.variables[variable].update != VariableUpdate::kNone;
+          });
       for (const int input : node.inputs) {
         inputs.push_back(outputs_[input]);
-        is_trained = is_trained || is_trained_[input];
+        has_updates = has_updates || has_updates_[input];
       }
-      is_trained_.push_back(is_trained);
+      has_updates_.push_back(has_updates);
       RETURN_IF_ERROR(CatchErrors(*node.layer, [&] {
         outputs_.push_back(
             computations_.back()->AddNodeForward(inputs, builder_));
@@ -188,17 +189,18 @@ class ProgramCompiler {
         });
   }
 
-  // Of the nodes with trained variables at or before them, the last first.
+  // Of the nodes with updates at or before them, the last first: statistics
+  // too, as replicas that share them sum gradients in each step.
   absl::Status AddBackward(OutputGradient gradient) {
     gradients_.resize(graph_.nodes.size());
-    if (!is_trained_[graph_.output]) return absl::OkStatus();
+    if (!has_updates_[graph_.output]) return absl::OkStatus();
     gradients_[graph_.output].push_back(gradient);
     for (int i = graph_.output; i > 0; --i) {
       if (gradients_[i].empty()) continue;
       const Node& node = graph_.nodes[i];
       std::vector<bool> wants_inputs;
       for (const int input : node.inputs) {
-        wants_inputs.push_back(is_trained_[input]);
+        wants_inputs.push_back(has_updates_[input]);
       }
       RETURN_IF_ERROR(CatchErrors(*node.layer, [&] {
         const std::vector<OutputGradient> of_inputs =
@@ -259,8 +261,8 @@ class ProgramCompiler {
   // Of each node; the input has no computation.
   std::vector<std::unique_ptr<NodeComputation>> computations_;
   std::vector<Tensor*> outputs_;
-  // Whether a node or one before it has variables that are trained.
-  std::vector<bool> is_trained_;
+  // Whether a step updates variables of a node or of one before it.
+  std::vector<bool> has_updates_;
   // What the readers of each node gave, until its backward takes it.
   std::vector<std::vector<OutputGradient>> gradients_;
 };
