@@ -33,6 +33,8 @@ inline constexpr int kMaxTasks = 10'000;
 inline constexpr int kMaxDevices = 64;
 // Layers of a model.
 inline constexpr int kMaxLayers = 10'000;
+// Layers that one layer reads. Aliases make long lists cheap to write.
+inline constexpr int kMaxLayerInputs = 1'000;
 // Bytes of a data file after decompression.
 inline constexpr int64_t kMaxDataFileBytes = int64_t{1} << 40;
 // Parts of one variable: bounds what a tiny part size in a job can ask for.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/config/field_table.h"
+#include "common/limits.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/dense.h"
@@ -189,6 +190,31 @@ TEST(GraphTest, FrozenLayersKeepTheirVariables) {
                                    kDifference, kNone, kNone, kNone, kNone));
   EXPECT_EQ(graph->variables[0].regularizer.l2, 0);
   EXPECT_THAT(SynchronizedChannels(*graph), ElementsAre());
+}
+
+TEST(GraphTest, BoundsWhatALayerReads) {
+  const auto read = [](int count) {
+    std::string names = "a";
+    for (int i = 1; i < count; ++i) names += ", a";
+    return GraphOf("[Input: {shape: [1], name: a}, {Add: {}, inputs: [" +
+                   names + "]}]")
+        .status();
+  };
+  EXPECT_TRUE(read(limits::kMaxLayerInputs).ok());
+  const absl::Status status = read(limits::kMaxLayerInputs + 1);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("expected the names of at most 1000 layers, got 1001"));
+}
+
+TEST(GraphTest, NamesOnlyEarlierLayers) {
+  const absl::Status status =
+      GraphOf(
+          "[Input: {shape: [2], name: first}, {Dense: {units: 2}, inputs:"
+          " [last]}, Dense: {units: 2, name: last}]")
+          .status();
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("\"last\" is no layer before this one"));
 }
 
 struct BadModel {

@@ -1,6 +1,7 @@
 #include "worker/device/cpu/program_compiler.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -194,7 +195,7 @@ class ProgramCompiler {
   absl::Status AddBackward(OutputGradient gradient) {
     gradients_.resize(graph_.nodes.size());
     if (!has_updates_[graph_.output]) return absl::OkStatus();
-    gradients_[graph_.output].push_back(gradient);
+    AddGradient(graph_.output, gradient);
     for (int i = graph_.output; i > 0; --i) {
       if (gradients_[i].empty()) continue;
       const Node& node = graph_.nodes[i];
@@ -207,13 +208,17 @@ class ProgramCompiler {
             computations_[i]->AddNodeBackward(TakeGradient(i), wants_inputs,
                                               builder_);
         for (size_t k = 0; k < node.inputs.size(); ++k) {
-          if (wants_inputs[k]) {
-            gradients_[node.inputs[k]].push_back(of_inputs[k]);
-          }
+          if (wants_inputs[k]) AddGradient(node.inputs[k], of_inputs[k]);
         }
       }));
     }
     return absl::OkStatus();
+  }
+
+  // A reader's share of the gradient by a node.
+  void AddGradient(int node, const OutputGradient& part) {
+    gradients_[node].push_back(part);
+    ++pending_[part.tensor->memory];
   }
 
   // The sum of what the readers of a node gave.
@@ -222,7 +227,7 @@ class ProgramCompiler {
     const auto take = [&] {
       OutputGradient part = parts.back();
       parts.pop_back();
-      part.is_shared = IsNeeded(*part.tensor);
+      part.is_shared = --pending_[part.tensor->memory] > 0;
       return part;
     };
     OutputGradient sum = take();
@@ -245,16 +250,6 @@ class ProgramCompiler {
     return sum;
   }
 
-  // Whether a gradient that is still to be taken lies there.
-  bool IsNeeded(const Tensor& tensor) const {
-    for (const std::vector<OutputGradient>& parts : gradients_) {
-      for (const OutputGradient& part : parts) {
-        if (part.tensor->memory == tensor.memory) return true;
-      }
-    }
-    return false;
-  }
-
   const ProgramSpec& spec_;
   const Graph& graph_;
   ProgramBuilder builder_;
@@ -265,6 +260,8 @@ class ProgramCompiler {
   std::vector<bool> has_updates_;
   // What the readers of each node gave, until its backward takes it.
   std::vector<std::vector<OutputGradient>> gradients_;
+  // How many of these lie in a memory.
+  std::map<const Memory*, int> pending_;
 };
 
 }  // namespace
