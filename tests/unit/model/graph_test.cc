@@ -351,6 +351,14 @@ INSTANTIATE_TEST_SUITE_P(
                  kInvalid, "model.layers[2].inputs",
                  "ids come from the Input \"in\" only, not from \"r\""},
         // What layers read.
+        BadModel{"[Input: {shape: [2, 3], name: a}, Dense: {units: 1, name: b},"
+                 " {Add: {}, inputs: [a, b]}]",
+                 kUnimplemented, "model.layers[2]",
+                 "broadcasting is not supported yet: the inputs have shapes "
+                 "(2, 3) and (2, 1)"},
+        BadModel{"[Input: {shape: [2, 3], name: a}, Flatten: {name: b},"
+                 " {Multiply: {}, inputs: [a, b]}]",
+                 kInvalid, "model.layers[2]", "the same shape"},
         BadModel{
             "[Input: {shape: [2]}, {Dense: {units: 2}, inputs: [input_layr]}]",
             kInvalid, "model.layers[1].inputs[0]",
