@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -299,7 +301,10 @@ TEST_P(DeviceTest, RefusesIdsOutOfRange) {
   Fixture fixture(GetParam(), CaseNamed("embedding").config);
   const std::vector<double> labels(2 * 7 * 3);
   const bool is_float64 = fixture.on_device.type() == DataType::kFloat64;
-  for (const double bad : {-1.0, 11.0, 2.5, std::nan("")}) {
+  for (const auto& [bad, text] :
+       {std::pair(-1.0, "-1"), std::pair(11.0, "11"), std::pair(2.5, "2.5"),
+        std::pair(1234567.0, "1234567"), std::pair(0x1p80, "1.20892582e+24"),
+        std::pair(std::nan(""), "nan")}) {
     std::vector<double> ids(2 * 7, 10);
     ids[9] = bad;
     const std::vector<float> ids32(ids.begin(), ids.end());
@@ -313,7 +318,7 @@ TEST_P(DeviceTest, RefusesIdsOutOfRange) {
     const absl::Status status = fixture.on_device.TrySetBatch(batch, 2);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
     EXPECT_EQ(status.message(),
-              absl::StrCat("feature 2 of example 41 is no id: got ", bad,
+              absl::StrCat("feature 2 of example 41 is no id: got ", text,
                            ", expected a whole number from 0 to 10"));
   }
 }
