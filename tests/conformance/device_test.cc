@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/config/yaml_reader.h"
+#include "common/limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/cases.h"
@@ -155,6 +157,38 @@ class DeviceTest : public ::testing::TestWithParam<DeviceUnderTest> {
  protected:
   static const ModelConfig& Network() { return CaseNamed("network").config; }
 };
+
+// What diverged must not look finite behind a rectifier.
+TEST_P(DeviceTest, NormalizationPassesNanOn) {
+  const auto are_nan = [](const std::vector<double>& values) {
+    std::vector<bool> are;
+    for (const double each : values) are.push_back(std::isnan(each));
+    return are;
+  };
+  for (const std::string behind : {"", ", ReLU: {}", ", ReLU: {max_value: 0.5}",
+                                   ", Activation: {activation: relu6}"}) {
+    SCOPED_TRACE(behind);
+    const auto layers =
+        ReadYaml(absl::StrCat("[Input: {shape: [4]}, BatchNormalization: {}",
+                              behind, "]"),
+                 "model", limits::kMaxJobBytes);
+    ASSERT_TRUE(layers.ok()) << layers.status();
+    Fixture actual(GetParam(), {.layers = *layers});
+    Fixture expected(Float64Reference(), {.layers = *layers});
+    Examples examples = actual.model.SomeExamples(5);
+    examples.features[5] = std::nan("");
+    const std::vector<double> output =
+        actual.on_device.Evaluate(examples).output;
+    EXPECT_TRUE(std::isnan(output[5]));
+    EXPECT_EQ(are_nan(output),
+              are_nan(expected.on_device.Evaluate(examples).output));
+    const auto gradients = actual.on_device.Train(examples).gradients;
+    const auto reference = expected.on_device.Train(examples).gradients;
+    for (size_t v = 0; v < gradients.size(); ++v) {
+      EXPECT_EQ(are_nan(gradients[v]), are_nan(reference[v])) << v;
+    }
+  }
+}
 
 TEST_P(DeviceTest, RepeatsItselfBitForBit) {
   Fixture first(GetParam(), Network());
