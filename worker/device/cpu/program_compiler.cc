@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/model/loss_input.h"
+#include "common/model/variable.h"
 #include "glog/logging.h"
 #include "worker/device/cpu/kernels/arithmetic.h"
 #include "worker/device/cpu/kernels/regularization.h"
