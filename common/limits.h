@@ -20,8 +20,8 @@ inline constexpr int64_t kMaxValues = 1'000'000;
 inline constexpr int64_t kMaxTfConfigBytes = 4 << 20;
 // Elements of one tensor: keeps byte sizes far from the range of int64.
 inline constexpr int64_t kMaxElements = int64_t{1} << 40;
-// Ids of an embedding: features are float32, which holds no larger whole
-// number.
+// Ids of an embedding: features are float32, which does not hold every larger
+// whole number.
 inline constexpr int64_t kMaxEmbeddingIds = int64_t{1} << 24;
 // Dimensions of a tensor.
 inline constexpr int kMaxRank = 8;
@@ -33,6 +33,8 @@ inline constexpr int kMaxTasks = 10'000;
 inline constexpr int kMaxDevices = 64;
 // Layers of a model.
 inline constexpr int kMaxLayers = 10'000;
+// Layers that one layer reads. Aliases make long lists cheap to write.
+inline constexpr int kMaxLayerInputs = 1'000;
 // Bytes of a data file after decompression.
 inline constexpr int64_t kMaxDataFileBytes = int64_t{1} << 40;
 // Parts of one variable: bounds what a tiny part size in a job can ask for.

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/base/status_macros.h"
 #include "common/config/keras_object.h"
@@ -90,38 +92,56 @@ absl::Status NameLayers(std::vector<Entry>& entries) {
   return absl::OkStatus();
 }
 
-// The earlier layer of that name.
-absl::StatusOr<int> FindLayer(absl::Span<const Entry> earlier,
-                              const std::string& name, const Path& path) {
-  std::vector<std::string> known;
-  for (size_t i = 0; i < earlier.size(); ++i) {
-    if (earlier[i].layer->name == name) return static_cast<int>(i);
-    known.push_back(earlier[i].layer->name);
+using LayerIndex = absl::flat_hash_map<std::string, int>;
+
+LayerIndex IndexLayers(absl::Span<const Entry> entries) {
+  LayerIndex index;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    index[entries[i].layer->name] = static_cast<int>(i);
   }
+  return index;
+}
+
+// The layer of that name, which must be one of `earlier`.
+absl::StatusOr<int> FindLayer(const LayerIndex& index,
+                              absl::Span<const Entry> earlier,
+                              const std::string& name, const Path& path) {
+  const auto found = index.find(name);
+  if (found != index.end() &&
+      found->second < static_cast<int>(earlier.size())) {
+    return found->second;
+  }
+  std::vector<std::string> known;
+  for (const Entry& entry : earlier) known.push_back(entry.layer->name);
   return ConfigError(path,
                      absl::StrCat("\"", name, "\" is no layer before this one",
                                   Suggestion(name, known)));
 }
 
 // The nodes that entry `index` reads.
-absl::StatusOr<std::vector<int>> FindInputs(absl::Span<const Entry> entries,
+absl::StatusOr<std::vector<int>> FindInputs(const LayerIndex& layers,
+                                            absl::Span<const Entry> entries,
                                             size_t index) {
   const Layer& layer = *entries[index].layer;
   const std::vector<std::string>& names = entries[index].inputs;
   const Path path = LayerPath(index).Key("inputs");
-  std::vector<int> inputs;
-  for (size_t i = 0; i < names.size(); ++i) {
-    ASSIGN_OR_RETURN(inputs.emplace_back(),
-                     FindLayer(entries.first(index), names[i], path.Index(i)));
-  }
-  if (names.empty() && index > 0) inputs = {static_cast<int>(index) - 1};
-
   const auto expects = [&](absl::string_view count) {
     return LayerError(
         layer, path,
         absl::InvalidArgumentError(absl::StrCat("expected the names of ", count,
                                                 ", got ", names.size())));
   };
+  if (names.size() > limits::kMaxLayerInputs) {
+    return expects(
+        absl::StrCat("at most ", limits::kMaxLayerInputs, " layers"));
+  }
+  std::vector<int> inputs;
+  for (size_t i = 0; i < names.size(); ++i) {
+    ASSIGN_OR_RETURN(
+        inputs.emplace_back(),
+        FindLayer(layers, entries.first(index), names[i], path.Index(i)));
+  }
+  if (names.empty() && index > 0) inputs = {static_cast<int>(index) - 1};
   if (index == 0 && !inputs.empty()) return expects("no layers");
   if (layer.is_merge() && inputs.size() < 2) return expects("2 or more layers");
   if (!layer.is_merge() && inputs.size() > 1) return expects("1 layer");
@@ -205,9 +225,10 @@ int64_t FeatureIdCount(const Graph& graph) {
 absl::StatusOr<Graph> BuildGraph(const v1::Model& model) {
   ASSIGN_OR_RETURN(std::vector<Entry> entries, MakeLayers(model));
   RETURN_IF_ERROR(NameLayers(entries));
+  const LayerIndex index = IndexLayers(entries);
   std::vector<std::vector<int>> inputs;
   for (size_t i = 0; i < entries.size(); ++i) {
-    ASSIGN_OR_RETURN(inputs.emplace_back(), FindInputs(entries, i));
+    ASSIGN_OR_RETURN(inputs.emplace_back(), FindInputs(index, entries, i));
   }
   Graph graph;
   for (size_t i = 0; i < entries.size(); ++i) {

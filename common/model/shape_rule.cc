@@ -1,9 +1,25 @@
 #include "common/model/shape_rule.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "common/limits.h"
 
 namespace paceline {
+namespace {
+
+// Whether Keras repeats axes of size 1 where the other shape's are larger, and
+// adds such axes in front.
+bool AreBroadcast(const Shape& a, const Shape& b) {
+  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
+    const int64_t of_a = a[a.size() - i];
+    const int64_t of_b = b[b.size() - i];
+    if (of_a != of_b && of_a != 1 && of_b != 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 absl::Status CheckShape(absl::Span<const int64_t> shape) {
   if (shape.size() > limits::kMaxRank) {
@@ -44,6 +60,13 @@ absl::Status CheckImage(const Shape& input) {
 absl::Status CheckSameShapes(absl::Span<const Shape> inputs) {
   for (const Shape& input : inputs) {
     if (input == inputs[0]) continue;
+    if (AreBroadcast(input, inputs[0])) {
+      return absl::UnimplementedError(
+          absl::StrCat("broadcasting is not supported yet: the inputs have "
+                       "shapes ",
+                       ShapeToString(inputs[0]), " and ", ShapeToString(input),
+                       "; repeat the smaller one"));
+    }
     return absl::InvalidArgumentError(
         absl::StrCat("all inputs must have the same shape, got ",
                      ShapeToString(inputs[0]), " and ", ShapeToString(input)));

@@ -6,8 +6,12 @@
 #include <cmath>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/config/yaml_reader.h"
+#include "common/limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/cases.h"
@@ -165,6 +169,38 @@ class DeviceTest : public ::testing::TestWithParam<DeviceUnderTest> {
   static const ModelConfig& Network() { return CaseNamed("network").config; }
 };
 
+// What diverged must not look finite behind a rectifier.
+TEST_P(DeviceTest, NormalizationPassesNanOn) {
+  const auto are_nan = [](const std::vector<double>& values) {
+    std::vector<bool> are;
+    for (const double each : values) are.push_back(std::isnan(each));
+    return are;
+  };
+  for (const std::string behind : {"", ", ReLU: {}", ", ReLU: {max_value: 0.5}",
+                                   ", Activation: {activation: relu6}"}) {
+    SCOPED_TRACE(behind);
+    const auto layers =
+        ReadYaml(absl::StrCat("[Input: {shape: [4]}, BatchNormalization: {}",
+                              behind, "]"),
+                 "model", limits::kMaxJobBytes);
+    ASSERT_TRUE(layers.ok()) << layers.status();
+    Fixture actual(GetParam(), {.layers = *layers});
+    Fixture expected(Float64Reference(), {.layers = *layers});
+    Examples examples = actual.model.SomeExamples(5);
+    examples.features[5] = std::nan("");
+    const std::vector<double> output =
+        actual.on_device.Evaluate(examples).output;
+    EXPECT_TRUE(std::isnan(output[5]));
+    EXPECT_EQ(are_nan(output),
+              are_nan(expected.on_device.Evaluate(examples).output));
+    const auto gradients = actual.on_device.Train(examples).gradients;
+    const auto reference = expected.on_device.Train(examples).gradients;
+    for (size_t v = 0; v < gradients.size(); ++v) {
+      EXPECT_EQ(are_nan(gradients[v]), are_nan(reference[v])) << v;
+    }
+  }
+}
+
 TEST_P(DeviceTest, RepeatsItselfBitForBit) {
   Fixture first(GetParam(), Network());
   Fixture second(GetParam(), Network());
@@ -310,7 +346,10 @@ TEST_P(DeviceTest, RefusesIdsOutOfRange) {
   Fixture fixture(GetParam(), CaseNamed("embedding").config);
   const std::vector<double> labels(2 * 7 * 3);
   const bool is_float64 = fixture.on_device.type() == DataType::kFloat64;
-  for (const double bad : {-1.0, 11.0, 2.5, std::nan("")}) {
+  for (const auto& [bad, text] :
+       {std::pair(-1.0, "-1"), std::pair(11.0, "11"), std::pair(2.5, "2.5"),
+        std::pair(1234567.0, "1234567"), std::pair(0x1p80, "1.20892582e+24"),
+        std::pair(std::nan(""), "nan")}) {
     std::vector<double> ids(2 * 7, 10);
     ids[9] = bad;
     const std::vector<float> ids32(ids.begin(), ids.end());
@@ -324,7 +363,7 @@ TEST_P(DeviceTest, RefusesIdsOutOfRange) {
     const absl::Status status = fixture.on_device.TrySetBatch(batch, 2);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
     EXPECT_EQ(status.message(),
-              absl::StrCat("feature 2 of example 41 is no id: got ", bad,
+              absl::StrCat("feature 2 of example 41 is no id: got ", text,
                            ", expected a whole number from 0 to 10"));
   }
 }

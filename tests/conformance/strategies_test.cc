@@ -100,6 +100,17 @@ TEST_P(StrategiesTest, BucketsMeetInTheSameOrder) {
   ExpectNear(models, "cpu", "SGD", 1e-5);
 }
 
+// What is frozen has no gradients, on a replica without examples neither.
+TEST_P(StrategiesTest, FrozenLayersEndWhereASingleProcessDoes) {
+  const Models models(
+      "[Input: {shape: [6]}, Dense: {units: 8, trainable: false},"
+      " Dense: {units: 7, activation: tanh},"
+      " BatchNormalization: {trainable: false},"
+      " Dense: {units: 5, trainable: false}]");
+  ExpectNear(models, "cpu", "SGD", 1e-5);
+  ExpectNear(models, "reference_float64", "Adam", 1e-9);
+}
+
 // Those whose replicas are connected with each other.
 class ConnectedStrategiesTest : public StrategiesTest {};
 
@@ -115,6 +126,23 @@ TEST_P(ConnectedStrategiesTest,
   ExpectNear(models, "cpu", "SGD", 1e-5);
   ExpectNear(models, "reference_float64", "{Adam: {global_clipnorm: 0.2}}",
              1e-9);
+}
+
+// They share sums of gradients, though no variable at or before them has one.
+TEST_P(ConnectedStrategiesTest,
+       SynchronizedStatisticsAloneEndWhereASingleProcessDoes) {
+  const std::string normalization =
+      "BatchNormalization: {center: false, scale: false, synchronized: true}";
+  for (const std::string& layers :
+       {absl::StrCat(normalization, ", Dense: {units: 5}"),
+        absl::StrCat("Dense: {units: 8, trainable: false}, ", normalization,
+                     ", Dense: {units: 5}"),
+        absl::StrCat("Dense: {units: 5, trainable: false}, ", normalization)}) {
+    SCOPED_TRACE(layers);
+    const Models models(absl::StrCat("[Input: {shape: [6]}, ", layers, "]"));
+    ExpectNear(models, "cpu", "SGD", 1e-5);
+    ExpectNear(models, "reference_float64", "Adam", 1e-9);
+  }
 }
 
 // Mean and variance of each of `features` numbers over examples [begin, end).

@@ -4,13 +4,25 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "common/model/graph.h"
 #include "worker/device/device.h"
 
 namespace paceline {
+
+// With all digits of a float32.
+inline std::string FeatureText(double value) {
+  // Beyond, int64 ends.
+  constexpr double kMaxWhole = 1e18;
+  const bool is_whole =
+      std::abs(value) <= kMaxWhole && std::floor(value) == value;
+  return is_whole ? absl::StrCat(static_cast<int64_t>(value))
+                  : absl::StrFormat("%.9g", value);
+}
 
 // InvalidArgument, with the value, unless all features of the batch, which are
 // of type `T`, are ids of the model, if it has any.
@@ -25,10 +37,10 @@ absl::Status CheckFeatureIds(const Graph& graph, const Batch& batch) {
     if (id >= 0 && id < static_cast<T>(id_count) && std::floor(id) == id) {
       continue;
     }
-    return absl::InvalidArgumentError(
-        absl::StrCat("feature ", i % size, " of example ",
-                     batch.first_example + i / size, " is no id: got ", id,
-                     ", expected a whole number from 0 to ", id_count - 1));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "feature ", i % size, " of example ", batch.first_example + i / size,
+        " is no id: got ", FeatureText(double{id}),
+        ", expected a whole number from 0 to ", id_count - 1));
   }
   return absl::OkStatus();
 }

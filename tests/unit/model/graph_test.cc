@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/config/field_table.h"
+#include "common/limits.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/dense.h"
@@ -191,6 +192,31 @@ TEST(GraphTest, FrozenLayersKeepTheirVariables) {
   EXPECT_THAT(SynchronizedChannels(*graph), ElementsAre());
 }
 
+TEST(GraphTest, BoundsWhatALayerReads) {
+  const auto read = [](int count) {
+    std::string names = "a";
+    for (int i = 1; i < count; ++i) names += ", a";
+    return GraphOf("[Input: {shape: [1], name: a}, {Add: {}, inputs: [" +
+                   names + "]}]")
+        .status();
+  };
+  EXPECT_TRUE(read(limits::kMaxLayerInputs).ok());
+  const absl::Status status = read(limits::kMaxLayerInputs + 1);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("expected the names of at most 1000 layers, got 1001"));
+}
+
+TEST(GraphTest, NamesOnlyEarlierLayers) {
+  const absl::Status status =
+      GraphOf(
+          "[Input: {shape: [2], name: first}, {Dense: {units: 2}, inputs:"
+          " [last]}, Dense: {units: 2, name: last}]")
+          .status();
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("\"last\" is no layer before this one"));
+}
+
 struct BadModel {
   const char* layers;
   absl::StatusCode code;
@@ -325,6 +351,14 @@ INSTANTIATE_TEST_SUITE_P(
                  kInvalid, "model.layers[2].inputs",
                  "ids come from the Input \"in\" only, not from \"r\""},
         // What layers read.
+        BadModel{"[Input: {shape: [2, 3], name: a}, Dense: {units: 1, name: b},"
+                 " {Add: {}, inputs: [a, b]}]",
+                 kUnimplemented, "model.layers[2]",
+                 "broadcasting is not supported yet: the inputs have shapes "
+                 "(2, 3) and (2, 1)"},
+        BadModel{"[Input: {shape: [2, 3], name: a}, Flatten: {name: b},"
+                 " {Multiply: {}, inputs: [a, b]}]",
+                 kInvalid, "model.layers[2]", "the same shape"},
         BadModel{
             "[Input: {shape: [2]}, {Dense: {units: 2}, inputs: [input_layr]}]",
             kInvalid, "model.layers[1].inputs[0]",

@@ -1,6 +1,7 @@
 #include "worker/device/cpu/program_compiler.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/model/loss_input.h"
+#include "common/model/variable.h"
 #include "glog/logging.h"
 #include "worker/device/cpu/kernels/arithmetic.h"
 #include "worker/device/cpu/kernels/regularization.h"
@@ -74,20 +76,21 @@ class ProgramCompiler {
   absl::Status AddForward() {
     outputs_ = {builder_.features()};
     computations_.emplace_back();
-    is_trained_ = {false};
+    has_updates_ = {false};
     for (size_t i = 1; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       ASSIGN_OR_RETURN(computations_.emplace_back(),
                        MakeNodeComputation(graph_, node));
       std::vector<Tensor*> inputs;
-      bool is_trained = std::any_of(
-          node.variables.begin(), node.variables.end(),
-          [this](int variable) { return builder_.is_trained(variable); });
+      bool has_updates = std::any_of(
+          node.variables.begin(), node.variables.end(), [this](int variable) {
+            return graph_.variables[variable].update != VariableUpdate::kNone;
+          });
       for (const int input : node.inputs) {
         inputs.push_back(outputs_[input]);
-        is_trained = is_trained || is_trained_[input];
+        has_updates = has_updates || has_updates_[input];
       }
-      is_trained_.push_back(is_trained);
+      has_updates_.push_back(has_updates);
       RETURN_IF_ERROR(CatchErrors(*node.layer, [&] {
         outputs_.push_back(
             computations_.back()->AddNodeForward(inputs, builder_));
@@ -188,30 +191,35 @@ class ProgramCompiler {
         });
   }
 
-  // Of the nodes with trained variables at or before them, the last first.
+  // Of the nodes with updates at or before them, the last first: statistics
+  // too, as replicas that share them sum gradients in each step.
   absl::Status AddBackward(OutputGradient gradient) {
     gradients_.resize(graph_.nodes.size());
-    if (!is_trained_[graph_.output]) return absl::OkStatus();
-    gradients_[graph_.output].push_back(gradient);
+    if (!has_updates_[graph_.output]) return absl::OkStatus();
+    AddGradient(graph_.output, gradient);
     for (int i = graph_.output; i > 0; --i) {
       if (gradients_[i].empty()) continue;
       const Node& node = graph_.nodes[i];
       std::vector<bool> wants_inputs;
       for (const int input : node.inputs) {
-        wants_inputs.push_back(is_trained_[input]);
+        wants_inputs.push_back(has_updates_[input]);
       }
       RETURN_IF_ERROR(CatchErrors(*node.layer, [&] {
         const std::vector<OutputGradient> of_inputs =
             computations_[i]->AddNodeBackward(TakeGradient(i), wants_inputs,
                                               builder_);
         for (size_t k = 0; k < node.inputs.size(); ++k) {
-          if (wants_inputs[k]) {
-            gradients_[node.inputs[k]].push_back(of_inputs[k]);
-          }
+          if (wants_inputs[k]) AddGradient(node.inputs[k], of_inputs[k]);
         }
       }));
     }
     return absl::OkStatus();
+  }
+
+  // A reader's share of the gradient by a node.
+  void AddGradient(int node, const OutputGradient& part) {
+    gradients_[node].push_back(part);
+    ++pending_[part.tensor->memory];
   }
 
   // The sum of what the readers of a node gave.
@@ -220,7 +228,7 @@ class ProgramCompiler {
     const auto take = [&] {
       OutputGradient part = parts.back();
       parts.pop_back();
-      part.is_shared = IsNeeded(*part.tensor);
+      part.is_shared = --pending_[part.tensor->memory] > 0;
       return part;
     };
     OutputGradient sum = take();
@@ -243,26 +251,18 @@ class ProgramCompiler {
     return sum;
   }
 
-  // Whether a gradient that is still to be taken lies there.
-  bool IsNeeded(const Tensor& tensor) const {
-    for (const std::vector<OutputGradient>& parts : gradients_) {
-      for (const OutputGradient& part : parts) {
-        if (part.tensor->memory == tensor.memory) return true;
-      }
-    }
-    return false;
-  }
-
   const ProgramSpec& spec_;
   const Graph& graph_;
   ProgramBuilder builder_;
   // Of each node; the input has no computation.
   std::vector<std::unique_ptr<NodeComputation>> computations_;
   std::vector<Tensor*> outputs_;
-  // Whether a node or one before it has variables that are trained.
-  std::vector<bool> is_trained_;
+  // Whether a step updates variables of a node or of one before it.
+  std::vector<bool> has_updates_;
   // What the readers of each node gave, until its backward takes it.
   std::vector<std::vector<OutputGradient>> gradients_;
+  // How many of these lie in a memory.
+  std::map<const Memory*, int> pending_;
 };
 
 }  // namespace

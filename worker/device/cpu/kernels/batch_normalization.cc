@@ -12,9 +12,15 @@ constexpr int64_t kSumRows = 32;
 // Channels whose sums stay in registers.
 constexpr int64_t kSumChannels = 32;
 
+// NaN compares false: it passes, and as a bound it lets everything pass.
+inline float Clamped(const Clamp& clamp, float value) {
+  const float raised = value < clamp.floor ? clamp.floor : value;
+  return raised > clamp.ceiling ? clamp.ceiling : raised;
+}
+
 // The gradient by what is clamped to the output.
 inline float Unclamped(const Clamp& clamp, float before, float gradient) {
-  return before > clamp.floor && before < clamp.ceiling ? gradient : 0.0f;
+  return before <= clamp.floor || before >= clamp.ceiling ? 0.0f : gradient;
 }
 
 }  // namespace
@@ -58,9 +64,7 @@ void NormalizeChannels(const ChannelLines& lines, int64_t begin, int64_t end,
     float* const y = outputs + row * l.channels;
 #pragma omp simd
     for (int64_t c = 0; c < l.channels; ++c) {
-      const float value = (x[c] - l.means[c]) * l.scales[c] + l.offsets[c];
-      const float raised = value > l.clamp.floor ? value : l.clamp.floor;
-      y[c] = raised < l.clamp.ceiling ? raised : l.clamp.ceiling;
+      y[c] = Clamped(l.clamp, (x[c] - l.means[c]) * l.scales[c] + l.offsets[c]);
     }
   }
 }

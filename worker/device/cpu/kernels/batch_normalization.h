@@ -12,10 +12,11 @@
 
 namespace paceline::cpu {
 
-// Bounds of an output. The derivative is 0 at them and beyond.
+// Bounds of an output; NaN where there is none. The derivative is 0 at them and
+// beyond. NaN passes, so that what diverged shows.
 struct Clamp {
-  float floor = -std::numeric_limits<float>::infinity();
-  float ceiling = std::numeric_limits<float>::infinity();
+  float floor = std::numeric_limits<float>::quiet_NaN();
+  float ceiling = std::numeric_limits<float>::quiet_NaN();
 };
 
 // y = (x − mean) · scale + offset for each channel, within the clamp.

@@ -6,33 +6,23 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "common/model/layers/up_sampling2d.h"
 
 namespace paceline::cpu {
 
+// Pixel (i, j) of an output image is what rows[i] and columns[j] take of the
+// input image, of height · width pixels. Shares of 0 are left out.
 struct PixelMixture {
-  struct Share {
-    int32_t pixel = 0;
-    float weight = 0;
-  };
+  int64_t height = 0;
+  int64_t width = 0;
   int64_t channels = 0;
-  // Of an input image.
-  int64_t pixel_count = 0;
-  // Pixel p of the output mixes shares[starts[p]] to shares[starts[p + 1] - 1].
-  std::vector<int32_t> starts;
-  std::vector<Share> shares;
+  std::vector<BlendedElement> rows;
+  std::vector<BlendedElement> columns;
 
   int64_t output_pixel_count() const {
-    return static_cast<int64_t>(starts.size()) - 1;
+    return static_cast<int64_t>(rows.size() * columns.size());
   }
 };
-
-// Of images of shape (height, width, channels), by what each row and each
-// column of the output takes. Shares of 0 are left out.
-PixelMixture MakePixelMixture(absl::Span<const BlendedElement> rows,
-                              absl::Span<const BlendedElement> columns,
-                              const Shape& image);
 
 // Both work on the images [begin, end) of a batch.
 void MixPixels(const PixelMixture& mixture, int64_t begin, int64_t end,

@@ -55,8 +55,11 @@ std::unique_ptr<NodeComputation> MakeUpSampling2D(const Graph& graph,
   const auto& layer = static_cast<const UpSampling2D&>(*node.layer);
   const Shape& image = graph.nodes[node.inputs[0]].output_shape;
   return std::make_unique<UpSampling2DComputation>(
-      node, MakePixelMixture(layer.Blend(0, image[0]), layer.Blend(1, image[1]),
-                             image));
+      node, PixelMixture{.height = image[0],
+                         .width = image[1],
+                         .channels = image[2],
+                         .rows = layer.Blend(0, image[0]),
+                         .columns = layer.Blend(1, image[1])});
 }
 
 }  // namespace paceline::cpu

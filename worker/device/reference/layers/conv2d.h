@@ -1,23 +1,26 @@
-// Convolution of images.
+// Convolution of images, in groups.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_LAYERS_CONV2D_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_LAYERS_CONV2D_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "common/model/layers/conv2d.h"
+#include "common/model/layers/convolution_layer.h"
 #include "worker/device/reference/computation.h"
 #include "worker/device/reference/convolution.h"
 
 namespace paceline::reference {
 
+// Of a ConvolutionLayer.
 template <typename T>
-class Conv2DComputation : public LayerComputation<T> {
+class ConvolutionComputation : public LayerComputation<T> {
  public:
-  explicit Conv2DComputation(const LayerContext<T>& context)
-      : variables_(context.variables) {
-    const auto& layer = *static_cast<const Conv2D*>(context.layer);
-    convolution_ = {layer.windows(), layer.groups};
-  }
+  ConvolutionComputation(const LayerContext<T>& context, int64_t groups)
+      : variables_(context.variables),
+        convolution_{
+            static_cast<const ConvolutionLayer*>(context.layer)->windows(),
+            groups} {}
 
   void Forward(const Step& /*step*/, const Tensor<T>& input,
                Tensor<T>& output) override {
@@ -40,6 +43,14 @@ class Conv2DComputation : public LayerComputation<T> {
 
   std::vector<Variable<T>> variables_;
   Convolution convolution_;
+};
+
+template <typename T>
+class Conv2DComputation final : public ConvolutionComputation<T> {
+ public:
+  explicit Conv2DComputation(const LayerContext<T>& context)
+      : ConvolutionComputation<T>(
+            context, static_cast<const Conv2D*>(context.layer)->groups) {}
 };
 
 }  // namespace paceline::reference
