@@ -1,21 +1,55 @@
 #include "worker/make_device.h"
 
 #include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/job/device_name.h"
+#include "glog/logging.h"
 #include "worker/device/cpu/cpu_device.h"
+#include "worker/device/cuda/cuda_device.h"
 #include "worker/device/reference/reference_device.h"
 
 namespace paceline {
+namespace {
 
-absl::StatusOr<std::unique_ptr<Device>> MakeDevice(absl::string_view name,
-                                                   int threads) {
-  if (name == "auto" || name == "cpu") {
-    CpuDeviceOptions options;
-    options.threads = threads;
-    return std::make_unique<CpuDevice>(options);
+std::unique_ptr<Device> MakeCpuDevice(int threads) {
+  CpuDeviceOptions options;
+  options.threads = threads;
+  return std::make_unique<CpuDevice>(options);
+}
+
+absl::StatusOr<std::unique_ptr<Device>> MakeCudaDevice(
+    int ordinal, const Graph& graph, const cuda::Libraries& libraries) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<cuda::Driver> driver,
+                   cuda::LoadDriver(libraries));
+  ASSIGN_OR_RETURN(std::unique_ptr<cuda::Gpu> gpu,
+                   cuda::OpenGpu(*driver, ordinal));
+  auto device = std::make_unique<CudaDevice>(std::move(gpu));
+  RETURN_IF_ERROR(device->Supports(graph));
+  return device;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> MakeDevice(
+    absl::string_view name, int threads, const Graph& graph,
+    const cuda::Libraries& libraries) {
+  ASSIGN_OR_RETURN(const DeviceName parsed, ParseDeviceName(name));
+  if (parsed.kind == DeviceKind::kCpu) return MakeCpuDevice(threads);
+  if (parsed.kind == DeviceKind::kReference) {
+    return std::make_unique<ReferenceDevice<float>>();
   }
-  if (name == "reference") return std::make_unique<ReferenceDevice<float>>();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "device: \"", name, "\" is unknown; expected auto, cpu or reference"));
+  absl::StatusOr<std::unique_ptr<Device>> device =
+      MakeCudaDevice(parsed.ordinal, graph, libraries);
+  if (device.ok()) return device;
+  if (parsed.kind == DeviceKind::kAuto) {
+    // Once a process, however many replicas it has.
+    LOG_FIRST_N(INFO, 1) << "device: auto takes the CPU: "
+                         << device.status().message();
+    return MakeCpuDevice(threads);
+  }
+  return absl::Status(
+      device.status().code(),
+      absl::StrCat("device: ", name, ": ", device.status().message()));
 }
 
 }  // namespace paceline

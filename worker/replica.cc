@@ -18,7 +18,8 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   auto replica = std::make_unique<Replica>();
   ASSIGN_OR_RETURN(replica->model, MakeJobModel(job));
   const JobModel& model = replica->model;
-  ASSIGN_OR_RETURN(replica->device, MakeDevice(job.device(), options.threads));
+  ASSIGN_OR_RETURN(replica->device,
+                   MakeDevice(job.device(), options.threads, model.graph));
   RETURN_IF_ERROR(replica->device->Supports(model.graph));
   ASSIGN_OR_RETURN(
       replica->plan,

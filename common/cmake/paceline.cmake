@@ -6,6 +6,8 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
+# Where programs find our plug-ins: beside them, and tests among the programs.
+set(CMAKE_BUILD_RPATH "$ORIGIN;$ORIGIN/../bin")
 # `#pragma omp simd` vectorises a loop; square roots and comparisons may be part
 # of it, since nobody reads errno or the floating-point exceptions.
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fopenmp-simd;-fno-math-errno;-fno-trapping-math;-pthread>")

@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
-#include "common/config/suggestion.h"
 #include "common/config/value.h"
+#include "common/job/device_name.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_model.h"
 #include "common/model/layers/batch_normalization.h"
@@ -20,11 +20,6 @@
 
 namespace paceline {
 namespace {
-
-absl::Status NotSupportedYet(const Path& path, absl::string_view what) {
-  return ConfigError(path, absl::StrCat(what, " is not supported yet"),
-                     absl::StatusCode::kUnimplemented);
-}
 
 // The name is also that of an output folder.
 absl::Status CheckName(const std::string& name) {
@@ -156,19 +151,6 @@ absl::Status CheckCheckpoint(const v1::Job& job) {
   return absl::OkStatus();
 }
 
-absl::Status CheckDevice(const std::string& device) {
-  const Path path("device");
-  if (device == "auto" || device == "cpu" || device == "reference") {
-    return absl::OkStatus();
-  }
-  if (device == "cuda" || absl::StartsWith(device, "cuda:")) {
-    return NotSupportedYet(path, device);
-  }
-  return ConfigError(
-      path, absl::StrCat("unknown device ", Excerpt(device),
-                         Suggestion(device, {"auto", "cpu", "reference"})));
-}
-
 absl::Status CheckDevices(const v1::Job& job) {
   if (job.devices() == 1 || job.strategy() == v1::STRATEGY_MIRRORED ||
       job.strategy() == v1::STRATEGY_CENTRAL_STORAGE) {
@@ -224,7 +206,7 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckBatch(job));
   RETURN_IF_ERROR(CheckCheckpoint(job));
   if (job.evaluator()) RETURN_IF_ERROR(CheckEvaluator(job));
-  RETURN_IF_ERROR(CheckDevice(job.device()));
+  RETURN_IF_ERROR(ParseDeviceName(job.device()).status());
   RETURN_IF_ERROR(CheckDevices(job));
   ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
   RETURN_IF_ERROR(CheckStatistics(job, model.graph));

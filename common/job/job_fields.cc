@@ -187,8 +187,10 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 Inner(&Job::has_partitioner, &Job::partitioner,
                       &Job::mutable_partitioner),
                 "How variables are cut; by default by balance."),
-       Optional("device", Text(&Job::device, &Job::mutable_device),
-                "`auto`, `cpu`, or `reference`, which is slow and exact."),
+       Optional(
+           "device", Text(&Job::device, &Job::mutable_device),
+           "`auto`, `cpu`, `cuda`, `cuda:1`, or `reference`, which is slow "
+           "and exact."),
        Optional("devices", Whole(&Job::devices, &Job::set_devices),
                 Between(1, limits::kMaxDevices),
                 "Devices of a worker, each with a replica; on the CPU they "

@@ -78,7 +78,9 @@ class DeviceCaseTest : public ::testing::TestWithParam<
 TEST_P(DeviceCaseTest, AgreesWithReference) {
   const auto& [under_test, each, batch_size] = GetParam();
   Fixture actual(under_test, each.config);
-  ASSERT_TRUE(actual.device->Supports(actual.model.graph()).ok());
+  const absl::Status status = actual.device->Supports(actual.model.graph());
+  if (absl::IsUnimplemented(status)) GTEST_SKIP() << status.message();
+  ASSERT_TRUE(status.ok()) << status;
   Fixture expected(Float64Reference(), each.config);
   Examples examples = actual.model.SomeExamples(batch_size);
   examples.first_example = 100;
@@ -105,6 +107,15 @@ INSTANTIATE_TEST_SUITE_P(
                           std::get<1>(info.param).name, "_batch_",
                           std::get<2>(info.param));
     });
+
+// --- The device that not every machine has
+
+TEST(GpuTest, IsUnderTest) {
+  if (GpuStatus().ok()) return;
+  GTEST_SKIP() << "no case runs on a GPU, of " << 2 * Cases().size()
+               << " and those of Keras and of each device alone: "
+               << GpuStatus().message();
+}
 
 // --- Gradients of the reference
 

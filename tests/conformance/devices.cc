@@ -1,7 +1,11 @@
 #include "tests/conformance/devices.h"
 
+#include "common/base/status_macros.h"
+#include "tests/conformance/fake_gpu.h"
 #include "tests/sanitizers/openmp_threads.h"
 #include "worker/device/cpu/cpu_device.h"
+#include "worker/device/cuda/cuda_device.h"
+#include "worker/device/cuda/open_gpu.h"
 #include "worker/device/reference/reference_device.h"
 
 namespace paceline {
@@ -20,14 +24,40 @@ std::unique_ptr<Device> MakeCpu() {
       CpuDeviceOptions{.threads = kOpenMpThreads});
 }
 
+std::unique_ptr<Device> MakeCudaOnFake() {
+  return std::make_unique<CudaDevice>(cuda::MakeFakeGpu());
+}
+
+absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu() {
+  ASSIGN_OR_RETURN(const std::unique_ptr<cuda::Driver> driver,
+                   cuda::LoadDriver({}));
+  return cuda::OpenGpu(*driver, 0);
+}
+
+std::unique_ptr<Device> MakeCuda() {
+  return std::make_unique<CudaDevice>(*OpenFirstGpu());
+}
+
 }  // namespace
 
+const absl::Status& GpuStatus() {
+  static const auto& status = *new absl::Status(OpenFirstGpu().status());
+  return status;
+}
+
 const std::vector<DeviceUnderTest>& DevicesUnderTest() {
-  static const auto& devices = *new std::vector<DeviceUnderTest>{
-      {"reference_float64", Make<ReferenceDevice<double>>, 1e-12},
-      {"reference", Make<ReferenceDevice<float>>, kFloat32Tolerance},
-      {"cpu", MakeCpu, kFloat32Tolerance},
-  };
+  static const auto& devices = *[] {
+    auto* all = new std::vector<DeviceUnderTest>{
+        {"reference_float64", Make<ReferenceDevice<double>>, 1e-12},
+        {"reference", Make<ReferenceDevice<float>>, kFloat32Tolerance},
+        {"cpu", MakeCpu, kFloat32Tolerance},
+        {"cuda_on_fake", MakeCudaOnFake, kFloat32Tolerance},
+    };
+    if (GpuStatus().ok()) {
+      all->push_back({"cuda", MakeCuda, kFloat32Tolerance});
+    }
+    return all;
+  }();
   return devices;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "worker/device/device.h"
 
 namespace paceline {
@@ -25,8 +26,11 @@ inline void PrintTo(const DeviceUnderTest& device, std::ostream* stream) {
   *stream << device.name;
 }
 
-// A new device is one line here.
+// A new device is one line here. The GPU is among them where one can be used.
 const std::vector<DeviceUnderTest>& DevicesUnderTest();
+
+// Why it cannot.
+const absl::Status& GpuStatus();
 
 }  // namespace paceline
 

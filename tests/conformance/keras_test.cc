@@ -97,6 +97,11 @@ class KerasTest : public ::testing::TestWithParam<
     examples_.loss_divisor = static_cast<double>(examples_.count);
   }
 
+  void SetUp() override {
+    const absl::Status status = device_->Supports(model_.graph());
+    if (absl::IsUnimplemented(status)) GTEST_SKIP() << status.message();
+  }
+
   const DeviceUnderTest under_test_;
   const Json& expected_;
   const ModelUnderTest model_;

@@ -9,6 +9,7 @@
 
 #include "common/model/activation.h"
 #include "glog/logging.h"
+#include "worker/device/host_device.h"
 
 namespace paceline {
 
@@ -16,21 +17,33 @@ namespace paceline {
 inline constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 inline constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
+// Ends the program: a row-wise function has no formula of one element.
 template <typename T>
-T SigmoidOf(T x) {
+PACELINE_HOST_DEVICE T NotElementwise(ActivationFunction function) {
+#ifdef __CUDA_ARCH__
+  __trap();
+#else
+  LOG(FATAL) << "activation function " << static_cast<int>(function)
+             << " is not elementwise";
+#endif
+  return T{0};
+}
+
+template <typename T>
+PACELINE_HOST_DEVICE T SigmoidOf(T x) {
   // exp of nothing positive: no overflow.
   const T e = std::exp(-std::abs(x));
   return x >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
 template <typename T>
-T SoftplusOf(T x) {
+PACELINE_HOST_DEVICE T SoftplusOf(T x) {
   return std::max(x, T{0}) + std::log1p(std::exp(-std::abs(x)));
 }
 
 // f(x). `function` must not be row-wise.
 template <typename T>
-T Activate(ActivationFunction function, T x) {
+PACELINE_HOST_DEVICE T Activate(ActivationFunction function, T x) {
   using enum ActivationFunction;
   switch (function) {
     case kLinear:
@@ -86,13 +99,13 @@ T Activate(ActivationFunction function, T x) {
     case kLogSoftmax:
       break;
   }
-  LOG(FATAL) << ActivationFunctionName(function) << " is not elementwise";
+  return NotElementwise<T>(function);
 }
 
 // df/dx; at a bend, that of the side where TensorFlow puts it. `function` must
 // not be row-wise.
 template <typename T>
-T ActivationDerivative(ActivationFunction function, T x) {
+PACELINE_HOST_DEVICE T ActivationDerivative(ActivationFunction function, T x) {
   using enum ActivationFunction;
   switch (function) {
     case kLinear:
@@ -151,7 +164,7 @@ T ActivationDerivative(ActivationFunction function, T x) {
     case kLogSoftmax:
       break;
   }
-  LOG(FATAL) << ActivationFunctionName(function) << " is not elementwise";
+  return NotElementwise<T>(function);
 }
 
 }  // namespace paceline

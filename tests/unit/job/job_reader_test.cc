@@ -222,7 +222,9 @@ TEST(JobReader, RefusesWrongFieldsWithLineAndPath) {
       {"64", "64\ncluster:\n  worker: 10001", kInvalid,
        "23: cluster.worker: must be from 1 to 10000, got 10001"},
       {"64", "64\nname: a/b", kInvalid, "22: name: expected 1 to 128 bytes"},
-      {"64", "64\ndevice: gpu", kInvalid, "22: device: unknown device \"gpu\""},
+      {"64", "64\ndevice: gpu", kInvalid,
+       "22: device: unknown device \"gpu\"; expected auto, cpu, reference, "
+       "cuda or cuda:N"},
       {"64", "64\nbatch_size_per_replica: 65", kInvalid,
        "22: repeated key \"batch_size_per_replica\"; it is already on line "
        "21"},
@@ -327,8 +329,6 @@ TEST(JobReader, SaysWhatIsNotSupportedYet) {
        "22: max_staleness: means something only with `consistency: bounded`"},
       {"64", "64\nwire_precision: float16", absl::StatusCode::kInvalidArgument,
        "22: wire_precision: expected float32 under strategy parameter_server"},
-      {"64", "64\ndevice: cuda:1", kUnimplemented,
-       "22: device: cuda:1 is not supported yet"},
       {"idx:", "npz:", kUnimplemented, "18: data.train.npz: not supported yet"},
       {kJob,
        "strategy: mirrored\nmodel: m.keras\nloss: mse\noptimizer: adam\n"

@@ -15,10 +15,10 @@
 
 #include "absl/functional/any_invocable.h"
 #include "worker/device/cpu/cpu_state.h"
-#include "worker/device/memory_plan.h"
 #include "worker/device/cpu/onednn.h"
 #include "worker/device/cpu/tensor.h"
 #include "worker/device/device.h"
+#include "worker/device/memory_plan.h"
 
 namespace paceline::cpu {
 

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "worker/device/cuda/kernels/kernel.h"
 #include "worker/device/stream.h"
 
@@ -83,6 +84,10 @@ class Gpu {
                                                absl::string_view what) = 0;
   virtual absl::StatusOr<MemoryBlock> AllocatePinned(
       int64_t size_bytes, absl::string_view what) = 0;
+
+  // Pins memory of the host that somebody else owns, for as long as the result
+  // lives.
+  virtual absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) = 0;
 
   virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() = 0;
   virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;

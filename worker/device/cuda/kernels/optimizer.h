@@ -35,7 +35,7 @@ struct SgdUpdate {
   float learning_rate = 0;
   float momentum = 0;
   bool nesterov = false;
-  GradientClip clip;
+  GradientClip clip = {};
 
   PACELINE_HOST_DEVICE void operator()(int64_t block) const {
     FourFloats w = LoadFour(values, block, count);
@@ -69,7 +69,7 @@ struct AdamUpdate {
   float one_minus_beta_1 = 0;
   float one_minus_beta_2 = 0;
   float epsilon = 0;
-  GradientClip clip;
+  GradientClip clip = {};
 
   PACELINE_HOST_DEVICE void operator()(int64_t block) const {
     FourFloats w = LoadFour(values, block, count);

@@ -45,6 +45,15 @@ class CudaGpu final : public Gpu {
                        [](std::byte* each) { cudaFreeHost(each); });
   }
 
+  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) override {
+    RETURN_IF_ERROR(Use());
+    RETURN_IF_ERROR(ToStatus(
+        cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault),
+        absl::StrCat(name(), ": pinning ", memory.size(), " bytes")));
+    return MemoryBlock(memory.data(),
+                       [](std::byte* each) { cudaHostUnregister(each); });
+  }
+
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
     return CudaQueue::Create(ordinal_);
   }

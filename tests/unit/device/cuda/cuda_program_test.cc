@@ -1,0 +1,105 @@
+// What the device enqueues, and when: calls on a fake. tests/conformance has
+// what it computes.
+#include "worker/device/cuda/cuda_program.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/config/yaml_reader.h"
+#include "common/limits.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/conformance/fake_gpu.h"
+#include "tests/conformance/model_under_test.h"
+#include "worker/device/cuda/cuda_device.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+const ModelUnderTest& Model() {
+  static const auto& model = *new ModelUnderTest(
+      {.layers = *ReadYaml("[Input: {shape: [3]}, Dense: {units: 2}]", "model",
+                           limits::kMaxJobBytes)});
+  return model;
+}
+
+class CudaProgramTest : public ::testing::Test {
+ protected:
+  CudaProgramTest()
+      : device_(cuda::MakeFakeGpu(&calls_)),
+        // Queue 0; the state's, which copies gradients, is queue 1.
+        stream_(device_.CreateStream()),
+        state_(*device_.CreateState(Model().Spec(Mode::kTrain, 2))),
+        program_(*device_.Compile(Model().Spec(Mode::kTrain, 2), *state_)) {}
+
+  // What the one section of a step calls.
+  cuda::CallLog CallsOfAStep() {
+    const float features[] = {1, 2, 3, 4, 5, 6};
+    const float labels[] = {1, 0, 0, 1};
+    Batch batch;
+    batch.count = 2;
+    batch.features = {DataType::kFloat32, features};
+    batch.labels = {DataType::kFloat32, labels};
+    EXPECT_TRUE(program_->SetBatch(batch, *stream_).ok());
+    calls_.clear();
+    EXPECT_TRUE(program_->Enqueue(0, *stream_).ok());
+    EXPECT_TRUE(program_->section_event(0).HasPassed());
+    return calls_;
+  }
+
+  std::vector<float> Gradients() {
+    const absl::Span<std::byte> bytes = state_->host_gradients(0);
+    const auto* const values = reinterpret_cast<const float*>(bytes.data());
+    return {values, values + bytes.size() / sizeof(float)};
+  }
+
+  cuda::CallLog calls_;
+  CudaDevice device_;
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<ModelState> state_;
+  std::unique_ptr<Program> program_;
+};
+
+TEST_F(CudaProgramTest, CapturesASectionTheSecondTimeAndLaunchesItThen) {
+  ASSERT_EQ(program_->sections().size(), 1u);
+  const cuda::CallLog first = CallsOfAStep();
+  EXPECT_THAT(first, Not(Contains("queue 0: launch")));
+  EXPECT_THAT(first, Contains("queue 0: multiply"));
+  const std::vector<float> gradients = Gradients();
+
+  const cuda::CallLog second = CallsOfAStep();
+  EXPECT_EQ(second.front(), "queue 0: begin capture");
+  EXPECT_THAT(second, Contains("queue 0: launch"));
+  EXPECT_EQ(Gradients(), gradients);
+
+  // Gradients leave on a queue of their own, which the stream waits for at the
+  // end of the step.
+  EXPECT_THAT(CallsOfAStep(),
+              ElementsAre("queue 0: launch", "queue 0: record", "queue 1: wait",
+                          "queue 1: copy 32 bytes", "queue 1: record",
+                          "queue 0: wait"));
+  EXPECT_EQ(Gradients(), gradients);
+}
+
+TEST_F(CudaProgramTest, AllocatesNothingInAStep) {
+  CallsOfAStep();
+  CallsOfAStep();
+  EXPECT_THAT(CallsOfAStep(), Not(Contains("allocate")));
+}
+
+TEST_F(CudaProgramTest, CapturesAgainWhereTheArenaHasMoved) {
+  for (int step = 0; step < 3; ++step) CallsOfAStep();
+  const std::vector<float> gradients = Gradients();
+  const auto larger =
+      *device_.Compile(Model().Spec(Mode::kTrain, 4096), *state_);
+  EXPECT_EQ(CallsOfAStep().front(), "queue 0: begin capture");
+  EXPECT_EQ(Gradients(), gradients);
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,56 @@
+#include "worker/make_device.h"
+
+#include <string>
+
+#include "common/config/yaml_reader.h"
+#include "common/limits.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/conformance/model_under_test.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+absl::StatusOr<std::unique_ptr<Device>> Make(const std::string& name) {
+  static const auto& model = *new ModelUnderTest(
+      {.layers = *ReadYaml("[Input: {shape: [3]}, Dense: {units: 2}]", "model",
+                           limits::kMaxJobBytes)});
+  // As on a machine without a GPU.
+  cuda::Libraries libraries;
+  libraries.driver = "libpaceline_no_such_driver.so";
+  return MakeDevice(name, /*threads=*/1, model.graph(), libraries);
+}
+
+TEST(MakeDeviceTest, MakesWhatIsNamed) {
+  EXPECT_EQ((*Make("cpu"))->name(), "cpu");
+  EXPECT_EQ((*Make("reference"))->name(), "reference");
+}
+
+TEST(MakeDeviceTest, AutoTakesTheCpuWhereNoGpuIs) {
+  EXPECT_EQ((*Make("auto"))->name(), "cpu");
+}
+
+TEST(MakeDeviceTest, CudaRefusesWhereNoGpuIs) {
+  for (const std::string name : {"cuda", "cuda:1"}) {
+    const absl::Status status = Make(name).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()),
+                StartsWith("device: " + name + ": no NVIDIA driver"));
+  }
+}
+
+TEST(MakeDeviceTest, RefusesOtherNames) {
+  for (const std::string name :
+       {"gpu", "cuda:", "cuda:-1", "cuda: 1", "cuda:1x", "cuda:99999999999"}) {
+    const absl::Status status = Make(name).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << name;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("expected auto, cpu, reference, cuda or cuda:N"));
+  }
+}
+
+}  // namespace
+}  // namespace paceline

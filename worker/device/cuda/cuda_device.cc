@@ -1,0 +1,40 @@
+#include "worker/device/cuda/cuda_device.h"
+
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "glog/logging.h"
+#include "worker/device/cuda/cuda_program.h"
+#include "worker/device/cuda/cuda_state.h"
+#include "worker/device/cuda/program_compiler.h"
+
+namespace paceline {
+
+CudaDevice::CudaDevice(std::unique_ptr<cuda::Gpu> gpu) : gpu_(std::move(gpu)) {}
+
+absl::Status CudaDevice::Supports(const Graph& graph) const {
+  return cuda::CheckGraph(graph);
+}
+
+std::unique_ptr<Stream> CudaDevice::CreateStream() {
+  absl::StatusOr<std::unique_ptr<cuda::Queue>> queue = gpu_->CreateQueue();
+  CHECK(queue.ok()) << queue.status();
+  return *std::move(queue);
+}
+
+absl::StatusOr<std::unique_ptr<ModelState>> CudaDevice::CreateState(
+    const ProgramSpec& spec) {
+  return CudaState::Create(*gpu_, *spec.plan, spec.metrics.size(),
+                           spec.gradient_memory);
+}
+
+absl::StatusOr<std::unique_ptr<Program>> CudaDevice::Compile(
+    const ProgramSpec& spec, ModelState& state) {
+  RETURN_IF_ERROR(Supports(*spec.graph));
+  auto& cuda_state = static_cast<CudaState&>(state);
+  ASSIGN_OR_RETURN(cuda::ProgramParts parts,
+                   cuda::CompileProgram(spec, cuda_state));
+  return CudaProgram::Create(spec, cuda_state, std::move(parts));
+}
+
+}  // namespace paceline

@@ -1,0 +1,70 @@
+// A program of the CUDA device: a list of operations, captured as one graph a
+// section.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_CUDA_PROGRAM_H_
+#define PACELINE_WORKER_DEVICE_CUDA_CUDA_PROGRAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "worker/device/cuda/cuda_state.h"
+#include "worker/device/cuda/program_builder.h"
+#include "worker/device/device.h"
+
+namespace paceline {
+
+class CudaProgram final : public Program {
+ public:
+  // Runs `parts`, compiled for `spec` over `state`, which outlives the program.
+  static absl::StatusOr<std::unique_ptr<CudaProgram>> Create(
+      const ProgramSpec& spec, CudaState& state, cuda::ProgramParts parts);
+
+  int64_t batch_size() const override { return batch_size_; }
+  absl::Span<const Section> sections() const override { return sections_; }
+  absl::Status SetBatch(const Batch& batch, Stream& stream) override;
+  absl::Status Enqueue(int section, Stream& stream) override;
+  Event& section_event(int section) override { return *runs_[section].event; }
+  absl::StatusOr<HostTensor> Output(Stream& stream) override;
+
+ private:
+  // How a section runs.
+  struct SectionRun {
+    std::unique_ptr<Event> event;
+    // The first run is not captured: libraries load their kernels in it.
+    bool has_run = false;
+    // Null until the second run.
+    std::unique_ptr<cuda::CapturedGraph> graph;
+  };
+
+  CudaProgram(const ProgramSpec& spec, CudaState& state,
+              cuda::ProgramParts parts);
+  absl::Status Allocate();
+  // Gives the tensors their addresses, if the arena has moved.
+  void BindToArena();
+  void EnqueueOperations(int section, cuda::Queue& queue);
+  absl::Status Capture(int section, cuda::Queue& queue);
+
+  const int64_t batch_size_;
+  // As SparseClassCount has it.
+  const int64_t class_count_;
+  CudaState& state_;
+  cuda::ProgramParts parts_;
+  std::vector<Section> sections_;
+  std::vector<SectionRun> runs_;
+  // The batch, on its way and where sections read it.
+  cuda::MemoryBlock host_features_;
+  cuda::MemoryBlock host_labels_;
+  cuda::MemoryBlock device_features_;
+  cuda::MemoryBlock device_labels_;
+  cuda::MemoryBlock host_output_;
+  // The arena that the tensors point into.
+  std::byte* arena_ = nullptr;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_CUDA_PROGRAM_H_

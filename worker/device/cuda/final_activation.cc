@@ -1,0 +1,65 @@
+#include "worker/device/cuda/final_activation.h"
+
+namespace paceline::cuda {
+
+Tensor* FinalActivation::AddForward(Tensor* values, const Tensor* bias,
+                                    ProgramBuilder& builder) {
+  input_ = values;
+  const bool is_elementwise =
+      !IsRowwise(function_) && function_ != ActivationFunction::kLinear;
+  output_ = is_elementwise ? builder.NewTensor(values->shape) : values;
+  if (is_elementwise || bias != nullptr) {
+    builder.AddKernel(
+        {values, output_}, values->count(),
+        [=, function = function_, output = output_] {
+          return BiasActivation{
+              .function = function,
+              .channels = values->shape.back(),
+              .bias = bias == nullptr ? nullptr : bias->floats(),
+              .values = values->floats(),
+              .outputs = is_elementwise ? output->floats() : nullptr};
+        });
+  }
+  if (!IsRowwise(function_)) return output_;
+  return AddRowwiseForward(values, {.size = values->shape.back()}, builder);
+}
+
+Tensor* FinalActivation::AddRowwiseForward(Tensor* values,
+                                           const RowGeometry& rows,
+                                           ProgramBuilder& builder) {
+  rows_ = rows;
+  input_ = values;
+  output_ = builder.NewTensor(values->shape);
+  builder.AddKernel(
+      {input_, output_}, values->count() / rows.size,
+      [=, is_log = function_ == ActivationFunction::kLogSoftmax,
+       output = output_] {
+        return SoftmaxForward{rows, is_log, values->floats(), output->floats()};
+      });
+  return output_;
+}
+
+Tensor* FinalActivation::AddBackward(OutputGradient output,
+                                     ProgramBuilder& builder) const {
+  Tensor* const gradient = output.tensor;
+  if (output.before_activation || function_ == ActivationFunction::kLinear) {
+    return gradient;
+  }
+  if (IsRowwise(function_)) {
+    builder.AddKernel({output_, gradient}, output_->count() / rows_.size,
+                      [=, rows = rows_, out = output_,
+                       is_log = function_ == ActivationFunction::kLogSoftmax] {
+                        return SoftmaxBackward{rows, is_log, out->floats(),
+                                               gradient->floats()};
+                      });
+    return gradient;
+  }
+  builder.AddKernel({input_, gradient}, input_->count(),
+                    [=, function = function_, input = input_] {
+                      return ActivationBackward{function, input->floats(),
+                                                gradient->floats()};
+                    });
+  return gradient;
+}
+
+}  // namespace paceline::cuda

@@ -1,0 +1,40 @@
+// The activation at the end of a layer, with the bias before it.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_FINAL_ACTIVATION_H_
+#define PACELINE_WORKER_DEVICE_CUDA_FINAL_ACTIVATION_H_
+
+#include "common/model/activation.h"
+#include "worker/device/cuda/kernels/softmax.h"
+#include "worker/device/cuda/node_computation.h"
+#include "worker/device/cuda/program_builder.h"
+#include "worker/device/cuda/tensor.h"
+
+namespace paceline::cuda {
+
+class FinalActivation {
+ public:
+  explicit FinalActivation(ActivationFunction function) : function_(function) {}
+
+  // Activates along the last axis, and adds `bias` before, unless it is null;
+  // returns the output. The bias is added in place.
+  Tensor* AddForward(Tensor* values, const Tensor* bias,
+                     ProgramBuilder& builder);
+  // A row-wise function along the axis that `rows` describes.
+  Tensor* AddRowwiseForward(Tensor* values, const RowGeometry& rows,
+                            ProgramBuilder& builder);
+
+  // The gradient by what goes in; takes the memory of that by the output.
+  Tensor* AddBackward(OutputGradient output, ProgramBuilder& builder) const;
+
+  // What goes in.
+  Tensor* input() const { return input_; }
+
+ private:
+  ActivationFunction function_;
+  RowGeometry rows_;
+  Tensor* input_ = nullptr;
+  Tensor* output_ = nullptr;
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_FINAL_ACTIVATION_H_

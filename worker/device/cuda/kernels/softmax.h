@@ -1,0 +1,71 @@
+// Softmax and log-softmax along an axis. For each row.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_SOFTMAX_H_
+#define PACELINE_WORKER_DEVICE_CUDA_KERNELS_SOFTMAX_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "worker/device/host_device.h"
+
+namespace paceline::cuda {
+
+// A row is `size` elements, `stride` apart. Rows lie as the last two dimensions
+// of (rows / stride, size, stride) have it.
+struct RowGeometry {
+  int64_t size = 0;
+  int64_t stride = 1;
+
+  // Where element i of a row lies.
+  PACELINE_HOST_DEVICE int64_t Index(int64_t row, int64_t i) const {
+    return (row / stride * size + i) * stride + row % stride;
+  }
+};
+
+struct SoftmaxForward {
+  RowGeometry rows;
+  bool is_log = false;
+  const float* inputs = nullptr;
+  float* outputs = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t row) const {
+    float largest = inputs[rows.Index(row, 0)];
+    for (int64_t i = 1; i < rows.size; ++i) {
+      const float x = inputs[rows.Index(row, i)];
+      largest = x > largest ? x : largest;
+    }
+    float sum = 0;
+    for (int64_t i = 0; i < rows.size; ++i) {
+      sum += std::exp(inputs[rows.Index(row, i)] - largest);
+    }
+    const float log_sum = std::log(sum);
+    for (int64_t i = 0; i < rows.size; ++i) {
+      const float x = inputs[rows.Index(row, i)] - largest;
+      outputs[rows.Index(row, i)] = is_log ? x - log_sum : std::exp(x) / sum;
+    }
+  }
+};
+
+// Replaces the gradients by the outputs by those by the inputs.
+struct SoftmaxBackward {
+  RowGeometry rows;
+  bool is_log = false;
+  const float* outputs = nullptr;
+  float* gradients = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t row) const {
+    float sum = 0;
+    for (int64_t i = 0; i < rows.size; ++i) {
+      const int64_t at = rows.Index(row, i);
+      sum += is_log ? gradients[at] : outputs[at] * gradients[at];
+    }
+    for (int64_t i = 0; i < rows.size; ++i) {
+      const int64_t at = rows.Index(row, i);
+      gradients[at] = is_log ? gradients[at] - std::exp(outputs[at]) * sum
+                             : outputs[at] * (gradients[at] - sum);
+    }
+  }
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_SOFTMAX_H_

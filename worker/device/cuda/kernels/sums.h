@@ -1,0 +1,59 @@
+// Sums in a fixed order: in parts first, each added up by one index, then over
+// the parts. How many parts there are depends on the size alone.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_SUMS_H_
+#define PACELINE_WORKER_DEVICE_CUDA_KERNELS_SUMS_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "worker/device/host_device.h"
+
+namespace paceline::cuda {
+
+// Parts of a sum over `rows`: as many as each has rows, so that the two passes
+// take the same time.
+inline int64_t PartCount(int64_t rows) {
+  return std::max<int64_t>(
+      1, static_cast<int64_t>(std::sqrt(static_cast<double>(rows))));
+}
+
+// sums[part, column] = Σ values[row, column] over the rows of the part: part,
+// part + parts, … For each of parts · columns.
+template <typename In, typename Out>
+struct ColumnSums {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t parts = 1;
+  const In* values = nullptr;
+  Out* sums = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    double sum = 0;
+    for (int64_t row = i / columns; row < rows; row += parts) {
+      sum += static_cast<double>(values[row * columns + i % columns]);
+    }
+    sums[i] = static_cast<Out>(sum);
+  }
+};
+
+// *total += factor · Σ parts, *count += examples. For one index.
+struct AddToMetric {
+  int64_t parts = 0;
+  const double* sums = nullptr;
+  double factor = 1;
+  double examples = 0;
+  double* total = nullptr;
+  double* count = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
+    double sum = 0;
+    for (int64_t part = 0; part < parts; ++part) sum += sums[part];
+    *total += factor * sum;
+    *count += examples;
+  }
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_SUMS_H_

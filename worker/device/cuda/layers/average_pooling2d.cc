@@ -1,0 +1,63 @@
+#include "common/model/layers/average_pooling2d.h"
+
+#include "worker/device/cuda/layers/layers.h"
+#include "worker/device/cuda/windows_of.h"
+
+namespace paceline::cuda {
+namespace {
+
+class AveragePooling final : public NodeComputation {
+ public:
+  AveragePooling(const Node& node, const ImageWindows& windows)
+      : node_(node), windows_(windows) {}
+
+  Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
+    input_shape_ = input->shape;
+    Tensor* const output =
+        builder.NewTensor(builder.BatchShape(node_.output_shape));
+    builder.AddKernel(
+        {input, output}, output->count(), [=, windows = windows_] {
+          return AveragePool{windows, input->floats(), output->floats()};
+        });
+    return output;
+  }
+
+  Tensor* AddBackward(OutputGradient output, bool wants_input,
+                      ProgramBuilder& builder) override {
+    if (!wants_input) return nullptr;
+    Tensor* const input_gradient = builder.NewTensor(input_shape_);
+    builder.AddKernel({output.tensor, input_gradient}, input_gradient->count(),
+                      [=, windows = windows_] {
+                        return AveragePoolBackward{windows,
+                                                   output.tensor->floats(),
+                                                   input_gradient->floats()};
+                      });
+    return input_gradient;
+  }
+
+ private:
+  const Node& node_;
+  const ImageWindows windows_;
+  Shape input_shape_;
+};
+
+}  // namespace
+
+std::unique_ptr<NodeComputation> MakeAveragePooling2D(const Graph& graph,
+                                                      const Node& node) {
+  const auto& layer = static_cast<const AveragePooling2D&>(*node.layer);
+  return std::make_unique<AveragePooling>(
+      node,
+      WindowsOf(layer.windows(), graph.nodes[node.inputs[0]].output_shape));
+}
+
+// One window, over all of the image.
+std::unique_ptr<NodeComputation> MakeGlobalAveragePooling2D(const Graph& graph,
+                                                            const Node& node) {
+  const Shape& image = graph.nodes[node.inputs[0]].output_shape;
+  return std::make_unique<AveragePooling>(
+      node,
+      WindowsOf({Window{.size = image[0]}, Window{.size = image[1]}}, image));
+}
+
+}  // namespace paceline::cuda

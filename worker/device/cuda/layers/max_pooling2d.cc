@@ -1,0 +1,62 @@
+#include "common/model/layers/max_pooling2d.h"
+
+#include "worker/device/cuda/layers/layers.h"
+#include "worker/device/cuda/windows_of.h"
+
+namespace paceline::cuda {
+namespace {
+
+class MaxPooling2DComputation final : public NodeComputation {
+ public:
+  MaxPooling2DComputation(const Node& node, const ImageWindows& windows)
+      : node_(node), windows_(windows) {}
+
+  Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
+    input_shape_ = input->shape;
+    const Shape shape = builder.BatchShape(node_.output_shape);
+    Tensor* const output = builder.NewTensor(shape);
+    std::vector<const Tensor*> used = {input, output};
+    if (builder.is_training()) {
+      chosen_ = builder.NewTensor(shape, sizeof(int32_t));
+      used.push_back(chosen_);
+    }
+    builder.AddKernel(
+        used, output->count(), [=, windows = windows_, chosen = chosen_] {
+          return MaxPool{windows, input->floats(), output->floats(),
+                         chosen == nullptr ? nullptr : chosen->as<int32_t>()};
+        });
+    return output;
+  }
+
+  Tensor* AddBackward(OutputGradient output, bool wants_input,
+                      ProgramBuilder& builder) override {
+    if (!wants_input) return nullptr;
+    Tensor* const input_gradient = builder.NewTensor(input_shape_);
+    builder.AddKernel({chosen_, output.tensor, input_gradient},
+                      input_gradient->count(),
+                      [=, windows = windows_, chosen = chosen_] {
+                        return MaxPoolBackward{windows, chosen->as<int32_t>(),
+                                               output.tensor->floats(),
+                                               input_gradient->floats()};
+                      });
+    return input_gradient;
+  }
+
+ private:
+  const Node& node_;
+  const ImageWindows windows_;
+  Shape input_shape_;
+  Tensor* chosen_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<NodeComputation> MakeMaxPooling2D(const Graph& graph,
+                                                  const Node& node) {
+  const auto& layer = static_cast<const MaxPooling2D&>(*node.layer);
+  return std::make_unique<MaxPooling2DComputation>(
+      node,
+      WindowsOf(layer.windows(), graph.nodes[node.inputs[0]].output_shape));
+}
+
+}  // namespace paceline::cuda

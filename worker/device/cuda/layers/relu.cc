@@ -1,0 +1,56 @@
+#include "common/model/layers/relu.h"
+
+#include <limits>
+
+#include "worker/device/cuda/layers/layers.h"
+
+namespace paceline::cuda {
+namespace {
+
+class ReluComputation final : public NodeComputation {
+ public:
+  explicit ReluComputation(const ReLU& layer)
+      : forward_{.threshold = static_cast<float>(layer.threshold),
+                 .slope = static_cast<float>(layer.negative_slope),
+                 .ceiling = static_cast<float>(layer.max_value.value_or(
+                     std::numeric_limits<double>::infinity()))} {}
+
+  Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
+    input_ = input;
+    Tensor* const output = builder.NewTensor(input->shape);
+    builder.AddKernel({input, output}, input->count(),
+                      [=, relu = forward_]() mutable {
+                        relu.inputs = input->floats();
+                        relu.outputs = output->floats();
+                        return relu;
+                      });
+    return output;
+  }
+
+  Tensor* AddBackward(OutputGradient output, bool wants_input,
+                      ProgramBuilder& builder) override {
+    if (!wants_input) return nullptr;
+    builder.AddKernel(
+        {input_, output.tensor}, input_->count(),
+        [relu = forward_, input = input_, gradient = output.tensor] {
+          return BentReluBackward{relu.threshold, relu.slope, relu.ceiling,
+                                  input->floats(), gradient->floats()};
+        });
+    return output.tensor;
+  }
+
+ private:
+  // Without its blocks.
+  const BentRelu forward_;
+  Tensor* input_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<NodeComputation> MakeReLU(const Graph& /*graph*/,
+                                          const Node& node) {
+  return std::make_unique<ReluComputation>(
+      static_cast<const ReLU&>(*node.layer));
+}
+
+}  // namespace paceline::cuda
