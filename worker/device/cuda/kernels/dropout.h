@@ -20,12 +20,12 @@ struct DropElements {
   const float* inputs = nullptr;
   float* outputs = nullptr;
 
-  static int64_t BlocksOf(int64_t example_size) {
+  PACELINE_HOST_DEVICE static int64_t BlocksOf(int64_t example_size) {
     return (example_size + 3) / 4;
   }
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const int64_t blocks = (example_size + 3) / 4;
+    const int64_t blocks = BlocksOf(example_size);
     const int64_t example = i / blocks;
     const int64_t block = i % blocks;
     const unsigned kept =

@@ -4,17 +4,18 @@
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_SUMS_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 
-// Parts of a sum over `rows`.
+// Parts of a sum over `rows`: as many as each has rows, so that the two passes
+// take the same time.
 inline int64_t PartCount(int64_t rows) {
-  constexpr int64_t kRowsEach = 16;
-  constexpr int64_t kMaxParts = 256;
-  return std::clamp<int64_t>(rows / kRowsEach, 1, kMaxParts);
+  return std::max<int64_t>(
+      1, static_cast<int64_t>(std::sqrt(static_cast<double>(rows))));
 }
 
 // sums[part, column] = Σ values[row, column] over the rows of the part: part,
