@@ -9,7 +9,8 @@ PACELINE_MULTIVERSION
 void ReluForward(int64_t count, const float* inputs, float* outputs) {
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
-    outputs[i] = inputs[i] > 0 ? inputs[i] : 0.0f;
+    // NaN stays.
+    outputs[i] = inputs[i] < 0 ? 0.0f : inputs[i];
   }
 }
 
