@@ -1,5 +1,6 @@
 #include "common/model/layers/softmax.h"
 
+#include "common/model/shape_rule.h"
 #include "worker/device/cuda/final_activation.h"
 #include "worker/device/cuda/layers/layers.h"
 
@@ -32,8 +33,8 @@ class SoftmaxComputation final : public NodeComputation {
 std::unique_ptr<NodeComputation> MakeSoftmax(const Graph& /*graph*/,
                                              const Node& node) {
   const Shape& shape = node.output_shape;
-  const int axis = static_cast<const Softmax&>(*node.layer)
-                       .AxisOf(static_cast<int>(shape.size()));
+  const int axis =
+      ExampleAxis(static_cast<const Softmax&>(*node.layer).axis, shape.size());
   RowGeometry rows{.size = shape[axis]};
   for (size_t i = axis + 1; i < shape.size(); ++i) rows.stride *= shape[i];
   return std::make_unique<SoftmaxComputation>(rows);
