@@ -10,9 +10,10 @@
 #include <chrono>
 #include <memory>
 
+#include "glog/logging.h"
+#include "tests/benchmark/model_step.h"
 #include "tests/benchmark/peers/onednn_chain.h"
 #include "tests/benchmark/quantiles.h"
-#include "tests/benchmark/tutorial_step.h"
 
 namespace paceline {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using peers::ImageLayout;
 using peers::OnednnChain;
 
-static_assert(OnednnChain::kBatchSize == TutorialBatch::kCount);
+static_assert(OnednnChain::kBatchSize == kTutorialBatchSize);
 
 // Seconds of one step, of `count` warm ones.
 template <typename Step>
@@ -33,12 +34,17 @@ double TimeOf(const Step& step, int count) {
   return duration.count() / count;
 }
 
-void RunChain(OnednnChain& chain, const TutorialBatch& batch) {
-  chain.Step(batch.images.data(), batch.labels.data());
+void Run(ModelStep& step, const ModelBatch& batch) {
+  const absl::Status status = step.Run(batch);
+  CHECK(status.ok()) << status;
+}
+
+void RunChain(OnednnChain& chain, const ModelBatch& batch) {
+  chain.Step(batch.features.data(), batch.labels.data());
 }
 
 // The chain in the layout that is faster on this machine.
-std::unique_ptr<OnednnChain> FastestChain(const TutorialBatch& batch) {
+std::unique_ptr<OnednnChain> FastestChain(const ModelBatch& batch) {
   std::unique_ptr<OnednnChain> fastest;
   double fastest_seconds = 0;
   for (const ImageLayout layout :
@@ -54,31 +60,31 @@ std::unique_ptr<OnednnChain> FastestChain(const TutorialBatch& batch) {
 }
 
 void Step(benchmark::State& state) {
-  const TutorialBatch batch;
-  TutorialStep step(static_cast<int>(state.range(0)));
-  for ([[maybe_unused]] auto _ : state) step.Run(batch);
-  state.SetItemsProcessed(state.iterations() * TutorialBatch::kCount);
+  const ModelBatch batch = TutorialBatch();
+  const auto step = TutorialStep(static_cast<int>(state.range(0)));
+  for ([[maybe_unused]] auto _ : state) Run(*step, batch);
+  state.SetItemsProcessed(state.iterations() * kTutorialBatchSize);
 }
 
 void Chain(benchmark::State& state) {
   omp_set_num_threads(static_cast<int>(state.range(0)));
-  const TutorialBatch batch;
+  const ModelBatch batch = TutorialBatch();
   const auto chain = FastestChain(batch);
   for ([[maybe_unused]] auto _ : state) RunChain(*chain, batch);
-  state.SetItemsProcessed(state.iterations() * TutorialBatch::kCount);
+  state.SetItemsProcessed(state.iterations() * kTutorialBatchSize);
 }
 
 void StepAgainstChain(benchmark::State& state) {
   constexpr int kSteps = 20;
   omp_set_num_threads(static_cast<int>(state.range(0)));
-  const TutorialBatch batch;
+  const ModelBatch batch = TutorialBatch();
   const auto chain = FastestChain(batch);
-  TutorialStep step(static_cast<int>(state.range(0)));
+  const auto step = TutorialStep(static_cast<int>(state.range(0)));
   double step_seconds = 0;
   double chain_seconds = 0;
   for ([[maybe_unused]] auto _ : state) {
     chain_seconds += TimeOf([&] { RunChain(*chain, batch); }, kSteps);
-    step_seconds += TimeOf([&] { step.Run(batch); }, kSteps);
+    step_seconds += TimeOf([&] { Run(*step, batch); }, kSteps);
   }
   const auto pairs = static_cast<double>(state.iterations());
   state.counters["step_ms"] = step_seconds / pairs * 1e3;

@@ -12,7 +12,7 @@
 #include "common/limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/benchmark/tutorial_step.h"
+#include "tests/benchmark/model_step.h"
 #include "tests/conformance/model_under_test.h"
 #include "tests/sanitizers/openmp_threads.h"
 #include "tests/unit/data/allocation_count.h"
@@ -36,14 +36,14 @@ ModelConfig Network() {
 }
 
 TEST(CpuDeviceTest, LearnsTheTutorial) {
-  const TutorialBatch batch;
-  TutorialStep step(kOpenMpThreads);
-  step.Run(batch);
-  const double first_loss = step.TakeLoss();
-  for (int i = 0; i < 30; ++i) step.Run(batch);
-  step.TakeLoss();
-  step.Run(batch);
-  EXPECT_LT(step.TakeLoss(), first_loss / 2);
+  const ModelBatch batch = TutorialBatch();
+  const auto step = TutorialStep(kOpenMpThreads);
+  ASSERT_TRUE(step->Run(batch).ok());
+  const double first_loss = *step->TakeLoss();
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(step->Run(batch).ok());
+  ASSERT_TRUE(step->TakeLoss().ok());
+  ASSERT_TRUE(step->Run(batch).ok());
+  EXPECT_LT(*step->TakeLoss(), first_loss / 2);
 }
 
 // A training program with a batch of its own.
@@ -92,9 +92,10 @@ TEST(CpuDeviceTest, AllocatesLittleInAStep) {
   if (!kCountsAllocations) GTEST_SKIP() << "the sanitizer owns malloc";
   constexpr int64_t kMaxAllocations = 80;
   for (const int threads : {1, 2}) {
-    const TutorialBatch batch;
-    TutorialStep step(threads);
-    EXPECT_LE(AllocationsOf([&] { step.Run(batch); }), kMaxAllocations)
+    const ModelBatch batch = TutorialBatch();
+    const auto step = TutorialStep(threads);
+    EXPECT_LE(AllocationsOf([&] { EXPECT_TRUE(step->Run(batch).ok()); }),
+              kMaxAllocations)
         << threads << " threads";
   }
 }
@@ -182,9 +183,9 @@ TEST(CpuDeviceTest, ThreadsChangeOnlyRounding) {
 TEST(CpuDeviceTest, TakesDenormalsForZerosOnAllThreads) {
   // In a thread of its own, which has not computed before.
   std::thread([] {
-    const TutorialBatch batch;
-    TutorialStep step(kOpenMpThreads);
-    step.Run(batch);
+    const ModelBatch batch = TutorialBatch();
+    const auto step = TutorialStep(kOpenMpThreads);
+    ASSERT_TRUE(step->Run(batch).ok());
     std::vector<float> products(cpu::kMinParallelElements, 1.0f);
     cpu::ParallelFor(cpu::kMinParallelElements, 1,
                      [&](int64_t begin, int64_t end) {

@@ -1,0 +1,118 @@
+// model_benchmark: times the training steps of a job's model. See --help.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "common/base/freed_memory.h"
+#include "common/base/status_macros.h"
+#include "common/job/job_reader.h"
+#include "tests/benchmark/model_step.h"
+#include "worker/device/cpu/parallel.h"
+
+namespace paceline {
+namespace {
+
+struct Flags {
+  std::string job_path;
+  std::vector<std::string> overrides;
+  std::string device = "cpu";
+  int threads = 1;
+  int64_t batch_size = 16;
+  int warmup = 2;
+  int steps = 4;
+};
+
+absl::StatusOr<double> SecondsOf(ModelStep& step, const ModelBatch& batch) {
+  const auto start = std::chrono::steady_clock::now();
+  RETURN_IF_ERROR(step.Run(batch));
+  const std::chrono::duration<double> duration =
+      std::chrono::steady_clock::now() - start;
+  return duration.count();
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle - 1] + values[middle]) / 2;
+}
+
+absl::Status Run(const Flags& flags) {
+  JobReaderOptions reader;
+  reader.check_files = false;
+  ASSIGN_OR_RETURN(v1::Job job,
+                   ReadJobFile(flags.job_path, flags.overrides, reader));
+  job.set_device(flags.device);
+  cpu::PrepareThread(flags.threads);
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<ModelStep> step,
+      ModelStep::Make(std::move(job), flags.threads, flags.batch_size));
+  const ModelBatch batch = step->SomeBatch();
+  for (int i = 0; i < flags.warmup; ++i) RETURN_IF_ERROR(step->Run(batch));
+  std::vector<double> seconds;
+  for (int i = 0; i < flags.steps; ++i) {
+    ASSIGN_OR_RETURN(const double time, SecondsOf(*step, batch));
+    seconds.push_back(time);
+  }
+  ASSIGN_OR_RETURN(const double loss, step->TakeLoss());
+  std::cout << absl::StrFormat(
+      "{\"device\": \"%s\", \"median_seconds\": %.6g, \"seconds\": [%s], "
+      "\"loss\": %.6g}\n",
+      step->device().name(), Median(seconds), absl::StrJoin(seconds, ", "),
+      loss);
+  return absl::OkStatus();
+}
+
+// As the worker: libgomp reads how its threads wait before main.
+void WaitPassively(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
+  execv("/proc/self/exe", argv);
+}
+
+}  // namespace
+}  // namespace paceline
+
+int main(int argc, char** argv) {
+  paceline::WaitPassively(argv);
+  paceline::KeepFreedMemory();
+  CLI::App app(
+      "Times training steps of a job's model on one random batch in memory, "
+      "the job's optimizer included, and prints them as a line of JSON. The "
+      "job's data is not read.");
+  app.set_version_flag("--version", PACELINE_VERSION);
+  paceline::Flags flags;
+  app.add_option("job", flags.job_path, "The job file.")->required();
+  app.add_option("--set", flags.overrides,
+                 "path.to.field=value: changes a field of the job.");
+  app.add_option("--device", flags.device, "cpu, reference, cuda or cuda:N.")
+      ->capture_default_str();
+  app.add_option("--batch", flags.batch_size, "Examples in a step.")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--threads", flags.threads, "Threads that compute.")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--steps", flags.steps, "Steps that are timed.")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--warmup", flags.warmup, "Steps before them.")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1 << 20));
+  CLI11_PARSE(app, argc, argv);
+
+  const absl::Status status = paceline::Run(flags);
+  if (status.ok()) return 0;
+  std::cerr << "model_benchmark: " << status.message() << "\n";
+  return 1;
+}

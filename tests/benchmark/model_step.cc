@@ -1,0 +1,136 @@
+#include "tests/benchmark/model_step.h"
+
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/job/job_reader.h"
+#include "glog/logging.h"
+#include "worker/device/cpu/parallel.h"
+#include "worker/training_step.h"
+
+namespace paceline {
+namespace {
+
+// Updates the variables that the replica holds, and brings them to its device.
+class HostUpdate final : public Strategy {
+ public:
+  explicit HostUpdate(Replica& replica) : replica_(replica) {}
+
+  absl::Status PullVariables() override {
+    return UploadAll(replica_.plan, *replica_.state, *replica_.stream);
+  }
+
+  absl::Status GradientsReady(int bucket) override {
+    cpu::ParallelFor(replica_.plan.buckets()[bucket].count, 1,
+                     [&](int64_t begin, int64_t end) {
+                       replica_.variables->Apply(bucket, begin, end - begin,
+                                                 *replica_.state);
+                     });
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<int64_t> EndStep(const v1::Progress&, bool) override {
+    replica_.variables->EndUpdate();
+    RETURN_IF_ERROR(PullVariables());
+    return replica_.variables->iterations();
+  }
+
+ private:
+  Replica& replica_;
+};
+
+}  // namespace
+
+ModelBatch::ModelBatch(int64_t count, const Shape& shape, int64_t classes)
+    : count(count), features(count * NumElements(shape)), labels(count) {
+  std::minstd_rand random(1);
+  std::uniform_real_distribution<float> feature(0, 1);
+  for (float& value : features) value = feature(random);
+  for (int32_t& label : labels) {
+    label = static_cast<int32_t>(random() % classes);
+  }
+}
+
+absl::StatusOr<std::unique_ptr<ModelStep>> ModelStep::Make(v1::Job job,
+                                                           int threads,
+                                                           int64_t batch_size) {
+  job.mutable_cluster()->set_ps(0);
+  ReplicaOptions options;
+  options.threads = threads;
+  options.batch_size = batch_size;
+  options.holds_variables = true;
+  ASSIGN_OR_RETURN(std::unique_ptr<Replica> replica, MakeReplica(job, options));
+  if (!replica->model.loss->has_sparse_labels()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("loss: ", job.loss().class_name(),
+                     "; expected one that takes class ids as labels"));
+  }
+  auto step =
+      std::unique_ptr<ModelStep>(new ModelStep(std::move(replica), batch_size));
+  RETURN_IF_ERROR(step->update_->PullVariables());
+  return step;
+}
+
+ModelStep::ModelStep(std::unique_ptr<Replica> replica, int64_t batch_size)
+    : replica_(std::move(replica)),
+      batch_size_(batch_size),
+      update_(std::make_unique<HostUpdate>(*replica_)) {}
+
+ModelBatch ModelStep::SomeBatch() const {
+  const Graph& graph = replica_->model.graph;
+  return {batch_size_, graph.input_shape(), graph.output_shape().back()};
+}
+
+absl::Status ModelStep::Run(const ModelBatch& batch) {
+  ASSIGN_OR_RETURN(Program * program,
+                   replica_->programs->Get(Mode::kTrain, batch.count));
+  RETURN_IF_ERROR(program->SetBatch(
+      {.count = batch.count,
+       .features = {DataType::kFloat32, batch.features.data()},
+       .labels = {DataType::kInt32, batch.labels.data()},
+       .loss_divisor = static_cast<double>(batch.count)},
+      *replica_->stream));
+  RETURN_IF_ERROR(RunSections(*program, *replica_->stream, *update_, [] {}));
+  RETURN_IF_ERROR(update_->EndStep({}, false).status());
+  return replica_->stream->Synchronize();
+}
+
+absl::StatusOr<double> ModelStep::TakeLoss() {
+  MetricSums sums;
+  sums.totals.resize(1 + replica_->model.metrics.size());
+  sums.counts.resize(sums.totals.size());
+  RETURN_IF_ERROR(replica_->state->TakeMetrics(*replica_->stream, sums));
+  return sums.totals[0] / sums.counts[0];
+}
+
+std::unique_ptr<ModelStep> TutorialStep(int threads) {
+  const absl::StatusOr<v1::Job> job = ReadJob(
+      R"(strategy: mirrored
+device: cpu
+seed: 1
+model:
+  layers:
+    - Input: {shape: [28, 28, 1]}
+    - Conv2D: {filters: 32, kernel_size: 3, activation: relu}
+    - MaxPooling2D: {}
+    - Flatten: {}
+    - Dense: {units: 64, activation: relu}
+    - Dense: {units: 10}
+loss: {SparseCategoricalCrossentropy: {from_logits: true}}
+optimizer: {Adam: {learning_rate: 0.001}}
+metrics: [accuracy]
+data: {train: {idx: {features: images, labels: labels}}}
+batch_size_per_replica: 64
+)",
+      "tutorial.yaml", {}, {.check_files = false});
+  CHECK(job.ok()) << job.status();
+  auto step = ModelStep::Make(*job, threads, kTutorialBatchSize);
+  CHECK(step.ok()) << step.status();
+  return *std::move(step);
+}
+
+ModelBatch TutorialBatch() { return {kTutorialBatchSize, {28, 28, 1}, 10}; }
+
+}  // namespace paceline

@@ -1,0 +1,63 @@
+// The training step of a job of one replica: forward, backward, and the job's
+// optimizer, which the threads of the CPU device apply to host memory.
+#ifndef PACELINE_TESTS_BENCHMARK_MODEL_STEP_H_
+#define PACELINE_TESTS_BENCHMARK_MODEL_STEP_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/tensor/shape.h"
+#include "paceline/v1/job.pb.h"
+#include "worker/replica.h"
+#include "worker/strategy/strategy.h"
+
+namespace paceline {
+
+// Random examples in memory: features of a shape in [0, 1), and class ids.
+struct ModelBatch {
+  ModelBatch(int64_t count, const Shape& shape, int64_t classes);
+
+  int64_t count;
+  std::vector<float> features;
+  std::vector<int32_t> labels;
+};
+
+// Not thread-safe.
+class ModelStep {
+ public:
+  // On the job's device. InvalidArgument if its labels are no class ids; other
+  // errors as of MakeReplica.
+  static absl::StatusOr<std::unique_ptr<ModelStep>> Make(v1::Job job,
+                                                         int threads,
+                                                         int64_t batch_size);
+
+  // Examples that fit.
+  ModelBatch SomeBatch() const;
+
+  // Returns when the variables of the next step are on the device.
+  absl::Status Run(const ModelBatch& batch);
+
+  // Mean loss of the batches since the last call.
+  absl::StatusOr<double> TakeLoss();
+
+  const Device& device() const { return *replica_->device; }
+
+ private:
+  ModelStep(std::unique_ptr<Replica> replica, int64_t batch_size);
+
+  std::unique_ptr<Replica> replica_;
+  int64_t batch_size_;
+  std::unique_ptr<Strategy> update_;
+};
+
+// The tutorial's CNN with Adam, on the CPU, and a batch for it.
+inline constexpr int64_t kTutorialBatchSize = 64;
+std::unique_ptr<ModelStep> TutorialStep(int threads);
+ModelBatch TutorialBatch();
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_BENCHMARK_MODEL_STEP_H_
