@@ -82,10 +82,11 @@ TEST(OpenGpuTest, ThePluginLoads) {
 }
 
 TEST(OutOfMemoryTest, SaysWhatWasAskedAndWhatIsFree) {
-  ExpectError(OutOfMemory("cuda:1", "the arena", 3 << 20, 1 << 19, 8 << 20),
-              absl::StatusCode::kResourceExhausted,
-              "cuda:1: out of memory: the arena needs 3 MiB, free are 0.5 of 8 "
-              "MiB");
+  ExpectError(
+      OutOfMemory("cuda:1", "the arena", 3 << 20, {1 << 19, 8 << 20}),
+      absl::StatusCode::kResourceExhausted,
+      "cuda:1: out of memory: 3 MiB asked for the arena, 0.5 MiB free of "
+      "8 MiB");
 }
 
 }  // namespace
