@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/kernels/kernel.h"
 #include "worker/device/cuda/tensor.h"
@@ -44,6 +45,20 @@ struct ProgramParts {
   int64_t labels_size_bytes = 0;
   // The model's output; in evaluation, it stays until the next batch.
   const Tensor* output = nullptr;
+};
+
+// What MatrixProduct has beside its operands; null: not wanted.
+struct ProductExtras {
+  const Tensor* bias = nullptr;
+  const Tensor* column_sums = nullptr;
+};
+
+// As ConvolutionBlocks has them.
+struct ConvolutionTensors {
+  const Tensor* images = nullptr;
+  const Tensor* kernel = nullptr;
+  const Tensor* outputs = nullptr;
+  const Tensor* bias = nullptr;
 };
 
 class ProgramBuilder {
@@ -84,7 +99,10 @@ class ProgramBuilder {
                  std::function<Kernel()> make);
   // result = left · right, with the sizes and transpositions of `product`.
   void AddProduct(const Tensor* left, const Tensor* right, const Tensor* result,
-                  MatrixProduct product);
+                  MatrixProduct product, const ProductExtras& extras = {});
+  // The algorithm is chosen here; TakeError tells if there is none.
+  void AddConvolution(const ConvolutionShape& shape,
+                      const ConvolutionTensors& tensors);
   // sums (columns) = Σ over the rows of `values` (rows, columns).
   void AddColumnSums(const Tensor* values, int64_t rows, int64_t columns,
                      const Tensor* sums);
@@ -96,6 +114,9 @@ class ProgramBuilder {
   // The gradient of the loss by a variable is written: adds that of its
   // regularizer, and ends a section where this makes a bucket final.
   void FinishGradient(int variable);
+
+  // The first error of what was added since the last call.
+  absl::Status TakeError() { return std::exchange(error_, absl::OkStatus()); }
 
   // Ends the last section, and plans the memory. `output` is the model's.
   ProgramParts Build(const Tensor* output) &&;
@@ -111,6 +132,7 @@ class ProgramBuilder {
   const ProgramSpec& spec_;
   CudaState& state_;
   ProgramParts parts_;
+  absl::Status error_;
   // Of the blocks in the arena.
   std::map<const Memory*, Lifetime> lifetimes_;
   Tensor* features_;

@@ -30,7 +30,7 @@ class ProgramCompiler {
     AddPenalties();
     RETURN_IF_ERROR(AddMetrics());
     if (builder_.is_training()) {
-      AddBackward({gradient, loss_input.before_activation});
+      RETURN_IF_ERROR(AddBackward({gradient, loss_input.before_activation}));
     }
     return std::move(builder_).Build(outputs_[graph_.output]);
   }
@@ -48,6 +48,7 @@ class ProgramCompiler {
                        MakeNodeComputation(graph_, node));
       outputs_.push_back(
           computations_.back()->AddForward(outputs_[node.inputs[0]], builder_));
+      RETURN_IF_ERROR(TakeError(node));
       has_variables_.push_back(has_variables_[node.inputs[0]] ||
                                !node.variables.empty());
     }
@@ -122,13 +123,21 @@ class ProgramCompiler {
   }
 
   // Down to the first layer with variables.
-  void AddBackward(OutputGradient gradient) {
+  absl::Status AddBackward(OutputGradient gradient) {
     for (int i = graph_.output; has_variables_[i];) {
       const int input = graph_.nodes[i].inputs[0];
       gradient = {computations_[i]->AddBackward(
           gradient, /*wants_input=*/has_variables_[input], builder_)};
+      RETURN_IF_ERROR(TakeError(graph_.nodes[i]));
       i = input;
     }
+    return absl::OkStatus();
+  }
+
+  // Of what was added for a node; names its layer.
+  absl::Status TakeError(const Node& node) {
+    return Annotate(builder_.TakeError(),
+                    absl::StrCat("layer ", node.layer->name));
   }
 
   const ProgramSpec& spec_;

@@ -33,6 +33,10 @@ struct Tensor {
   int64_t count() const { return NumElements(shape); }
 };
 
+inline float* FloatsOrNull(const Tensor* tensor) {
+  return tensor == nullptr ? nullptr : tensor->floats();
+}
+
 // Enqueues what it does.
 using Operation = absl::AnyInvocable<void(Queue&)>;
 

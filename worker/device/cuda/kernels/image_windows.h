@@ -3,6 +3,7 @@
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_IMAGE_WINDOWS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_IMAGE_WINDOWS_H_
 
+#include <compare>
 #include <cstdint>
 
 #include "worker/device/host_device.h"
@@ -30,6 +31,8 @@ struct AxisWindow {
     if (start < 0 || start % stride != 0) return -1;
     return start / stride < output ? start / stride : -1;
   }
+
+  friend auto operator<=>(const AxisWindow&, const AxisWindow&) = default;
 };
 
 struct ImageWindows {
@@ -46,6 +49,8 @@ struct ImageWindows {
                                       int64_t channel) const {
     return ((example * y.output + oy) * x.output + ox) * channels + channel;
   }
+
+  friend auto operator<=>(const ImageWindows&, const ImageWindows&) = default;
 };
 
 // An element of a batch of images.

@@ -16,25 +16,25 @@
 #include "worker/device/cuda/kernels/loss.h"
 #include "worker/device/cuda/kernels/metric.h"
 #include "worker/device/cuda/kernels/optimizer.h"
-#include "worker/device/cuda/kernels/patches.h"
 #include "worker/device/cuda/kernels/pooling.h"
 #include "worker/device/cuda/kernels/regularization.h"
 #include "worker/device/cuda/kernels/softmax.h"
 #include "worker/device/cuda/kernels/sums.h"
+#include "worker/device/cuda/kernels/transpose.h"
 
 namespace paceline::cuda {
 
 using Kernel = std::variant<
     SgdUpdate, AdamUpdate, BiasActivation, ActivationBackward, BentRelu,
-    BentReluBackward, ColumnSums<float, double>, ColumnSums<double, double>,
-    ColumnSums<double, float>, AddToMetric, AddPenaltyGradient, PenaltySums,
-    MeanSquaredErrorLoss, BinaryCrossentropyLoss, CategoricalCrossentropyLoss,
+    BentReluBackward, ColumnSums<float, float>, ColumnSums<float, double>,
+    ColumnSums<double, double>, ColumnSums<double, float>, AddToMetric,
+    AddPenaltyGradient, PenaltySums, MeanSquaredErrorLoss,
+    BinaryCrossentropyLoss, CategoricalCrossentropyLoss,
     SparseCategoricalCrossentropyLoss, BinaryAccuracyValues, TopKAccuracyValues,
     CategoricalAccuracyValues, SoftmaxForward, SoftmaxBackward, MaxPool,
-    MaxPoolBackward, AveragePool, AveragePoolBackward, GatherPatches,
-    SumPatches, DropElements, DeviationSums, BatchStatistics, MovingStatistics,
-    Normalize, NormalizeGradientSums, NormalizeParameterGradients,
-    NormalizeBackward>;
+    MaxPoolBackward, AveragePool, AveragePoolBackward, Transpose, DropElements,
+    DeviationSums, BatchStatistics, MovingStatistics, Normalize,
+    NormalizeGradientSums, NormalizeParameterGradients, NormalizeBackward>;
 
 }  // namespace paceline::cuda
 

@@ -18,25 +18,26 @@ class DenseComputation final : public NodeComputation {
     rows_ = input->count() / size_;
     Tensor* const values =
         builder.NewTensor(builder.BatchShape(node_.output_shape));
-    builder.AddProduct(
-        input, builder.variable(kernel()), values,
-        {.rows = rows_, .columns = layer_.units, .inner = size_});
-    return activation_.AddForward(
-        values, layer_.use_bias ? builder.variable(bias()) : nullptr, builder);
+    const Tensor* const bias_values =
+        layer_.use_bias ? builder.variable(bias()) : nullptr;
+    const bool adds_bias = !activation_.adds_bias_in_passing();
+    builder.AddProduct(input, builder.variable(kernel()), values,
+                       {.rows = rows_, .columns = layer_.units, .inner = size_},
+                       {.bias = adds_bias ? bias_values : nullptr});
+    return activation_.AddForward(values, adds_bias ? nullptr : bias_values,
+                                  builder);
   }
 
   Tensor* AddBackward(OutputGradient output, bool wants_input,
                       ProgramBuilder& builder) override {
     Tensor* const gradient = activation_.AddBackward(output, builder);
-    builder.AddProduct(input_, gradient, builder.gradient(kernel()),
-                       {.rows = size_,
-                        .columns = layer_.units,
-                        .inner = rows_,
-                        .left_is_transposed = true});
-    if (layer_.use_bias) {
-      builder.AddColumnSums(gradient, rows_, layer_.units,
-                            builder.gradient(bias()));
-    }
+    builder.AddProduct(
+        input_, gradient, builder.gradient(kernel()),
+        {.rows = size_,
+         .columns = layer_.units,
+         .inner = rows_,
+         .left_is_transposed = true},
+        {.column_sums = layer_.use_bias ? builder.gradient(bias()) : nullptr});
     for (const int variable : node_.variables) builder.FinishGradient(variable);
     if (!wants_input) return nullptr;
     Tensor* const input_gradient = builder.NewTensor(input_->shape);
