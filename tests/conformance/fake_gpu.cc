@@ -84,17 +84,15 @@ void ForEachProduct(const ConvolutionShape& s, const Visit& visit) {
   const int64_t depth = channels / s.groups;
   const int64_t outputs = s.batch * y.output * x.output * s.filters;
   for (int64_t output = 0; output < outputs; ++output) {
-    const auto [example, oy, ox, filter] =
-        ElementAt(output, y.output, x.output, s.filters);
-    const int64_t first_channel = filter / (s.filters / s.groups) * depth;
-    for (int64_t element = 0; element < y.size * x.size * depth; ++element) {
-      const int64_t k = element / depth;
-      const int64_t iy = y.InputOf(oy, k / x.size);
-      const int64_t ix = x.InputOf(ox, k % x.size);
-      if (iy < 0 || ix < 0) continue;
-      visit(s.windows.Input(example, iy, ix, first_channel + element % depth),
-            filter * y.size * x.size * depth + element, output);
-    }
+    const ImageElement at = ElementAt(output, y.output, x.output, s.filters);
+    const int64_t first_channel = at.channel / (s.filters / s.groups) * depth;
+    const int64_t first_weight = at.channel * y.size * x.size * depth;
+    s.windows.ForEachInput(at.y, at.x, [&](int64_t k, int64_t iy, int64_t ix) {
+      for (int64_t c = 0; c < depth; ++c) {
+        visit(s.windows.Input(at.example, iy, ix, first_channel + c),
+              first_weight + k * depth + c, output);
+      }
+    });
   }
 }
 

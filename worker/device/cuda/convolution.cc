@@ -80,6 +80,7 @@ ConvolutionShape Convolution::ShapeOf(ConvolutionPass pass) const {
 
 void Convolution::AddKernelGradient(const Tensor* gradient,
                                     ProgramBuilder& builder) {
+  if (!builder.is_trained(spec_.kernel)) return;
   Tensor* const result = builder.gradient(spec_.kernel);
   if (is_pointwise()) {
     builder.AddProduct(input_, gradient, result,

@@ -14,7 +14,7 @@
 #include "worker/device/cuda/final_activation.h"
 #include "worker/device/cuda/gpu.h"
 #include "worker/device/cuda/program_builder.h"
-#include "worker/device/cuda/tensor.h"
+#include "worker/device/program/tensor.h"
 
 namespace paceline::cuda {
 
@@ -38,8 +38,8 @@ class Convolution {
   Tensor* AddForward(Tensor* input, const Tensor* bias,
                      FinalActivation& activation, ProgramBuilder& builder);
 
-  // From the gradient by the output that by the kernel, which is final then,
-  // and that by the input. After AddForward.
+  // From the gradient by the output that by the kernel, which is final then
+  // (nothing is done if it is frozen), and that by the input. After AddForward.
   void AddKernelGradient(const Tensor* gradient, ProgramBuilder& builder);
   Tensor* AddInputGradient(const Tensor* gradient, ProgramBuilder& builder);
 

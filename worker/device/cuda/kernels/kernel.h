@@ -11,13 +11,18 @@
 #include <variant>
 
 #include "worker/device/cuda/kernels/activation.h"
+#include "worker/device/cuda/kernels/arithmetic.h"
 #include "worker/device/cuda/kernels/batch_normalization.h"
+#include "worker/device/cuda/kernels/blend.h"
 #include "worker/device/cuda/kernels/dropout.h"
+#include "worker/device/cuda/kernels/embedding.h"
+#include "worker/device/cuda/kernels/layer_normalization.h"
 #include "worker/device/cuda/kernels/loss.h"
 #include "worker/device/cuda/kernels/metric.h"
 #include "worker/device/cuda/kernels/optimizer.h"
 #include "worker/device/cuda/kernels/pooling.h"
 #include "worker/device/cuda/kernels/regularization.h"
+#include "worker/device/cuda/kernels/shift_images.h"
 #include "worker/device/cuda/kernels/softmax.h"
 #include "worker/device/cuda/kernels/sums.h"
 #include "worker/device/cuda/kernels/transpose.h"
@@ -32,9 +37,14 @@ using Kernel = std::variant<
     BinaryCrossentropyLoss, CategoricalCrossentropyLoss,
     SparseCategoricalCrossentropyLoss, BinaryAccuracyValues, TopKAccuracyValues,
     CategoricalAccuracyValues, SoftmaxForward, SoftmaxBackward, MaxPool,
-    MaxPoolBackward, AveragePool, AveragePoolBackward, Transpose, DropElements,
-    DeviationSums, BatchStatistics, MovingStatistics, Normalize,
-    NormalizeGradientSums, NormalizeParameterGradients, NormalizeBackward>;
+    MaxPoolBackward, AveragePool, AveragePoolBackward, ShiftImages, Transpose,
+    DropElements, DeviationSums, ChannelMoments, BatchStatistics,
+    MovingStatistics, Normalize, NormalizeGradientSums,
+    NormalizeParameterGradients, ChannelSlopes, NormalizeBackward,
+    RowStatistics, NormalizeRows, RowParameterSums, RowSlopes,
+    NormalizeRowsBackward, AddElements, MultiplyElements, ScaleChannels,
+    CopyRowParts, GatherRows, LinkIds, ScatterRows, BlendImages,
+    BlendImagesBackward>;
 
 }  // namespace paceline::cuda
 

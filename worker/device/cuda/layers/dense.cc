@@ -7,7 +7,7 @@ namespace paceline::cuda {
 namespace {
 
 // All leading dimensions are rows.
-class DenseComputation final : public NodeComputation {
+class DenseComputation final : public LayerComputation {
  public:
   DenseComputation(const Dense& layer, const Node& node)
       : layer_(layer), node_(node), activation_(layer.activation) {}
@@ -28,9 +28,28 @@ class DenseComputation final : public NodeComputation {
                                   builder);
   }
 
-  Tensor* AddBackward(OutputGradient output, bool wants_input,
-                      ProgramBuilder& builder) override {
+  OutputGradient AddBackward(OutputGradient output, bool wants_input,
+                             ProgramBuilder& builder) override {
     Tensor* const gradient = activation_.AddBackward(output, builder);
+    // All variables of a layer are trained, or none.
+    if (builder.is_trained(kernel())) AddVariableGradients(gradient, builder);
+    if (!wants_input) return {};
+    Tensor* const input_gradient = builder.NewTensor(input_->shape);
+    builder.AddProduct(gradient, builder.variable(kernel()), input_gradient,
+                       {.rows = rows_,
+                        .columns = size_,
+                        .inner = layer_.units,
+                        .right_is_transposed = true});
+    return {input_gradient};
+  }
+
+  Tensor* before_activation() const override { return activation_.input(); }
+
+ private:
+  int kernel() const { return node_.variables[0]; }
+  int bias() const { return node_.variables[1]; }
+
+  void AddVariableGradients(Tensor* gradient, ProgramBuilder& builder) const {
     builder.AddProduct(
         input_, gradient, builder.gradient(kernel()),
         {.rows = size_,
@@ -39,21 +58,7 @@ class DenseComputation final : public NodeComputation {
          .left_is_transposed = true},
         {.column_sums = layer_.use_bias ? builder.gradient(bias()) : nullptr});
     for (const int variable : node_.variables) builder.FinishGradient(variable);
-    if (!wants_input) return nullptr;
-    Tensor* const input_gradient = builder.NewTensor(input_->shape);
-    builder.AddProduct(gradient, builder.variable(kernel()), input_gradient,
-                       {.rows = rows_,
-                        .columns = size_,
-                        .inner = layer_.units,
-                        .right_is_transposed = true});
-    return input_gradient;
   }
-
-  Tensor* before_activation() const override { return activation_.input(); }
-
- private:
-  int kernel() const { return node_.variables[0]; }
-  int bias() const { return node_.variables[1]; }
 
   const Dense& layer_;
   const Node& node_;

@@ -1,18 +1,17 @@
-// Tensors of a program, and the operations on them.
-#ifndef PACELINE_WORKER_DEVICE_CUDA_TENSOR_H_
-#define PACELINE_WORKER_DEVICE_CUDA_TENSOR_H_
+// Tensors of a program.
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_TENSOR_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_TENSOR_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/functional/any_invocable.h"
 #include "common/tensor/shape.h"
-#include "worker/device/cuda/gpu.h"
 
-namespace paceline::cuda {
+namespace paceline {
 
-// A block of the GPU's memory. One in the arena gets its address when its
-// program is bound to the arena: operations read addresses as they enqueue.
+// A block of the device's memory. One in the arena gets its address when its
+// program is placed, the batch with each step: operations read addresses when
+// they run.
 struct Memory {
   std::byte* data = nullptr;
 };
@@ -24,6 +23,7 @@ struct Tensor {
   Shape shape;
   const Memory* memory = nullptr;
 
+  std::byte* data() const { return memory->data; }
   template <typename T>
   T* as() const {
     return reinterpret_cast<T*>(memory->data);
@@ -33,13 +33,11 @@ struct Tensor {
   int64_t count() const { return NumElements(shape); }
 };
 
+// For blocks that a layer may do without.
 inline float* FloatsOrNull(const Tensor* tensor) {
   return tensor == nullptr ? nullptr : tensor->floats();
 }
 
-// Enqueues what it does.
-using Operation = absl::AnyInvocable<void(Queue&)>;
+}  // namespace paceline
 
-}  // namespace paceline::cuda
-
-#endif  // PACELINE_WORKER_DEVICE_CUDA_TENSOR_H_
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_TENSOR_H_
