@@ -19,7 +19,7 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   ASSIGN_OR_RETURN(replica->model, MakeJobModel(job));
   const JobModel& model = replica->model;
   ASSIGN_OR_RETURN(replica->device,
-                   MakeDevice(job.device(), options.threads, model.graph));
+                   MakeDevice(job, options.threads, model.graph));
   RETURN_IF_ERROR(replica->device->Supports(model.graph));
   ASSIGN_OR_RETURN(
       replica->plan,

@@ -3,7 +3,7 @@
 // A fake: it was not recorded on a GPU, and proves no more than that the device
 // makes the right calls in an order that works. What is not the GPU's is real:
 // the bodies of our kernels, on the host's memory, and the device that puts
-// them together. Matrix products are plain loops.
+// them together. Matrix products and convolutions are plain loops.
 #ifndef PACELINE_TESTS_CONFORMANCE_FAKE_GPU_H_
 #define PACELINE_TESTS_CONFORMANCE_FAKE_GPU_H_
 
@@ -19,7 +19,7 @@
 namespace paceline::cuda {
 
 // What was called, in order: "queue 0: launch", "queue 1: copy 8 bytes",
-// "allocate", … Queues count from 0.
+// "allocate", "plan" (of a convolution), … Queues count from 0.
 using CallLog = std::vector<std::string>;
 
 struct FakeGpuOptions {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "worker/device/cuda/losses.h"
 #include "worker/device/cuda/metrics.h"
@@ -28,10 +29,10 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     return MakeNodeComputation(graph, node);
   }
 
-  absl::Status AddLayer(const Layer& /*layer*/,
+  absl::Status AddLayer(const Layer& layer,
                         absl::FunctionRef<void()> add) override {
     add();
-    return absl::OkStatus();
+    return Annotate(builder().TakeError(), absl::StrCat("layer ", layer.name));
   }
 
   absl::Status AddLoss(const Loss& loss, bool from_logits, Tensor* input,

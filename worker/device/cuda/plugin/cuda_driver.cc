@@ -9,6 +9,7 @@
 #include "worker/device/cuda/plugin/cuda_event.h"
 #include "worker/device/cuda/plugin/cuda_queue.h"
 #include "worker/device/cuda/plugin/cuda_status.h"
+#include "worker/device/cuda/plugin/cudnn_planner.h"
 #include "worker/device/cuda/plugin_entry.h"
 
 namespace paceline::cuda {
@@ -16,7 +17,8 @@ namespace {
 
 class CudaGpu final : public Gpu {
  public:
-  explicit CudaGpu(int ordinal) : ordinal_(ordinal) {}
+  CudaGpu(int ordinal, const GpuOptions& options)
+      : ordinal_(ordinal), options_(options), planner_(options) {}
 
   std::string name() const override { return absl::StrCat("cuda:", ordinal_); }
 
@@ -66,8 +68,14 @@ class CudaGpu final : public Gpu {
                        [](std::byte* each) { cudaHostUnregister(each); });
   }
 
+  absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
+      const ConvolutionShape& shape) override {
+    RETURN_IF_ERROR(Use());
+    return planner_.Plan(shape);
+  }
+
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
-    return CudaQueue::Create(ordinal_);
+    return CudaQueue::Create(ordinal_, options_.math_mode);
   }
 
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
@@ -89,6 +97,8 @@ class CudaGpu final : public Gpu {
   }
 
   const int ordinal_;
+  const GpuOptions options_;
+  CudnnPlanner planner_;
 };
 
 class CudaDriver final : public Driver {
@@ -107,10 +117,11 @@ class CudaDriver final : public Driver {
     return report;
   }
 
-  absl::StatusOr<std::unique_ptr<Gpu>> Open(int ordinal) override {
+  absl::StatusOr<std::unique_ptr<Gpu>> Open(
+      int ordinal, const GpuOptions& options) override {
     RETURN_IF_ERROR(
         ToStatus(cudaSetDevice(ordinal), absl::StrCat("cuda:", ordinal)));
-    return std::make_unique<CudaGpu>(ordinal);
+    return std::make_unique<CudaGpu>(ordinal, options);
   }
 };
 
