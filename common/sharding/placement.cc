@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -23,18 +24,22 @@ struct Rows {
   int64_t elements() const { return count * size; }
 };
 
+// `shape` has elements.
+Rows RowsOf(const Shape& shape) {
+  const int64_t rows = shape.empty() ? 1 : shape[0];
+  return {rows, NumElements(shape) / rows};
+}
+
 absl::StatusOr<std::vector<Rows>> RowsOf(
     absl::Span<const VariableSpec> variables) {
   std::vector<Rows> result;
   for (const VariableSpec& variable : variables) {
-    const int64_t elements = NumElements(variable.shape);
-    if (elements < 1) {
+    if (NumElements(variable.shape) < 1) {
       return absl::InvalidArgumentError(
           absl::StrCat("variable ", variable.name, " of shape ",
                        ShapeToString(variable.shape), " has no elements"));
     }
-    const int64_t rows = variable.shape.empty() ? 1 : variable.shape[0];
-    result.push_back({rows, elements / rows});
+    result.push_back(RowsOf(variable.shape));
   }
   return result;
 }
@@ -185,6 +190,22 @@ absl::StatusOr<Placement> PlaceVariables(
     PlaceRanges(rows[v], count, loads, placement[v]);
   }
   return placement;
+}
+
+void CutRanges(absl::Span<const VariableSpec> variables, int64_t max_count,
+               Placement& placement) {
+  for (size_t v = 0; v < placement.size(); ++v) {
+    const int64_t row_size = RowsOf(variables[v].shape).size;
+    const int64_t step = std::max<int64_t>(1, max_count / row_size) * row_size;
+    std::vector<PlacedRange> cut;
+    for (const PlacedRange& range : placement[v]) {
+      const int64_t end = range.begin + range.count;
+      for (int64_t begin = range.begin; begin < end; begin += step) {
+        cut.push_back({range.shard, begin, std::min(step, end - begin)});
+      }
+    }
+    placement[v] = std::move(cut);
+  }
 }
 
 }  // namespace paceline

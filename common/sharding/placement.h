@@ -36,6 +36,11 @@ absl::StatusOr<Placement> PlaceVariables(
     absl::Span<const VariableSpec> variables, int shard_count,
     const v1::Partitioner& partitioner, int bytes_per_element);
 
+// Cuts the ranges of a placement of `variables` into such of at most
+// `max_count` elements, or of one row.
+void CutRanges(absl::Span<const VariableSpec> variables, int64_t max_count,
+               Placement& placement);
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_SHARDING_PLACEMENT_H_

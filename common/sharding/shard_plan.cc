@@ -41,26 +41,6 @@ int64_t ChunkBytes(const v1::Partitioner& partitioner) {
       std::min<uint64_t>(partitioner.chunk_bytes(), limits::kMaxChunkBytes));
 }
 
-int64_t RowElements(const Shape& shape) {
-  return shape.empty() ? 1 : NumElements(shape) / shape.front();
-}
-
-// Cuts ranges of whole rows into such of at most `max_count` elements, or of
-// one row.
-std::vector<PlacedRange> CutRanges(absl::Span<const PlacedRange> ranges,
-                                   int64_t row_elements, int64_t max_count) {
-  const int64_t step =
-      std::max<int64_t>(1, max_count / row_elements) * row_elements;
-  std::vector<PlacedRange> cut;
-  for (const PlacedRange& range : ranges) {
-    const int64_t end = range.begin + range.count;
-    for (int64_t begin = range.begin; begin < end; begin += step) {
-      cut.push_back({range.shard, begin, std::min(step, end - begin)});
-    }
-  }
-  return cut;
-}
-
 }  // namespace
 
 absl::StatusOr<ShardPlan> ShardPlan::Make(
@@ -79,10 +59,7 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
       PlaceVariables(variables, shard_count, partitioner, bytes_per_element));
   const int64_t chunk_count =
       std::max<int64_t>(1, ChunkBytes(partitioner) / bytes_per_element);
-  for (size_t v = 0; v < variables.size(); ++v) {
-    placement[v] =
-        CutRanges(placement[v], RowElements(variables[v].shape), chunk_count);
-  }
+  CutRanges(variables, chunk_count, placement);
   ShardPlan plan;
   plan.shard_count_ = shard_count;
   plan.places_.resize(variables.size());

@@ -29,6 +29,8 @@ class CudaGpu final : public Gpu {
     MemoryBlock block(static_cast<std::byte*>(data),
                       [](std::byte* each) { cudaFree(each); });
     RETURN_IF_ERROR(ToStatus(cudaMemset(data, 0, size_bytes), what));
+    // Queues do not wait for the stream that this ran on.
+    RETURN_IF_ERROR(ToStatus(cudaStreamSynchronize(cudaStreamLegacy), what));
     return block;
   }
 
