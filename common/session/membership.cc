@@ -143,6 +143,7 @@ absl::StatusOr<Place*> Membership::Register(const v1::Member& member,
     place->activity = 0;
     place->last_activity = now;
     place->waiting_for.clear();
+    place->error = absl::OkStatus();
     place->rival = 0;
   }
   place->last_heard = now;

@@ -48,6 +48,8 @@ struct Place {
   absl::Time last_activity;
   std::string waiting_for;
   uint64_t peak_rss_bytes = 0;
+  // With which it left; OK if it gave none.
+  absl::Status error;
 
   // Of another process that asks for the place while it is taken, and since
   // when; 0: none.

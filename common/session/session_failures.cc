@@ -57,6 +57,7 @@ absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
 
 void Session::State::LeaveWithError(Place* place, const absl::Status& error,
                                     absl::Time now) {
+  place->error = error;
   // One that joins late and cannot is no loss.
   const bool never_worked = flow.started() && !seats[place->id].sizes;
   // A place it has lost is its own loss, a ps that has lost its state is not.
@@ -177,11 +178,13 @@ void Session::TaskExited(TaskId task, int exit_code, absl::Time now) {
   const std::string reason = absl::StrCat("exited with code ", exit_code);
   if (!state.flow.started()) {
     // Nobody starts a process of the local cluster again.
-    state.End(
-        absl::UnavailableError(absl::StrCat(
-            place->Name(), " ", reason, " before the job started; see its log",
-            state.members.Waiting(task))),
-        task, now);
+    absl::Status error = Annotate(place->error, place->Name());
+    if (error.ok()) {
+      error = absl::UnavailableError(absl::StrCat(
+          place->Name(), " ", reason, " before the job started; see its log",
+          state.members.Waiting(task)));
+    }
+    state.End(std::move(error), task, now);
   }
   if (place->taken()) state.Lose(place, reason, now);
 }
@@ -248,7 +251,9 @@ std::string Session::State::Missing(std::optional<TaskId>* first) {
   for (const auto& [id, place] : members.places()) {
     std::string what;
     if (!place.taken()) {
-      what = "it has not registered";
+      what = place.error.ok()
+                 ? "it has not registered"
+                 : absl::StrCat("it left: ", place.error.message());
     } else if (place.rank >= 0 && !seats[id].sizes) {
       what = "it has not read its data";
     } else {

@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "common/base/freed_memory.h"
 #include "common/base/status_macros.h"
 #include "common/job/job_reader.h"
+#include "nlohmann/json.hpp"
 #include "tests/benchmark/model_step.h"
 #include "worker/device/cpu/parallel.h"
 
@@ -65,11 +63,12 @@ absl::Status Run(const Flags& flags) {
     seconds.push_back(time);
   }
   ASSIGN_OR_RETURN(const double loss, step->TakeLoss());
-  std::cout << absl::StrFormat(
-      "{\"device\": \"%s\", \"median_seconds\": %.6g, \"seconds\": [%s], "
-      "\"loss\": %.6g}\n",
-      step->device().name(), Median(seconds), absl::StrJoin(seconds, ", "),
-      loss);
+  // A loss that is no number becomes null.
+  const nlohmann::ordered_json report = {{"device", step->device().name()},
+                                         {"median_seconds", Median(seconds)},
+                                         {"seconds", seconds},
+                                         {"loss", loss}};
+  std::cout << report.dump() << "\n";
   return absl::OkStatus();
 }
 

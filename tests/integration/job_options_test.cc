@@ -14,7 +14,9 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Ge;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 using ::testing::SizeIs;
 
 // Runs the job with each override; expects success.
@@ -131,6 +133,18 @@ TEST(JobOptionsTest, ShuffleBufferAndReferenceDevice) {
   const nlohmann::json result =
       RunWith(job, {"data.train.shuffle=100", "device=reference", "epochs=2"});
   EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
+}
+
+// Which no machine has.
+TEST(JobOptionsTest, RefusedDeviceIsTheErrorOfTheJob) {
+  SmallJob job;
+  Process run = job.Run({"--set", "device=cuda:4096"});
+  EXPECT_EQ(run.Wait(kJobLimit), 1);
+  const nlohmann::json error = job.Result().at("error");
+  const auto message = error.at("message").get<std::string>();
+  EXPECT_THAT(message, MatchesRegex("worker-[01]: device: cuda:4096: no .+"));
+  EXPECT_THAT(error.at("task").get<std::string>(), MatchesRegex("worker-[01]"));
+  EXPECT_THAT(run.Errors(), HasSubstr("error: " + message));
 }
 
 TEST(JobOptionsTest, PartitionersCutVariables) {

@@ -1,9 +1,10 @@
 """Training steps of a model of deploy/jobs under PyTorch.
 
-    model_step_pytorch.py resnet18|mobilenet_v2 SIZE BATCH THREADS MODE
+    model_step_pytorch.py MODEL SIZE BATCH THREADS MODE [DEVICE]
 
-MODE is eager or compile, then -contiguous or -channels_last. Float32, without
-metrics. See step_server.
+MODEL is resnet18, resnet50, mobilenet_v2 or tutorial, for images of SIZE pixels;
+MODE is eager or compile, then -contiguous or -channels_last; DEVICE is cpu or
+cuda. Float32 without TF32, without metrics. See step_server.
 """
 
 import sys
@@ -27,8 +28,8 @@ class Block(nn.Module):
         return self.activation(self.path(x) + self.shortcut(x))
 
 
-def convolution(inputs, filters, size, strides=1, groups=1, activation=None):
-    parts = [nn.Conv2d(inputs, filters, size, strides, size // 2, groups=groups, bias=False),
+def convolution(inputs, filters, size, strides=1, groups=1, activation=None, bias=False):
+    parts = [nn.Conv2d(inputs, filters, size, strides, size // 2, groups=groups, bias=bias),
              nn.BatchNorm2d(filters)]
     return nn.Sequential(*parts, *([activation] if activation else []))
 
@@ -49,6 +50,29 @@ def resnet18():
         blocks.append(residual(filters, filters, 1))
         inputs = filters
     return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
+
+
+def bottleneck(inputs, filters, strides):
+    """As Keras has it: the first convolution halves, and all have a bias."""
+    outputs = 4 * filters
+    path = nn.Sequential(
+        convolution(inputs, filters, 1, strides, activation=nn.ReLU(inplace=True), bias=True),
+        convolution(filters, filters, 3, activation=nn.ReLU(inplace=True), bias=True),
+        convolution(filters, outputs, 1, bias=True))
+    shortcut = (None if inputs == outputs else
+                convolution(inputs, outputs, 1, strides, bias=True))
+    return Block(path, shortcut, nn.ReLU(inplace=True))
+
+
+def resnet50():
+    blocks = [convolution(3, 64, 7, 2, activation=nn.ReLU(inplace=True), bias=True),
+              nn.MaxPool2d(3, 2, 1)]
+    inputs = 64
+    for filters, count in ((64, 3), (128, 4), (256, 6), (512, 3)):
+        for i in range(count):
+            blocks.append(bottleneck(inputs, filters, 2 if i == 0 and filters > 64 else 1))
+            inputs = 4 * filters
+    return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 1000))
 
 
 def inverted_residual(inputs, filters, strides, expansion):
@@ -74,25 +98,44 @@ def mobilenet_v2():
                          nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1280, 1000))
 
 
+def tutorial():
+    return nn.Sequential(nn.Conv2d(1, 32, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+                         nn.Linear(13 * 13 * 32, 64), nn.ReLU(), nn.Linear(64, 10))
+
+
+def sgd(parameters):
+    return torch.optim.SGD(parameters, 0.1, momentum=0.9)
+
+
+def adam(parameters):
+    return torch.optim.Adam(parameters, 0.001)
+
+
+# With the channels of their images and their classes.
 MODELS = {
-    "resnet18": (resnet18, lambda p: torch.optim.SGD(p, 0.1, momentum=0.9)),
-    "mobilenet_v2": (mobilenet_v2, lambda p: torch.optim.Adam(p, 0.001)),
+    "resnet18": (resnet18, sgd, 3, 1000),
+    "resnet50": (resnet50, sgd, 3, 1000),
+    "mobilenet_v2": (mobilenet_v2, adam, 3, 1000),
+    "tutorial": (tutorial, adam, 1, 10),
 }
 
 
 def main():
     name, mode = sys.argv[1], sys.argv[5]
     size, batch, threads = map(int, sys.argv[2:5])
+    device = sys.argv[6] if len(sys.argv) > 6 else "cpu"
     torch.set_num_threads(threads)
-    make_model, make_optimizer = MODELS[name]
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = True
+    make_model, make_optimizer, channels, classes = MODELS[name]
     runner, memory = mode.split("-")
     memory_format = getattr(torch, f"{memory}_format" if memory == "contiguous" else memory)
-    model = make_model().to(memory_format=memory_format).train()
+    model = make_model().to(device, memory_format=memory_format).train()
     optimizer = make_optimizer(model.parameters())
     run = torch.compile(model) if runner == "compile" else model
     loss_function = nn.CrossEntropyLoss()
-    images = torch.rand(batch, 3, size, size).to(memory_format=memory_format)
-    labels = torch.randint(1000, (batch,))
+    images = torch.rand(batch, channels, size, size).to(device, memory_format=memory_format)
+    labels = torch.randint(classes, (batch,), device=device)
 
     def train_step():
         optimizer.zero_grad()

@@ -219,6 +219,32 @@ TEST_F(SessionFailuresTest, ExitBeforeTheStartEndsTheJob) {
   EXPECT_THAT(Message(ended), HasSubstr("before the job started"));
 }
 
+TEST_F(SessionFailuresTest, ExitBeforeTheStartIsToldByTheErrorThatCameBefore) {
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  ASSERT_TRUE(
+      Leave(kWorker0, absl::FailedPreconditionError("device: cuda: no GPU"))
+          .ok());
+  EXPECT_FALSE(session_->ended());
+  session_->TaskExited(kWorker0, 1, now_);
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ended->task, kWorker0);
+  EXPECT_EQ(Message(ended), "worker-0 at host-a:1: device: cuda: no GPU");
+}
+
+TEST_F(SessionFailuresTest, StartTimeoutTellsWhyATaskLeft) {
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  ASSERT_TRUE(
+      Leave(kWorker0, absl::FailedPreconditionError("device: cuda: no GPU"))
+          .ok());
+  Pass(absl::Seconds(31), {});
+  EXPECT_THAT(
+      Message(Take<Ended>()),
+      HasSubstr("worker-0 at host-a:1 (it left: device: cuda: no GPU)"));
+}
+
 TEST_F(SessionFailuresTest, WorkerThatLostAPsEndsTheJobAndBlamesThePs) {
   Start();
   session_->TakeActions();
