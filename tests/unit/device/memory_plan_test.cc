@@ -1,4 +1,4 @@
-#include "worker/device/memory_plan.h"
+#include "worker/device/program/memory_plan.h"
 
 #include <random>
 

@@ -14,7 +14,7 @@
 
 #include "common/model/window.h"
 #include "worker/device/cpu/program_builder.h"
-#include "worker/device/cpu/tensor.h"
+#include "worker/device/program/tensor.h"
 
 namespace paceline::cpu {
 

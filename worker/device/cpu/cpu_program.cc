@@ -27,11 +27,11 @@ CpuProgram::CpuProgram(const ProgramSpec& spec, int thread_count,
       replica_sum_(spec.replica_sum),
       state_(state),
       parts_(std::move(parts)) {
-  for (const cpu::ProgramParts::SectionEnd& end : parts_.sections) {
+  for (const ProgramLayout::SectionEnd& end : parts_.layout.sections) {
     sections_.push_back(end.section);
   }
   step_.metrics = &state.metrics();
-  state.ReserveArena(parts_.arena_size_bytes);
+  state.ReserveArena(parts_.layout.arena_size_bytes);
 }
 
 absl::Status CpuProgram::SetBatch(const Batch& batch, Stream& /*stream*/) {
@@ -39,30 +39,26 @@ absl::Status CpuProgram::SetBatch(const Batch& batch, Stream& /*stream*/) {
       CheckBatch(batch, batch_size_, DataType::kFloat32, class_count_));
   RETURN_IF_ERROR(CheckFeatureIds<float>(graph_, batch));
   step_.batch = batch;
-  parts_.features->data = Writable(batch.features.data);
-  parts_.labels->data = Writable(batch.labels.data);
+  parts_.layout.features->data = Writable(batch.features.data);
+  parts_.layout.labels->data = Writable(batch.labels.data);
   if (arena_ != state_.arena()) {
     arena_ = state_.arena();
-    for (const auto& [memory, offset] : parts_.offsets) {
-      memory->data = arena_ + offset;
-    }
+    parts_.layout.PlaceArena(arena_);
   }
   return absl::OkStatus();
 }
 
 absl::Status CpuProgram::Enqueue(int section, Stream& /*stream*/) {
   CHECK_GE(section, 0);
-  CHECK_LT(section, static_cast<int>(parts_.sections.size()));
+  CHECK_LT(section, static_cast<int>(sections_.size()));
   cpu::PrepareThread(thread_count_);
-  const int begin = section == 0 ? 0 : parts_.sections[section - 1].end;
-  for (int i = begin; i < parts_.sections[section].end; ++i) {
-    parts_.operations[i](step_);
-  }
+  const auto [begin, end] = parts_.layout.OperationsOf(section);
+  for (int i = begin; i < end; ++i) parts_.operations[i](step_);
   return replica_sum_ == nullptr ? absl::OkStatus() : replica_sum_->Take();
 }
 
 absl::StatusOr<HostTensor> CpuProgram::Output(Stream& /*stream*/) {
-  return HostTensor{DataType::kFloat32, parts_.output->data()};
+  return HostTensor{DataType::kFloat32, parts_.layout.output->data()};
 }
 
 }  // namespace paceline

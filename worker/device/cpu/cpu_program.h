@@ -10,8 +10,8 @@
 #include "absl/types/span.h"
 #include "common/model/graph.h"
 #include "worker/device/cpu/cpu_state.h"
+#include "worker/device/cpu/operation.h"
 #include "worker/device/cpu/program_builder.h"
-#include "worker/device/cpu/tensor.h"
 #include "worker/device/device.h"
 
 namespace paceline {

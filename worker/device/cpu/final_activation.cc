@@ -1,17 +1,23 @@
 #include "worker/device/cpu/final_activation.h"
 
 #include "worker/device/cpu/kernels/activation.h"
+#include "worker/device/cpu/kernels/softmax.h"
 
 namespace paceline::cpu {
 
-Tensor* FinalActivation::AddForward(Tensor* values, bool is_done,
-                                    ProgramBuilder& builder) {
+Tensor* FinalActivation::AddForwardBehindPrimitive(Tensor* values,
+                                                   ProgramBuilder& builder) {
+  if (!is_fused()) return AddForward(values, builder);
+  output_ = values;
+  return output_;
+}
+
+Tensor* FinalActivation::AddForward(Tensor* values, ProgramBuilder& builder) {
   if (IsRowwise(function_)) {
     return AddRowwiseForward(values, {values->shape.back(), 1}, builder);
   }
-  output_ = values;
-  if (is_done) return output_;
   input_ = values;
+  output_ = values;
   if (function_ == ActivationFunction::kLinear) return output_;
 
   output_ = builder.NewTensor(values->shape);

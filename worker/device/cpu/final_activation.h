@@ -3,9 +3,9 @@
 #define PACELINE_WORKER_DEVICE_CPU_FINAL_ACTIVATION_H_
 
 #include "common/model/activation.h"
-#include "worker/device/cpu/kernels/softmax.h"
 #include "worker/device/cpu/node_computation.h"
 #include "worker/device/cpu/program_builder.h"
+#include "worker/device/row_geometry.h"
 
 namespace paceline::cpu {
 
@@ -16,9 +16,10 @@ class FinalActivation {
   // Whether the oneDNN primitive before it should apply it.
   bool is_fused() const { return function_ == ActivationFunction::kRelu; }
 
-  // Activates along the last axis; returns the output. `is_done`: the values
-  // are activated already.
-  Tensor* AddForward(Tensor* values, bool is_done, ProgramBuilder& builder);
+  // Activates along the last axis; returns the output.
+  Tensor* AddForward(Tensor* values, ProgramBuilder& builder);
+  // The same behind a primitive, which has done it if it is fused.
+  Tensor* AddForwardBehindPrimitive(Tensor* values, ProgramBuilder& builder);
 
   // The same, row-wise functions along the axis that `rows` describes.
   Tensor* AddRowwiseForward(Tensor* values, const RowGeometry& rows,

@@ -1,9 +1,5 @@
 #include "worker/device/cpu/node_computation.h"
 
-#include <algorithm>
-
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "common/model/layers/activation.h"
 #include "common/model/layers/add.h"
 #include "common/model/layers/average_pooling2d.h"
@@ -26,20 +22,20 @@
 #include "common/model/layers/softmax.h"
 #include "common/model/layers/up_sampling2d.h"
 #include "common/model/layers/zero_padding2d.h"
-#include "worker/device/cpu/fused_clamp.h"
+#include "worker/device/cpu/final_activation.h"
 #include "worker/device/cpu/layers/layers.h"
+#include "worker/device/program/fused_clamp.h"
+#include "worker/device/program/layers/activation.h"
+#include "worker/device/program/layers/add.h"
+#include "worker/device/program/layers/multiply.h"
+#include "worker/device/program/layers/reshape.h"
 
 namespace paceline::cpu {
 namespace {
 
-struct Entry {
-  const char* class_name;
-  NodeFactory* make;
-};
-
-constexpr Entry kLayers[] = {
-    {Activation::kClassName, MakeActivation},
-    {Add::kClassName, MakeAdd},
+constexpr LayerEntry<ProgramBuilder> kLayers[] = {
+    {Activation::kClassName, MakeActivation<ProgramBuilder, FinalActivation>},
+    {Add::kClassName, MakeAdd<ProgramBuilder>},
     {AveragePooling2D::kClassName, MakeAveragePooling2D},
     {BatchNormalization::kClassName, MakeBatchNormalization},
     {Concatenate::kClassName, MakeConcatenate},
@@ -48,45 +44,28 @@ constexpr Entry kLayers[] = {
     {DepthwiseConv2D::kClassName, MakeDepthwiseConv2D},
     {Dropout::kClassName, MakeDropout},
     {Embedding::kClassName, MakeEmbedding},
-    {Flatten::kClassName, MakeReshape},
+    {Flatten::kClassName, MakeReshape<ProgramBuilder>},
     {GlobalAveragePooling2D::kClassName, MakeGlobalAveragePooling2D},
     {LayerNormalization::kClassName, MakeLayerNormalization},
     {MaxPooling2D::kClassName, MakeMaxPooling2D},
-    {Multiply::kClassName, MakeMultiply},
+    {Multiply::kClassName, MakeMultiply<ProgramBuilder>},
     {ReLU::kClassName, MakeReLU},
     {Rescaling::kClassName, MakeRescaling},
-    {Reshape::kClassName, MakeReshape},
+    {Reshape::kClassName, MakeReshape<ProgramBuilder>},
     {SeparableConv2D::kClassName, MakeSeparableConv2D},
-    {Softmax::kClassName, MakeSoftmax},
+    {Softmax::kClassName, MakeSoftmax<ProgramBuilder, FinalActivation>},
     {UpSampling2D::kClassName, MakeUpSampling2D},
     {ZeroPadding2D::kClassName, MakeZeroPadding2D},
 };
 
 }  // namespace
 
-Tensor* Overwritable(const OutputGradient& gradient, ProgramBuilder& builder) {
-  Tensor* const original = gradient.tensor;
-  if (!gradient.is_shared) return original;
-  Tensor* const copy = builder.NewTensor(original->shape);
-  builder.AddParallel(
-      {original, copy}, original->count(), 1, [=](int64_t begin, int64_t end) {
-        std::copy(original->floats() + begin, original->floats() + end,
-                  copy->floats() + begin);
-      });
-  return copy;
-}
-
 absl::StatusOr<std::unique_ptr<NodeComputation>> MakeNodeComputation(
     const Graph& graph, const Node& node) {
-  if (IsFusedIntoInput(graph, node)) return MakeReshape(graph, node);
-  for (const Entry& entry : kLayers) {
-    if (node.layer->class_name() == entry.class_name) {
-      return entry.make(graph, node);
-    }
+  if (IsFusedIntoInput(graph, node)) {
+    return MakeReshape<ProgramBuilder>(graph, node);
   }
-  return absl::UnimplementedError(
-      absl::StrCat("layer ", node.layer->name, " (", node.layer->class_name(),
-                   "): the cpu device cannot compute it"));
+  return MakeFromTable<ProgramBuilder>(kLayers, "cpu", graph, node);
 }
 
 }  // namespace paceline::cpu

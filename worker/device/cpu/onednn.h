@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "worker/device/cpu/tensor.h"
+#include "worker/device/cpu/operation.h"
+#include "worker/device/program/tensor.h"
 
 namespace paceline::cpu {
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "common/model/graph.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/program_builder.h"
 #include "worker/device/device.h"
@@ -34,6 +35,8 @@ class CudaProgram final : public Program {
   // How a section runs.
   struct SectionRun {
     std::unique_ptr<Event> event;
+    // What replicas add up before; null: nothing.
+    const Tensor* sums = nullptr;
     // The first run is not captured: libraries load their kernels in it.
     bool has_run = false;
     // Null until the second run.
@@ -43,14 +46,25 @@ class CudaProgram final : public Program {
   CudaProgram(const ProgramSpec& spec, CudaState& state,
               cuda::ProgramParts parts);
   absl::Status Allocate();
+  absl::Status AllocateConstants();
+  absl::Status AllocateSums();
+  int64_t OutputBytes() const {
+    return parts_.layout.output->count() * static_cast<int64_t>(sizeof(float));
+  }
   // Gives the tensors their addresses, if the arena has moved.
   void BindToArena();
-  void EnqueueOperations(int section, cuda::Queue& queue);
+  // Waits for the sums, and for the other replicas.
+  absl::Status AddUpReplicas(const Tensor& sums, cuda::Queue& queue);
+  // Errors name the layer. With `waits`, those of running the operations, too.
+  absl::Status EnqueueOperations(int section, bool waits, cuda::Queue& queue);
   absl::Status Capture(int section, cuda::Queue& queue);
 
+  const Graph& graph_;
   const int64_t batch_size_;
   // As SparseClassCount has it.
   const int64_t class_count_;
+  // May be null.
+  ReplicaSum* const replica_sum_;
   CudaState& state_;
   cuda::ProgramParts parts_;
   std::vector<Section> sections_;
@@ -61,6 +75,14 @@ class CudaProgram final : public Program {
   cuda::MemoryBlock device_features_;
   cuda::MemoryBlock device_labels_;
   cuda::MemoryBlock host_output_;
+  // Constants, on their way with the first batch.
+  cuda::MemoryBlock host_constants_;
+  cuda::MemoryBlock device_constants_;
+  int64_t constants_size_bytes_ = 0;
+  bool has_constants_ = false;
+  // Sums on their way to the other replicas.
+  cuda::MemoryBlock host_sums_;
+  std::unique_ptr<Event> sums_are_there_;
   // The arena that the tensors point into.
   std::byte* arena_ = nullptr;
 };

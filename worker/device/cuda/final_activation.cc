@@ -9,16 +9,16 @@ Tensor* FinalActivation::AddForward(Tensor* values, const Tensor* bias,
       !IsRowwise(function_) && function_ != ActivationFunction::kLinear;
   output_ = is_elementwise ? builder.NewTensor(values->shape) : values;
   if (is_elementwise || bias != nullptr) {
-    builder.AddKernel(
-        {values, output_}, values->count(),
-        [=, function = function_, output = output_] {
-          return BiasActivation{
-              .function = function,
-              .channels = values->shape.back(),
-              .bias = bias == nullptr ? nullptr : bias->floats(),
-              .values = values->floats(),
-              .outputs = is_elementwise ? output->floats() : nullptr};
-        });
+    builder.AddKernel({values, output_}, values->count(),
+                      [=, function = function_, output = output_] {
+                        return BiasActivation{.function = function,
+                                              .channels = values->shape.back(),
+                                              .bias = FloatsOrNull(bias),
+                                              .values = values->floats(),
+                                              .outputs = is_elementwise
+                                                             ? output->floats()
+                                                             : nullptr};
+                      });
   }
   if (!IsRowwise(function_)) return output_;
   return AddRowwiseForward(values, {.size = values->shape.back()}, builder);
@@ -41,10 +41,10 @@ Tensor* FinalActivation::AddRowwiseForward(Tensor* values,
 
 Tensor* FinalActivation::AddBackward(OutputGradient output,
                                      ProgramBuilder& builder) const {
-  Tensor* const gradient = output.tensor;
   if (output.before_activation || function_ == ActivationFunction::kLinear) {
-    return gradient;
+    return output.tensor;
   }
+  Tensor* const gradient = Overwritable(output, builder);
   if (IsRowwise(function_)) {
     builder.AddKernel({output_, gradient}, output_->count() / rows_.size,
                       [=, rows = rows_, out = output_,

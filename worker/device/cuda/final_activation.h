@@ -3,10 +3,9 @@
 #define PACELINE_WORKER_DEVICE_CUDA_FINAL_ACTIVATION_H_
 
 #include "common/model/activation.h"
-#include "worker/device/cuda/kernels/softmax.h"
 #include "worker/device/cuda/node_computation.h"
 #include "worker/device/cuda/program_builder.h"
-#include "worker/device/cuda/tensor.h"
+#include "worker/device/row_geometry.h"
 
 namespace paceline::cuda {
 
@@ -14,15 +13,19 @@ class FinalActivation {
  public:
   explicit FinalActivation(ActivationFunction function) : function_(function) {}
 
-  // Activates along the last axis, and adds `bias` before, unless it is null;
-  // returns the output. The bias is added in place.
+  // Activates along the last axis; returns the output.
+  Tensor* AddForward(Tensor* values, ProgramBuilder& builder) {
+    return AddForward(values, /*bias=*/nullptr, builder);
+  }
+  // Adds `bias` before, in place, unless it is null.
   Tensor* AddForward(Tensor* values, const Tensor* bias,
                      ProgramBuilder& builder);
   // A row-wise function along the axis that `rows` describes.
   Tensor* AddRowwiseForward(Tensor* values, const RowGeometry& rows,
                             ProgramBuilder& builder);
 
-  // The gradient by what goes in; takes the memory of that by the output.
+  // The gradient by what goes in; takes the memory of that by the output,
+  // unless that is shared.
   Tensor* AddBackward(OutputGradient output, ProgramBuilder& builder) const;
 
   // What goes in.

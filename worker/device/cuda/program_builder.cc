@@ -1,77 +1,26 @@
 #include "worker/device/cuda/program_builder.h"
 
-#include <algorithm>
-#include <limits>
-
-#include "glog/logging.h"
+#include <utility>
 
 namespace paceline::cuda {
 
 ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CudaState& state)
-    : spec_(spec), state_(state) {
-  features_ = Own(BatchShape(spec.graph->input_shape()));
-  parts_.features = parts_.memories.back().get();
-  labels_ = Own(spec.loss->has_sparse_labels()
-                    ? Shape{spec.batch_size}
-                    : BatchShape(spec.graph->output_shape()));
-  parts_.labels = parts_.memories.back().get();
-  static_assert(sizeof(float) == sizeof(int32_t));
-  constexpr int64_t kElementBytes = sizeof(float);
-  parts_.features_size_bytes = features_->count() * kElementBytes;
-  parts_.labels_size_bytes = labels_->count() * kElementBytes;
-  for (size_t i = 0; i < spec.graph->variables.size(); ++i) {
-    const VariablePlace place = spec.plan->place(static_cast<int>(i));
-    const Shape& shape = spec.graph->variables[i].shape;
-    const int64_t offset = place.offset * kElementBytes;
-    variables_.push_back(
-        Own(shape, state.device_variables(place.bucket).data() + offset));
-    gradients_.push_back(
-        Own(shape, state.device_gradients(place.bucket).data() + offset));
-  }
-  for (const Bucket& bucket : spec.plan->buckets()) {
-    unfinished_.push_back(bucket.variables.size());
-  }
-}
+    : LayoutBuilder(
+          spec,
+          [&](int bucket) { return state.device_variables(bucket).data(); },
+          [&](int bucket) { return state.device_gradients(bucket).data(); }),
+      state_(state) {}
 
-Tensor* ProgramBuilder::Own(Shape shape, std::byte* data) {
-  parts_.memories.push_back(std::make_unique<Memory>(Memory{data}));
-  parts_.tensors.push_back(std::make_unique<Tensor>(
-      Tensor{std::move(shape), parts_.memories.back().get()}));
-  return parts_.tensors.back().get();
-}
-
-Tensor* ProgramBuilder::NewTensor(const Shape& shape,
-                                  int64_t element_size_bytes) {
-  Tensor* tensor = Own(shape);
-  const int next = static_cast<int>(parts_.operations.size());
-  lifetimes_[tensor->memory] = {tensor->count() * element_size_bytes, next,
-                                next};
+Tensor* ProgramBuilder::NewConstantOf(Shape shape,
+                                      std::vector<std::byte> bytes) {
+  Tensor* const tensor = NewOutsideArena(std::move(shape));
+  parts_.constants.push_back({last_memory(), std::move(bytes)});
   return tensor;
-}
-
-Tensor* ProgramBuilder::Reshaped(const Tensor* tensor, Shape shape) {
-  CHECK_EQ(NumElements(shape), tensor->count());
-  parts_.tensors.push_back(
-      std::make_unique<Tensor>(Tensor{std::move(shape), tensor->memory}));
-  return parts_.tensors.back().get();
-}
-
-void ProgramBuilder::ExtendLife(const Tensor* tensor, int last) {
-  if (const auto it = lifetimes_.find(tensor->memory); it != lifetimes_.end()) {
-    it->second.last = std::max(it->second.last, last);
-  }
-}
-
-Shape ProgramBuilder::BatchShape(const Shape& shape) const {
-  Shape result = {spec_.batch_size};
-  result.insert(result.end(), shape.begin(), shape.end());
-  return result;
 }
 
 void ProgramBuilder::Add(const std::vector<const Tensor*>& used,
                          Operation operation) {
-  const int index = static_cast<int>(parts_.operations.size());
-  for (const Tensor* tensor : used) ExtendLife(tensor, index);
+  NoteOperation(used);
   parts_.operations.push_back(std::move(operation));
 }
 
@@ -96,7 +45,7 @@ void ProgramBuilder::AddProduct(const Tensor* left, const Tensor* right,
 void ProgramBuilder::AddColumnSums(const Tensor* values, int64_t rows,
                                    int64_t columns, const Tensor* sums) {
   const int64_t parts = PartCount(rows);
-  Tensor* const part_sums = NewTensor({parts, columns}, sizeof(double));
+  Tensor* const part_sums = NewTensor<double>({parts, columns});
   AddKernel({values, part_sums}, parts * columns, [=] {
     return ColumnSums<float, double>{rows, columns, parts, values->floats(),
                                      part_sums->doubles()};
@@ -107,11 +56,34 @@ void ProgramBuilder::AddColumnSums(const Tensor* values, int64_t rows,
   });
 }
 
+const Tensor* ProgramBuilder::AddSumOfParts(const Tensor* part_sums,
+                                            int64_t parts, int64_t columns) {
+  Tensor* const sums = NewTensor<double>({columns});
+  AddKernel({part_sums, sums}, columns, [=] {
+    return ColumnSums<double, double>{parts, columns, 1, part_sums->doubles(),
+                                      sums->doubles()};
+  });
+  return sums;
+}
+
+void ProgramBuilder::AddBiasGradient(const Tensor* gradient, int bias) {
+  if (!is_trained(bias)) return;
+  const int64_t size = gradient->shape.back();
+  AddColumnSums(gradient, gradient->count() / size, size, this->gradient(bias));
+  FinishGradient(bias);
+}
+
+void ProgramBuilder::AddReplicaSum(const Tensor* sums) {
+  if (spec().replica_sum == nullptr) return;
+  EndSection();
+  parts_.exchanges.push_back({section_count(), sums});
+}
+
 void ProgramBuilder::AddToMetrics(size_t index, const Tensor* values,
                                   double factor, double examples) {
   const int64_t count = values->count();
   const int64_t parts = PartCount(count);
-  Tensor* const sums = NewTensor({parts}, sizeof(double));
+  Tensor* const sums = NewTensor<double>({parts});
   AddKernel({values, sums}, parts, [=] {
     return ColumnSums<double, double>{count, 1, parts, values->doubles(),
                                       sums->doubles()};
@@ -123,54 +95,43 @@ void ProgramBuilder::AddToMetrics(size_t index, const Tensor* values,
             });
 }
 
-void ProgramBuilder::FinishGradient(int variable) {
-  AddPenaltyGradients(variable);
-  const int bucket = spec_.plan->place(variable).bucket;
-  if (--unfinished_[bucket] > 0) return;
-  EndSection();
-  parts_.sections.back().section.final_buckets.push_back(bucket);
+void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
+  Add({from, to}, [=](Queue& queue) {
+    queue.Copy(to->data(), from->data(),
+               from->count() * static_cast<int64_t>(sizeof(float)));
+  });
 }
 
-void ProgramBuilder::EndSection() {
-  const int end = static_cast<int>(parts_.operations.size());
-  if (parts_.sections.empty() || parts_.sections.back().end < end) {
-    parts_.sections.push_back({{}, end});
-  }
+void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,
+                            const Tensor* sum) {
+  AddKernel({a, b, sum}, sum->count(), [=] {
+    return AddElements{a->floats(), b->floats(), sum->floats()};
+  });
 }
 
-void ProgramBuilder::AddPenaltyGradients(int variable) {
-  const Regularizer& regularizer = spec_.graph->variables[variable].regularizer;
-  if (regularizer.l1 == 0 && regularizer.l2 == 0) return;
-  Tensor* const values = variables_[variable];
-  Tensor* const gradients = gradients_[variable];
+void ProgramBuilder::AddElementProduct(const Tensor* a, const Tensor* b,
+                                       const Tensor* product) {
+  AddKernel({a, b, product}, product->count(), [=] {
+    return MultiplyElements{a->floats(), b->floats(), product->floats()};
+  });
+}
+
+void ProgramBuilder::AddPenaltyGradient(const Regularizer& regularizer,
+                                        const Tensor* values,
+                                        const Tensor* gradients) {
   AddKernel({}, values->count(), [=, step = step()] {
-    return AddPenaltyGradient{regularizer.l1, regularizer.l2, step,
-                              values->floats(), gradients->floats()};
+    return cuda::AddPenaltyGradient{regularizer.l1, regularizer.l2, step,
+                                    values->floats(), gradients->floats()};
   });
 }
 
 ProgramParts ProgramBuilder::Build(const Tensor* output) && {
-  parts_.output = output;
-  if (!is_training()) ExtendLife(output, std::numeric_limits<int>::max());
-  EndSection();
-  PlanArena();
+  static_assert(sizeof(float) == sizeof(int32_t));
+  constexpr int64_t kElementBytes = sizeof(float);
+  parts_.features_size_bytes = features()->count() * kElementBytes;
+  parts_.labels_size_bytes = labels()->count() * kElementBytes;
+  parts_.layout = TakeLayout(output);
   return std::move(parts_);
-}
-
-void ProgramBuilder::PlanArena() {
-  std::vector<Lifetime> lifetimes;
-  std::vector<Memory*> blocks;
-  for (const std::unique_ptr<Memory>& memory : parts_.memories) {
-    if (const auto it = lifetimes_.find(memory.get()); it != lifetimes_.end()) {
-      lifetimes.push_back(it->second);
-      blocks.push_back(memory.get());
-    }
-  }
-  const MemoryPlan plan = PlanMemory(lifetimes);
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    parts_.offsets.emplace_back(blocks[i], plan.offsets[i]);
-  }
-  parts_.arena_size_bytes = plan.size_bytes;
 }
 
 }  // namespace paceline::cuda

@@ -1,75 +1,54 @@
-// Collects the operations of a program and the tensors between them.
-//
-// Layers are written against it: each adds the operations of its forward and
-// its backward, in order. The builder notes when a tensor is first and last
-// used, which gives the memory plan, and when the gradient of a variable is
-// final, which gives the sections.
+// Collects the operations of a program on a GPU.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PROGRAM_BUILDER_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PROGRAM_BUILDER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/kernels/kernel.h"
-#include "worker/device/cuda/tensor.h"
+#include "worker/device/cuda/operation.h"
 #include "worker/device/device.h"
-#include "worker/device/memory_plan.h"
+#include "worker/device/program/layout_builder.h"
+#include "worker/device/program/tensor.h"
 
 namespace paceline::cuda {
 
 // What the builder makes.
 struct ProgramParts {
-  struct SectionEnd {
-    Section section;
-    // The section's operations are those from the section before up to here.
-    int end = 0;
+  struct Constant {
+    Memory* memory = nullptr;
+    std::vector<std::byte> bytes;
   };
+  struct Exchange {
+    // Before this section,
+    int section = 0;
+    // these doubles are summed up over the replicas.
+    const Tensor* sums = nullptr;
+  };
+  ProgramLayout layout;
   std::vector<Operation> operations;
-  std::vector<SectionEnd> sections;
-  // Own what the operations point to.
-  std::vector<std::unique_ptr<Tensor>> tensors;
-  std::vector<std::unique_ptr<Memory>> memories;
-  // Blocks in the arena, with their offsets in bytes.
-  std::vector<std::pair<Memory*, int64_t>> offsets;
-  int64_t arena_size_bytes = 0;
-  // Those of the batch, which the program places.
-  Memory* features = nullptr;
-  Memory* labels = nullptr;
+  std::vector<Constant> constants;
+  // In the order of the sections.
+  std::vector<Exchange> exchanges;
   int64_t features_size_bytes = 0;
   int64_t labels_size_bytes = 0;
-  // The model's output; in evaluation, it stays until the next batch.
-  const Tensor* output = nullptr;
 };
 
-class ProgramBuilder {
+class ProgramBuilder final : public LayoutBuilder {
  public:
   // `state` holds the variables and gradients.
   ProgramBuilder(const ProgramSpec& spec, CudaState& state);
 
-  const ProgramSpec& spec() const { return spec_; }
-  bool is_training() const { return spec_.mode == Mode::kTrain; }
-
-  // --- Tensors. Pointers stay valid as long as the program. ---
-
-  // In the arena, from the first operation that uses it to the last.
-  Tensor* NewTensor(Shape shape) { return NewTensor(shape, sizeof(float)); }
-  Tensor* NewTensor(const Shape& shape, int64_t element_size_bytes);
-  // The same memory under another shape.
-  Tensor* Reshaped(const Tensor* tensor, Shape shape);
-
-  // The batch. Not in the arena.
-  Tensor* features() { return features_; }
-  Tensor* labels() { return labels_; }
-  Tensor* variable(int index) { return variables_[index]; }
-  // Where the gradient of a variable must be written.
-  Tensor* gradient(int index) { return gradients_[index]; }
-  // `shape` of an example, for the batch.
-  Shape BatchShape(const Shape& shape) const;
+  // Values that do not change. Not in the arena.
+  template <typename T>
+  Tensor* NewConstant(const std::vector<T>& values) {
+    const auto* const begin = reinterpret_cast<const std::byte*>(values.data());
+    return NewConstantOf({static_cast<int64_t>(values.size())},
+                         {begin, begin + values.size() * sizeof(T)});
+  }
 
   // Of the step under way, in the GPU's memory.
   const StepValues* step() const { return state_.step(); }
@@ -88,37 +67,38 @@ class ProgramBuilder {
   // sums (columns) = Σ over the rows of `values` (rows, columns).
   void AddColumnSums(const Tensor* values, int64_t rows, int64_t columns,
                      const Tensor* sums);
+  // The sums (columns) over the parts (parts, columns); both are doubles.
+  const Tensor* AddSumOfParts(const Tensor* part_sums, int64_t parts,
+                              int64_t columns);
+  // The gradient by a bias, which is final then, from that by what it was added
+  // to, (rows, bias). Nothing is done if it is frozen.
+  void AddBiasGradient(const Tensor* gradient, int bias);
   // Adds factor · Σ `values`, doubles, to element `index` of the metrics, and
   // `examples` to its count.
   void AddToMetrics(size_t index, const Tensor* values, double factor,
                     double examples);
 
-  // The gradient of the loss by a variable is written: adds that of its
-  // regularizer, and ends a section where this makes a bucket final.
-  void FinishGradient(int variable);
+  // Replaces `sums`, doubles, by their sums over the replicas of the step, if
+  // there are any: a section ends before.
+  void AddReplicaSum(const Tensor* sums);
+
+  void AddCopy(const Tensor* from, const Tensor* to) override;
+  void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
+  void AddElementProduct(const Tensor* a, const Tensor* b,
+                         const Tensor* product) override;
 
   // Ends the last section, and plans the memory. `output` is the model's.
   ProgramParts Build(const Tensor* output) &&;
 
  private:
-  // A tensor in a block of its own.
-  Tensor* Own(Shape shape, std::byte* data = nullptr);
-  void AddPenaltyGradients(int variable);
-  void ExtendLife(const Tensor* tensor, int last);
-  void EndSection();
-  void PlanArena();
+  void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
+                          const Tensor* gradients) override;
 
-  const ProgramSpec& spec_;
+  Tensor* NewConstantOf(Shape shape, std::vector<std::byte> bytes);
+
   CudaState& state_;
+  // Without the layout.
   ProgramParts parts_;
-  // Of the blocks in the arena.
-  std::map<const Memory*, Lifetime> lifetimes_;
-  Tensor* features_;
-  Tensor* labels_;
-  std::vector<Tensor*> variables_;
-  std::vector<Tensor*> gradients_;
-  // Of each bucket, the variables whose gradients are still to come.
-  std::vector<size_t> unfinished_;
 };
 
 }  // namespace paceline::cuda

@@ -12,17 +12,6 @@ constexpr int64_t kSumRows = 32;
 // Channels whose sums stay in registers.
 constexpr int64_t kSumChannels = 32;
 
-// NaN compares false: it passes, and as a bound it lets everything pass.
-inline float Clamped(const Clamp& clamp, float value) {
-  const float raised = value < clamp.floor ? clamp.floor : value;
-  return raised > clamp.ceiling ? clamp.ceiling : raised;
-}
-
-// The gradient by what is clamped to the output.
-inline float Unclamped(const Clamp& clamp, float before, float gradient) {
-  return before <= clamp.floor || before >= clamp.ceiling ? 0.0f : gradient;
-}
-
 }  // namespace
 
 PACELINE_MULTIVERSION

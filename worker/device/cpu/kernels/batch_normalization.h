@@ -8,16 +8,10 @@
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_BATCH_NORMALIZATION_H_
 
 #include <cstdint>
-#include <limits>
+
+#include "worker/device/program/clamp.h"
 
 namespace paceline::cpu {
-
-// Bounds of an output; NaN where there is none. The derivative is 0 at them and
-// beyond. NaN passes, so that what diverged shows.
-struct Clamp {
-  float floor = std::numeric_limits<float>::quiet_NaN();
-  float ceiling = std::numeric_limits<float>::quiet_NaN();
-};
 
 // y = (x − mean) · scale + offset for each channel, within the clamp.
 struct ChannelLines {

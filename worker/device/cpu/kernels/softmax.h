@@ -4,19 +4,9 @@
 
 #include <cstdint>
 
+#include "worker/device/row_geometry.h"
+
 namespace paceline::cpu {
-
-// A row is `size` elements, `stride` apart. Rows lie as the last two
-// dimensions of (rows / stride, size, stride) have it.
-struct RowGeometry {
-  int64_t size = 0;
-  int64_t stride = 1;
-
-  // Of the first element of a row.
-  int64_t Offset(int64_t row) const {
-    return row / stride * size * stride + row % stride;
-  }
-};
 
 // All work on the rows [begin, end).
 

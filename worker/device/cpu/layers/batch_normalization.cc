@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "worker/device/cpu/fused_clamp.h"
 #include "worker/device/cpu/kernels/batch_normalization.h"
 #include "worker/device/cpu/layers/layers.h"
+#include "worker/device/program/fused_clamp.h"
 
 namespace paceline::cpu {
 namespace {
@@ -15,10 +15,6 @@ namespace {
 constexpr int64_t kMaxParts = 32;
 // No fewer rows are a part.
 constexpr int64_t kMinPartRows = 64;
-
-double* DoublesOf(const Tensor* tensor) {
-  return reinterpret_cast<double*>(tensor->data());
-}
 
 // What each channel is normalized by.
 struct ChannelTensors {
@@ -116,7 +112,7 @@ class BatchNormalizationComputation final : public LayerComputation {
     ReplicaSum* const replicas = builder.spec().replica_sum;
     if (!layer_.synchronized || replicas == nullptr) return;
     builder.Add({sums}, [=](const Step&) {
-      replicas->AddUp({DoublesOf(sums), static_cast<size_t>(sums->count())});
+      replicas->AddUp({sums->doubles(), static_cast<size_t>(sums->count())});
     });
   }
 
@@ -125,26 +121,25 @@ class BatchNormalizationComputation final : public LayerComputation {
   template <typename Sum>
   Tensor* AddSums(std::vector<const Tensor*> used, Sum sum,
                   ProgramBuilder& builder) {
-    Tensor* const of_parts =
-        builder.NewTensor({parts_, 2 * channels_}, DataType::kFloat64);
-    Tensor* const sums = builder.NewTensor({2 * channels_}, DataType::kFloat64);
+    Tensor* const of_parts = builder.NewTensor<double>({parts_, 2 * channels_});
+    Tensor* const sums = builder.NewTensor<double>({2 * channels_});
     used.push_back(of_parts);
     builder.AddParallel(used, parts_, rows_ * channels_ / parts_,
                         [=, rows = rows_, parts = parts_, channels = channels_](
                             int64_t begin, int64_t end) {
                           for (int64_t part = begin; part < end; ++part) {
                             double* const first =
-                                DoublesOf(of_parts) + part * 2 * channels;
+                                of_parts->doubles() + part * 2 * channels;
                             sum(rows * part / parts, rows * (part + 1) / parts,
                                 first, first + channels);
                           }
                         });
     builder.Add({of_parts, sums}, [=, parts = parts_](const Step&) {
       const int64_t count = sums->count();
-      std::copy_n(DoublesOf(of_parts), count, DoublesOf(sums));
+      std::copy_n(of_parts->doubles(), count, sums->doubles());
       for (int64_t part = 1; part < parts; ++part) {
-        const double* const more = DoublesOf(of_parts) + part * count;
-        for (int64_t i = 0; i < count; ++i) DoublesOf(sums)[i] += more[i];
+        const double* const more = of_parts->doubles() + part * count;
+        for (int64_t i = 0; i < count; ++i) sums->doubles()[i] += more[i];
       }
     });
     return sums;
@@ -164,22 +159,21 @@ class BatchNormalizationComputation final : public LayerComputation {
         },
         builder);
     // N, Σ x, Σ x².
-    Tensor* const sums =
-        builder.NewTensor({1 + 2 * channels}, DataType::kFloat64);
+    Tensor* const sums = builder.NewTensor<double>({1 + 2 * channels});
     builder.Add({moments, input_, sums}, [=, input = input_,
                                           rows = rows_](const Step&) {
       const auto count = static_cast<double>(rows);
-      DoublesOf(sums)[0] = count;
+      sums->doubles()[0] = count;
       for (int64_t c = 0; c < channels; ++c) {
         const double shift = double{input->floats()[c]};
-        const double sum = DoublesOf(moments)[c];
-        DoublesOf(sums)[1 + c] = sum + count * shift;
-        DoublesOf(sums)[1 + channels + c] = DoublesOf(moments)[channels + c] +
+        const double sum = moments->doubles()[c];
+        sums->doubles()[1 + c] = sum + count * shift;
+        sums->doubles()[1 + channels + c] = moments->doubles()[channels + c] +
                                             shift * (2 * sum + count * shift);
       }
     });
     AddReplicaSum(sums, builder);
-    total_rows_ = builder.NewTensor({1}, DataType::kFloat64);
+    total_rows_ = builder.NewTensor<double>({1});
     builder.Add(line_.used({sums, total_rows_}), TakeStatistics(sums, builder));
     builder.FinishGradient(moving_mean());
     builder.FinishGradient(moving_variance());
@@ -192,9 +186,9 @@ class BatchNormalizationComputation final : public LayerComputation {
             mean_differences = builder.gradient(moving_mean()),
             variance_differences =
                 builder.gradient(moving_variance())](const Step& step) {
-      const double* const sum = DoublesOf(sums);
+      const double* const sum = sums->doubles();
       const double rows = sum[0];
-      *DoublesOf(total) = rows;
+      *total->doubles() = rows;
       const double rate =
           step.batch.regularization_scale * (1 - layer->momentum);
       for (int64_t c = 0; c < channels; ++c) {
@@ -249,7 +243,7 @@ class BatchNormalizationComputation final : public LayerComputation {
     Tensor* const of_gamma = layer_.scale ? builder.gradient(gamma()) : nullptr;
     Tensor* const of_beta = layer_.center ? builder.gradient(beta()) : nullptr;
     builder.Add(line_.used({sums}), [=, factors = line_.factors](const Step&) {
-      double* const sum = DoublesOf(sums);
+      double* const sum = sums->doubles();
       double* const products = sum + channels;
       for (int64_t c = 0; c < channels; ++c) {
         products[c] *= double{factors->floats()[c]};
@@ -268,12 +262,12 @@ class BatchNormalizationComputation final : public LayerComputation {
     builder.Add(line_.used({sums, total_rows_, shares_, slopes_}),
                 [=, factors = line_.factors, total = total_rows_,
                  shares = shares_, slopes = slopes_](const Step&) {
-                  const double rows = *DoublesOf(total);
+                  const double rows = *total->doubles();
                   for (int64_t c = 0; c < channels; ++c) {
                     shares->floats()[c] =
-                        static_cast<float>(DoublesOf(sums)[c] / rows);
+                        static_cast<float>(sums->doubles()[c] / rows);
                     slopes->floats()[c] =
-                        static_cast<float>(DoublesOf(sums)[channels + c] /
+                        static_cast<float>(sums->doubles()[channels + c] /
                                            rows * double{factors->floats()[c]});
                   }
                 });

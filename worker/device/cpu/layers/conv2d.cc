@@ -25,7 +25,7 @@ class Conv2DComputation final : public LayerComputation {
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     Tensor* const values = convolution_.AddForward(input, builder);
-    return activation_.AddForward(values, activation_.is_fused(), builder);
+    return activation_.AddForwardBehindPrimitive(values, builder);
   }
 
   OutputGradient AddBackward(OutputGradient output, bool wants_input,

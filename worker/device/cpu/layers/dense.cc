@@ -46,7 +46,7 @@ class DenseComputation final : public LayerComputation {
     }
     builder.AddPrimitive(inner_product_forward(forward_),
                          forward_.scratchpad_desc(), std::move(arguments));
-    return activation_.AddForward(values, activation_.is_fused(), builder);
+    return activation_.AddForwardBehindPrimitive(values, builder);
   }
 
   OutputGradient AddBackward(OutputGradient output, bool wants_input,

@@ -27,16 +27,15 @@ class DropoutComputation final : public LayerComputation {
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     if (!builder.is_training()) return input;
     example_size_ = input->count() / input->shape[0];
-    mask_ = builder.NewTensor(
-        {input->shape[0], (example_size_ + kBlock - 1) / kBlock},
-        DataType::kUint8);
+    mask_ = builder.NewTensor<uint8_t>(
+        {input->shape[0], (example_size_ + kBlock - 1) / kBlock});
     Tensor* const output = builder.NewTensor(input->shape);
     builder.Add({mask_}, [&layer = layer_, seed = builder.spec().seed,
                           mask = mask_](const Step& step) {
       const DropoutMask source(layer, seed, step.batch.epoch);
       const int64_t blocks = mask->shape[1];
       ParallelFor(mask->shape[0], blocks, [&](int64_t begin, int64_t end) {
-        auto* kept = reinterpret_cast<uint8_t*>(mask->data()) + begin * blocks;
+        auto* kept = mask->as<uint8_t>() + begin * blocks;
         for (int64_t example = begin; example < end; ++example) {
           for (int64_t block = 0; block < blocks; ++block) {
             *kept++ = static_cast<uint8_t>(
@@ -63,7 +62,7 @@ class DropoutComputation final : public LayerComputation {
         {mask_, input, output}, mask_->shape[0], example_size_,
         [factor = static_cast<float>(1 / (1 - layer_.rate)), mask = mask_,
          size = example_size_, input, output](int64_t begin, int64_t end) {
-          const auto* kept = reinterpret_cast<const uint8_t*>(mask->data());
+          const auto* kept = mask->as<uint8_t>();
           for (int64_t example = begin; example < end; ++example) {
             Scale(factor, kept + example * mask->shape[1], size,
                   input->floats() + example * size,

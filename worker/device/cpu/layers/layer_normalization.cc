@@ -6,10 +6,6 @@
 namespace paceline::cpu {
 namespace {
 
-float* FloatsOrNull(const Tensor* tensor) {
-  return tensor == nullptr ? nullptr : tensor->floats();
-}
-
 // What the operations of a node work on. Null where there is none.
 struct Tensors {
   int64_t size = 0;

@@ -1,20 +1,14 @@
-// The layers that the CPU device computes. Each function is in a file of its
-// name, and makes the computation of a node of that layer; nodes outlive it.
+// The layers that the CPU device computes its own way. Each function is in a
+// file of its name.
 #ifndef PACELINE_WORKER_DEVICE_CPU_LAYERS_LAYERS_H_
 #define PACELINE_WORKER_DEVICE_CPU_LAYERS_LAYERS_H_
 
-#include <memory>
-
-#include "common/model/graph.h"
 #include "worker/device/cpu/node_computation.h"
 
 namespace paceline::cpu {
 
-using NodeFactory = std::unique_ptr<NodeComputation>(const Graph& graph,
-                                                     const Node& node);
+using NodeFactory = ::paceline::NodeFactory<ProgramBuilder>;
 
-NodeFactory MakeActivation;
-NodeFactory MakeAdd;
 NodeFactory MakeAveragePooling2D;
 // In average_pooling2d.cc.
 NodeFactory MakeGlobalAveragePooling2D;
@@ -28,13 +22,9 @@ NodeFactory MakeDropout;
 NodeFactory MakeEmbedding;
 NodeFactory MakeLayerNormalization;
 NodeFactory MakeMaxPooling2D;
-NodeFactory MakeMultiply;
 NodeFactory MakeReLU;
 NodeFactory MakeRescaling;
-// Flatten, Reshape, and what the layer before has done.
-NodeFactory MakeReshape;
 NodeFactory MakeSeparableConv2D;
-NodeFactory MakeSoftmax;
 NodeFactory MakeUpSampling2D;
 NodeFactory MakeZeroPadding2D;
 

@@ -27,7 +27,7 @@ class SeparableConv2DComputation final : public LayerComputation {
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     Tensor* const between = depthwise_.AddForward(input, builder);
     Tensor* const values = pointwise_.AddForward(between, builder);
-    return activation_.AddForward(values, activation_.is_fused(), builder);
+    return activation_.AddForwardBehindPrimitive(values, builder);
   }
 
   OutputGradient AddBackward(OutputGradient output, bool wants_input,

@@ -1,10 +1,11 @@
 // Batch normalization over rows of channels: with N rows, mean and variance of
 // each channel, and x̂ = (x − mean) / √(variance + epsilon),
 //
-//   y = gamma · x̂ + beta
-//   dx = gamma / √(variance + epsilon) · (dy − Σ dy / N − x̂ · Σ dy·x̂ / N)
+//   y = gamma · x̂ + beta, within a clamp
+//   dx = gamma / √(variance + epsilon) · (g − Σ g / N − x̂ · Σ g·x̂ / N)
 //
-// Sums over rows go in parts, as sums.h has it.
+// where g is the gradient by what is clamped. N and the sums may be those of
+// several replicas. Sums over rows go in parts, as sums.h has it.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_BATCH_NORMALIZATION_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_BATCH_NORMALIZATION_H_
 
@@ -13,6 +14,7 @@
 
 #include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/host_device.h"
+#include "worker/device/program/clamp.h"
 
 namespace paceline::cuda {
 
@@ -39,36 +41,73 @@ struct DeviationSums {
   }
 };
 
-// A channel's mean and 1 / √(variance + epsilon).
-struct ChannelScale {
-  double mean;
-  double inverse_deviation;
+// N, Σ x of each channel, then Σ x². For each channel.
+struct ChannelMoments {
+  int64_t rows = 0;
+  int64_t channels = 0;
+  const double* value_sums = nullptr;
+  const double* deviation_sums = nullptr;
+  double* moments = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t c) const {
+    const auto count = static_cast<double>(rows);
+    const double sum = value_sums[c];
+    if (c == 0) moments[0] = count;
+    moments[1 + c] = sum;
+    moments[1 + channels + c] = deviation_sums[c] + sum * sum / count;
+  }
 };
 
-PACELINE_HOST_DEVICE inline ChannelScale ScaleOf(double mean, double variance,
-                                                 double epsilon) {
-  return {mean, 1 / std::sqrt((variance > 0 ? variance : 0) + epsilon)};
-}
+// A channel's mean, 1 / √(variance + epsilon), that times gamma, and beta.
+struct ChannelLine {
+  float mean;
+  float factor;
+  float scale;
+  float offset;
+
+  // y before the clamp.
+  PACELINE_HOST_DEVICE float operator()(float x) const {
+    return (x - mean) * scale + offset;
+  }
+};
+
+// How a channel's line follows from its statistics.
+struct LineMaker {
+  double epsilon = 0;
+  // Null: ones, zeros.
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+
+  // NaN stays, so that what diverged shows.
+  PACELINE_HOST_DEVICE ChannelLine Make(int64_t c, double mean,
+                                        double variance) const {
+    const auto factor = static_cast<float>(
+        1 / std::sqrt((variance < 0 ? 0 : variance) + epsilon));
+    return {static_cast<float>(mean), factor,
+            gamma == nullptr ? factor : factor * gamma[c],
+            beta == nullptr ? 0.0f : beta[c]};
+  }
+};
 
 // The statistics of the batch, and how far they move the moving ones, in the
 // place of these variables' gradients. For each channel.
 struct BatchStatistics {
-  int64_t rows = 0;
-  const double* value_sums = nullptr;
-  const double* deviation_sums = nullptr;
-  double epsilon = 0;
+  int64_t channels = 0;
+  const double* moments = nullptr;
+  LineMaker maker;
   double one_minus_momentum = 0;
   const StepValues* step = nullptr;
   const float* moving_mean = nullptr;
   const float* moving_variance = nullptr;
   float* mean_difference = nullptr;
   float* variance_difference = nullptr;
-  ChannelScale* scales = nullptr;
+  ChannelLine* lines = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t c) const {
-    const double mean = value_sums[c] / static_cast<double>(rows);
-    const double variance = deviation_sums[c] / static_cast<double>(rows);
-    scales[c] = ScaleOf(mean, variance, epsilon);
+    const double mean = moments[1 + c] / moments[0];
+    const double variance =
+        moments[1 + channels + c] / moments[0] - mean * mean;
+    lines[c] = maker.Make(c, mean, variance);
     // The replica's share of the step's examples.
     const double rate = step->regularization_scale * one_minus_momentum;
     mean_difference[c] = static_cast<float>(rate * (mean - moving_mean[c]));
@@ -79,54 +118,51 @@ struct BatchStatistics {
 
 // For each channel.
 struct MovingStatistics {
-  double epsilon = 0;
+  LineMaker maker;
   const float* moving_mean = nullptr;
   const float* moving_variance = nullptr;
-  ChannelScale* scales = nullptr;
+  ChannelLine* lines = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t c) const {
-    scales[c] = ScaleOf(moving_mean[c], moving_variance[c], epsilon);
+    lines[c] = maker.Make(c, moving_mean[c], moving_variance[c]);
   }
 };
 
 // For each element.
 struct Normalize {
   int64_t channels = 0;
-  const ChannelScale* scales = nullptr;
-  // Null: ones, zeros.
-  const float* gamma = nullptr;
-  const float* beta = nullptr;
+  Clamp clamp;
+  const ChannelLine* lines = nullptr;
   const float* inputs = nullptr;
   float* outputs = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const int64_t c = i % channels;
-    const double x = (inputs[i] - scales[c].mean) * scales[c].inverse_deviation;
-    outputs[i] = static_cast<float>((gamma == nullptr ? 1 : gamma[c]) * x +
-                                    (beta == nullptr ? 0 : beta[c]));
+    outputs[i] = Clamped(clamp, lines[i % channels](inputs[i]));
   }
 };
 
-// sums[part, 0, channel] = Σ dy, sums[part, 1, channel] = Σ dy·x̂. For each of
+// sums[part, 0, channel] = Σ g, sums[part, 1, channel] = Σ g·x̂. For each of
 // parts · channels.
 struct NormalizeGradientSums {
   int64_t rows = 0;
   int64_t channels = 0;
   int64_t parts = 1;
-  const ChannelScale* scales = nullptr;
+  Clamp clamp;
+  const ChannelLine* lines = nullptr;
   const float* inputs = nullptr;
   const float* gradients = nullptr;
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t c = i % channels;
+    const ChannelLine line = lines[c];
     double gradient_sum = 0;
     double product_sum = 0;
     for (int64_t row = i / channels; row < rows; row += parts) {
-      const double dy = gradients[row * channels + c];
-      gradient_sum += dy;
-      product_sum += dy * (inputs[row * channels + c] - scales[c].mean) *
-                     scales[c].inverse_deviation;
+      const float x = inputs[row * channels + c];
+      const float g = Unclamped(clamp, line(x), gradients[row * channels + c]);
+      gradient_sum += g;
+      product_sum += g * ((x - line.mean) * line.factor);
     }
     sums[2 * (i - c) + c] = gradient_sum;
     sums[2 * (i - c) + channels + c] = product_sum;
@@ -136,7 +172,7 @@ struct NormalizeGradientSums {
 // Of gamma and beta; null: there is none. For each channel.
 struct NormalizeParameterGradients {
   int64_t channels = 0;
-  // Σ dy, then Σ dy·x̂.
+  // Σ g, then Σ g·x̂.
   const double* sums = nullptr;
   float* gamma_gradient = nullptr;
   float* beta_gradient = nullptr;
@@ -151,25 +187,48 @@ struct NormalizeParameterGradients {
   }
 };
 
-// Replaces the gradients by the outputs by those by the inputs. For each
-// element.
-struct NormalizeBackward {
-  int64_t rows = 0;
+// Σ g / N of a channel, and Σ g·x̂ / N / √(variance + epsilon).
+struct ChannelSlope {
+  float share;
+  float slope;
+};
+
+// For each channel.
+struct ChannelSlopes {
   int64_t channels = 0;
-  const ChannelScale* scales = nullptr;
-  const float* gamma = nullptr;
-  // Σ dy, then Σ dy·x̂.
+  // N.
+  const double* rows = nullptr;
+  // Σ g, then Σ g·x̂.
   const double* sums = nullptr;
+  const ChannelLine* lines = nullptr;
+  ChannelSlope* slopes = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t c) const {
+    slopes[c] = {static_cast<float>(sums[c] / *rows),
+                 static_cast<float>(sums[channels + c] / *rows *
+                                    static_cast<double>(lines[c].factor))};
+  }
+};
+
+// For each element. May work in place.
+struct NormalizeBackward {
+  int64_t channels = 0;
+  Clamp clamp;
+  const ChannelLine* lines = nullptr;
+  // Null: the statistics are not those of the batch.
+  const ChannelSlope* slopes = nullptr;
   const float* inputs = nullptr;
-  float* gradients = nullptr;
+  const float* gradients = nullptr;
+  float* input_gradients = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t c = i % channels;
-    const auto count = static_cast<double>(rows);
-    const double x = (inputs[i] - scales[c].mean) * scales[c].inverse_deviation;
-    gradients[i] = static_cast<float>(
-        (gamma == nullptr ? 1 : gamma[c]) * scales[c].inverse_deviation *
-        (gradients[i] - sums[c] / count - x * sums[channels + c] / count));
+    const ChannelLine line = lines[c];
+    float g = Unclamped(clamp, line(inputs[i]), gradients[i]);
+    if (slopes != nullptr) {
+      g -= slopes[c].share + (inputs[i] - line.mean) * slopes[c].slope;
+    }
+    input_gradients[i] = line.scale * g;
   }
 };
 

@@ -30,21 +30,11 @@ struct AxisWindow {
     if (start < 0 || start % stride != 0) return -1;
     return start / stride < output ? start / stride : -1;
   }
-};
-
-struct ImageWindows {
-  AxisWindow y;
-  AxisWindow x;
-  int64_t channels = 0;
-
-  // Indices into a batch of inputs and of outputs.
-  PACELINE_HOST_DEVICE int64_t Input(int64_t example, int64_t iy, int64_t ix,
-                                     int64_t channel) const {
-    return ((example * y.input + iy) * x.input + ix) * channels + channel;
-  }
-  PACELINE_HOST_DEVICE int64_t Output(int64_t example, int64_t oy, int64_t ox,
-                                      int64_t channel) const {
-    return ((example * y.output + oy) * x.output + ox) * channels + channel;
+  // Elements of window o that are no padding.
+  PACELINE_HOST_DEVICE int64_t CoveredCount(int64_t o) const {
+    int64_t count = 0;
+    for (int64_t k = 0; k < size; ++k) count += InputOf(o, k) >= 0 ? 1 : 0;
+    return count;
   }
 };
 
@@ -63,6 +53,59 @@ PACELINE_HOST_DEVICE inline ImageElement ElementAt(int64_t index,
   return {pixel / width / height, pixel / width % height, pixel % width,
           index % channels};
 }
+
+struct ImageWindows {
+  AxisWindow y;
+  AxisWindow x;
+  int64_t channels = 0;
+
+  // Indices into a batch of inputs and of outputs.
+  PACELINE_HOST_DEVICE int64_t Input(int64_t example, int64_t iy, int64_t ix,
+                                     int64_t channel) const {
+    return ((example * y.input + iy) * x.input + ix) * channels + channel;
+  }
+  PACELINE_HOST_DEVICE int64_t Output(int64_t example, int64_t oy, int64_t ox,
+                                      int64_t channel) const {
+    return ((example * y.output + oy) * x.output + ox) * channels + channel;
+  }
+
+  // Calls visit(k, iy, ix) for the elements k of window (oy, ox), in C order,
+  // that read a pixel, and not padding.
+  template <typename Visit>
+  PACELINE_HOST_DEVICE void ForEachInput(int64_t oy, int64_t ox,
+                                         const Visit& visit) const {
+    for (int64_t k = 0; k < y.size * x.size; ++k) {
+      const int64_t iy = y.InputOf(oy, k / x.size);
+      const int64_t ix = x.InputOf(ox, k % x.size);
+      if (iy >= 0 && ix >= 0) visit(k, iy, ix);
+    }
+  }
+
+  // Calls visit(k, oy, ox) for the windows (oy, ox) whose element k reads the
+  // pixel (iy, ix), in the order of k.
+  template <typename Visit>
+  PACELINE_HOST_DEVICE void ForEachOutput(int64_t iy, int64_t ix,
+                                          const Visit& visit) const {
+    for (int64_t k = 0; k < y.size * x.size; ++k) {
+      const int64_t oy = y.OutputOf(iy, k / x.size);
+      const int64_t ox = x.OutputOf(ix, k % x.size);
+      if (oy >= 0 && ox >= 0) visit(k, oy, ox);
+    }
+  }
+
+  // Elements of window (oy, ox) that are no padding.
+  PACELINE_HOST_DEVICE int64_t CoveredCount(int64_t oy, int64_t ox) const {
+    return y.CoveredCount(oy) * x.CoveredCount(ox);
+  }
+
+  // An element of a batch of inputs or outputs, by its index.
+  PACELINE_HOST_DEVICE ImageElement InputAt(int64_t index) const {
+    return ElementAt(index, y.input, x.input, channels);
+  }
+  PACELINE_HOST_DEVICE ImageElement OutputAt(int64_t index) const {
+    return ElementAt(index, y.output, x.output, channels);
+  }
+};
 
 }  // namespace paceline::cuda
 

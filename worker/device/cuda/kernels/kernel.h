@@ -11,8 +11,13 @@
 #include <variant>
 
 #include "worker/device/cuda/kernels/activation.h"
+#include "worker/device/cuda/kernels/arithmetic.h"
 #include "worker/device/cuda/kernels/batch_normalization.h"
+#include "worker/device/cuda/kernels/blend.h"
 #include "worker/device/cuda/kernels/dropout.h"
+#include "worker/device/cuda/kernels/embedding.h"
+#include "worker/device/cuda/kernels/grouped_convolution.h"
+#include "worker/device/cuda/kernels/layer_normalization.h"
 #include "worker/device/cuda/kernels/loss.h"
 #include "worker/device/cuda/kernels/metric.h"
 #include "worker/device/cuda/kernels/optimizer.h"
@@ -32,9 +37,14 @@ using Kernel = std::variant<
     SparseCategoricalCrossentropyLoss, BinaryAccuracyValues, TopKAccuracyValues,
     CategoricalAccuracyValues, SoftmaxForward, SoftmaxBackward, MaxPool,
     MaxPoolBackward, AveragePool, AveragePoolBackward, GatherPatches,
-    SumPatches, DropElements, DeviationSums, BatchStatistics, MovingStatistics,
-    Normalize, NormalizeGradientSums, NormalizeParameterGradients,
-    NormalizeBackward>;
+    SumPatches, ConvolveGroups, ConvolveGroupsInputGradient,
+    ConvolveGroupsKernelGradient, DropElements, DeviationSums, ChannelMoments,
+    BatchStatistics, MovingStatistics, Normalize, NormalizeGradientSums,
+    NormalizeParameterGradients, ChannelSlopes, NormalizeBackward,
+    RowStatistics, NormalizeRows, RowParameterSums, RowSlopes,
+    NormalizeRowsBackward, AddElements, MultiplyElements, ScaleChannels,
+    CopyRowParts, GatherRows, LinkIds, ScatterRows, BlendImages,
+    BlendImagesBackward>;
 
 }  // namespace paceline::cuda
 

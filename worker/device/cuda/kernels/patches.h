@@ -39,16 +39,13 @@ struct SumPatches {
   float* images = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const auto& [y, x, channels] = windows;
-    const ImageElement at = ElementAt(i, y.input, x.input, channels);
+    const ImageElement at = windows.InputAt(i);
+    const int64_t window_size = windows.y.size * windows.x.size;
     float sum = 0;
-    for (int64_t k = 0; k < y.size * x.size; ++k) {
-      const int64_t oy = y.OutputOf(at.y, k / x.size);
-      const int64_t ox = x.OutputOf(at.x, k % x.size);
-      if (oy < 0 || ox < 0) continue;
-      const int64_t pixel = (at.example * y.output + oy) * x.output + ox;
-      sum += patches[(pixel * y.size * x.size + k) * channels + at.channel];
-    }
+    windows.ForEachOutput(at.y, at.x, [&](int64_t k, int64_t oy, int64_t ox) {
+      const int64_t pixel = windows.Output(at.example, oy, ox, 0);
+      sum += patches[pixel * window_size + k * windows.channels + at.channel];
+    });
     images[i] = sum;
   }
 };

@@ -19,19 +19,15 @@ struct MaxPool {
   int32_t* chosen = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const auto& [y, x, channels] = windows;
-    const ImageElement at = ElementAt(i, y.output, x.output, channels);
+    const ImageElement at = windows.OutputAt(i);
     float largest = 0;
     int64_t best = -1;
-    for (int64_t k = 0; k < y.size * x.size; ++k) {
-      const int64_t iy = y.InputOf(at.y, k / x.size);
-      const int64_t ix = x.InputOf(at.x, k % x.size);
-      if (iy < 0 || ix < 0) continue;
+    windows.ForEachInput(at.y, at.x, [&](int64_t k, int64_t iy, int64_t ix) {
       const float value = inputs[windows.Input(at.example, iy, ix, at.channel)];
-      if (best >= 0 && !(value > largest)) continue;
+      if (best >= 0 && !(value > largest)) return;
       largest = value;
       best = k;
-    }
+    });
     outputs[i] = largest;
     if (chosen != nullptr) chosen[i] = static_cast<int32_t>(best);
   }
@@ -44,30 +40,15 @@ struct MaxPoolBackward {
   float* input_gradients = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const auto& [y, x, channels] = windows;
-    const ImageElement at = ElementAt(i, y.input, x.input, channels);
+    const ImageElement at = windows.InputAt(i);
     float sum = 0;
-    for (int64_t k = 0; k < y.size * x.size; ++k) {
-      const int64_t oy = y.OutputOf(at.y, k / x.size);
-      const int64_t ox = x.OutputOf(at.x, k % x.size);
-      if (oy < 0 || ox < 0) continue;
+    windows.ForEachOutput(at.y, at.x, [&](int64_t k, int64_t oy, int64_t ox) {
       const int64_t output = windows.Output(at.example, oy, ox, at.channel);
       if (chosen[output] == k) sum += output_gradients[output];
-    }
+    });
     input_gradients[i] = sum;
   }
 };
-
-// Elements of window (oy, ox) that are no padding.
-PACELINE_HOST_DEVICE inline int64_t CoveredCount(const ImageWindows& windows,
-                                                 int64_t oy, int64_t ox) {
-  const auto& [y, x, channels] = windows;
-  int64_t rows = 0;
-  for (int64_t k = 0; k < y.size; ++k) rows += y.InputOf(oy, k) >= 0 ? 1 : 0;
-  int64_t columns = 0;
-  for (int64_t k = 0; k < x.size; ++k) columns += x.InputOf(ox, k) >= 0 ? 1 : 0;
-  return rows * columns;
-}
 
 struct AveragePool {
   ImageWindows windows;
@@ -75,16 +56,12 @@ struct AveragePool {
   float* outputs = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const auto& [y, x, channels] = windows;
-    const ImageElement at = ElementAt(i, y.output, x.output, channels);
+    const ImageElement at = windows.OutputAt(i);
     float sum = 0;
-    for (int64_t k = 0; k < y.size * x.size; ++k) {
-      const int64_t iy = y.InputOf(at.y, k / x.size);
-      const int64_t ix = x.InputOf(at.x, k % x.size);
-      if (iy < 0 || ix < 0) continue;
+    windows.ForEachInput(at.y, at.x, [&](int64_t, int64_t iy, int64_t ix) {
       sum += inputs[windows.Input(at.example, iy, ix, at.channel)];
-    }
-    outputs[i] = sum / static_cast<float>(CoveredCount(windows, at.y, at.x));
+    });
+    outputs[i] = sum / static_cast<float>(windows.CoveredCount(at.y, at.x));
   }
 };
 
@@ -94,16 +71,12 @@ struct AveragePoolBackward {
   float* input_gradients = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const auto& [y, x, channels] = windows;
-    const ImageElement at = ElementAt(i, y.input, x.input, channels);
+    const ImageElement at = windows.InputAt(i);
     float sum = 0;
-    for (int64_t k = 0; k < y.size * x.size; ++k) {
-      const int64_t oy = y.OutputOf(at.y, k / x.size);
-      const int64_t ox = x.OutputOf(at.x, k % x.size);
-      if (oy < 0 || ox < 0) continue;
+    windows.ForEachOutput(at.y, at.x, [&](int64_t, int64_t oy, int64_t ox) {
       sum += output_gradients[windows.Output(at.example, oy, ox, at.channel)] /
-             static_cast<float>(CoveredCount(windows, oy, ox));
-    }
+             static_cast<float>(windows.CoveredCount(oy, ox));
+    });
     input_gradients[i] = sum;
   }
 };

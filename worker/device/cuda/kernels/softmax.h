@@ -6,20 +6,9 @@
 #include <cstdint>
 
 #include "worker/device/host_device.h"
+#include "worker/device/row_geometry.h"
 
 namespace paceline::cuda {
-
-// A row is `size` elements, `stride` apart. Rows lie as the last two dimensions
-// of (rows / stride, size, stride) have it.
-struct RowGeometry {
-  int64_t size = 0;
-  int64_t stride = 1;
-
-  // Where element i of a row lies.
-  PACELINE_HOST_DEVICE int64_t Index(int64_t row, int64_t i) const {
-    return (row / stride * size + i) * stride + row % stride;
-  }
-};
 
 struct SoftmaxForward {
   RowGeometry rows;

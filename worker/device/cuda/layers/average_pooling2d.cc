@@ -6,7 +6,7 @@
 namespace paceline::cuda {
 namespace {
 
-class AveragePooling final : public NodeComputation {
+class AveragePooling final : public LayerComputation {
  public:
   AveragePooling(const Node& node, const ImageWindows& windows)
       : node_(node), windows_(windows) {}
@@ -22,9 +22,9 @@ class AveragePooling final : public NodeComputation {
     return output;
   }
 
-  Tensor* AddBackward(OutputGradient output, bool wants_input,
-                      ProgramBuilder& builder) override {
-    if (!wants_input) return nullptr;
+  OutputGradient AddBackward(OutputGradient output, bool wants_input,
+                             ProgramBuilder& builder) override {
+    if (!wants_input) return {};
     Tensor* const input_gradient = builder.NewTensor(input_shape_);
     builder.AddKernel({output.tensor, input_gradient}, input_gradient->count(),
                       [=, windows = windows_] {
@@ -32,7 +32,7 @@ class AveragePooling final : public NodeComputation {
                                                    output.tensor->floats(),
                                                    input_gradient->floats()};
                       });
-    return input_gradient;
+    return {input_gradient};
   }
 
  private:

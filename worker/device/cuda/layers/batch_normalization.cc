@@ -1,91 +1,66 @@
 #include "common/model/layers/batch_normalization.h"
 
+#include <functional>
+
 #include "worker/device/cuda/layers/layers.h"
+#include "worker/device/program/fused_clamp.h"
 
 namespace paceline::cuda {
 namespace {
 
-class BatchNormalizationComputation final : public NodeComputation {
+// All leading dimensions are rows.
+class BatchNormalizationComputation final : public LayerComputation {
  public:
   BatchNormalizationComputation(const BatchNormalization& layer,
-                                const Node& node)
-      : layer_(layer), node_(node) {}
+                                const Node& node, const Clamp& clamp)
+      : layer_(layer), node_(node), clamp_(clamp) {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     input_ = input;
     channels_ = input->shape.back();
     rows_ = input->count() / channels_;
     parts_ = PartCount(rows_);
-    scales_ = builder.NewTensor({channels_}, sizeof(ChannelScale));
-    if (builder.is_training()) {
+    lines_ = builder.NewTensor<ChannelLine>({channels_});
+    if (builder.is_training() && layer_.trainable) {
       AddBatchStatistics(builder);
     } else {
       AddMovingStatistics(builder);
     }
     Tensor* const output = builder.NewTensor(input->shape);
-    builder.AddKernel({input, scales_, output}, input->count(),
-                      [=, channels = channels_, scales = scales_,
-                       gamma = Gamma(builder), beta = Beta(builder)] {
-                        return Normalize{
-                            channels,
-                            scales->as<ChannelScale>(),
-                            gamma == nullptr ? nullptr : gamma->floats(),
-                            beta == nullptr ? nullptr : beta->floats(),
-                            input->floats(),
-                            output->floats()};
-                      });
+    builder.AddKernel(
+        {input, lines_, output}, input->count(),
+        [=, channels = channels_, clamp = clamp_, lines = lines_] {
+          return Normalize{channels, clamp, lines->as<ChannelLine>(),
+                           input->floats(), output->floats()};
+        });
     return output;
   }
 
-  Tensor* AddBackward(OutputGradient output, bool wants_input,
-                      ProgramBuilder& builder) override {
-    Tensor* const gradient = output.tensor;
-    Tensor* const sums = AddGradientSums(gradient, builder);
-    AddParameterGradients(sums, builder);
-    if (!wants_input) return nullptr;
-    builder.AddKernel({input_, scales_, sums, gradient}, input_->count(),
-                      [=, rows = rows_, channels = channels_, scales = scales_,
-                       gamma = Gamma(builder), input = input_] {
-                        return NormalizeBackward{
-                            rows,
-                            channels,
-                            scales->as<ChannelScale>(),
-                            gamma == nullptr ? nullptr : gamma->floats(),
-                            sums->doubles(),
-                            input->floats(),
-                            gradient->floats()};
-                      });
-    return gradient;
+  OutputGradient AddBackward(OutputGradient output, bool wants_input,
+                             ProgramBuilder& builder) override {
+    const Tensor* const slopes =
+        layer_.trainable ? AddSlopes(output.tensor, builder) : nullptr;
+    if (!wants_input) return {};
+    return {AddInputGradient(output, slopes, builder)};
   }
 
  private:
-  int beta_index() const { return node_.variables[layer_.scale ? 1 : 0]; }
-  int moving_mean() const {
-    return node_.variables[node_.variables.size() - 2];
-  }
+  int gamma() const { return node_.variables[0]; }
+  int beta() const { return node_.variables[layer_.scale ? 1 : 0]; }
+  int moving_mean() const { return node_.variables.end()[-2]; }
   int moving_variance() const { return node_.variables.back(); }
-  // Null: there is none.
-  Tensor* Gamma(ProgramBuilder& builder) const {
-    return layer_.scale ? builder.variable(node_.variables[0]) : nullptr;
-  }
-  Tensor* Beta(ProgramBuilder& builder) const {
-    return layer_.center ? builder.variable(beta_index()) : nullptr;
+
+  // To be called as a kernel is enqueued: with addresses.
+  std::function<LineMaker()> Maker(ProgramBuilder& builder) const {
+    return [epsilon = layer_.epsilon,
+            gamma = layer_.scale ? builder.variable(gamma()) : nullptr,
+            beta = layer_.center ? builder.variable(beta()) : nullptr] {
+      return LineMaker{epsilon, FloatsOrNull(gamma), FloatsOrNull(beta)};
+    };
   }
 
-  // The sums (columns) over the parts, which are doubles.
-  Tensor* AddSumOfParts(Tensor* part_sums, int64_t columns,
-                        ProgramBuilder& builder) {
-    Tensor* const sums = builder.NewTensor({columns}, sizeof(double));
-    builder.AddKernel({part_sums, sums}, columns, [=, parts = parts_] {
-      return ColumnSums<double, double>{parts, columns, 1, part_sums->doubles(),
-                                        sums->doubles()};
-    });
-    return sums;
-  }
-
-  Tensor* AddValueSums(ProgramBuilder& builder) {
-    Tensor* const part_sums =
-        builder.NewTensor({parts_, channels_}, sizeof(double));
+  const Tensor* AddValueSums(ProgramBuilder& builder) {
+    Tensor* const part_sums = builder.NewTensor<double>({parts_, channels_});
     builder.AddKernel({input_, part_sums}, parts_ * channels_,
                       [=, rows = rows_, channels = channels_, parts = parts_,
                        input = input_] {
@@ -93,12 +68,12 @@ class BatchNormalizationComputation final : public NodeComputation {
                                                          input->floats(),
                                                          part_sums->doubles()};
                       });
-    return AddSumOfParts(part_sums, channels_, builder);
+    return builder.AddSumOfParts(part_sums, parts_, channels_);
   }
 
-  Tensor* AddDeviationSums(Tensor* value_sums, ProgramBuilder& builder) {
-    Tensor* const part_sums =
-        builder.NewTensor({parts_, channels_}, sizeof(double));
+  const Tensor* AddDeviationSums(const Tensor* value_sums,
+                                 ProgramBuilder& builder) {
+    Tensor* const part_sums = builder.NewTensor<double>({parts_, channels_});
     builder.AddKernel({input_, value_sums, part_sums}, parts_ * channels_,
                       [=, rows = rows_, channels = channels_, parts = parts_,
                        input = input_] {
@@ -109,33 +84,41 @@ class BatchNormalizationComputation final : public NodeComputation {
                                              value_sums->doubles(),
                                              part_sums->doubles()};
                       });
-    return AddSumOfParts(part_sums, channels_, builder);
+    return builder.AddSumOfParts(part_sums, parts_, channels_);
   }
 
+  // The mean and variance of the batch, and what they move the others by.
   void AddBatchStatistics(ProgramBuilder& builder) {
-    Tensor* const values = AddValueSums(builder);
-    Tensor* const deviations = AddDeviationSums(values, builder);
+    const Tensor* const values = AddValueSums(builder);
+    const Tensor* const deviations = AddDeviationSums(values, builder);
+    moments_ = builder.NewTensor<double>({1 + 2 * channels_});
     builder.AddKernel(
-        {values, deviations, scales_}, channels_,
-        [=, rows = rows_, epsilon = layer_.epsilon,
+        {values, deviations, moments_}, channels_,
+        [=, rows = rows_, channels = channels_, moments = moments_] {
+          return ChannelMoments{rows, channels, values->doubles(),
+                                deviations->doubles(), moments->doubles()};
+        });
+    if (layer_.synchronized) builder.AddReplicaSum(moments_);
+    builder.AddKernel(
+        {moments_, lines_}, channels_,
+        [channels = channels_, moments = moments_, maker = Maker(builder),
          one_minus_momentum = 1 - layer_.momentum, step = builder.step(),
          mean = builder.variable(moving_mean()),
          variance = builder.variable(moving_variance()),
          mean_difference = builder.gradient(moving_mean()),
          variance_difference = builder.gradient(moving_variance()),
-         scales = scales_] {
+         lines = lines_] {
           return BatchStatistics{
-              .rows = rows,
-              .value_sums = values->doubles(),
-              .deviation_sums = deviations->doubles(),
-              .epsilon = epsilon,
+              .channels = channels,
+              .moments = moments->doubles(),
+              .maker = maker(),
               .one_minus_momentum = one_minus_momentum,
               .step = step,
               .moving_mean = mean->floats(),
               .moving_variance = variance->floats(),
               .mean_difference = mean_difference->floats(),
               .variance_difference = variance_difference->floats(),
-              .scales = scales->as<ChannelScale>()};
+              .lines = lines->as<ChannelLine>()};
         });
     builder.FinishGradient(moving_mean());
     builder.FinishGradient(moving_variance());
@@ -143,66 +126,107 @@ class BatchNormalizationComputation final : public NodeComputation {
 
   void AddMovingStatistics(ProgramBuilder& builder) {
     builder.AddKernel(
-        {scales_}, channels_,
-        [epsilon = layer_.epsilon, mean = builder.variable(moving_mean()),
-         variance = builder.variable(moving_variance()), scales = scales_] {
-          return MovingStatistics{epsilon, mean->floats(), variance->floats(),
-                                  scales->as<ChannelScale>()};
+        {lines_}, channels_,
+        [maker = Maker(builder), mean = builder.variable(moving_mean()),
+         variance = builder.variable(moving_variance()), lines = lines_] {
+          return MovingStatistics{maker(), mean->floats(), variance->floats(),
+                                  lines->as<ChannelLine>()};
         });
   }
 
-  // Σ dy, then Σ dy·x̂.
-  Tensor* AddGradientSums(Tensor* gradient, ProgramBuilder& builder) {
-    Tensor* const part_sums =
-        builder.NewTensor({parts_, 2, channels_}, sizeof(double));
-    builder.AddKernel({input_, gradient, scales_, part_sums},
-                      parts_ * channels_,
+  // A ChannelSlope each. The gradients of gamma and beta on the way.
+  const Tensor* AddSlopes(const Tensor* gradient, ProgramBuilder& builder) {
+    const Tensor* const sums = AddGradientSums(gradient, builder);
+    AddParameterGradients(sums, builder);
+    // The other replicas wait for the sums in any case.
+    if (layer_.synchronized) builder.AddReplicaSum(sums);
+    Tensor* const slopes = builder.NewTensor<ChannelSlope>({channels_});
+    builder.AddKernel(
+        {moments_, sums, lines_, slopes}, channels_,
+        [=, channels = channels_, moments = moments_, lines = lines_] {
+          return ChannelSlopes{channels, moments->doubles(), sums->doubles(),
+                               lines->as<ChannelLine>(),
+                               slopes->as<ChannelSlope>()};
+        });
+    return slopes;
+  }
+
+  // Σ g, then Σ g·x̂.
+  const Tensor* AddGradientSums(const Tensor* gradient,
+                                ProgramBuilder& builder) {
+    Tensor* const part_sums = builder.NewTensor<double>({parts_, 2, channels_});
+    builder.AddKernel({input_, gradient, lines_, part_sums}, parts_ * channels_,
                       [=, rows = rows_, channels = channels_, parts = parts_,
-                       scales = scales_, input = input_] {
+                       clamp = clamp_, lines = lines_, input = input_] {
                         return NormalizeGradientSums{rows,
                                                      channels,
                                                      parts,
-                                                     scales->as<ChannelScale>(),
+                                                     clamp,
+                                                     lines->as<ChannelLine>(),
                                                      input->floats(),
                                                      gradient->floats(),
                                                      part_sums->doubles()};
                       });
-    return AddSumOfParts(part_sums, 2 * channels_, builder);
+    return builder.AddSumOfParts(part_sums, parts_, 2 * channels_);
   }
 
-  void AddParameterGradients(Tensor* sums, ProgramBuilder& builder) {
-    Tensor* const gamma =
-        layer_.scale ? builder.gradient(node_.variables[0]) : nullptr;
-    Tensor* const beta =
-        layer_.center ? builder.gradient(beta_index()) : nullptr;
+  void AddParameterGradients(const Tensor* sums, ProgramBuilder& builder) {
+    Tensor* const of_gamma = layer_.scale ? builder.gradient(gamma()) : nullptr;
+    Tensor* const of_beta = layer_.center ? builder.gradient(beta()) : nullptr;
     builder.AddKernel({sums}, channels_, [=, channels = channels_] {
-      return NormalizeParameterGradients{
-          channels, sums->doubles(),
-          gamma == nullptr ? nullptr : gamma->floats(),
-          beta == nullptr ? nullptr : beta->floats()};
+      return NormalizeParameterGradients{channels, sums->doubles(),
+                                         FloatsOrNull(of_gamma),
+                                         FloatsOrNull(of_beta)};
     });
-    if (layer_.scale) builder.FinishGradient(node_.variables[0]);
-    if (layer_.center) builder.FinishGradient(beta_index());
+    if (layer_.scale) builder.FinishGradient(gamma());
+    if (layer_.center) builder.FinishGradient(beta());
+  }
+
+  // Without `slopes`, the statistics are not those of the batch.
+  Tensor* AddInputGradient(OutputGradient output, const Tensor* slopes,
+                           ProgramBuilder& builder) {
+    Tensor* const gradient = output.tensor;
+    Tensor* const input_gradient =
+        output.is_shared ? builder.NewTensor(input_->shape) : gradient;
+    std::vector<const Tensor*> used = {input_, lines_, gradient,
+                                       input_gradient};
+    if (slopes != nullptr) used.push_back(slopes);
+    builder.AddKernel(
+        used, input_->count(),
+        [=, channels = channels_, clamp = clamp_, lines = lines_,
+         input = input_] {
+          return NormalizeBackward{
+              channels,
+              clamp,
+              lines->as<ChannelLine>(),
+              slopes == nullptr ? nullptr : slopes->as<ChannelSlope>(),
+              input->floats(),
+              gradient->floats(),
+              input_gradient->floats()};
+        });
+    return input_gradient;
   }
 
   const BatchNormalization& layer_;
   const Node& node_;
+  const Clamp clamp_;
   Tensor* input_ = nullptr;
   int64_t rows_ = 0;
   int64_t channels_ = 0;
   int64_t parts_ = 1;
-  // A ChannelScale each.
-  Tensor* scales_ = nullptr;
+  // Of all replicas that share them: N, Σ x, Σ x².
+  Tensor* moments_ = nullptr;
+  // A ChannelLine each.
+  Tensor* lines_ = nullptr;
 };
 
 }  // namespace
 
-// Not synchronized: replicas cannot meet inside a captured graph.
-std::unique_ptr<NodeComputation> MakeBatchNormalization(const Graph& /*graph*/,
+std::unique_ptr<NodeComputation> MakeBatchNormalization(const Graph& graph,
                                                         const Node& node) {
-  const auto& layer = static_cast<const BatchNormalization&>(*node.layer);
-  if (layer.synchronized) return nullptr;
-  return std::make_unique<BatchNormalizationComputation>(layer, node);
+  return std::make_unique<BatchNormalizationComputation>(
+      static_cast<const BatchNormalization&>(*node.layer), node,
+      ClampBehind(graph, node));
 }
 
 }  // namespace paceline::cuda

@@ -1,113 +1,66 @@
 #include "common/model/layers/conv2d.h"
 
+#include "common/model/layers/depthwise_conv2d.h"
+#include "worker/device/cuda/convolution.h"
 #include "worker/device/cuda/final_activation.h"
 #include "worker/device/cuda/layers/layers.h"
-#include "worker/device/cuda/windows_of.h"
 
 namespace paceline::cuda {
 namespace {
 
-// A convolution is the product of the patches (pixels, kernel elements), one a
-// pixel of the output, with the kernel (kernel elements, filters) as Keras has
-// it. The patches are gathered for each product anew: kept from forward to
-// backward they would take several times the memory of the images.
-class Conv2DComputation final : public NodeComputation {
+// In groups, and so depthwise too.
+class Conv2DComputation final : public LayerComputation {
  public:
-  Conv2DComputation(const Conv2D& layer, const Node& node,
-                    const ImageWindows& windows)
+  Conv2DComputation(const ConvolutionLayer& layer, const Node& node,
+                    int64_t groups)
       : layer_(layer),
         node_(node),
-        windows_(windows),
-        activation_(layer.activation) {}
+        activation_(layer.activation),
+        convolution_({.windows = layer.windows(),
+                      .groups = groups,
+                      .filters = node.output_shape.back(),
+                      .kernel = node.variables[0]}) {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
-    input_ = input;
-    Tensor* const values =
-        builder.NewTensor(builder.BatchShape(node_.output_shape));
-    pixels_ = values->count() / layer_.filters;
-    builder.AddProduct(
-        Patches(builder), builder.variable(kernel()), values,
-        {.rows = pixels_, .columns = layer_.filters, .inner = patch_size()});
     return activation_.AddForward(
-        values, layer_.use_bias ? builder.variable(bias()) : nullptr, builder);
+        convolution_.AddForward(input, builder),
+        layer_.use_bias ? builder.variable(node_.variables[1]) : nullptr,
+        builder);
   }
 
-  Tensor* AddBackward(OutputGradient output, bool wants_input,
-                      ProgramBuilder& builder) override {
+  OutputGradient AddBackward(OutputGradient output, bool wants_input,
+                             ProgramBuilder& builder) override {
     Tensor* const gradient = activation_.AddBackward(output, builder);
-    builder.AddProduct(Patches(builder), gradient, builder.gradient(kernel()),
-                       {.rows = patch_size(),
-                        .columns = layer_.filters,
-                        .inner = pixels_,
-                        .left_is_transposed = true});
+    convolution_.AddKernelGradient(gradient, builder);
     if (layer_.use_bias) {
-      builder.AddColumnSums(gradient, pixels_, layer_.filters,
-                            builder.gradient(bias()));
+      builder.AddBiasGradient(gradient, node_.variables[1]);
     }
-    for (const int variable : node_.variables) builder.FinishGradient(variable);
-    return wants_input ? AddInputGradient(gradient, builder) : nullptr;
+    if (!wants_input) return {};
+    return {convolution_.AddInputGradient(gradient, builder)};
   }
 
   Tensor* before_activation() const override { return activation_.input(); }
 
  private:
-  int kernel() const { return node_.variables[0]; }
-  int bias() const { return node_.variables[1]; }
-  int64_t patch_size() const {
-    return windows_.y.size * windows_.x.size * windows_.channels;
-  }
-  // A patch is a pixel of the input: nothing is to be gathered.
-  bool is_pointwise() const {
-    return windows_.y.size == 1 && windows_.x.size == 1 &&
-           windows_.y.stride == 1 && windows_.x.stride == 1;
-  }
-
-  Tensor* Patches(ProgramBuilder& builder) {
-    if (is_pointwise()) return input_;
-    Tensor* const patches = builder.NewTensor({pixels_, patch_size()});
-    builder.AddKernel(
-        {input_, patches}, patches->count(),
-        [=, windows = windows_, input = input_] {
-          return GatherPatches{windows, input->floats(), patches->floats()};
-        });
-    return patches;
-  }
-
-  Tensor* AddInputGradient(Tensor* gradient, ProgramBuilder& builder) {
-    Tensor* const patches = builder.NewTensor({pixels_, patch_size()});
-    builder.AddProduct(gradient, builder.variable(kernel()), patches,
-                       {.rows = pixels_,
-                        .columns = patch_size(),
-                        .inner = layer_.filters,
-                        .right_is_transposed = true});
-    if (is_pointwise()) return builder.Reshaped(patches, input_->shape);
-    Tensor* const input_gradient = builder.NewTensor(input_->shape);
-    builder.AddKernel({patches, input_gradient}, input_gradient->count(),
-                      [=, windows = windows_] {
-                        return SumPatches{windows, patches->floats(),
-                                          input_gradient->floats()};
-                      });
-    return input_gradient;
-  }
-
-  const Conv2D& layer_;
+  const ConvolutionLayer& layer_;
   const Node& node_;
-  const ImageWindows windows_;
   FinalActivation activation_;
-  Tensor* input_ = nullptr;
-  // Of the outputs of the batch.
-  int64_t pixels_ = 0;
+  Convolution convolution_;
 };
 
 }  // namespace
 
-std::unique_ptr<NodeComputation> MakeConv2D(const Graph& graph,
+std::unique_ptr<NodeComputation> MakeConv2D(const Graph& /*graph*/,
                                             const Node& node) {
   const auto& layer = static_cast<const Conv2D&>(*node.layer);
-  if (layer.groups != 1) return nullptr;
+  return std::make_unique<Conv2DComputation>(layer, node, layer.groups);
+}
+
+std::unique_ptr<NodeComputation> MakeDepthwiseConv2D(const Graph& graph,
+                                                     const Node& node) {
+  const int64_t channels = graph.nodes[node.inputs[0]].output_shape.back();
   return std::make_unique<Conv2DComputation>(
-      layer, node,
-      WindowsOf(layer.windows(), graph.nodes[node.inputs[0]].output_shape));
+      static_cast<const DepthwiseConv2D&>(*node.layer), node, channels);
 }
 
 }  // namespace paceline::cuda

@@ -7,7 +7,7 @@ namespace paceline::cuda {
 namespace {
 
 // All leading dimensions are rows.
-class DenseComputation final : public NodeComputation {
+class DenseComputation final : public LayerComputation {
  public:
   DenseComputation(const Dense& layer, const Node& node)
       : layer_(layer), node_(node), activation_(layer.activation) {}
@@ -25,27 +25,19 @@ class DenseComputation final : public NodeComputation {
         values, layer_.use_bias ? builder.variable(bias()) : nullptr, builder);
   }
 
-  Tensor* AddBackward(OutputGradient output, bool wants_input,
-                      ProgramBuilder& builder) override {
+  OutputGradient AddBackward(OutputGradient output, bool wants_input,
+                             ProgramBuilder& builder) override {
     Tensor* const gradient = activation_.AddBackward(output, builder);
-    builder.AddProduct(input_, gradient, builder.gradient(kernel()),
-                       {.rows = size_,
-                        .columns = layer_.units,
-                        .inner = rows_,
-                        .left_is_transposed = true});
-    if (layer_.use_bias) {
-      builder.AddColumnSums(gradient, rows_, layer_.units,
-                            builder.gradient(bias()));
-    }
-    for (const int variable : node_.variables) builder.FinishGradient(variable);
-    if (!wants_input) return nullptr;
+    if (builder.is_trained(kernel())) AddKernelGradient(gradient, builder);
+    if (layer_.use_bias) builder.AddBiasGradient(gradient, bias());
+    if (!wants_input) return {};
     Tensor* const input_gradient = builder.NewTensor(input_->shape);
     builder.AddProduct(gradient, builder.variable(kernel()), input_gradient,
                        {.rows = rows_,
                         .columns = size_,
                         .inner = layer_.units,
                         .right_is_transposed = true});
-    return input_gradient;
+    return {input_gradient};
   }
 
   Tensor* before_activation() const override { return activation_.input(); }
@@ -53,6 +45,15 @@ class DenseComputation final : public NodeComputation {
  private:
   int kernel() const { return node_.variables[0]; }
   int bias() const { return node_.variables[1]; }
+
+  void AddKernelGradient(Tensor* gradient, ProgramBuilder& builder) const {
+    builder.AddProduct(input_, gradient, builder.gradient(kernel()),
+                       {.rows = size_,
+                        .columns = layer_.units,
+                        .inner = rows_,
+                        .left_is_transposed = true});
+    builder.FinishGradient(kernel());
+  }
 
   const Dense& layer_;
   const Node& node_;

@@ -5,7 +5,7 @@
 namespace paceline::cuda {
 namespace {
 
-class DropoutComputation final : public NodeComputation {
+class DropoutComputation final : public LayerComputation {
  public:
   explicit DropoutComputation(const Dropout& layer) : layer_(layer) {}
 
@@ -16,11 +16,14 @@ class DropoutComputation final : public NodeComputation {
     return output;
   }
 
-  Tensor* AddBackward(OutputGradient output, bool wants_input,
-                      ProgramBuilder& builder) override {
-    if (!wants_input) return nullptr;
-    AddDrop(output.tensor, output.tensor, builder);
-    return output.tensor;
+  OutputGradient AddBackward(OutputGradient output, bool wants_input,
+                             ProgramBuilder& builder) override {
+    if (!wants_input) return {};
+    Tensor* const gradient = output.is_shared
+                                 ? builder.NewTensor(output.tensor->shape)
+                                 : output.tensor;
+    AddDrop(output.tensor, gradient, builder);
+    return {gradient};
   }
 
  private:

@@ -1,32 +1,32 @@
-// The layers that the CUDA device computes. Each function is in a file of its
-// name, and makes the computation of a node of that layer; nodes outlive it.
+// The layers that the CUDA device computes its own way. Each function is in a
+// file of its name.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_LAYERS_LAYERS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_LAYERS_LAYERS_H_
 
-#include <memory>
-
-#include "common/model/graph.h"
 #include "worker/device/cuda/node_computation.h"
 
 namespace paceline::cuda {
 
-// Null: not with these settings.
-using NodeFactory = std::unique_ptr<NodeComputation>(const Graph& graph,
-                                                     const Node& node);
+using NodeFactory = ::paceline::NodeFactory<ProgramBuilder>;
 
-NodeFactory MakeActivation;
 NodeFactory MakeAveragePooling2D;
 // In average_pooling2d.cc.
 NodeFactory MakeGlobalAveragePooling2D;
 NodeFactory MakeBatchNormalization;
+NodeFactory MakeConcatenate;
 NodeFactory MakeConv2D;
+// In conv2d.cc.
+NodeFactory MakeDepthwiseConv2D;
 NodeFactory MakeDense;
 NodeFactory MakeDropout;
+NodeFactory MakeEmbedding;
+NodeFactory MakeLayerNormalization;
 NodeFactory MakeMaxPooling2D;
 NodeFactory MakeReLU;
-// Flatten and Reshape.
-NodeFactory MakeReshape;
-NodeFactory MakeSoftmax;
+NodeFactory MakeRescaling;
+NodeFactory MakeSeparableConv2D;
+NodeFactory MakeUpSampling2D;
+NodeFactory MakeZeroPadding2D;
 
 }  // namespace paceline::cuda
 

@@ -6,7 +6,7 @@
 namespace paceline::cuda {
 namespace {
 
-class MaxPooling2DComputation final : public NodeComputation {
+class MaxPooling2DComputation final : public LayerComputation {
  public:
   MaxPooling2DComputation(const Node& node, const ImageWindows& windows)
       : node_(node), windows_(windows) {}
@@ -17,7 +17,7 @@ class MaxPooling2DComputation final : public NodeComputation {
     Tensor* const output = builder.NewTensor(shape);
     std::vector<const Tensor*> used = {input, output};
     if (builder.is_training()) {
-      chosen_ = builder.NewTensor(shape, sizeof(int32_t));
+      chosen_ = builder.NewTensor<int32_t>(shape);
       used.push_back(chosen_);
     }
     builder.AddKernel(
@@ -28,9 +28,9 @@ class MaxPooling2DComputation final : public NodeComputation {
     return output;
   }
 
-  Tensor* AddBackward(OutputGradient output, bool wants_input,
-                      ProgramBuilder& builder) override {
-    if (!wants_input) return nullptr;
+  OutputGradient AddBackward(OutputGradient output, bool wants_input,
+                             ProgramBuilder& builder) override {
+    if (!wants_input) return {};
     Tensor* const input_gradient = builder.NewTensor(input_shape_);
     builder.AddKernel({chosen_, output.tensor, input_gradient},
                       input_gradient->count(),
@@ -39,7 +39,7 @@ class MaxPooling2DComputation final : public NodeComputation {
                                                output.tensor->floats(),
                                                input_gradient->floats()};
                       });
-    return input_gradient;
+    return {input_gradient};
   }
 
  private:

@@ -7,7 +7,7 @@
 namespace paceline::cuda {
 namespace {
 
-class ReluComputation final : public NodeComputation {
+class ReluComputation final : public LayerComputation {
  public:
   explicit ReluComputation(const ReLU& layer)
       : forward_{.threshold = static_cast<float>(layer.threshold),
@@ -27,16 +27,17 @@ class ReluComputation final : public NodeComputation {
     return output;
   }
 
-  Tensor* AddBackward(OutputGradient output, bool wants_input,
-                      ProgramBuilder& builder) override {
-    if (!wants_input) return nullptr;
-    builder.AddKernel(
-        {input_, output.tensor}, input_->count(),
-        [relu = forward_, input = input_, gradient = output.tensor] {
-          return BentReluBackward{relu.threshold, relu.slope, relu.ceiling,
-                                  input->floats(), gradient->floats()};
-        });
-    return output.tensor;
+  OutputGradient AddBackward(OutputGradient output, bool wants_input,
+                             ProgramBuilder& builder) override {
+    if (!wants_input) return {};
+    Tensor* const gradient = Overwritable(output, builder);
+    builder.AddKernel({input_, gradient}, input_->count(),
+                      [relu = forward_, input = input_, gradient] {
+                        return BentReluBackward{relu.threshold, relu.slope,
+                                                relu.ceiling, input->floats(),
+                                                gradient->floats()};
+                      });
+    return {gradient};
   }
 
  private:

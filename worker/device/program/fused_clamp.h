@@ -3,13 +3,13 @@
 // A batch normalization whose output only a rectifier reads writes what that
 // would: one pass over memory less, and two in backward. The rectifier then
 // passes on what it gets.
-#ifndef PACELINE_WORKER_DEVICE_CPU_FUSED_CLAMP_H_
-#define PACELINE_WORKER_DEVICE_CPU_FUSED_CLAMP_H_
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_FUSED_CLAMP_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_FUSED_CLAMP_H_
 
 #include "common/model/graph.h"
-#include "worker/device/cpu/kernels/batch_normalization.h"
+#include "worker/device/program/clamp.h"
 
-namespace paceline::cpu {
+namespace paceline {
 
 // What a batch normalization clamps its output to; without a rectifier,
 // nothing.
@@ -18,6 +18,6 @@ Clamp ClampBehind(const Graph& graph, const Node& normalization);
 // Whether the layer before the node does its work.
 bool IsFusedIntoInput(const Graph& graph, const Node& node);
 
-}  // namespace paceline::cpu
+}  // namespace paceline
 
-#endif  // PACELINE_WORKER_DEVICE_CPU_FUSED_CLAMP_H_
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_FUSED_CLAMP_H_

@@ -1,14 +1,10 @@
-#include "worker/device/memory_plan.h"
+#include "worker/device/program/memory_plan.h"
 
 #include <algorithm>
 #include <numeric>
 
 namespace paceline {
 namespace {
-
-int64_t AlignUp(int64_t size_bytes) {
-  return (size_bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
-}
 
 bool LiveTogether(const Lifetime& a, const Lifetime& b) {
   return a.first <= b.last && b.first <= a.last;

@@ -1,6 +1,6 @@
 // Where the tensors of a program lie in the arena.
-#ifndef PACELINE_WORKER_DEVICE_MEMORY_PLAN_H_
-#define PACELINE_WORKER_DEVICE_MEMORY_PLAN_H_
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_MEMORY_PLAN_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_MEMORY_PLAN_H_
 
 #include <cstdint>
 #include <vector>
@@ -12,6 +12,9 @@ namespace paceline {
 // Every offset is a multiple: a cache line, and what oneDNN asks of a
 // scratchpad.
 inline constexpr int64_t kArenaAlignment = 128;
+inline int64_t AlignUp(int64_t size_bytes) {
+  return (size_bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+}
 
 // A block of memory, needed from operation `first` to operation `last`.
 struct Lifetime {
@@ -34,4 +37,4 @@ MemoryPlan PlanMemory(absl::Span<const Lifetime> lifetimes);
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_DEVICE_MEMORY_PLAN_H_
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_MEMORY_PLAN_H_

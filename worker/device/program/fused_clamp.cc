@@ -1,4 +1,4 @@
-#include "worker/device/cpu/fused_clamp.h"
+#include "worker/device/program/fused_clamp.h"
 
 #include <optional>
 
@@ -6,7 +6,7 @@
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/relu.h"
 
-namespace paceline::cpu {
+namespace paceline {
 namespace {
 
 // The clamp that a layer is, if it is one.
@@ -51,4 +51,4 @@ bool IsFusedIntoInput(const Graph& graph, const Node& node) {
          ReaderCount(graph, node.inputs[0]) == 1;
 }
 
-}  // namespace paceline::cpu
+}  // namespace paceline

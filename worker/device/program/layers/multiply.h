@@ -1,15 +1,19 @@
-#include "common/model/layers/multiply.h"
+// Multiply, of what every device has.
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_LAYERS_MULTIPLY_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_LAYERS_MULTIPLY_H_
 
-#include "worker/device/cpu/kernels/arithmetic.h"
-#include "worker/device/cpu/layers/layers.h"
+#include <memory>
+#include <vector>
 
-namespace paceline::cpu {
-namespace {
+#include "worker/device/program/node_computation.h"
 
-class MultiplyComputation final : public NodeComputation {
+namespace paceline {
+
+template <typename Builder>
+class MultiplyComputation final : public NodeComputation<Builder> {
  public:
   Tensor* AddNodeForward(absl::Span<Tensor* const> inputs,
-                         ProgramBuilder& builder) override {
+                         Builder& builder) override {
     inputs_.assign(inputs.begin(), inputs.end());
     return AddProduct(inputs_, builder);
   }
@@ -17,7 +21,7 @@ class MultiplyComputation final : public NodeComputation {
   // Each input's is that of the product times all other inputs.
   std::vector<OutputGradient> AddNodeBackward(
       OutputGradient output, const std::vector<bool>& wants_inputs,
-      ProgramBuilder& builder) override {
+      Builder& builder) override {
     std::vector<OutputGradient> gradients(inputs_.size());
     for (size_t i = 0; i < inputs_.size(); ++i) {
       if (!wants_inputs[i]) continue;
@@ -30,16 +34,11 @@ class MultiplyComputation final : public NodeComputation {
 
  private:
   static Tensor* AddProduct(absl::Span<Tensor* const> factors,
-                            ProgramBuilder& builder) {
+                            Builder& builder) {
     Tensor* const result = builder.NewTensor(factors[0]->shape);
     const Tensor* product = factors[0];
     for (const Tensor* factor : factors.subspan(1)) {
-      builder.AddParallel(
-          {product, factor, result}, result->count(), 1,
-          [product, factor, result](int64_t begin, int64_t end) {
-            MultiplyArrays(end - begin, product->floats() + begin,
-                           factor->floats() + begin, result->floats() + begin);
-          });
+      builder.AddElementProduct(product, factor, result);
       product = result;
     }
     return result;
@@ -48,11 +47,12 @@ class MultiplyComputation final : public NodeComputation {
   std::vector<Tensor*> inputs_;
 };
 
-}  // namespace
-
-std::unique_ptr<NodeComputation> MakeMultiply(const Graph& /*graph*/,
-                                              const Node& /*node*/) {
-  return std::make_unique<MultiplyComputation>();
+template <typename Builder>
+std::unique_ptr<NodeComputation<Builder>> MakeMultiply(const Graph& /*graph*/,
+                                                       const Node& /*node*/) {
+  return std::make_unique<MultiplyComputation<Builder>>();
 }
 
-}  // namespace paceline::cpu
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_LAYERS_MULTIPLY_H_

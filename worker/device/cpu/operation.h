@@ -1,0 +1,21 @@
+// The operations of a program on the CPU.
+#ifndef PACELINE_WORKER_DEVICE_CPU_OPERATION_H_
+#define PACELINE_WORKER_DEVICE_CPU_OPERATION_H_
+
+#include "absl/functional/any_invocable.h"
+#include "worker/device/device.h"
+
+namespace paceline::cpu {
+
+// What an operation knows of the step.
+struct Step {
+  Batch batch;
+  // Sums that the step adds to.
+  MetricSums* metrics = nullptr;
+};
+
+using Operation = absl::AnyInvocable<void(const Step&)>;
+
+}  // namespace paceline::cpu
+
+#endif  // PACELINE_WORKER_DEVICE_CPU_OPERATION_H_

@@ -1,0 +1,68 @@
+// Arithmetic of arrays. For each element.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_ARITHMETIC_H_
+#define PACELINE_WORKER_DEVICE_CUDA_KERNELS_ARITHMETIC_H_
+
+#include <cstdint>
+
+#include "worker/device/host_device.h"
+
+namespace paceline::cuda {
+
+// The result may lie where an operand does.
+struct AddElements {
+  const float* a = nullptr;
+  const float* b = nullptr;
+  float* sums = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    sums[i] = a[i] + b[i];
+  }
+};
+
+struct MultiplyElements {
+  const float* a = nullptr;
+  const float* b = nullptr;
+  float* products = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    products[i] = a[i] * b[i];
+  }
+};
+
+// outputs = inputs · scale + offset of the channel. May work in place.
+struct ScaleChannels {
+  int64_t channels = 0;
+  const float* scales = nullptr;
+  // Null: zeros.
+  const float* offsets = nullptr;
+  const float* inputs = nullptr;
+  float* outputs = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t c = i % channels;
+    const float scaled = inputs[i] * scales[c];
+    outputs[i] = offsets == nullptr ? scaled : scaled + offsets[c];
+  }
+};
+
+// The same part of every row of a matrix, from one matrix to another. For each
+// element of the parts.
+struct CopyRowParts {
+  // Elements of a row that are copied.
+  int64_t size = 0;
+  int64_t from_row_size = 0;
+  int64_t to_row_size = 0;
+  // At the part in the first row.
+  const float* from = nullptr;
+  float* to = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t row = i / size;
+    const int64_t at = i % size;
+    to[row * to_row_size + at] = from[row * from_row_size + at];
+  }
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_ARITHMETIC_H_

@@ -1,0 +1,72 @@
+// Rows of a table by their ids, which are whole numbers in float32.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_EMBEDDING_H_
+#define PACELINE_WORKER_DEVICE_CUDA_KERNELS_EMBEDDING_H_
+
+#include <cstdint>
+
+#include "worker/device/host_device.h"
+
+namespace paceline::cuda {
+
+// For each element of the outputs.
+struct GatherRows {
+  // Elements of a row.
+  int64_t size = 0;
+  const float* ids = nullptr;
+  const float* table = nullptr;
+  float* outputs = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    const auto id = static_cast<int64_t>(ids[i / size]);
+    outputs[i] = table[id * size + i % size];
+  }
+};
+
+// Where else in a batch an id stands.
+struct IdPlace {
+  // The next place of the same id; -1: none.
+  int32_t next;
+  // 1 unless an earlier place has the same id.
+  int32_t is_first;
+};
+
+// For each place.
+struct LinkIds {
+  int64_t count = 0;
+  const float* ids = nullptr;
+  IdPlace* places = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t before = 0;
+    while (ids[before] != ids[i]) ++before;
+    int64_t next = i + 1;
+    while (next < count && ids[next] != ids[i]) ++next;
+    places[i] = {next < count ? static_cast<int32_t>(next) : -1,
+                 before == i ? 1 : 0};
+  }
+};
+
+// Adds up the gradients of each id that is there, in the order of the places,
+// and leaves the other rows of the table. For each element of the gradients.
+struct ScatterRows {
+  int64_t size = 0;
+  const float* ids = nullptr;
+  const IdPlace* places = nullptr;
+  const float* gradients = nullptr;
+  float* table_gradients = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t first = i / size;
+    if (places[first].is_first == 0) return;
+    const int64_t column = i % size;
+    float sum = 0;
+    for (int64_t at = first; at >= 0; at = places[at].next) {
+      sum += gradients[at * size + column];
+    }
+    table_gradients[static_cast<int64_t>(ids[first]) * size + column] = sum;
+  }
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_EMBEDDING_H_

@@ -1,0 +1,129 @@
+#include "worker/device/program/layout_builder.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "glog/logging.h"
+#include "worker/device/updated_variables.h"
+
+namespace paceline {
+
+LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, BucketMemory variables,
+                             BucketMemory gradients)
+    : spec_(spec), unfinished_(CountUpdated(*spec.graph, *spec.plan)) {
+  SetOwner("batch");
+  for (size_t bucket = 0; bucket < unfinished_.size(); ++bucket) {
+    if (unfinished_[bucket] > 0) continue;
+    frozen_buckets_.push_back(static_cast<int>(bucket));
+  }
+  features_ = NewOutsideArena(BatchShape(spec.graph->input_shape()));
+  layout_.features = last_memory();
+  labels_ = NewOutsideArena(spec.loss->has_sparse_labels()
+                                ? Shape{spec.batch_size}
+                                : BatchShape(spec.graph->output_shape()));
+  layout_.labels = last_memory();
+  for (size_t i = 0; i < spec.graph->variables.size(); ++i) {
+    const VariablePlace place = spec.plan->place(static_cast<int>(i));
+    const Shape& shape = spec.graph->variables[i].shape;
+    const int64_t offset = place.offset * static_cast<int64_t>(sizeof(float));
+    variables_.push_back(
+        NewOutsideArena(shape, variables(place.bucket) + offset));
+    gradients_.push_back(
+        NewOutsideArena(shape, gradients(place.bucket) + offset));
+  }
+}
+
+void LayoutBuilder::SetOwner(const std::string& owner) {
+  const auto [it, is_new] = owner_indices_.try_emplace(
+      owner, static_cast<int>(layout_.owners.size()));
+  if (is_new) layout_.owners.push_back(owner);
+  owner_ = it->second;
+}
+
+Tensor* LayoutBuilder::NewOutsideArena(Shape shape, std::byte* data) {
+  layout_.memories.push_back(std::make_unique<Memory>(Memory{data}));
+  layout_.tensors.push_back(
+      std::make_unique<Tensor>(Tensor{std::move(shape), last_memory()}));
+  return layout_.tensors.back().get();
+}
+
+Tensor* LayoutBuilder::NewInArena(Shape shape, int64_t element_size_bytes) {
+  Tensor* const tensor = NewOutsideArena(std::move(shape));
+  uses_[tensor->memory] = {.lifetime = {tensor->count() * element_size_bytes,
+                                        operation_count(), operation_count()},
+                           .owner = owner_};
+  return tensor;
+}
+
+Tensor* LayoutBuilder::Reshaped(const Tensor* tensor, Shape shape) {
+  CHECK_EQ(NumElements(shape), tensor->count());
+  layout_.tensors.push_back(
+      std::make_unique<Tensor>(Tensor{std::move(shape), tensor->memory}));
+  return layout_.tensors.back().get();
+}
+
+Shape LayoutBuilder::BatchShape(const Shape& shape) const {
+  Shape result = {spec_.batch_size};
+  result.insert(result.end(), shape.begin(), shape.end());
+  return result;
+}
+
+void LayoutBuilder::ExtendLife(const Tensor* tensor, int last) {
+  if (const auto it = uses_.find(tensor->memory); it != uses_.end()) {
+    it->second.lifetime.last = std::max(it->second.lifetime.last, last);
+  }
+}
+
+void LayoutBuilder::NoteOperation(const std::vector<const Tensor*>& used) {
+  for (const Tensor* tensor : used) ExtendLife(tensor, operation_count());
+  layout_.operation_owners.push_back(owner_);
+}
+
+void LayoutBuilder::FinishGradient(int variable) {
+  const Regularizer& regularizer = spec_.graph->variables[variable].regularizer;
+  if (regularizer.l1 != 0 || regularizer.l2 != 0) {
+    AddPenaltyGradient(regularizer, variables_[variable], gradients_[variable]);
+  }
+  const int bucket = spec_.plan->place(variable).bucket;
+  if (--unfinished_[bucket] > 0) return;
+  EndSection();
+  layout_.sections.back().section.final_buckets.push_back(bucket);
+}
+
+void LayoutBuilder::EndSection() {
+  if (layout_.sections.empty() ||
+      layout_.sections.back().end < operation_count()) {
+    layout_.sections.push_back({{}, operation_count()});
+  }
+}
+
+ProgramLayout LayoutBuilder::TakeLayout(const Tensor* output) {
+  layout_.output = output;
+  if (!is_training()) ExtendLife(output, std::numeric_limits<int>::max());
+  EndSection();
+  if (is_training()) {
+    std::vector<int>& first = layout_.sections.front().section.final_buckets;
+    first.insert(first.begin(), frozen_buckets_.begin(), frozen_buckets_.end());
+  }
+  PlanArena();
+  return std::move(layout_);
+}
+
+void LayoutBuilder::PlanArena() {
+  std::vector<Lifetime> lifetimes;
+  for (const std::unique_ptr<Memory>& memory : layout_.memories) {
+    const auto it = uses_.find(memory.get());
+    if (it == uses_.end()) continue;
+    const auto& [lifetime, owner] = it->second;
+    layout_.arena.push_back({memory.get(), lifetime, /*offset=*/0, owner});
+    lifetimes.push_back(lifetime);
+  }
+  const MemoryPlan plan = PlanMemory(lifetimes);
+  for (size_t i = 0; i < plan.offsets.size(); ++i) {
+    layout_.arena[i].offset = plan.offsets[i];
+  }
+  layout_.arena_size_bytes = plan.size_bytes;
+}
+
+}  // namespace paceline

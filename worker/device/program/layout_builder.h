@@ -1,0 +1,128 @@
+// Collects the tensors of a program, and notes what its operations use.
+//
+// Each device derives a ProgramBuilder, which adds how its operations are made;
+// layers are written against that: each adds the operations of its forward and
+// its backward, in order. The builder notes when a tensor is first and last
+// used, which gives the memory plan, and when the gradient of a variable is
+// final, which gives the sections.
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "common/model/variable.h"
+#include "worker/device/device.h"
+#include "worker/device/program/program_layout.h"
+#include "worker/device/program/tensor.h"
+
+namespace paceline {
+
+class LayoutBuilder {
+ public:
+  virtual ~LayoutBuilder() = default;
+
+  const ProgramSpec& spec() const { return spec_; }
+  bool is_training() const { return spec_.mode == Mode::kTrain; }
+
+  // Whose the tensors and operations are that come next: "layer conv2d".
+  void SetOwner(const std::string& owner);
+
+  // --- Tensors. Pointers stay valid as long as the program. ---
+
+  // In the arena, from the first operation that uses it to the last.
+  template <typename T = float>
+  Tensor* NewTensor(Shape shape) {
+    return NewInArena(std::move(shape), sizeof(T));
+  }
+  // The same memory under another shape.
+  Tensor* Reshaped(const Tensor* tensor, Shape shape);
+
+  // The batch. Not in the arena.
+  Tensor* features() const { return features_; }
+  Tensor* labels() const { return labels_; }
+  Tensor* variable(int index) const { return variables_[index]; }
+  // Whether its gradient is wanted.
+  bool is_trained(int variable) const {
+    return spec_.graph->variables[variable].is_trained();
+  }
+  // Where the gradient of a variable must be written.
+  Tensor* gradient(int index) const { return gradients_[index]; }
+  // `shape` of an example, for the batch.
+  Shape BatchShape(const Shape& shape) const;
+
+  // --- Operations that every device has. All arrays are of one size. ---
+
+  virtual void AddCopy(const Tensor* from, const Tensor* to) = 0;
+  // The result may be an operand.
+  virtual void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) = 0;
+  virtual void AddElementProduct(const Tensor* a, const Tensor* b,
+                                 const Tensor* product) = 0;
+
+  // The gradient of the loss by a variable is written: adds that of its
+  // regularizer, and ends a section where this makes a bucket final.
+  void FinishGradient(int variable);
+
+ protected:
+  // Where a bucket lies in the device's memory.
+  using BucketMemory = absl::FunctionRef<std::byte*(int bucket)>;
+  LayoutBuilder(const ProgramSpec& spec, BucketMemory variables,
+                BucketMemory gradients);
+
+  // Adds the regularizer's gradient to that of the loss.
+  virtual void AddPenaltyGradient(const Regularizer& regularizer,
+                                  const Tensor* values,
+                                  const Tensor* gradients) = 0;
+
+  // The next operation reads or writes these.
+  void NoteOperation(const std::vector<const Tensor*>& used);
+  // Ends a section behind the operations so far, if there are new ones.
+  void EndSection();
+  int section_count() const {
+    return static_cast<int>(layout_.sections.size());
+  }
+  // A tensor in a block of its own, which is not in the arena.
+  Tensor* NewOutsideArena(Shape shape, std::byte* data = nullptr);
+  // To be placed by the program.
+  Memory* last_memory() const { return layout_.memories.back().get(); }
+
+  // Ends the last section, and plans the memory. `output` is the model's.
+  ProgramLayout TakeLayout(const Tensor* output);
+
+ private:
+  struct Use {
+    Lifetime lifetime;
+    int owner = 0;
+  };
+
+  Tensor* NewInArena(Shape shape, int64_t element_size_bytes);
+  void ExtendLife(const Tensor* tensor, int last);
+  void PlanArena();
+  int operation_count() const {
+    return static_cast<int>(layout_.operation_owners.size());
+  }
+
+  const ProgramSpec& spec_;
+  ProgramLayout layout_;
+  // Of the blocks in the arena.
+  std::map<const Memory*, Use> uses_;
+  std::map<std::string, int> owner_indices_;
+  int owner_ = 0;
+  Tensor* features_;
+  Tensor* labels_;
+  std::vector<Tensor*> variables_;
+  std::vector<Tensor*> gradients_;
+  // Of each bucket, the variables whose gradients are still to come.
+  std::vector<int64_t> unfinished_;
+  // Those without any.
+  std::vector<int> frozen_buckets_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_

@@ -1,0 +1,190 @@
+// From a model to the operations of a program: forward, loss and metrics,
+// backward.
+//
+// The walk over the graph is that of every device; each derives a compiler that
+// says how it computes a node, a loss, a metric and a penalty.
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_COMPILER_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_COMPILER_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/model/graph.h"
+#include "common/model/loss.h"
+#include "common/model/loss_input.h"
+#include "common/model/metric.h"
+#include "common/model/variable.h"
+#include "worker/device/device.h"
+#include "worker/device/program/node_computation.h"
+#include "worker/device/program/node_gradients.h"
+#include "worker/device/program/tensor.h"
+
+namespace paceline {
+
+template <typename Builder>
+class ProgramCompiler {
+ public:
+  virtual ~ProgramCompiler() = default;
+
+ protected:
+  // `builder` is that of `spec`; both outlive this.
+  ProgramCompiler(const ProgramSpec& spec, Builder& builder)
+      : spec_(spec),
+        graph_(*spec.graph),
+        builder_(builder),
+        gradients_(graph_.nodes.size()) {}
+
+  // Adds all operations; returns the model's output. To be called once.
+  absl::StatusOr<const Tensor*> AddOperations() {
+    RETURN_IF_ERROR(AddForward());
+    builder_.SetOwner("loss");
+    Tensor* gradient = nullptr;
+    const LossInput loss_input = ResolveLossInput(graph_, *spec_.loss);
+    if (builder_.is_training()) gradient = builder_.NewTensor(output()->shape);
+    RETURN_IF_ERROR(AddLossAt(*spec_.loss, loss_input, 0, gradient));
+    AddPenalties();
+    RETURN_IF_ERROR(AddMetrics());
+    if (builder_.is_training()) {
+      RETURN_IF_ERROR(AddBackward({gradient, loss_input.before_activation}));
+    }
+    return output();
+  }
+
+  const ProgramSpec& spec() const { return spec_; }
+  Builder& builder() const { return builder_; }
+
+  // --- The part of a device. Elements of the metrics: 0 is the loss. ---
+
+  virtual absl::StatusOr<std::unique_ptr<NodeComputation<Builder>>>
+  MakeComputation(const Graph& graph, const Node& node) = 0;
+
+  // Runs `add`, which adds operations of a layer.
+  virtual absl::Status AddLayer(const Layer& layer,
+                                absl::FunctionRef<void()> add) = 0;
+
+  // Sums up a loss of `input` and the labels in element `index`, and writes its
+  // gradient unless that is null.
+  virtual absl::Status AddLoss(const Loss& loss, bool from_logits,
+                               Tensor* input, size_t index,
+                               Tensor* gradient) = 0;
+
+  // Adds a variable's penalty to the loss, once an example.
+  virtual void AddPenalty(const Regularizer& regularizer, Tensor* variable) = 0;
+
+  // Sums up a metric in element `index`.
+  virtual absl::Status AddMetric(const Metric& metric, Tensor* output,
+                                 size_t index) = 0;
+
+ private:
+  Tensor* output() const { return outputs_[graph_.output]; }
+
+  absl::Status AddForward() {
+    outputs_ = {builder_.features()};
+    computations_.emplace_back();
+    has_updates_ = {false};
+    for (size_t i = 1; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      ASSIGN_OR_RETURN(computations_.emplace_back(),
+                       MakeComputation(graph_, node));
+      std::vector<Tensor*> inputs;
+      bool has_updates = std::any_of(
+          node.variables.begin(), node.variables.end(), [this](int variable) {
+            return graph_.variables[variable].update != VariableUpdate::kNone;
+          });
+      for (const int input : node.inputs) {
+        inputs.push_back(outputs_[input]);
+        has_updates = has_updates || has_updates_[input];
+      }
+      has_updates_.push_back(has_updates);
+      SetOwner(*node.layer);
+      RETURN_IF_ERROR(AddLayer(*node.layer, [&] {
+        outputs_.push_back(
+            computations_.back()->AddNodeForward(inputs, builder_));
+      }));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddLossAt(const Loss& loss, const LossInput& from, size_t index,
+                         Tensor* gradient) {
+    Tensor* const input =
+        from.before_activation
+            ? computations_[graph_.output]->before_activation()
+            : output();
+    return AddLoss(loss, from.from_logits, input, index, gradient);
+  }
+
+  void AddPenalties() {
+    for (size_t i = 0; i < graph_.variables.size(); ++i) {
+      const Regularizer& regularizer = graph_.variables[i].regularizer;
+      if (regularizer.l1 == 0 && regularizer.l2 == 0) continue;
+      AddPenalty(regularizer, builder_.variable(static_cast<int>(i)));
+    }
+  }
+
+  absl::Status AddMetrics() {
+    for (size_t i = 0; i < spec_.metrics.size(); ++i) {
+      const Metric& metric = *spec_.metrics[i];
+      builder_.SetOwner(absl::StrCat("metric ", metric.name));
+      const size_t index = i + 1;
+      if (const Loss* loss = metric.mean_of(); loss != nullptr) {
+        RETURN_IF_ERROR(AddLossAt(*loss, ResolveLossInput(graph_, *loss), index,
+                                  /*gradient=*/nullptr));
+      } else {
+        RETURN_IF_ERROR(AddMetric(metric, output(), index));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Of the nodes with updates at or before them, the last first: statistics
+  // too, as replicas that share them sum gradients in each step.
+  absl::Status AddBackward(OutputGradient gradient) {
+    if (!has_updates_[graph_.output]) return absl::OkStatus();
+    gradients_.Add(graph_.output, gradient);
+    for (int i = graph_.output; i > 0; --i) {
+      if (!gradients_.has(i)) continue;
+      const Node& node = graph_.nodes[i];
+      std::vector<bool> wants_inputs;
+      for (const int input : node.inputs) {
+        wants_inputs.push_back(has_updates_[input]);
+      }
+      SetOwner(*node.layer);
+      RETURN_IF_ERROR(AddLayer(*node.layer, [&] {
+        const std::vector<OutputGradient> of_inputs =
+            computations_[i]->AddNodeBackward(gradients_.TakeSum(i, builder_),
+                                              wants_inputs, builder_);
+        for (size_t k = 0; k < node.inputs.size(); ++k) {
+          if (wants_inputs[k]) gradients_.Add(node.inputs[k], of_inputs[k]);
+        }
+      }));
+    }
+    return absl::OkStatus();
+  }
+
+  void SetOwner(const Layer& layer) {
+    builder_.SetOwner(absl::StrCat("layer ", layer.name));
+  }
+
+  const ProgramSpec& spec_;
+  const Graph& graph_;
+  Builder& builder_;
+  // Of each node; the input has no computation.
+  std::vector<std::unique_ptr<NodeComputation<Builder>>> computations_;
+  std::vector<Tensor*> outputs_;
+  // Whether a step updates variables of a node or of one before it.
+  std::vector<bool> has_updates_;
+  NodeGradients gradients_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_COMPILER_H_

@@ -1,0 +1,43 @@
+// Tensors of a program.
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_TENSOR_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_TENSOR_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+// A block of the device's memory. One in the arena gets its address when its
+// program is placed, the batch with each step: operations read addresses when
+// they run.
+struct Memory {
+  std::byte* data = nullptr;
+};
+
+// Values in C order; images as (batch, height, width, channels). Several
+// tensors may share a block.
+struct Tensor {
+  // With the batch, where there is one.
+  Shape shape;
+  const Memory* memory = nullptr;
+
+  std::byte* data() const { return memory->data; }
+  template <typename T>
+  T* as() const {
+    return reinterpret_cast<T*>(memory->data);
+  }
+  float* floats() const { return as<float>(); }
+  double* doubles() const { return as<double>(); }
+  int64_t count() const { return NumElements(shape); }
+};
+
+// For blocks that a layer may do without.
+inline float* FloatsOrNull(const Tensor* tensor) {
+  return tensor == nullptr ? nullptr : tensor->floats();
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_TENSOR_H_

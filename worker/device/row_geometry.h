@@ -1,0 +1,38 @@
+// Rows along an axis of a tensor.
+#ifndef PACELINE_WORKER_DEVICE_ROW_GEOMETRY_H_
+#define PACELINE_WORKER_DEVICE_ROW_GEOMETRY_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/tensor/shape.h"
+#include "worker/device/host_device.h"
+
+namespace paceline {
+
+// A row is `size` elements, `stride` apart. Rows lie as the last two
+// dimensions of (rows / stride, size, stride) have it.
+struct RowGeometry {
+  int64_t size = 0;
+  int64_t stride = 1;
+
+  // Of the first element of a row.
+  PACELINE_HOST_DEVICE int64_t Offset(int64_t row) const {
+    return row / stride * size * stride + row % stride;
+  }
+  // Of element i.
+  PACELINE_HOST_DEVICE int64_t Index(int64_t row, int64_t i) const {
+    return Offset(row) + i * stride;
+  }
+};
+
+// `axis` as an index of `shape`.
+inline RowGeometry RowsAlong(const Shape& shape, int axis) {
+  RowGeometry rows{.size = shape[axis]};
+  for (size_t i = axis + 1; i < shape.size(); ++i) rows.stride *= shape[i];
+  return rows;
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_ROW_GEOMETRY_H_
