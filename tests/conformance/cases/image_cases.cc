@@ -73,6 +73,8 @@ std::vector<Case> GroupedConvolutionCases() {
     cases.push_back(behind(named("grouped_wide"), 32,
                            "Conv2D: {filters: 48, groups: 2, " + config + "}"));
     cases.push_back(
+        behind(named("wide"), 64, "Conv2D: {filters: 48, " + config + "}"));
+    cases.push_back(
         behind(named("depthwise"), 5, "DepthwiseConv2D: {" + config + "}"));
     cases.push_back(behind(named("depthwise_wide"), 35,
                            "DepthwiseConv2D: {" + config + "}"));
@@ -83,6 +85,10 @@ std::vector<Case> GroupedConvolutionCases() {
         named("separable"), 4,
         "SeparableConv2D: {filters: 5, depth_multiplier: 2, " + config + "}"));
   }
+  // More than is gathered at a time.
+  cases.push_back(Layers("wide_large",
+                         "[Input: {shape: [40, 40, 64]}, Conv2D: {filters: 8,"
+                         " kernel_size: 3, strides: [1, 2]}]"));
   cases.push_back(
       behind("depthwise_of_one", 1, "DepthwiseConv2D: {kernel_size: 3}"));
   cases.push_back(behind(
