@@ -100,6 +100,7 @@ v1::Job DefaultJob() {
   job.set_wire_precision(v1::WIRE_PRECISION_FLOAT32);
   job.set_device("auto");
   job.set_devices(1);
+  job.set_steps_per_execution(1);
   return job;
 }
 
@@ -232,6 +233,11 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "split its cores."),
        Optional("log_steps", Scalar(&Job::log_steps, &Job::set_log_steps),
                 "Whether `steps.csv` gets a row a step."),
+       Optional("steps_per_execution",
+                Whole(&Job::steps_per_execution, &Job::set_steps_per_execution),
+                Between(1, limits::kMaxStepsPerExecution),
+                "Steps that a GPU which updates the variables itself launches "
+                "at once; elsewhere steps run one by one."),
        Only("precision", "float32", "What is computed in."),
        NotYet("autotune", "Kernels chosen by timing."),
        NotYet("callbacks", "Keras' callbacks."),

@@ -1,5 +1,13 @@
 // A program of the CUDA device: a list of operations, captured as one graph a
 // section.
+//
+// Where the device updates the variables, a step is one section, and one graph
+// has as many steps as are executed at once, a group. Nobody waits for them:
+// batches are copied into the slots of one group while the other is computed.
+//
+//   slots     | 0 1 2 | 3 4 5 |          three steps a group
+//   copies    | ===== | ===== | =====
+//   stream            | graph 0 | graph 1 |
 #ifndef PACELINE_WORKER_DEVICE_CUDA_CUDA_PROGRAM_H_
 #define PACELINE_WORKER_DEVICE_CUDA_CUDA_PROGRAM_H_
 
@@ -11,17 +19,20 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "worker/device/cuda/batch_slots.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/program_builder.h"
 #include "worker/device/device.h"
 
 namespace paceline {
 
-class CudaProgram final : public Program {
+class CudaProgram final : public Program, private KeptSteps {
  public:
   // Runs `parts`, compiled for `spec` over `state`, which outlives the program.
   static absl::StatusOr<std::unique_ptr<CudaProgram>> Create(
       const ProgramSpec& spec, CudaState& state, cuda::ProgramParts parts);
+  // Steps that are kept back are lost.
+  ~CudaProgram() override;
 
   int64_t batch_size() const override { return batch_size_; }
   absl::Span<const Section> sections() const override { return sections_; }
@@ -36,8 +47,8 @@ class CudaProgram final : public Program {
     std::unique_ptr<Event> event;
     // The first run is not captured: libraries load their kernels in it.
     bool has_run = false;
-    // Null until the second run.
-    std::unique_ptr<cuda::CapturedGraph> graph;
+    // By group; null until captured.
+    std::vector<std::unique_ptr<cuda::CapturedGraph>> graphs;
   };
 
   CudaProgram(const ProgramSpec& spec, CudaState& state,
@@ -45,21 +56,30 @@ class CudaProgram final : public Program {
   absl::Status Allocate();
   // Gives the tensors their addresses, if the arena has moved.
   void BindToArena();
-  void EnqueueOperations(int section, cuda::Queue& queue);
-  absl::Status Capture(int section, cuda::Queue& queue);
+  // What the kernels are told of the batch.
+  cuda::StepValues StepOf(const Batch& batch) const;
+  // Runs a section for the slots of the group at hand.
+  absl::Status Run(int section, cuda::Queue& queue);
+  void EnqueueOperations(int section, int slot, cuda::Queue& queue);
+  absl::Status RunKept(cuda::Queue& queue) override;
+  int first_slot() const { return group_ * group_size_; }
 
   const int64_t batch_size_;
   // As SparseClassCount has it.
   const int64_t class_count_;
+  // Not null: the program updates the variables by it.
+  const Optimizer* const optimizer_;
+  // Steps of a group, and groups that take turns.
+  const int group_size_;
+  const int group_count_;
   CudaState& state_;
   cuda::ProgramParts parts_;
   std::vector<Section> sections_;
   std::vector<SectionRun> runs_;
-  // The batch, on its way and where sections read it.
-  cuda::MemoryBlock host_features_;
-  cuda::MemoryBlock host_labels_;
-  cuda::MemoryBlock device_features_;
-  cuda::MemoryBlock device_labels_;
+  cuda::BatchSlots slots_;
+  // The group that is filled, and how many of its steps are kept back.
+  int group_ = 0;
+  int kept_ = 0;
   cuda::MemoryBlock host_output_;
   // The arena that the tensors point into.
   std::byte* arena_ = nullptr;

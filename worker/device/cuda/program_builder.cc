@@ -125,6 +125,7 @@ void ProgramBuilder::AddToMetrics(size_t index, const Tensor* values,
 
 void ProgramBuilder::FinishGradient(int variable) {
   AddPenaltyGradients(variable);
+  if (spec_.optimizer != nullptr) return;
   const int bucket = spec_.plan->place(variable).bucket;
   if (--unfinished_[bucket] > 0) return;
   EndSection();

@@ -94,7 +94,8 @@ class ProgramBuilder {
                     double examples);
 
   // The gradient of the loss by a variable is written: adds that of its
-  // regularizer, and ends a section where this makes a bucket final.
+  // regularizer, and ends a section where this makes a bucket final that leaves
+  // the device.
   void FinishGradient(int variable);
 
   // Ends the last section, and plans the memory. `output` is the model's.

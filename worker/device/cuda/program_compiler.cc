@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/model/loss_input.h"
+#include "worker/device/cuda/device_update.h"
 #include "worker/device/cuda/losses.h"
 #include "worker/device/cuda/metrics.h"
 #include "worker/device/cuda/node_computation.h"
@@ -17,7 +18,10 @@ namespace {
 class ProgramCompiler {
  public:
   ProgramCompiler(const ProgramSpec& spec, CudaState& state)
-      : spec_(spec), graph_(*spec.graph), builder_(spec, state) {}
+      : spec_(spec),
+        graph_(*spec.graph),
+        state_(state),
+        builder_(spec, state) {}
 
   absl::StatusOr<ProgramParts> Compile() {
     RETURN_IF_ERROR(AddForward());
@@ -31,6 +35,7 @@ class ProgramCompiler {
     RETURN_IF_ERROR(AddMetrics());
     if (builder_.is_training()) {
       AddBackward({gradient, loss_input.before_activation});
+      if (spec_.optimizer != nullptr) DeviceUpdate(builder_, state_).Add();
     }
     return std::move(builder_).Build(outputs_[graph_.output]);
   }
@@ -133,6 +138,7 @@ class ProgramCompiler {
 
   const ProgramSpec& spec_;
   const Graph& graph_;
+  CudaState& state_;
   ProgramBuilder builder_;
   // Of each node; the input has no computation.
   std::vector<std::unique_ptr<NodeComputation>> computations_;

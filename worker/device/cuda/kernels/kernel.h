@@ -12,6 +12,7 @@
 
 #include "worker/device/cuda/kernels/activation.h"
 #include "worker/device/cuda/kernels/batch_normalization.h"
+#include "worker/device/cuda/kernels/clipping.h"
 #include "worker/device/cuda/kernels/dropout.h"
 #include "worker/device/cuda/kernels/loss.h"
 #include "worker/device/cuda/kernels/metric.h"
@@ -25,7 +26,8 @@
 namespace paceline::cuda {
 
 using Kernel = std::variant<
-    SgdUpdate, AdamUpdate, BiasActivation, ActivationBackward, BentRelu,
+    SgdUpdate, AdamUpdate, DifferencesUpdate, SquareSums, ClipFactor,
+    ScaleGradients, BiasActivation, ActivationBackward, BentRelu,
     BentReluBackward, ColumnSums<float, double>, ColumnSums<double, double>,
     ColumnSums<double, float>, AddToMetric, AddPenaltyGradient, PenaltySums,
     MeanSquaredErrorLoss, BinaryCrossentropyLoss, CategoricalCrossentropyLoss,
