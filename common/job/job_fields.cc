@@ -101,6 +101,7 @@ v1::Job DefaultJob() {
   job.set_device("auto");
   job.set_precision(v1::PRECISION_FLOAT32);
   job.set_devices(1);
+  job.set_steps_per_execution(1);
   return job;
 }
 
@@ -258,6 +259,11 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 Whole(&Job::device_memory_limit, &Job::set_device_memory_limit),
                 AtLeast(0),
                 "Bytes of a GPU's memory that a replica may allocate; 0: all."),
+       Optional("steps_per_execution",
+                Whole(&Job::steps_per_execution, &Job::set_steps_per_execution),
+                Between(1, limits::kMaxStepsPerExecution),
+                "Steps that a GPU which updates the variables itself launches "
+                "at once; elsewhere steps run one by one."),
        NotYet("callbacks", "Keras' callbacks."),
        NotYet("weights", "Weights to start from.")},
       DefaultJob);

@@ -74,6 +74,7 @@ TEST(JobReader, FillsDefaultsInAndMakesPathsAbsolute) {
   EXPECT_FALSE(job->has_checkpoint());
   EXPECT_EQ(job->consistency(), v1::CONSISTENCY_ASYNC);
   EXPECT_EQ(job->device(), "auto");
+  EXPECT_EQ(job->steps_per_execution(), 1);
 }
 
 TEST(JobReader, ReadsEveryField) {
@@ -84,6 +85,7 @@ TEST(JobReader, ReadsEveryField) {
         "steps_per_epoch: 9\ncluster: {ps: 2, worker: 4}\n"
         "checkpoint: {every_steps: 10, keep: 2}\nconsistency: async\n"
         "partitioner: {max_size: 4096}\ndevice: reference\nlog_steps: true\n"
+        "steps_per_execution: 8\n"
         "precision: float32\ndeterministic: true\nautotune: true"},
        {"labels: /data/labels.gz",
         "labels: l\n    scale: 0.5\n    shuffle: 1000\n  validation_split: "
@@ -106,6 +108,7 @@ TEST(JobReader, ReadsEveryField) {
   EXPECT_EQ(job->precision(), v1::PRECISION_FLOAT32);
   EXPECT_TRUE(job->deterministic());
   EXPECT_TRUE(job->autotune());
+  EXPECT_EQ(job->steps_per_execution(), 8);
   EXPECT_EQ(job->data().train().scale(), 0.5);
   EXPECT_TRUE(job->data().train().shuffle());
   EXPECT_EQ(job->data().train().shuffle_buffer_size(), 1000);

@@ -6,6 +6,7 @@
 #include "glog/logging.h"
 #include "worker/device/cuda/cuda_program.h"
 #include "worker/device/cuda/cuda_state.h"
+#include "worker/device/cuda/device_update.h"
 #include "worker/device/cuda/full_memory.h"
 #include "worker/device/cuda/program_compiler.h"
 
@@ -17,6 +18,10 @@ absl::Status CudaDevice::Supports(const Graph& graph) const {
   return cuda::CheckGraph(graph);
 }
 
+bool CudaDevice::CanUpdate(const Optimizer& optimizer) const {
+  return cuda::CanUpdate(optimizer);
+}
+
 std::unique_ptr<Stream> CudaDevice::CreateStream() {
   absl::StatusOr<std::unique_ptr<cuda::Queue>> queue = gpu_->CreateQueue();
   CHECK(queue.ok()) << queue.status();
@@ -25,8 +30,7 @@ std::unique_ptr<Stream> CudaDevice::CreateStream() {
 
 absl::StatusOr<std::unique_ptr<ModelState>> CudaDevice::CreateState(
     const ProgramSpec& spec) {
-  return CudaState::Create(*gpu_, *spec.plan, spec.metrics.size(),
-                           spec.gradient_memory);
+  return CudaState::Create(*gpu_, spec);
 }
 
 absl::StatusOr<std::unique_ptr<Program>> CudaDevice::Compile(

@@ -28,6 +28,7 @@ class CudaDevice final : public Device {
   // "cuda:0".
   std::string name() const override { return gpu_->name(); }
   absl::Status Supports(const Graph& graph) const override;
+  bool CanUpdate(const Optimizer& optimizer) const override;
   // CHECK-fails if the GPU gives none.
   std::unique_ptr<Stream> CreateStream() override;
   absl::StatusOr<std::unique_ptr<ModelState>> CreateState(

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "worker/device/cuda/device_update.h"
 #include "worker/device/cuda/losses.h"
 #include "worker/device/cuda/metrics.h"
 #include "worker/device/cuda/node_computation.h"
@@ -91,6 +92,10 @@ absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
   ProgramBuilder builder(spec, state);
   ASSIGN_OR_RETURN(const Tensor* const output,
                    Compiler(spec, builder).AddOperations());
+  if (builder.is_training() && spec.optimizer != nullptr) {
+    builder.SetOwner("the update");
+    DeviceUpdate(builder, state).Add();
+  }
   return std::move(builder).Build(output);
 }
 

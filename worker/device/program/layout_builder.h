@@ -70,7 +70,8 @@ class LayoutBuilder {
                                  const Tensor* product) = 0;
 
   // The gradient of the loss by a variable is written: adds that of its
-  // regularizer, and ends a section where this makes a bucket final.
+  // regularizer, and ends a section where this makes a bucket final that leaves
+  // the device.
   void FinishGradient(int variable);
 
  protected:

@@ -14,6 +14,7 @@
 #include "worker/device/cuda/kernels/arithmetic.h"
 #include "worker/device/cuda/kernels/batch_normalization.h"
 #include "worker/device/cuda/kernels/blend.h"
+#include "worker/device/cuda/kernels/clipping.h"
 #include "worker/device/cuda/kernels/dropout.h"
 #include "worker/device/cuda/kernels/embedding.h"
 #include "worker/device/cuda/kernels/layer_normalization.h"
@@ -30,7 +31,8 @@
 namespace paceline::cuda {
 
 using Kernel = std::variant<
-    SgdUpdate, AdamUpdate, BiasActivation, ActivationBackward, BentRelu,
+    SgdUpdate, AdamUpdate, DifferencesUpdate, SquareSums, ClipFactor,
+    ScaleGradients, BiasActivation, ActivationBackward, BentRelu,
     BentReluBackward, ColumnSums<float, float>, ColumnSums<float, double>,
     ColumnSums<double, double>, ColumnSums<double, float>, AddToMetric,
     AddPenaltyGradient, PenaltySums, MeanSquaredErrorLoss,
