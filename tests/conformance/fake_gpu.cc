@@ -1,6 +1,7 @@
 #include "tests/conformance/fake_gpu.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -9,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "glog/logging.h"
+#include "worker/device/cuda/out_of_memory.h"
 
 namespace paceline::cuda {
 namespace {
@@ -148,10 +150,16 @@ void RunKernel(int64_t count, const Kernel& kernel) {
 
 class FakeQueue final : public Queue {
  public:
-  FakeQueue(int index, CallLog* log) : index_(index), log_(log) {}
+  // `options` outlive the queue.
+  FakeQueue(int index, const FakeGpuOptions& options)
+      : index_(index), options_(options) {}
 
-  absl::Status Synchronize() override { return TakeError(); }
-  absl::Status TakeError() override { return absl::OkStatus(); }
+  absl::Status Synchronize() override {
+    return std::exchange(error_, absl::OkStatus());
+  }
+  absl::Status TakeError() override {
+    return options_.faults_are_late ? absl::OkStatus() : Synchronize();
+  }
 
   void Copy(void* to, const void* from, int64_t size_bytes) override {
     Do(absl::StrCat("copy ", size_bytes, " bytes"),
@@ -198,9 +206,10 @@ class FakeQueue final : public Queue {
 
  private:
   void Do(const std::string& what, Work work) {
-    if (log_ != nullptr) {
-      log_->push_back(absl::StrCat("queue ", index_, ": ", what));
+    if (options_.log != nullptr) {
+      options_.log->push_back(absl::StrCat("queue ", index_, ": ", what));
     }
+    if (options_.fault != nullptr) error_.Update(options_.fault(what));
     if (is_capturing_) {
       captured_.push_back(std::move(work));
     } else {
@@ -209,51 +218,71 @@ class FakeQueue final : public Queue {
   }
 
   const int index_;
-  CallLog* const log_;
+  const FakeGpuOptions& options_;
+  absl::Status error_;
   bool is_capturing_ = false;
   std::vector<Work> captured_;
 };
 
 class FakeGpu final : public Gpu {
  public:
-  explicit FakeGpu(CallLog* log) : log_(log) {}
+  explicit FakeGpu(const FakeGpuOptions& options) : options_(options) {}
 
   std::string name() const override { return "cuda:fake"; }
 
-  absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
-                                       absl::string_view /*what*/) override {
-    if (log_ != nullptr) log_->push_back("allocate");
-    return MemoryBlock(static_cast<std::byte*>(std::calloc(size_bytes + 1, 1)),
-                       std::free);
+  absl::StatusOr<GpuMemory> Memory() const override {
+    return GpuMemory{options_.memory_bytes - used_bytes_,
+                     options_.memory_bytes};
   }
-  absl::StatusOr<MemoryBlock> AllocatePinned(int64_t size_bytes,
-                                             absl::string_view what) override {
-    return Allocate(size_bytes, what);
+
+  absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
+                                       absl::string_view what) override {
+    if (used_bytes_ + size_bytes > options_.memory_bytes) {
+      return OutOfMemory(name(), what, size_bytes, *Memory());
+    }
+    used_bytes_ += size_bytes;
+    return NewBlock(size_bytes, [this, size_bytes](std::byte* block) {
+      used_bytes_ -= size_bytes;
+      std::free(block);
+    });
+  }
+  absl::StatusOr<MemoryBlock> AllocatePinned(
+      int64_t size_bytes, absl::string_view /*what*/) override {
+    return NewBlock(size_bytes, std::free);
   }
   absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) override {
     return MemoryBlock(memory.data(), [](std::byte*) {});
   }
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
       const ConvolutionShape& shape) override {
-    if (log_ != nullptr) log_->push_back("plan");
+    if (!options_.planning.ok()) return options_.planning;
+    if (options_.log != nullptr) options_.log->push_back("plan");
     return std::make_unique<FakePlan>(shape);
   }
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
-    return std::make_unique<FakeQueue>(queue_count_++, log_);
+    return std::make_unique<FakeQueue>(queue_count_++, options_);
   }
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
     return std::make_unique<FakeEvent>();
   }
 
  private:
-  CallLog* const log_;
+  MemoryBlock NewBlock(int64_t size_bytes,
+                       std::function<void(std::byte*)> free) const {
+    if (options_.log != nullptr) options_.log->push_back("allocate");
+    return MemoryBlock(static_cast<std::byte*>(std::calloc(size_bytes + 1, 1)),
+                       std::move(free));
+  }
+
+  const FakeGpuOptions options_;
+  std::atomic<int64_t> used_bytes_ = 0;
   int queue_count_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Gpu> MakeFakeGpu(CallLog* log) {
-  return std::make_unique<FakeGpu>(log);
+std::unique_ptr<Gpu> MakeFakeGpu(const FakeGpuOptions& options) {
+  return std::make_unique<FakeGpu>(options);
 }
 
 }  // namespace paceline::cuda

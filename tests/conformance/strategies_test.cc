@@ -124,6 +124,7 @@ TEST_P(ConnectedStrategiesTest,
       " BatchNormalization: {synchronized: true, momentum: 0.9},"
       " Dense: {units: 5}]");
   ExpectNear(models, "cpu", "SGD", 1e-5);
+  ExpectNear(models, "cuda_on_fake", "SGD", 1e-5);
   ExpectNear(models, "reference_float64", "{Adam: {global_clipnorm: 0.2}}",
              1e-9);
 }
@@ -141,6 +142,7 @@ TEST_P(ConnectedStrategiesTest,
     SCOPED_TRACE(layers);
     const Models models(absl::StrCat("[Input: {shape: [6]}, ", layers, "]"));
     ExpectNear(models, "cpu", "SGD", 1e-5);
+    ExpectNear(models, "cuda_on_fake", "SGD", 1e-5);
     ExpectNear(models, "reference_float64", "Adam", 1e-9);
   }
 }

@@ -6,6 +6,7 @@
 #include "glog/logging.h"
 #include "worker/device/cuda/cuda_program.h"
 #include "worker/device/cuda/cuda_state.h"
+#include "worker/device/cuda/full_memory.h"
 #include "worker/device/cuda/program_compiler.h"
 
 namespace paceline {
@@ -34,7 +35,13 @@ absl::StatusOr<std::unique_ptr<Program>> CudaDevice::Compile(
   auto& cuda_state = static_cast<CudaState&>(state);
   ASSIGN_OR_RETURN(cuda::ProgramParts parts,
                    cuda::CompileProgram(spec, cuda_state));
-  return CudaProgram::Create(spec, cuda_state, std::move(parts));
+  absl::StatusOr<std::unique_ptr<CudaProgram>> program =
+      CudaProgram::Create(spec, cuda_state, std::move(parts));
+  if (absl::IsResourceExhausted(program.status())) {
+    return cuda::ExplainFullMemory(program.status(), spec, cuda_state);
+  }
+  RETURN_IF_ERROR(program.status());
+  return *std::move(program);
 }
 
 }  // namespace paceline

@@ -68,6 +68,7 @@ class CudaState final : public ModelState {
   absl::Status ReserveArena(int64_t size_bytes);
   // Changes only when a larger arena is reserved.
   std::byte* arena() const { return arena_.get(); }
+  int64_t arena_size_bytes() const { return arena_bytes_; }
 
   cuda::Gpu& gpu() const { return gpu_; }
 

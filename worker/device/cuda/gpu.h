@@ -143,6 +143,12 @@ class Queue : public Stream {
   virtual absl::Status TakeError() = 0;
 };
 
+// Of a whole GPU, whoever uses it.
+struct GpuMemory {
+  int64_t free_bytes = 0;
+  int64_t total_bytes = 0;
+};
+
 // One GPU. Thread-safe.
 class Gpu {
  public:
@@ -150,6 +156,8 @@ class Gpu {
 
   // "cuda:0".
   virtual std::string name() const = 0;
+
+  virtual absl::StatusOr<GpuMemory> Memory() const = 0;
 
   // Zeroed. ResourceExhausted says what was asked for `what`, and what is free.
   virtual absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,

@@ -1,9 +1,11 @@
 #include "worker/device/cuda/limited_gpu.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
 #include "worker/device/cuda/out_of_memory.h"
 
 namespace paceline::cuda {
@@ -15,6 +17,12 @@ class LimitedGpu final : public Gpu {
       : gpu_(std::move(gpu)), limit_bytes_(limit_bytes) {}
 
   std::string name() const override { return gpu_->name(); }
+
+  absl::StatusOr<GpuMemory> Memory() const override {
+    ASSIGN_OR_RETURN(const GpuMemory memory, gpu_->Memory());
+    return GpuMemory{std::min(memory.free_bytes, limit_bytes_ - used_bytes_),
+                     std::min(memory.total_bytes, limit_bytes_)};
+  }
 
   absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
                                        absl::string_view what) override {

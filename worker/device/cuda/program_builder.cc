@@ -127,6 +127,18 @@ void ProgramBuilder::AddToMetrics(size_t index, const Tensor* values,
             });
 }
 
+void ProgramBuilder::AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
+                                int64_t from_offset, const Tensor* to,
+                                int64_t to_offset) {
+  AddKernel({from, to}, rows * size, [=] {
+    return CopyRowParts{.size = size,
+                        .from_row_size = from->count() / rows,
+                        .to_row_size = to->count() / rows,
+                        .from = from->floats() + from_offset,
+                        .to = to->floats() + to_offset};
+  });
+}
+
 void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
   Add({from, to}, [=](Queue& queue) {
     queue.Copy(to->data(), from->data(),

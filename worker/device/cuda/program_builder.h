@@ -101,6 +101,9 @@ class ProgramBuilder final : public LayoutBuilder {
   // there are any: a section ends before.
   void AddReplicaSum(const Tensor* sums);
 
+  void AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
+                  int64_t from_offset, const Tensor* to,
+                  int64_t to_offset) override;
   void AddCopy(const Tensor* from, const Tensor* to) override;
   void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddElementProduct(const Tensor* a, const Tensor* b,

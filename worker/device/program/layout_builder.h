@@ -56,10 +56,15 @@ class LayoutBuilder {
   // `shape` of an example, for the batch.
   Shape BatchShape(const Shape& shape) const;
 
-  // --- Operations that every device has. All arrays are of one size. ---
+  // --- Operations that every device has. ---
 
+  // The same `size` neighbours of every row, from one matrix of `rows` rows to
+  // another; the offsets are in the row.
+  virtual void AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
+                          int64_t from_offset, const Tensor* to,
+                          int64_t to_offset) = 0;
   virtual void AddCopy(const Tensor* from, const Tensor* to) = 0;
-  // The result may be an operand.
+  // Operands and result are of one size; the result may be an operand.
   virtual void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) = 0;
   virtual void AddElementProduct(const Tensor* a, const Tensor* b,
                                  const Tensor* product) = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/config/yaml_reader.h"
@@ -19,7 +20,10 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::Pointwise;
 
 const ModelUnderTest& Model() {
   static const auto& model = *new ModelUnderTest(
@@ -31,7 +35,7 @@ const ModelUnderTest& Model() {
 class CudaProgramTest : public ::testing::Test {
  protected:
   CudaProgramTest()
-      : device_(cuda::MakeFakeGpu(&calls_)),
+      : device_(cuda::MakeFakeGpu({.log = &calls_})),
         // Queue 0; the state's, which copies gradients, is queue 1.
         stream_(device_.CreateStream()),
         state_(*device_.CreateState(Model().Spec(Mode::kTrain, 2))),
@@ -99,6 +103,113 @@ TEST_F(CudaProgramTest, CapturesAgainWhereTheArenaHasMoved) {
       *device_.Compile(Model().Spec(Mode::kTrain, 4096), *state_);
   EXPECT_EQ(CallsOfAStep().front(), "queue 0: begin capture");
   EXPECT_EQ(Gradients(), gradients);
+}
+
+// --- Replicas
+
+// A second replica with the same batch.
+class DoublingSum final : public ReplicaSum {
+ public:
+  void AddUp(absl::Span<double> values) override {
+    sizes.push_back(values.size());
+    for (double& value : values) value *= 2;
+  }
+  absl::Status Take() override { return std::exchange(error, {}); }
+
+  std::vector<size_t> sizes;
+  absl::Status error;
+};
+
+class ReplicaSumTest : public ::testing::Test {
+ protected:
+  ReplicaSumTest()
+      : model_(
+            {.layers = *ReadYaml("[Input: {shape: [2]}, Dense: {units: 3},"
+                                 " BatchNormalization: {synchronized: true}]",
+                                 "model", limits::kMaxJobBytes)}),
+        device_(cuda::MakeFakeGpu({.log = &calls_})),
+        stream_(device_.CreateStream()),
+        state_(*device_.CreateState(model_.Spec(Mode::kTrain, 2))) {}
+
+  std::unique_ptr<Program> Compile(ReplicaSum* replica_sum) {
+    ProgramSpec spec = model_.Spec(Mode::kTrain, 2);
+    spec.replica_sum = replica_sum;
+    return *device_.Compile(spec, *state_);
+  }
+
+  // The calls of each section.
+  std::vector<cuda::CallLog> RunStep(Program& program) {
+    const float features[] = {1, 2, -3, 5};
+    const float labels[] = {1, 0, 0, 1, 1, 0};
+    EXPECT_TRUE(program
+                    .SetBatch({.count = 2,
+                               .features = {DataType::kFloat32, features},
+                               .labels = {DataType::kFloat32, labels}},
+                              *stream_)
+                    .ok());
+    std::vector<cuda::CallLog> calls;
+    for (size_t i = 0; i < program.sections().size(); ++i) {
+      calls_.clear();
+      const absl::Status status =
+          program.Enqueue(static_cast<int>(i), *stream_);
+      EXPECT_TRUE(status.ok()) << status;
+      calls.push_back(calls_);
+    }
+    return calls;
+  }
+
+  std::vector<float> Gradients() {
+    std::vector<float> all;
+    for (size_t b = 0; b < model_.plan().buckets().size(); ++b) {
+      const auto bytes = state_->host_gradients(static_cast<int>(b));
+      const auto* const values = reinterpret_cast<const float*>(bytes.data());
+      all.insert(all.end(), values, values + bytes.size() / sizeof(float));
+    }
+    return all;
+  }
+
+  const ModelUnderTest model_;
+  cuda::CallLog calls_;
+  CudaDevice device_;
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<ModelState> state_;
+};
+
+TEST_F(ReplicaSumTest, EqualReplicasAreAsOne) {
+  const auto alone = Compile(nullptr);
+  RunStep(*alone);
+  const std::vector<float> expected = Gradients();
+  DoublingSum replicas;
+  const auto program = Compile(&replicas);
+  for (int step = 0; step < 3; ++step) {
+    RunStep(*program);
+    EXPECT_THAT(Gradients(), Pointwise(FloatNear(1e-6), expected));
+  }
+  // N, Σ x, Σ x²; then Σ dy, Σ dy·x̂.
+  EXPECT_THAT(replicas.sizes, ElementsAre(7, 6, 7, 6, 7, 6));
+}
+
+TEST_F(ReplicaSumTest, SectionsEndBeforeTheSums) {
+  DoublingSum replicas;
+  const auto program = Compile(&replicas);
+  EXPECT_GT(program->sections().size(), Compile(nullptr)->sections().size());
+  EXPECT_THAT(program->sections()[0].final_buckets, IsEmpty());
+  RunStep(*program);
+  RunStep(*program);
+  const std::vector<cuda::CallLog> calls = RunStep(*program);
+  EXPECT_EQ(calls[0].front(), "queue 0: launch");
+  EXPECT_THAT(cuda::CallLog(calls[1].begin(), calls[1].begin() + 4),
+              ElementsAre("queue 0: copy 56 bytes", "queue 0: record",
+                          "queue 0: copy 56 bytes", "queue 0: launch"));
+}
+
+TEST_F(ReplicaSumTest, ErrorsOfTheReplicasEndTheStep) {
+  DoublingSum replicas;
+  const auto program = Compile(&replicas);
+  RunStep(*program);
+  replicas.error = absl::UnavailableError("worker-1 does not answer");
+  EXPECT_EQ(program->Enqueue(0, *stream_),
+            absl::UnavailableError("worker-1 does not answer"));
 }
 
 }  // namespace

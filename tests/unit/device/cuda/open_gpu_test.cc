@@ -120,8 +120,10 @@ TEST(LimitMemoryTest, CountsWhatIsInUse) {
   ASSERT_TRUE(block.ok());
   ExpectError(gpu->Allocate(4 << 20, "the gradients").status(),
               absl::StatusCode::kResourceExhausted,
-              "the gradients needs 4 MiB, free are 3 of 8 MiB of "
+              "4 MiB asked for the gradients, 3 MiB free of 8 MiB of "
               "device_memory_limit");
+  EXPECT_EQ(gpu->Memory()->free_bytes, 3 << 20);
+  EXPECT_EQ(gpu->Memory()->total_bytes, 8 << 20);
   // The host's is not counted.
   EXPECT_TRUE(gpu->AllocatePinned(4 << 20, "the gradients").ok());
   EXPECT_TRUE(gpu->Allocate(3 << 20, "the gradients").ok());
@@ -130,10 +132,11 @@ TEST(LimitMemoryTest, CountsWhatIsInUse) {
 }
 
 TEST(OutOfMemoryTest, SaysWhatWasAskedAndWhatIsFree) {
-  ExpectError(OutOfMemory("cuda:1", "the arena", 3 << 20, 1 << 19, 8 << 20),
-              absl::StatusCode::kResourceExhausted,
-              "cuda:1: out of memory: the arena needs 3 MiB, free are 0.5 of 8 "
-              "MiB");
+  ExpectError(
+      OutOfMemory("cuda:1", "the arena", 3 << 20, {1 << 19, 8 << 20}),
+      absl::StatusCode::kResourceExhausted,
+      "cuda:1: out of memory: 3 MiB asked for the arena, 0.5 MiB free of "
+      "8 MiB");
 }
 
 }  // namespace

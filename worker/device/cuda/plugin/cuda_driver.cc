@@ -22,6 +22,16 @@ class CudaGpu final : public Gpu {
 
   std::string name() const override { return absl::StrCat("cuda:", ordinal_); }
 
+  absl::StatusOr<GpuMemory> Memory() const override {
+    RETURN_IF_ERROR(Use());
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    RETURN_IF_ERROR(ToStatus(cudaMemGetInfo(&free_bytes, &total_bytes),
+                             absl::StrCat(name(), ": its memory")));
+    return GpuMemory{static_cast<int64_t>(free_bytes),
+                     static_cast<int64_t>(total_bytes)};
+  }
+
   absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
                                        absl::string_view what) override {
     RETURN_IF_ERROR(Use());
@@ -78,14 +88,10 @@ class CudaGpu final : public Gpu {
   absl::Status CheckMemory(cudaError_t error, int64_t size_bytes,
                            absl::string_view what) const {
     if (error != cudaErrorMemoryAllocation) return ToStatus(error, name());
-    size_t free_bytes = 0;
-    size_t total_bytes = 0;
-    cudaMemGetInfo(&free_bytes, &total_bytes);
     // It is no error of what follows.
     cudaGetLastError();
-    return OutOfMemory(name(), what, size_bytes,
-                       static_cast<int64_t>(free_bytes),
-                       static_cast<int64_t>(total_bytes));
+    ASSIGN_OR_RETURN(const GpuMemory memory, Memory());
+    return OutOfMemory(name(), what, size_bytes, memory);
   }
 
   const int ordinal_;
