@@ -255,6 +255,7 @@ class FakeGpu final : public Gpu {
   }
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
       const ConvolutionShape& shape) override {
+    if (!options_.planning.ok()) return options_.planning;
     if (options_.log != nullptr) options_.log->push_back("plan");
     return std::make_unique<FakePlan>(shape);
   }

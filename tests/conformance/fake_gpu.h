@@ -31,6 +31,8 @@ struct FakeGpuOptions {
   std::function<absl::Status(const std::string& call)> fault = nullptr;
   // Faults are those of running: who asks without waiting does not see them.
   bool faults_are_late = false;
+  // What planning a convolution ends in.
+  absl::Status planning;
 };
 
 // Queues run what is enqueued at once, or as a graph that holds it is launched.

@@ -19,10 +19,9 @@ class LimitedGpu final : public Gpu {
   std::string name() const override { return gpu_->name(); }
 
   absl::StatusOr<GpuMemory> Memory() const override {
-    ASSIGN_OR_RETURN(GpuMemory memory, gpu_->Memory());
-    memory.free_bytes = std::min(memory.free_bytes, limit_bytes_ - used_bytes_);
-    memory.total_bytes = std::min(memory.total_bytes, limit_bytes_);
-    return memory;
+    ASSIGN_OR_RETURN(const GpuMemory memory, gpu_->Memory());
+    return GpuMemory{std::min(memory.free_bytes, limit_bytes_ - used_bytes_),
+                     std::min(memory.total_bytes, limit_bytes_)};
   }
 
   absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
@@ -32,7 +31,7 @@ class LimitedGpu final : public Gpu {
       used_bytes_ -= size_bytes;
       return absl::ResourceExhaustedError(
           absl::StrCat(OutOfMemory(name(), what, size_bytes,
-                                   {limit_bytes_ - used_before, limit_bytes_})
+                                   limit_bytes_ - used_before, limit_bytes_)
                            .message(),
                        " of device_memory_limit"));
     }

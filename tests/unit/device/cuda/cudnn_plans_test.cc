@@ -90,15 +90,14 @@ class CudnnPlansTest : public ::testing::TestWithParam<GpuKind> {
 
   // Plans of `shape` for the first engine that supports it.
   absl::Status Plan(const ConvolutionShape& shape, const GpuOptions& options) {
-    const CudnnTarget target = {.properties = &properties_};
     const absl::StatusOr<CudnnGraph> graph = MakeCudnnGraph(nullptr, shape);
     if (!graph.ok()) return graph.status();
     const absl::StatusOr<std::vector<CudnnDescriptor>> engines =
-        FindCudnnEngines(target, graph->graph, options);
+        FindCudnnEngines(graph->graph, &properties_, options);
     if (!engines.ok()) return engines.status();
     absl::Status error;
     for (const CudnnDescriptor& engine : *engines) {
-      error = MakeCudnnPlan(target, engine).status();
+      error = MakeCudnnPlan(engine).status();
       if (error.ok()) break;
     }
     return error;
@@ -106,8 +105,7 @@ class CudnnPlansTest : public ::testing::TestWithParam<GpuKind> {
 
   size_t EngineCount(const ConvolutionShape& shape, const GpuOptions& options) {
     const absl::StatusOr<CudnnGraph> graph = MakeCudnnGraph(nullptr, shape);
-    return FindCudnnEngines({.properties = &properties_}, graph->graph, options)
-        ->size();
+    return FindCudnnEngines(graph->graph, &properties_, options)->size();
   }
 
  private:

@@ -120,8 +120,10 @@ TEST(LimitMemoryTest, CountsWhatIsInUse) {
   ASSERT_TRUE(block.ok());
   ExpectError(gpu->Allocate(4 << 20, "the gradients").status(),
               absl::StatusCode::kResourceExhausted,
-              "the gradients needs 4 MiB, free are 3 of 8 MiB of "
+              "4 MiB asked for the gradients, 3 MiB free of 8 MiB of "
               "device_memory_limit");
+  EXPECT_EQ(gpu->Memory()->free_bytes, 3 << 20);
+  EXPECT_EQ(gpu->Memory()->total_bytes, 8 << 20);
   // The host's is not counted.
   EXPECT_TRUE(gpu->AllocatePinned(4 << 20, "the gradients").ok());
   EXPECT_TRUE(gpu->Allocate(3 << 20, "the gradients").ok());

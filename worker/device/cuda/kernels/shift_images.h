@@ -26,10 +26,11 @@ struct ShiftImages {
     const ImageElement at = ElementAt(i, height, width, channels);
     const int64_t y = at.y + down;
     const int64_t x = at.x + right;
-    const bool is_inside = y >= 0 && y < from_height && x >= 0 && x < from_width;
+    const bool is_inside =
+        y >= 0 && y < from_height && x >= 0 && x < from_width;
     const int64_t row = at.example * from_height + y;
-    to[i] = is_inside ? from[(row * from_width + x) * channels + at.channel]
-                      : 0.0f;
+    to[i] =
+        is_inside ? from[(row * from_width + x) * channels + at.channel] : 0.0f;
   }
 };
 

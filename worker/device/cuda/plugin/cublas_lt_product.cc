@@ -141,9 +141,14 @@ class LtProduct {
           Prefer(preference, attribute, AlignmentOf(product_.result)));
     }
     int count = 0;
-    RETURN_IF_CUBLAS_ERROR(cublasLtMatmulAlgoGetHeuristic(
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
         place.handle, description_.get(), a_.get(), b_.get(), d_.get(),
-        d_.get(), preference.get(), 1, &choice_, &count));
+        d_.get(), preference.get(), 1, &choice_, &count);
+    // What it calls a configuration that is impossible is not supported.
+    if (status == CUBLAS_STATUS_INVALID_VALUE) {
+      return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    RETURN_IF_CUBLAS_ERROR(status);
     return count == 0 ? CUBLAS_STATUS_NOT_SUPPORTED : choice_.state;
   }
 

@@ -40,14 +40,12 @@ bool KeepsTo(const GpuOptions& options, const Notes& notes) {
 }
 
 absl::StatusOr<std::vector<CudnnDescriptor>> Advised(
-    const CudnnTarget& target, const CudnnDescriptor& graph,
+    const CudnnDescriptor& graph, const CudnnDescriptor* gpu,
     cudnnBackendHeurMode_t mode) {
   CudnnDescriptor advice(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   advice.Refer(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
   advice.Set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
-  if (target.properties != nullptr) {
-    advice.Refer(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *target.properties);
-  }
+  if (gpu != nullptr) advice.Refer(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *gpu);
   RETURN_IF_ERROR(advice.Finalize());
   ASSIGN_OR_RETURN(const int64_t count,
                    advice.ReferredCount(CUDNN_ATTR_ENGINEHEUR_RESULTS));
@@ -58,13 +56,13 @@ absl::StatusOr<std::vector<CudnnDescriptor>> Advised(
 }  // namespace
 
 absl::StatusOr<std::vector<CudnnDescriptor>> FindCudnnEngines(
-    const CudnnTarget& target, const CudnnDescriptor& graph,
+    const CudnnDescriptor& graph, const CudnnDescriptor* gpu,
     const GpuOptions& options) {
   std::vector<CudnnDescriptor> found;
   absl::Status error = absl::UnimplementedError("cuDNN has no engine for it");
   for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     absl::StatusOr<std::vector<CudnnDescriptor>> advised =
-        Advised(target, graph, mode);
+        Advised(graph, gpu, mode);
     if (!advised.ok()) {
       error = advised.status();
       continue;
@@ -78,15 +76,8 @@ absl::StatusOr<std::vector<CudnnDescriptor>> FindCudnnEngines(
   return found;
 }
 
-absl::StatusOr<CudnnDescriptor> MakeCudnnPlan(const CudnnTarget& target,
-                                              const CudnnDescriptor& engine) {
+absl::StatusOr<CudnnDescriptor> MakeCudnnPlan(const CudnnDescriptor& engine) {
   CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  if (target.handle != nullptr) {
-    plan.Set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, target.handle);
-  }
-  if (target.properties != nullptr) {
-    plan.Refer(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *target.properties);
-  }
   plan.Refer(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine);
   RETURN_IF_ERROR(plan.Finalize());
   ASSIGN_OR_RETURN(const int64_t workspace, WorkspaceOf(plan));

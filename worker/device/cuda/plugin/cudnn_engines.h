@@ -13,23 +13,17 @@
 
 namespace paceline::cuda {
 
-// The GPU that runs it: that of a handle, or one that is only described.
-struct CudnnTarget {
-  cudnnHandle_t handle = nullptr;
-  // CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR; null: the handle's.
-  const CudnnDescriptor* properties = nullptr;
-};
-
 // Configurations of engines that keep to `options`, the best first by cuDNN's
-// rules, those that take anything behind them. Unimplemented if there are none.
+// rules, those that take anything behind them. `gpu` describes one
+// (CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) where the graph is for none; else it is
+// null. Unimplemented if there are none.
 absl::StatusOr<std::vector<CudnnDescriptor>> FindCudnnEngines(
-    const CudnnTarget& target, const CudnnDescriptor& graph,
+    const CudnnDescriptor& graph, const CudnnDescriptor* gpu,
     const GpuOptions& options);
 
 // What can be run. Unimplemented if the engine turns out not to support its
 // graph, or needs more than kMaxCudnnWorkspaceBytes.
-absl::StatusOr<CudnnDescriptor> MakeCudnnPlan(const CudnnTarget& target,
-                                              const CudnnDescriptor& engine);
+absl::StatusOr<CudnnDescriptor> MakeCudnnPlan(const CudnnDescriptor& engine);
 
 // More than good engines ask for, less than memory has.
 inline constexpr int64_t kMaxCudnnWorkspaceBytes = int64_t{1} << 30;

@@ -21,13 +21,12 @@ struct Candidate {
   CudnnDescriptor plan;
 };
 
-std::vector<Candidate> Candidates(const CudnnTarget& target,
-                                  std::vector<CudnnDescriptor> engines,
+std::vector<Candidate> Candidates(std::vector<CudnnDescriptor> engines,
                                   size_t max_count) {
   std::vector<Candidate> candidates;
   for (CudnnDescriptor& engine : engines) {
     if (candidates.size() == max_count) break;
-    absl::StatusOr<CudnnDescriptor> plan = MakeCudnnPlan(target, engine);
+    absl::StatusOr<CudnnDescriptor> plan = MakeCudnnPlan(engine);
     if (plan.ok()) candidates.push_back({std::move(engine), *std::move(plan)});
   }
   return candidates;
@@ -63,8 +62,7 @@ absl::StatusOr<std::unique_ptr<ConvolutionPlan>> CudnnPlanner::Plan(
     ASSIGN_OR_RETURN(algorithm, Choose(shape));
   }
   // A plan of its own: those of some engines are not thread-safe.
-  ASSIGN_OR_RETURN(CudnnDescriptor plan,
-                   MakeCudnnPlan({.handle = handle_}, algorithm->engine));
+  ASSIGN_OR_RETURN(CudnnDescriptor plan, MakeCudnnPlan(algorithm->engine));
   ASSIGN_OR_RETURN(const int64_t workspace, WorkspaceOf(plan));
   return std::make_unique<CudnnConvolution>(shape, algorithm, std::move(plan),
                                             workspace);
@@ -83,12 +81,11 @@ absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::Choose(
 
 absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::ChooseFor(
     const ConvolutionShape& computed) {
-  const CudnnTarget target = {.handle = handle_};
   ASSIGN_OR_RETURN(CudnnGraph graph, MakeCudnnGraph(handle_, computed));
   ASSIGN_OR_RETURN(std::vector<CudnnDescriptor> engines,
-                   FindCudnnEngines(target, graph.graph, options_));
-  std::vector<Candidate> candidates = Candidates(
-      target, std::move(engines), options_.autotune ? kMeasuredEngines : 1);
+                   FindCudnnEngines(graph.graph, /*gpu=*/nullptr, options_));
+  std::vector<Candidate> candidates =
+      Candidates(std::move(engines), options_.autotune ? kMeasuredEngines : 1);
   if (candidates.empty()) {
     return absl::UnimplementedError("no engine of cuDNN can compute it");
   }
