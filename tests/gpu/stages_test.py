@@ -52,10 +52,10 @@ class StagesTest(unittest.TestCase):
         self.assertEqual(result.state, "failed")
         self.assertIn("no such program", result.detail)
 
-    def conformance(self, tests, exit_code):
+    def conformance(self, tests, exit_code, suite="/DeviceTest"):
         """What conformance_of makes of a suite with these tests."""
         os.makedirs(f"{self.folder}/bin")
-        suite = {"name": "/DeviceTest", "testsuite": [{"status": "RUN"} | test for test in tests]}
+        suite = {"name": suite, "testsuite": [{"status": "RUN"} | test for test in tests]}
         with open(f"{self.folder}/written.json", "w", encoding="utf-8") as file:
             json.dump({"testsuites": [suite]}, file)
         path = f"{self.folder}/bin/device_conformance_test"
@@ -73,6 +73,15 @@ class StagesTest(unittest.TestCase):
 
     def test_conformance_fails_if_nothing_ran(self):
         result = self.conformance([{"name": "a", "result": "SKIPPED"}], 0)
+        self.assertEqual(result.state, "failed")
+
+    def test_conformance_fails_without_a_gpu_under_test(self):
+        result = self.conformance([{"name": "IsUnderTest", "result": "SKIPPED"}], 0, "GpuTest")
+        self.assertEqual(result.state, "failed")
+        self.assertIn("no GPU is under test", result.detail)
+
+    def test_conformance_fails_if_no_case_ran_on_the_gpu(self):
+        result = self.conformance([{"name": "IsUnderTest", "result": "COMPLETED"}], 0, "GpuTest")
         self.assertEqual(result.state, "failed")
 
     def test_conformance_fails_with_a_failure(self):
