@@ -32,7 +32,7 @@ struct FakeGpuOptions {
   // Faults are those of running: who asks without waiting does not see them.
   bool faults_are_late = false;
   // What planning a convolution ends in.
-  absl::Status planning;
+  absl::Status planning = absl::OkStatus();
 };
 
 // Queues run what is enqueued at once, or as a graph that holds it is launched.

@@ -141,13 +141,13 @@ TEST_P(FaultTest, NamesTheLayer) {
 
 INSTANTIATE_TEST_SUITE_P(
     , FaultTest,
-    ::testing::Values(Fault{"multiply", 0, 0, false, "layer narrow"},
-                      Fault{"multiply", 0, 1, false, "layer wide"},
-                      // Forward is done; "last" is the first of backward.
-                      Fault{"multiply", 0, 3, false, "layer last"},
-                      Fault{"multiply", 0, 1, true, "layer wide"},
+    ::testing::Values(Fault{"convolve", 0, 0, false, "layer narrow"},
+                      Fault{"convolve", 0, 1, false, "layer wide"},
+                      // Of the backward.
+                      Fault{"multiply", 0, 1, false, "layer last"},
+                      Fault{"convolve", 0, 1, true, "layer wide"},
                       // As it is captured.
-                      Fault{"multiply", 1, 1, false, "layer wide"},
+                      Fault{"convolve", 1, 1, false, "layer wide"},
                       Fault{"kernel", 0, 0, false, "layer narrow"}));
 
 }  // namespace
