@@ -18,9 +18,11 @@ std::unique_ptr<Device> MakeCpuDevice(int threads) {
 }
 
 absl::StatusOr<std::unique_ptr<Device>> MakeCudaDevice(
-    int ordinal, const Graph& graph, const cuda::Libraries& libraries) {
+    int first, int index, const Graph& graph,
+    const cuda::Libraries& libraries) {
   ASSIGN_OR_RETURN(const std::unique_ptr<cuda::Driver> driver,
                    cuda::LoadDriver(libraries));
+  const int ordinal = cuda::OrdinalOf(first, index, driver->Report().gpu_count);
   ASSIGN_OR_RETURN(std::unique_ptr<cuda::Gpu> gpu,
                    cuda::OpenGpu(*driver, ordinal));
   auto device = std::make_unique<CudaDevice>(std::move(gpu));
@@ -31,25 +33,25 @@ absl::StatusOr<std::unique_ptr<Device>> MakeCudaDevice(
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Device>> MakeDevice(
-    absl::string_view name, int threads, const Graph& graph,
+    const DeviceChoice& choice, const Graph& graph,
     const cuda::Libraries& libraries) {
-  ASSIGN_OR_RETURN(const DeviceName parsed, ParseDeviceName(name));
-  if (parsed.kind == DeviceKind::kCpu) return MakeCpuDevice(threads);
+  ASSIGN_OR_RETURN(const DeviceName parsed, ParseDeviceName(choice.name));
+  if (parsed.kind == DeviceKind::kCpu) return MakeCpuDevice(choice.threads);
   if (parsed.kind == DeviceKind::kReference) {
     return std::make_unique<ReferenceDevice<float>>();
   }
   absl::StatusOr<std::unique_ptr<Device>> device =
-      MakeCudaDevice(parsed.ordinal, graph, libraries);
+      MakeCudaDevice(parsed.ordinal, choice.index, graph, libraries);
   if (device.ok()) return device;
   if (parsed.kind == DeviceKind::kAuto) {
     // Once a process, however many replicas it has.
     LOG_FIRST_N(INFO, 1) << "device: auto takes the CPU: "
                          << device.status().message();
-    return MakeCpuDevice(threads);
+    return MakeCpuDevice(choice.threads);
   }
   return absl::Status(
       device.status().code(),
-      absl::StrCat("device: ", name, ": ", device.status().message()));
+      absl::StrCat("device: ", choice.name, ": ", device.status().message()));
 }
 
 }  // namespace paceline

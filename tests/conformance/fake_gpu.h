@@ -20,7 +20,8 @@ namespace paceline::cuda {
 using CallLog = std::vector<std::string>;
 
 // Queues run what is enqueued at once, or as a graph that holds it is launched.
-// Calls go to `log`, which outlives the GPU; null: nowhere.
+// Calls go to `log`, which outlives the GPU; null: nowhere. All of a process
+// can be a group: its ranks, each on a thread, meet in memory.
 std::unique_ptr<Gpu> MakeFakeGpu(CallLog* log = nullptr);
 
 }  // namespace paceline::cuda

@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<Device>> Make(const std::string& name) {
   // As on a machine without a GPU.
   cuda::Libraries libraries;
   libraries.driver = "libpaceline_no_such_driver.so";
-  return MakeDevice(name, /*threads=*/1, model.graph(), libraries);
+  return MakeDevice({.name = name}, model.graph(), libraries);
 }
 
 TEST(MakeDeviceTest, MakesWhatIsNamed) {

@@ -24,8 +24,10 @@ absl::StatusOr<std::unique_ptr<CudaProgram>> CudaProgram::Create(
 CudaProgram::CudaProgram(const ProgramSpec& spec, CudaState& state,
                          cuda::ProgramParts parts)
     : batch_size_(spec.batch_size),
+      is_evaluation_(spec.mode == Mode::kEvaluate),
       class_count_(SparseClassCount(spec)),
       optimizer_(spec.mode == Mode::kTrain ? spec.optimizer : nullptr),
+      group_of_devices_(spec.group),
       group_size_(optimizer_ == nullptr ? 1 : spec.steps_per_execution),
       group_count_(optimizer_ == nullptr ? 1 : 2),
       state_(state),
@@ -48,10 +50,10 @@ absl::Status CudaProgram::Allocate() {
                    cuda::BatchSlots::Create(gpu, group_size_ * group_count_,
                                             parts_.features_size_bytes,
                                             parts_.labels_size_bytes));
-  ASSIGN_OR_RETURN(host_output_,
-                   gpu.AllocatePinned(parts_.output->count() *
-                                          static_cast<int64_t>(sizeof(float)),
-                                      "the output"));
+  if (is_evaluation_) {
+    ASSIGN_OR_RETURN(host_output_,
+                     gpu.AllocatePinned(OutputBytes(), "the output"));
+  }
   for (SectionRun& run : runs_) {
     ASSIGN_OR_RETURN(run.event, gpu.CreateEvent());
   }
@@ -102,6 +104,9 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
 
 absl::Status CudaProgram::RunKept(Queue& queue) {
   state_.set_kept(nullptr);
+  if (group_of_devices_ != nullptr) {
+    RETURN_IF_ERROR(group_of_devices_->status());
+  }
   const int begin = first_slot();
   const int end = begin + kept_;
   for (int slot = begin; slot < end; ++slot) slots_.BeginReading(slot, queue);
@@ -168,8 +173,7 @@ void CudaProgram::EnqueueOperations(int section, int slot, Queue& queue) {
 
 absl::StatusOr<HostTensor> CudaProgram::Output(Stream& stream) {
   auto& queue = static_cast<Queue&>(stream);
-  queue.Copy(host_output_.get(), parts_.output->as<std::byte>(),
-             parts_.output->count() * static_cast<int64_t>(sizeof(float)));
+  queue.Copy(host_output_.get(), parts_.output->as<std::byte>(), OutputBytes());
   RETURN_IF_ERROR(queue.Synchronize());
   return HostTensor{DataType::kFloat32, host_output_.get()};
 }

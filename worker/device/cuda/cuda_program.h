@@ -64,11 +64,18 @@ class CudaProgram final : public Program, private KeptSteps {
   absl::Status RunKept(cuda::Queue& queue) override;
   int first_slot() const { return group_ * group_size_; }
 
+  int64_t OutputBytes() const {
+    return parts_.output->count() * static_cast<int64_t>(sizeof(float));
+  }
+
   const int64_t batch_size_;
+  const bool is_evaluation_;
   // As SparseClassCount has it.
   const int64_t class_count_;
   // Not null: the program updates the variables by it.
   const Optimizer* const optimizer_;
+  // Null: it is alone with them.
+  const DeviceGroup* const group_of_devices_;
   // Steps of a group, and groups that take turns.
   const int group_size_;
   const int group_count_;
@@ -80,6 +87,7 @@ class CudaProgram final : public Program, private KeptSteps {
   // The group that is filled, and how many of its steps are kept back.
   int group_ = 0;
   int kept_ = 0;
+  // Of an evaluation.
   cuda::MemoryBlock host_output_;
   // The arena that the tensors point into.
   std::byte* arena_ = nullptr;

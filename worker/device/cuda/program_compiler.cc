@@ -24,6 +24,10 @@ class ProgramCompiler {
         builder_(spec, state) {}
 
   absl::StatusOr<ProgramParts> Compile() {
+    if (spec_.batch_size == 0) {
+      DeviceUpdate(builder_, state_).AddWithoutGradients();
+      return std::move(builder_).Build(builder_.features());
+    }
     RETURN_IF_ERROR(AddForward());
     Tensor* gradient = nullptr;
     const LossInput loss_input = ResolveLossInput(graph_, *spec_.loss);

@@ -34,6 +34,8 @@ class CudaQueue final : public Queue {
   void Launch(CapturedGraph& graph) override;
   absl::Status TakeError() override;
 
+  cudaStream_t stream() const { return stream_; }
+
  private:
   explicit CudaQueue(int ordinal);
   absl::Status Initialize();
