@@ -73,11 +73,11 @@ class Evaluator {
   static absl::StatusOr<std::unique_ptr<Evaluator>> Create(
       const EvaluatorOptions& options) {
     RETURN_IF_ERROR(CheckEvaluator(options.job));
-    ReplicaOptions replica_options;
-    replica_options.threads = options.threads;
-    replica_options.batch_size = WorkerBatchSize(options.job, /*workers=*/1);
     ASSIGN_OR_RETURN(std::unique_ptr<Replica> replica,
-                     MakeReplica(options.job, replica_options));
+                     MakeReplica(options.job, {.threads = options.threads}));
+    CompileOptions compile_options;
+    compile_options.batch_size = WorkerBatchSize(options.job, /*workers=*/1);
+    RETURN_IF_ERROR(CompileReplica(options.job, compile_options, *replica));
     const v1::Data& data = options.job.data();
     const bool validates = data.has_validation() || data.validation_split() > 0;
     const v1::Phase phase = validates ? v1::PHASE_VALIDATION : v1::PHASE_TEST;

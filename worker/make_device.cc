@@ -18,10 +18,11 @@ std::unique_ptr<Device> MakeCpuDevice(int threads) {
 }
 
 absl::StatusOr<std::unique_ptr<Device>> MakeCudaDevice(
-    int ordinal, const cuda::CudaOptions& options, const Graph& graph,
+    int first, int index, const cuda::CudaOptions& options, const Graph& graph,
     const cuda::Libraries& libraries) {
   ASSIGN_OR_RETURN(const std::unique_ptr<cuda::Driver> driver,
                    cuda::LoadDriver(libraries));
+  const int ordinal = cuda::OrdinalOf(first, index, driver->Report().gpu_count);
   ASSIGN_OR_RETURN(std::unique_ptr<cuda::Gpu> gpu,
                    cuda::OpenGpu(*driver, ordinal, options));
   auto device = std::make_unique<CudaDevice>(std::move(gpu));
@@ -51,19 +52,19 @@ cuda::CudaOptions CudaOptionsOf(const v1::Job& job) {
 }
 
 absl::StatusOr<std::unique_ptr<Device>> MakeDevice(
-    const v1::Job& job, int threads, const Graph& graph,
+    const v1::Job& job, const DeviceChoice& choice, const Graph& graph,
     const cuda::Libraries& libraries) {
   ASSIGN_OR_RETURN(const DeviceName name, ParseDeviceName(job.device()));
-  if (name.kind == DeviceKind::kCpu) return MakeCpuDevice(threads);
+  if (name.kind == DeviceKind::kCpu) return MakeCpuDevice(choice.threads);
   if (name.kind == DeviceKind::kReference) {
     return std::make_unique<ReferenceDevice<float>>();
   }
-  absl::StatusOr<std::unique_ptr<Device>> device =
-      MakeCudaDevice(name.ordinal, CudaOptionsOf(job), graph, libraries);
+  absl::StatusOr<std::unique_ptr<Device>> device = MakeCudaDevice(
+      name.ordinal, choice.index, CudaOptionsOf(job), graph, libraries);
   if (device.ok()) return device;
   if (name.kind == DeviceKind::kAuto) {
     LogFallback(job, device.status());
-    return MakeCpuDevice(threads);
+    return MakeCpuDevice(choice.threads);
   }
   return Annotate(device.status(), absl::StrCat("device: ", job.device()));
 }

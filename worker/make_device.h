@@ -11,14 +11,23 @@
 
 namespace paceline {
 
-// By `device` of the job. "cpu": oneDNN on `threads` threads; "reference":
+// What else decides on a replica's device.
+struct DeviceChoice {
+  // Threads that compute, of a CPU.
+  int threads = 1;
+  // The replica's among those of its process: they take GPUs in turn, from the
+  // one that is named on.
+  int index = 0;
+};
+
+// By `device` of the job. "cpu": oneDNN on threads; "reference":
 // plain loops; "cuda" or "cuda:N": a GPU, or an error that starts with the name
 // and says what is missing; "auto": the first GPU if there is one that can
 // compute `graph`, else the CPU, which the log says once. A GPU heeds the job's
 // precision, deterministic, autotune and device_memory_limit; the CPU computes
 // float32, repeats its bits and chooses by rule, whatever they are.
 absl::StatusOr<std::unique_ptr<Device>> MakeDevice(
-    const v1::Job& job, int threads, const Graph& graph,
+    const v1::Job& job, const DeviceChoice& choice, const Graph& graph,
     const cuda::Libraries& libraries = {});
 
 // What the job asks of a GPU.

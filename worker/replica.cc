@@ -8,58 +8,62 @@
 #include "common/checkpoint/tensor_visits.h"
 #include "common/model/layers/batch_normalization.h"
 #include "worker/device/gradient_memory.h"
-#include "worker/make_device.h"
 #include "worker/trainer.h"
 
 namespace paceline {
 
 absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
-    const v1::Job& job, const ReplicaOptions& options) {
+    const v1::Job& job, const DeviceChoice& choice) {
   auto replica = std::make_unique<Replica>();
   ASSIGN_OR_RETURN(replica->model, MakeJobModel(job));
   const JobModel& model = replica->model;
-  ASSIGN_OR_RETURN(replica->device,
-                   MakeDevice(job, options.threads, model.graph));
+  ASSIGN_OR_RETURN(replica->device, MakeDevice(job, choice, model.graph));
   RETURN_IF_ERROR(replica->device->Supports(model.graph));
   ASSIGN_OR_RETURN(
       replica->plan,
       ShardPlan::Make(model.graph.variables,
                       std::max(1, static_cast<int>(job.cluster().ps())),
                       job.partitioner(), sizeof(float)));
-  ProgramSpec& spec = replica->spec;
+  std::vector<int64_t> shared = SynchronizedChannels(model.graph);
+  if (!shared.empty()) {
+    replica->statistics = std::make_unique<TransportSum>(std::move(shared));
+  }
+  ASSIGN_OR_RETURN(replica->optimizer, MakeOptimizer(job.optimizer()));
+  replica->stream = replica->device->CreateStream();
+  return replica;
+}
+
+absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
+                            Replica& replica) {
+  const JobModel& model = replica.model;
+  ProgramSpec& spec = replica.spec;
   spec.graph = &model.graph;
-  spec.plan = &replica->plan;
+  spec.plan = &replica.plan;
   spec.loss = model.loss.get();
   spec.metrics = model.metrics;
   spec.seed = job.seed();
   spec.steps_per_execution = std::max<int>(job.steps_per_execution(), 1);
-  std::vector<int64_t> shared = SynchronizedChannels(model.graph);
-  if (!shared.empty()) {
-    replica->statistics = std::make_unique<TransportSum>(std::move(shared));
-    spec.replica_sum = replica->statistics.get();
-  }
+  spec.replica_sum = replica.statistics.get();
   if (options.gradient_memory != nullptr) {
     spec.gradient_memory = options.gradient_memory(
-        GradientBytes(replica->plan, DataType::kFloat32));
+        GradientBytes(replica.plan, DataType::kFloat32));
   }
-  ASSIGN_OR_RETURN(replica->optimizer, MakeOptimizer(job.optimizer()));
-  // Replicas that share statistics wait for each other within a step.
-  if (options.holds_variables && options.is_alone &&
-      spec.replica_sum == nullptr &&
-      replica->device->CanUpdate(*replica->optimizer)) {
-    spec.optimizer = replica->optimizer.get();
+  spec.group = replica.group.get();
+  if (options.holds_variables && spec.replica_sum == nullptr &&
+      (options.is_alone || replica.group != nullptr) &&
+      replica.device->CanUpdate(*replica.optimizer)) {
+    spec.optimizer = replica.optimizer.get();
   }
-  replica->stream = replica->device->CreateStream();
-  ASSIGN_OR_RETURN(replica->state, replica->device->CreateState(spec));
-  replica->programs =
-      std::make_unique<ProgramCache>(spec, *replica->device, *replica->state);
+  ASSIGN_OR_RETURN(replica.state, replica.device->CreateState(spec));
+  replica.programs =
+      std::make_unique<ProgramCache>(spec, *replica.device, *replica.state);
   RETURN_IF_ERROR(
-      replica->programs->Get(Mode::kTrain, options.batch_size).status());
-  if (!options.holds_variables) return replica;
-  replica->variables = std::make_unique<LocalVariables>(
-      replica->plan, *replica->optimizer, *replica->state);
-  FillFromSeed(job.seed(), model.graph.variables, *replica->variables);
-  return replica;
+      replica.programs->Get(Mode::kTrain, options.batch_size).status());
+  if (!options.holds_variables) return absl::OkStatus();
+  replica.variables = std::make_unique<LocalVariables>(
+      replica.plan, *replica.optimizer, *replica.state);
+  FillFromSeed(job.seed(), model.graph.variables, *replica.variables);
+  return absl::OkStatus();
 }
 
 absl::Status RunReplica(
@@ -85,6 +89,7 @@ absl::Status RunReplica(
   parts.steps_per_execution = replica.spec.steps_per_execution;
   parts.bucket_count = static_cast<int>(replica.plan.buckets().size());
   parts.label_type = sparse_labels ? DataType::kInt32 : replica.state->type();
+  if (replica.group != nullptr) parts.on_waiting = work.on_waiting;
   Trainer trainer(parts, static_cast<int>(replica.model.metrics.size()),
                   work.log_steps);
   absl::Status status = trainer.Run();

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,6 +17,7 @@
 #include "paceline/v1/job.pb.h"
 #include "worker/data/batch_pipeline.h"
 #include "worker/device/device.h"
+#include "worker/make_device.h"
 #include "worker/program_cache.h"
 #include "worker/progress_sink.h"
 #include "worker/strategy/local_variables.h"
@@ -26,14 +28,19 @@ namespace paceline {
 
 // What a replica computes with; each part uses those before. Not thread-safe.
 struct Replica {
+  // --- From MakeReplica on ---
   JobModel model;
   std::unique_ptr<Device> device;
   ShardPlan plan;
   // Of a model whose layers share statistics; else null.
   std::unique_ptr<TransportSum> statistics;
   std::unique_ptr<const Optimizer> optimizer;
-  ProgramSpec spec;
   std::unique_ptr<Stream> stream;
+  // The device's end of a group, if it has joined one; else null.
+  std::unique_ptr<DeviceGroup> group;
+
+  // --- From CompileReplica on ---
+  ProgramSpec spec;
   std::unique_ptr<ModelState> state;
   std::unique_ptr<ProgramCache> programs;
   // Where the replica holds the variables, initialised from the job's seed;
@@ -41,22 +48,26 @@ struct Replica {
   std::unique_ptr<LocalVariables> variables;
 };
 
-struct ReplicaOptions {
-  // Threads that compute, at least 1.
-  int threads = 1;
+// Makes what needs no other replica. `choice` is of its device, but for the
+// name, which the job has. Errors name what of the job is wrong.
+absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
+    const v1::Job& job, const DeviceChoice& choice);
+
+struct CompileOptions {
   // Of the usual batch, for which the model is compiled at once.
   int64_t batch_size = 0;
   bool holds_variables = false;
-  // Nobody else has gradients for them: the device may update them itself.
+  // Nobody else has gradients for the variables it holds. So the device may
+  // update them itself, as it may where it has joined a group.
   bool is_alone = false;
   // Gives so many bytes for its gradients, which outlive it, or none; null: it
   // takes memory of its own.
   std::function<absl::Span<std::byte>(size_t size)> gradient_memory;
 };
 
-// Errors name what of the job is wrong.
-absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
-    const v1::Job& job, const ReplicaOptions& options);
+// Makes the rest, once it is known whether the device has joined a group.
+absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
+                            Replica& replica);
 
 // What a replica works on.
 struct ReplicaWork {
@@ -65,6 +76,8 @@ struct ReplicaWork {
   ProgressSink* progress = nullptr;
   // Whether it reports its steps.
   bool log_steps = false;
+  // As TrainerParts has it; used where the device has joined a group.
+  std::function<void(const std::string&)> on_waiting;
 };
 
 // Trains and evaluates as leases come, until there are no more, or the first

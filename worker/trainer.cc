@@ -70,7 +70,10 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   batch.loss_divisor = static_cast<double>(prepared.step_count);
   batch.regularization_scale =
       static_cast<double>(prepared.count) / batch.loss_divisor;
-  if (batch.count > 0) {
+  // Devices that sum up among themselves take all steps.
+  const bool steps_anyway =
+      training && parts_.state->device_updates() != nullptr;
+  if (batch.count > 0 || steps_anyway) {
     RETURN_IF_ERROR(training ? Train(batch) : Evaluate(batch));
   } else if (training) {
     RETURN_IF_ERROR(TrainOnNothing());
@@ -97,7 +100,9 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
 absl::Status Trainer::Train(const Batch& batch) {
   ASSIGN_OR_RETURN(Program * program,
                    parts_.programs->Get(Mode::kTrain, batch.count));
+  TellWaiting(true);
   RETURN_IF_ERROR(program->SetBatch(batch, *parts_.stream));
+  TellWaiting(false);
   return RunSections(*program, *parts_.stream, *parts_.strategy,
                      [this] { parts_.progress->Worked(); });
 }
@@ -132,7 +137,9 @@ bool Trainer::IsReadingDue(const PreparedBatch& prepared) const {
 }
 
 absl::Status Trainer::AccountFor(const PreparedBatch& prepared) {
+  TellWaiting(true);
   RETURN_IF_ERROR(parts_.state->TakeMetrics(*parts_.stream, sums_));
+  TellWaiting(false);
   v1::LeaseReport& report = *progress_.mutable_lease();
   report.set_examples(static_cast<uint64_t>(prepared.done_of_lease));
   for (size_t i = 0; i < sums_.totals.size(); ++i) {
@@ -140,6 +147,11 @@ absl::Status Trainer::AccountFor(const PreparedBatch& prepared) {
     report.mutable_sums()->set_counts(static_cast<int>(i), sums_.counts[i]);
   }
   return absl::OkStatus();
+}
+
+void Trainer::TellWaiting(bool waits) {
+  if (parts_.on_waiting == nullptr) return;
+  parts_.on_waiting(waits ? waiting_ : std::string());
 }
 
 void Trainer::StartLease(const v1::Lease& lease) {

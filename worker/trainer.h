@@ -3,6 +3,8 @@
 #define PACELINE_WORKER_TRAINER_H_
 
 #include <cstdint>
+#include <functional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -33,6 +35,9 @@ struct TrainerParts {
   DataType label_type = DataType::kInt32;
   // As ProgramSpec has it.
   int steps_per_execution = 1;
+  // Told that the trainer waits for a device that may wait for others, and ""
+  // when it no longer does; null: the device waits for nobody.
+  std::function<void(const std::string&)> on_waiting;
 };
 
 // Where the device updates the variables, nobody waits for a step: what it sums
@@ -58,11 +63,13 @@ class Trainer {
   // Takes the device's sums into the lease's report.
   absl::Status AccountFor(const PreparedBatch& prepared);
   void StartLease(const v1::Lease& lease);
+  void TellWaiting(bool waits);
 
   const TrainerParts parts_;
   const bool log_steps_;
   // Batches of a lease from one reading of the sums to the next.
   const uint64_t reading_interval_;
+  const std::string waiting_ = "the sums of the other GPUs";
   MetricSums sums_;
   // The lease at hand, and the one before.
   v1::Progress progress_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
@@ -25,10 +26,12 @@
 #include "worker/collective/memory_transport.h"
 #include "worker/collective/shared_memory_transport.h"
 #include "worker/datasets.h"
+#include "worker/device_groups.h"
 #include "worker/local_checkpoints.h"
 #include "worker/replica.h"
 #include "worker/replica_hub.h"
 #include "worker/strategy/all_reduce.h"
+#include "worker/strategy/broadcast_variables.h"
 #include "worker/strategy/central_storage.h"
 #include "worker/strategy/device_update.h"
 #include "worker/strategy/parameter_server.h"
@@ -40,6 +43,11 @@ namespace {
 // thread has a core: longer than a sleeping peer takes to wake up, or both end
 // up waking each other each time.
 constexpr absl::Duration kSpin = absl::Microseconds(200);
+
+// A group of GPUs does not know which of its ranks was lost; the leader does,
+// by their heartbeats, and then ends this process: within so long after their
+// timeout.
+constexpr absl::Duration kLeadersWord = absl::Seconds(1);
 
 WireType WireTypeOf(v1::WirePrecision precision) {
   switch (precision) {
@@ -60,10 +68,16 @@ class WorkerTask {
 
   absl::Status Run() {
     RETURN_IF_ERROR(Prepare());
+    if (!may_join_peers()) RETURN_IF_ERROR(CompileReplicas());
     ASSIGN_OR_RETURN(const std::string address, ListenToPeers());
     LOG(INFO) << "rank " << rank() << " of " << world_size() << " on "
               << replicas_.front()->device->name() << ", ready";
-    ASSIGN_OR_RETURN(start_, member_.AwaitStart(datasets_.sizes, address));
+    ASSIGN_OR_RETURN(v1::AwaitStartRequest request, StartRequest());
+    ASSIGN_OR_RETURN(start_, member_.AwaitStart(std::move(request), address));
+    if (may_join_peers()) {
+      RETURN_IF_ERROR(JoinPeers());
+      RETURN_IF_ERROR(CompileReplicas());
+    }
     RETURN_IF_ERROR(ConnectReplicas());
     return RunReplicas();
   }
@@ -85,30 +99,16 @@ class WorkerTask {
     return WorkersHoldVariables(job()) && !evaluates_checkpoint();
   }
 
-  // Makes ready all that needs no other task.
+  // Makes ready all that needs no other task, but for programs that depend on
+  // what others have.
   absl::Status Prepare() {
-    ReplicaOptions options;
-    options.threads = std::max(1, options_.threads / device_count());
-    options.is_alone = ReplicaCount(job(), world_size()) == 1;
-    options.batch_size = ReplicaBatchSize(job(), world_size());
-    if (has_peers() && world_size() > 1) {
-      options.gradient_memory = [this](size_t size) {
-        return MakeRegion(size);
-      };
-    }
-    for (int device = 0; device < device_count(); ++device) {
-      options.holds_variables =
-          holds_variables() &&
-          (device == 0 || job().strategy() != v1::STRATEGY_CENTRAL_STORAGE);
-      ASSIGN_OR_RETURN(replicas_.emplace_back(), MakeReplica(job(), options));
+    const int threads = std::max(1, options_.threads / device_count());
+    for (int index = 0; index < device_count(); ++index) {
+      ASSIGN_OR_RETURN(
+          replicas_.emplace_back(),
+          MakeReplica(job(), {.threads = threads, .index = index}));
     }
     const Replica& first = *replicas_.front();
-    if (holds_variables()) {
-      checkpoints_ = std::make_unique<LocalCheckpoints>(
-          first.model.graph.variables, first.plan,
-          first.optimizer->slot_names(), *first.variables, *first.stream,
-          member_);
-    }
     std::set<v1::Phase> phases = {v1::PHASE_TEST};
     if (!evaluates_checkpoint()) {
       phases.insert({v1::PHASE_TRAIN, v1::PHASE_VALIDATION});
@@ -116,6 +116,69 @@ class WorkerTask {
     ASSIGN_OR_RETURN(datasets_,
                      OpenDatasets(job(), first.model.graph, *first.model.loss,
                                   world_size(), phases));
+    if (holds_variables() && device_count() > 1 &&
+        job().strategy() == v1::STRATEGY_MIRRORED) {
+      return JoinOwnGroup(replicas_);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CompileReplicas() {
+    CompileOptions options;
+    options.batch_size = ReplicaBatchSize(job(), world_size());
+    options.is_alone = ReplicaCount(job(), world_size()) == 1;
+    Replica& first = *replicas_.front();
+    if (has_peers() && world_size() > 1 && first.group == nullptr) {
+      options.gradient_memory = [this](size_t size) {
+        return MakeRegion(size);
+      };
+    }
+    for (const std::unique_ptr<Replica>& replica : replicas_) {
+      options.holds_variables =
+          holds_variables() &&
+          (replica.get() == &first ||
+           job().strategy() != v1::STRATEGY_CENTRAL_STORAGE);
+      RETURN_IF_ERROR(CompileReplica(job(), options, *replica));
+    }
+    if (!holds_variables()) return absl::OkStatus();
+    checkpoints_ = std::make_unique<LocalCheckpoints>(
+        first.model.graph.variables, first.plan, first.optimizer->slot_names(),
+        *first.variables, *first.stream, member_);
+    return absl::OkStatus();
+  }
+
+  // Whether this worker's GPU and those of others may be a group. Gradients
+  // that are to be rounded on their way go by the host.
+  bool may_join_peers() const {
+    return has_peers() && world_size() > 1 &&
+           WireTypeOf(job().wire_precision()) == WireType::kNative &&
+           !GroupableHardware(*replicas_.front()).empty();
+  }
+
+  absl::StatusOr<v1::AwaitStartRequest> StartRequest() {
+    v1::AwaitStartRequest request = datasets_.sizes;
+    if (!may_join_peers()) return request;
+    request.set_hardware_id(GroupableHardware(*replicas_.front()));
+    if (rank() == 0) {
+      ASSIGN_OR_RETURN(*request.mutable_group_id(),
+                       replicas_.front()->device->NewGroupId());
+    }
+    return request;
+  }
+
+  // All workers find the same.
+  absl::Status JoinPeers() {
+    const std::vector<std::string> ids(start_.hardware_ids().begin(),
+                                       start_.hardware_ids().end());
+    if (!CanBeGroup(ids)) {
+      LOG(INFO) << "gradients are summed up by the host: not every worker has "
+                   "a GPU of its own";
+      return absl::OkStatus();
+    }
+    member_.SetWaitingFor("the GPUs of the other workers");
+    RETURN_IF_ERROR(
+        JoinGroup(start_.group_id(), rank(), world_size(), replicas_));
+    member_.SetWaitingFor("");
     return absl::OkStatus();
   }
 
@@ -214,19 +277,8 @@ class WorkerTask {
     if (job().strategy() == v1::STRATEGY_CENTRAL_STORAGE) {
       return MakeCentralStorage(replica, device);
     }
-    if (replica.state->device_updates() != nullptr) {
-      return MakeDeviceUpdate(replica);
-    }
-    if (holds_variables()) return MakeAllReduce(replica, device);
+    if (holds_variables()) return MakeMirrored(replica, device);
     return MakeParameterServer(replica);
-  }
-
-  absl::StatusOr<std::unique_ptr<Strategy>> MakeDeviceUpdate(Replica& replica) {
-    if (!start_.restore_path().empty()) {
-      RETURN_IF_ERROR(checkpoints_->Restore(start_.restore_path()));
-    }
-    RETURN_IF_ERROR(replica.variables->Upload(*replica.stream));
-    return std::make_unique<DeviceUpdateStrategy>(*replica.variables);
   }
 
   absl::StatusOr<std::unique_ptr<Strategy>> MakeParameterServer(
@@ -249,22 +301,33 @@ class WorkerTask {
         std::move(ps), replica.plan, *replica.state, *replica.stream);
   }
 
-  absl::StatusOr<std::unique_ptr<Strategy>> MakeAllReduce(Replica& replica,
-                                                          int device) {
+  // Those of the checkpoint, if there is one, of rank 0. Also those from the
+  // seed: on different processors they may differ in their last bits.
+  absl::Status ShareVariables(Replica& replica, int device) {
+    if (rank() == 0 && device == 0 && !start_.restore_path().empty()) {
+      RETURN_IF_ERROR(checkpoints_->Restore(start_.restore_path()));
+    }
+    member_.SetWaitingFor("the variables of the first replica");
+    RETURN_IF_ERROR(BroadcastVariables(*transports_[device], replica.plan,
+                                       *replica.variables));
+    member_.SetWaitingFor("");
+    return replica.variables->Upload(*replica.stream);
+  }
+
+  absl::StatusOr<std::unique_ptr<Strategy>> MakeMirrored(Replica& replica,
+                                                         int device) {
+    RETURN_IF_ERROR(ShareVariables(replica, device));
+    if (replica.state->device_updates() != nullptr) {
+      return std::make_unique<DeviceUpdateStrategy>(*replica.variables,
+                                                    replica.group.get());
+    }
     AllReduceOptions options;
     options.on_waiting = OnWaiting();
     options.clipping = replica.optimizer->clipping;
     options.wire = WireTypeOf(job().wire_precision());
-    auto strategy = std::make_unique<AllReduceStrategy>(
+    return std::make_unique<AllReduceStrategy>(
         std::move(options), *transports_[device], replica.plan,
         *replica.variables, *replica.state, *replica.stream);
-    if (rank() == 0 && device == 0 && !start_.restore_path().empty()) {
-      RETURN_IF_ERROR(checkpoints_->Restore(start_.restore_path()));
-    }
-    // Also of those from the seed: on different processors they may differ in
-    // their last bits.
-    RETURN_IF_ERROR(strategy->BroadcastVariables());
-    return strategy;
   }
 
   // Before the first step, that of rank 0 alone touches the variables.
@@ -298,6 +361,7 @@ class WorkerTask {
     // Where replicas step together, one of them tells of the steps.
     work.log_steps = job().log_steps() &&
                      (!IsSynchronous(job()) || (rank() == 0 && device == 0));
+    work.on_waiting = OnWaiting();
     return RunReplica(*replicas_[device], *strategy, work,
                       [&](const absl::Status& status) {
                         if (!status.ok()) End(device, status);
@@ -308,9 +372,22 @@ class WorkerTask {
   // and peers must not see this end of the group close before the leader knows
   // why.
   void End(int device, const absl::Status& status) {
+    // With peers there is one replica, and this is its thread.
+    if (has_peers() && !std::exchange(is_ending_, true) &&
+        HasLostGroup(device)) {
+      absl::SleepFor(limits::kHeartbeatTimeout + kLeadersWord);
+    }
     member_.Leave(status);
+    for (const std::unique_ptr<Replica>& replica : replicas_) {
+      if (replica->group != nullptr) replica->group->Abort(status);
+    }
     if (transports_[device] != nullptr) transports_[device]->Abort(status);
     if (shares_statistics()) replicas_[device]->statistics->Abort(status);
+  }
+
+  bool HasLostGroup(int device) const {
+    const DeviceGroup* const group = replicas_[device]->group.get();
+    return group != nullptr && !group->status().ok();
   }
 
   // Each on a thread of its own, the first on this one.
@@ -354,6 +431,7 @@ class WorkerTask {
   Datasets datasets_;
   std::optional<GroupListener> listener_;
   v1::AwaitStartResponse start_;
+  bool is_ending_ = false;
   // By device; null where nothing is reduced.
   std::vector<std::unique_ptr<Transport>> transports_;
 };

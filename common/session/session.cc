@@ -174,7 +174,10 @@ absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
       state.End(status, place->id, now);
       return status;
     }
-    state.seats[place->id].sizes = sizes;
+    State::Seat& seat = state.seats[place->id];
+    seat.sizes = sizes;
+    seat.hardware_id = request.hardware_id();
+    seat.group_id = request.group_id();
     state.StartIfReady(now);
   }
   if (!state.flow.started()) return std::nullopt;
@@ -187,6 +190,10 @@ absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
     *member->mutable_task() = TaskToProto(id);
     member->set_address(other.address);
     member->set_incarnation(other.incarnation);
+    if (id.type == TaskType::kPs) continue;
+    const State::Seat& seat = state.seats[id];
+    response.add_hardware_ids(seat.hardware_id);
+    if (other.rank == 0) response.set_group_id(seat.group_id);
   }
   if (state.WorkersHoldVariables()) {
     response.set_restore_path(state.options.restore_path);

@@ -24,6 +24,9 @@ struct Session::State {
   struct Seat {
     // Set once it waits for the start.
     std::optional<DataSizes> sizes;
+    // As AwaitStartRequest has them.
+    std::string hardware_id;
+    std::string group_id;
     // The last lease and the number of its request.
     uint64_t request = 0;
     v1::Lease lease;

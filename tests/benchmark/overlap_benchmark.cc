@@ -94,12 +94,13 @@ class Member {
       : transport_(std::move(transport)),
         features_(kBatchSize * 1024, 0.01F),
         labels_(kBatchSize, 1) {
-    ReplicaOptions options;
-    options.batch_size = kBatchSize;
-    options.holds_variables = true;
-    auto replica = MakeReplica(job, options);
+    auto replica = MakeReplica(job, {});
     CHECK(replica.ok()) << replica.status();
     replica_ = *std::move(replica);
+    CompileOptions options;
+    options.batch_size = kBatchSize;
+    options.holds_variables = true;
+    Check(CompileReplica(job, options, *replica_));
     AllReduceOptions strategy;
     strategy.on_waiting = [](const std::string&) {};
     strategy_ = std::make_unique<AllReduceStrategy>(

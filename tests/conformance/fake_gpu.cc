@@ -5,11 +5,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/mutex.h"
+#include "common/base/status_macros.h"
 #include "glog/logging.h"
+#include "worker/collective/collectives.h"
+#include "worker/collective/memory_transport.h"
 #include "worker/device/cuda/out_of_memory.h"
 
 namespace paceline::cuda {
@@ -189,6 +194,18 @@ class FakeQueue final : public Queue {
     Do("wait", [&] { CHECK(event.HasPassed()); });
   }
 
+  void Do(const std::string& what, Work work) {
+    if (options_.log != nullptr) {
+      options_.log->push_back(absl::StrCat("queue ", index_, ": ", what));
+    }
+    if (options_.fault != nullptr) error_.Update(options_.fault(what));
+    if (is_capturing_) {
+      captured_.push_back(std::move(work));
+    } else {
+      work();
+    }
+  }
+
   void BeginCapture() override {
     CHECK(!is_capturing_);
     Do("begin capture", [] {});
@@ -205,18 +222,6 @@ class FakeQueue final : public Queue {
   }
 
  private:
-  void Do(const std::string& what, Work work) {
-    if (options_.log != nullptr) {
-      options_.log->push_back(absl::StrCat("queue ", index_, ": ", what));
-    }
-    if (options_.fault != nullptr) error_.Update(options_.fault(what));
-    if (is_capturing_) {
-      captured_.push_back(std::move(work));
-    } else {
-      work();
-    }
-  }
-
   const int index_;
   const FakeGpuOptions& options_;
   absl::Status error_;
@@ -224,11 +229,90 @@ class FakeQueue final : public Queue {
   std::vector<Work> captured_;
 };
 
+// Where the ranks of groups meet.
+class MeetingPoints {
+ public:
+  static MeetingPoints& Get() {
+    static auto& points = *new MeetingPoints;
+    return points;
+  }
+
+  // Of a GPU or a group.
+  int NextNumber() {
+    MutexLock lock(mutex_);
+    return next_++;
+  }
+  std::shared_ptr<MemoryGroup> Of(const GroupPlace& place) {
+    MutexLock lock(mutex_);
+    std::shared_ptr<MemoryGroup>& group = groups_[place.group_id];
+    if (group == nullptr) {
+      group = std::make_shared<MemoryGroup>(place.world_size, place.timeout);
+    }
+    return group;
+  }
+
+ private:
+  Mutex mutex_;
+  int next_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, std::shared_ptr<MemoryGroup>> groups_
+      ABSL_GUARDED_BY(mutex_);
+};
+
+class FakeCommunicator final : public Communicator {
+ public:
+  FakeCommunicator(std::shared_ptr<MemoryGroup> group, int rank)
+      : group_(std::move(group)),
+        transport_(group_->MakeTransport(rank)),
+        collectives_(*transport_) {}
+
+  absl::Status Meet() { return collectives_.Barrier(); }
+
+  void AllReduce(float* values, int64_t count, Queue& queue) override {
+    static_cast<FakeQueue&>(queue).Do("all-reduce", [this, values, count] {
+      if (!status().ok()) return;
+      const absl::Status reduced =
+          collectives_.AllReduce(absl::MakeSpan(values, count), ReduceOp::kSum);
+      MutexLock lock(mutex_);
+      status_.Update(reduced);
+    });
+  }
+  void Abort(const absl::Status& reason) override {
+    transport_->Abort(reason);
+    MutexLock lock(mutex_);
+    status_.Update(reason);
+  }
+  absl::Status status() const override {
+    MutexLock lock(mutex_);
+    return status_;
+  }
+
+ private:
+  const std::shared_ptr<MemoryGroup> group_;
+  const std::unique_ptr<Transport> transport_;
+  Collectives collectives_;
+  mutable Mutex mutex_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
 class FakeGpu final : public Gpu {
  public:
-  explicit FakeGpu(const FakeGpuOptions& options) : options_(options) {}
+  explicit FakeGpu(const FakeGpuOptions& options)
+      : options_(options),
+        hardware_id_(absl::StrCat("fake-", MeetingPoints::Get().NextNumber())) {
+  }
 
   std::string name() const override { return "cuda:fake"; }
+  std::string hardware_id() const override { return hardware_id_; }
+  absl::StatusOr<std::string> NewGroupId() override {
+    return absl::StrCat("group-", MeetingPoints::Get().NextNumber());
+  }
+  absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
+      const GroupPlace& place) override {
+    auto communicator = std::make_unique<FakeCommunicator>(
+        MeetingPoints::Get().Of(place), place.rank);
+    RETURN_IF_ERROR(communicator->Meet());
+    return communicator;
+  }
 
   absl::StatusOr<GpuMemory> Memory() const override {
     return GpuMemory{options_.memory_bytes - used_bytes_,
@@ -276,6 +360,7 @@ class FakeGpu final : public Gpu {
 
   const FakeGpuOptions options_;
   std::atomic<int64_t> used_bytes_ = 0;
+  const std::string hardware_id_;
   int queue_count_ = 0;
 };
 

@@ -36,6 +36,7 @@ struct FakeGpuOptions {
 };
 
 // Queues run what is enqueued at once, or as a graph that holds it is launched.
+// All of a process can be a group: its ranks, each on a thread, meet in memory.
 std::unique_ptr<Gpu> MakeFakeGpu(const FakeGpuOptions& options = {});
 
 }  // namespace paceline::cuda

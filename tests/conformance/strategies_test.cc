@@ -231,9 +231,9 @@ std::string NameOfReplicas(
   return absl::StrCat(NameOf(std::get<0>(info.param)), std::get<1>(info.param));
 }
 
-// An optimizer, and the steps of an execution.
+// An optimizer, the steps of an execution, and replicas.
 class DeviceUpdateTest
-    : public ::testing::TestWithParam<std::tuple<const char*, int>> {
+    : public ::testing::TestWithParam<std::tuple<const char*, int, int>> {
  protected:
   DeviceUpdateTest()
       : models_(
@@ -244,25 +244,40 @@ class DeviceUpdateTest
             " Dropout: {rate: 0.3}, Dense: {units: 8, activation: tanh},"
             " Dense: {units: 5}]") {}
 
-  Variables Train(const std::string& device, StrategyKind kind) const {
-    const auto [optimizer, steps_per_execution] = GetParam();
+  // The last variables of each replica.
+  std::vector<Variables> Train(const std::string& device,
+                               StrategyKind kind) const {
+    const auto [optimizer, steps_per_execution, count] = GetParam();
     const Job job = {models_, optimizer, DeviceNamed(device),
                      steps_per_execution};
-    return TrainReplicas(job, kind, 1).front();
+    return TrainReplicas(job, kind, count);
   }
 
   const Models models_;
 };
 
-// The last step of an epoch has a program of its own.
+// The last step of an epoch has a program of its own, and no example for some
+// of five replicas. One GPU is no group.
 TEST_P(DeviceUpdateTest, EndsWhereTheReferenceDoes) {
-  const Variables actual = Train("cuda_on_fake", StrategyKind::kDeviceUpdate);
-  const Variables expected =
-      Train("reference_float64", StrategyKind::kAllReduce);
-  EXPECT_LE(RelativeDistance(actual, expected), 1e-4);
-  EXPECT_LE(
-      RelativeDistance(actual, Train("cuda_on_fake", StrategyKind::kAllReduce)),
-      1e-5);
+  std::vector<std::string> devices = {"cuda_on_fake"};
+  if (GpuStatus().ok() && std::get<2>(GetParam()) == 1) {
+    devices.push_back("cuda");
+  }
+  for (const std::string& device : devices) {
+    SCOPED_TRACE(device);
+    const std::vector<Variables> replicas =
+        Train(device, StrategyKind::kDeviceUpdate);
+    for (const Variables& each : replicas) {
+      EXPECT_EQ(each, replicas.front()) << "replicas differ";
+    }
+    EXPECT_LE(RelativeDistance(
+                  replicas.front(),
+                  Train("reference_float64", StrategyKind::kAllReduce).front()),
+              1e-4);
+    EXPECT_LE(RelativeDistance(replicas.front(),
+                               Train(device, StrategyKind::kAllReduce).front()),
+              1e-5);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -272,7 +287,7 @@ INSTANTIATE_TEST_SUITE_P(
                           "{Adam: {amsgrad: true}}", "{SGD: {clipvalue: 0.01}}",
                           "{Adam: {clipnorm: 0.1}}",
                           "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}"),
-        ::testing::Values(1, 4)));
+        ::testing::Values(1, 4), ::testing::Values(1, 2, 5)));
 
 constexpr StrategyKind kKinds[] = {
     StrategyKind::kAllReduce, StrategyKind::kCentralStorage,

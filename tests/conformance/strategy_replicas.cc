@@ -119,10 +119,11 @@ class Servers {
 // One replica with all that is its own.
 class Replica {
  public:
-  // `statistics` joins the group in which replicas share theirs.
+  // `statistics` joins the group in which replicas share theirs. Waits for the
+  // others in the group `group_id` of devices; "": there is none.
   Replica(const Job& job, StrategyKind kind, const ModelUnderTest& model,
           std::unique_ptr<Transport> transport,
-          std::unique_ptr<Transport> statistics)
+          std::unique_ptr<Transport> statistics, const std::string& group_id)
       : model_(model),
         device_updates_(kind == StrategyKind::kDeviceUpdate),
         steps_per_execution_(job.steps_per_execution),
@@ -132,6 +133,7 @@ class Replica {
                 .optimizer())),
         device_(job.device.make()),
         stream_(device_->CreateStream()),
+        group_(JoinGroup(group_id, *transport, *device_)),
         state_(*device_->CreateState(Spec())),
         statistics_(SynchronizedChannels(model.graph())),
         programs_(Spec(), *device_, *state_),
@@ -166,7 +168,8 @@ class Replica {
         MakeVariables();
         const absl::Status uploaded = variables_->Upload(*stream_);
         CHECK(uploaded.ok()) << uploaded;
-        strategy_ = std::make_unique<DeviceUpdateStrategy>(*variables_);
+        strategy_ =
+            std::make_unique<DeviceUpdateStrategy>(*variables_, group_.get());
         break;
       }
       case StrategyKind::kCentralStorage:
@@ -205,14 +208,13 @@ class Replica {
         EXPECT_EQ(number, step + 1);
       }
     }
-    return absl::OkStatus();
+    // Here, not in Result: what was kept back waits for the other replicas.
+    if (variables_) RETURN_IF_ERROR(variables_->Download(*stream_));
+    return group_ == nullptr ? absl::OkStatus() : group_->status();
   }
 
   // What it computes with, in the order of the model whatever the plan.
   Variables Result() {
-    if (variables_) {
-      EXPECT_TRUE(variables_->Download(*stream_).ok());
-    }
     std::vector<Part> parts(model_.plan().parts().begin(),
                             model_.plan().parts().end());
     std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
@@ -230,10 +232,21 @@ class Replica {
   }
 
  private:
+  static std::unique_ptr<DeviceGroup> JoinGroup(const std::string& group_id,
+                                                const Transport& transport,
+                                                Device& device) {
+    if (group_id.empty()) return nullptr;
+    return *device.JoinGroup({.group_id = group_id,
+                              .rank = transport.rank(),
+                              .world_size = transport.world_size(),
+                              .timeout = kTimeout});
+  }
+
   ProgramSpec Spec() {
     ProgramSpec spec = model_.Spec(Mode::kTrain, 1);
     spec.replica_sum = &statistics_;
     if (device_updates_) spec.optimizer = optimizer_.get();
+    spec.group = group_.get();
     spec.steps_per_execution = steps_per_execution_;
     return spec;
   }
@@ -263,7 +276,7 @@ class Replica {
   absl::Status Step(int64_t epoch, int64_t begin, int64_t count) {
     Batch batch;
     batch.count = slice_.SliceSize(count);
-    if (batch.count == 0) return TrainOnNothing();
+    if (batch.count == 0 && !device_updates_) return TrainOnNothing();
     batch.epoch = epoch;
     batch.first_example = begin + slice_.SliceBegin(count);
     batch.loss_divisor = static_cast<double>(count);
@@ -271,8 +284,8 @@ class Replica {
         static_cast<double>(batch.count) / batch.loss_divisor;
     const size_t example_bytes = features_.size() / kExamples;
     batch.features = {state_->type(),
-                      &features_[batch.first_example * example_bytes]};
-    batch.labels = {DataType::kInt32, &labels_[batch.first_example]};
+                      features_.data() + batch.first_example * example_bytes};
+    batch.labels = {DataType::kInt32, labels_.data() + batch.first_example};
     ASSIGN_OR_RETURN(Program * program,
                      programs_.Get(Mode::kTrain, batch.count));
     RETURN_IF_ERROR(program->SetBatch(batch, *stream_));
@@ -296,6 +309,7 @@ class Replica {
   const std::unique_ptr<const Optimizer> optimizer_;
   const std::unique_ptr<Device> device_;
   const std::unique_ptr<Stream> stream_;
+  const std::unique_ptr<DeviceGroup> group_;
   const std::unique_ptr<ModelState> state_;
   TransportSum statistics_;
   ProgramCache programs_;
@@ -324,12 +338,21 @@ std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
   if (is_served) servers.emplace(job, count);
   const ModelUnderTest& model =
       is_served ? job.models.served : job.models.local;
-  std::vector<std::unique_ptr<Replica>> replicas;
+  const std::string group_id = kind == StrategyKind::kDeviceUpdate && count > 1
+                                   ? *job.device.make()->NewGroupId()
+                                   : "";
+  std::vector<std::unique_ptr<Replica>> replicas(count);
+  std::vector<std::thread> makers;
   for (int rank = 0; rank < count; ++rank) {
-    replicas.push_back(
-        std::make_unique<Replica>(job, kind, model, group.MakeTransport(rank),
-                                  statistics.MakeTransport(rank)));
-    replicas[rank]->MakeStrategy(
+    makers.emplace_back([&, rank] {
+      replicas[rank] =
+          std::make_unique<Replica>(job, kind, model, group.MakeTransport(rank),
+                                    statistics.MakeTransport(rank), group_id);
+    });
+  }
+  for (std::thread& maker : makers) maker.join();
+  for (const auto& replica : replicas) {
+    replica->MakeStrategy(
         kind, *replicas.front(),
         is_served ? servers->members() : std::vector<v1::Member>());
   }

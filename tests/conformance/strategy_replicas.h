@@ -22,7 +22,7 @@ using Variables = std::vector<double>;
 
 enum class StrategyKind {
   kAllReduce,
-  // One replica, whose device updates.
+  // The devices update, after they have summed up among themselves.
   kDeviceUpdate,
   kCentralStorage,
   kParameterServer,

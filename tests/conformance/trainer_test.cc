@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/checkpoint/tensor_visits.h"
@@ -88,15 +89,19 @@ struct RunOptions {
   std::string device;
   bool log_steps = false;
   int steps_per_execution = 1;
+  // Of several replicas: a group of their devices, and the place in it.
+  std::string group_id = {};
+  int rank = 0;
+  int replicas = 1;
 };
 
 class TrainerTest : public ::testing::Test {
  protected:
-  TrainerTest()
-      : model_({.layers = *ReadYaml(
-                    "[Input: {shape: [6]}, Dense: {units: 7, activation: relu},"
-                    " BatchNormalization: {}, Dense: {units: 5}]",
-                    "model", limits::kMaxJobBytes),
+  explicit TrainerTest(
+      const std::string& layers =
+          "[Input: {shape: [6]}, Dense: {units: 7, activation: relu},"
+          " BatchNormalization: {}, Dense: {units: 5}]")
+      : model_({.layers = *ReadYaml(layers, "model", limits::kMaxJobBytes),
                 .loss = *ReadYaml(
                     "{SparseCategoricalCrossentropy: {from_logits: true}}",
                     "loss", limits::kMaxJobBytes),
@@ -114,12 +119,14 @@ class TrainerTest : public ::testing::Test {
   }
 
   // Two leases, the second with a partial batch, an evaluation, and one more.
-  std::unique_ptr<BatchPipeline> MakePipeline() const {
+  std::unique_ptr<BatchPipeline> MakePipeline(const RunOptions& run) const {
     PipelineOptions options;
     for (const v1::Phase phase : {v1::PHASE_TRAIN, v1::PHASE_VALIDATION}) {
       options.phases[phase] = {.source = &source_,
                                .order = {.count = source_.example_count()},
-                               .step_size = kBatchSize};
+                               .step_size = kBatchSize,
+                               .rank = run.rank,
+                               .sharers = run.replicas};
     }
     options.class_count = 5;
     std::deque<v1::Lease> leases = {MakeLease(1, v1::PHASE_TRAIN, 0, 160),
@@ -142,6 +149,14 @@ class TrainerTest : public ::testing::Test {
     ProgramSpec spec = model_.Spec(Mode::kTrain, kBatchSize);
     if (device->CanUpdate(adam)) spec.optimizer = &adam;
     spec.steps_per_execution = run.steps_per_execution;
+    std::unique_ptr<DeviceGroup> devices;
+    if (!run.group_id.empty()) {
+      devices = *device->JoinGroup({.group_id = run.group_id,
+                                    .rank = run.rank,
+                                    .world_size = run.replicas,
+                                    .timeout = absl::Seconds(60)});
+    }
+    spec.group = devices.get();
     const std::unique_ptr<Stream> stream = device->CreateStream();
     const std::unique_ptr<ModelState> state = *device->CreateState(spec);
     ProgramCache programs(spec, *device, *state);
@@ -152,14 +167,15 @@ class TrainerTest : public ::testing::Test {
     const std::unique_ptr<Transport> transport = group.MakeTransport(0);
     std::unique_ptr<Strategy> strategy;
     if (spec.optimizer != nullptr) {
-      strategy = std::make_unique<DeviceUpdateStrategy>(variables);
+      strategy =
+          std::make_unique<DeviceUpdateStrategy>(variables, devices.get());
     } else {
       AllReduceOptions options;
       options.on_waiting = [](const std::string&) {};
       strategy = std::make_unique<AllReduceStrategy>(
           options, *transport, model_.plan(), variables, *state, *stream);
     }
-    const std::unique_ptr<BatchPipeline> pipeline = MakePipeline();
+    const std::unique_ptr<BatchPipeline> pipeline = MakePipeline(run);
     Reports reports;
     TrainerParts parts;
     parts.pipeline = pipeline.get();
@@ -224,6 +240,59 @@ TEST_F(TrainerTest, EachStepIsReportedWhereStepsAreLogged) {
   ASSERT_EQ(actual.losses.size(), expected.losses.size());
   for (size_t i = 0; i < expected.losses.size(); ++i) {
     EXPECT_NEAR(actual.losses[i], expected.losses[i], 1e-4) << i;
+  }
+}
+
+class GroupTrainerTest : public TrainerTest {
+ protected:
+  // Without statistics of a replica's own batch.
+  GroupTrainerTest()
+      : TrainerTest(
+            "[Input: {shape: [6]}, Dense: {units: 7, activation: relu},"
+            " Dense: {units: 5}]") {}
+
+  // What the replicas reported, added up.
+  std::vector<v1::LeaseReport> TrainGroup(int replicas,
+                                          int steps_per_execution) {
+    const std::string id = *MakeDeviceNamed("cuda_on_fake")->NewGroupId();
+    std::vector<Reports> reports(replicas);
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < replicas; ++rank) {
+      threads.emplace_back([&, rank] {
+        RunOptions run = {"cuda_on_fake", false, steps_per_execution};
+        run.group_id = id;
+        run.rank = rank;
+        run.replicas = replicas;
+        reports[rank] = Train(run);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    std::vector<v1::LeaseReport> sums = reports.front().at_ends;
+    for (int rank = 1; rank < replicas; ++rank) {
+      for (size_t i = 0; i < sums.size(); ++i) {
+        const v1::LeaseReport& report = reports[rank].at_ends[i];
+        EXPECT_EQ(report.steps(), sums[i].steps());
+        sums[i].set_examples(sums[i].examples() + report.examples());
+        for (int value = 0; value < 2; ++value) {
+          sums[i].mutable_sums()->set_totals(
+              value,
+              sums[i].sums().totals(value) + report.sums().totals(value));
+          sums[i].mutable_sums()->set_counts(
+              value,
+              sums[i].sums().counts(value) + report.sums().counts(value));
+        }
+      }
+    }
+    return sums;
+  }
+};
+
+// The last step of the second lease has an example for two of three.
+TEST_F(GroupTrainerTest, ReportsAddUpToThoseOfOne) {
+  const Reports expected = Train({"cpu"});
+  for (const int steps_per_execution : {1, 4}) {
+    SCOPED_TRACE(steps_per_execution);
+    ExpectSame(TrainGroup(3, steps_per_execution), expected.at_ends);
   }
 }
 

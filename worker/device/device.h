@@ -36,6 +36,7 @@
 #include "common/model/metric.h"
 #include "common/sharding/shard_plan.h"
 #include "common/tensor/shape.h"
+#include "worker/device/device_group.h"
 #include "worker/device/stream.h"
 
 namespace paceline {
@@ -50,7 +51,7 @@ struct HostTensor {
 
 // One batch of examples, and what scales its gradients.
 struct Batch {
-  // Examples, at least 1; the batch size of the program that runs it.
+  // Examples; the batch size of the program that runs it.
   int64_t count = 0;
   // float32 (float64 for a float64 device), shape [count, input shape...].
   HostTensor features;
@@ -207,6 +208,10 @@ struct ProgramSpec {
   // At least 1. Where the device updates, so many steps may be kept back and
   // launched at once; elsewhere steps run one by one.
   int steps_per_execution = 1;
+  // With `optimizer`: gradients are summed up over the group before the update.
+  // All its ranks take the same steps, those without an example by a program of
+  // batch size 0. Null: the device is alone.
+  DeviceGroup* group = nullptr;
 };
 
 // Thread-safe. Outlives what it makes.
@@ -223,6 +228,17 @@ class Device {
   // Whether it can update variables itself.
   virtual bool CanUpdate(const Optimizer& /*optimizer*/) const { return false; }
 
+  // Names the piece of hardware, where it can be in a group: no other has the
+  // name, on no machine. "": it cannot.
+  virtual std::string hardware_id() const { return ""; }
+  // A name for a new group. Of a device with a hardware_id, as JoinGroup is.
+  virtual absl::StatusOr<std::string> NewGroupId();
+  // Takes a place in a group. Blocks until all ranks have come.
+  // DeadlineExceeded: not all came in time. The end of the group outlives the
+  // programs that use it.
+  virtual absl::StatusOr<std::unique_ptr<DeviceGroup>> JoinGroup(
+      const GroupPlace& place);
+
   virtual std::unique_ptr<Stream> CreateStream() = 0;
 
   // Variables, gradients and slots for `plan`, zeroed.
@@ -235,6 +251,14 @@ class Device {
   virtual absl::StatusOr<std::unique_ptr<Program>> Compile(
       const ProgramSpec& spec, ModelState& state) = 0;
 };
+
+inline absl::StatusOr<std::string> Device::NewGroupId() {
+  return absl::UnimplementedError(name() + " is in no groups");
+}
+inline absl::StatusOr<std::unique_ptr<DeviceGroup>> Device::JoinGroup(
+    const GroupPlace& /*place*/) {
+  return absl::UnimplementedError(name() + " is in no groups");
+}
 
 }  // namespace paceline
 

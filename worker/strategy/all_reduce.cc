@@ -42,26 +42,6 @@ AllReduceStrategy::~AllReduceStrategy() {
   reducer_.join();
 }
 
-absl::Status AllReduceStrategy::BroadcastVariables() {
-  options_.on_waiting(waiting_);
-  for (size_t b = 0; b < plan_.buckets().size(); ++b) {
-    const int bucket = static_cast<int>(b);
-    const int slots =
-        plan_.buckets()[b].trainable ? variables_.slot_count() : 0;
-    for (int slot = -1; slot < slots; ++slot) {
-      RETURN_IF_ERROR(collectives_.Broadcast(variables_.memory(bucket, slot),
-                                             /*root=*/0));
-    }
-  }
-  int64_t iterations = variables_.iterations();
-  RETURN_IF_ERROR(collectives_.Broadcast(
-      {reinterpret_cast<std::byte*>(&iterations), sizeof(iterations)},
-      /*root=*/0));
-  variables_.set_iterations(iterations);
-  options_.on_waiting("");
-  return absl::OkStatus();
-}
-
 // They are always current: only this replica's own updates change them.
 absl::Status AllReduceStrategy::PullVariables() {
   return UploadAll(plan_, state_, stream_);

@@ -50,11 +50,6 @@ class AllReduceStrategy : public Strategy {
   // Waits for a reduction under way; abort the transport to end that at once.
   ~AllReduceStrategy() override;
 
-  // Gives all replicas the variables, slots and count of updates of rank 0. To
-  // be called by all before the first step. From then on they stay the same to
-  // the bit on processors with the same vector units.
-  absl::Status BroadcastVariables();
-
   absl::Status PullVariables() override;
   absl::Status GradientsReady(int bucket) override;
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,

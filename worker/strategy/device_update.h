@@ -1,4 +1,5 @@
-// The device updates the variables as the end of each step: nothing travels
+// The device updates the variables as the end of each step, after it has summed
+// gradients up with the devices of its group, if it has one: nothing travels
 // through the host, and nobody waits for a step.
 #ifndef PACELINE_WORKER_STRATEGY_DEVICE_UPDATE_H_
 #define PACELINE_WORKER_STRATEGY_DEVICE_UPDATE_H_
@@ -14,21 +15,23 @@ namespace paceline {
 
 class DeviceUpdateStrategy final : public Strategy {
  public:
-  // Of a state with device_updates(), whose variables were uploaded. Outlives
-  // the strategy.
-  explicit DeviceUpdateStrategy(const LocalVariables& variables)
-      : variables_(variables) {}
+  // Of a state with device_updates(), whose variables were uploaded. `group` is
+  // that of its programs, or null. Both outlive the strategy.
+  explicit DeviceUpdateStrategy(const LocalVariables& variables,
+                                const DeviceGroup* group = nullptr)
+      : variables_(variables), group_(group) {}
 
   // They are always current: on the device.
   absl::Status PullVariables() override { return absl::OkStatus(); }
   // Not called: no section has buckets.
   absl::Status GradientsReady(int bucket) override;
-  // Does not wait.
+  // Does not wait. An error is that of the group.
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
                                   bool ends_lease) override;
 
  private:
   const LocalVariables& variables_;
+  const DeviceGroup* const group_;
 };
 
 }  // namespace paceline

@@ -88,6 +88,27 @@ TEST_F(WorkerVariablesTest, AddressGivenBeforeTheStartCounts) {
   EXPECT_EQ((*start)->workers(1).address(), "host-b:7");
 }
 
+TEST_F(WorkerVariablesTest, StartTellsAllTheGpusAndTheGroupOfRankZero) {
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  ASSERT_TRUE(Register(kWorker1).ok());
+  const auto await = [&](TaskId task, const std::string& gpu,
+                         const std::string& group) {
+    v1::AwaitStartRequest request;
+    *request.mutable_member() = MemberOf(task);
+    request.set_train_examples(train_examples_);
+    request.set_hardware_id(gpu);
+    request.set_group_id(group);
+    return session_->AwaitStart(request, now_);
+  };
+  ASSERT_TRUE(await(kWorker1, "GPU-b", "").ok());
+  ASSERT_TRUE(await(kWorker0, "GPU-a", "group").ok());
+  const auto start = await(kWorker1, "GPU-b", "");
+  ASSERT_TRUE(start.ok() && start->has_value());
+  EXPECT_THAT((*start)->hardware_ids(), testing::ElementsAre("GPU-a", "GPU-b"));
+  EXPECT_EQ((*start)->group_id(), "group");
+}
+
 TEST_F(WorkerVariablesTest, RankZeroIsAskedForTheCheckpoint) {
   StartWorkers();
   TrainAnEpoch();

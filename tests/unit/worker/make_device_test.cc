@@ -23,7 +23,7 @@ absl::StatusOr<std::unique_ptr<Device>> Make(const std::string& name) {
   libraries.driver = "libpaceline_no_such_driver.so";
   v1::Job job;
   job.set_device(name);
-  return MakeDevice(job, /*threads=*/1, model.graph(), libraries);
+  return MakeDevice(job, {}, model.graph(), libraries);
 }
 
 TEST(MakeDeviceTest, MakesWhatIsNamed) {

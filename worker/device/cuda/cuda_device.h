@@ -29,6 +29,14 @@ class CudaDevice final : public Device {
   std::string name() const override { return gpu_->name(); }
   absl::Status Supports(const Graph& graph) const override;
   bool CanUpdate(const Optimizer& optimizer) const override;
+  std::string hardware_id() const override { return gpu_->hardware_id(); }
+  absl::StatusOr<std::string> NewGroupId() override {
+    return gpu_->NewGroupId();
+  }
+  absl::StatusOr<std::unique_ptr<DeviceGroup>> JoinGroup(
+      const GroupPlace& place) override {
+    return gpu_->JoinGroup(place);
+  }
   // CHECK-fails if the GPU gives none.
   std::unique_ptr<Stream> CreateStream() override;
   absl::StatusOr<std::unique_ptr<ModelState>> CreateState(

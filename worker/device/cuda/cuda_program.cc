@@ -28,9 +28,11 @@ CudaProgram::CudaProgram(const ProgramSpec& spec, CudaState& state,
                          cuda::ProgramParts parts)
     : graph_(*spec.graph),
       batch_size_(spec.batch_size),
+      is_evaluation_(spec.mode == Mode::kEvaluate),
       class_count_(SparseClassCount(spec)),
       replica_sum_(spec.replica_sum),
       optimizer_(spec.mode == Mode::kTrain ? spec.optimizer : nullptr),
+      group_of_devices_(spec.group),
       group_size_(optimizer_ == nullptr ? 1 : spec.steps_per_execution),
       group_count_(optimizer_ == nullptr ? 1 : 2),
       state_(state),
@@ -53,8 +55,10 @@ absl::Status CudaProgram::Allocate() {
                    cuda::BatchSlots::Create(gpu, group_size_ * group_count_,
                                             parts_.features_size_bytes,
                                             parts_.labels_size_bytes));
-  ASSIGN_OR_RETURN(host_output_,
-                   gpu.AllocatePinned(OutputBytes(), "the output"));
+  if (is_evaluation_) {
+    ASSIGN_OR_RETURN(host_output_,
+                     gpu.AllocatePinned(OutputBytes(), "the output"));
+  }
   for (SectionRun& run : runs_) {
     ASSIGN_OR_RETURN(run.event, gpu.CreateEvent());
   }
@@ -149,6 +153,9 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
 
 absl::Status CudaProgram::RunKept(Queue& queue) {
   state_.set_kept(nullptr);
+  if (group_of_devices_ != nullptr) {
+    RETURN_IF_ERROR(group_of_devices_->status());
+  }
   const int begin = first_slot();
   const int end = begin + kept_;
   for (int slot = begin; slot < end; ++slot) slots_.BeginReading(slot, queue);

@@ -79,12 +79,15 @@ class CudaProgram final : public Program, private KeptSteps {
 
   const Graph& graph_;
   const int64_t batch_size_;
+  const bool is_evaluation_;
   // As SparseClassCount has it.
   const int64_t class_count_;
   // May be null.
   ReplicaSum* const replica_sum_;
   // Not null: the program updates the variables by it.
   const Optimizer* const optimizer_;
+  // Null: it is alone with them.
+  const DeviceGroup* const group_of_devices_;
   // Steps of a group, and groups that take turns.
   const int group_size_;
   const int group_count_;
@@ -96,6 +99,7 @@ class CudaProgram final : public Program, private KeptSteps {
   // The group that is filled, and how many of its steps are kept back.
   int group_ = 0;
   int kept_ = 0;
+  // Of an evaluation.
   cuda::MemoryBlock host_output_;
   // Constants, on their way with the first batch.
   cuda::MemoryBlock host_constants_;

@@ -39,7 +39,17 @@ DeviceUpdate::DeviceUpdate(ProgramBuilder& builder, CudaState& state)
       plan_(*builder.spec().plan),
       optimizer_(*builder.spec().optimizer) {}
 
+void DeviceUpdate::AddWithoutGradients() {
+  const size_t size_bytes = GradientBytes(plan_, DataType::kFloat32);
+  builder_.Add({},
+               [size_bytes, gradients = state_.all_gradients()](Queue& queue) {
+                 queue.Zero(gradients, static_cast<int64_t>(size_bytes));
+               });
+  Add();
+}
+
 void DeviceUpdate::Add() {
+  if (builder_.spec().group != nullptr) AddAllReduce();
   for (const Range& range : RangesOf(/*trained=*/false)) AddDifferences(range);
   const std::vector<Range> trained = RangesOf(/*trained=*/true);
   const Clipping& clipping = optimizer_.clipping;
@@ -79,6 +89,17 @@ float* DeviceUpdate::gradients(const Range& range) const {
 }
 float* DeviceUpdate::slot(int slot, const Range& range) const {
   return state_.all_of_slot(slot) + range.begin;
+}
+
+void DeviceUpdate::AddAllReduce() {
+  auto& communicator = static_cast<Communicator&>(*builder_.spec().group);
+  const int64_t count =
+      static_cast<int64_t>(GradientBytes(plan_, DataType::kFloat32)) /
+      kElementBytes;
+  builder_.Add({}, [&communicator, count,
+                    gradients = state_.all_gradients()](Queue& queue) {
+    communicator.AllReduce(gradients, count, queue);
+  });
 }
 
 void DeviceUpdate::AddDifferences(const Range& range) {

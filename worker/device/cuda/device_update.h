@@ -29,6 +29,8 @@ class DeviceUpdate {
   DeviceUpdate(ProgramBuilder& builder, CudaState& state);
 
   void Add();
+  // The same for a step in which this replica has no example.
+  void AddWithoutGradients();
 
  private:
   // Elements of all buckets' memory.
@@ -43,6 +45,8 @@ class DeviceUpdate {
   float* gradients(const Range& range) const;
   float* slot(int slot, const Range& range) const;
 
+  // Of all gradients and differences, with the other replicas.
+  void AddAllReduce();
   void AddDifferences(const Range& range);
   // Scales the gradients of each variable by its norm.
   void ClipEach(double bound);

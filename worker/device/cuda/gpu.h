@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "worker/device/cuda/kernels/image_windows.h"
 #include "worker/device/cuda/kernels/kernel.h"
+#include "worker/device/device_group.h"
 #include "worker/device/stream.h"
 
 namespace paceline::cuda {
@@ -120,7 +121,8 @@ class CapturedGraph {
 // Synchronize. Not thread-safe.
 class Queue : public Stream {
  public:
-  // Memory of the GPU or pinned memory of the host, on either side.
+  // Memory of the GPU or of the host, on either side. Memory of the host that
+  // is not pinned is slow, and may be waited for.
   virtual void Copy(void* to, const void* from, int64_t size_bytes) = 0;
   virtual void Zero(void* to, int64_t size_bytes) = 0;
   virtual void Multiply(const MatrixProduct& product) = 0;
@@ -149,6 +151,15 @@ struct GpuMemory {
   int64_t total_bytes = 0;
 };
 
+// A GPU's end of a group of GPUs. All ranks make the same calls in the same
+// order, for queues of their own.
+class Communicator : public DeviceGroup {
+ public:
+  // Replaces `count` floats in the GPU's memory by their sums over the ranks,
+  // the same bits on each. May be captured. Errors show in status().
+  virtual void AllReduce(float* values, int64_t count, Queue& queue) = 0;
+};
+
 // One GPU. Thread-safe.
 class Gpu {
  public:
@@ -158,6 +169,11 @@ class Gpu {
   virtual std::string name() const = 0;
 
   virtual absl::StatusOr<GpuMemory> Memory() const = 0;
+  // As Device has them.
+  virtual std::string hardware_id() const = 0;
+  virtual absl::StatusOr<std::string> NewGroupId() = 0;
+  virtual absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
+      const GroupPlace& place) = 0;
 
   // Zeroed. ResourceExhausted says what was asked for `what`, and what is free.
   virtual absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,

@@ -18,6 +18,15 @@ class LimitedGpu final : public Gpu {
 
   std::string name() const override { return gpu_->name(); }
 
+  std::string hardware_id() const override { return gpu_->hardware_id(); }
+  absl::StatusOr<std::string> NewGroupId() override {
+    return gpu_->NewGroupId();
+  }
+  absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
+      const GroupPlace& place) override {
+    return gpu_->JoinGroup(place);
+  }
+
   absl::StatusOr<GpuMemory> Memory() const override {
     ASSIGN_OR_RETURN(const GpuMemory memory, gpu_->Memory());
     return GpuMemory{std::min(memory.free_bytes, limit_bytes_ - used_bytes_),

@@ -36,6 +36,12 @@ absl::StatusOr<std::unique_ptr<Driver>> LoadDriver(const Libraries& libraries);
 absl::StatusOr<std::unique_ptr<Gpu>> OpenGpu(Driver& driver, int ordinal,
                                              const CudaOptions& options);
 
+// The GPU of replica `index` of a process whose first is on `first`: from there
+// on in turn.
+inline int OrdinalOf(int first, int index, int gpu_count) {
+  return first >= gpu_count ? first : first + index % (gpu_count - first);
+}
+
 }  // namespace paceline::cuda
 
 #endif  // PACELINE_WORKER_DEVICE_CUDA_OPEN_GPU_H_

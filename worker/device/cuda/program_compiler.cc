@@ -90,6 +90,11 @@ absl::Status CheckGraph(const Graph& graph) {
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
                                             CudaState& state) {
   ProgramBuilder builder(spec, state);
+  if (spec.batch_size == 0) {
+    builder.SetOwner("the update");
+    DeviceUpdate(builder, state).AddWithoutGradients();
+    return std::move(builder).Build(builder.features());
+  }
   ASSIGN_OR_RETURN(const Tensor* const output,
                    Compiler(spec, builder).AddOperations());
   if (builder.is_training() && spec.optimizer != nullptr) {

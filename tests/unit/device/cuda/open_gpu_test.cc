@@ -51,6 +51,15 @@ TEST(OpenGpuTest, OpensWhatIsThere) {
   EXPECT_TRUE(Open(14020, 4, 3).ok());
 }
 
+TEST(OpenGpuTest, ReplicasTakeGpusInTurn) {
+  EXPECT_EQ(OrdinalOf(0, 3, 4), 3);
+  EXPECT_EQ(OrdinalOf(1, 0, 3), 1);
+  EXPECT_EQ(OrdinalOf(1, 1, 3), 2);
+  EXPECT_EQ(OrdinalOf(1, 2, 3), 1);
+  // Which is then refused.
+  EXPECT_EQ(OrdinalOf(2, 1, 2), 2);
+}
+
 TEST(OpenGpuTest, SaysWhatIsMissing) {
   ExpectError(Open(0, 0, 0), absl::StatusCode::kFailedPrecondition,
               "no NVIDIA driver");

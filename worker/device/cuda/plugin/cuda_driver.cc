@@ -3,9 +3,11 @@
 
 #include <cstring>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "worker/device/cuda/out_of_memory.h"
+#include "worker/device/cuda/plugin/communicator.h"
 #include "worker/device/cuda/plugin/cuda_event.h"
 #include "worker/device/cuda/plugin/cuda_queue.h"
 #include "worker/device/cuda/plugin/cuda_status.h"
@@ -30,6 +32,27 @@ class CudaGpu final : public Gpu {
                              absl::StrCat(name(), ": its memory")));
     return GpuMemory{static_cast<int64_t>(free_bytes),
                      static_cast<int64_t>(total_bytes)};
+  }
+
+  std::string hardware_id() const override {
+    cudaDeviceProp properties;
+    if (!HasGroups() ||
+        cudaGetDeviceProperties(&properties, ordinal_) != cudaSuccess) {
+      // It is no error of what follows.
+      cudaGetLastError();
+      return "";
+    }
+    return absl::StrCat(
+        "GPU-", absl::BytesToHexString(absl::string_view(
+                    properties.uuid.bytes, sizeof(properties.uuid.bytes))));
+  }
+  absl::StatusOr<std::string> NewGroupId() override {
+    RETURN_IF_ERROR(Use());
+    return cuda::NewGroupId();
+  }
+  absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
+      const GroupPlace& place) override {
+    return cuda::JoinGroup(ordinal_, place);
   }
 
   absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,

@@ -38,6 +38,8 @@ class CudaQueue final : public Queue {
   void Launch(CapturedGraph& graph) override;
   absl::Status TakeError() override;
 
+  cudaStream_t stream() const { return stream_; }
+
  private:
   CudaQueue(int ordinal, MathMode math_mode);
   absl::Status Initialize();

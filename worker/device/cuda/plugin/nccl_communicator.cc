@@ -1,0 +1,197 @@
+// Groups of GPUs by NCCL. Its calls do not block: a rank that never comes, or
+// is lost, is noticed by a deadline or by the watch, and never waited for.
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/status_macros.h"
+#include "common/limits.h"
+#include "worker/device/cuda/plugin/communicator.h"
+#include "worker/device/cuda/plugin/cuda_queue.h"
+#include "worker/device/cuda/plugin/cuda_status.h"
+
+namespace paceline::cuda {
+namespace {
+
+// Between two looks at a call that is under way, and at a group at work.
+constexpr absl::Duration kPollInterval = absl::Milliseconds(1);
+constexpr absl::Duration kWatchInterval = absl::Milliseconds(100);
+
+class NcclCommunicator final : public Communicator {
+ public:
+  static absl::StatusOr<std::unique_ptr<Communicator>> Join(
+      int ordinal, const GroupPlace& place);
+  ~NcclCommunicator() override;
+
+  void AllReduce(float* values, int64_t count, Queue& queue) override;
+  void Abort(const absl::Status& reason) override;
+  absl::Status status() const override;
+
+ private:
+  NcclCommunicator(int ordinal, const GroupPlace& place)
+      : ordinal_(ordinal),
+        name_(absl::StrCat("cuda:", ordinal, ": rank ", place.rank, " of ",
+                           place.world_size, " GPUs")) {}
+  absl::Status Initialize(const GroupPlace& place);
+  // Waits until what `result` says is under way is done.
+  absl::Status Finish(ncclResult_t result, absl::string_view what,
+                      absl::Duration timeout);
+  absl::Status ErrorOf(ncclResult_t result, absl::string_view what) const;
+  // On a thread of its own: ends the group where a rank was lost, so that what
+  // was launched ends too.
+  void Watch();
+
+  const int ordinal_;
+  const std::string name_;
+  // Set in Initialize; aborted once.
+  ncclComm_t communicator_ = nullptr;
+
+  mutable Mutex mutex_;
+  CondVar stopped_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_aborted_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread watch_;
+};
+
+absl::StatusOr<std::unique_ptr<Communicator>> NcclCommunicator::Join(
+    int ordinal, const GroupPlace& place) {
+  std::unique_ptr<NcclCommunicator> communicator(
+      new NcclCommunicator(ordinal, place));
+  RETURN_IF_ERROR(communicator->Initialize(place));
+  communicator->watch_ =
+      std::thread([raw = communicator.get()] { raw->Watch(); });
+  return communicator;
+}
+
+absl::Status NcclCommunicator::Initialize(const GroupPlace& place) {
+  ncclUniqueId id;
+  if (place.group_id.size() != sizeof(id)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name_, ": a group id of ", place.group_id.size(),
+                     " bytes, expected ", sizeof(id)));
+  }
+  std::memcpy(&id, place.group_id.data(), sizeof(id));
+  RETURN_IF_ERROR(ToStatus(cudaSetDevice(ordinal_), name_));
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  const ncclResult_t result = ncclCommInitRankConfig(
+      &communicator_, place.world_size, id, place.rank, &config);
+  return Finish(result, "joining the group", place.timeout);
+}
+
+NcclCommunicator::~NcclCommunicator() {
+  {
+    MutexLock lock(mutex_);
+    is_stopping_ = true;
+    stopped_.NotifyAll();
+  }
+  if (watch_.joinable()) watch_.join();
+  // What was launched has ended, or nobody waits for it.
+  Abort(absl::CancelledError("the group has ended"));
+}
+
+absl::Status NcclCommunicator::ErrorOf(ncclResult_t result,
+                                       absl::string_view what) const {
+  return absl::UnavailableError(absl::StrCat(name_, ": ", what, ": ",
+                                             ncclGetErrorString(result), "; ",
+                                             ncclGetLastError(nullptr)));
+}
+
+absl::Status NcclCommunicator::Finish(ncclResult_t result,
+                                      absl::string_view what,
+                                      absl::Duration timeout) {
+  const absl::Time deadline = MonotonicNow() + timeout;
+  while (result == ncclInProgress) {
+    if (MonotonicNow() >= deadline) {
+      return absl::DeadlineExceededError(
+          absl::StrCat(name_, ": ", what, ": not all came within ",
+                       absl::FormatDuration(timeout)));
+    }
+    absl::SleepFor(kPollInterval);
+    MutexLock lock(mutex_);
+    if (is_aborted_) return status_;
+    if (const ncclResult_t error =
+            ncclCommGetAsyncError(communicator_, &result);
+        error != ncclSuccess) {
+      result = error;
+    }
+  }
+  return result == ncclSuccess ? absl::OkStatus() : ErrorOf(result, what);
+}
+
+void NcclCommunicator::AllReduce(float* values, int64_t count, Queue& queue) {
+  const auto launch = [&]() -> absl::Status {
+    RETURN_IF_ERROR(ToStatus(cudaSetDevice(ordinal_), name_));
+    ncclResult_t result = ncclSuccess;
+    {
+      // An abort would take the communicator away. The first calls connect to
+      // the other ranks, which may still be at work before their first step.
+      MutexLock lock(mutex_);
+      RETURN_IF_ERROR(status_);
+      result = ncclAllReduce(values, values, static_cast<size_t>(count),
+                             ncclFloat, ncclSum, communicator_,
+                             static_cast<CudaQueue&>(queue).stream());
+    }
+    return Finish(result, "an all-reduce", limits::kCollectiveTimeout);
+  };
+  if (const absl::Status launched = launch(); !launched.ok()) Abort(launched);
+}
+
+void NcclCommunicator::Abort(const absl::Status& reason) {
+  MutexLock lock(mutex_);
+  if (is_aborted_) return;
+  is_aborted_ = true;
+  status_ = reason;
+  if (communicator_ != nullptr) ncclCommAbort(communicator_);
+}
+
+absl::Status NcclCommunicator::status() const {
+  MutexLock lock(mutex_);
+  return status_;
+}
+
+void NcclCommunicator::Watch() {
+  while (true) {
+    absl::Status lost;
+    {
+      MutexLock lock(mutex_);
+      if (!is_stopping_) stopped_.WaitFor(mutex_, kWatchInterval);
+      if (is_stopping_ || is_aborted_) return;
+      ncclResult_t result = ncclSuccess;
+      ncclCommGetAsyncError(communicator_, &result);
+      if (result == ncclSuccess || result == ncclInProgress) continue;
+      lost = ErrorOf(result, "the group");
+    }
+    Abort(lost);
+  }
+}
+
+}  // namespace
+
+bool HasGroups() { return true; }
+
+absl::StatusOr<std::string> NewGroupId() {
+  ncclUniqueId id;
+  if (const ncclResult_t result = ncclGetUniqueId(&id); result != ncclSuccess) {
+    return absl::UnavailableError(
+        absl::StrCat("NCCL: a new group: ", ncclGetErrorString(result), "; ",
+                     ncclGetLastError(nullptr)));
+  }
+  return std::string(reinterpret_cast<const char*>(&id), sizeof(id));
+}
+
+absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
+    int ordinal, const GroupPlace& place) {
+  return NcclCommunicator::Join(ordinal, place);
+}
+
+}  // namespace paceline::cuda

@@ -1,0 +1,22 @@
+// A build without NCCL.
+#include "worker/device/cuda/plugin/communicator.h"
+
+namespace paceline::cuda {
+namespace {
+
+absl::Status NoNccl() {
+  return absl::UnimplementedError("this build of the CUDA plug-in has no NCCL");
+}
+
+}  // namespace
+
+bool HasGroups() { return false; }
+
+absl::StatusOr<std::string> NewGroupId() { return NoNccl(); }
+
+absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
+    int /*ordinal*/, const GroupPlace& /*place*/) {
+  return NoNccl();
+}
+
+}  // namespace paceline::cuda

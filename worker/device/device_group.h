@@ -1,0 +1,48 @@
+// Devices that sum gradients up among themselves.
+#ifndef PACELINE_WORKER_DEVICE_DEVICE_GROUP_H_
+#define PACELINE_WORKER_DEVICE_DEVICE_GROUP_H_
+
+#include <set>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+
+namespace paceline {
+
+// A device's place in a group.
+struct GroupPlace {
+  // What NewGroupId of one of the devices gave; the same for all.
+  std::string group_id;
+  int rank = 0;
+  int world_size = 1;
+  // Until which all ranks must have come.
+  absl::Duration timeout;
+};
+
+// A device's end of a group: its programs sum gradients up with the others',
+// step by step. Thread-safe.
+class DeviceGroup {
+ public:
+  virtual ~DeviceGroup() = default;
+
+  // Ends this device's waits for the others; they notice.
+  virtual void Abort(const absl::Status& reason) = 0;
+
+  // OK while the group sums up; then why it ended, for this device: Abort, or a
+  // rank that was lost. The sums are worth nothing from then on. Does not wait.
+  virtual absl::Status status() const = 0;
+};
+
+// Whether devices with these Device::hardware_id can be a group: each of them
+// can, and they are different pieces of hardware. All who ask with the same
+// ids, in any order, get the same answer.
+inline bool CanBeGroup(absl::Span<const std::string> hardware_ids) {
+  const std::set<std::string> ids(hardware_ids.begin(), hardware_ids.end());
+  return ids.size() == hardware_ids.size() && !ids.contains("");
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_DEVICE_GROUP_H_

@@ -1,0 +1,62 @@
+#include "worker/device_groups.h"
+
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/base/status_macros.h"
+#include "common/limits.h"
+#include "glog/logging.h"
+
+namespace paceline {
+
+std::string GroupableHardware(const Replica& replica) {
+  // Replicas that share statistics wait for each other within a step.
+  const bool can_be_in_group = replica.statistics == nullptr &&
+                               replica.device->CanUpdate(*replica.optimizer);
+  return can_be_in_group ? replica.device->hardware_id() : "";
+}
+
+absl::Status JoinGroup(const std::string& group_id, int first_rank,
+                       int world_size,
+                       absl::Span<const std::unique_ptr<Replica>> replicas) {
+  std::vector<absl::Status> results(replicas.size());
+  const auto join = [&](size_t i) {
+    absl::StatusOr<std::unique_ptr<DeviceGroup>> group =
+        replicas[i]->device->JoinGroup(
+            {.group_id = group_id,
+             .rank = first_rank + static_cast<int>(i),
+             .world_size = world_size,
+             .timeout = limits::kConnectTimeout});
+    results[i] = group.status();
+    if (group.ok()) replicas[i]->group = *std::move(group);
+  };
+  // Each waits for the others.
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < replicas.size(); ++i) threads.emplace_back(join, i);
+  join(0);
+  for (std::thread& thread : threads) thread.join();
+  for (const absl::Status& result : results) RETURN_IF_ERROR(result);
+  LOG(INFO) << "gradients of " << world_size
+            << " replicas are summed up from GPU to GPU";
+  return absl::OkStatus();
+}
+
+absl::Status JoinOwnGroup(absl::Span<const std::unique_ptr<Replica>> replicas) {
+  std::vector<std::string> ids;
+  for (const std::unique_ptr<Replica>& replica : replicas) {
+    ids.push_back(GroupableHardware(*replica));
+  }
+  if (!CanBeGroup(ids)) {
+    LOG_IF(INFO, !ids.front().empty())
+        << "gradients of " << ids.size()
+        << " replicas are summed up by the host: they share GPUs";
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::string group_id,
+                   replicas.front()->device->NewGroupId());
+  return JoinGroup(group_id, /*first_rank=*/0,
+                   static_cast<int>(replicas.size()), replicas);
+}
+
+}  // namespace paceline

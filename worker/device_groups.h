@@ -1,0 +1,32 @@
+// Groups of the devices of replicas, which then sum gradients up without the
+// host.
+#ifndef PACELINE_WORKER_DEVICE_GROUPS_H_
+#define PACELINE_WORKER_DEVICE_GROUPS_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "worker/replica.h"
+
+namespace paceline {
+
+// Device::hardware_id where the device could also update the variables, which
+// goes with a group; else "". Of a replica that was made.
+std::string GroupableHardware(const Replica& replica);
+
+// The devices of `replicas` take the places from `first_rank` on of a group of
+// `world_size`. Blocks until all ranks have come, limits::kConnectTimeout at
+// most.
+absl::Status JoinGroup(const std::string& group_id, int first_rank,
+                       int world_size,
+                       absl::Span<const std::unique_ptr<Replica>> replicas);
+
+// A group of all `replicas`, which are those of the job, if their devices can
+// be one; else none, and the log says that the host sums up.
+absl::Status JoinOwnGroup(absl::Span<const std::unique_ptr<Replica>> replicas);
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_GROUPS_H_
