@@ -20,7 +20,9 @@ absl::Status LocalCheckpoints::Restore(const std::string& path) {
   return absl::OkStatus();
 }
 
-std::function<void()> LocalCheckpoints::Take(const std::string& path) {
+absl::StatusOr<std::function<void()>> LocalCheckpoints::Take(
+    const std::string& path) {
+  RETURN_IF_ERROR(tensors_.Download(stream_));
   auto snapshot = std::make_shared<ShardSnapshot>();
   snapshot->file = ShardFileName(/*shard=*/0, /*shard_count=*/1);
   snapshot->step = tensors_.iterations();
@@ -28,13 +30,13 @@ std::function<void()> LocalCheckpoints::Take(const std::string& path) {
   snapshot->metadata["step"] = absl::StrCat(snapshot->step);
   CopyTensors(StoredVariables(variables_, plan_), slot_names_, tensors_,
               snapshot->tensors);
-  return [this, path, snapshot] {
+  return std::function<void()>([this, path, snapshot] {
     checkpointer_.Start(path, std::move(*snapshot));
     checkpointer_.WhenWritten(path,
                               [this, path](const Checkpointer::Result& file) {
                                 member_.ReportCheckpoint(path, file);
                               });
-  };
+  });
 }
 
 }  // namespace paceline

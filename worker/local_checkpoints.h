@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/checkpoint/checkpointer.h"
 #include "common/model/variable.h"
@@ -20,14 +21,15 @@ namespace paceline {
 // methods is called. Files are written on a thread of its own.
 class LocalCheckpoints {
  public:
-  // The references outlive the object.
+  // The references outlive the object. `stream` is of the variables' device.
   LocalCheckpoints(absl::Span<const VariableSpec> variables,
                    const ShardPlan& plan, std::vector<std::string> slot_names,
-                   LocalVariables& tensors, Member& member)
+                   LocalVariables& tensors, Stream& stream, Member& member)
       : variables_(variables),
         plan_(plan),
         slot_names_(std::move(slot_names)),
         tensors_(tensors),
+        stream_(stream),
         member_(member) {}
 
   // Takes variables, slots and the count of updates from the checkpoint `path`.
@@ -35,14 +37,16 @@ class LocalCheckpoints {
   absl::Status Restore(const std::string& path);
 
   // Copies all that for a checkpoint in the folder `path`. Returns what starts
-  // to write the copy and tells the leader when that is done.
-  std::function<void()> Take(const std::string& path);
+  // to write the copy and tells the leader when that is done. Errors are the
+  // device's.
+  absl::StatusOr<std::function<void()>> Take(const std::string& path);
 
  private:
   const absl::Span<const VariableSpec> variables_;
   const ShardPlan& plan_;
   const std::vector<std::string> slot_names_;
   LocalVariables& tensors_;
+  Stream& stream_;
   Member& member_;
   // Last: its thread ends before the rest goes.
   Checkpointer checkpointer_;

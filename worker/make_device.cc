@@ -18,38 +18,54 @@ std::unique_ptr<Device> MakeCpuDevice(int threads) {
 }
 
 absl::StatusOr<std::unique_ptr<Device>> MakeCudaDevice(
-    int ordinal, const Graph& graph, const cuda::Libraries& libraries) {
+    int ordinal, const cuda::CudaOptions& options, const Graph& graph,
+    const cuda::Libraries& libraries) {
   ASSIGN_OR_RETURN(const std::unique_ptr<cuda::Driver> driver,
                    cuda::LoadDriver(libraries));
   ASSIGN_OR_RETURN(std::unique_ptr<cuda::Gpu> gpu,
-                   cuda::OpenGpu(*driver, ordinal));
+                   cuda::OpenGpu(*driver, ordinal, options));
   auto device = std::make_unique<CudaDevice>(std::move(gpu));
   RETURN_IF_ERROR(device->Supports(graph));
   return device;
 }
 
+// Once a process, however many replicas it has.
+void LogFallback(const v1::Job& job, const absl::Status& why) {
+  LOG_FIRST_N(INFO, 1) << "device: auto takes the CPU"
+                       << (job.precision() == v1::PRECISION_TF32
+                               ? ", which computes float32, not tf32: "
+                               : ": ")
+                       << why.message();
+}
+
 }  // namespace
 
+cuda::CudaOptions CudaOptionsOf(const v1::Job& job) {
+  return {
+      .gpu = {.math_mode = job.precision() == v1::PRECISION_TF32
+                               ? cuda::MathMode::kTf32
+                               : cuda::MathMode::kFloat32,
+              .deterministic = job.deterministic(),
+              .autotune = job.autotune()},
+      .memory_limit_bytes = static_cast<int64_t>(job.device_memory_limit())};
+}
+
 absl::StatusOr<std::unique_ptr<Device>> MakeDevice(
-    absl::string_view name, int threads, const Graph& graph,
+    const v1::Job& job, int threads, const Graph& graph,
     const cuda::Libraries& libraries) {
-  ASSIGN_OR_RETURN(const DeviceName parsed, ParseDeviceName(name));
-  if (parsed.kind == DeviceKind::kCpu) return MakeCpuDevice(threads);
-  if (parsed.kind == DeviceKind::kReference) {
+  ASSIGN_OR_RETURN(const DeviceName name, ParseDeviceName(job.device()));
+  if (name.kind == DeviceKind::kCpu) return MakeCpuDevice(threads);
+  if (name.kind == DeviceKind::kReference) {
     return std::make_unique<ReferenceDevice<float>>();
   }
   absl::StatusOr<std::unique_ptr<Device>> device =
-      MakeCudaDevice(parsed.ordinal, graph, libraries);
+      MakeCudaDevice(name.ordinal, CudaOptionsOf(job), graph, libraries);
   if (device.ok()) return device;
-  if (parsed.kind == DeviceKind::kAuto) {
-    // Once a process, however many replicas it has.
-    LOG_FIRST_N(INFO, 1) << "device: auto takes the CPU: "
-                         << device.status().message();
+  if (name.kind == DeviceKind::kAuto) {
+    LogFallback(job, device.status());
     return MakeCpuDevice(threads);
   }
-  return absl::Status(
-      device.status().code(),
-      absl::StrCat("device: ", name, ": ", device.status().message()));
+  return Annotate(device.status(), absl::StrCat("device: ", job.device()));
 }
 
 }  // namespace paceline

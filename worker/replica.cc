@@ -19,7 +19,7 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   ASSIGN_OR_RETURN(replica->model, MakeJobModel(job));
   const JobModel& model = replica->model;
   ASSIGN_OR_RETURN(replica->device,
-                   MakeDevice(job.device(), options.threads, model.graph));
+                   MakeDevice(job, options.threads, model.graph));
   RETURN_IF_ERROR(replica->device->Supports(model.graph));
   ASSIGN_OR_RETURN(
       replica->plan,
@@ -32,6 +32,7 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   spec.loss = model.loss.get();
   spec.metrics = model.metrics;
   spec.seed = job.seed();
+  spec.steps_per_execution = std::max<int>(job.steps_per_execution(), 1);
   std::vector<int64_t> shared = SynchronizedChannels(model.graph);
   if (!shared.empty()) {
     replica->statistics = std::make_unique<TransportSum>(std::move(shared));
@@ -41,13 +42,19 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
     spec.gradient_memory = options.gradient_memory(
         GradientBytes(replica->plan, DataType::kFloat32));
   }
+  ASSIGN_OR_RETURN(replica->optimizer, MakeOptimizer(job.optimizer()));
+  // Replicas that share statistics wait for each other within a step.
+  if (options.holds_variables && options.is_alone &&
+      spec.replica_sum == nullptr &&
+      replica->device->CanUpdate(*replica->optimizer)) {
+    spec.optimizer = replica->optimizer.get();
+  }
   replica->stream = replica->device->CreateStream();
   ASSIGN_OR_RETURN(replica->state, replica->device->CreateState(spec));
   replica->programs =
       std::make_unique<ProgramCache>(spec, *replica->device, *replica->state);
   RETURN_IF_ERROR(
       replica->programs->Get(Mode::kTrain, options.batch_size).status());
-  ASSIGN_OR_RETURN(replica->optimizer, MakeOptimizer(job.optimizer()));
   if (!options.holds_variables) return replica;
   replica->variables = std::make_unique<LocalVariables>(
       replica->plan, *replica->optimizer, *replica->state);
@@ -75,6 +82,7 @@ absl::Status RunReplica(
   parts.strategy = &strategy;
   parts.statistics = replica.statistics.get();
   parts.progress = work.progress;
+  parts.steps_per_execution = replica.spec.steps_per_execution;
   parts.bucket_count = static_cast<int>(replica.plan.buckets().size());
   parts.label_type = sparse_labels ? DataType::kInt32 : replica.state->type();
   Trainer trainer(parts, static_cast<int>(replica.model.metrics.size()),

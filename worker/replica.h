@@ -31,11 +31,11 @@ struct Replica {
   ShardPlan plan;
   // Of a model whose layers share statistics; else null.
   std::unique_ptr<TransportSum> statistics;
+  std::unique_ptr<const Optimizer> optimizer;
   ProgramSpec spec;
   std::unique_ptr<Stream> stream;
   std::unique_ptr<ModelState> state;
   std::unique_ptr<ProgramCache> programs;
-  std::unique_ptr<const Optimizer> optimizer;
   // Where the replica holds the variables, initialised from the job's seed;
   // else null.
   std::unique_ptr<LocalVariables> variables;
@@ -47,6 +47,8 @@ struct ReplicaOptions {
   // Of the usual batch, for which the model is compiled at once.
   int64_t batch_size = 0;
   bool holds_variables = false;
+  // Nobody else has gradients for them: the device may update them itself.
+  bool is_alone = false;
   // Gives so many bytes for its gradients, which outlive it, or none; null: it
   // takes memory of its own.
   std::function<absl::Span<std::byte>(size_t size)> gradient_memory;

@@ -12,10 +12,24 @@ namespace {
 // A wait for a batch is cut into slices; what it waits for has deadlines.
 constexpr absl::Duration kWaitSlice = absl::Seconds(1);
 
+// Steps between two readings of the sums where nobody waits for a step: a
+// reading costs about as much as a launch, and is what moves the progress bar.
+// By steps, not by time: replicas report of the same steps.
+constexpr int kReadingInterval = 32;
+
+uint64_t ReadingInterval(const TrainerParts& parts, bool log_steps) {
+  if (parts.state->device_updates() == nullptr || log_steps) return 1;
+  // A reading ends what the device keeps back.
+  const int steps = parts.steps_per_execution;
+  return (kReadingInterval + steps - 1) / steps * steps;
+}
+
 }  // namespace
 
 Trainer::Trainer(const TrainerParts& parts, int metric_count, bool log_steps)
-    : parts_(parts), log_steps_(log_steps) {
+    : parts_(parts),
+      log_steps_(log_steps),
+      reading_interval_(ReadingInterval(parts, log_steps)) {
   sums_.totals.resize(1 + metric_count);
   sums_.counts.resize(1 + metric_count);
 }
@@ -63,7 +77,10 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   }
 
   const double loss_before = sums_.totals[0];
-  RETURN_IF_ERROR(AccountFor(prepared));
+  v1::LeaseReport& report = *progress_.mutable_lease();
+  report.set_steps(report.steps() + 1);
+  const bool is_read = IsReadingDue(prepared);
+  if (is_read) RETURN_IF_ERROR(AccountFor(prepared));
   if (training) {
     ASSIGN_OR_RETURN(const int64_t step,
                      parts_.strategy->EndStep(progress_, prepared.ends_lease));
@@ -72,7 +89,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
                                             static_cast<double>(batch.count));
     }
   }
-  parts_.progress->Report(progress_.lease(), prepared.ends_lease);
+  if (is_read) parts_.progress->Report(report, prepared.ends_lease);
   parts_.progress->Worked();
   return absl::OkStatus();
 }
@@ -109,11 +126,15 @@ absl::Status Trainer::Evaluate(const Batch& batch) {
   return parts_.stream->Synchronize();
 }
 
+bool Trainer::IsReadingDue(const PreparedBatch& prepared) const {
+  return phase_ != v1::PHASE_TRAIN || prepared.ends_lease ||
+         progress_.lease().steps() % reading_interval_ == 0;
+}
+
 absl::Status Trainer::AccountFor(const PreparedBatch& prepared) {
   RETURN_IF_ERROR(parts_.state->TakeMetrics(*parts_.stream, sums_));
   v1::LeaseReport& report = *progress_.mutable_lease();
   report.set_examples(static_cast<uint64_t>(prepared.done_of_lease));
-  report.set_steps(report.steps() + 1);
   for (size_t i = 0; i < sums_.totals.size(); ++i) {
     report.mutable_sums()->set_totals(static_cast<int>(i), sums_.totals[i]);
     report.mutable_sums()->set_counts(static_cast<int>(i), sums_.counts[i]);

@@ -31,9 +31,14 @@ struct TrainerParts {
   int bucket_count = 0;
   // Of the pipeline's labels.
   DataType label_type = DataType::kInt32;
+  // As ProgramSpec has it.
+  int steps_per_execution = 1;
 };
 
-// Not thread-safe. A warm step allocates nothing of its own.
+// Where the device updates the variables, nobody waits for a step: what it sums
+// up is read, and reported, when a lease ends and every so many steps, or each
+// step with `log_steps`. Not thread-safe. A warm step allocates nothing of its
+// own.
 class Trainer {
  public:
   // `metric_count` without the loss; `log_steps` reports the loss of each step.
@@ -48,12 +53,16 @@ class Trainer {
   // This replica has no example in a step that others train on.
   absl::Status TrainOnNothing();
   absl::Status Evaluate(const Batch& batch);
-  // Takes the batch's sums into the lease's report.
+  // Whether the sums are to be read after this batch.
+  bool IsReadingDue(const PreparedBatch& prepared) const;
+  // Takes the device's sums into the lease's report.
   absl::Status AccountFor(const PreparedBatch& prepared);
   void StartLease(const v1::Lease& lease);
 
   const TrainerParts parts_;
   const bool log_steps_;
+  // Batches of a lease from one reading of the sums to the next.
+  const uint64_t reading_interval_;
   MetricSums sums_;
   // The lease at hand, and the one before.
   v1::Progress progress_;

@@ -28,7 +28,9 @@ absl::Status RunSections(Program& program, Stream& stream, Strategy& strategy,
     }
   }
   for (; handed_over < count; ++handed_over) {
-    RETURN_IF_ERROR(program.section_event(handed_over).Wait());
+    if (!sections[handed_over].final_buckets.empty()) {
+      RETURN_IF_ERROR(program.section_event(handed_over).Wait());
+    }
     worked();
     RETURN_IF_ERROR(HandOver(sections[handed_over], strategy));
   }

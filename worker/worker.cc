@@ -30,6 +30,7 @@
 #include "worker/replica_hub.h"
 #include "worker/strategy/all_reduce.h"
 #include "worker/strategy/central_storage.h"
+#include "worker/strategy/device_update.h"
 #include "worker/strategy/parameter_server.h"
 
 namespace paceline {
@@ -88,6 +89,7 @@ class WorkerTask {
   absl::Status Prepare() {
     ReplicaOptions options;
     options.threads = std::max(1, options_.threads / device_count());
+    options.is_alone = ReplicaCount(job(), world_size()) == 1;
     options.batch_size = ReplicaBatchSize(job(), world_size());
     if (has_peers() && world_size() > 1) {
       options.gradient_memory = [this](size_t size) {
@@ -104,7 +106,8 @@ class WorkerTask {
     if (holds_variables()) {
       checkpoints_ = std::make_unique<LocalCheckpoints>(
           first.model.graph.variables, first.plan,
-          first.optimizer->slot_names(), *first.variables, member_);
+          first.optimizer->slot_names(), *first.variables, *first.stream,
+          member_);
     }
     std::set<v1::Phase> phases = {v1::PHASE_TEST};
     if (!evaluates_checkpoint()) {
@@ -211,8 +214,19 @@ class WorkerTask {
     if (job().strategy() == v1::STRATEGY_CENTRAL_STORAGE) {
       return MakeCentralStorage(replica, device);
     }
+    if (replica.state->device_updates() != nullptr) {
+      return MakeDeviceUpdate(replica);
+    }
     if (holds_variables()) return MakeAllReduce(replica, device);
     return MakeParameterServer(replica);
+  }
+
+  absl::StatusOr<std::unique_ptr<Strategy>> MakeDeviceUpdate(Replica& replica) {
+    if (!start_.restore_path().empty()) {
+      RETURN_IF_ERROR(checkpoints_->Restore(start_.restore_path()));
+    }
+    RETURN_IF_ERROR(replica.variables->Upload(*replica.stream));
+    return std::make_unique<DeviceUpdateStrategy>(*replica.variables);
   }
 
   absl::StatusOr<std::unique_ptr<Strategy>> MakeParameterServer(

@@ -19,7 +19,8 @@ set_target_properties(dnnl::dnnl PROPERTIES
   IMPORTED_LOCATION ${DNNL_LIBRARY}
   INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
 
-# Where nvcc is found, the CUDA plug-in is built; what is above it always is. The
+# Where nvcc and cuDNN are found, the CUDA plug-in is built; what is above it
+# always is. The
 # sanitizer presets leave it out: CUDA's runtime is not built for them, and no
 # test there could reach it.
 set(PACELINE_CUDA OFF)
@@ -32,7 +33,14 @@ if(NOT PACELINE_SANITIZE)
     enable_language(CUDA)
     # CMake 3.25 does not know that nvcc has it.
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
-    set(PACELINE_CUDA ON)
+    find_package(CUDAToolkit REQUIRED)
+    find_path(CUDNN_INCLUDE_DIR cudnn_v9.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+    find_library(CUDNN_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
+    if(CUDNN_INCLUDE_DIR AND CUDNN_LIBRARY)
+      set(PACELINE_CUDA ON)
+    else()
+      message(STATUS "cuDNN 9 is not found: the CUDA plug-in is not built")
+    endif()
   else()
     message(STATUS "nvcc is not found: the CUDA plug-in is not built")
   endif()

@@ -151,6 +151,38 @@ absl::Status CheckCheckpoint(const v1::Job& job) {
   return absl::OkStatus();
 }
 
+// What is asked of the device that is named.
+absl::Status CheckDevice(const v1::Job& job) {
+  ASSIGN_OR_RETURN(const DeviceName device, ParseDeviceName(job.device()));
+  const std::string precision =
+      Codec<v1::Precision>::Write(job.precision()).as_string();
+  if (job.precision() > v1::PRECISION_TF32) {
+    return ConfigError(Path("precision"),
+                       absl::StrCat(precision,
+                                    " is not supported yet; expected float32 "
+                                    "or tf32"),
+                       absl::StatusCode::kUnimplemented);
+  }
+  if (device.kind == DeviceKind::kAuto || device.kind == DeviceKind::kCuda) {
+    return absl::OkStatus();
+  }
+  if (job.precision() == v1::PRECISION_TF32) {
+    return ConfigError(
+        Path("precision"),
+        absl::StrCat(precision, ": the ", job.device(),
+                     " device computes float32; expected float32, or device: "
+                     "cuda or auto"));
+  }
+  if (job.device_memory_limit() > 0) {
+    return ConfigError(
+        Path("device_memory_limit"),
+        absl::StrCat("is of a GPU's memory; expected 0 with "
+                     "device: ",
+                     job.device(), ", got ", job.device_memory_limit()));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckDevices(const v1::Job& job) {
   if (job.devices() == 1 || job.strategy() == v1::STRATEGY_MIRRORED ||
       job.strategy() == v1::STRATEGY_CENTRAL_STORAGE) {
@@ -206,7 +238,7 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckBatch(job));
   RETURN_IF_ERROR(CheckCheckpoint(job));
   if (job.evaluator()) RETURN_IF_ERROR(CheckEvaluator(job));
-  RETURN_IF_ERROR(ParseDeviceName(job.device()).status());
+  RETURN_IF_ERROR(CheckDevice(job));
   RETURN_IF_ERROR(CheckDevices(job));
   ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
   RETURN_IF_ERROR(CheckStatistics(job, model.graph));

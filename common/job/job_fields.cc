@@ -99,7 +99,9 @@ v1::Job DefaultJob() {
   job.set_consistency(v1::CONSISTENCY_ASYNC);
   job.set_wire_precision(v1::WIRE_PRECISION_FLOAT32);
   job.set_device("auto");
+  job.set_precision(v1::PRECISION_FLOAT32);
   job.set_devices(1);
+  job.set_steps_per_execution(1);
   return job;
 }
 
@@ -129,6 +131,15 @@ absl::Span<const EnumName<WirePrecision>> EnumNames(WirePrecision) {
       {WIRE_PRECISION_FLOAT32, "float32"},
       {WIRE_PRECISION_FLOAT16, "float16"},
       {WIRE_PRECISION_BFLOAT16, "bfloat16"}};
+  return kNames;
+}
+
+absl::Span<const EnumName<Precision>> EnumNames(Precision) {
+  static constexpr EnumName<Precision> kNames[] = {
+      {PRECISION_FLOAT32, "float32"},
+      {PRECISION_TF32, "tf32"},
+      {PRECISION_MIXED_FLOAT16, "mixed_float16"},
+      {PRECISION_MIXED_BFLOAT16, "mixed_bfloat16"}};
   return kNames;
 }
 
@@ -232,10 +243,28 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "split its cores."),
        Optional("log_steps", Scalar(&Job::log_steps, &Job::set_log_steps),
                 "Whether `steps.csv` gets a row a step."),
-       Only("precision", "float32", "What is computed in."),
-       NotYet("autotune", "Kernels chosen by timing."),
+       Optional("precision", Scalar(&Job::precision, &Job::set_precision),
+                "What is computed in: `float32`, or `tf32`, in which a GPU may "
+                "round what it multiplies; the CPU that `device: auto` takes "
+                "computes float32 then."),
+       Optional("deterministic",
+                Scalar(&Job::deterministic, &Job::set_deterministic),
+                "Whether a GPU uses only algorithms that give the same bits at "
+                "each run; the CPU has no others."),
+       Optional("autotune", Scalar(&Job::autotune, &Job::set_autotune),
+                "Whether a GPU measures the algorithms of convolutions as a "
+                "model is compiled, and takes the fastest; else it chooses by "
+                "rule, as the CPU does."),
+       Optional("device_memory_limit",
+                Whole(&Job::device_memory_limit, &Job::set_device_memory_limit),
+                AtLeast(0),
+                "Bytes of a GPU's memory that a replica may allocate; 0: all."),
+       Optional("steps_per_execution",
+                Whole(&Job::steps_per_execution, &Job::set_steps_per_execution),
+                Between(1, limits::kMaxStepsPerExecution),
+                "Steps that a GPU which updates the variables itself launches "
+                "at once; elsewhere steps run one by one."),
        NotYet("callbacks", "Keras' callbacks."),
-       NotYet("deterministic", "The same bits at each run."),
        NotYet("weights", "Weights to start from.")},
       DefaultJob);
   return table;

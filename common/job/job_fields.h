@@ -20,6 +20,7 @@ const FieldTable<Partitioner>& FieldsOf(const Partitioner*);
 const FieldTable<Job>& FieldsOf(const Job*);
 absl::Span<const EnumName<Strategy>> EnumNames(Strategy);
 absl::Span<const EnumName<Consistency>> EnumNames(Consistency);
+absl::Span<const EnumName<Precision>> EnumNames(Precision);
 
 }  // namespace paceline::v1
 

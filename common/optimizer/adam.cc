@@ -59,17 +59,13 @@ namespace {
 template <typename T>
 void ApplyAdam(const Adam& adam, int64_t iterations,
                const UpdateRange<T>& range) {
-  const double t = static_cast<double>(iterations) + 1;
-  const double step_size = adam.LearningRate(iterations) *
-                           std::sqrt(1 - std::pow(adam.beta_2, t)) /
-                           (1 - std::pow(adam.beta_1, t));
   const AdamUpdate<T> update{static_cast<int64_t>(range.values.size()),
                              range.values.data(),
                              range.gradients.data(),
                              range.slots[0].data(),
                              range.slots[1].data(),
                              adam.amsgrad ? range.slots[2].data() : nullptr,
-                             static_cast<T>(step_size),
+                             static_cast<T>(adam.StepSize(iterations)),
                              static_cast<T>(1 - adam.beta_1),
                              static_cast<T>(1 - adam.beta_2),
                              static_cast<T>(adam.epsilon)};
@@ -105,6 +101,12 @@ std::vector<std::string> Adam::slot_names() const {
 
 double Adam::LearningRate(int64_t iterations) const {
   return learning_rate.At(iterations);
+}
+
+double Adam::StepSize(int64_t iterations) const {
+  const double t = static_cast<double>(iterations) + 1;
+  return LearningRate(iterations) * std::sqrt(1 - std::pow(beta_2, t)) /
+         (1 - std::pow(beta_1, t));
 }
 
 void Adam::Apply(int64_t iterations, UpdateRange<float> range) const {

@@ -23,6 +23,8 @@ class Adam final : public Optimizer {
   absl::string_view class_name() const override { return "Adam"; }
   std::vector<std::string> slot_names() const override;
   double LearningRate(int64_t iterations) const override;
+  // a of the update that follows `iterations` updates.
+  double StepSize(int64_t iterations) const;
   void Apply(int64_t iterations, UpdateRange<float> range) const override;
   void Apply(int64_t iterations, UpdateRange<double> range) const override;
 

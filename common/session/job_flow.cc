@@ -30,6 +30,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.learning_rate_ = options.learning_rate;
   flow.worker_batch_size_ = WorkerBatchSize(job, world_size);
   flow.step_batch_size_ = StepBatchSize(job, world_size);
+  flow.steps_per_execution_ = std::max<int>(job.steps_per_execution(), 1);
   if (IsSynchronous(job)) flow.sharers_ = world_size;
   if (flow.worker_batch_size_ < 1) {
     return absl::InvalidArgumentError("the job has no batch size");
@@ -295,6 +296,7 @@ LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
   options.epoch = epoch_;
   const bool training = phase == v1::PHASE_TRAIN;
   options.batch_size = training ? step_batch_size_ : worker_batch_size_;
+  options.batches_at_once = training ? steps_per_execution_ : 1;
   options.sharers = training ? sharers_ : 1;
   options.value_count = static_cast<int>(value_names_.size());
   options.first_lease_id = next_lease_id_;

@@ -120,6 +120,7 @@ class JobFlow {
   int epochs_ = 1;
   // Examples in a step of training, and of an evaluation.
   int64_t step_batch_size_ = 1;
+  int64_t steps_per_execution_ = 1;
   int64_t worker_batch_size_ = 1;
   // Workers that share the leases of training.
   int sharers_ = 1;

@@ -58,8 +58,11 @@ std::optional<v1::Lease> LeaseTable::Grant(TaskId worker, int worker_count,
     const int64_t left = std::min(RemainingSteps(), max_steps);
     const int64_t shares =
         options_.sharers > 1 ? 1 : 2 * std::max(worker_count, 1);
+    const int64_t share =
+        std::min((left + shares - 1) / shares, kMaxLeaseBatches);
+    const int64_t at_once = options_.batches_at_once;
     const v1::Lease lease =
-        NextLease(std::min((left + shares - 1) / shares, kMaxLeaseBatches));
+        NextLease(std::min((share + at_once - 1) / at_once * at_once, left));
     joined = &open_[lease.id()];
     joined->lease = lease;
   }

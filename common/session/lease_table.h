@@ -27,7 +27,8 @@
 
 namespace paceline {
 
-// Batches in a lease, at most: bounds what a lost worker holds back.
+// Batches in a lease, at most (but for Options::batches_at_once): bounds what a
+// lost worker holds back.
 inline constexpr int64_t kMaxLeaseBatches = 64;
 // Leases a worker holds, at most: one it works on, one it prefetches.
 inline constexpr int kMaxOpenLeases = 2;
@@ -56,6 +57,9 @@ class LeaseTable {
     v1::Phase phase = v1::PHASE_TRAIN;
     int epoch = 0;
     int64_t batch_size = 1;
+    // A lease has a multiple of so many batches, while there are as many: what
+    // a device takes at once is not cut.
+    int64_t batches_at_once = 1;
     // Workers that share each lease; 1: each has its own.
     int sharers = 1;
     // The loss and the metrics.

@@ -137,8 +137,8 @@ absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease(
               absl::StrCat("AcquireLease to ", client_.description(),
                            ": asks for variables, which this task has not"));
         }
-        const std::function<void()> write =
-            take_snapshot(response->snapshot_path());
+        ASSIGN_OR_RETURN(const std::function<void()> write,
+                         take_snapshot(response->snapshot_path()));
         v1::ReportCheckpointRequest copied;
         *copied.mutable_member() = self_;
         copied.set_path(response->snapshot_path());

@@ -64,12 +64,13 @@ class Member {
   // Copies the variables for a checkpoint in the folder `path`. Returns what
   // starts to write the copy, to be called once the leader knows of it: so that
   // it never takes an error of writing for one of copying.
-  using TakeSnapshot =
-      std::function<std::function<void()>(const std::string& path)>;
+  using TakeSnapshot = std::function<absl::StatusOr<std::function<void()>>(
+      const std::string& path)>;
 
   // Waits for work. nullopt: the job is over. Calls `take_snapshot` when the
   // leader asks for it, which it does only of a worker that holds the
-  // variables, and tells it the result; null: they are elsewhere.
+  // variables, and tells it the result; null: they are elsewhere. An error of
+  // copying is returned.
   absl::StatusOr<std::optional<v1::Lease>> AcquireLease(
       const TakeSnapshot& take_snapshot);
 

@@ -31,7 +31,7 @@ std::unique_ptr<Device> MakeCudaOnFake() {
 absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu() {
   ASSIGN_OR_RETURN(const std::unique_ptr<cuda::Driver> driver,
                    cuda::LoadDriver({}));
-  return cuda::OpenGpu(*driver, 0);
+  return cuda::OpenGpu(*driver, 0, {});
 }
 
 std::unique_ptr<Device> MakeCuda() {

@@ -1,5 +1,7 @@
 #include "tests/conformance/fake_gpu.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -8,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "glog/logging.h"
+#include "worker/device/cuda/out_of_memory.h"
 
 namespace paceline::cuda {
 namespace {
@@ -48,8 +51,88 @@ void RunProduct(const MatrixProduct& p) {
         sum += left * p.right[p.right_is_transposed ? column * p.inner + i
                                                     : i * p.columns + column];
       }
+      if (p.bias != nullptr) sum += p.bias[column];
       p.result[row * p.columns + column] = static_cast<float>(sum);
     }
+  }
+  if (p.column_sums == nullptr) return;
+  CHECK(!p.right_is_transposed);
+  for (int64_t column = 0; column < p.columns; ++column) {
+    double sum = 0;
+    for (int64_t i = 0; i < p.inner; ++i)
+      sum += p.right[i * p.columns + column];
+    p.column_sums[column] = static_cast<float>(sum);
+  }
+}
+
+class FakePlan final : public ConvolutionPlan {
+ public:
+  explicit FakePlan(const ConvolutionShape& shape) : shape_(shape) {}
+  // Some passes need none.
+  int64_t workspace_bytes() const override {
+    return shape_.pass == ConvolutionPass::kInputGradient ? 0 : 100;
+  }
+  const ConvolutionShape& shape() const { return shape_; }
+
+ private:
+  const ConvolutionShape shape_;
+};
+
+// Calls visit(image, weight, output) with the indices of each product of a
+// convolution.
+template <typename Visit>
+void ForEachProduct(const ConvolutionShape& s, const Visit& visit) {
+  const auto& [y, x, channels] = s.windows;
+  const int64_t depth = channels / s.groups;
+  const int64_t outputs = s.batch * y.output * x.output * s.filters;
+  for (int64_t output = 0; output < outputs; ++output) {
+    const ImageElement at = ElementAt(output, y.output, x.output, s.filters);
+    const int64_t first_channel = at.channel / (s.filters / s.groups) * depth;
+    const int64_t first_weight = at.channel * y.size * x.size * depth;
+    s.windows.ForEachInput(at.y, at.x, [&](int64_t k, int64_t iy, int64_t ix) {
+      for (int64_t c = 0; c < depth; ++c) {
+        visit(s.windows.Input(at.example, iy, ix, first_channel + c),
+              first_weight + k * depth + c, output);
+      }
+    });
+  }
+}
+
+// An algorithm may leave anything in its workspace.
+void SpoilWorkspace(const FakePlan& plan, std::byte* workspace) {
+  constexpr int kNanByte = 0xff;
+  if (plan.workspace_bytes() == 0) return;
+  CHECK(workspace != nullptr);
+  std::memset(workspace, kNanByte, plan.workspace_bytes());
+}
+
+void RunConvolution(const FakePlan& plan, const ConvolutionBlocks& blocks) {
+  const ConvolutionShape& s = plan.shape();
+  const auto& [y, x, channels] = s.windows;
+  const int64_t outputs = s.batch * y.output * x.output * s.filters;
+  SpoilWorkspace(plan, blocks.workspace);
+  if (s.pass == ConvolutionPass::kForward) {
+    std::vector<double> sums(outputs);
+    ForEachProduct(s, [&](int64_t image, int64_t weight, int64_t output) {
+      sums[output] += double{blocks.images[image]} * blocks.kernel[weight];
+    });
+    for (int64_t i = 0; i < outputs; ++i) {
+      if (s.has_bias) sums[i] += blocks.bias[i % s.filters];
+      if (s.has_relu && sums[i] < 0) sums[i] = 0;
+      blocks.outputs[i] = static_cast<float>(sums[i]);
+    }
+  } else if (s.pass == ConvolutionPass::kInputGradient) {
+    std::vector<double> sums(s.batch * y.input * x.input * channels);
+    ForEachProduct(s, [&](int64_t image, int64_t weight, int64_t output) {
+      sums[image] += double{blocks.kernel[weight]} * blocks.outputs[output];
+    });
+    std::copy(sums.begin(), sums.end(), blocks.images);
+  } else {
+    std::vector<double> sums(s.filters * y.size * x.size * channels / s.groups);
+    ForEachProduct(s, [&](int64_t image, int64_t weight, int64_t output) {
+      sums[weight] += double{blocks.images[image]} * blocks.outputs[output];
+    });
+    std::copy(sums.begin(), sums.end(), blocks.kernel);
   }
 }
 
@@ -67,10 +150,16 @@ void RunKernel(int64_t count, const Kernel& kernel) {
 
 class FakeQueue final : public Queue {
  public:
-  FakeQueue(int index, CallLog* log) : index_(index), log_(log) {}
+  // `options` outlive the queue.
+  FakeQueue(int index, const FakeGpuOptions& options)
+      : index_(index), options_(options) {}
 
-  absl::Status Synchronize() override { return TakeError(); }
-  absl::Status TakeError() override { return absl::OkStatus(); }
+  absl::Status Synchronize() override {
+    return std::exchange(error_, absl::OkStatus());
+  }
+  absl::Status TakeError() override {
+    return options_.faults_are_late ? absl::OkStatus() : Synchronize();
+  }
 
   void Copy(void* to, const void* from, int64_t size_bytes) override {
     Do(absl::StrCat("copy ", size_bytes, " bytes"),
@@ -81,6 +170,12 @@ class FakeQueue final : public Queue {
   }
   void Multiply(const MatrixProduct& product) override {
     Do("multiply", [=] { RunProduct(product); });
+  }
+  void Convolve(const ConvolutionPlan& plan,
+                const ConvolutionBlocks& blocks) override {
+    Do("convolve", [&plan, blocks] {
+      RunConvolution(static_cast<const FakePlan&>(plan), blocks);
+    });
   }
   void ForEach(int64_t count, const Kernel& kernel) override {
     Do("kernel", [=] { RunKernel(count, kernel); });
@@ -111,9 +206,10 @@ class FakeQueue final : public Queue {
 
  private:
   void Do(const std::string& what, Work work) {
-    if (log_ != nullptr) {
-      log_->push_back(absl::StrCat("queue ", index_, ": ", what));
+    if (options_.log != nullptr) {
+      options_.log->push_back(absl::StrCat("queue ", index_, ": ", what));
     }
+    if (options_.fault != nullptr) error_.Update(options_.fault(what));
     if (is_capturing_) {
       captured_.push_back(std::move(work));
     } else {
@@ -122,46 +218,71 @@ class FakeQueue final : public Queue {
   }
 
   const int index_;
-  CallLog* const log_;
+  const FakeGpuOptions& options_;
+  absl::Status error_;
   bool is_capturing_ = false;
   std::vector<Work> captured_;
 };
 
 class FakeGpu final : public Gpu {
  public:
-  explicit FakeGpu(CallLog* log) : log_(log) {}
+  explicit FakeGpu(const FakeGpuOptions& options) : options_(options) {}
 
   std::string name() const override { return "cuda:fake"; }
 
-  absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
-                                       absl::string_view /*what*/) override {
-    if (log_ != nullptr) log_->push_back("allocate");
-    return MemoryBlock(static_cast<std::byte*>(std::calloc(size_bytes + 1, 1)),
-                       std::free);
+  absl::StatusOr<GpuMemory> Memory() const override {
+    return GpuMemory{options_.memory_bytes - used_bytes_,
+                     options_.memory_bytes};
   }
-  absl::StatusOr<MemoryBlock> AllocatePinned(int64_t size_bytes,
-                                             absl::string_view what) override {
-    return Allocate(size_bytes, what);
+
+  absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
+                                       absl::string_view what) override {
+    if (used_bytes_ + size_bytes > options_.memory_bytes) {
+      return OutOfMemory(name(), what, size_bytes, *Memory());
+    }
+    used_bytes_ += size_bytes;
+    return NewBlock(size_bytes, [this, size_bytes](std::byte* block) {
+      used_bytes_ -= size_bytes;
+      std::free(block);
+    });
+  }
+  absl::StatusOr<MemoryBlock> AllocatePinned(
+      int64_t size_bytes, absl::string_view /*what*/) override {
+    return NewBlock(size_bytes, std::free);
   }
   absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) override {
     return MemoryBlock(memory.data(), [](std::byte*) {});
   }
+  absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
+      const ConvolutionShape& shape) override {
+    if (!options_.planning.ok()) return options_.planning;
+    if (options_.log != nullptr) options_.log->push_back("plan");
+    return std::make_unique<FakePlan>(shape);
+  }
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
-    return std::make_unique<FakeQueue>(queue_count_++, log_);
+    return std::make_unique<FakeQueue>(queue_count_++, options_);
   }
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
     return std::make_unique<FakeEvent>();
   }
 
  private:
-  CallLog* const log_;
+  MemoryBlock NewBlock(int64_t size_bytes,
+                       std::function<void(std::byte*)> free) const {
+    if (options_.log != nullptr) options_.log->push_back("allocate");
+    return MemoryBlock(static_cast<std::byte*>(std::calloc(size_bytes + 1, 1)),
+                       std::move(free));
+  }
+
+  const FakeGpuOptions options_;
+  std::atomic<int64_t> used_bytes_ = 0;
   int queue_count_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Gpu> MakeFakeGpu(CallLog* log) {
-  return std::make_unique<FakeGpu>(log);
+std::unique_ptr<Gpu> MakeFakeGpu(const FakeGpuOptions& options) {
+  return std::make_unique<FakeGpu>(options);
 }
 
 }  // namespace paceline::cuda

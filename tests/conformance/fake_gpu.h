@@ -3,25 +3,40 @@
 // A fake: it was not recorded on a GPU, and proves no more than that the device
 // makes the right calls in an order that works. What is not the GPU's is real:
 // the bodies of our kernels, on the host's memory, and the device that puts
-// them together. Matrix products are plain loops.
+// them together. Matrix products and convolutions are plain loops.
 #ifndef PACELINE_TESTS_CONFORMANCE_FAKE_GPU_H_
 #define PACELINE_TESTS_CONFORMANCE_FAKE_GPU_H_
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "worker/device/cuda/gpu.h"
 
 namespace paceline::cuda {
 
 // What was called, in order: "queue 0: launch", "queue 1: copy 8 bytes",
-// "allocate", … Queues count from 0.
+// "allocate", "plan" (of a convolution), … Queues count from 0.
 using CallLog = std::vector<std::string>;
 
+struct FakeGpuOptions {
+  // Gets the calls; outlives the GPU. Null: nobody does.
+  CallLog* log = nullptr;
+  // Allocations beyond fail.
+  int64_t memory_bytes = int64_t{1} << 40;
+  // The error of a call on a queue, such as "multiply"; null: none fails.
+  std::function<absl::Status(const std::string& call)> fault = nullptr;
+  // Faults are those of running: who asks without waiting does not see them.
+  bool faults_are_late = false;
+  // What planning a convolution ends in.
+  absl::Status planning;
+};
+
 // Queues run what is enqueued at once, or as a graph that holds it is launched.
-// Calls go to `log`, which outlives the GPU; null: nowhere.
-std::unique_ptr<Gpu> MakeFakeGpu(CallLog* log = nullptr);
+std::unique_ptr<Gpu> MakeFakeGpu(const FakeGpuOptions& options = {});
 
 }  // namespace paceline::cuda
 

@@ -25,6 +25,13 @@ double RelativeDistance(const Variables& a, const Variables& b) {
   return std::sqrt(distance / norm);
 }
 
+const DeviceUnderTest& DeviceNamed(const std::string& name) {
+  const auto& devices = DevicesUnderTest();
+  return *std::find_if(
+      devices.begin(), devices.end(),
+      [&](const DeviceUnderTest& each) { return each.name == name; });
+}
+
 class StrategiesTest
     : public ::testing::TestWithParam<std::tuple<StrategyKind, int>> {
  protected:
@@ -37,13 +44,6 @@ class StrategiesTest
             " Dense: {units: 8, activation: tanh,"
             " kernel_regularizer: {L2: {l2: 0.02}}},"
             " Dense: {units: 5}]") {}
-
-  static const DeviceUnderTest& DeviceNamed(const std::string& name) {
-    const auto& devices = DevicesUnderTest();
-    return *std::find_if(
-        devices.begin(), devices.end(),
-        [&](const DeviceUnderTest& each) { return each.name == name; });
-  }
 
   // How far replicas end from a single process.
   static void ExpectNear(const Models& models, const char* device,
@@ -124,6 +124,7 @@ TEST_P(ConnectedStrategiesTest,
       " BatchNormalization: {synchronized: true, momentum: 0.9},"
       " Dense: {units: 5}]");
   ExpectNear(models, "cpu", "SGD", 1e-5);
+  ExpectNear(models, "cuda_on_fake", "SGD", 1e-5);
   ExpectNear(models, "reference_float64", "{Adam: {global_clipnorm: 0.2}}",
              1e-9);
 }
@@ -141,6 +142,7 @@ TEST_P(ConnectedStrategiesTest,
     SCOPED_TRACE(layers);
     const Models models(absl::StrCat("[Input: {shape: [6]}, ", layers, "]"));
     ExpectNear(models, "cpu", "SGD", 1e-5);
+    ExpectNear(models, "cuda_on_fake", "SGD", 1e-5);
     ExpectNear(models, "reference_float64", "Adam", 1e-9);
   }
 }
@@ -212,6 +214,8 @@ std::string NameOf(StrategyKind kind) {
   switch (kind) {
     case StrategyKind::kAllReduce:
       return "AllReduce";
+    case StrategyKind::kDeviceUpdate:
+      return "DeviceUpdate";
     case StrategyKind::kCentralStorage:
       return "CentralStorage";
     case StrategyKind::kParameterServer:
@@ -226,6 +230,49 @@ std::string NameOfReplicas(
     const ::testing::TestParamInfo<std::tuple<StrategyKind, int>>& info) {
   return absl::StrCat(NameOf(std::get<0>(info.param)), std::get<1>(info.param));
 }
+
+// An optimizer, and the steps of an execution.
+class DeviceUpdateTest
+    : public ::testing::TestWithParam<std::tuple<const char*, int>> {
+ protected:
+  DeviceUpdateTest()
+      : models_(
+            "[Input: {shape: [6, 6, 1]},"
+            " Conv2D: {filters: 4, kernel_size: 3, use_bias: false,"
+            " kernel_regularizer: {L2: {l2: 0.01}}},"
+            " BatchNormalization: {momentum: 0.9}, ReLU: {}, Flatten: {},"
+            " Dropout: {rate: 0.3}, Dense: {units: 8, activation: tanh},"
+            " Dense: {units: 5}]") {}
+
+  Variables Train(const std::string& device, StrategyKind kind) const {
+    const auto [optimizer, steps_per_execution] = GetParam();
+    const Job job = {models_, optimizer, DeviceNamed(device),
+                     steps_per_execution};
+    return TrainReplicas(job, kind, 1).front();
+  }
+
+  const Models models_;
+};
+
+// The last step of an epoch has a program of its own.
+TEST_P(DeviceUpdateTest, EndsWhereTheReferenceDoes) {
+  const Variables actual = Train("cuda_on_fake", StrategyKind::kDeviceUpdate);
+  const Variables expected =
+      Train("reference_float64", StrategyKind::kAllReduce);
+  EXPECT_LE(RelativeDistance(actual, expected), 1e-4);
+  EXPECT_LE(
+      RelativeDistance(actual, Train("cuda_on_fake", StrategyKind::kAllReduce)),
+      1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , DeviceUpdateTest,
+    ::testing::Combine(
+        ::testing::Values("SGD", "{SGD: {momentum: 0.5, nesterov: true}}",
+                          "{Adam: {amsgrad: true}}", "{SGD: {clipvalue: 0.01}}",
+                          "{Adam: {clipnorm: 0.1}}",
+                          "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}"),
+        ::testing::Values(1, 4)));
 
 constexpr StrategyKind kKinds[] = {
     StrategyKind::kAllReduce, StrategyKind::kCentralStorage,

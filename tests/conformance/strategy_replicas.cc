@@ -28,6 +28,7 @@
 #include "worker/program_cache.h"
 #include "worker/strategy/all_reduce.h"
 #include "worker/strategy/central_storage.h"
+#include "worker/strategy/device_update.h"
 #include "worker/strategy/local_variables.h"
 #include "worker/strategy/parameter_server.h"
 #include "worker/strategy/transport_sum.h"
@@ -119,17 +120,19 @@ class Servers {
 class Replica {
  public:
   // `statistics` joins the group in which replicas share theirs.
-  Replica(const Job& job, const ModelUnderTest& model,
+  Replica(const Job& job, StrategyKind kind, const ModelUnderTest& model,
           std::unique_ptr<Transport> transport,
           std::unique_ptr<Transport> statistics)
       : model_(model),
+        device_updates_(kind == StrategyKind::kDeviceUpdate),
+        steps_per_execution_(job.steps_per_execution),
         optimizer_(*MakeOptimizer(
             ReadServersJob("[Input: {shape: [1]}, Dense: {units: 5}]",
                            job.optimizer)
                 .optimizer())),
         device_(job.device.make()),
         stream_(device_->CreateStream()),
-        state_(*device_->CreateState(model.Spec(Mode::kTrain, 1))),
+        state_(*device_->CreateState(Spec())),
         statistics_(SynchronizedChannels(model.graph())),
         programs_(Spec(), *device_, *state_),
         transport_(std::move(transport)) {
@@ -159,6 +162,13 @@ class Replica {
                              .on_waiting = on_waiting},
             *transport_, model_.plan(), *variables_, *state_, *stream_);
         break;
+      case StrategyKind::kDeviceUpdate: {
+        MakeVariables();
+        const absl::Status uploaded = variables_->Upload(*stream_);
+        CHECK(uploaded.ok()) << uploaded;
+        strategy_ = std::make_unique<DeviceUpdateStrategy>(*variables_);
+        break;
+      }
       case StrategyKind::kCentralStorage:
         if (this == &central) MakeVariables();
         strategy_ = std::make_unique<CentralStorageStrategy>(
@@ -200,6 +210,9 @@ class Replica {
 
   // What it computes with, in the order of the model whatever the plan.
   Variables Result() {
+    if (variables_) {
+      EXPECT_TRUE(variables_->Download(*stream_).ok());
+    }
     std::vector<Part> parts(model_.plan().parts().begin(),
                             model_.plan().parts().end());
     std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
@@ -220,6 +233,8 @@ class Replica {
   ProgramSpec Spec() {
     ProgramSpec spec = model_.Spec(Mode::kTrain, 1);
     spec.replica_sum = &statistics_;
+    if (device_updates_) spec.optimizer = optimizer_.get();
+    spec.steps_per_execution = steps_per_execution_;
     return spec;
   }
 
@@ -276,6 +291,8 @@ class Replica {
   }
 
   const ModelUnderTest& model_;
+  const bool device_updates_;
+  const int steps_per_execution_;
   const std::unique_ptr<const Optimizer> optimizer_;
   const std::unique_ptr<Device> device_;
   const std::unique_ptr<Stream> stream_;
@@ -309,8 +326,9 @@ std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
       is_served ? job.models.served : job.models.local;
   std::vector<std::unique_ptr<Replica>> replicas;
   for (int rank = 0; rank < count; ++rank) {
-    replicas.push_back(std::make_unique<Replica>(
-        job, model, group.MakeTransport(rank), statistics.MakeTransport(rank)));
+    replicas.push_back(
+        std::make_unique<Replica>(job, kind, model, group.MakeTransport(rank),
+                                  statistics.MakeTransport(rank)));
     replicas[rank]->MakeStrategy(
         kind, *replicas.front(),
         is_served ? servers->members() : std::vector<v1::Member>());

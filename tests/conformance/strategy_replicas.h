@@ -22,6 +22,8 @@ using Variables = std::vector<double>;
 
 enum class StrategyKind {
   kAllReduce,
+  // One replica, whose device updates.
+  kDeviceUpdate,
   kCentralStorage,
   kParameterServer,
   // Without shared memory.
@@ -44,6 +46,7 @@ struct Job {
   // As a job has it.
   std::string optimizer;
   const DeviceUnderTest& device;
+  int steps_per_execution = 1;
 };
 
 // The variables of each replica at the end. CHECK-fails where a job is wrong.

@@ -9,6 +9,10 @@
 //   for each section:  program.Enqueue(section, stream)
 //                      event of the section → strategy takes its buckets
 //
+// A device that can may hold the optimizer's state too, and update the
+// variables as the end of each step (ProgramSpec::optimizer): then a step is
+// one section, no gradient leaves the device, and nobody waits for a step.
+//
 // On the CPU a stream runs what is enqueued at once and events have always
 // passed. On CUDA a stream is a cudaStream_t, an event a cudaEvent_t, a section
 // a captured graph, host views are pinned memory, and the copies between them
@@ -35,6 +39,8 @@
 #include "worker/device/stream.h"
 
 namespace paceline {
+
+class Optimizer;
 
 // Values in host memory that somebody else owns.
 struct HostTensor {
@@ -70,6 +76,29 @@ struct MetricSums {
   std::vector<double> counts;
 };
 
+// What a state has beside its variables, where the device updates them: slots,
+// laid out as the variables are, and a count of updates. Those in host memory
+// are copies then.
+class DeviceUpdates {
+ public:
+  virtual ~DeviceUpdates() = default;
+
+  // Updates enqueued so far, and the count to go on from.
+  virtual int64_t iterations() const = 0;
+  virtual void set_iterations(int64_t iterations) = 0;
+
+  // Copies a slot of a trained bucket from and to the host, and the variables
+  // of a bucket to host_variables, behind the steps enqueued so far. They wait
+  // for the copy.
+  virtual absl::Status UploadSlot(int bucket, int slot,
+                                  absl::Span<const std::byte> from,
+                                  Stream& stream) = 0;
+  virtual absl::Status DownloadSlot(int bucket, int slot,
+                                    absl::Span<std::byte> to,
+                                    Stream& stream) = 0;
+  virtual absl::Status DownloadVariables(int bucket, Stream& stream) = 0;
+};
+
 // A model's variables and gradients on a device, shared by its programs. Laid
 // out in the buckets of the plan.
 class ModelState {
@@ -81,7 +110,8 @@ class ModelState {
 
   // A bucket's variables and gradients in host memory; on the CPU the very
   // memory the programs use. Stable for the life of the state. Gradients of
-  // frozen variables stay 0.
+  // frozen variables stay 0. Where the device updates, gradients have no host
+  // memory.
   virtual absl::Span<std::byte> host_variables(int bucket) = 0;
   virtual absl::Span<std::byte> host_gradients(int bucket) = 0;
 
@@ -92,13 +122,17 @@ class ModelState {
   // Adds the sums since the last call to `sums`, which has the right size, and
   // resets them. Waits for the stream.
   virtual absl::Status TakeMetrics(Stream& stream, MetricSums& sums) = 0;
+
+  // Null where the host updates the variables.
+  virtual DeviceUpdates* device_updates() { return nullptr; }
 };
 
 enum class Mode { kTrain, kEvaluate };
 
 // A stretch of a step.
 struct Section {
-  // Buckets whose gradients are final after it; each bucket once.
+  // Buckets whose gradients are final after it; each bucket once. None where
+  // the device updates.
   std::vector<int> final_buckets;
 };
 
@@ -113,18 +147,24 @@ class Program {
   virtual absl::Span<const Section> sections() const = 0;
 
   // Makes `batch` the one that the next sections work on. Its memory must stay
-  // valid until the last section's event has passed. InvalidArgument if its
-  // count or types do not fit, or a label or id is out of range (named with
-  // its value).
+  // valid until the last section is enqueued. Waits where too many batches are
+  // on their way to the device. InvalidArgument if its count or types do not
+  // fit, or a label or id is out of range (named with its value).
   virtual absl::Status SetBatch(const Batch& batch, Stream& stream) = 0;
 
   // Enqueues a section; layers that share statistics wait here for the other
-  // replicas. In training, gradients of the buckets it finishes
-  // overwrite what was there, and are copied to host_gradients.
+  // replicas. In training, gradients of the buckets it finishes overwrite what
+  // was there, and are copied to host_gradients; or, where the device updates,
+  // the variables are updated.
+  //
+  // Steps may be kept back (steps_per_execution) until their number is full, or
+  // until something must come after them: a batch for another program of the
+  // state, UploadVariables, TakeMetrics and the copies of DeviceUpdates enqueue
+  // them first.
   virtual absl::Status Enqueue(int section, Stream& stream) = 0;
 
-  // Passes when the section, as last enqueued, is done, and the gradients that
-  // it finished are in host memory.
+  // Passes when the section, as last enqueued and not kept back, is done, and
+  // the gradients that it finished are in host memory.
   virtual Event& section_event(int section) = 0;
 
   // After the last section of Mode::kEvaluate: the output, shape
@@ -161,6 +201,12 @@ struct ProgramSpec {
   // Where a state's gradients are to lie in host memory (gradient_memory.h);
   // outlives the state. Empty: in memory of its own.
   absl::Span<std::byte> gradient_memory = {};
+  // Not null: the device, which CanUpdate by it, holds its slots and updates
+  // the variables in each step of Mode::kTrain. For the state and its programs.
+  const Optimizer* optimizer = nullptr;
+  // At least 1. Where the device updates, so many steps may be kept back and
+  // launched at once; elsewhere steps run one by one.
+  int steps_per_execution = 1;
 };
 
 // Thread-safe. Outlives what it makes.
@@ -174,9 +220,12 @@ class Device {
   // Unimplemented names the layer that the device cannot compute.
   virtual absl::Status Supports(const Graph& graph) const = 0;
 
+  // Whether it can update variables itself.
+  virtual bool CanUpdate(const Optimizer& /*optimizer*/) const { return false; }
+
   virtual std::unique_ptr<Stream> CreateStream() = 0;
 
-  // Variables and gradients for `plan`, zeroed.
+  // Variables, gradients and slots for `plan`, zeroed.
   virtual absl::StatusOr<std::unique_ptr<ModelState>> CreateState(
       const ProgramSpec& spec) = 0;
 

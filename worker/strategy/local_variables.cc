@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"
+#include "common/base/status_macros.h"
 #include "glog/logging.h"
+#include "worker/strategy/strategy.h"
 
 namespace paceline {
 namespace {
@@ -87,13 +89,52 @@ void LocalVariables::EndUpdate() {
 }
 
 int64_t LocalVariables::iterations() const {
+  if (const DeviceUpdates* device = state_.device_updates()) {
+    return device->iterations();
+  }
   MutexLock lock(mutex_);
   return iterations_;
 }
 
 void LocalVariables::set_iterations(int64_t iterations) {
+  if (DeviceUpdates* device = state_.device_updates()) {
+    return device->set_iterations(iterations);
+  }
   MutexLock lock(mutex_);
   iterations_ = iterations;
+}
+
+template <typename Copy>
+absl::Status LocalVariables::ForEachSlot(Copy copy) {
+  for (size_t b = 0; b < plan_.buckets().size(); ++b) {
+    if (!plan_.buckets()[b].trainable) continue;
+    const int bucket = static_cast<int>(b);
+    for (int slot = 0; slot < slot_count(); ++slot) {
+      RETURN_IF_ERROR(copy(bucket, slot, memory(bucket, slot)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalVariables::Upload(Stream& stream) {
+  RETURN_IF_ERROR(UploadAll(plan_, state_, stream));
+  DeviceUpdates* const device = state_.device_updates();
+  if (device == nullptr) return absl::OkStatus();
+  return ForEachSlot([&](int bucket, int slot, absl::Span<std::byte> memory) {
+    return device->UploadSlot(bucket, slot, memory, stream);
+  });
+}
+
+absl::Status LocalVariables::Download(Stream& stream) {
+  DeviceUpdates* const device = state_.device_updates();
+  if (device == nullptr) return absl::OkStatus();
+  for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
+    RETURN_IF_ERROR(
+        device->DownloadVariables(static_cast<int>(bucket), stream));
+  }
+  return ForEachSlot([&](int bucket, int slot, absl::Span<std::byte> memory) {
+    return device->DownloadSlot(bucket, slot, memory, stream);
+  });
 }
 
 }  // namespace paceline

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/base/mutex.h"
 #include "common/optimizer/optimizer.h"
@@ -17,6 +18,9 @@ namespace paceline {
 // The variables are those in the host memory of a ModelState; the slots lie
 // beside them, in the same buckets. Updates of different elements may run at
 // once; an update runs beside nothing else.
+//
+// Where the device updates (ModelState::device_updates), they are copies, which
+// Upload and Download move, and Apply is not called.
 class LocalVariables {
  public:
   // The plan has one shard. All arguments outlive the object. Slots have their
@@ -33,6 +37,11 @@ class LocalVariables {
 
   int64_t iterations() const;
   void set_iterations(int64_t iterations);
+
+  // Brings the variables to the device, with their slots where that updates.
+  absl::Status Upload(Stream& stream);
+  // Brings both from where the device updates; nothing elsewhere. Waits.
+  absl::Status Download(Stream& stream);
 
   // Calls `visit(part, slot, values)` for each variable (slot -1) and each slot
   // of it; `values` is a Span of float or double.
@@ -56,6 +65,10 @@ class LocalVariables {
     const absl::Span<std::byte> bytes = memory(bucket, slot);
     return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
+  // Calls `copy(bucket, slot, memory)` for each slot of each trained bucket,
+  // until the first error.
+  template <typename Copy>
+  absl::Status ForEachSlot(Copy copy);
   template <typename T>
   void FillSlots();
   template <typename T>

@@ -41,7 +41,8 @@ class Strategy {
   virtual absl::Status GradientsReady(int bucket) = 0;
 
   // All gradients of the step were handed over. Waits until they are applied
-  // and the variables of the next step are on the device. `progress` is how far
+  // and the variables of the next step are on the device; not where the device
+  // updates. `progress` is how far
   // the worker is with its leases once this step counts, without a sequence.
   // Returns the number of the step at the strategy, from 1.
   virtual absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,

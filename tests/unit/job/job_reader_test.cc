@@ -74,6 +74,7 @@ TEST(JobReader, FillsDefaultsInAndMakesPathsAbsolute) {
   EXPECT_FALSE(job->has_checkpoint());
   EXPECT_EQ(job->consistency(), v1::CONSISTENCY_ASYNC);
   EXPECT_EQ(job->device(), "auto");
+  EXPECT_EQ(job->steps_per_execution(), 1);
 }
 
 TEST(JobReader, ReadsEveryField) {
@@ -84,7 +85,8 @@ TEST(JobReader, ReadsEveryField) {
         "steps_per_epoch: 9\ncluster: {ps: 2, worker: 4}\n"
         "checkpoint: {every_steps: 10, keep: 2}\nconsistency: async\n"
         "partitioner: {max_size: 4096}\ndevice: reference\nlog_steps: true\n"
-        "precision: float32"},
+        "steps_per_execution: 8\n"
+        "precision: float32\ndeterministic: true\nautotune: true"},
        {"labels: /data/labels.gz",
         "labels: l\n    scale: 0.5\n    shuffle: 1000\n  validation_split: "
         "0.1\n  test:\n    idx: {features: f, labels: l}\n    shuffle: "
@@ -103,6 +105,10 @@ TEST(JobReader, ReadsEveryField) {
   EXPECT_EQ(job->partitioner().bytes(), 4096);
   EXPECT_EQ(job->device(), "reference");
   EXPECT_TRUE(job->log_steps());
+  EXPECT_EQ(job->precision(), v1::PRECISION_FLOAT32);
+  EXPECT_TRUE(job->deterministic());
+  EXPECT_TRUE(job->autotune());
+  EXPECT_EQ(job->steps_per_execution(), 8);
   EXPECT_EQ(job->data().train().scale(), 0.5);
   EXPECT_TRUE(job->data().train().shuffle());
   EXPECT_EQ(job->data().train().shuffle_buffer_size(), 1000);
@@ -110,6 +116,22 @@ TEST(JobReader, ReadsEveryField) {
   EXPECT_TRUE(job->data().test().shuffle());
   EXPECT_EQ(job->data().test().shuffle_buffer_size(), 0);
   EXPECT_EQ(job->global_batch_size(), 128);
+}
+
+TEST(JobReader, ReadsWhatOnlyAGpuHeeds) {
+  const auto defaults = Read(kJob);
+  EXPECT_EQ(defaults->precision(), v1::PRECISION_FLOAT32);
+  EXPECT_FALSE(defaults->deterministic());
+  EXPECT_FALSE(defaults->autotune());
+  EXPECT_EQ(defaults->device_memory_limit(), 0);
+  for (const std::string device : {"auto", "cuda", "cuda:1"}) {
+    const auto job =
+        Read(absl::StrCat(kJob, "device: ", device,
+                          "\nprecision: tf32\ndevice_memory_limit: 8000000"));
+    ASSERT_TRUE(job.ok()) << job.status();
+    EXPECT_EQ(job->precision(), v1::PRECISION_TF32);
+    EXPECT_EQ(job->device_memory_limit(), 8'000'000);
+  }
 }
 
 TEST(JobReader, CheckpointsEveryEpochUnlessStepsAreGiven) {
@@ -316,6 +338,15 @@ TEST(JobReader, RefusesImpossibleCombinations) {
        "22: checkpoint.keep: must be from 1 to"},
       {"64", "64\npartitioner: {chunk_bytes: 100}", kInvalid,
        "22: partitioner.chunk_bytes: must be from 1024 to"},
+      {"64", "64\nprecision: float16", kInvalid, "22: precision: "},
+      {"64", "64\ndevice: cpu\nprecision: tf32", kInvalid,
+       "23: precision: tf32: the cpu device computes float32; expected "
+       "float32"},
+      {"64", "64\ndevice_memory_limit: 9\ndevice: reference", kInvalid,
+       "22: device_memory_limit: is of a GPU's memory; expected 0 with device: "
+       "reference, got 9"},
+      {"64", "64\ndevice_memory_limit: -1", kInvalid,
+       "22: device_memory_limit: must be at least 0"},
       {"64", "64\npartitioner: {fixed: 2, max_size: 8}", kInvalid,
        "22: partitioner.fixed: excludes max_size"},
       {"strategy: parameter_server",
@@ -338,7 +369,10 @@ TEST(JobReader, SaysWhatIsNotSupportedYet) {
       {"64", "64\nevaluator: true", absl::StatusCode::kInvalidArgument,
        "1: checkpoint: missing; expected for an evaluator"},
       {"64", "64\nprecision: mixed_float16", kUnimplemented,
-       "22: precision: \"mixed_float16\" is not supported yet"},
+       "22: precision: mixed_float16 is not supported yet; expected float32 or "
+       "tf32"},
+      {"64", "64\nprecision: mixed_bfloat16", kUnimplemented,
+       "22: precision: mixed_bfloat16 is not supported yet"},
       {"64", "64\nmax_staleness: 2", absl::StatusCode::kInvalidArgument,
        "22: max_staleness: means something only with `consistency: bounded`"},
       {"64", "64\nwire_precision: float16", absl::StatusCode::kInvalidArgument,

@@ -63,6 +63,20 @@ TEST(LeaseTableTest, LeasesShrinkAndCoverTheSetOnce) {
   EXPECT_EQ(table.Totals().totals[0], 2000);
 }
 
+TEST(LeaseTableTest, WhatIsTakenAtOnceIsNotCut) {
+  LeaseTable::Options options;
+  options.batch_size = 2;
+  options.batches_at_once = 5;
+  const ExampleRange all = {0, 2 * 23};
+  LeaseTable table(options, absl::MakeConstSpan(&all, 1), PassTotals());
+  std::vector<int64_t> sizes;
+  while (auto lease = table.Grant(kFirst, 2, /*max_steps=*/kNoLimit)) {
+    sizes.push_back((lease->end() - lease->begin()) / 2);
+    Finish(table, kFirst, *lease);
+  }
+  EXPECT_EQ(sizes, (std::vector<int64_t>{10, 5, 5, 3}));
+}
+
 TEST(LeaseTableTest, LeaseIsBounded) {
   LeaseTable table = MakeTable(1'000'000, 1);
   auto lease = table.Grant(kFirst, 1, kNoLimit);

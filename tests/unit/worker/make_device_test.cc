@@ -21,7 +21,9 @@ absl::StatusOr<std::unique_ptr<Device>> Make(const std::string& name) {
   // As on a machine without a GPU.
   cuda::Libraries libraries;
   libraries.driver = "libpaceline_no_such_driver.so";
-  return MakeDevice(name, /*threads=*/1, model.graph(), libraries);
+  v1::Job job;
+  job.set_device(name);
+  return MakeDevice(job, /*threads=*/1, model.graph(), libraries);
 }
 
 TEST(MakeDeviceTest, MakesWhatIsNamed) {
@@ -40,6 +42,24 @@ TEST(MakeDeviceTest, CudaRefusesWhereNoGpuIs) {
     EXPECT_THAT(std::string(status.message()),
                 StartsWith("device: " + name + ": no NVIDIA driver"));
   }
+}
+
+TEST(MakeDeviceTest, AGpuGetsWhatTheJobAsks) {
+  const cuda::CudaOptions defaults = CudaOptionsOf(v1::Job());
+  EXPECT_EQ(defaults.gpu.math_mode, cuda::MathMode::kFloat32);
+  EXPECT_FALSE(defaults.gpu.deterministic);
+  EXPECT_FALSE(defaults.gpu.autotune);
+  EXPECT_EQ(defaults.memory_limit_bytes, 0);
+  v1::Job job;
+  job.set_precision(v1::PRECISION_TF32);
+  job.set_deterministic(true);
+  job.set_autotune(true);
+  job.set_device_memory_limit(1'000'000);
+  const cuda::CudaOptions options = CudaOptionsOf(job);
+  EXPECT_EQ(options.gpu.math_mode, cuda::MathMode::kTf32);
+  EXPECT_TRUE(options.gpu.deterministic);
+  EXPECT_TRUE(options.gpu.autotune);
+  EXPECT_EQ(options.memory_limit_bytes, 1'000'000);
 }
 
 TEST(MakeDeviceTest, RefusesOtherNames) {

@@ -56,6 +56,7 @@ class Convolution {
   };
   Geometry GeometryOf(const Shape& input) const;
   void SetLayouts(const Shape& input);
+  void FinishGradients(ProgramBuilder& builder);
 
   const ConvolutionSpec spec_;
   Tensor* input_ = nullptr;

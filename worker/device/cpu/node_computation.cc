@@ -27,6 +27,7 @@
 #include "worker/device/program/fused_clamp.h"
 #include "worker/device/program/layers/activation.h"
 #include "worker/device/program/layers/add.h"
+#include "worker/device/program/layers/concatenate.h"
 #include "worker/device/program/layers/multiply.h"
 #include "worker/device/program/layers/reshape.h"
 
@@ -38,7 +39,7 @@ constexpr LayerEntry<ProgramBuilder> kLayers[] = {
     {Add::kClassName, MakeAdd<ProgramBuilder>},
     {AveragePooling2D::kClassName, MakeAveragePooling2D},
     {BatchNormalization::kClassName, MakeBatchNormalization},
-    {Concatenate::kClassName, MakeConcatenate},
+    {Concatenate::kClassName, MakeConcatenate<ProgramBuilder>},
     {Conv2D::kClassName, MakeConv2D},
     {Dense::kClassName, MakeDense},
     {DepthwiseConv2D::kClassName, MakeDepthwiseConv2D},

@@ -68,6 +68,19 @@ Tensor* ProgramBuilder::Reordered(Tensor* source,
   return result;
 }
 
+void ProgramBuilder::AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
+                                int64_t from_offset, const Tensor* to,
+                                int64_t to_offset) {
+  AddParallel({from, to}, rows, size, [=](int64_t begin, int64_t end) {
+    const int64_t from_size = from->count() / rows;
+    const int64_t to_size = to->count() / rows;
+    for (int64_t row = begin; row < end; ++row) {
+      std::copy_n(from->floats() + row * from_size + from_offset, size,
+                  to->floats() + row * to_size + to_offset);
+    }
+  });
+}
+
 void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
   AddParallel({from, to}, from->count(), 1, [=](int64_t begin, int64_t end) {
     std::copy(from->floats() + begin, from->floats() + end,

@@ -57,6 +57,9 @@ class ProgramBuilder final : public LayoutBuilder {
   Tensor* Reordered(Tensor* source, const dnnl::memory::desc& from,
                     const dnnl::memory::desc& to);
 
+  void AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
+                  int64_t from_offset, const Tensor* to,
+                  int64_t to_offset) override;
   void AddCopy(const Tensor* from, const Tensor* to) override;
   void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddElementProduct(const Tensor* a, const Tensor* b,

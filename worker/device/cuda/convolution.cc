@@ -3,113 +3,116 @@
 #include "worker/device/cuda/windows_of.h"
 
 namespace paceline::cuda {
+namespace {
 
-bool Convolution::is_pointwise() const {
-  return windows_.y.size == 1 && windows_.x.size == 1 &&
-         windows_.y.stride == 1 && windows_.x.stride == 1;
+// `to` (columns, rows) = `from` (rows, columns) with its dimensions swapped.
+void AddTranspose(const Tensor* from, int64_t rows, const Tensor* to,
+                  ProgramBuilder& builder) {
+  const int64_t columns = from->count() / rows;
+  builder.AddKernel({from, to}, from->count(), [=] {
+    return Transpose{rows, columns, from->floats(), to->floats()};
+  });
 }
 
-Tensor* Convolution::AddForward(Tensor* input, ProgramBuilder& builder) {
+}  // namespace
+
+bool Convolution::is_pointwise() const {
+  const auto reads_each = [](const AxisWindow& axis) {
+    return axis.size == 1 && axis.stride == 1;
+  };
+  return spec_.groups == 1 && reads_each(windows_.y) && reads_each(windows_.x);
+}
+
+Tensor* Convolution::Start(Tensor* input, ProgramBuilder& builder) {
   input_ = input;
   const Shape& images = input->shape;
   windows_ = WindowsOf(spec_.windows, {images[1], images[2], images[3]});
-  Tensor* const output = builder.NewTensor(
+  return builder.NewTensor(
       {images[0], windows_.y.output, windows_.x.output, spec_.filters});
-  const Tensor* const kernel = builder.variable(spec_.kernel);
-  pixels_ = output->count() / spec_.filters;
-  if (is_grouped()) {
-    builder.AddKernel({input, output}, output->count(), [=, groups = groups()] {
-      return ConvolveGroups{groups, input->floats(), kernel->floats(),
-                            output->floats()};
-    });
-  } else {
-    builder.AddProduct(
-        Patches(builder), kernel, output,
-        {.rows = pixels_, .columns = spec_.filters, .inner = patch_size()});
-  }
-  return output;
 }
 
-const Tensor* Convolution::Patches(ProgramBuilder& builder) const {
-  if (is_pointwise()) return input_;
-  Tensor* const patches = builder.NewTensor({pixels_, patch_size()});
-  builder.AddKernel(
-      {input_, patches}, patches->count(),
-      [=, windows = windows_, input = input_] {
-        return GatherPatches{windows, input->floats(), patches->floats()};
-      });
-  return patches;
+Tensor* Convolution::AddForward(Tensor* input, ProgramBuilder& builder) {
+  FinalActivation none(ActivationFunction::kLinear);
+  return AddForward(input, /*bias=*/nullptr, none, builder);
+}
+
+Tensor* Convolution::AddForward(Tensor* input, const Tensor* bias,
+                                FinalActivation& activation,
+                                ProgramBuilder& builder) {
+  Tensor* const output = Start(input, builder);
+  const bool rectifies = activation.is_relu() && !is_pointwise();
+  const Tensor* const added =
+      rectifies || !activation.adds_bias_in_passing() ? bias : nullptr;
+  if (is_pointwise()) {
+    AddProduct(output, added, builder);
+  } else {
+    const Tensor* const kernel = builder.variable(spec_.kernel);
+    kernel_ = builder.NewTensor({kernel->count()});
+    AddTranspose(kernel, kernel->count() / spec_.filters, kernel_, builder);
+    ConvolutionShape shape = ShapeOf(ConvolutionPass::kForward);
+    shape.has_bias = added != nullptr;
+    shape.has_relu = rectifies;
+    builder.AddConvolution(
+        shape,
+        {.images = input, .kernel = kernel_, .outputs = output, .bias = added});
+  }
+  if (rectifies) return activation.AddRectified(output);
+  return activation.AddForward(output, added == nullptr ? bias : nullptr,
+                               builder);
+}
+
+void Convolution::AddProduct(const Tensor* output, const Tensor* bias,
+                             ProgramBuilder& builder) const {
+  builder.AddProduct(input_, builder.variable(spec_.kernel), output,
+                     {.rows = output->count() / spec_.filters,
+                      .columns = spec_.filters,
+                      .inner = windows_.channels},
+                     {.bias = bias});
+}
+
+ConvolutionShape Convolution::ShapeOf(ConvolutionPass pass) const {
+  return {.pass = pass,
+          .batch = input_->shape[0],
+          .windows = windows_,
+          .filters = spec_.filters,
+          .groups = spec_.groups};
 }
 
 void Convolution::AddKernelGradient(const Tensor* gradient,
                                     ProgramBuilder& builder) {
   if (!builder.is_trained(spec_.kernel)) return;
   Tensor* const result = builder.gradient(spec_.kernel);
-  if (is_grouped()) {
-    AddGroupedKernelGradient(gradient, result, builder);
-  } else {
-    builder.AddProduct(Patches(builder), gradient, result,
-                       {.rows = patch_size(),
+  if (is_pointwise()) {
+    builder.AddProduct(input_, gradient, result,
+                       {.rows = windows_.channels,
                         .columns = spec_.filters,
-                        .inner = pixels_,
+                        .inner = gradient->count() / spec_.filters,
                         .left_is_transposed = true});
+  } else {
+    Tensor* const filters_first = builder.NewTensor({result->count()});
+    builder.AddConvolution(
+        ShapeOf(ConvolutionPass::kKernelGradient),
+        {.images = input_, .kernel = filters_first, .outputs = gradient});
+    AddTranspose(filters_first, spec_.filters, result, builder);
   }
   builder.FinishGradient(spec_.kernel);
-}
-
-void Convolution::AddGroupedKernelGradient(const Tensor* gradient,
-                                           Tensor* result,
-                                           ProgramBuilder& builder) const {
-  const int64_t parts = PartCount(pixels_);
-  const int64_t elements = result->count();
-  Tensor* const sums = builder.NewTensor<double>({parts, elements});
-  builder.AddKernel(
-      {input_, gradient, sums}, sums->count(),
-      [=, groups = groups(), pixels = pixels_, input = input_] {
-        return ConvolveGroupsKernelGradient{
-            groups,         pixels, parts, input->floats(), gradient->floats(),
-            sums->doubles()};
-      });
-  builder.AddKernel({sums}, elements, [=] {
-    return ColumnSums<double, float>{parts, elements, 1, sums->doubles(),
-                                     result->floats()};
-  });
 }
 
 Tensor* Convolution::AddInputGradient(const Tensor* gradient,
                                       ProgramBuilder& builder) {
   Tensor* const input_gradient = builder.NewTensor(input_->shape);
-  if (is_grouped()) {
-    builder.AddKernel(
-        {gradient, input_gradient}, input_gradient->count(),
-        [=, groups = groups(), kernel = builder.variable(spec_.kernel)] {
-          return ConvolveGroupsInputGradient{groups, kernel->floats(),
-                                             gradient->floats(),
-                                             input_gradient->floats()};
-        });
+  if (is_pointwise()) {
+    builder.AddProduct(gradient, builder.variable(spec_.kernel), input_gradient,
+                       {.rows = gradient->count() / spec_.filters,
+                        .columns = windows_.channels,
+                        .inner = spec_.filters,
+                        .right_is_transposed = true});
   } else {
-    AddPatchGradient(gradient, input_gradient, builder);
+    builder.AddConvolution(
+        ShapeOf(ConvolutionPass::kInputGradient),
+        {.images = input_gradient, .kernel = kernel_, .outputs = gradient});
   }
   return input_gradient;
-}
-
-void Convolution::AddPatchGradient(const Tensor* gradient,
-                                   Tensor* input_gradient,
-                                   ProgramBuilder& builder) const {
-  Tensor* const patches = is_pointwise()
-                              ? input_gradient
-                              : builder.NewTensor({pixels_, patch_size()});
-  builder.AddProduct(gradient, builder.variable(spec_.kernel), patches,
-                     {.rows = pixels_,
-                      .columns = patch_size(),
-                      .inner = spec_.filters,
-                      .right_is_transposed = true});
-  if (is_pointwise()) return;
-  builder.AddKernel(
-      {patches, input_gradient}, input_gradient->count(),
-      [=, windows = windows_] {
-        return SumPatches{windows, patches->floats(), input_gradient->floats()};
-      });
 }
 
 }  // namespace paceline::cuda

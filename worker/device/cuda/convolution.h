@@ -1,10 +1,9 @@
 // A convolution, whatever layer it is of.
 //
-// It is the product of the patches (pixels, kernel elements), one a pixel of
-// the output, with the kernel (kernel elements, filters) as Keras has it. The
-// patches are gathered for each product anew: kept from forward to backward
-// they would take several times the memory of the images. In groups, which
-// would make many small products, the sums are kernels of our own.
+// Where it reads single pixels it is the product of the pixels with the kernel
+// as Keras has it, (kh, kw, channels / groups, filters). Else it is a
+// convolution of the GPU's library, which wants the filters first: the kernel
+// is transposed in the forward, for the backward too, and its gradient back.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_CONVOLUTION_H_
 #define PACELINE_WORKER_DEVICE_CUDA_CONVOLUTION_H_
 
@@ -12,7 +11,8 @@
 #include <cstdint>
 
 #include "common/model/window.h"
-#include "worker/device/cuda/kernels/grouped_convolution.h"
+#include "worker/device/cuda/final_activation.h"
+#include "worker/device/cuda/gpu.h"
 #include "worker/device/cuda/program_builder.h"
 #include "worker/device/program/tensor.h"
 
@@ -23,8 +23,7 @@ struct ConvolutionSpec {
   // That of a depthwise convolution has as many groups as channels.
   int64_t groups = 1;
   int64_t filters = 0;
-  // By index in Graph::variables; (kh, kw, channels / groups, filters) in
-  // memory.
+  // By index in Graph::variables.
   int kernel = 0;
 };
 
@@ -34,6 +33,10 @@ class Convolution {
 
   // (batch, h, w, channels) to (batch, h', w', filters).
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder);
+  // With `bias`, unless that is null, and the layer's activation behind it:
+  // what the library can add to its work, it does.
+  Tensor* AddForward(Tensor* input, const Tensor* bias,
+                     FinalActivation& activation, ProgramBuilder& builder);
 
   // From the gradient by the output that by the kernel, which is final then
   // (nothing is done if it is frozen), and that by the input. After AddForward.
@@ -41,27 +44,19 @@ class Convolution {
   Tensor* AddInputGradient(const Tensor* gradient, ProgramBuilder& builder);
 
  private:
-  bool is_grouped() const { return spec_.groups > 1; }
-  int64_t patch_size() const {
-    return windows_.y.size * windows_.x.size * windows_.channels;
-  }
-  // A patch is a pixel of the input: nothing is to be gathered.
+  // A window reads a pixel, and every one is read.
   bool is_pointwise() const;
-  ConvolutionGroups groups() const {
-    return {windows_, spec_.groups, spec_.filters};
-  }
-
-  const Tensor* Patches(ProgramBuilder& builder) const;
-  void AddGroupedKernelGradient(const Tensor* gradient, Tensor* result,
-                                ProgramBuilder& builder) const;
-  void AddPatchGradient(const Tensor* gradient, Tensor* input_gradient,
-                        ProgramBuilder& builder) const;
+  // Notes the input; returns the output, to be written.
+  Tensor* Start(Tensor* input, ProgramBuilder& builder);
+  void AddProduct(const Tensor* output, const Tensor* bias,
+                  ProgramBuilder& builder) const;
+  ConvolutionShape ShapeOf(ConvolutionPass pass) const;
 
   const ConvolutionSpec spec_;
   Tensor* input_ = nullptr;
   ImageWindows windows_;
-  // Of the outputs of the batch.
-  int64_t pixels_ = 0;
+  // Filters first.
+  Tensor* kernel_ = nullptr;
 };
 
 }  // namespace paceline::cuda

@@ -6,6 +6,8 @@
 #include "glog/logging.h"
 #include "worker/device/cuda/cuda_program.h"
 #include "worker/device/cuda/cuda_state.h"
+#include "worker/device/cuda/device_update.h"
+#include "worker/device/cuda/full_memory.h"
 #include "worker/device/cuda/program_compiler.h"
 
 namespace paceline {
@@ -16,6 +18,10 @@ absl::Status CudaDevice::Supports(const Graph& graph) const {
   return cuda::CheckGraph(graph);
 }
 
+bool CudaDevice::CanUpdate(const Optimizer& optimizer) const {
+  return cuda::CanUpdate(optimizer);
+}
+
 std::unique_ptr<Stream> CudaDevice::CreateStream() {
   absl::StatusOr<std::unique_ptr<cuda::Queue>> queue = gpu_->CreateQueue();
   CHECK(queue.ok()) << queue.status();
@@ -24,8 +30,7 @@ std::unique_ptr<Stream> CudaDevice::CreateStream() {
 
 absl::StatusOr<std::unique_ptr<ModelState>> CudaDevice::CreateState(
     const ProgramSpec& spec) {
-  return CudaState::Create(*gpu_, *spec.plan, spec.metrics.size(),
-                           spec.gradient_memory);
+  return CudaState::Create(*gpu_, spec);
 }
 
 absl::StatusOr<std::unique_ptr<Program>> CudaDevice::Compile(
@@ -34,7 +39,13 @@ absl::StatusOr<std::unique_ptr<Program>> CudaDevice::Compile(
   auto& cuda_state = static_cast<CudaState&>(state);
   ASSIGN_OR_RETURN(cuda::ProgramParts parts,
                    cuda::CompileProgram(spec, cuda_state));
-  return CudaProgram::Create(spec, cuda_state, std::move(parts));
+  absl::StatusOr<std::unique_ptr<CudaProgram>> program =
+      CudaProgram::Create(spec, cuda_state, std::move(parts));
+  if (absl::IsResourceExhausted(program.status())) {
+    return cuda::ExplainFullMemory(program.status(), spec, cuda_state);
+  }
+  RETURN_IF_ERROR(program.status());
+  return *std::move(program);
 }
 
 }  // namespace paceline

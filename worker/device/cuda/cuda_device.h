@@ -1,11 +1,13 @@
-// The CUDA device: cuBLAS for matrix products, and kernels of our own for the
-// rest.
+// The CUDA device: cuDNN for convolutions, cuBLAS for matrix products, and
+// kernels of our own for the rest.
 //
 // Everything between layers is dense float32 in Keras' order, images as (batch,
 // height, width, channels). What a step needs of the host is enqueued once, and
-// nothing waits for the GPU but who asks: an event's Wait, TakeMetrics, Output.
-// Kernels add up in a fixed order: a repeat gives the same bits, on the same
-// kind of GPU.
+// nothing waits for the GPU but who asks: an event's Wait, TakeMetrics, Output;
+// but a section's first run, so that its errors name the layer, and replicas
+// that share statistics.
+// Our kernels add up in a fixed order. With GpuOptions::deterministic so do
+// convolutions: a repeat gives the same bits, on the same kind of GPU.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_CUDA_DEVICE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_CUDA_DEVICE_H_
 
@@ -26,6 +28,7 @@ class CudaDevice final : public Device {
   // "cuda:0".
   std::string name() const override { return gpu_->name(); }
   absl::Status Supports(const Graph& graph) const override;
+  bool CanUpdate(const Optimizer& optimizer) const override;
   // CHECK-fails if the GPU gives none.
   std::unique_ptr<Stream> CreateStream() override;
   absl::StatusOr<std::unique_ptr<ModelState>> CreateState(

@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 #include "worker/device/check_batch.h"
+#include "worker/device/cuda/device_update.h"
 #include "worker/device/feature_ids.h"
 
 namespace paceline {
@@ -29,26 +30,31 @@ CudaProgram::CudaProgram(const ProgramSpec& spec, CudaState& state,
       batch_size_(spec.batch_size),
       class_count_(SparseClassCount(spec)),
       replica_sum_(spec.replica_sum),
+      optimizer_(spec.mode == Mode::kTrain ? spec.optimizer : nullptr),
+      group_size_(optimizer_ == nullptr ? 1 : spec.steps_per_execution),
+      group_count_(optimizer_ == nullptr ? 1 : 2),
       state_(state),
       parts_(std::move(parts)),
       runs_(parts_.layout.sections.size()) {
   for (const ProgramLayout::SectionEnd& end : parts_.layout.sections) {
     sections_.push_back(end.section);
   }
+  CHECK(optimizer_ == nullptr || sections_.size() == 1);
+  for (SectionRun& run : runs_) run.graphs.resize(group_count_);
+}
+
+CudaProgram::~CudaProgram() {
+  if (kept_ > 0) state_.set_kept(nullptr);
 }
 
 absl::Status CudaProgram::Allocate() {
   cuda::Gpu& gpu = state_.gpu();
-  const int64_t features = parts_.features_size_bytes;
-  const int64_t labels = parts_.labels_size_bytes;
-  ASSIGN_OR_RETURN(host_features_, gpu.AllocatePinned(features, "features"));
-  ASSIGN_OR_RETURN(host_labels_, gpu.AllocatePinned(labels, "labels"));
-  ASSIGN_OR_RETURN(device_features_, gpu.Allocate(features, "features"));
-  ASSIGN_OR_RETURN(device_labels_, gpu.Allocate(labels, "labels"));
+  ASSIGN_OR_RETURN(slots_,
+                   cuda::BatchSlots::Create(gpu, group_size_ * group_count_,
+                                            parts_.features_size_bytes,
+                                            parts_.labels_size_bytes));
   ASSIGN_OR_RETURN(host_output_,
                    gpu.AllocatePinned(OutputBytes(), "the output"));
-  parts_.layout.features->data = device_features_.get();
-  parts_.layout.labels->data = device_labels_.get();
   for (SectionRun& run : runs_) {
     ASSIGN_OR_RETURN(run.event, gpu.CreateEvent());
   }
@@ -95,53 +101,101 @@ absl::Status CudaProgram::SetBatch(const Batch& batch, Stream& stream) {
   RETURN_IF_ERROR(
       CheckBatch(batch, batch_size_, DataType::kFloat32, class_count_));
   RETURN_IF_ERROR(CheckFeatureIds<float>(graph_, batch));
-  BindToArena();
   auto& queue = static_cast<Queue&>(stream);
   if (constants_size_bytes_ > 0 && !std::exchange(has_constants_, true)) {
     queue.Copy(device_constants_.get(), host_constants_.get(),
                constants_size_bytes_);
   }
-  std::memcpy(host_features_.get(), batch.features.data,
-              parts_.features_size_bytes);
-  queue.Copy(device_features_.get(), host_features_.get(),
-             parts_.features_size_bytes);
-  std::memcpy(host_labels_.get(), batch.labels.data, parts_.labels_size_bytes);
-  queue.Copy(device_labels_.get(), host_labels_.get(),
-             parts_.labels_size_bytes);
-  *state_.host_step() = {.first_example = batch.first_example,
-                         .epoch = batch.epoch,
-                         .gradient_scale = 1 / batch.loss_divisor,
-                         .regularization_scale = batch.regularization_scale};
-  queue.Copy(state_.step(), state_.host_step(), sizeof(cuda::StepValues));
-  return queue.TakeError();
+  // Those of another program.
+  if (kept_ == 0) RETURN_IF_ERROR(state_.RunKept(queue));
+  return slots_.Fill(first_slot() + kept_, batch, StepOf(batch),
+                     state_.copies());
 }
 
-void CudaProgram::BindToArena() {
-  if (arena_ == state_.arena()) return;
-  arena_ = state_.arena();
-  parts_.layout.PlaceArena(arena_);
-  for (SectionRun& run : runs_) run.graph = nullptr;
+cuda::StepValues CudaProgram::StepOf(const Batch& batch) const {
+  cuda::StepValues step = {.first_example = batch.first_example,
+                           .epoch = batch.epoch,
+                           .gradient_scale = 1 / batch.loss_divisor,
+                           .regularization_scale = batch.regularization_scale};
+  if (optimizer_ != nullptr) {
+    step.step_size = cuda::StepSizeOf(*optimizer_, state_.iterations());
+  }
+  return step;
 }
 
 absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
   CHECK_GE(section, 0);
   CHECK_LT(section, static_cast<int>(runs_.size()));
   auto& queue = static_cast<Queue&>(stream);
-  SectionRun& run = runs_[section];
-  if (run.sums != nullptr) RETURN_IF_ERROR(AddUpReplicas(*run.sums, queue));
-  if (!run.has_run) {
-    RETURN_IF_ERROR(EnqueueOperations(section, /*waits=*/true, queue));
-    run.has_run = true;
-  } else {
-    if (run.graph == nullptr) RETURN_IF_ERROR(Capture(section, queue));
-    queue.Launch(*run.graph);
+  if (optimizer_ != nullptr) {
+    state_.set_iterations(state_.iterations() + 1);
+    state_.set_kept(this);
+    return ++kept_ < group_size_ ? absl::OkStatus() : RunKept(queue);
   }
+  SectionRun& run = runs_[section];
+  if (section == 0) slots_.BeginReading(first_slot(), queue);
+  if (run.sums != nullptr) RETURN_IF_ERROR(AddUpReplicas(*run.sums, queue));
+  RETURN_IF_ERROR(Run(section, queue));
   state_.DownloadGradients(sections_[section].final_buckets, queue, *run.event);
-  // The stream ends with the step, its copies included.
-  if (section + 1 == static_cast<int>(runs_.size())) queue.WaitFor(*run.event);
-  RETURN_IF_ERROR(state_.TakeCopyError());
+  if (section + 1 == static_cast<int>(runs_.size())) {
+    slots_.EndReading(first_slot(), queue);
+    // The stream ends with the step, its copies included.
+    queue.WaitFor(*run.event);
+  }
+  RETURN_IF_ERROR(state_.copies().TakeError());
   RETURN_IF_ERROR(queue.TakeError());
   return replica_sum_ == nullptr ? absl::OkStatus() : replica_sum_->Take();
+}
+
+absl::Status CudaProgram::RunKept(Queue& queue) {
+  state_.set_kept(nullptr);
+  const int begin = first_slot();
+  const int end = begin + kept_;
+  for (int slot = begin; slot < end; ++slot) slots_.BeginReading(slot, queue);
+  if (kept_ == group_size_) {
+    RETURN_IF_ERROR(Run(/*section=*/0, queue));
+  } else {
+    BindToArena();
+    for (int slot = begin; slot < end; ++slot) {
+      RETURN_IF_ERROR(
+          EnqueueOperations(/*section=*/0, slot, /*waits=*/false, queue));
+    }
+  }
+  for (int slot = begin; slot < end; ++slot) slots_.EndReading(slot, queue);
+  queue.Record(*runs_.front().event);
+  kept_ = 0;
+  group_ = (group_ + 1) % group_count_;
+  return queue.TakeError();
+}
+
+absl::Status CudaProgram::Run(int section, Queue& queue) {
+  BindToArena();
+  SectionRun& run = runs_[section];
+  if (!std::exchange(run.has_run, true)) {
+    return EnqueueGroup(section, /*waits=*/true, queue);
+  }
+  std::unique_ptr<cuda::CapturedGraph>& graph = run.graphs[group_];
+  if (graph == nullptr) {
+    queue.BeginCapture();
+    const absl::Status status = EnqueueGroup(section, /*waits=*/false, queue);
+    // Also after an error: the queue is to be usable.
+    absl::StatusOr<std::unique_ptr<cuda::CapturedGraph>> captured =
+        queue.EndCapture();
+    RETURN_IF_ERROR(status);
+    RETURN_IF_ERROR(captured.status());
+    graph = *std::move(captured);
+  }
+  queue.Launch(*graph);
+  return absl::OkStatus();
+}
+
+void CudaProgram::BindToArena() {
+  if (arena_ == state_.arena()) return;
+  arena_ = state_.arena();
+  parts_.layout.PlaceArena(arena_);
+  for (SectionRun& run : runs_) {
+    for (auto& graph : run.graphs) graph = nullptr;
+  }
 }
 
 absl::Status CudaProgram::AddUpReplicas(const Tensor& sums, Queue& queue) {
@@ -157,8 +211,20 @@ absl::Status CudaProgram::AddUpReplicas(const Tensor& sums, Queue& queue) {
   return absl::OkStatus();
 }
 
-absl::Status CudaProgram::EnqueueOperations(int section, bool waits,
+absl::Status CudaProgram::EnqueueGroup(int section, bool waits, Queue& queue) {
+  for (int i = 0; i < group_size_; ++i) {
+    RETURN_IF_ERROR(EnqueueOperations(section, first_slot() + i, waits, queue));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CudaProgram::EnqueueOperations(int section, int slot, bool waits,
                                             Queue& queue) {
+  parts_.layout.features->data = slots_.features(slot);
+  parts_.layout.labels->data = slots_.labels(slot);
+  if (section == 0) {
+    queue.Copy(state_.step(), slots_.step(slot), sizeof(cuda::StepValues));
+  }
   const ProgramLayout& layout = parts_.layout;
   const auto [begin, end] = layout.OperationsOf(section);
   for (int i = begin; i < end; ++i) {
@@ -169,19 +235,6 @@ absl::Status CudaProgram::EnqueueOperations(int section, bool waits,
                         absl::StrCat(layout.owners[layout.operation_owners[i]],
                                      ": ", status.message()));
   }
-  return absl::OkStatus();
-}
-
-absl::Status CudaProgram::Capture(int section, Queue& queue) {
-  queue.BeginCapture();
-  const absl::Status status =
-      EnqueueOperations(section, /*waits=*/false, queue);
-  // Also after an error: the queue is to be usable.
-  absl::StatusOr<std::unique_ptr<cuda::CapturedGraph>> graph =
-      queue.EndCapture();
-  RETURN_IF_ERROR(status);
-  RETURN_IF_ERROR(graph.status());
-  runs_[section].graph = *std::move(graph);
   return absl::OkStatus();
 }
 

@@ -1,5 +1,13 @@
 // A program of the CUDA device: a list of operations, captured as one graph a
 // section.
+//
+// Where the device updates the variables, a step is one section, and one graph
+// has as many steps as are executed at once, a group. Nobody waits for them:
+// batches are copied into the slots of one group while the other is computed.
+//
+//   slots     | 0 1 2 | 3 4 5 |          three steps a group
+//   copies    | ===== | ===== | =====
+//   stream            | graph 0 | graph 1 |
 #ifndef PACELINE_WORKER_DEVICE_CUDA_CUDA_PROGRAM_H_
 #define PACELINE_WORKER_DEVICE_CUDA_CUDA_PROGRAM_H_
 
@@ -12,17 +20,20 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/model/graph.h"
+#include "worker/device/cuda/batch_slots.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/program_builder.h"
 #include "worker/device/device.h"
 
 namespace paceline {
 
-class CudaProgram final : public Program {
+class CudaProgram final : public Program, private KeptSteps {
  public:
   // Runs `parts`, compiled for `spec` over `state`, which outlives the program.
   static absl::StatusOr<std::unique_ptr<CudaProgram>> Create(
       const ProgramSpec& spec, CudaState& state, cuda::ProgramParts parts);
+  // Steps that are kept back are lost.
+  ~CudaProgram() override;
 
   int64_t batch_size() const override { return batch_size_; }
   absl::Span<const Section> sections() const override { return sections_; }
@@ -39,8 +50,8 @@ class CudaProgram final : public Program {
     const Tensor* sums = nullptr;
     // The first run is not captured: libraries load their kernels in it.
     bool has_run = false;
-    // Null until the second run.
-    std::unique_ptr<cuda::CapturedGraph> graph;
+    // By group; null until captured.
+    std::vector<std::unique_ptr<cuda::CapturedGraph>> graphs;
   };
 
   CudaProgram(const ProgramSpec& spec, CudaState& state,
@@ -55,9 +66,16 @@ class CudaProgram final : public Program {
   void BindToArena();
   // Waits for the sums, and for the other replicas.
   absl::Status AddUpReplicas(const Tensor& sums, cuda::Queue& queue);
+  // What the kernels are told of the batch.
+  cuda::StepValues StepOf(const Batch& batch) const;
+  // Runs a section for the slots of the group at hand.
+  absl::Status Run(int section, cuda::Queue& queue);
+  absl::Status EnqueueGroup(int section, bool waits, cuda::Queue& queue);
   // Errors name the layer. With `waits`, those of running the operations, too.
-  absl::Status EnqueueOperations(int section, bool waits, cuda::Queue& queue);
-  absl::Status Capture(int section, cuda::Queue& queue);
+  absl::Status EnqueueOperations(int section, int slot, bool waits,
+                                 cuda::Queue& queue);
+  absl::Status RunKept(cuda::Queue& queue) override;
+  int first_slot() const { return group_ * group_size_; }
 
   const Graph& graph_;
   const int64_t batch_size_;
@@ -65,15 +83,19 @@ class CudaProgram final : public Program {
   const int64_t class_count_;
   // May be null.
   ReplicaSum* const replica_sum_;
+  // Not null: the program updates the variables by it.
+  const Optimizer* const optimizer_;
+  // Steps of a group, and groups that take turns.
+  const int group_size_;
+  const int group_count_;
   CudaState& state_;
   cuda::ProgramParts parts_;
   std::vector<Section> sections_;
   std::vector<SectionRun> runs_;
-  // The batch, on its way and where sections read it.
-  cuda::MemoryBlock host_features_;
-  cuda::MemoryBlock host_labels_;
-  cuda::MemoryBlock device_features_;
-  cuda::MemoryBlock device_labels_;
+  cuda::BatchSlots slots_;
+  // The group that is filled, and how many of its steps are kept back.
+  int group_ = 0;
+  int kept_ = 0;
   cuda::MemoryBlock host_output_;
   // Constants, on their way with the first batch.
   cuda::MemoryBlock host_constants_;

@@ -1,6 +1,7 @@
 #include "worker/device/cuda/cuda_state.h"
 
 #include "common/base/status_macros.h"
+#include "common/optimizer/optimizer.h"
 #include "glog/logging.h"
 #include "worker/device/gradient_memory.h"
 
@@ -10,16 +11,20 @@ using cuda::MemoryBlock;
 using cuda::Queue;
 
 absl::StatusOr<std::unique_ptr<CudaState>> CudaState::Create(
-    cuda::Gpu& gpu, const ShardPlan& plan, size_t metric_count,
-    absl::Span<std::byte> gradient_memory) {
-  std::unique_ptr<CudaState> state(new CudaState(gpu, 1 + metric_count));
-  RETURN_IF_ERROR(state->Allocate(plan, gradient_memory));
+    cuda::Gpu& gpu, const ProgramSpec& spec) {
+  std::unique_ptr<CudaState> state(new CudaState(gpu, spec));
+  RETURN_IF_ERROR(state->AllocateVariables(spec));
+  if (!state->updates_) {
+    RETURN_IF_ERROR(state->AllocateHostGradients(spec.gradient_memory));
+  }
+  RETURN_IF_ERROR(state->AllocateSums());
+  ASSIGN_OR_RETURN(state->copies_, gpu.CreateQueue());
+  ASSIGN_OR_RETURN(state->computed_, gpu.CreateEvent());
   return state;
 }
 
-absl::Status CudaState::Allocate(const ShardPlan& plan,
-                                 absl::Span<std::byte> gradient_memory) {
-  const size_t size = GradientBytes(plan, type());
+absl::Status CudaState::AllocateVariables(const ProgramSpec& spec) {
+  const size_t size = GradientBytes(plan_, type());
   const auto size_bytes = static_cast<int64_t>(size);
   ASSIGN_OR_RETURN(device_variable_memory_,
                    gpu_.Allocate(size_bytes, "the variables"));
@@ -27,33 +32,85 @@ absl::Status CudaState::Allocate(const ShardPlan& plan,
                    gpu_.Allocate(size_bytes, "the gradients"));
   ASSIGN_OR_RETURN(host_variable_memory_,
                    gpu_.AllocatePinned(size_bytes, "the variables"));
-  if (gradient_memory.empty()) {
-    ASSIGN_OR_RETURN(host_gradient_memory_,
-                     gpu_.AllocatePinned(size_bytes, "the gradients"));
-    gradient_memory = {host_gradient_memory_.get(), size};
-  } else {
-    ASSIGN_OR_RETURN(host_gradient_memory_, gpu_.Pin(gradient_memory));
+  const size_t slots =
+      updates_ ? spec.optimizer->slot_names().size() : size_t{0};
+  for (size_t slot = 0; slot < slots; ++slot) {
+    ASSIGN_OR_RETURN(slot_memory_.emplace_back(),
+                     gpu_.Allocate(size_bytes, "the optimizer's slots"));
   }
   const auto lay_out = [&](const MemoryBlock& memory) {
-    return LayOutGradients(plan, type(), {memory.get(), size});
+    return LayOutGradients(plan_, type(), {memory.get(), size});
   };
   device_variables_ = lay_out(device_variable_memory_);
   device_gradients_ = lay_out(device_gradient_memory_);
   host_variables_ = lay_out(host_variable_memory_);
-  host_gradients_ = LayOutGradients(plan, type(), gradient_memory);
+  host_gradients_.resize(plan_.buckets().size());
+  return absl::OkStatus();
+}
+
+absl::Status CudaState::AllocateHostGradients(
+    absl::Span<std::byte> gradient_memory) {
+  if (gradient_memory.empty()) {
+    const size_t size = GradientBytes(plan_, type());
+    ASSIGN_OR_RETURN(
+        host_gradient_memory_,
+        gpu_.AllocatePinned(static_cast<int64_t>(size), "the gradients"));
+    gradient_memory = {host_gradient_memory_.get(), size};
+  } else {
+    ASSIGN_OR_RETURN(host_gradient_memory_, gpu_.Pin(gradient_memory));
+  }
+  host_gradients_ = LayOutGradients(plan_, type(), gradient_memory);
+  return absl::OkStatus();
+}
+
+absl::Status CudaState::AllocateSums() {
   ASSIGN_OR_RETURN(device_sums_, gpu_.Allocate(sums_bytes(), "the metrics"));
   ASSIGN_OR_RETURN(host_sums_,
                    gpu_.AllocatePinned(sums_bytes(), "the metrics"));
-  constexpr int64_t kStepBytes = sizeof(cuda::StepValues);
-  ASSIGN_OR_RETURN(device_step_, gpu_.Allocate(kStepBytes, "a step"));
-  ASSIGN_OR_RETURN(host_step_, gpu_.AllocatePinned(kStepBytes, "a step"));
-  ASSIGN_OR_RETURN(copies_, gpu_.CreateQueue());
-  ASSIGN_OR_RETURN(computed_, gpu_.CreateEvent());
+  ASSIGN_OR_RETURN(device_step_,
+                   gpu_.Allocate(sizeof(cuda::StepValues), "a step"));
   return absl::OkStatus();
+}
+
+absl::Span<std::byte> CudaState::DeviceSlot(int bucket, int slot) const {
+  const absl::Span<std::byte> variables = device_variables_[bucket];
+  return {slot_memory_[slot].get() +
+              (variables.data() - device_variable_memory_.get()),
+          variables.size()};
+}
+
+absl::Status CudaState::Transfer(void* to, const void* from, size_t size_bytes,
+                                 Stream& stream) {
+  auto& queue = static_cast<Queue&>(stream);
+  RETURN_IF_ERROR(RunKept(queue));
+  queue.Copy(to, from, static_cast<int64_t>(size_bytes));
+  return queue.Synchronize();
+}
+
+absl::Status CudaState::UploadSlot(int bucket, int slot,
+                                   absl::Span<const std::byte> from,
+                                   Stream& stream) {
+  const absl::Span<std::byte> to = DeviceSlot(bucket, slot);
+  CHECK_EQ(from.size(), to.size());
+  return Transfer(to.data(), from.data(), to.size(), stream);
+}
+
+absl::Status CudaState::DownloadSlot(int bucket, int slot,
+                                     absl::Span<std::byte> to, Stream& stream) {
+  const absl::Span<std::byte> from = DeviceSlot(bucket, slot);
+  CHECK_EQ(to.size(), from.size());
+  return Transfer(to.data(), from.data(), from.size(), stream);
+}
+
+absl::Status CudaState::DownloadVariables(int bucket, Stream& stream) {
+  const absl::Span<std::byte> to = host_variables_[bucket];
+  return Transfer(to.data(), device_variables_[bucket].data(), to.size(),
+                  stream);
 }
 
 absl::Status CudaState::UploadVariables(int bucket, Stream& stream) {
   auto& queue = static_cast<Queue&>(stream);
+  RETURN_IF_ERROR(RunKept(queue));
   const absl::Span<std::byte> from = host_variables_[bucket];
   queue.Copy(device_variables_[bucket].data(), from.data(),
              static_cast<int64_t>(from.size()));
@@ -64,6 +121,7 @@ absl::Status CudaState::TakeMetrics(Stream& stream, MetricSums& sums) {
   CHECK_EQ(sums.totals.size(), metric_count_);
   CHECK_EQ(sums.counts.size(), metric_count_);
   auto& queue = static_cast<Queue&>(stream);
+  RETURN_IF_ERROR(RunKept(queue));
   queue.Copy(host_sums_.get(), device_sums_.get(), sums_bytes());
   queue.Zero(device_sums_.get(), sums_bytes());
   RETURN_IF_ERROR(queue.Synchronize());

@@ -19,13 +19,19 @@
 
 namespace paceline {
 
-class CudaState final : public ModelState {
+// Steps that a program was given and has not enqueued.
+class KeptSteps {
  public:
-  // `gradient_memory` as ProgramSpec has it; it is pinned here. `gpu` outlives
-  // the state.
+  virtual ~KeptSteps() = default;
+  virtual absl::Status RunKept(cuda::Queue& queue) = 0;
+};
+
+class CudaState final : public ModelState, public DeviceUpdates {
+ public:
+  // Reads the plan, the metrics, the optimizer and the memory of gradients of
+  // `spec`, which is pinned here. `gpu` and the plan outlive the state.
   static absl::StatusOr<std::unique_ptr<CudaState>> Create(
-      cuda::Gpu& gpu, const ShardPlan& plan, size_t metric_count,
-      absl::Span<std::byte> gradient_memory);
+      cuda::Gpu& gpu, const ProgramSpec& spec);
 
   DataType type() const override { return DataType::kFloat32; }
   absl::Span<std::byte> host_variables(int bucket) override {
@@ -36,6 +42,16 @@ class CudaState final : public ModelState {
   }
   absl::Status UploadVariables(int bucket, Stream& stream) override;
   absl::Status TakeMetrics(Stream& stream, MetricSums& sums) override;
+  DeviceUpdates* device_updates() override { return updates_ ? this : nullptr; }
+
+  int64_t iterations() const override { return iterations_; }
+  void set_iterations(int64_t iterations) override { iterations_ = iterations; }
+  absl::Status UploadSlot(int bucket, int slot,
+                          absl::Span<const std::byte> from,
+                          Stream& stream) override;
+  absl::Status DownloadSlot(int bucket, int slot, absl::Span<std::byte> to,
+                            Stream& stream) override;
+  absl::Status DownloadVariables(int bucket, Stream& stream) override;
 
   // In the GPU's memory.
   absl::Span<std::byte> device_variables(int bucket) const {
@@ -44,6 +60,10 @@ class CudaState final : public ModelState {
   absl::Span<std::byte> device_gradients(int bucket) const {
     return device_gradients_[bucket];
   }
+  // All buckets with the gaps between them, laid out alike.
+  float* all_variables() const { return Floats(device_variable_memory_); }
+  float* all_gradients() const { return Floats(device_gradient_memory_); }
+  float* all_of_slot(int slot) const { return Floats(slot_memory_[slot]); }
   // Where programs add what they sum up: element 0 is the loss.
   double* total(size_t index) const {
     return reinterpret_cast<double*>(device_sums_.get()) + index;
@@ -53,38 +73,58 @@ class CudaState final : public ModelState {
   cuda::StepValues* step() const {
     return reinterpret_cast<cuda::StepValues*>(device_step_.get());
   }
-  cuda::StepValues* host_step() const {
-    return reinterpret_cast<cuda::StepValues*>(host_step_.get());
+
+  // Takes the copies between host and GPU that run beside the steps.
+  cuda::Queue& copies() { return *copies_; }
+
+  // Of the program that keeps steps back, if one does. They are to be run
+  // before anything else reads or changes the state.
+  void set_kept(KeptSteps* kept) { kept_ = kept; }
+  absl::Status RunKept(cuda::Queue& queue) {
+    return kept_ == nullptr ? absl::OkStatus() : kept_->RunKept(queue);
   }
 
   // Enqueues the copy of a bucket's gradients to the host behind what `queue`
   // has so far, beside what follows; `done` passes when they are there.
   void DownloadGradients(absl::Span<const int> buckets, cuda::Queue& queue,
                          Event& done);
-  // Errors of the copies so far.
-  absl::Status TakeCopyError() { return copies_->TakeError(); }
 
   // Makes the arena at least this large. Its content may be lost.
   absl::Status ReserveArena(int64_t size_bytes);
   // Changes only when a larger arena is reserved.
   std::byte* arena() const { return arena_.get(); }
+  int64_t arena_size_bytes() const { return arena_bytes_; }
 
   cuda::Gpu& gpu() const { return gpu_; }
 
  private:
-  CudaState(cuda::Gpu& gpu, size_t metric_count)
-      : gpu_(gpu), metric_count_(metric_count) {}
-  absl::Status Allocate(const ShardPlan& plan,
-                        absl::Span<std::byte> gradient_memory);
+  CudaState(cuda::Gpu& gpu, const ProgramSpec& spec)
+      : gpu_(gpu),
+        plan_(*spec.plan),
+        metric_count_(1 + spec.metrics.size()),
+        updates_(spec.optimizer != nullptr) {}
+  static float* Floats(const cuda::MemoryBlock& memory) {
+    return reinterpret_cast<float*>(memory.get());
+  }
+  absl::Status AllocateVariables(const ProgramSpec& spec);
+  absl::Status AllocateHostGradients(absl::Span<std::byte> gradient_memory);
+  absl::Status AllocateSums();
+  absl::Span<std::byte> DeviceSlot(int bucket, int slot) const;
+  // Copies behind the steps enqueued so far, and waits.
+  absl::Status Transfer(void* to, const void* from, size_t size_bytes,
+                        Stream& stream);
   int64_t sums_bytes() const {
     return static_cast<int64_t>(2 * metric_count_ * sizeof(double));
   }
 
   cuda::Gpu& gpu_;
+  const ShardPlan& plan_;
   // With the loss.
   const size_t metric_count_;
+  const bool updates_;
   cuda::MemoryBlock device_variable_memory_;
   cuda::MemoryBlock device_gradient_memory_;
+  std::vector<cuda::MemoryBlock> slot_memory_;
   cuda::MemoryBlock host_variable_memory_;
   cuda::MemoryBlock host_gradient_memory_;
   // By bucket, in these.
@@ -96,12 +136,13 @@ class CudaState final : public ModelState {
   cuda::MemoryBlock device_sums_;
   cuda::MemoryBlock host_sums_;
   cuda::MemoryBlock device_step_;
-  cuda::MemoryBlock host_step_;
   cuda::MemoryBlock arena_;
   int64_t arena_bytes_ = 0;
   std::unique_ptr<cuda::Queue> copies_;
   // Passes when the gradients that are to be copied are computed.
   std::unique_ptr<Event> computed_;
+  KeptSteps* kept_ = nullptr;
+  int64_t iterations_ = 0;
 };
 
 }  // namespace paceline

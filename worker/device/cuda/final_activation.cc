@@ -5,8 +5,7 @@ namespace paceline::cuda {
 Tensor* FinalActivation::AddForward(Tensor* values, const Tensor* bias,
                                     ProgramBuilder& builder) {
   input_ = values;
-  const bool is_elementwise =
-      !IsRowwise(function_) && function_ != ActivationFunction::kLinear;
+  const bool is_elementwise = adds_bias_in_passing();
   output_ = is_elementwise ? builder.NewTensor(values->shape) : values;
   if (is_elementwise || bias != nullptr) {
     builder.AddKernel({values, output_}, values->count(),
@@ -37,6 +36,16 @@ Tensor* FinalActivation::AddRowwiseForward(Tensor* values,
         return SoftmaxForward{rows, is_log, values->floats(), output->floats()};
       });
   return output_;
+}
+
+bool FinalActivation::adds_bias_in_passing() const {
+  return !IsRowwise(function_) && function_ != ActivationFunction::kLinear;
+}
+
+Tensor* FinalActivation::AddRectified(Tensor* outputs) {
+  input_ = outputs;
+  output_ = outputs;
+  return outputs;
 }
 
 Tensor* FinalActivation::AddBackward(OutputGradient output,

@@ -24,11 +24,18 @@ class FinalActivation {
   Tensor* AddRowwiseForward(Tensor* values, const RowGeometry& rows,
                             ProgramBuilder& builder);
 
+  // Whether it adds a bias in a pass over the values that it makes anyway. Else
+  // that costs a pass, which who makes the values can save.
+  bool adds_bias_in_passing() const;
+  bool is_relu() const { return function_ == ActivationFunction::kRelu; }
+  // `outputs` have been rectified: only notes them. For relu.
+  Tensor* AddRectified(Tensor* outputs);
+
   // The gradient by what goes in; takes the memory of that by the output,
   // unless that is shared.
   Tensor* AddBackward(OutputGradient output, ProgramBuilder& builder) const;
 
-  // What goes in.
+  // What goes in; of AddRectified, what comes out, which has its sign.
   Tensor* input() const { return input_; }
 
  private:

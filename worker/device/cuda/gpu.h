@@ -7,6 +7,7 @@
 #ifndef PACELINE_WORKER_DEVICE_CUDA_GPU_H_
 #define PACELINE_WORKER_DEVICE_CUDA_GPU_H_
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "worker/device/cuda/kernels/image_windows.h"
 #include "worker/device/cuda/kernels/kernel.h"
 #include "worker/device/stream.h"
 
@@ -25,6 +27,23 @@ namespace paceline::cuda {
 // Memory of a GPU, or pinned memory of the host. Freed with the pointer, which
 // its Gpu outlives.
 using MemoryBlock = std::unique_ptr<std::byte, std::function<void(std::byte*)>>;
+
+// What products and convolutions of float32 may do to what they multiply.
+enum class MathMode {
+  kFloat32,
+  // Round it to TF32, which has 10 bits of fraction, for the tensor cores. Sums
+  // stay float32.
+  kTf32,
+};
+
+// How a GPU computes.
+struct GpuOptions {
+  MathMode math_mode = MathMode::kFloat32;
+  // Only algorithms that give the same bits at each run.
+  bool deterministic = false;
+  // Algorithms of convolutions are measured, once a shape, else chosen by rule.
+  bool autotune = false;
+};
 
 // result (rows, columns) = left (rows, inner) · right (inner, columns), all
 // float32 in C order; a transposed operand lies with its dimensions swapped.
@@ -37,6 +56,57 @@ struct MatrixProduct {
   float* result = nullptr;
   bool left_is_transposed = false;
   bool right_is_transposed = false;
+  // (columns), added to each row of the result; null: none.
+  const float* bias = nullptr;
+  // (columns): becomes the sums of the columns of `right`, the gradient of a
+  // bias where the result is that of a kernel; null: is not wanted. Not with
+  // `bias`.
+  float* column_sums = nullptr;
+};
+
+// What of a convolution is computed from the rest.
+enum class ConvolutionPass { kForward, kInputGradient, kKernelGradient };
+
+// One pass of a convolution (not flipped, as in Keras), all float32 in C order:
+// images (batch, height, width, channels), outputs (batch, height, width,
+// filters), and a kernel (filters, height, width, channels / groups), which is
+// not Keras' order: its filters come last.
+struct ConvolutionShape {
+  ConvolutionPass pass = ConvolutionPass::kForward;
+  int64_t batch = 0;
+  // Padding behind an axis is what the last window needs.
+  ImageWindows windows;
+  int64_t filters = 0;
+  // Divides channels and filters: group g of the filters reads group g of the
+  // channels.
+  int64_t groups = 1;
+  // Of the forward: a bias (filters) is added, and the sum is rectified,
+  // max(x, 0); NaN passes.
+  bool has_bias = false;
+  bool has_relu = false;
+
+  friend auto operator<=>(const ConvolutionShape&,
+                          const ConvolutionShape&) = default;
+};
+
+// What a pass works on. It writes outputs, images or kernel, by which pass it
+// is, and reads the other two.
+struct ConvolutionBlocks {
+  float* images = nullptr;
+  float* kernel = nullptr;
+  float* outputs = nullptr;
+  // Where the shape has one.
+  const float* bias = nullptr;
+  // As large as the plan says; its content is of no interest before and after.
+  std::byte* workspace = nullptr;
+};
+
+// A pass whose algorithm is chosen. Bound to its Gpu, which outlives it; it
+// outlives the graphs that hold it. Used by one queue at a time.
+class ConvolutionPlan {
+ public:
+  virtual ~ConvolutionPlan() = default;
+  virtual int64_t workspace_bytes() const = 0;
 };
 
 // Work that was captured, to be launched at once. Bound to its Gpu.
@@ -54,6 +124,8 @@ class Queue : public Stream {
   virtual void Copy(void* to, const void* from, int64_t size_bytes) = 0;
   virtual void Zero(void* to, int64_t size_bytes) = 0;
   virtual void Multiply(const MatrixProduct& product) = 0;
+  virtual void Convolve(const ConvolutionPlan& plan,
+                        const ConvolutionBlocks& blocks) = 0;
   // Calls the kernel's body with each of [0, count), in any order.
   virtual void ForEach(int64_t count, const Kernel& kernel) = 0;
 
@@ -71,6 +143,12 @@ class Queue : public Stream {
   virtual absl::Status TakeError() = 0;
 };
 
+// Of a whole GPU, whoever uses it.
+struct GpuMemory {
+  int64_t free_bytes = 0;
+  int64_t total_bytes = 0;
+};
+
 // One GPU. Thread-safe.
 class Gpu {
  public:
@@ -78,6 +156,8 @@ class Gpu {
 
   // "cuda:0".
   virtual std::string name() const = 0;
+
+  virtual absl::StatusOr<GpuMemory> Memory() const = 0;
 
   // Zeroed. ResourceExhausted says what was asked for `what`, and what is free.
   virtual absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
@@ -88,6 +168,11 @@ class Gpu {
   // Pins memory of the host that somebody else owns, for as long as the result
   // lives.
   virtual absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) = 0;
+
+  // Chooses the algorithm. Blocks while it measures. Unimplemented if there is
+  // none for the shape under the options of the GPU.
+  virtual absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
+      const ConvolutionShape& shape) = 0;
 
   virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() = 0;
   virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;
@@ -109,7 +194,8 @@ class Driver {
   virtual ~Driver() = default;
   virtual DriverReport Report() const = 0;
   // `ordinal` is in [0, gpu_count). The Gpu stands on its own.
-  virtual absl::StatusOr<std::unique_ptr<Gpu>> Open(int ordinal) = 0;
+  virtual absl::StatusOr<std::unique_ptr<Gpu>> Open(
+      int ordinal, const GpuOptions& options) = 0;
 };
 
 }  // namespace paceline::cuda

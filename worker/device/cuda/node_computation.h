@@ -1,5 +1,5 @@
-// How the CUDA device computes one node of a graph. A layer is one file in
-// worker/device/cuda/layers.
+// How the CUDA device computes one node of a graph: by what every device
+// has (worker/device/program/layers), or its own way (layers).
 #ifndef PACELINE_WORKER_DEVICE_CUDA_NODE_COMPUTATION_H_
 #define PACELINE_WORKER_DEVICE_CUDA_NODE_COMPUTATION_H_
 

@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "worker/device/cuda/limited_gpu.h"
 #include "worker/device/cuda/plugin_entry.h"
 
 namespace paceline::cuda {
@@ -44,8 +46,13 @@ absl::StatusOr<std::unique_ptr<Driver>> LoadDriver(const Libraries& libraries) {
   }
   void* const plugin = dlopen(libraries.plugin.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (plugin == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "no CUDA plug-in beside the program, or no CUDA for it: ", dlerror()));
+    // It starts with what could not be found.
+    const std::string error = dlerror();
+    return absl::FailedPreconditionError(
+        absl::StrCat(absl::StartsWith(error, libraries.plugin)
+                         ? "no CUDA plug-in beside the program: "
+                         : "the CUDA plug-in lacks a library: ",
+                     error));
   }
   auto* const make_driver =
       reinterpret_cast<MakeDriverFunction*>(dlsym(plugin, kMakeDriverSymbol));
@@ -56,9 +63,12 @@ absl::StatusOr<std::unique_ptr<Driver>> LoadDriver(const Libraries& libraries) {
   return std::unique_ptr<Driver>(make_driver());
 }
 
-absl::StatusOr<std::unique_ptr<Gpu>> OpenGpu(Driver& driver, int ordinal) {
+absl::StatusOr<std::unique_ptr<Gpu>> OpenGpu(Driver& driver, int ordinal,
+                                             const CudaOptions& options) {
   RETURN_IF_ERROR(CheckGpu(driver.Report(), ordinal));
-  return driver.Open(ordinal);
+  ASSIGN_OR_RETURN(std::unique_ptr<Gpu> gpu, driver.Open(ordinal, options.gpu));
+  if (options.memory_limit_bytes == 0) return gpu;
+  return LimitMemory(std::move(gpu), options.memory_limit_bytes);
 }
 
 }  // namespace paceline::cuda

@@ -32,13 +32,45 @@ void ProgramBuilder::AddKernel(const std::vector<const Tensor*>& used,
 }
 
 void ProgramBuilder::AddProduct(const Tensor* left, const Tensor* right,
-                                const Tensor* result, MatrixProduct product) {
-  Add({left, right, result}, [=](Queue& queue) {
+                                const Tensor* result, MatrixProduct product,
+                                const ProductExtras& extras) {
+  std::vector<const Tensor*> used = {left, right, result};
+  if (extras.bias != nullptr) used.push_back(extras.bias);
+  if (extras.column_sums != nullptr) used.push_back(extras.column_sums);
+  Add(used, [=](Queue& queue) {
     MatrixProduct placed = product;
     placed.left = left->floats();
     placed.right = right->floats();
     placed.result = result->floats();
+    placed.bias = FloatsOrNull(extras.bias);
+    placed.column_sums = FloatsOrNull(extras.column_sums);
     queue.Multiply(placed);
+  });
+}
+
+void ProgramBuilder::AddConvolution(const ConvolutionShape& shape,
+                                    const ConvolutionTensors& tensors) {
+  absl::StatusOr<std::unique_ptr<ConvolutionPlan>> plan =
+      state_.gpu().PlanConvolution(shape);
+  if (!plan.ok()) {
+    if (error_.ok()) error_ = plan.status();
+    return;
+  }
+  const int64_t workspace_bytes = (*plan)->workspace_bytes();
+  Tensor* const workspace =
+      workspace_bytes == 0 ? nullptr : NewTensor<std::byte>({workspace_bytes});
+  std::vector<const Tensor*> used = {tensors.images, tensors.kernel,
+                                     tensors.outputs};
+  if (tensors.bias != nullptr) used.push_back(tensors.bias);
+  if (workspace != nullptr) used.push_back(workspace);
+  Add(used, [=, plan = *std::move(plan)](Queue& queue) {
+    queue.Convolve(
+        *plan,
+        {.images = tensors.images->floats(),
+         .kernel = tensors.kernel->floats(),
+         .outputs = tensors.outputs->floats(),
+         .bias = FloatsOrNull(tensors.bias),
+         .workspace = workspace == nullptr ? nullptr : workspace->data()});
   });
 }
 
@@ -93,6 +125,18 @@ void ProgramBuilder::AddToMetrics(size_t index, const Tensor* values,
               return AddToMetric{parts,    sums->doubles(), factor,
                                  examples, total,           seen};
             });
+}
+
+void ProgramBuilder::AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
+                                int64_t from_offset, const Tensor* to,
+                                int64_t to_offset) {
+  AddKernel({from, to}, rows * size, [=] {
+    return CopyRowParts{.size = size,
+                        .from_row_size = from->count() / rows,
+                        .to_row_size = to->count() / rows,
+                        .from = from->floats() + from_offset,
+                        .to = to->floats() + to_offset};
+  });
 }
 
 void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {

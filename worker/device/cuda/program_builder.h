@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/kernels/kernel.h"
 #include "worker/device/cuda/operation.h"
@@ -37,6 +39,20 @@ struct ProgramParts {
   int64_t labels_size_bytes = 0;
 };
 
+// What MatrixProduct has beside its operands; null: not wanted.
+struct ProductExtras {
+  const Tensor* bias = nullptr;
+  const Tensor* column_sums = nullptr;
+};
+
+// As ConvolutionBlocks has them.
+struct ConvolutionTensors {
+  const Tensor* images = nullptr;
+  const Tensor* kernel = nullptr;
+  const Tensor* outputs = nullptr;
+  const Tensor* bias = nullptr;
+};
+
 class ProgramBuilder final : public LayoutBuilder {
  public:
   // `state` holds the variables and gradients.
@@ -63,7 +79,10 @@ class ProgramBuilder final : public LayoutBuilder {
                  std::function<Kernel()> make);
   // result = left · right, with the sizes and transpositions of `product`.
   void AddProduct(const Tensor* left, const Tensor* right, const Tensor* result,
-                  MatrixProduct product);
+                  MatrixProduct product, const ProductExtras& extras = {});
+  // The algorithm is chosen here; TakeError tells if there is none.
+  void AddConvolution(const ConvolutionShape& shape,
+                      const ConvolutionTensors& tensors);
   // sums (columns) = Σ over the rows of `values` (rows, columns).
   void AddColumnSums(const Tensor* values, int64_t rows, int64_t columns,
                      const Tensor* sums);
@@ -82,10 +101,16 @@ class ProgramBuilder final : public LayoutBuilder {
   // there are any: a section ends before.
   void AddReplicaSum(const Tensor* sums);
 
+  void AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
+                  int64_t from_offset, const Tensor* to,
+                  int64_t to_offset) override;
   void AddCopy(const Tensor* from, const Tensor* to) override;
   void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddElementProduct(const Tensor* a, const Tensor* b,
                          const Tensor* product) override;
+
+  // The first error of what was added since the last call.
+  absl::Status TakeError() { return std::exchange(error_, absl::OkStatus()); }
 
   // Ends the last section, and plans the memory. `output` is the model's.
   ProgramParts Build(const Tensor* output) &&;
@@ -99,6 +124,7 @@ class ProgramBuilder final : public LayoutBuilder {
   CudaState& state_;
   // Without the layout.
   ProgramParts parts_;
+  absl::Status error_;
 };
 
 }  // namespace paceline::cuda

@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "worker/device/cuda/device_update.h"
 #include "worker/device/cuda/losses.h"
 #include "worker/device/cuda/metrics.h"
 #include "worker/device/cuda/node_computation.h"
@@ -28,10 +30,10 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     return MakeNodeComputation(graph, node);
   }
 
-  absl::Status AddLayer(const Layer& /*layer*/,
+  absl::Status AddLayer(const Layer& layer,
                         absl::FunctionRef<void()> add) override {
     add();
-    return absl::OkStatus();
+    return Annotate(builder().TakeError(), absl::StrCat("layer ", layer.name));
   }
 
   absl::Status AddLoss(const Loss& loss, bool from_logits, Tensor* input,
@@ -90,6 +92,10 @@ absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
   ProgramBuilder builder(spec, state);
   ASSIGN_OR_RETURN(const Tensor* const output,
                    Compiler(spec, builder).AddOperations());
+  if (builder.is_training() && spec.optimizer != nullptr) {
+    builder.SetOwner("the update");
+    DeviceUpdate(builder, state).Add();
+  }
   return std::move(builder).Build(output);
 }
 

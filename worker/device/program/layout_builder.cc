@@ -85,6 +85,7 @@ void LayoutBuilder::FinishGradient(int variable) {
   if (regularizer.l1 != 0 || regularizer.l2 != 0) {
     AddPenaltyGradient(regularizer, variables_[variable], gradients_[variable]);
   }
+  if (spec_.optimizer != nullptr) return;
   const int bucket = spec_.plan->place(variable).bucket;
   if (--unfinished_[bucket] > 0) return;
   EndSection();
@@ -102,7 +103,7 @@ ProgramLayout LayoutBuilder::TakeLayout(const Tensor* output) {
   layout_.output = output;
   if (!is_training()) ExtendLife(output, std::numeric_limits<int>::max());
   EndSection();
-  if (is_training()) {
+  if (is_training() && spec_.optimizer == nullptr) {
     std::vector<int>& first = layout_.sections.front().section.final_buckets;
     first.insert(first.begin(), frozen_buckets_.begin(), frozen_buckets_.end());
   }

@@ -56,16 +56,22 @@ class LayoutBuilder {
   // `shape` of an example, for the batch.
   Shape BatchShape(const Shape& shape) const;
 
-  // --- Operations that every device has. All arrays are of one size. ---
+  // --- Operations that every device has. ---
 
+  // The same `size` neighbours of every row, from one matrix of `rows` rows to
+  // another; the offsets are in the row.
+  virtual void AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
+                          int64_t from_offset, const Tensor* to,
+                          int64_t to_offset) = 0;
   virtual void AddCopy(const Tensor* from, const Tensor* to) = 0;
-  // The result may be an operand.
+  // Operands and result are of one size; the result may be an operand.
   virtual void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) = 0;
   virtual void AddElementProduct(const Tensor* a, const Tensor* b,
                                  const Tensor* product) = 0;
 
   // The gradient of the loss by a variable is written: adds that of its
-  // regularizer, and ends a section where this makes a bucket final.
+  // regularizer, and ends a section where this makes a bucket final that leaves
+  // the device.
   void FinishGradient(int variable);
 
  protected:

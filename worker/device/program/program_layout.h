@@ -19,7 +19,7 @@ namespace paceline {
 // A block of the arena.
 struct ArenaBlock {
   Memory* memory = nullptr;
-  Lifetime lifetime;
+  Lifetime lifetime = {};
   int64_t offset = 0;
   // By index in ProgramLayout::owners.
   int owner = 0;

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/config/yaml_reader.h"
 #include "common/limits.h"
+#include "common/optimizer/adam.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/fake_gpu.h"
@@ -18,8 +20,12 @@ namespace paceline {
 namespace {
 
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::Pointwise;
 
 const ModelUnderTest& Model() {
   static const auto& model = *new ModelUnderTest(
@@ -31,7 +37,7 @@ const ModelUnderTest& Model() {
 class CudaProgramTest : public ::testing::Test {
  protected:
   CudaProgramTest()
-      : device_(cuda::MakeFakeGpu(&calls_)),
+      : device_(cuda::MakeFakeGpu({.log = &calls_})),
         // Queue 0; the state's, which copies gradients, is queue 1.
         stream_(device_.CreateStream()),
         state_(*device_.CreateState(Model().Spec(Mode::kTrain, 2))),
@@ -73,16 +79,17 @@ TEST_F(CudaProgramTest, CapturesASectionTheSecondTimeAndLaunchesItThen) {
   const std::vector<float> gradients = Gradients();
 
   const cuda::CallLog second = CallsOfAStep();
-  EXPECT_EQ(second.front(), "queue 0: begin capture");
+  EXPECT_EQ(second[1], "queue 0: begin capture");
   EXPECT_THAT(second, Contains("queue 0: launch"));
   EXPECT_EQ(Gradients(), gradients);
 
-  // Gradients leave on a queue of their own, which the stream waits for at the
-  // end of the step.
-  EXPECT_THAT(CallsOfAStep(),
-              ElementsAre("queue 0: launch", "queue 0: record", "queue 1: wait",
-                          "queue 1: copy 32 bytes", "queue 1: record",
-                          "queue 0: wait"));
+  // The batch comes, and gradients leave, on a queue of their own, which the
+  // stream waits for at the ends of the step.
+  EXPECT_THAT(
+      CallsOfAStep(),
+      ElementsAre("queue 0: wait", "queue 0: launch", "queue 0: record",
+                  "queue 1: wait", "queue 1: copy 32 bytes", "queue 1: record",
+                  "queue 0: record", "queue 0: wait"));
   EXPECT_EQ(Gradients(), gradients);
 }
 
@@ -97,8 +104,216 @@ TEST_F(CudaProgramTest, CapturesAgainWhereTheArenaHasMoved) {
   const std::vector<float> gradients = Gradients();
   const auto larger =
       *device_.Compile(Model().Spec(Mode::kTrain, 4096), *state_);
-  EXPECT_EQ(CallsOfAStep().front(), "queue 0: begin capture");
+  EXPECT_EQ(CallsOfAStep()[1], "queue 0: begin capture");
   EXPECT_EQ(Gradients(), gradients);
+}
+
+// --- Replicas
+
+// A second replica with the same batch.
+class DoublingSum final : public ReplicaSum {
+ public:
+  void AddUp(absl::Span<double> values) override {
+    sizes.push_back(values.size());
+    for (double& value : values) value *= 2;
+  }
+  absl::Status Take() override { return std::exchange(error, {}); }
+
+  std::vector<size_t> sizes;
+  absl::Status error;
+};
+
+class ReplicaSumTest : public ::testing::Test {
+ protected:
+  ReplicaSumTest()
+      : model_(
+            {.layers = *ReadYaml("[Input: {shape: [2]}, Dense: {units: 3},"
+                                 " BatchNormalization: {synchronized: true}]",
+                                 "model", limits::kMaxJobBytes)}),
+        device_(cuda::MakeFakeGpu({.log = &calls_})),
+        stream_(device_.CreateStream()),
+        state_(*device_.CreateState(model_.Spec(Mode::kTrain, 2))) {}
+
+  std::unique_ptr<Program> Compile(ReplicaSum* replica_sum) {
+    ProgramSpec spec = model_.Spec(Mode::kTrain, 2);
+    spec.replica_sum = replica_sum;
+    return *device_.Compile(spec, *state_);
+  }
+
+  // The calls of each section.
+  std::vector<cuda::CallLog> RunStep(Program& program) {
+    const float features[] = {1, 2, -3, 5};
+    const float labels[] = {1, 0, 0, 1, 1, 0};
+    EXPECT_TRUE(program
+                    .SetBatch({.count = 2,
+                               .features = {DataType::kFloat32, features},
+                               .labels = {DataType::kFloat32, labels}},
+                              *stream_)
+                    .ok());
+    std::vector<cuda::CallLog> calls;
+    for (size_t i = 0; i < program.sections().size(); ++i) {
+      calls_.clear();
+      const absl::Status status =
+          program.Enqueue(static_cast<int>(i), *stream_);
+      EXPECT_TRUE(status.ok()) << status;
+      calls.push_back(calls_);
+    }
+    return calls;
+  }
+
+  std::vector<float> Gradients() {
+    std::vector<float> all;
+    for (size_t b = 0; b < model_.plan().buckets().size(); ++b) {
+      const auto bytes = state_->host_gradients(static_cast<int>(b));
+      const auto* const values = reinterpret_cast<const float*>(bytes.data());
+      all.insert(all.end(), values, values + bytes.size() / sizeof(float));
+    }
+    return all;
+  }
+
+  const ModelUnderTest model_;
+  cuda::CallLog calls_;
+  CudaDevice device_;
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<ModelState> state_;
+};
+
+TEST_F(ReplicaSumTest, EqualReplicasAreAsOne) {
+  const auto alone = Compile(nullptr);
+  RunStep(*alone);
+  const std::vector<float> expected = Gradients();
+  DoublingSum replicas;
+  const auto program = Compile(&replicas);
+  for (int step = 0; step < 3; ++step) {
+    RunStep(*program);
+    EXPECT_THAT(Gradients(), Pointwise(FloatNear(1e-6), expected));
+  }
+  // N, Σ x, Σ x²; then Σ dy, Σ dy·x̂.
+  EXPECT_THAT(replicas.sizes, ElementsAre(7, 6, 7, 6, 7, 6));
+}
+
+TEST_F(ReplicaSumTest, SectionsEndBeforeTheSums) {
+  DoublingSum replicas;
+  const auto program = Compile(&replicas);
+  EXPECT_GT(program->sections().size(), Compile(nullptr)->sections().size());
+  EXPECT_THAT(program->sections()[0].final_buckets, IsEmpty());
+  RunStep(*program);
+  RunStep(*program);
+  const std::vector<cuda::CallLog> calls = RunStep(*program);
+  EXPECT_EQ(calls[0].front(), "queue 0: launch");
+  EXPECT_THAT(cuda::CallLog(calls[1].begin(), calls[1].begin() + 4),
+              ElementsAre("queue 0: copy 56 bytes", "queue 0: record",
+                          "queue 0: copy 56 bytes", "queue 0: launch"));
+}
+
+TEST_F(ReplicaSumTest, ErrorsOfTheReplicasEndTheStep) {
+  DoublingSum replicas;
+  const auto program = Compile(&replicas);
+  RunStep(*program);
+  replicas.error = absl::UnavailableError("worker-1 does not answer");
+  EXPECT_EQ(program->Enqueue(0, *stream_),
+            absl::UnavailableError("worker-1 does not answer"));
+}
+
+// Where the device updates.
+class UpdatingProgramTest : public ::testing::Test {
+ protected:
+  explicit UpdatingProgramTest(int steps_per_execution = 1)
+      : device_(cuda::MakeFakeGpu({.log = &calls_})),
+        stream_(device_.CreateStream()),
+        state_(*device_.CreateState(Spec(steps_per_execution))),
+        program_(*device_.Compile(Spec(steps_per_execution), *state_)) {}
+
+  ProgramSpec Spec(int steps_per_execution) const {
+    ProgramSpec spec = Model().Spec(Mode::kTrain, 2);
+    spec.optimizer = &optimizer_;
+    spec.steps_per_execution = steps_per_execution;
+    return spec;
+  }
+
+  // All that a step calls.
+  cuda::CallLog CallsOfAStep() {
+    const float features[] = {1, 2, 3, 4, 5, 6};
+    const float labels[] = {1, 0, 0, 1};
+    Batch batch;
+    batch.count = 2;
+    batch.features = {DataType::kFloat32, features};
+    batch.labels = {DataType::kFloat32, labels};
+    calls_.clear();
+    EXPECT_TRUE(program_->SetBatch(batch, *stream_).ok());
+    EXPECT_TRUE(program_->Enqueue(0, *stream_).ok());
+    return calls_;
+  }
+
+  const Adam optimizer_;
+  cuda::CallLog calls_;
+  CudaDevice device_;
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<ModelState> state_;
+  std::unique_ptr<Program> program_;
+};
+
+TEST_F(UpdatingProgramTest, AStepIsOneCopyBesideTheLastAndOneLaunch) {
+  ASSERT_EQ(program_->sections().size(), 1u);
+  EXPECT_TRUE(program_->sections()[0].final_buckets.empty());
+  // Each of the two slots has a graph of its own.
+  for (int step = 0; step < 3; ++step) CallsOfAStep();
+  for (int step = 3; step < 6; ++step) {
+    EXPECT_THAT(
+        CallsOfAStep(),
+        ElementsAre("queue 1: wait", ::testing::StartsWith("queue 1: c"),
+                    "queue 1: record", "queue 0: wait", "queue 0: launch",
+                    "queue 0: record", "queue 0: record"));
+  }
+  EXPECT_EQ(state_->device_updates()->iterations(), 6);
+}
+
+class KeptStepsTest : public UpdatingProgramTest {
+ protected:
+  KeptStepsTest() : UpdatingProgramTest(/*steps_per_execution=*/3) {}
+
+  int64_t Launches() const {
+    return std::count(calls_.begin(), calls_.end(), "queue 0: launch");
+  }
+};
+
+TEST_F(KeptStepsTest, AreLaunchedAtOnce) {
+  for (int step = 0; step < 9; ++step) CallsOfAStep();
+  for (int group = 0; group < 2; ++group) {
+    for (int step = 0; step < 2; ++step) {
+      EXPECT_THAT(CallsOfAStep(), Each(::testing::StartsWith("queue 1")));
+    }
+    CallsOfAStep();
+    EXPECT_EQ(Launches(), 1);
+    EXPECT_THAT(calls_, Not(Contains("queue 0: multiply")));
+  }
+}
+
+TEST_F(KeptStepsTest, ComeBeforeTheMetricsAreRead) {
+  for (int step = 0; step < 5; ++step) CallsOfAStep();
+  MetricSums sums = {{0}, {0}};
+  ASSERT_TRUE(state_->TakeMetrics(*stream_, sums).ok());
+  EXPECT_EQ(sums.counts[0], 5 * 2);
+  EXPECT_EQ(state_->device_updates()->iterations(), 5);
+}
+
+TEST_F(KeptStepsTest, ComeBeforeThoseOfAnotherProgramInALargerArena) {
+  CallsOfAStep();
+  const auto larger = *device_.Compile(
+      [&] {
+        ProgramSpec spec = Spec(3);
+        spec.batch_size = 4096;
+        return spec;
+      }(),
+      *state_);
+  const std::vector<float> zeros(4096 * 3);
+  Batch batch;
+  batch.count = 4096;
+  batch.features = {DataType::kFloat32, zeros.data()};
+  batch.labels = {DataType::kFloat32, zeros.data()};
+  calls_.clear();
+  ASSERT_TRUE(larger->SetBatch(batch, *stream_).ok());
+  EXPECT_THAT(calls_, Contains("queue 0: multiply"));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/conformance/fake_gpu.h"
+#include "worker/device/cuda/limited_gpu.h"
 #include "worker/device/cuda/out_of_memory.h"
 
 namespace paceline::cuda {
@@ -16,12 +18,18 @@ class ReportingDriver final : public Driver {
  public:
   explicit ReportingDriver(DriverReport report) : report_(report) {}
   DriverReport Report() const override { return report_; }
-  absl::StatusOr<std::unique_ptr<Gpu>> Open(int /*ordinal*/) override {
-    return std::unique_ptr<Gpu>();
+  absl::StatusOr<std::unique_ptr<Gpu>> Open(
+      int /*ordinal*/, const GpuOptions& options) override {
+    options_ = options;
+    return MakeFakeGpu();
   }
+
+  // That the GPU was opened with.
+  const GpuOptions& options() const { return options_; }
 
  private:
   const DriverReport report_;
+  GpuOptions options_;
 };
 
 absl::Status Open(int driver_version, int gpu_count, int ordinal) {
@@ -29,7 +37,7 @@ absl::Status Open(int driver_version, int gpu_count, int ordinal) {
                           .runtime_version = 13010,
                           .needed_version = 13000,
                           .gpu_count = gpu_count});
-  return OpenGpu(driver, ordinal).status();
+  return OpenGpu(driver, ordinal, {}).status();
 }
 
 void ExpectError(const absl::Status& status, absl::StatusCode code,
@@ -78,14 +86,57 @@ TEST(OpenGpuTest, ThePluginLoads) {
   const DriverReport report = (*driver)->Report();
   EXPECT_GE(report.runtime_version, report.needed_version);
   EXPECT_GT(report.needed_version, 0);
-  EXPECT_FALSE(OpenGpu(**driver, report.gpu_count).ok());
+  EXPECT_FALSE(OpenGpu(**driver, report.gpu_count, {}).ok());
+}
+
+// Built for this: it needs a library that is not there.
+TEST(OpenGpuTest, NamesTheLibraryThatThePluginLacks) {
+  Libraries libraries;
+  libraries.driver = "libc.so.6";
+  libraries.plugin = PACELINE_INCOMPLETE_PLUGIN;
+  ExpectError(LoadDriver(libraries).status(),
+              absl::StatusCode::kFailedPrecondition,
+              "the CUDA plug-in lacks a library: libpaceline_absent.so: ");
+}
+
+TEST(OpenGpuTest, PassesOptionsOn) {
+  ReportingDriver driver(
+      {.driver_version = 13000, .needed_version = 13000, .gpu_count = 1});
+  CudaOptions options;
+  options.gpu = {.math_mode = MathMode::kTf32, .deterministic = true};
+  options.memory_limit_bytes = 100;
+  const absl::StatusOr<std::unique_ptr<Gpu>> gpu = OpenGpu(driver, 0, options);
+  EXPECT_EQ(driver.options().math_mode, MathMode::kTf32);
+  EXPECT_TRUE(driver.options().deterministic);
+  EXPECT_FALSE(driver.options().autotune);
+  EXPECT_EQ((*gpu)->Allocate(101, "it").status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE((*OpenGpu(driver, 0, {}))->Allocate(101, "it").ok());
+}
+
+TEST(LimitMemoryTest, CountsWhatIsInUse) {
+  const std::unique_ptr<Gpu> gpu = LimitMemory(MakeFakeGpu(), 8 << 20);
+  absl::StatusOr<MemoryBlock> block = gpu->Allocate(5 << 20, "the variables");
+  ASSERT_TRUE(block.ok());
+  ExpectError(gpu->Allocate(4 << 20, "the gradients").status(),
+              absl::StatusCode::kResourceExhausted,
+              "4 MiB asked for the gradients, 3 MiB free of 8 MiB of "
+              "device_memory_limit");
+  EXPECT_EQ(gpu->Memory()->free_bytes, 3 << 20);
+  EXPECT_EQ(gpu->Memory()->total_bytes, 8 << 20);
+  // The host's is not counted.
+  EXPECT_TRUE(gpu->AllocatePinned(4 << 20, "the gradients").ok());
+  EXPECT_TRUE(gpu->Allocate(3 << 20, "the gradients").ok());
+  *block = nullptr;
+  EXPECT_TRUE(gpu->Allocate(8 << 20, "the gradients").ok());
 }
 
 TEST(OutOfMemoryTest, SaysWhatWasAskedAndWhatIsFree) {
-  ExpectError(OutOfMemory("cuda:1", "the arena", 3 << 20, 1 << 19, 8 << 20),
-              absl::StatusCode::kResourceExhausted,
-              "cuda:1: out of memory: the arena needs 3 MiB, free are 0.5 of 8 "
-              "MiB");
+  ExpectError(
+      OutOfMemory("cuda:1", "the arena", 3 << 20, {1 << 19, 8 << 20}),
+      absl::StatusCode::kResourceExhausted,
+      "cuda:1: out of memory: 3 MiB asked for the arena, 0.5 MiB free of "
+      "8 MiB");
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include "common/optimizer/adam.h"
 #include "common/optimizer/sgd.h"
 #include "gtest/gtest.h"
+#include "worker/device/cuda/device_update.h"
+#include "worker/device/cuda/kernels/clipping.h"
 #include "worker/device/cuda/kernels/optimizer.h"
 
 namespace paceline::cuda {
@@ -84,12 +86,13 @@ TEST_P(OptimizerKernelTest, SgdIsThatOfTheOptimizer) {
       sgd.momentum = momentum;
       sgd.nesterov = nesterov;
       expected.Apply(sgd, 0);
+      const StepValues step = {.step_size = StepSizeOf(sgd, 0)};
       RunOverBlocks(
           SgdUpdate{.count = GetParam(),
                     .values = actual.values.data(),
                     .gradients = actual.gradients.data(),
                     .momenta = momentum == 0 ? nullptr : actual.slots[0].data(),
-                    .learning_rate = static_cast<float>(sgd.LearningRate(0)),
+                    .step = &step,
                     .momentum = static_cast<float>(momentum),
                     .nesterov = nesterov});
       ExpectSame(actual.values, expected.values);
@@ -105,9 +108,7 @@ TEST_P(OptimizerKernelTest, AdamIsThatOfTheOptimizer) {
     Adam adam;
     adam.amsgrad = amsgrad;
     expected.Apply(adam, 4);
-    const double step_size = adam.LearningRate(4) *
-                             std::sqrt(1 - std::pow(adam.beta_2, 5)) /
-                             (1 - std::pow(adam.beta_1, 5));
+    const StepValues step = {.step_size = StepSizeOf(adam, 4)};
     RunOverBlocks(AdamUpdate{
         .count = GetParam(),
         .values = actual.values.data(),
@@ -115,7 +116,7 @@ TEST_P(OptimizerKernelTest, AdamIsThatOfTheOptimizer) {
         .momenta = actual.slots[0].data(),
         .velocities = actual.slots[1].data(),
         .largest_velocities = amsgrad ? actual.slots[2].data() : nullptr,
-        .step_size = static_cast<float>(step_size),
+        .step = &step,
         .one_minus_beta_1 = static_cast<float>(1 - adam.beta_1),
         .one_minus_beta_2 = static_cast<float>(1 - adam.beta_2),
         .epsilon = static_cast<float>(adam.epsilon)});
@@ -130,6 +131,7 @@ TEST_P(OptimizerKernelTest, ClipsByValueAndByFactor) {
   Range actual(GetParam());
   Range expected(GetParam());
   const float factor = 0.25f;
+  const StepValues step = {.step_size = 0.01f};
   for (float& gradient : expected.gradients.span()) {
     gradient = factor * std::min(std::max(gradient, -0.5f), 0.5f);
   }
@@ -137,9 +139,45 @@ TEST_P(OptimizerKernelTest, ClipsByValueAndByFactor) {
   RunOverBlocks(SgdUpdate{.count = GetParam(),
                           .values = actual.values.data(),
                           .gradients = actual.gradients.data(),
-                          .learning_rate = 0.01f,
+                          .step = &step,
                           .clip = {.bound = 0.5f, .factor = &factor}});
   ExpectSame(actual.values, expected.values);
+}
+
+TEST_P(OptimizerKernelTest, DifferencesAreAdded) {
+  Range actual(GetParam());
+  Range expected(GetParam());
+  AddDifferences<float>(expected.gradients.span(), expected.values.span());
+  RunOverBlocks(DifferencesUpdate{.count = GetParam(),
+                                  .values = actual.values.data(),
+                                  .differences = actual.gradients.data()});
+  ExpectSame(actual.values, expected.values);
+}
+
+TEST_P(OptimizerKernelTest, GradientsAreScaledByTheirNorm) {
+  Clipping clipping;
+  for (const double bound : {0.1, 1e6}) {
+    clipping.norm = bound;
+    Range actual(GetParam());
+    Range expected(GetParam());
+    double norm =
+        SquaredNorm(absl::Span<const float>(expected.gradients.span()));
+    clipping.ToFactors(absl::MakeSpan(&norm, 1));
+    clipping.Clip(norm, expected.gradients.span());
+
+    const int64_t parts = PartCount(GetParam());
+    std::vector<double> sums(parts);
+    float factor = 0;
+    float* const gradients = actual.gradients.data();
+    for (int64_t part = 0; part < parts; ++part) {
+      SquareSums{GetParam(), parts, gradients, sums.data()}(part);
+    }
+    ClipFactor{bound, parts, sums.data(), &factor}(0);
+    for (int64_t i = 0; i < GetParam(); ++i) {
+      ScaleGradients{&factor, gradients}(i);
+    }
+    ExpectSame(actual.gradients, expected.gradients);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(, OptimizerKernelTest,

@@ -3,6 +3,7 @@
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_IMAGE_WINDOWS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_IMAGE_WINDOWS_H_
 
+#include <compare>
 #include <cstdint>
 
 #include "worker/device/host_device.h"
@@ -36,6 +37,8 @@ struct AxisWindow {
     for (int64_t k = 0; k < size; ++k) count += InputOf(o, k) >= 0 ? 1 : 0;
     return count;
   }
+
+  friend auto operator<=>(const AxisWindow&, const AxisWindow&) = default;
 };
 
 // An element of a batch of images.
@@ -105,6 +108,8 @@ struct ImageWindows {
   PACELINE_HOST_DEVICE ImageElement OutputAt(int64_t index) const {
     return ElementAt(index, y.output, x.output, channels);
   }
+
+  friend auto operator<=>(const ImageWindows&, const ImageWindows&) = default;
 };
 
 }  // namespace paceline::cuda

@@ -14,32 +14,34 @@
 #include "worker/device/cuda/kernels/arithmetic.h"
 #include "worker/device/cuda/kernels/batch_normalization.h"
 #include "worker/device/cuda/kernels/blend.h"
+#include "worker/device/cuda/kernels/clipping.h"
 #include "worker/device/cuda/kernels/dropout.h"
 #include "worker/device/cuda/kernels/embedding.h"
-#include "worker/device/cuda/kernels/grouped_convolution.h"
 #include "worker/device/cuda/kernels/layer_normalization.h"
 #include "worker/device/cuda/kernels/loss.h"
 #include "worker/device/cuda/kernels/metric.h"
 #include "worker/device/cuda/kernels/optimizer.h"
-#include "worker/device/cuda/kernels/patches.h"
 #include "worker/device/cuda/kernels/pooling.h"
 #include "worker/device/cuda/kernels/regularization.h"
+#include "worker/device/cuda/kernels/shift_images.h"
 #include "worker/device/cuda/kernels/softmax.h"
 #include "worker/device/cuda/kernels/sums.h"
+#include "worker/device/cuda/kernels/transpose.h"
 
 namespace paceline::cuda {
 
 using Kernel = std::variant<
-    SgdUpdate, AdamUpdate, BiasActivation, ActivationBackward, BentRelu,
-    BentReluBackward, ColumnSums<float, double>, ColumnSums<double, double>,
-    ColumnSums<double, float>, AddToMetric, AddPenaltyGradient, PenaltySums,
-    MeanSquaredErrorLoss, BinaryCrossentropyLoss, CategoricalCrossentropyLoss,
+    SgdUpdate, AdamUpdate, DifferencesUpdate, SquareSums, ClipFactor,
+    ScaleGradients, BiasActivation, ActivationBackward, BentRelu,
+    BentReluBackward, ColumnSums<float, float>, ColumnSums<float, double>,
+    ColumnSums<double, double>, ColumnSums<double, float>, AddToMetric,
+    AddPenaltyGradient, PenaltySums, MeanSquaredErrorLoss,
+    BinaryCrossentropyLoss, CategoricalCrossentropyLoss,
     SparseCategoricalCrossentropyLoss, BinaryAccuracyValues, TopKAccuracyValues,
     CategoricalAccuracyValues, SoftmaxForward, SoftmaxBackward, MaxPool,
-    MaxPoolBackward, AveragePool, AveragePoolBackward, GatherPatches,
-    SumPatches, ConvolveGroups, ConvolveGroupsInputGradient,
-    ConvolveGroupsKernelGradient, DropElements, DeviationSums, ChannelMoments,
-    BatchStatistics, MovingStatistics, Normalize, NormalizeGradientSums,
+    MaxPoolBackward, AveragePool, AveragePoolBackward, ShiftImages, Transpose,
+    DropElements, DeviationSums, ChannelMoments, BatchStatistics,
+    MovingStatistics, Normalize, NormalizeGradientSums,
     NormalizeParameterGradients, ChannelSlopes, NormalizeBackward,
     RowStatistics, NormalizeRows, RowParameterSums, RowSlopes,
     NormalizeRowsBackward, AddElements, MultiplyElements, ScaleChannels,

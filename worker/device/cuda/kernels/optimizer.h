@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "worker/device/cuda/kernels/four_floats.h"
+#include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
@@ -26,13 +27,13 @@ struct GradientClip {
   }
 };
 
-// With `momenta` null: w -= lr · g.
+// The step's size is the learning rate lr. With `momenta` null: w -= lr · g.
 struct SgdUpdate {
   int64_t count = 0;
   float* values = nullptr;
   const float* gradients = nullptr;
   float* momenta = nullptr;
-  float learning_rate = 0;
+  const StepValues* step = nullptr;
   float momentum = 0;
   bool nesterov = false;
   GradientClip clip = {};
@@ -40,6 +41,7 @@ struct SgdUpdate {
   PACELINE_HOST_DEVICE void operator()(int64_t block) const {
     FourFloats w = LoadFour(values, block, count);
     const FourFloats g = LoadFour(gradients, block, count);
+    const float learning_rate = step->step_size;
     if (momenta == nullptr) {
       for (int i = 0; i < 4; ++i) w[i] -= learning_rate * clip(g[i]);
       StoreFour(w, values, block, count);
@@ -47,17 +49,17 @@ struct SgdUpdate {
     }
     FourFloats m = LoadFour(momenta, block, count);
     for (int i = 0; i < 4; ++i) {
-      const float step = learning_rate * clip(g[i]);
-      m[i] = momentum * m[i] - step;
-      w[i] += nesterov ? momentum * m[i] - step : m[i];
+      const float change = learning_rate * clip(g[i]);
+      m[i] = momentum * m[i] - change;
+      w[i] += nesterov ? momentum * m[i] - change : m[i];
     }
     StoreFour(m, momenta, block, count);
     StoreFour(w, values, block, count);
   }
 };
 
-// `step_size` is lr · sqrt(1 - beta_2^t) / (1 - beta_1^t). `largest_velocities`
-// is null without amsgrad.
+// The step's size is lr · sqrt(1 - beta_2^t) / (1 - beta_1^t).
+// `largest_velocities` is null without amsgrad.
 struct AdamUpdate {
   int64_t count = 0;
   float* values = nullptr;
@@ -65,7 +67,7 @@ struct AdamUpdate {
   float* momenta = nullptr;
   float* velocities = nullptr;
   float* largest_velocities = nullptr;
-  float step_size = 0;
+  const StepValues* step = nullptr;
   float one_minus_beta_1 = 0;
   float one_minus_beta_2 = 0;
   float epsilon = 0;
@@ -88,9 +90,25 @@ struct AdamUpdate {
       for (int i = 0; i < 4; ++i) v[i] = v[i] > before[i] ? v[i] : before[i];
       StoreFour(v, largest_velocities, block, count);
     }
+    const float step_size = step->step_size;
     for (int i = 0; i < 4; ++i) {
       w[i] -= step_size * m[i] / (std::sqrt(v[i]) + epsilon);
     }
+    StoreFour(w, values, block, count);
+  }
+};
+
+// w += d: variables that are not trained, whose differences stand in the place
+// of gradients.
+struct DifferencesUpdate {
+  int64_t count = 0;
+  float* values = nullptr;
+  const float* differences = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t block) const {
+    FourFloats w = LoadFour(values, block, count);
+    const FourFloats d = LoadFour(differences, block, count);
+    for (int i = 0; i < 4; ++i) w[i] += d[i];
     StoreFour(w, values, block, count);
   }
 };

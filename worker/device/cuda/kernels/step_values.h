@@ -14,6 +14,9 @@ struct StepValues {
   // 1 / loss_divisor.
   double gradient_scale = 1;
   double regularization_scale = 1;
+  // Where the device updates the variables: by what the optimizer multiplies;
+  // as StepSizeOf (device_update.h) has it.
+  float step_size = 0;
 };
 
 }  // namespace paceline::cuda

@@ -22,10 +22,9 @@ class Conv2DComputation final : public LayerComputation {
                       .kernel = node.variables[0]}) {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
-    return activation_.AddForward(
-        convolution_.AddForward(input, builder),
-        layer_.use_bias ? builder.variable(node_.variables[1]) : nullptr,
-        builder);
+    return convolution_.AddForward(
+        input, layer_.use_bias ? builder.variable(node_.variables[1]) : nullptr,
+        activation_, builder);
   }
 
   OutputGradient AddBackward(OutputGradient output, bool wants_input,

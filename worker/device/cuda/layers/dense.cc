@@ -18,18 +18,21 @@ class DenseComputation final : public LayerComputation {
     rows_ = input->count() / size_;
     Tensor* const values =
         builder.NewTensor(builder.BatchShape(node_.output_shape));
-    builder.AddProduct(
-        input, builder.variable(kernel()), values,
-        {.rows = rows_, .columns = layer_.units, .inner = size_});
-    return activation_.AddForward(
-        values, layer_.use_bias ? builder.variable(bias()) : nullptr, builder);
+    const Tensor* const bias_values =
+        layer_.use_bias ? builder.variable(bias()) : nullptr;
+    const bool adds_bias = !activation_.adds_bias_in_passing();
+    builder.AddProduct(input, builder.variable(kernel()), values,
+                       {.rows = rows_, .columns = layer_.units, .inner = size_},
+                       {.bias = adds_bias ? bias_values : nullptr});
+    return activation_.AddForward(values, adds_bias ? nullptr : bias_values,
+                                  builder);
   }
 
   OutputGradient AddBackward(OutputGradient output, bool wants_input,
                              ProgramBuilder& builder) override {
     Tensor* const gradient = activation_.AddBackward(output, builder);
-    if (builder.is_trained(kernel())) AddKernelGradient(gradient, builder);
-    if (layer_.use_bias) builder.AddBiasGradient(gradient, bias());
+    // All variables of a layer are trained, or none.
+    if (builder.is_trained(kernel())) AddVariableGradients(gradient, builder);
     if (!wants_input) return {};
     Tensor* const input_gradient = builder.NewTensor(input_->shape);
     builder.AddProduct(gradient, builder.variable(kernel()), input_gradient,
@@ -46,13 +49,15 @@ class DenseComputation final : public LayerComputation {
   int kernel() const { return node_.variables[0]; }
   int bias() const { return node_.variables[1]; }
 
-  void AddKernelGradient(Tensor* gradient, ProgramBuilder& builder) const {
-    builder.AddProduct(input_, gradient, builder.gradient(kernel()),
-                       {.rows = size_,
-                        .columns = layer_.units,
-                        .inner = rows_,
-                        .left_is_transposed = true});
-    builder.FinishGradient(kernel());
+  void AddVariableGradients(Tensor* gradient, ProgramBuilder& builder) const {
+    builder.AddProduct(
+        input_, gradient, builder.gradient(kernel()),
+        {.rows = size_,
+         .columns = layer_.units,
+         .inner = rows_,
+         .left_is_transposed = true},
+        {.column_sums = layer_.use_bias ? builder.gradient(bias()) : nullptr});
+    for (const int variable : node_.variables) builder.FinishGradient(variable);
   }
 
   const Dense& layer_;

@@ -13,7 +13,6 @@ NodeFactory MakeAveragePooling2D;
 // In average_pooling2d.cc.
 NodeFactory MakeGlobalAveragePooling2D;
 NodeFactory MakeBatchNormalization;
-NodeFactory MakeConcatenate;
 NodeFactory MakeConv2D;
 // In conv2d.cc.
 NodeFactory MakeDepthwiseConv2D;

@@ -24,10 +24,10 @@ class SeparableConv2DComputation final : public LayerComputation {
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     Tensor* const between = depthwise_.AddForward(input, builder);
-    return activation_.AddForward(
-        pointwise_.AddForward(between, builder),
+    return pointwise_.AddForward(
+        between,
         layer_.use_bias ? builder.variable(node_.variables[2]) : nullptr,
-        builder);
+        activation_, builder);
   }
 
   OutputGradient AddBackward(OutputGradient output, bool wants_input,

@@ -5,28 +5,19 @@
 namespace paceline::cuda {
 namespace {
 
-// Windows of one pixel that begin in the padding: their patches are the padded
-// images.
 class ZeroPadding2DComputation final : public LayerComputation {
  public:
   explicit ZeroPadding2DComputation(const Node& node) : node_(node) {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     input_shape_ = input->shape;
-    const auto& padding =
-        static_cast<const ZeroPadding2D&>(*node_.layer).padding;
-    const auto window = [&](int axis) {
-      return AxisWindow{.input = input_shape_[1 + axis],
-                        .output = node_.output_shape[axis],
-                        .pad_before = padding[axis][0]};
-    };
-    windows_ = {window(0), window(1), input_shape_[3]};
     Tensor* const output =
         builder.NewTensor(builder.BatchShape(node_.output_shape));
-    builder.AddKernel(
-        {input, output}, output->count(), [=, windows = windows_] {
-          return GatherPatches{windows, input->floats(), output->floats()};
-        });
+    const auto& padding =
+        static_cast<const ZeroPadding2D&>(*node_.layer).padding;
+    top_ = padding[0][0];
+    left_ = padding[1][0];
+    AddShift(input, -top_, -left_, output, builder);
     return output;
   }
 
@@ -34,18 +25,32 @@ class ZeroPadding2DComputation final : public LayerComputation {
                              ProgramBuilder& builder) override {
     if (!wants_input) return {};
     Tensor* const input_gradient = builder.NewTensor(input_shape_);
-    builder.AddKernel({output.tensor, input_gradient}, input_gradient->count(),
-                      [=, windows = windows_, gradient = output.tensor] {
-                        return SumPatches{windows, gradient->floats(),
-                                          input_gradient->floats()};
-                      });
+    AddShift(output.tensor, top_, left_, input_gradient, builder);
     return {input_gradient};
   }
 
  private:
+  static void AddShift(const Tensor* from, int64_t down, int64_t right,
+                       const Tensor* to, ProgramBuilder& builder) {
+    builder.AddKernel({from, to}, to->count(), [=] {
+      return ShiftImages{
+          .from_height = from->shape[1],
+          .from_width = from->shape[2],
+          .height = to->shape[1],
+          .width = to->shape[2],
+          .channels = to->shape[3],
+          .down = down,
+          .right = right,
+          .from = from->floats(),
+          .to = to->floats(),
+      };
+    });
+  }
+
   const Node& node_;
   Shape input_shape_;
-  ImageWindows windows_;
+  int64_t top_ = 0;
+  int64_t left_ = 0;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "worker/device/cuda/plugin/cuda_event.h"
 #include "worker/device/cuda/plugin/cuda_queue.h"
 #include "worker/device/cuda/plugin/cuda_status.h"
+#include "worker/device/cuda/plugin/cudnn_planner.h"
 #include "worker/device/cuda/plugin_entry.h"
 
 namespace paceline::cuda {
@@ -16,9 +17,20 @@ namespace {
 
 class CudaGpu final : public Gpu {
  public:
-  explicit CudaGpu(int ordinal) : ordinal_(ordinal) {}
+  CudaGpu(int ordinal, const GpuOptions& options)
+      : ordinal_(ordinal), options_(options), planner_(options) {}
 
   std::string name() const override { return absl::StrCat("cuda:", ordinal_); }
+
+  absl::StatusOr<GpuMemory> Memory() const override {
+    RETURN_IF_ERROR(Use());
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    RETURN_IF_ERROR(ToStatus(cudaMemGetInfo(&free_bytes, &total_bytes),
+                             absl::StrCat(name(), ": its memory")));
+    return GpuMemory{static_cast<int64_t>(free_bytes),
+                     static_cast<int64_t>(total_bytes)};
+  }
 
   absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
                                        absl::string_view what) override {
@@ -56,8 +68,14 @@ class CudaGpu final : public Gpu {
                        [](std::byte* each) { cudaHostUnregister(each); });
   }
 
+  absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
+      const ConvolutionShape& shape) override {
+    RETURN_IF_ERROR(Use());
+    return planner_.Plan(shape);
+  }
+
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
-    return CudaQueue::Create(ordinal_);
+    return CudaQueue::Create(ordinal_, options_.math_mode);
   }
 
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
@@ -72,17 +90,15 @@ class CudaGpu final : public Gpu {
   absl::Status CheckMemory(cudaError_t error, int64_t size_bytes,
                            absl::string_view what) const {
     if (error != cudaErrorMemoryAllocation) return ToStatus(error, name());
-    size_t free_bytes = 0;
-    size_t total_bytes = 0;
-    cudaMemGetInfo(&free_bytes, &total_bytes);
     // It is no error of what follows.
     cudaGetLastError();
-    return OutOfMemory(name(), what, size_bytes,
-                       static_cast<int64_t>(free_bytes),
-                       static_cast<int64_t>(total_bytes));
+    ASSIGN_OR_RETURN(const GpuMemory memory, Memory());
+    return OutOfMemory(name(), what, size_bytes, memory);
   }
 
   const int ordinal_;
+  const GpuOptions options_;
+  CudnnPlanner planner_;
 };
 
 class CudaDriver final : public Driver {
@@ -101,10 +117,11 @@ class CudaDriver final : public Driver {
     return report;
   }
 
-  absl::StatusOr<std::unique_ptr<Gpu>> Open(int ordinal) override {
+  absl::StatusOr<std::unique_ptr<Gpu>> Open(
+      int ordinal, const GpuOptions& options) override {
     RETURN_IF_ERROR(
         ToStatus(cudaSetDevice(ordinal), absl::StrCat("cuda:", ordinal)));
-    return std::make_unique<CudaGpu>(ordinal);
+    return std::make_unique<CudaGpu>(ordinal, options);
   }
 };
 

@@ -5,8 +5,11 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
+#include "worker/device/cuda/plugin/cublas_lt_product.h"
 #include "worker/device/cuda/plugin/cuda_event.h"
 #include "worker/device/cuda/plugin/cuda_status.h"
+#include "worker/device/cuda/plugin/cudnn_convolution.h"
+#include "worker/device/cuda/plugin/cudnn_status.h"
 #include "worker/device/cuda/plugin/launch.h"
 
 namespace paceline::cuda {
@@ -28,20 +31,27 @@ class CudaGraph final : public CapturedGraph {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Queue>> CudaQueue::Create(int ordinal) {
-  std::unique_ptr<CudaQueue> queue(new CudaQueue(ordinal));
+absl::StatusOr<std::unique_ptr<Queue>> CudaQueue::Create(int ordinal,
+                                                         MathMode math_mode) {
+  std::unique_ptr<CudaQueue> queue(new CudaQueue(ordinal, math_mode));
   RETURN_IF_ERROR(queue->Initialize());
   return queue;
 }
 
-CudaQueue::CudaQueue(int ordinal)
-    : ordinal_(ordinal), name_(absl::StrCat("cuda:", ordinal)) {}
+CudaQueue::CudaQueue(int ordinal, MathMode math_mode)
+    : ordinal_(ordinal),
+      math_mode_(math_mode),
+      name_(absl::StrCat("cuda:", ordinal)) {}
 
 absl::Status CudaQueue::Initialize() {
   RETURN_IF_ERROR(ToStatus(cudaSetDevice(ordinal_), name_));
   RETURN_IF_ERROR(ToStatus(
       cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name_));
   RETURN_IF_ERROR(ToStatus(cublasCreate(&blas_), name_));
+  if (math_mode_ == MathMode::kTf32) {
+    RETURN_IF_ERROR(
+        ToStatus(cublasSetMathMode(blas_, CUBLAS_TF32_TENSOR_OP_MATH), name_));
+  }
   RETURN_IF_ERROR(
       ToStatus(cudaMalloc(&blas_workspace_, kBlasWorkspaceBytes), name_));
   RETURN_IF_ERROR(ToStatus(cublasSetStream(blas_, stream_), name_));
@@ -52,6 +62,7 @@ absl::Status CudaQueue::Initialize() {
 
 CudaQueue::~CudaQueue() {
   Use();
+  if (dnn_ != nullptr) cudnnDestroy(dnn_);
   if (blas_ != nullptr) cublasDestroy(blas_);
   cudaFree(blas_workspace_);
   if (stream_ != nullptr) cudaStreamDestroy(stream_);
@@ -63,6 +74,10 @@ template <typename Error>
 void CudaQueue::Note(Error error, absl::string_view what) {
   if (error == Error{}) return;
   if (error_.ok()) error_ = ToStatus(error, absl::StrCat(name_, ": ", what));
+}
+
+void CudaQueue::NoteStatus(const absl::Status& status) {
+  if (error_.ok()) error_ = status;
 }
 
 absl::Status CudaQueue::TakeError() {
@@ -86,10 +101,42 @@ void CudaQueue::Zero(void* to, int64_t size_bytes) {
   Note(cudaMemsetAsync(to, 0, size_bytes, stream_), "filling with zeros");
 }
 
-// cuBLAS counts by columns, so what it sees of a matrix in C order is the
-// transpose: (left · right)ᵀ = rightᵀ · leftᵀ needs no other change.
 void CudaQueue::Multiply(const MatrixProduct& product) {
   Use();
+  if (product.bias == nullptr && product.column_sums == nullptr) {
+    MultiplyPlain(product);
+    return;
+  }
+  const cublasStatus_t status = MultiplyFused(
+      {// A cuBLAS handle is one of cuBLASLt, too.
+       .handle = reinterpret_cast<cublasLtHandle_t>(blas_),
+       .math_mode = math_mode_,
+       .workspace = blas_workspace_,
+       .workspace_bytes = kBlasWorkspaceBytes,
+       .stream = stream_},
+      product);
+  if (status != CUBLAS_STATUS_NOT_SUPPORTED) {
+    Note(status, "a matrix product");
+    return;
+  }
+  MultiplyPlain(product);
+  if (product.bias != nullptr) {
+    ForEach(product.rows * product.columns,
+            BiasActivation{.channels = product.columns,
+                           .bias = product.bias,
+                           .values = product.result});
+  } else {
+    ForEach(product.columns,
+            ColumnSums<float, float>{.rows = product.inner,
+                                     .columns = product.columns,
+                                     .values = product.right,
+                                     .sums = product.column_sums});
+  }
+}
+
+// cuBLAS counts by columns, so what it sees of a matrix in C order is the
+// transpose: (left · right)ᵀ = rightᵀ · leftᵀ needs no other change.
+void CudaQueue::MultiplyPlain(const MatrixProduct& product) {
   const float one = 1;
   const float zero = 0;
   const auto operation = [](bool is_transposed) {
@@ -104,6 +151,18 @@ void CudaQueue::Multiply(const MatrixProduct& product) {
            product.left_is_transposed ? product.rows : product.inner, &zero,
            product.result, product.columns),
        "a matrix product");
+}
+
+void CudaQueue::Convolve(const ConvolutionPlan& plan,
+                         const ConvolutionBlocks& blocks) {
+  Use();
+  if (dnn_ == nullptr) {
+    Note(cudnnCreate(&dnn_), "cuDNN");
+    Note(cudnnSetStream(dnn_, stream_), "cuDNN");
+  }
+  if (!error_.ok()) return;
+  NoteStatus(static_cast<const CudnnConvolution&>(plan).Enqueue(dnn_, stream_,
+                                                                blocks));
 }
 
 void CudaQueue::ForEach(int64_t count, const Kernel& kernel) {

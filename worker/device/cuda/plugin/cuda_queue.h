@@ -1,9 +1,10 @@
-// A cudaStream_t with its cuBLAS handle.
+// A cudaStream_t with its cuBLAS and cuDNN handles.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDA_QUEUE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDA_QUEUE_H_
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
+#include <cudnn.h>
 
 #include <cstdint>
 #include <memory>
@@ -19,13 +20,16 @@ namespace paceline::cuda {
 class CudaQueue final : public Queue {
  public:
   // On GPU `ordinal`.
-  static absl::StatusOr<std::unique_ptr<Queue>> Create(int ordinal);
+  static absl::StatusOr<std::unique_ptr<Queue>> Create(int ordinal,
+                                                       MathMode math_mode);
   ~CudaQueue() override;
 
   absl::Status Synchronize() override;
   void Copy(void* to, const void* from, int64_t size_bytes) override;
   void Zero(void* to, int64_t size_bytes) override;
   void Multiply(const MatrixProduct& product) override;
+  void Convolve(const ConvolutionPlan& plan,
+                const ConvolutionBlocks& blocks) override;
   void ForEach(int64_t count, const Kernel& kernel) override;
   void Record(Event& event) override;
   void WaitFor(Event& event) override;
@@ -35,20 +39,25 @@ class CudaQueue final : public Queue {
   absl::Status TakeError() override;
 
  private:
-  explicit CudaQueue(int ordinal);
+  CudaQueue(int ordinal, MathMode math_mode);
   absl::Status Initialize();
+  void MultiplyPlain(const MatrixProduct& product);
   // Makes the GPU the calling thread's.
   void Use();
   // Keeps the first error.
   template <typename Error>
   void Note(Error error, absl::string_view what);
+  void NoteStatus(const absl::Status& status);
 
   const int ordinal_;
+  const MathMode math_mode_;
   const std::string name_;
   cudaStream_t stream_ = nullptr;
   cublasHandle_t blas_ = nullptr;
   // cuBLAS' own: a product in a graph must not share it with another stream.
   void* blas_workspace_ = nullptr;
+  // Made at the first convolution.
+  cudnnHandle_t dnn_ = nullptr;
   absl::Status error_;
 };
 

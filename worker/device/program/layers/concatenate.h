@@ -1,20 +1,27 @@
-#include "common/model/layers/concatenate.h"
+// Concatenate, of what every device has.
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_LAYERS_CONCATENATE_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_LAYERS_CONCATENATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "absl/types/span.h"
+#include "common/model/layers/concatenate.h"
 #include "common/model/shape_rule.h"
-#include "worker/device/cuda/layers/layers.h"
+#include "worker/device/program/node_computation.h"
 
-namespace paceline::cuda {
-namespace {
+namespace paceline {
 
 // A row is what lies behind an index of the axis and of those before it, the
 // batch included; each input has a part of every row.
-class ConcatenateComputation final : public NodeComputation {
+template <typename Builder>
+class ConcatenateComputation final : public NodeComputation<Builder> {
  public:
   explicit ConcatenateComputation(const Node& node) : node_(node) {}
 
   Tensor* AddNodeForward(absl::Span<Tensor* const> inputs,
-                         ProgramBuilder& builder) override {
+                         Builder& builder) override {
     Tensor* const output =
         builder.NewTensor(builder.BatchShape(node_.output_shape));
     const int axis =
@@ -25,22 +32,24 @@ class ConcatenateComputation final : public NodeComputation {
     int64_t offset = 0;
     for (const Tensor* input : inputs) {
       shapes_.push_back(input->shape);
-      AddCopy(input, 0, output, offset, input->count() / rows_, builder);
-      offset += input->count() / rows_;
+      const int64_t size = input->count() / rows_;
+      builder.AddRowCopy(rows_, size, input, 0, output, offset);
+      offset += size;
     }
     return output;
   }
 
   std::vector<OutputGradient> AddNodeBackward(
       OutputGradient output, const std::vector<bool>& wants_inputs,
-      ProgramBuilder& builder) override {
+      Builder& builder) override {
     std::vector<OutputGradient> gradients(shapes_.size());
     int64_t offset = 0;
     for (size_t i = 0; i < shapes_.size(); ++i) {
       const int64_t size = NumElements(shapes_[i]) / rows_;
       if (wants_inputs[i]) {
         gradients[i].tensor = builder.NewTensor(shapes_[i]);
-        AddCopy(output.tensor, offset, gradients[i].tensor, 0, size, builder);
+        builder.AddRowCopy(rows_, size, output.tensor, offset,
+                           gradients[i].tensor, 0);
       }
       offset += size;
     }
@@ -48,29 +57,18 @@ class ConcatenateComputation final : public NodeComputation {
   }
 
  private:
-  // `size` elements of each row, from and to an offset in the row.
-  void AddCopy(const Tensor* from, int64_t from_offset, const Tensor* to,
-               int64_t to_offset, int64_t size, ProgramBuilder& builder) const {
-    builder.AddKernel({from, to}, rows_ * size, [=, rows = rows_] {
-      return CopyRowParts{.size = size,
-                          .from_row_size = from->count() / rows,
-                          .to_row_size = to->count() / rows,
-                          .from = from->floats() + from_offset,
-                          .to = to->floats() + to_offset};
-    });
-  }
-
   const Node& node_;
   int64_t rows_ = 0;
   // Of the inputs.
   std::vector<Shape> shapes_;
 };
 
-}  // namespace
-
-std::unique_ptr<NodeComputation> MakeConcatenate(const Graph& /*graph*/,
-                                                 const Node& node) {
-  return std::make_unique<ConcatenateComputation>(node);
+template <typename Builder>
+std::unique_ptr<NodeComputation<Builder>> MakeConcatenate(
+    const Graph& /*graph*/, const Node& node) {
+  return std::make_unique<ConcatenateComputation<Builder>>(node);
 }
 
-}  // namespace paceline::cuda
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_LAYERS_CONCATENATE_H_

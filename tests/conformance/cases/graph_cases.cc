@@ -1,0 +1,119 @@
+#include "tests/conformance/cases/lists.h"
+
+namespace paceline {
+
+std::vector<Case> GraphCases() {
+  const auto graph = [](const std::string& name, const std::string& layers) {
+    return Layers(name,
+                  "[Input: {shape: [5, 4, 3], name: in}, " + layers + "]");
+  };
+  const auto conv = [](const std::string& name, const std::string& more = "") {
+    return "Conv2D: {filters: 3, kernel_size: 1, name: " + name + more + "}";
+  };
+  const std::string relu = ", activation: relu";
+  const auto merged = [&](const std::string& merge) {
+    return conv("a") + ", {" + conv("b") + ", inputs: [in]}, {" +
+           conv("c", relu) + ", inputs: [a]}, {" + merge +
+           ", inputs: [a, b, c]}, Dense: {units: 2}";
+  };
+  return {
+      graph("add", merged("Add: {}")),
+      graph("multiply", merged("Multiply: {}")),
+      graph("concatenate", merged("Concatenate: {}")),
+      graph("concatenate_height", merged("Concatenate: {axis: 1}")),
+      graph("concatenate_width", merged("Concatenate: {axis: -2}")),
+      graph("concatenate_unequal",
+            conv("a") + ", {Conv2D: {filters: 5, kernel_size: 1, name: b}," +
+                " inputs: [in]}, {Concatenate: {}, inputs: [b, in, a]}"),
+      // A residual block; the rectifier is read twice.
+      graph("residual",
+            conv("a", relu) + ", " + conv("b", relu) + ", " + conv("c") +
+                ", {Add: {}, inputs: [c, a]}, ReLU: {}, Dense: {units: 2}"),
+      graph("add_twice", conv("a", relu) +
+                             ", {Add: {name: s}, inputs: [a, a]}," +
+                             " {Add: {}, inputs: [s, a, a]}"),
+      graph("multiply_twice",
+            conv("a") + ", {Multiply: {}, inputs: [a, a, in]}"),
+      // One gradient for several layers that change it in place.
+      graph("shared_gradient",
+            conv("a") + ", {ReLU: {name: r}, inputs: [a]}, {" +
+                conv("s", ", activation: tanh") +
+                ", inputs: [a]}, {Dropout: {rate: 0.4, name: d}, inputs: [a]},"
+                " {Activation: {activation: softmax, name: m}, inputs: [a]},"
+                " {Reshape: {target_shape: [5, 4, 3], name: e}, inputs: [a]},"
+                " {Add: {}, inputs: [r, s, d, m, e, a]}"),
+      // Pooling may go back through a rectifier only if nobody else reads it.
+      graph("pooled_and_read",
+            conv("a", relu) +
+                ", {MaxPooling2D: {pool_size: 2, strides: 1, padding: same,"
+                " name: p}, inputs: [a]}, {Add: {}, inputs: [p, a]}"),
+      // Branches without variables, and one that starts at the input.
+      graph(
+          "no_variables_before",
+          "{ReLU: {name: r}, inputs: [in]}, {Add: {name: s}, inputs: [r, in]},"
+          " {Dense: {units: 3, name: d}, inputs: [s]},"
+          " {Multiply: {}, inputs: [d, s]}"),
+      graph("branches_with_statistics",
+            conv("a", ", use_bias: false") +
+                ", {BatchNormalization: {name: b}, inputs: [a]},"
+                " {BatchNormalization: {name: c, synchronized: true},"
+                " inputs: [a]}, {Add: {}, inputs: [c, b]}, ReLU: {},"
+                " GlobalAveragePooling2D: {}, Dense: {units: 2}"),
+  };
+}
+
+std::vector<Case> FrozenCases() {
+  const std::string frozen = ", trainable: false}";
+  return {
+      Layers("frozen_dense",
+             "[Input: {shape: [5]}, Dense: {units: 4, activation: relu" +
+                 frozen +
+                 ", Dense: {units: 3, activation: tanh}, Dense: {units: 4,"
+                 " kernel_regularizer: l2" +
+                 frozen + ", Dense: {units: 2}]"),
+      Layers("frozen_last",
+             "[Input: {shape: [5]}, Dense: {units: 4}, Dense: {units: 2" +
+                 frozen + "]"),
+      Layers("frozen_images",
+             "[Input: {shape: [6, 5, 2]}, Conv2D: {filters: 3, kernel_size: 2},"
+             " DepthwiseConv2D: {kernel_size: 2" +
+                 frozen + ", BatchNormalization: {momentum: 0.5" + frozen +
+                 ", SeparableConv2D: {filters: 2, kernel_size: 2" + frozen +
+                 ", LayerNormalization: {epsilon: 0.1" + frozen +
+                 ", Conv2D: {filters: 2, kernel_size: 1" + frozen +
+                 ", Flatten: {}, Dense: {units: 2}]"),
+      Layers("frozen_normalization",
+             "[Input: {shape: [5]}, Dense: {units: 4, use_bias: false},"
+             " BatchNormalization:"
+             " {center: false, scale: false, synchronized: true" +
+                 frozen +
+                 ", BatchNormalization: {}, ReLU: {}, Dense: {units: 2}]"),
+      Layers("frozen_branch",
+             "[Input: {shape: [5], name: in}, Dense: {units: 4, name: a" +
+                 frozen +
+                 ", {Dense: {units: 4, name: b}, inputs: [in]},"
+                 " {Multiply: {}, inputs: [a, b]}, Dense: {units: 2}]"),
+      Layers("frozen_embedding",
+             "[Input: {shape: [3]}, Embedding: {input_dim: 6, output_dim: 4" +
+                 frozen + ", Dense: {units: 2}]"),
+      Layers("frozen_all",
+             "[Input: {shape: [3]}, Dense: {units: 2" + frozen + "]"),
+  };
+}
+
+std::vector<Case> NetworkCases() {
+  return {
+      {"network",
+       {.layers = Yaml("[Input: {shape: [12, 11, 1]}, Conv2D: {filters: 6,"
+                       " kernel_size: 3, activation: relu}, MaxPooling2D: {},"
+                       " Conv2D: {filters: 5, kernel_size: 3, padding: same,"
+                       " activation: elu}, AveragePooling2D: {}, Flatten: {},"
+                       " Dropout: {rate: 0.3},"
+                       " Dense: {units: 9, activation: relu,"
+                       " kernel_regularizer: l2}, Dense: {units: 10}]"),
+        .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}"),
+        .metrics = Yaml("[accuracy]")}},
+  };
+}
+
+}  // namespace paceline

@@ -1,0 +1,51 @@
+// The cases, a list for each group.
+#ifndef PACELINE_TESTS_CONFORMANCE_CASES_LISTS_H_
+#define PACELINE_TESTS_CONFORMANCE_CASES_LISTS_H_
+
+#include <string>
+#include <vector>
+
+#include "tests/conformance/cases.h"
+
+namespace paceline {
+
+Value Yaml(const std::string& text);
+// A case under mean squared error.
+Case Layers(const std::string& name, const std::string& layers);
+
+// layer_cases.cc
+std::vector<Case> DenseCases();
+std::vector<Case> RescalingCases();
+std::vector<Case> EmbeddingCases();
+std::vector<Case> ActivationCases();
+
+// normalization_cases.cc
+std::vector<Case> NormalizationCases();
+// Rectifiers that a device may fuse with the normalization before them, and
+// some that it may not.
+std::vector<Case> RectifiedNormalizationCases();
+std::vector<Case> LayerNormalizationCases();
+
+// image_cases.cc
+std::vector<Case> UpSamplingCases();
+// Every combination of kernel, step, padding and distance, behind a convolution
+// whose gradient needs theirs.
+std::vector<Case> ConvolutionCases();
+// Convolutions in groups, behind one whose gradient needs theirs.
+std::vector<Case> GroupedConvolutionCases();
+std::vector<Case> PoolingCases();
+
+// loss_cases.cc
+std::vector<Case> LossCases();
+std::vector<Case> MetricCases();
+
+// graph_cases.cc
+// Layers that read others than the one before them.
+std::vector<Case> GraphCases();
+// Layers whose variables stay, behind, between and before others.
+std::vector<Case> FrozenCases();
+std::vector<Case> NetworkCases();
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_CONFORMANCE_CASES_LISTS_H_

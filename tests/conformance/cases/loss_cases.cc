@@ -1,0 +1,86 @@
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tests/conformance/cases/lists.h"
+
+namespace paceline {
+
+std::vector<Case> LossCases() {
+  const std::string logits = "[Input: {shape: [6]}, Dense: {units: 5}]";
+  const auto activated = [](const char* activation) {
+    return absl::StrCat("[Input: {shape: [6]}, Dense: {units: 5, activation: ",
+                        activation, "}]");
+  };
+  // Flatten hides the logits from the loss.
+  const auto hidden = [](const char* activation) {
+    return absl::StrCat("[Input: {shape: [6]}, Dense: {units: 5, activation: ",
+                        activation, "}, Flatten: {}]");
+  };
+  std::vector<Case> cases;
+  const auto add = [&cases](const std::string& name, const std::string& layers,
+                            const std::string& loss) {
+    cases.push_back({name, {.layers = Yaml(layers), .loss = Yaml(loss)}});
+  };
+  constexpr std::pair<const char*, const char*> kLosses[] = {
+      {"SparseCategoricalCrossentropy", "softmax"},
+      {"CategoricalCrossentropy", "softmax"},
+      {"BinaryCrossentropy", "sigmoid"},
+  };
+  for (const auto& [loss, activation] : kLosses) {
+    const std::string name = loss;
+    add(name + "_logits", logits, "{" + name + ": {from_logits: true}}");
+    add(name + "_traced", activated(activation), name);
+    add(name + "_hidden", hidden(activation), name);
+    add(name + "_other_activation", hidden("hard_sigmoid"), name);
+  }
+  for (const char* loss : {"CategoricalCrossentropy", "BinaryCrossentropy"}) {
+    const std::string name = loss;
+    add(name + "_smooth", logits,
+        "{" + name + ": {from_logits: true, label_smoothing: 0.2}}");
+    add(name + "_smooth_hidden", hidden("softmax"),
+        "{" + name + ": {label_smoothing: 0.2}}");
+    add(name + "_rows", "[Input: {shape: [2, 6]}, Dense: {units: 5}]",
+        "{" + name + ": {from_logits: true}}");
+    add(name + "_rows_hidden",
+        "[Input: {shape: [2, 6]}, Dense: {units: 5, activation: sigmoid},"
+        " Reshape: {target_shape: [2, 5]}]",
+        name);
+  }
+  add("softmax_layer_traced",
+      "[Input: {shape: [6]}, Dense: {units: 5}, Softmax: {}]",
+      "categorical_crossentropy");
+  add("activation_layer_traced",
+      "[Input: {shape: [6]}, Dense: {units: 5}, Activation: {activation: "
+      "sigmoid}]",
+      "binary_crossentropy");
+  add("two_classes", "[Input: {shape: [6]}, Dense: {units: 2}]",
+      "{SparseCategoricalCrossentropy: {from_logits: true}}");
+  return cases;
+}
+
+std::vector<Case> MetricCases() {
+  const Value dense = Yaml("[Input: {shape: [6]}, Dense: {units: 8}]");
+  return {
+      {"metrics_sparse",
+       {.layers = dense,
+        .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}"),
+        .metrics = Yaml("[accuracy, SparseTopKCategoricalAccuracy: {k: 3},"
+                        " sparse_categorical_crossentropy]")}},
+      {"metrics_dense",
+       {.layers = Yaml("[Input: {shape: [6]}, Dense: {units: 8, activation: "
+                       "softmax}]"),
+        .loss = Yaml("categorical_crossentropy"),
+        .metrics = Yaml("[accuracy, TopKCategoricalAccuracy: {k: 3},"
+                        " BinaryAccuracy: {threshold: 0.1}, mse, bce,"
+                        " categorical_crossentropy]")}},
+      {"metrics_rows",
+       {.layers = Yaml("[Input: {shape: [4, 6]}, Dense: {units: 3}]"),
+        .metrics = Yaml("[accuracy, binary_accuracy]")}},
+      {"metrics_binary",
+       {.layers = Yaml("[Input: {shape: [6]}, Dense: {units: 1}]"),
+        .loss = Yaml("{BinaryCrossentropy: {from_logits: true}}"),
+        .metrics = Yaml("[accuracy]")}},
+  };
+}
+
+}  // namespace paceline

@@ -1,0 +1,231 @@
+// What a trainer reports is the same whether the host updates after each step
+// or the device does, several steps at once.
+#include "worker/trainer.h"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/checkpoint/tensor_visits.h"
+#include "common/config/yaml_reader.h"
+#include "common/limits.h"
+#include "common/optimizer/adam.h"
+#include "gtest/gtest.h"
+#include "tests/conformance/devices.h"
+#include "tests/conformance/model_under_test.h"
+#include "worker/collective/memory_transport.h"
+#include "worker/strategy/all_reduce.h"
+#include "worker/strategy/device_update.h"
+#include "worker/strategy/local_variables.h"
+
+namespace paceline {
+namespace {
+
+constexpr int64_t kBatchSize = 4;
+
+// Examples of float32 features and class ids.
+class ExamplesSource : public DataSource {
+ public:
+  explicit ExamplesSource(const ModelUnderTest& model, int64_t count)
+      : shape_(model.graph().input_shape()) {
+    const Examples examples = model.SomeExamples(count);
+    features_.assign(examples.features.begin(), examples.features.end());
+    labels_.assign(examples.labels.begin(), examples.labels.end());
+  }
+
+  const std::string& name() const override { return name_; }
+  int64_t example_count() const override {
+    return static_cast<int64_t>(labels_.size());
+  }
+  const Shape& feature_shape() const override { return shape_; }
+  const Shape& label_shape() const override { return label_shape_; }
+  absl::StatusOr<Example> Read(int64_t index,
+                               std::vector<std::byte>&) const override {
+    const int64_t size = NumElements(shape_);
+    return Example{
+        {ElementType::kFloat32,
+         reinterpret_cast<const std::byte*>(&features_[size * index]), size},
+        {ElementType::kFloat32,
+         reinterpret_cast<const std::byte*>(&labels_[index]), 1}};
+  }
+
+ private:
+  const std::string name_ = "examples";
+  const Shape shape_;
+  const Shape label_shape_;
+  std::vector<float> features_;
+  std::vector<float> labels_;
+};
+
+class Reports : public ProgressSink {
+ public:
+  void Worked() override {}
+  void Report(const v1::LeaseReport& report, bool complete) override {
+    (complete ? at_ends : between).push_back(report);
+  }
+  void ReportStep(int64_t step, double loss) override {
+    steps.push_back(step);
+    losses.push_back(loss);
+  }
+
+  std::vector<v1::LeaseReport> at_ends;
+  std::vector<v1::LeaseReport> between;
+  std::vector<int64_t> steps;
+  std::vector<double> losses;
+};
+
+std::unique_ptr<Device> MakeDeviceNamed(const std::string& name) {
+  for (const DeviceUnderTest& device : DevicesUnderTest()) {
+    if (device.name == name) return device.make();
+  }
+  return nullptr;
+}
+
+struct RunOptions {
+  std::string device;
+  bool log_steps = false;
+  int steps_per_execution = 1;
+};
+
+class TrainerTest : public ::testing::Test {
+ protected:
+  TrainerTest()
+      : model_({.layers = *ReadYaml(
+                    "[Input: {shape: [6]}, Dense: {units: 7, activation: relu},"
+                    " BatchNormalization: {}, Dense: {units: 5}]",
+                    "model", limits::kMaxJobBytes),
+                .loss = *ReadYaml(
+                    "{SparseCategoricalCrossentropy: {from_logits: true}}",
+                    "loss", limits::kMaxJobBytes),
+                .metrics = Value::List{"accuracy"}}),
+        source_(model_, 170) {}
+
+  static v1::Lease MakeLease(uint64_t id, v1::Phase phase, uint64_t begin,
+                             uint64_t end) {
+    v1::Lease lease;
+    lease.set_id(id);
+    lease.set_phase(phase);
+    lease.set_begin(begin);
+    lease.set_end(end);
+    return lease;
+  }
+
+  // Two leases, the second with a partial batch, an evaluation, and one more.
+  std::unique_ptr<BatchPipeline> MakePipeline() const {
+    PipelineOptions options;
+    for (const v1::Phase phase : {v1::PHASE_TRAIN, v1::PHASE_VALIDATION}) {
+      options.phases[phase] = {.source = &source_,
+                               .order = {.count = source_.example_count()},
+                               .step_size = kBatchSize};
+    }
+    options.class_count = 5;
+    std::deque<v1::Lease> leases = {MakeLease(1, v1::PHASE_TRAIN, 0, 160),
+                                    MakeLease(2, v1::PHASE_TRAIN, 160, 170),
+                                    MakeLease(3, v1::PHASE_VALIDATION, 0, 30),
+                                    MakeLease(4, v1::PHASE_TRAIN, 0, 20)};
+    return *BatchPipeline::Create(
+        options,
+        [leases]() mutable -> absl::StatusOr<std::optional<v1::Lease>> {
+          if (leases.empty()) return std::nullopt;
+          v1::Lease lease = leases.front();
+          leases.pop_front();
+          return lease;
+        });
+  }
+
+  Reports Train(const RunOptions& run) {
+    const std::unique_ptr<Device> device = MakeDeviceNamed(run.device);
+    const Adam adam;
+    ProgramSpec spec = model_.Spec(Mode::kTrain, kBatchSize);
+    if (device->CanUpdate(adam)) spec.optimizer = &adam;
+    spec.steps_per_execution = run.steps_per_execution;
+    const std::unique_ptr<Stream> stream = device->CreateStream();
+    const std::unique_ptr<ModelState> state = *device->CreateState(spec);
+    ProgramCache programs(spec, *device, *state);
+    LocalVariables variables(model_.plan(), adam, *state);
+    FillFromSeed(/*seed=*/7, model_.graph().variables, variables);
+    EXPECT_TRUE(variables.Upload(*stream).ok());
+    MemoryGroup group(1, absl::Seconds(10));
+    const std::unique_ptr<Transport> transport = group.MakeTransport(0);
+    std::unique_ptr<Strategy> strategy;
+    if (spec.optimizer != nullptr) {
+      strategy = std::make_unique<DeviceUpdateStrategy>(variables);
+    } else {
+      AllReduceOptions options;
+      options.on_waiting = [](const std::string&) {};
+      strategy = std::make_unique<AllReduceStrategy>(
+          options, *transport, model_.plan(), variables, *state, *stream);
+    }
+    const std::unique_ptr<BatchPipeline> pipeline = MakePipeline();
+    Reports reports;
+    TrainerParts parts;
+    parts.pipeline = pipeline.get();
+    parts.programs = &programs;
+    parts.state = state.get();
+    parts.stream = stream.get();
+    parts.strategy = strategy.get();
+    parts.progress = &reports;
+    parts.bucket_count = static_cast<int>(model_.plan().buckets().size());
+    parts.steps_per_execution = run.steps_per_execution;
+    const absl::Status status = Trainer(parts, 1, run.log_steps).Run();
+    EXPECT_TRUE(status.ok()) << status;
+    return reports;
+  }
+
+  static void ExpectSame(const std::vector<v1::LeaseReport>& actual,
+                         const std::vector<v1::LeaseReport>& expected) {
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(actual[i].lease_id(), expected[i].lease_id());
+      EXPECT_EQ(actual[i].examples(), expected[i].examples());
+      EXPECT_EQ(actual[i].steps(), expected[i].steps());
+      for (int value = 0; value < 2; ++value) {
+        EXPECT_EQ(actual[i].sums().counts(value),
+                  expected[i].sums().counts(value));
+        EXPECT_NEAR(actual[i].sums().totals(value),
+                    expected[i].sums().totals(value),
+                    1e-4 * expected[i].sums().totals(value));
+      }
+    }
+  }
+
+  const ModelUnderTest model_;
+  const ExamplesSource source_;
+};
+
+TEST_F(TrainerTest, LeasesEndWithTheSameSums) {
+  const Reports expected = Train({"cpu"});
+  ASSERT_EQ(expected.at_ends.size(), 4u);
+  EXPECT_EQ(expected.at_ends[1].examples(), 10u);
+  EXPECT_EQ(expected.at_ends[1].steps(), 3u);
+  for (const int steps_per_execution : {1, 3, 4, 50}) {
+    SCOPED_TRACE(steps_per_execution);
+    ExpectSame(Train({"cuda_on_fake", false, steps_per_execution}).at_ends,
+               expected.at_ends);
+  }
+}
+
+TEST_F(TrainerTest, SumsAreReadEverySoManySteps) {
+  const Reports expected = Train({"cpu"});
+  const Reports actual = Train({"cuda_on_fake"});
+  // Of 40 steps of the first lease; evaluations report each batch.
+  ASSERT_FALSE(actual.between.empty());
+  EXPECT_EQ(actual.between[0].steps(), 32u);
+  ExpectSame({actual.between[0]}, {expected.between[31]});
+}
+
+TEST_F(TrainerTest, EachStepIsReportedWhereStepsAreLogged) {
+  const Reports expected = Train({"cpu", /*log_steps=*/true});
+  const Reports actual = Train({"cuda_on_fake", /*log_steps=*/true, 4});
+  EXPECT_EQ(actual.steps, expected.steps);
+  ASSERT_EQ(actual.losses.size(), expected.losses.size());
+  for (size_t i = 0; i < expected.losses.size(); ++i) {
+    EXPECT_NEAR(actual.losses[i], expected.losses[i], 1e-4) << i;
+  }
+}
+
+}  // namespace
+}  // namespace paceline

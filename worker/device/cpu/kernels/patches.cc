@@ -1,0 +1,58 @@
+#include "worker/device/cpu/kernels/patches.h"
+
+#include <algorithm>
+
+namespace paceline::cpu {
+namespace {
+
+// Writes what a row of a window reads of a row of an image from column `begin`
+// on; null: of one beyond the image. Returns the end of what it wrote.
+float* GatherRow(const PatchGeometry& geometry, const float* image_row,
+                 int64_t begin, float* to) {
+  const Window& window = geometry.windows[1];
+  for (int64_t k = 0; k < window.size; ++k) {
+    const int64_t column = begin + k * window.dilation;
+    const bool is_inside =
+        image_row != nullptr && column >= 0 && column < geometry.width;
+    if (is_inside) {
+      std::copy_n(image_row + column * geometry.channels, geometry.channels,
+                  to);
+    } else {
+      std::fill_n(to, geometry.channels, 0.0f);
+    }
+    to += geometry.channels;
+  }
+  return to;
+}
+
+}  // namespace
+
+PatchGeometry::PatchGeometry(const std::array<Window, 2>& windows,
+                             int64_t height, int64_t width, int64_t channels)
+    : windows(windows),
+      height(height),
+      width(width),
+      channels(channels),
+      y(ExtentOf(windows[0], height)),
+      x(ExtentOf(windows[1], width)) {}
+
+void GatherPatches(const PatchGeometry& geometry, int64_t row,
+                   const float* images, float* patches) {
+  const auto& [window_y, window_x] = geometry.windows;
+  const int64_t row_size = geometry.width * geometry.channels;
+  const float* const image =
+      images + row / geometry.y.output * geometry.height * row_size;
+  const int64_t top =
+      row % geometry.y.output * window_y.stride - geometry.y.pad_before;
+  for (int64_t column = 0; column < geometry.x.output; ++column) {
+    const int64_t left = column * window_x.stride - geometry.x.pad_before;
+    for (int64_t k = 0; k < window_y.size; ++k) {
+      const int64_t i = top + k * window_y.dilation;
+      const bool is_inside = i >= 0 && i < geometry.height;
+      patches = GatherRow(geometry, is_inside ? image + i * row_size : nullptr,
+                          left, patches);
+    }
+  }
+}
+
+}  // namespace paceline::cpu

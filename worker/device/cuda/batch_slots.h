@@ -1,0 +1,65 @@
+// Batches on their way to the GPU.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_BATCH_SLOTS_H_
+#define PACELINE_WORKER_DEVICE_CUDA_BATCH_SLOTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/device/cuda/gpu.h"
+#include "worker/device/cuda/kernels/step_values.h"
+#include "worker/device/device.h"
+
+namespace paceline::cuda {
+
+// Slots for batches of one size, each with pinned memory of the host and memory
+// of the GPU: one is filled and copied, by a queue of its own, while steps read
+// others. Not thread-safe.
+class BatchSlots {
+ public:
+  // Without slots.
+  BatchSlots() = default;
+  // Sizes are of a batch. `gpu` outlives the slots.
+  static absl::StatusOr<BatchSlots> Create(Gpu& gpu, int count,
+                                           int64_t features_size_bytes,
+                                           int64_t labels_size_bytes);
+
+  // Puts a batch into a slot and enqueues its copy to the GPU, behind the steps
+  // that read the slot. Waits until its last copy is done.
+  absl::Status Fill(int slot, const Batch& batch, const StepValues& step,
+                    Queue& copies);
+
+  // Lets `queue` wait for the copy of a slot; and tells that what `queue` has
+  // so far is all that reads it.
+  void BeginReading(int slot, Queue& queue);
+  void EndReading(int slot, Queue& queue);
+
+  // In the GPU's memory.
+  std::byte* step(int slot) const { return slots_[slot].device.get(); }
+  std::byte* labels(int slot) const { return step(slot) + labels_offset_; }
+  std::byte* features(int slot) const { return step(slot) + features_offset_; }
+
+ private:
+  // Step values, labels and features lie together: one copy takes them all.
+  struct Slot {
+    MemoryBlock host;
+    MemoryBlock device;
+    std::unique_ptr<Event> copied;
+    std::unique_ptr<Event> read;
+    bool was_filled = false;
+    bool was_read = false;
+  };
+
+  int64_t features_size_bytes_ = 0;
+  int64_t labels_size_bytes_ = 0;
+  int64_t labels_offset_ = 0;
+  int64_t features_offset_ = 0;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_BATCH_SLOTS_H_

@@ -1,0 +1,62 @@
+// The update of the variables as the end of a training program.
+//
+// Buckets that are updated alike lie side by side, so each operation runs over
+// all of them at once, and over the gaps between them, which nobody reads.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_DEVICE_UPDATE_H_
+#define PACELINE_WORKER_DEVICE_CUDA_DEVICE_UPDATE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "common/optimizer/optimizer.h"
+#include "worker/device/cuda/cuda_state.h"
+#include "worker/device/cuda/program_builder.h"
+
+namespace paceline::cuda {
+
+// Whether there are kernels for the optimizer.
+bool CanUpdate(const Optimizer& optimizer);
+
+// What the update that follows `iterations` updates multiplies by: the learning
+// rate, with Adam's corrections of bias. For an optimizer that CanUpdate takes.
+float StepSizeOf(const Optimizer& optimizer, int64_t iterations);
+
+// Adds the operations of an update by the optimizer of a program's spec.
+class DeviceUpdate {
+ public:
+  // The builder's gradients are final. `state` is that of the program. Both
+  // outlive the object.
+  DeviceUpdate(ProgramBuilder& builder, CudaState& state);
+
+  void Add();
+
+ private:
+  // Elements of all buckets' memory.
+  struct Range {
+    int64_t begin = 0;
+    int64_t count = 0;
+  };
+
+  // Neighbouring buckets whose variables are trained, or are not.
+  std::vector<Range> RangesOf(bool trained) const;
+  float* values(const Range& range) const;
+  float* gradients(const Range& range) const;
+  float* slot(int slot, const Range& range) const;
+
+  void AddDifferences(const Range& range);
+  // Scales the gradients of each variable by its norm.
+  void ClipEach(double bound);
+  // Writes the factor of the gradients of `ranges` together.
+  const Tensor* AddClipFactor(double bound, const std::vector<Range>& ranges);
+  // `factor` may be null.
+  void AddOptimizer(const Range& range, const Tensor* factor);
+
+  ProgramBuilder& builder_;
+  CudaState& state_;
+  const ShardPlan& plan_;
+  const Optimizer& optimizer_;
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_DEVICE_UPDATE_H_

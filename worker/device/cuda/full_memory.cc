@@ -1,0 +1,69 @@
+#include "worker/device/cuda/full_memory.h"
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "worker/device/cuda/out_of_memory.h"
+#include "worker/device/cuda/program_compiler.h"
+
+namespace paceline::cuda {
+namespace {
+
+// What CUDA rounds an allocation up to.
+int64_t Allocated(int64_t size_bytes) {
+  constexpr int64_t kGranularity = 2 << 20;
+  return (size_bytes + kGranularity - 1) / kGranularity * kGranularity;
+}
+
+// Of the program of a batch size: all that CudaProgram and its arena allocate.
+absl::StatusOr<int64_t> BytesOf(ProgramSpec spec, int64_t batch_size,
+                                CudaState& state) {
+  spec.batch_size = batch_size;
+  ASSIGN_OR_RETURN(const ProgramParts parts, CompileProgram(spec, state));
+  int64_t constants = 0;
+  for (const ProgramParts::Constant& constant : parts.constants) {
+    constants += AlignUp(static_cast<int64_t>(constant.bytes.size()));
+  }
+  return Allocated(parts.layout.arena_size_bytes) +
+         Allocated(parts.features_size_bytes) +
+         Allocated(parts.labels_size_bytes) + Allocated(constants);
+}
+
+// The largest below that of `spec` that fits into `free_bytes`; 0: none.
+absl::StatusOr<int64_t> LargestBatch(const ProgramSpec& spec,
+                                     int64_t free_bytes, CudaState& state) {
+  int64_t fits = 0;
+  int64_t too_large = spec.batch_size;
+  while (too_large - fits > 1) {
+    const int64_t middle = fits + (too_large - fits) / 2;
+    ASSIGN_OR_RETURN(const int64_t size_bytes, BytesOf(spec, middle, state));
+    (size_bytes <= free_bytes ? fits : too_large) = middle;
+  }
+  return fits;
+}
+
+}  // namespace
+
+absl::Status ExplainFullMemory(const absl::Status& error,
+                               const ProgramSpec& spec, CudaState& state) {
+  ASSIGN_OR_RETURN(const GpuMemory memory, state.gpu().Memory());
+  ASSIGN_OR_RETURN(const ProgramParts parts, CompileProgram(spec, state));
+  const ArenaPeak peak = FindPeak(parts.layout);
+  // An arena that was found stays; the program's is in its place.
+  ASSIGN_OR_RETURN(
+      const int64_t largest,
+      LargestBatch(spec, memory.free_bytes + state.arena_size_bytes(), state));
+  return absl::Status(
+      error.code(),
+      absl::StrCat(
+          error.message(), "; of a batch of ", spec.batch_size, ", ",
+          peak.owner, " takes the most at a time, ",
+          InMebibytes(peak.owner_bytes), "; ",
+          largest == 0
+              ? "not even a batch of 1 fits"
+              : absl::StrCat("the largest batch that fits is ", largest)));
+}
+
+}  // namespace paceline::cuda

@@ -1,0 +1,56 @@
+// Gradients clipped by their norms, as common/optimizer/clipping.h has it.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_CLIPPING_H_
+#define PACELINE_WORKER_DEVICE_CUDA_KERNELS_CLIPPING_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "worker/device/host_device.h"
+
+namespace paceline::cuda {
+
+// sums[part] = Σ g² over the elements part, part + parts, … For each part.
+struct SquareSums {
+  int64_t count = 0;
+  int64_t parts = 1;
+  const float* gradients = nullptr;
+  double* sums = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t part) const {
+    double sum = 0;
+    for (int64_t i = part; i < count; i += parts) {
+      const double g = gradients[i];
+      sum += g * g;
+    }
+    sums[part] = sum;
+  }
+};
+
+// *factor = bound / max(sqrt(Σ sums), bound). For one index.
+struct ClipFactor {
+  double bound = 0;
+  int64_t parts = 0;
+  const double* sums = nullptr;
+  float* factor = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
+    double sum = 0;
+    for (int64_t part = 0; part < parts; ++part) sum += sums[part];
+    const double norm = std::sqrt(sum);
+    *factor = static_cast<float>(bound / (norm < bound ? bound : norm));
+  }
+};
+
+// g *= *factor. For each element.
+struct ScaleGradients {
+  const float* factor = nullptr;
+  float* gradients = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    gradients[i] *= *factor;
+  }
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_CLIPPING_H_

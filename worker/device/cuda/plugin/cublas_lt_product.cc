@@ -1,0 +1,172 @@
+#include "worker/device/cuda/plugin/cublas_lt_product.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <type_traits>
+
+namespace paceline::cuda {
+namespace {
+
+// Returns from the enclosing function if `expression` is an error.
+#define RETURN_IF_CUBLAS_ERROR(expression)            \
+  do {                                                \
+    if (const cublasStatus_t returned = (expression); \
+        returned != CUBLAS_STATUS_SUCCESS) {          \
+      return returned;                                \
+    }                                                 \
+  } while (false)
+
+// Owns what cuBLASLt made, and destroys it by `kDestroy`.
+template <typename T, auto kDestroy>
+class Owned {
+ public:
+  Owned() = default;
+  Owned(const Owned&) = delete;
+  ~Owned() {
+    if (value_ != nullptr) kDestroy(value_);
+  }
+  T* receive() { return &value_; }
+  T get() const { return value_; }
+
+ private:
+  T value_ = nullptr;
+};
+using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
+using Description = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
+using Preference =
+    Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
+
+// A matrix that lies in C order, as cuBLAS sees it: its transpose, by columns.
+cublasStatus_t MakeLayout(int64_t rows, int64_t columns, Layout& layout) {
+  return cublasLtMatrixLayoutCreate(layout.receive(), CUDA_R_32F,
+                                    static_cast<uint64_t>(columns),
+                                    static_cast<uint64_t>(rows), columns);
+}
+
+// The largest power of two that divides the address, as far as it matters.
+uint32_t AlignmentOf(const void* address) {
+  constexpr uintptr_t kEnough = 256;
+  const uintptr_t bits = reinterpret_cast<uintptr_t>(address) | kEnough;
+  return static_cast<uint32_t>(bits & (~bits + 1));
+}
+
+// A product in cuBLAS' terms: result = left · right, in C order, is by columns
+// D = A · B with A what it sees of `right`, B what it sees of `left`.
+class LtProduct {
+ public:
+  explicit LtProduct(const MatrixProduct& product) : product_(product) {}
+
+  cublasStatus_t Initialize(const CublasLtPlace& place) {
+    const MatrixProduct& p = product_;
+    RETURN_IF_CUBLAS_ERROR(Describe(place.math_mode));
+    RETURN_IF_CUBLAS_ERROR(p.right_is_transposed
+                               ? MakeLayout(p.columns, p.inner, a_)
+                               : MakeLayout(p.inner, p.columns, a_));
+    RETURN_IF_CUBLAS_ERROR(p.left_is_transposed
+                               ? MakeLayout(p.inner, p.rows, b_)
+                               : MakeLayout(p.rows, p.inner, b_));
+    RETURN_IF_CUBLAS_ERROR(MakeLayout(p.rows, p.columns, d_));
+    return Choose(place);
+  }
+
+  cublasStatus_t Enqueue(const CublasLtPlace& place) const {
+    const float one = 1;
+    const float zero = 0;
+    return cublasLtMatmul(place.handle, description_.get(), &one,
+                          product_.right, a_.get(), product_.left, b_.get(),
+                          &zero, product_.result, d_.get(), product_.result,
+                          d_.get(), &choice_.algo, place.workspace,
+                          place.workspace_bytes, place.stream);
+  }
+
+ private:
+  template <typename T>
+  cublasStatus_t Set(cublasLtMatmulDescAttributes_t attribute, T value) {
+    return cublasLtMatmulDescSetAttribute(description_.get(), attribute, &value,
+                                          sizeof(value));
+  }
+
+  cublasStatus_t Describe(MathMode math_mode) {
+    const auto operation = [](bool is_transposed) -> int32_t {
+      return is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    };
+    RETURN_IF_CUBLAS_ERROR(cublasLtMatmulDescCreate(
+        description_.receive(),
+        math_mode == MathMode::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                     : CUBLAS_COMPUTE_32F,
+        CUDA_R_32F));
+    RETURN_IF_CUBLAS_ERROR(Set(CUBLASLT_MATMUL_DESC_TRANSA,
+                               operation(product_.right_is_transposed)));
+    RETURN_IF_CUBLAS_ERROR(Set(CUBLASLT_MATMUL_DESC_TRANSB,
+                               operation(product_.left_is_transposed)));
+    // The bias is as long as a column of D, and the sums of the rows of A are
+    // those of the columns of `right`.
+    const bool has_bias = product_.bias != nullptr;
+    RETURN_IF_CUBLAS_ERROR(
+        Set(CUBLASLT_MATMUL_DESC_EPILOGUE,
+            static_cast<uint32_t>(has_bias ? CUBLASLT_EPILOGUE_BIAS
+                                           : CUBLASLT_EPILOGUE_BGRADA)));
+    return Set(CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+               has_bias ? product_.bias
+                        : static_cast<const float*>(product_.column_sums));
+  }
+
+  template <typename T>
+  static cublasStatus_t Prefer(const Preference& preference,
+                               cublasLtMatmulPreferenceAttributes_t attribute,
+                               T value) {
+    return cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute,
+                                                &value, sizeof(value));
+  }
+
+  cublasStatus_t Choose(const CublasLtPlace& place) {
+    Preference preference;
+    RETURN_IF_CUBLAS_ERROR(
+        cublasLtMatmulPreferenceCreate(preference.receive()));
+    RETURN_IF_CUBLAS_ERROR(Prefer(preference,
+                                  CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                  uint64_t{place.workspace_bytes}));
+    // Variables lie side by side, so no more than this is sure.
+    RETURN_IF_CUBLAS_ERROR(Prefer(preference,
+                                  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+                                  AlignmentOf(product_.right)));
+    RETURN_IF_CUBLAS_ERROR(Prefer(preference,
+                                  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+                                  AlignmentOf(product_.left)));
+    for (const auto attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+                                 CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
+      RETURN_IF_CUBLAS_ERROR(
+          Prefer(preference, attribute, AlignmentOf(product_.result)));
+    }
+    int count = 0;
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        place.handle, description_.get(), a_.get(), b_.get(), d_.get(),
+        d_.get(), preference.get(), 1, &choice_, &count);
+    // What it calls a configuration that is impossible is not supported.
+    if (status == CUBLAS_STATUS_INVALID_VALUE) {
+      return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    RETURN_IF_CUBLAS_ERROR(status);
+    return count == 0 ? CUBLAS_STATUS_NOT_SUPPORTED : choice_.state;
+  }
+
+  const MatrixProduct& product_;
+  Description description_;
+  Layout a_;
+  Layout b_;
+  Layout d_;
+  cublasLtMatmulHeuristicResult_t choice_ = {};
+};
+
+}  // namespace
+
+cublasStatus_t MultiplyFused(const CublasLtPlace& place,
+                             const MatrixProduct& product) {
+  LtProduct lt_product(product);
+  RETURN_IF_CUBLAS_ERROR(lt_product.Initialize(place));
+  return lt_product.Enqueue(place);
+}
+
+}  // namespace paceline::cuda

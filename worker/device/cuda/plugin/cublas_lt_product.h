@@ -1,0 +1,31 @@
+// Matrix products with more to do, by cuBLASLt.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUBLAS_LT_PRODUCT_H_
+#define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUBLAS_LT_PRODUCT_H_
+
+#include <cublasLt.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "worker/device/cuda/gpu.h"
+
+namespace paceline::cuda {
+
+// Where cuBLASLt works.
+struct CublasLtPlace {
+  cublasLtHandle_t handle = nullptr;
+  MathMode math_mode = MathMode::kFloat32;
+  void* workspace = nullptr;
+  size_t workspace_bytes = 0;
+  cudaStream_t stream = nullptr;
+};
+
+// Enqueues a product with its bias or its column sums, by the algorithm that
+// cuBLASLt's rules name. CUBLAS_STATUS_NOT_SUPPORTED, and nothing is enqueued,
+// if they name none.
+cublasStatus_t MultiplyFused(const CublasLtPlace& place,
+                             const MatrixProduct& product);
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUBLAS_LT_PRODUCT_H_

@@ -1,0 +1,16 @@
+#include "worker/strategy/device_update.h"
+
+#include "glog/logging.h"
+
+namespace paceline {
+
+absl::Status DeviceUpdateStrategy::GradientsReady(int bucket) {
+  LOG(FATAL) << "gradients of bucket " << bucket << " leave the device";
+}
+
+absl::StatusOr<int64_t> DeviceUpdateStrategy::EndStep(
+    const v1::Progress& /*progress*/, bool /*ends_lease*/) {
+  return variables_.iterations();
+}
+
+}  // namespace paceline

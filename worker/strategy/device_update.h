@@ -1,0 +1,36 @@
+// The device updates the variables as the end of each step: nothing travels
+// through the host, and nobody waits for a step.
+#ifndef PACELINE_WORKER_STRATEGY_DEVICE_UPDATE_H_
+#define PACELINE_WORKER_STRATEGY_DEVICE_UPDATE_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/strategy/local_variables.h"
+#include "worker/strategy/strategy.h"
+
+namespace paceline {
+
+class DeviceUpdateStrategy final : public Strategy {
+ public:
+  // Of a state with device_updates(), whose variables were uploaded. Outlives
+  // the strategy.
+  explicit DeviceUpdateStrategy(const LocalVariables& variables)
+      : variables_(variables) {}
+
+  // They are always current: on the device.
+  absl::Status PullVariables() override { return absl::OkStatus(); }
+  // Not called: no section has buckets.
+  absl::Status GradientsReady(int bucket) override;
+  // Does not wait.
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
+                                  bool ends_lease) override;
+
+ private:
+  const LocalVariables& variables_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_STRATEGY_DEVICE_UPDATE_H_
