@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
 #include "common/base/freed_memory.h"
 #include "common/base/status_macros.h"
 #include "common/job/job_reader.h"
@@ -45,12 +46,12 @@ double Median(std::vector<double> values) {
   return (values[middle - 1] + values[middle]) / 2;
 }
 
-absl::Status Run(const Flags& flags) {
+absl::Status Run(Flags flags) {
   JobReaderOptions reader;
   reader.check_files = false;
+  flags.overrides.push_back(absl::StrCat("device=", flags.device));
   ASSIGN_OR_RETURN(v1::Job job,
                    ReadJobFile(flags.job_path, flags.overrides, reader));
-  job.set_device(flags.device);
   cpu::PrepareThread(flags.threads);
   ASSIGN_OR_RETURN(
       const std::unique_ptr<ModelStep> step,

@@ -8,6 +8,7 @@
 #include "common/job/job_reader.h"
 #include "glog/logging.h"
 #include "worker/device/cpu/parallel.h"
+#include "worker/strategy/device_update.h"
 #include "worker/training_step.h"
 
 namespace paceline {
@@ -19,7 +20,7 @@ class HostUpdate final : public Strategy {
   explicit HostUpdate(Replica& replica) : replica_(replica) {}
 
   absl::Status PullVariables() override {
-    return UploadAll(replica_.plan, *replica_.state, *replica_.stream);
+    return replica_.variables->Upload(*replica_.stream);
   }
 
   absl::Status GradientsReady(int bucket) override {
@@ -41,6 +42,13 @@ class HostUpdate final : public Strategy {
   Replica& replica_;
 };
 
+std::unique_ptr<Strategy> MakeUpdate(Replica& replica) {
+  if (replica.state->device_updates() != nullptr) {
+    return std::make_unique<DeviceUpdateStrategy>(*replica.variables);
+  }
+  return std::make_unique<HostUpdate>(replica);
+}
+
 }  // namespace
 
 ModelBatch::ModelBatch(int64_t count, const Shape& shape, int64_t classes)
@@ -61,6 +69,7 @@ absl::StatusOr<std::unique_ptr<ModelStep>> ModelStep::Make(v1::Job job,
   options.threads = threads;
   options.batch_size = batch_size;
   options.holds_variables = true;
+  options.is_alone = true;
   ASSIGN_OR_RETURN(std::unique_ptr<Replica> replica, MakeReplica(job, options));
   if (!replica->model.loss->has_sparse_labels()) {
     return absl::InvalidArgumentError(
@@ -69,14 +78,15 @@ absl::StatusOr<std::unique_ptr<ModelStep>> ModelStep::Make(v1::Job job,
   }
   auto step =
       std::unique_ptr<ModelStep>(new ModelStep(std::move(replica), batch_size));
-  RETURN_IF_ERROR(step->update_->PullVariables());
+  Replica& made = *step->replica_;
+  RETURN_IF_ERROR(made.variables->Upload(*made.stream));
   return step;
 }
 
 ModelStep::ModelStep(std::unique_ptr<Replica> replica, int64_t batch_size)
     : replica_(std::move(replica)),
       batch_size_(batch_size),
-      update_(std::make_unique<HostUpdate>(*replica_)) {}
+      update_(MakeUpdate(*replica_)) {}
 
 ModelBatch ModelStep::SomeBatch() const {
   const Graph& graph = replica_->model.graph;

@@ -1,5 +1,6 @@
 // The training step of a job of one replica: forward, backward, and the job's
-// optimizer, which the threads of the CPU device apply to host memory.
+// optimizer, which the device applies where it can, else the threads of the CPU
+// device in host memory.
 #ifndef PACELINE_TESTS_BENCHMARK_MODEL_STEP_H_
 #define PACELINE_TESTS_BENCHMARK_MODEL_STEP_H_
 

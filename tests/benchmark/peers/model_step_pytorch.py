@@ -3,8 +3,9 @@
     model_step_pytorch.py MODEL SIZE BATCH THREADS MODE [DEVICE]
 
 MODEL is resnet18, resnet50, mobilenet_v2 or tutorial, for images of SIZE pixels;
-MODE is eager or compile, then -contiguous or -channels_last; DEVICE is cpu or
-cuda. Float32 without TF32, without metrics. See step_server.
+MODE is eager or compile, then -contiguous or -channels_last, then -tf32 for the
+tensor cores of a GPU; DEVICE is cpu or cuda. Float32 otherwise, without metrics.
+See step_server.
 """
 
 import sys
@@ -125,10 +126,10 @@ def main():
     size, batch, threads = map(int, sys.argv[2:5])
     device = sys.argv[6] if len(sys.argv) > 6 else "cpu"
     torch.set_num_threads(threads)
-    torch.backends.cudnn.allow_tf32 = False
+    runner, memory, *tf32 = mode.split("-")
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = bool(tf32)
     torch.backends.cudnn.benchmark = True
     make_model, make_optimizer, channels, classes = MODELS[name]
-    runner, memory = mode.split("-")
     memory_format = getattr(torch, f"{memory}_format" if memory == "contiguous" else memory)
     model = make_model().to(device, memory_format=memory_format).train()
     optimizer = make_optimizer(model.parameters())
