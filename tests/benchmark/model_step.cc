@@ -65,17 +65,18 @@ absl::StatusOr<std::unique_ptr<ModelStep>> ModelStep::Make(v1::Job job,
                                                            int threads,
                                                            int64_t batch_size) {
   job.mutable_cluster()->set_ps(0);
-  ReplicaOptions options;
-  options.threads = threads;
-  options.batch_size = batch_size;
-  options.holds_variables = true;
-  options.is_alone = true;
-  ASSIGN_OR_RETURN(std::unique_ptr<Replica> replica, MakeReplica(job, options));
+  ASSIGN_OR_RETURN(std::unique_ptr<Replica> replica,
+                   MakeReplica(job, {.threads = threads}));
   if (!replica->model.loss->has_sparse_labels()) {
     return absl::InvalidArgumentError(
         absl::StrCat("loss: ", job.loss().class_name(),
                      "; expected one that takes class ids as labels"));
   }
+  CompileOptions options;
+  options.batch_size = batch_size;
+  options.holds_variables = true;
+  options.is_alone = true;
+  RETURN_IF_ERROR(CompileReplica(job, options, *replica));
   auto step =
       std::unique_ptr<ModelStep>(new ModelStep(std::move(replica), batch_size));
   Replica& made = *step->replica_;
