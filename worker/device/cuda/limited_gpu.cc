@@ -31,7 +31,7 @@ class LimitedGpu final : public Gpu {
       used_bytes_ -= size_bytes;
       return absl::ResourceExhaustedError(
           absl::StrCat(OutOfMemory(name(), what, size_bytes,
-                                   limit_bytes_ - used_before, limit_bytes_)
+                                   {limit_bytes_ - used_before, limit_bytes_})
                            .message(),
                        " of device_memory_limit"));
     }
