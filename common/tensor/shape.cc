@@ -11,6 +11,9 @@ size_t SizeOf(DataType type) {
   switch (type) {
     case DataType::kUint8:
       return 1;
+    case DataType::kFloat16:
+    case DataType::kBFloat16:
+      return 2;
     case DataType::kInt32:
     case DataType::kFloat32:
       return 4;
@@ -30,6 +33,10 @@ const char* DataTypeName(DataType type) {
       return "float32";
     case DataType::kFloat64:
       return "float64";
+    case DataType::kFloat16:
+      return "float16";
+    case DataType::kBFloat16:
+      return "bfloat16";
   }
   LOG(FATAL) << "unknown data type " << static_cast<int>(type);
 }

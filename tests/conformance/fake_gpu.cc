@@ -57,7 +57,7 @@ void RunProduct(const MatrixProduct& p) {
                                                     : i * p.columns + column];
       }
       if (p.bias != nullptr) sum += p.bias[column];
-      p.result[row * p.columns + column] = static_cast<float>(sum);
+      p.result.Set(row * p.columns + column, static_cast<float>(sum));
     }
   }
   if (p.column_sums == nullptr) return;
@@ -111,6 +111,12 @@ void SpoilWorkspace(const FakePlan& plan, std::byte* workspace) {
   std::memset(workspace, kNanByte, plan.workspace_bytes());
 }
 
+void Write(const std::vector<double>& sums, const Values& to) {
+  for (size_t i = 0; i < sums.size(); ++i) {
+    to.Set(static_cast<int64_t>(i), static_cast<float>(sums[i]));
+  }
+}
+
 void RunConvolution(const FakePlan& plan, const ConvolutionBlocks& blocks) {
   const ConvolutionShape& s = plan.shape();
   const auto& [y, x, channels] = s.windows;
@@ -124,20 +130,20 @@ void RunConvolution(const FakePlan& plan, const ConvolutionBlocks& blocks) {
     for (int64_t i = 0; i < outputs; ++i) {
       if (s.has_bias) sums[i] += blocks.bias[i % s.filters];
       if (s.has_relu && sums[i] < 0) sums[i] = 0;
-      blocks.outputs[i] = static_cast<float>(sums[i]);
+      blocks.outputs.Set(i, static_cast<float>(sums[i]));
     }
   } else if (s.pass == ConvolutionPass::kInputGradient) {
     std::vector<double> sums(s.batch * y.input * x.input * channels);
     ForEachProduct(s, [&](int64_t image, int64_t weight, int64_t output) {
       sums[image] += double{blocks.kernel[weight]} * blocks.outputs[output];
     });
-    std::copy(sums.begin(), sums.end(), blocks.images);
+    Write(sums, blocks.images);
   } else {
     std::vector<double> sums(s.filters * y.size * x.size * channels / s.groups);
     ForEachProduct(s, [&](int64_t image, int64_t weight, int64_t output) {
       sums[weight] += double{blocks.images[image]} * blocks.outputs[output];
     });
-    std::copy(sums.begin(), sums.end(), blocks.kernel);
+    Write(sums, blocks.kernel);
   }
 }
 

@@ -1,61 +1,9 @@
 #include "worker/collective/reduce_kernels.h"
 
-#include <bit>
-
 #include "common/base/simd.h"
+#include "common/tensor/float16.h"
 
 namespace paceline {
-namespace {
-
-inline __attribute__((always_inline)) uint16_t BFloat16Of(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  // A NaN keeps its upper bits, and a bit that cannot be rounded away.
-  const bool is_nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
-  const uint32_t rounded = bits + 0x7FFFu + ((bits >> 16) & 1);
-  return static_cast<uint16_t>((is_nan ? bits | 0x400000u : rounded) >> 16);
-}
-
-inline __attribute__((always_inline)) float FloatOfBFloat16(uint16_t value) {
-  return std::bit_cast<float>(static_cast<uint32_t>(value) << 16);
-}
-
-// Without branches, so that the loops become vector code.
-inline __attribute__((always_inline)) uint16_t Float16Of(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const uint32_t sign = (bits >> 16) & 0x8000u;
-  const uint32_t magnitude = bits & 0x7FFFFFFFu;
-  // Below 2^-14 the result is denormal: adding 0.5 lines its 10 bits up with
-  // the lowest of a float's and rounds them.
-  const uint32_t denormal =
-      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) -
-      std::bit_cast<uint32_t>(0.5f);
-  // Else the exponent's bias goes from 127 to 15, and 13 bits are rounded away.
-  const uint32_t normal =
-      (magnitude - ((127u - 15u) << 23) + 0xFFFu + ((magnitude >> 13) & 1)) >>
-      13;
-  const uint32_t finite = magnitude < (113u << 23) ? denormal : normal;
-  const uint32_t special = magnitude > 0x7F800000u ? 0x7E00u : 0x7C00u;
-  // 65520 and above round to infinity.
-  return static_cast<uint16_t>(sign |
-                               (magnitude >= 0x477FF000u ? special : finite));
-}
-
-inline __attribute__((always_inline)) float FloatOfFloat16(uint16_t value) {
-  const uint32_t sign = static_cast<uint32_t>(value & 0x8000u) << 16;
-  const uint32_t magnitude = static_cast<uint32_t>(value & 0x7FFFu) << 13;
-  const uint32_t exponent = magnitude & (0x1Fu << 23);
-  const uint32_t normal = magnitude + ((127u - 15u) << 23);
-  // Infinity and NaN: the largest exponent stays the largest.
-  const uint32_t special = normal + ((128u - 16u) << 23);
-  const float denormal =
-      std::bit_cast<float>(magnitude + (113u << 23)) - 0x1p-14f;
-  const uint32_t bits = exponent == (0x1Fu << 23) ? special
-                        : exponent == 0 ? std::bit_cast<uint32_t>(denormal)
-                                        : normal;
-  return std::bit_cast<float>(bits | sign);
-}
-
-}  // namespace
 
 PACELINE_MULTIVERSION
 void AddTo(float* to, const float* from, int64_t count) {

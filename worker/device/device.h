@@ -130,6 +130,11 @@ class ModelState {
 
 enum class Mode { kTrain, kEvaluate };
 
+// What layers compute in. Variables, their gradients and their updates, sums
+// and the loss are float32 in all of them (Micikevicius et al.: Mixed Precision
+// Training, 2018).
+enum class Precision { kFloat32, kMixedFloat16, kMixedBFloat16 };
+
 // A stretch of a step.
 struct Section {
   // Buckets whose gradients are final after it; each bucket once. None where
@@ -194,6 +199,8 @@ struct ProgramSpec {
   const Loss* loss = nullptr;
   absl::Span<const std::unique_ptr<const Metric>> metrics;
   Mode mode = Mode::kTrain;
+  // Of a device that CanCompute in it.
+  Precision precision = Precision::kFloat32;
   int64_t batch_size = 0;
   // Seed of the job: keys Dropout.
   uint64_t seed = 0;
@@ -224,6 +231,10 @@ class Device {
 
   // Unimplemented names the layer that the device cannot compute.
   virtual absl::Status Supports(const Graph& graph) const = 0;
+
+  virtual bool CanCompute(Precision precision) const {
+    return precision == Precision::kFloat32;
+  }
 
   // Whether it can update variables itself.
   virtual bool CanUpdate(const Optimizer& /*optimizer*/) const { return false; }

@@ -12,7 +12,7 @@ namespace paceline::cpu {
 ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CpuState& state,
                                const dnnl::engine& engine)
     : LayoutBuilder(
-          spec,
+          spec, DataType::kFloat32,
           [&state](int bucket) { return state.host_variables(bucket).data(); },
           [&state](int bucket) { return state.host_gradients(bucket).data(); }),
       engine_(engine) {}

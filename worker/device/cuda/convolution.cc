@@ -10,7 +10,7 @@ void AddTranspose(const Tensor* from, int64_t rows, const Tensor* to,
                   ProgramBuilder& builder) {
   const int64_t columns = from->count() / rows;
   builder.AddKernel({from, to}, from->count(), [=] {
-    return Transpose{rows, columns, from->floats(), to->floats()};
+    return Transpose{rows, columns, ValuesOf(from), ValuesOf(to)};
   });
 }
 
@@ -24,7 +24,7 @@ bool Convolution::is_pointwise() const {
 }
 
 Tensor* Convolution::Start(Tensor* input, ProgramBuilder& builder) {
-  input_ = input;
+  input_ = builder.Computed(input);
   const Shape& images = input->shape;
   windows_ = WindowsOf(spec_.windows, {images[1], images[2], images[3]});
   return builder.NewTensor(
@@ -52,9 +52,10 @@ Tensor* Convolution::AddForward(Tensor* input, const Tensor* bias,
     ConvolutionShape shape = ShapeOf(ConvolutionPass::kForward);
     shape.has_bias = added != nullptr;
     shape.has_relu = rectifies;
-    builder.AddConvolution(
-        shape,
-        {.images = input, .kernel = kernel_, .outputs = output, .bias = added});
+    builder.AddConvolution(shape, {.images = input_,
+                                   .kernel = kernel_,
+                                   .outputs = output,
+                                   .bias = added});
   }
   if (rectifies) return activation.AddRectified(output);
   return activation.AddForward(output, added == nullptr ? bias : nullptr,

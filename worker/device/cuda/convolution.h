@@ -53,7 +53,8 @@ class Convolution {
   ConvolutionShape ShapeOf(ConvolutionPass pass) const;
 
   const ConvolutionSpec spec_;
-  Tensor* input_ = nullptr;
+  // As layers compute.
+  const Tensor* input_ = nullptr;
   ImageWindows windows_;
   // Filters first.
   Tensor* kernel_ = nullptr;

@@ -138,7 +138,7 @@ const Tensor* DeviceUpdate::AddClipFactor(double bound,
     });
     part += count;
   }
-  const Tensor* const factor = builder_.NewTensor({1});
+  const Tensor* const factor = builder_.NewTensor<float>({1});
   builder_.AddKernel({sums, factor}, 1, [=] {
     return ClipFactor{bound, parts, sums->doubles(), factor->floats()};
   });

@@ -13,10 +13,10 @@ Tensor* FinalActivation::AddForward(Tensor* values, const Tensor* bias,
                         return BiasActivation{.function = function,
                                               .channels = values->shape.back(),
                                               .bias = FloatsOrNull(bias),
-                                              .values = values->floats(),
+                                              .values = ValuesOf(values),
                                               .outputs = is_elementwise
-                                                             ? output->floats()
-                                                             : nullptr};
+                                                             ? ValuesOf(output)
+                                                             : Values()};
                       });
   }
   if (!IsRowwise(function_)) return output_;
@@ -33,7 +33,7 @@ Tensor* FinalActivation::AddRowwiseForward(Tensor* values,
       {input_, output_}, values->count() / rows.size,
       [=, is_log = function_ == ActivationFunction::kLogSoftmax,
        output = output_] {
-        return SoftmaxForward{rows, is_log, values->floats(), output->floats()};
+        return SoftmaxForward{rows, is_log, ValuesOf(values), ValuesOf(output)};
       });
   return output_;
 }
@@ -58,15 +58,15 @@ Tensor* FinalActivation::AddBackward(OutputGradient output,
     builder.AddKernel({output_, gradient}, output_->count() / rows_.size,
                       [=, rows = rows_, out = output_,
                        is_log = function_ == ActivationFunction::kLogSoftmax] {
-                        return SoftmaxBackward{rows, is_log, out->floats(),
-                                               gradient->floats()};
+                        return SoftmaxBackward{rows, is_log, ValuesOf(out),
+                                               ValuesOf(gradient)};
                       });
     return gradient;
   }
   builder.AddKernel({input_, gradient}, input_->count(),
                     [=, function = function_, input = input_] {
-                      return ActivationBackward{function, input->floats(),
-                                                gradient->floats()};
+                      return ActivationBackward{function, ValuesOf(input),
+                                                ValuesOf(gradient)};
                     });
   return gradient;
 }

@@ -46,15 +46,16 @@ struct GpuOptions {
   bool autotune = false;
 };
 
-// result (rows, columns) = left (rows, inner) · right (inner, columns), all
-// float32 in C order; a transposed operand lies with its dimensions swapped.
+// result (rows, columns) = left (rows, inner) · right (inner, columns), in C
+// order; a transposed operand lies with its dimensions swapped. Operands are of
+// one type, the result of theirs or float32; sums are float32.
 struct MatrixProduct {
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t inner = 0;
-  const float* left = nullptr;
-  const float* right = nullptr;
-  float* result = nullptr;
+  ConstValues left;
+  ConstValues right;
+  Values result;
   bool left_is_transposed = false;
   bool right_is_transposed = false;
   // (columns), added to each row of the result; null: none.
@@ -68,7 +69,7 @@ struct MatrixProduct {
 // What of a convolution is computed from the rest.
 enum class ConvolutionPass { kForward, kInputGradient, kKernelGradient };
 
-// One pass of a convolution (not flipped, as in Keras), all float32 in C order:
+// One pass of a convolution (not flipped, as in Keras), all in C order:
 // images (batch, height, width, channels), outputs (batch, height, width,
 // filters), and a kernel (filters, height, width, channels / groups), which is
 // not Keras' order: its filters come last.
@@ -82,20 +83,22 @@ struct ConvolutionShape {
   // channels.
   int64_t groups = 1;
   // Of the forward: a bias (filters) is added, and the sum is rectified,
-  // max(x, 0); NaN passes.
+  // max(x, 0); NaN passes. The bias is float32.
   bool has_bias = false;
   bool has_relu = false;
+  // Of images, kernel and outputs. Sums are float32.
+  DataType type = DataType::kFloat32;
 
   friend auto operator<=>(const ConvolutionShape&,
                           const ConvolutionShape&) = default;
 };
 
-// What a pass works on. It writes outputs, images or kernel, by which pass it
-// is, and reads the other two.
+// What a pass works on, of the shape's type. It writes outputs, images or
+// kernel, by which pass it is, and reads the other two.
 struct ConvolutionBlocks {
-  float* images = nullptr;
-  float* kernel = nullptr;
-  float* outputs = nullptr;
+  Values images;
+  Values kernel;
+  Values outputs;
   // Where the shape has one.
   const float* bias = nullptr;
   // As large as the plan says; its content is of no interest before and after.

@@ -13,7 +13,7 @@ namespace paceline::cuda {
 
 // What a metric reads and writes.
 struct MetricBlocks {
-  const float* outputs = nullptr;
+  ConstValues outputs;
   // As the metric's has_sparse_labels has it.
   const void* labels = nullptr;
   // Of each example.

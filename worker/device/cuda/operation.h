@@ -4,8 +4,14 @@
 
 #include "absl/functional/any_invocable.h"
 #include "worker/device/cuda/gpu.h"
+#include "worker/device/program/tensor.h"
 
 namespace paceline::cuda {
+
+// Where its values lie now; null: nowhere.
+inline Values ValuesOf(const Tensor* tensor) {
+  return tensor == nullptr ? Values() : Values(tensor->data(), tensor->type);
+}
 
 // Enqueues what it does.
 using Operation = absl::AnyInvocable<void(Queue&)>;

@@ -3,10 +3,25 @@
 #include <utility>
 
 namespace paceline::cuda {
+namespace {
+
+DataType ComputeTypeOf(const ProgramSpec& spec) {
+  switch (spec.precision) {
+    case Precision::kMixedFloat16:
+      return DataType::kFloat16;
+    case Precision::kMixedBFloat16:
+      return DataType::kBFloat16;
+    case Precision::kFloat32:
+      break;
+  }
+  return DataType::kFloat32;
+}
+
+}  // namespace
 
 ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CudaState& state)
     : LayoutBuilder(
-          spec,
+          spec, ComputeTypeOf(spec),
           [&](int bucket) { return state.device_variables(bucket).data(); },
           [&](int bucket) { return state.device_gradients(bucket).data(); }),
       state_(state) {}
@@ -31,25 +46,38 @@ void ProgramBuilder::AddKernel(const std::vector<const Tensor*>& used,
   });
 }
 
+const Tensor* ProgramBuilder::Computed(const Tensor* tensor) {
+  if (tensor->type == compute_type()) return tensor;
+  const Tensor*& converted = converted_[tensor];
+  if (converted == nullptr) {
+    converted = NewTensor(tensor->shape);
+    AddCopy(tensor, converted);
+  }
+  return converted;
+}
+
 void ProgramBuilder::AddProduct(const Tensor* left, const Tensor* right,
                                 const Tensor* result, MatrixProduct product,
                                 const ProductExtras& extras) {
+  left = Computed(left);
+  right = Computed(right);
   std::vector<const Tensor*> used = {left, right, result};
   if (extras.bias != nullptr) used.push_back(extras.bias);
   if (extras.column_sums != nullptr) used.push_back(extras.column_sums);
   Add(used, [=](Queue& queue) {
     MatrixProduct placed = product;
-    placed.left = left->floats();
-    placed.right = right->floats();
-    placed.result = result->floats();
+    placed.left = ValuesOf(left);
+    placed.right = ValuesOf(right);
+    placed.result = ValuesOf(result);
     placed.bias = FloatsOrNull(extras.bias);
     placed.column_sums = FloatsOrNull(extras.column_sums);
     queue.Multiply(placed);
   });
 }
 
-void ProgramBuilder::AddConvolution(const ConvolutionShape& shape,
+void ProgramBuilder::AddConvolution(ConvolutionShape shape,
                                     const ConvolutionTensors& tensors) {
+  shape.type = compute_type();
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> plan =
       state_.gpu().PlanConvolution(shape);
   if (!plan.ok()) {
@@ -66,9 +94,9 @@ void ProgramBuilder::AddConvolution(const ConvolutionShape& shape,
   Add(used, [=, plan = *std::move(plan)](Queue& queue) {
     queue.Convolve(
         *plan,
-        {.images = tensors.images->floats(),
-         .kernel = tensors.kernel->floats(),
-         .outputs = tensors.outputs->floats(),
+        {.images = ValuesOf(tensors.images),
+         .kernel = ValuesOf(tensors.kernel),
+         .outputs = ValuesOf(tensors.outputs),
          .bias = FloatsOrNull(tensors.bias),
          .workspace = workspace == nullptr ? nullptr : workspace->data()});
   });
@@ -79,12 +107,12 @@ void ProgramBuilder::AddColumnSums(const Tensor* values, int64_t rows,
   const int64_t parts = PartCount(rows);
   Tensor* const part_sums = NewTensor<double>({parts, columns});
   AddKernel({values, part_sums}, parts * columns, [=] {
-    return ColumnSums<float, double>{rows, columns, parts, values->floats(),
-                                     part_sums->doubles()};
+    return ColumnSums<ConstValues, double>{
+        rows, columns, parts, ValuesOf(values), part_sums->doubles()};
   });
   AddKernel({part_sums, sums}, columns, [=] {
-    return ColumnSums<double, float>{parts, columns, 1, part_sums->doubles(),
-                                     sums->floats()};
+    return ColumnSums<const double*, float>{
+        parts, columns, 1, part_sums->doubles(), sums->floats()};
   });
 }
 
@@ -92,8 +120,8 @@ const Tensor* ProgramBuilder::AddSumOfParts(const Tensor* part_sums,
                                             int64_t parts, int64_t columns) {
   Tensor* const sums = NewTensor<double>({columns});
   AddKernel({part_sums, sums}, columns, [=] {
-    return ColumnSums<double, double>{parts, columns, 1, part_sums->doubles(),
-                                      sums->doubles()};
+    return ColumnSums<const double*, double>{
+        parts, columns, 1, part_sums->doubles(), sums->doubles()};
   });
   return sums;
 }
@@ -117,8 +145,8 @@ void ProgramBuilder::AddToMetrics(size_t index, const Tensor* values,
   const int64_t parts = PartCount(count);
   Tensor* const sums = NewTensor<double>({parts});
   AddKernel({values, sums}, parts, [=] {
-    return ColumnSums<double, double>{count, 1, parts, values->doubles(),
-                                      sums->doubles()};
+    return ColumnSums<const double*, double>{count, 1, parts, values->doubles(),
+                                             sums->doubles()};
   });
   AddKernel({sums}, 1,
             [=, total = state_.total(index), seen = state_.count(index)] {
@@ -134,29 +162,28 @@ void ProgramBuilder::AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
     return CopyRowParts{.size = size,
                         .from_row_size = from->count() / rows,
                         .to_row_size = to->count() / rows,
-                        .from = from->floats() + from_offset,
-                        .to = to->floats() + to_offset};
+                        .from = ValuesOf(from).From(from_offset),
+                        .to = ValuesOf(to).From(to_offset)};
   });
 }
 
 void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
-  Add({from, to}, [=](Queue& queue) {
-    queue.Copy(to->data(), from->data(),
-               from->count() * static_cast<int64_t>(sizeof(float)));
+  AddKernel({from, to}, from->count(), [=] {
+    return CopyElements{ValuesOf(from), ValuesOf(to)};
   });
 }
 
 void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,
                             const Tensor* sum) {
   AddKernel({a, b, sum}, sum->count(), [=] {
-    return AddElements{a->floats(), b->floats(), sum->floats()};
+    return AddElements{ValuesOf(a), ValuesOf(b), ValuesOf(sum)};
   });
 }
 
 void ProgramBuilder::AddElementProduct(const Tensor* a, const Tensor* b,
                                        const Tensor* product) {
   AddKernel({a, b, product}, product->count(), [=] {
-    return MultiplyElements{a->floats(), b->floats(), product->floats()};
+    return MultiplyElements{ValuesOf(a), ValuesOf(b), ValuesOf(product)};
   });
 }
 

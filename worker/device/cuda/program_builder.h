@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -77,11 +78,14 @@ class ProgramBuilder final : public LayoutBuilder {
   // tensors have addresses.
   void AddKernel(const std::vector<const Tensor*>& used, int64_t count,
                  std::function<Kernel()> make);
-  // result = left · right, with the sizes and transpositions of `product`.
+  // A tensor in the type that layers compute in: itself, or a copy, made once.
+  const Tensor* Computed(const Tensor* tensor);
+  // result = left · right, with the sizes and transpositions of `product`, in
+  // the type that layers compute in.
   void AddProduct(const Tensor* left, const Tensor* right, const Tensor* result,
                   MatrixProduct product, const ProductExtras& extras = {});
   // The algorithm is chosen here; TakeError tells if there is none.
-  void AddConvolution(const ConvolutionShape& shape,
+  void AddConvolution(ConvolutionShape shape,
                       const ConvolutionTensors& tensors);
   // sums (columns) = Σ over the rows of `values` (rows, columns).
   void AddColumnSums(const Tensor* values, int64_t rows, int64_t columns,
@@ -104,6 +108,7 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
                   int64_t from_offset, const Tensor* to,
                   int64_t to_offset) override;
+  // The two may be of different types.
   void AddCopy(const Tensor* from, const Tensor* to) override;
   void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddElementProduct(const Tensor* a, const Tensor* b,
@@ -124,6 +129,8 @@ class ProgramBuilder final : public LayoutBuilder {
   CudaState& state_;
   // Without the layout.
   ProgramParts parts_;
+  // By original.
+  std::map<const Tensor*, const Tensor*> converted_;
   absl::Status error_;
 };
 

@@ -46,8 +46,8 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     std::vector<const Tensor*> used = {input, labels, values};
     if (gradient != nullptr) used.push_back(gradient);
     builder().AddKernel(used, spec().batch_size, [=, step = builder().step()] {
-      return kernel({step, input->floats(), labels->data(), values->doubles(),
-                     FloatsOrNull(gradient)});
+      return kernel({step, ValuesOf(input), labels->data(), values->doubles(),
+                     ValuesOf(gradient)});
     });
     builder().AddToMetrics(index, values, 1, batch_size());
     return absl::OkStatus();
@@ -71,12 +71,22 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     Tensor* const labels = builder().labels();
     Tensor* const values = builder().NewTensor<double>({spec().batch_size});
     builder().AddKernel({output, values}, spec().batch_size, [=] {
-      return kernel({output->floats(), labels->data(), values->doubles()});
+      return kernel({ValuesOf(output), labels->data(), values->doubles()});
     });
     builder().AddToMetrics(index, values, 1, batch_size());
     return absl::OkStatus();
   }
 };
+
+// What is read of an evaluation.
+const Tensor* AsFloat32(const Tensor* output, ProgramBuilder& builder) {
+  if (builder.is_training() || output->type == DataType::kFloat32) {
+    return output;
+  }
+  Tensor* const copy = builder.NewTensor<float>(output->shape);
+  builder.AddCopy(output, copy);
+  return copy;
+}
 
 }  // namespace
 
@@ -101,7 +111,7 @@ absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
     builder.SetOwner("the update");
     DeviceUpdate(builder, state).Add();
   }
-  return std::move(builder).Build(output);
+  return std::move(builder).Build(AsFloat32(output, builder));
 }
 
 }  // namespace paceline::cuda

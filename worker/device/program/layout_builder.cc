@@ -9,9 +9,11 @@
 
 namespace paceline {
 
-LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, BucketMemory variables,
-                             BucketMemory gradients)
-    : spec_(spec), unfinished_(CountUpdated(*spec.graph, *spec.plan)) {
+LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType compute_type,
+                             BucketMemory variables, BucketMemory gradients)
+    : spec_(spec),
+      compute_type_(compute_type),
+      unfinished_(CountUpdated(*spec.graph, *spec.plan)) {
   SetOwner("batch");
   for (size_t bucket = 0; bucket < unfinished_.size(); ++bucket) {
     if (unfinished_[bucket] > 0) continue;
@@ -48,8 +50,10 @@ Tensor* LayoutBuilder::NewOutsideArena(Shape shape, std::byte* data) {
   return layout_.tensors.back().get();
 }
 
-Tensor* LayoutBuilder::NewInArena(Shape shape, int64_t element_size_bytes) {
+Tensor* LayoutBuilder::NewInArena(Shape shape, DataType type,
+                                  int64_t element_size_bytes) {
   Tensor* const tensor = NewOutsideArena(std::move(shape));
+  tensor->type = type;
   uses_[tensor->memory] = {.lifetime = {tensor->count() * element_size_bytes,
                                         operation_count(), operation_count()},
                            .owner = owner_};
@@ -58,8 +62,8 @@ Tensor* LayoutBuilder::NewInArena(Shape shape, int64_t element_size_bytes) {
 
 Tensor* LayoutBuilder::Reshaped(const Tensor* tensor, Shape shape) {
   CHECK_EQ(NumElements(shape), tensor->count());
-  layout_.tensors.push_back(
-      std::make_unique<Tensor>(Tensor{std::move(shape), tensor->memory}));
+  layout_.tensors.push_back(std::make_unique<Tensor>(
+      Tensor{std::move(shape), tensor->memory, tensor->type}));
   return layout_.tensors.back().get();
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,9 +37,14 @@ class LayoutBuilder {
   // --- Tensors. Pointers stay valid as long as the program. ---
 
   // In the arena, from the first operation that uses it to the last.
-  template <typename T = float>
+  template <typename T>
   Tensor* NewTensor(Shape shape) {
-    return NewInArena(std::move(shape), sizeof(T));
+    return NewInArena(std::move(shape), TypeOf<T>(), sizeof(T));
+  }
+  // Of the type that layers compute in.
+  Tensor* NewTensor(Shape shape) {
+    return NewInArena(std::move(shape), compute_type_,
+                      static_cast<int64_t>(SizeOf(compute_type_)));
   }
   // The same memory under another shape.
   Tensor* Reshaped(const Tensor* tensor, Shape shape);
@@ -77,8 +83,12 @@ class LayoutBuilder {
  protected:
   // Where a bucket lies in the device's memory.
   using BucketMemory = absl::FunctionRef<std::byte*(int bucket)>;
-  LayoutBuilder(const ProgramSpec& spec, BucketMemory variables,
-                BucketMemory gradients);
+  // What layers give each other is of `compute_type`; the batch, variables and
+  // their gradients are float32.
+  LayoutBuilder(const ProgramSpec& spec, DataType compute_type,
+                BucketMemory variables, BucketMemory gradients);
+
+  DataType compute_type() const { return compute_type_; }
 
   // Adds the regularizer's gradient to that of the loss.
   virtual void AddPenaltyGradient(const Regularizer& regularizer,
@@ -106,7 +116,13 @@ class LayoutBuilder {
     int owner = 0;
   };
 
-  Tensor* NewInArena(Shape shape, int64_t element_size_bytes);
+  template <typename T>
+  static constexpr DataType TypeOf() {
+    if (std::is_same_v<T, float>) return DataType::kFloat32;
+    if (std::is_same_v<T, double>) return DataType::kFloat64;
+    return DataType::kUint8;
+  }
+  Tensor* NewInArena(Shape shape, DataType type, int64_t element_size_bytes);
   void ExtendLife(const Tensor* tensor, int last);
   void PlanArena();
   int operation_count() const {
@@ -114,6 +130,7 @@ class LayoutBuilder {
   }
 
   const ProgramSpec& spec_;
+  const DataType compute_type_;
   ProgramLayout layout_;
   // Of the blocks in the arena.
   std::map<const Memory*, Use> uses_;

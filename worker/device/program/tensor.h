@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "common/tensor/shape.h"
+#include "glog/logging.h"
 
 namespace paceline {
 
@@ -22,13 +23,19 @@ struct Tensor {
   // With the batch, where there is one.
   Shape shape;
   const Memory* memory = nullptr;
+  // kUint8 for what is no array of numbers.
+  DataType type = DataType::kFloat32;
 
   std::byte* data() const { return memory->data; }
   template <typename T>
   T* as() const {
     return reinterpret_cast<T*>(memory->data);
   }
-  float* floats() const { return as<float>(); }
+  // Of float32.
+  float* floats() const {
+    CHECK(type == DataType::kFloat32) << DataTypeName(type);
+    return as<float>();
+  }
   double* doubles() const { return as<double>(); }
   int64_t count() const { return NumElements(shape); }
 };

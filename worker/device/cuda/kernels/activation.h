@@ -6,6 +6,7 @@
 
 #include "common/model/activation.h"
 #include "worker/device/activation_formulas.h"
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
@@ -17,28 +18,28 @@ struct BiasActivation {
   int64_t channels = 1;
   // Null: none.
   const float* bias = nullptr;
-  float* values = nullptr;
+  Values values;
   // Null: only the bias is added.
-  float* outputs = nullptr;
+  Values outputs;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     float x = values[i];
     if (bias != nullptr) {
       x += bias[i % channels];
-      values[i] = x;
+      values.Set(i, x);
     }
-    if (outputs != nullptr) outputs[i] = Activate(function, x);
+    if (outputs.data != nullptr) outputs.Set(i, Activate(function, x));
   }
 };
 
 // Replaces the gradients by the outputs by those by the inputs.
 struct ActivationBackward {
   ActivationFunction function = ActivationFunction::kLinear;
-  const float* inputs = nullptr;
-  float* gradients = nullptr;
+  ConstValues inputs;
+  Values gradients;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    gradients[i] *= ActivationDerivative(function, inputs[i]);
+    gradients.Set(i, gradients[i] * ActivationDerivative(function, inputs[i]));
   }
 };
 
@@ -48,13 +49,13 @@ struct BentRelu {
   float slope = 0;
   // May be infinity.
   float ceiling = 0;
-  const float* inputs = nullptr;
-  float* outputs = nullptr;
+  ConstValues inputs;
+  Values outputs;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const float x = inputs[i];
-    outputs[i] =
-        x > threshold ? (x < ceiling ? x : ceiling) : slope * (x - threshold);
+    outputs.Set(i, x > threshold ? (x < ceiling ? x : ceiling)
+                                 : slope * (x - threshold));
   }
 };
 
@@ -63,12 +64,14 @@ struct BentReluBackward {
   float threshold = 0;
   float slope = 0;
   float ceiling = 0;
-  const float* inputs = nullptr;
-  float* gradients = nullptr;
+  ConstValues inputs;
+  Values gradients;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const float x = inputs[i];
-    gradients[i] *= x <= threshold ? slope : (x < ceiling ? 1.0f : 0.0f);
+    gradients.Set(
+        i,
+        gradients[i] * (x <= threshold ? slope : (x < ceiling ? 1.0f : 0.0f)));
   }
 };
 

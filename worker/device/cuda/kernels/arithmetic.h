@@ -4,28 +4,37 @@
 
 #include <cstdint>
 
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 
+// The two may be of different types.
+struct CopyElements {
+  ConstValues from;
+  Values to;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const { to.Set(i, from[i]); }
+};
+
 // The result may lie where an operand does.
 struct AddElements {
-  const float* a = nullptr;
-  const float* b = nullptr;
-  float* sums = nullptr;
+  ConstValues a;
+  ConstValues b;
+  Values sums;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    sums[i] = a[i] + b[i];
+    sums.Set(i, a[i] + b[i]);
   }
 };
 
 struct MultiplyElements {
-  const float* a = nullptr;
-  const float* b = nullptr;
-  float* products = nullptr;
+  ConstValues a;
+  ConstValues b;
+  Values products;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    products[i] = a[i] * b[i];
+    products.Set(i, a[i] * b[i]);
   }
 };
 
@@ -35,13 +44,13 @@ struct ScaleChannels {
   const float* scales = nullptr;
   // Null: zeros.
   const float* offsets = nullptr;
-  const float* inputs = nullptr;
-  float* outputs = nullptr;
+  ConstValues inputs;
+  Values outputs;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t c = i % channels;
     const float scaled = inputs[i] * scales[c];
-    outputs[i] = offsets == nullptr ? scaled : scaled + offsets[c];
+    outputs.Set(i, offsets == nullptr ? scaled : scaled + offsets[c]);
   }
 };
 
@@ -53,13 +62,13 @@ struct CopyRowParts {
   int64_t from_row_size = 0;
   int64_t to_row_size = 0;
   // At the part in the first row.
-  const float* from = nullptr;
-  float* to = nullptr;
+  ConstValues from;
+  Values to;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t row = i / size;
     const int64_t at = i % size;
-    to[row * to_row_size + at] = from[row * from_row_size + at];
+    to.Set(row * to_row_size + at, from[row * from_row_size + at]);
   }
 };
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "worker/device/cuda/kernels/step_values.h"
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 #include "worker/device/program/clamp.h"
 
@@ -24,7 +25,7 @@ struct DeviationSums {
   int64_t rows = 0;
   int64_t channels = 0;
   int64_t parts = 1;
-  const float* inputs = nullptr;
+  ConstValues inputs;
   const double* value_sums = nullptr;
   double* sums = nullptr;
 
@@ -133,11 +134,11 @@ struct Normalize {
   int64_t channels = 0;
   Clamp clamp;
   const ChannelLine* lines = nullptr;
-  const float* inputs = nullptr;
-  float* outputs = nullptr;
+  ConstValues inputs;
+  Values outputs;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    outputs[i] = Clamped(clamp, lines[i % channels](inputs[i]));
+    outputs.Set(i, Clamped(clamp, lines[i % channels](inputs[i])));
   }
 };
 
@@ -149,8 +150,8 @@ struct NormalizeGradientSums {
   int64_t parts = 1;
   Clamp clamp;
   const ChannelLine* lines = nullptr;
-  const float* inputs = nullptr;
-  const float* gradients = nullptr;
+  ConstValues inputs;
+  ConstValues gradients;
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
@@ -217,9 +218,9 @@ struct NormalizeBackward {
   const ChannelLine* lines = nullptr;
   // Null: the statistics are not those of the batch.
   const ChannelSlope* slopes = nullptr;
-  const float* inputs = nullptr;
-  const float* gradients = nullptr;
-  float* input_gradients = nullptr;
+  ConstValues inputs;
+  ConstValues gradients;
+  Values input_gradients;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t c = i % channels;
@@ -228,7 +229,7 @@ struct NormalizeBackward {
     if (slopes != nullptr) {
       g -= slopes[c].share + (inputs[i] - line.mean) * slopes[c].slope;
     }
-    input_gradients[i] = line.scale * g;
+    input_gradients.Set(i, line.scale * g);
   }
 };
 

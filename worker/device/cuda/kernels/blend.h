@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "worker/device/cuda/kernels/image_windows.h"
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
@@ -41,8 +42,8 @@ struct BlendGeometry {
 // For each output. What has no share is not read: it may be infinite.
 struct BlendImages {
   BlendGeometry geometry;
-  const float* inputs = nullptr;
-  float* outputs = nullptr;
+  ConstValues inputs;
+  Values outputs;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const BlendGeometry& g = geometry;
@@ -59,7 +60,7 @@ struct BlendImages {
         sum += share * inputs[pixel * g.channels + at.channel];
       }
     }
-    outputs[i] = sum;
+    outputs.Set(i, sum);
   }
 };
 
@@ -69,8 +70,8 @@ struct BlendImagesBackward {
   // Of the inputs along an axis.
   const AxisReaders* row_readers = nullptr;
   const AxisReaders* column_readers = nullptr;
-  const float* output_gradients = nullptr;
-  float* input_gradients = nullptr;
+  ConstValues output_gradients;
+  Values input_gradients;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const BlendGeometry& g = geometry;
@@ -88,7 +89,7 @@ struct BlendImagesBackward {
         sum += share * output_gradients[pixel * g.channels + at.channel];
       }
     }
-    input_gradients[i] = sum;
+    input_gradients.Set(i, sum);
   }
 };
 

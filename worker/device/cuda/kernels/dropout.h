@@ -7,6 +7,7 @@
 
 #include "common/model/dropout_mask.h"
 #include "worker/device/cuda/kernels/step_values.h"
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
@@ -17,8 +18,8 @@ struct DropElements {
   DropoutMask mask;
   int64_t example_size = 0;
   const StepValues* step = nullptr;
-  const float* inputs = nullptr;
-  float* outputs = nullptr;
+  ConstValues inputs;
+  Values outputs;
 
   PACELINE_HOST_DEVICE static int64_t BlocksOf(int64_t example_size) {
     return (example_size + 3) / 4;
@@ -34,7 +35,7 @@ struct DropElements {
     const auto factor = static_cast<float>(mask.scale());
     for (int64_t e = 4 * block; e < 4 * block + 4 && e < example_size; ++e) {
       const int64_t at = example * example_size + e;
-      outputs[at] = (kept >> (e % 4) & 1) != 0 ? factor * inputs[at] : 0.0f;
+      outputs.Set(at, (kept >> (e % 4) & 1) != 0 ? factor * inputs[at] : 0.0f);
     }
   }
 };

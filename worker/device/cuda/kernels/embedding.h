@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
@@ -14,11 +15,11 @@ struct GatherRows {
   int64_t size = 0;
   const float* ids = nullptr;
   const float* table = nullptr;
-  float* outputs = nullptr;
+  Values outputs;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const auto id = static_cast<int64_t>(ids[i / size]);
-    outputs[i] = table[id * size + i % size];
+    outputs.Set(i, table[id * size + i % size]);
   }
 };
 
@@ -52,7 +53,7 @@ struct ScatterRows {
   int64_t size = 0;
   const float* ids = nullptr;
   const IdPlace* places = nullptr;
-  const float* gradients = nullptr;
+  ConstValues gradients;
   float* table_gradients = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {

@@ -33,20 +33,20 @@ namespace paceline::cuda {
 using Kernel = std::variant<
     SgdUpdate, AdamUpdate, DifferencesUpdate, SquareSums, ClipFactor,
     ScaleGradients, BiasActivation, ActivationBackward, BentRelu,
-    BentReluBackward, ColumnSums<float, float>, ColumnSums<float, double>,
-    ColumnSums<double, double>, ColumnSums<double, float>, AddToMetric,
-    AddPenaltyGradient, PenaltySums, MeanSquaredErrorLoss,
-    BinaryCrossentropyLoss, CategoricalCrossentropyLoss,
-    SparseCategoricalCrossentropyLoss, BinaryAccuracyValues, TopKAccuracyValues,
-    CategoricalAccuracyValues, SoftmaxForward, SoftmaxBackward, MaxPool,
-    MaxPoolBackward, AveragePool, AveragePoolBackward, ShiftImages, Transpose,
-    DropElements, DeviationSums, ChannelMoments, BatchStatistics,
-    MovingStatistics, Normalize, NormalizeGradientSums,
-    NormalizeParameterGradients, ChannelSlopes, NormalizeBackward,
-    RowStatistics, NormalizeRows, RowParameterSums, RowSlopes,
-    NormalizeRowsBackward, AddElements, MultiplyElements, ScaleChannels,
-    CopyRowParts, GatherRows, LinkIds, ScatterRows, BlendImages,
-    BlendImagesBackward>;
+    BentReluBackward, ColumnSums<ConstValues, float>,
+    ColumnSums<ConstValues, double>, ColumnSums<const double*, double>,
+    ColumnSums<const double*, float>, AddToMetric, AddPenaltyGradient,
+    PenaltySums, MeanSquaredErrorLoss, BinaryCrossentropyLoss,
+    CategoricalCrossentropyLoss, SparseCategoricalCrossentropyLoss,
+    BinaryAccuracyValues, TopKAccuracyValues, CategoricalAccuracyValues,
+    SoftmaxForward, SoftmaxBackward, MaxPool, MaxPoolBackward, AveragePool,
+    AveragePoolBackward, ShiftImages, Transpose, DropElements, DeviationSums,
+    ChannelMoments, BatchStatistics, MovingStatistics, Normalize,
+    NormalizeGradientSums, NormalizeParameterGradients, ChannelSlopes,
+    NormalizeBackward, RowStatistics, NormalizeRows, RowParameterSums,
+    RowSlopes, NormalizeRowsBackward, CopyElements, AddElements,
+    MultiplyElements, ScaleChannels, CopyRowParts, GatherRows, LinkIds,
+    ScatterRows, BlendImages, BlendImagesBackward>;
 
 }  // namespace paceline::cuda
 

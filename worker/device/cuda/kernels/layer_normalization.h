@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
@@ -23,18 +24,18 @@ struct RowScale {
 struct RowStatistics {
   int64_t size = 0;
   double epsilon = 0;
-  const float* inputs = nullptr;
+  ConstValues inputs;
   RowScale* scales = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t row) const {
-    const float* const x = inputs + row * size;
+    const int64_t begin = row * size;
     const auto count = static_cast<double>(size);
     double sum = 0;
-    for (int64_t i = 0; i < size; ++i) sum += x[i];
+    for (int64_t i = 0; i < size; ++i) sum += inputs[begin + i];
     const double mean = sum / count;
     double squares = 0;
     for (int64_t i = 0; i < size; ++i) {
-      const double difference = x[i] - mean;
+      const double difference = inputs[begin + i] - mean;
       squares += difference * difference;
     }
     scales[row] = {
@@ -50,15 +51,15 @@ struct NormalizeRows {
   // Null: ones, zeros.
   const float* gamma = nullptr;
   const float* beta = nullptr;
-  const float* inputs = nullptr;
-  float* outputs = nullptr;
+  ConstValues inputs;
+  Values outputs;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const RowScale scale = scales[i / size];
     float y = (inputs[i] - scale.mean) * scale.factor;
     if (gamma != nullptr) y *= gamma[i % size];
     if (beta != nullptr) y += beta[i % size];
-    outputs[i] = y;
+    outputs.Set(i, y);
   }
 };
 
@@ -69,8 +70,8 @@ struct RowParameterSums {
   int64_t size = 0;
   int64_t parts = 1;
   const RowScale* scales = nullptr;
-  const float* inputs = nullptr;
-  const float* gradients = nullptr;
+  ConstValues inputs;
+  ConstValues gradients;
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
@@ -99,8 +100,8 @@ struct RowSlopes {
   int64_t size = 0;
   const RowScale* scales = nullptr;
   const float* gamma = nullptr;
-  const float* inputs = nullptr;
-  const float* gradients = nullptr;
+  ConstValues inputs;
+  ConstValues gradients;
   RowSlope* slopes = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t row) const {
@@ -125,15 +126,15 @@ struct NormalizeRowsBackward {
   const RowScale* scales = nullptr;
   const RowSlope* slopes = nullptr;
   const float* gamma = nullptr;
-  const float* inputs = nullptr;
-  const float* gradients = nullptr;
-  float* input_gradients = nullptr;
+  ConstValues inputs;
+  ConstValues gradients;
+  Values input_gradients;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const auto [mean, factor] = scales[i / size];
     const auto [share, slope] = slopes[i / size];
     const float g = (gamma == nullptr ? 1.0f : gamma[i % size]) * gradients[i];
-    input_gradients[i] = factor * (g - share - (inputs[i] - mean) * slope);
+    input_gradients.Set(i, factor * (g - share - (inputs[i] - mean) * slope));
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "worker/device/activation_formulas.h"
 #include "worker/device/cuda/kernels/step_values.h"
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
@@ -19,7 +20,8 @@ PACELINE_HOST_DEVICE inline float ClipProbability(float p) {
 }
 
 // log Σ exp(row). exp of nothing positive: no overflow.
-PACELINE_HOST_DEVICE inline float LogSumExp(const float* row, int64_t size) {
+PACELINE_HOST_DEVICE inline float LogSumExp(const ConstValues& row,
+                                            int64_t size) {
   float largest = row[0];
   for (int64_t i = 1; i < size; ++i) {
     largest = row[i] > largest ? row[i] : largest;
@@ -32,13 +34,13 @@ PACELINE_HOST_DEVICE inline float LogSumExp(const float* row, int64_t size) {
 // What a loss reads and writes.
 struct LossBlocks {
   const StepValues* step = nullptr;
-  const float* outputs = nullptr;
+  ConstValues outputs;
   // int32 class ids or floats.
   const void* labels = nullptr;
   // Of each example.
   double* values = nullptr;
   // Null: not asked for.
-  float* gradients = nullptr;
+  Values gradients;
 
   PACELINE_HOST_DEVICE const float* float_labels() const {
     return static_cast<const float*>(labels);
@@ -61,7 +63,9 @@ struct MeanSquaredErrorLoss {
     for (int64_t i = example * size; i < (example + 1) * size; ++i) {
       const float error = blocks.outputs[i] - blocks.float_labels()[i];
       sum += error * error;
-      if (blocks.gradients != nullptr) blocks.gradients[i] = scale * error;
+      if (blocks.gradients.data != nullptr) {
+        blocks.gradients.Set(i, scale * error);
+      }
     }
     blocks.values[example] = sum * share;
   }
@@ -83,9 +87,9 @@ struct BinaryCrossentropyLoss {
       const float y =
           blocks.float_labels()[i] * (1 - smoothing) + smoothing / 2;
       sum += from_logits ? SoftplusOf(x) - x * y : OfProbability(x, y);
-      if (blocks.gradients != nullptr) {
-        blocks.gradients[i] =
-            scale * (from_logits ? SigmoidOf(x) - y : SlopeOf(x, y));
+      if (blocks.gradients.data != nullptr) {
+        blocks.gradients.Set(
+            i, scale * (from_logits ? SigmoidOf(x) - y : SlopeOf(x, y)));
       }
     }
     blocks.values[example] = sum * share;
@@ -118,11 +122,9 @@ struct CategoricalCrossentropyLoss {
     const auto scale = static_cast<float>(blocks.step->gradient_scale * share);
     double sum = 0;
     for (int64_t row = example * rows; row < (example + 1) * rows; ++row) {
-      const float* const x = blocks.outputs + row * classes;
+      const ConstValues x = blocks.outputs.From(row * classes);
       const float* const y = blocks.float_labels() + row * classes;
-      float* const dx = blocks.gradients == nullptr
-                            ? nullptr
-                            : blocks.gradients + row * classes;
+      const Values dx = blocks.gradients.From(row * classes);
       sum += from_logits ? OfLogits(x, y, scale, dx)
                          : OfQuotients(x, y, scale, dx);
     }
@@ -134,8 +136,8 @@ struct CategoricalCrossentropyLoss {
     return label * kept + spread;
   }
 
-  PACELINE_HOST_DEVICE float OfLogits(const float* x, const float* labels,
-                                      float scale, float* dx) const {
+  PACELINE_HOST_DEVICE float OfLogits(const ConstValues& x, const float* labels,
+                                      float scale, const Values& dx) const {
     const float log_sum = LogSumExp(x, classes);
     float loss = 0;
     float label_sum = 0;
@@ -144,16 +146,17 @@ struct CategoricalCrossentropyLoss {
       loss += y * (log_sum - x[i]);
       label_sum += y;
     }
-    for (int64_t i = 0; dx != nullptr && i < classes; ++i) {
-      dx[i] =
-          scale * (label_sum * std::exp(x[i] - log_sum) - Smoothed(labels[i]));
+    for (int64_t i = 0; dx.data != nullptr && i < classes; ++i) {
+      dx.Set(i, scale * (label_sum * std::exp(x[i] - log_sum) -
+                         Smoothed(labels[i])));
     }
     return loss;
   }
 
   // The row is divided by its sum, then clipped.
-  PACELINE_HOST_DEVICE float OfQuotients(const float* p, const float* labels,
-                                         float scale, float* dp) const {
+  PACELINE_HOST_DEVICE float OfQuotients(const ConstValues& p,
+                                         const float* labels, float scale,
+                                         const Values& dp) const {
     float sum = 0;
     for (int64_t i = 0; i < classes; ++i) sum += p[i];
     float loss = 0;
@@ -164,8 +167,8 @@ struct CategoricalCrossentropyLoss {
       loss -= Smoothed(labels[i]) * std::log(ClipProbability(quotient));
       mean_slope += Slope(quotient, labels[i]) * quotient;
     }
-    for (int64_t i = 0; dp != nullptr && i < classes; ++i) {
-      dp[i] = scale * (Slope(p[i] / sum, labels[i]) - mean_slope) / sum;
+    for (int64_t i = 0; dp.data != nullptr && i < classes; ++i) {
+      dp.Set(i, scale * (Slope(p[i] / sum, labels[i]) - mean_slope) / sum);
     }
     return loss;
   }
@@ -183,9 +186,8 @@ struct SparseCategoricalCrossentropyLoss {
 
   PACELINE_HOST_DEVICE void operator()(int64_t example) const {
     const int64_t offset = example * classes;
-    const float* const x = blocks.outputs + offset;
-    float* const dx =
-        blocks.gradients == nullptr ? nullptr : blocks.gradients + offset;
+    const ConstValues x = blocks.outputs.From(offset);
+    const Values dx = blocks.gradients.From(offset);
     const auto scale = static_cast<float>(blocks.step->gradient_scale);
     const int32_t chosen = blocks.class_of(example);
     blocks.values[example] = from_logits
@@ -194,23 +196,25 @@ struct SparseCategoricalCrossentropyLoss {
   }
 
  private:
-  PACELINE_HOST_DEVICE float OfLogits(const float* x, int32_t chosen,
-                                      float scale, float* dx) const {
+  PACELINE_HOST_DEVICE float OfLogits(const ConstValues& x, int32_t chosen,
+                                      float scale, const Values& dx) const {
     const float log_sum = LogSumExp(x, classes);
-    for (int64_t i = 0; dx != nullptr && i < classes; ++i) {
-      dx[i] = scale * (std::exp(x[i] - log_sum) - (i == chosen ? 1.0f : 0.0f));
+    for (int64_t i = 0; dx.data != nullptr && i < classes; ++i) {
+      dx.Set(i,
+             scale * (std::exp(x[i] - log_sum) - (i == chosen ? 1.0f : 0.0f)));
     }
     return log_sum - x[chosen];
   }
 
-  PACELINE_HOST_DEVICE float OfProbabilities(const float* p, int32_t chosen,
-                                             float scale, float* dp) const {
+  PACELINE_HOST_DEVICE float OfProbabilities(const ConstValues& p,
+                                             int32_t chosen, float scale,
+                                             const Values& dp) const {
     float sum = 0;
     for (int64_t i = 0; i < classes; ++i) sum += ClipProbability(p[i]);
     const float clipped = ClipProbability(p[chosen]);
-    for (int64_t i = 0; dp != nullptr && i < classes; ++i) {
+    for (int64_t i = 0; dp.data != nullptr && i < classes; ++i) {
       const float slope = 1 / sum - (i == chosen ? 1 / clipped : 0.0f);
-      dp[i] = ClipProbability(p[i]) == p[i] ? scale * slope : 0.0f;
+      dp.Set(i, ClipProbability(p[i]) == p[i] ? scale * slope : 0.0f);
     }
     return std::log(sum) - std::log(clipped);
   }

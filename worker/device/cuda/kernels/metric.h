@@ -5,12 +5,14 @@
 
 #include <cstdint>
 
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 
 // The first of the largest elements.
-PACELINE_HOST_DEVICE inline int64_t ArgMax(const float* row, int64_t size) {
+template <typename Row>
+PACELINE_HOST_DEVICE int64_t ArgMax(const Row& row, int64_t size) {
   int64_t best = 0;
   for (int64_t i = 1; i < size; ++i) {
     if (row[i] > row[best]) best = i;
@@ -22,7 +24,7 @@ struct BinaryAccuracyValues {
   float threshold = 0.5f;
   // Elements of an example.
   int64_t size = 0;
-  const float* outputs = nullptr;
+  ConstValues outputs;
   const float* labels = nullptr;
   double* values = nullptr;
 
@@ -41,14 +43,14 @@ struct BinaryAccuracyValues {
 struct TopKAccuracyValues {
   int64_t k = 1;
   int64_t classes = 0;
-  const float* outputs = nullptr;
+  ConstValues outputs;
   // Exactly one of the two is set.
   const int32_t* sparse_labels = nullptr;
   const float* labels = nullptr;
   double* values = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t example) const {
-    const float* const row = outputs + example * classes;
+    const ConstValues row = outputs.From(example * classes);
     const int64_t label = sparse_labels != nullptr
                               ? sparse_labels[example]
                               : ArgMax(labels + example * classes, classes);
@@ -64,7 +66,7 @@ struct TopKAccuracyValues {
 struct CategoricalAccuracyValues {
   int64_t rows = 1;
   int64_t classes = 0;
-  const float* outputs = nullptr;
+  ConstValues outputs;
   // Exactly one of the two is set; sparse ones have one row an example.
   const int32_t* sparse_labels = nullptr;
   const float* labels = nullptr;
@@ -76,7 +78,7 @@ struct CategoricalAccuracyValues {
       const int64_t label = sparse_labels != nullptr
                                 ? sparse_labels[row]
                                 : ArgMax(labels + row * classes, classes);
-      right += ArgMax(outputs + row * classes, classes) == label ? 1 : 0;
+      right += ArgMax(outputs.From(row * classes), classes) == label ? 1 : 0;
     }
     values[example] = static_cast<double>(right) / static_cast<double>(rows);
   }

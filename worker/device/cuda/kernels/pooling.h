@@ -6,14 +6,15 @@
 #include <cstdint>
 
 #include "worker/device/cuda/kernels/image_windows.h"
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 
 struct MaxPool {
   ImageWindows windows;
-  const float* inputs = nullptr;
-  float* outputs = nullptr;
+  ConstValues inputs;
+  Values outputs;
   // Which element of its window each output is: the first of the largest. Null:
   // not asked for.
   int32_t* chosen = nullptr;
@@ -28,7 +29,7 @@ struct MaxPool {
       largest = value;
       best = k;
     });
-    outputs[i] = largest;
+    outputs.Set(i, largest);
     if (chosen != nullptr) chosen[i] = static_cast<int32_t>(best);
   }
 };
@@ -36,8 +37,8 @@ struct MaxPool {
 struct MaxPoolBackward {
   ImageWindows windows;
   const int32_t* chosen = nullptr;
-  const float* output_gradients = nullptr;
-  float* input_gradients = nullptr;
+  ConstValues output_gradients;
+  Values input_gradients;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const ImageElement at = windows.InputAt(i);
@@ -46,14 +47,14 @@ struct MaxPoolBackward {
       const int64_t output = windows.Output(at.example, oy, ox, at.channel);
       if (chosen[output] == k) sum += output_gradients[output];
     });
-    input_gradients[i] = sum;
+    input_gradients.Set(i, sum);
   }
 };
 
 struct AveragePool {
   ImageWindows windows;
-  const float* inputs = nullptr;
-  float* outputs = nullptr;
+  ConstValues inputs;
+  Values outputs;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const ImageElement at = windows.OutputAt(i);
@@ -61,14 +62,14 @@ struct AveragePool {
     windows.ForEachInput(at.y, at.x, [&](int64_t, int64_t iy, int64_t ix) {
       sum += inputs[windows.Input(at.example, iy, ix, at.channel)];
     });
-    outputs[i] = sum / static_cast<float>(windows.CoveredCount(at.y, at.x));
+    outputs.Set(i, sum / static_cast<float>(windows.CoveredCount(at.y, at.x)));
   }
 };
 
 struct AveragePoolBackward {
   ImageWindows windows;
-  const float* output_gradients = nullptr;
-  float* input_gradients = nullptr;
+  ConstValues output_gradients;
+  Values input_gradients;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const ImageElement at = windows.InputAt(i);
@@ -77,7 +78,7 @@ struct AveragePoolBackward {
       sum += output_gradients[windows.Output(at.example, oy, ox, at.channel)] /
              static_cast<float>(windows.CoveredCount(oy, ox));
     });
-    input_gradients[i] = sum;
+    input_gradients.Set(i, sum);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "worker/device/cuda/kernels/image_windows.h"
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
@@ -19,8 +20,8 @@ struct ShiftImages {
   int64_t channels = 0;
   int64_t down = 0;
   int64_t right = 0;
-  const float* from = nullptr;
-  float* to = nullptr;
+  ConstValues from;
+  Values to;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const ImageElement at = ElementAt(i, height, width, channels);
@@ -29,8 +30,8 @@ struct ShiftImages {
     const bool is_inside =
         y >= 0 && y < from_height && x >= 0 && x < from_width;
     const int64_t row = at.example * from_height + y;
-    to[i] =
-        is_inside ? from[(row * from_width + x) * channels + at.channel] : 0.0f;
+    to.Set(i, is_inside ? from[(row * from_width + x) * channels + at.channel]
+                        : 0.0f);
   }
 };
 

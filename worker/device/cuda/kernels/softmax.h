@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 #include "worker/device/row_geometry.h"
 
@@ -13,8 +14,8 @@ namespace paceline::cuda {
 struct SoftmaxForward {
   RowGeometry rows;
   bool is_log = false;
-  const float* inputs = nullptr;
-  float* outputs = nullptr;
+  ConstValues inputs;
+  Values outputs;
 
   PACELINE_HOST_DEVICE void operator()(int64_t row) const {
     float largest = inputs[rows.Index(row, 0)];
@@ -29,7 +30,7 @@ struct SoftmaxForward {
     const float log_sum = std::log(sum);
     for (int64_t i = 0; i < rows.size; ++i) {
       const float x = inputs[rows.Index(row, i)] - largest;
-      outputs[rows.Index(row, i)] = is_log ? x - log_sum : std::exp(x) / sum;
+      outputs.Set(rows.Index(row, i), is_log ? x - log_sum : std::exp(x) / sum);
     }
   }
 };
@@ -38,8 +39,8 @@ struct SoftmaxForward {
 struct SoftmaxBackward {
   RowGeometry rows;
   bool is_log = false;
-  const float* outputs = nullptr;
-  float* gradients = nullptr;
+  ConstValues outputs;
+  Values gradients;
 
   PACELINE_HOST_DEVICE void operator()(int64_t row) const {
     float sum = 0;
@@ -49,8 +50,10 @@ struct SoftmaxBackward {
     }
     for (int64_t i = 0; i < rows.size; ++i) {
       const int64_t at = rows.Index(row, i);
-      gradients[at] = is_log ? gradients[at] - std::exp(outputs[at]) * sum
-                             : outputs[at] * (gradients[at] - sum);
+      const float gradient = gradients[at];
+      const float output = outputs[at];
+      gradients.Set(at, is_log ? gradient - std::exp(output) * sum
+                               : output * (gradient - sum));
     }
   }
 };

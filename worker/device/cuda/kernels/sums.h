@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
@@ -19,13 +20,14 @@ inline int64_t PartCount(int64_t rows) {
 }
 
 // sums[part, column] = Σ values[row, column] over the rows of the part: part,
-// part + parts, … For each of parts · columns.
+// part + parts, … For each of parts · columns. In is ConstValues or const
+// double*.
 template <typename In, typename Out>
 struct ColumnSums {
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t parts = 1;
-  const In* values = nullptr;
+  In values = {};
   Out* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {

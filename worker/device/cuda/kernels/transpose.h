@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
@@ -12,11 +13,11 @@ namespace paceline::cuda {
 struct Transpose {
   int64_t rows = 0;
   int64_t columns = 0;
-  const float* from = nullptr;
-  float* to = nullptr;
+  ConstValues from;
+  Values to;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    to[i] = from[i % rows * columns + i / rows];
+    to.Set(i, from[i % rows * columns + i / rows]);
   }
 };
 

@@ -17,7 +17,7 @@ class AveragePooling final : public LayerComputation {
         builder.NewTensor(builder.BatchShape(node_.output_shape));
     builder.AddKernel(
         {input, output}, output->count(), [=, windows = windows_] {
-          return AveragePool{windows, input->floats(), output->floats()};
+          return AveragePool{windows, ValuesOf(input), ValuesOf(output)};
         });
     return output;
   }
@@ -29,8 +29,8 @@ class AveragePooling final : public LayerComputation {
     builder.AddKernel({output.tensor, input_gradient}, input_gradient->count(),
                       [=, windows = windows_] {
                         return AveragePoolBackward{windows,
-                                                   output.tensor->floats(),
-                                                   input_gradient->floats()};
+                                                   ValuesOf(output.tensor),
+                                                   ValuesOf(input_gradient)};
                       });
     return {input_gradient};
   }

@@ -31,7 +31,7 @@ class BatchNormalizationComputation final : public LayerComputation {
         {input, lines_, output}, input->count(),
         [=, channels = channels_, clamp = clamp_, lines = lines_] {
           return Normalize{channels, clamp, lines->as<ChannelLine>(),
-                           input->floats(), output->floats()};
+                           ValuesOf(input), ValuesOf(output)};
         });
     return output;
   }
@@ -64,9 +64,9 @@ class BatchNormalizationComputation final : public LayerComputation {
     builder.AddKernel({input_, part_sums}, parts_ * channels_,
                       [=, rows = rows_, channels = channels_, parts = parts_,
                        input = input_] {
-                        return ColumnSums<float, double>{rows, channels, parts,
-                                                         input->floats(),
-                                                         part_sums->doubles()};
+                        return ColumnSums<ConstValues, double>{
+                            rows, channels, parts, ValuesOf(input),
+                            part_sums->doubles()};
                       });
     return builder.AddSumOfParts(part_sums, parts_, channels_);
   }
@@ -80,7 +80,7 @@ class BatchNormalizationComputation final : public LayerComputation {
                         return DeviationSums{rows,
                                              channels,
                                              parts,
-                                             input->floats(),
+                                             ValuesOf(input),
                                              value_sums->doubles(),
                                              part_sums->doubles()};
                       });
@@ -163,8 +163,8 @@ class BatchNormalizationComputation final : public LayerComputation {
                                                      parts,
                                                      clamp,
                                                      lines->as<ChannelLine>(),
-                                                     input->floats(),
-                                                     gradient->floats(),
+                                                     ValuesOf(input),
+                                                     ValuesOf(gradient),
                                                      part_sums->doubles()};
                       });
     return builder.AddSumOfParts(part_sums, parts_, 2 * channels_);
@@ -200,9 +200,9 @@ class BatchNormalizationComputation final : public LayerComputation {
               clamp,
               lines->as<ChannelLine>(),
               slopes == nullptr ? nullptr : slopes->as<ChannelSlope>(),
-              input->floats(),
-              gradient->floats(),
-              input_gradient->floats()};
+              ValuesOf(input),
+              ValuesOf(gradient),
+              ValuesOf(input_gradient)};
         });
     return input_gradient;
   }

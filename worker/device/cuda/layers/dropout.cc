@@ -33,8 +33,8 @@ class DropoutComputation final : public LayerComputation {
     const DropoutMask mask(layer_, builder.spec().seed);
     builder.AddKernel({input, output}, examples * DropElements::BlocksOf(size),
                       [=, step = builder.step()] {
-                        return DropElements{mask, size, step, input->floats(),
-                                            output->floats()};
+                        return DropElements{mask, size, step, ValuesOf(input),
+                                            ValuesOf(output)};
                       });
   }
 

@@ -17,7 +17,7 @@ class EmbeddingComputation final : public LayerComputation {
     builder.AddKernel({input, output}, output->count(),
                       [=, table = builder.variable(node_.variables[0])] {
                         return GatherRows{output->shape.back(), input->floats(),
-                                          table->floats(), output->floats()};
+                                          table->floats(), ValuesOf(output)};
                       });
     return output;
   }
@@ -38,7 +38,7 @@ class EmbeddingComputation final : public LayerComputation {
                       [=, ids = ids_, gradient = output.tensor] {
                         return ScatterRows{sums->shape.back(), ids->floats(),
                                            places->as<IdPlace>(),
-                                           gradient->floats(), sums->floats()};
+                                           ValuesOf(gradient), sums->floats()};
                       });
     builder.FinishGradient(node_.variables[0]);
     return {};

@@ -22,7 +22,7 @@ class LayerNormalizationComputation final : public LayerComputation {
     builder.AddKernel(
         {input, scales_}, rows_,
         [=, size = size_, epsilon = layer_.epsilon, scales = scales_] {
-          return RowStatistics{size, epsilon, input->floats(),
+          return RowStatistics{size, epsilon, ValuesOf(input),
                                scales->as<RowScale>()};
         });
     Tensor* const output = builder.NewTensor(input->shape);
@@ -32,8 +32,8 @@ class LayerNormalizationComputation final : public LayerComputation {
                                              scales->as<RowScale>(),
                                              FloatsOrNull(gamma),
                                              FloatsOrNull(beta),
-                                             input->floats(),
-                                             output->floats()};
+                                             ValuesOf(input),
+                                             ValuesOf(output)};
                       });
     return output;
   }
@@ -58,8 +58,8 @@ class LayerNormalizationComputation final : public LayerComputation {
                                   size,
                                   parts,
                                   scales->as<RowScale>(),
-                                  input->floats(),
-                                  gradient->floats(),
+                                  ValuesOf(input),
+                                  ValuesOf(gradient),
                                   part_sums->doubles()};
         });
     const Tensor* const sums =
@@ -83,8 +83,8 @@ class LayerNormalizationComputation final : public LayerComputation {
           return RowSlopes{size,
                            scales->as<RowScale>(),
                            FloatsOrNull(gamma),
-                           input->floats(),
-                           gradient->floats(),
+                           ValuesOf(input),
+                           ValuesOf(gradient),
                            slopes->as<RowSlope>()};
         });
     Tensor* const input_gradient = builder.NewTensor(input_->shape);
@@ -95,9 +95,9 @@ class LayerNormalizationComputation final : public LayerComputation {
                                        scales->as<RowScale>(),
                                        slopes->as<RowSlope>(),
                                        FloatsOrNull(gamma),
-                                       input->floats(),
-                                       gradient->floats(),
-                                       input_gradient->floats()};
+                                       ValuesOf(input),
+                                       ValuesOf(gradient),
+                                       ValuesOf(input_gradient)};
         });
     return input_gradient;
   }

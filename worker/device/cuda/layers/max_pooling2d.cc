@@ -22,7 +22,7 @@ class MaxPooling2DComputation final : public LayerComputation {
     }
     builder.AddKernel(
         used, output->count(), [=, windows = windows_, chosen = chosen_] {
-          return MaxPool{windows, input->floats(), output->floats(),
+          return MaxPool{windows, ValuesOf(input), ValuesOf(output),
                          chosen == nullptr ? nullptr : chosen->as<int32_t>()};
         });
     return output;
@@ -36,8 +36,8 @@ class MaxPooling2DComputation final : public LayerComputation {
                       input_gradient->count(),
                       [=, windows = windows_, chosen = chosen_] {
                         return MaxPoolBackward{windows, chosen->as<int32_t>(),
-                                               output.tensor->floats(),
-                                               input_gradient->floats()};
+                                               ValuesOf(output.tensor),
+                                               ValuesOf(input_gradient)};
                       });
     return {input_gradient};
   }

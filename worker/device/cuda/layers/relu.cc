@@ -20,8 +20,8 @@ class ReluComputation final : public LayerComputation {
     Tensor* const output = builder.NewTensor(input->shape);
     builder.AddKernel({input, output}, input->count(),
                       [=, relu = forward_]() mutable {
-                        relu.inputs = input->floats();
-                        relu.outputs = output->floats();
+                        relu.inputs = ValuesOf(input);
+                        relu.outputs = ValuesOf(output);
                         return relu;
                       });
     return output;
@@ -34,8 +34,8 @@ class ReluComputation final : public LayerComputation {
     builder.AddKernel({input_, gradient}, input_->count(),
                       [relu = forward_, input = input_, gradient] {
                         return BentReluBackward{relu.threshold, relu.slope,
-                                                relu.ceiling, input->floats(),
-                                                gradient->floats()};
+                                                relu.ceiling, ValuesOf(input),
+                                                ValuesOf(gradient)};
                       });
     return {gradient};
   }

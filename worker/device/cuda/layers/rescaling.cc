@@ -40,7 +40,7 @@ class RescalingComputation final : public LayerComputation {
                       [=, channels = channels_, scales = scales_] {
                         return ScaleChannels{channels, scales->floats(),
                                              FloatsOrNull(offsets),
-                                             input->floats(), output->floats()};
+                                             ValuesOf(input), ValuesOf(output)};
                       });
   }
 

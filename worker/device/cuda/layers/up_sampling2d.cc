@@ -45,7 +45,7 @@ class UpSampling2DComputation final : public LayerComputation {
     Tensor* const output =
         builder.NewTensor(builder.BatchShape(node_.output_shape));
     builder.AddKernel({input, output}, output->count(), [=, this_ = *this] {
-      return BlendImages{this_.Geometry(), input->floats(), output->floats()};
+      return BlendImages{this_.Geometry(), ValuesOf(input), ValuesOf(output)};
     });
     return output;
   }
@@ -60,7 +60,7 @@ class UpSampling2DComputation final : public LayerComputation {
                             this_.Geometry(),
                             this_.rows_.readers->as<AxisReaders>(),
                             this_.columns_.readers->as<AxisReaders>(),
-                            gradient->floats(), input_gradient->floats()};
+                            ValuesOf(gradient), ValuesOf(input_gradient)};
                       });
     return {input_gradient};
   }

@@ -41,8 +41,8 @@ class ZeroPadding2DComputation final : public LayerComputation {
           .channels = to->shape[3],
           .down = down,
           .right = right,
-          .from = from->floats(),
-          .to = to->floats(),
+          .from = ValuesOf(from),
+          .to = ValuesOf(to),
       };
     });
   }

@@ -75,10 +75,10 @@ class LtProduct {
     const float one = 1;
     const float zero = 0;
     return cublasLtMatmul(place.handle, description_.get(), &one,
-                          product_.right, a_.get(), product_.left, b_.get(),
-                          &zero, product_.result, d_.get(), product_.result,
-                          d_.get(), &choice_.algo, place.workspace,
-                          place.workspace_bytes, place.stream);
+                          product_.right.data, a_.get(), product_.left.data,
+                          b_.get(), &zero, product_.result.data, d_.get(),
+                          product_.result.data, d_.get(), &choice_.algo,
+                          place.workspace, place.workspace_bytes, place.stream);
   }
 
  private:
@@ -131,14 +131,14 @@ class LtProduct {
     // Variables lie side by side, so no more than this is sure.
     RETURN_IF_CUBLAS_ERROR(Prefer(preference,
                                   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-                                  AlignmentOf(product_.right)));
+                                  AlignmentOf(product_.right.data)));
     RETURN_IF_CUBLAS_ERROR(Prefer(preference,
                                   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-                                  AlignmentOf(product_.left)));
+                                  AlignmentOf(product_.left.data)));
     for (const auto attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
                                  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
       RETURN_IF_CUBLAS_ERROR(
-          Prefer(preference, attribute, AlignmentOf(product_.result)));
+          Prefer(preference, attribute, AlignmentOf(product_.result.data)));
     }
     int count = 0;
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(

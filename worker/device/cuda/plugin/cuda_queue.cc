@@ -107,14 +107,17 @@ void CudaQueue::Multiply(const MatrixProduct& product) {
     MultiplyPlain(product);
     return;
   }
-  const cublasStatus_t status = MultiplyFused(
-      {// A cuBLAS handle is one of cuBLASLt, too.
-       .handle = reinterpret_cast<cublasLtHandle_t>(blas_),
-       .math_mode = math_mode_,
-       .workspace = blas_workspace_,
-       .workspace_bytes = kBlasWorkspaceBytes,
-       .stream = stream_},
-      product);
+  const cublasStatus_t status =
+      product.result.type != DataType::kFloat32
+          ? CUBLAS_STATUS_NOT_SUPPORTED
+          : MultiplyFused(
+                {// A cuBLAS handle is one of cuBLASLt, too.
+                 .handle = reinterpret_cast<cublasLtHandle_t>(blas_),
+                 .math_mode = math_mode_,
+                 .workspace = blas_workspace_,
+                 .workspace_bytes = kBlasWorkspaceBytes,
+                 .stream = stream_},
+                product);
   if (status != CUBLAS_STATUS_NOT_SUPPORTED) {
     Note(status, "a matrix product");
     return;
@@ -127,10 +130,10 @@ void CudaQueue::Multiply(const MatrixProduct& product) {
                            .values = product.result});
   } else {
     ForEach(product.columns,
-            ColumnSums<float, float>{.rows = product.inner,
-                                     .columns = product.columns,
-                                     .values = product.right,
-                                     .sums = product.column_sums});
+            ColumnSums<ConstValues, float>{.rows = product.inner,
+                                           .columns = product.columns,
+                                           .values = product.right,
+                                           .sums = product.column_sums});
   }
 }
 
@@ -142,14 +145,17 @@ void CudaQueue::MultiplyPlain(const MatrixProduct& product) {
   const auto operation = [](bool is_transposed) {
     return is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   };
-  Note(cublasSgemm_64(
+  Note(cublasGemmEx_64(
            blas_, operation(product.right_is_transposed),
            operation(product.left_is_transposed), product.columns, product.rows,
-           product.inner, &one, product.right,
+           product.inner, &one, product.right.data, ToCuda(product.right.type),
            product.right_is_transposed ? product.inner : product.columns,
-           product.left,
+           product.left.data, ToCuda(product.left.type),
            product.left_is_transposed ? product.rows : product.inner, &zero,
-           product.result, product.columns),
+           product.result.data, ToCuda(product.result.type), product.columns,
+           math_mode_ == MathMode::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                         : CUBLAS_COMPUTE_32F,
+           CUBLAS_GEMM_DEFAULT),
        "a matrix product");
 }
 

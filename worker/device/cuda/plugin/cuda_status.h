@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/tensor/shape.h"
 
 namespace paceline::cuda {
 
@@ -22,6 +23,18 @@ inline absl::Status ToStatus(cublasStatus_t status, absl::string_view what) {
   if (status == CUBLAS_STATUS_SUCCESS) return absl::OkStatus();
   return absl::InternalError(
       absl::StrCat(what, ": cuBLAS: ", cublasGetStatusString(status)));
+}
+
+// float32, float16 or bfloat16.
+inline cudaDataType_t ToCuda(DataType type) {
+  switch (type) {
+    case DataType::kFloat16:
+      return CUDA_R_16F;
+    case DataType::kBFloat16:
+      return CUDA_R_16BF;
+    default:
+      return CUDA_R_32F;
+  }
 }
 
 }  // namespace paceline::cuda

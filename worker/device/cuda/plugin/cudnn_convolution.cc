@@ -17,14 +17,14 @@ absl::Status CudnnConvolution::Enqueue(cudnnHandle_t handle,
   if (computed == shape_) return absl::OkStatus();
   const auto& [y, x, channels] = shape_.windows;
   return ToStatus(
-      Launch(
-          shape_.batch * y.output * x.output * shape_.filters,
-          BiasActivation{.function = ActivationFunction::kRelu,
-                         .channels = shape_.filters,
-                         .bias = shape_.has_bias ? blocks.bias : nullptr,
-                         .values = blocks.outputs,
-                         .outputs = shape_.has_relu ? blocks.outputs : nullptr},
-          stream),
+      Launch(shape_.batch * y.output * x.output * shape_.filters,
+             BiasActivation{
+                 .function = ActivationFunction::kRelu,
+                 .channels = shape_.filters,
+                 .bias = shape_.has_bias ? blocks.bias : nullptr,
+                 .values = blocks.outputs,
+                 .outputs = shape_.has_relu ? blocks.outputs : Values()},
+             stream),
       "behind a convolution");
 }
 
@@ -32,7 +32,8 @@ absl::Status ExecuteCudnnPlan(cudnnHandle_t handle, const CudnnDescriptor& plan,
                               const ConvolutionShape& computed,
                               const ConvolutionBlocks& blocks) {
   std::vector<int64_t> tensors = {kImagesTensor, kKernelTensor, kOutputsTensor};
-  std::vector<void*> pointers = {blocks.images, blocks.kernel, blocks.outputs};
+  std::vector<void*> pointers = {blocks.images.data, blocks.kernel.data,
+                                 blocks.outputs.data};
   if (computed.has_bias) {
     tensors.push_back(kBiasTensor);
     pointers.push_back(const_cast<float*>(blocks.bias));

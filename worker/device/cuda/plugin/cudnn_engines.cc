@@ -20,7 +20,7 @@ absl::StatusOr<Notes> NotesOf(const CudnnDescriptor& engine_config) {
       CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
 }
 
-bool KeepsTo(const GpuOptions& options, const Notes& notes) {
+bool KeepsTo(const GpuOptions& options, DataType type, const Notes& notes) {
   return std::none_of(notes.begin(), notes.end(),
                       [&](cudnnBackendNumericalNote_t note) {
                         switch (note) {
@@ -28,7 +28,8 @@ bool KeepsTo(const GpuOptions& options, const Notes& notes) {
                             return options.deterministic;
                           // Of float32, tensor cores take TF32.
                           case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
-                            return options.math_mode != MathMode::kTf32;
+                            return type == DataType::kFloat32 &&
+                                   options.math_mode != MathMode::kTf32;
                           // To half precision, which has not the range.
                           case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
                           case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
@@ -57,7 +58,7 @@ absl::StatusOr<std::vector<CudnnDescriptor>> Advised(
 
 absl::StatusOr<std::vector<CudnnDescriptor>> FindCudnnEngines(
     const CudnnDescriptor& graph, const CudnnDescriptor* gpu,
-    const GpuOptions& options) {
+    const GpuOptions& options, DataType type) {
   std::vector<CudnnDescriptor> found;
   absl::Status error = absl::UnimplementedError("cuDNN has no engine for it");
   for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
@@ -69,7 +70,7 @@ absl::StatusOr<std::vector<CudnnDescriptor>> FindCudnnEngines(
     }
     for (CudnnDescriptor& engine : *advised) {
       ASSIGN_OR_RETURN(const Notes notes, NotesOf(engine));
-      if (KeepsTo(options, notes)) found.push_back(std::move(engine));
+      if (KeepsTo(options, type, notes)) found.push_back(std::move(engine));
     }
   }
   if (found.empty()) return error;

@@ -13,13 +13,13 @@
 
 namespace paceline::cuda {
 
-// Configurations of engines that keep to `options`, the best first by cuDNN's
-// rules, those that take anything behind them. `gpu` describes one
-// (CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) where the graph is for none; else it is
-// null. Unimplemented if there are none.
+// Configurations of engines that keep to `options` with values of `type`, the
+// best first by cuDNN's rules, those that take anything behind them. `gpu`
+// describes one (CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) where the graph is for
+// none; else it is null. Unimplemented if there are none.
 absl::StatusOr<std::vector<CudnnDescriptor>> FindCudnnEngines(
     const CudnnDescriptor& graph, const CudnnDescriptor* gpu,
-    const GpuOptions& options);
+    const GpuOptions& options, DataType type);
 
 // What can be run. Unimplemented if the engine turns out not to support its
 // graph, or needs more than kMaxCudnnWorkspaceBytes.

@@ -16,6 +16,17 @@ constexpr int64_t kBlockAlignment = 16;
 // Variables lie side by side.
 constexpr int64_t kBiasAlignment = sizeof(float);
 
+cudnnDataType_t ToCudnn(DataType type) {
+  switch (type) {
+    case DataType::kFloat16:
+      return CUDNN_DATA_HALF;
+    case DataType::kBFloat16:
+      return CUDNN_DATA_BFLOAT16;
+    default:
+      return CUDNN_DATA_FLOAT;
+  }
+}
+
 // (count, channels, height, width), as cuDNN counts whatever the layout.
 using Dimensions = std::array<int64_t, 4>;
 
@@ -46,11 +57,14 @@ class GraphMaker {
   // Channels lie side by side. Returns its index.
   absl::StatusOr<size_t> AddTensor(int64_t id, const Dimensions& dimensions,
                                    int64_t alignment) {
+    const bool is_block =
+        id == kImagesTensor || id == kKernelTensor || id == kOutputsTensor;
     const auto& [count, channels, height, width] = dimensions;
     const Dimensions strides = {height * width * channels, 1, width * channels,
                                 channels};
     CudnnDescriptor tensor(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-    tensor.Set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_DATA_FLOAT);
+    tensor.Set(CUDNN_ATTR_TENSOR_DATA_TYPE,
+               is_block ? ToCudnn(shape_.type) : CUDNN_DATA_FLOAT);
     tensor.SetAll<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS, dimensions);
     tensor.SetAll<int64_t>(CUDNN_ATTR_TENSOR_STRIDES, strides);
     tensor.Set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id);

@@ -82,8 +82,9 @@ absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::Choose(
 absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::ChooseFor(
     const ConvolutionShape& computed) {
   ASSIGN_OR_RETURN(CudnnGraph graph, MakeCudnnGraph(handle_, computed));
-  ASSIGN_OR_RETURN(std::vector<CudnnDescriptor> engines,
-                   FindCudnnEngines(graph.graph, /*gpu=*/nullptr, options_));
+  ASSIGN_OR_RETURN(
+      std::vector<CudnnDescriptor> engines,
+      FindCudnnEngines(graph.graph, /*gpu=*/nullptr, options_, computed.type));
   std::vector<Candidate> candidates =
       Candidates(std::move(engines), options_.autotune ? kMeasuredEngines : 1);
   if (candidates.empty()) {

@@ -39,9 +39,10 @@ class Scratch {
         ToStatus(cudaMemset(block, 0, size_bytes), "memory to measure in"));
     return block;
   }
-  absl::StatusOr<float*> AllocateFloats(int64_t count) {
-    ASSIGN_OR_RETURN(void* const block, Allocate(count * sizeof(float)));
-    return static_cast<float*>(block);
+  absl::StatusOr<Values> AllocateValues(int64_t count, DataType type) {
+    ASSIGN_OR_RETURN(void* const block,
+                     Allocate(count * static_cast<int64_t>(SizeOf(type))));
+    return Values(block, type);
   }
 
  private:
@@ -53,15 +54,20 @@ absl::StatusOr<ConvolutionBlocks> AllocateBlocks(const ConvolutionShape& shape,
                                                  Scratch& scratch) {
   const auto& [y, x, channels] = shape.windows;
   ConvolutionBlocks blocks;
-  ASSIGN_OR_RETURN(blocks.images, scratch.AllocateFloats(shape.batch * y.input *
-                                                         x.input * channels));
+  ASSIGN_OR_RETURN(blocks.images,
+                   scratch.AllocateValues(
+                       shape.batch * y.input * x.input * channels, shape.type));
   ASSIGN_OR_RETURN(blocks.kernel,
-                   scratch.AllocateFloats(shape.filters * y.size * x.size *
-                                          channels / shape.groups));
-  ASSIGN_OR_RETURN(blocks.outputs,
-                   scratch.AllocateFloats(shape.batch * y.output * x.output *
-                                          shape.filters));
-  ASSIGN_OR_RETURN(blocks.bias, scratch.AllocateFloats(shape.filters));
+                   scratch.AllocateValues(shape.filters * y.size * x.size *
+                                              channels / shape.groups,
+                                          shape.type));
+  ASSIGN_OR_RETURN(
+      blocks.outputs,
+      scratch.AllocateValues(shape.batch * y.output * x.output * shape.filters,
+                             shape.type));
+  ASSIGN_OR_RETURN(const Values bias,
+                   scratch.AllocateValues(shape.filters, DataType::kFloat32));
+  blocks.bias = static_cast<const float*>(bias.data);
   ASSIGN_OR_RETURN(void* const workspace, scratch.Allocate(workspace_bytes));
   blocks.workspace = static_cast<std::byte*>(workspace);
   return blocks;

@@ -1,0 +1,92 @@
+// Elements that lie in memory in one of the types of a mixed precision; kernels
+// compute with them as floats. All threads of a launch take the same branch.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_VALUES_H_
+#define PACELINE_WORKER_DEVICE_CUDA_KERNELS_VALUES_H_
+
+#ifdef __CUDACC__
+#include <cuda_fp16.h>
+#endif
+
+#include <cstdint>
+
+#include "common/tensor/float16.h"
+#include "common/tensor/shape.h"
+#include "worker/device/host_device.h"
+
+namespace paceline::cuda {
+
+PACELINE_HOST_DEVICE inline float ReadFloat16(uint16_t bits) {
+#ifdef __CUDA_ARCH__
+  return __half2float(__ushort_as_half(bits));
+#else
+  return FloatOfFloat16(bits);
+#endif
+}
+
+PACELINE_HOST_DEVICE inline uint16_t WriteFloat16(float value) {
+#ifdef __CUDA_ARCH__
+  return __half_as_ushort(__float2half_rn(value));
+#else
+  return Float16Of(value);
+#endif
+}
+
+PACELINE_HOST_DEVICE inline const void* PlaceOf(const void* data, DataType type,
+                                                int64_t i) {
+  if (data == nullptr) return nullptr;
+  const int64_t size = type == DataType::kFloat32 ? 4 : 2;
+  return static_cast<const char*>(data) + i * size;
+}
+
+// To be read. `type` is float32, float16 or bfloat16.
+struct ConstValues {
+  const void* data = nullptr;
+  DataType type = DataType::kFloat32;
+
+  ConstValues() = default;
+  PACELINE_HOST_DEVICE ConstValues(const void* data, DataType type)
+      : data(data), type(type) {}
+
+  // Those from element i on; null stays null.
+  PACELINE_HOST_DEVICE ConstValues From(int64_t i) const {
+    return {PlaceOf(data, type, i), type};
+  }
+  PACELINE_HOST_DEVICE float operator[](int64_t i) const {
+    if (type == DataType::kFloat32) return static_cast<const float*>(data)[i];
+    const uint16_t bits = static_cast<const uint16_t*>(data)[i];
+    return type == DataType::kFloat16 ? ReadFloat16(bits)
+                                      : FloatOfBFloat16(bits);
+  }
+};
+
+// The same, to be read and written.
+struct Values {
+  void* data = nullptr;
+  DataType type = DataType::kFloat32;
+
+  Values() = default;
+  PACELINE_HOST_DEVICE Values(void* data, DataType type)
+      : data(data), type(type) {}
+
+  PACELINE_HOST_DEVICE operator ConstValues() const {  // NOLINT
+    return {data, type};
+  }
+  PACELINE_HOST_DEVICE Values From(int64_t i) const {
+    return {const_cast<void*>(PlaceOf(data, type, i)), type};
+  }
+  PACELINE_HOST_DEVICE float operator[](int64_t i) const {
+    return ConstValues(data, type)[i];
+  }
+  PACELINE_HOST_DEVICE void Set(int64_t i, float value) const {
+    if (type == DataType::kFloat32) {
+      static_cast<float*>(data)[i] = value;
+    } else {
+      static_cast<uint16_t*>(data)[i] =
+          type == DataType::kFloat16 ? WriteFloat16(value) : BFloat16Of(value);
+    }
+  }
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_VALUES_H_
