@@ -50,7 +50,7 @@ absl::Status JoinOwnGroup(absl::Span<const std::unique_ptr<Replica>> replicas) {
   if (!CanBeGroup(ids)) {
     LOG_IF(INFO, !ids.front().empty())
         << "gradients of " << ids.size()
-        << " replicas are summed up by the host: they share GPUs";
+        << " replicas are summed up by the host: not each has a GPU of its own";
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const std::string group_id,

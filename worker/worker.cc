@@ -245,7 +245,12 @@ class WorkerTask {
       group.peers.push_back(
           {std::move(name), peer.address(), peer.incarnation()});
     }
-    group.connect_timeout = limits::kConnectTimeout;
+    const auto& hardware = start_.hardware_ids();
+    const bool others_may_compile =
+        std::any_of(hardware.begin(), hardware.end(),
+                    [](const std::string& id) { return !id.empty(); });
+    group.connect_timeout =
+        others_may_compile ? limits::kStartTimeout : limits::kConnectTimeout;
     group.timeout = limits::kCollectiveTimeout;
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     if (world_size() * options_.threads <= cores) group.spin = kSpin;

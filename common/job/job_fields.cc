@@ -253,8 +253,8 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "each run; the CPU has no others."),
        Optional("autotune", Scalar(&Job::autotune, &Job::set_autotune),
                 "Whether a GPU measures the algorithms of convolutions as a "
-                "model is compiled, and takes the fastest; else it chooses by "
-                "rule, as the CPU does."),
+                "model is compiled, and takes the fastest; else, and with "
+                "`deterministic`, it chooses by rule, as the CPU does."),
        Optional("device_memory_limit",
                 Whole(&Job::device_memory_limit, &Job::set_device_memory_limit),
                 AtLeast(0),

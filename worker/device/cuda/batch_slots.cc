@@ -16,6 +16,17 @@ int64_t Aligned(int64_t size_bytes) {
 
 }  // namespace
 
+int BatchSlots::CountOf(const ProgramSpec& spec) {
+  const bool updates = spec.mode == Mode::kTrain && spec.optimizer != nullptr;
+  return updates ? 2 * spec.steps_per_execution : 1;
+}
+
+int64_t BatchSlots::SizeBytes(int64_t features_size_bytes,
+                              int64_t labels_size_bytes) {
+  return Aligned(sizeof(StepValues)) + Aligned(labels_size_bytes) +
+         features_size_bytes;
+}
+
 absl::StatusOr<BatchSlots> BatchSlots::Create(Gpu& gpu, int count,
                                               int64_t features_size_bytes,
                                               int64_t labels_size_bytes) {
@@ -24,7 +35,7 @@ absl::StatusOr<BatchSlots> BatchSlots::Create(Gpu& gpu, int count,
   slots.labels_size_bytes_ = labels_size_bytes;
   slots.labels_offset_ = Aligned(sizeof(StepValues));
   slots.features_offset_ = slots.labels_offset_ + Aligned(labels_size_bytes);
-  const int64_t size_bytes = slots.features_offset_ + features_size_bytes;
+  const int64_t size_bytes = SizeBytes(features_size_bytes, labels_size_bytes);
   for (int i = 0; i < count; ++i) {
     Slot& slot = slots.slots_.emplace_back();
     ASSIGN_OR_RETURN(slot.host, gpu.AllocatePinned(size_bytes, "a batch"));
@@ -41,8 +52,12 @@ absl::Status BatchSlots::Fill(int index, const Batch& batch,
   if (slot.was_filled) RETURN_IF_ERROR(slot.copied->Wait());
   std::byte* const to = slot.host.get();
   std::memcpy(to, &step, sizeof(step));
-  std::memcpy(to + labels_offset_, batch.labels.data, labels_size_bytes_);
-  std::memcpy(to + features_offset_, batch.features.data, features_size_bytes_);
+  // A batch without examples has no memory.
+  if (batch.count > 0) {
+    std::memcpy(to + labels_offset_, batch.labels.data, labels_size_bytes_);
+    std::memcpy(to + features_offset_, batch.features.data,
+                features_size_bytes_);
+  }
   if (slot.was_read) copies.WaitFor(*slot.read);
   copies.Copy(slot.device.get(), to, features_offset_ + features_size_bytes_);
   copies.Record(*slot.copied);

@@ -22,6 +22,13 @@ class BatchSlots {
  public:
   // Without slots.
   BatchSlots() = default;
+  // Slots that a program takes: one, or where the device updates, two for each
+  // step of an execution.
+  static int CountOf(const ProgramSpec& spec);
+  // Bytes that one takes on the GPU.
+  static int64_t SizeBytes(int64_t features_size_bytes,
+                           int64_t labels_size_bytes);
+
   // Sizes are of a batch. `gpu` outlives the slots.
   static absl::StatusOr<BatchSlots> Create(Gpu& gpu, int count,
                                            int64_t features_size_bytes,

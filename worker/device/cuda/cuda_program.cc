@@ -153,13 +153,14 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
 
 absl::Status CudaProgram::RunKept(Queue& queue) {
   state_.set_kept(nullptr);
+  const int kept = std::exchange(kept_, 0);
   if (group_of_devices_ != nullptr) {
     RETURN_IF_ERROR(group_of_devices_->status());
   }
   const int begin = first_slot();
-  const int end = begin + kept_;
+  const int end = begin + kept;
   for (int slot = begin; slot < end; ++slot) slots_.BeginReading(slot, queue);
-  if (kept_ == group_size_) {
+  if (kept == group_size_) {
     RETURN_IF_ERROR(Run(/*section=*/0, queue));
   } else {
     BindToArena();
@@ -170,7 +171,6 @@ absl::Status CudaProgram::RunKept(Queue& queue) {
   }
   for (int slot = begin; slot < end; ++slot) slots_.EndReading(slot, queue);
   queue.Record(*runs_.front().event);
-  kept_ = 0;
   group_ = (group_ + 1) % group_count_;
   return queue.TakeError();
 }
@@ -178,8 +178,11 @@ absl::Status CudaProgram::RunKept(Queue& queue) {
 absl::Status CudaProgram::Run(int section, Queue& queue) {
   BindToArena();
   SectionRun& run = runs_[section];
-  if (!std::exchange(run.has_run, true)) {
-    return EnqueueGroup(section, /*waits=*/true, queue);
+  const bool is_first = !std::exchange(run.has_run, true);
+  // NCCL wants a sum captured by all ranks or by none, and the batches of
+  // replicas may differ.
+  if (is_first || group_of_devices_ != nullptr) {
+    return EnqueueGroup(section, /*waits=*/is_first, queue);
   }
   std::unique_ptr<cuda::CapturedGraph>& graph = run.graphs[group_];
   if (graph == nullptr) {

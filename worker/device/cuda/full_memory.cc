@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "worker/device/cuda/batch_slots.h"
 #include "worker/device/cuda/out_of_memory.h"
 #include "worker/device/cuda/program_compiler.h"
 
@@ -27,8 +28,10 @@ absl::StatusOr<int64_t> BytesOf(ProgramSpec spec, int64_t batch_size,
     constants += AlignUp(static_cast<int64_t>(constant.bytes.size()));
   }
   return Allocated(parts.layout.arena_size_bytes) +
-         Allocated(parts.features_size_bytes) +
-         Allocated(parts.labels_size_bytes) + Allocated(constants);
+         BatchSlots::CountOf(spec) *
+             Allocated(BatchSlots::SizeBytes(parts.features_size_bytes,
+                                             parts.labels_size_bytes)) +
+         Allocated(constants);
 }
 
 // The largest below that of `spec` that fits into `free_bytes`; 0: none.
@@ -48,13 +51,15 @@ absl::StatusOr<int64_t> LargestBatch(const ProgramSpec& spec,
 
 absl::Status ExplainFullMemory(const absl::Status& error,
                                const ProgramSpec& spec, CudaState& state) {
-  ASSIGN_OR_RETURN(const GpuMemory memory, state.gpu().Memory());
-  ASSIGN_OR_RETURN(const ProgramParts parts, CompileProgram(spec, state));
-  const ArenaPeak peak = FindPeak(parts.layout);
+  const absl::StatusOr<GpuMemory> memory = state.gpu().Memory();
+  const absl::StatusOr<ProgramParts> parts = CompileProgram(spec, state);
+  if (!memory.ok() || !parts.ok()) return error;
+  const ArenaPeak peak = FindPeak(parts->layout);
   // An arena that was found stays; the program's is in its place.
-  ASSIGN_OR_RETURN(
-      const int64_t largest,
-      LargestBatch(spec, memory.free_bytes + state.arena_size_bytes(), state));
+  const absl::StatusOr<int64_t> fits =
+      LargestBatch(spec, memory->free_bytes + state.arena_size_bytes(), state);
+  if (!fits.ok()) return error;
+  const int64_t largest = *fits;
   return absl::Status(
       error.code(),
       absl::StrCat(

@@ -73,10 +73,13 @@ class CudaGpu final : public Gpu {
                                              absl::string_view what) override {
     RETURN_IF_ERROR(Use());
     void* data = nullptr;
+    const cudaError_t error =
+        cudaHostAlloc(&data, size_bytes, cudaHostAllocDefault);
+    // It is no error of what follows.
+    if (error != cudaSuccess) cudaGetLastError();
     RETURN_IF_ERROR(
-        ToStatus(cudaHostAlloc(&data, size_bytes, cudaHostAllocDefault),
-                 absl::StrCat(name(), ": ", size_bytes,
-                              " bytes of pinned memory for ", what)));
+        ToStatus(error, absl::StrCat(name(), ": ", size_bytes,
+                                     " bytes of pinned memory for ", what)));
     std::memset(data, 0, size_bytes);
     return MemoryBlock(static_cast<std::byte*>(data),
                        [](std::byte* each) { cudaFreeHost(each); });

@@ -85,8 +85,9 @@ absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::ChooseFor(
   ASSIGN_OR_RETURN(
       std::vector<CudnnDescriptor> engines,
       FindCudnnEngines(graph.graph, /*gpu=*/nullptr, options_, computed.type));
-  std::vector<Candidate> candidates =
-      Candidates(std::move(engines), options_.autotune ? kMeasuredEngines : 1);
+  std::vector<Candidate> candidates = Candidates(
+      std::move(engines),
+      options_.autotune && !options_.deterministic ? kMeasuredEngines : 1);
   if (candidates.empty()) {
     return absl::UnimplementedError("no engine of cuDNN can compute it");
   }

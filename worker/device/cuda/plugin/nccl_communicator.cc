@@ -147,10 +147,14 @@ void NcclCommunicator::AllReduce(float* values, int64_t count, Queue& queue) {
 }
 
 void NcclCommunicator::Abort(const absl::Status& reason) {
-  MutexLock lock(mutex_);
-  if (is_aborted_) return;
-  is_aborted_ = true;
-  status_ = reason;
+  {
+    MutexLock lock(mutex_);
+    if (is_aborted_) return;
+    is_aborted_ = true;
+    status_ = reason;
+  }
+  // It may wait for graphs that hold an all-reduce; nobody else uses the
+  // communicator from here on, and status() is not to wait with it.
   if (communicator_ != nullptr) ncclCommAbort(communicator_);
 }
 
