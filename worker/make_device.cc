@@ -32,11 +32,12 @@ absl::StatusOr<std::unique_ptr<Device>> MakeCudaDevice(
 
 // Once a process, however many replicas it has.
 void LogFallback(const v1::Job& job, const absl::Status& why) {
-  LOG_FIRST_N(INFO, 1) << "device: auto takes the CPU"
-                       << (job.precision() == v1::PRECISION_TF32
-                               ? ", which computes float32, not tf32: "
-                               : ": ")
-                       << why.message();
+  LOG_FIRST_N(INFO, 1)
+      << "device: auto takes the CPU"
+      << (job.precision() > v1::PRECISION_FLOAT32
+              ? ", which computes float32, whatever `precision` is: "
+              : ": ")
+      << why.message();
 }
 
 }  // namespace

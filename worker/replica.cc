@@ -42,6 +42,11 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
   spec.loss = model.loss.get();
   spec.metrics = model.metrics;
   spec.seed = job.seed();
+  // A CPU that `device: auto` took computes float32.
+  if (job.precision() == v1::PRECISION_MIXED_BFLOAT16 &&
+      replica.device->CanCompute(Precision::kMixedBFloat16)) {
+    spec.precision = Precision::kMixedBFloat16;
+  }
   spec.steps_per_execution = std::max<int>(job.steps_per_execution(), 1);
   spec.replica_sum = replica.statistics.get();
   if (options.gradient_memory != nullptr) {

@@ -156,17 +156,17 @@ absl::Status CheckDevice(const v1::Job& job) {
   ASSIGN_OR_RETURN(const DeviceName device, ParseDeviceName(job.device()));
   const std::string precision =
       Codec<v1::Precision>::Write(job.precision()).as_string();
-  if (job.precision() > v1::PRECISION_TF32) {
+  if (job.precision() == v1::PRECISION_MIXED_FLOAT16) {
     return ConfigError(Path("precision"),
                        absl::StrCat(precision,
-                                    " is not supported yet; expected float32 "
-                                    "or tf32"),
+                                    " is not supported yet; expected float32, "
+                                    "tf32 or mixed_bfloat16"),
                        absl::StatusCode::kUnimplemented);
   }
   if (device.kind == DeviceKind::kAuto || device.kind == DeviceKind::kCuda) {
     return absl::OkStatus();
   }
-  if (job.precision() == v1::PRECISION_TF32) {
+  if (job.precision() > v1::PRECISION_FLOAT32) {
     return ConfigError(
         Path("precision"),
         absl::StrCat(precision, ": the ", job.device(),

@@ -244,9 +244,10 @@ const FieldTable<Job>& FieldsOf(const Job*) {
        Optional("log_steps", Scalar(&Job::log_steps, &Job::set_log_steps),
                 "Whether `steps.csv` gets a row a step."),
        Optional("precision", Scalar(&Job::precision, &Job::set_precision),
-                "What is computed in: `float32`, or `tf32`, in which a GPU may "
-                "round what it multiplies; the CPU that `device: auto` takes "
-                "computes float32 then."),
+                "What is computed in: `float32`; `tf32`, in which a GPU may "
+                "round what it multiplies; or `mixed_bfloat16`, in which "
+                "layers compute in bfloat16, with variables and updates in "
+                "float32. The CPU that `device: auto` takes computes float32."),
        Optional("deterministic",
                 Scalar(&Job::deterministic, &Job::set_deterministic),
                 "Whether a GPU uses only algorithms that give the same bits at "

@@ -111,6 +111,49 @@ INSTANTIATE_TEST_SUITE_P(
                           std::get<2>(info.param));
     });
 
+// --- Layers that compute in bfloat16
+
+// Those that can.
+std::vector<DeviceUnderTest> Bfloat16Devices() {
+  std::vector<DeviceUnderTest> devices;
+  for (const DeviceUnderTest& each : DevicesUnderTest()) {
+    if (each.make()->CanCompute(Precision::kMixedBFloat16)) {
+      devices.push_back(each);
+    }
+  }
+  return devices;
+}
+
+class Bfloat16Test
+    : public ::testing::TestWithParam<std::tuple<DeviceUnderTest, Case>> {};
+
+// Its 8 bits, rounded behind each of a few layers.
+constexpr double kBfloat16Tolerance = 0.06;
+
+TEST_P(Bfloat16Test, IsNearTheReference) {
+  const auto& [under_test, each] = GetParam();
+  ModelConfig config = each.config;
+  Fixture expected(Float64Reference(), config);
+  config.precision = Precision::kMixedBFloat16;
+  Fixture actual(under_test, config);
+  const Examples examples = actual.model.SomeExamples(5);
+  ExpectNear(actual.on_device.Train(examples),
+             expected.on_device.Train(examples), kBfloat16Tolerance,
+             actual.model);
+  ExpectNear(actual.on_device.Evaluate(examples),
+             expected.on_device.Evaluate(examples), kBfloat16Tolerance,
+             actual.model);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , Bfloat16Test,
+    ::testing::Combine(::testing::ValuesIn(Bfloat16Devices()),
+                       ::testing::ValuesIn(Cases())),
+    [](const auto& info) {
+      return absl::StrCat(std::get<0>(info.param).name, "_",
+                          std::get<1>(info.param).name);
+    });
+
 // --- The device that not every machine has
 
 TEST(GpuTest, IsUnderTest) {

@@ -112,6 +112,7 @@ ProgramSpec ModelUnderTest::Spec(Mode mode, int64_t batch_size) const {
           .loss = loss_.get(),
           .metrics = metrics_,
           .mode = mode,
+          .precision = precision_,
           .batch_size = batch_size,
           .seed = 3};
 }

@@ -23,6 +23,7 @@ struct ModelConfig {
   Value layers;
   Value loss = "mse";
   Value metrics = Value::List{};
+  Precision precision = Precision::kFloat32;
 };
 
 // Examples as numbers; a device gets them in its own type.
@@ -70,6 +71,7 @@ class ModelUnderTest {
   std::unique_ptr<const Loss> loss_;
   std::vector<std::unique_ptr<const Metric>> metrics_;
   ShardPlan plan_;
+  const Precision precision_;
 };
 
 // A model's state on a device.

@@ -28,6 +28,9 @@ class CudaDevice final : public Device {
   // "cuda:0".
   std::string name() const override { return gpu_->name(); }
   absl::Status Supports(const Graph& graph) const override;
+  bool CanCompute(Precision precision) const override {
+    return precision != Precision::kMixedFloat16;
+  }
   bool CanUpdate(const Optimizer& optimizer) const override;
   std::string hardware_id() const override { return gpu_->hardware_id(); }
   absl::StatusOr<std::string> NewGroupId() override {
