@@ -88,7 +88,8 @@ std::vector<double> ToDoubles(const void* data, DataType type, int64_t count) {
 
 ModelUnderTest::ModelUnderTest(const ModelConfig& config,
                                const v1::Partitioner& partitioner,
-                               int shard_count) {
+                               int shard_count)
+    : precision_(config.precision) {
   v1::Model model;
   for (const Value& layer : config.layers.as_list()) {
     *model.add_layers() =
