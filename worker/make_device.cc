@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/job/device_name.h"
+#include "common/job/job_fields.h"
 #include "glog/logging.h"
 #include "worker/device/cpu/cpu_device.h"
 #include "worker/device/cuda/cuda_device.h"
@@ -30,17 +31,44 @@ absl::StatusOr<std::unique_ptr<Device>> MakeCudaDevice(
   return device;
 }
 
+// Of TF32 only the products of a GPU know.
+Precision WantedPrecision(const v1::Job& job) {
+  switch (job.precision()) {
+    case v1::PRECISION_MIXED_FLOAT16:
+      return Precision::kMixedFloat16;
+    case v1::PRECISION_MIXED_BFLOAT16:
+      return Precision::kMixedBFloat16;
+    default:
+      return Precision::kFloat32;
+  }
+}
+
+absl::Status CheckPrecision(const v1::Job& job, const Device& device) {
+  if (device.CanCompute(WantedPrecision(job))) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "device: ", job.device(),
+      ": precision: ", Codec<v1::Precision>::Write(job.precision()).as_string(),
+      " needs a processor with AVX512-BF16 or AMX, or a GPU; expected float32, "
+      "or device: auto"));
+}
+
 // Once a process, however many replicas it has.
-void LogFallback(const v1::Job& job, const absl::Status& why) {
-  LOG_FIRST_N(INFO, 1)
-      << "device: auto takes the CPU"
-      << (job.precision() > v1::PRECISION_FLOAT32
-              ? ", which computes float32, whatever `precision` is: "
-              : ": ")
-      << why.message();
+void LogFallback(const v1::Job& job, const Device& cpu,
+                 const absl::Status& why) {
+  const bool rounds_less = job.precision() == v1::PRECISION_TF32 ||
+                           PrecisionOf(job, cpu) != WantedPrecision(job);
+  LOG_FIRST_N(INFO, 1) << "device: auto takes the CPU"
+                       << (rounds_less ? ", which computes float32 here: "
+                                       : ": ")
+                       << why.message();
 }
 
 }  // namespace
+
+Precision PrecisionOf(const v1::Job& job, const Device& device) {
+  const Precision wanted = WantedPrecision(job);
+  return device.CanCompute(wanted) ? wanted : Precision::kFloat32;
+}
 
 cuda::CudaOptions CudaOptionsOf(const v1::Job& job) {
   return {
@@ -56,7 +84,11 @@ absl::StatusOr<std::unique_ptr<Device>> MakeDevice(
     const v1::Job& job, const DeviceChoice& choice, const Graph& graph,
     const cuda::Libraries& libraries) {
   ASSIGN_OR_RETURN(const DeviceName name, ParseDeviceName(job.device()));
-  if (name.kind == DeviceKind::kCpu) return MakeCpuDevice(choice.threads);
+  if (name.kind == DeviceKind::kCpu) {
+    std::unique_ptr<Device> cpu = MakeCpuDevice(choice.threads);
+    RETURN_IF_ERROR(CheckPrecision(job, *cpu));
+    return cpu;
+  }
   if (name.kind == DeviceKind::kReference) {
     return std::make_unique<ReferenceDevice<float>>();
   }
@@ -64,8 +96,9 @@ absl::StatusOr<std::unique_ptr<Device>> MakeDevice(
       name.ordinal, choice.index, CudaOptionsOf(job), graph, libraries);
   if (device.ok()) return device;
   if (name.kind == DeviceKind::kAuto) {
-    LogFallback(job, device.status());
-    return MakeCpuDevice(choice.threads);
+    std::unique_ptr<Device> cpu = MakeCpuDevice(choice.threads);
+    LogFallback(job, *cpu, device.status());
+    return cpu;
   }
   return Annotate(device.status(), absl::StrCat("device: ", job.device()));
 }

@@ -24,11 +24,16 @@ struct DeviceChoice {
 // plain loops; "cuda" or "cuda:N": a GPU, or an error that starts with the name
 // and says what is missing; "auto": the first GPU if there is one that can
 // compute `graph`, else the CPU, which the log says once. A GPU heeds the job's
-// precision, deterministic, autotune and device_memory_limit; the CPU computes
-// float32, repeats its bits and chooses by rule, whatever they are.
+// deterministic, autotune and device_memory_limit; the CPU repeats its bits and
+// chooses by rule, whatever they are. FailedPrecondition names a precision that
+// the named device does not have; the one that "auto" takes may lack it.
 absl::StatusOr<std::unique_ptr<Device>> MakeDevice(
     const v1::Job& job, const DeviceChoice& choice, const Graph& graph,
     const cuda::Libraries& libraries = {});
+
+// What layers compute in: what the job asks for, or float32 where the device
+// cannot.
+Precision PrecisionOf(const v1::Job& job, const Device& device);
 
 // What the job asks of a GPU.
 cuda::CudaOptions CudaOptionsOf(const v1::Job& job);

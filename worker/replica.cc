@@ -8,6 +8,7 @@
 #include "common/checkpoint/tensor_visits.h"
 #include "common/model/layers/batch_normalization.h"
 #include "worker/device/gradient_memory.h"
+#include "worker/make_device.h"
 #include "worker/trainer.h"
 
 namespace paceline {
@@ -42,11 +43,7 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
   spec.loss = model.loss.get();
   spec.metrics = model.metrics;
   spec.seed = job.seed();
-  // A CPU that `device: auto` took computes float32.
-  if (job.precision() == v1::PRECISION_MIXED_BFLOAT16 &&
-      replica.device->CanCompute(Precision::kMixedBFloat16)) {
-    spec.precision = Precision::kMixedBFloat16;
-  }
+  spec.precision = PrecisionOf(job, *replica.device);
   spec.steps_per_execution = std::max<int>(job.steps_per_execution(), 1);
   spec.replica_sum = replica.statistics.get();
   if (options.gradient_memory != nullptr) {

@@ -168,6 +168,10 @@ absl::string_view SafetensorsDtype(DataType type) {
       return "F32";
     case DataType::kFloat64:
       return "F64";
+    case DataType::kFloat16:
+      return "F16";
+    case DataType::kBFloat16:
+      return "BF16";
   }
   LOG(FATAL) << "unknown type";
 }

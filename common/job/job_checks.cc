@@ -154,24 +154,18 @@ absl::Status CheckCheckpoint(const v1::Job& job) {
 // What is asked of the device that is named.
 absl::Status CheckDevice(const v1::Job& job) {
   ASSIGN_OR_RETURN(const DeviceName device, ParseDeviceName(job.device()));
-  const std::string precision =
-      Codec<v1::Precision>::Write(job.precision()).as_string();
-  if (job.precision() == v1::PRECISION_MIXED_FLOAT16) {
-    return ConfigError(Path("precision"),
-                       absl::StrCat(precision,
-                                    " is not supported yet; expected float32, "
-                                    "tf32 or mixed_bfloat16"),
-                       absl::StatusCode::kUnimplemented);
-  }
   if (device.kind == DeviceKind::kAuto || device.kind == DeviceKind::kCuda) {
     return absl::OkStatus();
   }
-  if (job.precision() > v1::PRECISION_FLOAT32) {
+  const bool is_cpu = device.kind == DeviceKind::kCpu;
+  if (job.precision() > v1::PRECISION_FLOAT32 &&
+      !(is_cpu && job.precision() == v1::PRECISION_MIXED_BFLOAT16)) {
     return ConfigError(
         Path("precision"),
-        absl::StrCat(precision, ": the ", job.device(),
-                     " device computes float32; expected float32, or device: "
-                     "cuda or auto"));
+        absl::StrCat(
+            Codec<v1::Precision>::Write(job.precision()).as_string(),
+            ": is not of the ", job.device(), " device; expected float32",
+            is_cpu ? ", mixed_bfloat16" : "", ", or device: cuda or auto"));
   }
   if (job.device_memory_limit() > 0) {
     return ConfigError(
@@ -195,10 +189,15 @@ absl::Status CheckDevices(const v1::Job& job) {
 }
 
 absl::Status CheckStatistics(const v1::Job& job, const Graph& graph) {
-  if (job.strategy() != v1::STRATEGY_PARAMETER_SERVER ||
-      SynchronizedChannels(graph).empty()) {
-    return absl::OkStatus();
+  if (SynchronizedChannels(graph).empty()) return absl::OkStatus();
+  if (job.precision() == v1::PRECISION_MIXED_FLOAT16) {
+    return ConfigError(
+        Path("precision"),
+        "mixed_float16 scales the loss in each replica by itself, which "
+        "`synchronized: true` of BatchNormalization does not allow; expected "
+        "mixed_bfloat16, tf32 or float32");
   }
+  if (job.strategy() != v1::STRATEGY_PARAMETER_SERVER) return absl::OkStatus();
   return ConfigError(Path("strategy"),
                      "under parameter_server the workers are not connected "
                      "with each other, which `synchronized: true` of "

@@ -245,9 +245,12 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "Whether `steps.csv` gets a row a step."),
        Optional("precision", Scalar(&Job::precision, &Job::set_precision),
                 "What is computed in: `float32`; `tf32`, in which a GPU may "
-                "round what it multiplies; or `mixed_bfloat16`, in which "
-                "layers compute in bfloat16, with variables and updates in "
-                "float32. The CPU that `device: auto` takes computes float32."),
+                "round what it multiplies; `mixed_bfloat16` and "
+                "`mixed_float16`, in which layers but the last compute in that "
+                "type, with variables and updates in float32, the second with "
+                "a dynamic loss scale. A CPU has float32 and, with AVX512-BF16 "
+                "or AMX, mixed_bfloat16; where `device: auto` takes one that "
+                "lacks it, that computes float32."),
        Optional("deterministic",
                 Scalar(&Job::deterministic, &Job::set_deterministic),
                 "Whether a GPU uses only algorithms that give the same bits at "

@@ -55,8 +55,8 @@ class TypedNumbers {
         case DataType::kFloat64:
           Put(i, numbers[i]);
           break;
-        case DataType::kUint8:
-          LOG(FATAL) << "devices take no uint8";
+        default:
+          LOG(FATAL) << "devices take no numbers of this type";
       }
     }
   }

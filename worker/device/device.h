@@ -130,9 +130,12 @@ class ModelState {
 
 enum class Mode { kTrain, kEvaluate };
 
-// What layers compute in. Variables, their gradients and their updates, sums
-// and the loss are float32 in all of them (Micikevicius et al.: Mixed Precision
-// Training, 2018).
+// What layers compute in. Variables, their gradients and their updates, sums,
+// the last layer and the loss are float32 in all of them (Micikevicius et al.:
+// Mixed Precision Training, 2018). kMixedFloat16 scales the loss, as Keras'
+// LossScaleOptimizer does; each state has a scale of its own. In a step whose
+// gradients overflow, the device's update does nothing, though it counts; where
+// gradients leave the device, buckets from the overflow on are 0.
 enum class Precision { kFloat32, kMixedFloat16, kMixedBFloat16 };
 
 // A stretch of a step.

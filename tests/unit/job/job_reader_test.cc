@@ -118,6 +118,19 @@ TEST(JobReader, ReadsEveryField) {
   EXPECT_EQ(job->global_batch_size(), 128);
 }
 
+TEST(JobReader, ReadsMixedPrecision) {
+  const std::pair<const char*, v1::Precision> cases[] = {
+      {"device: auto\nprecision: mixed_float16", v1::PRECISION_MIXED_FLOAT16},
+      {"device: cuda\nprecision: mixed_bfloat16", v1::PRECISION_MIXED_BFLOAT16},
+      {"device: cpu\nprecision: mixed_bfloat16", v1::PRECISION_MIXED_BFLOAT16},
+  };
+  for (const auto& [fields, precision] : cases) {
+    const auto job = Read(absl::StrCat(kJob, fields));
+    ASSERT_TRUE(job.ok()) << job.status();
+    EXPECT_EQ(job->precision(), precision);
+  }
+}
+
 TEST(JobReader, ReadsWhatOnlyAGpuHeeds) {
   const auto defaults = Read(kJob);
   EXPECT_EQ(defaults->precision(), v1::PRECISION_FLOAT32);
@@ -340,8 +353,13 @@ TEST(JobReader, RefusesImpossibleCombinations) {
        "22: partitioner.chunk_bytes: must be from 1024 to"},
       {"64", "64\nprecision: float16", kInvalid, "22: precision: "},
       {"64", "64\ndevice: cpu\nprecision: tf32", kInvalid,
-       "23: precision: tf32: the cpu device computes float32; expected "
-       "float32"},
+       "23: precision: tf32: is not of the cpu device; expected float32, "
+       "mixed_bfloat16, or device: cuda or auto"},
+      {"64", "64\ndevice: cpu\nprecision: mixed_float16", kInvalid,
+       "23: precision: mixed_float16: is not of the cpu device"},
+      {"64", "64\ndevice: reference\nprecision: mixed_bfloat16", kInvalid,
+       "23: precision: mixed_bfloat16: is not of the reference device; "
+       "expected float32, or device: cuda or auto"},
       {"64", "64\ndevice_memory_limit: 9\ndevice: reference", kInvalid,
        "22: device_memory_limit: is of a GPU's memory; expected 0 with device: "
        "reference, got 9"},
@@ -368,11 +386,6 @@ TEST(JobReader, SaysWhatIsNotSupportedYet) {
        "22: weights: not supported yet"},
       {"64", "64\nevaluator: true", absl::StatusCode::kInvalidArgument,
        "1: checkpoint: missing; expected for an evaluator"},
-      {"64", "64\nprecision: mixed_float16", kUnimplemented,
-       "22: precision: mixed_float16 is not supported yet; expected float32 or "
-       "tf32"},
-      {"64", "64\nprecision: mixed_bfloat16", kUnimplemented,
-       "22: precision: mixed_bfloat16 is not supported yet"},
       {"64", "64\nmax_staleness: 2", absl::StatusCode::kInvalidArgument,
        "22: max_staleness: means something only with `consistency: bounded`"},
       {"64", "64\nwire_precision: float16", absl::StatusCode::kInvalidArgument,

@@ -14,7 +14,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-absl::StatusOr<std::unique_ptr<Device>> Make(const std::string& name) {
+absl::StatusOr<std::unique_ptr<Device>> Make(
+    const std::string& name, v1::Precision precision = v1::PRECISION_FLOAT32) {
   static const auto& model = *new ModelUnderTest(
       {.layers = *ReadYaml("[Input: {shape: [3]}, Dense: {units: 2}]", "model",
                            limits::kMaxJobBytes)});
@@ -23,6 +24,7 @@ absl::StatusOr<std::unique_ptr<Device>> Make(const std::string& name) {
   libraries.driver = "libpaceline_no_such_driver.so";
   v1::Job job;
   job.set_device(name);
+  job.set_precision(precision);
   return MakeDevice(job, {}, model.graph(), libraries);
 }
 
@@ -33,6 +35,25 @@ TEST(MakeDeviceTest, MakesWhatIsNamed) {
 
 TEST(MakeDeviceTest, AutoTakesTheCpuWhereNoGpuIs) {
   EXPECT_EQ((*Make("auto"))->name(), "cpu");
+}
+
+TEST(MakeDeviceTest, ACpuHasBfloat16OrSaysWhatItNeeds) {
+  const auto device = Make("cpu", v1::PRECISION_MIXED_BFLOAT16);
+  if ((*Make("cpu"))->CanCompute(Precision::kMixedBFloat16)) {
+    EXPECT_TRUE(device.ok()) << device.status();
+  } else {
+    EXPECT_EQ(device.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(device.status().message()),
+                StartsWith("device: cpu: precision: mixed_bfloat16 needs"));
+  }
+}
+
+TEST(MakeDeviceTest, WhatAutoTakesComputesInWhatItHas) {
+  v1::Job job;
+  job.set_precision(v1::PRECISION_MIXED_FLOAT16);
+  const auto device = Make("auto", job.precision());
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_EQ(PrecisionOf(job, **device), Precision::kFloat32);
 }
 
 TEST(MakeDeviceTest, CudaRefusesWhereNoGpuIs) {

@@ -72,7 +72,7 @@ Tensor* Convolution::AddForward(Tensor* input, ProgramBuilder& builder) {
           builder.forward_kind(), dnnl::algorithm::convolution_direct, source_,
           any_kernel_, bias_, result_, geometry_.strides, geometry_.dilations,
           geometry_.pad_before, geometry_.pad_after),
-      PrimitiveAttributes(spec_.relu), builder.engine());
+      builder.PrimitiveAttributes(spec_.relu), builder.engine());
   Tensor* const weights = builder.Reordered(
       builder.variable(spec_.kernel), keras_kernel_, forward_.weights_desc());
   Tensor* const output = builder.NewTensor(geometry_.output);
@@ -96,7 +96,7 @@ void Convolution::AddBackwardWeights(Tensor* gradient,
           dnnl::algorithm::convolution_direct, source_, any_kernel_, bias_,
           result_, geometry_.strides, geometry_.dilations, geometry_.pad_before,
           geometry_.pad_after),
-      PrimitiveAttributes(), builder.engine(), forward_);
+      builder.PrimitiveAttributes(), builder.engine(), forward_);
   if (IsFasterAsProducts(description, spec_, input_->shape[3])) {
     AddKernelGradient(PatchGeometry(spec_.windows, input_->shape[1],
                                     input_->shape[2], input_->shape[3]),
@@ -140,7 +140,7 @@ Tensor* Convolution::AddBackwardData(Tensor* gradient,
           dnnl::algorithm::convolution_direct, source_, any_kernel_, result_,
           geometry_.strides, geometry_.dilations, geometry_.pad_before,
           geometry_.pad_after),
-      PrimitiveAttributes(), builder.engine(), forward_);
+      builder.PrimitiveAttributes(), builder.engine(), forward_);
   Tensor* const weights =
       builder.Reordered(builder.variable(spec_.kernel), keras_kernel_,
                         description.weights_desc());

@@ -20,6 +20,14 @@ absl::Status CpuDevice::Supports(const Graph& graph) const {
   return cpu::CheckGraph(graph);
 }
 
+bool CpuDevice::CanCompute(Precision precision) const {
+  if (precision == Precision::kFloat32) return true;
+  // Sets of instructions are masks: a larger set has the bits of a smaller one.
+  constexpr auto kNeeded = static_cast<unsigned>(dnnl_cpu_isa_avx512_core_bf16);
+  const auto here = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  return precision == Precision::kMixedBFloat16 && (here & kNeeded) == kNeeded;
+}
+
 std::unique_ptr<Stream> CpuDevice::CreateStream() {
   return std::make_unique<CpuStream>();
 }

@@ -3,9 +3,11 @@
 //
 // Everything between layers is dense float32 in Keras' order, images as (batch,
 // height, width, channels). Variables and gradients are used where they lie in
-// the buckets. Programs compute on the thread that enqueues, with the OpenMP
-// threads that the device gives it; denormal numbers are zeros. A repeat gives
-// the same bits, on the same kind of processor with the same number of threads.
+// the buckets. With Precision::kMixedBFloat16 oneDNN rounds what it multiplies,
+// and tensors stay float32. Programs compute on the thread that enqueues, with
+// the OpenMP threads that the device gives it; denormal numbers are zeros. A
+// repeat gives the same bits, on the same kind of processor with the same
+// number of threads.
 #ifndef PACELINE_WORKER_DEVICE_CPU_CPU_DEVICE_H_
 #define PACELINE_WORKER_DEVICE_CPU_CPU_DEVICE_H_
 
@@ -30,6 +32,8 @@ class CpuDevice final : public Device {
 
   std::string name() const override { return "cpu"; }
   absl::Status Supports(const Graph& graph) const override;
+  // bfloat16 with AVX512-BF16 or AMX.
+  bool CanCompute(Precision precision) const override;
   std::unique_ptr<Stream> CreateStream() override;
   absl::StatusOr<std::unique_ptr<ModelState>> CreateState(
       const ProgramSpec& spec) override;

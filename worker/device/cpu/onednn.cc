@@ -4,17 +4,6 @@
 
 namespace paceline::cpu {
 
-dnnl::primitive_attr PrimitiveAttributes(bool relu) {
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (relu) {
-    dnnl::post_ops post_ops;
-    post_ops.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
-    attributes.set_post_ops(post_ops);
-  }
-  return attributes;
-}
-
 dnnl::memory::desc Layout(const dnnl::memory::dims& dims,
                           dnnl::memory::format_tag format) {
   return {dims, dnnl::memory::data_type::f32, format};

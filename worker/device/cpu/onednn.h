@@ -18,10 +18,6 @@ struct PrimitiveArgument {
   dnnl::memory::desc layout;
 };
 
-// Attributes of all primitives: the scratchpad is an argument. With `relu`,
-// the output is rectified.
-dnnl::primitive_attr PrimitiveAttributes(bool relu = false);
-
 // A layout of float32.
 dnnl::memory::desc Layout(const dnnl::memory::dims& dims,
                           dnnl::memory::format_tag format);

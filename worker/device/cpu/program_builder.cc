@@ -17,6 +17,20 @@ ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CpuState& state,
           [&state](int bucket) { return state.host_gradients(bucket).data(); }),
       engine_(engine) {}
 
+dnnl::primitive_attr ProgramBuilder::PrimitiveAttributes(bool relu) const {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (spec().precision == Precision::kMixedBFloat16 && !computes_in_float32()) {
+    attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
+  }
+  if (relu) {
+    dnnl::post_ops post_ops;
+    post_ops.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
+    attributes.set_post_ops(post_ops);
+  }
+  return attributes;
+}
+
 Tensor* ProgramBuilder::NewScratch(int64_t size_bytes) {
   return NewTensor<std::byte>({size_bytes});
 }

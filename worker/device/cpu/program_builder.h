@@ -34,6 +34,11 @@ class ProgramBuilder final : public LayoutBuilder {
                          : dnnl::prop_kind::forward_inference;
   }
 
+  // Of every primitive: the scratchpad is an argument, and products may be of
+  // bfloat16 where the layer computes in it. With `relu`, the output is
+  // rectified.
+  dnnl::primitive_attr PrimitiveAttributes(bool relu = false) const;
+
   // Bytes in the arena, whatever lies in them.
   Tensor* NewScratch(int64_t size_bytes);
 

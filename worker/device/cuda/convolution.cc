@@ -82,6 +82,7 @@ ConvolutionShape Convolution::ShapeOf(ConvolutionPass pass) const {
 void Convolution::AddKernelGradient(const Tensor* gradient,
                                     ProgramBuilder& builder) {
   if (!builder.is_trained(spec_.kernel)) return;
+  gradient = builder.Computed(gradient);
   Tensor* const result = builder.gradient(spec_.kernel);
   if (is_pointwise()) {
     builder.AddProduct(input_, gradient, result,
@@ -101,6 +102,7 @@ void Convolution::AddKernelGradient(const Tensor* gradient,
 
 Tensor* Convolution::AddInputGradient(const Tensor* gradient,
                                       ProgramBuilder& builder) {
+  gradient = builder.Computed(gradient);
   Tensor* const input_gradient = builder.NewTensor(input_->shape);
   if (is_pointwise()) {
     builder.AddProduct(gradient, builder.variable(spec_.kernel), input_gradient,

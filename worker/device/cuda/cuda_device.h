@@ -28,9 +28,7 @@ class CudaDevice final : public Device {
   // "cuda:0".
   std::string name() const override { return gpu_->name(); }
   absl::Status Supports(const Graph& graph) const override;
-  bool CanCompute(Precision precision) const override {
-    return precision != Precision::kMixedFloat16;
-  }
+  bool CanCompute(Precision /*precision*/) const override { return true; }
   bool CanUpdate(const Optimizer& optimizer) const override;
   std::string hardware_id() const override { return gpu_->hardware_id(); }
   absl::StatusOr<std::string> NewGroupId() override {

@@ -18,6 +18,7 @@ absl::StatusOr<std::unique_ptr<CudaState>> CudaState::Create(
     RETURN_IF_ERROR(state->AllocateHostGradients(spec.gradient_memory));
   }
   RETURN_IF_ERROR(state->AllocateSums());
+  RETURN_IF_ERROR(state->AllocateStep(spec));
   ASSIGN_OR_RETURN(state->copies_, gpu.CreateQueue());
   ASSIGN_OR_RETURN(state->computed_, gpu.CreateEvent());
   return state;
@@ -67,8 +68,15 @@ absl::Status CudaState::AllocateSums() {
   ASSIGN_OR_RETURN(device_sums_, gpu_.Allocate(sums_bytes(), "the metrics"));
   ASSIGN_OR_RETURN(host_sums_,
                    gpu_.AllocatePinned(sums_bytes(), "the metrics"));
+  return absl::OkStatus();
+}
+
+absl::Status CudaState::AllocateStep(const ProgramSpec& spec) {
   ASSIGN_OR_RETURN(device_step_,
                    gpu_.Allocate(sizeof(cuda::StepValues), "a step"));
+  if (spec.precision != Precision::kMixedFloat16) return absl::OkStatus();
+  ASSIGN_OR_RETURN(device_loss_scale_,
+                   gpu_.Allocate(sizeof(cuda::LossScale), "the loss scale"));
   return absl::OkStatus();
 }
 

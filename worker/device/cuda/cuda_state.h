@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "common/sharding/shard_plan.h"
 #include "worker/device/cuda/gpu.h"
+#include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/device.h"
 
@@ -28,8 +29,9 @@ class KeptSteps {
 
 class CudaState final : public ModelState, public DeviceUpdates {
  public:
-  // Reads the plan, the metrics, the optimizer and the memory of gradients of
-  // `spec`, which is pinned here. `gpu` and the plan outlive the state.
+  // Reads the plan, the metrics, the precision, the optimizer and the memory of
+  // gradients of `spec`, which is pinned here. `gpu` and the plan outlive the
+  // state.
   static absl::StatusOr<std::unique_ptr<CudaState>> Create(
       cuda::Gpu& gpu, const ProgramSpec& spec);
 
@@ -74,6 +76,11 @@ class CudaState final : public ModelState, public DeviceUpdates {
     return reinterpret_cast<cuda::StepValues*>(device_step_.get());
   }
 
+  // Null where the loss is not scaled.
+  cuda::LossScale* loss_scale() const {
+    return reinterpret_cast<cuda::LossScale*>(device_loss_scale_.get());
+  }
+
   // Takes the copies between host and GPU that run beside the steps.
   cuda::Queue& copies() { return *copies_; }
 
@@ -109,6 +116,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
   absl::Status AllocateVariables(const ProgramSpec& spec);
   absl::Status AllocateHostGradients(absl::Span<std::byte> gradient_memory);
   absl::Status AllocateSums();
+  absl::Status AllocateStep(const ProgramSpec& spec);
   absl::Span<std::byte> DeviceSlot(int bucket, int slot) const;
   // Copies behind the steps enqueued so far, and waits.
   absl::Status Transfer(void* to, const void* from, size_t size_bytes,
@@ -136,6 +144,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
   cuda::MemoryBlock device_sums_;
   cuda::MemoryBlock host_sums_;
   cuda::MemoryBlock device_step_;
+  cuda::MemoryBlock device_loss_scale_;
   cuda::MemoryBlock arena_;
   int64_t arena_bytes_ = 0;
   std::unique_ptr<cuda::Queue> copies_;

@@ -52,12 +52,16 @@ void DeviceUpdate::Add() {
   if (builder_.spec().group != nullptr) AddAllReduce();
   for (const Range& range : RangesOf(/*trained=*/false)) AddDifferences(range);
   const std::vector<Range> trained = RangesOf(/*trained=*/true);
+  for (const Range& range : trained) {
+    builder_.AddUnscaling(gradients(range), range.count);
+  }
   const Clipping& clipping = optimizer_.clipping;
   if (clipping.norm) ClipEach(*clipping.norm);
   const Tensor* const factor =
       clipping.global_norm ? AddClipFactor(*clipping.global_norm, trained)
                            : nullptr;
   for (const Range& range : trained) AddOptimizer(range, factor);
+  builder_.AddLossScaleChange();
 }
 
 std::vector<DeviceUpdate::Range> DeviceUpdate::RangesOf(bool trained) const {
@@ -166,7 +170,8 @@ void DeviceUpdate::AddOptimizer(const Range& range, const Tensor* factor) {
                   .step = builder_.step(),
                   .momentum = static_cast<float>(sgd->momentum),
                   .nesterov = sgd->nesterov,
-                  .clip = clip});
+                  .clip = clip,
+                  .loss_scale = state_.loss_scale()});
     return;
   }
   const Adam* const adam = AsAdam(optimizer_);

@@ -53,9 +53,9 @@ struct MatrixProduct {
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t inner = 0;
-  ConstValues left;
-  ConstValues right;
-  Values result;
+  ConstValues left{};
+  ConstValues right{};
+  Values result{};
   bool left_is_transposed = false;
   bool right_is_transposed = false;
   // (columns), added to each row of the result; null: none.
@@ -96,9 +96,9 @@ struct ConvolutionShape {
 // What a pass works on, of the shape's type. It writes outputs, images or
 // kernel, by which pass it is, and reads the other two.
 struct ConvolutionBlocks {
-  Values images;
-  Values kernel;
-  Values outputs;
+  Values images{};
+  Values kernel{};
+  Values outputs{};
   // Where the shape has one.
   const float* bias = nullptr;
   // As large as the plan says; its content is of no interest before and after.

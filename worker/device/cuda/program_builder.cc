@@ -48,7 +48,7 @@ void ProgramBuilder::AddKernel(const std::vector<const Tensor*>& used,
 
 const Tensor* ProgramBuilder::Computed(const Tensor* tensor) {
   if (tensor->type == compute_type()) return tensor;
-  const Tensor*& converted = converted_[tensor];
+  const Tensor*& converted = converted_[{tensor, compute_type()}];
   if (converted == nullptr) {
     converted = NewTensor(tensor->shape);
     AddCopy(tensor, converted);
@@ -187,12 +187,42 @@ void ProgramBuilder::AddElementProduct(const Tensor* a, const Tensor* b,
   });
 }
 
+void ProgramBuilder::AddUnscaling(float* gradients, int64_t count) {
+  if (loss_scale() == nullptr) return;
+  AddKernel({}, FourBlocks(count),
+            [kernel = UnscaleGradients{count, gradients, loss_scale()}] {
+              return kernel;
+            });
+}
+
+void ProgramBuilder::AddLossScaleChange() {
+  if (loss_scale() == nullptr) return;
+  AddKernel({}, 1, [kernel = AdaptLossScale{loss_scale()}] { return kernel; });
+}
+
+// Other replicas may have no overflow: what this one adds is 0 then.
+void ProgramBuilder::AddBucketEnd(int bucket, bool is_last) {
+  if (loss_scale() == nullptr) return;
+  if (spec().plan->buckets()[bucket].trainable) {
+    const absl::Span<std::byte> memory = state_.device_gradients(bucket);
+    auto* const gradients = reinterpret_cast<float*>(memory.data());
+    const auto count = static_cast<int64_t>(memory.size() / sizeof(float));
+    AddUnscaling(gradients, count);
+    AddKernel({}, FourBlocks(count),
+              [kernel = DropOverflow{count, gradients, loss_scale()}] {
+                return kernel;
+              });
+  }
+  if (is_last) AddLossScaleChange();
+}
+
 void ProgramBuilder::AddPenaltyGradient(const Regularizer& regularizer,
                                         const Tensor* values,
                                         const Tensor* gradients) {
-  AddKernel({}, values->count(), [=, step = step()] {
-    return cuda::AddPenaltyGradient{regularizer.l1, regularizer.l2, step,
-                                    values->floats(), gradients->floats()};
+  AddKernel({}, values->count(), [=, step = step(), scale = loss_scale()] {
+    return cuda::AddPenaltyGradient{
+        regularizer.l1,   regularizer.l2,      step,
+        values->floats(), gradients->floats(), scale};
   });
 }
 

@@ -70,6 +70,9 @@ class ProgramBuilder final : public LayoutBuilder {
   // Of the step under way, in the GPU's memory.
   const StepValues* step() const { return state_.step(); }
 
+  // By what the loss is multiplied, there; null: nothing.
+  LossScale* loss_scale() const { return state_.loss_scale(); }
+
   // --- Operations, in the order in which they run. ---
 
   // `used` are the tensors that it reads or writes.
@@ -101,6 +104,12 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddToMetrics(size_t index, const Tensor* values, double factor,
                     double examples);
 
+  // Where the loss is scaled: divides gradients, which start on a multiple of
+  // 16 bytes, by the scale.
+  void AddUnscaling(float* gradients, int64_t count);
+  // Where it is, the last operation of a step.
+  void AddLossScaleChange();
+
   // Replaces `sums`, doubles, by their sums over the replicas of the step, if
   // there are any: a section ends before.
   void AddReplicaSum(const Tensor* sums);
@@ -121,6 +130,7 @@ class ProgramBuilder final : public LayoutBuilder {
   ProgramParts Build(const Tensor* output) &&;
 
  private:
+  void AddBucketEnd(int bucket, bool is_last) override;
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;
 
@@ -129,8 +139,8 @@ class ProgramBuilder final : public LayoutBuilder {
   CudaState& state_;
   // Without the layout.
   ProgramParts parts_;
-  // By original.
-  std::map<const Tensor*, const Tensor*> converted_;
+  // By original and type.
+  std::map<std::pair<const Tensor*, DataType>, const Tensor*> converted_;
   absl::Status error_;
 };
 

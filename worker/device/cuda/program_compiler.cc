@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "glog/logging.h"
 #include "worker/device/cuda/device_update.h"
 #include "worker/device/cuda/losses.h"
 #include "worker/device/cuda/metrics.h"
@@ -45,10 +46,12 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     Tensor* const values = builder().NewTensor<double>({spec().batch_size});
     std::vector<const Tensor*> used = {input, labels, values};
     if (gradient != nullptr) used.push_back(gradient);
-    builder().AddKernel(used, spec().batch_size, [=, step = builder().step()] {
-      return kernel({step, ValuesOf(input), labels->data(), values->doubles(),
-                     ValuesOf(gradient)});
-    });
+    builder().AddKernel(
+        used, spec().batch_size,
+        [=, step = builder().step(), scale = builder().loss_scale()] {
+          return kernel({step, ValuesOf(input), labels->data(),
+                         values->doubles(), ValuesOf(gradient), scale});
+        });
     builder().AddToMetrics(index, values, 1, batch_size());
     return absl::OkStatus();
   }
@@ -99,6 +102,8 @@ absl::Status CheckGraph(const Graph& graph) {
 
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
                                             CudaState& state) {
+  // Each replica has a loss scale of its own; jobs with both are refused.
+  CHECK(state.loss_scale() == nullptr || spec.replica_sum == nullptr);
   ProgramBuilder builder(spec, state);
   if (spec.batch_size == 0) {
     builder.SetOwner("the update");

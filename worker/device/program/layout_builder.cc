@@ -9,10 +9,10 @@
 
 namespace paceline {
 
-LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType compute_type,
+LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
                              BucketMemory variables, BucketMemory gradients)
     : spec_(spec),
-      compute_type_(compute_type),
+      type_of_layers_(type_of_layers),
       unfinished_(CountUpdated(*spec.graph, *spec.plan)) {
   SetOwner("batch");
   for (size_t bucket = 0; bucket < unfinished_.size(); ++bucket) {
@@ -92,6 +92,8 @@ void LayoutBuilder::FinishGradient(int variable) {
   if (spec_.optimizer != nullptr) return;
   const int bucket = spec_.plan->place(variable).bucket;
   if (--unfinished_[bucket] > 0) return;
+  AddBucketEnd(bucket, std::all_of(unfinished_.begin(), unfinished_.end(),
+                                   [](int64_t count) { return count == 0; }));
   EndSection();
   layout_.sections.back().section.final_buckets.push_back(bucket);
 }

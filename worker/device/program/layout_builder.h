@@ -34,6 +34,10 @@ class LayoutBuilder {
   // Whose the tensors and operations are that come next: "layer conv2d".
   void SetOwner(const std::string& owner);
 
+  // Whether the layer whose operations come next computes in float32, whatever
+  // the others do.
+  void ComputeInFloat32(bool in_float32) { in_float32_ = in_float32; }
+
   // --- Tensors. Pointers stay valid as long as the program. ---
 
   // In the arena, from the first operation that uses it to the last.
@@ -41,10 +45,10 @@ class LayoutBuilder {
   Tensor* NewTensor(Shape shape) {
     return NewInArena(std::move(shape), TypeOf<T>(), sizeof(T));
   }
-  // Of the type that layers compute in.
+  // Of the type that the layer computes in.
   Tensor* NewTensor(Shape shape) {
-    return NewInArena(std::move(shape), compute_type_,
-                      static_cast<int64_t>(SizeOf(compute_type_)));
+    return NewInArena(std::move(shape), compute_type(),
+                      static_cast<int64_t>(SizeOf(compute_type())));
   }
   // The same memory under another shape.
   Tensor* Reshaped(const Tensor* tensor, Shape shape);
@@ -83,13 +87,19 @@ class LayoutBuilder {
  protected:
   // Where a bucket lies in the device's memory.
   using BucketMemory = absl::FunctionRef<std::byte*(int bucket)>;
-  // What layers give each other is of `compute_type`; the batch, variables and
-  // their gradients are float32.
-  LayoutBuilder(const ProgramSpec& spec, DataType compute_type,
+  // The batch, variables and their gradients are float32.
+  LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
                 BucketMemory variables, BucketMemory gradients);
 
-  DataType compute_type() const { return compute_type_; }
+  // What the layer computes in.
+  DataType compute_type() const {
+    return in_float32_ ? DataType::kFloat32 : type_of_layers_;
+  }
+  bool computes_in_float32() const { return in_float32_; }
 
+  // The gradients of a bucket that leaves are written; those of all, if it is
+  // the last.
+  virtual void AddBucketEnd(int /*bucket*/, bool /*is_last*/) {}
   // Adds the regularizer's gradient to that of the loss.
   virtual void AddPenaltyGradient(const Regularizer& regularizer,
                                   const Tensor* values,
@@ -130,7 +140,8 @@ class LayoutBuilder {
   }
 
   const ProgramSpec& spec_;
-  const DataType compute_type_;
+  const DataType type_of_layers_;
+  bool in_float32_ = false;
   ProgramLayout layout_;
   // Of the blocks in the arena.
   std::map<const Memory*, Use> uses_;

@@ -46,6 +46,7 @@ class ProgramCompiler {
   absl::StatusOr<const Tensor*> AddOperations() {
     RETURN_IF_ERROR(AddForward());
     builder_.SetOwner("loss");
+    builder_.ComputeInFloat32(true);
     Tensor* gradient = nullptr;
     const LossInput loss_input = ResolveLossInput(graph_, *spec_.loss);
     if (builder_.is_training()) gradient = builder_.NewTensor(output()->shape);
@@ -90,7 +91,7 @@ class ProgramCompiler {
     outputs_ = {builder_.features()};
     computations_.emplace_back();
     has_updates_ = {false};
-    for (size_t i = 1; i < graph_.nodes.size(); ++i) {
+    for (int i = 1; i < static_cast<int>(graph_.nodes.size()); ++i) {
       const Node& node = graph_.nodes[i];
       ASSIGN_OR_RETURN(computations_.emplace_back(),
                        MakeComputation(graph_, node));
@@ -104,7 +105,7 @@ class ProgramCompiler {
         has_updates = has_updates || has_updates_[input];
       }
       has_updates_.push_back(has_updates);
-      SetOwner(*node.layer);
+      BeginLayer(i);
       RETURN_IF_ERROR(AddLayer(*node.layer, [&] {
         outputs_.push_back(
             computations_.back()->AddNodeForward(inputs, builder_));
@@ -157,7 +158,7 @@ class ProgramCompiler {
       for (const int input : node.inputs) {
         wants_inputs.push_back(has_updates_[input]);
       }
-      SetOwner(*node.layer);
+      BeginLayer(i);
       RETURN_IF_ERROR(AddLayer(*node.layer, [&] {
         const std::vector<OutputGradient> of_inputs =
             computations_[i]->AddNodeBackward(gradients_.TakeSum(i, builder_),
@@ -170,8 +171,11 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  void SetOwner(const Layer& layer) {
-    builder_.SetOwner(absl::StrCat("layer ", layer.name));
+  // What the loss is taken of is float32, as Keras advises: exp and log of
+  // fewer bits lose too much.
+  void BeginLayer(int node) {
+    builder_.SetOwner(absl::StrCat("layer ", graph_.nodes[node].layer->name));
+    builder_.ComputeInFloat32(node == graph_.output);
   }
 
   const ProgramSpec& spec_;

@@ -93,7 +93,7 @@ class CudnnPlansTest : public ::testing::TestWithParam<GpuKind> {
     const absl::StatusOr<CudnnGraph> graph = MakeCudnnGraph(nullptr, shape);
     if (!graph.ok()) return graph.status();
     const absl::StatusOr<std::vector<CudnnDescriptor>> engines =
-        FindCudnnEngines(graph->graph, &properties_, options);
+        FindCudnnEngines(graph->graph, &properties_, options, shape.type);
     if (!engines.ok()) return engines.status();
     absl::Status error;
     for (const CudnnDescriptor& engine : *engines) {
@@ -105,23 +105,30 @@ class CudnnPlansTest : public ::testing::TestWithParam<GpuKind> {
 
   size_t EngineCount(const ConvolutionShape& shape, const GpuOptions& options) {
     const absl::StatusOr<CudnnGraph> graph = MakeCudnnGraph(nullptr, shape);
-    return FindCudnnEngines(graph->graph, &properties_, options)->size();
+    return FindCudnnEngines(graph->graph, &properties_, options, shape.type)
+        ->size();
   }
 
  private:
   CudnnDescriptor properties_;
 };
 
+constexpr ConvolutionPass kPasses[] = {ConvolutionPass::kForward,
+                                       ConvolutionPass::kInputGradient,
+                                       ConvolutionPass::kKernelGradient};
+
+std::string NameOf(const ConvolutionShape& shape) {
+  return absl::StrCat(DataTypeName(shape.type), ", ", shape.windows.y.input,
+                      " wide, ", shape.windows.channels, " channels to ",
+                      shape.filters);
+}
+
 TEST_P(CudnnPlansTest, EveryPassHasAnEngineUnderAllOptions) {
   for (const MathMode math_mode : {MathMode::kFloat32, MathMode::kTf32}) {
     const GpuOptions options = {.math_mode = math_mode, .deterministic = true};
     for (ConvolutionShape shape : Shapes()) {
-      SCOPED_TRACE(absl::StrCat(shape.windows.y.input, " wide, ",
-                                shape.windows.channels, " channels to ",
-                                shape.filters));
-      for (const ConvolutionPass pass :
-           {ConvolutionPass::kForward, ConvolutionPass::kInputGradient,
-            ConvolutionPass::kKernelGradient}) {
+      SCOPED_TRACE(NameOf(shape));
+      for (const ConvolutionPass pass : kPasses) {
         shape.pass = pass;
         EXPECT_EQ(Plan(shape, options), absl::OkStatus());
       }
@@ -129,8 +136,23 @@ TEST_P(CudnnPlansTest, EveryPassHasAnEngineUnderAllOptions) {
   }
 }
 
+TEST_P(CudnnPlansTest, EveryPassHasAnEngineIn16Bits) {
+  for (const DataType type : {DataType::kFloat16, DataType::kBFloat16}) {
+    for (ConvolutionShape shape : Shapes()) {
+      shape.type = type;
+      SCOPED_TRACE(NameOf(shape));
+      for (const ConvolutionPass pass : kPasses) {
+        shape.pass = pass;
+        EXPECT_EQ(Plan(shape, {.deterministic = true}), absl::OkStatus());
+      }
+    }
+  }
+}
+
+// In 16 bits no engine takes a bias of float32: our kernel follows there.
 TEST_P(CudnnPlansTest, TheForwardFuses) {
   for (ConvolutionShape shape : Shapes()) {
+    SCOPED_TRACE(NameOf(shape));
     shape.has_bias = true;
     EXPECT_EQ(Plan(shape, {}), absl::OkStatus());
     shape.has_relu = true;

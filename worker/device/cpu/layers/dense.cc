@@ -34,7 +34,7 @@ class DenseComputation final : public LayerComputation {
     forward_ = inner_product_forward::primitive_desc(
         inner_product_forward::desc(builder.forward_kind(), source_, weights_,
                                     bias_, result_),
-        PrimitiveAttributes(activation_.is_fused()), builder.engine());
+        builder.PrimitiveAttributes(activation_.is_fused()), builder.engine());
     Tensor* const values =
         builder.NewTensor(builder.BatchShape(node_.output_shape));
     std::vector<PrimitiveArgument> arguments = {
@@ -66,7 +66,7 @@ class DenseComputation final : public LayerComputation {
   void AddBackwardWeights(Tensor* gradient, ProgramBuilder& builder) {
     const inner_product_backward_weights::primitive_desc description(
         inner_product_backward_weights::desc(source_, weights_, bias_, result_),
-        PrimitiveAttributes(), builder.engine(), forward_);
+        builder.PrimitiveAttributes(), builder.engine(), forward_);
     std::vector<PrimitiveArgument> arguments = {
         {DNNL_ARG_SRC, input_, source_},
         {DNNL_ARG_DIFF_DST, gradient, result_},
@@ -83,7 +83,7 @@ class DenseComputation final : public LayerComputation {
   Tensor* AddBackwardData(Tensor* gradient, ProgramBuilder& builder) {
     const inner_product_backward_data::primitive_desc description(
         inner_product_backward_data::desc(source_, weights_, result_),
-        PrimitiveAttributes(), builder.engine(), forward_);
+        builder.PrimitiveAttributes(), builder.engine(), forward_);
     Tensor* const input_gradient = builder.NewTensor(input_->shape);
     builder.AddPrimitive(
         inner_product_backward_data(description), description.scratchpad_desc(),

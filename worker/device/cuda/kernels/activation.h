@@ -18,9 +18,9 @@ struct BiasActivation {
   int64_t channels = 1;
   // Null: none.
   const float* bias = nullptr;
-  Values values;
+  Values values{};
   // Null: only the bias is added.
-  Values outputs;
+  Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     float x = values[i];
@@ -35,8 +35,8 @@ struct BiasActivation {
 // Replaces the gradients by the outputs by those by the inputs.
 struct ActivationBackward {
   ActivationFunction function = ActivationFunction::kLinear;
-  ConstValues inputs;
-  Values gradients;
+  ConstValues inputs{};
+  Values gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     gradients.Set(i, gradients[i] * ActivationDerivative(function, inputs[i]));
@@ -49,8 +49,8 @@ struct BentRelu {
   float slope = 0;
   // May be infinity.
   float ceiling = 0;
-  ConstValues inputs;
-  Values outputs;
+  ConstValues inputs{};
+  Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const float x = inputs[i];
@@ -64,8 +64,8 @@ struct BentReluBackward {
   float threshold = 0;
   float slope = 0;
   float ceiling = 0;
-  ConstValues inputs;
-  Values gradients;
+  ConstValues inputs{};
+  Values gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const float x = inputs[i];

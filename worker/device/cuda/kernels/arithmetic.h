@@ -11,17 +11,17 @@ namespace paceline::cuda {
 
 // The two may be of different types.
 struct CopyElements {
-  ConstValues from;
-  Values to;
+  ConstValues from{};
+  Values to{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const { to.Set(i, from[i]); }
 };
 
 // The result may lie where an operand does.
 struct AddElements {
-  ConstValues a;
-  ConstValues b;
-  Values sums;
+  ConstValues a{};
+  ConstValues b{};
+  Values sums{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     sums.Set(i, a[i] + b[i]);
@@ -29,9 +29,9 @@ struct AddElements {
 };
 
 struct MultiplyElements {
-  ConstValues a;
-  ConstValues b;
-  Values products;
+  ConstValues a{};
+  ConstValues b{};
+  Values products{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     products.Set(i, a[i] * b[i]);
@@ -44,8 +44,8 @@ struct ScaleChannels {
   const float* scales = nullptr;
   // Null: zeros.
   const float* offsets = nullptr;
-  ConstValues inputs;
-  Values outputs;
+  ConstValues inputs{};
+  Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t c = i % channels;
@@ -62,8 +62,8 @@ struct CopyRowParts {
   int64_t from_row_size = 0;
   int64_t to_row_size = 0;
   // At the part in the first row.
-  ConstValues from;
-  Values to;
+  ConstValues from{};
+  Values to{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t row = i / size;

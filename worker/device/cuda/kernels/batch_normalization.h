@@ -25,7 +25,7 @@ struct DeviationSums {
   int64_t rows = 0;
   int64_t channels = 0;
   int64_t parts = 1;
-  ConstValues inputs;
+  ConstValues inputs{};
   const double* value_sums = nullptr;
   double* sums = nullptr;
 
@@ -134,8 +134,8 @@ struct Normalize {
   int64_t channels = 0;
   Clamp clamp;
   const ChannelLine* lines = nullptr;
-  ConstValues inputs;
-  Values outputs;
+  ConstValues inputs{};
+  Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     outputs.Set(i, Clamped(clamp, lines[i % channels](inputs[i])));
@@ -150,8 +150,8 @@ struct NormalizeGradientSums {
   int64_t parts = 1;
   Clamp clamp;
   const ChannelLine* lines = nullptr;
-  ConstValues inputs;
-  ConstValues gradients;
+  ConstValues inputs{};
+  ConstValues gradients{};
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
@@ -218,9 +218,9 @@ struct NormalizeBackward {
   const ChannelLine* lines = nullptr;
   // Null: the statistics are not those of the batch.
   const ChannelSlope* slopes = nullptr;
-  ConstValues inputs;
-  ConstValues gradients;
-  Values input_gradients;
+  ConstValues inputs{};
+  ConstValues gradients{};
+  Values input_gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t c = i % channels;

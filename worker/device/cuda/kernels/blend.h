@@ -42,8 +42,8 @@ struct BlendGeometry {
 // For each output. What has no share is not read: it may be infinite.
 struct BlendImages {
   BlendGeometry geometry;
-  ConstValues inputs;
-  Values outputs;
+  ConstValues inputs{};
+  Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const BlendGeometry& g = geometry;
@@ -70,8 +70,8 @@ struct BlendImagesBackward {
   // Of the inputs along an axis.
   const AxisReaders* row_readers = nullptr;
   const AxisReaders* column_readers = nullptr;
-  ConstValues output_gradients;
-  Values input_gradients;
+  ConstValues output_gradients{};
+  Values input_gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const BlendGeometry& g = geometry;

@@ -18,8 +18,8 @@ struct DropElements {
   DropoutMask mask;
   int64_t example_size = 0;
   const StepValues* step = nullptr;
-  ConstValues inputs;
-  Values outputs;
+  ConstValues inputs{};
+  Values outputs{};
 
   PACELINE_HOST_DEVICE static int64_t BlocksOf(int64_t example_size) {
     return (example_size + 3) / 4;

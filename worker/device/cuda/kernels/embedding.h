@@ -15,7 +15,7 @@ struct GatherRows {
   int64_t size = 0;
   const float* ids = nullptr;
   const float* table = nullptr;
-  Values outputs;
+  Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const auto id = static_cast<int64_t>(ids[i / size]);
@@ -53,7 +53,7 @@ struct ScatterRows {
   int64_t size = 0;
   const float* ids = nullptr;
   const IdPlace* places = nullptr;
-  ConstValues gradients;
+  ConstValues gradients{};
   float* table_gradients = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {

@@ -3,8 +3,9 @@
 // The body of a kernel is a function of an index, and of blocks of data that it
 // holds pointers to. The same body runs on a GPU, one thread an index, and on
 // the CPU, where tests compare it with the reference. No two indices write the
-// same element, and each adds up in an order of its own: a repeat gives the
-// same bits, however the indices are spread.
+// same element, but for notes that all write alike, and each adds up in an
+// order of its own: a repeat gives the same bits, however the indices are
+// spread.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_KERNEL_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_KERNEL_H_
 
@@ -19,6 +20,7 @@
 #include "worker/device/cuda/kernels/embedding.h"
 #include "worker/device/cuda/kernels/layer_normalization.h"
 #include "worker/device/cuda/kernels/loss.h"
+#include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/metric.h"
 #include "worker/device/cuda/kernels/optimizer.h"
 #include "worker/device/cuda/kernels/pooling.h"
@@ -31,22 +33,23 @@
 namespace paceline::cuda {
 
 using Kernel = std::variant<
-    SgdUpdate, AdamUpdate, DifferencesUpdate, SquareSums, ClipFactor,
-    ScaleGradients, BiasActivation, ActivationBackward, BentRelu,
-    BentReluBackward, ColumnSums<ConstValues, float>,
-    ColumnSums<ConstValues, double>, ColumnSums<const double*, double>,
-    ColumnSums<const double*, float>, AddToMetric, AddPenaltyGradient,
-    PenaltySums, MeanSquaredErrorLoss, BinaryCrossentropyLoss,
-    CategoricalCrossentropyLoss, SparseCategoricalCrossentropyLoss,
-    BinaryAccuracyValues, TopKAccuracyValues, CategoricalAccuracyValues,
-    SoftmaxForward, SoftmaxBackward, MaxPool, MaxPoolBackward, AveragePool,
-    AveragePoolBackward, ShiftImages, Transpose, DropElements, DeviationSums,
-    ChannelMoments, BatchStatistics, MovingStatistics, Normalize,
-    NormalizeGradientSums, NormalizeParameterGradients, ChannelSlopes,
-    NormalizeBackward, RowStatistics, NormalizeRows, RowParameterSums,
-    RowSlopes, NormalizeRowsBackward, CopyElements, AddElements,
-    MultiplyElements, ScaleChannels, CopyRowParts, GatherRows, LinkIds,
-    ScatterRows, BlendImages, BlendImagesBackward>;
+    SgdUpdate, AdamUpdate, DifferencesUpdate, UnscaleGradients, DropOverflow,
+    AdaptLossScale, SquareSums, ClipFactor, ScaleGradients, BiasActivation,
+    ActivationBackward, BentRelu, BentReluBackward,
+    ColumnSums<ConstValues, float>, ColumnSums<ConstValues, double>,
+    ColumnSums<const double*, double>, ColumnSums<const double*, float>,
+    AddToMetric, AddPenaltyGradient, PenaltySums, MeanSquaredErrorLoss,
+    BinaryCrossentropyLoss, CategoricalCrossentropyLoss,
+    SparseCategoricalCrossentropyLoss, BinaryAccuracyValues, TopKAccuracyValues,
+    CategoricalAccuracyValues, SoftmaxForward, SoftmaxBackward, MaxPool,
+    MaxPoolBackward, AveragePool, AveragePoolBackward, ShiftImages, Transpose,
+    DropElements, DeviationSums, ChannelMoments, BatchStatistics,
+    MovingStatistics, Normalize, NormalizeGradientSums,
+    NormalizeParameterGradients, ChannelSlopes, NormalizeBackward,
+    RowStatistics, NormalizeRows, RowParameterSums, RowSlopes,
+    NormalizeRowsBackward, CopyElements, AddElements, MultiplyElements,
+    ScaleChannels, CopyRowParts, GatherRows, LinkIds, ScatterRows, BlendImages,
+    BlendImagesBackward>;
 
 }  // namespace paceline::cuda
 

@@ -24,7 +24,7 @@ struct RowScale {
 struct RowStatistics {
   int64_t size = 0;
   double epsilon = 0;
-  ConstValues inputs;
+  ConstValues inputs{};
   RowScale* scales = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t row) const {
@@ -51,8 +51,8 @@ struct NormalizeRows {
   // Null: ones, zeros.
   const float* gamma = nullptr;
   const float* beta = nullptr;
-  ConstValues inputs;
-  Values outputs;
+  ConstValues inputs{};
+  Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const RowScale scale = scales[i / size];
@@ -70,8 +70,8 @@ struct RowParameterSums {
   int64_t size = 0;
   int64_t parts = 1;
   const RowScale* scales = nullptr;
-  ConstValues inputs;
-  ConstValues gradients;
+  ConstValues inputs{};
+  ConstValues gradients{};
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
@@ -100,8 +100,8 @@ struct RowSlopes {
   int64_t size = 0;
   const RowScale* scales = nullptr;
   const float* gamma = nullptr;
-  ConstValues inputs;
-  ConstValues gradients;
+  ConstValues inputs{};
+  ConstValues gradients{};
   RowSlope* slopes = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t row) const {
@@ -126,9 +126,9 @@ struct NormalizeRowsBackward {
   const RowScale* scales = nullptr;
   const RowSlope* slopes = nullptr;
   const float* gamma = nullptr;
-  ConstValues inputs;
-  ConstValues gradients;
-  Values input_gradients;
+  ConstValues inputs{};
+  ConstValues gradients{};
+  Values input_gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const auto [mean, factor] = scales[i / size];

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "worker/device/activation_formulas.h"
+#include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
@@ -34,13 +35,19 @@ PACELINE_HOST_DEVICE inline float LogSumExp(const ConstValues& row,
 // What a loss reads and writes.
 struct LossBlocks {
   const StepValues* step = nullptr;
-  ConstValues outputs;
+  ConstValues outputs{};
   // int32 class ids or floats.
   const void* labels = nullptr;
   // Of each example.
   double* values = nullptr;
   // Null: not asked for.
-  Values gradients;
+  Values gradients{};
+  // Null: the loss is not scaled.
+  const LossScale* loss_scale = nullptr;
+
+  PACELINE_HOST_DEVICE double gradient_scale() const {
+    return step->gradient_scale * ScaleOf(loss_scale);
+  }
 
   PACELINE_HOST_DEVICE const float* float_labels() const {
     return static_cast<const float*>(labels);
@@ -57,8 +64,7 @@ struct MeanSquaredErrorLoss {
 
   PACELINE_HOST_DEVICE void operator()(int64_t example) const {
     const double share = 1.0 / static_cast<double>(size);
-    const auto scale =
-        static_cast<float>(2 * blocks.step->gradient_scale * share);
+    const auto scale = static_cast<float>(2 * blocks.gradient_scale() * share);
     double sum = 0;
     for (int64_t i = example * size; i < (example + 1) * size; ++i) {
       const float error = blocks.outputs[i] - blocks.float_labels()[i];
@@ -80,7 +86,7 @@ struct BinaryCrossentropyLoss {
 
   PACELINE_HOST_DEVICE void operator()(int64_t example) const {
     const double share = 1.0 / static_cast<double>(size);
-    const auto scale = static_cast<float>(blocks.step->gradient_scale * share);
+    const auto scale = static_cast<float>(blocks.gradient_scale() * share);
     double sum = 0;
     for (int64_t i = example * size; i < (example + 1) * size; ++i) {
       const float x = blocks.outputs[i];
@@ -119,7 +125,7 @@ struct CategoricalCrossentropyLoss {
 
   PACELINE_HOST_DEVICE void operator()(int64_t example) const {
     const double share = 1.0 / static_cast<double>(rows);
-    const auto scale = static_cast<float>(blocks.step->gradient_scale * share);
+    const auto scale = static_cast<float>(blocks.gradient_scale() * share);
     double sum = 0;
     for (int64_t row = example * rows; row < (example + 1) * rows; ++row) {
       const ConstValues x = blocks.outputs.From(row * classes);
@@ -188,7 +194,7 @@ struct SparseCategoricalCrossentropyLoss {
     const int64_t offset = example * classes;
     const ConstValues x = blocks.outputs.From(offset);
     const Values dx = blocks.gradients.From(offset);
-    const auto scale = static_cast<float>(blocks.step->gradient_scale);
+    const auto scale = static_cast<float>(blocks.gradient_scale());
     const int32_t chosen = blocks.class_of(example);
     blocks.values[example] = from_logits
                                  ? OfLogits(x, chosen, scale, dx)

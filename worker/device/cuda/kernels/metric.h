@@ -24,7 +24,7 @@ struct BinaryAccuracyValues {
   float threshold = 0.5f;
   // Elements of an example.
   int64_t size = 0;
-  ConstValues outputs;
+  ConstValues outputs{};
   const float* labels = nullptr;
   double* values = nullptr;
 
@@ -43,7 +43,7 @@ struct BinaryAccuracyValues {
 struct TopKAccuracyValues {
   int64_t k = 1;
   int64_t classes = 0;
-  ConstValues outputs;
+  ConstValues outputs{};
   // Exactly one of the two is set.
   const int32_t* sparse_labels = nullptr;
   const float* labels = nullptr;
@@ -66,7 +66,7 @@ struct TopKAccuracyValues {
 struct CategoricalAccuracyValues {
   int64_t rows = 1;
   int64_t classes = 0;
-  ConstValues outputs;
+  ConstValues outputs{};
   // Exactly one of the two is set; sparse ones have one row an example.
   const int32_t* sparse_labels = nullptr;
   const float* labels = nullptr;

@@ -1,5 +1,6 @@
 // Updates of a contiguous range of variables in one launch, by the formulas of
-// common/optimizer. For each of FourBlocks(count).
+// common/optimizer; none in a step with an overflow. For each of
+// FourBlocks(count).
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_OPTIMIZER_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_OPTIMIZER_H_
 
@@ -8,6 +9,7 @@
 #include <limits>
 
 #include "worker/device/cuda/kernels/four_floats.h"
+#include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/host_device.h"
 
@@ -37,8 +39,11 @@ struct SgdUpdate {
   float momentum = 0;
   bool nesterov = false;
   GradientClip clip = {};
+  // Null: the loss is not scaled.
+  const LossScale* loss_scale = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t block) const {
+    if (HasOverflow(loss_scale)) return;
     FourFloats w = LoadFour(values, block, count);
     const FourFloats g = LoadFour(gradients, block, count);
     const float learning_rate = step->step_size;
@@ -72,8 +77,11 @@ struct AdamUpdate {
   float one_minus_beta_2 = 0;
   float epsilon = 0;
   GradientClip clip = {};
+  // Null: the loss is not scaled.
+  const LossScale* loss_scale = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t block) const {
+    if (HasOverflow(loss_scale)) return;
     FourFloats w = LoadFour(values, block, count);
     const FourFloats g = LoadFour(gradients, block, count);
     FourFloats m = LoadFour(momenta, block, count);

@@ -13,8 +13,8 @@ namespace paceline::cuda {
 
 struct MaxPool {
   ImageWindows windows;
-  ConstValues inputs;
-  Values outputs;
+  ConstValues inputs{};
+  Values outputs{};
   // Which element of its window each output is: the first of the largest. Null:
   // not asked for.
   int32_t* chosen = nullptr;
@@ -37,8 +37,8 @@ struct MaxPool {
 struct MaxPoolBackward {
   ImageWindows windows;
   const int32_t* chosen = nullptr;
-  ConstValues output_gradients;
-  Values input_gradients;
+  ConstValues output_gradients{};
+  Values input_gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const ImageElement at = windows.InputAt(i);
@@ -53,8 +53,8 @@ struct MaxPoolBackward {
 
 struct AveragePool {
   ImageWindows windows;
-  ConstValues inputs;
-  Values outputs;
+  ConstValues inputs{};
+  Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const ImageElement at = windows.OutputAt(i);
@@ -68,8 +68,8 @@ struct AveragePool {
 
 struct AveragePoolBackward {
   ImageWindows windows;
-  ConstValues output_gradients;
-  Values input_gradients;
+  ConstValues output_gradients{};
+  Values input_gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const ImageElement at = windows.InputAt(i);

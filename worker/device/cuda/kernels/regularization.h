@@ -4,23 +4,26 @@
 
 #include <cstdint>
 
+#include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 
-// gradients += scale · d(l1·Σ|w| + l2·Σw²)/dw. For each element.
+// gradients += scale · d(l1·Σ|w| + l2·Σw²)/dw, scaled as the loss is. For each
+// element.
 struct AddPenaltyGradient {
   double l1 = 0;
   double l2 = 0;
   const StepValues* step = nullptr;
   const float* values = nullptr;
   float* gradients = nullptr;
+  const LossScale* loss_scale = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const auto factor1 = static_cast<float>(step->regularization_scale * l1);
-    const auto factor2 =
-        static_cast<float>(step->regularization_scale * l2 * 2);
+    const double scale = step->regularization_scale * ScaleOf(loss_scale);
+    const auto factor1 = static_cast<float>(scale * l1);
+    const auto factor2 = static_cast<float>(scale * l2 * 2);
     const float w = values[i];
     const float sign = w > 0 ? 1.0f : (w < 0 ? -1.0f : 0.0f);
     gradients[i] += factor1 * sign + factor2 * w;

@@ -20,8 +20,8 @@ struct ShiftImages {
   int64_t channels = 0;
   int64_t down = 0;
   int64_t right = 0;
-  ConstValues from;
-  Values to;
+  ConstValues from{};
+  Values to{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const ImageElement at = ElementAt(i, height, width, channels);

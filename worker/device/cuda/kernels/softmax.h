@@ -14,8 +14,8 @@ namespace paceline::cuda {
 struct SoftmaxForward {
   RowGeometry rows;
   bool is_log = false;
-  ConstValues inputs;
-  Values outputs;
+  ConstValues inputs{};
+  Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t row) const {
     float largest = inputs[rows.Index(row, 0)];
@@ -39,8 +39,8 @@ struct SoftmaxForward {
 struct SoftmaxBackward {
   RowGeometry rows;
   bool is_log = false;
-  ConstValues outputs;
-  Values gradients;
+  ConstValues outputs{};
+  Values gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t row) const {
     float sum = 0;

@@ -13,8 +13,8 @@ namespace paceline::cuda {
 struct Transpose {
   int64_t rows = 0;
   int64_t columns = 0;
-  ConstValues from;
-  Values to;
+  ConstValues from{};
+  Values to{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     to.Set(i, from[i % rows * columns + i / rows]);

@@ -41,7 +41,7 @@ class Scratch {
   }
   absl::StatusOr<Values> AllocateValues(int64_t count, DataType type) {
     ASSIGN_OR_RETURN(void* const block,
-                     Allocate(count * static_cast<int64_t>(SizeOf(type))));
+                     Allocate(count * (type == DataType::kFloat32 ? 4 : 2)));
     return Values(block, type);
   }
 

@@ -1,0 +1,94 @@
+// Dynamic loss scaling, as Keras' LossScaleOptimizer has it: the loss is
+// multiplied by a scale, so that small gradients are not 0 in float16, and the
+// gradients are divided by it.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_LOSS_SCALE_H_
+#define PACELINE_WORKER_DEVICE_CUDA_KERNELS_LOSS_SCALE_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "worker/device/cuda/kernels/four_floats.h"
+#include "worker/device/host_device.h"
+
+namespace paceline::cuda {
+
+// In device memory; zeros are the state at the start.
+struct LossScale {
+  static constexpr int kInitialExponent = 15;
+  static constexpr int kGrowthSteps = 2000;
+
+  // The scale is 2^(kInitialExponent + doublings), at least 1.
+  int32_t doublings = 0;
+  // Since the scale changed, those whose gradients were finite.
+  int32_t finite_steps = 0;
+  // Whether a gradient of the step under way is infinite or no number.
+  int32_t has_overflow = 0;
+
+  PACELINE_HOST_DEVICE float scale() const {
+    return std::ldexp(1.0f, kInitialExponent + doublings);
+  }
+};
+
+// `scale` may be null: 1, and no overflow.
+PACELINE_HOST_DEVICE inline float ScaleOf(const LossScale* scale) {
+  return scale == nullptr ? 1.0f : scale->scale();
+}
+PACELINE_HOST_DEVICE inline bool HasOverflow(const LossScale* scale) {
+  return scale != nullptr && scale->has_overflow != 0;
+}
+
+// Divides by the scale, and notes an overflow. For each of FourBlocks(count).
+// All that write the note write the same.
+struct UnscaleGradients {
+  int64_t count = 0;
+  float* gradients = nullptr;
+  LossScale* scale = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t block) const {
+    const float factor = 1 / scale->scale();
+    FourFloats g = LoadFour(gradients, block, count);
+    bool is_finite = true;
+    for (int i = 0; i < 4; ++i) {
+      g[i] *= factor;
+      // A difference that is no number is not 0.
+      is_finite = is_finite && g[i] - g[i] == 0;
+    }
+    if (!is_finite) scale->has_overflow = 1;
+    StoreFour(g, gradients, block, count);
+  }
+};
+
+// Makes gradients 0 in a step with an overflow. For each of FourBlocks(count).
+struct DropOverflow {
+  int64_t count = 0;
+  float* gradients = nullptr;
+  const LossScale* scale = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t block) const {
+    if (!HasOverflow(scale)) return;
+    StoreFour({}, gradients, block, count);
+  }
+};
+
+// The scale of the next step: half after an overflow, twice after kGrowthSteps
+// without one. For one index.
+struct AdaptLossScale {
+  LossScale* scale = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
+    LossScale& s = *scale;
+    ++s.finite_steps;
+    if (s.has_overflow != 0) {
+      s.finite_steps = 0;
+      if (s.doublings > -LossScale::kInitialExponent) --s.doublings;
+    } else if (s.finite_steps == LossScale::kGrowthSteps) {
+      s.finite_steps = 0;
+      ++s.doublings;
+    }
+    s.has_overflow = 0;
+  }
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_LOSS_SCALE_H_
