@@ -321,6 +321,7 @@ class FakeGpu final : public Gpu {
 
   absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
                                        absl::string_view what) override {
+    RETURN_IF_ERROR(Begin("allocate"));
     if (used_bytes_ + size_bytes > options_.memory_bytes) {
       return OutOfMemory(name(), what, size_bytes, *Memory());
     }
@@ -332,18 +333,21 @@ class FakeGpu final : public Gpu {
   }
   absl::StatusOr<MemoryBlock> AllocatePinned(
       int64_t size_bytes, absl::string_view /*what*/) override {
+    RETURN_IF_ERROR(Begin("allocate pinned"));
     return NewBlock(size_bytes, std::free);
   }
-  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) override {
+  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory,
+                                  absl::string_view /*what*/) override {
+    RETURN_IF_ERROR(Begin("pin"));
     return MemoryBlock(memory.data(), [](std::byte*) {});
   }
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
       const ConvolutionShape& shape) override {
-    if (!options_.planning.ok()) return options_.planning;
-    if (options_.log != nullptr) options_.log->push_back("plan");
+    RETURN_IF_ERROR(Begin("plan"));
     return std::make_unique<FakePlan>(shape);
   }
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
+    RETURN_IF_ERROR(Begin("create queue"));
     return std::make_unique<FakeQueue>(queue_count_++, options_);
   }
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
@@ -351,9 +355,13 @@ class FakeGpu final : public Gpu {
   }
 
  private:
-  MemoryBlock NewBlock(int64_t size_bytes,
-                       std::function<void(std::byte*)> free) const {
-    if (options_.log != nullptr) options_.log->push_back("allocate");
+  // Returns the fault of a call, if it has one.
+  absl::Status Begin(const std::string& call) const {
+    if (options_.log != nullptr) options_.log->push_back(call);
+    return options_.fault == nullptr ? absl::OkStatus() : options_.fault(call);
+  }
+  static MemoryBlock NewBlock(int64_t size_bytes,
+                              std::function<void(std::byte*)> free) {
     return MemoryBlock(static_cast<std::byte*>(std::calloc(size_bytes + 1, 1)),
                        std::move(free));
   }

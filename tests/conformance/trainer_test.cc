@@ -157,7 +157,7 @@ class TrainerTest : public ::testing::Test {
                                     .timeout = absl::Seconds(60)});
     }
     spec.group = devices.get();
-    const std::unique_ptr<Stream> stream = device->CreateStream();
+    const std::unique_ptr<Stream> stream = *device->CreateStream();
     const std::unique_ptr<ModelState> state = *device->CreateState(spec);
     ProgramCache programs(spec, *device, *state);
     LocalVariables variables(model_.plan(), adam, *state);

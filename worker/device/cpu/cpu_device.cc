@@ -20,7 +20,7 @@ absl::Status CpuDevice::Supports(const Graph& graph) const {
   return cpu::CheckGraph(graph);
 }
 
-std::unique_ptr<Stream> CpuDevice::CreateStream() {
+absl::StatusOr<std::unique_ptr<Stream>> CpuDevice::CreateStream() {
   return std::make_unique<CpuStream>();
 }
 

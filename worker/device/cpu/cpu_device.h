@@ -30,7 +30,7 @@ class CpuDevice final : public Device {
 
   std::string name() const override { return "cpu"; }
   absl::Status Supports(const Graph& graph) const override;
-  std::unique_ptr<Stream> CreateStream() override;
+  absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override;
   absl::StatusOr<std::unique_ptr<ModelState>> CreateState(
       const ProgramSpec& spec) override;
   absl::StatusOr<std::unique_ptr<Program>> Compile(const ProgramSpec& spec,

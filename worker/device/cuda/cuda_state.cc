@@ -57,7 +57,8 @@ absl::Status CudaState::AllocateHostGradients(
         gpu_.AllocatePinned(static_cast<int64_t>(size), "the gradients"));
     gradient_memory = {host_gradient_memory_.get(), size};
   } else {
-    ASSIGN_OR_RETURN(host_gradient_memory_, gpu_.Pin(gradient_memory));
+    ASSIGN_OR_RETURN(host_gradient_memory_,
+                     gpu_.Pin(gradient_memory, "the gradients"));
   }
   host_gradients_ = LayOutGradients(plan_, type(), gradient_memory);
   return absl::OkStatus();

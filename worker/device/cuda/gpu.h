@@ -175,21 +175,24 @@ class Gpu {
   virtual absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
       const GroupPlace& place) = 0;
 
-  // Zeroed. ResourceExhausted says what was asked for `what`, and what is free.
+  // Zeroed. ResourceExhausted says what was asked for `what`, and of the GPU's
+  // memory what is free.
   virtual absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
                                                absl::string_view what) = 0;
   virtual absl::StatusOr<MemoryBlock> AllocatePinned(
       int64_t size_bytes, absl::string_view what) = 0;
 
   // Pins memory of the host that somebody else owns, for as long as the result
-  // lives.
-  virtual absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) = 0;
+  // lives. Errors as above.
+  virtual absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory,
+                                          absl::string_view what) = 0;
 
   // Chooses the algorithm. Blocks while it measures. Unimplemented if there is
   // none for the shape under the options of the GPU.
   virtual absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
       const ConvolutionShape& shape) = 0;
 
+  // Takes memory of the GPU: ResourceExhausted as above.
   virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() = 0;
   virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;
 };

@@ -61,8 +61,9 @@ class LimitedGpu final : public Gpu {
                                              absl::string_view what) override {
     return gpu_->AllocatePinned(size_bytes, what);
   }
-  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) override {
-    return gpu_->Pin(memory);
+  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory,
+                                  absl::string_view what) override {
+    return gpu_->Pin(memory, what);
   }
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
       const ConvolutionShape& shape) override {

@@ -23,6 +23,7 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pointwise;
@@ -39,7 +40,7 @@ class CudaProgramTest : public ::testing::Test {
   CudaProgramTest()
       : device_(cuda::MakeFakeGpu({.log = &calls_})),
         // Queue 0; the state's, which copies gradients, is queue 1.
-        stream_(device_.CreateStream()),
+        stream_(*device_.CreateStream()),
         state_(*device_.CreateState(Model().Spec(Mode::kTrain, 2))),
         program_(*device_.Compile(Model().Spec(Mode::kTrain, 2), *state_)) {}
 
@@ -96,7 +97,7 @@ TEST_F(CudaProgramTest, CapturesASectionTheSecondTimeAndLaunchesItThen) {
 TEST_F(CudaProgramTest, AllocatesNothingInAStep) {
   CallsOfAStep();
   CallsOfAStep();
-  EXPECT_THAT(CallsOfAStep(), Not(Contains("allocate")));
+  EXPECT_THAT(CallsOfAStep(), Not(Contains(HasSubstr("allocate"))));
 }
 
 TEST_F(CudaProgramTest, CapturesAgainWhereTheArenaHasMoved) {
@@ -131,7 +132,7 @@ class ReplicaSumTest : public ::testing::Test {
                                  " BatchNormalization: {synchronized: true}]",
                                  "model", limits::kMaxJobBytes)}),
         device_(cuda::MakeFakeGpu({.log = &calls_})),
-        stream_(device_.CreateStream()),
+        stream_(*device_.CreateStream()),
         state_(*device_.CreateState(model_.Spec(Mode::kTrain, 2))) {}
 
   std::unique_ptr<Program> Compile(ReplicaSum* replica_sum) {
@@ -222,7 +223,7 @@ class UpdatingProgramTest : public ::testing::Test {
  protected:
   explicit UpdatingProgramTest(int steps_per_execution = 1)
       : device_(cuda::MakeFakeGpu({.log = &calls_})),
-        stream_(device_.CreateStream()),
+        stream_(*device_.CreateStream()),
         state_(*device_.CreateState(Spec(steps_per_execution))),
         program_(*device_.Compile(Spec(steps_per_execution), *state_)) {}
 

@@ -43,7 +43,7 @@ class Rank {
  public:
   Rank(const ModelUnderTest& model, const std::string& group_id, int rank)
       : device_(cuda::MakeFakeGpu()),
-        stream_(device_.CreateStream()),
+        stream_(*device_.CreateStream()),
         group_(*device_.JoinGroup({.group_id = group_id,
                                    .rank = rank,
                                    .world_size = 2,
