@@ -46,6 +46,7 @@ absl::Status CudaQueue::Initialize() {
   RETURN_IF_ERROR(ToStatus(cudaSetDevice(ordinal_), name_));
   RETURN_IF_ERROR(ToStatus(
       cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name_));
+  ASSIGN_OR_RETURN(end_, CudaEvent::Create());
   RETURN_IF_ERROR(ToStatus(cublasCreate(&blas_), name_));
   if (math_mode_ == MathMode::kTf32) {
     RETURN_IF_ERROR(
@@ -81,8 +82,10 @@ absl::Status CudaQueue::TakeError() {
 }
 
 absl::Status CudaQueue::Synchronize() {
-  Use();
-  Note(cudaStreamSynchronize(stream_), "waiting for the stream");
+  // cudaStreamSynchronize would spin, and other replicas want the core; a wait
+  // for an event sleeps (cuda_event.h).
+  Record(*end_);
+  NoteStatus(end_->Wait());
   return TakeError();
 }
 

@@ -59,6 +59,8 @@ class CudaQueue final : public Queue {
   const MathMode math_mode_;
   const std::string name_;
   cudaStream_t stream_ = nullptr;
+  // What Synchronize waits for.
+  std::unique_ptr<Event> end_;
   // Of cuBLAS: a product in a graph must not share it with another stream.
   // There from the start: a capture is no time to allocate.
   const MemoryBlock workspace_;
