@@ -163,7 +163,7 @@ absl::Status CudaProgram::RunKept(Queue& queue) {
   if (kept == group_size_) {
     RETURN_IF_ERROR(Run(/*section=*/0, queue));
   } else {
-    BindToArena();
+    RETURN_IF_ERROR(BindToArena());
     for (int slot = begin; slot < end; ++slot) {
       RETURN_IF_ERROR(
           EnqueueOperations(/*section=*/0, slot, /*waits=*/false, queue));
@@ -176,7 +176,7 @@ absl::Status CudaProgram::RunKept(Queue& queue) {
 }
 
 absl::Status CudaProgram::Run(int section, Queue& queue) {
-  BindToArena();
+  RETURN_IF_ERROR(BindToArena());
   SectionRun& run = runs_[section];
   const bool is_first = !std::exchange(run.has_run, true);
   // NCCL wants a sum captured by all ranks or by none, and the batches of
@@ -199,13 +199,20 @@ absl::Status CudaProgram::Run(int section, Queue& queue) {
   return absl::OkStatus();
 }
 
-void CudaProgram::BindToArena() {
-  if (arena_ == state_.arena()) return;
+absl::Status CudaProgram::BindToArena() {
+  if (state_.arena_size_bytes() < parts_.layout.arena_size_bytes) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(state_.gpu().name(),
+                     ": the memory of the tensors was lost to a larger program "
+                     "that found no room"));
+  }
+  if (arena_ == state_.arena()) return absl::OkStatus();
   arena_ = state_.arena();
   parts_.layout.PlaceArena(arena_);
   for (SectionRun& run : runs_) {
     for (auto& graph : run.graphs) graph = nullptr;
   }
+  return absl::OkStatus();
 }
 
 absl::Status CudaProgram::AddUpReplicas(const Tensor& sums, Queue& queue) {

@@ -63,7 +63,8 @@ class CudaProgram final : public Program, private KeptSteps {
     return parts_.layout.output->count() * static_cast<int64_t>(sizeof(float));
   }
   // Gives the tensors their addresses, if the arena has moved.
-  void BindToArena();
+  // FailedPrecondition: a larger program took it, and found no room.
+  absl::Status BindToArena();
   // Waits for the sums, and for the other replicas.
   absl::Status AddUpReplicas(const Tensor& sums, cuda::Queue& queue);
   // What the kernels are told of the batch.

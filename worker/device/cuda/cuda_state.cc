@@ -1,5 +1,7 @@
 #include "worker/device/cuda/cuda_state.h"
 
+#include <utility>
+
 #include "common/base/status_macros.h"
 #include "common/optimizer/optimizer.h"
 #include "glog/logging.h"
@@ -148,8 +150,17 @@ void CudaState::DownloadGradients(absl::Span<const int> buckets, Queue& queue,
 
 absl::Status CudaState::ReserveArena(int64_t size_bytes) {
   if (size_bytes <= arena_bytes_) return absl::OkStatus();
+  // Both may not fit at once.
   arena_ = nullptr;
-  arena_bytes_ = 0;
+  const int64_t bytes_before = std::exchange(arena_bytes_, 0);
+  const absl::Status status = AllocateArena(size_bytes);
+  if (!status.ok() && bytes_before > 0) {
+    AllocateArena(bytes_before).IgnoreError();
+  }
+  return status;
+}
+
+absl::Status CudaState::AllocateArena(int64_t size_bytes) {
   ASSIGN_OR_RETURN(arena_,
                    gpu_.Allocate(size_bytes, "the tensors of a program"));
   arena_bytes_ = size_bytes;
