@@ -342,8 +342,8 @@ class FakeGpu final : public Gpu {
     return MemoryBlock(memory.data(), [](std::byte*) {});
   }
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
-      const ConvolutionShape& shape) override {
-    RETURN_IF_ERROR(Begin("plan"));
+      const ConvolutionShape& shape, Planning planning) override {
+    RETURN_IF_ERROR(Begin(planning == Planning::kForUse ? "plan" : "estimate"));
     return std::make_unique<FakePlan>(shape);
   }
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {

@@ -34,8 +34,9 @@ absl::StatusOr<std::unique_ptr<Program>> CudaDevice::Compile(
     const ProgramSpec& spec, ModelState& state) {
   RETURN_IF_ERROR(Supports(*spec.graph));
   auto& cuda_state = static_cast<CudaState&>(state);
-  ASSIGN_OR_RETURN(cuda::ProgramParts parts,
-                   cuda::CompileProgram(spec, cuda_state));
+  ASSIGN_OR_RETURN(
+      cuda::ProgramParts parts,
+      cuda::CompileProgram(spec, cuda_state, cuda::Planning::kForUse));
   absl::StatusOr<std::unique_ptr<CudaProgram>> program =
       CudaProgram::Create(spec, cuda_state, std::move(parts));
   if (absl::IsResourceExhausted(program.status())) {

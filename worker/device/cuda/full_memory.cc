@@ -38,7 +38,8 @@ absl::StatusOr<int64_t> LargestBatch(ProgramSpec spec, int64_t free_bytes,
   int64_t too_large = spec.batch_size;
   while (too_large - fits > 1) {
     spec.batch_size = fits + (too_large - fits) / 2;
-    ASSIGN_OR_RETURN(const ProgramParts parts, CompileProgram(spec, state));
+    ASSIGN_OR_RETURN(const ProgramParts parts,
+                     CompileProgram(spec, state, Planning::kForEstimate));
     (BytesOf(spec, parts) <= free_bytes ? fits : too_large) = spec.batch_size;
   }
   return fits;
@@ -49,7 +50,8 @@ absl::StatusOr<int64_t> LargestBatch(ProgramSpec spec, int64_t free_bytes,
 absl::Status ExplainFullMemory(const absl::Status& error,
                                const ProgramSpec& spec, CudaState& state) {
   const absl::StatusOr<GpuMemory> memory = state.gpu().Memory();
-  const absl::StatusOr<ProgramParts> parts = CompileProgram(spec, state);
+  const absl::StatusOr<ProgramParts> parts =
+      CompileProgram(spec, state, Planning::kForEstimate);
   if (!memory.ok() || !parts.ok()) return error;
   // An arena that was found stays; the program's is in its place.
   const int64_t free_bytes = memory->free_bytes + state.arena_size_bytes();

@@ -46,6 +46,14 @@ struct GpuOptions {
   bool autotune = false;
 };
 
+// What a convolution is planned for.
+enum class Planning {
+  // To be computed.
+  kForUse,
+  // To learn what it takes: nothing is measured for it.
+  kForEstimate,
+};
+
 // result (rows, columns) = left (rows, inner) · right (inner, columns), all
 // float32 in C order; a transposed operand lies with its dimensions swapped.
 struct MatrixProduct {
@@ -190,7 +198,7 @@ class Gpu {
   // Chooses the algorithm. Blocks while it measures. Unimplemented if there is
   // none for the shape under the options of the GPU.
   virtual absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
-      const ConvolutionShape& shape) = 0;
+      const ConvolutionShape& shape, Planning planning) = 0;
 
   // Takes memory of the GPU: ResourceExhausted as above.
   virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() = 0;

@@ -66,8 +66,8 @@ class LimitedGpu final : public Gpu {
     return gpu_->Pin(memory, what);
   }
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
-      const ConvolutionShape& shape) override {
-    return gpu_->PlanConvolution(shape);
+      const ConvolutionShape& shape, Planning planning) override {
+    return gpu_->PlanConvolution(shape, planning);
   }
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
     return gpu_->CreateQueue();

@@ -4,12 +4,14 @@
 
 namespace paceline::cuda {
 
-ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CudaState& state)
+ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CudaState& state,
+                               Planning planning)
     : LayoutBuilder(
           spec,
           [&](int bucket) { return state.device_variables(bucket).data(); },
           [&](int bucket) { return state.device_gradients(bucket).data(); }),
-      state_(state) {}
+      state_(state),
+      planning_(planning) {}
 
 Tensor* ProgramBuilder::NewConstantOf(Shape shape,
                                       std::vector<std::byte> bytes) {
@@ -51,7 +53,7 @@ void ProgramBuilder::AddProduct(const Tensor* left, const Tensor* right,
 void ProgramBuilder::AddConvolution(const ConvolutionShape& shape,
                                     const ConvolutionTensors& tensors) {
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> plan =
-      state_.gpu().PlanConvolution(shape);
+      state_.gpu().PlanConvolution(shape, planning_);
   if (!plan.ok()) {
     if (error_.ok()) error_ = plan.status();
     return;

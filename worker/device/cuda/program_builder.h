@@ -56,7 +56,7 @@ struct ConvolutionTensors {
 class ProgramBuilder final : public LayoutBuilder {
  public:
   // `state` holds the variables and gradients.
-  ProgramBuilder(const ProgramSpec& spec, CudaState& state);
+  ProgramBuilder(const ProgramSpec& spec, CudaState& state, Planning planning);
 
   // Values that do not change. Not in the arena.
   template <typename T>
@@ -122,6 +122,7 @@ class ProgramBuilder final : public LayoutBuilder {
   Tensor* NewConstantOf(Shape shape, std::vector<std::byte> bytes);
 
   CudaState& state_;
+  const Planning planning_;
   // Without the layout.
   ProgramParts parts_;
   absl::Status error_;

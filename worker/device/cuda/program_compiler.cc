@@ -88,8 +88,9 @@ absl::Status CheckGraph(const Graph& graph) {
 }
 
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
-                                            CudaState& state) {
-  ProgramBuilder builder(spec, state);
+                                            CudaState& state,
+                                            Planning planning) {
+  ProgramBuilder builder(spec, state, planning);
   if (spec.batch_size == 0) {
     builder.SetOwner("the update");
     DeviceUpdate(builder, state).AddWithoutGradients();

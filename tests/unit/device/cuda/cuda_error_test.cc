@@ -1,4 +1,5 @@
 // What the CUDA device says of what fails: on a fake GPU.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -43,13 +44,14 @@ class LargeBatchTest : public ::testing::TestWithParam<Mode> {
   static constexpr int64_t kMemory = 64 << 20;
 
   LargeBatchTest()
-      : device_(cuda::MakeFakeGpu({.memory_bytes = kMemory})),
+      : device_(cuda::MakeFakeGpu({.log = &calls_, .memory_bytes = kMemory})),
         state_(*device_.CreateState(FailingModel().Spec(GetParam(), 1))) {}
 
   absl::Status TryBatch(int64_t size) {
     return Compile(device_, *state_, GetParam(), size).status();
   }
 
+  cuda::CallLog calls_;
   CudaDevice device_;
   std::unique_ptr<ModelState> state_;
 };
@@ -70,6 +72,16 @@ TEST_P(LargeBatchTest, NamesTheLargestLayerAndTheLargestBatchThatFits) {
   // No more than a few blocks are rounded up.
   EXPECT_EQ(TryBatch(largest + largest / 3).code(),
             absl::StatusCode::kResourceExhausted);
+}
+
+// `autotune` would measure each convolution of each batch that is tried.
+TEST_P(LargeBatchTest, IsSoughtByEstimates) {
+  ASSERT_TRUE(TryBatch(10).ok());
+  const auto plans = std::count(calls_.begin(), calls_.end(), "plan");
+  calls_.clear();
+  EXPECT_FALSE(TryBatch(20'000).ok());
+  EXPECT_EQ(std::count(calls_.begin(), calls_.end(), "plan"), plans);
+  EXPECT_GT(std::count(calls_.begin(), calls_.end(), "estimate"), 10 * plans);
 }
 
 INSTANTIATE_TEST_SUITE_P(, LargeBatchTest,

@@ -92,9 +92,9 @@ class CudaGpu final : public Gpu {
   }
 
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
-      const ConvolutionShape& shape) override {
+      const ConvolutionShape& shape, Planning planning) override {
     RETURN_IF_ERROR(Use());
-    return planner_.Plan(shape);
+    return planner_.Plan(shape, planning);
   }
 
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
