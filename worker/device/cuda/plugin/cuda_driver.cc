@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "glog/logging.h"
 #include "worker/device/cuda/out_of_memory.h"
 #include "worker/device/cuda/plugin/communicator.h"
 #include "worker/device/cuda/plugin/cuda_event.h"
@@ -37,9 +38,11 @@ class CudaGpu final : public Gpu {
 
   std::string hardware_id() const override {
     cudaDeviceProp properties;
-    if (!HasGroups() ||
-        !ToStatus(cudaGetDeviceProperties(&properties, ordinal_), name())
-             .ok()) {
+    absl::Status status = CheckGroups();
+    status.Update(
+        ToStatus(cudaGetDeviceProperties(&properties, ordinal_), name()));
+    if (!status.ok()) {
+      LOG(INFO) << name() << " works alone: " << status.message();
       return "";
     }
     return absl::StrCat(
