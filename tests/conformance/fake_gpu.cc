@@ -194,11 +194,17 @@ class FakeQueue final : public Queue {
     Do("wait", [&] { CHECK(event.HasPassed()); });
   }
 
-  void Do(const std::string& what, Work work) {
+  // Returns the fault of a call, if it has one.
+  absl::Status Begin(const std::string& what) const {
     if (options_.log != nullptr) {
       options_.log->push_back(absl::StrCat("queue ", index_, ": ", what));
     }
-    if (options_.fault != nullptr) error_.Update(options_.fault(what));
+    return options_.fault == nullptr ? absl::OkStatus() : options_.fault(what);
+  }
+  bool is_capturing() const { return is_capturing_; }
+
+  void Do(const std::string& what, Work work) {
+    error_.Update(Begin(what));
     if (is_capturing_) {
       captured_.push_back(std::move(work));
     } else {
@@ -268,13 +274,18 @@ class FakeCommunicator final : public Communicator {
   absl::Status Meet() { return collectives_.Barrier(); }
 
   void AllReduce(float* values, int64_t count, Queue& queue) override {
-    static_cast<FakeQueue&>(queue).Do("all-reduce", [this, values, count] {
-      if (!status().ok()) return;
-      const absl::Status reduced =
+    const auto& fake_queue = static_cast<const FakeQueue&>(queue);
+    absl::Status result = status();
+    result.Update(fake_queue.Begin("all-reduce"));
+    if (fake_queue.is_capturing()) {
+      result.Update(absl::FailedPreconditionError("a sum is captured"));
+    }
+    // Ranks with other counts are an error of the transport.
+    if (result.ok()) {
+      result =
           collectives_.AllReduce(absl::MakeSpan(values, count), ReduceOp::kSum);
-      MutexLock lock(mutex_);
-      status_.Update(reduced);
-    });
+    }
+    if (!result.ok()) Abort(result);
   }
   void Abort(const absl::Status& reason) override {
     transport_->Abort(reason);

@@ -38,6 +38,8 @@ struct FakeGpuOptions {
 
 // Queues run what is enqueued at once, or as a graph that holds it is launched.
 // All of a process can be a group: its ranks, each on a thread, meet in memory.
+// A sum that is captured, or of another length than that of the other ranks,
+// ends the group, as it might hang with NCCL.
 std::unique_ptr<Gpu> MakeFakeGpu(const FakeGpuOptions& options = {});
 
 }  // namespace paceline::cuda

@@ -154,9 +154,6 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
 absl::Status CudaProgram::RunKept(Queue& queue) {
   state_.set_kept(nullptr);
   const int kept = std::exchange(kept_, 0);
-  if (group_of_devices_ != nullptr) {
-    RETURN_IF_ERROR(group_of_devices_->status());
-  }
   const int begin = first_slot();
   const int end = begin + kept;
   for (int slot = begin; slot < end; ++slot) slots_.BeginReading(slot, queue);
@@ -179,8 +176,7 @@ absl::Status CudaProgram::Run(int section, Queue& queue) {
   RETURN_IF_ERROR(BindToArena());
   SectionRun& run = runs_[section];
   const bool is_first = !std::exchange(run.has_run, true);
-  // NCCL wants a sum captured by all ranks or by none, and the batches of
-  // replicas may differ.
+  // Sums over a group are not captured.
   if (is_first || group_of_devices_ != nullptr) {
     return EnqueueGroup(section, /*waits=*/is_first, queue);
   }
@@ -244,6 +240,10 @@ absl::Status CudaProgram::EnqueueOperations(int section, int slot, bool waits,
   }
   const ProgramLayout& layout = parts_.layout;
   const auto [begin, end] = layout.OperationsOf(section);
+    // Nothing is to be updated by sums that failed.
+    if (group_of_devices_ != nullptr) {
+      RETURN_IF_ERROR(group_of_devices_->status());
+    }
   for (int i = begin; i < end; ++i) {
     parts_.operations[i](queue);
     const absl::Status status = waits ? queue.Synchronize() : queue.TakeError();

@@ -164,7 +164,10 @@ struct GpuMemory {
 class Communicator : public DeviceGroup {
  public:
   // Replaces `count` floats in the GPU's memory by their sums over the ranks,
-  // the same bits on each. May be captured. Errors show in status().
+  // the same bits on each. Errors show in status(), those of the sum at the
+  // latest when it is done: before what is made of it is enqueued, and again
+  // before that is used. Not captured: NCCL wants a sum in the graphs of all
+  // ranks or of none, and they may differ in what they capture.
   virtual void AllReduce(float* values, int64_t count, Queue& queue) = 0;
 };
 

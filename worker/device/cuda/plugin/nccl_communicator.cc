@@ -153,13 +153,14 @@ void NcclCommunicator::AllReduce(float* values, int64_t count, Queue& queue) {
 
 void NcclCommunicator::Abort(const absl::Status& reason) {
   {
+    // First: a sum that is cut short is not to be taken for one that is done.
     MutexLock lock(mutex_);
     if (is_aborted_) return;
     is_aborted_ = true;
     status_ = reason;
   }
-  // It may wait for graphs that hold an all-reduce; nobody else uses the
-  // communicator from here on, and status() is not to wait with it.
+  // It may wait; nobody else uses the communicator from here on, and status()
+  // is not to wait with it.
   if (communicator_ != nullptr) nccl_.CommAbort(communicator_);
 }
 
