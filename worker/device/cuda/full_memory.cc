@@ -25,7 +25,7 @@ int64_t BytesOf(const ProgramSpec& spec, const ProgramParts& parts) {
     constants += AlignUp(static_cast<int64_t>(constant.bytes.size()));
   }
   return Allocated(parts.layout.arena_size_bytes) +
-         BatchSlots::CountOf(spec) *
+         SlotGroupsOf(spec).slots() *
              Allocated(BatchSlots::SizeBytes(parts.features_size_bytes,
                                              parts.labels_size_bytes)) +
          Allocated(constants);
