@@ -373,6 +373,7 @@ class WorkerTask {
   std::unique_ptr<LocalCheckpoints> checkpoints_;
   Datasets datasets_;
   std::optional<GroupListener> listener_;
+  // What the leader hears before the start, and says at it.
   v1::AwaitStartRequest request_;
   v1::AwaitStartResponse start_;
   bool is_ending_ = false;

@@ -239,6 +239,7 @@ class Device {
   virtual absl::StatusOr<std::unique_ptr<DeviceGroup>> JoinGroup(
       const GroupPlace& place);
 
+  // ResourceExhausted, as of those below: a memory is full.
   virtual absl::StatusOr<std::unique_ptr<Stream>> CreateStream() = 0;
 
   // Variables, gradients and slots for `plan`, zeroed.
