@@ -4,11 +4,18 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 #include "glog/logging.h"
 
 namespace paceline {
+namespace {
+
+// By which the leader ends a process after a heartbeat's timeout.
+constexpr absl::Duration kLeadersWord = absl::Seconds(1);
+
+}  // namespace
 
 std::string GroupableHardware(const Replica& replica) {
   // Replicas that share statistics wait for each other within a step.
@@ -57,6 +64,33 @@ absl::Status JoinOwnGroup(absl::Span<const std::unique_ptr<Replica>> replicas) {
                    replicas.front()->device->NewGroupId());
   return JoinGroup(group_id, /*first_rank=*/0,
                    static_cast<int>(replicas.size()), replicas);
+}
+
+absl::Status OfferDevice(const Replica& replica, int rank,
+                         v1::AwaitStartRequest& request) {
+  request.set_hardware_id(GroupableHardware(replica));
+  if (rank == 0 && !request.hardware_id().empty()) {
+    ASSIGN_OR_RETURN(*request.mutable_group_id(), replica.device->NewGroupId());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JoinPeers(const v1::AwaitStartResponse& start, int rank,
+                       absl::Span<const std::unique_ptr<Replica>> replicas) {
+  const std::vector<std::string> ids(start.hardware_ids().begin(),
+                                     start.hardware_ids().end());
+  if (!CanBeGroup(ids)) {
+    LOG(INFO) << "gradients are summed up by the host: not every worker has a "
+                 "GPU of its own";
+    return absl::OkStatus();
+  }
+  return JoinGroup(start.group_id(), rank, static_cast<int>(ids.size()),
+                   replicas);
+}
+
+void AwaitLeadersWord(const Replica& replica) {
+  if (replica.group == nullptr || replica.group->status().ok()) return;
+  absl::SleepFor(limits::kHeartbeatTimeout + kLeadersWord);
 }
 
 }  // namespace paceline

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "paceline/v1/coordinator.pb.h"
 #include "worker/replica.h"
 
 namespace paceline {
@@ -26,6 +27,24 @@ absl::Status JoinGroup(const std::string& group_id, int first_rank,
 // A group of all `replicas`, which are those of the job, if their devices can
 // be one; else none, and the log says that the host sums up.
 absl::Status JoinOwnGroup(absl::Span<const std::unique_ptr<Replica>> replicas);
+
+// --- Workers with a replica each ---------------------------------------------
+
+// Tells the leader, before the start, of the replica's GroupableHardware; where
+// there is some, rank 0 also names the group.
+absl::Status OfferDevice(const Replica& replica, int rank,
+                         v1::AwaitStartRequest& request);
+
+// A group of the devices of all workers, if all offered one and they can be a
+// group; else none, and the log says that the host sums up. All workers find
+// the same. `replicas` are those of this worker. Blocks as JoinGroup.
+absl::Status JoinPeers(const v1::AwaitStartResponse& start, int rank,
+                       absl::Span<const std::unique_ptr<Replica>> replicas);
+
+// A group does not know which of its ranks was lost; the leader does, by their
+// heartbeats, and then ends this process. So a replica that has lost its group
+// waits here until the leader must have done so. Does not wait else.
+void AwaitLeadersWord(const Replica& replica);
 
 }  // namespace paceline
 

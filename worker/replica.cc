@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
     replica->statistics = std::make_unique<TransportSum>(std::move(shared));
   }
   ASSIGN_OR_RETURN(replica->optimizer, MakeOptimizer(job.optimizer()));
-  replica->stream = replica->device->CreateStream();
+  ASSIGN_OR_RETURN(replica->stream, replica->device->CreateStream());
   return replica;
 }
 

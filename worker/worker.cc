@@ -13,14 +13,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "common/base/mutex.h"
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
-#include "common/session/membership.h"
 #include "worker/checkpoint_strategy.h"
 #include "worker/collective/connect_group.h"
 #include "worker/collective/memory_transport.h"
@@ -28,6 +25,7 @@
 #include "worker/datasets.h"
 #include "worker/device_groups.h"
 #include "worker/local_checkpoints.h"
+#include "worker/peers.h"
 #include "worker/replica.h"
 #include "worker/replica_hub.h"
 #include "worker/strategy/all_reduce.h"
@@ -38,16 +36,6 @@
 
 namespace paceline {
 namespace {
-
-// How long an idle rank looks for its peers' data before it sleeps, where every
-// thread has a core: longer than a sleeping peer takes to wake up, or both end
-// up waking each other each time.
-constexpr absl::Duration kSpin = absl::Microseconds(200);
-
-// A group of GPUs does not know which of its ranks was lost; the leader does,
-// by their heartbeats, and then ends this process: within so long after their
-// timeout.
-constexpr absl::Duration kLeadersWord = absl::Seconds(1);
 
 WireType WireTypeOf(v1::WirePrecision precision) {
   switch (precision) {
@@ -68,14 +56,15 @@ class WorkerTask {
 
   absl::Status Run() {
     RETURN_IF_ERROR(Prepare());
-    if (!may_join_peers()) RETURN_IF_ERROR(CompileReplicas());
+    if (!offers_gpu()) RETURN_IF_ERROR(CompileReplicas());
     ASSIGN_OR_RETURN(const std::string address, ListenToPeers());
     LOG(INFO) << "rank " << rank() << " of " << world_size() << " on "
               << replicas_.front()->device->name() << ", ready";
-    ASSIGN_OR_RETURN(v1::AwaitStartRequest request, StartRequest());
-    ASSIGN_OR_RETURN(start_, member_.AwaitStart(std::move(request), address));
-    if (may_join_peers()) {
-      RETURN_IF_ERROR(JoinPeers());
+    ASSIGN_OR_RETURN(start_, member_.AwaitStart(request_, address));
+    if (offers_gpu()) {
+      member_.SetWaitingFor("the GPUs of the other workers");
+      RETURN_IF_ERROR(JoinPeers(start_, rank(), replicas_));
+      member_.SetWaitingFor("");
       RETURN_IF_ERROR(CompileReplicas());
     }
     RETURN_IF_ERROR(ConnectReplicas());
@@ -92,6 +81,8 @@ class WorkerTask {
     return static_cast<int>(registration().world_size());
   }
   int device_count() const { return ReplicaCount(job(), 1); }
+  // For a group with those of other workers.
+  bool offers_gpu() const { return !request_.hardware_id().empty(); }
   bool evaluates_checkpoint() const {
     return !registration().evaluate_checkpoint().empty();
   }
@@ -116,11 +107,17 @@ class WorkerTask {
     ASSIGN_OR_RETURN(datasets_,
                      OpenDatasets(job(), first.model.graph, *first.model.loss,
                                   world_size(), phases));
+    request_ = datasets_.sizes;
     if (holds_variables() && device_count() > 1 &&
         job().strategy() == v1::STRATEGY_MIRRORED) {
       return JoinOwnGroup(replicas_);
     }
-    return absl::OkStatus();
+    // Gradients that are to be rounded on their way go by the host.
+    const bool may_join_peers =
+        has_peers() && world_size() > 1 &&
+        WireTypeOf(job().wire_precision()) == WireType::kNative;
+    return may_join_peers ? OfferDevice(first, rank(), request_)
+                          : absl::OkStatus();
   }
 
   absl::Status CompileReplicas() {
@@ -144,41 +141,6 @@ class WorkerTask {
     checkpoints_ = std::make_unique<LocalCheckpoints>(
         first.model.graph.variables, first.plan, first.optimizer->slot_names(),
         *first.variables, *first.stream, member_);
-    return absl::OkStatus();
-  }
-
-  // Whether this worker's GPU and those of others may be a group. Gradients
-  // that are to be rounded on their way go by the host.
-  bool may_join_peers() const {
-    return has_peers() && world_size() > 1 &&
-           WireTypeOf(job().wire_precision()) == WireType::kNative &&
-           !GroupableHardware(*replicas_.front()).empty();
-  }
-
-  absl::StatusOr<v1::AwaitStartRequest> StartRequest() {
-    v1::AwaitStartRequest request = datasets_.sizes;
-    if (!may_join_peers()) return request;
-    request.set_hardware_id(GroupableHardware(*replicas_.front()));
-    if (rank() == 0) {
-      ASSIGN_OR_RETURN(*request.mutable_group_id(),
-                       replicas_.front()->device->NewGroupId());
-    }
-    return request;
-  }
-
-  // All workers find the same.
-  absl::Status JoinPeers() {
-    const std::vector<std::string> ids(start_.hardware_ids().begin(),
-                                       start_.hardware_ids().end());
-    if (!CanBeGroup(ids)) {
-      LOG(INFO) << "gradients are summed up by the host: not every worker has "
-                   "a GPU of its own";
-      return absl::OkStatus();
-    }
-    member_.SetWaitingFor("the GPUs of the other workers");
-    RETURN_IF_ERROR(
-        JoinGroup(start_.group_id(), rank(), world_size(), replicas_));
-    member_.SetWaitingFor("");
     return absl::OkStatus();
   }
 
@@ -234,26 +196,8 @@ class WorkerTask {
   }
 
   absl::Status ConnectToPeers() {
-    GroupOptions group;
-    group.rank = rank();
-    for (const v1::Member& peer : start_.workers()) {
-      ASSIGN_OR_RETURN(const TaskId task, TaskFromProto(peer.task()));
-      std::string name = task.ToString();
-      if (!peer.address().empty()) {
-        absl::StrAppend(&name, " at ", peer.address());
-      }
-      group.peers.push_back(
-          {std::move(name), peer.address(), peer.incarnation()});
-    }
-    const auto& hardware = start_.hardware_ids();
-    const bool others_may_compile =
-        std::any_of(hardware.begin(), hardware.end(),
-                    [](const std::string& id) { return !id.empty(); });
-    group.connect_timeout =
-        others_may_compile ? limits::kStartTimeout : limits::kConnectTimeout;
-    group.timeout = limits::kCollectiveTimeout;
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    if (world_size() * options_.threads <= cores) group.spin = kSpin;
+    ASSIGN_OR_RETURN(GroupOptions group,
+                     PeerOptions(start_, rank(), options_.threads));
     group.region = region_;
     GroupListener* const listener = listener_ ? &*listener_ : nullptr;
     member_.SetWaitingFor("connections to the other workers");
@@ -378,9 +322,8 @@ class WorkerTask {
   // why.
   void End(int device, const absl::Status& status) {
     // With peers there is one replica, and this is its thread.
-    if (has_peers() && !std::exchange(is_ending_, true) &&
-        HasLostGroup(device)) {
-      absl::SleepFor(limits::kHeartbeatTimeout + kLeadersWord);
+    if (has_peers() && !std::exchange(is_ending_, true)) {
+      AwaitLeadersWord(*replicas_[device]);
     }
     member_.Leave(status);
     for (const std::unique_ptr<Replica>& replica : replicas_) {
@@ -388,11 +331,6 @@ class WorkerTask {
     }
     if (transports_[device] != nullptr) transports_[device]->Abort(status);
     if (shares_statistics()) replicas_[device]->statistics->Abort(status);
-  }
-
-  bool HasLostGroup(int device) const {
-    const DeviceGroup* const group = replicas_[device]->group.get();
-    return group != nullptr && !group->status().ok();
   }
 
   // Each on a thread of its own, the first on this one.
@@ -435,6 +373,8 @@ class WorkerTask {
   std::unique_ptr<LocalCheckpoints> checkpoints_;
   Datasets datasets_;
   std::optional<GroupListener> listener_;
+  // What the leader hears before the start, and says at it.
+  v1::AwaitStartRequest request_;
   v1::AwaitStartResponse start_;
   bool is_ending_ = false;
   // By device; null where nothing is reduced.

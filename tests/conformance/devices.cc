@@ -28,17 +28,17 @@ std::unique_ptr<Device> MakeCudaOnFake() {
   return std::make_unique<CudaDevice>(cuda::MakeFakeGpu());
 }
 
-absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu() {
-  ASSIGN_OR_RETURN(const std::unique_ptr<cuda::Driver> driver,
-                   cuda::LoadDriver({}));
-  return cuda::OpenGpu(*driver, 0, {});
-}
-
 std::unique_ptr<Device> MakeCuda() {
   return std::make_unique<CudaDevice>(*OpenFirstGpu());
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu() {
+  ASSIGN_OR_RETURN(const std::unique_ptr<cuda::Driver> driver,
+                   cuda::LoadDriver({}));
+  return cuda::OpenGpu(*driver, 0, {});
+}
 
 const absl::Status& GpuStatus() {
   static const auto& status = *new absl::Status(OpenFirstGpu().status());

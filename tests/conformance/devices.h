@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/device/cuda/gpu.h"
 #include "worker/device/device.h"
 
 namespace paceline {
@@ -29,7 +31,9 @@ inline void PrintTo(const DeviceUnderTest& device, std::ostream* stream) {
 // A new device is one line here. The GPU is among them where one can be used.
 const std::vector<DeviceUnderTest>& DevicesUnderTest();
 
-// Why it cannot.
+absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu();
+
+// Why none can be used.
 const absl::Status& GpuStatus();
 
 }  // namespace paceline

@@ -200,11 +200,17 @@ class FakeQueue final : public Queue {
     Do("wait", [&] { CHECK(event.HasPassed()); });
   }
 
-  void Do(const std::string& what, Work work) {
+  // Returns the fault of a call, if it has one.
+  absl::Status Begin(const std::string& what) const {
     if (options_.log != nullptr) {
       options_.log->push_back(absl::StrCat("queue ", index_, ": ", what));
     }
-    if (options_.fault != nullptr) error_.Update(options_.fault(what));
+    return options_.fault == nullptr ? absl::OkStatus() : options_.fault(what);
+  }
+  bool is_capturing() const { return is_capturing_; }
+
+  void Do(const std::string& what, Work work) {
+    error_.Update(Begin(what));
     if (is_capturing_) {
       captured_.push_back(std::move(work));
     } else {
@@ -274,13 +280,18 @@ class FakeCommunicator final : public Communicator {
   absl::Status Meet() { return collectives_.Barrier(); }
 
   void AllReduce(float* values, int64_t count, Queue& queue) override {
-    static_cast<FakeQueue&>(queue).Do("all-reduce", [this, values, count] {
-      if (!status().ok()) return;
-      const absl::Status reduced =
+    const auto& fake_queue = static_cast<const FakeQueue&>(queue);
+    absl::Status result = status();
+    result.Update(fake_queue.Begin("all-reduce"));
+    if (fake_queue.is_capturing()) {
+      result.Update(absl::FailedPreconditionError("a sum is captured"));
+    }
+    // Ranks with other counts are an error of the transport.
+    if (result.ok()) {
+      result =
           collectives_.AllReduce(absl::MakeSpan(values, count), ReduceOp::kSum);
-      MutexLock lock(mutex_);
-      status_.Update(reduced);
-    });
+    }
+    if (!result.ok()) Abort(result);
   }
   void Abort(const absl::Status& reason) override {
     transport_->Abort(reason);
@@ -327,6 +338,7 @@ class FakeGpu final : public Gpu {
 
   absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
                                        absl::string_view what) override {
+    RETURN_IF_ERROR(Begin("allocate"));
     if (used_bytes_ + size_bytes > options_.memory_bytes) {
       return OutOfMemory(name(), what, size_bytes, *Memory());
     }
@@ -338,18 +350,21 @@ class FakeGpu final : public Gpu {
   }
   absl::StatusOr<MemoryBlock> AllocatePinned(
       int64_t size_bytes, absl::string_view /*what*/) override {
+    RETURN_IF_ERROR(Begin("allocate pinned"));
     return NewBlock(size_bytes, std::free);
   }
-  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) override {
+  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory,
+                                  absl::string_view /*what*/) override {
+    RETURN_IF_ERROR(Begin("pin"));
     return MemoryBlock(memory.data(), [](std::byte*) {});
   }
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
-      const ConvolutionShape& shape) override {
-    if (!options_.planning.ok()) return options_.planning;
-    if (options_.log != nullptr) options_.log->push_back("plan");
+      const ConvolutionShape& shape, Planning planning) override {
+    RETURN_IF_ERROR(Begin(planning == Planning::kForUse ? "plan" : "estimate"));
     return std::make_unique<FakePlan>(shape);
   }
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
+    RETURN_IF_ERROR(Begin("create queue"));
     return std::make_unique<FakeQueue>(queue_count_++, options_);
   }
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
@@ -357,9 +372,13 @@ class FakeGpu final : public Gpu {
   }
 
  private:
-  MemoryBlock NewBlock(int64_t size_bytes,
-                       std::function<void(std::byte*)> free) const {
-    if (options_.log != nullptr) options_.log->push_back("allocate");
+  // Returns the fault of a call, if it has one.
+  absl::Status Begin(const std::string& call) const {
+    if (options_.log != nullptr) options_.log->push_back(call);
+    return options_.fault == nullptr ? absl::OkStatus() : options_.fault(call);
+  }
+  static MemoryBlock NewBlock(int64_t size_bytes,
+                              std::function<void(std::byte*)> free) {
     return MemoryBlock(static_cast<std::byte*>(std::calloc(size_bytes + 1, 1)),
                        std::move(free));
   }

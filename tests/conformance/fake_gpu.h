@@ -19,7 +19,8 @@
 namespace paceline::cuda {
 
 // What was called, in order: "queue 0: launch", "queue 1: copy 8 bytes",
-// "allocate", "plan" (of a convolution), … Queues count from 0.
+// "allocate", "allocate pinned", "pin", "plan" (of a convolution, for use),
+// "estimate" (the same, for an estimate), … Queues count from 0.
 using CallLog = std::vector<std::string>;
 
 struct FakeGpuOptions {
@@ -27,16 +28,18 @@ struct FakeGpuOptions {
   CallLog* log = nullptr;
   // Allocations beyond fail.
   int64_t memory_bytes = int64_t{1} << 40;
-  // The error of a call on a queue, such as "multiply"; null: none fails.
+  // The error of a call on a queue, such as "multiply", or on the GPU, such as
+  // "allocate" or "create queue"; null: none fails.
   std::function<absl::Status(const std::string& call)> fault = nullptr;
-  // Faults are those of running: who asks without waiting does not see them.
+  // Faults on queues are those of running: who asks without waiting does not
+  // see them.
   bool faults_are_late = false;
-  // What planning a convolution ends in.
-  absl::Status planning = absl::OkStatus();
 };
 
 // Queues run what is enqueued at once, or as a graph that holds it is launched.
 // All of a process can be a group: its ranks, each on a thread, meet in memory.
+// A sum that is captured, or of another length than that of the other ranks,
+// ends the group, as it might hang with NCCL.
 std::unique_ptr<Gpu> MakeFakeGpu(const FakeGpuOptions& options = {});
 
 }  // namespace paceline::cuda

@@ -162,7 +162,7 @@ Examples ModelUnderTest::SomeExamples(int64_t count) const {
 ModelOnDevice::ModelOnDevice(const ModelUnderTest& model, Device& device)
     : model_(model),
       device_(device),
-      stream_(device.CreateStream()),
+      stream_(*device.CreateStream()),
       state_(Unwrap(device.CreateState(model.Spec(Mode::kTrain, 1)))) {}
 
 void ModelOnDevice::SetVariables(

@@ -132,7 +132,7 @@ class Replica {
                            job.optimizer)
                 .optimizer())),
         device_(job.device.make()),
-        stream_(device_->CreateStream()),
+        stream_(*device_->CreateStream()),
         group_(JoinGroup(group_id, *transport, *device_)),
         state_(*device_->CreateState(Spec())),
         statistics_(SynchronizedChannels(model.graph())),

@@ -76,6 +76,8 @@ class Reports : public ProgressSink {
   std::vector<v1::LeaseReport> between;
   std::vector<int64_t> steps;
   std::vector<double> losses;
+  // Of the trainer.
+  absl::Status end;
 };
 
 std::unique_ptr<Device> MakeDeviceNamed(const std::string& name) {
@@ -93,6 +95,22 @@ struct RunOptions {
   std::string group_id = {};
   int rank = 0;
   int replicas = 1;
+  // What the strategy asks, if not that group.
+  const DeviceGroup* told_group = nullptr;
+};
+
+// A group that is whole for so many questions.
+class LosingGroup : public DeviceGroup {
+ public:
+  explicit LosingGroup(int questions) : questions_(questions) {}
+  void Abort(const absl::Status& /*reason*/) override {}
+  absl::Status status() const override {
+    return questions_-- > 0 ? absl::OkStatus()
+                            : absl::UnavailableError("a rank is lost");
+  }
+
+ private:
+  mutable int questions_;
 };
 
 class TrainerTest : public ::testing::Test {
@@ -157,7 +175,7 @@ class TrainerTest : public ::testing::Test {
                                     .timeout = absl::Seconds(60)});
     }
     spec.group = devices.get();
-    const std::unique_ptr<Stream> stream = device->CreateStream();
+    const std::unique_ptr<Stream> stream = *device->CreateStream();
     const std::unique_ptr<ModelState> state = *device->CreateState(spec);
     ProgramCache programs(spec, *device, *state);
     LocalVariables variables(model_.plan(), adam, *state);
@@ -167,8 +185,9 @@ class TrainerTest : public ::testing::Test {
     const std::unique_ptr<Transport> transport = group.MakeTransport(0);
     std::unique_ptr<Strategy> strategy;
     if (spec.optimizer != nullptr) {
-      strategy =
-          std::make_unique<DeviceUpdateStrategy>(variables, devices.get());
+      strategy = std::make_unique<DeviceUpdateStrategy>(
+          variables,
+          run.told_group != nullptr ? run.told_group : devices.get());
     } else {
       AllReduceOptions options;
       options.on_waiting = [](const std::string&) {};
@@ -186,8 +205,8 @@ class TrainerTest : public ::testing::Test {
     parts.progress = &reports;
     parts.bucket_count = static_cast<int>(model_.plan().buckets().size());
     parts.steps_per_execution = run.steps_per_execution;
-    const absl::Status status = Trainer(parts, 1, run.log_steps).Run();
-    EXPECT_TRUE(status.ok()) << status;
+    reports.end = Trainer(parts, 1, run.log_steps).Run();
+    EXPECT_EQ(reports.end.ok(), run.told_group == nullptr) << reports.end;
     return reports;
   }
 
@@ -231,6 +250,20 @@ TEST_F(TrainerTest, SumsAreReadEverySoManySteps) {
   ASSERT_FALSE(actual.between.empty());
   EXPECT_EQ(actual.between[0].steps(), 32u);
   ExpectSame({actual.between[0]}, {expected.between[31]});
+}
+
+// The sums of the 32nd step, and at the end of the lease, may be of garbage.
+TEST_F(TrainerTest, NothingIsReportedOfAGroupThatWasLost) {
+  for (const int steps : {31, 39}) {
+    SCOPED_TRACE(steps);
+    const LosingGroup group(steps);
+    RunOptions run = {"cuda_on_fake"};
+    run.told_group = &group;
+    const Reports reports = Train(run);
+    EXPECT_EQ(reports.end.code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(reports.between.size(), steps == 31 ? 0u : 1u);
+    EXPECT_TRUE(reports.at_ends.empty());
+  }
 }
 
 TEST_F(TrainerTest, EachStepIsReportedWhereStepsAreLogged) {

@@ -253,7 +253,8 @@ class Device {
   virtual absl::StatusOr<std::unique_ptr<DeviceGroup>> JoinGroup(
       const GroupPlace& place);
 
-  virtual std::unique_ptr<Stream> CreateStream() = 0;
+  // ResourceExhausted, as of those below: a memory is full.
+  virtual absl::StatusOr<std::unique_ptr<Stream>> CreateStream() = 0;
 
   // Variables, gradients and slots for `plan`, zeroed.
   virtual absl::StatusOr<std::unique_ptr<ModelState>> CreateState(

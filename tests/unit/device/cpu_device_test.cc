@@ -52,7 +52,7 @@ class TrainingProgram {
   TrainingProgram(const ModelUnderTest& model, int64_t batch_size,
                   CpuDevice& device, ModelState& state)
       : program_(*device.Compile(model.Spec(Mode::kTrain, batch_size), state)),
-        stream_(device.CreateStream()) {
+        stream_(*device.CreateStream()) {
     const Examples examples = model.SomeExamples(batch_size);
     features_.assign(examples.features.begin(), examples.features.end());
     labels_.assign(examples.labels.begin(), examples.labels.end());

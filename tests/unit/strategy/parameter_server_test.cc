@@ -78,7 +78,7 @@ class ParameterServerStrategyTest : public ::testing::Test {
     spec.graph = &model_.graph;
     spec.plan = &plan_;
     spec.loss = model_.loss.get();
-    stream_ = device_.CreateStream();
+    stream_ = *device_.CreateStream();
     state_ = *device_.CreateState(spec);
 
     for (int shard = 0; shard < 2; ++shard) {

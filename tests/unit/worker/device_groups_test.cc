@@ -1,13 +1,16 @@
 #include "worker/device_groups.h"
 
 #include <memory>
+#include <thread>
 #include <vector>
 
+#include "common/limits.h"
 #include "common/optimizer/adam.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/fake_gpu.h"
 #include "worker/device/cpu/cpu_device.h"
 #include "worker/device/cuda/cuda_device.h"
+#include "worker/peers.h"
 
 namespace paceline {
 namespace {
@@ -42,6 +45,57 @@ TEST(DeviceGroupsTest, OtherDevicesStayAlone) {
   EXPECT_EQ(GroupableHardware(*replicas[1]), "");
   ASSERT_TRUE(JoinOwnGroup(replicas).ok());
   EXPECT_EQ(replicas[0]->group, nullptr);
+}
+
+// What the leader tells two workers that offered their devices.
+class PeersTest : public ::testing::Test {
+ protected:
+  PeersTest() {
+    for (int rank = 0; rank < 2; ++rank) {
+      replicas_[rank].push_back(MakeReplicaOn(MakeGpuDevice()));
+      const Replica& replica = *replicas_[rank].front();
+      v1::AwaitStartRequest request;
+      EXPECT_TRUE(OfferDevice(replica, rank, request).ok());
+      EXPECT_EQ(request.group_id().empty(), rank != 0);
+      if (rank == 0) start_.set_group_id(request.group_id());
+      start_.add_hardware_ids(request.hardware_id());
+    }
+  }
+
+  // Of each worker, on a thread.
+  void ExpectJoin(bool joins) {
+    const auto join = [&](int rank) {
+      EXPECT_TRUE(JoinPeers(start_, rank, replicas_[rank]).ok());
+      EXPECT_EQ(replicas_[rank].front()->group != nullptr, joins);
+    };
+    std::thread other([&] { join(1); });
+    join(0);
+    other.join();
+  }
+
+  std::vector<std::unique_ptr<Replica>> replicas_[2];
+  v1::AwaitStartResponse start_;
+};
+
+TEST_F(PeersTest, JoinAGroup) { ExpectJoin(true); }
+
+TEST_F(PeersTest, StayAloneWhereOneHasNoGpu) {
+  start_.set_hardware_ids(1, "");
+  ExpectJoin(false);
+}
+
+TEST_F(PeersTest, StayAloneOnTheSameGpu) {
+  start_.set_hardware_ids(1, start_.hardware_ids(0));
+  ExpectJoin(false);
+}
+
+TEST_F(PeersTest, ThatOfferedAGpuMayTakeLongerToBeThere) {
+  EXPECT_EQ(PeerOptions(start_, 0, 1)->connect_timeout, limits::kStartTimeout);
+  start_.clear_hardware_ids();
+  start_.add_hardware_ids("");
+  start_.add_hardware_ids("");
+  EXPECT_EQ(PeerOptions(start_, 0, 1)->connect_timeout,
+            limits::kConnectTimeout);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ bool CpuDevice::CanCompute(Precision precision) const {
   return precision == Precision::kMixedBFloat16 && (here & kNeeded) == kNeeded;
 }
 
-std::unique_ptr<Stream> CpuDevice::CreateStream() {
+absl::StatusOr<std::unique_ptr<Stream>> CpuDevice::CreateStream() {
   return std::make_unique<CpuStream>();
 }
 

@@ -34,7 +34,7 @@ class CpuDevice final : public Device {
   absl::Status Supports(const Graph& graph) const override;
   // bfloat16 with AVX512-BF16 or AMX.
   bool CanCompute(Precision precision) const override;
-  std::unique_ptr<Stream> CreateStream() override;
+  absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override;
   absl::StatusOr<std::unique_ptr<ModelState>> CreateState(
       const ProgramSpec& spec) override;
   absl::StatusOr<std::unique_ptr<Program>> Compile(const ProgramSpec& spec,

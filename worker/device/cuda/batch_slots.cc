@@ -16,9 +16,10 @@ int64_t Aligned(int64_t size_bytes) {
 
 }  // namespace
 
-int BatchSlots::CountOf(const ProgramSpec& spec) {
+SlotGroups SlotGroupsOf(const ProgramSpec& spec) {
   const bool updates = spec.mode == Mode::kTrain && spec.optimizer != nullptr;
-  return updates ? 2 * spec.steps_per_execution : 1;
+  if (!updates) return {.size = 1, .count = 1};
+  return {.size = spec.steps_per_execution, .count = 2};
 }
 
 int64_t BatchSlots::SizeBytes(int64_t features_size_bytes,

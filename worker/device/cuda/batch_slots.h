@@ -15,6 +15,18 @@
 
 namespace paceline::cuda {
 
+// How the slots of a program take turns.
+struct SlotGroups {
+  // Steps of a group, which are executed at once.
+  int size = 1;
+  int count = 1;
+  int slots() const { return size * count; }
+};
+
+// Where the device updates, one group is filled while the other is computed;
+// else there is one slot.
+SlotGroups SlotGroupsOf(const ProgramSpec& spec);
+
 // Slots for batches of one size, each with pinned memory of the host and memory
 // of the GPU: one is filled and copied, by a queue of its own, while steps read
 // others. Not thread-safe.
@@ -22,9 +34,6 @@ class BatchSlots {
  public:
   // Without slots.
   BatchSlots() = default;
-  // Slots that a program takes: one, or where the device updates, two for each
-  // step of an execution.
-  static int CountOf(const ProgramSpec& spec);
   // Bytes that one takes on the GPU.
   static int64_t SizeBytes(int64_t features_size_bytes,
                            int64_t labels_size_bytes);

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
-#include "glog/logging.h"
 #include "worker/device/cuda/cuda_program.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/device_update.h"
@@ -22,10 +21,8 @@ bool CudaDevice::CanUpdate(const Optimizer& optimizer) const {
   return cuda::CanUpdate(optimizer);
 }
 
-std::unique_ptr<Stream> CudaDevice::CreateStream() {
-  absl::StatusOr<std::unique_ptr<cuda::Queue>> queue = gpu_->CreateQueue();
-  CHECK(queue.ok()) << queue.status();
-  return *std::move(queue);
+absl::StatusOr<std::unique_ptr<Stream>> CudaDevice::CreateStream() {
+  return gpu_->CreateQueue();
 }
 
 absl::StatusOr<std::unique_ptr<ModelState>> CudaDevice::CreateState(
@@ -37,8 +34,9 @@ absl::StatusOr<std::unique_ptr<Program>> CudaDevice::Compile(
     const ProgramSpec& spec, ModelState& state) {
   RETURN_IF_ERROR(Supports(*spec.graph));
   auto& cuda_state = static_cast<CudaState&>(state);
-  ASSIGN_OR_RETURN(cuda::ProgramParts parts,
-                   cuda::CompileProgram(spec, cuda_state));
+  ASSIGN_OR_RETURN(
+      cuda::ProgramParts parts,
+      cuda::CompileProgram(spec, cuda_state, cuda::Planning::kForUse));
   absl::StatusOr<std::unique_ptr<CudaProgram>> program =
       CudaProgram::Create(spec, cuda_state, std::move(parts));
   if (absl::IsResourceExhausted(program.status())) {

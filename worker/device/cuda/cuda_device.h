@@ -38,8 +38,7 @@ class CudaDevice final : public Device {
       const GroupPlace& place) override {
     return gpu_->JoinGroup(place);
   }
-  // CHECK-fails if the GPU gives none.
-  std::unique_ptr<Stream> CreateStream() override;
+  absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override;
   absl::StatusOr<std::unique_ptr<ModelState>> CreateState(
       const ProgramSpec& spec) override;
   absl::StatusOr<std::unique_ptr<Program>> Compile(const ProgramSpec& spec,

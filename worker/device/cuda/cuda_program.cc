@@ -33,8 +33,7 @@ CudaProgram::CudaProgram(const ProgramSpec& spec, CudaState& state,
       replica_sum_(spec.replica_sum),
       optimizer_(spec.mode == Mode::kTrain ? spec.optimizer : nullptr),
       group_of_devices_(spec.group),
-      group_size_(optimizer_ == nullptr ? 1 : spec.steps_per_execution),
-      group_count_(optimizer_ == nullptr ? 1 : 2),
+      groups_(cuda::SlotGroupsOf(spec)),
       state_(state),
       parts_(std::move(parts)),
       runs_(parts_.layout.sections.size()) {
@@ -42,7 +41,7 @@ CudaProgram::CudaProgram(const ProgramSpec& spec, CudaState& state,
     sections_.push_back(end.section);
   }
   CHECK(optimizer_ == nullptr || sections_.size() == 1);
-  for (SectionRun& run : runs_) run.graphs.resize(group_count_);
+  for (SectionRun& run : runs_) run.graphs.resize(groups_.count);
 }
 
 CudaProgram::~CudaProgram() {
@@ -51,10 +50,9 @@ CudaProgram::~CudaProgram() {
 
 absl::Status CudaProgram::Allocate() {
   cuda::Gpu& gpu = state_.gpu();
-  ASSIGN_OR_RETURN(slots_,
-                   cuda::BatchSlots::Create(gpu, group_size_ * group_count_,
-                                            parts_.features_size_bytes,
-                                            parts_.labels_size_bytes));
+  ASSIGN_OR_RETURN(slots_, cuda::BatchSlots::Create(gpu, groups_.slots(),
+                                                    parts_.features_size_bytes,
+                                                    parts_.labels_size_bytes));
   if (is_evaluation_) {
     ASSIGN_OR_RETURN(host_output_,
                      gpu.AllocatePinned(OutputBytes(), "the output"));
@@ -134,7 +132,7 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
   if (optimizer_ != nullptr) {
     state_.set_iterations(state_.iterations() + 1);
     state_.set_kept(this);
-    return ++kept_ < group_size_ ? absl::OkStatus() : RunKept(queue);
+    return ++kept_ < groups_.size ? absl::OkStatus() : RunKept(queue);
   }
   SectionRun& run = runs_[section];
   if (section == 0) slots_.BeginReading(first_slot(), queue);
@@ -154,16 +152,13 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
 absl::Status CudaProgram::RunKept(Queue& queue) {
   state_.set_kept(nullptr);
   const int kept = std::exchange(kept_, 0);
-  if (group_of_devices_ != nullptr) {
-    RETURN_IF_ERROR(group_of_devices_->status());
-  }
   const int begin = first_slot();
   const int end = begin + kept;
   for (int slot = begin; slot < end; ++slot) slots_.BeginReading(slot, queue);
-  if (kept == group_size_) {
+  if (kept == groups_.size) {
     RETURN_IF_ERROR(Run(/*section=*/0, queue));
   } else {
-    BindToArena();
+    RETURN_IF_ERROR(BindToArena());
     for (int slot = begin; slot < end; ++slot) {
       RETURN_IF_ERROR(
           EnqueueOperations(/*section=*/0, slot, /*waits=*/false, queue));
@@ -171,16 +166,15 @@ absl::Status CudaProgram::RunKept(Queue& queue) {
   }
   for (int slot = begin; slot < end; ++slot) slots_.EndReading(slot, queue);
   queue.Record(*runs_.front().event);
-  group_ = (group_ + 1) % group_count_;
+  group_ = (group_ + 1) % groups_.count;
   return queue.TakeError();
 }
 
 absl::Status CudaProgram::Run(int section, Queue& queue) {
-  BindToArena();
+  RETURN_IF_ERROR(BindToArena());
   SectionRun& run = runs_[section];
   const bool is_first = !std::exchange(run.has_run, true);
-  // NCCL wants a sum captured by all ranks or by none, and the batches of
-  // replicas may differ.
+  // Sums over a group are not captured.
   if (is_first || group_of_devices_ != nullptr) {
     return EnqueueGroup(section, /*waits=*/is_first, queue);
   }
@@ -199,13 +193,20 @@ absl::Status CudaProgram::Run(int section, Queue& queue) {
   return absl::OkStatus();
 }
 
-void CudaProgram::BindToArena() {
-  if (arena_ == state_.arena()) return;
+absl::Status CudaProgram::BindToArena() {
+  if (state_.arena_size_bytes() < parts_.layout.arena_size_bytes) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(state_.gpu().name(),
+                     ": the memory of the tensors was lost to a larger program "
+                     "that found no room"));
+  }
+  if (arena_ == state_.arena()) return absl::OkStatus();
   arena_ = state_.arena();
   parts_.layout.PlaceArena(arena_);
   for (SectionRun& run : runs_) {
     for (auto& graph : run.graphs) graph = nullptr;
   }
+  return absl::OkStatus();
 }
 
 absl::Status CudaProgram::AddUpReplicas(const Tensor& sums, Queue& queue) {
@@ -222,7 +223,7 @@ absl::Status CudaProgram::AddUpReplicas(const Tensor& sums, Queue& queue) {
 }
 
 absl::Status CudaProgram::EnqueueGroup(int section, bool waits, Queue& queue) {
-  for (int i = 0; i < group_size_; ++i) {
+  for (int i = 0; i < groups_.size; ++i) {
     RETURN_IF_ERROR(EnqueueOperations(section, first_slot() + i, waits, queue));
   }
   return absl::OkStatus();
@@ -238,6 +239,10 @@ absl::Status CudaProgram::EnqueueOperations(int section, int slot, bool waits,
   const ProgramLayout& layout = parts_.layout;
   const auto [begin, end] = layout.OperationsOf(section);
   for (int i = begin; i < end; ++i) {
+    // Nothing is to be updated by sums that failed.
+    if (group_of_devices_ != nullptr) {
+      RETURN_IF_ERROR(group_of_devices_->status());
+    }
     parts_.operations[i](queue);
     const absl::Status status = waits ? queue.Synchronize() : queue.TakeError();
     if (status.ok()) continue;

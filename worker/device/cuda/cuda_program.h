@@ -63,7 +63,8 @@ class CudaProgram final : public Program, private KeptSteps {
     return parts_.layout.output->count() * static_cast<int64_t>(sizeof(float));
   }
   // Gives the tensors their addresses, if the arena has moved.
-  void BindToArena();
+  // FailedPrecondition: a larger program took it, and found no room.
+  absl::Status BindToArena();
   // Waits for the sums, and for the other replicas.
   absl::Status AddUpReplicas(const Tensor& sums, cuda::Queue& queue);
   // What the kernels are told of the batch.
@@ -75,7 +76,7 @@ class CudaProgram final : public Program, private KeptSteps {
   absl::Status EnqueueOperations(int section, int slot, bool waits,
                                  cuda::Queue& queue);
   absl::Status RunKept(cuda::Queue& queue) override;
-  int first_slot() const { return group_ * group_size_; }
+  int first_slot() const { return group_ * groups_.size; }
 
   const Graph& graph_;
   const int64_t batch_size_;
@@ -88,9 +89,7 @@ class CudaProgram final : public Program, private KeptSteps {
   const Optimizer* const optimizer_;
   // Null: it is alone with them.
   const DeviceGroup* const group_of_devices_;
-  // Steps of a group, and groups that take turns.
-  const int group_size_;
-  const int group_count_;
+  const cuda::SlotGroups groups_;
   CudaState& state_;
   cuda::ProgramParts parts_;
   std::vector<Section> sections_;

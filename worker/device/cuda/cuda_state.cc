@@ -1,5 +1,7 @@
 #include "worker/device/cuda/cuda_state.h"
 
+#include <utility>
+
 #include "common/base/status_macros.h"
 #include "common/optimizer/optimizer.h"
 #include "glog/logging.h"
@@ -58,7 +60,8 @@ absl::Status CudaState::AllocateHostGradients(
         gpu_.AllocatePinned(static_cast<int64_t>(size), "the gradients"));
     gradient_memory = {host_gradient_memory_.get(), size};
   } else {
-    ASSIGN_OR_RETURN(host_gradient_memory_, gpu_.Pin(gradient_memory));
+    ASSIGN_OR_RETURN(host_gradient_memory_,
+                     gpu_.Pin(gradient_memory, "the gradients"));
   }
   host_gradients_ = LayOutGradients(plan_, type(), gradient_memory);
   return absl::OkStatus();
@@ -155,8 +158,17 @@ void CudaState::DownloadGradients(absl::Span<const int> buckets, Queue& queue,
 
 absl::Status CudaState::ReserveArena(int64_t size_bytes) {
   if (size_bytes <= arena_bytes_) return absl::OkStatus();
+  // Both may not fit at once.
   arena_ = nullptr;
-  arena_bytes_ = 0;
+  const int64_t bytes_before = std::exchange(arena_bytes_, 0);
+  const absl::Status status = AllocateArena(size_bytes);
+  if (!status.ok() && bytes_before > 0) {
+    AllocateArena(bytes_before).IgnoreError();
+  }
+  return status;
+}
+
+absl::Status CudaState::AllocateArena(int64_t size_bytes) {
   ASSIGN_OR_RETURN(arena_,
                    gpu_.Allocate(size_bytes, "the tensors of a program"));
   arena_bytes_ = size_bytes;

@@ -96,9 +96,11 @@ class CudaState final : public ModelState, public DeviceUpdates {
   void DownloadGradients(absl::Span<const int> buckets, cuda::Queue& queue,
                          Event& done);
 
-  // Makes the arena at least this large. Its content may be lost.
+  // Makes the arena at least this large. Its content may be lost. After an
+  // error it is as large as before, or if somebody else took the memory in
+  // between, there is none.
   absl::Status ReserveArena(int64_t size_bytes);
-  // Changes only when a larger arena is reserved.
+  // Changes only when a larger arena is reserved. Null: there is none.
   std::byte* arena() const { return arena_.get(); }
   int64_t arena_size_bytes() const { return arena_bytes_; }
 
@@ -117,6 +119,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
   absl::Status AllocateHostGradients(absl::Span<std::byte> gradient_memory);
   absl::Status AllocateSums();
   absl::Status AllocateStep(const ProgramSpec& spec);
+  absl::Status AllocateArena(int64_t size_bytes);
   absl::Span<std::byte> DeviceSlot(int bucket, int slot) const;
   // Copies behind the steps enqueued so far, and waits.
   absl::Status Transfer(void* to, const void* from, size_t size_bytes,

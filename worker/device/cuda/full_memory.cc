@@ -18,31 +18,29 @@ int64_t Allocated(int64_t size_bytes) {
   return (size_bytes + kGranularity - 1) / kGranularity * kGranularity;
 }
 
-// Of the program of a batch size: all that CudaProgram and its arena allocate.
-absl::StatusOr<int64_t> BytesOf(ProgramSpec spec, int64_t batch_size,
-                                CudaState& state) {
-  spec.batch_size = batch_size;
-  ASSIGN_OR_RETURN(const ProgramParts parts, CompileProgram(spec, state));
+// All that CudaProgram and its arena allocate.
+int64_t BytesOf(const ProgramSpec& spec, const ProgramParts& parts) {
   int64_t constants = 0;
   for (const ProgramParts::Constant& constant : parts.constants) {
     constants += AlignUp(static_cast<int64_t>(constant.bytes.size()));
   }
   return Allocated(parts.layout.arena_size_bytes) +
-         BatchSlots::CountOf(spec) *
+         SlotGroupsOf(spec).slots() *
              Allocated(BatchSlots::SizeBytes(parts.features_size_bytes,
                                              parts.labels_size_bytes)) +
          Allocated(constants);
 }
 
 // The largest below that of `spec` that fits into `free_bytes`; 0: none.
-absl::StatusOr<int64_t> LargestBatch(const ProgramSpec& spec,
-                                     int64_t free_bytes, CudaState& state) {
+absl::StatusOr<int64_t> LargestBatch(ProgramSpec spec, int64_t free_bytes,
+                                     CudaState& state) {
   int64_t fits = 0;
   int64_t too_large = spec.batch_size;
   while (too_large - fits > 1) {
-    const int64_t middle = fits + (too_large - fits) / 2;
-    ASSIGN_OR_RETURN(const int64_t size_bytes, BytesOf(spec, middle, state));
-    (size_bytes <= free_bytes ? fits : too_large) = middle;
+    spec.batch_size = fits + (too_large - fits) / 2;
+    ASSIGN_OR_RETURN(const ProgramParts parts,
+                     CompileProgram(spec, state, Planning::kForEstimate));
+    (BytesOf(spec, parts) <= free_bytes ? fits : too_large) = spec.batch_size;
   }
   return fits;
 }
@@ -52,12 +50,15 @@ absl::StatusOr<int64_t> LargestBatch(const ProgramSpec& spec,
 absl::Status ExplainFullMemory(const absl::Status& error,
                                const ProgramSpec& spec, CudaState& state) {
   const absl::StatusOr<GpuMemory> memory = state.gpu().Memory();
-  const absl::StatusOr<ProgramParts> parts = CompileProgram(spec, state);
+  const absl::StatusOr<ProgramParts> parts =
+      CompileProgram(spec, state, Planning::kForEstimate);
   if (!memory.ok() || !parts.ok()) return error;
-  const ArenaPeak peak = FindPeak(parts->layout);
   // An arena that was found stays; the program's is in its place.
-  const absl::StatusOr<int64_t> fits =
-      LargestBatch(spec, memory->free_bytes + state.arena_size_bytes(), state);
+  const int64_t free_bytes = memory->free_bytes + state.arena_size_bytes();
+  // It was the host's memory that was full.
+  if (BytesOf(spec, *parts) <= free_bytes) return error;
+  const ArenaPeak peak = FindPeak(parts->layout);
+  const absl::StatusOr<int64_t> fits = LargestBatch(spec, free_bytes, state);
   if (!fits.ok()) return error;
   const int64_t largest = *fits;
   return absl::Status(

@@ -10,8 +10,9 @@ namespace paceline::cuda {
 
 // Adds to `error`, with which the program of `spec` ended, the layer that takes
 // the most memory, and the largest batch whose program would fit: plans those
-// of smaller batches, without allocating. To be called when the program's
-// memory has been freed.
+// of smaller batches, without allocating and without measuring. To be called
+// when the program's memory has been freed. Adds nothing where the GPU has room
+// for it: another memory was full.
 absl::Status ExplainFullMemory(const absl::Status& error,
                                const ProgramSpec& spec, CudaState& state);
 

@@ -46,6 +46,14 @@ struct GpuOptions {
   bool autotune = false;
 };
 
+// What a convolution is planned for.
+enum class Planning {
+  // To be computed.
+  kForUse,
+  // To learn what it takes: nothing is measured for it.
+  kForEstimate,
+};
+
 // result (rows, columns) = left (rows, inner) · right (inner, columns), in C
 // order; a transposed operand lies with its dimensions swapped. Operands are of
 // one type, the result of theirs or float32; sums are float32.
@@ -159,7 +167,10 @@ struct GpuMemory {
 class Communicator : public DeviceGroup {
  public:
   // Replaces `count` floats in the GPU's memory by their sums over the ranks,
-  // the same bits on each. May be captured. Errors show in status().
+  // the same bits on each. Errors show in status(), those of the sum at the
+  // latest when it is done: before what is made of it is enqueued, and again
+  // before that is used. Not captured: NCCL wants a sum in the graphs of all
+  // ranks or of none, and they may differ in what they capture.
   virtual void AllReduce(float* values, int64_t count, Queue& queue) = 0;
 };
 
@@ -178,21 +189,24 @@ class Gpu {
   virtual absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
       const GroupPlace& place) = 0;
 
-  // Zeroed. ResourceExhausted says what was asked for `what`, and what is free.
+  // Zeroed. ResourceExhausted says what was asked for `what`, and of the GPU's
+  // memory what is free.
   virtual absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
                                                absl::string_view what) = 0;
   virtual absl::StatusOr<MemoryBlock> AllocatePinned(
       int64_t size_bytes, absl::string_view what) = 0;
 
   // Pins memory of the host that somebody else owns, for as long as the result
-  // lives.
-  virtual absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) = 0;
+  // lives. Errors as above.
+  virtual absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory,
+                                          absl::string_view what) = 0;
 
   // Chooses the algorithm. Blocks while it measures. Unimplemented if there is
   // none for the shape under the options of the GPU.
   virtual absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
-      const ConvolutionShape& shape) = 0;
+      const ConvolutionShape& shape, Planning planning) = 0;
 
+  // Takes memory of the GPU: ResourceExhausted as above.
   virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() = 0;
   virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;
 };

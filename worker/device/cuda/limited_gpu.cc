@@ -61,12 +61,13 @@ class LimitedGpu final : public Gpu {
                                              absl::string_view what) override {
     return gpu_->AllocatePinned(size_bytes, what);
   }
-  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) override {
-    return gpu_->Pin(memory);
+  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory,
+                                  absl::string_view what) override {
+    return gpu_->Pin(memory, what);
   }
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
-      const ConvolutionShape& shape) override {
-    return gpu_->PlanConvolution(shape);
+      const ConvolutionShape& shape, Planning planning) override {
+    return gpu_->PlanConvolution(shape, planning);
   }
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
     return gpu_->CreateQueue();

@@ -1,4 +1,4 @@
-// The error of a memory that is full.
+// The errors of memories that are full.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_OUT_OF_MEMORY_H_
 #define PACELINE_WORKER_DEVICE_CUDA_OUT_OF_MEMORY_H_
 
@@ -27,6 +27,15 @@ inline absl::Status OutOfMemory(absl::string_view where, absl::string_view what,
       absl::StrCat(where, ": out of memory: ", InMebibytes(asked_bytes),
                    " asked for ", what, ", ", InMebibytes(memory.free_bytes),
                    " free of ", InMebibytes(memory.total_bytes)));
+}
+
+// The same of the host's memory that `where` can copy from and to.
+inline absl::Status OutOfPinnedMemory(absl::string_view where,
+                                      absl::string_view what,
+                                      int64_t asked_bytes) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      where, ": out of pinned memory of the host: ", InMebibytes(asked_bytes),
+      " asked for ", what));
 }
 
 }  // namespace paceline::cuda

@@ -19,12 +19,14 @@ DataType ComputeTypeOf(const ProgramSpec& spec) {
 
 }  // namespace
 
-ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CudaState& state)
+ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CudaState& state,
+                               Planning planning)
     : LayoutBuilder(
           spec, ComputeTypeOf(spec),
           [&](int bucket) { return state.device_variables(bucket).data(); },
           [&](int bucket) { return state.device_gradients(bucket).data(); }),
-      state_(state) {}
+      state_(state),
+      planning_(planning) {}
 
 Tensor* ProgramBuilder::NewConstantOf(Shape shape,
                                       std::vector<std::byte> bytes) {
@@ -79,7 +81,7 @@ void ProgramBuilder::AddConvolution(ConvolutionShape shape,
                                     const ConvolutionTensors& tensors) {
   shape.type = compute_type();
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> plan =
-      state_.gpu().PlanConvolution(shape);
+      state_.gpu().PlanConvolution(shape, planning_);
   if (!plan.ok()) {
     if (error_.ok()) error_ = plan.status();
     return;

@@ -57,7 +57,7 @@ struct ConvolutionTensors {
 class ProgramBuilder final : public LayoutBuilder {
  public:
   // `state` holds the variables and gradients.
-  ProgramBuilder(const ProgramSpec& spec, CudaState& state);
+  ProgramBuilder(const ProgramSpec& spec, CudaState& state, Planning planning);
 
   // Values that do not change. Not in the arena.
   template <typename T>
@@ -137,6 +137,7 @@ class ProgramBuilder final : public LayoutBuilder {
   Tensor* NewConstantOf(Shape shape, std::vector<std::byte> bytes);
 
   CudaState& state_;
+  const Planning planning_;
   // Without the layout.
   ProgramParts parts_;
   // By original and type.

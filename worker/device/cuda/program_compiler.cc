@@ -101,10 +101,11 @@ absl::Status CheckGraph(const Graph& graph) {
 }
 
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
-                                            CudaState& state) {
+                                            CudaState& state,
+                                            Planning planning) {
   // Each replica has a loss scale of its own; jobs with both are refused.
   CHECK(state.loss_scale() == nullptr || spec.replica_sum == nullptr);
-  ProgramBuilder builder(spec, state);
+  ProgramBuilder builder(spec, state, planning);
   if (spec.batch_size == 0) {
     builder.SetOwner("the update");
     DeviceUpdate(builder, state).AddWithoutGradients();

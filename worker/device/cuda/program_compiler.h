@@ -16,7 +16,8 @@ absl::Status CheckGraph(const Graph& graph);
 // A graph that CheckGraph takes. Unimplemented names the loss or metric that
 // the device cannot compute.
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
-                                            CudaState& state);
+                                            CudaState& state,
+                                            Planning planning);
 
 }  // namespace paceline::cuda
 

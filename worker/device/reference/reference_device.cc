@@ -36,7 +36,7 @@ absl::Status ReferenceDevice<T>::Supports(const Graph& graph) const {
 }
 
 template <typename T>
-std::unique_ptr<Stream> ReferenceDevice<T>::CreateStream() {
+absl::StatusOr<std::unique_ptr<Stream>> ReferenceDevice<T>::CreateStream() {
   return std::make_unique<ReferenceStream>();
 }
 

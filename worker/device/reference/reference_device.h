@@ -16,7 +16,7 @@ class ReferenceDevice : public Device {
  public:
   std::string name() const override;
   absl::Status Supports(const Graph& graph) const override;
-  std::unique_ptr<Stream> CreateStream() override;
+  absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override;
   absl::StatusOr<std::unique_ptr<ModelState>> CreateState(
       const ProgramSpec& spec) override;
   absl::StatusOr<std::unique_ptr<Program>> Compile(const ProgramSpec& spec,

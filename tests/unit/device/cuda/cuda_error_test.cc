@@ -1,4 +1,5 @@
 // What the CUDA device says of what fails: on a fake GPU.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "tests/conformance/fake_gpu.h"
 #include "tests/conformance/model_under_test.h"
 #include "worker/device/cuda/cuda_device.h"
+#include "worker/device/cuda/out_of_memory.h"
 
 namespace paceline {
 namespace {
@@ -37,23 +39,24 @@ absl::StatusOr<std::unique_ptr<Program>> Compile(CudaDevice& device,
 
 // --- Memory
 
-class FullMemoryTest : public ::testing::TestWithParam<Mode> {
+class LargeBatchTest : public ::testing::TestWithParam<Mode> {
  protected:
   static constexpr int64_t kMemory = 64 << 20;
 
-  FullMemoryTest()
-      : device_(cuda::MakeFakeGpu({.memory_bytes = kMemory})),
+  LargeBatchTest()
+      : device_(cuda::MakeFakeGpu({.log = &calls_, .memory_bytes = kMemory})),
         state_(*device_.CreateState(FailingModel().Spec(GetParam(), 1))) {}
 
   absl::Status TryBatch(int64_t size) {
     return Compile(device_, *state_, GetParam(), size).status();
   }
 
+  cuda::CallLog calls_;
   CudaDevice device_;
   std::unique_ptr<ModelState> state_;
 };
 
-TEST_P(FullMemoryTest, NamesTheLargestLayerAndTheLargestBatchThatFits) {
+TEST_P(LargeBatchTest, NamesTheLargestLayerAndTheLargestBatchThatFits) {
   const absl::Status status = TryBatch(20'000);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   const std::string message(status.message());
@@ -71,10 +74,20 @@ TEST_P(FullMemoryTest, NamesTheLargestLayerAndTheLargestBatchThatFits) {
             absl::StatusCode::kResourceExhausted);
 }
 
-INSTANTIATE_TEST_SUITE_P(, FullMemoryTest,
+// `autotune` would measure each convolution of each batch that is tried.
+TEST_P(LargeBatchTest, IsSoughtByEstimates) {
+  ASSERT_TRUE(TryBatch(10).ok());
+  const auto plans = std::count(calls_.begin(), calls_.end(), "plan");
+  calls_.clear();
+  EXPECT_FALSE(TryBatch(20'000).ok());
+  EXPECT_EQ(std::count(calls_.begin(), calls_.end(), "plan"), plans);
+  EXPECT_GT(std::count(calls_.begin(), calls_.end(), "estimate"), 10 * plans);
+}
+
+INSTANTIATE_TEST_SUITE_P(, LargeBatchTest,
                          ::testing::Values(Mode::kTrain, Mode::kEvaluate));
 
-TEST(TinyMemoryTest, NotEvenABatchOfOneFits) {
+TEST(FullMemoryTest, NotEvenABatchOfOneFits) {
   CudaDevice device(cuda::MakeFakeGpu({.memory_bytes = 100'000}));
   const auto state = device.CreateState(FailingModel().Spec(Mode::kTrain, 1));
   ASSERT_TRUE(state.ok()) << state.status();
@@ -82,6 +95,38 @@ TEST(TinyMemoryTest, NotEvenABatchOfOneFits) {
       std::string(
           Compile(device, **state, Mode::kTrain, 64).status().message()),
       HasSubstr("; not even a batch of 1 fits"));
+}
+
+// Where a call on the GPU finds no memory.
+cuda::FakeGpuOptions FullAt(const std::string& failing) {
+  return {.fault = [failing](const std::string& call) {
+    return call == failing ? absl::ResourceExhaustedError("full")
+                           : absl::OkStatus();
+  }};
+}
+
+TEST(FullMemoryTest, OfAStreamIsAnError) {
+  CudaDevice device(cuda::MakeFakeGpu(FullAt("create queue")));
+  EXPECT_EQ(device.CreateStream().status(),
+            absl::ResourceExhaustedError("full"));
+}
+
+// The GPU has room for larger batches, too.
+TEST(FullMemoryTest, OfTheHostSaysNothingOfBatches) {
+  cuda::FakeGpuOptions options;
+  bool is_full = false;
+  options.fault = [&](const std::string& call) {
+    return is_full && call == "allocate pinned"
+               ? cuda::OutOfPinnedMemory("cuda:fake", "a batch", 3 << 20)
+               : absl::OkStatus();
+  };
+  CudaDevice device(cuda::MakeFakeGpu(options));
+  const auto state = *device.CreateState(FailingModel().Spec(Mode::kTrain, 1));
+  is_full = true;
+  EXPECT_EQ(Compile(device, *state, Mode::kTrain, 64).status(),
+            absl::ResourceExhaustedError(
+                "cuda:fake: out of pinned memory of the host: 3 MiB asked for "
+                "a batch"));
 }
 
 // --- Operations
@@ -110,7 +155,7 @@ TEST_P(FaultTest, NamesTheLayer) {
                           : absl::OkStatus();
            },
        .faults_are_late = fault.is_late}));
-  const std::unique_ptr<Stream> stream = device.CreateStream();
+  const std::unique_ptr<Stream> stream = *device.CreateStream();
   const auto state = *device.CreateState(FailingModel().Spec(Mode::kTrain, 2));
   const auto program = *Compile(device, *state, Mode::kTrain, 2);
   const std::vector<float> features(2 * 8 * 8);

@@ -23,6 +23,7 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pointwise;
@@ -37,14 +38,22 @@ const ModelUnderTest& Model() {
 class CudaProgramTest : public ::testing::Test {
  protected:
   CudaProgramTest()
-      : device_(cuda::MakeFakeGpu({.log = &calls_})),
+      : device_(cuda::MakeFakeGpu(
+            {.log = &calls_,
+             .memory_bytes = 1 << 20,
+             .fault =
+                 [this](const std::string& call) {
+                   return call == "allocate" && !has_memory_
+                              ? absl::ResourceExhaustedError("full")
+                              : absl::OkStatus();
+                 }})),
         // Queue 0; the state's, which copies gradients, is queue 1.
-        stream_(device_.CreateStream()),
+        stream_(*device_.CreateStream()),
         state_(*device_.CreateState(Model().Spec(Mode::kTrain, 2))),
         program_(*device_.Compile(Model().Spec(Mode::kTrain, 2), *state_)) {}
 
-  // What the one section of a step calls.
-  cuda::CallLog CallsOfAStep() {
+  // The one section of a step, whose calls are calls_ then.
+  absl::Status Step() {
     const float features[] = {1, 2, 3, 4, 5, 6};
     const float labels[] = {1, 0, 0, 1};
     Batch batch;
@@ -53,9 +62,17 @@ class CudaProgramTest : public ::testing::Test {
     batch.labels = {DataType::kFloat32, labels};
     EXPECT_TRUE(program_->SetBatch(batch, *stream_).ok());
     calls_.clear();
-    EXPECT_TRUE(program_->Enqueue(0, *stream_).ok());
+    return program_->Enqueue(0, *stream_);
+  }
+  cuda::CallLog CallsOfAStep() {
+    EXPECT_TRUE(Step().ok());
     EXPECT_TRUE(program_->section_event(0).HasPassed());
     return calls_;
+  }
+
+  absl::Status Compile(int64_t batch_size) {
+    return device_.Compile(Model().Spec(Mode::kTrain, batch_size), *state_)
+        .status();
   }
 
   std::vector<float> Gradients() {
@@ -65,6 +82,7 @@ class CudaProgramTest : public ::testing::Test {
   }
 
   cuda::CallLog calls_;
+  bool has_memory_ = true;
   CudaDevice device_;
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<ModelState> state_;
@@ -96,7 +114,7 @@ TEST_F(CudaProgramTest, CapturesASectionTheSecondTimeAndLaunchesItThen) {
 TEST_F(CudaProgramTest, AllocatesNothingInAStep) {
   CallsOfAStep();
   CallsOfAStep();
-  EXPECT_THAT(CallsOfAStep(), Not(Contains("allocate")));
+  EXPECT_THAT(CallsOfAStep(), Not(Contains(HasSubstr("allocate"))));
 }
 
 TEST_F(CudaProgramTest, CapturesAgainWhereTheArenaHasMoved) {
@@ -106,6 +124,25 @@ TEST_F(CudaProgramTest, CapturesAgainWhereTheArenaHasMoved) {
       *device_.Compile(Model().Spec(Mode::kTrain, 4096), *state_);
   EXPECT_EQ(CallsOfAStep()[1], "queue 0: begin capture");
   EXPECT_EQ(Gradients(), gradients);
+}
+
+TEST_F(CudaProgramTest, GoesOnWhereALargerOneFoundNoRoom) {
+  for (int step = 0; step < 3; ++step) CallsOfAStep();
+  const std::vector<float> gradients = Gradients();
+  EXPECT_EQ(Compile(1'000'000).code(), absl::StatusCode::kResourceExhausted);
+  CallsOfAStep();
+  EXPECT_EQ(Gradients(), gradients);
+}
+
+TEST_F(CudaProgramTest, SaysThatALargerOneLostItsMemory) {
+  CallsOfAStep();
+  has_memory_ = false;
+  EXPECT_EQ(Compile(4096).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Step().code(), absl::StatusCode::kFailedPrecondition);
+  // One that finds room brings it back.
+  has_memory_ = true;
+  EXPECT_TRUE(Compile(4).ok());
+  EXPECT_TRUE(Step().ok());
 }
 
 // --- Replicas
@@ -131,7 +168,7 @@ class ReplicaSumTest : public ::testing::Test {
                                  " BatchNormalization: {synchronized: true}]",
                                  "model", limits::kMaxJobBytes)}),
         device_(cuda::MakeFakeGpu({.log = &calls_})),
-        stream_(device_.CreateStream()),
+        stream_(*device_.CreateStream()),
         state_(*device_.CreateState(model_.Spec(Mode::kTrain, 2))) {}
 
   std::unique_ptr<Program> Compile(ReplicaSum* replica_sum) {
@@ -222,7 +259,7 @@ class UpdatingProgramTest : public ::testing::Test {
  protected:
   explicit UpdatingProgramTest(int steps_per_execution = 1)
       : device_(cuda::MakeFakeGpu({.log = &calls_})),
-        stream_(device_.CreateStream()),
+        stream_(*device_.CreateStream()),
         state_(*device_.CreateState(Spec(steps_per_execution))),
         program_(*device_.Compile(Spec(steps_per_execution), *state_)) {}
 

@@ -1,6 +1,8 @@
 // Groups of devices: who can be one, and how their waits end.
 #include "worker/device/device_group.h"
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -10,6 +12,7 @@
 #include "common/config/yaml_reader.h"
 #include "common/limits.h"
 #include "common/optimizer/sgd.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/fake_gpu.h"
 #include "tests/conformance/model_under_test.h"
@@ -17,6 +20,9 @@
 
 namespace paceline {
 namespace {
+
+using ::testing::Contains;
+using ::testing::Not;
 
 TEST(CanBeGroupTest, EachHasHardwareOfItsOwn) {
   EXPECT_TRUE(CanBeGroup({"GPU-a", "GPU-b"}));
@@ -38,17 +44,26 @@ TEST(DeviceGroupTest, ARankThatDoesNotComeIsNotWaitedForForever) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
 }
 
+const ModelUnderTest& DenseModel() {
+  static const auto& model = *new ModelUnderTest(
+      {.layers = *ReadYaml("[Input: {shape: [3]}, Dense: {units: 2}]", "model",
+                           limits::kMaxJobBytes)});
+  return model;
+}
+
 // A replica that trains with a group of two.
 class Rank {
  public:
-  Rank(const ModelUnderTest& model, const std::string& group_id, int rank)
-      : device_(cuda::MakeFakeGpu()),
-        stream_(device_.CreateStream()),
+  // `fault` as FakeGpuOptions has it.
+  Rank(const std::string& group_id, int rank,
+       const std::function<absl::Status(const std::string&)>& fault)
+      : device_(cuda::MakeFakeGpu({.log = &calls_, .fault = fault})),
+        stream_(*device_.CreateStream()),
         group_(*device_.JoinGroup({.group_id = group_id,
                                    .rank = rank,
                                    .world_size = 2,
                                    .timeout = absl::Seconds(60)})) {
-    ProgramSpec spec = model.Spec(Mode::kTrain, 1);
+    ProgramSpec spec = DenseModel().Spec(Mode::kTrain, 1);
     spec.optimizer = &sgd_;
     spec.group = group_.get();
     state_ = *device_.CreateState(spec);
@@ -66,10 +81,18 @@ class Rank {
     return status.ok() ? program_->Enqueue(0, *stream_) : status;
   }
 
+  std::vector<std::byte> Variables() {
+    EXPECT_TRUE(state_->device_updates()->DownloadVariables(0, *stream_).ok());
+    const absl::Span<std::byte> variables = state_->host_variables(0);
+    return {variables.begin(), variables.end()};
+  }
+
   DeviceGroup& group() { return *group_; }
+  const cuda::CallLog& calls() const { return calls_; }
 
  private:
   const Sgd sgd_;
+  cuda::CallLog calls_;
   CudaDevice device_;
   const std::unique_ptr<Stream> stream_;
   const std::unique_ptr<DeviceGroup> group_;
@@ -77,26 +100,98 @@ class Rank {
   std::unique_ptr<Program> program_;
 };
 
-TEST(DeviceGroupTest, AbortEndsTheOthersWaits) {
-  const ModelUnderTest model(
-      {.layers = *ReadYaml("[Input: {shape: [3]}, Dense: {units: 2}]", "model",
-                           limits::kMaxJobBytes)});
-  const std::string id = *CudaDevice(cuda::MakeFakeGpu()).NewGroupId();
-  std::vector<std::unique_ptr<Rank>> ranks(2);
-  std::vector<std::thread> makers;
-  for (int rank = 0; rank < 2; ++rank) {
-    makers.emplace_back(
-        [&, rank] { ranks[rank] = std::make_unique<Rank>(model, id, rank); });
+// Two of them.
+class RanksTest : public ::testing::Test {
+ protected:
+  RanksTest() {
+    const std::string id = *CudaDevice(cuda::MakeFakeGpu()).NewGroupId();
+    ForEachRank([&](int rank) {
+      ranks_[rank] = std::make_unique<Rank>(
+          id, rank, [this, rank](const std::string& call) {
+            return rank == 1 && call == "all-reduce" ? fault_
+                                                     : absl::OkStatus();
+          });
+    });
   }
-  for (std::thread& maker : makers) maker.join();
 
+  // On a thread each: they wait for each other.
+  static void ForEachRank(const std::function<void(int rank)>& run) {
+    std::thread other([&] { run(1); });
+    run(0);
+    other.join();
+  }
+
+  // Of rank 1, as it enqueues a sum.
+  absl::Status fault_;
+  std::unique_ptr<Rank> ranks_[2];
+};
+
+TEST_F(RanksTest, AbortEndsTheOthersWaits) {
   // Waits for rank 1, which ends the group instead.
-  std::thread waiting([&] { EXPECT_TRUE(ranks[0]->Step().ok()); });
+  std::thread waiting([&] {
+    EXPECT_EQ(ranks_[0]->Step().code(), absl::StatusCode::kDataLoss);
+  });
   absl::SleepFor(absl::Milliseconds(20));
-  ranks[1]->group().Abort(absl::DataLossError("a file is gone"));
+  ranks_[1]->group().Abort(absl::DataLossError("a file is gone"));
   waiting.join();
-  EXPECT_EQ(ranks[0]->group().status().message(), "a file is gone");
-  EXPECT_EQ(ranks[0]->Step().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ranks_[0]->group().status().message(), "a file is gone");
+  EXPECT_EQ(ranks_[0]->Step().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(RanksTest, NothingIsUpdatedByASumThatFailed) {
+  ForEachRank([&](int rank) { EXPECT_TRUE(ranks_[rank]->Step().ok()); });
+  const std::vector<std::byte> variables = ranks_[0]->Variables();
+  fault_ = absl::UnavailableError("a link is down");
+  ForEachRank([&](int rank) {
+    EXPECT_EQ(ranks_[rank]->Step(), fault_);
+    EXPECT_EQ(ranks_[rank]->calls().back(), "queue 0: all-reduce");
+    EXPECT_EQ(ranks_[rank]->Variables(), variables);
+  });
+}
+
+TEST_F(RanksTest, StepsAreNotCaptured) {
+  ForEachRank([&](int rank) {
+    for (int step = 0; step < 5; ++step) {
+      EXPECT_TRUE(ranks_[rank]->Step().ok());
+    }
+    EXPECT_THAT(ranks_[rank]->calls(), Not(Contains("queue 0: begin capture")));
+  });
+}
+
+// Of what NCCL would hang at.
+TEST(FakeCommunicatorTest, RefusesASumThatIsCaptured) {
+  const std::unique_ptr<cuda::Gpu> gpu = cuda::MakeFakeGpu();
+  const auto communicator = *gpu->JoinGroup(
+      {.group_id = *gpu->NewGroupId(), .timeout = absl::Seconds(60)});
+  const std::unique_ptr<cuda::Queue> queue = *gpu->CreateQueue();
+  float value = 1;
+  communicator->AllReduce(&value, 1, *queue);
+  EXPECT_TRUE(communicator->status().ok());
+  queue->BeginCapture();
+  communicator->AllReduce(&value, 1, *queue);
+  EXPECT_EQ(communicator->status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(FakeCommunicatorTest, RefusesSumsOfDifferentLengths) {
+  const std::unique_ptr<cuda::Gpu> gpus[] = {cuda::MakeFakeGpu(),
+                                             cuda::MakeFakeGpu()};
+  const std::string id = *gpus[0]->NewGroupId();
+  const auto sum_up = [&](int rank) {
+    const auto communicator =
+        *gpus[rank]->JoinGroup({.group_id = id,
+                                .rank = rank,
+                                .world_size = 2,
+                                .timeout = absl::Seconds(60)});
+    const std::unique_ptr<cuda::Queue> queue = *gpus[rank]->CreateQueue();
+    float values[2] = {};
+    communicator->AllReduce(values, 1 + rank, *queue);
+    EXPECT_EQ(communicator->status().code(),
+              absl::StatusCode::kFailedPrecondition);
+  };
+  std::thread other([&] { sum_up(1); });
+  sum_up(0);
+  other.join();
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST(DeviceUpdatesTest, VariablesAndSlotsComeBackFromTheDevice) {
                            " BatchNormalization: {}]",
                            "model", limits::kMaxJobBytes)});
   CudaDevice device(cuda::MakeFakeGpu());
-  const std::unique_ptr<Stream> stream = device.CreateStream();
+  const std::unique_ptr<Stream> stream = *device.CreateStream();
   const Adam adam;
   ProgramSpec spec = model.Spec(Mode::kTrain, 2);
   spec.optimizer = &adam;

@@ -1,6 +1,8 @@
 // What is refused before a GPU is used.
 #include "worker/device/cuda/open_gpu.h"
 
+#include <dlfcn.h>
+
 #include <string>
 
 #include "gmock/gmock.h"
@@ -96,6 +98,8 @@ TEST(OpenGpuTest, ThePluginLoads) {
   EXPECT_GE(report.runtime_version, report.needed_version);
   EXPECT_GT(report.needed_version, 0);
   EXPECT_FALSE(OpenGpu(**driver, report.gpu_count, {}).ok());
+  // Not every machine with a GPU has it.
+  EXPECT_EQ(dlopen("libnccl.so.2", RTLD_LAZY | RTLD_NOLOAD), nullptr);
 }
 
 // Built for this: it needs a library that is not there.

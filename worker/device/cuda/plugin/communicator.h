@@ -1,19 +1,20 @@
-// Groups of GPUs by NCCL, or without it none.
+// Groups of GPUs by NCCL, where it is found as the program runs.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_COMMUNICATOR_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_COMMUNICATOR_H_
 
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "worker/device/cuda/gpu.h"
 
 namespace paceline::cuda {
 
-// Whether this build has NCCL.
-bool HasGroups();
+// Unimplemented, as the following, says why there is no NCCL. Loads it.
+absl::Status CheckGroups();
 
-// As Gpu has them; of GPU `ordinal`. Unimplemented without NCCL.
+// As Gpu has them; of GPU `ordinal`.
 absl::StatusOr<std::string> NewGroupId();
 absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
     int ordinal, const GroupPlace& place);

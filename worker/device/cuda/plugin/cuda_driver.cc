@@ -2,10 +2,12 @@
 #include <cuda_runtime_api.h>
 
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "glog/logging.h"
 #include "worker/device/cuda/out_of_memory.h"
 #include "worker/device/cuda/plugin/communicator.h"
 #include "worker/device/cuda/plugin/cuda_event.h"
@@ -36,10 +38,11 @@ class CudaGpu final : public Gpu {
 
   std::string hardware_id() const override {
     cudaDeviceProp properties;
-    if (!HasGroups() ||
-        cudaGetDeviceProperties(&properties, ordinal_) != cudaSuccess) {
-      // It is no error of what follows.
-      cudaGetLastError();
+    absl::Status status = CheckGroups();
+    status.Update(
+        ToStatus(cudaGetDeviceProperties(&properties, ordinal_), name()));
+    if (!status.ok()) {
+      LOG(INFO) << name() << " works alone: " << status.message();
       return "";
     }
     return absl::StrCat(
@@ -73,35 +76,36 @@ class CudaGpu final : public Gpu {
                                              absl::string_view what) override {
     RETURN_IF_ERROR(Use());
     void* data = nullptr;
-    const cudaError_t error =
-        cudaHostAlloc(&data, size_bytes, cudaHostAllocDefault);
-    // It is no error of what follows.
-    if (error != cudaSuccess) cudaGetLastError();
     RETURN_IF_ERROR(
-        ToStatus(error, absl::StrCat(name(), ": ", size_bytes,
-                                     " bytes of pinned memory for ", what)));
+        CheckPinned(cudaHostAlloc(&data, size_bytes, cudaHostAllocDefault),
+                    size_bytes, what));
     std::memset(data, 0, size_bytes);
     return MemoryBlock(static_cast<std::byte*>(data),
                        [](std::byte* each) { cudaFreeHost(each); });
   }
 
-  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory) override {
+  absl::StatusOr<MemoryBlock> Pin(absl::Span<std::byte> memory,
+                                  absl::string_view what) override {
     RETURN_IF_ERROR(Use());
-    RETURN_IF_ERROR(ToStatus(
+    RETURN_IF_ERROR(CheckPinned(
         cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault),
-        absl::StrCat(name(), ": pinning ", memory.size(), " bytes")));
+        static_cast<int64_t>(memory.size()), what));
     return MemoryBlock(memory.data(),
                        [](std::byte* each) { cudaHostUnregister(each); });
   }
 
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
-      const ConvolutionShape& shape) override {
+      const ConvolutionShape& shape, Planning planning) override {
     RETURN_IF_ERROR(Use());
-    return planner_.Plan(shape);
+    return planner_.Plan(shape, planning);
   }
 
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
-    return CudaQueue::Create(ordinal_, options_.math_mode);
+    ASSIGN_OR_RETURN(MemoryBlock workspace,
+                     Allocate(CudaQueue::kWorkspaceBytes,
+                              "the workspace of matrix products"));
+    return CudaQueue::Create(ordinal_, options_.math_mode,
+                             std::move(workspace));
   }
 
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
@@ -115,11 +119,20 @@ class CudaGpu final : public Gpu {
 
   absl::Status CheckMemory(cudaError_t error, int64_t size_bytes,
                            absl::string_view what) const {
-    if (error != cudaErrorMemoryAllocation) return ToStatus(error, name());
-    // It is no error of what follows.
-    cudaGetLastError();
+    const absl::Status status = ToStatus(error, name());
+    if (!absl::IsResourceExhausted(status)) return status;
     ASSIGN_OR_RETURN(const GpuMemory memory, Memory());
     return OutOfMemory(name(), what, size_bytes, memory);
+  }
+
+  absl::Status CheckPinned(cudaError_t error, int64_t size_bytes,
+                           absl::string_view what) const {
+    const absl::Status status = ToStatus(
+        error,
+        absl::StrCat(name(), ": pinning ", size_bytes, " bytes for ", what));
+    return absl::IsResourceExhausted(status)
+               ? OutOfPinnedMemory(name(), what, size_bytes)
+               : status;
   }
 
   const int ordinal_;
@@ -135,10 +148,8 @@ class CudaDriver final : public Driver {
     cudaRuntimeGetVersion(&report.runtime_version);
     // Drivers run all minor versions of their major one.
     report.needed_version = report.runtime_version / 1000 * 1000;
-    if (cudaGetDeviceCount(&report.gpu_count) != cudaSuccess) {
+    if (!ToStatus(cudaGetDeviceCount(&report.gpu_count), "GPUs").ok()) {
       report.gpu_count = 0;
-      // It is no error of what follows.
-      cudaGetLastError();
     }
     return report;
   }

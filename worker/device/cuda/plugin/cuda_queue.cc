@@ -15,9 +15,6 @@
 namespace paceline::cuda {
 namespace {
 
-// What NVIDIA advises for Hopper; half of it would do before.
-constexpr size_t kBlasWorkspaceBytes = 32 << 20;
-
 class CudaGraph final : public CapturedGraph {
  public:
   explicit CudaGraph(cudaGraphExec_t graph) : graph_(graph) {}
@@ -31,40 +28,40 @@ class CudaGraph final : public CapturedGraph {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Queue>> CudaQueue::Create(int ordinal,
-                                                         MathMode math_mode) {
-  std::unique_ptr<CudaQueue> queue(new CudaQueue(ordinal, math_mode));
+absl::StatusOr<std::unique_ptr<Queue>> CudaQueue::Create(
+    int ordinal, MathMode math_mode, MemoryBlock workspace) {
+  std::unique_ptr<CudaQueue> queue(
+      new CudaQueue(ordinal, math_mode, std::move(workspace)));
   RETURN_IF_ERROR(queue->Initialize());
   return queue;
 }
 
-CudaQueue::CudaQueue(int ordinal, MathMode math_mode)
+CudaQueue::CudaQueue(int ordinal, MathMode math_mode, MemoryBlock workspace)
     : ordinal_(ordinal),
       math_mode_(math_mode),
-      name_(absl::StrCat("cuda:", ordinal)) {}
+      name_(absl::StrCat("cuda:", ordinal)),
+      workspace_(std::move(workspace)) {}
 
 absl::Status CudaQueue::Initialize() {
   RETURN_IF_ERROR(ToStatus(cudaSetDevice(ordinal_), name_));
   RETURN_IF_ERROR(ToStatus(
       cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name_));
+  ASSIGN_OR_RETURN(end_, CudaEvent::Create());
   RETURN_IF_ERROR(ToStatus(cublasCreate(&blas_), name_));
   if (math_mode_ == MathMode::kTf32) {
     RETURN_IF_ERROR(
         ToStatus(cublasSetMathMode(blas_, CUBLAS_TF32_TENSOR_OP_MATH), name_));
   }
-  RETURN_IF_ERROR(
-      ToStatus(cudaMalloc(&blas_workspace_, kBlasWorkspaceBytes), name_));
   RETURN_IF_ERROR(ToStatus(cublasSetStream(blas_, stream_), name_));
   // After the stream, which would reset it.
-  return ToStatus(
-      cublasSetWorkspace(blas_, blas_workspace_, kBlasWorkspaceBytes), name_);
+  return ToStatus(cublasSetWorkspace(blas_, workspace_.get(), kWorkspaceBytes),
+                  name_);
 }
 
 CudaQueue::~CudaQueue() {
   Use();
   if (dnn_ != nullptr) cudnnDestroy(dnn_);
   if (blas_ != nullptr) cublasDestroy(blas_);
-  cudaFree(blas_workspace_);
   if (stream_ != nullptr) cudaStreamDestroy(stream_);
 }
 
@@ -85,8 +82,10 @@ absl::Status CudaQueue::TakeError() {
 }
 
 absl::Status CudaQueue::Synchronize() {
-  Use();
-  Note(cudaStreamSynchronize(stream_), "waiting for the stream");
+  // cudaStreamSynchronize would spin, and other replicas want the core; a wait
+  // for an event sleeps (cuda_event.h).
+  Record(*end_);
+  NoteStatus(end_->Wait());
   return TakeError();
 }
 
@@ -114,8 +113,8 @@ void CudaQueue::Multiply(const MatrixProduct& product) {
                 {// A cuBLAS handle is one of cuBLASLt, too.
                  .handle = reinterpret_cast<cublasLtHandle_t>(blas_),
                  .math_mode = math_mode_,
-                 .workspace = blas_workspace_,
-                 .workspace_bytes = kBlasWorkspaceBytes,
+                 .workspace = workspace_.get(),
+                 .workspace_bytes = kWorkspaceBytes,
                  .stream = stream_},
                 product);
   if (status != CUBLAS_STATUS_NOT_SUPPORTED) {

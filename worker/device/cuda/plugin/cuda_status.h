@@ -12,16 +12,25 @@
 
 namespace paceline::cuda {
 
-// Internal, with CUDA's name and words for it. `what` was tried.
+// Internal, or where a memory is full ResourceExhausted, with CUDA's name and
+// words for it. `what` was tried.
 inline absl::Status ToStatus(cudaError_t error, absl::string_view what) {
   if (error == cudaSuccess) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat(what, ": ", cudaGetErrorName(error),
-                                          ": ", cudaGetErrorString(error)));
+  // CUDA remembers it, but it is no error of what follows.
+  cudaGetLastError();
+  return absl::Status(error == cudaErrorMemoryAllocation
+                          ? absl::StatusCode::kResourceExhausted
+                          : absl::StatusCode::kInternal,
+                      absl::StrCat(what, ": ", cudaGetErrorName(error), ": ",
+                                   cudaGetErrorString(error)));
 }
 
 inline absl::Status ToStatus(cublasStatus_t status, absl::string_view what) {
   if (status == CUBLAS_STATUS_SUCCESS) return absl::OkStatus();
-  return absl::InternalError(
+  return absl::Status(
+      status == CUBLAS_STATUS_ALLOC_FAILED
+          ? absl::StatusCode::kResourceExhausted
+          : absl::StatusCode::kInternal,
       absl::StrCat(what, ": cuBLAS: ", cublasGetStatusString(status)));
 }
 

@@ -52,14 +52,20 @@ CudnnPlanner::~CudnnPlanner() {
 }
 
 absl::StatusOr<std::unique_ptr<ConvolutionPlan>> CudnnPlanner::Plan(
-    const ConvolutionShape& shape) {
+    const ConvolutionShape& shape, Planning planning) {
   MutexLock lock(mutex_);
   if (handle_ == nullptr) {
     RETURN_IF_ERROR(ToStatus(cudnnCreate(&handle_), "cuDNN"));
   }
-  Algorithm& algorithm = chosen_[shape];
-  if (algorithm == nullptr) {
-    ASSIGN_OR_RETURN(algorithm, Choose(shape));
+  const auto remembered = chosen_.find(shape);
+  Algorithm algorithm;
+  if (remembered != chosen_.end()) {
+    algorithm = remembered->second;
+  } else {
+    const bool measures = planning == Planning::kForUse && options_.autotune &&
+                          !options_.deterministic;
+    ASSIGN_OR_RETURN(algorithm, Choose(shape, measures ? kMeasuredEngines : 1));
+    if (planning == Planning::kForUse) chosen_[shape] = algorithm;
   }
   // A plan of its own: those of some engines are not thread-safe.
   ASSIGN_OR_RETURN(CudnnDescriptor plan, MakeCudnnPlan(algorithm->engine));
@@ -69,25 +75,24 @@ absl::StatusOr<std::unique_ptr<ConvolutionPlan>> CudnnPlanner::Plan(
 }
 
 absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::Choose(
-    const ConvolutionShape& shape) {
-  absl::StatusOr<Algorithm> algorithm = ChooseFor(shape);
+    const ConvolutionShape& shape, size_t max_candidates) {
+  absl::StatusOr<Algorithm> algorithm = ChooseFor(shape, max_candidates);
   if (algorithm.ok() || (!shape.has_bias && !shape.has_relu)) return algorithm;
   // Not all engines fuse.
   ConvolutionShape bare = shape;
   bare.has_bias = false;
   bare.has_relu = false;
-  return ChooseFor(bare);
+  return ChooseFor(bare, max_candidates);
 }
 
 absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::ChooseFor(
-    const ConvolutionShape& computed) {
+    const ConvolutionShape& computed, size_t max_candidates) {
   ASSIGN_OR_RETURN(CudnnGraph graph, MakeCudnnGraph(handle_, computed));
   ASSIGN_OR_RETURN(
       std::vector<CudnnDescriptor> engines,
       FindCudnnEngines(graph.graph, /*gpu=*/nullptr, options_, computed.type));
-  std::vector<Candidate> candidates = Candidates(
-      std::move(engines),
-      options_.autotune && !options_.deterministic ? kMeasuredEngines : 1);
+  std::vector<Candidate> candidates =
+      Candidates(std::move(engines), max_candidates);
   if (candidates.empty()) {
     return absl::UnimplementedError("no engine of cuDNN can compute it");
   }

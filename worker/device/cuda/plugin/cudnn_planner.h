@@ -4,6 +4,7 @@
 
 #include <cudnn.h>
 
+#include <cstddef>
 #include <map>
 #include <memory>
 
@@ -16,24 +17,28 @@
 namespace paceline::cuda {
 
 // By cuDNN's rules, or with `autotune` the fastest of what the rules name
-// first. What was chosen for a shape is remembered, so that it is computed
-// alike wherever it comes. Thread-safe. Calls are made with its GPU current,
-// the same each time.
+// first, but not for an estimate. What was chosen for use is remembered by
+// shape, so that it is computed alike wherever it comes. Thread-safe. Calls are
+// made with its GPU current, the same each time.
 class CudnnPlanner {
  public:
   explicit CudnnPlanner(const GpuOptions& options) : options_(options) {}
   ~CudnnPlanner();
 
   absl::StatusOr<std::unique_ptr<ConvolutionPlan>> Plan(
-      const ConvolutionShape& shape) ABSL_LOCKS_EXCLUDED(mutex_);
+      const ConvolutionShape& shape, Planning planning)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   using Algorithm = std::shared_ptr<const CudnnAlgorithm>;
 
-  absl::StatusOr<Algorithm> Choose(const ConvolutionShape& shape)
+  // Of so many at most that the rules name first.
+  absl::StatusOr<Algorithm> Choose(const ConvolutionShape& shape,
+                                   size_t max_candidates)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // For a graph that computes just that.
-  absl::StatusOr<Algorithm> ChooseFor(const ConvolutionShape& computed)
+  absl::StatusOr<Algorithm> ChooseFor(const ConvolutionShape& computed,
+                                      size_t max_candidates)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const GpuOptions options_;

@@ -28,12 +28,9 @@ class Scratch {
 
   absl::StatusOr<void*> Allocate(int64_t size_bytes) {
     void* block = nullptr;
-    const absl::Status status =
+    RETURN_IF_ERROR(
         ToStatus(cudaMalloc(&block, std::max<int64_t>(size_bytes, 1)),
-                 "memory to measure in");
-    // It is no error of what follows.
-    if (!status.ok()) cudaGetLastError();
-    RETURN_IF_ERROR(status);
+                 "memory to measure in"));
     blocks_.push_back(block);
     RETURN_IF_ERROR(
         ToStatus(cudaMemset(block, 0, size_bytes), "memory to measure in"));

@@ -1,7 +1,6 @@
 // Groups of GPUs by NCCL. Its calls do not block: a rank that never comes, or
 // is lost, is noticed by a deadline or by the watch, and never waited for.
 #include <cuda_runtime_api.h>
-#include <nccl.h>
 
 #include <cstring>
 #include <thread>
@@ -17,6 +16,7 @@
 #include "worker/device/cuda/plugin/communicator.h"
 #include "worker/device/cuda/plugin/cuda_queue.h"
 #include "worker/device/cuda/plugin/cuda_status.h"
+#include "worker/device/cuda/plugin/nccl_library.h"
 
 namespace paceline::cuda {
 namespace {
@@ -25,10 +25,17 @@ namespace {
 constexpr absl::Duration kPollInterval = absl::Milliseconds(1);
 constexpr absl::Duration kWatchInterval = absl::Milliseconds(100);
 
+absl::Status ErrorOf(const NcclLibrary& nccl, ncclResult_t result,
+                     absl::string_view what) {
+  return absl::UnavailableError(absl::StrCat(what, ": ",
+                                             nccl.GetErrorString(result), "; ",
+                                             nccl.GetLastError(nullptr)));
+}
+
 class NcclCommunicator final : public Communicator {
  public:
   static absl::StatusOr<std::unique_ptr<Communicator>> Join(
-      int ordinal, const GroupPlace& place);
+      const NcclLibrary& nccl, int ordinal, const GroupPlace& place);
   ~NcclCommunicator() override;
 
   void AllReduce(float* values, int64_t count, Queue& queue) override;
@@ -36,19 +43,24 @@ class NcclCommunicator final : public Communicator {
   absl::Status status() const override;
 
  private:
-  NcclCommunicator(int ordinal, const GroupPlace& place)
-      : ordinal_(ordinal),
+  NcclCommunicator(const NcclLibrary& nccl, int ordinal,
+                   const GroupPlace& place)
+      : nccl_(nccl),
+        ordinal_(ordinal),
         name_(absl::StrCat("cuda:", ordinal, ": rank ", place.rank, " of ",
                            place.world_size, " GPUs")) {}
   absl::Status Initialize(const GroupPlace& place);
   // Waits until what `result` says is under way is done.
   absl::Status Finish(ncclResult_t result, absl::string_view what,
                       absl::Duration timeout);
-  absl::Status ErrorOf(ncclResult_t result, absl::string_view what) const;
+  absl::Status ErrorOf(ncclResult_t result, absl::string_view what) const {
+    return cuda::ErrorOf(nccl_, result, absl::StrCat(name_, ": ", what));
+  }
   // On a thread of its own: ends the group where a rank was lost, so that what
   // was launched ends too.
   void Watch();
 
+  const NcclLibrary nccl_;
   const int ordinal_;
   const std::string name_;
   // Set in Initialize; aborted once.
@@ -63,9 +75,9 @@ class NcclCommunicator final : public Communicator {
 };
 
 absl::StatusOr<std::unique_ptr<Communicator>> NcclCommunicator::Join(
-    int ordinal, const GroupPlace& place) {
+    const NcclLibrary& nccl, int ordinal, const GroupPlace& place) {
   std::unique_ptr<NcclCommunicator> communicator(
-      new NcclCommunicator(ordinal, place));
+      new NcclCommunicator(nccl, ordinal, place));
   RETURN_IF_ERROR(communicator->Initialize(place));
   communicator->watch_ =
       std::thread([raw = communicator.get()] { raw->Watch(); });
@@ -83,7 +95,7 @@ absl::Status NcclCommunicator::Initialize(const GroupPlace& place) {
   RETURN_IF_ERROR(ToStatus(cudaSetDevice(ordinal_), name_));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  const ncclResult_t result = ncclCommInitRankConfig(
+  const ncclResult_t result = nccl_.CommInitRankConfig(
       &communicator_, place.world_size, id, place.rank, &config);
   return Finish(result, "joining the group", place.timeout);
 }
@@ -97,13 +109,6 @@ NcclCommunicator::~NcclCommunicator() {
   if (watch_.joinable()) watch_.join();
   // What was launched has ended, or nobody waits for it.
   Abort(absl::CancelledError("the group has ended"));
-}
-
-absl::Status NcclCommunicator::ErrorOf(ncclResult_t result,
-                                       absl::string_view what) const {
-  return absl::UnavailableError(absl::StrCat(name_, ": ", what, ": ",
-                                             ncclGetErrorString(result), "; ",
-                                             ncclGetLastError(nullptr)));
 }
 
 absl::Status NcclCommunicator::Finish(ncclResult_t result,
@@ -120,7 +125,7 @@ absl::Status NcclCommunicator::Finish(ncclResult_t result,
     MutexLock lock(mutex_);
     if (is_aborted_) return status_;
     if (const ncclResult_t error =
-            ncclCommGetAsyncError(communicator_, &result);
+            nccl_.CommGetAsyncError(communicator_, &result);
         error != ncclSuccess) {
       result = error;
     }
@@ -137,9 +142,9 @@ void NcclCommunicator::AllReduce(float* values, int64_t count, Queue& queue) {
       // the other ranks, which may still be at work before their first step.
       MutexLock lock(mutex_);
       RETURN_IF_ERROR(status_);
-      result = ncclAllReduce(values, values, static_cast<size_t>(count),
-                             ncclFloat, ncclSum, communicator_,
-                             static_cast<CudaQueue&>(queue).stream());
+      result = nccl_.AllReduce(values, values, static_cast<size_t>(count),
+                               ncclFloat, ncclSum, communicator_,
+                               static_cast<CudaQueue&>(queue).stream());
     }
     return Finish(result, "an all-reduce", limits::kCollectiveTimeout);
   };
@@ -148,14 +153,15 @@ void NcclCommunicator::AllReduce(float* values, int64_t count, Queue& queue) {
 
 void NcclCommunicator::Abort(const absl::Status& reason) {
   {
+    // First: a sum that is cut short is not to be taken for one that is done.
     MutexLock lock(mutex_);
     if (is_aborted_) return;
     is_aborted_ = true;
     status_ = reason;
   }
-  // It may wait for graphs that hold an all-reduce; nobody else uses the
-  // communicator from here on, and status() is not to wait with it.
-  if (communicator_ != nullptr) ncclCommAbort(communicator_);
+  // It may wait; nobody else uses the communicator from here on, and status()
+  // is not to wait with it.
+  if (communicator_ != nullptr) nccl_.CommAbort(communicator_);
 }
 
 absl::Status NcclCommunicator::status() const {
@@ -171,7 +177,7 @@ void NcclCommunicator::Watch() {
       if (!is_stopping_) stopped_.WaitFor(mutex_, kWatchInterval);
       if (is_stopping_ || is_aborted_) return;
       ncclResult_t result = ncclSuccess;
-      ncclCommGetAsyncError(communicator_, &result);
+      nccl_.CommGetAsyncError(communicator_, &result);
       if (result == ncclSuccess || result == ncclInProgress) continue;
       lost = ErrorOf(result, "the group");
     }
@@ -181,21 +187,22 @@ void NcclCommunicator::Watch() {
 
 }  // namespace
 
-bool HasGroups() { return true; }
+absl::Status CheckGroups() { return LoadNccl().status(); }
 
 absl::StatusOr<std::string> NewGroupId() {
+  ASSIGN_OR_RETURN(const NcclLibrary nccl, LoadNccl());
   ncclUniqueId id;
-  if (const ncclResult_t result = ncclGetUniqueId(&id); result != ncclSuccess) {
-    return absl::UnavailableError(
-        absl::StrCat("NCCL: a new group: ", ncclGetErrorString(result), "; ",
-                     ncclGetLastError(nullptr)));
+  if (const ncclResult_t result = nccl.GetUniqueId(&id);
+      result != ncclSuccess) {
+    return ErrorOf(nccl, result, "NCCL: a new group");
   }
   return std::string(reinterpret_cast<const char*>(&id), sizeof(id));
 }
 
 absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
     int ordinal, const GroupPlace& place) {
-  return NcclCommunicator::Join(ordinal, place);
+  ASSIGN_OR_RETURN(const NcclLibrary nccl, LoadNccl());
+  return NcclCommunicator::Join(nccl, ordinal, place);
 }
 
 }  // namespace paceline::cuda

@@ -1,4 +1,4 @@
-// A build without NCCL.
+// A build without NCCL's header.
 #include "worker/device/cuda/plugin/communicator.h"
 
 namespace paceline::cuda {
@@ -10,7 +10,7 @@ absl::Status NoNccl() {
 
 }  // namespace
 
-bool HasGroups() { return false; }
+absl::Status CheckGroups() { return NoNccl(); }
 
 absl::StatusOr<std::string> NewGroupId() { return NoNccl(); }
 

@@ -1,0 +1,66 @@
+// What is asked of a GPU itself, below the device: of the fake, and where there
+// is a GPU, of that.
+#include "worker/device/cuda/gpu.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "tests/conformance/devices.h"
+#include "tests/conformance/fake_gpu.h"
+
+namespace paceline::cuda {
+namespace {
+
+// Joins a group without others, sums up in it, and ends it.
+void ExpectSumsUpAlone(Gpu& gpu, const std::string& group_id) {
+  const absl::StatusOr<std::unique_ptr<Communicator>> joined =
+      gpu.JoinGroup({.group_id = group_id, .timeout = absl::Seconds(60)});
+  ASSERT_TRUE(joined.ok()) << joined.status();
+  Communicator& communicator = **joined;
+  const std::unique_ptr<Queue> queue = *gpu.CreateQueue();
+
+  std::vector<float> values(100'000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = 0.5F + i;
+  const auto count = static_cast<int64_t>(values.size());
+  const auto size_bytes = count * static_cast<int64_t>(sizeof(float));
+  const MemoryBlock block = *gpu.Allocate(size_bytes, "values");
+  auto* const on_gpu = reinterpret_cast<float*>(block.get());
+  queue->Copy(on_gpu, values.data(), size_bytes);
+  communicator.AllReduce(on_gpu, count, *queue);
+  communicator.AllReduce(on_gpu, count, *queue);
+  std::vector<float> sums(values.size());
+  queue->Copy(sums.data(), on_gpu, size_bytes);
+  ASSERT_EQ(queue->Synchronize(), absl::OkStatus());
+  EXPECT_EQ(communicator.status(), absl::OkStatus());
+  EXPECT_EQ(sums, values);
+
+  const absl::Status reason = absl::CancelledError("enough");
+  communicator.Abort(reason);
+  EXPECT_EQ(communicator.status(), reason);
+  communicator.AllReduce(on_gpu, count, *queue);
+  EXPECT_EQ(communicator.status(), reason);
+  EXPECT_EQ(queue->Synchronize(), absl::OkStatus());
+}
+
+TEST(FakeGpuTest, SumsUpAlone) {
+  const std::unique_ptr<Gpu> gpu = MakeFakeGpu();
+  ExpectSumsUpAlone(*gpu, *gpu->NewGroupId());
+}
+
+TEST(GpuTest, SumsUpAlone) {
+  const absl::StatusOr<std::unique_ptr<Gpu>> gpu = OpenFirstGpu();
+  if (!gpu.ok()) GTEST_SKIP() << gpu.status().message();
+  const absl::StatusOr<std::string> group_id = (*gpu)->NewGroupId();
+  if (absl::IsUnimplemented(group_id.status())) {
+    GTEST_SKIP() << group_id.status().message();
+  }
+  ASSERT_TRUE(group_id.ok()) << group_id.status();
+  EXPECT_NE((*gpu)->hardware_id(), "");
+  ExpectSumsUpAlone(**gpu, *group_id);
+}
+
+}  // namespace
+}  // namespace paceline::cuda
