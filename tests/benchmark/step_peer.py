@@ -100,6 +100,9 @@ def pairs_of(peers, steps, count, timeout):
     seconds = {name: [] for name in peers}
     for _ in range(count):
         for name, peer in peers.items():
-            peer.run(max(1, steps[name] // 10), end - time.monotonic())
-            seconds[name].append(peer.run(steps[name], end - time.monotonic()))
+            try:
+                peer.run(max(1, steps[name] // 10), end - time.monotonic())
+                seconds[name].append(peer.run(steps[name], end - time.monotonic()))
+            except PeerError as error:
+                raise PeerError(f"{name}: {error}") from None
     return seconds

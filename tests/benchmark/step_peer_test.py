@@ -52,6 +52,11 @@ class StepPeerTest(unittest.TestCase):
                 step_peer.pairs_of({"a": one, "b": two}, {"a": 10, "b": 20}, 3, 30),
                 {"a": [10, 10, 10], "b": [40, 40, 40]})
 
+    def test_pairs_name_the_peer_that_gave_none(self):
+        with peer(1) as one, peer(2) as two:
+            with self.assertRaisesRegex(step_peer.PeerError, "b: exit code 1"):
+                step_peer.pairs_of({"a": one, "b": two}, {"a": 1, "b": 13}, 1, 30)
+
 
 if __name__ == "__main__":
     unittest.main()

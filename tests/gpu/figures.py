@@ -80,18 +80,23 @@ def seconds_of(work, modes, pytorch, runner):
         try:
             if pytorch.found()[0] is not None:
                 others = {mode: pytorch.start(work, mode) for mode in modes}
-            peers = {"ours": ours}
             ours.run(work.our_steps, runner.budget.left())
+            peers = {"ours": ours}
             unfit = warm_up(work, others, peers, runner)
-            steps = {name: work.steps for name in peers} | {"ours": work.our_steps}
-            return step_peer.pairs_of(peers, steps, PAIRS, runner.budget.left()), unfit
-        except step_peer.PeerError as error:
-            if ours.is_running():
-                raise NotMeasured(f"pairs were cut short: {error}") from None
-            raise
+            return take_pairs(work, peers, runner), unfit
         finally:
             for peer in others.values():
                 peer.end()
+
+
+def take_pairs(work, peers, runner):
+    steps = {name: work.steps for name in peers} | {"ours": work.our_steps}
+    try:
+        return step_peer.pairs_of(peers, steps, PAIRS, runner.budget.left())
+    except step_peer.PeerError as error:
+        if peers["ours"].is_running():
+            raise NotMeasured(f"pairs were cut short: {error}") from None
+        raise
 
 
 def describe(seconds, unfit, pytorch):
@@ -104,6 +109,12 @@ def describe(seconds, unfit, pytorch):
     return "\n".join([f"{', '.join(rates)}; {with_what}", *more])
 
 
+def why_not(unfit, pytorch):
+    """Why there is nothing beside ours."""
+    python, why = pytorch.found()
+    return why if python is None else f"{', '.join(unfit)} did not run, see below"
+
+
 def beside_each(work, goals, pytorch):
     """Measures a figure for each mode, whose goals these are."""
 
@@ -112,9 +123,13 @@ def beside_each(work, goals, pytorch):
             seconds, unfit = seconds_of(work, work.modes, pytorch, runner)
         except NotMeasured as why:
             return skipped(str(why))
-        figures = {goal: figure_of(seconds["ours"], seconds[mode], mode)
-                   for goal, mode in zip(goals, work.modes) if mode in seconds}
-        return passed(describe(seconds, unfit, pytorch), figures)
+        figures, unmeasured = {}, {}
+        for goal, mode in zip(goals, work.modes):
+            if mode in seconds:
+                figures[goal] = figure_of(seconds["ours"], seconds[mode], mode)
+            else:
+                unmeasured[goal] = why_not(unfit, pytorch)
+        return passed(describe(seconds, unfit, pytorch), figures, unmeasured)
 
     return run
 
@@ -135,7 +150,7 @@ def beside_best(work, goal, pytorch, best_modes):
         detail = describe(seconds, unfit, pytorch)
         ours = seconds.pop("ours")
         if not seconds:
-            return passed(detail)
+            return passed(detail, unmeasured={goal: why_not(unfit, pytorch)})
         best = min(seconds, key=lambda mode: statistics.median(seconds[mode]))
         best_modes[(work.job, work.precision)] = best
         note = f"but {', '.join(unfit)} did not run" if unfit else ""

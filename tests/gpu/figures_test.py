@@ -11,6 +11,7 @@ import programs
 import pytorch
 import runner
 import stages
+import step_peer
 
 # {seconds} is what a step takes.
 ANSWERS = """#!{python}
@@ -100,6 +101,8 @@ class FiguresTest(unittest.TestCase):
         self.assertAlmostEqual(eager.median, 6)
         self.assertIsNone(graphs)
         self.assertIn("no answer in", result.detail)
+        self.assertEqual(list(result.unmeasured.values()),
+                         ["graphs-contiguous-float32 did not run, see below"])
 
     def test_without_pytorch_ours_is_measured_alone(self):
         self.find.return_value = (None, "no Python has one")
@@ -107,6 +110,7 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(result.state, "passed")
         self.assertIn("ours 100 steps/s; no Python has one", result.detail)
         self.assertIsNone(figure)
+        self.assertEqual(list(result.unmeasured.values()), ["no Python has one"])
 
     def test_our_failure_fails(self):
         self.is_ours("1", "sys.exit('conv1: no such kernel')")
@@ -114,6 +118,18 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(result.state, "failed")
         self.assertIn("conv1: no such kernel", result.detail)
         self.assertIsNone(figure)
+
+    def test_our_failure_among_the_pairs_fails(self):
+        self.is_ours("1", "line == '3\\n' and sys.exit('a kernel failed')")
+        result, _ = self.run_images()
+        self.assertEqual(result.state, "failed")
+        self.assertIn("a kernel failed", result.detail)
+
+    def test_our_silence_fails(self):
+        self.is_ours("1", "time.sleep(50)")
+        work = figures.tutorial(is_gpu=True)
+        with self.assertRaisesRegex(step_peer.PeerError, "no answer"):
+            figures.seconds_of(work, work.modes, self.torch, self.runner.within(1))
 
     def test_peer_that_fails_among_the_pairs_is_no_failure_of_ours(self):
         self.is_theirs("0.06", "line == '3\\n' and sys.exit('out of memory')")

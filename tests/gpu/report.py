@@ -25,8 +25,9 @@ def figure_rows(outcomes, is_gpu):
         for goal in stage.goals:
             figure = result.figures.get(goal)
             if figure is None:
+                why = result.unmeasured.get(goal, result.detail)
                 yield row(goal.what, goal.beside, "–", "–", "–", f"{goal.least:g}",
-                          f"not measured: {cell(result.detail)}")
+                          f"not measured: {cell(why)}")
                 continue
             verdict = results.verdict(goal, figure) if is_gpu else "not on a GPU"
             yield row(goal.what, goal.beside, cell(figure.ours), cell(figure.theirs),

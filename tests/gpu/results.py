@@ -31,15 +31,16 @@ def verdict(goal, figure):
 class Result:
     """Of a stage: `state` is passed, failed or skipped, `detail` says more."""
 
-    def __init__(self, state, detail, figures=None):
+    def __init__(self, state, detail, figures=None, unmeasured=None):
         self.state = state
         self.detail = detail
-        # {Goal: Figure}; without an entry the goal was not measured, as `detail` says.
+        # {Goal: Figure}, and {Goal: why there is none}; of the others `detail` says it.
         self.figures = figures or {}
+        self.unmeasured = unmeasured or {}
 
 
-def passed(detail, figures=None):
-    return Result("passed", detail, figures)
+def passed(detail, figures=None, unmeasured=None):
+    return Result("passed", detail, figures, unmeasured)
 
 
 def failed(detail):
