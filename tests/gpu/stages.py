@@ -107,21 +107,19 @@ def data_overrides(root):
 
 
 def overrides_of(strategy, runner):
-    overrides = [f"strategy={strategy}", f"device={runner.device}", "epochs=1",
+    cluster = {
+        "parameter_server": ["cluster={ps: 1, worker: 2}"],
+        "multi_worker_mirrored": ["cluster={worker: 2}"],
+    }.get(strategy, ["cluster=null", f"devices={max(1, min(2, runner.gpu_count))}"])
+    overrides = [f"strategy={strategy}", f"device={runner.device}", "epochs=1", *cluster,
                  *data_overrides(runner.programs.root)]
     return [word for override in overrides for word in ("--set", override)]
 
 
 def run_cluster(strategy, output_dir, runner):
     """(exit code, output) of a cluster that the coordinator starts."""
-    cluster = {
-        "parameter_server": ["cluster={ps: 1, worker: 2}"],
-        "multi_worker_mirrored": ["cluster={worker: 2}"],
-    }.get(strategy, ["cluster=null", f"devices={max(1, min(2, runner.gpu_count))}"])
-    return runner.ours(
-        "coordinator", "run", "deploy/jobs/fashion_mnist.yaml", "--output", output_dir,
-        *overrides_of(strategy, runner), *(word for setting in cluster
-                                           for word in ("--set", setting)))
+    return runner.ours("coordinator", "run", "deploy/jobs/fashion_mnist.yaml", "--output",
+                       output_dir, *overrides_of(strategy, runner))
 
 
 def run_by_hand(strategy, output_dir, runner):
