@@ -122,6 +122,12 @@ def run_cluster(strategy, output_dir, runner):
                        output_dir, *overrides_of(strategy, runner))
 
 
+def visible_gpu(index):
+    """As CUDA_VISIBLE_DEVICES names it, of those that we may see."""
+    ours = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return ours.split(",")[index] if ours else str(index)
+
+
 def run_by_hand(strategy, output_dir, runner):
     """The same of two workers that are started by hand, with a GPU each; the first leads."""
     addresses = peer_process.free_addresses(2)
@@ -129,7 +135,7 @@ def run_by_hand(strategy, output_dir, runner):
 
     def environment(index):
         cluster = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}
-        return {"TF_CONFIG": json.dumps(cluster), "CUDA_VISIBLE_DEVICES": str(index)}
+        return {"TF_CONFIG": json.dumps(cluster), "CUDA_VISIBLE_DEVICES": visible_gpu(index)}
 
     with contextlib.ExitStack() as stack:
         os.makedirs(f"{output_dir}/logs", exist_ok=True)

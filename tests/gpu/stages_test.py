@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 import unittest
+import unittest.mock
 
 import programs
 import stages
@@ -99,10 +100,12 @@ class StagesTest(unittest.TestCase):
         self.assertEqual(self.training("mirrored", 0.9, 1).state, "passed")
 
     def test_two_workers_have_a_gpu_each(self):
-        self.training("multi_worker_mirrored", 0.9, 2, stages.SUMMED_BY_GPUS)
+        with unittest.mock.patch.dict(os.environ, {"CUDA_VISIBLE_DEVICES": "7,5"}):
+            self.training("multi_worker_mirrored", 0.9, 2, stages.SUMMED_BY_GPUS)
+            self.assertEqual(stages.visible_gpu(1), "5")
         with open(f"{self.folder}/first", encoding="utf-8") as file:
             gpu, tf_config = file.read().split(" ", 1)
-        self.assertEqual(gpu, "0")
+        self.assertEqual(gpu, "7")
         self.assertEqual(json.loads(tf_config)["task"], {"type": "worker", "index": 0})
         self.assertEqual(len(json.loads(tf_config)["cluster"]["worker"]), 2)
 
