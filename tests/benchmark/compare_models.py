@@ -5,16 +5,15 @@
 MODEL is resnet18 (224 × 224) or mobilenet_v2 (160 × 160): 16 images in float32,
 all layers trained, the optimizer of deploy/jobs/MODEL.yaml. Interleaves
 `model_benchmark` with each peer at its best setting, which it finds first, and
-prints the ratios of the median steps.
+prints the ratios of the steps.
 """
 
 import argparse
 import json
 import os
-import statistics
-import subprocess
 
 import peer_process
+import step_peer
 
 SIZES = {"resnet18": 224, "mobilenet_v2": 160}
 BATCH_SIZE = 16
@@ -26,71 +25,39 @@ MODES = {
 }
 
 
-class Peer:
-    """A process that runs steps when asked, and else waits."""
-
-    def __init__(self, python, script, mode, arguments):
-        self.mode = mode
-        self._process = subprocess.Popen(
+def fastest(name, python, arguments):
+    """The peer in the mode whose warm steps are the shortest, the mode, and what each took."""
+    script, modes = MODES[name]
+    best, best_mode, best_seconds, tried = None, None, None, {}
+    for mode in modes:
+        peer = step_peer.StepPeer(
             [python, f"{peer_process.HERE}/peers/{script}", arguments.model,
              str(SIZES[arguments.model]), str(BATCH_SIZE), str(arguments.threads), mode],
-            env=peer_process.peer_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True)
-
-    def run(self, steps):
-        """Median seconds of so many."""
-        self._process.stdin.write(f"{steps}\n")
-        self._process.stdin.flush()
-        return statistics.median(json.loads(self._process.stdout.readline())["seconds"])
-
-    def end(self):
-        self._process.kill()
-        self._process.wait()
-
-
-def fastest(name, python, arguments):
-    """The peer in the mode whose warm steps are the shortest, and what each took."""
-    script, modes = MODES[name]
-    best, best_seconds, tried = None, None, {}
-    for mode in modes:
-        peer = Peer(python, script, mode, arguments)
+            peer_process.peer_environment())
         try:
-            peer.run(2)
-            seconds = peer.run(arguments.steps)
-        except (BrokenPipeError, json.JSONDecodeError):
+            peer.run(2, peer_process.TIMEOUT_SECONDS)
+            seconds = peer.run(arguments.steps, peer_process.TIMEOUT_SECONDS)
+        except step_peer.PeerError:
             tried[mode] = None
             peer.end()
             continue
         tried[mode] = seconds
         worse = peer
         if best is None or seconds < best_seconds:
-            best, best_seconds, worse = peer, seconds, best
+            best, best_mode, best_seconds, worse = peer, mode, seconds, best
         if worse is not None:
             worse.end()
     if best is None:
         raise RuntimeError(f"{name} runs in none of {modes}")
-    return best, tried
+    return best, best_mode, tried
 
 
-def run_ours(arguments):
+def our_peer(arguments):
     size = SIZES[arguments.model]
-    finished = subprocess.run(
+    return step_peer.StepPeer(
         [arguments.benchmark, f"{peer_process.ROOT}/deploy/jobs/{arguments.model}.yaml",
          "--set", f"model.layers[0].Input.shape=[{size}, {size}, 3]", "--batch", str(BATCH_SIZE),
-         "--threads", str(arguments.threads), "--warmup", "2", "--steps", str(arguments.steps)],
-        stdout=subprocess.PIPE, timeout=peer_process.TIMEOUT_SECONDS, check=True)
-    return json.loads(finished.stdout)["median_seconds"]
-
-
-def measure(peers, arguments):
-    """Median seconds of each interleaved run."""
-    columns = {"ours": []} | {name: [] for name in peers}
-    for _ in range(arguments.pairs):
-        columns["ours"].append(run_ours(arguments))
-        for name, peer in peers.items():
-            peer.run(1)
-            columns[name].append(peer.run(arguments.steps))
-    return columns
+         "--threads", str(arguments.threads)])
 
 
 def main():
@@ -107,17 +74,19 @@ def main():
     arguments = parser.parse_args()
 
     pythons = {"TensorFlow": arguments.tensorflow_python, "PyTorch": arguments.torch_python}
-    peers, tried = {}, {}
+    peers, modes, tried = {"ours": our_peer(arguments)}, {}, {}
     try:
         for name, python in pythons.items():
             if python is not None:
-                peers[name], tried[name] = fastest(name, python, arguments)
-        columns = measure(peers, arguments)
+                peers[name], modes[name], tried[name] = fastest(name, python, arguments)
+        peers["ours"].run(2, peer_process.TIMEOUT_SECONDS)
+        columns = step_peer.pairs_of(peers, dict.fromkeys(peers, arguments.steps),
+                                     arguments.pairs, peer_process.TIMEOUT_SECONDS)
     finally:
         for peer in peers.values():
             peer.end()
     ratios = {name: [theirs / ours for ours, theirs in zip(columns["ours"], columns[name])]
-              for name in peers}
+              for name in modes}
     if arguments.json:
         print(json.dumps({
             "tried_seconds": tried,
@@ -129,7 +98,7 @@ def main():
           f"{arguments.steps} steps on {arguments.threads} cores\n")
     print("| | s/step | theirs / ours |\n|---|---|---|")
     for name, values in columns.items():
-        mode = f", {peers[name].mode}" if name in peers else ""
+        mode = f", {modes[name]}" if name in modes else ""
         ratio = peer_process.describe(ratios[name]) if name in ratios else ""
         print(f"| {name}{mode} | {peer_process.describe(values)} | {ratio} |")
     print(f"\nTried, s/step: {json.dumps(tried)}")

@@ -1,7 +1,6 @@
 // model_benchmark: times the training steps of a job's model. See --help.
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/freed_memory.h"
 #include "common/base/status_macros.h"
@@ -27,23 +27,34 @@ struct Flags {
   std::string device = "cpu";
   int threads = 1;
   int64_t batch_size = 16;
-  int warmup = 2;
-  int steps = 4;
 };
 
-absl::StatusOr<double> SecondsOf(ModelStep& step, const ModelBatch& batch) {
+// Runs so many steps, and says how long one took.
+absl::Status TimeSteps(ModelStep& step, const ModelBatch& batch, int count) {
   const auto start = std::chrono::steady_clock::now();
-  RETURN_IF_ERROR(step.Run(batch));
+  for (int i = 0; i < count; ++i) RETURN_IF_ERROR(step.Run(batch));
+  ASSIGN_OR_RETURN(const double loss, step.TakeLoss());
   const std::chrono::duration<double> duration =
       std::chrono::steady_clock::now() - start;
-  return duration.count();
+  // A loss that is no number becomes null.
+  const nlohmann::ordered_json report = {{"seconds", duration.count() / count},
+                                         {"loss", loss}};
+  std::cout << report.dump() << std::endl;
+  return absl::OkStatus();
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  if (values.size() % 2 == 1) return values[middle];
-  return (values[middle - 1] + values[middle]) / 2;
+absl::Status Serve(ModelStep& step) {
+  const ModelBatch batch = step.SomeBatch();
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    int count = 0;
+    if (!absl::SimpleAtoi(line, &count) || count < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("stdin: '", line, "'; expected a number of steps"));
+    }
+    RETURN_IF_ERROR(TimeSteps(step, batch, count));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Run(Flags flags) {
@@ -56,21 +67,7 @@ absl::Status Run(Flags flags) {
   ASSIGN_OR_RETURN(
       const std::unique_ptr<ModelStep> step,
       ModelStep::Make(std::move(job), flags.threads, flags.batch_size));
-  const ModelBatch batch = step->SomeBatch();
-  for (int i = 0; i < flags.warmup; ++i) RETURN_IF_ERROR(step->Run(batch));
-  std::vector<double> seconds;
-  for (int i = 0; i < flags.steps; ++i) {
-    ASSIGN_OR_RETURN(const double time, SecondsOf(*step, batch));
-    seconds.push_back(time);
-  }
-  ASSIGN_OR_RETURN(const double loss, step->TakeLoss());
-  // A loss that is no number becomes null.
-  const nlohmann::ordered_json report = {{"device", step->device().name()},
-                                         {"median_seconds", Median(seconds)},
-                                         {"seconds", seconds},
-                                         {"loss", loss}};
-  std::cout << report.dump() << "\n";
-  return absl::OkStatus();
+  return Serve(*step);
 }
 
 // As the worker: libgomp reads how its threads wait before main.
@@ -87,9 +84,11 @@ int main(int argc, char** argv) {
   paceline::WaitPassively(argv);
   paceline::KeepFreedMemory();
   CLI::App app(
-      "Times training steps of a job's model on one random batch in memory, "
-      "the job's optimizer included, and prints them as a line of JSON. The "
-      "job's data is not read.");
+      "Times training steps of a job's model on one random batch in the host's "
+      "memory, the job's optimizer included. The job's data is not read. Each "
+      "line of stdin is a number of steps, answered by a line of JSON: the "
+      "mean "
+      "seconds of a step, and their mean loss. The first are warm-up.");
   app.set_version_flag("--version", PACELINE_VERSION);
   paceline::Flags flags;
   app.add_option("job", flags.job_path, "The job file.")->required();
@@ -103,12 +102,6 @@ int main(int argc, char** argv) {
   app.add_option("--threads", flags.threads, "Threads that compute.")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  app.add_option("--steps", flags.steps, "Steps that are timed.")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--warmup", flags.warmup, "Steps before them.")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1 << 20));
   CLI11_PARSE(app, argc, argv);
 
   const absl::Status status = paceline::Run(flags);

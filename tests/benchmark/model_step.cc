@@ -104,8 +104,7 @@ absl::Status ModelStep::Run(const ModelBatch& batch) {
        .loss_divisor = static_cast<double>(batch.count)},
       *replica_->stream));
   RETURN_IF_ERROR(RunSections(*program, *replica_->stream, *update_, [] {}));
-  RETURN_IF_ERROR(update_->EndStep({}, false).status());
-  return replica_->stream->Synchronize();
+  return update_->EndStep({}, false).status();
 }
 
 absl::StatusOr<double> ModelStep::TakeLoss() {

@@ -38,10 +38,10 @@ class ModelStep {
   // Examples that fit.
   ModelBatch SomeBatch() const;
 
-  // Returns when the variables of the next step are on the device.
+  // As a worker does, waits for no step that the device can end by itself.
   absl::Status Run(const ModelBatch& batch);
 
-  // Mean loss of the batches since the last call.
+  // Mean loss of the batches since the last call. Waits for their steps.
   absl::StatusOr<double> TakeLoss();
 
   const Device& device() const { return *replica_->device; }

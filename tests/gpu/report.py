@@ -2,33 +2,59 @@
 
 import datetime
 
+import results
 
-def headline(results):
-    counts = {state: sum(result.state == state for _, result, _ in results)
+
+def headline(outcomes):
+    counts = {state: sum(result.state == state for _, result, _ in outcomes)
               for state in ("passed", "failed", "skipped")}
     return ", ".join(f"{count} {state}" for state, count in counts.items())
 
 
-def details(results):
-    for name, result, _ in results:
+def cell(text):
+    return text.split("\n")[0].replace("|", "\\|")
+
+
+def row(*cells):
+    return f"| {' | '.join(cells)} |"
+
+
+def figure_rows(outcomes, is_gpu):
+    """A row for each goal, measured or not."""
+    for stage, result, _ in outcomes:
+        for goal in stage.goals:
+            figure = result.figures.get(goal)
+            if figure is None:
+                why = result.unmeasured.get(goal, result.detail)
+                yield row(goal.what, goal.beside, "–", "–", "–", f"{goal.least:g}",
+                          f"not measured: {cell(why)}")
+                continue
+            verdict = results.verdict(goal, figure) if is_gpu else "not on a GPU"
+            yield row(goal.what, goal.beside, cell(figure.ours), cell(figure.theirs),
+                      figure.ratio(), f"{goal.least:g}", cell(verdict))
+
+
+def details(outcomes):
+    for stage, result, _ in outcomes:
         first, *more = result.detail.split("\n")
         if more:
-            yield f"\n### {name}: {result.state}\n\n{first}\n\n```\n" + "\n".join(more) + "\n```"
+            yield (f"\n### {stage.name}: {result.state}\n\n{first}\n\n```\n" + "\n".join(more) +
+                   "\n```")
 
 
-def markdown(title, facts, results):
-    """`facts`: {what: value}; `results`: [(name, Result, seconds)]."""
+def markdown(title, facts, outcomes, is_gpu=True):
+    """`facts`: {what: value}; `outcomes`: [(Stage, Result, seconds)]."""
     now = datetime.datetime.now(datetime.timezone.utc)
-    lines = [f"# {title}: {headline(results)}", "", f"{now:%Y-%m-%d %H:%M} UTC.", "", "| | |",
+    lines = [f"# {title}: {headline(outcomes)}", "", f"{now:%Y-%m-%d %H:%M} UTC.", "", "| | |",
              "|---|---|"]
-    lines += [f"| {what} | {value} |" for what, value in facts.items()]
+    lines += [row(what, value) for what, value in facts.items()]
     lines += ["", "| stage | result | seconds | |", "|---|---|---|---|"]
-    for name, result, seconds in results:
-        first = result.detail.split("\n")[0].replace("|", "\\|")
-        lines.append(f"| {name} | {result.state} | {seconds:.0f} | {first} |")
-    figures = [row for _, result, _ in results for row in result.figures]
+    lines += [row(stage.name, result.state, f"{seconds:.0f}", cell(result.detail))
+              for stage, result, seconds in outcomes]
+    figures = list(figure_rows(outcomes, is_gpu))
     if figures:
-        lines += ["", "| | ours | PyTorch | ours / PyTorch |", "|---|---|---|---|"]
-        lines += [f"| {' | '.join(row)} |" for row in figures]
-    lines += details(results)
+        lines += ["", "Figures: ratios of interleaved pairs, the median and the quartiles.", "",
+                  row("what", "beside", "ours", "theirs", "ours / theirs", "goal", ""),
+                  "|---|---|---|---|---|---|---|", *figures]
+    lines += details(outcomes)
     return "\n".join(lines) + "\n"

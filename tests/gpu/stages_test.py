@@ -1,19 +1,19 @@
-"""The parts of `run` that decide what passed, without a GPU."""
+"""What decides whether the device works, without a GPU."""
 
 import json
 import os
 import tempfile
-import time
 import unittest
+import unittest.mock
 
 import programs
-import report
 import stages
+from runner import Budget, Runner
 
 
-def runner_of(folder, seconds):
+def runner_of(folder, gpu_count=1):
     ours = programs.Programs(folder, "2.0", use_own_glibc=False)
-    return stages.Runner(ours, folder, stages.Budget(seconds), gpu_count=1)
+    return Runner(ours, folder, Budget(60), gpu_count)
 
 
 class StagesTest(unittest.TestCase):
@@ -22,48 +22,23 @@ class StagesTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
+        os.makedirs(f"{self.folder}/bin")
 
-    def test_command_ends_with_its_children_at_its_limit(self):
-        runner = runner_of(self.folder, 60)
-        start = time.monotonic()
-        code, output = runner.run(["sh", "-c", "echo begun; sleep 50 & sleep 50"], limit=1)
-        self.assertIsNone(code)
-        self.assertEqual(output, "begun\n")
-        self.assertLess(time.monotonic() - start, 20)
-
-    def test_stage_that_does_not_fit_is_skipped(self):
-        runner = runner_of(self.folder, 5)
-        result, _ = stages.run_stage(lambda _: stages.passed("done"), 10, runner)
-        self.assertEqual(result.state, "skipped")
-        self.assertIn(stages.TIME_OVER, result.detail)
-        result, _ = stages.run_stage(lambda _: stages.passed("done"), 1, runner)
-        self.assertEqual(result.state, "passed")
-
-    def test_stage_that_fails_only_as_the_budget_ends_is_skipped(self):
-        runner = runner_of(self.folder, 0)
-        result, _ = stages.run_stage(lambda _: stages.failed("cut"), -10, runner)
-        self.assertEqual(result.state, "skipped")
-
-    def test_error_of_a_stage_is_its_failure(self):
-        def stage(_):
-            raise OSError("no such program")
-
-        result, _ = stages.run_stage(stage, 0, runner_of(self.folder, 5))
-        self.assertEqual(result.state, "failed")
-        self.assertIn("no such program", result.detail)
+    def write_program(self, name, script):
+        path = f"{self.folder}/bin/{name}"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n{script}\n")
+        os.chmod(path, 0o755)
 
     def conformance(self, tests, exit_code, suite="/DeviceTest"):
         """What conformance_of makes of a suite with these tests."""
-        os.makedirs(f"{self.folder}/bin")
         suite = {"name": suite, "testsuite": [{"status": "RUN"} | test for test in tests]}
         with open(f"{self.folder}/written.json", "w", encoding="utf-8") as file:
             json.dump({"testsuites": [suite]}, file)
-        path = f"{self.folder}/bin/device_conformance_test"
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f"#!/bin/sh\ncp {self.folder}/written.json {self.folder}/conformance.json\n"
-                       f"exit {exit_code}\n")
-        os.chmod(path, 0o755)
-        return stages.conformance_of(runner_of(self.folder, 60), "*", 30)
+        self.write_program(
+            "device_conformance_test",
+            f"cp {self.folder}/written.json {self.folder}/conformance.json; exit {exit_code}")
+        return stages.conformance_of(runner_of(self.folder), "*")
 
     def test_conformance_passes_with_a_case_that_passed(self):
         result = self.conformance([{"name": "a", "result": "COMPLETED"},
@@ -95,15 +70,44 @@ class StagesTest(unittest.TestCase):
         self.assertEqual(result.state, "failed")
         self.assertIn("exit code 139", result.detail)
 
-    def test_report(self):
-        results = [("first", stages.passed("well | done", [("step", "2", "1", "2.00")]), 1.4),
-                   ("second", stages.failed("exit code 1\nwhy"), 2)]
-        text = report.markdown("On a GPU", {"GPU 0": "some"}, results)
-        self.assertIn("# On a GPU: 1 passed, 1 failed, 0 skipped", text)
-        self.assertIn("| GPU 0 | some |", text)
-        self.assertIn("| first | passed | 1 | well \\| done |", text)
-        self.assertIn("| step | 2 | 1 | 2.00 |", text)
-        self.assertIn("### second: failed\n\nexit code 1\n\n```\nwhy\n```", text)
+    def training(self, strategy, accuracy, gpu_count=1, says=""):
+        """What becomes of a training that ends with this accuracy, and says so much."""
+        result = json.dumps({"evaluation": {"accuracy": accuracy}})
+        self.write_program("coordinator", f"echo '{says}'; mkdir -p \"$4\"; "
+                           f"echo '{result}' > \"$4\"/result.json")
+        self.write_program("worker", f"echo '{says}'; [ $# = 0 ] && exec sleep 50; "
+                           f"echo \"$CUDA_VISIBLE_DEVICES $TF_CONFIG\" > {self.folder}/first; "
+                           f"echo '{result}' > \"$4\"/result.json")
+        return stages.training(strategy)(runner_of(self.folder, gpu_count))
+
+    def test_training_passes_with_its_accuracy(self):
+        self.assertEqual(self.training("parameter_server", 0.9).state, "passed")
+        result = self.training("mirrored", 0.5)
+        self.assertEqual(result.state, "failed")
+        self.assertIn("accuracy 0.5000; expected at least 0.84", result.detail)
+
+    def test_two_gpus_must_sum_up_by_nccl(self):
+        for strategy in ("mirrored", "multi_worker_mirrored"):
+            with self.subTest(strategy):
+                result = self.training(strategy, 0.9, 2, "gradients are summed up by the host")
+                self.assertEqual(result.state, "failed")
+                result = self.training(strategy, 0.9, 2,
+                                       f"gradients of 2 replicas {stages.SUMMED_BY_GPUS}")
+                self.assertEqual(result.state, "passed")
+                self.assertIn("NCCL", result.detail)
+
+    def test_one_gpu_is_not_asked_for_nccl(self):
+        self.assertEqual(self.training("mirrored", 0.9, 1).state, "passed")
+
+    def test_two_workers_have_a_gpu_each(self):
+        with unittest.mock.patch.dict(os.environ, {"CUDA_VISIBLE_DEVICES": "7,5"}):
+            self.training("multi_worker_mirrored", 0.9, 2, stages.SUMMED_BY_GPUS)
+            self.assertEqual(stages.visible_gpu(1), "5")
+        with open(f"{self.folder}/first", encoding="utf-8") as file:
+            gpu, tf_config = file.read().split(" ", 1)
+        self.assertEqual(gpu, "7")
+        self.assertEqual(json.loads(tf_config)["task"], {"type": "worker", "index": 0})
+        self.assertEqual(len(json.loads(tf_config)["cluster"]["worker"]), 2)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
     model_step_pytorch.py MODEL SIZE BATCH THREADS MODE [DEVICE]
 
 MODEL is resnet18, resnet50, mobilenet_v2 or tutorial, for images of SIZE pixels;
-MODE is eager or compile, then -contiguous or -channels_last, then -tf32 for the
-tensor cores of a GPU; DEVICE is cpu or cuda. Float32 otherwise, without metrics.
-See step_server.
+MODE is eager, compile or graphs (compiled with mode="reduce-overhead": as CUDA
+graphs), then -contiguous or -channels_last, then perhaps -tf32 or -mixed_bfloat16
+(autocast) instead of float32; DEVICE is cpu or cuda. No metrics; the batch lies on
+the device. On a GPU the optimizer is the fused one. See step_server.
 """
 
 import sys
@@ -104,12 +105,12 @@ def tutorial():
                          nn.Linear(13 * 13 * 32, 64), nn.ReLU(), nn.Linear(64, 10))
 
 
-def sgd(parameters):
-    return torch.optim.SGD(parameters, 0.1, momentum=0.9)
+def sgd(parameters, fused):
+    return torch.optim.SGD(parameters, 0.1, momentum=0.9, fused=fused)
 
 
-def adam(parameters):
-    return torch.optim.Adam(parameters, 0.001)
+def adam(parameters, fused):
+    return torch.optim.Adam(parameters, 0.001, fused=fused)
 
 
 # With the channels of their images and their classes.
@@ -121,31 +122,51 @@ MODELS = {
 }
 
 
+def set_precision(precision):
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+    torch.backends.cudnn.allow_tf32 = precision == "tf32"
+
+
+def prepare(runner, function):
+    """The function as the mode has it run."""
+    if runner == "eager":
+        return function
+    # Compiled code is taken from the cache; what is measured to choose among it
+    # is not, since other work may have been beside.
+    torch._inductor.config.autotune_local_cache = False
+    return torch.compile(function, mode="reduce-overhead" if runner == "graphs" else None)
+
+
 def main():
     name, mode = sys.argv[1], sys.argv[5]
     size, batch, threads = map(int, sys.argv[2:5])
     device = sys.argv[6] if len(sys.argv) > 6 else "cpu"
+    runner, memory, precision = (mode.split("-") + ["float32"])[:3]
     torch.set_num_threads(threads)
-    runner, memory, *tf32 = mode.split("-")
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = bool(tf32)
+    set_precision(precision)
     torch.backends.cudnn.benchmark = True
     make_model, make_optimizer, channels, classes = MODELS[name]
     memory_format = getattr(torch, f"{memory}_format" if memory == "contiguous" else memory)
     model = make_model().to(device, memory_format=memory_format).train()
-    optimizer = make_optimizer(model.parameters())
-    run = torch.compile(model) if runner == "compile" else model
+    optimizer = make_optimizer(model.parameters(), fused=True if device == "cuda" else None)
     loss_function = nn.CrossEntropyLoss()
     images = torch.rand(batch, channels, size, size).to(device, memory_format=memory_format)
     labels = torch.randint(classes, (batch,), device=device)
 
+    def loss_of(images, labels):
+        with torch.autocast(device, torch.bfloat16, enabled=precision == "mixed_bfloat16"):
+            return loss_function(model(images), labels)
+
+    run = prepare(runner, loss_of)
+
     def train_step():
         optimizer.zero_grad()
-        loss = loss_function(run(images), labels)
+        loss = run(images, labels)
         loss.backward()
         optimizer.step()
-        return loss.item()
+        return loss
 
-    step_server.serve(train_step)
+    step_server.serve(train_step, lambda loss: loss.item())
 
 
 main()

@@ -71,7 +71,7 @@ def main():
         optimizer.apply(gradients, model.trainable_variables)
         return loss
 
-    step_server.serve(lambda: train_step(images, labels).numpy())
+    step_server.serve(lambda: train_step(images, labels), lambda loss: loss.numpy())
 
 
 main()

@@ -1,7 +1,7 @@
-"""How a peer of compare_models.py runs its steps: as lines on stdin ask for them.
+"""How a peer runs its steps: as lines on stdin ask for them (step_peer.py).
 
 Each line is a number of steps, which the peer answers with a line of JSON: the
-seconds of each. So it is built once, and stands still while others are timed.
+mean seconds of a step.
 """
 
 import json
@@ -9,12 +9,12 @@ import sys
 import time
 
 
-def serve(step):
-    """Calls `step`, which returns when its variables are updated."""
+def serve(step, wait):
+    """Calls `step`, and at the end `wait` with what the last one returned."""
     for line in sys.stdin:
-        seconds = []
-        for _ in range(int(line)):
-            start = time.perf_counter()
-            step()
-            seconds.append(time.perf_counter() - start)
-        print(json.dumps({"seconds": seconds}), flush=True)
+        count = int(line)
+        start = time.perf_counter()
+        for _ in range(count):
+            last = step()
+        wait(last)
+        print(json.dumps({"seconds": (time.perf_counter() - start) / count}), flush=True)
