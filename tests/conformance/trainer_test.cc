@@ -184,7 +184,8 @@ class TrainerTest : public ::testing::Test {
     parts.stream = stream.get();
     parts.strategy = strategy.get();
     parts.progress = &reports;
-    parts.bucket_count = static_cast<int>(model_.plan().buckets().size());
+    parts.bucket_count =
+        static_cast<int>(model_.plan().updated_buckets().size());
     parts.steps_per_execution = run.steps_per_execution;
     const absl::Status status = Trainer(parts, 1, run.log_steps).Run();
     EXPECT_TRUE(status.ok()) << status;

@@ -17,6 +17,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "common/model/variable.h"
+#include "glog/logging.h"
 #include "worker/device/device.h"
 #include "worker/device/program/program_layout.h"
 #include "worker/device/program/tensor.h"
@@ -51,8 +52,11 @@ class LayoutBuilder {
   bool is_trained(int variable) const {
     return spec_.graph->variables[variable].is_trained();
   }
-  // Where the gradient of a variable must be written.
-  Tensor* gradient(int index) const { return gradients_[index]; }
+  // Where the gradient of a variable that is not frozen must be written.
+  Tensor* gradient(int index) const {
+    CHECK(gradients_[index] != nullptr) << index;
+    return gradients_[index];
+  }
   // `shape` of an example, for the batch.
   Shape BatchShape(const Shape& shape) const;
 
@@ -75,7 +79,7 @@ class LayoutBuilder {
   void FinishGradient(int variable);
 
  protected:
-  // Where a bucket lies in the device's memory.
+  // Where a bucket lies in the device's memory; a frozen one has no gradients.
   using BucketMemory = absl::FunctionRef<std::byte*(int bucket)>;
   LayoutBuilder(const ProgramSpec& spec, BucketMemory variables,
                 BucketMemory gradients);
@@ -122,11 +126,11 @@ class LayoutBuilder {
   Tensor* features_;
   Tensor* labels_;
   std::vector<Tensor*> variables_;
+  // Null if frozen.
   std::vector<Tensor*> gradients_;
-  // Of each bucket, the variables whose gradients are still to come.
-  std::vector<int64_t> unfinished_;
-  // Those without any.
-  std::vector<int> frozen_buckets_;
+  // Of each bucket that is not frozen, the variables whose gradients are still
+  // to come.
+  std::vector<size_t> unfinished_;
 };
 
 }  // namespace paceline
