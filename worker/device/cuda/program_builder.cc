@@ -147,16 +147,39 @@ void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
 }
 
 void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,
-                            const Tensor* sum) {
+                            const RowGeometry& rows, const Tensor* sum) {
   AddKernel({a, b, sum}, sum->count(), [=] {
-    return AddElements{a->floats(), b->floats(), sum->floats()};
+    return AddElements{rows, a->floats(), b->floats(), sum->floats()};
   });
 }
 
 void ProgramBuilder::AddElementProduct(const Tensor* a, const Tensor* b,
+                                       const RowGeometry& rows,
                                        const Tensor* product) {
   AddKernel({a, b, product}, product->count(), [=] {
-    return MultiplyElements{a->floats(), b->floats(), product->floats()};
+    return MultiplyElements{rows, a->floats(), b->floats(), product->floats()};
+  });
+}
+
+void ProgramBuilder::AddRepeat(const Tensor* from, const RowGeometry& rows,
+                               const Tensor* to) {
+  AddKernel({from, to}, to->count(), [=] {
+    return RepeatElements{rows, from->floats(), to->floats()};
+  });
+}
+
+void ProgramBuilder::AddRowSums(const Tensor* from, const RowGeometry& rows,
+                                const Tensor* sums) {
+  const int64_t count = sums->count();
+  const int64_t parts = PartCount(rows.size);
+  Tensor* const part_sums = NewTensor<double>({parts, count});
+  AddKernel({from, part_sums}, parts * count, [=] {
+    return RowPartSums{rows, count, parts, from->floats(),
+                       part_sums->doubles()};
+  });
+  AddKernel({part_sums, sums}, count, [=] {
+    return ColumnSums<double, float>{parts, count, 1, part_sums->doubles(),
+                                     sums->floats()};
   });
 }
 

@@ -21,6 +21,7 @@
 #include "worker/device/device.h"
 #include "worker/device/program/program_layout.h"
 #include "worker/device/program/tensor.h"
+#include "worker/device/row_geometry.h"
 
 namespace paceline {
 
@@ -68,10 +69,19 @@ class LayoutBuilder {
                           int64_t from_offset, const Tensor* to,
                           int64_t to_offset) = 0;
   virtual void AddCopy(const Tensor* from, const Tensor* to) = 0;
-  // Operands and result are of one size; the result may be an operand.
-  virtual void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) = 0;
+  // Of each element of `a` and that of its row of `b`: its own, where rows are
+  // kSingleElements. The result may be `a`, and `b` then.
+  virtual void AddSum(const Tensor* a, const Tensor* b, const RowGeometry& rows,
+                      const Tensor* sum) = 0;
   virtual void AddElementProduct(const Tensor* a, const Tensor* b,
+                                 const RowGeometry& rows,
                                  const Tensor* product) = 0;
+  // Each element of `from` all along its row of `to`; and the sums of the rows
+  // of `from`.
+  virtual void AddRepeat(const Tensor* from, const RowGeometry& rows,
+                         const Tensor* to) = 0;
+  virtual void AddRowSums(const Tensor* from, const RowGeometry& rows,
+                          const Tensor* sums) = 0;
 
   // The gradient of the loss by a variable is written: adds that of its
   // regularizer, and ends a section where this makes a bucket final that leaves

@@ -5,27 +5,42 @@
 #include <cstdint>
 
 #include "worker/device/host_device.h"
+#include "worker/device/row_geometry.h"
 
 namespace paceline::cuda {
 
-// The result may lie where an operand does.
+// Of `b` the element of each row. The result may lie where `a` does, and where
+// `b` does if rows are single elements.
 struct AddElements {
+  RowGeometry rows;
   const float* a = nullptr;
   const float* b = nullptr;
   float* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    sums[i] = a[i] + b[i];
+    sums[i] = a[i] + b[rows.RowOf(i)];
   }
 };
 
 struct MultiplyElements {
+  RowGeometry rows;
   const float* a = nullptr;
   const float* b = nullptr;
   float* products = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    products[i] = a[i] * b[i];
+    products[i] = a[i] * b[rows.RowOf(i)];
+  }
+};
+
+// The element of each row, all along it.
+struct RepeatElements {
+  RowGeometry rows;
+  const float* from = nullptr;
+  float* to = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    to[i] = from[rows.RowOf(i)];
   }
 };
 

@@ -44,9 +44,9 @@ using Kernel = std::variant<
     MovingStatistics, Normalize, NormalizeGradientSums,
     NormalizeParameterGradients, ChannelSlopes, NormalizeBackward,
     RowStatistics, NormalizeRows, RowParameterSums, RowSlopes,
-    NormalizeRowsBackward, AddElements, MultiplyElements, ScaleChannels,
-    CopyRowParts, GatherRows, LinkIds, ScatterRows, BlendImages,
-    BlendImagesBackward>;
+    NormalizeRowsBackward, AddElements, MultiplyElements, RepeatElements,
+    RowPartSums, ScaleChannels, CopyRowParts, GatherRows, LinkIds, ScatterRows,
+    BlendImages, BlendImagesBackward>;
 
 }  // namespace paceline::cuda
 
