@@ -23,9 +23,8 @@ template <typename T>
 BlockState<T>::BlockState(const ShardPlan& plan, const Block& block,
                           const Optimizer& optimizer)
     : plan_(plan), block_(block), optimizer_(optimizer) {
-  const int slot_count = plan.is_trainable(block)
-                             ? static_cast<int>(optimizer.slot_names().size())
-                             : 0;
+  const int slot_count =
+      is_trained() ? static_cast<int>(optimizer.slot_names().size()) : 0;
   tensors_.emplace_back(block.count, T{0});
   for (int slot = 0; slot < slot_count; ++slot) {
     tensors_.emplace_back(block.count,
@@ -39,6 +38,9 @@ absl::Status BlockState<T>::Check(const DenseValues& gradients) const {
     return absl::InvalidArgumentError(
         absl::StrCat("gradients of block ", gradients.index, ": ", reason));
   };
+  if (plan_.update_of(block_) == VariableUpdate::kNone) {
+    return refuse("its variables are frozen");
+  }
   if (gradients.dtype != kWireType<T>) {
     return refuse(absl::StrCat("expected ", v1::DataType_Name(kWireType<T>),
                                ", got ", v1::DataType_Name(gradients.dtype)));
@@ -89,7 +91,7 @@ uint64_t BlockState<T>::Apply(int64_t iterations,
 template <typename T>
 void BlockState<T>::Update(int64_t iterations, int64_t begin,
                            absl::Span<const T> gradients) {
-  if (!plan_.is_trainable(block_)) {
+  if (!is_trained()) {
     return AddDifferences(
         gradients,
         absl::MakeSpan(tensors_.front()).subspan(begin, gradients.size()));
@@ -118,7 +120,7 @@ void BlockState<T>::Add(const DenseValues& gradients) {
 
 template <typename T>
 void BlockState<T>::AddSquaredNorms(absl::Span<double> squared_norms) const {
-  if (!plan_.is_trainable(block_)) return;
+  if (!is_trained()) return;
   MutexLock lock(mutex_);
   for (const int p : block_.parts) {
     const Part& part = plan_.parts()[p];
@@ -135,7 +137,7 @@ void BlockState<T>::ApplySum(int64_t iterations,
     const Part& part = plan_.parts()[p];
     const absl::Span<T> gradients =
         absl::MakeSpan(sum_).subspan(OffsetOf(part), part.count);
-    if (plan_.is_trainable(block_)) {
+    if (is_trained()) {
       optimizer_.clipping.Clip(factors[part.variable], gradients);
     }
     Update(iterations, OffsetOf(part), gradients);

@@ -24,7 +24,7 @@ class BlockState {
   BlockState(const ShardPlan& plan, const Block& block,
              const Optimizer& optimizer);
 
-  // InvalidArgument if gradients do not fit the block.
+  // InvalidArgument if gradients do not fit the block, or it is frozen.
   absl::Status Check(const DenseValues& gradients) const;
 
   // Applies gradients that fit, as the update after `iterations` updates.
@@ -70,6 +70,9 @@ class BlockState {
 
  private:
   static absl::Span<const T> ValuesOf(const DenseValues& gradients);
+  bool is_trained() const {
+    return plan_.update_of(block_) == VariableUpdate::kGradient;
+  }
   // Updates elements [begin, begin + gradients.size()) of the block.
   void Update(int64_t iterations, int64_t begin, absl::Span<const T> gradients)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -33,7 +33,7 @@ class TypedVariables final : public ChunkVariables {
   // `chunk` is part of the layout.
   TypedVariables(std::shared_ptr<const ShardLayout> layout,
                  const ShardPlan::Chunk& chunk)
-      : layout_(std::move(layout)) {
+      : layout_(std::move(layout)), is_frozen_(chunk.is_frozen) {
     for (const Block& block : chunk.blocks) {
       blocks_.push_back(std::make_unique<BlockState<T>>(layout_->plan, block,
                                                         *layout_->optimizer));
@@ -145,6 +145,8 @@ class TypedVariables final : public ChunkVariables {
     return staleness;
   }
 
+  bool is_frozen() const override { return is_frozen_; }
+
   absl::Span<const size_t> block_sizes() const override { return block_sizes_; }
 
   absl::Status CheckPlaces(absl::Span<const DensePlace> places) const override {
@@ -182,6 +184,7 @@ class TypedVariables final : public ChunkVariables {
 
  private:
   const std::shared_ptr<const ShardLayout> layout_;
+  const bool is_frozen_;
   // By Block::index.
   std::vector<std::unique_ptr<BlockState<T>>> blocks_;
   std::vector<size_t> block_sizes_;

@@ -62,6 +62,9 @@ class ChunkVariables {
   virtual absl::Status CheckNorms(
       absl::Span<const double> squared_norms) const = 0;
 
+  // Whether no step updates them; pushes are refused.
+  virtual bool is_frozen() const = 0;
+
   // Bytes of the variables of each block.
   virtual absl::Span<const size_t> block_sizes() const = 0;
   // InvalidArgument unless `places` are for these blocks.

@@ -282,6 +282,8 @@ absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
             absl::StrCat("snapshot for ", request.path(), ", ", ChunkName(c)));
       }
       snapshot.step = std::max(snapshot.step, saved->step);
+      // The others, which come last, hear of no push.
+      if ((*chunks)[c]->is_frozen()) continue;
       workers.push_back(std::move(saved->workers));
     }
     snapshot.metadata = Join(workers);

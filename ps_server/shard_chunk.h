@@ -60,6 +60,9 @@ class ShardChunk {
     return variables_->block_sizes();
   }
 
+  // Whether nothing is ever pushed.
+  bool is_frozen() const { return variables_->is_frozen(); }
+
   // Of a checkpoint.
   struct Saved {
     int64_t step = 0;

@@ -7,7 +7,7 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/model/layers/batch_normalization.h"
-#include "worker/device/gradient_memory.h"
+#include "worker/device/bucket_memory.h"
 #include "worker/make_device.h"
 #include "worker/trainer.h"
 
@@ -89,7 +89,7 @@ absl::Status RunReplica(
   parts.statistics = replica.statistics.get();
   parts.progress = work.progress;
   parts.steps_per_execution = replica.spec.steps_per_execution;
-  parts.bucket_count = static_cast<int>(replica.plan.buckets().size());
+  parts.bucket_count = static_cast<int>(replica.plan.updated_buckets().size());
   parts.label_type = sparse_labels ? DataType::kInt32 : replica.state->type();
   if (replica.group != nullptr) parts.on_waiting = work.on_waiting;
   Trainer trainer(parts, static_cast<int>(replica.model.metrics.size()),

@@ -29,7 +29,7 @@ struct TrainerParts {
   // Null if no layer shares statistics.
   TransportSum* statistics = nullptr;
   ProgressSink* progress = nullptr;
-  // Of the model's variables.
+  // Those that steps update.
   int bucket_count = 0;
   // Of the pipeline's labels.
   DataType label_type = DataType::kInt32;

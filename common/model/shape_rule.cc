@@ -1,26 +1,10 @@
 #include "common/model/shape_rule.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
 #include "common/limits.h"
 
 namespace paceline {
-namespace {
-
-// Whether Keras repeats axes of size 1 where the other shape's are larger, and
-// adds such axes in front.
-bool AreBroadcast(const Shape& a, const Shape& b) {
-  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
-    const int64_t of_a = a[a.size() - i];
-    const int64_t of_b = b[b.size() - i];
-    if (of_a != of_b && of_a != 1 && of_b != 1) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 absl::Status CheckShape(absl::Span<const int64_t> shape) {
   if (shape.size() > limits::kMaxRank) {
     return absl::InvalidArgumentError(
@@ -57,21 +41,24 @@ absl::Status CheckImage(const Shape& input) {
                    ShapeToString(input)));
 }
 
-absl::Status CheckSameShapes(absl::Span<const Shape> inputs) {
+absl::StatusOr<Shape> BroadcastShape(absl::Span<const Shape> inputs) {
+  Shape result = inputs[0];
   for (const Shape& input : inputs) {
-    if (input == inputs[0]) continue;
-    if (AreBroadcast(input, inputs[0])) {
-      return absl::UnimplementedError(
-          absl::StrCat("broadcasting is not supported yet: the inputs have "
-                       "shapes ",
-                       ShapeToString(inputs[0]), " and ", ShapeToString(input),
-                       "; repeat the smaller one"));
+    if (input.size() > result.size()) {
+      result.insert(result.begin(), input.size() - result.size(), 1);
     }
-    return absl::InvalidArgumentError(
-        absl::StrCat("all inputs must have the same shape, got ",
-                     ShapeToString(inputs[0]), " and ", ShapeToString(input)));
+    const size_t in_front = result.size() - input.size();
+    for (size_t i = 0; i < input.size(); ++i) {
+      int64_t& size = result[in_front + i];
+      if (size == 1) size = input[i];
+      if (input[i] == size || input[i] == 1) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "inputs must have the same shape, or 1 where axes differ, got ",
+          ShapeToString(inputs[0]), " and ", ShapeToString(input)));
+    }
   }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(CheckShape(result));
+  return result;
 }
 
 absl::Status CheckAxis(int64_t axis, const Shape& input) {

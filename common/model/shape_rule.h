@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/tensor/shape.h"
 
@@ -21,8 +22,10 @@ absl::Status CheckRank(const Shape& input, int least);
 // InvalidArgument unless the shape is (height, width, channels).
 absl::Status CheckImage(const Shape& input);
 
-// InvalidArgument unless all inputs have the same shape.
-absl::Status CheckSameShapes(absl::Span<const Shape> inputs);
+// The shape of inputs that are merged element by element: as in Keras, axes of
+// size 1, and those that are missing in front, are repeated. InvalidArgument if
+// others differ.
+absl::StatusOr<Shape> BroadcastShape(absl::Span<const Shape> inputs);
 
 // InvalidArgument unless `axis`, as Keras counts it (the batch is 0; or from
 // the end), is one of an example of shape `input`.

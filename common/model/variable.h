@@ -20,7 +20,7 @@ enum class VariableUpdate {
   // moves it, times the batch's share of the step; the replicas' differences
   // are summed and added to it. No slots, clipping or regularizer.
   kDifference,
-  // Nothing: its layer is frozen. Its gradient is 0, and not written.
+  // Nothing: its layer is frozen. It has no gradient.
   kNone,
 };
 

@@ -1,5 +1,6 @@
-// The inside of Session, shared by its two files: session.cc has what goes
-// well, session_failures.cc what does not.
+// The inside of Session, shared by its files: session_start.cc has all up to
+// the start, session.cc what goes well from then on, session_failures.cc what
+// does not.
 #ifndef PACELINE_COMMON_SESSION_SESSION_STATE_H_
 #define PACELINE_COMMON_SESSION_SESSION_STATE_H_
 

@@ -14,20 +14,20 @@
 namespace paceline {
 namespace {
 
-// Adds buckets for the variables that are trained, or for the others, in the
-// order of backward: the last variable comes first. One that lies on several
-// shards is a bucket of its own.
+// Adds buckets for the variables with this update in the order of backward: the
+// last variable comes first. One that lies on several shards is a bucket of its
+// own.
 void AddBuckets(absl::Span<const VariableSpec> variables,
                 const Placement& placement, int bytes_per_element,
-                bool trainable, std::vector<Bucket>& buckets) {
+                VariableUpdate update, std::vector<Bucket>& buckets) {
   const int64_t target = limits::kBucketBytes / bytes_per_element;
   bool open = false;
   for (int v = static_cast<int>(variables.size()) - 1; v >= 0; --v) {
-    if (variables[v].is_trained() != trainable) continue;
+    if (variables[v].update != update) continue;
     const int64_t count = NumElements(variables[v].shape);
     const bool alone = placement[v].front().shard != placement[v].back().shard;
     if (!open || alone || buckets.back().count + count > target) {
-      buckets.emplace_back().trainable = trainable;
+      buckets.emplace_back().update = update;
     }
     buckets.back().count += count;
     buckets.back().variables.push_back(v);
@@ -64,10 +64,13 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
   plan.shard_count_ = shard_count;
   plan.places_.resize(variables.size());
   plan.chunks_.resize(shard_count);
-  for (const bool trainable : {false, true}) {
-    AddBuckets(variables, placement, bytes_per_element, trainable,
-               plan.buckets_);
-  }
+  const auto add_buckets = [&](VariableUpdate update) {
+    AddBuckets(variables, placement, bytes_per_element, update, plan.buckets_);
+  };
+  add_buckets(VariableUpdate::kDifference);
+  add_buckets(VariableUpdate::kGradient);
+  plan.updated_bucket_count_ = plan.buckets_.size();
+  add_buckets(VariableUpdate::kNone);
   for (size_t b = 0; b < plan.buckets_.size(); ++b) {
     plan.LayOutBucket(static_cast<int>(b), placement, chunk_count);
   }
@@ -115,8 +118,10 @@ void ShardPlan::LayOutBucket(int bucket, const Placement& placement,
 
 void ShardPlan::AddToChunks(Block block, int64_t chunk_count) {
   std::vector<Chunk>& chunks = chunks_[block.shard];
-  if (chunks.empty() || chunks.back().count + block.count > chunk_count) {
-    chunks.emplace_back();
+  const bool is_frozen = update_of(block) == VariableUpdate::kNone;
+  if (chunks.empty() || chunks.back().is_frozen != is_frozen ||
+      chunks.back().count + block.count > chunk_count) {
+    chunks.emplace_back().is_frozen = is_frozen;
   }
   Chunk& chunk = chunks.back();
   chunk.count += block.count;

@@ -16,13 +16,15 @@
 // in memory does not grow with the model.
 //
 // Statistics, which may be final as soon as forward is, lie in buckets of their
-// own, before all others. Within a bucket the parts are ordered by shard. A
-// variable that is cut over shards is a bucket of its own, since its parts must
-// stay together for the kernels. Every process derives the plan from the job
-// and the number of shards.
+// own, before all others; so do frozen variables, which have no gradients,
+// behind all others and in chunks of their own. Within a bucket the parts are
+// ordered by shard. A variable that is cut over shards is a bucket of its own,
+// since its parts must stay together for the kernels. Every process derives the
+// plan from the job and the number of shards.
 #ifndef PACELINE_COMMON_SHARDING_SHARD_PLAN_H_
 #define PACELINE_COMMON_SHARDING_SHARD_PLAN_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -50,8 +52,10 @@ struct Bucket {
   int64_t count = 0;
   // Variables in it, by index.
   std::vector<int> variables;
-  // Whether they are trained; all of them, or none.
-  bool trainable = true;
+  // What a step does to them all.
+  VariableUpdate update = VariableUpdate::kGradient;
+
+  bool is_trained() const { return update == VariableUpdate::kGradient; }
 };
 
 struct Block {
@@ -83,6 +87,8 @@ class ShardPlan {
     std::vector<Block> blocks;
     // Elements.
     int64_t count = 0;
+    // All its variables, or none.
+    bool is_frozen = false;
   };
 
   // `variables` in the order of the graph; `bytes_per_element` is 4 or 8.
@@ -93,17 +99,21 @@ class ShardPlan {
       const v1::Partitioner& partitioner, int bytes_per_element);
 
   int shard_count() const { return shard_count_; }
-  // In the order in which backward finishes them.
   absl::Span<const Bucket> buckets() const { return buckets_; }
+  // Those that a step updates, in the order in which backward finishes them:
+  // the first of all. The others are frozen.
+  absl::Span<const Bucket> updated_buckets() const {
+    return buckets().first(updated_bucket_count_);
+  }
   absl::Span<const Part> parts() const { return parts_; }
-  // The chunks of a shard. May be empty.
+  // The chunks of a shard, the frozen ones last. May be empty.
   absl::Span<const Chunk> chunks(int shard) const { return chunks_[shard]; }
   VariablePlace place(int variable) const { return places_[variable]; }
-  bool is_trainable(const Block& block) const {
-    return buckets_[block.bucket].trainable;
+  VariableUpdate update_of(const Block& block) const {
+    return buckets_[block.bucket].update;
   }
-  bool is_trainable(const Part& part) const {
-    return buckets_[part.bucket].trainable;
+  bool is_trained(const Part& part) const {
+    return buckets_[part.bucket].is_trained();
   }
   // Elements of all variables.
   int64_t element_count() const { return element_count_; }
@@ -118,6 +128,7 @@ class ShardPlan {
   int shard_count_ = 0;
   int64_t element_count_ = 0;
   std::vector<Bucket> buckets_;
+  size_t updated_bucket_count_ = 0;
   std::vector<Part> parts_;
   // By shard.
   std::vector<std::vector<Chunk>> chunks_;

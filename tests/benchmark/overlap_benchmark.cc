@@ -114,7 +114,7 @@ class Member {
 
   SlowTransport& transport() { return transport_; }
   int bucket_count() const {
-    return static_cast<int>(replica_->plan.buckets().size());
+    return static_cast<int>(replica_->plan.updated_buckets().size());
   }
 
   void Step() {

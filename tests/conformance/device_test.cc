@@ -20,7 +20,7 @@
 #include "tests/conformance/cases.h"
 #include "tests/conformance/devices.h"
 #include "tests/conformance/model_under_test.h"
-#include "worker/device/gradient_memory.h"
+#include "worker/device/bucket_memory.h"
 #include "worker/device/reference/reference_device.h"
 
 namespace paceline {
@@ -421,14 +421,14 @@ TEST_P(DeviceTest, GradientsLieInTheMemoryThatIsGiven) {
   ProgramSpec spec = model.Spec(Mode::kTrain, 2);
   const DataType type = (*device->CreateState(spec))->type();
   const size_t size = GradientBytes(model.plan(), type);
-  struct alignas(kGradientAlignment) Line {
-    std::byte bytes[kGradientAlignment];
+  struct alignas(kBucketAlignment) Line {
+    std::byte bytes[kBucketAlignment];
   };
   std::vector<Line> lines(size / sizeof(Line));
   std::byte* end = lines.front().bytes;
   spec.gradient_memory = {end, size};
   const std::unique_ptr<ModelState> state = *device->CreateState(spec);
-  for (size_t b = 0; b < model.plan().buckets().size(); ++b) {
+  for (size_t b = 0; b < model.plan().updated_buckets().size(); ++b) {
     const auto gradients = state->host_gradients(static_cast<int>(b));
     EXPECT_EQ(gradients.size(), model.plan().buckets()[b].count * SizeOf(type));
     EXPECT_EQ(gradients.data(), end);

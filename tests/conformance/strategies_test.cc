@@ -1,6 +1,7 @@
 // Every synchronous strategy does what a single process does with the same
 // global batch, and does it again to the bit.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <string>
 #include <tuple>
@@ -113,6 +114,22 @@ TEST_P(StrategiesTest, FrozenLayersEndWhereASingleProcessDoes) {
 
 // Those whose replicas are connected with each other.
 class ConnectedStrategiesTest : public StrategiesTest {};
+
+TEST_P(ConnectedStrategiesTest, FrozenVariablesDoNotTravel) {
+  const auto sent = [](const std::string& frozen_layer) {
+    const Models models(absl::StrCat("[Input: {shape: [6]}, ", frozen_layer,
+                                     "Dense: {units: 6}, Dense: {units: 5}]"));
+    std::atomic<int64_t> bytes = 0;
+    const Job job = {models, "Adam", DeviceNamed("cpu"),
+                     /*steps_per_execution=*/1, &bytes};
+    const auto [kind, count] = GetParam();
+    TrainReplicas(job, kind, count);
+    return bytes.load();
+  };
+  const int64_t without = sent("");
+  EXPECT_GT(sent("Dense: {units: 6}, "), without);
+  EXPECT_EQ(sent("Dense: {units: 6, trainable: false}, "), without);
+}
 
 // With the statistics of the whole batch, moving ones included.
 TEST_P(ConnectedStrategiesTest,

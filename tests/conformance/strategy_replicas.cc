@@ -23,6 +23,7 @@
 #include "gtest/gtest.h"
 #include "ps_server/ps_service.h"
 #include "ps_server/shard.h"
+#include "tests/conformance/forwarding_transport.h"
 #include "worker/collective/memory_transport.h"
 #include "worker/data/batch_pipeline.h"
 #include "worker/program_cache.h"
@@ -114,6 +115,23 @@ class Servers {
     std::unique_ptr<RpcServer> rpc;
   };
   std::vector<std::unique_ptr<Server>> servers_;
+};
+
+// Counts what is sent.
+class CountingTransport final : public ForwardingTransport {
+ public:
+  CountingTransport(std::unique_ptr<Transport> transport,
+                    std::atomic<int64_t>& sent_bytes)
+      : ForwardingTransport(std::move(transport)), sent_bytes_(sent_bytes) {}
+
+  absl::Status Exchange(int to, absl::Span<const std::byte> out, int from,
+                        size_t in_size, Sink sink) override {
+    sent_bytes_ += static_cast<int64_t>(out.size());
+    return ForwardingTransport::Exchange(to, out, from, in_size, sink);
+  }
+
+ private:
+  std::atomic<int64_t>& sent_bytes_;
 };
 
 // One replica with all that is its own.
@@ -294,7 +312,8 @@ class Replica {
 
   absl::Status TrainOnNothing() {
     RETURN_IF_ERROR(statistics_.AddNothing());
-    const int buckets = static_cast<int>(model_.plan().buckets().size());
+    const int buckets =
+        static_cast<int>(model_.plan().updated_buckets().size());
     for (int bucket = 0; bucket < buckets; ++bucket) {
       const auto gradients = state_->host_gradients(bucket);
       std::memset(gradients.data(), 0, gradients.size());
@@ -345,8 +364,13 @@ std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
   std::vector<std::thread> makers;
   for (int rank = 0; rank < count; ++rank) {
     makers.emplace_back([&, rank] {
+      std::unique_ptr<Transport> transport = group.MakeTransport(rank);
+      if (job.sent_bytes != nullptr) {
+        transport = std::make_unique<CountingTransport>(std::move(transport),
+                                                        *job.sent_bytes);
+      }
       replicas[rank] =
-          std::make_unique<Replica>(job, kind, model, group.MakeTransport(rank),
+          std::make_unique<Replica>(job, kind, model, std::move(transport),
                                     statistics.MakeTransport(rank), group_id);
     });
   }

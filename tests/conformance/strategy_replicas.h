@@ -3,6 +3,7 @@
 #ifndef PACELINE_TESTS_CONFORMANCE_STRATEGY_REPLICAS_H_
 #define PACELINE_TESTS_CONFORMANCE_STRATEGY_REPLICAS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -47,6 +48,8 @@ struct Job {
   std::string optimizer;
   const DeviceUnderTest& device;
   int steps_per_execution = 1;
+  // Not null: what replicas send each other is added here.
+  std::atomic<int64_t>* sent_bytes = nullptr;
 };
 
 // The variables of each replica at the end. CHECK-fails where a job is wrong.

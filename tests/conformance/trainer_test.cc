@@ -203,7 +203,8 @@ class TrainerTest : public ::testing::Test {
     parts.stream = stream.get();
     parts.strategy = strategy.get();
     parts.progress = &reports;
-    parts.bucket_count = static_cast<int>(model_.plan().buckets().size());
+    parts.bucket_count =
+        static_cast<int>(model_.plan().updated_buckets().size());
     parts.steps_per_execution = run.steps_per_execution;
     reports.end = Trainer(parts, 1, run.log_steps).Run();
     EXPECT_EQ(reports.end.ok(), run.told_group == nullptr) << reports.end;

@@ -407,6 +407,18 @@ def graph_cases():
     return [
         case("add", *sides, merge("Add", "a", "b", "input_layer")),
         case("multiply", *sides, merge("Multiply", "a", "b", "a")),
+        case(
+            "multiply_broadcast", conv("a"),
+            {"GlobalAveragePooling2D": {"name": "mean"}},
+            {"Dense": {"units": 2, "activation": "sigmoid"}},
+            {"Reshape": {"target_shape": [1, 1, 2], "name": "e"}},
+            merge("Multiply", "a", "e", "mean"),
+        ),
+        case(
+            "add_broadcast", conv("a", kernel_size=[4, 1]),
+            conv("b", "input_layer", kernel_size=[1, 3], filters=1),
+            merge("Add", "a", "b"),
+        ),
         case("concatenate", *sides, merge("Concatenate", "a", "input_layer", "b")),
         case("concatenate_axis", *sides, merge("Concatenate", "b", "a", axis=1)),
         case(

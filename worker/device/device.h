@@ -110,9 +110,8 @@ class ModelState {
   virtual DataType type() const = 0;
 
   // A bucket's variables and gradients in host memory; on the CPU the very
-  // memory the programs use. Stable for the life of the state. Gradients of
-  // frozen variables stay 0. Where the device updates, gradients have no host
-  // memory.
+  // memory the programs use. Stable for the life of the state. Frozen buckets
+  // have no gradients. Where the device updates, gradients have no host memory.
   virtual absl::Span<std::byte> host_variables(int bucket) = 0;
   virtual absl::Span<std::byte> host_gradients(int bucket) = 0;
 
@@ -140,8 +139,8 @@ enum class Precision { kFloat32, kMixedFloat16, kMixedBFloat16 };
 
 // A stretch of a step.
 struct Section {
-  // Buckets whose gradients are final after it; each bucket once. None where
-  // the device updates.
+  // Buckets whose gradients are final after it; each that steps update once.
+  // None where the device updates.
   std::vector<int> final_buckets;
 };
 
@@ -209,7 +208,7 @@ struct ProgramSpec {
   uint64_t seed = 0;
   // Null: each replica is alone with its batch.
   ReplicaSum* replica_sum = nullptr;
-  // Where a state's gradients are to lie in host memory (gradient_memory.h);
+  // Where a state's gradients are to lie in host memory (bucket_memory.h);
   // outlives the state. Empty: in memory of its own.
   absl::Span<std::byte> gradient_memory = {};
   // Not null: the device, which CanUpdate by it, holds its slots and updates

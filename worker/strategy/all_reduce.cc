@@ -1,5 +1,6 @@
 #include "worker/strategy/all_reduce.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -30,7 +31,7 @@ AllReduceStrategy::AllReduceStrategy(AllReduceOptions options,
       clipper_(options_.clipping, plan, state),
       waiting_(absl::StrCat("the all-reduce of ", transport.world_size(),
                             " replicas")),
-      is_ready_(plan.buckets().size()),
+      is_ready_(plan.updated_buckets().size()),
       reducer_([this] { Run(); }) {}
 
 AllReduceStrategy::~AllReduceStrategy() {
@@ -63,20 +64,21 @@ absl::Status AllReduceStrategy::GradientsReady(int bucket) {
 absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
     const v1::Progress& /*progress*/, bool /*ends_lease*/) {
   options_.on_waiting(waiting_);
-  const size_t last = is_ready_.size() - 1;
-  CHECK(next_bucket_ == last && is_ready_[last]) << "gradients are missing";
-  is_ready_.assign(is_ready_.size(), false);
+  const size_t count = is_ready_.size();
+  CHECK(std::find(is_ready_.begin(), is_ready_.end(), false) == is_ready_.end())
+      << "gradients are missing";
+  is_ready_.assign(count, false);
   next_bucket_ = 0;
   RETURN_IF_ERROR(AwaitReducer());
-  RETURN_IF_ERROR(Reduce(static_cast<int>(last)));
+  if (count > 0) RETURN_IF_ERROR(Reduce(static_cast<int>(count - 1)));
   options_.on_waiting("");
   if (clipper_.is_active()) clipper_.ClipAll();
-  for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
+  for (size_t bucket = 0; bucket < count; ++bucket) {
     variables_.Apply(static_cast<int>(bucket), 0, plan_.buckets()[bucket].count,
                      state_);
   }
   variables_.EndUpdate();
-  RETURN_IF_ERROR(UploadAll(plan_, state_, stream_));
+  RETURN_IF_ERROR(UploadUpdated(plan_, state_, stream_));
   return variables_.iterations();
 }
 
@@ -113,7 +115,7 @@ absl::Status AllReduceStrategy::Reduce(int bucket) {
   const absl::Span<std::byte> gradients = state_.host_gradients(bucket);
   // Rounded differences would let replicas' statistics drift from the data's.
   const WireType wire =
-      plan_.buckets()[bucket].trainable ? options_.wire : WireType::kNative;
+      plan_.buckets()[bucket].is_trained() ? options_.wire : WireType::kNative;
   return state_.type() == DataType::kFloat64
              ? collectives_.AllReduce(As<double>(gradients), ReduceOp::kSum)
              : collectives_.AllReduce(As<float>(gradients), ReduceOp::kSum,

@@ -13,7 +13,8 @@ absl::Status BroadcastVariables(Transport& transport, const ShardPlan& plan,
   Collectives collectives(transport);
   for (size_t b = 0; b < plan.buckets().size(); ++b) {
     const int bucket = static_cast<int>(b);
-    const int slots = plan.buckets()[b].trainable ? variables.slot_count() : 0;
+    const int slots =
+        plan.buckets()[b].is_trained() ? variables.slot_count() : 0;
     for (int slot = -1; slot < slots; ++slot) {
       RETURN_IF_ERROR(
           collectives.Broadcast(variables.memory(bucket, slot), /*root=*/0));

@@ -23,7 +23,11 @@ CentralStorageStrategy::CentralStorageStrategy(
                             " replicas")) {}
 
 absl::Status CentralStorageStrategy::PullVariables() {
-  for (size_t b = 0; b < plan_.buckets().size(); ++b) {
+  return Pull(plan_.buckets().size());
+}
+
+absl::Status CentralStorageStrategy::Pull(size_t bucket_count) {
+  for (size_t b = 0; b < bucket_count; ++b) {
     const int bucket = static_cast<int>(b);
     const absl::Span<const std::byte> central = central_.memory(bucket, -1);
     const absl::Span<std::byte> own = state_.host_variables(bucket);
@@ -31,7 +35,7 @@ absl::Status CentralStorageStrategy::PullVariables() {
       std::memcpy(own.data(), central.data(), central.size());
     }
   }
-  return UploadAll(plan_, state_, stream_);
+  return UploadBuckets(bucket_count, state_, stream_);
 }
 
 // They are added up where they lie.
@@ -42,7 +46,7 @@ absl::Status CentralStorageStrategy::GradientsReady(int /*bucket*/) {
 absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
     const v1::Progress& /*progress*/, bool /*ends_lease*/) {
   on_waiting_(waiting_);
-  const int bucket_count = static_cast<int>(plan_.buckets().size());
+  const int bucket_count = static_cast<int>(plan_.updated_buckets().size());
   for (int bucket = 0; bucket < bucket_count; ++bucket) {
     RETURN_IF_ERROR(Reduce(bucket));
   }
@@ -57,7 +61,7 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
   RETURN_IF_ERROR(collectives_.Barrier());
   on_waiting_("");
   if (collectives_.rank() == 0) central_.EndUpdate();
-  RETURN_IF_ERROR(PullVariables());
+  RETURN_IF_ERROR(Pull(plan_.updated_buckets().size()));
   return step;
 }
 
@@ -75,7 +79,7 @@ Chunk CentralStorageStrategy::OwnPart(int bucket) const {
 }
 
 absl::Status CentralStorageStrategy::Clip() {
-  const int bucket_count = static_cast<int>(plan_.buckets().size());
+  const int bucket_count = static_cast<int>(plan_.updated_buckets().size());
   clipper_.BeginNorms();
   if (clipper_.needs_norms()) {
     for (int bucket = 0; bucket < bucket_count; ++bucket) {

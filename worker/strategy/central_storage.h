@@ -37,6 +37,8 @@ class CentralStorageStrategy : public Strategy {
                                   bool ends_lease) override;
 
  private:
+  // Copies the first buckets from central storage, so many.
+  absl::Status Pull(size_t bucket_count);
   // Adds up this replica's part of a bucket.
   absl::Status Reduce(int bucket);
   // Exchanges the norms of the parts and clips this replica's.

@@ -21,7 +21,7 @@ void GradientClipper::VisitParts(int bucket, int64_t begin, int64_t count,
                                  Visit visit) {
   const absl::Span<std::byte> bytes = state_.host_gradients(bucket);
   for (const Part& part : plan_.parts()) {
-    if (part.bucket != bucket || !plan_.is_trainable(part)) continue;
+    if (part.bucket != bucket || !plan_.is_trained(part)) continue;
     const int64_t first = std::max(begin, part.bucket_offset);
     const int64_t end =
         std::min(begin + count, part.bucket_offset + part.count);
@@ -36,11 +36,11 @@ void GradientClipper::VisitParts(int bucket, int64_t begin, int64_t count,
 
 void GradientClipper::ClipAll() {
   BeginNorms();
-  for (size_t b = 0; needs_norms() && b < plan_.buckets().size(); ++b) {
+  for (size_t b = 0; needs_norms() && b < plan_.updated_buckets().size(); ++b) {
     AddNorms(static_cast<int>(b), 0, plan_.buckets()[b].count);
   }
   EndNorms();
-  for (size_t b = 0; b < plan_.buckets().size(); ++b) {
+  for (size_t b = 0; b < plan_.updated_buckets().size(); ++b) {
     Clip(static_cast<int>(b), 0, plan_.buckets()[b].count);
   }
 }

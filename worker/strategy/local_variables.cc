@@ -24,8 +24,8 @@ LocalVariables::LocalVariables(const ShardPlan& plan,
   for (auto& buckets : slots_) {
     for (const Bucket& bucket : plan.buckets()) {
       const size_t bytes =
-          bucket.trainable ? static_cast<size_t>(bucket.count) * element_size
-                           : 0;
+          bucket.is_trained() ? static_cast<size_t>(bucket.count) * element_size
+                              : 0;
       buckets.emplace_back((bytes + sizeof(double) - 1) / sizeof(double));
     }
   }
@@ -49,7 +49,7 @@ void LocalVariables::FillSlots() {
 
 absl::Span<std::byte> LocalVariables::memory(int bucket, int slot) {
   if (slot < 0) return state_.host_variables(bucket);
-  if (!plan_.buckets()[bucket].trainable) return {};
+  if (!plan_.buckets()[bucket].is_trained()) return {};
   const size_t bytes = static_cast<size_t>(plan_.buckets()[bucket].count) *
                        SizeOf(state_.type());
   return {reinterpret_cast<std::byte*>(slots_[slot][bucket].data()), bytes};
@@ -72,7 +72,7 @@ void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
   range.values = Values<T>(bucket, -1).subspan(begin, count);
   range.gradients = {reinterpret_cast<const T*>(bytes.data()) + begin,
                      static_cast<size_t>(count)};
-  if (!plan_.buckets()[bucket].trainable) {
+  if (!plan_.buckets()[bucket].is_trained()) {
     return AddDifferences(range.gradients, range.values);
   }
   absl::InlinedVector<absl::Span<T>, kUsualSlots> slots;
@@ -107,7 +107,7 @@ void LocalVariables::set_iterations(int64_t iterations) {
 template <typename Copy>
 absl::Status LocalVariables::ForEachSlot(Copy copy) {
   for (size_t b = 0; b < plan_.buckets().size(); ++b) {
-    if (!plan_.buckets()[b].trainable) continue;
+    if (!plan_.buckets()[b].is_trained()) continue;
     const int bucket = static_cast<int>(b);
     for (int slot = 0; slot < slot_count(); ++slot) {
       RETURN_IF_ERROR(copy(bucket, slot, memory(bucket, slot)));

@@ -28,9 +28,9 @@ class LocalVariables {
   LocalVariables(const ShardPlan& plan, const Optimizer& optimizer,
                  ModelState& state);
 
-  // Applies gradients to `count` elements of a bucket from `begin` on, as the
-  // update after iterations() updates. They lie in the host memory of
-  // `gradients`, a state of the same plan and type.
+  // Applies gradients to `count` elements of a bucket that is not frozen, from
+  // `begin` on, as the update after iterations() updates. They lie in the host
+  // memory of `gradients`, a state of the same plan and type.
   void Apply(int bucket, int64_t begin, int64_t count, ModelState& gradients);
   // All elements have had their update.
   void EndUpdate();
@@ -79,7 +79,7 @@ class LocalVariables {
     MutexLock lock(mutex_);
     for (int slot = -1; slot < slot_count(); ++slot) {
       for (const Part& part : plan_.parts()) {
-        if (slot >= 0 && !plan_.is_trainable(part)) continue;
+        if (slot >= 0 && !plan_.is_trained(part)) continue;
         visit(part, slot,
               Values<T>(part.bucket, slot)
                   .subspan(part.bucket_offset, part.count));

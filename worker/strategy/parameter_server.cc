@@ -48,13 +48,12 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
     client.use_shared_memory = options_.use_shared_memory;
     server.client = std::make_unique<PsClient>(absl::StrCat("ps-", index),
                                                member.address(), client);
-    server.first_chunk = chunks_.size();
-    for (const ShardPlan::Chunk& chunk : plan.chunks(index)) {
-      AddChunk(chunk, member, server);
-    }
-    server.end_chunk = chunks_.size();
+    server.shard = index;
     descriptions.push_back(server.client->description());
   }
+  AddChunks(&Server::updated);
+  updated_chunk_count_ = chunks_.size();
+  AddChunks(&Server::frozen);
   calls_ = std::make_unique<CallGroup>(static_cast<int>(chunks_.size()));
   const std::string callees = absl::StrJoin(descriptions, ", ");
   waiting_for_push_ = absl::StrCat("Push to ", callees);
@@ -62,13 +61,25 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
   waiting_for_apply_ = absl::StrCat("Apply to ", callees);
 }
 
+void ParameterServerStrategy::AddChunks(Chunks chunks) {
+  const bool are_frozen = chunks == &Server::frozen;
+  for (Server& server : servers_) {
+    (server.*chunks).begin = chunks_.size();
+    uint32_t index = 0;
+    for (const ShardPlan::Chunk& chunk : plan_.chunks(server.shard)) {
+      if (chunk.is_frozen == are_frozen) AddChunk(chunk, index, server);
+      ++index;
+    }
+    (server.*chunks).end = chunks_.size();
+  }
+}
+
 void ParameterServerStrategy::AddChunk(const ShardPlan::Chunk& chunk,
-                                       const v1::Member& member,
-                                       Server& server) {
+                                       uint32_t index, Server& server) {
   const v1::DataType type = state_.type() == DataType::kFloat64
                                 ? v1::DATA_TYPE_FLOAT64
                                 : v1::DATA_TYPE_FLOAT32;
-  const auto index = static_cast<uint32_t>(chunks_.size() - server.first_chunk);
+  const v1::Member& member = options_.servers[server.shard];
   ChunkCalls& calls = chunks_.emplace_back();
   calls.server = &server;
   calls.pull_request.set_ps_incarnation(member.incarnation());
@@ -84,42 +95,46 @@ void ParameterServerStrategy::AddChunk(const ShardPlan::Chunk& chunk,
       return bucket.subspan(block.bucket_offset * SizeOf(state_.type()),
                             block.count * SizeOf(state_.type()));
     };
+    calls.variables.push_back({part(state_.host_variables(block.bucket))});
+    if (chunk.is_frozen) continue;
     calls.gradients.push_back({static_cast<uint32_t>(block.index), type, 0,
                                part(state_.host_gradients(block.bucket))});
-    calls.variables.push_back({part(state_.host_variables(block.bucket))});
   }
 }
 
 ParameterServerStrategy::~ParameterServerStrategy() = default;
 
 absl::Status ParameterServerStrategy::PullVariables() {
-  for (ChunkCalls& chunk : chunks_) chunk.pull_request.clear_joins();
-  return Pull();
+  for (ChunkCalls& chunk : updated_chunks()) chunk.pull_request.clear_joins();
+  RETURN_IF_ERROR(Pull(&Server::updated));
+  if (has_frozen_) return UploadUpdated(plan_, state_, stream_);
+  RETURN_IF_ERROR(Pull(&Server::frozen));
+  has_frozen_ = true;
+  return UploadAll(plan_, state_, stream_);
 }
 
 absl::Status ParameterServerStrategy::BeginLease() {
   if (options_.consistency != v1::CONSISTENCY_BOUNDED) return absl::OkStatus();
-  for (ChunkCalls& chunk : chunks_) {
+  for (ChunkCalls& chunk : updated_chunks()) {
     *chunk.pull_request.mutable_joins() = options_.worker;
     chunk.pull_request.set_sequence(sequence_);
   }
-  RETURN_IF_ERROR(Pull());
-  for (const ChunkCalls& chunk : chunks_) {
+  RETURN_IF_ERROR(Pull(&Server::updated));
+  for (const ChunkCalls& chunk : updated_chunks()) {
     clock_ = std::max(clock_, chunk.pull_response.clock());
   }
-  return absl::OkStatus();
+  return UploadUpdated(plan_, state_, stream_);
 }
 
-absl::Status ParameterServerStrategy::Pull() {
+absl::Status ParameterServerStrategy::Pull(Chunks chunks) {
   RETURN_IF_ERROR(CallAll(
-      waiting_for_pull_,
+      waiting_for_pull_, chunks,
       [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
         chunk.server->client->Pull(chunk.pull_request, &chunk.pull_response,
                                    absl::MakeSpan(chunk.variables), timeout,
                                    std::move(done));
       }));
-  RETURN_IF_ERROR(TakeVariables());
-  return UploadAll(plan_, state_, stream_);
+  return CheckVariables(chunks);
 }
 
 // They leave together, from where they are.
@@ -132,14 +147,14 @@ absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
   if (clips_own_gradients()) clipper_.ClipAll();
   RETURN_IF_ERROR(Push(progress, ends_lease));
   uint64_t step = 0;
-  for (const ChunkCalls& chunk : chunks_) {
+  bool has_norms = false;
+  for (const ChunkCalls& chunk : updated_chunks()) {
     step = std::max(step, chunk.push_response.step());
+    has_norms |= !chunk.push_response.squared_norms().empty();
   }
-  if (!chunks_.front().push_response.squared_norms().empty()) {
-    RETURN_IF_ERROR(Apply());
-  }
-  RETURN_IF_ERROR(TakeVariables());
-  RETURN_IF_ERROR(UploadAll(plan_, state_, stream_));
+  if (has_norms) RETURN_IF_ERROR(Apply());
+  RETURN_IF_ERROR(CheckVariables(&Server::updated));
+  RETURN_IF_ERROR(UploadUpdated(plan_, state_, stream_));
   return static_cast<int64_t>(step);
 }
 
@@ -147,26 +162,30 @@ absl::Status ParameterServerStrategy::Push(const v1::Progress& progress,
                                            bool ends_lease) {
   ++sequence_;
   ++clock_;
-  for (ChunkCalls& chunk : chunks_) {
+  for (ChunkCalls& chunk : updated_chunks()) {
     *chunk.push_request.mutable_progress() = progress;
     chunk.push_request.mutable_progress()->set_sequence(sequence_);
+    for (size_t block = 0; block < chunk.gradients.size(); ++block) {
+      chunk.gradients[block].version = chunk.variables[block].version;
+    }
     if (options_.consistency != v1::CONSISTENCY_BOUNDED) continue;
     chunk.push_request.mutable_pace()->set_clock(clock_);
     chunk.push_request.mutable_pace()->set_pauses(ends_lease);
   }
-  return CallAll(waiting_for_push_, [](ChunkCalls& chunk,
-                                       absl::Duration timeout, CallDone done) {
-    chunk.server->client->Push(
-        chunk.push_request, chunk.gradients, &chunk.push_response,
-        absl::MakeSpan(chunk.variables), timeout, std::move(done));
-  });
+  return CallAll(waiting_for_push_, &Server::updated,
+                 [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
+                   chunk.server->client->Push(
+                       chunk.push_request, chunk.gradients,
+                       &chunk.push_response, absl::MakeSpan(chunk.variables),
+                       timeout, std::move(done));
+                 });
 }
 
 absl::Status ParameterServerStrategy::Apply() {
   // In the order of shards, so all workers have the same sums to the bit.
   const int count = chunks_.front().push_response.squared_norms_size();
   std::vector<double> norms(count);
-  for (const ChunkCalls& chunk : chunks_) {
+  for (const ChunkCalls& chunk : updated_chunks()) {
     const auto& part = chunk.push_response.squared_norms();
     if (part.size() != count) {
       return absl::InternalError(absl::StrCat(
@@ -177,17 +196,18 @@ absl::Status ParameterServerStrategy::Apply() {
       norms[variable] += part[variable];
     }
   }
-  for (ChunkCalls& chunk : chunks_) {
+  for (ChunkCalls& chunk : updated_chunks()) {
     chunk.apply_request.set_step(chunk.push_response.step());
     chunk.apply_request.mutable_squared_norms()->Assign(norms.begin(),
                                                         norms.end());
   }
-  return CallAll(waiting_for_apply_, [](ChunkCalls& chunk,
-                                        absl::Duration timeout, CallDone done) {
-    chunk.server->client->Apply(chunk.apply_request, &chunk.apply_response,
-                                absl::MakeSpan(chunk.variables), timeout,
-                                std::move(done));
-  });
+  return CallAll(waiting_for_apply_, &Server::updated,
+                 [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
+                   chunk.server->client->Apply(chunk.apply_request,
+                                               &chunk.apply_response,
+                                               absl::MakeSpan(chunk.variables),
+                                               timeout, std::move(done));
+                 });
 }
 
 // Under bounded staleness a call that is held must not keep back others, for
@@ -201,7 +221,7 @@ int ParameterServerStrategy::calls_per_server() const {
 
 template <typename Start>
 absl::Status ParameterServerStrategy::CallAll(const std::string& what,
-                                              Start start) {
+                                              Chunks chunks, Start start) {
   options_.on_waiting(what);
   const auto call = [&](ChunkCalls& chunk) {
     chunk.began = MonotonicNow();
@@ -216,13 +236,13 @@ absl::Status ParameterServerStrategy::CallAll(const std::string& what,
           calls_->Open(static_cast<int>(&chunk - chunks_.data())));
   };
   const auto call_next = [&](Server& server) {
-    if (server.next_chunk == server.end_chunk) return;
-    ChunkCalls& chunk = chunks_[server.next_chunk++];
+    if (server.waiting.begin == server.waiting.end) return;
+    ChunkCalls& chunk = chunks_[server.waiting.begin++];
     chunk.first_began = MonotonicNow();
     chunk.unavailable_since = absl::InfiniteFuture();
     call(chunk);
   };
-  for (Server& server : servers_) server.next_chunk = server.first_chunk;
+  for (Server& server : servers_) server.waiting = server.*chunks;
   for (int i = 0; i < calls_per_server(); ++i) {
     for (Server& server : servers_) call_next(server);
   }
@@ -257,17 +277,16 @@ bool ParameterServerStrategy::MayCallAgain(ChunkCalls& chunk) const {
   return now - chunk.unavailable_since < kUnavailable;
 }
 
-absl::Status ParameterServerStrategy::TakeVariables() {
-  for (ChunkCalls& chunk : chunks_) {
-    for (size_t block = 0; block < chunk.variables.size(); ++block) {
-      const DensePlace& variables = chunk.variables[block];
-      if (!variables.is_filled) {
+absl::Status ParameterServerStrategy::CheckVariables(Chunks chunks) const {
+  for (const Server& server : servers_) {
+    for (size_t c = (server.*chunks).begin; c < (server.*chunks).end; ++c) {
+      const ChunkCalls& chunk = chunks_[c];
+      for (size_t block = 0; block < chunk.variables.size(); ++block) {
+        if (chunk.variables[block].is_filled) continue;
         return absl::InternalError(absl::StrCat(
-            chunk.server->client->description(), " did not send block ", block,
-            " of ", chunk.variables.size(), " of chunk ",
-            chunk.pull_request.chunk()));
+            server.client->description(), " did not send block ", block, " of ",
+            chunk.variables.size(), " of chunk ", chunk.pull_request.chunk()));
       }
-      chunk.gradients[block].version = variables.version;
     }
   }
   return absl::OkStatus();

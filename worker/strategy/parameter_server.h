@@ -6,7 +6,8 @@
 // since a held one must not keep back the next: a server then holds what
 // waits). Gradients leave from where the device put them, and variables arrive
 // where it reads them. A push that breaks off is repeated under the same
-// sequence number, which a chunk applies at most once.
+// sequence number, which a chunk applies at most once. Frozen chunks are pulled
+// once, and no more.
 //
 // Clipping: asynchronously, each worker clips its own gradients before it
 // pushes them. Synchronously the shards clip the sum; if by norms, the answers
@@ -61,14 +62,21 @@ class ParameterServerStrategy : public Strategy {
                                   bool ends_lease) override;
 
  private:
-  struct Server {
-    std::unique_ptr<PsClient> client;
-    // Its chunks are [first_chunk, end_chunk).
-    size_t first_chunk = 0;
-    size_t end_chunk = 0;
-    // That is to be called next.
-    size_t next_chunk = 0;
+  // Chunks [begin, end).
+  struct ChunkRange {
+    size_t begin = 0;
+    size_t end = 0;
   };
+  struct Server {
+    int shard = 0;
+    std::unique_ptr<PsClient> client;
+    ChunkRange updated;
+    ChunkRange frozen;
+    // Those that are to be called yet.
+    ChunkRange waiting;
+  };
+  // One of the ranges of each server.
+  using Chunks = ChunkRange Server::*;
   // What goes to and comes from one chunk; reused from step to step.
   struct ChunkCalls {
     Server* server = nullptr;
@@ -93,23 +101,28 @@ class ParameterServerStrategy : public Strategy {
   bool clips_own_gradients() const {
     return clipper_.is_active() && options_.consistency != v1::CONSISTENCY_SYNC;
   }
-  absl::Status Pull();
+  // The chunks that steps update, which come first.
+  absl::Span<ChunkCalls> updated_chunks() {
+    return absl::MakeSpan(chunks_).first(updated_chunk_count_);
+  }
+  absl::Status Pull(Chunks chunks);
   absl::Status Push(const v1::Progress& progress, bool ends_lease);
   // Has the sum of the step applied, clipped by the norms the shards gave.
   absl::Status Apply();
 
   // How many calls may be under way to one server.
   int calls_per_server() const;
-  void AddChunk(const ShardPlan::Chunk& chunk, const v1::Member& member,
-                Server& server);
+  void AddChunks(Chunks chunks);
+  // `index` is that in the shard.
+  void AddChunk(const ShardPlan::Chunk& chunk, uint32_t index, Server& server);
 
-  // Calls `start(chunk, timeout, done)` for all chunks, in their order at each
-  // server, and again where it was unavailable, until it was so for too long:
-  // then the strategy is of no further use. `what` is for people.
+  // Calls `start(chunk, timeout, done)` for these chunks, in their order at
+  // each server, and again where it was unavailable, until it was so for too
+  // long: then the strategy is of no further use. `what` is for people.
   template <typename Start>
-  absl::Status CallAll(const std::string& what, Start start);
-  // Notes the versions of the variables that all servers sent.
-  absl::Status TakeVariables();
+  absl::Status CallAll(const std::string& what, Chunks chunks, Start start);
+  // Internal unless the servers sent all variables of these.
+  absl::Status CheckVariables(Chunks chunks) const;
 
   bool MayCallAgain(ChunkCalls& chunk) const;
 
@@ -119,8 +132,10 @@ class ParameterServerStrategy : public Strategy {
   Stream& stream_;
   // Those that hold variables. Never changed, as chunks point to them.
   std::vector<Server> servers_;
-  // By server.
+  // Those that steps update by server, then the others.
   std::vector<ChunkCalls> chunks_;
+  size_t updated_chunk_count_ = 0;
+  bool has_frozen_ = false;
   // Of the chunks.
   std::unique_ptr<CallGroup> calls_;
   GradientClipper clipper_;

@@ -49,13 +49,23 @@ class Strategy {
                                           bool ends_lease) = 0;
 };
 
-// Brings the host's variables of all buckets to the device.
-inline absl::Status UploadAll(const ShardPlan& plan, ModelState& state,
-                              Stream& stream) {
-  for (size_t bucket = 0; bucket < plan.buckets().size(); ++bucket) {
+// Brings the host's variables to the device: of the first buckets, so many.
+inline absl::Status UploadBuckets(size_t count, ModelState& state,
+                                  Stream& stream) {
+  for (size_t bucket = 0; bucket < count; ++bucket) {
     RETURN_IF_ERROR(state.UploadVariables(static_cast<int>(bucket), stream));
   }
   return absl::OkStatus();
+}
+// Of all.
+inline absl::Status UploadAll(const ShardPlan& plan, ModelState& state,
+                              Stream& stream) {
+  return UploadBuckets(plan.buckets().size(), state, stream);
+}
+// Of those that steps update.
+inline absl::Status UploadUpdated(const ShardPlan& plan, ModelState& state,
+                                  Stream& stream) {
+  return UploadBuckets(plan.updated_buckets().size(), state, stream);
 }
 
 }  // namespace paceline

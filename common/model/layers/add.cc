@@ -1,6 +1,5 @@
 #include "common/model/layers/add.h"
 
-#include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
@@ -14,8 +13,7 @@ const FieldTable<Add>& Add::Fields() {
 }
 
 absl::StatusOr<Shape> Add::OutputShape(absl::Span<const Shape> inputs) const {
-  RETURN_IF_ERROR(CheckSameShapes(inputs));
-  return inputs[0];
+  return BroadcastShape(inputs);
 }
 
 }  // namespace paceline

@@ -13,7 +13,7 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// Inputs of one shape, which it keeps.
+// Element by element; smaller inputs are repeated (BroadcastShape).
 class Add : public Layer {
  public:
   static constexpr char kClassName[] = "Add";

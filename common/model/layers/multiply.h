@@ -13,7 +13,7 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// Element by element; inputs of one shape, which it keeps.
+// Element by element; smaller inputs are repeated (BroadcastShape).
 class Multiply : public Layer {
  public:
   static constexpr char kClassName[] = "Multiply";

@@ -34,6 +34,34 @@ std::vector<Case> GraphCases() {
                              " {Add: {}, inputs: [s, a, a]}"),
       graph("multiply_twice",
             conv("a") + ", {Multiply: {}, inputs: [a, a, in]}"),
+      // Squeeze and excitation: each channel of an image times a number.
+      graph("excitation",
+            conv("a") + ", {GlobalAveragePooling2D: {}, inputs: [a]},"
+                        " Dense: {units: 2, activation: relu},"
+                        " Dense: {units: 3, activation: sigmoid},"
+                        " Reshape: {target_shape: [1, 1, 3], name: e},"
+                        " {Multiply: {}, inputs: [a, e]}, Dense: {units: 2}"),
+      // Each pixel times a number, which comes first.
+      graph("attention",
+            conv("a") + ", {Conv2D: {filters: 1, kernel_size: 1, name: p},"
+                        " inputs: [in]}, {Multiply: {}, inputs: [p, a, in]}"),
+      graph("add_rows",
+            conv("a") + ", {Conv2D: {filters: 3, kernel_size: [1, 4], name: r},"
+                        " inputs: [in]}, {Add: {}, inputs: [a, r]},"
+                        " Dense: {units: 2}"),
+      // Two runs of axes, fewer axes, and inputs that are all smaller.
+      graph(
+          "repeated_apart",
+          "{Conv2D: {filters: 1, kernel_size: [5, 1], name: w}, inputs: [in]},"
+          " {GlobalAveragePooling2D: {name: g}, inputs: [in]},"
+          " {Conv2D: {filters: 1, kernel_size: [1, 4], name: h},"
+          " inputs: [in]}, {Add: {name: s}, inputs: [w, g, h]},"
+          " {Multiply: {name: m}, inputs: [w, s, h]},"
+          " {Multiply: {}, inputs: [h, m, w]}, Dense: {units: 2}"),
+      graph("one_number",
+            "{Flatten: {}, inputs: [in]}, Dense: {units: 1, name: d},"
+            " {Multiply: {name: m}, inputs: [in, d]},"
+            " {Add: {}, inputs: [d, m]}, Dense: {units: 2}"),
       // One gradient for several layers that change it in place.
       graph("shared_gradient",
             conv("a") + ", {ReLU: {name: r}, inputs: [a]}, {" +

@@ -351,11 +351,9 @@ INSTANTIATE_TEST_SUITE_P(
                  kInvalid, "model.layers[2].inputs",
                  "ids come from the Input \"in\" only, not from \"r\""},
         // What layers read.
-        BadModel{"[Input: {shape: [2, 3], name: a}, Dense: {units: 1, name: b},"
+        BadModel{"[Input: {shape: [2, 3], name: a}, Dense: {units: 2, name: b},"
                  " {Add: {}, inputs: [a, b]}]",
-                 kUnimplemented, "model.layers[2]",
-                 "broadcasting is not supported yet: the inputs have shapes "
-                 "(2, 3) and (2, 1)"},
+                 kInvalid, "model.layers[2]", "got (2, 3) and (2, 2)"},
         BadModel{"[Input: {shape: [2, 3], name: a}, Flatten: {name: b},"
                  " {Multiply: {}, inputs: [a, b]}]",
                  kInvalid, "model.layers[2]", "the same shape"},

@@ -1,4 +1,4 @@
-// What a session does when members are lost or disagree.
+// What a session that has started does when members are lost or disagree.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,10 +10,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-std::string Message(const std::optional<Ended>& ended) {
-  return ended ? std::string(ended->status.message()) : "not ended";
-}
 
 class SessionFailuresTest : public SessionTest {
  protected:
@@ -210,41 +206,6 @@ TEST_F(SessionFailuresTest, LastWorkersLossEndsTheJob) {
                     HasSubstr("worker-1 at host-b:1 exited with code 139")));
 }
 
-TEST_F(SessionFailuresTest, ExitBeforeTheStartEndsTheJob) {
-  Create();
-  ASSERT_TRUE(Register(kWorker0).ok());
-  session_->TaskExited(kWorker1, 127, now_);
-  const auto ended = Take<Ended>();
-  EXPECT_EQ(ended->task, kWorker1);
-  EXPECT_THAT(Message(ended), HasSubstr("before the job started"));
-}
-
-TEST_F(SessionFailuresTest, ExitBeforeTheStartIsToldByTheErrorThatCameBefore) {
-  Create();
-  ASSERT_TRUE(Register(kWorker0).ok());
-  ASSERT_TRUE(
-      Leave(kWorker0, absl::FailedPreconditionError("device: cuda: no GPU"))
-          .ok());
-  EXPECT_FALSE(session_->ended());
-  session_->TaskExited(kWorker0, 1, now_);
-  const auto ended = Take<Ended>();
-  EXPECT_EQ(ended->status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(ended->task, kWorker0);
-  EXPECT_EQ(Message(ended), "worker-0 at host-a:1: device: cuda: no GPU");
-}
-
-TEST_F(SessionFailuresTest, StartTimeoutTellsWhyATaskLeft) {
-  Create();
-  ASSERT_TRUE(Register(kWorker0).ok());
-  ASSERT_TRUE(
-      Leave(kWorker0, absl::FailedPreconditionError("device: cuda: no GPU"))
-          .ok());
-  Pass(absl::Seconds(31), {});
-  EXPECT_THAT(
-      Message(Take<Ended>()),
-      HasSubstr("worker-0 at host-a:1 (it left: device: cuda: no GPU)"));
-}
-
 TEST_F(SessionFailuresTest, WorkerThatLostAPsEndsTheJobAndBlamesThePs) {
   Start();
   session_->TakeActions();
@@ -281,95 +242,6 @@ TEST_F(SessionFailuresTest, FencedWorkersGoodbyeIsNoFailure) {
   EXPECT_TRUE(Leave(kWorker0, absl::OkStatus()).ok()) << "a repeat";
 }
 
-TEST_F(SessionFailuresTest, BadDataFileEndsTheJobWithItsCode) {
-  Create();
-  ASSERT_TRUE(Register(kWorker1).ok());
-  ASSERT_TRUE(
-      Leave(kWorker1, absl::NotFoundError("data.train.idx: no train.gz")).ok());
-  const auto ended = Take<Ended>();
-  EXPECT_EQ(ended->status.code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(ended->task, kWorker1);
-  EXPECT_EQ(Message(ended),
-            "worker-1 at host-b:1: data.train.idx: no train.gz");
-}
-
-TEST_F(SessionFailuresTest, WorkersThatReadDifferentDataEndTheJob) {
-  Create();
-  ASSERT_TRUE(Register(kWorker0).ok());
-  ASSERT_TRUE(Register(kWorker1).ok());
-  ASSERT_TRUE(AwaitStart(kWorker0).ok());
-  train_examples_ = 999;
-  EXPECT_EQ(AwaitStart(kWorker1).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(Message(Take<Ended>()),
-              AllOf(HasSubstr("worker-1 at host-b:1 reads 999 training"),
-                    HasSubstr("worker-0 at host-a:1 reads 1000 training")));
-}
-
-TEST_F(SessionFailuresTest, TasksThatDisagreeEndTheJobBeforeItStarts) {
-  options_.cluster.tasks[TaskType::kWorker] = {{0, "a:1"}, {1, "b:1"}};
-  v1::RegisterRequest agrees;
-  *agrees.mutable_member() = MemberOf(kWorker0);
-  agrees.set_version("1.0");
-  agrees.set_job_fingerprint("f1");
-  for (const char* address : {"a:1", "b:1"}) {
-    v1::Member* listed = agrees.add_cluster();
-    listed->mutable_task()->set_type(v1::TASK_TYPE_WORKER);
-    listed->mutable_task()->set_index(address[0] - 'a');
-    listed->set_address(address);
-  }
-  struct Case {
-    std::function<void(v1::RegisterRequest&)> change;
-    std::string message;
-  };
-  const std::vector<Case> cases = {
-      {[](auto& request) { request.set_version("0.9"); },
-       "worker-0 at host-a:1 is refused: it is of version 0.9, the leader of "
-       "version 1.0"},
-      {[](auto& request) { request.set_job_fingerprint("f2"); },
-       "fingerprint f2, the leader one with f1"},
-      {[](auto& request) { request.mutable_cluster(1)->set_address("c:1"); },
-       "its TF_CONFIG differs from the leader's: worker-1 at c:1 against "
-       "worker-1 at b:1"}};
-  for (const Case& each : cases) {
-    Create();
-    v1::RegisterRequest request = agrees;
-    each.change(request);
-    const auto refused = session_->Register(request, now_);
-    EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(std::string(refused.status().message()),
-                HasSubstr(each.message));
-    const std::optional<Ended> ended = Take<Ended>();
-    EXPECT_THAT(Message(ended), HasSubstr(each.message));
-    EXPECT_EQ(ended->task, kWorker0);
-  }
-  Create();
-  EXPECT_TRUE(session_->Register(agrees, now_).ok());
-  EXPECT_FALSE(Take<Ended>());
-}
-
-TEST_F(SessionFailuresTest, APsThatCannotBeReachedIsTriedAgainForAWhile) {
-  options_.connect_timeout = absl::Seconds(5);
-  Create();
-  for (const ExpectedTask& task : options_.tasks) {
-    ASSERT_TRUE(Register(task.id).ok());
-    ASSERT_TRUE(AwaitStart(task.id).ok());
-  }
-  ASSERT_TRUE(Take<InitializeShards>());
-  const absl::Status unreachable =
-      absl::UnavailableError("Initialize to ps-0 at host-p:1: refused");
-  session_->ShardsInitialized(unreachable, 0, now_);
-  Pass(absl::Seconds(1), {});
-  ASSERT_TRUE(Take<InitializeShards>());
-  session_->ShardsInitialized(unreachable, 0, now_);
-  Pass(absl::Seconds(5), {});
-  ASSERT_TRUE(Take<InitializeShards>());
-  session_->ShardsInitialized(unreachable, 0, now_);
-  const std::optional<Ended> ended = Take<Ended>();
-  EXPECT_THAT(Message(ended), HasSubstr("ps-0 at host-p:1: refused"));
-  EXPECT_EQ(ended->task, kPs0);
-}
-
 TEST_F(SessionFailuresTest, OneThatDisagreesLaterIsOnlyRefused) {
   Start();
   v1::RegisterRequest request;
@@ -378,52 +250,6 @@ TEST_F(SessionFailuresTest, OneThatDisagreesLaterIsOnlyRefused) {
   EXPECT_EQ(session_->Register(request, now_).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(Take<Ended>());
-}
-
-TEST_F(SessionFailuresTest, TwoProcessesForOnePlaceEndTheJobBeforeItStarts) {
-  Create();
-  ASSERT_TRUE(Register(kWorker0).ok());
-  const uint64_t first = incarnations_[kWorker0];
-  Restart(kWorker0);
-  EXPECT_EQ(Register(kWorker0).status().code(), absl::StatusCode::kUnavailable);
-  const uint64_t second = incarnations_[kWorker0];
-  incarnations_[kWorker0] = first;
-  Pass(absl::Seconds(3), {});
-  incarnations_[kWorker0] = second;
-  EXPECT_EQ(Register(kWorker0).status().code(),
-            absl::StatusCode::kAlreadyExists);
-  EXPECT_THAT(Message(Take<Ended>()),
-              HasSubstr("two processes claim to be worker-0 at host-a:1"));
-}
-
-TEST_F(SessionFailuresTest, RefusesTasksThatAreNotInTheCluster) {
-  Create();
-  const auto refused = Register({TaskType::kWorker, 7});
-  EXPECT_EQ(refused.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("worker-7"));
-}
-
-TEST_F(SessionFailuresTest, StartTimeoutNamesEachMissingTask) {
-  Create();
-  ASSERT_TRUE(Register(kWorker0).ok());
-  Pass(absl::Seconds(31), {});
-  const auto ended = Take<Ended>();
-  EXPECT_EQ(ended->status.code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(
-      Message(ended),
-      AllOf(HasSubstr("worker-0 at host-a:1 (it has not read its data)"),
-            HasSubstr("worker-1 at host-b:1 (it has not registered)"),
-            HasSubstr("ps-0 at host-p:1 (it has not registered)")));
-}
-
-TEST_F(SessionFailuresTest, WorkerLostBeforeTheStartMayComeAgain) {
-  Create();
-  ASSERT_TRUE(Register(kPs0).ok());
-  ASSERT_TRUE(Register(kWorker0).ok());
-  Pass(absl::Seconds(9), {kWorker0});
-  EXPECT_FALSE(session_->ended());
-  Restart(kWorker0);
-  EXPECT_TRUE(Register(kWorker0).ok());
 }
 
 TEST_F(SessionFailuresTest, FailedFenceEndsTheJob) {

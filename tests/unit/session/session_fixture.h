@@ -42,6 +42,10 @@ class SessionTest : public ::testing::Test {
     options_.shutdown_timeout = absl::Seconds(5);
   }
 
+  static std::string Message(const std::optional<Ended>& ended) {
+    return ended ? std::string(ended->status.message()) : "not ended";
+  }
+
   void Create() {
     auto session = Session::Create(options_, now_);
     ASSERT_TRUE(session.ok()) << session.status();

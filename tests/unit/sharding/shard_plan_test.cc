@@ -242,6 +242,25 @@ TEST(ShardPlanTest, BucketsCloseAtTheirTargetSize) {
   EXPECT_THAT(plan.buckets()[3].variables, ElementsAre(0));
 }
 
+TEST(ShardPlanTest, FrozenVariablesComeLastInChunksOfTheirOwn) {
+  auto variables = Variables({{20}, {30}, {40}, {50}, {60}});
+  variables[0].update = VariableUpdate::kNone;
+  variables[2].update = VariableUpdate::kDifference;
+  variables[4].update = VariableUpdate::kNone;
+  const ShardPlan plan = MakePlan(variables, 1);
+  ASSERT_EQ(plan.buckets().size(), 3u);
+  EXPECT_THAT(plan.buckets()[0].variables, ElementsAre(2));
+  EXPECT_THAT(plan.buckets()[1].variables, ElementsAre(3, 1));
+  EXPECT_THAT(plan.buckets()[2].variables, ElementsAre(4, 0));
+  EXPECT_EQ(plan.updated_buckets().size(), 2u);
+  EXPECT_EQ(plan.element_count(), 200);
+  ASSERT_EQ(plan.chunks(0).size(), 2u);
+  EXPECT_FALSE(plan.chunks(0)[0].is_frozen);
+  EXPECT_EQ(plan.chunks(0)[0].count, 120);
+  EXPECT_TRUE(plan.chunks(0)[1].is_frozen);
+  EXPECT_EQ(plan.chunks(0)[1].count, 80);
+}
+
 TEST(ShardPlanTest, FixedPartitionerCutsNearlyEqualRows) {
   const auto variables = Variables({{10, 3}, {2}});
   const ShardPlan plan = MakePlan(

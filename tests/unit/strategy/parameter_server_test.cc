@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "common/base/clock.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
@@ -65,7 +66,7 @@ class ParameterServerStrategyTest : public ::testing::Test {
   void SetUp() override {
     JobReaderOptions reader;
     reader.check_files = false;
-    const auto job = ReadJob(kJob, "job.yaml", {}, reader);
+    const auto job = ReadJob(JobText(), "job.yaml", {}, reader);
     ASSERT_TRUE(job.ok()) << job.status();
     auto model = MakeJobModel(*job);
     ASSERT_TRUE(model.ok()) << model.status();
@@ -93,6 +94,8 @@ class ParameterServerStrategyTest : public ::testing::Test {
     strategy_ = MakeStrategy(absl::Seconds(30));
   }
 
+  virtual std::string JobText() const { return kJob; }
+
   std::unique_ptr<ParameterServerStrategy> MakeStrategy(
       absl::Duration timeout) {
     ParameterServerOptions options;
@@ -119,7 +122,7 @@ class ParameterServerStrategyTest : public ::testing::Test {
 
   // Hands over gradients that are `value` everywhere.
   void HandOver(float value) {
-    for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
+    for (size_t bucket = 0; bucket < plan_.updated_buckets().size(); ++bucket) {
       const auto bytes = state_->host_gradients(static_cast<int>(bucket));
       std::fill_n(reinterpret_cast<float*>(bytes.data()),
                   bytes.size() / sizeof(float), value);
@@ -152,6 +155,54 @@ TEST_F(ParameterServerStrategyTest, PushesAllGradientsAndPullsAllVariables) {
     EXPECT_NEAR(after[i], before[i] - 3 * 0.5f * 0.25f, 1e-6) << i;
   }
   EXPECT_EQ(waiting_, "");
+}
+
+// The larger layer, so that one server has nothing else.
+class FrozenLayerTest : public ParameterServerStrategyTest {
+ protected:
+  std::string JobText() const override {
+    return absl::StrReplaceAll(kJob,
+                               {{"units: 8", "units: 8, trainable: false"}});
+  }
+  // All values of frozen variables.
+  void FillFrozen(std::byte value) {
+    for (size_t b = plan_.updated_buckets().size(); b < plan_.buckets().size();
+         ++b) {
+      const auto bytes = state_->host_variables(static_cast<int>(b));
+      std::fill(bytes.begin(), bytes.end(), value);
+    }
+  }
+};
+
+// Servers refuse gradients of it; what would come again would be seen.
+TEST_F(FrozenLayerTest, ComesOnceAndTravelsNoMore) {
+  FillFrozen(std::byte{0x55});
+  const std::vector<float> zeros = Variables();
+  ASSERT_TRUE(strategy_->PullVariables().ok());
+  std::vector<float> before = Variables();
+  EXPECT_EQ(before.size(), 8 * 6 + 8 + 2 * 8 + 2u);
+  size_t changed = 0;
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (before[i] != zeros[i]) ++changed;
+  }
+  // But for the bias of the other layer, which is 0 at the start.
+  EXPECT_EQ(changed, before.size() - 2);
+
+  FillFrozen(std::byte{0x55});
+  before = Variables();
+  for (int step = 1; step <= 2; ++step) {
+    HandOver(0.25f);
+    const auto number = strategy_->EndStep(v1::Progress(), false);
+    ASSERT_TRUE(number.ok()) << number.status();
+    EXPECT_EQ(*number, step);
+  }
+  ASSERT_TRUE(strategy_->PullVariables().ok());
+  const std::vector<float> after = Variables();
+  constexpr size_t kTrained = 2 * 8 + 2;
+  for (size_t i = 0; i < after.size(); ++i) {
+    const float moved = i < kTrained ? 2 * 0.5f * 0.25f : 0;
+    EXPECT_NEAR(after[i], before[i] - moved, 1e-6) << i;
+  }
 }
 
 TEST_F(ParameterServerStrategyTest, AStepOutlivesTheRestartOfAConnection) {

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "glog/logging.h"
-#include "worker/device/gradient_memory.h"
+#include "worker/device/bucket_memory.h"
 
 namespace paceline {
 namespace {
@@ -36,7 +36,8 @@ CpuState::CpuState(const ShardPlan& plan, size_t metric_count,
         static_cast<int64_t>(GradientBytes(plan, DataType::kFloat32)));
     gradient_memory = own_gradients_.span();
   }
-  gradients_ = LayOutGradients(plan, DataType::kFloat32, gradient_memory);
+  gradients_ = LayOutBuckets(plan.updated_buckets(), DataType::kFloat32,
+                             gradient_memory);
   // The loss comes first.
   metrics_.totals.resize(1 + metric_count);
   metrics_.counts.resize(1 + metric_count);

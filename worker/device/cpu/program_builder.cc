@@ -8,6 +8,30 @@
 #include "worker/device/cpu/parallel.h"
 
 namespace paceline::cpu {
+namespace {
+
+// Calls, for stretches of elements [begin, end), `neighbours(i, row, count)`
+// where the elements from i on are of as many rows, from `row` on, and
+// `alike(i, row, count)` where they are all of one.
+template <typename Neighbours, typename Alike>
+void VisitStretches(const RowGeometry& rows, int64_t begin, int64_t end,
+                    Neighbours neighbours, Alike alike) {
+  if (rows.size == 1) return neighbours(begin, begin, end - begin);
+  const bool are_alike = rows.stride == 1;
+  const int64_t length = are_alike ? rows.size : rows.stride;
+  for (int64_t i = begin; i < end;) {
+    const int64_t count = std::min(length - i % length, end - i);
+    const int64_t row = rows.RowOf(i);
+    if (are_alike) {
+      alike(i, row, count);
+    } else {
+      neighbours(i, row, count);
+    }
+    i += count;
+  }
+}
+
+}  // namespace
 
 ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CpuState& state,
                                const dnnl::engine& engine)
@@ -103,19 +127,62 @@ void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
 }
 
 void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,
-                            const Tensor* sum) {
+                            const RowGeometry& rows, const Tensor* sum) {
   AddParallel({a, b, sum}, sum->count(), 1, [=](int64_t begin, int64_t end) {
-    AddArrays(end - begin, a->floats() + begin, b->floats() + begin,
-              sum->floats() + begin);
+    const float* const left = a->floats();
+    const float* const right = b->floats();
+    float* const result = sum->floats();
+    VisitStretches(
+        rows, begin, end,
+        [=](int64_t i, int64_t row, int64_t count) {
+          AddArrays(count, left + i, right + row, result + i);
+        },
+        [=](int64_t i, int64_t row, int64_t count) {
+          AddNumber(count, left + i, right[row], result + i);
+        });
   });
 }
 
 void ProgramBuilder::AddElementProduct(const Tensor* a, const Tensor* b,
+                                       const RowGeometry& rows,
                                        const Tensor* product) {
   AddParallel({a, b, product}, product->count(), 1,
               [=](int64_t begin, int64_t end) {
-                MultiplyArrays(end - begin, a->floats() + begin,
-                               b->floats() + begin, product->floats() + begin);
+                const float* const left = a->floats();
+                const float* const right = b->floats();
+                float* const result = product->floats();
+                VisitStretches(
+                    rows, begin, end,
+                    [=](int64_t i, int64_t row, int64_t count) {
+                      MultiplyArrays(count, left + i, right + row, result + i);
+                    },
+                    [=](int64_t i, int64_t row, int64_t count) {
+                      MultiplyByNumber(count, left + i, right[row], result + i);
+                    });
+              });
+}
+
+void ProgramBuilder::AddRepeat(const Tensor* from, const RowGeometry& rows,
+                               const Tensor* to) {
+  AddParallel({from, to}, to->count(), 1, [=](int64_t begin, int64_t end) {
+    const float* const source = from->floats();
+    float* const target = to->floats();
+    VisitStretches(
+        rows, begin, end,
+        [=](int64_t i, int64_t row, int64_t count) {
+          std::copy_n(source + row, count, target + i);
+        },
+        [=](int64_t i, int64_t row, int64_t count) {
+          std::fill_n(target + i, count, source[row]);
+        });
+  });
+}
+
+void ProgramBuilder::AddRowSums(const Tensor* from, const RowGeometry& rows,
+                                const Tensor* sums) {
+  AddParallel({from, sums}, sums->count(), rows.size,
+              [=](int64_t begin, int64_t end) {
+                SumRows(rows, begin, end, from->floats(), sums->floats());
               });
 }
 

@@ -13,6 +13,7 @@
 #include "worker/device/device.h"
 #include "worker/device/program/layout_builder.h"
 #include "worker/device/program/tensor.h"
+#include "worker/device/row_geometry.h"
 
 namespace paceline::cpu {
 
@@ -66,9 +67,15 @@ class ProgramBuilder final : public LayoutBuilder {
                   int64_t from_offset, const Tensor* to,
                   int64_t to_offset) override;
   void AddCopy(const Tensor* from, const Tensor* to) override;
-  void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
+  void AddSum(const Tensor* a, const Tensor* b, const RowGeometry& rows,
+              const Tensor* sum) override;
   void AddElementProduct(const Tensor* a, const Tensor* b,
+                         const RowGeometry& rows,
                          const Tensor* product) override;
+  void AddRepeat(const Tensor* from, const RowGeometry& rows,
+                 const Tensor* to) override;
+  void AddRowSums(const Tensor* from, const RowGeometry& rows,
+                  const Tensor* sums) override;
 
   // Ends the last section, and plans the memory. `output` is the model's.
   ProgramParts Build(const Tensor* output) &&;

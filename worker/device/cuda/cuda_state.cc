@@ -5,7 +5,7 @@
 #include "common/base/status_macros.h"
 #include "common/optimizer/optimizer.h"
 #include "glog/logging.h"
-#include "worker/device/gradient_memory.h"
+#include "worker/device/bucket_memory.h"
 
 namespace paceline {
 
@@ -27,27 +27,30 @@ absl::StatusOr<std::unique_ptr<CudaState>> CudaState::Create(
 }
 
 absl::Status CudaState::AllocateVariables(const ProgramSpec& spec) {
-  const size_t size = GradientBytes(plan_, type());
-  const auto size_bytes = static_cast<int64_t>(size);
+  const size_t variable_size = BucketsBytes(plan_.buckets(), type());
+  const auto variable_bytes = static_cast<int64_t>(variable_size);
+  const size_t gradient_size = GradientBytes(plan_, type());
+  const auto gradient_bytes = static_cast<int64_t>(gradient_size);
   ASSIGN_OR_RETURN(device_variable_memory_,
-                   gpu_.Allocate(size_bytes, "the variables"));
+                   gpu_.Allocate(variable_bytes, "the variables"));
   ASSIGN_OR_RETURN(device_gradient_memory_,
-                   gpu_.Allocate(size_bytes, "the gradients"));
+                   gpu_.Allocate(gradient_bytes, "the gradients"));
   ASSIGN_OR_RETURN(host_variable_memory_,
-                   gpu_.AllocatePinned(size_bytes, "the variables"));
+                   gpu_.AllocatePinned(variable_bytes, "the variables"));
   const size_t slots =
       updates_ ? spec.optimizer->slot_names().size() : size_t{0};
   for (size_t slot = 0; slot < slots; ++slot) {
     ASSIGN_OR_RETURN(slot_memory_.emplace_back(),
-                     gpu_.Allocate(size_bytes, "the optimizer's slots"));
+                     gpu_.Allocate(gradient_bytes, "the optimizer's slots"));
   }
-  const auto lay_out = [&](const MemoryBlock& memory) {
-    return LayOutGradients(plan_, type(), {memory.get(), size});
-  };
-  device_variables_ = lay_out(device_variable_memory_);
-  device_gradients_ = lay_out(device_gradient_memory_);
-  host_variables_ = lay_out(host_variable_memory_);
-  host_gradients_.resize(plan_.buckets().size());
+  device_variables_ = LayOutBuckets(
+      plan_.buckets(), type(), {device_variable_memory_.get(), variable_size});
+  device_gradients_ =
+      LayOutBuckets(plan_.updated_buckets(), type(),
+                    {device_gradient_memory_.get(), gradient_size});
+  host_variables_ = LayOutBuckets(plan_.buckets(), type(),
+                                  {host_variable_memory_.get(), variable_size});
+  host_gradients_.resize(plan_.updated_buckets().size());
   return absl::OkStatus();
 }
 
@@ -63,7 +66,8 @@ absl::Status CudaState::AllocateHostGradients(
     ASSIGN_OR_RETURN(host_gradient_memory_,
                      gpu_.Pin(gradient_memory, "the gradients"));
   }
-  host_gradients_ = LayOutGradients(plan_, type(), gradient_memory);
+  host_gradients_ =
+      LayOutBuckets(plan_.updated_buckets(), type(), gradient_memory);
   return absl::OkStatus();
 }
 

@@ -62,7 +62,8 @@ class CudaState final : public ModelState, public DeviceUpdates {
   absl::Span<std::byte> device_gradients(int bucket) const {
     return device_gradients_[bucket];
   }
-  // All buckets with the gaps between them, laid out alike.
+  // All buckets with the gaps between them, laid out alike; gradients and slots
+  // end where frozen buckets begin.
   float* all_variables() const { return Floats(device_variable_memory_); }
   float* all_gradients() const { return Floats(device_gradient_memory_); }
   float* all_of_slot(int slot) const { return Floats(slot_memory_[slot]); }

@@ -5,7 +5,7 @@
 #include "common/optimizer/adam.h"
 #include "common/optimizer/sgd.h"
 #include "glog/logging.h"
-#include "worker/device/gradient_memory.h"
+#include "worker/device/bucket_memory.h"
 
 namespace paceline::cuda {
 namespace {
@@ -68,11 +68,11 @@ std::vector<DeviceUpdate::Range> DeviceUpdate::RangesOf(bool trained) const {
   std::vector<Range> ranges;
   int64_t begin = 0;
   bool goes_on = false;
-  for (const Bucket& bucket : plan_.buckets()) {
+  for (const Bucket& bucket : plan_.updated_buckets()) {
     const int64_t count =
         static_cast<int64_t>(BucketStride(bucket, DataType::kFloat32)) /
         kElementBytes;
-    if (bucket.trainable != trained) {
+    if (bucket.is_trained() != trained) {
       goes_on = false;
     } else if (goes_on) {
       ranges.back().count += count;
@@ -114,9 +114,8 @@ void DeviceUpdate::AddDifferences(const Range& range) {
 }
 
 void DeviceUpdate::ClipEach(double bound) {
-  for (size_t b = 0; b < plan_.buckets().size(); ++b) {
-    const Bucket& bucket = plan_.buckets()[b];
-    if (!bucket.trainable) continue;
+  for (const Bucket& bucket : plan_.updated_buckets()) {
+    if (!bucket.is_trained()) continue;
     for (const int variable : bucket.variables) {
       const Tensor* const gradient = builder_.gradient(variable);
       const int64_t begin = gradient->floats() - state_.all_gradients();

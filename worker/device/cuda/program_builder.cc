@@ -176,17 +176,43 @@ void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
 }
 
 void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,
-                            const Tensor* sum) {
+                            const RowGeometry& rows, const Tensor* sum) {
   AddKernel({a, b, sum}, sum->count(), [=] {
-    return AddElements{ValuesOf(a), ValuesOf(b), ValuesOf(sum)};
+    return AddElements{rows, ValuesOf(a), ValuesOf(b), ValuesOf(sum)};
   });
 }
 
 void ProgramBuilder::AddElementProduct(const Tensor* a, const Tensor* b,
+                                       const RowGeometry& rows,
                                        const Tensor* product) {
   AddKernel({a, b, product}, product->count(), [=] {
-    return MultiplyElements{ValuesOf(a), ValuesOf(b), ValuesOf(product)};
+    return MultiplyElements{rows, ValuesOf(a), ValuesOf(b), ValuesOf(product)};
   });
+}
+
+void ProgramBuilder::AddRepeat(const Tensor* from, const RowGeometry& rows,
+                               const Tensor* to) {
+  AddKernel({from, to}, to->count(), [=] {
+    return RepeatElements{rows, ValuesOf(from), ValuesOf(to)};
+  });
+}
+
+void ProgramBuilder::AddRowSums(const Tensor* from, const RowGeometry& rows,
+                                const Tensor* sums) {
+  const int64_t count = sums->count();
+  const Tensor* const floats =
+      sums->type == DataType::kFloat32 ? sums : NewTensor<float>(sums->shape);
+  const int64_t parts = PartCount(rows.size);
+  Tensor* const part_sums = NewTensor<double>({parts, count});
+  AddKernel({from, part_sums}, parts * count, [=] {
+    return RowPartSums{rows, count, parts, ValuesOf(from),
+                       part_sums->doubles()};
+  });
+  AddKernel({part_sums, floats}, count, [=] {
+    return ColumnSums<const double*, float>{
+        parts, count, 1, part_sums->doubles(), floats->floats()};
+  });
+  if (floats != sums) AddCopy(floats, sums);
 }
 
 void ProgramBuilder::AddUnscaling(float* gradients, int64_t count) {
@@ -205,7 +231,7 @@ void ProgramBuilder::AddLossScaleChange() {
 // Other replicas may have no overflow: what this one adds is 0 then.
 void ProgramBuilder::AddBucketEnd(int bucket, bool is_last) {
   if (loss_scale() == nullptr) return;
-  if (spec().plan->buckets()[bucket].trainable) {
+  if (spec().plan->buckets()[bucket].is_trained()) {
     const absl::Span<std::byte> memory = state_.device_gradients(bucket);
     auto* const gradients = reinterpret_cast<float*>(memory.data());
     const auto count = static_cast<int64_t>(memory.size() / sizeof(float));

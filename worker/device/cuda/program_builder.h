@@ -119,9 +119,15 @@ class ProgramBuilder final : public LayoutBuilder {
                   int64_t to_offset) override;
   // The two may be of different types.
   void AddCopy(const Tensor* from, const Tensor* to) override;
-  void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
+  void AddSum(const Tensor* a, const Tensor* b, const RowGeometry& rows,
+              const Tensor* sum) override;
   void AddElementProduct(const Tensor* a, const Tensor* b,
+                         const RowGeometry& rows,
                          const Tensor* product) override;
+  void AddRepeat(const Tensor* from, const RowGeometry& rows,
+                 const Tensor* to) override;
+  void AddRowSums(const Tensor* from, const RowGeometry& rows,
+                  const Tensor* sums) override;
 
   // The first error of what was added since the last call.
   absl::Status TakeError() { return std::exchange(error_, absl::OkStatus()); }

@@ -5,19 +5,15 @@
 #include <memory>
 
 #include "glog/logging.h"
-#include "worker/device/updated_variables.h"
 
 namespace paceline {
 
 LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
                              BucketMemory variables, BucketMemory gradients)
-    : spec_(spec),
-      type_of_layers_(type_of_layers),
-      unfinished_(CountUpdated(*spec.graph, *spec.plan)) {
+    : spec_(spec), type_of_layers_(type_of_layers) {
   SetOwner("batch");
-  for (size_t bucket = 0; bucket < unfinished_.size(); ++bucket) {
-    if (unfinished_[bucket] > 0) continue;
-    frozen_buckets_.push_back(static_cast<int>(bucket));
+  for (const Bucket& bucket : spec.plan->updated_buckets()) {
+    unfinished_.push_back(bucket.variables.size());
   }
   features_ = NewOutsideArena(BatchShape(spec.graph->input_shape()));
   layout_.features = last_memory();
@@ -27,12 +23,15 @@ LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
   layout_.labels = last_memory();
   for (size_t i = 0; i < spec.graph->variables.size(); ++i) {
     const VariablePlace place = spec.plan->place(static_cast<int>(i));
-    const Shape& shape = spec.graph->variables[i].shape;
+    const VariableSpec& variable = spec.graph->variables[i];
     const int64_t offset = place.offset * static_cast<int64_t>(sizeof(float));
     variables_.push_back(
-        NewOutsideArena(shape, variables(place.bucket) + offset));
+        NewOutsideArena(variable.shape, variables(place.bucket) + offset));
     gradients_.push_back(
-        NewOutsideArena(shape, gradients(place.bucket) + offset));
+        variable.update == VariableUpdate::kNone
+            ? nullptr
+            : NewOutsideArena(variable.shape,
+                              gradients(place.bucket) + offset));
   }
 }
 
@@ -109,10 +108,6 @@ ProgramLayout LayoutBuilder::TakeLayout(const Tensor* output) {
   layout_.output = output;
   if (!is_training()) ExtendLife(output, std::numeric_limits<int>::max());
   EndSection();
-  if (is_training() && spec_.optimizer == nullptr) {
-    std::vector<int>& first = layout_.sections.front().section.final_buckets;
-    first.insert(first.begin(), frozen_buckets_.begin(), frozen_buckets_.end());
-  }
   PlanArena();
   return std::move(layout_);
 }

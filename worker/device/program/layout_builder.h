@@ -18,9 +18,11 @@
 
 #include "absl/functional/function_ref.h"
 #include "common/model/variable.h"
+#include "glog/logging.h"
 #include "worker/device/device.h"
 #include "worker/device/program/program_layout.h"
 #include "worker/device/program/tensor.h"
+#include "worker/device/row_geometry.h"
 
 namespace paceline {
 
@@ -61,8 +63,11 @@ class LayoutBuilder {
   bool is_trained(int variable) const {
     return spec_.graph->variables[variable].is_trained();
   }
-  // Where the gradient of a variable must be written.
-  Tensor* gradient(int index) const { return gradients_[index]; }
+  // Where the gradient of a variable that is not frozen must be written.
+  Tensor* gradient(int index) const {
+    CHECK(gradients_[index] != nullptr) << index;
+    return gradients_[index];
+  }
   // `shape` of an example, for the batch.
   Shape BatchShape(const Shape& shape) const;
 
@@ -74,10 +79,19 @@ class LayoutBuilder {
                           int64_t from_offset, const Tensor* to,
                           int64_t to_offset) = 0;
   virtual void AddCopy(const Tensor* from, const Tensor* to) = 0;
-  // Operands and result are of one size; the result may be an operand.
-  virtual void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) = 0;
+  // Of each element of `a` and that of its row of `b`: its own, where rows are
+  // kSingleElements. The result may be `a`, and `b` then.
+  virtual void AddSum(const Tensor* a, const Tensor* b, const RowGeometry& rows,
+                      const Tensor* sum) = 0;
   virtual void AddElementProduct(const Tensor* a, const Tensor* b,
+                                 const RowGeometry& rows,
                                  const Tensor* product) = 0;
+  // Each element of `from` all along its row of `to`; and the sums of the rows
+  // of `from`.
+  virtual void AddRepeat(const Tensor* from, const RowGeometry& rows,
+                         const Tensor* to) = 0;
+  virtual void AddRowSums(const Tensor* from, const RowGeometry& rows,
+                          const Tensor* sums) = 0;
 
   // The gradient of the loss by a variable is written: adds that of its
   // regularizer, and ends a section where this makes a bucket final that leaves
@@ -85,7 +99,7 @@ class LayoutBuilder {
   void FinishGradient(int variable);
 
  protected:
-  // Where a bucket lies in the device's memory.
+  // Where a bucket lies in the device's memory; a frozen one has no gradients.
   using BucketMemory = absl::FunctionRef<std::byte*(int bucket)>;
   // The batch, variables and their gradients are float32.
   LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
@@ -150,11 +164,11 @@ class LayoutBuilder {
   Tensor* features_;
   Tensor* labels_;
   std::vector<Tensor*> variables_;
+  // Null if frozen.
   std::vector<Tensor*> gradients_;
-  // Of each bucket, the variables whose gradients are still to come.
-  std::vector<int64_t> unfinished_;
-  // Those without any.
-  std::vector<int> frozen_buckets_;
+  // Of each bucket that is not frozen, the variables whose gradients are still
+  // to come.
+  std::vector<size_t> unfinished_;
 };
 
 }  // namespace paceline

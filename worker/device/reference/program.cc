@@ -11,7 +11,6 @@
 #include "glog/logging.h"
 #include "worker/device/feature_ids.h"
 #include "worker/device/reference/regularization.h"
-#include "worker/device/updated_variables.h"
 
 namespace paceline::reference {
 
@@ -21,9 +20,11 @@ ReferenceProgram<T>::ReferenceProgram(const ProgramSpec& spec, State<T>& state)
       state_(state),
       features_(WithBatch(spec.graph->input_shape())),
       example_losses_(static_cast<size_t>(spec.batch_size)) {
-  for (const VariableSpec& each : spec.graph->variables) {
-    const bool is_frozen = each.update == VariableUpdate::kNone;
-    unread_gradients_.emplace_back(is_frozen ? NumElements(each.shape) : 0);
+  for (size_t i = 0; i < spec.graph->variables.size(); ++i) {
+    unread_gradients_.emplace_back(
+        is_frozen(static_cast<int>(i))
+            ? NumElements(spec.graph->variables[i].shape)
+            : 0);
   }
   for (size_t node = 0; node < spec.graph->nodes.size(); ++node) {
     AddLinks(static_cast<int>(node));
@@ -88,23 +89,17 @@ typename ReferenceProgram<T>::BoundLoss ReferenceProgram<T>::Bind(
 
 template <typename T>
 void ReferenceProgram<T>::MakeSections() {
+  // Of each bucket, the gradients that are to come.
+  std::vector<size_t> unfinished;
+  for (const Bucket& bucket : spec_.plan->updated_buckets()) {
+    unfinished.push_back(bucket.variables.size());
+  }
   section_links_.push_back(links_.size());
-  if (spec_.mode == Mode::kEvaluate) {
-    sections_.emplace_back();
-    section_links_.push_back(links_.size());
-    return;
-  }
-  std::vector<int64_t> unfinished = CountUpdated(*spec_.graph, *spec_.plan);
-  // Where nothing is to come, the first section finishes it.
   Section section;
-  for (size_t bucket = 0; bucket < unfinished.size(); ++bucket) {
-    if (unfinished[bucket] > 0) continue;
-    section.final_buckets.push_back(static_cast<int>(bucket));
-  }
-  for (size_t link = links_.size(); link-- > 0;) {
+  const bool is_training = spec_.mode == Mode::kTrain;
+  for (size_t link = is_training ? links_.size() : 0; link-- > 0;) {
     for (const int each : links_[link].variables) {
-      if (spec_.graph->variables[each].update == VariableUpdate::kNone)
-        continue;
+      if (is_frozen(each)) continue;
       const int bucket = spec_.plan->place(each).bucket;
       if (--unfinished[bucket] == 0) section.final_buckets.push_back(bucket);
     }
@@ -113,6 +108,10 @@ void ReferenceProgram<T>::MakeSections() {
     sections_.push_back(std::exchange(section, {}));
     section_links_.push_back(link);
   }
+  if (!sections_.empty()) return;
+  // Without a gradient it is forward alone.
+  sections_.emplace_back();
+  section_links_.push_back(links_.size());
 }
 
 template <typename T>
@@ -126,7 +125,7 @@ template <typename T>
 Variable<T> ReferenceProgram<T>::variable(int index) {
   const VariableSpec& spec = spec_.graph->variables[index];
   Variable<T> result = state_.variable(spec, spec_.plan->place(index));
-  if (spec.update == VariableUpdate::kNone) {
+  if (is_frozen(index)) {
     result.gradient = absl::MakeSpan(unread_gradients_[index]);
   }
   return result;

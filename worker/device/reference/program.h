@@ -70,6 +70,9 @@ class ReferenceProgram : public Program {
   void MakeSections();
 
   Shape WithBatch(const Shape& shape) const;
+  bool is_frozen(int variable) const {
+    return spec_.graph->variables[variable].update == VariableUpdate::kNone;
+  }
   // A frozen one has its gradient in memory of its own, which nobody reads.
   Variable<T> variable(int index);
   std::vector<const Tensor<T>*> InputsOf(const Link& link) const;

@@ -11,8 +11,8 @@
 #include "common/model/graph.h"
 #include "common/sharding/shard_plan.h"
 #include "common/tensor/shape.h"
+#include "worker/device/bucket_memory.h"
 #include "worker/device/device.h"
-#include "worker/device/gradient_memory.h"
 #include "worker/device/reference/tensor.h"
 
 namespace paceline::reference {
@@ -30,7 +30,7 @@ class State : public ModelState {
       own_gradients_.resize(GradientBytes(plan, type()) / sizeof(T));
       gradient_memory = BytesOf(own_gradients_);
     }
-    gradients_ = LayOutGradients(plan, type(), gradient_memory);
+    gradients_ = LayOutBuckets(plan.updated_buckets(), type(), gradient_memory);
     sums_.totals.resize(1 + metric_count);
     sums_.counts.resize(1 + metric_count);
   }
@@ -60,16 +60,19 @@ class State : public ModelState {
     sums_.counts[index] += count;
   }
 
-  // A variable of the graph, in its bucket.
+  // A variable of the graph, in its bucket; a frozen one has no gradient.
   Variable<T> variable(const VariableSpec& spec, VariablePlace place) {
     const auto offset = static_cast<size_t>(place.offset);
     const auto count = static_cast<size_t>(NumElements(spec.shape));
-    return {
-        absl::MakeConstSpan(variables_[place.bucket]).subspan(offset, count),
-        absl::Span<T>(reinterpret_cast<T*>(gradients_[place.bucket].data()),
-                      gradients_[place.bucket].size() / sizeof(T))
-            .subspan(offset, count),
-        spec.regularizer};
+    Variable<T> result;
+    result.value =
+        absl::MakeConstSpan(variables_[place.bucket]).subspan(offset, count);
+    result.regularizer = spec.regularizer;
+    if (spec.update != VariableUpdate::kNone) {
+      T* const bucket = reinterpret_cast<T*>(gradients_[place.bucket].data());
+      result.gradient = absl::MakeSpan(bucket + offset, count);
+    }
+    return result;
   }
 
  private:

@@ -4,11 +4,20 @@
 
 #include <cstdint>
 
+#include "worker/device/row_geometry.h"
+
 namespace paceline::cpu {
 
 void AddArrays(int64_t count, const float* a, const float* b, float* sum);
 void MultiplyArrays(int64_t count, const float* a, const float* b,
                     float* product);
+// The same number for all.
+void AddNumber(int64_t count, const float* a, float b, float* sum);
+void MultiplyByNumber(int64_t count, const float* a, float b, float* product);
+
+// Sums of the rows [begin, end), which go into these elements.
+void SumRows(const RowGeometry& rows, int64_t begin, int64_t end,
+             const float* values, float* sums);
 
 }  // namespace paceline::cpu
 

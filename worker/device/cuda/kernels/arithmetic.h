@@ -6,6 +6,7 @@
 
 #include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
+#include "worker/device/row_geometry.h"
 
 namespace paceline::cuda {
 
@@ -17,24 +18,38 @@ struct CopyElements {
   PACELINE_HOST_DEVICE void operator()(int64_t i) const { to.Set(i, from[i]); }
 };
 
-// The result may lie where an operand does.
+// Of `b` the element of each row. The result may lie where `a` does, and where
+// `b` does if rows are single elements.
 struct AddElements {
+  RowGeometry rows;
   ConstValues a{};
   ConstValues b{};
   Values sums{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    sums.Set(i, a[i] + b[i]);
+    sums.Set(i, a[i] + b[rows.RowOf(i)]);
   }
 };
 
 struct MultiplyElements {
+  RowGeometry rows;
   ConstValues a{};
   ConstValues b{};
   Values products{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    products.Set(i, a[i] * b[i]);
+    products.Set(i, a[i] * b[rows.RowOf(i)]);
+  }
+};
+
+// The element of each row, all along it.
+struct RepeatElements {
+  RowGeometry rows;
+  ConstValues from{};
+  Values to{};
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    to.Set(i, from[rows.RowOf(i)]);
   }
 };
 

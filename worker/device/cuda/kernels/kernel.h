@@ -48,8 +48,8 @@ using Kernel = std::variant<
     NormalizeParameterGradients, ChannelSlopes, NormalizeBackward,
     RowStatistics, NormalizeRows, RowParameterSums, RowSlopes,
     NormalizeRowsBackward, CopyElements, AddElements, MultiplyElements,
-    ScaleChannels, CopyRowParts, GatherRows, LinkIds, ScatterRows, BlendImages,
-    BlendImagesBackward>;
+    RepeatElements, RowPartSums, ScaleChannels, CopyRowParts, GatherRows,
+    LinkIds, ScatterRows, BlendImages, BlendImagesBackward>;
 
 }  // namespace paceline::cuda
 

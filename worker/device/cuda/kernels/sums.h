@@ -9,6 +9,7 @@
 
 #include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
+#include "worker/device/row_geometry.h"
 
 namespace paceline::cuda {
 
@@ -36,6 +37,24 @@ struct ColumnSums {
       sum += static_cast<double>(values[row * columns + i % columns]);
     }
     sums[i] = static_cast<Out>(sum);
+  }
+};
+
+// sums[part, row] = Σ of a row's elements part, part + parts, … For each of
+// parts · row_count.
+struct RowPartSums {
+  RowGeometry rows;
+  int64_t row_count = 0;
+  int64_t parts = 1;
+  ConstValues values{};
+  double* sums = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    double sum = 0;
+    for (int64_t e = i / row_count; e < rows.size; e += parts) {
+      sum += static_cast<double>(values[rows.Index(i % row_count, e)]);
+    }
+    sums[i] = sum;
   }
 };
 

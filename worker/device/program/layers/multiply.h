@@ -2,9 +2,11 @@
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LAYERS_MULTIPLY_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LAYERS_MULTIPLY_H_
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
+#include "worker/device/program/broadcast.h"
 #include "worker/device/program/node_computation.h"
 
 namespace paceline {
@@ -12,13 +14,16 @@ namespace paceline {
 template <typename Builder>
 class MultiplyComputation final : public NodeComputation<Builder> {
  public:
+  explicit MultiplyComputation(const Shape& output) : output_shape_(output) {}
+
   Tensor* AddNodeForward(absl::Span<Tensor* const> inputs,
                          Builder& builder) override {
     inputs_.assign(inputs.begin(), inputs.end());
     return AddProduct(inputs_, builder);
   }
 
-  // Each input's is that of the product times all other inputs.
+  // Each input's is that of the product times all other inputs, summed up over
+  // what was repeated.
   std::vector<OutputGradient> AddNodeBackward(
       OutputGradient output, const std::vector<bool>& wants_inputs,
       Builder& builder) override {
@@ -27,30 +32,28 @@ class MultiplyComputation final : public NodeComputation<Builder> {
       if (!wants_inputs[i]) continue;
       std::vector<Tensor*> factors = inputs_;
       factors[i] = output.tensor;
-      gradients[i].tensor = AddProduct(factors, builder);
+      gradients[i].tensor = AddSumOfRepetitions(AddProduct(factors, builder),
+                                                inputs_[i]->shape, builder);
     }
     return gradients;
   }
 
  private:
-  static Tensor* AddProduct(absl::Span<Tensor* const> factors,
-                            Builder& builder) {
-    Tensor* const result = builder.NewTensor(factors[0]->shape);
-    const Tensor* product = factors[0];
-    for (const Tensor* factor : factors.subspan(1)) {
-      builder.AddElementProduct(product, factor, result);
-      product = result;
-    }
-    return result;
+  Tensor* AddProduct(absl::Span<Tensor* const> factors,
+                     Builder& builder) const {
+    return AddMerge(&LayoutBuilder::AddElementProduct, factors,
+                    builder.BatchShape(output_shape_), builder);
   }
 
+  // Of an example.
+  const Shape output_shape_;
   std::vector<Tensor*> inputs_;
 };
 
 template <typename Builder>
 std::unique_ptr<NodeComputation<Builder>> MakeMultiply(const Graph& /*graph*/,
-                                                       const Node& /*node*/) {
-  return std::make_unique<MultiplyComputation<Builder>>();
+                                                       const Node& node) {
+  return std::make_unique<MultiplyComputation<Builder>>(node.output_shape);
 }
 
 }  // namespace paceline

@@ -3,8 +3,11 @@
 #define PACELINE_WORKER_DEVICE_REFERENCE_LAYERS_ADD_H_
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 #include "common/model/layers/add.h"
+#include "worker/device/reference/broadcast.h"
 #include "worker/device/reference/computation.h"
 
 namespace paceline::reference {
@@ -18,8 +21,10 @@ class AddComputation : public NodeComputation<T> {
                   Tensor<T>& output) override {
     std::fill(output.values.begin(), output.values.end(), T{0});
     for (const Tensor<T>* input : inputs) {
-      for (int64_t i = 0; i < output.size(); ++i) {
-        output.values[i] += input->values[i];
+      const std::vector<size_t> indices =
+          BroadcastIndices(input->shape, output.shape);
+      for (size_t i = 0; i < indices.size(); ++i) {
+        output.values[i] += input->values[indices[i]];
       }
     }
   }
@@ -29,7 +34,12 @@ class AddComputation : public NodeComputation<T> {
                    const Tensor<T>& output_gradient,
                    absl::Span<Tensor<T>> input_gradients) override {
     for (Tensor<T>& gradient : input_gradients) {
-      gradient.values = output_gradient.values;
+      const std::vector<size_t> indices =
+          BroadcastIndices(gradient.shape, output_gradient.shape);
+      std::fill(gradient.values.begin(), gradient.values.end(), T{0});
+      for (size_t i = 0; i < indices.size(); ++i) {
+        gradient.values[indices[i]] += output_gradient.values[i];
+      }
     }
   }
 };

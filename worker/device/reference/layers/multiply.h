@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "common/model/layers/multiply.h"
+#include "worker/device/reference/broadcast.h"
 #include "worker/device/reference/computation.h"
 
 namespace paceline::reference {
@@ -26,17 +28,26 @@ class MultiplyComputation : public NodeComputation<T> {
                    const Tensor<T>& output_gradient,
                    absl::Span<Tensor<T>> input_gradients) override {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      input_gradients[i].values = output_gradient.values;
+      Tensor<T> product = output_gradient;
       for (size_t other = 0; other < inputs.size(); ++other) {
-        if (other != i) MultiplyBy(*inputs[other], input_gradients[i]);
+        if (other != i) MultiplyBy(*inputs[other], product);
+      }
+      std::vector<T>& gradient = input_gradients[i].values;
+      const std::vector<size_t> indices =
+          BroadcastIndices(inputs[i]->shape, product.shape);
+      std::fill(gradient.begin(), gradient.end(), T{0});
+      for (size_t e = 0; e < indices.size(); ++e) {
+        gradient[indices[e]] += product.values[e];
       }
     }
   }
 
  private:
   static void MultiplyBy(const Tensor<T>& factor, Tensor<T>& product) {
-    for (int64_t i = 0; i < product.size(); ++i) {
-      product.values[i] *= factor.values[i];
+    const std::vector<size_t> indices =
+        BroadcastIndices(factor.shape, product.shape);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      product.values[i] *= factor.values[indices[i]];
     }
   }
 };

@@ -1,0 +1,265 @@
+// How a session starts: tasks register, the parameter servers get their shards,
+// and all wait for each other.
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/limits.h"
+#include "common/session/session.h"
+#include "common/session/session_state.h"
+
+namespace paceline {
+namespace {
+
+// Between two attempts to reach the parameter servers.
+constexpr absl::Duration kShardsPause = absl::Milliseconds(500);
+
+void SetDuration(absl::Duration duration, google::protobuf::Duration* proto) {
+  proto->set_seconds(absl::IDivDuration(duration, absl::Seconds(1), &duration));
+  proto->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(duration)));
+}
+
+absl::Status CheckTasks(const SessionOptions& options) {
+  int workers = 0;
+  int ps = 0;
+  std::set<TaskId> seen;
+  for (const ExpectedTask& task : options.tasks) {
+    if (!seen.insert(task.id).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(task.id.ToString(), " is in the cluster twice"));
+    }
+    ++(task.id.type == TaskType::kPs ? ps : workers);
+  }
+  if (workers == 0) {
+    return absl::InvalidArgumentError("the cluster has no worker");
+  }
+  if (!options.evaluate_checkpoint.empty() && ps > 0) {
+    return absl::InvalidArgumentError(
+        "the evaluation of a checkpoint takes no ps");
+  }
+  if (options.evaluate_checkpoint.empty() && ps == 0 &&
+      options.job.strategy() == v1::STRATEGY_PARAMETER_SERVER) {
+    return absl::InvalidArgumentError(
+        "strategy parameter_server needs a ps in the cluster");
+  }
+  return absl::OkStatus();
+}
+
+std::string ToText(const DataSizes& sizes) {
+  return absl::StrCat(sizes.train, " training, ", sizes.validation,
+                      " validation and ", sizes.test, " test examples");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(SessionOptions options,
+                                                         absl::Time now) {
+  RETURN_IF_ERROR(CheckTasks(options));
+  int world_size = 0;
+  for (const ExpectedTask& task : options.tasks) {
+    world_size += task.id.type == TaskType::kPs ? 0 : 1;
+  }
+  ASSIGN_OR_RETURN(JobFlow flow, JobFlow::Create(options, world_size));
+  std::unique_ptr<Session> session(new Session());
+  session->state_ =
+      std::make_unique<State>(std::move(options), std::move(flow), now);
+  session->state_->shards_ready = !session->state_->HasPs();
+  return session;
+}
+
+absl::StatusOr<v1::RegisterResponse> Session::Register(
+    const v1::RegisterRequest& request, absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) return absl::CancelledError("the job has ended");
+  ASSIGN_OR_RETURN(const TaskId id, TaskFromProto(request.member().task()));
+  const SessionOptions& options = state.options;
+  const std::string mismatch = state.Mismatch(request);
+  if (!mismatch.empty()) return state.Refuse(id, mismatch, now);
+
+  bool is_new = false;
+  const absl::StatusOr<Place*> registered =
+      state.members.Register(request.member(), now, &is_new);
+  if (absl::IsAlreadyExists(registered.status()) && !state.flow.started()) {
+    state.End(registered.status(), id, now);
+  }
+  ASSIGN_OR_RETURN(Place * place, registered);
+  if (is_new) state.seats[place->id] = State::Seat();
+  state.InitializeShardsIfAllThere(now);
+
+  v1::RegisterResponse response;
+  *response.mutable_job() = options.job;
+  response.set_rank(place->rank < 0 ? 0 : place->rank);
+  response.set_world_size(state.members.worker_count());
+  SetDuration(limits::kHeartbeatInterval,
+              response.mutable_heartbeat_interval());
+  SetDuration(options.heartbeat_timeout, response.mutable_heartbeat_timeout());
+  SetDuration(limits::kPsTimeout, response.mutable_ps_timeout());
+  response.set_evaluate_checkpoint(options.evaluate_checkpoint);
+  response.set_connects_only(options.connects_only);
+  return response;
+}
+
+std::string Session::State::Mismatch(const v1::RegisterRequest& request) const {
+  if (request.version() != options.version) {
+    return absl::StrCat("it is of version ", request.version(),
+                        ", the leader of version ", options.version);
+  }
+  if (!request.job_fingerprint().empty() &&
+      request.job_fingerprint() != options.job_fingerprint) {
+    return absl::StrCat("it was given a job with fingerprint ",
+                        request.job_fingerprint(), ", the leader one with ",
+                        options.job_fingerprint,
+                        "; compare what `coordinator validate JOB -o json` "
+                        "prints of both");
+  }
+  ClusterSpec theirs;
+  for (const v1::Member& member : request.cluster()) {
+    const absl::StatusOr<TaskId> task = TaskFromProto(member.task());
+    if (!task.ok()) return std::string(task.status().message());
+    theirs.tasks[task->type][task->index] = member.address();
+  }
+  // A process that was started without TF_CONFIG was told of no cluster.
+  if (theirs.tasks.empty() || options.cluster.tasks.empty()) return "";
+  const std::string difference = Difference(theirs, options.cluster);
+  if (difference.empty()) return "";
+  return absl::StrCat("its TF_CONFIG differs from the leader's: ", difference);
+}
+
+absl::Status Session::State::Refuse(TaskId id, const std::string& mismatch,
+                                    absl::Time now) {
+  const Place* place = members.Get(id);
+  absl::Status refusal = absl::InvalidArgumentError(
+      absl::StrCat(place != nullptr ? place->Name() : id.ToString(),
+                   " is refused: ", mismatch));
+  if (!flow.started()) {
+    End(refusal, id, now);
+  } else {
+    actions.push_back(Notice{std::string(refusal.message())});
+  }
+  return refusal;
+}
+
+absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
+    const v1::AwaitStartRequest& request, absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) return absl::CancelledError("the job has ended");
+  ASSIGN_OR_RETURN(Place * place, state.members.Find(request.member()));
+  if (!request.member().address().empty()) {
+    place->address = request.member().address();
+  }
+  state.InitializeShardsIfAllThere(now);
+  if (place->rank >= 0) {
+    const DataSizes sizes = {
+        static_cast<int64_t>(request.train_examples()),
+        static_cast<int64_t>(request.validation_examples()),
+        static_cast<int64_t>(request.test_examples())};
+    const absl::Status status = state.CheckSizes(*place, sizes);
+    if (!status.ok()) {
+      if (state.flow.started()) {
+        return absl::FailedPreconditionError(status.message());
+      }
+      state.End(status, place->id, now);
+      return status;
+    }
+    State::Seat& seat = state.seats[place->id];
+    seat.sizes = sizes;
+    seat.hardware_id = request.hardware_id();
+    seat.group_id = request.group_id();
+    state.StartIfReady(now);
+  }
+  if (!state.flow.started()) return std::nullopt;
+  v1::AwaitStartResponse response;
+  response.set_started(true);
+  for (const auto& [id, other] : state.members.places()) {
+    if (id.type != TaskType::kPs && !state.WorkersHoldVariables()) continue;
+    v1::Member* member =
+        id.type == TaskType::kPs ? response.add_ps() : response.add_workers();
+    *member->mutable_task() = TaskToProto(id);
+    member->set_address(other.address);
+    member->set_incarnation(other.incarnation);
+    if (id.type == TaskType::kPs) continue;
+    const State::Seat& seat = state.seats[id];
+    response.add_hardware_ids(seat.hardware_id);
+    if (other.rank == 0) response.set_group_id(seat.group_id);
+  }
+  if (state.WorkersHoldVariables()) {
+    response.set_restore_path(state.options.restore_path);
+  }
+  return std::optional<v1::AwaitStartResponse>(std::move(response));
+}
+
+void Session::State::InitializeShardsIfAllThere(absl::Time now) {
+  if (shards_requested || !HasPs()) return;
+  for (const auto& [id, place] : members.places()) {
+    if (id.type == TaskType::kPs && (!place.taken() || place.address.empty())) {
+      return;
+    }
+  }
+  shards_requested = true;
+  shards_deadline = now + options.connect_timeout;
+  next_shards_attempt = now;
+  AttemptShards(now);
+}
+
+void Session::State::AttemptShards(absl::Time now) {
+  if (!next_shards_attempt || now < *next_shards_attempt) return;
+  next_shards_attempt.reset();
+  actions.push_back(
+      InitializeShards{options.restore_path, members.worker_count()});
+}
+
+absl::Status Session::State::CheckSizes(const Place& place,
+                                        const DataSizes& sizes) {
+  for (const auto& [id, seat] : seats) {
+    if (id == place.id || !seat.sizes || *seat.sizes == sizes) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(place.Name(), " reads ", ToText(sizes), "; ",
+                     members.Get(id)->Name(), " reads ", ToText(*seat.sizes)));
+  }
+  return absl::OkStatus();
+}
+
+void Session::State::StartIfReady(absl::Time now) {
+  if (flow.started() || !shards_ready) return;
+  DataSizes sizes;
+  for (const auto& [id, place] : members.places()) {
+    if (!place.taken()) return;
+    if (place.rank < 0) continue;
+    if (!seats[id].sizes) return;
+    sizes = *seats[id].sizes;
+  }
+  const absl::Status status = flow.Start(sizes, now);
+  if (!status.ok()) {
+    End(status, std::nullopt, now);
+    return;
+  }
+  FollowFlow(now);
+  Wake();
+}
+
+void Session::ShardsInitialized(const absl::Status& status, int64_t step,
+                                absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) return;
+  // Say because a name does not resolve yet.
+  if (absl::IsUnavailable(status) && now < state.shards_deadline) {
+    state.next_shards_attempt = now + kShardsPause;
+    return;
+  }
+  if (!status.ok()) {
+    state.End(status, state.Blamed(status, std::nullopt), now);
+    return;
+  }
+  if (!state.options.restore_path.empty()) {
+    state.actions.push_back(
+        Notice{absl::StrCat("the parameter servers hold the variables of ",
+                            state.options.restore_path, " at step ", step)});
+  }
+  state.shards_ready = true;
+  state.StartIfReady(now);
+}
+
+}  // namespace paceline

@@ -1,0 +1,55 @@
+// How the variables of a state lie in memory, and its gradients: bucket after
+// bucket, each aligned for vector units. Frozen buckets, the last ones, have no
+// gradients.
+#ifndef PACELINE_WORKER_DEVICE_BUCKET_MEMORY_H_
+#define PACELINE_WORKER_DEVICE_BUCKET_MEMORY_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "common/sharding/shard_plan.h"
+#include "common/tensor/shape.h"
+#include "glog/logging.h"
+
+namespace paceline {
+
+inline constexpr size_t kBucketAlignment = 64;
+
+// Bytes of a bucket's values, and of the memory up to where the next begins.
+inline size_t BucketBytes(const Bucket& bucket, DataType type) {
+  return static_cast<size_t>(bucket.count) * SizeOf(type);
+}
+inline size_t BucketStride(const Bucket& bucket, DataType type) {
+  return (BucketBytes(bucket, type) + kBucketAlignment - 1) / kBucketAlignment *
+         kBucketAlignment;
+}
+
+// Bytes of all these buckets; never 0.
+inline size_t BucketsBytes(absl::Span<const Bucket> buckets, DataType type) {
+  size_t size = 0;
+  for (const Bucket& bucket : buckets) size += BucketStride(bucket, type);
+  return std::max(size, kBucketAlignment);
+}
+inline size_t GradientBytes(const ShardPlan& plan, DataType type) {
+  return BucketsBytes(plan.updated_buckets(), type);
+}
+
+// The buckets in `memory` of as many bytes, which starts on an alignment.
+inline std::vector<absl::Span<std::byte>> LayOutBuckets(
+    absl::Span<const Bucket> buckets, DataType type,
+    absl::Span<std::byte> memory) {
+  CHECK_GE(memory.size(), BucketsBytes(buckets, type));
+  std::vector<absl::Span<std::byte>> places;
+  size_t offset = 0;
+  for (const Bucket& bucket : buckets) {
+    places.push_back(memory.subspan(offset, BucketBytes(bucket, type)));
+    offset += BucketStride(bucket, type);
+  }
+  return places;
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_BUCKET_MEMORY_H_
