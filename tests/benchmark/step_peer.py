@@ -20,6 +20,10 @@ class PeerError(RuntimeError):
     """It ended, or did not answer in time; says why."""
 
 
+class NoAnswer(PeerError):
+    """It may be at work still."""
+
+
 class StepPeer:
     """A context: ends the process and its children."""
 
@@ -49,7 +53,7 @@ class StepPeer:
         while True:
             line = self._read_line(end)
             if line is None:
-                raise PeerError(f"no answer in {max(0, timeout):.0f} s")
+                raise NoAnswer(f"no answer in {max(0, timeout):.0f} s")
             # Not all that a library prints is an answer.
             if line.startswith(b"{"):
                 return json.loads(line)["seconds"]
@@ -90,19 +94,22 @@ class StepPeer:
         return "\n".join([f"exit code {code}", *last])
 
 
-def pairs_of(peers, steps, count, timeout):
+def pairs_of(peers, steps, count, timeout, at_least=None):
     """Interleaved seconds of `peers`, {name: StepPeer}: {name: [seconds of a step]}.
 
     Each runs `steps` of its own, {name: steps}, after some that are not timed.
-    `timeout` is that of all, in seconds.
+    `timeout` is that of all, in seconds: then fewer than `count` will do, if they
+    are `at_least` so many.
     """
     end = time.monotonic() + timeout
     seconds = {name: [] for name in peers}
-    for _ in range(count):
+    for done in range(count):
         for name, peer in peers.items():
             try:
                 peer.run(max(1, steps[name] // 10), end - time.monotonic())
                 seconds[name].append(peer.run(steps[name], end - time.monotonic()))
             except PeerError as error:
-                raise PeerError(f"{name}: {error}") from None
+                if isinstance(error, NoAnswer) and done >= (at_least or count):
+                    return {name: values[:done] for name, values in seconds.items()}
+                raise type(error)(f"{name}: {error}") from None
     return seconds

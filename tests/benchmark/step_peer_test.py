@@ -57,6 +57,28 @@ class StepPeerTest(unittest.TestCase):
             with self.assertRaisesRegex(step_peer.PeerError, "b: exit code 1"):
                 step_peer.pairs_of({"a": one, "b": two}, {"a": 1, "b": 13}, 1, 30)
 
+    def test_fewer_pairs_will_do_when_the_time_is_over(self):
+        class Slow:
+            def __init__(self):
+                self.runs = 0
+
+            def run(self, _, timeout):
+                self.runs += 1
+                if self.runs > 5:
+                    raise step_peer.NoAnswer(f"no answer in {timeout:.0f} s")
+                return self.runs
+
+        def pairs(at_least):
+            return step_peer.pairs_of({"a": peer_a, "b": Slow()}, {"a": 1, "b": 1}, 7, 30, at_least)
+
+        with peer(1) as peer_a:
+            self.assertEqual(pairs(at_least=2), {"a": [1, 1], "b": [2, 4]})
+            with self.assertRaisesRegex(step_peer.NoAnswer, "b: no answer"):
+                pairs(at_least=3)
+            peer_a.kill()
+            with self.assertRaises(step_peer.PeerError):
+                pairs(at_least=0)
+
 
 if __name__ == "__main__":
     unittest.main()

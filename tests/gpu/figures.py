@@ -10,6 +10,8 @@ from results import Figure, Goal, failed, passed, skipped
 from runner import Stage, explain
 
 PAIRS = 7
+# If the time is over before.
+MIN_PAIRS = 5
 # The stage that waits for what PyTorch compiles ahead.
 COMPILES = "PyTorch compiles"
 # Of a peer's first steps, which may compile; what is left of a stage is for the pairs.
@@ -92,7 +94,7 @@ def seconds_of(work, modes, pytorch, runner):
 def take_pairs(work, peers, runner):
     steps = {name: work.steps for name in peers} | {"ours": work.our_steps}
     try:
-        return step_peer.pairs_of(peers, steps, PAIRS, runner.budget.left())
+        return step_peer.pairs_of(peers, steps, PAIRS, runner.budget.left(), MIN_PAIRS)
     except step_peer.PeerError as error:
         if peers["ours"].is_running():
             raise NotMeasured(f"pairs were cut short: {error}") from None
