@@ -128,7 +128,7 @@ TEST_F(OverflowTest, TheDevicesUpdateWaitsUntilTheScaleFits) {
   sgd.momentum = 0.5;
   const auto variables_after = [&](const ModelUnderTest& of, int steps) {
     CudaDevice device(cuda::MakeFakeGpu());
-    const std::unique_ptr<Stream> stream = device.CreateStream();
+    const std::unique_ptr<Stream> stream = *device.CreateStream();
     ProgramSpec spec = of.Spec(Mode::kTrain, 2);
     spec.optimizer = &sgd;
     const std::unique_ptr<ModelState> state = *device.CreateState(spec);
