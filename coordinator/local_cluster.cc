@@ -3,12 +3,12 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
+#include "common/base/cores.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 
@@ -72,10 +72,8 @@ absl::StatusOr<LocalCluster> LocalCluster::Start(
   const auto workers =
       std::count_if(options.tasks.begin(), options.tasks.end(),
                     [](TaskId task) { return task.type == TaskType::kWorker; });
-  const int cores =
-      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int threads =
-      std::max(1, cores / std::max(1, static_cast<int>(workers)));
+      std::max(1, UsableCores() / std::max(1, static_cast<int>(workers)));
   LocalCluster cluster;
   for (const TaskId task : options.tasks) {
     absl::StatusOr<Child> child = Child::Spawn(

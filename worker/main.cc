@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <iostream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
+#include "common/base/cores.h"
 #include "common/base/freed_memory.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
@@ -141,8 +141,7 @@ int main(int argc, char** argv) {
   paceline::TaskProgram program(paceline::TaskType::kWorker);
   program.AddOptions(app);
   paceline::WorkerFlags flags;
-  flags.threads =
-      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  flags.threads = paceline::UsableCores();
   app.add_option("--threads", flags.threads, "Threads that compute.")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));

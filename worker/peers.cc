@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/cores.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 #include "common/session/membership.h"
@@ -41,8 +41,7 @@ absl::StatusOr<GroupOptions> PeerOptions(const v1::AwaitStartResponse& start,
   group.connect_timeout =
       others_may_compile ? limits::kStartTimeout : limits::kConnectTimeout;
   group.timeout = limits::kCollectiveTimeout;
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  if (start.workers_size() * threads <= cores) group.spin = kSpin;
+  if (start.workers_size() * threads <= UsableCores()) group.spin = kSpin;
   return group;
 }
 

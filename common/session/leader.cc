@@ -160,11 +160,14 @@ void Leader::CarryOut(const InitializeShards& action) {
       action.restore_path, action.worker_count, limits::kCheckpointTimeout,
       [this](
           const absl::StatusOr<std::vector<v1::InitializeResponse>>& answers) {
+        int64_t step = 0;
+        // Shards whose variables are all frozen stay at 0.
+        for (const v1::InitializeResponse& answer :
+             answers.ok() ? *answers : std::vector<v1::InitializeResponse>()) {
+          step = std::max(step, static_cast<int64_t>(answer.step()));
+        }
         session_.Handle([&](Session& session, absl::Time now) {
-          session.ShardsInitialized(
-              answers.status(),
-              answers.ok() ? static_cast<int64_t>(answers->front().step()) : 0,
-              now);
+          session.ShardsInitialized(answers.status(), step, now);
         });
       });
 }

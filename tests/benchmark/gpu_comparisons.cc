@@ -49,7 +49,7 @@ class BucketTrip {
     ProgramSpec spec;
     spec.plan = &plan;
     ASSIGN_OR_RETURN(trip.state_, CudaState::Create(gpu, spec));
-    for (size_t i = 0; i < plan.buckets().size(); ++i) {
+    for (size_t i = 0; i < plan.updated_buckets().size(); ++i) {
       ASSIGN_OR_RETURN(trip.arrived_.emplace_back(), gpu.CreateEvent());
     }
     return trip;

@@ -59,7 +59,7 @@ TEST(GpuComparisonsTest, GradientsTravelInBucketsBesideOneBlock) {
 
   CallLog buckets;
   int64_t bytes = 0;
-  for (const Bucket& bucket : plan.buckets()) {
+  for (const Bucket& bucket : plan.updated_buckets()) {
     const auto size = bucket.count * static_cast<int64_t>(sizeof(float));
     buckets.push_back(absl::StrCat("copy ", size, " bytes"));
     bytes += size;

@@ -34,9 +34,13 @@ def count_gpus():
     """(count, why there is none)."""
     why = ""
     for path in driver_paths():
-        answer = subprocess.run([sys.executable, "-c", COUNT_GPUS, path], timeout=60,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                check=False)
+        try:
+            answer = subprocess.run([sys.executable, "-c", COUNT_GPUS, path], timeout=60,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                    check=False)
+        except subprocess.TimeoutExpired:
+            why = why or f"cuInit of {path} did not answer in 60 s"
+            continue
         if answer.returncode == 0:
             count = int(answer.stdout)
             return count, "" if count else "the driver sees none"
@@ -49,10 +53,12 @@ def nvidia_smi():
     tools = ["nvidia-smi"] + glob.glob("/usr/local/nvidia/bin/nvidia-smi")
     for tool in tools:
         try:
-            return subprocess.run(
+            lines = subprocess.run(
                 [tool, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"],
                 timeout=30, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                 check=True).stdout.strip().splitlines()
+            if lines:
+                return lines
         except (OSError, subprocess.SubprocessError):
             continue
     return ["nvidia-smi does not answer"]

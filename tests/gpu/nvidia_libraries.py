@@ -116,9 +116,12 @@ def versions(programs, needed):
         code = f"from ctypes import *\nl = CDLL('{path}'); v = c_int()\n{question}\nprint(t)"
         # Not ours: this Python is the machine's.
         folders = programs.nvidia_folders + [os.environ.get("LD_LIBRARY_PATH", "")]
-        answer = subprocess.run([sys.executable, "-c", code], timeout=60,
-                                env=dict(os.environ, LD_LIBRARY_PATH=":".join(folders)),
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                check=False)
-        found[name] = f"{answer.stdout.strip() or 'unknown'} ({path})"
+        try:
+            answer = subprocess.run([sys.executable, "-c", code], timeout=60,
+                                    env=dict(os.environ, LD_LIBRARY_PATH=":".join(folders)),
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                    check=False).stdout.strip()
+        except subprocess.TimeoutExpired:
+            answer = ""
+        found[name] = f"{answer or 'unknown'} ({path})"
     return found

@@ -71,7 +71,9 @@ class PyTorch:
         return step_peer.StepPeer(
             [self.found()[0], SCRIPT, work.model, str(work.size), str(work.batch),
              str(os.cpu_count()), mode, self._runner.device],
-            environment=dict(os.environ, TORCHINDUCTOR_CACHE_DIR=f"{self._runner.folder}/inductor"),
+            # Few threads: other work is under way as it compiles.
+            environment=dict(os.environ, TORCHINDUCTOR_COMPILE_THREADS="2",
+                             TORCHINDUCTOR_CACHE_DIR=f"{self._runner.folder}/inductor"),
             folder=self._runner.programs.root)
 
     def compile_ahead(self, works_and_modes):

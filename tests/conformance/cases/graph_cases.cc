@@ -25,6 +25,10 @@ std::vector<Case> GraphCases() {
       graph("concatenate_unequal",
             conv("a") + ", {Conv2D: {filters: 5, kernel_size: 1, name: b}," +
                 " inputs: [in]}, {Concatenate: {}, inputs: [b, in, a]}"),
+      // The branch without a rectifier gives its gradient first.
+      graph("add_last", conv("a", relu) + ", {" + conv("b") +
+                            ", inputs: [in]}, {Add: {}, inputs: [a, b]},"
+                            " Dense: {units: 2}"),
       // A residual block; the rectifier is read twice.
       graph("residual",
             conv("a", relu) + ", " + conv("b", relu) + ", " + conv("c") +

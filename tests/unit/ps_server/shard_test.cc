@@ -371,8 +371,6 @@ TEST_F(ShardTest, RestoreFailsOnACheckpointOfAnotherModel) {
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
 }
 
-// Workers push from many threads while others pull: each push counts once, and
-// each pull sees a block whole.
 // The first Dense: a chunk behind that of the second.
 v1::Job FrozenJob() {
   v1::Job job = SmallJob();
@@ -435,6 +433,8 @@ TEST_F(ShardTest, RestoreRefusesToTrainWhatWasFrozen) {
               HasSubstr("has no momentum of dense/"));
 }
 
+// Workers push from many threads while others pull: each push counts once, and
+// each pull sees a block whole.
 TEST_F(ShardTest, PushesAndPullsOfManyThreadsKeepBlocksWhole) {
   constexpr int kThreads = 4;
   constexpr int kPushes = 50;

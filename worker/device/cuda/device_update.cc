@@ -185,7 +185,8 @@ void DeviceUpdate::AddOptimizer(const Range& range, const Tensor* factor) {
                  .one_minus_beta_1 = static_cast<float>(1 - adam->beta_1),
                  .one_minus_beta_2 = static_cast<float>(1 - adam->beta_2),
                  .epsilon = static_cast<float>(adam->epsilon),
-                 .clip = clip});
+                 .clip = clip,
+                 .loss_scale = state_.loss_scale()});
 }
 
 }  // namespace paceline::cuda

@@ -48,6 +48,14 @@ void ProgramBuilder::AddKernel(const std::vector<const Tensor*>& used,
   });
 }
 
+void ProgramBuilder::BeginLayer(const std::string& name, bool in_float32) {
+  LayoutBuilder::BeginLayer(name, in_float32);
+  // Layers write over gradients that they are done with.
+  std::erase_if(converted_, [this](const auto& entry) {
+    return IsInArena(entry.first.first);
+  });
+}
+
 const Tensor* ProgramBuilder::Computed(const Tensor* tensor) {
   if (tensor->type == compute_type()) return tensor;
   const Tensor*& converted = converted_[{tensor, compute_type()}];

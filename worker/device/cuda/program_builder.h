@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -81,7 +82,8 @@ class ProgramBuilder final : public LayoutBuilder {
   // tensors have addresses.
   void AddKernel(const std::vector<const Tensor*>& used, int64_t count,
                  std::function<Kernel()> make);
-  // A tensor in the type that layers compute in: itself, or a copy, made once.
+  // A tensor in the type that the layer computes in: itself, or a copy. That of
+  // a variable is made once a program, others once a layer.
   const Tensor* Computed(const Tensor* tensor);
   // result = left · right, with the sizes and transpositions of `product`, in
   // the type that layers compute in.
@@ -134,6 +136,8 @@ class ProgramBuilder final : public LayoutBuilder {
 
   // Ends the last section, and plans the memory. `output` is the model's.
   ProgramParts Build(const Tensor* output) &&;
+
+  void BeginLayer(const std::string& name, bool in_float32) override;
 
  private:
   void AddBucketEnd(int bucket, bool is_last) override;

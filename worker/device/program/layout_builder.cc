@@ -42,6 +42,11 @@ void LayoutBuilder::SetOwner(const std::string& owner) {
   owner_ = it->second;
 }
 
+void LayoutBuilder::BeginLayer(const std::string& name, bool in_float32) {
+  SetOwner("layer " + name);
+  in_float32_ = in_float32;
+}
+
 Tensor* LayoutBuilder::NewOutsideArena(Shape shape, std::byte* data) {
   layout_.memories.push_back(std::make_unique<Memory>(Memory{data}));
   layout_.tensors.push_back(

@@ -36,9 +36,8 @@ class LayoutBuilder {
   // Whose the tensors and operations are that come next: "layer conv2d".
   void SetOwner(const std::string& owner);
 
-  // Whether the layer whose operations come next computes in float32, whatever
-  // the others do.
-  void ComputeInFloat32(bool in_float32) { in_float32_ = in_float32; }
+  // The same of a layer, which may compute in float32 whatever others do.
+  virtual void BeginLayer(const std::string& name, bool in_float32);
 
   // --- Tensors. Pointers stay valid as long as the program. ---
 
@@ -128,6 +127,9 @@ class LayoutBuilder {
   }
   // A tensor in a block of its own, which is not in the arena.
   Tensor* NewOutsideArena(Shape shape, std::byte* data = nullptr);
+  bool IsInArena(const Tensor* tensor) const {
+    return uses_.find(tensor->memory) != uses_.end();
+  }
   // To be placed by the program.
   Memory* last_memory() const { return layout_.memories.back().get(); }
 

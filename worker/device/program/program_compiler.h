@@ -46,10 +46,11 @@ class ProgramCompiler {
   absl::StatusOr<const Tensor*> AddOperations() {
     RETURN_IF_ERROR(AddForward());
     builder_.SetOwner("loss");
-    builder_.ComputeInFloat32(true);
     Tensor* gradient = nullptr;
     const LossInput loss_input = ResolveLossInput(graph_, *spec_.loss);
-    if (builder_.is_training()) gradient = builder_.NewTensor(output()->shape);
+    if (builder_.is_training()) {
+      gradient = builder_.template NewTensor<float>(output()->shape);
+    }
     RETURN_IF_ERROR(AddLossAt(*spec_.loss, loss_input, 0, gradient));
     AddPenalties();
     RETURN_IF_ERROR(AddMetrics());
@@ -174,8 +175,8 @@ class ProgramCompiler {
   // What the loss is taken of is float32, as Keras advises: exp and log of
   // fewer bits lose too much.
   void BeginLayer(int node) {
-    builder_.SetOwner(absl::StrCat("layer ", graph_.nodes[node].layer->name));
-    builder_.ComputeInFloat32(node == graph_.output);
+    builder_.BeginLayer(graph_.nodes[node].layer->name,
+                        /*in_float32=*/node == graph_.output);
   }
 
   const ProgramSpec& spec_;

@@ -30,7 +30,10 @@ class CudaEvent final : public Event {
 
   // True also after an error, which Wait returns.
   bool HasPassed() const override {
-    return cudaEventQuery(event_) != cudaErrorNotReady;
+    if (cudaEventQuery(event_) != cudaErrorNotReady) return true;
+    // It is no error of what follows.
+    cudaGetLastError();
+    return false;
   }
   absl::Status Wait() override {
     return ToStatus(cudaEventSynchronize(event_), "waiting for an event");

@@ -48,10 +48,12 @@ absl::Status CudaQueue::Initialize() {
       cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name_));
   ASSIGN_OR_RETURN(end_, CudaEvent::Create());
   RETURN_IF_ERROR(ToStatus(cublasCreate(&blas_), name_));
-  if (math_mode_ == MathMode::kTf32) {
-    RETURN_IF_ERROR(
-        ToStatus(cublasSetMathMode(blas_, CUBLAS_TF32_TENSOR_OP_MATH), name_));
-  }
+  // Partial sums of 16 bits would overflow, and lose digits.
+  const int mode = (math_mode_ == MathMode::kTf32 ? CUBLAS_TF32_TENSOR_OP_MATH
+                                                  : CUBLAS_DEFAULT_MATH) |
+                   CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+  RETURN_IF_ERROR(ToStatus(
+      cublasSetMathMode(blas_, static_cast<cublasMath_t>(mode)), name_));
   RETURN_IF_ERROR(ToStatus(cublasSetStream(blas_, stream_), name_));
   // After the stream, which would reset it.
   return ToStatus(cublasSetWorkspace(blas_, workspace_.get(), kWorkspaceBytes),
@@ -106,17 +108,18 @@ void CudaQueue::Multiply(const MatrixProduct& product) {
     MultiplyPlain(product);
     return;
   }
+  const bool is_float32 = product.left.type == DataType::kFloat32 &&
+                          product.result.type == DataType::kFloat32;
   const cublasStatus_t status =
-      product.result.type != DataType::kFloat32
-          ? CUBLAS_STATUS_NOT_SUPPORTED
-          : MultiplyFused(
-                {// A cuBLAS handle is one of cuBLASLt, too.
-                 .handle = reinterpret_cast<cublasLtHandle_t>(blas_),
-                 .math_mode = math_mode_,
-                 .workspace = workspace_.get(),
-                 .workspace_bytes = kWorkspaceBytes,
-                 .stream = stream_},
-                product);
+      !is_float32 ? CUBLAS_STATUS_NOT_SUPPORTED
+                  : MultiplyFused(
+                        {// A cuBLAS handle is one of cuBLASLt, too.
+                         .handle = reinterpret_cast<cublasLtHandle_t>(blas_),
+                         .math_mode = math_mode_,
+                         .workspace = workspace_.get(),
+                         .workspace_bytes = kWorkspaceBytes,
+                         .stream = stream_},
+                        product);
   if (status != CUBLAS_STATUS_NOT_SUPPORTED) {
     Note(status, "a matrix product");
     return;

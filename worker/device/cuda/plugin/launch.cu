@@ -24,6 +24,8 @@ __global__ void __launch_bounds__(kBlockSize) Run(Body body, int64_t count) {
 cudaError_t Launch(int64_t count, const Kernel& kernel, cudaStream_t stream) {
   const int64_t blocks =
       std::min((count + kBlockSize - 1) / kBlockSize, kMaxBlocks);
+  // What earlier calls left is no error of this one.
+  cudaGetLastError();
   std::visit(
       [&](const auto& body) {
         Run<<<static_cast<unsigned>(blocks), kBlockSize, 0, stream>>>(body,
