@@ -132,10 +132,11 @@ enum class Mode { kTrain, kEvaluate };
 // What layers compute in. Variables, their updates, sums within an operation,
 // the last layer and the loss are float32 in all of them (Micikevicius et al.:
 // Mixed Precision Training, 2018); so are gradients of variables as they leave
-// the layer, though a convolution may have rounded them. kMixedFloat16 scales the loss, as Keras'
-// LossScaleOptimizer does; each state has a scale of its own. In a step whose
-// gradients overflow, the device's update does nothing, though it counts; where
-// gradients leave the device, buckets from the overflow on are 0.
+// the layer, though a convolution may have rounded them. kMixedFloat16 scales
+// the loss, as Keras' LossScaleOptimizer does; each state has a scale of its
+// own. In a step whose gradients overflow, the device's update does nothing,
+// though it counts; where gradients leave the device, buckets from the overflow
+// on are 0.
 enum class Precision { kFloat32, kMixedFloat16, kMixedBFloat16 };
 
 // A stretch of a step.
