@@ -1,11 +1,12 @@
-"""Training steps of whole models, ours against TensorFlow and PyTorch.
+"""Training steps of whole models: ours against TensorFlow and PyTorch, and in bfloat16.
 
     compare_models.py MODEL --tensorflow-python VENV/bin/python [--torch-python …] [--pairs 5]
 
 MODEL is resnet18 (224 × 224) or mobilenet_v2 (160 × 160): 16 images in float32,
 all layers trained, the optimizer of deploy/jobs/MODEL.yaml. Interleaves
-`model_benchmark` with each peer at its best setting, which it finds first, and
-prints the ratios of the steps.
+`model_benchmark` with each peer at its best setting, which it finds first, and,
+with --bfloat16, with itself under `precision: mixed_bfloat16`; prints the ratios
+of the steps.
 """
 
 import argparse
@@ -52,12 +53,12 @@ def fastest(name, python, arguments):
     return best, best_mode, tried
 
 
-def our_peer(arguments):
+def our_peer(arguments, precision):
     size = SIZES[arguments.model]
     return step_peer.StepPeer(
         [arguments.benchmark, f"{peer_process.ROOT}/deploy/jobs/{arguments.model}.yaml",
-         "--set", f"model.layers[0].Input.shape=[{size}, {size}, 3]", "--batch", str(BATCH_SIZE),
-         "--threads", str(arguments.threads)])
+         "--set", f"model.layers[0].Input.shape=[{size}, {size}, 3]", "--set", f"precision={precision}",
+         "--batch", str(BATCH_SIZE), "--threads", str(arguments.threads)])
 
 
 def main():
@@ -65,6 +66,8 @@ def main():
     parser.add_argument("model", choices=SIZES)
     parser.add_argument("--tensorflow-python", help="Python with tensorflow-cpu 2.21")
     parser.add_argument("--torch-python", help="Python with torch")
+    parser.add_argument("--bfloat16", action="store_true",
+                        help="also ours in mixed_bfloat16, which the CPU must have")
     parser.add_argument("--benchmark",
                         default=f"{peer_process.ROOT}/build/release/bin/model_benchmark")
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count()))
@@ -74,12 +77,15 @@ def main():
     arguments = parser.parse_args()
 
     pythons = {"TensorFlow": arguments.tensorflow_python, "PyTorch": arguments.torch_python}
-    peers, modes, tried = {"ours": our_peer(arguments)}, {}, {}
+    peers, modes, tried = {"ours": our_peer(arguments, "float32")}, {}, {}
     try:
         for name, python in pythons.items():
             if python is not None:
                 peers[name], modes[name], tried[name] = fastest(name, python, arguments)
-        peers["ours"].run(2, peer_process.TIMEOUT_SECONDS)
+        if arguments.bfloat16:
+            peers["ours, mixed_bfloat16"] = our_peer(arguments, "mixed_bfloat16")
+        for name in peers.keys() - modes.keys():
+            peers[name].run(2, peer_process.TIMEOUT_SECONDS)
         columns = step_peer.pairs_of(peers, dict.fromkeys(peers, arguments.steps),
                                      arguments.pairs, peer_process.TIMEOUT_SECONDS)
     finally:
@@ -87,6 +93,10 @@ def main():
             peer.end()
     ratios = {name: [theirs / ours for ours, theirs in zip(columns["ours"], columns[name])]
               for name in modes}
+    if arguments.bfloat16:
+        ratios["ours, mixed_bfloat16"] = [
+            theirs / ours for ours, theirs in zip(columns["ours, mixed_bfloat16"],
+                                                  columns["ours"])]
     if arguments.json:
         print(json.dumps({
             "tried_seconds": tried,
@@ -96,12 +106,13 @@ def main():
         return
     print(f"{arguments.model}: median (quartiles) of {arguments.pairs} interleaved runs of "
           f"{arguments.steps} steps on {arguments.threads} cores\n")
-    print("| | s/step | theirs / ours |\n|---|---|---|")
+    print("| | s/step | ratio |\n|---|---|---|")
     for name, values in columns.items():
         mode = f", {modes[name]}" if name in modes else ""
         ratio = peer_process.describe(ratios[name]) if name in ratios else ""
         print(f"| {name}{mode} | {peer_process.describe(values)} | {ratio} |")
-    print(f"\nTried, s/step: {json.dumps(tried)}")
+    print("\nRatio: of a peer's time to ours; of float32's to mixed_bfloat16's.")
+    print(f"Tried, s/step: {json.dumps(tried)}")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,17 @@ std::vector<Case> NormalizationCases() {
              " Conv2D: {filters: 5, kernel_size: 3, use_bias: false},"
              " BatchNormalization: {synchronized: true},"
              " Flatten: {}, Dense: {units: 3}]"),
+      Layers("batch_normalization_between_convolutions",
+             "[Input: {shape: [7, 6, 3]},"
+             " Conv2D: {filters: 18, kernel_size: 1, use_bias: false},"
+             " BatchNormalization: {}, ReLU: {max_value: 6},"
+             " ZeroPadding2D: {padding: [[0, 1], [1, 0]]},"
+             " DepthwiseConv2D: {kernel_size: 3, strides: 2, use_bias: false},"
+             " BatchNormalization: {synchronized: true},"
+             " Conv2D: {filters: 4, kernel_size: 1},"
+             " BatchNormalization: {trainable: false, name: b},"
+             " {Conv2D: {filters: 4, kernel_size: 1, name: c}, inputs: [b]},"
+             " {Add: {}, inputs: [b, c]}, Flatten: {}, Dense: {units: 2}]"),
   };
 }
 

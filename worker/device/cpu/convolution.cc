@@ -29,6 +29,14 @@ bool IsFasterAsProducts(
          spec.windows[0].size * spec.windows[1].size > 1;
 }
 
+// What a depthwise convolution reads is multiplied a few times only: rounding
+// it to bfloat16 takes as long as that saves.
+DataType FactorType(const ConvolutionSpec& spec, const Tensor& input,
+                    const ProgramBuilder& builder) {
+  const bool is_depthwise = spec.groups > 1 && spec.groups == input.shape[3];
+  return is_depthwise ? input.type : builder.factor_type();
+}
+
 }  // namespace
 
 Convolution::Geometry Convolution::GeometryOf(const Shape& input) const {
@@ -49,37 +57,47 @@ Convolution::Geometry Convolution::GeometryOf(const Shape& input) const {
 
 // oneDNN names dimensions in the order (batch, channels, height, width) and
 // (groups, filters, channels, height, width), however they lie.
-void Convolution::SetLayouts(const Shape& input) {
-  geometry_ = GeometryOf(input);
-  const Shape& output = geometry_.output;
-  source_ = Layout({input[0], input[3], input[1], input[2]}, Format::nhwc);
-  result_ = Layout({output[0], output[3], output[1], output[2]}, Format::nhwc);
+void Convolution::SetLayouts(const Tensor& input, DataType factor_type) {
+  geometry_ = GeometryOf(input.shape);
+  const auto image = [factor_type](const Shape& shape,
+                                   DataType type) -> ImageLayout {
+    const dnnl::memory::dims dims = {shape[0], shape[3], shape[1], shape[2]};
+    return {type, Layout(dims, Format::nhwc, type),
+            Layout(dims, Format::nhwc, factor_type)};
+  };
+  const int64_t channels = input.shape[3];
+  source_ = image(input.shape, input.type);
+  result_ = image(geometry_.output,
+                  spec_.is_read_as_factors ? factor_type : DataType::kFloat32);
   dnnl::memory::dims kernel = {spec_.filters / spec_.groups,
-                               input[3] / spec_.groups, spec_.windows[0].size,
+                               channels / spec_.groups, spec_.windows[0].size,
                                spec_.windows[1].size};
   const bool is_grouped = spec_.groups > 1;
   if (is_grouped) kernel.insert(kernel.begin(), spec_.groups);
   keras_kernel_ = Layout(kernel, is_grouped ? Format::hwigo : Format::hwio);
-  any_kernel_ = Layout(kernel, Format::any);
+  any_kernel_ = Layout(kernel, Format::any, factor_type);
+  any_kernel_gradient_ = Layout(kernel, Format::any);
   if (spec_.bias) bias_ = Layout({spec_.filters}, Format::x);
 }
 
 Tensor* Convolution::AddForward(Tensor* input, ProgramBuilder& builder) {
   input_ = input;
-  SetLayouts(input->shape);
+  SetLayouts(*input, FactorType(spec_, *input, builder));
   forward_ = convolution_forward::primitive_desc(
       convolution_forward::desc(
-          builder.forward_kind(), dnnl::algorithm::convolution_direct, source_,
-          any_kernel_, bias_, result_, geometry_.strides, geometry_.dilations,
-          geometry_.pad_before, geometry_.pad_after),
+          builder.forward_kind(), dnnl::algorithm::convolution_direct,
+          source_.factors, any_kernel_, bias_, result_.values,
+          geometry_.strides, geometry_.dilations, geometry_.pad_before,
+          geometry_.pad_after),
       builder.PrimitiveAttributes(spec_.relu), builder.engine());
+  input_factors_ = builder.Reordered(input, source_.values, source_.factors);
   Tensor* const weights = builder.Reordered(
       builder.variable(spec_.kernel), keras_kernel_, forward_.weights_desc());
-  Tensor* const output = builder.NewTensor(geometry_.output);
+  Tensor* const output = builder.NewTensor(geometry_.output, result_.type);
   std::vector<PrimitiveArgument> arguments = {
-      {DNNL_ARG_SRC, input, source_},
+      {DNNL_ARG_SRC, input_factors_, source_.factors},
       {DNNL_ARG_WEIGHTS, weights, forward_.weights_desc()},
-      {DNNL_ARG_DST, output, result_}};
+      {DNNL_ARG_DST, output, result_.values}};
   if (spec_.bias) {
     arguments.push_back({DNNL_ARG_BIAS, builder.variable(*spec_.bias), bias_});
   }
@@ -88,22 +106,34 @@ Tensor* Convolution::AddForward(Tensor* input, ProgramBuilder& builder) {
   return output;
 }
 
-void Convolution::AddBackwardWeights(Tensor* gradient,
+Tensor* Convolution::AddBackward(Tensor* gradient, bool wants_input,
+                                 ProgramBuilder& builder) {
+  const bool is_trained = builder.is_trained(spec_.kernel);
+  if (!is_trained && !wants_input) return nullptr;
+  Tensor* const factors =
+      builder.Reordered(gradient, result_.values, result_.factors);
+  if (is_trained) {
+    AddBackwardWeights(gradient, factors, builder);
+    builder.FinishGradient(spec_.kernel);
+    if (spec_.bias) builder.FinishGradient(*spec_.bias);
+  }
+  return wants_input ? AddBackwardData(factors, builder) : nullptr;
+}
+
+void Convolution::AddBackwardWeights(Tensor* gradient, Tensor* gradient_factors,
                                      ProgramBuilder& builder) {
-  if (!builder.is_trained(spec_.kernel)) return;
   const convolution_backward_weights::primitive_desc description(
       convolution_backward_weights::desc(
-          dnnl::algorithm::convolution_direct, source_, any_kernel_, bias_,
-          result_, geometry_.strides, geometry_.dilations, geometry_.pad_before,
-          geometry_.pad_after),
+          dnnl::algorithm::convolution_direct, source_.factors,
+          any_kernel_gradient_, bias_, result_.factors, geometry_.strides,
+          geometry_.dilations, geometry_.pad_before, geometry_.pad_after),
       builder.PrimitiveAttributes(), builder.engine(), forward_);
   if (IsFasterAsProducts(description, spec_, input_->shape[3])) {
-    AddKernelGradient(PatchGeometry(spec_.windows, input_->shape[1],
-                                    input_->shape[2], input_->shape[3]),
-                      input_, gradient, builder.gradient(spec_.kernel),
-                      spec_.bias ? builder.gradient(*spec_.bias) : nullptr,
-                      builder);
-    return FinishGradients(builder);
+    return AddKernelGradient(
+        PatchGeometry(spec_.windows, input_->shape[1], input_->shape[2],
+                      input_->shape[3]),
+        input_, gradient, builder.gradient(spec_.kernel),
+        spec_.bias ? builder.gradient(*spec_.bias) : nullptr, builder);
   }
   const dnnl::memory::desc layout = description.diff_weights_desc();
   Tensor* const target = builder.gradient(spec_.kernel);
@@ -112,8 +142,8 @@ void Convolution::AddBackwardWeights(Tensor* gradient,
       is_direct ? target
                 : builder.NewScratch(static_cast<int64_t>(layout.get_size()));
   std::vector<PrimitiveArgument> arguments = {
-      {DNNL_ARG_SRC, input_, source_},
-      {DNNL_ARG_DIFF_DST, gradient, result_},
+      {DNNL_ARG_SRC, input_factors_, source_.factors},
+      {DNNL_ARG_DIFF_DST, gradient_factors, result_.factors},
       {DNNL_ARG_DIFF_WEIGHTS, weights_gradient, layout}};
   if (spec_.bias) {
     arguments.push_back(
@@ -125,31 +155,25 @@ void Convolution::AddBackwardWeights(Tensor* gradient,
     builder.AddReorder({DNNL_ARG_FROM, weights_gradient, layout},
                        {DNNL_ARG_TO, target, keras_kernel_});
   }
-  FinishGradients(builder);
 }
 
-void Convolution::FinishGradients(ProgramBuilder& builder) {
-  builder.FinishGradient(spec_.kernel);
-  if (spec_.bias) builder.FinishGradient(*spec_.bias);
-}
-
-Tensor* Convolution::AddBackwardData(Tensor* gradient,
+Tensor* Convolution::AddBackwardData(Tensor* gradient_factors,
                                      ProgramBuilder& builder) {
   const convolution_backward_data::primitive_desc description(
       convolution_backward_data::desc(
-          dnnl::algorithm::convolution_direct, source_, any_kernel_, result_,
-          geometry_.strides, geometry_.dilations, geometry_.pad_before,
-          geometry_.pad_after),
+          dnnl::algorithm::convolution_direct, source_.values, any_kernel_,
+          result_.factors, geometry_.strides, geometry_.dilations,
+          geometry_.pad_before, geometry_.pad_after),
       builder.PrimitiveAttributes(), builder.engine(), forward_);
   Tensor* const weights =
       builder.Reordered(builder.variable(spec_.kernel), keras_kernel_,
                         description.weights_desc());
-  Tensor* const input_gradient = builder.NewTensor(input_->shape);
+  Tensor* const input_gradient = builder.NewTensor(input_->shape, source_.type);
   builder.AddPrimitive(convolution_backward_data(description),
                        description.scratchpad_desc(),
-                       {{DNNL_ARG_DIFF_DST, gradient, result_},
+                       {{DNNL_ARG_DIFF_DST, gradient_factors, result_.factors},
                         {DNNL_ARG_WEIGHTS, weights, description.weights_desc()},
-                        {DNNL_ARG_DIFF_SRC, input_gradient, source_}});
+                        {DNNL_ARG_DIFF_SRC, input_gradient, source_.values}});
   return input_gradient;
 }
 

@@ -29,6 +29,8 @@ struct ConvolutionSpec {
   std::optional<int> bias = std::nullopt;
   // Whether the output is rectified.
   bool relu = false;
+  // Whether it is of the type that is multiplied: see factor_outputs.h.
+  bool is_read_as_factors = false;
 };
 
 class Convolution {
@@ -40,9 +42,10 @@ class Convolution {
 
   // From the gradient by what the convolution gives before it is rectified,
   // those of its variables, which are final then (nothing is done if they are
-  // frozen), and that of its input. After AddForward.
-  void AddBackwardWeights(Tensor* gradient, ProgramBuilder& builder);
-  Tensor* AddBackwardData(Tensor* gradient, ProgramBuilder& builder);
+  // frozen), and that of its input, or null unless it is wanted. After
+  // AddForward.
+  Tensor* AddBackward(Tensor* gradient, bool wants_input,
+                      ProgramBuilder& builder);
 
  private:
   // Strides, dilations (0 for adjacent elements) and padding in oneDNN's terms.
@@ -54,19 +57,30 @@ class Convolution {
     // (batch, h', w', filters).
     Shape output;
   };
+  // Images as they, and gradients by them, lie in memory, and as they are
+  // multiplied.
+  struct ImageLayout {
+    DataType type;
+    dnnl::memory::desc values;
+    dnnl::memory::desc factors;
+  };
   Geometry GeometryOf(const Shape& input) const;
-  void SetLayouts(const Shape& input);
-  void FinishGradients(ProgramBuilder& builder);
+  void SetLayouts(const Tensor& input, DataType factor_type);
+  void AddBackwardWeights(Tensor* gradient, Tensor* gradient_factors,
+                          ProgramBuilder& builder);
+  Tensor* AddBackwardData(Tensor* gradient_factors, ProgramBuilder& builder);
 
   const ConvolutionSpec spec_;
   Tensor* input_ = nullptr;
+  Tensor* input_factors_ = nullptr;
   Geometry geometry_;
-  dnnl::memory::desc source_;
+  ImageLayout source_;
+  ImageLayout result_;
   dnnl::memory::desc keras_kernel_;
-  // oneDNN chooses.
+  // oneDNN chooses where the kernel and its gradient lie.
   dnnl::memory::desc any_kernel_;
+  dnnl::memory::desc any_kernel_gradient_;
   dnnl::memory::desc bias_;
-  dnnl::memory::desc result_;
   dnnl::convolution_forward::primitive_desc forward_;
 };
 

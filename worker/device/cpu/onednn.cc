@@ -5,8 +5,11 @@
 namespace paceline::cpu {
 
 dnnl::memory::desc Layout(const dnnl::memory::dims& dims,
-                          dnnl::memory::format_tag format) {
-  return {dims, dnnl::memory::data_type::f32, format};
+                          dnnl::memory::format_tag format, DataType type) {
+  return {dims,
+          type == DataType::kBFloat16 ? dnnl::memory::data_type::bf16
+                                      : dnnl::memory::data_type::f32,
+          format};
 }
 
 PrimitiveCall::PrimitiveCall(const dnnl::primitive& primitive,

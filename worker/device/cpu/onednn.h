@@ -18,9 +18,10 @@ struct PrimitiveArgument {
   dnnl::memory::desc layout;
 };
 
-// A layout of float32.
+// `type` is float32 or bfloat16.
 dnnl::memory::desc Layout(const dnnl::memory::dims& dims,
-                          dnnl::memory::format_tag format);
+                          dnnl::memory::format_tag format,
+                          DataType type = DataType::kFloat32);
 
 // Runs a primitive: an Operation. Its arguments are laid out beforehand;
 // dnnl::primitive::execute would do it at every call.

@@ -41,12 +41,16 @@ ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CpuState& state,
           [&state](int bucket) { return state.host_gradients(bucket).data(); }),
       engine_(engine) {}
 
+// Not oneDNN's fpmath mode, which does nothing on processors without AMX.
+DataType ProgramBuilder::factor_type() const {
+  return spec().precision == Precision::kMixedBFloat16 && !computes_in_float32()
+             ? DataType::kBFloat16
+             : DataType::kFloat32;
+}
+
 dnnl::primitive_attr ProgramBuilder::PrimitiveAttributes(bool relu) const {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (spec().precision == Precision::kMixedBFloat16 && !computes_in_float32()) {
-    attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
-  }
   if (relu) {
     dnnl::post_ops post_ops;
     post_ops.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);

@@ -35,9 +35,13 @@ class ProgramBuilder final : public LayoutBuilder {
                          : dnnl::prop_kind::forward_inference;
   }
 
-  // Of every primitive: the scratchpad is an argument, and products may be of
-  // bfloat16 where the layer computes in it. With `relu`, the output is
-  // rectified.
+  // What the layer's convolutions and matrix products multiply: bfloat16 or
+  // float32. They add up in float32, which everything else is but what
+  // factor_outputs.h names.
+  DataType factor_type() const;
+
+  // Of every primitive: the scratchpad is an argument. With `relu`, the output
+  // is rectified.
   dnnl::primitive_attr PrimitiveAttributes(bool relu = false) const;
 
   // Bytes in the arena, whatever lies in them.
@@ -59,7 +63,8 @@ class ProgramBuilder final : public LayoutBuilder {
                     const dnnl::memory::desc& scratchpad,
                     std::vector<PrimitiveArgument> arguments);
   void AddReorder(PrimitiveArgument source, PrimitiveArgument destination);
-  // `source` as oneDNN wants it: itself, if it lies so already.
+  // `source` in the layout and type that oneDNN wants: itself, if it is so
+  // already.
   Tensor* Reordered(Tensor* source, const dnnl::memory::desc& from,
                     const dnnl::memory::desc& to);
 

@@ -48,8 +48,11 @@ class LayoutBuilder {
   }
   // Of the type that the layer computes in.
   Tensor* NewTensor(Shape shape) {
-    return NewInArena(std::move(shape), compute_type(),
-                      static_cast<int64_t>(SizeOf(compute_type())));
+    return NewTensor(std::move(shape), compute_type());
+  }
+  Tensor* NewTensor(Shape shape, DataType type) {
+    return NewInArena(std::move(shape), type,
+                      static_cast<int64_t>(SizeOf(type)));
   }
   // The same memory under another shape.
   Tensor* Reshaped(const Tensor* tensor, Shape shape);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "worker/device/cpu/kernels/stored.h"
 #include "worker/device/program/clamp.h"
 
 namespace paceline::cpu {
@@ -24,26 +25,26 @@ struct ChannelLines {
 
 // All work on the rows [begin, end).
 
-// Writes Σ d and Σ d² of each channel, where d is the difference to the shift.
+// Writes Σ d and Σ d² of each channel, where d is the difference to its shift.
 void ChannelMoments(int64_t channels, int64_t begin, int64_t end,
-                    const float* values, const float* shifts, double* sums,
+                    ConstStored values, const float* shifts, double* sums,
                     double* squares);
 
 void NormalizeChannels(const ChannelLines& lines, int64_t begin, int64_t end,
-                       const float* values, float* outputs);
+                       ConstStored values, Stored outputs);
 
 // With g the gradient by what is clamped: writes Σ g and Σ g·(x − mean).
 void ChannelProducts(const ChannelLines& lines, int64_t begin, int64_t end,
-                     const float* values, const float* output_gradients,
+                     ConstStored values, ConstStored output_gradients,
                      double* sums, double* products);
 
-// dx = scale · (g − share − (x − mean) · slope), with a share and a slope for
-// each channel. May overwrite the output's gradients.
+// Writes, in the type of the values, dx = scale · (g − share − (x − mean) ·
+// slope), with a share and a slope for each channel. May overwrite the output's
+// gradients, if they are of one type.
 void NormalizeChannelsBackward(const ChannelLines& lines, const float* shares,
                                const float* slopes, int64_t begin, int64_t end,
-                               const float* values,
-                               const float* output_gradients,
-                               float* input_gradients);
+                               ConstStored values, ConstStored output_gradients,
+                               void* input_gradients);
 
 }  // namespace paceline::cpu
 

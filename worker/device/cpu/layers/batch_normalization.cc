@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "worker/device/cpu/factor_outputs.h"
 #include "worker/device/cpu/kernels/batch_normalization.h"
 #include "worker/device/cpu/layers/layers.h"
 #include "worker/device/program/fused_clamp.h"
@@ -15,6 +16,11 @@ namespace {
 constexpr int64_t kMaxParts = 32;
 // No fewer rows are a part.
 constexpr int64_t kMinPartRows = 64;
+
+ConstStored ReadFrom(const Tensor* tensor) {
+  return {tensor->data(), tensor->type};
+}
+Stored WriteTo(const Tensor* tensor) { return {tensor->data(), tensor->type}; }
 
 // What each channel is normalized by.
 struct ChannelTensors {
@@ -55,9 +61,11 @@ struct ChannelTensors {
 // the normalization. All leading dimensions are rows.
 class BatchNormalizationComputation final : public LayerComputation {
  public:
+  // With `is_read_as_factors`, the output is of the type that is multiplied.
   BatchNormalizationComputation(const BatchNormalization& layer,
-                                const Node& node, const Clamp& clamp)
-      : layer_(layer), node_(node) {
+                                const Node& node, const Clamp& clamp,
+                                bool is_read_as_factors)
+      : layer_(layer), node_(node), is_read_as_factors_(is_read_as_factors) {
     line_.epsilon = layer.epsilon;
     line_.clamp = clamp;
   }
@@ -150,22 +158,29 @@ class BatchNormalizationComputation final : public LayerComputation {
     const int64_t channels = channels_;
     // Values are summed as differences to the first row, which lie closer to
     // each other than to 0.
+    Tensor* const shifts = builder.NewTensor({channels});
+    builder.Add({input_, shifts}, [=, input = input_](const Step&) {
+      WithTyped(ReadFrom(input), [&](const auto* x) {
+        for (int64_t c = 0; c < channels; ++c) {
+          shifts->floats()[c] = Load(x[c]);
+        }
+      });
+    });
     Tensor* const moments = AddSums(
-        {input_},
+        {input_, shifts},
         [=, input = input_](int64_t begin, int64_t end, double* sums,
                             double* squares) {
-          ChannelMoments(channels, begin, end, input->floats(), input->floats(),
-                         sums, squares);
+          ChannelMoments(channels, begin, end, ReadFrom(input),
+                         shifts->floats(), sums, squares);
         },
         builder);
     // N, Σ x, Σ x².
     Tensor* const sums = builder.NewTensor<double>({1 + 2 * channels});
-    builder.Add({moments, input_, sums}, [=, input = input_,
-                                          rows = rows_](const Step&) {
+    builder.Add({moments, shifts, sums}, [=, rows = rows_](const Step&) {
       const auto count = static_cast<double>(rows);
       sums->doubles()[0] = count;
       for (int64_t c = 0; c < channels; ++c) {
-        const double shift = double{input->floats()[c]};
+        const double shift = double{shifts->floats()[c]};
         const double sum = moments->doubles()[c];
         sums->doubles()[1 + c] = sum + count * shift;
         sums->doubles()[1 + channels + c] = moments->doubles()[channels + c] +
@@ -217,12 +232,15 @@ class BatchNormalizationComputation final : public LayerComputation {
   }
 
   Tensor* AddNormalization(ProgramBuilder& builder) {
-    Tensor* const output = builder.NewTensor(input_->shape);
+    Tensor* const output =
+        is_read_as_factors_
+            ? builder.NewTensor(input_->shape, builder.factor_type())
+            : builder.NewTensor(input_->shape);
     builder.AddParallel(
         line_.used({input_, output}), rows_, channels_,
         [line = line_, input = input_, output](int64_t begin, int64_t end) {
-          NormalizeChannels(line.lines(), begin, end, input->floats(),
-                            output->floats());
+          NormalizeChannels(line.lines(), begin, end, ReadFrom(input),
+                            WriteTo(output));
         });
     return output;
   }
@@ -236,8 +254,8 @@ class BatchNormalizationComputation final : public LayerComputation {
         line_.used({gradient, input_}),
         [line = line_, input = input_, gradient](
             int64_t begin, int64_t end, double* first, double* second) {
-          ChannelProducts(line.lines(), begin, end, input->floats(),
-                          gradient->floats(), first, second);
+          ChannelProducts(line.lines(), begin, end, ReadFrom(input),
+                          ReadFrom(gradient), first, second);
         },
         builder);
     Tensor* const of_gamma = layer_.scale ? builder.gradient(gamma()) : nullptr;
@@ -276,7 +294,9 @@ class BatchNormalizationComputation final : public LayerComputation {
   Tensor* AddInputGradient(OutputGradient output, ProgramBuilder& builder) {
     Tensor* const gradient = output.tensor;
     Tensor* const input_gradient =
-        output.is_shared ? builder.NewTensor(input_->shape) : gradient;
+        output.is_shared || gradient->type != input_->type
+            ? builder.NewTensor(input_->shape, input_->type)
+            : gradient;
     builder.AddParallel(
         line_.used({gradient, input_, shares_, slopes_, input_gradient}), rows_,
         channels_,
@@ -284,13 +304,14 @@ class BatchNormalizationComputation final : public LayerComputation {
          gradient, input_gradient](int64_t begin, int64_t end) {
           NormalizeChannelsBackward(
               line.lines(), shares->floats(), slopes->floats(), begin, end,
-              input->floats(), gradient->floats(), input_gradient->floats());
+              ReadFrom(input), ReadFrom(gradient), input_gradient->data());
         });
     return input_gradient;
   }
 
   const BatchNormalization& layer_;
   const Node& node_;
+  const bool is_read_as_factors_;
   int64_t rows_ = 0;
   int64_t channels_ = 0;
   int64_t parts_ = 0;
@@ -309,7 +330,7 @@ std::unique_ptr<NodeComputation> MakeBatchNormalization(const Graph& graph,
                                                         const Node& node) {
   return std::make_unique<BatchNormalizationComputation>(
       static_cast<const BatchNormalization&>(*node.layer), node,
-      ClampBehind(graph, node));
+      ClampBehind(graph, node), IsReadAsFactors(graph, node));
 }
 
 }  // namespace paceline::cpu

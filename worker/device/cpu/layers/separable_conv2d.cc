@@ -33,11 +33,9 @@ class SeparableConv2DComputation final : public LayerComputation {
   OutputGradient AddBackward(OutputGradient output, bool wants_input,
                              ProgramBuilder& builder) override {
     Tensor* const gradient = activation_.AddBackward(output, builder);
-    pointwise_.AddBackwardWeights(gradient, builder);
-    Tensor* const between = pointwise_.AddBackwardData(gradient, builder);
-    depthwise_.AddBackwardWeights(between, builder);
-    if (!wants_input) return {};
-    return {depthwise_.AddBackwardData(between, builder)};
+    Tensor* const between =
+        pointwise_.AddBackward(gradient, /*wants_input=*/true, builder);
+    return {depthwise_.AddBackward(between, wants_input, builder)};
   }
 
   Tensor* before_activation() const override { return activation_.input(); }
