@@ -8,6 +8,7 @@
 
 #include "CLI/CLI.hpp"
 #include "common/base/clock.h"
+#include "common/job/reference.h"
 #include "common/limits.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
@@ -29,6 +30,17 @@ void AddJobOptions(CLI::App& verb, RunOptions& options) {
   verb.add_option("--output", options.output_dir,
                   "Folder for the result, logs and checkpoints; default "
                   "out/<name of the job>.");
+}
+
+int PrintReference(const std::string& subject) {
+  const absl::StatusOr<std::string> text =
+      subject.empty() ? Reference() : ReferenceOf(subject);
+  if (!text.ok()) {
+    std::cerr << "error: " << text.status().message() << "\n";
+    return kBadInput;
+  }
+  std::cout << *text;
+  return kSuccess;
 }
 
 int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
@@ -97,11 +109,19 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   AddJobOptions(evaluate, options);
   add_format(evaluate);
 
+  std::string subject;
+  CLI::App& reference = *app.add_subcommand(
+      "reference", "Prints what a job file can say, in Markdown.");
+  reference.add_option("NAME", subject,
+                       "Only this map of the job or class: data, Conv2D; "
+                       "default all.");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kSuccess : kBadInput;
   }
+  if (reference.parsed()) return PrintReference(subject);
   options.print_json = format == "json";
   if (validate.parsed()) {
     const absl::Status status =

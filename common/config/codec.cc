@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "common/config/suggestion.h"
 
 namespace paceline {
 
@@ -87,8 +86,9 @@ absl::Status ReadEnumName(const Value& value, const Path& path,
       return absl::OkStatus();
     }
   }
-  return ConfigError(path, absl::StrCat("unknown value ", Excerpt(value),
-                                        Suggestion(value.as_string(), names)));
+  return ConfigError(
+      path, absl::StrCat("expected one of ", absl::StrJoin(names, ", "),
+                         ", got ", Excerpt(value)));
 }
 
 }  // namespace paceline

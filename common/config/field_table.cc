@@ -1,5 +1,8 @@
 #include "common/config/field_table.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/config/suggestion.h"
@@ -7,6 +10,8 @@
 namespace paceline {
 
 namespace {
+
+bool IsDocumented(const FieldInfo& info) { return info.is_documented; }
 
 absl::Status CheckKnown(const std::string& key, const Path& path,
                         const std::vector<FieldInfo>& infos) {
@@ -71,13 +76,14 @@ absl::Status FieldTableBase::CheckKeys(
   }
   for (const FieldInfo& info : infos) {
     const Value* entry = map.Find(info.key);
-    if (entry == nullptr && info.is_required) {
+    const bool is_missing = entry == nullptr || entry->is_null();
+    if (is_missing && info.is_required) {
       return ConfigError(path.Key(info.key),
                          absl::StrCat("missing; expected ", info.type,
                                       info.expectation.empty() ? "" : ", ",
                                       info.expectation, " (", info.help, ")"));
     }
-    if (entry == nullptr || entry->is_null()) continue;
+    if (is_missing) continue;
     for (const std::string& key : info.excludes) {
       const Value* other = map.Find(key);
       if (other != nullptr && !other->is_null()) {
@@ -90,15 +96,17 @@ absl::Status FieldTableBase::CheckKeys(
   return absl::OkStatus();
 }
 
-std::string FieldTableBase::Document(
+ClassReference FieldTableBase::Document(
     const std::vector<FieldInfo>& infos,
     const std::vector<std::optional<Value>>& defaults) const {
-  std::string text = absl::StrCat("### ", name_, "\n\n", help_,
-                                  "\n\n| key | type | default | meaning |\n"
-                                  "|---|---|---|---|\n");
+  std::string text = absl::StrCat("### ", name_, "\n\n", help_, "\n");
+  if (std::any_of(infos.begin(), infos.end(), IsDocumented)) {
+    absl::StrAppend(&text, "\n| key | type | default | meaning |\n",
+                    "|---|---|---|---|\n");
+  }
   for (size_t i = 0; i < infos.size(); ++i) {
     const FieldInfo& info = infos[i];
-    if (!info.is_documented) continue;
+    if (!IsDocumented(info)) continue;
     const std::string type = absl::StrCat(
         info.type, info.expectation.empty() ? "" : ", ", info.expectation);
     std::string fallback = "required";
@@ -110,7 +118,7 @@ std::string FieldTableBase::Document(
                     absl::StrReplaceAll(type, {{"|", "\\|"}}), " | ", fallback,
                     " | ", info.help, " |\n");
   }
-  return text;
+  return {name_, std::move(text)};
 }
 
 }  // namespace paceline

@@ -56,6 +56,14 @@ struct FieldInfo {
   bool is_documented = true;
 };
 
+// A table as the reference documentation has it.
+struct ClassReference {
+  // Keras' class name, or what people call the object.
+  std::string name;
+  // A heading, what it is, and a table of its keys.
+  std::string markdown;
+};
+
 // A key that has no member: it is accepted or refused, and written as it is.
 struct FixedField {
   FieldInfo info;
@@ -101,9 +109,26 @@ struct Accessors {
   std::function<void(T&, M)> set;
 };
 
+// The value of an optional, else the type itself.
+template <typename M>
+struct Unwrapped {
+  using Type = M;
+};
+template <typename M>
+struct Unwrapped<std::optional<M>> {
+  using Type = M;
+};
+
+// The type for people. A required key is never null.
+template <typename M>
+std::string TypeName(const FieldInfo& info) {
+  return info.is_required ? Codec<typename Unwrapped<M>::Type>::Type()
+                          : Codec<M>::Type();
+}
+
 template <typename T, typename M>
 Field<T> MakeField(FieldInfo info, M T::*member, const Check& check) {
-  info.type = Codec<M>::Type();
+  info.type = TypeName<M>(info);
   info.expectation = check.expectation;
   return Field<T>(
       std::move(info),
@@ -116,7 +141,7 @@ Field<T> MakeField(FieldInfo info, M T::*member, const Check& check) {
 
 template <typename T, typename M>
 Field<T> MakeField(FieldInfo info, Accessors<T, M> member, const Check& check) {
-  info.type = Codec<M>::Type();
+  info.type = TypeName<M>(info);
   info.expectation = check.expectation;
   return Field<T>(
       std::move(info),
@@ -133,7 +158,8 @@ Field<T> MakeField(FieldInfo info, Accessors<T, M> member, const Check& check) {
       });
 }
 
-// A key that must be there. `member` is a pointer to a member, or Accessors.
+// A key that must be there, and not null. `member` is a pointer to a member, or
+// Accessors.
 template <typename Member>
 auto Required(const std::string& key, const Member& member, const Check& check,
               const std::string& help) {
@@ -190,14 +216,14 @@ class FieldTableBase {
 
  protected:
   // InvalidArgument unless `value` is a map (or null, an empty one) with only
-  // known keys, all required ones, and none that another excludes.
+  // known keys, all required ones (not null), and none that another excludes.
   absl::Status CheckKeys(const Value& value, const Path& path,
                          const std::vector<FieldInfo>& infos) const;
 
-  // Markdown: a heading, the help, and a table of the keys. `defaults` has the
-  // written default of each field.
-  std::string Document(const std::vector<FieldInfo>& infos,
-                       const std::vector<std::optional<Value>>& defaults) const;
+  // `defaults` has the written default of each field.
+  ClassReference Document(
+      const std::vector<FieldInfo>& infos,
+      const std::vector<std::optional<Value>>& defaults) const;
 
  private:
   std::string name_;
@@ -249,8 +275,7 @@ class FieldTable : public FieldTableBase {
     return map;
   }
 
-  // Markdown for the reference documentation.
-  std::string Reference() const {
+  ClassReference Reference() const {
     const T object = make_default_();
     std::vector<std::optional<Value>> defaults;
     for (const Field<T>& field : fields_) {

@@ -97,7 +97,13 @@ absl::StatusOr<KerasObject> ReadKerasObject(const Value& value,
 absl::StatusOr<KerasObject> ReadLayerObject(const Value& value,
                                             const Path& path) {
   const Value* inputs = value.is_map() ? value.Find(kInputsKey) : nullptr;
-  if (inputs == nullptr) return ReadKerasObject(value, path);
+  if (inputs == nullptr) {
+    if (value.is_map() && value.Find("input") != nullptr) {
+      return ConfigError(path.Key("input"),
+                         "unknown key; did you mean \"inputs\"?");
+    }
+    return ReadKerasObject(value, path);
+  }
   Value::Map rest;
   for (const Value::Entry& entry : value.as_map()) {
     if (entry.key != kInputsKey) rest.push_back(entry);

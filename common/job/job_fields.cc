@@ -41,7 +41,7 @@ struct Codec<LayerEntry> {
   static Value Write(const LayerEntry& m) {
     return WriteKerasObject(FromProto(m.object));
   }
-  static std::string Type() { return "Keras object, with its `inputs`"; }
+  static std::string Type() { return "layer"; }
 };
 
 // A path stands where a file of Keras' is meant.
@@ -282,16 +282,16 @@ std::string StrategyName(v1::Strategy strategy) {
 
 Value WriteJob(const v1::Job& job) { return Codec<v1::Job>::Write(job); }
 
-std::string JobReference() {
-  return absl::StrCat(
-      FieldsOf(static_cast<const v1::Job*>(nullptr)).Reference(), "\n",
-      FieldsOf(static_cast<const v1::ClusterSize*>(nullptr)).Reference(), "\n",
-      FieldsOf(static_cast<const v1::Model*>(nullptr)).Reference(), "\n",
-      FieldsOf(static_cast<const v1::Data*>(nullptr)).Reference(), "\n",
-      FieldsOf(static_cast<const v1::Dataset*>(nullptr)).Reference(), "\n",
-      FieldsOf(static_cast<const v1::IdxSource*>(nullptr)).Reference(), "\n",
+std::vector<ClassReference> JobReferences() {
+  return {
+      FieldsOf(static_cast<const v1::Job*>(nullptr)).Reference(),
+      FieldsOf(static_cast<const v1::ClusterSize*>(nullptr)).Reference(),
+      FieldsOf(static_cast<const v1::Model*>(nullptr)).Reference(),
+      FieldsOf(static_cast<const v1::Data*>(nullptr)).Reference(),
+      FieldsOf(static_cast<const v1::Dataset*>(nullptr)).Reference(),
+      FieldsOf(static_cast<const v1::IdxSource*>(nullptr)).Reference(),
       FieldsOf(static_cast<const v1::CheckpointPolicy*>(nullptr)).Reference(),
-      "\n", FieldsOf(static_cast<const v1::Partitioner*>(nullptr)).Reference());
+      FieldsOf(static_cast<const v1::Partitioner*>(nullptr)).Reference()};
 }
 
 }  // namespace paceline

@@ -3,6 +3,7 @@
 #define PACELINE_COMMON_JOB_JOB_FIELDS_H_
 
 #include <string>
+#include <vector>
 
 #include "common/config/field_table.h"
 #include "paceline/v1/job.pb.h"
@@ -32,8 +33,8 @@ std::string StrategyName(v1::Strategy strategy);
 // The job as a job file says it, with its defaults.
 Value WriteJob(const v1::Job& job);
 
-// Markdown: every key of a job file.
-std::string JobReference();
+// The job and the maps in it, the job first.
+std::vector<ClassReference> JobReferences();
 
 }  // namespace paceline
 

@@ -27,6 +27,12 @@ void ForgetLines(Value& value) {
   }
 }
 
+void ForgetLine(absl::string_view key, Value::Map& map) {
+  for (Value::Entry& entry : map) {
+    if (entry.key == key) entry.line = 0;
+  }
+}
+
 // Takes the index of "[3]" off; false if `path` does not start with one.
 bool TakeIndex(absl::string_view& path, size_t& index) {
   const size_t end = path.find(']');
@@ -38,7 +44,8 @@ bool TakeIndex(absl::string_view& path, size_t& index) {
   return path.empty() || path[0] == '.' || path[0] == '[';
 }
 
-// The value that a path names, added if it is not there.
+// The value that a path names, added if it is not there; its key has no line
+// then.
 absl::StatusOr<Value*> Reach(Value& document, absl::string_view path) {
   Value* value = &document;
   Path here;
@@ -66,8 +73,16 @@ absl::StatusOr<Value*> Reach(Value& document, absl::string_view path) {
     rest.remove_prefix(key.size());
     if (key.empty()) return ConfigError(here, "a key of the path is empty");
     if (value->is_null()) *value = Value::Map{};
+    if (value->is_list()) {
+      return ConfigError(here,
+                         absl::StrCat("is a list, whose elements are named by "
+                                      "their index: ",
+                                      here.text(), "[0].", key));
+    }
     if (!value->is_map()) return WrongType(*value, here, "a map");
-    value = &(*value)[key];
+    Value& map = *value;
+    value = &map[key];
+    if (rest.empty()) ForgetLine(key, map.as_map());
     here = here.Key(key);
     if (++depth > limits::kMaxNesting) {
       return ConfigError(

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/config/suggestion.h"
@@ -23,6 +24,7 @@ using InitializerPtr = std::shared_ptr<const Initializer>;
 struct Entry {
   std::string class_name;
   std::function<absl::StatusOr<InitializerPtr>(const Value&, const Path&)> read;
+  std::function<ClassReference()> reference;
 };
 
 template <typename T>
@@ -32,7 +34,8 @@ Entry EntryOf(const FieldTable<T>& table) {
                    const Path& path) -> absl::StatusOr<InitializerPtr> {
             ASSIGN_OR_RETURN(T initializer, table.Read(config, path));
             return std::make_shared<const T>(std::move(initializer));
-          }};
+          },
+          [&table] { return table.Reference(); }};
 }
 
 const std::vector<Entry>& Entries() {
@@ -109,6 +112,12 @@ absl::Status ReadConfig(const Value& value, const Path& path,
   return ConfigError(
       path, absl::StrCat("unknown initializer \"", object.class_name, "\"",
                          Suggestion(object.class_name, known)));
+}
+
+std::vector<ClassReference> InitializerReferences() {
+  std::vector<ClassReference> references;
+  for (const Entry& entry : Entries()) references.push_back(entry.reference());
+  return references;
 }
 
 Value WriteConfig(const InitializerPtr& initializer) {

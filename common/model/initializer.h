@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -20,6 +21,7 @@ namespace paceline {
 
 class Path;
 class Value;
+struct ClassReference;
 
 // The key of a variable's initial values: the job's seed and a hash of the
 // name.
@@ -57,6 +59,9 @@ absl::Status ReadConfig(const Value& value, const Path& path,
                         std::shared_ptr<const Initializer>& out);
 Value WriteConfig(const std::shared_ptr<const Initializer>& initializer);
 std::string ConfigType(const std::shared_ptr<const Initializer>*);
+
+// Every initializer, by class name.
+std::vector<ClassReference> InitializerReferences();
 
 }  // namespace paceline
 

@@ -27,6 +27,7 @@ struct Entry {
   // Keras' short name, in lower or upper case; may be empty.
   std::string alias;
   std::function<absl::StatusOr<LossPtr>(const Value&, const Path&)> read;
+  std::function<ClassReference()> reference;
 };
 
 template <typename L>
@@ -35,7 +36,8 @@ Entry EntryOf(const char* alias) {
           [](const Value& config, const Path& path) -> absl::StatusOr<LossPtr> {
             ASSIGN_OR_RETURN(L loss, L::Fields().Read(config, path));
             return std::make_unique<const L>(std::move(loss));
-          }};
+          },
+          [] { return L::Fields().Reference(); }};
 }
 
 const std::vector<Entry>& Entries() {
@@ -67,6 +69,12 @@ std::vector<std::string> LossClassNames() {
   std::vector<std::string> names;
   for (const Entry& entry : Entries()) names.push_back(entry.class_name);
   return names;
+}
+
+std::vector<ClassReference> LossReferences() {
+  std::vector<ClassReference> references;
+  for (const Entry& entry : Entries()) references.push_back(entry.reference());
+  return references;
 }
 
 absl::StatusOr<LossPtr> MakeLoss(const KerasObject& object, const Path& path) {

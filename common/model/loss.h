@@ -15,6 +15,7 @@
 namespace paceline {
 
 class Path;
+struct ClassReference;
 struct KerasObject;
 
 // Immutable; thread-safe. Like layers, each loss is one file in
@@ -54,6 +55,9 @@ absl::StatusOr<std::unique_ptr<const Loss>> MakeLoss(
 absl::StatusOr<std::unique_ptr<const Loss>> FindLoss(const KerasObject& object,
                                                      const Path& path);
 std::vector<std::string> LossClassNames();
+
+// Every loss, by class name.
+std::vector<ClassReference> LossReferences();
 
 }  // namespace paceline
 

@@ -43,6 +43,7 @@ using LayerPtr = std::unique_ptr<Layer>;
 struct Entry {
   std::string class_name;
   std::function<absl::StatusOr<LayerPtr>(const Value&, const Path&)> read;
+  std::function<ClassReference()> reference;
 };
 
 template <typename L>
@@ -52,7 +53,8 @@ Entry EntryOf() {
       [](const Value& config, const Path& path) -> absl::StatusOr<LayerPtr> {
         ASSIGN_OR_RETURN(L layer, L::Fields().Read(config, path));
         return std::make_unique<L>(std::move(layer));
-      }};
+      },
+      [] { return L::Fields().Reference(); }};
 }
 
 // Every layer there is.
@@ -100,6 +102,12 @@ absl::StatusOr<LayerPtr> MakeLayer(const KerasObject& object,
   return ConfigError(path,
                      absl::StrCat("unknown layer \"", object.class_name, "\"",
                                   Suggestion(object.class_name, known)));
+}
+
+std::vector<ClassReference> LayerReferences() {
+  std::vector<ClassReference> references;
+  for (const Entry& entry : Entries()) references.push_back(entry.reference());
+  return references;
 }
 
 }  // namespace paceline

@@ -3,6 +3,7 @@
 #define PACELINE_COMMON_MODEL_MAKE_LAYER_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/model/layer.h"
@@ -10,12 +11,16 @@
 namespace paceline {
 
 class Path;
+struct ClassReference;
 struct KerasObject;
 
 // The layer a Keras object describes, checked by the field table of its class.
 // Errors carry their path below `path`.
 absl::StatusOr<std::unique_ptr<Layer>> MakeLayer(const KerasObject& object,
                                                  const Path& path);
+
+// Every layer, by class name.
+std::vector<ClassReference> LayerReferences();
 
 }  // namespace paceline
 

@@ -25,6 +25,7 @@ using MetricPtr = std::unique_ptr<Metric>;
 struct Entry {
   std::string class_name;
   std::function<absl::StatusOr<MetricPtr>(const Value&, const Path&)> read;
+  std::function<ClassReference()> reference;
 };
 
 template <typename M>
@@ -34,7 +35,8 @@ Entry EntryOf() {
       [](const Value& config, const Path& path) -> absl::StatusOr<MetricPtr> {
         ASSIGN_OR_RETURN(M metric, M::Fields().Read(config, path));
         return std::make_unique<M>(std::move(metric));
-      }};
+      },
+      [] { return M::Fields().Reference(); }};
 }
 
 const std::vector<Entry>& Entries() {
@@ -135,6 +137,12 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     metrics.push_back(std::move(metric));
   }
   return metrics;
+}
+
+std::vector<ClassReference> MetricReferences() {
+  std::vector<ClassReference> references;
+  for (const Entry& entry : Entries()) references.push_back(entry.reference());
+  return references;
 }
 
 }  // namespace paceline

@@ -15,6 +15,8 @@
 
 namespace paceline {
 
+struct ClassReference;
+
 // Immutable; thread-safe. Like layers, each metric is one file in
 // common/model/metrics. The value over any set of examples is total / count.
 class Metric {
@@ -42,6 +44,9 @@ class Metric {
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
     const Loss& loss, const Shape& output);
+
+// Every metric that is no mean of a loss, by class name.
+std::vector<ClassReference> MetricReferences();
 
 }  // namespace paceline
 

@@ -66,4 +66,12 @@ Value WriteConfig(const Regularizer& regularizer) {
 
 std::string ConfigType(const Regularizer*) { return "regularizer or null"; }
 
+std::vector<ClassReference> RegularizerReferences() {
+  std::vector<ClassReference> references;
+  for (const FieldTable<Regularizer>& table : Tables()) {
+    references.push_back(table.Reference());
+  }
+  return references;
+}
+
 }  // namespace paceline

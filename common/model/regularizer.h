@@ -3,6 +3,7 @@
 #define PACELINE_COMMON_MODEL_REGULARIZER_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -10,6 +11,7 @@ namespace paceline {
 
 class Path;
 class Value;
+struct ClassReference;
 
 // l1·Σ|w| + l2·Σw², added to the loss. Zeros: none.
 struct Regularizer {
@@ -21,6 +23,9 @@ struct Regularizer {
 absl::Status ReadConfig(const Value& value, const Path& path, Regularizer& out);
 Value WriteConfig(const Regularizer& regularizer);
 std::string ConfigType(const Regularizer*);
+
+// Every regularizer, by class name.
+std::vector<ClassReference> RegularizerReferences();
 
 }  // namespace paceline
 

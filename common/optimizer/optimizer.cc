@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/suggestion.h"
 #include "common/optimizer/adam.h"
@@ -23,18 +24,28 @@ OptimizerOr Read(const Value& config, const Path& path) {
 
 struct OptimizerClass {
   const char* name;
-  // Null: one of Keras' that is not supported yet.
+  // Both null: one of Keras' that is not supported yet.
   OptimizerOr (*read)(const Value& config, const Path& path);
+  ClassReference (*reference)();
 };
 
+template <typename T>
+constexpr OptimizerClass ClassOf(const char* name) {
+  return {name, Read<T>, [] { return T::Fields().Reference(); }};
+}
+
+constexpr OptimizerClass NotYetClass(const char* name) {
+  return {name, nullptr, nullptr};
+}
+
 constexpr OptimizerClass kClasses[] = {
-    {"Adam", Read<Adam>},  {"SGD", Read<Sgd>},
-    {"AdamW", nullptr},    {"RMSprop", nullptr},
-    {"Adagrad", nullptr},  {"Ftrl", nullptr},
-    {"Adadelta", nullptr}, {"Adamax", nullptr},
-    {"Nadam", nullptr},    {"Lion", nullptr},
-    {"Lamb", nullptr},     {"Adafactor", nullptr},
-    {"Muon", nullptr},     {"LossScaleOptimizer", nullptr},
+    ClassOf<Adam>("Adam"),   ClassOf<Sgd>("SGD"),
+    NotYetClass("AdamW"),    NotYetClass("RMSprop"),
+    NotYetClass("Adagrad"),  NotYetClass("Ftrl"),
+    NotYetClass("Adadelta"), NotYetClass("Adamax"),
+    NotYetClass("Nadam"),    NotYetClass("Lion"),
+    NotYetClass("Lamb"),     NotYetClass("Adafactor"),
+    NotYetClass("Muon"),     NotYetClass("LossScaleOptimizer"),
 };
 
 }  // namespace
@@ -55,6 +66,14 @@ OptimizerOr MakeOptimizer(const v1::KerasObject& object) {
   return ConfigError(
       path, absl::StrCat("unknown optimizer \"", object.class_name(), "\"",
                          Suggestion(object.class_name(), supported)));
+}
+
+std::vector<ClassReference> OptimizerReferences() {
+  std::vector<ClassReference> references;
+  for (const OptimizerClass& each : kClasses) {
+    if (each.reference != nullptr) references.push_back(each.reference());
+  }
+  return references;
 }
 
 }  // namespace paceline

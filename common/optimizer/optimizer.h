@@ -16,6 +16,8 @@
 
 namespace paceline {
 
+struct ClassReference;
+
 // Elements of variables with their gradients and slots; all of one size.
 template <typename T>
 struct UpdateRange {
@@ -61,6 +63,9 @@ void AddDifferences(absl::Span<const T> differences, absl::Span<T> values) {
 // the key and what is expected.
 absl::StatusOr<std::unique_ptr<const Optimizer>> MakeOptimizer(
     const v1::KerasObject& object);
+
+// Every optimizer, by class name.
+std::vector<ClassReference> OptimizerReferences();
 
 }  // namespace paceline
 

@@ -120,6 +120,11 @@ void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
                 : absl::StrCat(job.batch_size_per_replica(), " per replica"),
             out);
   PrintLine("epochs", absl::StrCat(job.epochs()), out);
+  PrintLine(
+      "device",
+      absl::StrCat(job.device(), ", ",
+                   Codec<v1::Precision>::Write(job.precision()).as_string()),
+      out);
 }
 
 void PrintPlace(const Place& place, std::ostream& out) {

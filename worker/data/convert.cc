@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace paceline {
 namespace {
@@ -39,6 +40,14 @@ bool IsClassId(From value, int64_t class_count) {
   }
 }
 
+template <typename From>
+absl::Status NoClassId(absl::string_view name, From value,
+                       int64_t class_count) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " is ", value, ", expected a class id from 0 to ",
+                   class_count - 1));
+}
+
 }  // namespace
 
 template <typename T>
@@ -58,11 +67,20 @@ absl::Status ConvertToClassIds(Elements in, int64_t class_count, int32_t* out) {
   return WithTyped(in, [=](const auto* values) -> absl::Status {
     for (int64_t i = 0; i < in.count; ++i) {
       if (!IsClassId(values[i], class_count)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("label is ", values[i],
-                         ", expected a class id from 0 to ", class_count - 1));
+        return NoClassId("label", values[i], class_count);
       }
       out[i] = static_cast<int32_t>(values[i]);
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::Status CheckClassIds(Elements in, int64_t class_count) {
+  return WithTyped(in, [=](const auto* values) -> absl::Status {
+    for (int64_t i = 0; i < in.count; ++i) {
+      if (!IsClassId(values[i], class_count)) {
+        return NoClassId(absl::StrCat("label ", i), values[i], class_count);
+      }
     }
     return absl::OkStatus();
   });

@@ -18,6 +18,10 @@ void ConvertScaled(Elements in, T scale, T* out);
 // in [0, class_count).
 absl::Status ConvertToClassIds(Elements in, int64_t class_count, int32_t* out);
 
+// InvalidArgument names the first value that is no integer in
+// [0, class_count), and its index.
+absl::Status CheckClassIds(Elements in, int64_t class_count);
+
 }  // namespace paceline
 
 #endif  // PACELINE_WORKER_DATA_CONVERT_H_

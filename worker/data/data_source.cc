@@ -56,7 +56,7 @@ absl::Status CheckFits(const DataSource& source, const Shape& input,
         source.name(), ShapeToString(source.label_shape()),
         sparse_labels ? "a class id, " : "", ShapeToString(expected)));
   }
-  return absl::OkStatus();
+  return sparse_labels ? source.CheckClassIds(output.back()) : absl::OkStatus();
 }
 
 }  // namespace paceline

@@ -42,6 +42,11 @@ class DataSource {
   virtual const Shape& feature_shape() const = 0;
   virtual const Shape& label_shape() const = 0;
 
+  // InvalidArgument names the file and a label that is no integer in
+  // [0, class_count), as far as the source knows its labels without decoding
+  // examples.
+  virtual absl::Status CheckClassIds(int64_t class_count) const = 0;
+
   // The example `index` in [0, example_count()). A source that keeps examples
   // encoded decodes into `scratch`, which it may resize. The result is valid as
   // long as the source and `scratch` are, until `scratch` is used again. Does
@@ -61,7 +66,8 @@ absl::StatusOr<int64_t> CountExamples(const v1::Dataset& dataset);
 
 // InvalidArgument unless the examples fit a model: features of shape `input`
 // (without the batch; trailing dimensions of 1 count for nothing), and labels
-// that are class ids, if `sparse_labels`, or of shape `output`.
+// that are ids of the classes along `output`'s last axis, if `sparse_labels`,
+// or of shape `output`.
 absl::Status CheckFits(const DataSource& source, const Shape& input,
                        const Shape& output, bool sparse_labels);
 

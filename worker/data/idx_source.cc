@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
+#include "worker/data/convert.h"
 #include "worker/data/idx.h"
 
 namespace paceline {
@@ -32,8 +33,10 @@ Elements Row(const StoredArray& array, int64_t row_size, int64_t index) {
 
 class IdxDataSource : public DataSource {
  public:
-  IdxDataSource(std::string name, StoredArray features, StoredArray labels)
-      : name_(std::move(name)),
+  IdxDataSource(const v1::IdxSource& files, StoredArray features,
+                StoredArray labels)
+      : name_(files.features()),
+        label_file_(files.labels()),
         features_(std::move(features)),
         labels_(std::move(labels)),
         feature_shape_(ShapeOfExample(features_.shape)),
@@ -46,6 +49,12 @@ class IdxDataSource : public DataSource {
   const Shape& feature_shape() const override { return feature_shape_; }
   const Shape& label_shape() const override { return label_shape_; }
 
+  absl::Status CheckClassIds(int64_t class_count) const override {
+    const Elements all = {labels_.type, labels_.data.get(),
+                          example_count() * label_size_};
+    return Annotate(paceline::CheckClassIds(all, class_count), label_file_);
+  }
+
   absl::StatusOr<Example> Read(
       int64_t index, std::vector<std::byte>& /*scratch*/) const override {
     CHECK(index >= 0 && index < example_count());
@@ -55,6 +64,7 @@ class IdxDataSource : public DataSource {
 
  private:
   const std::string name_;
+  const std::string label_file_;
   const StoredArray features_;
   const StoredArray labels_;
   const Shape feature_shape_;
@@ -72,7 +82,7 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
   ASSIGN_OR_RETURN(StoredArray features, ReadIdx(files.features()));
   ASSIGN_OR_RETURN(StoredArray labels, ReadIdx(files.labels()));
   RETURN_IF_ERROR(CheckSameCount(files, features.shape, labels.shape));
-  return std::make_unique<IdxDataSource>(files.features(), std::move(features),
+  return std::make_unique<IdxDataSource>(files, std::move(features),
                                          std::move(labels));
 }
 

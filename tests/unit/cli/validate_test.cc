@@ -63,6 +63,7 @@ TEST(Validate, PrintsLinesForPeople) {
   EXPECT_THAT(printed.out, HasSubstr("strategy    parameter_server\n"));
   EXPECT_THAT(printed.out,
               HasSubstr("6 layers, 347146 parameters, (28, 28, 1) -> (10,)"));
+  EXPECT_THAT(printed.out, HasSubstr("device      auto, float32\n"));
   EXPECT_THAT(printed.out, HasSubstr("worker-1    v:1\n"));
   EXPECT_THAT(printed.out,
               HasSubstr("this task   chief-0, leads, only coordinates\n"));

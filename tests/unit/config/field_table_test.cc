@@ -149,7 +149,7 @@ TEST(FieldTable, ErrorsNamePathValueAndWhatIsExpected) {
       {Map({{"filters", 1}, {"strides", Value::List{1, 0}}}), kInvalid,
        "layer.strides[1]: must be at least 1, got 0"},
       {Map({{"filters", 1}, {"padding", "sane"}}), kInvalid,
-       "layer.padding: unknown value \"sane\"; did you mean \"same\"?"},
+       "layer.padding: expected one of valid, same, got \"sane\""},
       {Map({{"filters", 1}, {"rate", 1}}), kInvalid,
        "layer.rate: must be at least 0 and below 1, got 1"},
       {Map({{"filters", 1}, {"rate", std::nan("")}}), kInvalid,
@@ -175,7 +175,7 @@ TEST(FieldTable, ErrorsNamePathValueAndWhatIsExpected) {
 }
 
 TEST(FieldTable, DocumentsItsKeys) {
-  const std::string reference = Conv::Fields().Reference();
+  const std::string reference = Conv::Fields().Reference().markdown;
   EXPECT_THAT(reference, HasSubstr("### Conv\n\nA convolution.\n"));
   EXPECT_THAT(reference, HasSubstr("| `filters` | integer, at least 1 | "
                                    "required | Number of filters. |"));

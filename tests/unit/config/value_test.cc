@@ -114,6 +114,11 @@ TEST(KerasObject, LayersSayWhatTheyRead) {
           .status()
           .message(),
       "layer.inputs: expected the name of a layer, got an empty list");
+  EXPECT_EQ(ReadLayerObject(Value::Map{{"Add", nullptr}, {"input", inputs}},
+                            Path("layer"))
+                .status()
+                .message(),
+            "layer.input: unknown key; did you mean \"inputs\"?");
 }
 
 TEST(KerasObject, RefusesOtherForms) {

@@ -76,6 +76,11 @@ TEST(ConvertTest, RefusesWhatIsNoClassId) {
                       ElementsOf<uint8_t>(ElementType::kUint8, {10}), 10, &id)
                       .message()),
       HasSubstr("label is 10, expected a class id from 0 to 9"));
+  EXPECT_THAT(
+      std::string(
+          CheckClassIds(ElementsOf<uint8_t>(ElementType::kUint8, {9, 10}), 10)
+              .message()),
+      HasSubstr("label 1 is 10, expected a class id from 0 to 9"));
 }
 
 }  // namespace

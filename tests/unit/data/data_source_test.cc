@@ -73,9 +73,11 @@ TEST(DataSourceTest, RefusesADatasetWithoutSource) {
 
 class CheckFitsTest : public testing::Test {
  protected:
-  // Two examples of 2 × 3 with class ids.
-  const std::unique_ptr<const DataSource> source_ = *OpenDataSource(IdxDataset(
-      IdxBytes(0x08, {2, 2, 3}, "abcdefghijkl"), IdxBytes(0x08, {2}, "ab")));
+  // Two examples of 2 × 3 with the class ids 0 and 9.
+  const v1::Dataset dataset_ =
+      IdxDataset(IdxBytes(0x08, {2, 2, 3}, "abcdefghijkl"),
+                 IdxBytes(0x08, {2}, std::string("\0\x09", 2)));
+  const std::unique_ptr<const DataSource> source_ = *OpenDataSource(dataset_);
 };
 
 TEST_F(CheckFitsTest, TakesImagesWithoutTheirChannel) {
@@ -102,6 +104,14 @@ TEST_F(CheckFitsTest, RefusesOtherLabels) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("()"), HasSubstr("(10,)")));
+}
+
+TEST_F(CheckFitsTest, RefusesIdsOfOtherClasses) {
+  const absl::Status status = CheckFits(*source_, {2, 3}, {9}, true);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            dataset_.idx().labels() +
+                ": label 1 is 9, expected a class id from 0 to 8");
 }
 
 }  // namespace

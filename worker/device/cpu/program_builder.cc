@@ -124,46 +124,38 @@ void ProgramBuilder::AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
 }
 
 void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
-  AddParallel({from, to}, from->count(), 1, [=](int64_t begin, int64_t end) {
-    std::copy(from->floats() + begin, from->floats() + end,
-              to->floats() + begin);
-  });
+  AddRepeat(from, kSingleElements, to);
+}
+
+void ProgramBuilder::AddElementwise(const Tensor* a, const Tensor* b,
+                                    const RowGeometry& rows,
+                                    const Tensor* result,
+                                    const ElementwiseKernels& kernels) {
+  AddParallel({a, b, result}, result->count(), 1,
+              [=](int64_t begin, int64_t end) {
+                const float* const left = a->floats();
+                const float* const right = b->floats();
+                float* const target = result->floats();
+                VisitStretches(
+                    rows, begin, end,
+                    [=](int64_t i, int64_t row, int64_t count) {
+                      kernels.arrays(count, left + i, right + row, target + i);
+                    },
+                    [=](int64_t i, int64_t row, int64_t count) {
+                      kernels.number(count, left + i, right[row], target + i);
+                    });
+              });
 }
 
 void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,
                             const RowGeometry& rows, const Tensor* sum) {
-  AddParallel({a, b, sum}, sum->count(), 1, [=](int64_t begin, int64_t end) {
-    const float* const left = a->floats();
-    const float* const right = b->floats();
-    float* const result = sum->floats();
-    VisitStretches(
-        rows, begin, end,
-        [=](int64_t i, int64_t row, int64_t count) {
-          AddArrays(count, left + i, right + row, result + i);
-        },
-        [=](int64_t i, int64_t row, int64_t count) {
-          AddNumber(count, left + i, right[row], result + i);
-        });
-  });
+  AddElementwise(a, b, rows, sum, {AddArrays, AddNumber});
 }
 
 void ProgramBuilder::AddElementProduct(const Tensor* a, const Tensor* b,
                                        const RowGeometry& rows,
                                        const Tensor* product) {
-  AddParallel({a, b, product}, product->count(), 1,
-              [=](int64_t begin, int64_t end) {
-                const float* const left = a->floats();
-                const float* const right = b->floats();
-                float* const result = product->floats();
-                VisitStretches(
-                    rows, begin, end,
-                    [=](int64_t i, int64_t row, int64_t count) {
-                      MultiplyArrays(count, left + i, right + row, result + i);
-                    },
-                    [=](int64_t i, int64_t row, int64_t count) {
-                      MultiplyByNumber(count, left + i, right[row], result + i);
-                    });
-              });
+  AddElementwise(a, b, rows, product, {MultiplyArrays, MultiplyByNumber});
 }
 
 void ProgramBuilder::AddRepeat(const Tensor* from, const RowGeometry& rows,

@@ -86,6 +86,16 @@ class ProgramBuilder final : public LayoutBuilder {
   ProgramParts Build(const Tensor* output) &&;
 
  private:
+  // What an operation does with stretches of two arrays, and of an array and a
+  // number.
+  struct ElementwiseKernels {
+    void (*arrays)(int64_t count, const float* a, const float* b,
+                   float* result);
+    void (*number)(int64_t count, const float* a, float b, float* result);
+  };
+  // As AddSum.
+  void AddElementwise(const Tensor* a, const Tensor* b, const RowGeometry& rows,
+                      const Tensor* result, const ElementwiseKernels& kernels);
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;
 

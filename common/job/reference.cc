@@ -1,0 +1,92 @@
+#include "common/job/reference.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/config/field_table.h"
+#include "common/config/suggestion.h"
+#include "common/job/job_fields.h"
+#include "common/model/initializer.h"
+#include "common/model/keras_names.h"
+#include "common/model/loss.h"
+#include "common/model/make_layer.h"
+#include "common/model/metric.h"
+#include "common/model/regularizer.h"
+#include "common/optimizer/optimizer.h"
+
+namespace paceline {
+namespace {
+
+struct Chapter {
+  const char* title;
+  const char* introduction;
+  std::vector<ClassReference> parts;
+};
+
+std::vector<Chapter> Chapters() {
+  return {
+      {"The job", "A job file is one map, `job`; others lie in it.",
+       JobReferences()},
+      {"Layers",
+       "Entries of `model.layers`: `Dense: {units: 10}`, or Keras' own "
+       "`{class_name: Dense, config: {units: 10}}`. A layer reads the one "
+       "before "
+       "it, or those named beside its class: `{Add: {}, inputs: [left, "
+       "right]}`. "
+       "`Input` is short for InputLayer.",
+       LayerReferences()},
+      {"Initializers",
+       "Written as a name (`he_normal`) or like a layer (`HeNormal: {seed: "
+       "1}`).",
+       InitializerReferences()},
+      {"Regularizers", "Written as a name (`l2`) or like a layer.",
+       RegularizerReferences()},
+      {"Losses",
+       "`loss`: a name (`sparse_categorical_crossentropy`, `mse`) or like a "
+       "layer.",
+       LossReferences()},
+      {"Metrics",
+       "Entries of `metrics`: a name or like a layer. `accuracy` is that which "
+       "fits loss and output, as in Keras. A loss is a metric too.",
+       MetricReferences()},
+      {"Optimizers", "`optimizer`: a name (`adam`) or like a layer.",
+       OptimizerReferences()},
+  };
+}
+
+}  // namespace
+
+std::string Reference() {
+  std::string text =
+      "# Reference of job files\n\n"
+      "Every key that a job may have, with the classes of Keras that it may "
+      "name, as `coordinator reference` prints it.\n";
+  for (const Chapter& chapter : Chapters()) {
+    absl::StrAppend(&text, "\n## ", chapter.title, "\n\n", chapter.introduction,
+                    "\n");
+    for (const ClassReference& part : chapter.parts) {
+      absl::StrAppend(&text, "\n", part.markdown);
+    }
+  }
+  return text;
+}
+
+absl::StatusOr<std::string> ReferenceOf(absl::string_view name) {
+  std::vector<std::string> known;
+  for (Chapter& chapter : Chapters()) {
+    for (ClassReference& part : chapter.parts) {
+      if (absl::EqualsIgnoreCase(name, part.name) ||
+          name == ToSnakeCase(part.name)) {
+        return std::move(part.markdown);
+      }
+      known.push_back(std::move(part.name));
+    }
+  }
+  return absl::NotFoundError(absl::StrCat("nothing in a job is named \"", name,
+                                          "\"", Suggestion(name, known)));
+}
+
+}  // namespace paceline
