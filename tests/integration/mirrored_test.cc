@@ -71,7 +71,7 @@ TEST_P(MirroredTest, AReplicaThatFailsEndsTheJob) {
   Process run = job.Run(
       Arguments(GetParam(), 2,
                 {"--set",
-                 "model.layers=[Input: {shape: [8, 8, 1]}, Flatten: {}, "
+                 "model.layers=[Input: {shape: [8, 8, 1]}, "
                  "Embedding: {input_dim: 250, output_dim: 2}, Flatten: {}, "
                  "Dense: {units: 4}]",
                  "--set", "data.train.scale=1", "--set", "data.test=null"}));
