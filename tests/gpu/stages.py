@@ -10,14 +10,19 @@ import shutil
 import subprocess
 
 import peer_process
+import suite
 from programs import NAMES
 from results import failed, passed, skipped
 from runner import TOO_LONG, Stage, explain, last_lines
 
 # After one epoch; the CPU has 0.86 to 0.88.
 MIN_ACCURACY = 0.84
+CONFORMANCE = "device_conformance_test"
 # The test that is skipped where the conformance suite has no GPU.
 IS_UNDER_TEST = "GpuTest.IsUnderTest"
+# Of what failed cases say.
+CASES_IN_FULL = 40
+LINES_OF_A_CASE = 12
 # What workers log whose gradients are summed up by NCCL.
 SUMMED_BY_GPUS = "are summed up from GPU to GPU"
 
@@ -32,54 +37,42 @@ def programs_start(runner):
     return passed("with " + runner.programs.glibc + " glibc")
 
 
-def count_tests(path):
-    """(run, failed names, skipped names) of GoogleTest's report."""
-    with open(path, encoding="utf-8") as file:
-        report = json.load(file)
-    run, failures, skips = 0, [], []
-    for suite in report["testsuites"]:
-        for test in suite["testsuite"]:
-            name = f"{suite['name']}.{test['name']}".lstrip("/")
-            # It passes where there is a GPU, and is no case.
-            if test["status"] != "RUN" or (name == IS_UNDER_TEST and
-                                           test["result"] != "SKIPPED"):
-                continue
-            run += 1
-            if test["result"] == "SKIPPED":
-                skips.append(name)
-            elif "failures" in test:
-                failures.append(name)
-    return run, failures, skips
+def described(outcome, case):
+    """A failed case, with the first of what it said."""
+    return "\n".join([case, *(f"    {line}" for line in outcome.said[case][:LINES_OF_A_CASE])])
 
 
-def conformance_of(runner, gtest_filter, before=()):
-    report = f"{runner.folder}/conformance.json"
-    if os.path.exists(report):
-        os.remove(report)
-    code, output = runner.ours("device_conformance_test", f"--gtest_filter={gtest_filter}",
-                               f"--gtest_output=json:{report}", before=before)
-    if not os.path.exists(report):
-        return failed(explain(code, output))
-    run, failures, skips = count_tests(report)
-    ended_well = code == 0 and not failures
-    text = f"{run - len(failures) - len(skips)} of {run} cases passed, {len(skips)} skipped"
-    reasons = collections.Counter(re.findall(r": Skipped\n(.+)", output))
-    why = [f"skipped, {count} times: {reason}" for reason, count in reasons.most_common()]
-    if IS_UNDER_TEST in skips:
-        return failed("no GPU is under test\n" + last_lines(output))
-    if run - len(skips) < 1 or not ended_well:
-        return failed("\n".join([text, *failures, explain(code, output)]))
-    return passed("\n".join([text, *why]))
+def verdict(outcome):
+    """Passed if some cases did, and every other one was skipped."""
+    if outcome.results.get(IS_UNDER_TEST) == suite.SKIPPED:
+        return failed("\n".join(["no GPU is under test", *outcome.said[IS_UNDER_TEST]]))
+    # It passes where there is a GPU, and is no case.
+    passes = [case for case in outcome.those(suite.OK) if case != IS_UNDER_TEST]
+    skips, failures = outcome.those(suite.SKIPPED), outcome.those(suite.FAILED)
+    unended = outcome.those(None)
+    count = len(passes + skips + failures + unended)
+    text = f"{len(passes)} of {count} cases passed, {len(skips)} skipped"
+    if unended:
+        text += f", {len(unended)} did not end"
+    if not passes or failures or unended or outcome.troubles:
+        return failed("\n".join([text, *outcome.troubles,
+                                 *(described(outcome, case) for case in failures[:CASES_IN_FULL]),
+                                 *failures[CASES_IN_FULL:]]))
+    reasons = collections.Counter(
+        reason for case in skips
+        for reason in re.findall(r": Skipped\n(.+)", "\n".join(outcome.said[case])))
+    return passed("\n".join([text, *(f"skipped, {count} times: {reason}"
+                                     for reason, count in reasons.most_common())]))
 
 
 def conformance_on_fake(runner):
     """The device's code, on the host."""
-    return conformance_of(runner, "*/cuda_on_fake*")
+    return verdict(suite.run(runner, CONFORMANCE, "*/cuda_on_fake*"))
 
 
 def conformance(runner):
     """Every kernel on the GPU against the reference."""
-    return conformance_of(runner, "GpuTest.*:*/cuda:*/cuda_*-*/cuda_on_fake*")
+    return verdict(suite.run(runner, CONFORMANCE, "GpuTest.*:*/cuda:*/cuda_*-*/cuda_on_fake*"))
 
 
 def sanitizer(runner):
@@ -91,11 +84,14 @@ def sanitizer(runner):
     if runner.programs.uses_own_glibc:
         return skipped("compute-sanitizer is of another glibc than the bundle's, which is in use")
     before = [tool, "--tool", "memcheck", "--error-exitcode", "9", "--leak-check", "no"]
-    result = conformance_of(runner, "*DeviceCaseTest*/cuda_*_batch_5-*/cuda_on_fake*", before)
+    outcome = suite.run(runner, CONFORMANCE, "*DeviceCaseTest*/cuda_*_batch_5-*/cuda_on_fake*",
+                        before)
+    result = verdict(outcome)
     # What it says of itself is no error of ours.
-    for obstacle in ("Device not supported", TOO_LONG):
-        if result.state == "failed" and obstacle in result.detail:
-            return skipped(f"compute-sanitizer: {obstacle}\n{result.detail}")
+    if (outcome.troubles and not outcome.those(suite.FAILED) and
+            all(any(obstacle in trouble for obstacle in ("Device not supported", TOO_LONG))
+                for trouble in outcome.troubles)):
+        return skipped(f"compute-sanitizer: {result.detail}")
     return result
 
 

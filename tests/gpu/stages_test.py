@@ -6,6 +6,7 @@ import tempfile
 import unittest
 import unittest.mock
 
+import fake_suite
 import programs
 import stages
 from runner import Budget, Runner
@@ -30,45 +31,73 @@ class StagesTest(unittest.TestCase):
             file.write(f"#!/bin/sh\n{script}\n")
         os.chmod(path, 0o755)
 
-    def conformance(self, tests, exit_code, suite="/DeviceTest"):
-        """What conformance_of makes of a suite with these tests."""
-        suite = {"name": suite, "testsuite": [{"status": "RUN"} | test for test in tests]}
-        with open(f"{self.folder}/written.json", "w", encoding="utf-8") as file:
-            json.dump({"testsuites": [suite]}, file)
-        self.write_program(
-            "device_conformance_test",
-            f"cp {self.folder}/written.json {self.folder}/conformance.json; exit {exit_code}")
-        return stages.conformance_of(runner_of(self.folder), "*")
+    def conformance(self, cases, **more):
+        """What the stage makes of a suite with these cases."""
+        fake_suite.write(f"{self.folder}/bin/device_conformance_test", cases, **more)
+        return stages.conformance(runner_of(self.folder))
 
     def test_conformance_passes_with_a_case_that_passed(self):
-        result = self.conformance([{"name": "a", "result": "COMPLETED"},
-                                   {"name": "b", "result": "SKIPPED"}], 0)
+        result = self.conformance({stages.IS_UNDER_TEST: "OK", "A.a": "OK", "A.b": "SKIPPED"})
         self.assertEqual(result.state, "passed")
-        self.assertIn("1 of 2 cases passed, 1 skipped", result.detail)
+        self.assertEqual(result.detail, "1 of 2 cases passed, 1 skipped\n"
+                         "skipped, 1 times: for want of it")
 
     def test_conformance_fails_if_nothing_ran(self):
-        result = self.conformance([{"name": "a", "result": "SKIPPED"}], 0)
-        self.assertEqual(result.state, "failed")
+        self.assertEqual(self.conformance({"A.a": "SKIPPED"}).state, "failed")
+        self.assertEqual(self.conformance({}).state, "failed")
 
     def test_conformance_fails_without_a_gpu_under_test(self):
-        result = self.conformance([{"name": "IsUnderTest", "result": "SKIPPED"}], 0, "GpuTest")
+        result = self.conformance({stages.IS_UNDER_TEST: "SKIPPED", "A.a": "OK"})
         self.assertEqual(result.state, "failed")
         self.assertIn("no GPU is under test", result.detail)
+        self.assertIn("for want of it", result.detail)
 
     def test_conformance_fails_if_no_case_ran_on_the_gpu(self):
-        result = self.conformance([{"name": "IsUnderTest", "result": "COMPLETED"}], 0, "GpuTest")
-        self.assertEqual(result.state, "failed")
+        self.assertEqual(self.conformance({stages.IS_UNDER_TEST: "OK"}).state, "failed")
 
-    def test_conformance_fails_with_a_failure(self):
-        result = self.conformance([{"name": "a", "result": "COMPLETED"},
-                                   {"name": "b", "result": "COMPLETED", "failures": [{}]}], 1)
+    def test_conformance_names_what_failed_and_what_it_said(self):
+        result = self.conformance({"A.a": "OK", "A.b": "FAILED", "A.c": "die"})
         self.assertEqual(result.state, "failed")
-        self.assertIn("DeviceTest.b", result.detail)
+        self.assertIn("1 of 3 cases passed, 0 skipped\nA.b\n    a_test.cc:7: Failure\n"
+                      "    expected more\nA.c\n    ended its process", result.detail)
+
+    def test_conformance_says_much_of_few_failures(self):
+        with unittest.mock.patch.object(stages, "CASES_IN_FULL", 1):
+            result = self.conformance({"A.a": "FAILED", "A.b": "FAILED"})
+        self.assertIn("A.a\n    a_test.cc:7: Failure\n    expected more\nA.b", result.detail)
+        self.assertNotIn("A.b\n  ", result.detail)
 
     def test_conformance_fails_with_its_program(self):
-        result = self.conformance([{"name": "a", "result": "COMPLETED"}], 139)
+        result = self.conformance({"A.a": "OK"}, code=139)
         self.assertEqual(result.state, "failed")
         self.assertIn("exit code 139", result.detail)
+
+    def test_conformance_fails_with_cases_that_did_not_end(self):
+        fake_suite.write(f"{self.folder}/bin/device_conformance_test",
+                         {"A.a": "OK", "A.b": "hang"})
+        result = stages.conformance(runner_of(self.folder).within(3))
+        self.assertEqual(result.state, "failed")
+        self.assertIn("1 of 2 cases passed, 0 skipped, 1 did not end", result.detail)
+
+    def sanitizer(self, cases, seconds=60, **more):
+        """What the stage makes of them under a tool that runs the program alone."""
+        fake_suite.write(f"{self.folder}/bin/device_conformance_test", cases, **more)
+        self.write_program("compute-sanitizer", 'while [ "${1#/}" = "$1" ]; do shift; done; exec "$@"')
+        with unittest.mock.patch.dict(os.environ, {
+                "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}):
+            return stages.sanitizer(runner_of(self.folder).within(seconds))
+
+    def test_sanitizer_passes_with_the_cases(self):
+        self.assertEqual(self.sanitizer({"A.a": "OK"}).state, "passed")
+
+    def test_sanitizer_fails_with_errors_that_it_found(self):
+        self.assertEqual(self.sanitizer({"A.a": "OK"}, code=9).state, "failed")
+        self.assertEqual(self.sanitizer({"A.a": "FAILED", "A.b": "hang"}, seconds=3).state, "failed")
+
+    def test_sanitizer_that_is_too_slow_is_skipped(self):
+        result = self.sanitizer({"A.a": "OK", "A.b": "hang"}, seconds=3)
+        self.assertEqual(result.state, "skipped")
+        self.assertIn("1 of 2 cases passed", result.detail)
 
     def training(self, strategy, accuracy, gpu_count=1, says=""):
         """What becomes of a training that ends with this accuracy, and says so much."""
