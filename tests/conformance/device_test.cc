@@ -70,6 +70,26 @@ class Fixture {
   ModelOnDevice on_device;
 };
 
+// A GPU runs the first step of a program operation by operation, captures a
+// graph in the second, and launches that graph in the third.
+constexpr int kStepsUntilAllIsSeen = 3;
+
+void ExpectStepsAgree(Fixture& actual, Fixture& expected,
+                      const Examples& examples, double tolerance) {
+  const StepResult trained = expected.on_device.Train(examples);
+  const StepResult evaluated = expected.on_device.Evaluate(examples);
+  for (int step = 1; step <= kStepsUntilAllIsSeen; ++step) {
+    SCOPED_TRACE(absl::StrCat("training, step ", step));
+    ExpectNear(actual.on_device.Train(examples), trained, tolerance,
+               actual.model);
+  }
+  for (int step = 1; step <= kStepsUntilAllIsSeen; ++step) {
+    SCOPED_TRACE(absl::StrCat("evaluation, step ", step));
+    ExpectNear(actual.on_device.Evaluate(examples), evaluated, tolerance,
+               actual.model);
+  }
+}
+
 const DeviceUnderTest& Float64Reference() { return DevicesUnderTest().front(); }
 
 const Case& CaseNamed(const std::string& name) {
@@ -91,16 +111,7 @@ TEST_P(DeviceCaseTest, AgreesWithReference) {
   Examples examples = actual.model.SomeExamples(batch_size);
   examples.first_example = 100;
   examples.epoch = 2;
-  {
-    SCOPED_TRACE("training");
-    ExpectNear(actual.on_device.Train(examples),
-               expected.on_device.Train(examples), under_test.tolerance,
-               actual.model);
-  }
-  SCOPED_TRACE("evaluation");
-  ExpectNear(actual.on_device.Evaluate(examples),
-             expected.on_device.Evaluate(examples), under_test.tolerance,
-             actual.model);
+  ExpectStepsAgree(actual, expected, examples, under_test.tolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -358,6 +369,18 @@ TEST_P(DeviceTest, RepeatsItselfBitForBit) {
   EXPECT_EQ(once.gradients, again.gradients);
   EXPECT_EQ(once.gradients, elsewhere.gradients);
   EXPECT_EQ(once.sums.totals, elsewhere.sums.totals);
+}
+
+// What a larger program takes moves the memory that all share.
+TEST_P(DeviceTest, StepsAgreeBeforeAndAfterThoseOfALargerProgram) {
+  Fixture actual(GetParam(), Network());
+  Fixture expected(Float64Reference(), Network());
+  const double tolerance = GetParam().tolerance;
+  for (const int64_t batch_size : {3, 70, 3, 70}) {
+    SCOPED_TRACE(absl::StrCat("batch size ", batch_size));
+    ExpectStepsAgree(actual, expected, actual.model.SomeExamples(batch_size),
+                     tolerance);
+  }
 }
 
 TEST_P(DeviceTest, PartsOfABatchAddUpToIt) {

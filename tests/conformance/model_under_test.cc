@@ -200,34 +200,33 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
                                                  ? DataType::kInt32
                                                  : type());
   const ProgramSpec spec = model_.Spec(mode, examples.count);
-  const std::unique_ptr<Program> program =
-      Unwrap(device_.Compile(spec, *state_));
-  CHECK_EQ(program->batch_size(), examples.count);
+  Program& program = ProgramOf(spec);
+  CHECK_EQ(program.batch_size(), examples.count);
 
   SpoilGradients();
   CheckOk(
-      program->SetBatch({.count = examples.count,
-                         .features = features.tensor(),
-                         .labels = labels.tensor(),
-                         .first_example = examples.first_example,
-                         .epoch = examples.epoch,
-                         .loss_divisor = examples.loss_divisor,
-                         .regularization_scale = examples.regularization_scale},
-                        *stream_));
+      program.SetBatch({.count = examples.count,
+                        .features = features.tensor(),
+                        .labels = labels.tensor(),
+                        .first_example = examples.first_example,
+                        .epoch = examples.epoch,
+                        .loss_divisor = examples.loss_divisor,
+                        .regularization_scale = examples.regularization_scale},
+                       *stream_));
   StepResult result;
   if (mode == Mode::kTrain) {
     result.gradients.resize(model_.graph().variables.size());
   }
-  for (size_t i = 0; i < program->sections().size(); ++i) {
+  for (size_t i = 0; i < program.sections().size(); ++i) {
     const int section = static_cast<int>(i);
-    CheckOk(program->Enqueue(section, *stream_));
-    CheckOk(program->section_event(section).Wait());
-    for (const int bucket : program->sections()[i].final_buckets) {
+    CheckOk(program.Enqueue(section, *stream_));
+    CheckOk(program.section_event(section).Wait());
+    for (const int bucket : program.sections()[i].final_buckets) {
       ReadGradients(bucket, result);
     }
   }
   if (mode == Mode::kEvaluate) {
-    const HostTensor output = Unwrap(program->Output(*stream_));
+    const HostTensor output = Unwrap(program.Output(*stream_));
     result.output =
         ToDoubles(output.data, output.type,
                   examples.count * NumElements(model_.graph().output_shape()));
@@ -236,6 +235,12 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
   result.sums.counts.resize(1 + spec.metrics.size());
   CheckOk(state_->TakeMetrics(*stream_, result.sums));
   return result;
+}
+
+Program& ModelOnDevice::ProgramOf(const ProgramSpec& spec) {
+  std::unique_ptr<Program>& program = programs_[{spec.mode, spec.batch_size}];
+  if (program == nullptr) program = Unwrap(device_.Compile(spec, *state_));
+  return *program;
 }
 
 void ModelOnDevice::ReadGradients(int bucket, StepResult& result) {

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -74,7 +76,8 @@ class ModelUnderTest {
   const Precision precision_;
 };
 
-// A model's state on a device.
+// A model's state on a device, and its programs: each is compiled once, so that
+// a second step of its mode and batch size runs as those of a trainer do.
 class ModelOnDevice {
  public:
   // Both outlive this.
@@ -90,6 +93,7 @@ class ModelOnDevice {
 
  private:
   StepResult Run(Mode mode, const Examples& examples);
+  Program& ProgramOf(const ProgramSpec& spec);
   void ReadGradients(int bucket, StepResult& result);
   void SpoilGradients();
 
@@ -97,6 +101,7 @@ class ModelOnDevice {
   Device& device_;
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<ModelState> state_;
+  std::map<std::pair<Mode, int64_t>, std::unique_ptr<Program>> programs_;
 };
 
 }  // namespace paceline

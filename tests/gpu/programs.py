@@ -18,7 +18,7 @@ BUNDLE_NAME = "paceline-gpu"
 # In a build folder; all come into bin/.
 PATHS = [
     "bin/coordinator", "bin/gpu_benchmark", "bin/model_benchmark", "bin/ps_server", "bin/worker",
-    "tests/device_conformance_test"
+    "tests/device_conformance_test", "tests/strategies_conformance_test"
 ]
 NAMES = [os.path.basename(path) for path in PATHS]
 

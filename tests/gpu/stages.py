@@ -75,6 +75,12 @@ def conformance(runner):
     return verdict(suite.run(runner, CONFORMANCE, "GpuTest.*:*/cuda:*/cuda_*-*/cuda_on_fake*"))
 
 
+def updates(where):
+    """Jobs whose variables the device updates: "OnGpu", or "OnFake"."""
+    return lambda runner: verdict(
+        suite.run(runner, "strategies_conformance_test", f"{where}/DeviceUpdateTest.*"))
+
+
 def sanitizer(runner):
     """compute-sanitizer's memcheck over some cases."""
     tool = shutil.which("compute-sanitizer") or next(
@@ -190,7 +196,8 @@ def training_stages():
 def check_stages():
     """Before anything is measured."""
     return [Stage("programs start", 5, 60, programs_start),
-            Stage("conformance suite on the GPU", 20, 180, conformance), *training_stages()]
+            Stage("conformance suite on the GPU", 20, 180, conformance),
+            Stage("updates on the GPU", 10, 60, updates("OnGpu")), *training_stages()]
 
 
 def sanitizer_stage():
@@ -201,4 +208,4 @@ def stages_without_gpu():
     """What of this the CPU can do."""
     return [Stage("programs start", 5, 60, programs_start),
             Stage("conformance suite on the fake GPU", 20, 180, conformance_on_fake),
-            *training_stages()]
+            Stage("updates on the fake GPU", 10, 60, updates("OnFake")), *training_stages()]
