@@ -32,12 +32,22 @@ std::unique_ptr<Device> MakeCuda() {
   return std::make_unique<CudaDevice>(*OpenFirstGpu());
 }
 
+std::unique_ptr<Device> MakeDeterministicCuda() {
+  return std::make_unique<CudaDevice>(*OpenFirstGpu({.deterministic = true}));
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu() {
+DeviceUnderTest Deterministic(DeviceUnderTest device) {
+  if (device.make_deterministic) device.make = device.make_deterministic;
+  return device;
+}
+
+absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu(
+    const cuda::GpuOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<cuda::Driver> driver,
                    cuda::LoadDriver({}));
-  return cuda::OpenGpu(*driver, 0, {});
+  return cuda::OpenGpu(*driver, 0, {.gpu = options});
 }
 
 const absl::Status& GpuStatus() {
@@ -54,7 +64,8 @@ const std::vector<DeviceUnderTest>& DevicesUnderTest() {
         {"cuda_on_fake", MakeCudaOnFake, kFloat32Tolerance},
     };
     if (GpuStatus().ok()) {
-      all->push_back({"cuda", MakeCuda, kFloat32Tolerance});
+      all->push_back(
+          {"cuda", MakeCuda, kFloat32Tolerance, MakeDeterministicCuda});
     }
     return all;
   }();

@@ -22,6 +22,8 @@ struct DeviceUnderTest {
   // How far a value may be from the float64 reference, relative to the largest
   // value of its tensor.
   double tolerance = 0;
+  // As a job with `deterministic: true` gets it; null: as any job does.
+  std::function<std::unique_ptr<Device>()> make_deterministic = nullptr;
 };
 
 inline void PrintTo(const DeviceUnderTest& device, std::ostream* stream) {
@@ -31,7 +33,11 @@ inline void PrintTo(const DeviceUnderTest& device, std::ostream* stream) {
 // A new device is one line here. The GPU is among them where one can be used.
 const std::vector<DeviceUnderTest>& DevicesUnderTest();
 
-absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu();
+// The same device, which gives the same bits at each run.
+DeviceUnderTest Deterministic(DeviceUnderTest device);
+
+absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu(
+    const cuda::GpuOptions& options = {});
 
 // Why none can be used.
 const absl::Status& GpuStatus();
