@@ -4,6 +4,7 @@ import concurrent.futures
 import os
 import re
 import subprocess
+import threading
 
 import machine
 import nvidia_libraries
@@ -14,6 +15,8 @@ SCRIPT = "tests/benchmark/peers/model_step_pytorch.py"
 CORES_TO_COMPILE = 4
 GIB_TO_COMPILE = 16
 MAX_SECONDS_TO_COMPILE = 300
+# Of a Python that imports it for the first time.
+MAX_SECONDS_TO_FIND = 120
 
 
 def find(device):
@@ -21,8 +24,9 @@ def find(device):
     code = f"import torch; torch.zeros(1, device='{device}'); print(torch.__version__)"
     for python in nvidia_libraries.pythons():
         try:
-            answer = subprocess.run([python, "-c", code], timeout=60, stdout=subprocess.PIPE,
-                                    stderr=subprocess.DEVNULL, text=True, check=True).stdout
+            answer = subprocess.run([python, "-c", code], timeout=MAX_SECONDS_TO_FIND,
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                    check=True).stdout
             return python, answer.split()[-1]
         except (OSError, subprocess.SubprocessError):
             continue
@@ -50,6 +54,8 @@ class PyTorch:
         self._threads = concurrent.futures.ThreadPoolExecutor(compilers_at_once(runner.device))
         self._found = None
         self._ahead = []
+        # Of these two.
+        self._lock = threading.Lock()
         self._compiling = set()
         self._is_over = False
 
@@ -86,11 +92,12 @@ class PyTorch:
     def compiled(self, seconds):
         """(count, count of all): waits so long, then none goes on."""
         concurrent.futures.wait(self._ahead, timeout=seconds)
-        self._is_over = True
+        with self._lock:
+            self._is_over = True
+            for peer in self._compiling:
+                peer.kill()
         for future in self._ahead:
             future.cancel()
-        for peer in list(self._compiling):
-            peer.kill()
         ended = [future for future in self._ahead if not future.cancelled()]
         return sum(future.result() for future in ended), len(self._ahead)
 
@@ -98,13 +105,28 @@ class PyTorch:
         """Whether it could; a stage that needs it finds out why not."""
         if self.found()[0] is None:
             return False
-        with self.start(work, mode) as peer:
-            self._compiling.add(peer)
-            try:
-                if not self._is_over:
-                    peer.run(1, MAX_SECONDS_TO_COMPILE)
-                return not self._is_over
-            except step_peer.PeerError:
-                return False
-            finally:
-                self._compiling.discard(peer)
+        try:
+            with self.start(work, mode) as peer:
+                return self._compile_by(peer)
+        except (step_peer.PeerError, OSError, ValueError, KeyError):
+            return False
+
+    def _compile_by(self, peer):
+        try:
+            if self._begin(peer):
+                peer.run(1, MAX_SECONDS_TO_COMPILE)
+                return True
+            return False
+        finally:
+            self._end(peer)
+
+    def _begin(self, peer):
+        """Whether it may; then it is killed if it is not done in time."""
+        with self._lock:
+            if not self._is_over:
+                self._compiling.add(peer)
+            return not self._is_over
+
+    def _end(self, peer):
+        with self._lock:
+            self._compiling.discard(peer)
