@@ -10,8 +10,9 @@ import sys
 DRIVER = "libcuda.so.1"
 DRIVER_FOLDERS = ["/usr/lib/x86_64-linux-gnu", "/usr/local/nvidia/lib64", "/usr/lib64",
                   "/usr/lib/wsl/lib"]
-# What a plug-in may open by name, where it is there.
-OPENED_BY_NAME = ["libcudnn.so.9", "libnccl.so.2"]
+# What a plug-in may open by name, where it is there; cuDNN does the last, for engines that it
+# compiles as it runs.
+OPENED_BY_NAME = ["libcudnn.so.9", "libnccl.so.2", "libnvrtc.so.13"]
 
 
 def pythons():
