@@ -11,7 +11,7 @@ import machine
 import programs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MAX_BYTES = 60 * 2**20
+MAX_BYTES = 57 * 2**20
 BUILD = sys.argv.pop()
 
 
