@@ -5,6 +5,7 @@ import copy
 import os
 import subprocess
 import time
+import traceback
 
 import results
 
@@ -83,8 +84,8 @@ def run_stage(stage, runner):
         return results.skipped(f"{TIME_OVER}: {max(0, runner.budget.left()):.0f} s of the budget"), 0
     try:
         result = stage.run(runner.within(stage.limit))
-    except (OSError, ValueError, KeyError, RuntimeError, subprocess.SubprocessError) as error:
-        result = results.failed(f"{type(error).__name__}: {error}")
+    except Exception as error:  # Whatever it is, the other stages are to run.
+        result = results.failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
     if result.state == "failed" and runner.budget.left() <= 0:
         result = results.skipped(f"{TIME_OVER}: cut short by the budget\n{result.detail}")
     return result, time.monotonic() - start

@@ -51,12 +51,14 @@ class RunnerTest(unittest.TestCase):
         self.assertEqual(result.state, "skipped")
 
     def test_error_of_a_stage_is_its_failure(self):
-        def run(_):
-            raise OSError("no such program")
+        for kind in (OSError, TypeError, IndexError, AssertionError):
+            def run(_, kind=kind):
+                raise kind("no such program")
 
-        result, _ = runner.run_stage(Stage("a", 0, 60, run), self.runner_of(5))
-        self.assertEqual(result.state, "failed")
-        self.assertIn("no such program", result.detail)
+            result, _ = runner.run_stage(Stage("a", 0, 60, run), self.runner_of(5))
+            self.assertEqual(result.state, "failed")
+            self.assertIn(f"{kind.__name__}: no such program\n", result.detail)
+            self.assertIn("in run", result.detail)
 
 
 if __name__ == "__main__":
