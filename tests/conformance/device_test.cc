@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <ostream>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -19,9 +17,9 @@
 #include "gtest/gtest.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/devices.h"
+#include "tests/conformance/fixture.h"
 #include "tests/conformance/model_under_test.h"
 #include "worker/device/bucket_memory.h"
-#include "worker/device/reference/reference_device.h"
 
 namespace paceline {
 namespace {
@@ -54,22 +52,6 @@ void ExpectNear(const StepResult& actual, const StepResult& expected,
   EXPECT_EQ(actual.sums.counts, expected.sums.counts);
 }
 
-// A model on the device under test, with some variables.
-class Fixture {
- public:
-  Fixture(const DeviceUnderTest& under_test, const ModelConfig& config,
-          const v1::Partitioner& partitioner = {}, int shard_count = 1)
-      : model(config, partitioner, shard_count),
-        device(under_test.make()),
-        on_device(model, *device) {
-    on_device.SetVariables(model.SomeVariables());
-  }
-
-  const ModelUnderTest model;
-  const std::unique_ptr<Device> device;
-  ModelOnDevice on_device;
-};
-
 // A GPU runs the first step of a program operation by operation, captures a
 // graph in the second, and launches that graph in the third.
 constexpr int kStepsUntilAllIsSeen = 3;
@@ -89,8 +71,6 @@ void ExpectStepsAgree(Fixture& actual, Fixture& expected,
                actual.model);
   }
 }
-
-const DeviceUnderTest& Float64Reference() { return DevicesUnderTest().front(); }
 
 const Case& CaseNamed(const std::string& name) {
   return *std::find_if(Cases().begin(), Cases().end(),
@@ -123,119 +103,6 @@ INSTANTIATE_TEST_SUITE_P(
       return absl::StrCat(std::get<0>(info.param).name, "_",
                           std::get<1>(info.param).name, "_batch_",
                           std::get<2>(info.param));
-    });
-
-// --- Layers that compute in 16 bits
-
-// What a device can compute in.
-struct MixedPrecision {
-  const DeviceUnderTest* device = nullptr;
-  Precision precision = Precision::kFloat32;
-  std::string name;
-  // Of numbers with 8 or 11 bits, rounded behind each of a few layers.
-  double tolerance = 0;
-};
-
-void PrintTo(const MixedPrecision& mixed, std::ostream* stream) {
-  *stream << mixed.name;
-}
-
-double NormOf(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value * value;
-  return std::sqrt(sum);
-}
-
-// By norms, since where rounding takes an input over the kink of an activation
-// single elements are others. `whole` is the norm of what this is a part of.
-void ExpectNormsNear(std::vector<double> actual,
-                     const std::vector<double>& expected, double tolerance,
-                     double whole, const std::string& what) {
-  ASSERT_EQ(actual.size(), expected.size()) << what;
-  for (size_t i = 0; i < actual.size(); ++i) actual[i] -= expected[i];
-  const double norm = NormOf(expected);
-  EXPECT_LE(NormOf(actual), tolerance * (norm + 0.1 * whole + 1e-3))
-      << what << ", whose norm is " << norm;
-}
-
-std::vector<MixedPrecision> MixedPrecisions() {
-  std::vector<MixedPrecision> found;
-  for (const DeviceUnderTest& each : DevicesUnderTest()) {
-    const std::unique_ptr<Device> device = each.make();
-    for (const auto& [precision, name, tolerance] :
-         {std::tuple(Precision::kMixedBFloat16, "bfloat16", 0.06),
-          std::tuple(Precision::kMixedFloat16, "float16", 0.008)}) {
-      if (!device->CanCompute(precision)) continue;
-      found.push_back(
-          {&each, precision, absl::StrCat(each.name, "_", name), tolerance});
-    }
-  }
-  return found;
-}
-
-// Of a variable: as after an overflow.
-bool HasZeroGradient(const StepResult& result) {
-  return std::any_of(result.gradients.begin(), result.gradients.end(),
-                     [](const std::vector<double>& gradient) {
-                       return !gradient.empty() && NormOf(gradient) == 0;
-                     });
-}
-
-// "": it is.
-std::string WhyNotComparable(Precision precision, const std::string& name) {
-  if (precision == Precision::kMixedFloat16) {
-    return name == "activation_exponential" ? "its gradients are beyond float16"
-                                            : "";
-  }
-  const std::set<std::string> kinked = {"rectified_ceiling", "rectified_slope",
-                                        "rectified_twice",
-                                        "activation_hard_tanh"};
-  return kinked.contains(name) ? "bfloat16 takes inputs over its kinks" : "";
-}
-
-class MixedPrecisionTest
-    : public ::testing::TestWithParam<std::tuple<MixedPrecision, Case>> {};
-
-TEST_P(MixedPrecisionTest, IsNearTheReference) {
-  const auto& [mixed, each] = GetParam();
-  if (const std::string why = WhyNotComparable(mixed.precision, each.name);
-      !why.empty()) {
-    GTEST_SKIP() << why;
-  }
-  ModelConfig config = each.config;
-  Fixture expected(Float64Reference(), config);
-  config.precision = mixed.precision;
-  Fixture actual(*mixed.device, config);
-  const Examples examples = actual.model.SomeExamples(5);
-  StepResult ours = actual.on_device.Train(examples);
-  // The loss scale falls until the gradients fit.
-  for (int step = 0; step < 15 && HasZeroGradient(ours); ++step) {
-    ours = actual.on_device.Train(examples);
-  }
-  const StepResult exact = expected.on_device.Train(examples);
-  double whole = 0;
-  for (const auto& gradient : exact.gradients) {
-    whole = std::hypot(whole, NormOf(gradient));
-  }
-  for (size_t i = 0; i < exact.gradients.size(); ++i) {
-    ExpectNormsNear(
-        ours.gradients[i], exact.gradients[i], mixed.tolerance, whole,
-        absl::StrCat("gradient of ", actual.model.graph().variables[i].name));
-  }
-  ExpectNormsNear(ours.sums.totals, exact.sums.totals, mixed.tolerance, 0,
-                  "totals");
-  ExpectNormsNear(actual.on_device.Evaluate(examples).output,
-                  expected.on_device.Evaluate(examples).output, mixed.tolerance,
-                  0, "output");
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    , MixedPrecisionTest,
-    ::testing::Combine(::testing::ValuesIn(MixedPrecisions()),
-                       ::testing::ValuesIn(Cases())),
-    [](const auto& info) {
-      return absl::StrCat(std::get<0>(info.param).name, "_",
-                          std::get<1>(info.param).name);
     });
 
 // --- The device that not every machine has
