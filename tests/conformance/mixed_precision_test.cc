@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/cases.h"
+#include "tests/conformance/cases/lists.h"
 #include "tests/conformance/devices.h"
 #include "tests/conformance/fixture.h"
 #include "tests/conformance/model_under_test.h"
@@ -75,6 +76,16 @@ bool HasZeroGradient(const StepResult& result) {
                      });
 }
 
+// The loss scale falls until the gradients fit.
+StepResult TrainWithinScale(ModelOnDevice& on_device,
+                            const Examples& examples) {
+  StepResult result = on_device.Train(examples);
+  for (int step = 0; step < 15 && HasZeroGradient(result); ++step) {
+    result = on_device.Train(examples);
+  }
+  return result;
+}
+
 // "": it is.
 std::string WhyNotComparable(Precision precision, const std::string& name) {
   if (precision == Precision::kMixedFloat16) {
@@ -101,11 +112,7 @@ TEST_P(MixedPrecisionTest, IsNearTheReference) {
   config.precision = mixed.precision;
   Fixture actual(*mixed.device, config);
   const Examples examples = actual.model.SomeExamples(5);
-  StepResult ours = actual.on_device.Train(examples);
-  // The loss scale falls until the gradients fit.
-  for (int step = 0; step < 15 && HasZeroGradient(ours); ++step) {
-    ours = actual.on_device.Train(examples);
-  }
+  const StepResult ours = TrainWithinScale(actual.on_device, examples);
   const StepResult exact = expected.on_device.Train(examples);
   double whole = 0;
   for (const auto& gradient : exact.gradients) {
@@ -127,6 +134,61 @@ INSTANTIATE_TEST_SUITE_P(
     , MixedPrecisionTest,
     ::testing::Combine(::testing::ValuesIn(MixedPrecisions()),
                        ::testing::ValuesIn(Cases())),
+    [](const auto& info) {
+      return absl::StrCat(std::get<0>(info.param).name, "_",
+                          std::get<1>(info.param).name);
+    });
+
+// --- Products, whose factors have 16 bits
+
+// Not the last layer, which is float32 in all precisions.
+std::vector<Case> Products() {
+  const auto before_the_last = [](const char* name, const char* layers) {
+    return Layers(name, absl::StrCat("[Input: {shape: [8, 7, 6]}, ", layers,
+                                     ", Flatten: {}, Dense: {units: 3}]"));
+  };
+  return {
+      before_the_last("dense", "Flatten: {}, Dense: {units: 9}"),
+      before_the_last("convolution", "Conv2D: {filters: 4, kernel_size: 3}"),
+      before_the_last("pointwise", "Conv2D: {filters: 4, kernel_size: 1}"),
+      before_the_last("groups",
+                      "Conv2D: {filters: 4, kernel_size: 3, groups: 2}")};
+}
+
+// Farther apart than results of float32 are.
+void ExpectRounded(std::vector<double> rounded,
+                   const std::vector<double>& float32, double tolerance) {
+  ASSERT_EQ(rounded.size(), float32.size());
+  for (size_t i = 0; i < rounded.size(); ++i) rounded[i] -= float32[i];
+  EXPECT_GT(NormOf(rounded), tolerance * NormOf(float32));
+}
+
+class ProductTest
+    : public ::testing::TestWithParam<std::tuple<MixedPrecision, Case>> {};
+
+// A device could say that it computes in 16 bits, and be nearer to the
+// reference by not doing so.
+TEST_P(ProductTest, IsOf16Bits) {
+  const auto& [mixed, each] = GetParam();
+  ModelConfig config = each.config;
+  Fixture float32(*mixed.device, config);
+  config.precision = mixed.precision;
+  Fixture rounded(*mixed.device, config);
+  Examples examples = rounded.model.SomeExamples(5);
+  ExpectRounded(rounded.on_device.Evaluate(examples).output,
+                float32.on_device.Evaluate(examples).output,
+                mixed.device->tolerance);
+  // So far from the output that its rounding does not change the gradient.
+  for (double& label : examples.labels) label += 1000;
+  ExpectRounded(TrainWithinScale(rounded.on_device, examples).gradients.front(),
+                float32.on_device.Train(examples).gradients.front(),
+                mixed.device->tolerance);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , ProductTest,
+    ::testing::Combine(::testing::ValuesIn(MixedPrecisions()),
+                       ::testing::ValuesIn(Products())),
     [](const auto& info) {
       return absl::StrCat(std::get<0>(info.param).name, "_",
                           std::get<1>(info.param).name);
