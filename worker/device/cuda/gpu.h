@@ -54,6 +54,10 @@ enum class Planning {
   kForEstimate,
 };
 
+// A bias and column sums on a multiple of so many bytes need no pass of their
+// own behind a product whose values are all float32.
+inline constexpr int64_t kProductVectorAlignment = 16;
+
 // result (rows, columns) = left (rows, inner) · right (inner, columns), in C
 // order; a transposed operand lies with its dimensions swapped. Operands are of
 // one type, the result of theirs or float32; sums are float32.

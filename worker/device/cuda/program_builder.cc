@@ -69,20 +69,33 @@ const Tensor* ProgramBuilder::Computed(const Tensor* tensor) {
 void ProgramBuilder::AddProduct(const Tensor* left, const Tensor* right,
                                 const Tensor* result, MatrixProduct product,
                                 const ProductExtras& extras) {
+  const Tensor* const summed = right;
+  const bool sums_apart =
+      extras.column_sums != nullptr && !IsProductVector(extras.column_sums);
+  const Tensor* const column_sums = sums_apart ? nullptr : extras.column_sums;
   left = Computed(left);
   right = Computed(right);
   std::vector<const Tensor*> used = {left, right, result};
   if (extras.bias != nullptr) used.push_back(extras.bias);
-  if (extras.column_sums != nullptr) used.push_back(extras.column_sums);
+  if (column_sums != nullptr) used.push_back(column_sums);
   Add(used, [=](Queue& queue) {
     MatrixProduct placed = product;
     placed.left = ValuesOf(left);
     placed.right = ValuesOf(right);
     placed.result = ValuesOf(result);
     placed.bias = FloatsOrNull(extras.bias);
-    placed.column_sums = FloatsOrNull(extras.column_sums);
+    placed.column_sums = FloatsOrNull(column_sums);
     queue.Multiply(placed);
   });
+  if (sums_apart) {
+    AddColumnSums(summed, product.inner, product.columns, extras.column_sums);
+  }
+}
+
+bool ProgramBuilder::IsProductVector(const Tensor* column_sums) const {
+  const auto address = reinterpret_cast<uintptr_t>(column_sums->data());
+  return compute_type() == DataType::kFloat32 &&
+         address % kProductVectorAlignment == 0;
 }
 
 void ProgramBuilder::AddConvolution(ConvolutionShape shape,

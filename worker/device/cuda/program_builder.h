@@ -86,7 +86,8 @@ class ProgramBuilder final : public LayoutBuilder {
   // a variable is made once a program, others once a layer.
   const Tensor* Computed(const Tensor* tensor);
   // result = left · right, with the sizes and transpositions of `product`, in
-  // the type that layers compute in.
+  // the type that layers compute in. Columns are summed up in passing where
+  // that costs little, else by AddColumnSums.
   void AddProduct(const Tensor* left, const Tensor* right, const Tensor* result,
                   MatrixProduct product, const ProductExtras& extras = {});
   // The algorithm is chosen here; TakeError tells if there is none.
@@ -140,6 +141,8 @@ class ProgramBuilder final : public LayoutBuilder {
   void BeginLayer(const std::string& name, bool in_float32) override;
 
  private:
+  // Whether a product can make them in passing.
+  bool IsProductVector(const Tensor* column_sums) const;
   void AddBucketEnd(int bucket, bool is_last) override;
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;

@@ -23,14 +23,17 @@ using ::testing::Not;
 
 constexpr int64_t kBatchSize = 2;
 
-ModelUnderTest ModelOf(const std::string& layers) {
+ModelUnderTest ModelOf(const std::string& layers,
+                       Precision precision = Precision::kFloat32) {
   return ModelUnderTest({.layers = *ReadYaml(absl::StrCat("[", layers, "]"),
-                                             "model", limits::kMaxJobBytes)});
+                                             "model", limits::kMaxJobBytes),
+                         .precision = precision});
 }
 
 // As a model is compiled, and of its first step.
-cuda::CallLog CallsOf(const std::string& layers, Mode mode = Mode::kTrain) {
-  const ModelUnderTest model = ModelOf(layers);
+cuda::CallLog CallsOf(const std::string& layers, Mode mode = Mode::kTrain,
+                      Precision precision = Precision::kFloat32) {
+  const ModelUnderTest model = ModelOf(layers, precision);
   cuda::CallLog log;
   CudaDevice device(cuda::MakeFakeGpu({.log = &log}));
   ModelOnDevice on_device(model, device);
@@ -75,6 +78,24 @@ TEST(LibraryCallsTest, TheBiasOfADenseLayerTakesNoKernel) {
                    "queue 0: kernel");
   };
   EXPECT_EQ(kernels_of(""), kernels_of(", use_bias: false"));
+}
+
+// cuBLASLt sums up neither 16 bits nor to an address that it is not told of.
+TEST(LibraryCallsTest, TheGradientOfABiasIsSummedUpInPartsElsewhere) {
+  const auto kernels_of_bias = [](int units, Precision precision) {
+    const auto kernels_of = [&](const std::string& settings) {
+      return CountOf(
+          CallsOf(absl::StrCat("Input: {shape: [3]}, Dense: {units: ", units,
+                               settings, "}, Dense: {units: 1}"),
+                  Mode::kTrain, precision),
+          "queue 0: kernel");
+    };
+    return kernels_of("") - kernels_of(", use_bias: false");
+  };
+  // The bias lies behind 4 and behind 3 floats.
+  EXPECT_EQ(kernels_of_bias(3, Precision::kFloat32), 0);
+  EXPECT_EQ(kernels_of_bias(2, Precision::kFloat32), 2);
+  EXPECT_EQ(kernels_of_bias(3, Precision::kMixedBFloat16), 2);
 }
 
 TEST(LibraryCallsTest, BiasAndRectifierOfAConvolutionTakeNoKernel) {

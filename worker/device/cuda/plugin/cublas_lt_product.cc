@@ -60,6 +60,10 @@ class LtProduct {
 
   cublasStatus_t Initialize(const CublasLtPlace& place) {
     const MatrixProduct& p = product_;
+    // It cannot be told how they lie, and some algorithms take it for granted.
+    if (AlignmentOf(vector()) < kProductVectorAlignment) {
+      return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
     RETURN_IF_CUBLAS_ERROR(Describe(place.math_mode));
     RETURN_IF_CUBLAS_ERROR(p.right_is_transposed
                                ? MakeLayout(p.columns, p.inner, a_)
@@ -82,6 +86,10 @@ class LtProduct {
   }
 
  private:
+  const float* vector() const {
+    return product_.bias != nullptr ? product_.bias : product_.column_sums;
+  }
+
   template <typename T>
   cublasStatus_t Set(cublasLtMatmulDescAttributes_t attribute, T value) {
     return cublasLtMatmulDescSetAttribute(description_.get(), attribute, &value,
@@ -108,9 +116,7 @@ class LtProduct {
         Set(CUBLASLT_MATMUL_DESC_EPILOGUE,
             static_cast<uint32_t>(has_bias ? CUBLASLT_EPILOGUE_BIAS
                                            : CUBLASLT_EPILOGUE_BGRADA)));
-    return Set(CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-               has_bias ? product_.bias
-                        : static_cast<const float*>(product_.column_sums));
+    return Set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector());
   }
 
   template <typename T>

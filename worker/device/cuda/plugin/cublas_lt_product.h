@@ -22,7 +22,8 @@ struct CublasLtPlace {
 
 // Enqueues a product with its bias or its column sums, by the algorithm that
 // cuBLASLt's rules name. CUBLAS_STATUS_NOT_SUPPORTED, and nothing is enqueued,
-// if they name none.
+// if they name none, or if the bias or the sums are not on a multiple of
+// kProductVectorAlignment.
 cublasStatus_t MultiplyFused(const CublasLtPlace& place,
                              const MatrixProduct& product);
 
