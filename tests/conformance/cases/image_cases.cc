@@ -132,6 +132,11 @@ std::vector<Case> PoolingCases() {
                      " kernel_size: 2}, GlobalAveragePooling2D: {keepdims: ",
                      keepdims, "}]")));
   }
+  // The sums are beyond float16, their averages are not.
+  cases.push_back(Layers("global_average_large_sums",
+                         "[Input: {shape: [40, 40, 2]}, Rescaling: {scale: 8,"
+                         " offset: 50}, GlobalAveragePooling2D: {},"
+                         " Dense: {units: 2}]"));
   return cases;
 }
 

@@ -51,13 +51,4 @@ std::unique_ptr<NodeComputation> MakeAveragePooling2D(const Graph& graph,
       WindowsOf(layer.windows(), graph.nodes[node.inputs[0]].output_shape));
 }
 
-// One window, over all of the image.
-std::unique_ptr<NodeComputation> MakeGlobalAveragePooling2D(const Graph& graph,
-                                                            const Node& node) {
-  const Shape& image = graph.nodes[node.inputs[0]].output_shape;
-  return std::make_unique<AveragePooling>(
-      node,
-      WindowsOf({Window{.size = image[0]}, Window{.size = image[1]}}, image));
-}
-
 }  // namespace paceline::cuda

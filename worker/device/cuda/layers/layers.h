@@ -10,8 +10,6 @@ namespace paceline::cuda {
 using NodeFactory = ::paceline::NodeFactory<ProgramBuilder>;
 
 NodeFactory MakeAveragePooling2D;
-// In average_pooling2d.cc.
-NodeFactory MakeGlobalAveragePooling2D;
 NodeFactory MakeBatchNormalization;
 NodeFactory MakeConv2D;
 // In conv2d.cc.
@@ -19,6 +17,7 @@ NodeFactory MakeDepthwiseConv2D;
 NodeFactory MakeDense;
 NodeFactory MakeDropout;
 NodeFactory MakeEmbedding;
+NodeFactory MakeGlobalAveragePooling2D;
 NodeFactory MakeLayerNormalization;
 NodeFactory MakeMaxPooling2D;
 NodeFactory MakeReLU;
