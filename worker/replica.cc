@@ -61,6 +61,9 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
       std::make_unique<ProgramCache>(spec, *replica.device, *replica.state);
   RETURN_IF_ERROR(
       replica.programs->Get(Mode::kTrain, options.batch_size).status());
+  for (const int64_t batch_size : options.other_batch_sizes) {
+    RETURN_IF_ERROR(replica.programs->Get(Mode::kTrain, batch_size).status());
+  }
   if (!options.holds_variables) return absl::OkStatus();
   replica.variables = std::make_unique<LocalVariables>(
       replica.plan, *replica.optimizer, *replica.state);

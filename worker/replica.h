@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -56,6 +57,8 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
 struct CompileOptions {
   // Of the usual batch, for which the model is compiled at once.
   int64_t batch_size = 0;
+  // Of other batches of training, for which it is, too.
+  std::vector<int64_t> other_batch_sizes;
   bool holds_variables = false;
   // Nobody else has gradients for the variables it holds. So the device may
   // update them itself, as it may where it has joined a group.

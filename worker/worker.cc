@@ -130,18 +130,28 @@ class WorkerTask {
         return MakeRegion(size);
       };
     }
-    for (const std::unique_ptr<Replica>& replica : replicas_) {
+    for (int device = 0; device < device_count(); ++device) {
       options.holds_variables =
           holds_variables() &&
-          (replica.get() == &first ||
-           job().strategy() != v1::STRATEGY_CENTRAL_STORAGE);
-      RETURN_IF_ERROR(CompileReplica(job(), options, *replica));
+          (device == 0 || job().strategy() != v1::STRATEGY_CENTRAL_STORAGE);
+      options.other_batch_sizes = GroupBatchSizes(device);
+      RETURN_IF_ERROR(CompileReplica(job(), options, *replicas_[device]));
     }
     if (!holds_variables()) return absl::OkStatus();
     checkpoints_ = std::make_unique<LocalCheckpoints>(
         first.model.graph.variables, first.plan, first.optimizer->slot_names(),
         *first.variables, *first.stream, member_);
     return absl::OkStatus();
+  }
+
+  // Of all batches of an epoch, where the device is in a group: none is to be
+  // compiled for while it trains. As a program is, the driver may wait for the
+  // GPUs of all replicas here, and sums that wait for this one are under way.
+  std::vector<int64_t> GroupBatchSizes(int device) const {
+    if (replicas_[device]->group == nullptr) return {};
+    return PhasesOfReplica(datasets_, job(), rank(), world_size(), device)
+        .at(v1::PHASE_TRAIN)
+        .BatchSizes();
   }
 
   // Memory that workers of the same machine can read, with so many bytes of

@@ -53,6 +53,19 @@ struct PhaseData {
   int64_t SliceSize(int64_t count) const {
     return count * (rank + 1) / sharers - SliceBegin(count);
   }
+
+  // Of this replica's batches in an epoch: those of whole steps, and that of
+  // the last one if it has less. A pass that goes on within an epoch after a
+  // restart may have others.
+  std::vector<int64_t> BatchSizes() const {
+    const int64_t examples =
+        order.epoch_examples == 0 ? order.count : order.epoch_examples;
+    std::vector<int64_t> sizes;
+    if (examples >= step_size) sizes.push_back(SliceSize(step_size));
+    const int64_t rest = examples % step_size;
+    if (rest > 0) sizes.push_back(SliceSize(rest));
+    return sizes;
+  }
 };
 
 struct PipelineOptions {

@@ -240,6 +240,33 @@ TEST(BatchPipelineTest, ReplicasShareEachStep) {
                                 ElementsAre(7, 8, 9)));
 }
 
+TEST(BatchPipelineTest, AnEpochHasTheBatchSizesThatItsPhaseNames) {
+  const CountingSource source(20);
+  for (const int64_t step_size : {2, 7, 8, 20, 50}) {
+    for (const int64_t epoch_examples : {0, 34}) {
+      for (int rank = 0; rank < 3; ++rank) {
+        PipelineOptions options = TrainOptions(source, step_size);
+        PhaseData& phase = options.phases[v1::PHASE_TRAIN];
+        phase.order.epoch_examples = epoch_examples;
+        phase.rank = rank;
+        phase.sharers = 3;
+        const int end = epoch_examples == 0 ? 20 : 34;
+        auto pipeline =
+            MakePipeline(options, GiveLeases({MakeLease(1, 0, end)}));
+        std::vector<int64_t> sizes;
+        for (const auto& batch : Drain(*pipeline).batches) {
+          if (sizes.empty() || sizes.back() != batch[2]) {
+            sizes.push_back(batch[2]);
+          }
+        }
+        std::vector<int64_t> named = phase.BatchSizes();
+        named.erase(std::unique(named.begin(), named.end()), named.end());
+        EXPECT_EQ(sizes, named) << step_size << " " << rank;
+      }
+    }
+  }
+}
+
 TEST(BatchPipelineTest, MakesDoublesAndDenseLabels) {
   const CountingSource source(4);
   PipelineOptions options = TrainOptions(source, 4);
