@@ -2,6 +2,7 @@
 // is lost, is noticed by a deadline or by the watch, and never waited for.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -21,9 +22,20 @@
 namespace paceline::cuda {
 namespace {
 
-// Between two looks at a call that is under way, and at a group at work.
-constexpr absl::Duration kPollInterval = absl::Milliseconds(1);
+// Between two looks at a group at work.
 constexpr absl::Duration kWatchInterval = absl::Milliseconds(100);
+
+// Between two looks at a call that is under way for so long already. In each
+// step one is, and done within microseconds; but the first may wait for others.
+void PauseAfter(absl::Duration waited) {
+  constexpr absl::Duration kShort = absl::Microseconds(300);
+  constexpr absl::Duration kLongest = absl::Milliseconds(1);
+  if (waited < kShort) {
+    std::this_thread::yield();
+  } else {
+    absl::SleepFor(std::min(waited / 4, kLongest));
+  }
+}
 
 absl::Status ErrorOf(const NcclLibrary& nccl, ncclResult_t result,
                      absl::string_view what) {
@@ -114,21 +126,25 @@ NcclCommunicator::~NcclCommunicator() {
 absl::Status NcclCommunicator::Finish(ncclResult_t result,
                                       absl::string_view what,
                                       absl::Duration timeout) {
-  const absl::Time deadline = MonotonicNow() + timeout;
+  const absl::Time start = MonotonicNow();
   while (result == ncclInProgress) {
-    if (MonotonicNow() >= deadline) {
+    {
+      MutexLock lock(mutex_);
+      if (is_aborted_) return status_;
+      if (const ncclResult_t error =
+              nccl_.CommGetAsyncError(communicator_, &result);
+          error != ncclSuccess) {
+        result = error;
+      }
+    }
+    if (result != ncclInProgress) break;
+    const absl::Duration waited = MonotonicNow() - start;
+    if (waited >= timeout) {
       return absl::DeadlineExceededError(
           absl::StrCat(name_, ": ", what, ": not all came within ",
                        absl::FormatDuration(timeout)));
     }
-    absl::SleepFor(kPollInterval);
-    MutexLock lock(mutex_);
-    if (is_aborted_) return status_;
-    if (const ncclResult_t error =
-            nccl_.CommGetAsyncError(communicator_, &result);
-        error != ncclSuccess) {
-      result = error;
-    }
+    PauseAfter(waited);
   }
   return result == ncclSuccess ? absl::OkStatus() : ErrorOf(result, what);
 }
