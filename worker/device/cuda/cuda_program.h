@@ -87,7 +87,7 @@ class CudaProgram final : public Program, private KeptSteps {
   ReplicaSum* const replica_sum_;
   // Not null: the program updates the variables by it.
   const Optimizer* const optimizer_;
-  // Null: it is alone with them.
+  // Null: it sums nothing up with others.
   const DeviceGroup* const group_of_devices_;
   const cuda::SlotGroups groups_;
   CudaState& state_;

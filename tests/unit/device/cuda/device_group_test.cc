@@ -68,18 +68,12 @@ class Rank {
     spec.group = group_.get();
     state_ = *device_.CreateState(spec);
     program_ = *device_.Compile(spec, *state_);
+    spec.mode = Mode::kEvaluate;
+    evaluation_ = *device_.Compile(spec, *state_);
   }
 
-  absl::Status Step() {
-    const float features[] = {1, 2, 3};
-    const float labels[] = {1, 0};
-    Batch batch;
-    batch.count = 1;
-    batch.features = {DataType::kFloat32, features};
-    batch.labels = {DataType::kFloat32, labels};
-    const absl::Status status = program_->SetBatch(batch, *stream_);
-    return status.ok() ? program_->Enqueue(0, *stream_) : status;
-  }
+  absl::Status Step() { return Run(*program_); }
+  absl::Status Evaluate() { return Run(*evaluation_); }
 
   std::vector<std::byte> Variables() {
     EXPECT_TRUE(state_->device_updates()->DownloadVariables(0, *stream_).ok());
@@ -91,6 +85,17 @@ class Rank {
   const cuda::CallLog& calls() const { return calls_; }
 
  private:
+  absl::Status Run(Program& program) {
+    const float features[] = {1, 2, 3};
+    const float labels[] = {1, 0};
+    Batch batch;
+    batch.count = 1;
+    batch.features = {DataType::kFloat32, features};
+    batch.labels = {DataType::kFloat32, labels};
+    const absl::Status status = program.SetBatch(batch, *stream_);
+    return status.ok() ? program.Enqueue(0, *stream_) : status;
+  }
+
   const Sgd sgd_;
   cuda::CallLog calls_;
   CudaDevice device_;
@@ -98,6 +103,7 @@ class Rank {
   const std::unique_ptr<DeviceGroup> group_;
   std::unique_ptr<ModelState> state_;
   std::unique_ptr<Program> program_;
+  std::unique_ptr<Program> evaluation_;
 };
 
 // Two of them.
@@ -156,6 +162,13 @@ TEST_F(RanksTest, StepsAreNotCaptured) {
     }
     EXPECT_THAT(ranks_[rank]->calls(), Not(Contains("queue 0: begin capture")));
   });
+}
+
+TEST_F(RanksTest, EvaluationsAreCaptured) {
+  for (int batch = 0; batch < 2; ++batch) {
+    EXPECT_TRUE(ranks_[0]->Evaluate().ok());
+  }
+  EXPECT_THAT(ranks_[0]->calls(), Contains("queue 0: launch"));
 }
 
 // Of what NCCL would hang at.
