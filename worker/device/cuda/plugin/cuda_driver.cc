@@ -23,6 +23,8 @@ class CudaGpu final : public Gpu {
  public:
   CudaGpu(int ordinal, const GpuOptions& options)
       : ordinal_(ordinal), options_(options), planner_(options) {}
+  // The planner ends with its GPU current.
+  ~CudaGpu() override { Use().IgnoreError(); }
 
   std::string name() const override { return absl::StrCat("cuda:", ordinal_); }
 

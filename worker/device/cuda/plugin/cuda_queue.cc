@@ -147,6 +147,9 @@ void CudaQueue::MultiplyPlain(const MatrixProduct& product) {
   const auto operation = [](bool is_transposed) {
     return is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   };
+  // It is for operands of float32 alone.
+  const bool takes_tf32 =
+      math_mode_ == MathMode::kTf32 && product.left.type == DataType::kFloat32;
   Note(cublasGemmEx_64(
            blas_, operation(product.right_is_transposed),
            operation(product.left_is_transposed), product.columns, product.rows,
@@ -155,8 +158,7 @@ void CudaQueue::MultiplyPlain(const MatrixProduct& product) {
            product.left.data, ToCuda(product.left.type),
            product.left_is_transposed ? product.rows : product.inner, &zero,
            product.result.data, ToCuda(product.result.type), product.columns,
-           math_mode_ == MathMode::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                         : CUBLAS_COMPUTE_32F,
+           takes_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
            CUBLAS_GEMM_DEFAULT),
        "a matrix product");
 }
@@ -201,11 +203,13 @@ absl::StatusOr<std::unique_ptr<CapturedGraph>> CudaQueue::EndCapture() {
   Use();
   cudaGraph_t graph = nullptr;
   Note(cudaStreamEndCapture(stream_, &graph), "capturing a graph");
-  RETURN_IF_ERROR(TakeError());
   cudaGraphExec_t executable = nullptr;
-  const cudaError_t error = cudaGraphInstantiate(&executable, graph, 0);
-  cudaGraphDestroy(graph);
-  RETURN_IF_ERROR(ToStatus(error, absl::StrCat(name_, ": a graph")));
+  if (error_.ok()) {
+    Note(cudaGraphInstantiate(&executable, graph, 0), "a graph");
+  }
+  // A capture may end well in which something failed.
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  RETURN_IF_ERROR(TakeError());
   return std::make_unique<CudaGraph>(executable);
 }
 

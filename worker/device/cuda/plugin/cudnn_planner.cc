@@ -48,6 +48,8 @@ size_t Fastest(cudnnHandle_t handle, const ConvolutionShape& computed,
 }  // namespace
 
 CudnnPlanner::~CudnnPlanner() {
+  // Graphs hold the handle.
+  chosen_.clear();
   if (handle_ != nullptr) cudnnDestroy(handle_);
 }
 

@@ -19,7 +19,7 @@ namespace paceline::cuda {
 // By cuDNN's rules, or with `autotune` the fastest of what the rules name
 // first, but not for an estimate. What was chosen for use is remembered by
 // shape, so that it is computed alike wherever it comes. Thread-safe. Calls are
-// made with its GPU current, the same each time.
+// made with its GPU current, the same each time, and so is its end.
 class CudnnPlanner {
  public:
   explicit CudnnPlanner(const GpuOptions& options) : options_(options) {}
