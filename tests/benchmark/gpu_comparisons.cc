@@ -141,7 +141,8 @@ std::vector<double> Comparison::Ratios() const {
 
 absl::StatusOr<Comparison> CompareGradients(Gpu& gpu, const ShardPlan& plan,
                                             const PairOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Queue> queue, gpu.CreateQueue());
+  ASSIGN_OR_RETURN(const std::unique_ptr<Queue> queue,
+                   gpu.CreateQueue(QueueKind::kComputing));
   ASSIGN_OR_RETURN(BucketTrip trip, BucketTrip::Create(gpu, plan));
   const int64_t bytes = trip.bytes_one_way();
   ASSIGN_OR_RETURN(const MemoryBlock host, gpu.AllocatePinned(bytes, "a copy"));
@@ -159,7 +160,8 @@ absl::StatusOr<Comparison> CompareGradients(Gpu& gpu, const ShardPlan& plan,
 
 absl::StatusOr<Comparison> CompareAdam(Gpu& gpu, int64_t count,
                                        const PairOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Queue> queue, gpu.CreateQueue());
+  ASSIGN_OR_RETURN(const std::unique_ptr<Queue> queue,
+                   gpu.CreateQueue(QueueKind::kComputing));
   ASSIGN_OR_RETURN(const AdamRound adam, AdamRound::Create(gpu, count));
   const auto update = [&] { return adam.Update(*queue); };
   const auto copy = [&] { return adam.Copy(*queue); };

@@ -162,8 +162,8 @@ void RunKernel(int64_t count, const Kernel& kernel) {
 class FakeQueue final : public Queue {
  public:
   // `options` outlive the queue.
-  FakeQueue(int index, const FakeGpuOptions& options)
-      : index_(index), options_(options) {}
+  FakeQueue(int index, QueueKind kind, const FakeGpuOptions& options)
+      : index_(index), kind_(kind), options_(options) {}
 
   absl::Status Synchronize() override {
     return std::exchange(error_, absl::OkStatus());
@@ -180,15 +180,18 @@ class FakeQueue final : public Queue {
     Do("zero", [=] { std::memset(to, 0, size_bytes); });
   }
   void Multiply(const MatrixProduct& product) override {
+    CHECK(kind_ == QueueKind::kComputing);
     Do("multiply", [=] { RunProduct(product); });
   }
   void Convolve(const ConvolutionPlan& plan,
                 const ConvolutionBlocks& blocks) override {
+    CHECK(kind_ == QueueKind::kComputing);
     Do("convolve", [&plan, blocks] {
       RunConvolution(static_cast<const FakePlan&>(plan), blocks);
     });
   }
   void ForEach(int64_t count, const Kernel& kernel) override {
+    CHECK(kind_ == QueueKind::kComputing);
     Do("kernel", [=] { RunKernel(count, kernel); });
   }
   void Record(Event& event) override {
@@ -235,6 +238,7 @@ class FakeQueue final : public Queue {
 
  private:
   const int index_;
+  const QueueKind kind_;
   const FakeGpuOptions& options_;
   absl::Status error_;
   bool is_capturing_ = false;
@@ -363,9 +367,11 @@ class FakeGpu final : public Gpu {
     RETURN_IF_ERROR(Begin(planning == Planning::kForUse ? "plan" : "estimate"));
     return std::make_unique<FakePlan>(shape);
   }
-  absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
-    RETURN_IF_ERROR(Begin("create queue"));
-    return std::make_unique<FakeQueue>(queue_count_++, options_);
+  absl::StatusOr<std::unique_ptr<Queue>> CreateQueue(QueueKind kind) override {
+    RETURN_IF_ERROR(Begin(kind == QueueKind::kComputing
+                              ? "create queue"
+                              : "create queue for copies"));
+    return std::make_unique<FakeQueue>(queue_count_++, kind, options_);
   }
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
     return std::make_unique<FakeEvent>();

@@ -20,7 +20,8 @@ namespace paceline::cuda {
 
 // What was called, in order: "queue 0: launch", "queue 1: copy 8 bytes",
 // "allocate", "allocate pinned", "pin", "plan" (of a convolution, for use),
-// "estimate" (the same, for an estimate), … Queues count from 0.
+// "estimate" (the same, for an estimate), "create queue", "create queue for
+// copies" (which CHECK-fails at anything else), … Queues count from 0.
 using CallLog = std::vector<std::string>;
 
 struct FakeGpuOptions {

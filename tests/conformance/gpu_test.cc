@@ -20,7 +20,7 @@ void ExpectSumsUpAlone(Gpu& gpu, const std::string& group_id) {
       gpu.JoinGroup({.group_id = group_id, .timeout = absl::Seconds(60)});
   ASSERT_TRUE(joined.ok()) << joined.status();
   Communicator& communicator = **joined;
-  const std::unique_ptr<Queue> queue = *gpu.CreateQueue();
+  const std::unique_ptr<Queue> queue = *gpu.CreateQueue(QueueKind::kComputing);
 
   std::vector<float> values(100'000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = 0.5F + i;

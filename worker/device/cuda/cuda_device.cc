@@ -22,7 +22,7 @@ bool CudaDevice::CanUpdate(const Optimizer& optimizer) const {
 }
 
 absl::StatusOr<std::unique_ptr<Stream>> CudaDevice::CreateStream() {
-  return gpu_->CreateQueue();
+  return gpu_->CreateQueue(cuda::QueueKind::kComputing);
 }
 
 absl::StatusOr<std::unique_ptr<ModelState>> CudaDevice::CreateState(

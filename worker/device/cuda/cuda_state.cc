@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<CudaState>> CudaState::Create(
   }
   RETURN_IF_ERROR(state->AllocateSums());
   RETURN_IF_ERROR(state->AllocateStep(spec));
-  ASSIGN_OR_RETURN(state->copies_, gpu.CreateQueue());
+  ASSIGN_OR_RETURN(state->copies_, gpu.CreateQueue(cuda::QueueKind::kCopying));
   ASSIGN_OR_RETURN(state->computed_, gpu.CreateEvent());
   return state;
 }

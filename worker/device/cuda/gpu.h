@@ -131,6 +131,13 @@ class CapturedGraph {
   virtual ~CapturedGraph() = default;
 };
 
+// What a queue is for.
+enum class QueueKind {
+  kComputing,
+  // Copies, zeros and events, and no more: so it takes no memory.
+  kCopying,
+};
+
 // A stream of a GPU. What is enqueued returns at once, and reads its operands
 // when its turn comes; an enqueue that fails shows in the next TakeError or
 // Synchronize. Not thread-safe.
@@ -210,8 +217,9 @@ class Gpu {
   virtual absl::StatusOr<std::unique_ptr<ConvolutionPlan>> PlanConvolution(
       const ConvolutionShape& shape, Planning planning) = 0;
 
-  // Takes memory of the GPU: ResourceExhausted as above.
-  virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() = 0;
+  // One for kComputing takes memory of the GPU: ResourceExhausted as above.
+  virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue(
+      QueueKind kind) = 0;
   virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;
 };
 

@@ -69,8 +69,8 @@ class LimitedGpu final : public Gpu {
       const ConvolutionShape& shape, Planning planning) override {
     return gpu_->PlanConvolution(shape, planning);
   }
-  absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
-    return gpu_->CreateQueue();
+  absl::StatusOr<std::unique_ptr<Queue>> CreateQueue(QueueKind kind) override {
+    return gpu_->CreateQueue(kind);
   }
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
     return gpu_->CreateEvent();

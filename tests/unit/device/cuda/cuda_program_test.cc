@@ -89,6 +89,12 @@ class CudaProgramTest : public ::testing::Test {
   std::unique_ptr<Program> program_;
 };
 
+// What products work in is for the stream alone.
+TEST_F(CudaProgramTest, TheStateHasAQueueForCopies) {
+  EXPECT_EQ(std::count(calls_.begin(), calls_.end(), "create queue"), 1);
+  EXPECT_THAT(calls_, Contains("create queue for copies"));
+}
+
 TEST_F(CudaProgramTest, CapturesASectionTheSecondTimeAndLaunchesItThen) {
   ASSERT_EQ(program_->sections().size(), 1u);
   const cuda::CallLog first = CallsOfAStep();

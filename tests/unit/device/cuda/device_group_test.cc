@@ -176,7 +176,8 @@ TEST(FakeCommunicatorTest, RefusesASumThatIsCaptured) {
   const std::unique_ptr<cuda::Gpu> gpu = cuda::MakeFakeGpu();
   const auto communicator = *gpu->JoinGroup(
       {.group_id = *gpu->NewGroupId(), .timeout = absl::Seconds(60)});
-  const std::unique_ptr<cuda::Queue> queue = *gpu->CreateQueue();
+  const std::unique_ptr<cuda::Queue> queue =
+      *gpu->CreateQueue(cuda::QueueKind::kComputing);
   float value = 1;
   communicator->AllReduce(&value, 1, *queue);
   EXPECT_TRUE(communicator->status().ok());
@@ -196,7 +197,8 @@ TEST(FakeCommunicatorTest, RefusesSumsOfDifferentLengths) {
                                 .rank = rank,
                                 .world_size = 2,
                                 .timeout = absl::Seconds(60)});
-    const std::unique_ptr<cuda::Queue> queue = *gpus[rank]->CreateQueue();
+    const std::unique_ptr<cuda::Queue> queue =
+        *gpus[rank]->CreateQueue(cuda::QueueKind::kComputing);
     float values[2] = {};
     communicator->AllReduce(values, 1 + rank, *queue);
     EXPECT_EQ(communicator->status().code(),

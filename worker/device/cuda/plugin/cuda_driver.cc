@@ -102,10 +102,12 @@ class CudaGpu final : public Gpu {
     return planner_.Plan(shape, planning);
   }
 
-  absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
-    ASSIGN_OR_RETURN(MemoryBlock workspace,
-                     Allocate(CudaQueue::kWorkspaceBytes,
-                              "the workspace of matrix products"));
+  absl::StatusOr<std::unique_ptr<Queue>> CreateQueue(QueueKind kind) override {
+    MemoryBlock workspace;
+    if (kind == QueueKind::kComputing) {
+      ASSIGN_OR_RETURN(workspace, Allocate(CudaQueue::kWorkspaceBytes,
+                                           "the workspace of matrix products"));
+    }
     return CudaQueue::Create(ordinal_, options_.math_mode,
                              std::move(workspace));
   }

@@ -47,6 +47,10 @@ absl::Status CudaQueue::Initialize() {
   RETURN_IF_ERROR(ToStatus(
       cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name_));
   ASSIGN_OR_RETURN(end_, CudaEvent::Create());
+  return workspace_ == nullptr ? absl::OkStatus() : InitializeProducts();
+}
+
+absl::Status CudaQueue::InitializeProducts() {
   RETURN_IF_ERROR(ToStatus(cublasCreate(&blas_), name_));
   // Partial sums of 16 bits would overflow, and lose digits.
   const int mode = (math_mode_ == MathMode::kTf32 ? CUBLAS_TF32_TENSOR_OP_MATH

@@ -22,7 +22,8 @@ class CudaQueue final : public Queue {
   // What NVIDIA advises for Hopper; half of it would do before.
   static constexpr int64_t kWorkspaceBytes = 32 << 20;
 
-  // On GPU `ordinal`; `workspace` has kWorkspaceBytes of its memory.
+  // On GPU `ordinal`; `workspace` has kWorkspaceBytes of its memory, or is null
+  // for QueueKind::kCopying.
   static absl::StatusOr<std::unique_ptr<Queue>> Create(int ordinal,
                                                        MathMode math_mode,
                                                        MemoryBlock workspace);
@@ -47,6 +48,7 @@ class CudaQueue final : public Queue {
  private:
   CudaQueue(int ordinal, MathMode math_mode, MemoryBlock workspace);
   absl::Status Initialize();
+  absl::Status InitializeProducts();
   void MultiplyPlain(const MatrixProduct& product);
   // Makes the GPU the calling thread's.
   void Use();
