@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/config/suggestion.h"
 
 namespace paceline {
 
@@ -86,9 +87,13 @@ absl::Status ReadEnumName(const Value& value, const Path& path,
       return absl::OkStatus();
     }
   }
+  const std::string* nearest = Nearest(value.as_string(), names);
   return ConfigError(
       path, absl::StrCat("expected one of ", absl::StrJoin(names, ", "),
-                         ", got ", Excerpt(value)));
+                         ", got ", Excerpt(value),
+                         nearest == nullptr ? ""
+                                            : absl::StrCat("; did you mean \"",
+                                                           *nearest, "\"?")));
 }
 
 }  // namespace paceline

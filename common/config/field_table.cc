@@ -13,6 +13,17 @@ namespace {
 
 bool IsDocumented(const FieldInfo& info) { return info.is_documented; }
 
+// In a cell of a table.
+std::string Escaped(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"|", "\\|"}});
+}
+
+// Of a Keras object, its class.
+std::string DefaultText(const Value& value) {
+  return value.is_map() && value.as_map().size() == 1 ? value.as_map()[0].key
+                                                      : Excerpt(value);
+}
+
 absl::Status CheckKnown(const std::string& key, const Path& path,
                         const std::vector<FieldInfo>& infos) {
   std::vector<std::string> known;
@@ -112,11 +123,10 @@ ClassReference FieldTableBase::Document(
     std::string fallback = "required";
     if (!info.is_required) {
       fallback =
-          defaults[i] ? absl::StrCat("`", Excerpt(*defaults[i]), "`") : "";
+          defaults[i] ? absl::StrCat("`", DefaultText(*defaults[i]), "`") : "";
     }
-    absl::StrAppend(&text, "| `", info.key, "` | ",
-                    absl::StrReplaceAll(type, {{"|", "\\|"}}), " | ", fallback,
-                    " | ", info.help, " |\n");
+    absl::StrAppend(&text, "| `", info.key, "` | ", Escaped(type), " | ",
+                    Escaped(fallback), " | ", Escaped(info.help), " |\n");
   }
   return {name_, std::move(text)};
 }

@@ -98,7 +98,8 @@ absl::StatusOr<KerasObject> ReadLayerObject(const Value& value,
                                             const Path& path) {
   const Value* inputs = value.is_map() ? value.Find(kInputsKey) : nullptr;
   if (inputs == nullptr) {
-    if (value.is_map() && value.Find("input") != nullptr) {
+    if (value.is_map() && value.as_map().size() > 1 &&
+        value.Find("input") != nullptr) {
       return ConfigError(path.Key("input"),
                          "unknown key; did you mean \"inputs\"?");
     }

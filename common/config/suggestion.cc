@@ -43,10 +43,10 @@ size_t EditDistance(absl::string_view a, absl::string_view b) {
 
 }  // namespace
 
-std::string Suggestion(absl::string_view word,
-                       const std::vector<std::string>& known) {
-  if (known.empty()) return "";
-  const std::string folded = Fold(word.substr(0, kMaxWord));
+const std::string* Nearest(absl::string_view word,
+                           const std::vector<std::string>& known) {
+  if (word.size() > kMaxWord) return nullptr;
+  const std::string folded = Fold(word);
   const std::string* nearest = nullptr;
   size_t least = folded.size() / 3 + 2;
   for (const std::string& candidate : known) {
@@ -56,7 +56,13 @@ std::string Suggestion(absl::string_view word,
       nearest = &candidate;
     }
   }
-  if (nearest != nullptr && word.size() <= kMaxWord) {
+  return nearest;
+}
+
+std::string Suggestion(absl::string_view word,
+                       const std::vector<std::string>& known) {
+  if (known.empty()) return "";
+  if (const std::string* nearest = Nearest(word, known)) {
     return absl::StrCat("; did you mean \"", *nearest, "\"?");
   }
   return absl::StrCat("; known: ", absl::StrJoin(known, ", "));

@@ -9,9 +9,14 @@
 
 namespace paceline {
 
-// `; did you mean "filters"?` if a known word is near (edit distance, without
-// regard to case and underscores), else `; known: a, b, c`, or nothing if there
-// are no known words. Goes after "unknown key" and the like.
+// The known word that is near (edit distance, without regard to case and
+// underscores); null if none is.
+const std::string* Nearest(absl::string_view word,
+                           const std::vector<std::string>& known);
+
+// `; did you mean "filters"?` if a known word is near, else `; known: a, b, c`,
+// or nothing if there are no known words. Goes after "unknown key" and the
+// like.
 std::string Suggestion(absl::string_view word,
                        const std::vector<std::string>& known);
 

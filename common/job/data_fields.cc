@@ -65,7 +65,8 @@ const FieldTable<Dataset>& FieldsOf(const Dataset*) {
       "dataset", "A set of examples: one source, and how it is read.",
       {Optional("idx",
                 Inner(&Dataset::has_idx, &Dataset::idx, &Dataset::mutable_idx),
-                "Examples in IDX files."),
+                "Examples in IDX files; to be given, as there is no other "
+                "source yet."),
        Optional("scale", Scalar(&Dataset::scale, &Dataset::set_scale),
                 "Factor applied to each feature."),
        Optional("shuffle", ShuffleAccessors(),

@@ -222,8 +222,8 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "bounded`."),
        Optional("wire_precision",
                 Scalar(&Job::wire_precision, &Job::set_wire_precision),
-                "What gradients are between workers that sum them up: "
-                "`float16` and `bfloat16` halve the bytes and round."),
+                "Type in which gradients travel between workers that sum them "
+                "up: `float16` and `bfloat16` halve the bytes and round."),
        Optional("evaluator", Scalar(&Job::evaluator, &Job::set_evaluator),
                 "Whether a local cluster gets a task that evaluates each "
                 "checkpoint beside training, on `data.validation` (or the "
@@ -249,8 +249,9 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "`mixed_float16`, in which layers but the last compute in that "
                 "type, with variables and updates in float32, the second with "
                 "a dynamic loss scale. A CPU has float32 and, with AVX512-BF16 "
-                "or AMX, mixed_bfloat16; where `device: auto` takes one that "
-                "lacks it, that computes float32."),
+                "or AMX, mixed_bfloat16, of which its convolutions and matrix "
+                "products are; where `device: auto` takes one that lacks it, "
+                "that computes float32."),
        Optional("deterministic",
                 Scalar(&Job::deterministic, &Job::set_deterministic),
                 "Whether a GPU uses only algorithms that give the same bits at "

@@ -40,7 +40,7 @@ const FieldTable<ClusterSize>& FieldsOf(const ClusterSize*) {
       "cluster", "How many tasks `run` starts; TF_CONFIG overrides it.",
       {Optional("ps", Whole(&ClusterSize::ps, &ClusterSize::set_ps),
                 Between(0, limits::kMaxTasks),
-                "Parameter servers; 1 by default under parameter_server."),
+                "Parameter servers; under parameter_server 1 if not given."),
        Optional("worker", Whole(&ClusterSize::worker, &ClusterSize::set_worker),
                 Between(1, limits::kMaxTasks), "Workers.")},
       [] {
@@ -59,8 +59,8 @@ const FieldTable<CheckpointPolicy>& FieldsOf(const CheckpointPolicy*) {
                 Whole(&CheckpointPolicy::every_epochs,
                       &CheckpointPolicy::set_every_epochs),
                 Between(0, kMaxCount),
-                "A checkpoint every so many epochs; 1 by default unless "
-                "`every_steps` is given; 0: not by epochs."),
+                "A checkpoint every so many epochs; 0: not by epochs. If "
+                "neither this nor `every_steps` is given, 1."),
        Optional("every_steps",
                 Whole(&CheckpointPolicy::every_steps,
                       &CheckpointPolicy::set_every_steps),
@@ -93,10 +93,11 @@ const FieldTable<Partitioner>& FieldsOf(const Partitioner*) {
            {"min_size", "max_size"},
            Optional("fixed", PartitionerKind(Partitioner::KIND_FIXED),
                     Between(1, limits::kMaxTasks), "Exactly so many parts.")),
-       Optional("chunk_bytes",
-                Whole(&Partitioner::chunk_bytes, &Partitioner::set_chunk_bytes),
-                Between(limits::kMinChunkBytes, limits::kMaxChunkBytes),
-                "Most bytes of a call, but for a single row that is larger.")},
+       Optional(
+           "chunk_bytes",
+           Whole(&Partitioner::chunk_bytes, &Partitioner::set_chunk_bytes),
+           Between(limits::kMinChunkBytes, limits::kMaxChunkBytes),
+           "Most bytes of a call; a row that is larger has one of its own.")},
       [] {
         Partitioner partitioner;
         partitioner.set_chunk_bytes(limits::kChunkBytes);

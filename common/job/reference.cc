@@ -28,7 +28,9 @@ struct Chapter {
 
 std::vector<Chapter> Chapters() {
   return {
-      {"The job", "A job file is one map, `job`; others lie in it.",
+      {"The job",
+       "The keys of a job file are those of `job`, at its top level; the other "
+       "maps lie in it.",
        JobReferences()},
       {"Layers",
        "Entries of `model.layers`: `Dense: {units: 10}`, or Keras' own "
@@ -75,6 +77,8 @@ std::string Reference() {
 }
 
 absl::StatusOr<std::string> ReferenceOf(absl::string_view name) {
+  // Keras' function that makes an InputLayer.
+  if (absl::EqualsIgnoreCase(name, "Input")) name = "InputLayer";
   std::vector<std::string> known;
   for (Chapter& chapter : Chapters()) {
     for (ClassReference& part : chapter.parts) {
@@ -85,8 +89,11 @@ absl::StatusOr<std::string> ReferenceOf(absl::string_view name) {
       known.push_back(std::move(part.name));
     }
   }
-  return absl::NotFoundError(absl::StrCat("nothing in a job is named \"", name,
-                                          "\"", Suggestion(name, known)));
+  const std::string* nearest = Nearest(name, known);
+  return absl::NotFoundError(absl::StrCat(
+      "no map of a job and no class is named \"", name, "\"; ",
+      nearest == nullptr ? "without a name the whole reference is printed"
+                         : absl::StrCat("did you mean \"", *nearest, "\"?")));
 }
 
 }  // namespace paceline

@@ -61,7 +61,7 @@ void ExpectNear(const std::vector<double>& actual,
   constexpr double kTolerance = 2e-5;
   ASSERT_EQ(actual.size(), expected.size()) << what;
   // Of terms that cancel out their rounding stays, on both sides.
-  double largest = 5e-3;
+  double largest = 2e-3;
   for (const double each : expected)
     largest = std::max(largest, std::abs(each));
   for (size_t i = 0; i < expected.size(); ++i) {

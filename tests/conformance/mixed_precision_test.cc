@@ -98,6 +98,14 @@ std::string WhyNotComparable(Precision precision, const std::string& name) {
   return kinked.contains(name) ? "bfloat16 takes inputs over its kinks" : "";
 }
 
+TEST(MixedPrecisionsTest, TheCpuIsAmongThem) {
+  for (const MixedPrecision& each : MixedPrecisions()) {
+    if (each.device->name == "cpu") return;
+  }
+  GTEST_SKIP() << "no case runs on the CPU, of " << Cases().size()
+               << ": it has neither AVX512-BF16 nor AMX";
+}
+
 class MixedPrecisionTest
     : public ::testing::TestWithParam<std::tuple<MixedPrecision, Case>> {};
 

@@ -13,7 +13,7 @@ const FieldTable<Embedding>& Embedding::Fields() {
       LayerFields<Self>(
           {Required("input_dim", &Self::input_dim,
                     Between(1, limits::kMaxEmbeddingIds),
-                    "Number of ids: they are below."),
+                    "Number of ids; they count from 0."),
            Required("output_dim", &Self::output_dim, AtLeast(1),
                     "Numbers in a row."),
            Optional("embeddings_initializer", &Self::embeddings_initializer,

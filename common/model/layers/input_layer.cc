@@ -39,8 +39,9 @@ Field<InputLayer> BatchShapeField() {
 
 // Read only: it is written as batch_shape.
 Field<InputLayer> ShapeField() {
-  Field<InputLayer> field =
-      Optional("shape", &InputLayer::shape, AtLeast(1), "Of one example.");
+  Field<InputLayer> field = Optional(
+      "shape", &InputLayer::shape, AtLeast(1),
+      "Of one example, without the batch. Required, or `batch_shape`.");
   field.write = [](const InputLayer&) { return std::nullopt; };
   return field;
 }

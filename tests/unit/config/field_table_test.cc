@@ -149,7 +149,8 @@ TEST(FieldTable, ErrorsNamePathValueAndWhatIsExpected) {
       {Map({{"filters", 1}, {"strides", Value::List{1, 0}}}), kInvalid,
        "layer.strides[1]: must be at least 1, got 0"},
       {Map({{"filters", 1}, {"padding", "sane"}}), kInvalid,
-       "layer.padding: expected one of valid, same, got \"sane\""},
+       "layer.padding: expected one of valid, same, got \"sane\"; did you mean "
+       "\"same\"?"},
       {Map({{"filters", 1}, {"rate", 1}}), kInvalid,
        "layer.rate: must be at least 0 and below 1, got 1"},
       {Map({{"filters", 1}, {"rate", std::nan("")}}), kInvalid,

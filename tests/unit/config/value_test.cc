@@ -119,6 +119,10 @@ TEST(KerasObject, LayersSayWhatTheyRead) {
                 .status()
                 .message(),
             "layer.input: unknown key; did you mean \"inputs\"?");
+  // A class that MakeLayer does not know.
+  EXPECT_EQ(ReadLayerObject(Value::Map{{"input", nullptr}}, Path("layer"))
+                ->class_name,
+            "input");
 }
 
 TEST(KerasObject, RefusesOtherForms) {

@@ -3,6 +3,7 @@
 #include "worker/device/cpu/cpu_device.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <thread>
@@ -16,7 +17,11 @@
 #include "tests/conformance/model_under_test.h"
 #include "tests/sanitizers/openmp_threads.h"
 #include "tests/unit/data/allocation_count.h"
+#include "worker/device/cpu/cpu_state.h"
+#include "worker/device/cpu/kernels/batch_normalization.h"
+#include "worker/device/cpu/kernels/stored.h"
 #include "worker/device/cpu/parallel.h"
+#include "worker/device/cpu/program_compiler.h"
 
 namespace paceline {
 namespace {
@@ -44,6 +49,69 @@ TEST(CpuDeviceTest, LearnsTheTutorial) {
   ASSERT_TRUE(step->TakeLoss().ok());
   ASSERT_TRUE(step->Run(batch).ok());
   EXPECT_LT(*step->TakeLoss(), first_loss / 2);
+}
+
+// Tensors of bfloat16 in the training program of these layers.
+int64_t CountBFloat16(const std::string& layers) {
+  const ModelUnderTest model(
+      {.layers = Yaml(layers),
+       .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}"),
+       .precision = Precision::kMixedBFloat16});
+  const ProgramSpec spec = model.Spec(Mode::kTrain, 2);
+  CpuState state(*spec.plan, spec.metrics.size(), {});
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  const cpu::ProgramParts parts = *cpu::CompileProgram(spec, state, engine);
+  return std::count_if(parts.layout.tensors.begin(), parts.layout.tensors.end(),
+                       [](const std::unique_ptr<Tensor>& tensor) {
+                         return tensor->type == DataType::kBFloat16;
+                       });
+}
+
+// What oneDNN alone reads counts for nothing: it is in scratch memory.
+TEST(CpuDeviceTest, BFloat16LiesBetweenConvolutions) {
+  if (!CpuDevice({}).CanCompute(Precision::kMixedBFloat16)) {
+    GTEST_SKIP() << "this processor has neither AVX512-BF16 nor AMX";
+  }
+  const std::string input = "[Input: {shape: [6, 6, 3]}, ";
+  const std::string convolution = "Conv2D: {filters: 4, kernel_size: 1}, ";
+  const std::string end = "Flatten: {}, Dense: {units: 2}]";
+  EXPECT_EQ(CountBFloat16(input + convolution + end), 0);
+  EXPECT_EQ(CountBFloat16(input +
+                          "BatchNormalization: {}, "
+                          "BatchNormalization: {}, " +
+                          end),
+            0);
+  // Its output, and the gradient by it.
+  EXPECT_EQ(
+      CountBFloat16(input + convolution + "BatchNormalization: {}, " + end), 2);
+  // Of the first convolution; of the normalization, under another shape behind
+  // the rectifier; and of the padding. The normalization's gradients are
+  // overwritten.
+  EXPECT_EQ(CountBFloat16(input + convolution +
+                          "BatchNormalization: {}, ReLU: {}, ZeroPadding2D: "
+                          "{}, " +
+                          convolution + end),
+            7);
+}
+
+TEST(CpuDeviceTest, NormalizationPassesNanOnInBFloat16) {
+  const float inputs[] = {std::nanf(""), 2, -4, 40};
+  std::vector<cpu::BFloat16> values(4);
+  for (size_t i = 0; i < 4; ++i) cpu::Store(inputs[i], values[i]);
+  const float means[] = {1, 0};
+  const float scales[] = {2, 1};
+  const float offsets[] = {0, 0};
+  cpu::NormalizeChannels({.channels = 2,
+                          .means = means,
+                          .scales = scales,
+                          .offsets = offsets,
+                          .clamp = {.floor = 0, .ceiling = 6}},
+                         0, 2, {values.data(), DataType::kBFloat16},
+                         {values.data(), DataType::kBFloat16});
+  EXPECT_TRUE(std::isnan(cpu::Load(values[0])));
+  EXPECT_EQ(cpu::Load(values[1]), 2);
+  EXPECT_EQ(cpu::Load(values[2]), 0);
+  EXPECT_EQ(cpu::Load(values[3]), 6);
 }
 
 // A training program with a batch of its own.

@@ -1,5 +1,11 @@
 #include "common/job/reference.h"
 
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "common/base/file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -32,19 +38,40 @@ TEST(Reference, SaysTypeDefaultAndMeaningOfAKey) {
   EXPECT_THAT(job, Not(HasSubstr("callbacks"))) << "not supported yet";
 }
 
+TEST(Reference, NamesTheClassThatIsADefault) {
+  EXPECT_THAT(*ReferenceOf("Dense"),
+              HasSubstr("| `kernel_initializer` | initializer | "
+                        "`GlorotUniform` | "));
+}
+
+TEST(Reference, RowsOfTablesHaveFourCells) {
+  int rows = 0;
+  for (absl::string_view line : absl::StrSplit(Reference(), '\n')) {
+    if (!absl::StartsWith(line, "| `")) continue;
+    ++rows;
+    const std::string cells = absl::StrReplaceAll(line, {{"\\|", ""}});
+    EXPECT_EQ(std::count(cells.begin(), cells.end(), '|'), 5) << line;
+  }
+  EXPECT_GT(rows, 100);
+}
+
 TEST(Reference, FindsClassesByBothOfKerasNames) {
   EXPECT_THAT(*ReferenceOf("BatchNormalization"),
               StartsWith("### BatchNormalization\n"));
   EXPECT_EQ(*ReferenceOf("batch_normalization"),
             *ReferenceOf("BatchNormalization"));
   EXPECT_EQ(*ReferenceOf("ADAM"), *ReferenceOf("Adam"));
+  EXPECT_EQ(*ReferenceOf("Input"), *ReferenceOf("InputLayer"));
 }
 
 TEST(Reference, SuggestsANameThatIsNear) {
   const absl::Status status = ReferenceOf("Conv2").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(status.message(),
-            "nothing in a job is named \"Conv2\"; did you mean \"Conv2D\"?");
+            "no map of a job and no class is named \"Conv2\"; did you mean "
+            "\"Conv2D\"?");
+  EXPECT_THAT(std::string(ReferenceOf("epochs").status().message()),
+              HasSubstr("the whole reference"));
 }
 
 TEST(Reference, TheCommittedPageIsOfToday) {

@@ -24,7 +24,8 @@ constexpr int64_t kManyChannels = 64;
 bool IsFasterAsProducts(
     const convolution_backward_weights::primitive_desc& description,
     const ConvolutionSpec& spec, int64_t channels) {
-  return absl::StrContains(description.impl_info_str(), "jit:avx2") &&
+  return description.src_desc().data_type() == dnnl::memory::data_type::f32 &&
+         absl::StrContains(description.impl_info_str(), "jit:avx2") &&
          spec.groups == 1 && channels >= kManyChannels &&
          spec.windows[0].size * spec.windows[1].size > 1;
 }

@@ -3,8 +3,9 @@
 //
 // Everything between layers is dense float32 in Keras' order, images as (batch,
 // height, width, channels). Variables and gradients are used where they lie in
-// the buckets. With Precision::kMixedBFloat16 oneDNN rounds what it multiplies,
-// and tensors stay float32. Programs compute on the thread that enqueues, with
+// the buckets. With Precision::kMixedBFloat16 convolutions and matrix products
+// multiply bfloat16, and what passes between them is bfloat16 too, where
+// factor_outputs.h says so. Programs compute on the thread that enqueues, with
 // the OpenMP threads that the device gives it; denormal numbers are zeros. A
 // repeat gives the same bits, on the same kind of processor with the same
 // number of threads.

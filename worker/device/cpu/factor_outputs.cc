@@ -1,6 +1,7 @@
 #include "worker/device/cpu/factor_outputs.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "absl/strings/string_view.h"
 #include "common/model/layers/batch_normalization.h"
@@ -19,25 +20,37 @@ bool IsAnyOf(const Node& node,
                    node.layer->class_name()) != class_names.end();
 }
 
-}  // namespace
-
-bool IsReadAsFactors(const Graph& graph, const Node& node) {
+// Null: there are others, or none.
+const Node* OnlyReader(const Graph& graph, const Node& node) {
   const auto index = static_cast<int>(&node - graph.nodes.data());
-  if (ReaderCount(graph, index) != 1) return false;
-  const auto reader = std::find_if(
+  if (ReaderCount(graph, index) != 1) return nullptr;
+  return &*std::find_if(
       graph.nodes.begin(), graph.nodes.end(), [index](const Node& each) {
         return std::find(each.inputs.begin(), each.inputs.end(), index) !=
                each.inputs.end();
       });
-  // That layer computes in float32.
-  if (reader - graph.nodes.begin() == graph.output) return false;
-  if (IsFusedIntoInput(graph, *reader) ||
-      IsAnyOf(*reader, {ZeroPadding2D::kClassName})) {
-    return IsReadAsFactors(graph, *reader);
+}
+
+// Whether it passes its input on, of whatever type.
+bool PassesOn(const Graph& graph, const Node& node) {
+  return IsFusedIntoInput(graph, node) ||
+         IsAnyOf(node, {ZeroPadding2D::kClassName});
+}
+
+}  // namespace
+
+bool IsReadAsFactors(const Graph& graph, const Node& node) {
+  const Node* reader = OnlyReader(graph, node);
+  while (reader != nullptr && PassesOn(graph, *reader)) {
+    reader = OnlyReader(graph, *reader);
   }
-  return IsAnyOf(*reader,
-                 {BatchNormalization::kClassName, Conv2D::kClassName,
-                  DepthwiseConv2D::kClassName, SeparableConv2D::kClassName});
+  // The layer that gives the output computes in float32.
+  if (reader == nullptr || reader == &graph.nodes[graph.output]) return false;
+  if (IsAnyOf(*reader, {BatchNormalization::kClassName})) {
+    return !IsAnyOf(node, {BatchNormalization::kClassName});
+  }
+  return IsAnyOf(*reader, {Conv2D::kClassName, DepthwiseConv2D::kClassName,
+                           SeparableConv2D::kClassName});
 }
 
 }  // namespace paceline::cpu

@@ -1,9 +1,9 @@
 // Outputs that lie in memory as convolutions multiply them.
 //
-// Where convolutions multiply bfloat16, what goes from one to the next through
-// normalizations, with their rectifiers, and paddings is bfloat16 in memory,
-// and so are the gradients by it: half the bytes, and nothing to convert.
-// Everything else is float32.
+// Where convolutions multiply bfloat16, what one gives to a normalization or to
+// another, and what a normalization with its rectifier gives to one, is
+// bfloat16 in memory, also behind a padding; and so are the gradients by it:
+// half the bytes, and nothing to convert. Everything else is float32.
 #ifndef PACELINE_WORKER_DEVICE_CPU_FACTOR_OUTPUTS_H_
 #define PACELINE_WORKER_DEVICE_CPU_FACTOR_OUTPUTS_H_
 
@@ -11,8 +11,8 @@
 
 namespace paceline::cpu {
 
-// Whether what reads the output of a node takes it as factors. If so, the node
-// has one reader, and the gradient by its output is of the same type.
+// Whether the output of a convolution or of a normalization is such. It has one
+// reader then, and the gradient by it is of the same type.
 bool IsReadAsFactors(const Graph& graph, const Node& node);
 
 }  // namespace paceline::cpu

@@ -6,6 +6,8 @@ namespace paceline::cpu {
 
 dnnl::memory::desc Layout(const dnnl::memory::dims& dims,
                           dnnl::memory::format_tag format, DataType type) {
+  CHECK(type == DataType::kFloat32 || type == DataType::kBFloat16)
+      << DataTypeName(type);
   return {dims,
           type == DataType::kBFloat16 ? dnnl::memory::data_type::bf16
                                       : dnnl::memory::data_type::f32,

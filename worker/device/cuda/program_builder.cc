@@ -93,6 +93,7 @@ void ProgramBuilder::AddProduct(const Tensor* left, const Tensor* right,
 }
 
 bool ProgramBuilder::IsProductVector(const Tensor* column_sums) const {
+  CHECK(!IsInArena(column_sums)) << "it has no address yet";
   const auto address = reinterpret_cast<uintptr_t>(column_sums->data());
   return compute_type() == DataType::kFloat32 &&
          address % kProductVectorAlignment == 0;

@@ -41,7 +41,8 @@ struct ProgramParts {
   int64_t labels_size_bytes = 0;
 };
 
-// What MatrixProduct has beside its operands; null: not wanted.
+// What MatrixProduct has beside its operands; null: not wanted. Column sums go
+// to the gradient of a variable.
 struct ProductExtras {
   const Tensor* bias = nullptr;
   const Tensor* column_sums = nullptr;
