@@ -9,6 +9,7 @@
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
+#include "common/config/references_of.h"
 #include "common/config/suggestion.h"
 #include "common/config/value.h"
 #include "common/model/initializers/constant.h"
@@ -115,9 +116,7 @@ absl::Status ReadConfig(const Value& value, const Path& path,
 }
 
 std::vector<ClassReference> InitializerReferences() {
-  std::vector<ClassReference> references;
-  for (const Entry& entry : Entries()) references.push_back(entry.reference());
-  return references;
+  return ReferencesOf(Entries());
 }
 
 Value WriteConfig(const InitializerPtr& initializer) {

@@ -10,6 +10,7 @@
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
+#include "common/config/references_of.h"
 #include "common/config/suggestion.h"
 #include "common/model/keras_names.h"
 #include "common/model/losses/binary_crossentropy.h"
@@ -71,11 +72,7 @@ std::vector<std::string> LossClassNames() {
   return names;
 }
 
-std::vector<ClassReference> LossReferences() {
-  std::vector<ClassReference> references;
-  for (const Entry& entry : Entries()) references.push_back(entry.reference());
-  return references;
-}
+std::vector<ClassReference> LossReferences() { return ReferencesOf(Entries()); }
 
 absl::StatusOr<LossPtr> MakeLoss(const KerasObject& object, const Path& path) {
   ASSIGN_OR_RETURN(LossPtr loss, FindLoss(object, path));

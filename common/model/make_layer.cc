@@ -10,6 +10,7 @@
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
+#include "common/config/references_of.h"
 #include "common/config/suggestion.h"
 #include "common/model/layers/activation.h"
 #include "common/model/layers/add.h"
@@ -105,9 +106,7 @@ absl::StatusOr<LayerPtr> MakeLayer(const KerasObject& object,
 }
 
 std::vector<ClassReference> LayerReferences() {
-  std::vector<ClassReference> references;
-  for (const Entry& entry : Entries()) references.push_back(entry.reference());
-  return references;
+  return ReferencesOf(Entries());
 }
 
 }  // namespace paceline

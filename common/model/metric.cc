@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
+#include "common/config/references_of.h"
 #include "common/config/suggestion.h"
 #include "common/model/keras_names.h"
 #include "common/model/metrics/binary_accuracy.h"
@@ -140,9 +141,7 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
 }
 
 std::vector<ClassReference> MetricReferences() {
-  std::vector<ClassReference> references;
-  for (const Entry& entry : Entries()) references.push_back(entry.reference());
-  return references;
+  return ReferencesOf(Entries());
 }
 
 }  // namespace paceline
