@@ -265,7 +265,7 @@ absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
   ASSIGN_OR_RETURN(const Chunks* const chunks, Ready());
   const absl::Time deadline = MonotonicNow() + limits::kPsTimeout;
   MutexLock snapshot_lock(snapshot_mutex_);
-  if (request.path() != snapshot_path_) {
+  if (request.name() != snapshot_path_) {
     ShardSnapshot snapshot;
     {
       MutexLock lock(mutex_);
@@ -279,7 +279,7 @@ absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
       if (!saved.ok()) {
         return Annotate(
             saved.status(),
-            absl::StrCat("snapshot for ", request.path(), ", ", ChunkName(c)));
+            absl::StrCat("snapshot for ", request.name(), ", ", ChunkName(c)));
       }
       snapshot.step = std::max(snapshot.step, saved->step);
       // The others, which come last, hear of no push.
@@ -289,9 +289,9 @@ absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
     snapshot.metadata = Join(workers);
     snapshot.metadata["format"] = "paceline";
     snapshot.metadata["step"] = absl::StrCat(snapshot.step);
-    snapshot_path_ = request.path();
+    snapshot_path_ = request.name();
     snapshot_step_ = snapshot.step;
-    checkpointer_.Start(request.path(), std::move(snapshot));
+    checkpointer_.Start(request.name(), std::move(snapshot));
     LogStaleness(*chunks);
   }
   response.set_step(static_cast<uint64_t>(snapshot_step_));
@@ -302,7 +302,7 @@ void Shard::WriteCheckpoint(const v1::WriteCheckpointRequest& request,
                             Checkpointer::Done done) {
   const absl::Status ready = Ready().status();
   if (!ready.ok()) return done(ready);
-  checkpointer_.WhenWritten(request.path(), std::move(done));
+  checkpointer_.WhenWritten(request.name(), std::move(done));
 }
 
 void Shard::LogStaleness(const Chunks& chunks) const {

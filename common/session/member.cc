@@ -138,10 +138,10 @@ absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease(
                            ": asks for variables, which this task has not"));
         }
         ASSIGN_OR_RETURN(const std::function<void()> write,
-                         take_snapshot(response->snapshot_path()));
+                         take_snapshot(response->snapshot_name()));
         v1::ReportCheckpointRequest copied;
         *copied.mutable_member() = self_;
-        copied.set_path(response->snapshot_path());
+        copied.set_name(response->snapshot_name());
         SendReport(copied);
         write();
         continue;
@@ -158,7 +158,7 @@ void Member::ReportCheckpoint(const std::string& path,
                               const absl::StatusOr<ShardFile>& file) {
   v1::ReportCheckpointRequest report;
   *report.mutable_member() = self_;
-  report.set_path(path);
+  report.set_name(path);
   if (file.ok()) {
     *report.mutable_file() = ToProto(*file);
   } else {
@@ -192,7 +192,8 @@ void Member::ReportStep(int64_t step, double loss) {
   MutexLock lock(mutex_);
   v1::StepReport& report = steps_.emplace_back();
   report.set_step(step);
-  report.set_loss(loss);
+  report.set_total(loss);
+  report.set_weight(1);
 }
 
 void Member::SetWaitingFor(absl::string_view what) {

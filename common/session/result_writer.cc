@@ -153,7 +153,7 @@ std::string StepsCsv(std::vector<v1::StepReport> steps) {
                    });
   std::string text = "step,loss\r\n";
   for (const v1::StepReport& step : steps) {
-    absl::StrAppend(&text, step.step(), ",", ShortestText(step.loss()), "\r\n");
+    absl::StrAppend(&text, step.step(), ",", ShortestText(step.total() / step.weight()), "\r\n");
   }
   return text;
 }

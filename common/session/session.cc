@@ -51,7 +51,7 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
   if (place->rank == 0 && !snapshot_path.empty()) {
     v1::AcquireLeaseResponse order;
     order.set_verdict(v1::AcquireLeaseResponse::VERDICT_SNAPSHOT);
-    order.set_snapshot_path(snapshot_path);
+    order.set_snapshot_name(snapshot_path);
     return std::optional<v1::AcquireLeaseResponse>(std::move(order));
   }
   if (options.connects_only) {
@@ -123,9 +123,9 @@ absl::Status Session::ReportCheckpoint(
     return absl::InvalidArgumentError(
         absl::StrCat(place->Name(), " was asked for no checkpoint"));
   }
-  if (request.path() == state.snapshot_path) state.snapshot_path.clear();
+  if (request.name() == state.snapshot_path) state.snapshot_path.clear();
   CheckpointReported report;
-  report.path = request.path();
+  report.path = request.name();
   report.status = ErrorFromProto(request.error());
   if (request.has_file()) report.file = FromProto(request.file());
   state.actions.push_back(std::move(report));

@@ -99,7 +99,7 @@ void ShardCalls::Fence(const v1::WorkerId& worker, absl::Duration timeout,
 
 void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
   v1::SnapshotRequest request;
-  request.set_path(path);
+  request.set_name(path);
   Call<v1::SnapshotRequest, v1::SnapshotResponse>(
       std::vector(shards_.size(), request),
       [](PsClient& shard, const auto& request, auto* response,
@@ -114,7 +114,7 @@ void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
 
 void ShardCalls::WriteCheckpoint(const std::string& path, WriteDone done) {
   v1::WriteCheckpointRequest request;
-  request.set_path(path);
+  request.set_name(path);
   using Answers = absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>;
   Call<v1::WriteCheckpointRequest, v1::WriteCheckpointResponse>(
       std::vector(shards_.size(), request),

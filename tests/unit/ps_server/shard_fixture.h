@@ -227,7 +227,7 @@ class ShardTest : public ::testing::Test {
                                     job.partitioner(), sizeof(float)));
     for (const auto& shard : shards) {
       v1::SnapshotRequest snapshot;
-      snapshot.set_path(folder);
+      snapshot.set_name(folder);
       v1::SnapshotResponse taken;
       const absl::Status status = shard->Snapshot(snapshot, taken);
       EXPECT_TRUE(status.ok()) << status;
@@ -247,7 +247,7 @@ class ShardTest : public ::testing::Test {
     CondVar changed;
     std::optional<Checkpointer::Result> result;
     v1::WriteCheckpointRequest request;
-    request.set_path(folder);
+    request.set_name(folder);
     shard.WriteCheckpoint(request, [&](const Checkpointer::Result& written) {
       MutexLock lock(mutex);
       result = written;

@@ -318,7 +318,7 @@ TEST_F(ShardTest, SnapshotIsOfItsMomentAndIdempotent) {
   const std::vector<float> before = Values(*shards[0]);
   const std::string folder = *CreateCheckpointFolder(directory_, 1);
   v1::SnapshotRequest request;
-  request.set_path(folder);
+  request.set_name(folder);
   v1::SnapshotResponse response;
   ASSERT_TRUE(shards[0]->Snapshot(request, response).ok());
   v1::PushResponse pushed;
@@ -341,12 +341,12 @@ TEST_F(ShardTest, SnapshotIsOfItsMomentAndIdempotent) {
 TEST_F(ShardTest, CheckpointThatCannotBeWrittenIsAnErrorAndTrainingGoesOn) {
   const auto shard = MakeShard();
   v1::SnapshotRequest request;
-  request.set_path(directory_ + "/none");
+  request.set_name(directory_ + "/none");
   v1::SnapshotResponse response;
   ASSERT_TRUE(shard->Snapshot(request, response).ok());
-  absl::Status status = AwaitCheckpoint(*shard, request.path()).status();
+  absl::Status status = AwaitCheckpoint(*shard, request.name()).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr(request.path()));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(request.name()));
   v1::PushResponse pushed;
   EXPECT_TRUE(Push(*shard, PushRequest(*shard, 1, 1.0f), pushed).ok());
 

@@ -122,9 +122,11 @@ TEST(ResultWriterTest, HistoryHasARowAnEpoch) {
 TEST(ResultWriterTest, StepsAreInTheOrderOfTheirNumbers) {
   std::vector<v1::StepReport> steps(2);
   steps[0].set_step(2);
-  steps[0].set_loss(0.5);
+  steps[0].set_total(0.5);
+  steps[0].set_weight(1);
   steps[1].set_step(1);
-  steps[1].set_loss(1.25);
+  steps[1].set_total(1.25);
+  steps[1].set_weight(1);
   EXPECT_EQ(StepsCsv(steps), "step,loss\r\n1,1.25\r\n2,0.5\r\n");
 }
 

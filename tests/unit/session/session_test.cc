@@ -166,7 +166,8 @@ TEST_F(SessionTest, StepRowsOfRepeatedHeartbeatsComeOnce) {
   for (const uint64_t step : {3, 5}) {
     v1::StepReport* row = request.add_steps();
     row->set_step(step);
-    row->set_loss(0.25);
+    row->set_total(0.25);
+    row->set_weight(1);
   }
   ASSERT_TRUE(session_->Heartbeat(request, now_).ok());
   ASSERT_TRUE(session_->Heartbeat(request, now_).ok());

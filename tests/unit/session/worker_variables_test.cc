@@ -42,7 +42,7 @@ class WorkerVariablesTest : public SessionTest {
                                 const ShardFile* file) {
     v1::ReportCheckpointRequest request;
     *request.mutable_member() = MemberOf(task);
-    request.set_path(path);
+    request.set_name(path);
     if (file != nullptr) *request.mutable_file() = ToProto(*file);
     return session_->ReportCheckpoint(request);
   }
@@ -119,7 +119,7 @@ TEST_F(WorkerVariablesTest, RankZeroIsAskedForTheCheckpoint) {
   const auto order = TryAcquire(kWorker0, requests_[kWorker0] + 1);
   ASSERT_TRUE(order.ok() && order->has_value());
   EXPECT_EQ((*order)->verdict(), v1::AcquireLeaseResponse::VERDICT_SNAPSHOT);
-  EXPECT_EQ((*order)->snapshot_path(), "/out/step-50");
+  EXPECT_EQ((*order)->snapshot_name(), "/out/step-50");
   EXPECT_FALSE(TryAcquire(kWorker1, requests_[kWorker1] + 1)->has_value());
 
   EXPECT_FALSE(ReportCheckpoint(kWorker1, "/out/step-50", nullptr).ok());
