@@ -63,6 +63,34 @@ inline constexpr int kCallsPerServer = 2;
 // Bytes of one message: protobuf's own bound.
 inline constexpr int kMaxMessageBytes = INT32_MAX;
 
+// --- Who may call ----------------------------------------------------------
+
+// Characters of a job's secret: too many to be guessed, and one line.
+inline constexpr size_t kMinSecretBytes = 16;
+inline constexpr size_t kMaxSecretBytes = 4 << 10;
+// A request that carries neither a job nor blocks. That with the addresses of
+// 10,000 tasks takes 0.6 MB.
+inline constexpr size_t kMaxControlBytes = 4 << 20;
+// A request that carries a job. Objects of Keras grow as they become protobufs.
+inline constexpr size_t kMaxJobMessageBytes = 64 << 20;
+// What a message with blocks has beside their values, a block.
+inline constexpr size_t kMaxBlockHeaderBytes = 256;
+// The metadata of a call. A header takes some 200 bytes.
+inline constexpr int kMaxMetadataBytes = 16 << 10;
+// Open calls over a connection; more wait at the caller. What answers take
+// while nobody reads them is bounded by so many chunks.
+inline constexpr int kMaxCallsPerConnection = 32;
+// Open calls of a process that has proven who it is. It has one connection to
+// each task, or two for a moment.
+inline constexpr int kMaxCallsPerCaller = 2 * kMaxCallsPerConnection;
+// Open calls from an address, where no proof is asked for: tasks may share it.
+inline constexpr int kMaxCallsPerAddress = 4'096;
+// Connections whose proven calls are remembered. The oldest are forgotten.
+inline constexpr size_t kMaxProvenConnections = 100'000;
+// Bytes that gRPC may hold of requests at a leader, or at a parameter server
+// beside those of its workers' chunks.
+inline constexpr size_t kServerMemoryBytes = 256 << 20;
+
 // --- Time ------------------------------------------------------------------
 
 // Between two heartbeats of a member; also the pace of the progress bar.
@@ -97,6 +125,11 @@ inline constexpr absl::Duration kShutdownTimeout = absl::Seconds(5);
 // From when its tasks have left or are lost until their processes have ended,
 // before they are killed: part of the 15 s in which a job ends.
 inline constexpr absl::Duration kExitTimeout = absl::Seconds(2);
+// From a connection until its first words, before it is closed.
+inline constexpr absl::Duration kGreetingTimeout = absl::Seconds(10);
+// Without an open call, before a connection is closed. Channels connect again
+// when they have something to say.
+inline constexpr absl::Duration kIdleTimeout = absl::Seconds(60);
 // gRPC: between attempts to connect, and to resolve a name.
 inline constexpr absl::Duration kReconnectBackoff = absl::Seconds(1);
 

@@ -54,6 +54,7 @@ ChildOptions TaskProcess(const LocalClusterOptions& options, TaskId task,
   } else {
     AddMembersPlace(options, task, child);
   }
+  child.line = options.secret;
   child.log_path =
       absl::StrCat(options.log_folder, "/", task.ToString(), ".log");
   return child;

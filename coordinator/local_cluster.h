@@ -28,6 +28,8 @@ struct LocalClusterOptions {
   std::string log_folder;
   // Of the leader.
   std::string coordinator_address;
+  // The job's, as text; each task gets it through a pipe.
+  std::string secret;
   std::vector<TaskId> tasks;
 };
 

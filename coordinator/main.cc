@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/job/reference.h"
 #include "common/limits.h"
+#include "common/process/descriptor_limit.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
 #include "common/session/exit_code.h"
@@ -51,6 +52,8 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   RunOptions options;
   options.process_start = start;
   options.tf_config = Environment("TF_CONFIG");
+  options.secret.environment_file = Environment(kSecretFileVariable);
+  options.secret.environment_text = Environment(kSecretVariable);
   options.program_folder =
       std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
   std::string format = "text";
@@ -73,6 +76,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
       ->capture_default_str();
   run.add_flag("--resume", options.resume,
                "Goes on from the checkpoint in the output folder.");
+  options.secret.AddTo(run);
 
   CLI::App& validate =
       *app.add_subcommand("validate",
@@ -96,6 +100,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
                   "Seconds that the tasks may take to appear.")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  options.secret.AddTo(validate);
   add_format(validate);
 
   CLI::App& evaluate = *app.add_subcommand(
@@ -145,6 +150,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
 int main(int argc, char** argv) {
   const absl::Time start = paceline::MonotonicNow();
   paceline::StartLogging("coordinator", /*quiet=*/true);
+  paceline::RaiseDescriptorLimit();
   const auto interrupt = paceline::Interrupt::Watch();
   if (!interrupt.ok()) {
     std::cerr << "error: " << interrupt.status().message() << "\n";

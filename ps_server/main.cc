@@ -7,6 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/time/clock.h"
 #include "common/base/freed_memory.h"
+#include "common/process/descriptor_limit.h"
 #include "common/process/logging.h"
 #include "common/task/task_program.h"
 #include "ps_server/ps_server.h"
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
   // used again, rather than kept by each of gRPC's threads.
   mallopt(M_ARENA_MAX, 1);
   paceline::KeepFreedMemory();
+  paceline::RaiseDescriptorLimit();
   paceline::StartLogging("ps_server", /*quiet=*/false);
   CLI::App app(
       "Holds a shard of a job's variables and applies the gradients that "
@@ -28,11 +30,12 @@ int main(int argc, char** argv) {
     return *code;
   }
 
-  const char* tf_config = std::getenv("TF_CONFIG");
-  const auto place = program.Resolve(tf_config == nullptr ? "" : tf_config);
+  const auto place =
+      program.Resolve(paceline::TaskEnvironment::From(std::getenv));
   if (!place.ok()) return paceline::ExitWith(place.status());
   paceline::PsServerOptions options;
   options.member = program.MemberFor(*place, PACELINE_VERSION);
+  options.secret = place->secret;
   options.listen_address = place->listen_address;
   options.advertised_address = place->advertised_address;
   return paceline::ExitWith(paceline::RunPsServer(std::move(options)));

@@ -3,6 +3,8 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -10,7 +12,11 @@
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
+#include "common/job/job_model.h"
+#include "common/limits.h"
+#include "common/net/listener.h"
 #include "common/rpc/rpc_server.h"
+#include "common/sharding/shard_plan.h"
 #include "ps_server/ps_service.h"
 #include "ps_server/shard.h"
 
@@ -36,18 +42,41 @@ class Notification {
   bool happened_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
+// Bytes of the largest message with blocks that the job announces.
+absl::StatusOr<size_t> LargestMessageBytes(const v1::Job& job) {
+  ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
+  const int shard_count = std::max(1, static_cast<int>(job.cluster().ps()));
+  ASSIGN_OR_RETURN(const ShardPlan plan,
+                   ShardPlan::Make(model.graph.variables, shard_count,
+                                   job.partitioner(), sizeof(float)));
+  size_t largest = 0;
+  for (int shard = 0; shard < shard_count; ++shard) {
+    for (const ShardPlan::Chunk& chunk : plan.chunks(shard)) {
+      largest = std::max(
+          largest, static_cast<size_t>(chunk.count) * sizeof(float) +
+                       chunk.blocks.size() * limits::kMaxBlockHeaderBytes);
+    }
+  }
+  return largest + limits::kMaxControlBytes;
+}
+
+// Bytes that requests may take: those of all calls that workers may have open.
+size_t MemoryBytes(const v1::Job& job, size_t max_data_bytes) {
+  const size_t workers = std::max(1u, job.cluster().worker());
+  return limits::kServerMemoryBytes +
+         workers * limits::kMaxCallsPerConnection * max_data_bytes;
+}
+
 }  // namespace
 
 absl::Status RunPsServer(PsServerOptions options) {
   // Before gRPC starts the threads that apply gradients.
   FlushDenormals();
-  Shard shard(options.member.incarnation);
-  PsService service(shard);
-  ASSIGN_OR_RETURN(const std::unique_ptr<RpcServer> server,
-                   RpcServer::Start(options.listen_address, {&service}));
+  // Who connects before the server is there waits in the listener's queue.
+  ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));
   options.member.address =
       options.advertised_address.empty()
-          ? WithPort(options.listen_address, server->port())
+          ? WithPort(options.listen_address, listener.port())
           : options.advertised_address;
   LOG(INFO) << "listening on " << options.member.address;
 
@@ -61,6 +90,16 @@ absl::Status RunPsServer(PsServerOptions options) {
   };
   ASSIGN_OR_RETURN(const std::unique_ptr<Member> member,
                    Member::Join(options.member));
+  const v1::Job& job = member->registration().job();
+  ASSIGN_OR_RETURN(const size_t max_data_bytes, LargestMessageBytes(job));
+  const auto guard = std::make_shared<CallGuard>(options.secret);
+  guard->SetJob(options.member.caller->job());
+  Shard shard(options.member.incarnation);
+  PsService service(shard, max_data_bytes);
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<RpcServer> server,
+      RpcServer::Start(std::move(listener),
+                       {guard, &service, MemoryBytes(job, max_data_bytes)}));
   stopped.Wait();
   member->Leave(absl::OkStatus());
   // A file that hangs on its disk, or a call that waits for it, keeps nobody.

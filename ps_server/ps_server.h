@@ -2,9 +2,11 @@
 #ifndef PACELINE_PS_SERVER_PS_SERVER_H_
 #define PACELINE_PS_SERVER_PS_SERVER_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "common/identity/job_secret.h"
 #include "common/session/member.h"
 
 namespace paceline {
@@ -12,6 +14,8 @@ namespace paceline {
 struct PsServerOptions {
   // `address` and `on_stop` are filled in.
   MemberOptions member;
+  // The job's; none: anybody may call.
+  std::optional<JobSecret> secret;
   // "host:port" to listen on; port 0 takes a free one.
   std::string listen_address;
   // What others reach it by; "": the host of listen_address with the port

@@ -19,6 +19,7 @@
 #include "common/job/job_fingerprint.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
+#include "common/process/descriptor_limit.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
 #include "common/session/run_setup.h"
@@ -82,6 +83,8 @@ absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
   leader.cluster = place.tf_config->cluster;
   leader.job = std::move(job);
   leader.version = PACELINE_VERSION;
+  leader.self = place.task;
+  leader.secret = place.secret;
   leader.start_timeout = worker.member.start_timeout;
   leader.listen_address = place.listen_address;
   leader.output_dir = std::filesystem::absolute(flags.output_dir).string();
@@ -101,8 +104,8 @@ absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
 }
 
 absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
-                        const std::string& tf_config, absl::Time start) {
-  ASSIGN_OR_RETURN(const TaskPlace place, program.Resolve(tf_config));
+                        const TaskEnvironment& environment, absl::Time start) {
+  ASSIGN_OR_RETURN(const TaskPlace place, program.Resolve(environment));
   if (place.task.type == TaskType::kEvaluator) {
     RETURN_IF_ERROR(Evaluate(program, place, flags));
     return 0;
@@ -129,6 +132,7 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
 int main(int argc, char** argv) {
   const absl::Time start = paceline::MonotonicNow();
   paceline::WaitPassively(argv);
+  paceline::RaiseDescriptorLimit();
   paceline::KeepFreedMemory();
   paceline::StartLogging("worker", /*quiet=*/false);
   CLI::App app(
@@ -168,9 +172,8 @@ int main(int argc, char** argv) {
     return *code;
   }
 
-  const char* tf_config = std::getenv("TF_CONFIG");
   const absl::StatusOr<int> code = paceline::Run(
-      program, flags, tf_config == nullptr ? "" : tf_config, start);
+      program, flags, paceline::TaskEnvironment::From(std::getenv), start);
   const int exit_code = code.ok() ? *code : paceline::ExitWith(code.status());
   std::cout.flush();
   // Threads that wait for others are not waited for.

@@ -176,7 +176,7 @@ class WorkerTask {
   // Returns where peers reach this worker; "" if they need not.
   absl::StatusOr<std::string> ListenToPeers() {
     if (!has_peers() || rank() == 0) return std::string();
-    ASSIGN_OR_RETURN(listener_, GroupListener::Open(options_.listen_address));
+    ASSIGN_OR_RETURN(listener_, Listener::Open(options_.listen_address));
     if (!options_.member.address.empty()) return options_.member.address;
     return WithPort(options_.listen_address, listener_->port());
   }
@@ -208,8 +208,10 @@ class WorkerTask {
   absl::Status ConnectToPeers() {
     ASSIGN_OR_RETURN(GroupOptions group,
                      PeerOptions(start_, rank(), options_.threads));
+    group.job = options_.member.caller->job();
+    group.secret = options_.member.caller->secret();
     group.region = region_;
-    GroupListener* const listener = listener_ ? &*listener_ : nullptr;
+    Listener* const listener = listener_ ? &*listener_ : nullptr;
     member_.SetWaitingFor("connections to the other workers");
     ASSIGN_OR_RETURN(transports_.front(), ConnectGroup(group, listener));
     if (shares_statistics()) {
@@ -251,6 +253,7 @@ class WorkerTask {
     ParameterServerOptions ps;
     ps.worker.set_rank(registration().rank());
     ps.worker.set_incarnation(options_.member.incarnation);
+    ps.caller = options_.member.caller;
     ps.servers.assign(start_.ps().begin(), start_.ps().end());
     ps.timeout = absl::Seconds(registration().ps_timeout().seconds());
     ps.consistency = job().consistency();
@@ -382,7 +385,7 @@ class WorkerTask {
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::unique_ptr<LocalCheckpoints> checkpoints_;
   Datasets datasets_;
-  std::optional<GroupListener> listener_;
+  std::optional<Listener> listener_;
   // What the leader hears before the start, and says at it.
   v1::AwaitStartRequest request_;
   v1::AwaitStartResponse start_;

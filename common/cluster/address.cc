@@ -1,6 +1,7 @@
 #include "common/cluster/address.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include <algorithm>
 
@@ -97,6 +98,14 @@ absl::StatusOr<Address> ParseAddress(absl::string_view text) {
   ASSIGN_OR_RETURN(address.port, ParsePort(rest.substr(1)));
   address.has_port = true;
   return address;
+}
+
+bool IsLoopback(const Address& address) {
+  in_addr ipv4{};
+  if (inet_pton(AF_INET, address.host.c_str(), &ipv4) == 1) {
+    return ntohl(ipv4.s_addr) >> 24 == IN_LOOPBACKNET;
+  }
+  return address.host == "localhost" || address.host == "::1";
 }
 
 std::string WithPort(absl::string_view address, int port) {

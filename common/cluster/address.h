@@ -28,6 +28,9 @@ struct Address {
 // without the address itself.
 absl::StatusOr<Address> ParseAddress(absl::string_view text);
 
+// Whether nobody beyond this machine can be meant or reached by it.
+bool IsLoopback(const Address& address);
+
 // "127.0.0.1:2222" for "127.0.0.1:0" and 2222: where a task listens that took a
 // free port.
 std::string WithPort(absl::string_view address, int port);

@@ -95,6 +95,9 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
     close(lifetime[1]);
     return absl::ErrnoToStatus(fork_error, "cannot fork");
   }
+  const std::string line = absl::StrCat(options.line, "\n");
+  [[maybe_unused]] const ssize_t written =
+      write(lifetime[1], line.data(), line.size());
   return Child(pid, lifetime[1]);
 }
 

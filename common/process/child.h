@@ -21,6 +21,9 @@ struct ChildOptions {
   std::vector<std::pair<std::string, std::string>> environment;
   // Gets standard output and error; created or overwritten.
   std::string log_path;
+  // A line for the child alone, which comes to it through the pipe of
+  // `--lifetime_fd`: no other process sees it. Short enough to fit in there.
+  std::string line;
 };
 
 // Of a child that somebody else has waited for.

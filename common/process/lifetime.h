@@ -2,7 +2,15 @@
 #ifndef PACELINE_COMMON_PROCESS_LIFETIME_H_
 #define PACELINE_COMMON_PROCESS_LIFETIME_H_
 
+#include <string>
+
+#include "absl/status/statusor.h"
+
 namespace paceline {
+
+// The first line that the parent wrote into the pipe, without its end. Blocks
+// until it is there; Unavailable if the parent is gone.
+absl::StatusOr<std::string> ReadLine(int lifetime_fd);
 
 // Ends this process when the other end of the pipe `lifetime_fd` closes, which
 // the kernel does when the parent dies, of whatever cause. The parent asks for

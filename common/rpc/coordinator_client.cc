@@ -4,46 +4,52 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/rpc/call_channel.h"
 #include "common/rpc/call_error.h"
-#include "common/rpc/grpc_channel.h"
+#include "common/rpc/call_group.h"
+#include "common/rpc/message_bytes.h"
 #include "paceline/v1/coordinator.grpc.pb.h"
 
 namespace paceline {
 
-using Stub = v1::CoordinatorService::Stub;
-
 struct CoordinatorClient::Impl {
-  explicit Impl(const std::string& address)
-      : stub(v1::CoordinatorService::NewStub(CreateChannel(address))) {}
+  Impl(const std::string& address, std::shared_ptr<const Caller> caller)
+      : channel(address, std::move(caller)) {}
 
   template <typename Request, typename Response>
-  absl::StatusOr<Response> Call(
-      grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                   Response*),
-      const char* name, const std::string& callee, const Request& request,
-      absl::Duration timeout) {
-    grpc::ClientContext context;
-    SetDeadline(context, timeout);
+  absl::StatusOr<Response> Call(const char* name, const std::string& callee,
+                                const Request& request,
+                                absl::Duration timeout) {
+    CallGroup calls(1);
     Response response;
-    RETURN_IF_ERROR(
-        CallError((stub.get()->*method)(&context, request, &response), name,
-                  callee, timeout));
+    channel.Start(absl::StrCat("/", v1::CoordinatorService::service_full_name(),
+                               "/", name),
+                  WriteMessage(request), {.timeout = timeout},
+                  [&response, done = calls.Open(0)](absl::Status status,
+                                                    grpc::ByteBuffer& bytes) {
+                    if (status.ok()) status = ReadMessage(bytes, response);
+                    done(std::move(status));
+                  });
+    calls.Wait();
+    RETURN_IF_ERROR(CallError(calls.status(0), name, callee, timeout));
     return response;
   }
 
-  std::unique_ptr<Stub> stub;
+  CallChannel channel;
 };
 
-CoordinatorClient::CoordinatorClient(const std::string& address)
+CoordinatorClient::CoordinatorClient(const std::string& address,
+                                     std::shared_ptr<const Caller> caller)
     : description_(absl::StrCat("the coordinator at ", address)),
-      impl_(std::make_unique<Impl>(address)) {}
+      impl_(std::make_unique<Impl>(address, std::move(caller))) {}
 
 CoordinatorClient::~CoordinatorClient() = default;
 
-#define PACELINE_COORDINATOR_CALL(Name)                                     \
-  absl::StatusOr<v1::Name##Response> CoordinatorClient::Name(               \
-      const v1::Name##Request& request, absl::Duration timeout) {           \
-    return impl_->Call(&Stub::Name, #Name, description_, request, timeout); \
+#define PACELINE_COORDINATOR_CALL(Name)                           \
+  absl::StatusOr<v1::Name##Response> CoordinatorClient::Name(     \
+      const v1::Name##Request& request, absl::Duration timeout) { \
+    return impl_->Call<v1::Name##Request, v1::Name##Response>(    \
+        #Name, description_, request, timeout);                   \
   }
 PACELINE_COORDINATOR_CALL(Register)
 PACELINE_COORDINATOR_CALL(AwaitStart)

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/identity/caller.h"
 #include "paceline/v1/coordinator.pb.h"
 
 namespace paceline {
@@ -16,7 +17,8 @@ namespace paceline {
 class CoordinatorClient {
  public:
   // `address` is "host:port".
-  explicit CoordinatorClient(const std::string& address);
+  CoordinatorClient(const std::string& address,
+                    std::shared_ptr<const Caller> caller);
   ~CoordinatorClient();
 
   absl::StatusOr<v1::RegisterResponse> Register(

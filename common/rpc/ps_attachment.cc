@@ -2,22 +2,31 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "common/rpc/grpc_status.h"
+#include "absl/strings/str_cat.h"
+#include "common/rpc/message_bytes.h"
+#include "paceline/v1/ps.grpc.pb.h"
 
 namespace paceline {
+namespace {
 
-struct PsAttachment::Call {
-  std::shared_ptr<SlotCaller> slot;
+v1::AttachRequest RequestOf(const SlotCaller& slot) {
+  const RegionReference& memory = slot.reference();
   v1::AttachRequest request;
-  v1::AttachResponse response;
-};
+  request.set_process(memory.process);
+  request.set_fd(memory.fd);
+  request.set_device(memory.device);
+  request.set_inode(memory.inode);
+  request.set_token(slot.token());
+  return request;
+}
 
-PsAttachment::PsAttachment(const std::shared_ptr<grpc::Channel>& channel,
-                           std::string callee)
-    : stub_(v1::ParameterServerService::NewStub(channel)),
-      callee_(std::move(callee)) {}
+}  // namespace
+
+PsAttachment::PsAttachment(CallChannel& channel, std::string callee)
+    : channel_(channel), callee_(std::move(callee)) {}
 
 PsAttachment::~PsAttachment() {
   Cancel();
@@ -26,7 +35,7 @@ PsAttachment::~PsAttachment() {
 }
 
 std::shared_ptr<SlotCaller> PsAttachment::Get(size_t values_size) {
-  std::shared_ptr<grpc::ClientContext> too_small;
+  bool is_too_small = false;
   {
     MutexLock lock(mutex_);
     if (is_refused_ || is_cancelled_) return nullptr;
@@ -37,13 +46,12 @@ std::shared_ptr<SlotCaller> PsAttachment::Get(size_t values_size) {
       }
       if (slot_->values_size() >= values_size) return slot_;
       if (!slot_->Retire()) return nullptr;
-      too_small = context_;
+      is_too_small = true;
     }
     is_open_ = true;
   }
-  // Without the lock: gRPC may run callbacks in here.
-  if (too_small != nullptr) {
-    too_small->TryCancel();
+  if (is_too_small) {
+    EndCall();
   } else {
     Attach(values_size);
   }
@@ -56,33 +64,36 @@ bool PsAttachment::is_served() {
 }
 
 void PsAttachment::Attach(size_t values_size) {
-  const auto call = std::make_shared<Call>();
-  const auto context = std::make_shared<grpc::ClientContext>();
-  context->set_wait_for_ready(true);
+  std::shared_ptr<SlotCaller> slot;
   {
-    absl::StatusOr<std::shared_ptr<SlotCaller>> slot =
+    absl::StatusOr<std::shared_ptr<SlotCaller>> made =
         SlotCaller::Create(values_size);
     MutexLock lock(mutex_);
-    if (!slot.ok()) {
-      Refuse(slot.status());
+    if (!made.ok()) {
+      Refuse(made.status());
       is_open_ = false;
       closed_.NotifyAll();
       return;
     }
-    call->slot = slot_ = *std::move(slot);
-    context_ = context;
-    if (is_cancelled_) context->TryCancel();
+    slot = slot_ = *std::move(made);
+    is_ending_ = is_cancelled_;
   }
-  const RegionReference& memory = call->slot->reference();
-  call->request.set_process(memory.process);
-  call->request.set_fd(memory.fd);
-  call->request.set_device(memory.device);
-  call->request.set_inode(memory.inode);
-  call->request.set_token(call->slot->token());
-  stub_->async()->Attach(context.get(), &call->request, &call->response,
-                         [this, call](const grpc::Status& status) {
-                           Detach(*call, FromGrpcStatus(status));
-                         });
+  // Without the lock: gRPC may run callbacks in here.
+  const uint64_t call = channel_.Start(
+      absl::StrCat("/", v1::ParameterServerService::service_full_name(),
+                   "/Attach"),
+      WriteMessage(RequestOf(*slot)), {},
+      [this, slot](const absl::Status& status, grpc::ByteBuffer&) {
+        Detach(slot, status);
+      });
+  bool is_ending = false;
+  {
+    MutexLock lock(mutex_);
+    // A later call may have begun meanwhile.
+    call_ = std::max(call_, call);
+    is_ending = is_ending_;
+  }
+  if (is_ending) channel_.Cancel(call);
 }
 
 void PsAttachment::Refuse(const absl::Status& reason) {
@@ -91,34 +102,39 @@ void PsAttachment::Refuse(const absl::Status& reason) {
             << " do not go through shared memory: " << reason.message();
 }
 
-void PsAttachment::Detach(Call& call, const absl::Status& status) {
+void PsAttachment::Detach(const std::shared_ptr<SlotCaller>& slot,
+                          const absl::Status& status) {
   absl::Status reason = absl::UnavailableError(status.message());
   {
-    std::shared_ptr<grpc::ClientContext> context;
     MutexLock lock(mutex_);
-    // As in PsClient, it must not be the last to hold the channel.
-    context = std::move(context_);
     slot_.reset();
     if (is_cancelled_) reason = absl::CancelledError(status.message());
   }
-  call.slot->End(reason);
+  slot->End(reason);
   MutexLock lock(mutex_);
-  if (!call.slot->is_served() && !is_cancelled_ &&
-      !absl::IsUnavailable(status)) {
+  if (!slot->is_served() && !is_cancelled_ && !absl::IsUnavailable(status)) {
     Refuse(status);
   }
   is_open_ = false;
   closed_.NotifyAll();
 }
 
+void PsAttachment::EndCall() {
+  uint64_t call = 0;
+  {
+    MutexLock lock(mutex_);
+    is_ending_ = true;
+    call = call_;
+  }
+  channel_.Cancel(call);
+}
+
 void PsAttachment::Cancel() {
-  std::shared_ptr<grpc::ClientContext> context;
   {
     MutexLock lock(mutex_);
     is_cancelled_ = true;
-    context = context_;
   }
-  if (context != nullptr) context->TryCancel();
+  EndCall();
 }
 
 }  // namespace paceline

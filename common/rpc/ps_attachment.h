@@ -3,22 +3,21 @@
 #ifndef PACELINE_COMMON_RPC_PS_ATTACHMENT_H_
 #define PACELINE_COMMON_RPC_PS_ATTACHMENT_H_
 
-#include <grpcpp/channel.h>
-#include <grpcpp/client_context.h>
-
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "common/base/mutex.h"
+#include "common/rpc/call_channel.h"
 #include "common/rpc/slot_caller.h"
-#include "paceline/v1/ps.grpc.pb.h"
 
 namespace paceline {
 
 // The memory lasts as long as a call of Attach, by which each side learns that
-// the other is gone, as soon and with the same errors as of other calls.
+// the other is gone, as soon and with the same errors as of other calls. The
+// proof of that call is the proof of those that go through the memory.
 // Thread-safe.
 //
 //   none ── Get ──> open ── refused ──────────────> never again
@@ -26,9 +25,8 @@ namespace paceline {
 //    └───────────────────────────────────────────┘
 class PsAttachment {
  public:
-  // `callee` is for logs: "ps-0 at 127.0.0.1:2222".
-  PsAttachment(const std::shared_ptr<grpc::Channel>& channel,
-               std::string callee);
+  // `callee` is for logs: "ps-0 at 127.0.0.1:2222". `channel` outlives this.
+  PsAttachment(CallChannel& channel, std::string callee);
   // Ends the calls that are open.
   ~PsAttachment();
 
@@ -44,14 +42,15 @@ class PsAttachment {
   void Cancel();
 
  private:
-  struct Call;
-
   void Attach(size_t values_size);
   void Refuse(const absl::Status& reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Attach has ended.
-  void Detach(Call& call, const absl::Status& status);
+  // Ends the call of Attach.
+  void EndCall();
+  // It has ended.
+  void Detach(const std::shared_ptr<SlotCaller>& slot,
+              const absl::Status& status);
 
-  const std::unique_ptr<v1::ParameterServerService::Stub> stub_;
+  CallChannel& channel_;
   const std::string callee_;
 
   Mutex mutex_;
@@ -62,7 +61,9 @@ class PsAttachment {
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_logged_ ABSL_GUARDED_BY(mutex_) = false;
   std::shared_ptr<SlotCaller> slot_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<grpc::ClientContext> context_ ABSL_GUARDED_BY(mutex_);
+  // The call of Attach, once its number is known, and whether it is to end.
+  uint64_t call_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace paceline

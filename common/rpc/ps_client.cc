@@ -1,7 +1,6 @@
 #include "common/rpc/ps_client.h"
 
 #include <glog/logging.h>
-#include <grpcpp/generic/generic_stub.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,19 +11,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
-#include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 #include "common/rpc/block_codec.h"
+#include "common/rpc/call_channel.h"
 #include "common/rpc/call_error.h"
-#include "common/rpc/grpc_channel.h"
+#include "common/rpc/message_bytes.h"
 #include "common/rpc/ps_attachment.h"
 #include "common/rpc/slot_caller.h"
 #include "paceline/v1/ps.grpc.pb.h"
 
 namespace paceline {
-
-using Stub = v1::ParameterServerService::Stub;
 
 namespace {
 
@@ -65,33 +62,33 @@ class PlacedBlocks final : public BlockReceiver {
 }  // namespace
 
 struct PsClient::Impl {
-  Impl(const std::shared_ptr<grpc::Channel>& channel, const std::string& callee,
-       PsClientOptions options)
-      : stub(v1::ParameterServerService::NewStub(channel)),
-        block_stub(channel),
-        fail_fast(options.fail_fast) {
+  Impl(const std::string& address, const std::string& callee,
+       std::shared_ptr<const Caller> caller, PsClientOptions options)
+      : channel(address, std::move(caller)), fail_fast(options.fail_fast) {
     if (!options.use_shared_memory) return;
     for (int i = 0; i < limits::kCallsPerServer; ++i) {
       attachments.push_back(std::make_unique<PsAttachment>(channel, callee));
     }
   }
 
-  // Starts `method` (a member of the stub's asynchronous interface).
-  template <typename Method, typename Request, typename Response>
-  void Start(Method method, const char* name, const std::string& callee,
+  static std::string MethodOf(const char* name) {
+    return absl::StrCat("/", v1::ParameterServerService::service_full_name(),
+                        "/", name);
+  }
+
+  template <typename Request, typename Response>
+  void Start(const char* name, const std::string& callee,
              const Request& request, Response* response, absl::Duration timeout,
              CallDone done) {
-    grpc::ClientContext* const context = Open(timeout);
     // It is the first call, and its timeout one for slow disks.
-    if constexpr (std::is_same_v<Request, v1::InitializeRequest>) {
-      context->set_wait_for_ready(false);
-    }
-    auto finished = [this, context, name, &callee, timeout,
-                     done = std::move(done)](const grpc::Status& status) {
-      Close(context).reset();
-      done(CallError(status, name, callee, timeout));
-    };
-    (async().*method)(context, &request, response, std::move(finished));
+    const bool is_first = std::is_same_v<Request, v1::InitializeRequest>;
+    channel.Start(MethodOf(name), WriteMessage(request),
+                  {timeout, fail_fast || is_first},
+                  [name, response, &callee, timeout, done = std::move(done)](
+                      absl::Status status, grpc::ByteBuffer& bytes) {
+                    if (status.ok()) status = ReadMessage(bytes, *response);
+                    done(CallError(status, name, callee, timeout));
+                  });
   }
 
   // The same for a call whose messages carry blocks.
@@ -173,32 +170,16 @@ struct PsClient::Impl {
 
   void StartOnChannel(const BlockCall& call, const std::string& callee,
                       absl::Duration timeout, CallDone done) {
-    struct Buffers {
-      grpc::ByteBuffer request;
-      grpc::ByteBuffer response;
-    };
-    auto buffers = std::make_shared<Buffers>();
-    buffers->request = WriteBlocks(*call.request, call.gradients_field,
-                                   call.gradients, gradients_in_use);
-    grpc::ClientContext* const context = Open(timeout);
-    const Buffers& sent = *buffers;
-    Buffers& received = *buffers;
-    auto finished =
-        [this, context, call, &callee, timeout, buffers = std::move(buffers),
-         done = std::move(done)](const grpc::Status& ended) mutable {
-          Context closed = Close(context);
-          absl::Status status = CallError(ended, call.name, callee, timeout);
-          if (status.ok()) status = Read(call, callee, buffers->response);
-          buffers.reset();
-          closed.reset();
-          done(std::move(status));
-        };
-    block_stub.UnaryCall(
-        context,
-        absl::StrCat("/", v1::ParameterServerService::service_full_name(), "/",
-                     call.name),
-        grpc::StubOptions(), &sent.request, &received.response,
-        std::move(finished));
+    channel.Start(MethodOf(call.name),
+                  WriteBlocks(*call.request, call.gradients_field,
+                              call.gradients, gradients_in_use),
+                  {timeout, fail_fast},
+                  [call, &callee, timeout, done = std::move(done)](
+                      absl::Status status, grpc::ByteBuffer& bytes) {
+                    status = CallError(status, call.name, callee, timeout);
+                    if (status.ok()) status = Read(call, callee, bytes);
+                    done(std::move(status));
+                  });
   }
 
   static absl::Status Read(const BlockCall& call, const std::string& callee,
@@ -211,73 +192,25 @@ struct PsClient::Impl {
         absl::StrCat(call.name, " to ", callee, ": ", status.message()));
   }
 
-  using Context = std::shared_ptr<grpc::ClientContext>;
-
-  grpc::ClientContext* Open(absl::Duration timeout) {
-    auto context = std::make_shared<grpc::ClientContext>();
-    SetDeadline(*context, timeout);
-    context->set_wait_for_ready(!fail_fast);
-    MutexLock lock(mutex);
-    if (cancelled) context->TryCancel();
-    open.push_back(context);
-    return context.get();
-  }
-
-  // To be called first when a call ends; what it returns is to go before the
-  // caller hears of it. A context holds the channel, and the caller may then
-  // destroy the client: if a callback's thread let go of the channel last, gRPC
-  // would make that thread wait for itself.
-  [[nodiscard]] Context Close(const grpc::ClientContext* closed) {
-    MutexLock lock(mutex);
-    const auto found = std::find_if(
-        open.begin(), open.end(),
-        [closed](const Context& context) { return context.get() == closed; });
-    Context context = std::move(*found);
-    open.erase(found);
-    return context;
-  }
-
   void Cancel() {
-    std::vector<Context> contexts;
-    {
-      MutexLock lock(mutex);
-      cancelled = true;
-      contexts = open;
-    }
-    for (const Context& context : contexts) context->TryCancel();
+    // First, or they would take the end of their calls for that of the server.
     for (const auto& attachment : attachments) attachment->Cancel();
+    channel.CancelAll();
   }
 
-  v1::ParameterServerService::StubInterface::async_interface& async() {
-    return *stub->async();
-  }
-
-  std::unique_ptr<Stub> stub;
-  grpc::GenericStub block_stub;
+  CallChannel channel;
   const bool fail_fast;
   // Each slice of gradients that gRPC holds has a copy of this.
   const std::shared_ptr<const void> gradients_in_use = std::make_shared<char>();
-  Mutex mutex;
-  std::vector<Context> open ABSL_GUARDED_BY(mutex);
-  bool cancelled ABSL_GUARDED_BY(mutex) = false;
   // Each for one call at a time.
   std::vector<std::unique_ptr<PsAttachment>> attachments;
 };
 
-namespace {
-
-using Async = v1::ParameterServerService::StubInterface::async_interface;
-template <typename Request, typename Response>
-using UnaryMethod = void (Async::*)(grpc::ClientContext*, const Request*,
-                                    Response*,
-                                    std::function<void(grpc::Status)>);
-
-}  // namespace
-
 PsClient::PsClient(const std::string& task_name, const std::string& address,
+                   std::shared_ptr<const Caller> caller,
                    PsClientOptions options)
     : description_(absl::StrCat(task_name, " at ", address)),
-      impl_(std::make_unique<Impl>(CreateChannel(address), description_,
+      impl_(std::make_unique<Impl>(address, description_, std::move(caller),
                                    options)) {}
 
 PsClient::~PsClient() {
@@ -301,9 +234,7 @@ void PsClient::Cancel() { impl_->Cancel(); }
   void PsClient::Name(const v1::Name##Request& request,                     \
                       v1::Name##Response* response, absl::Duration timeout, \
                       CallDone done) {                                      \
-    constexpr UnaryMethod<v1::Name##Request, v1::Name##Response> kMethod =  \
-        &Async::Name;                                                       \
-    impl_->Start(kMethod, #Name, description_, request, response, timeout,  \
+    impl_->Start(#Name, description_, request, response, timeout,           \
                  std::move(done));                                          \
   }
 PACELINE_PS_CALL(Initialize)

@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "common/identity/caller.h"
 #include "common/rpc/call_group.h"
 #include "common/rpc/dense_values.h"
 #include "paceline/v1/ps.pb.h"
@@ -37,7 +38,7 @@ class PsClient {
  public:
   // `task_name` as in "ps-0"; `address` is "host:port".
   PsClient(const std::string& task_name, const std::string& address,
-           PsClientOptions options = {});
+           std::shared_ptr<const Caller> caller, PsClientOptions options = {});
   // No call may be open. Waits, some seconds at most, until gRPC has let go of
   // all gradients.
   ~PsClient();

@@ -1,26 +1,44 @@
-// A task's one listening port.
+// A task's one listening port, and whom it lets in.
+//
+//   connection ──> accepted by us ──> gRPC ──> header checked ──> request read
+//                  (survives a lack           (CallGuard)         (of bounded
+//                  of descriptors)                                 size) ──>
+//                  RpcService
+//
+// What a caller sends is received only once its header has been checked: a
+// stranger cannot fill this process's memory. Compressed messages are refused,
+// connections that do not speak or idle are closed, and each has a bounded
+// number of open calls.
 #ifndef PACELINE_COMMON_RPC_RPC_SERVER_H_
 #define PACELINE_COMMON_RPC_RPC_SERVER_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
-
-namespace grpc {
-class Service;
-}  // namespace grpc
+#include "common/identity/call_guard.h"
+#include "common/net/listener.h"
+#include "common/rpc/rpc_service.h"
 
 namespace paceline {
+
+struct RpcServerOptions {
+  std::shared_ptr<CallGuard> guard;
+  // Outlives the server.
+  RpcService* service = nullptr;
+  // Bytes that gRPC may hold of messages that come, over all connections: twice
+  // those of the largest request, at least.
+  size_t memory_bytes = 0;
+};
 
 // Thread-safe.
 class RpcServer {
  public:
-  // Listens on "host:port" and serves `services`, which outlive the server.
-  // Port 0 takes a free one. Unavailable names an address that cannot be had.
+  // Serves what connects to `listener`, from now on.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(
-      const std::string& address, absl::Span<grpc::Service* const> services);
+      Listener listener, const RpcServerOptions& options);
 
   // Ends open calls, after a short grace, and all threads.
   ~RpcServer();

@@ -5,116 +5,113 @@
 
 #include "absl/status/statusor.h"
 #include "common/limits.h"
-#include "common/rpc/grpc_status.h"
+#include "paceline/v1/coordinator.grpc.pb.h"
 
 namespace paceline {
 namespace {
 
+using Done = std::function<void(const absl::Status&)>;
+
 // Ends a call with its answer or error.
 template <typename Response>
-grpc::ServerUnaryReactor* Finish(grpc::CallbackServerContext* context,
-                                 absl::StatusOr<Response> answer,
-                                 Response* response) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const absl::Status status = answer.status();
-  if (status.ok()) *response = *std::move(answer);
-  reactor->Finish(ToGrpcStatus(status));
-  return reactor;
-}
-
-// The same for an answer that is empty.
-grpc::ServerUnaryReactor* Finish(grpc::CallbackServerContext* context,
-                                 const absl::Status& status) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(ToGrpcStatus(status));
-  return reactor;
+void Finish(absl::StatusOr<Response> answer, Response& response,
+            const Done& done) {
+  if (answer.ok()) response = *std::move(answer);
+  done(answer.status());
 }
 
 // Parks a call until `ask(session, now)` has an answer; answers `not_yet` when
 // patience is over.
 template <typename Response, typename Ask>
-grpc::ServerUnaryReactor* FinishLater(SharedSession& session,
-                                      grpc::CallbackServerContext* context,
-                                      Ask ask, Response not_yet,
-                                      Response* response) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+void FinishLater(SharedSession& session, Ask ask, Response not_yet,
+                 Response& response, Done done) {
   session.Await(
-      [=, ask = std::move(ask), not_yet = std::move(not_yet)](
-          Session& state, absl::Time now, bool last_try) {
+      [&response, ask = std::move(ask), not_yet = std::move(not_yet),
+       done = std::move(done)](Session& state, absl::Time now, bool last_try) {
         absl::StatusOr<std::optional<Response>> answer = ask(state, now);
         if (answer.ok() && !answer->has_value()) {
           if (!last_try) return false;
           answer = not_yet;
         }
-        const absl::Status status = answer.status();
-        if (status.ok()) *response = **std::move(answer);
-        reactor->Finish(ToGrpcStatus(status));
+        if (answer.ok()) response = **std::move(answer);
+        done(answer.status());
         return true;
       },
       limits::kLongPoll);
-  return reactor;
 }
 
 }  // namespace
 
-grpc::ServerUnaryReactor* CoordinatorService::Register(
-    grpc::CallbackServerContext* context, const v1::RegisterRequest* request,
-    v1::RegisterResponse* response) {
-  return Finish(context, session_.Handle([&](Session& session, absl::Time now) {
-    return session.Register(*request, now);
-  }),
-                response);
-}
-
-grpc::ServerUnaryReactor* CoordinatorService::AwaitStart(
-    grpc::CallbackServerContext* context, const v1::AwaitStartRequest* request,
-    v1::AwaitStartResponse* response) {
-  return FinishLater(
-      session_, context,
-      [request](Session& session, absl::Time now) {
-        return session.AwaitStart(*request, now);
+CoordinatorService::CoordinatorService(SharedSession& session)
+    : RpcService(v1::CoordinatorService::service_full_name()),
+      session_(session) {
+  AddMessages<v1::RegisterRequest, v1::RegisterResponse>(
+      "Register", limits::kMaxControlBytes,
+      [this](const v1::RegisterRequest& request, v1::RegisterResponse& response,
+             const Done& done) {
+        Finish(session_.Handle([&](Session& state, absl::Time now) {
+          return state.Register(request, now);
+        }),
+               response, done);
       },
-      v1::AwaitStartResponse(), response);
+      /*needs_job=*/false);
+  AddWaitingCalls();
+  AddReports();
 }
 
-grpc::ServerUnaryReactor* CoordinatorService::AcquireLease(
-    grpc::CallbackServerContext* context,
-    const v1::AcquireLeaseRequest* request,
-    v1::AcquireLeaseResponse* response) {
-  v1::AcquireLeaseResponse wait;
-  wait.set_verdict(v1::AcquireLeaseResponse::VERDICT_WAIT);
-  return FinishLater(
-      session_, context,
-      [request](Session& session, absl::Time now) {
-        return session.AcquireLease(*request, now);
-      },
-      std::move(wait), response);
+void CoordinatorService::AddWaitingCalls() {
+  AddMessages<v1::AwaitStartRequest, v1::AwaitStartResponse>(
+      "AwaitStart", limits::kMaxControlBytes,
+      [this](const v1::AwaitStartRequest& request,
+             v1::AwaitStartResponse& response, Done done) {
+        FinishLater(
+            session_,
+            [&request](Session& state, absl::Time now) {
+              return state.AwaitStart(request, now);
+            },
+            v1::AwaitStartResponse(), response, std::move(done));
+      });
+  AddMessages<v1::AcquireLeaseRequest, v1::AcquireLeaseResponse>(
+      "AcquireLease", limits::kMaxControlBytes,
+      [this](const v1::AcquireLeaseRequest& request,
+             v1::AcquireLeaseResponse& response, Done done) {
+        v1::AcquireLeaseResponse wait;
+        wait.set_verdict(v1::AcquireLeaseResponse::VERDICT_WAIT);
+        FinishLater(
+            session_,
+            [&request](Session& state, absl::Time now) {
+              return state.AcquireLease(request, now);
+            },
+            std::move(wait), response, std::move(done));
+      });
 }
 
-grpc::ServerUnaryReactor* CoordinatorService::Heartbeat(
-    grpc::CallbackServerContext* context, const v1::HeartbeatRequest* request,
-    v1::HeartbeatResponse* response) {
-  return Finish(context, session_.Handle([&](Session& session, absl::Time now) {
-    return session.Heartbeat(*request, now);
-  }),
-                response);
-}
-
-grpc::ServerUnaryReactor* CoordinatorService::ReportCheckpoint(
-    grpc::CallbackServerContext* context,
-    const v1::ReportCheckpointRequest* request,
-    v1::ReportCheckpointResponse* /*response*/) {
-  return Finish(context, session_.Handle([&](Session& session, absl::Time) {
-    return session.ReportCheckpoint(*request);
-  }));
-}
-
-grpc::ServerUnaryReactor* CoordinatorService::Leave(
-    grpc::CallbackServerContext* context, const v1::LeaveRequest* request,
-    v1::LeaveResponse* /*response*/) {
-  return Finish(context, session_.Handle([&](Session& session, absl::Time now) {
-    return session.Leave(*request, now);
-  }));
+void CoordinatorService::AddReports() {
+  AddMessages<v1::HeartbeatRequest, v1::HeartbeatResponse>(
+      "Heartbeat", limits::kMaxControlBytes,
+      [this](const v1::HeartbeatRequest& request,
+             v1::HeartbeatResponse& response, const Done& done) {
+        Finish(session_.Handle([&](Session& state, absl::Time now) {
+          return state.Heartbeat(request, now);
+        }),
+               response, done);
+      });
+  AddMessages<v1::ReportCheckpointRequest, v1::ReportCheckpointResponse>(
+      "ReportCheckpoint", limits::kMaxControlBytes,
+      [this](const v1::ReportCheckpointRequest& request,
+             v1::ReportCheckpointResponse& /*response*/, const Done& done) {
+        done(session_.Handle([&](Session& state, absl::Time /*now*/) {
+          return state.ReportCheckpoint(request);
+        }));
+      });
+  AddMessages<v1::LeaveRequest, v1::LeaveResponse>(
+      "Leave", limits::kMaxControlBytes,
+      [this](const v1::LeaveRequest& request, v1::LeaveResponse& /*response*/,
+             const Done& done) {
+        done(session_.Handle([&](Session& state, absl::Time now) {
+          return state.Leave(request, now);
+        }));
+      });
 }
 
 }  // namespace paceline

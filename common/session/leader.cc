@@ -14,6 +14,8 @@
 #include "common/job/job_model.h"
 #include "common/limits.h"
 #include "common/optimizer/optimizer.h"
+#include "common/rpc/incarnation.h"
+#include "common/session/membership.h"
 #include "common/sharding/shard_plan.h"
 
 namespace paceline {
@@ -72,6 +74,8 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
     session_options.metric_names.push_back(metric->name);
   }
   session_options.version = options.version;
+  const JobIdentity identity = DrawJobIdentity();
+  session_options.identity = identity;
   session_options.job_fingerprint = JobFingerprint(options.job);
   session_options.cluster = options.cluster;
   session_options.connects_only = options.connects_only;
@@ -88,22 +92,29 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
                    Session::Create(std::move(session_options), MonotonicNow()));
 
-  std::unique_ptr<Leader> leader(
-      new Leader(std::move(options), std::move(manifest), std::move(session)));
+  ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));
+  const auto guard = std::make_shared<CallGuard>(options.secret);
+  guard->SetJob(identity);
+  std::unique_ptr<Leader> leader(new Leader(
+      std::move(options), std::move(manifest), identity, std::move(session)));
   ASSIGN_OR_RETURN(
       leader->server_,
-      RpcServer::Start(leader->options_.listen_address, {&leader->service_}));
+      RpcServer::Start(std::move(listener),
+                       {guard, &leader->service_, limits::kServerMemoryBytes}));
   return leader;
 }
 
 Leader::Leader(LeaderOptions options, Manifest manifest,
-               std::unique_ptr<Session> session)
+               const JobIdentity& identity, std::unique_ptr<Session> session)
     : options_(std::move(options)),
       manifest_(std::move(manifest)),
+      caller_(std::make_shared<Caller>(TaskToProto(options_.self),
+                                       DrawIncarnation(), options_.secret)),
       session_(std::move(session)),
       service_(session_),
       progress_bar_(options_.progress, options_.is_terminal,
                     static_cast<int>(options_.job.epochs())) {
+  caller_->SetJob(identity);
   if (CountPs(options_.tasks) > 0) return;
   worker_checkpoints_ = std::make_unique<WorkerCheckpoints>(session_);
   MakeCheckpointTaker(*worker_checkpoints_);
@@ -154,7 +165,7 @@ void Leader::CarryOut(const InitializeShards& action) {
   for (const TaskView& task : tasks) {
     if (task.id.type == TaskType::kPs) addresses.push_back(task.address);
   }
-  shards_ = std::make_unique<ShardCalls>(options_.job, addresses);
+  shards_ = std::make_unique<ShardCalls>(options_.job, addresses, caller_);
   MakeCheckpointTaker(*shards_);
   shards_->Initialize(
       action.restore_path, action.worker_count, limits::kCheckpointTimeout,

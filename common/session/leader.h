@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "common/checkpoint/manifest.h"
 #include "common/cluster/task.h"
+#include "common/identity/caller.h"
 #include "common/rpc/rpc_server.h"
 #include "common/session/checkpoint_taker.h"
 #include "common/session/coordinator_service.h"
@@ -35,6 +36,9 @@ struct LeaderOptions {
   // The ps and workers; not the leader's own coordinating part.
   std::vector<ExpectedTask> tasks;
   std::string version;
+  // Which task leads, and the job's secret, without which anybody may call.
+  TaskId self = {TaskType::kChief, 0};
+  std::optional<JobSecret> secret;
   // See SessionOptions.
   ClusterSpec cluster;
   bool connects_only = false;
@@ -74,7 +78,7 @@ class Leader {
   void Stop(const absl::Status& reason);
 
  private:
-  Leader(LeaderOptions options, Manifest manifest,
+  Leader(LeaderOptions options, Manifest manifest, const JobIdentity& identity,
          std::unique_ptr<Session> session);
 
   void CarryOut(const InitializeShards& action);
@@ -94,6 +98,8 @@ class Leader {
   const LeaderOptions options_;
   // Of its checkpoints: what does not change.
   const Manifest manifest_;
+  // To the parameter servers.
+  const std::shared_ptr<Caller> caller_;
   SharedSession session_;
   CoordinatorService service_;
   std::unique_ptr<RpcServer> server_;

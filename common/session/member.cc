@@ -35,7 +35,8 @@ uint64_t PeakResidentBytes() {
 }
 
 Member::Member(MemberOptions options)
-    : options_(std::move(options)), client_(options_.coordinator_address) {
+    : options_(std::move(options)),
+      client_(options_.coordinator_address, options_.caller) {
   *self_.mutable_task() = TaskToProto(options_.task);
   self_.set_address(options_.address);
   self_.set_incarnation(options_.incarnation);
@@ -63,6 +64,8 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
         std::min(limits::kHeartbeatTimeout, deadline - MonotonicNow()));
     if (response.ok()) {
       member->registration_ = *std::move(response);
+      member->options_.caller->SetJob(
+          {member->registration_.job_id(), member->registration_.generation()});
       break;
     }
     if (!IsTransient(response.status())) return response.status();

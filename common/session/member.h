@@ -20,6 +20,7 @@
 #include "common/checkpoint/manifest.h"
 #include "common/cluster/cluster_spec.h"
 #include "common/cluster/task.h"
+#include "common/identity/caller.h"
 #include "common/rpc/coordinator_client.h"
 #include "paceline/v1/coordinator.pb.h"
 
@@ -31,6 +32,9 @@ struct MemberOptions {
   std::string coordinator_address;
   std::string address;
   uint64_t incarnation = 0;
+  // Says so to everybody whom the process calls. Learns the job as the task
+  // registers.
+  std::shared_ptr<Caller> caller;
   std::string version;
   // Of the job the process was given; "" if none.
   std::string job_fingerprint;

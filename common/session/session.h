@@ -44,6 +44,7 @@
 #include "common/checkpoint/manifest.h"
 #include "common/cluster/cluster_spec.h"
 #include "common/cluster/task.h"
+#include "common/identity/job_identity.h"
 #include "nlohmann/json_fwd.hpp"
 #include "paceline/v1/coordinator.pb.h"
 #include "paceline/v1/job.pb.h"
@@ -66,6 +67,8 @@ struct SessionOptions {
   // Names of the job's metrics in its order, without the loss.
   std::vector<std::string> metric_names;
   std::string version;
+  // Told to members as they register.
+  JobIdentity identity;
   // Fingerprint of the job; compared with that of members that were given one.
   std::string job_fingerprint;
   // What TF_CONFIG lists; compared with what members were told. Empty without.

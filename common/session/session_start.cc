@@ -99,6 +99,8 @@ absl::StatusOr<v1::RegisterResponse> Session::Register(
   SetDuration(limits::kPsTimeout, response.mutable_ps_timeout());
   response.set_evaluate_checkpoint(options.evaluate_checkpoint);
   response.set_connects_only(options.connects_only);
+  response.set_job_id(options.identity.id);
+  response.set_generation(options.identity.generation);
   return response;
 }
 

@@ -8,11 +8,12 @@
 
 namespace paceline {
 
-ShardCalls::ShardCalls(v1::Job job, const std::vector<std::string>& addresses)
+ShardCalls::ShardCalls(v1::Job job, const std::vector<std::string>& addresses,
+                       const std::shared_ptr<const Caller>& caller)
     : job_(std::move(job)) {
   for (size_t shard = 0; shard < addresses.size(); ++shard) {
     shards_.push_back(std::make_unique<PsClient>(absl::StrCat("ps-", shard),
-                                                 addresses[shard]));
+                                                 addresses[shard], caller));
   }
 }
 

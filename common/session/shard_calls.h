@@ -26,7 +26,8 @@ class ShardCalls : public VariableHolders {
   using Done = std::function<void(absl::StatusOr<std::vector<Response>>)>;
 
   // `addresses` by shard.
-  ShardCalls(v1::Job job, const std::vector<std::string>& addresses);
+  ShardCalls(v1::Job job, const std::vector<std::string>& addresses,
+             const std::shared_ptr<const Caller>& caller);
   // Cancels open calls and waits until they have reported that.
   ~ShardCalls() override;
 

@@ -13,9 +13,19 @@
 #include "common/process/lifetime.h"
 #include "common/rpc/incarnation.h"
 #include "common/session/exit_code.h"
+#include "common/session/membership.h"
 #include "common/session/run_setup.h"
 
 namespace paceline {
+
+TaskEnvironment TaskEnvironment::From(char* (*get)(const char* name)) {
+  const auto value = [get](const char* name) -> std::string {
+    const char* const found = get(name);
+    return found == nullptr ? "" : found;
+  };
+  return {value("TF_CONFIG"), value(kSecretFileVariable),
+          value(kSecretVariable)};
+}
 
 void TaskProgram::AddOptions(CLI::App& app) {
   app.add_option("--coordinator", coordinator_,
@@ -38,15 +48,44 @@ void TaskProgram::AddOptions(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app.add_option("--lifetime_fd", lifetime_fd_,
-                 "A pipe whose closing ends this process; set by a parent.")
+                 "A pipe that gives the job's secret, and whose closing ends "
+                 "this process; set by a parent.")
       ->check(CLI::NonNegativeNumber);
+  secret_.AddTo(app);
 }
 
-absl::StatusOr<TaskPlace> TaskProgram::Resolve(const std::string& tf_config) {
-  if (lifetime_fd_ >= 0) EndWithParent(lifetime_fd_);
-  if (coordinator_.empty() && !tf_config.empty()) {
-    return FromTfConfig(tf_config);
+absl::StatusOr<TaskPlace> TaskProgram::Resolve(
+    const TaskEnvironment& environment) {
+  const bool has_parent = lifetime_fd_ >= 0;
+  std::optional<JobSecret> parents;
+  if (has_parent) {
+    ASSIGN_OR_RETURN(const std::string line, ReadLine(lifetime_fd_));
+    if (!line.empty()) {
+      ASSIGN_OR_RETURN(parents, JobSecret::FromText(line));
+    }
+    EndWithParent(lifetime_fd_);
   }
+  const bool uses_tf_config =
+      coordinator_.empty() && !environment.tf_config.empty();
+  ASSIGN_OR_RETURN(TaskPlace place, uses_tf_config
+                                        ? FromTfConfig(environment.tf_config)
+                                        : FromOptions());
+  if (has_parent) {
+    place.secret = std::move(parents);
+    return place;
+  }
+  JobSecretOptions secret = secret_;
+  secret.environment_file = environment.job_secret_file;
+  secret.environment_text = environment.job_secret;
+  const ClusterSpec none;
+  const bool calls = place.tf_config && place.task.type != TaskType::kEvaluator;
+  ASSIGN_OR_RETURN(
+      place.secret,
+      FindJobSecret(secret, calls ? place.tf_config->cluster : none));
+  return place;
+}
+
+absl::StatusOr<TaskPlace> TaskProgram::FromOptions() const {
   if (coordinator_.empty()) {
     return absl::InvalidArgumentError(
         "this task does not know its place; expected the environment variable "
@@ -106,6 +145,8 @@ MemberOptions TaskProgram::MemberFor(const TaskPlace& place,
   member.address = place.advertised_address;
   if (place.tf_config) member.cluster = place.tf_config->cluster;
   member.incarnation = DrawIncarnation();
+  member.caller = std::make_shared<Caller>(TaskToProto(place.task),
+                                           member.incarnation, place.secret);
   member.version = version;
   member.start_timeout = start_timeout();
   // A thread may wait for somebody who never answers, so nothing is unwound.

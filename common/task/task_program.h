@@ -10,7 +10,9 @@
 #include "absl/status/statusor.h"
 #include "common/cluster/task.h"
 #include "common/cluster/tf_config.h"
+#include "common/identity/job_secret.h"
 #include "common/session/member.h"
+#include "common/task/job_secret_options.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
 class App;
@@ -30,6 +32,18 @@ struct TaskPlace {
   std::optional<TfConfig> tf_config;
   // By TF_CONFIG: this task leads the job beside its own work.
   bool leads = false;
+  // What it proves to others that it belongs to the job with, if all do.
+  std::optional<JobSecret> secret;
+};
+
+// The environment variables that a task reads; "": unset.
+struct TaskEnvironment {
+  std::string tf_config;
+  std::string job_secret_file;
+  std::string job_secret;
+
+  // As `get`, std::getenv in a main.cc, tells their values.
+  static TaskEnvironment From(char* (*get)(const char* name));
 };
 
 class TaskProgram {
@@ -37,13 +51,14 @@ class TaskProgram {
   explicit TaskProgram(TaskType type) : type_(type) {}
 
   // Adds --coordinator, --type (of a worker), --index, --listen,
-  // --start_timeout and --lifetime_fd.
+  // --start_timeout, --lifetime_fd, --job-secret-file and --insecure.
   void AddOptions(CLI::App& app);
 
-  // The place that the options give, or else `tf_config`, the value of
-  // TF_CONFIG. InvalidArgument if neither does, or the task is of another type.
-  // Starts to watch the parent if the options ask for it.
-  absl::StatusOr<TaskPlace> Resolve(const std::string& tf_config);
+  // The place that the options give, or else TF_CONFIG. InvalidArgument if
+  // neither does, the task is of another type, or the secret is missing or
+  // none. If the options name a pipe of the parent's, takes the secret from it,
+  // and starts to watch the parent.
+  absl::StatusOr<TaskPlace> Resolve(const TaskEnvironment& environment);
 
   // The membership of the task at `place`: its process ends with exit code 1
   // when the leader is lost, and with 0 when the leader wants it to.
@@ -55,6 +70,7 @@ class TaskProgram {
   }
 
  private:
+  absl::StatusOr<TaskPlace> FromOptions() const;
   absl::StatusOr<TaskPlace> FromTfConfig(const std::string& text) const;
 
   const TaskType type_;
@@ -64,6 +80,7 @@ class TaskProgram {
   std::string listen_ = "[::]:0";
   double start_timeout_seconds_;
   int lifetime_fd_ = -1;
+  JobSecretOptions secret_;
 };
 
 // Parses the command line. Returns the exit code if the process is to end: 0

@@ -60,6 +60,7 @@ absl::Status PlaceLeader(const RunOptions& options, LeaderOptions& leader) {
   if (options.tf_config.empty()) {
     leader.tasks = LocalTasks(leader.job, !options.evaluate_checkpoint.empty());
     leader.listen_address = "127.0.0.1:0";
+    leader.secret = JobSecret::Draw();
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const TfConfig config, ParseTfConfig(options.tf_config));
@@ -68,7 +69,11 @@ absl::Status PlaceLeader(const RunOptions& options, LeaderOptions& leader) {
   if (!options.connects_only) {
     RETURN_IF_ERROR(CheckOnlyLeads(config, leader.job));
   }
+  ASSIGN_OR_RETURN(leader.secret,
+                   FindJobSecret(options.secret, config.cluster));
+  // A task that this program starts gets it through a pipe.
   leader.cluster = config.cluster;
+  leader.self = config.task;
   leader.listen_address = ListenAddress(*config.cluster.address(config.task));
   return absl::OkStatus();
 }
@@ -165,6 +170,7 @@ std::unique_ptr<OwnTasks> MakeOwnTasks(const RunOptions& options,
   cluster.output_dir = leader.output_dir;
   cluster.program_folder = options.program_folder;
   cluster.log_folder = leader.output_dir + "/logs";
+  if (leader.secret) cluster.secret = leader.secret->text();
   for (const ExpectedTask& task : leader.tasks) {
     if (options.tf_config.empty() || IsOwnWork(task, leader)) {
       cluster.tasks.push_back(task.id);

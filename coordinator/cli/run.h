@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "common/process/interrupt.h"
+#include "common/task/job_secret_options.h"
 
 namespace paceline {
 
@@ -27,6 +28,8 @@ struct RunOptions {
   bool print_json = false;
   // The environment variable; "": a local cluster.
   std::string tf_config;
+  // Of a cluster that TF_CONFIG describes.
+  JobSecretOptions secret;
   // Where this program is: the others are beside it.
   std::string program_folder;
   // Until which all tasks must be there.

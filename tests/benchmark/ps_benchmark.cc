@@ -26,6 +26,7 @@
 #include "common/sharding/shard_plan.h"
 #include "ps_server/ps_service.h"
 #include "ps_server/shard.h"
+#include "tests/test_identity.h"
 
 namespace paceline {
 namespace {
@@ -81,7 +82,7 @@ class ServerProcess {
     const absl::Status status = shard.Initialize(request, response);
     CHECK(status.ok()) << status;
     PsService service(shard);
-    const auto server = RpcServer::Start("127.0.0.1:0", {&service});
+    const auto server = StartTestServer("127.0.0.1:0", service);
     CHECK(server.ok()) << server.status();
     const int port = (*server)->port();
     PCHECK(write(port_pipe, &port, sizeof(port)) == sizeof(port));
@@ -97,7 +98,7 @@ class ServerProcess {
 class Client {
  public:
   Client(const std::string& address, int64_t elements, bool use_shared_memory)
-      : client_("ps-0", address, OptionsOf(use_shared_memory)),
+      : client_("ps-0", address, TestCaller(), OptionsOf(use_shared_memory)),
         plan_(PlanOf(elements)),
         calls_(static_cast<int>(plan_.chunks(0).size())),
         gradients_(elements, 1e-3F),

@@ -49,7 +49,7 @@ struct Command {
 // One rank of a group, with a transport of each kind.
 class Rank {
  public:
-  Rank(std::vector<GroupPeer> peers, int rank, const GroupListener& listener,
+  Rank(std::vector<GroupPeer> peers, int rank, const Listener& listener,
        std::vector<std::string> grpc_addresses, const std::string& gloo_folder)
       : values_(kMaxBytes / sizeof(float), 1.0F),
         gloo_(gloo_folder, rank, static_cast<int>(peers.size())),
@@ -79,7 +79,7 @@ class Rank {
 
  private:
   static std::unique_ptr<Transport> Connect(const GroupOptions& options,
-                                            const GroupListener& listener) {
+                                            const Listener& listener) {
     auto transport = ConnectGroup(options, &listener);
     CHECK(transport.ok()) << transport.status();
     return *std::move(transport);
@@ -121,14 +121,14 @@ class Group {
   explicit Group(int world_size) {
     CHECK(mkdtemp(folder_.data()) != nullptr);
     for (int rank = 0; rank < world_size; ++rank) {
-      auto listener = GroupListener::Open("127.0.0.1:0");
+      auto listener = Listener::Open("127.0.0.1:0");
       CHECK(listener.ok()) << listener.status();
       peers_.push_back({absl::StrCat("rank ", rank),
                         absl::StrCat("127.0.0.1:", listener->port()),
                         static_cast<uint64_t>(rank + 1)});
       listeners_.push_back(*std::move(listener));
       // gRPC binds it again.
-      const auto reserved = GroupListener::Open("127.0.0.1:0");
+      const auto reserved = Listener::Open("127.0.0.1:0");
       CHECK(reserved.ok()) << reserved.status();
       grpc_addresses_.push_back(absl::StrCat("127.0.0.1:", reserved->port()));
     }
@@ -182,7 +182,7 @@ class Group {
 
   std::string folder_ = "/tmp/ring_benchmark-XXXXXX";
   std::vector<GroupPeer> peers_;
-  std::vector<GroupListener> listeners_;
+  std::vector<Listener> listeners_;
   std::vector<std::string> grpc_addresses_;
   std::vector<int> children_;
   std::unique_ptr<Rank> self_;

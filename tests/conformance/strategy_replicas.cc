@@ -24,6 +24,7 @@
 #include "ps_server/ps_service.h"
 #include "ps_server/shard.h"
 #include "tests/conformance/forwarding_transport.h"
+#include "tests/test_identity.h"
 #include "worker/collective/memory_transport.h"
 #include "worker/data/batch_pipeline.h"
 #include "worker/program_cache.h"
@@ -92,7 +93,7 @@ class Servers {
       v1::InitializeResponse response;
       const absl::Status status = server.shard.Initialize(request, response);
       CHECK(status.ok()) << status;
-      server.rpc = *RpcServer::Start("127.0.0.1:0", {&server.service});
+      server.rpc = *StartTestServer("127.0.0.1:0", server.service);
     }
   }
 
@@ -201,6 +202,7 @@ class Replica {
         ParameterServerOptions options;
         options.worker.set_rank(transport_->rank());
         options.worker.set_incarnation(100 + transport_->rank());
+        options.caller = TestCaller();
         options.servers = servers;
         options.timeout = kTimeout;
         options.consistency = v1::CONSISTENCY_SYNC;

@@ -97,7 +97,8 @@ TEST(ConnectTest, ATaskThatWasToldOfAnotherClusterIsNamed) {
       {.command = {ProgramPath("worker")},
        .environment = {{"TF_CONFIG",
                         absl::StrReplaceAll(cluster.TfConfig("worker", 1),
-                                            {{address, "10.9.9.9:1"}})}},
+                                            {{address, "10.9.9.9:1"}})},
+                       {"PACELINE_JOB_SECRET", kTestSecret}},
        .output_path = job.folder() / "other"});
   const std::string difference =
       "worker-0 at 10.9.9.9:1 against worker-0 at " + address;
@@ -127,11 +128,12 @@ TEST(ConnectTest, APsThatWorkersCannotReachIsNamed) {
   SmallJob job;
   const auto cluster = HandStartedCluster::OnLoopback(job, 1, 1, 1);
   // It listens elsewhere than all were told.
-  Process ps({.command = {ProgramPath("ps_server"),
-                          "--coordinator=" + cluster.AddressOf("chief", 0),
-                          "--index=0", "--listen=127.0.0.1:0"},
-              .environment = {{"TF_CONFIG", ""}},
-              .output_path = job.folder() / "ps"});
+  Process ps(
+      {.command = {ProgramPath("ps_server"),
+                   "--coordinator=" + cluster.AddressOf("chief", 0),
+                   "--index=0", "--listen=127.0.0.1:0"},
+       .environment = {{"TF_CONFIG", ""}, {"PACELINE_JOB_SECRET", kTestSecret}},
+       .output_path = job.folder() / "ps"});
   Process worker = cluster.Start("worker", 0);
   Process connect = Connect(job, cluster.TfConfig("chief", 0));
   ExpectExit(connect, 1);

@@ -6,6 +6,7 @@ pulls, pushes, and pulls again. Debian's python3-grpcio; messages by protoc.
 
 import array
 import glob
+import hmac
 import importlib
 import os
 import subprocess
@@ -23,6 +24,7 @@ except ImportError as error:
 
 SHARD_SERVER, SOURCE = sys.argv[1], sys.argv[2]
 INCARNATION = 77
+SECRET = "the secret of an interop test"
 TIMEOUT_SECONDS = 30
 JOB = {
     "strategy": "STRATEGY_PARAMETER_SERVER",
@@ -41,16 +43,55 @@ def load_messages(folder):
     files = glob.glob(os.path.join(proto, "paceline", "v1", "*.proto"))
     subprocess.run(["protoc", f"-I{proto}", f"--python_out={folder}", *files], check=True)
     sys.path.insert(0, folder)
-    return importlib.import_module("paceline.v1.ps_pb2")
+    return (importlib.import_module("paceline.v1.ps_pb2"),
+            importlib.import_module("paceline.v1.call_pb2"))
+
+
+class Prover:
+    """Makes calls that carry the header which call.proto specifies."""
+
+    def __init__(self, channel):
+        self.channel = channel
+        self.key = hmac.digest(SECRET.encode(), b"paceline call", "sha256")
+        self.challenge = b""
+        self.sequence = 0
+
+    def header(self, method):
+        self.sequence += 1
+        header = call_messages.CallHeader(
+            job_id="00000000000000aa", generation=1, incarnation=5, method=method,
+            sequence=self.sequence)
+        header.sender.type = call_messages.paceline_dot_v1_dot_coordinator__pb2.TASK_TYPE_WORKER
+        content = header.SerializeToString()
+        header.mac = hmac.digest(self.key, self.challenge + content, "sha256")
+        return header.SerializeToString()
+
+    def call(self, method, request, read=None):
+        path = f"/paceline.v1.ParameterServerService/{method}"
+        call = self.channel.unary_unary(path, response_deserializer=read)
+        try:
+            return self.attempt(call, path, request)
+        except grpc.RpcError as error:
+            # The connection is new: the refusal has its challenge.
+            challenge = dict(error.trailing_metadata()).get("paceline-challenge-bin")
+            if error.code() != grpc.StatusCode.UNAUTHENTICATED or challenge == self.challenge:
+                raise
+            self.challenge = challenge
+        return self.attempt(call, path, request)
+
+    def attempt(self, call, path, request):
+        return call(request, timeout=TIMEOUT_SECONDS,
+                    metadata=[("paceline-call-bin", self.header(path))])
 
 
 class PythonClientTest(unittest.TestCase):
     def setUp(self):
         self.server = subprocess.Popen(
-            [SHARD_SERVER, str(INCARNATION)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [SHARD_SERVER, str(INCARNATION), SECRET], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True)
         port = self.server.stdout.readline().strip()
         self.channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        self.prover = Prover(self.channel)
         request = ps.InitializeRequest(shard_count=1, workers=1)
         json_format.ParseDict(JOB, request.job)
         self.call("Initialize", request)
@@ -61,11 +102,7 @@ class PythonClientTest(unittest.TestCase):
 
     def call(self, method, request):
         response = getattr(ps, f"{method}Response")
-        call = self.channel.unary_unary(
-            f"/paceline.v1.ParameterServerService/{method}",
-            request_serializer=type(request).SerializeToString,
-            response_deserializer=response.FromString)
-        return call(request, timeout=TIMEOUT_SECONDS)
+        return self.prover.call(method, request.SerializeToString(), response.FromString)
 
     def pull(self):
         (block,) = self.call("Pull", ps.PullRequest(ps_incarnation=INCARNATION)).variables
@@ -99,13 +136,19 @@ class PythonClientTest(unittest.TestCase):
             self.push(1, range(13))
         self.assertEqual(raised.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
         self.assertIn("52 bytes from element 0 do not fit", raised.exception.details())
-        garbage = self.channel.unary_unary("/paceline.v1.ParameterServerService/Push")
         with self.assertRaises(grpc.RpcError) as raised:
-            garbage(b"\x22\x7f", timeout=TIMEOUT_SECONDS)
+            self.prover.call("Push", b"\x22\x7f")
         self.assertEqual(raised.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
+
+
+    def test_a_call_without_proof_is_refused(self):
+        call = self.channel.unary_unary("/paceline.v1.ParameterServerService/Pull")
+        with self.assertRaises(grpc.RpcError) as raised:
+            call(b"", timeout=TIMEOUT_SECONDS)
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.UNAUTHENTICATED)
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as messages:
-        ps = load_messages(messages)
+        ps, call_messages = load_messages(messages)
         unittest.main(argv=sys.argv[:1])

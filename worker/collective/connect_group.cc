@@ -15,33 +15,28 @@
 #include "common/base/clock.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/status_macros.h"
+#include "common/identity/mac.h"
+#include "common/limits.h"
+#include "common/net/socket_address.h"
 #include "common/shared_memory/shared_region.h"
 #include "glog/logging.h"
+#include "worker/collective/handshake.h"
 #include "worker/collective/shared_memory_transport.h"
-#include "worker/collective/socket_address.h"
 #include "worker/collective/socket_transport.h"
 
 namespace paceline {
 namespace {
 
 constexpr absl::Duration kRetryPause = absl::Milliseconds(50);
-// For one connection to be made, or to say who it is.
+// For one connection to be made.
 constexpr absl::Duration kAttempt = absl::Seconds(5);
-
-// What both ends of a connection send first; little endian.
-struct Hello {
-  std::array<char, 8> magic = {'P', 'A', 'C', 'E', 'R', 'I', 'N', 'G'};
-  uint32_t from = 0;
-  uint32_t to = 0;
-  uint64_t from_incarnation = 0;
-  uint64_t to_incarnation = 0;
-  // The sender's; process 0: there is none.
-  RegionReference region;
-};
+// Connections that have not said who they are, beside one of each rank: of more
+// the oldest is closed.
+constexpr size_t kMaxStrangers = 64;
 
 // Sends or receives all of `bytes`; Unavailable if the peer is gone or takes
 // longer than an attempt may.
-absl::Status SendAll(int socket, absl::Span<const char> bytes) {
+absl::Status SendAll(int socket, absl::string_view bytes) {
   const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (sent == static_cast<ssize_t>(bytes.size())) return absl::OkStatus();
   return absl::UnavailableError("the connection was closed");
@@ -59,9 +54,10 @@ absl::Status ReceiveAll(int socket, absl::Span<char> bytes) {
   return absl::OkStatus();
 }
 
-template <typename T>
-absl::Span<char> BytesOf(T& value) {
-  return {reinterpret_cast<char*>(&value), sizeof(value)};
+absl::StatusOr<std::string> Receive(int socket, size_t size) {
+  std::string bytes(size, '\0');
+  RETURN_IF_ERROR(ReceiveAll(socket, absl::MakeSpan(&bytes[0], size)));
+  return bytes;
 }
 
 void SetTimeouts(int socket, absl::Duration duration) {
@@ -77,6 +73,10 @@ absl::StatusOr<FileDescriptor> Dial(const std::string& address) {
        each = each->ai_next) {
     FileDescriptor connected(
         socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!connected.is_open()) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("cannot open a connection: ", std::strerror(errno)));
+    }
     SetTimeouts(connected.get(), kAttempt);
     if (connect(connected.get(), each->ai_addr, each->ai_addrlen) == 0) {
       return connected;
@@ -86,10 +86,25 @@ absl::StatusOr<FileDescriptor> Dial(const std::string& address) {
   return status;
 }
 
+// A connection that came in, until its end has proven who it is.
+struct Stranger {
+  FileDescriptor socket;
+  absl::Time deadline;
+  // Both hellos, once this end has answered; the dialer's so far before.
+  std::string received;
+  std::string answered;
+  Hello hello;
+
+  // Of `received`.
+  size_t expected_size() const {
+    return kHelloSize + (answered.empty() ? 0 : kProofSize);
+  }
+};
+
 // One rank's side of the making of a group.
 class Connector {
  public:
-  Connector(const GroupOptions& options, const GroupListener* listener)
+  Connector(const GroupOptions& options, const Listener* listener)
       : options_(options),
         listener_(listener),
         deadline_(MonotonicNow() + options.connect_timeout),
@@ -133,31 +148,58 @@ class Connector {
     }
   }
 
-  Hello HelloTo(int rank) const {
+  std::string HelloTo(int rank) const {
     Hello hello;
     hello.from = static_cast<uint32_t>(options_.rank);
     hello.to = static_cast<uint32_t>(rank);
     hello.from_incarnation = peer(options_.rank).incarnation;
     hello.to_incarnation = peer(rank).incarnation;
-    if (region_ == nullptr) return hello;
-    const auto reference = region_->reference();
-    if (reference.ok()) hello.region = *reference;
-    return hello;
+    hello.job = options_.job;
+    const std::string nonce = RandomBytes(hello.nonce.size());
+    std::copy(nonce.begin(), nonce.end(), hello.nonce.begin());
+    if (region_ != nullptr) {
+      const auto reference = region_->reference();
+      if (reference.ok()) hello.region = *reference;
+    }
+    return WriteHello(hello);
   }
 
-  // Whether a hello comes from an expected peer, and is meant for this rank.
-  bool IsExpected(const Hello& hello) const {
-    return hello.magic == Hello().magic &&
-           hello.from < static_cast<uint32_t>(world_size()) &&
-           hello.from_incarnation == peer(hello.from).incarnation &&
-           hello.to == static_cast<uint32_t>(options_.rank) &&
-           hello.to_incarnation == peer(options_.rank).incarnation;
+  // Why a hello does not come from an expected peer, or is not meant for this
+  // rank; OK if it does and is.
+  absl::Status Check(const Hello& hello) const {
+    if (hello.job != options_.job) {
+      return absl::PermissionDeniedError(
+          absl::StrCat("it is of ", hello.job.ToString(),
+                       "; this worker is of ", options_.job.ToString()));
+    }
+    if (hello.from >= static_cast<uint32_t>(world_size()) ||
+        hello.from_incarnation != peer(hello.from).incarnation ||
+        hello.to != static_cast<uint32_t>(options_.rank) ||
+        hello.to_incarnation != peer(options_.rank).incarnation) {
+      return absl::UnavailableError("it is none of the group");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckProof(absl::string_view proof, RingSide side,
+                          absl::string_view dialers,
+                          absl::string_view acceptors) const {
+    if (IsSameMac(proof,
+                  ProveHellos(options_.secret, side, dialers, acceptors))) {
+      return absl::OkStatus();
+    }
+    return absl::UnauthenticatedError(
+        "it does not prove that it belongs to the job");
   }
 
   absl::Status ConnectTo(int rank) {
+    absl::Status refused;
     while (true) {
       absl::Status status = TryToConnect(rank);
       if (status.ok()) return status;
+      // Says more than that the last attempt came too late to be answered.
+      if (!absl::IsUnavailable(status)) refused = status;
+      if (!refused.ok()) status = refused;
       if (MonotonicNow() >= deadline_) {
         return absl::DeadlineExceededError(
             absl::StrCat(peer(rank).name, " could not be reached within ",
@@ -174,13 +216,22 @@ class Connector {
     // would leave a dead connection in its queue.
     SetTimeouts(socket.get(),
                 std::max(deadline_ - MonotonicNow(), kRetryPause));
-    Hello mine = HelloTo(rank);
-    RETURN_IF_ERROR(SendAll(socket.get(), BytesOf(mine)));
-    Hello theirs;
-    RETURN_IF_ERROR(ReceiveAll(socket.get(), BytesOf(theirs)));
-    if (!IsExpected(theirs) || theirs.from != static_cast<uint32_t>(rank)) {
+    const std::string mine = HelloTo(rank);
+    RETURN_IF_ERROR(SendAll(socket.get(), mine));
+    ASSIGN_OR_RETURN(const std::string answer,
+                     Receive(socket.get(), kHelloSize + kProofSize));
+    const absl::string_view hello =
+        absl::string_view(answer).substr(0, kHelloSize);
+    ASSIGN_OR_RETURN(const Hello theirs, ReadHello(hello));
+    RETURN_IF_ERROR(Check(theirs));
+    if (theirs.from != static_cast<uint32_t>(rank)) {
       return absl::UnavailableError("somebody else answers there");
     }
+    RETURN_IF_ERROR(CheckProof(absl::string_view(answer).substr(kHelloSize),
+                               RingSide::kAcceptor, mine, hello));
+    RETURN_IF_ERROR(
+        SendAll(socket.get(),
+                ProveHellos(options_.secret, RingSide::kDialer, mine, hello)));
     sockets_[rank] = std::move(socket);
     hellos_[rank] = theirs;
     return absl::OkStatus();
@@ -188,37 +239,48 @@ class Connector {
 
   absl::Status AcceptLowerRanks() {
     CHECK(options_.rank == 0 || listener_ != nullptr);
-    std::vector<FileDescriptor> strangers;
+    std::vector<Stranger> strangers;
+    absl::Status exhausted;
     while (!MissingBelow().empty()) {
-      const absl::Duration left = deadline_ - MonotonicNow();
-      if (left <= absl::ZeroDuration()) {
+      const absl::Time now = MonotonicNow();
+      if (now >= deadline_) {
+        if (!exhausted.ok()) return exhausted;
         return absl::DeadlineExceededError(
             absl::StrCat(MissingBelow(), " did not connect within ",
                          absl::FormatDuration(options_.connect_timeout)));
       }
-      std::vector<pollfd> polled = {{listener_->socket(), POLLIN, 0}};
-      for (const FileDescriptor& each : strangers) {
-        polled.push_back({each.get(), POLLIN, 0});
+      Poll(strangers);
+      for (size_t i = strangers.size(); i-- > 0;) {
+        if (!Hear(strangers[i]) || strangers[i].deadline < now) {
+          strangers.erase(strangers.begin() + static_cast<ptrdiff_t>(i));
+        }
       }
-      poll(polled.data(), polled.size(),
-           static_cast<int>(absl::ToInt64Milliseconds(left)) + 1);
-      for (size_t i = polled.size() - 1; i > 0; --i) {
-        if (polled[i].revents == 0) continue;
-        Greet(std::move(strangers[i - 1]));
-        strangers.erase(strangers.begin() + static_cast<ptrdiff_t>(i) - 1);
+      absl::StatusOr<FileDescriptor> accepted = listener_->Accept();
+      exhausted = absl::IsResourceExhausted(accepted.status())
+                      ? accepted.status()
+                      : absl::OkStatus();
+      // The listener stays ready meanwhile.
+      if (!exhausted.ok()) absl::SleepFor(kRetryPause);
+      if (!accepted.ok()) continue;
+      if (strangers.size() >= kMaxStrangers + sockets_.size()) {
+        strangers.erase(strangers.begin());
       }
-      if (polled[0].revents == 0) continue;
-      FileDescriptor accepted(
-          accept4(listener_->socket(), nullptr, nullptr, SOCK_CLOEXEC));
-      if (!accepted.is_open()) continue;
-      SetTimeouts(accepted.get(), kAttempt);
-      // So that a stranger that stops in the middle holds nobody up.
-      const int whole = sizeof(Hello);
-      setsockopt(accepted.get(), SOL_SOCKET, SO_RCVLOWAT, &whole,
-                 sizeof(whole));
-      strangers.push_back(std::move(accepted));
+      Stranger& stranger = strangers.emplace_back();
+      stranger.socket = *std::move(accepted);
+      stranger.deadline = now + limits::kGreetingTimeout;
+      SetTimeouts(stranger.socket.get(), kAttempt);
     }
     return absl::OkStatus();
+  }
+
+  // Waits until somebody connects or says something, for a moment at most.
+  void Poll(const std::vector<Stranger>& strangers) const {
+    std::vector<pollfd> polled = {{listener_->socket(), POLLIN, 0}};
+    for (const Stranger& each : strangers) {
+      polled.push_back({each.socket.get(), POLLIN, 0});
+    }
+    poll(polled.data(), polled.size(),
+         static_cast<int>(absl::ToInt64Milliseconds(kRetryPause)));
   }
 
   // The names of lower ranks that are not connected yet.
@@ -231,46 +293,80 @@ class Connector {
     return names;
   }
 
-  void Greet(FileDescriptor socket) {
-    Hello theirs;
-    if (!ReceiveAll(socket.get(), BytesOf(theirs)).ok()) return;
-    if (!IsExpected(theirs) ||
-        theirs.from >= static_cast<uint32_t>(options_.rank)) {
-      LOG(WARNING) << "turned away a connection that is from none of the group";
-      return;
+  // Takes what has come of a connection; false when it is not to be heard any
+  // more: it is turned away, or is a rank's.
+  bool Hear(Stranger& stranger) {
+    while (true) {
+      std::array<char, kHelloSize> bytes;
+      const size_t missing =
+          stranger.expected_size() - stranger.received.size();
+      const ssize_t got = recv(stranger.socket.get(), bytes.data(),
+                               std::min(missing, bytes.size()), MSG_DONTWAIT);
+      if (got < 0) return errno == EAGAIN || errno == EINTR;
+      if (got == 0) return false;
+      stranger.received.append(bytes.data(), static_cast<size_t>(got));
+      if (stranger.received.size() < stranger.expected_size()) continue;
+      const bool is_greeted = !stranger.answered.empty();
+      const absl::Status status =
+          is_greeted ? Admit(stranger) : Greet(stranger);
+      if (status.ok() && !is_greeted) continue;
+      LOG_IF(WARNING, !status.ok())
+          << "turned a connection away: " << status.message();
+      return false;
     }
-    const int rank = static_cast<int>(theirs.from);
-    Hello mine = HelloTo(rank);
-    if (!SendAll(socket.get(), BytesOf(mine)).ok()) return;
-    sockets_[rank] = std::move(socket);
-    hellos_[rank] = theirs;
+  }
+
+  // Answers a dialer's hello with this rank's, and a proof.
+  absl::Status Greet(Stranger& stranger) {
+    ASSIGN_OR_RETURN(stranger.hello, ReadHello(stranger.received));
+    RETURN_IF_ERROR(Check(stranger.hello));
+    const uint32_t rank = stranger.hello.from;
+    if (rank >= static_cast<uint32_t>(options_.rank)) {
+      return absl::UnavailableError("it is of a rank that does not connect");
+    }
+    stranger.answered = HelloTo(static_cast<int>(rank));
+    return SendAll(
+        stranger.socket.get(),
+        absl::StrCat(stranger.answered,
+                     ProveHellos(options_.secret, RingSide::kAcceptor,
+                                 stranger.received, stranger.answered)));
+  }
+
+  // The dialer's proof is there.
+  absl::Status Admit(Stranger& stranger) {
+    const absl::string_view received = stranger.received;
+    RETURN_IF_ERROR(CheckProof(received.substr(kHelloSize), RingSide::kDialer,
+                               received.substr(0, kHelloSize),
+                               stranger.answered));
+    const uint32_t rank = stranger.hello.from;
+    sockets_[rank] = std::move(stranger.socket);
+    hellos_[rank] = stranger.hello;
+    return absl::OkStatus();
   }
 
   // Null if the ranks have agreed on sockets.
   absl::StatusOr<std::unique_ptr<Transport>> TrySharedMemory() {
     absl::StatusOr<std::unique_ptr<SharedMemoryTransport>> transport =
         MakeSharedMemory();
-    char mine = transport.ok() ? 1 : 0;
+    const std::string mine(1, transport.ok() ? 1 : 0);
     bool all = transport.ok();
     for (int rank = 0; rank < world_size(); ++rank) {
       if (rank == options_.rank) continue;
-      RETURN_IF_ERROR(Annotate(SendAll(sockets_[rank].get(), BytesOf(mine)),
-                               peer(rank).name));
+      RETURN_IF_ERROR(
+          Annotate(SendAll(sockets_[rank].get(), mine), peer(rank).name));
     }
     for (int rank = 0; rank < world_size(); ++rank) {
       if (rank == options_.rank) continue;
       const int socket = sockets_[rank].get();
       // A peer may still be waiting for others.
       SetTimeouts(socket, std::max(deadline_ - MonotonicNow(), kRetryPause));
-      const int one = 1;
-      setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
-      char theirs = 0;
-      const absl::Status status = ReceiveAll(socket, BytesOf(theirs));
-      if (!status.ok()) {
-        return absl::UnavailableError(absl::StrCat(
-            peer(rank).name, " ", status.message(), ", while connecting"));
+      const absl::StatusOr<std::string> theirs = Receive(socket, 1);
+      if (!theirs.ok()) {
+        return absl::UnavailableError(absl::StrCat(peer(rank).name, " ",
+                                                   theirs.status().message(),
+                                                   ", while connecting"));
       }
-      all = all && theirs == 1;
+      all = all && theirs->front() == 1;
     }
     if (!all) {
       LOG(INFO) << "data goes over sockets: "
@@ -314,7 +410,7 @@ class Connector {
   }
 
   const GroupOptions& options_;
-  const GroupListener* const listener_;
+  const Listener* const listener_;
   const absl::Time deadline_;
   SharedMemoryTransport::RegionPtr region_;
   // By rank.
@@ -325,7 +421,7 @@ class Connector {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Transport>> ConnectGroup(
-    const GroupOptions& options, const GroupListener* listener) {
+    const GroupOptions& options, const Listener* listener) {
   return Connector(options, listener).Connect();
 }
 

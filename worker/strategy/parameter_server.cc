@@ -46,8 +46,8 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
     PsClientOptions client;
     client.fail_fast = waits_for_others();
     client.use_shared_memory = options_.use_shared_memory;
-    server.client = std::make_unique<PsClient>(absl::StrCat("ps-", index),
-                                               member.address(), client);
+    server.client = std::make_unique<PsClient>(
+        absl::StrCat("ps-", index), member.address(), options_.caller, client);
     server.shard = index;
     descriptions.push_back(server.client->description());
   }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "common/identity/caller.h"
 #include "common/rpc/call_group.h"
 #include "common/rpc/ps_client.h"
 #include "common/sharding/shard_plan.h"
@@ -35,6 +36,8 @@ namespace paceline {
 
 struct ParameterServerOptions {
   v1::WorkerId worker;
+  // Says so to the servers.
+  std::shared_ptr<const Caller> caller;
   // By index.
   std::vector<v1::Member> servers;
   // For the answer of a server that waits for nobody, repeats included.

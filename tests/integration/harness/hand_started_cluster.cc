@@ -79,7 +79,8 @@ Process HandStartedCluster::StartProgram(
   options.command.push_back(ProgramPath(program));
   options.command.insert(options.command.end(), arguments.begin(),
                          arguments.end());
-  options.environment = {{"TF_CONFIG", TfConfig(type, index)}};
+  options.environment = {{"TF_CONFIG", TfConfig(type, index)},
+                         {"PACELINE_JOB_SECRET", secret_}};
   options.output_path = job_.folder() / task;
   return Process(options);
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/integration/harness/process.h"
@@ -41,6 +42,9 @@ class HandStartedCluster {
   // What the task finds in its environment.
   std::string TfConfig(const std::string& type, int index) const;
 
+  // The text of PACELINE_JOB_SECRET from now on; "": unset.
+  void SetSecret(std::string secret) { secret_ = std::move(secret); }
+
   // Starts the ps_server or worker of the cluster, with more arguments. Its
   // output is in <job folder>/<type>-<index>.{out,err}.
   Process Start(const std::string& type, int index,
@@ -56,6 +60,7 @@ class HandStartedCluster {
   const SmallJob& job_;
   const Addresses addresses_;
   const std::function<std::vector<std::string>(const std::string&)> prefix_;
+  std::string secret_ = kTestSecret;
 };
 
 }  // namespace paceline

@@ -90,6 +90,9 @@ Process SmallJob::Coordinator(const std::vector<std::string>& arguments,
   options.command.insert(options.command.end(), arguments.begin(),
                          arguments.end());
   options.environment = {{"TF_CONFIG", tf_config}};
+  if (!tf_config.empty()) {
+    options.environment.emplace_back("PACELINE_JOB_SECRET", kTestSecret);
+  }
   options.output_path = folder_ / "coordinator";
   return Process(options);
 }

@@ -18,6 +18,10 @@ inline constexpr int kTestExamples = 150;
 inline constexpr int kBatchSize = 64;
 inline constexpr int kStepsPerEpoch = 10;
 
+// What the tasks of a cluster under TF_CONFIG share, unless a test says
+// otherwise.
+inline constexpr char kTestSecret[] = "the secret of a job under test";
+
 // Writes IDX files <name>-images and <name>-labels of `count` images of 8 by 8
 // pixels, of 4 classes that a small model learns within a few epochs.
 void WriteExamples(const std::string& folder, const std::string& name,

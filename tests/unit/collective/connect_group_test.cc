@@ -15,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "worker/collective/collectives.h"
+#include "worker/collective/handshake.h"
 #include "worker/collective/shared_memory_transport.h"
 #include "worker/collective/socket_transport.h"
 
@@ -31,7 +32,7 @@ class ConnectGroupTest : public ::testing::Test {
 
   explicit ConnectGroupTest(int world_size = 3) {
     for (int rank = 0; rank < world_size; ++rank) {
-      auto listener = GroupListener::Open("127.0.0.1:0");
+      auto listener = Listener::Open("127.0.0.1:0");
       EXPECT_TRUE(listener.ok()) << listener.status();
       const std::string address = absl::StrCat("127.0.0.1:", listener->port());
       peers_.push_back({absl::StrCat("worker-", rank, " at ", address), address,
@@ -80,7 +81,7 @@ class ConnectGroupTest : public ::testing::Test {
   }
 
   std::vector<GroupPeer> peers_;
-  std::vector<GroupListener> listeners_;
+  std::vector<Listener> listeners_;
 };
 
 TEST_F(ConnectGroupTest, SharesMemoryOnOneMachine) {
@@ -120,6 +121,61 @@ TEST_F(ConnectGroupTest, AnotherIncarnationIsTurnedAway) {
   });
   EXPECT_FALSE(results[0].ok());
   EXPECT_THAT(results[1].status().ToString(), HasSubstr(peers_[0].name));
+}
+
+JobSecret SecretOf(const std::string& text) {
+  return *JobSecret::FromText(text);
+}
+
+TEST_F(ConnectGroupTest, RanksProveThatTheyKnowTheSecret) {
+  auto results = Connect({0, 1, 2}, [](int, GroupOptions& options) {
+    options.job = {"00000000000000aa", 1};
+    options.secret = SecretOf("the job's secret");
+  });
+  ExpectSums(results);
+}
+
+TEST_F(ConnectGroupTest, ARankWithAnotherSecretIsTurnedAway) {
+  for (const bool is_dialer : {true, false}) {
+    const auto results =
+        Connect({0, 1, 2}, [&](int rank, GroupOptions& options) {
+          options.connect_timeout = absl::Seconds(1);
+          options.secret =
+              SecretOf(rank == (is_dialer ? 0 : 2) ? "the secret of another job"
+                                                   : "the job's secret");
+        });
+    for (const Result& result : results) EXPECT_FALSE(result.ok());
+    EXPECT_THAT(results[is_dialer ? 0 : 1].status().ToString(),
+                HasSubstr("does not prove that it belongs to the job"));
+  }
+}
+
+TEST_F(ConnectGroupTest, ARankOfAnotherGenerationIsTurnedAway) {
+  const auto results = Connect({0, 1, 2}, [](int rank, GroupOptions& options) {
+    options.connect_timeout = absl::Seconds(1);
+    options.job = {"00000000000000aa", rank == 0 ? 2U : 1U};
+  });
+  for (const Result& result : results) EXPECT_FALSE(result.ok());
+}
+
+// As anybody may send them.
+TEST(HandshakeTest, ReadsOnlyWhatIsAHello) {
+  Hello hello;
+  hello.from = 3;
+  hello.job = {"00000000000000aa", 7};
+  hello.region.inode = 9;
+  const std::string bytes = WriteHello(hello);
+  ASSERT_EQ(bytes.size(), kHelloSize);
+  const auto read = ReadHello(bytes);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->from, 3);
+  EXPECT_EQ(read->job, hello.job);
+  EXPECT_EQ(read->region.inode, 9);
+  EXPECT_FALSE(ReadHello(bytes.substr(1)).ok());
+  EXPECT_FALSE(ReadHello("X" + bytes.substr(1)).ok());
+  std::string no_id = bytes;
+  no_id[bytes.find("00aa")] = '\n';
+  EXPECT_FALSE(ReadHello(no_id).ok());
 }
 
 TEST_F(ConnectGroupTest, StrangersDoNotHoldItUp) {

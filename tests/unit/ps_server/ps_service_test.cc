@@ -15,10 +15,13 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/file_descriptor.h"
+#include "common/identity/call_header.h"
 #include "common/rpc/call_slot.h"
 #include "common/rpc/ps_client.h"
 #include "common/rpc/rpc_server.h"
 #include "gmock/gmock.h"
+#include "paceline/v1/ps.grpc.pb.h"
+#include "tests/test_identity.h"
 #include "tests/unit/ps_server/shard_fixture.h"
 #include "tests/unit/ps_server/worker_messages.h"
 
@@ -34,7 +37,7 @@ class Client : public WorkerMessages {
                   bool use_shared_memory = true)
       : WorkerMessages(rank, kIncarnation),
         client_(std::make_unique<PsClient>(
-            "ps-0", address,
+            "ps-0", address, TestCaller(),
             PsClientOptions{.use_shared_memory = use_shared_memory})) {}
 
   PsClient& client() { return *client_; }
@@ -84,7 +87,7 @@ class PsServiceTest : public ShardTest {
     address_ = absl::StrCat("127.0.0.1:", server_->port());
   }
   void Start(const std::string& address) {
-    auto server = RpcServer::Start(address, {service_.get()});
+    auto server = StartTestServer(address, *service_);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
@@ -108,6 +111,10 @@ class PsServiceTest : public ShardTest {
     request.set_token(token);
     v1::AttachResponse response;
     grpc::ClientContext context;
+    context.AddMetadata(
+        kHeaderKey,
+        TestCaller()->Header("/paceline.v1.ParameterServerService/Attach",
+                             /*sequence=*/1, /*challenge=*/""));
     context.set_deadline(std::chrono::system_clock::now() +
                          std::chrono::seconds(30));
     return stub->Attach(&context, request, &response);

@@ -1,8 +1,11 @@
 // Channels, servers and clients over real sockets of the loopback interface.
 
-#include <grpcpp/support/server_callback.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,54 +19,52 @@
 #include "common/rpc/ps_client.h"
 #include "common/rpc/rpc_server.h"
 #include "gmock/gmock.h"
-#include "paceline/v1/ps.grpc.pb.h"
+#include "paceline/v1/ps.pb.h"
+#include "tests/test_identity.h"
 
 namespace paceline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // Answers pulls with the size it is told, and never answers a fence.
-class PsService : public v1::ParameterServerService::CallbackService {
+class PsService : public RpcService {
  public:
+  PsService() : RpcService("paceline.v1.ParameterServerService") {
+    AddMessages<v1::PullRequest, v1::PullResponse>(
+        "Pull", kLimit,
+        [](const auto& request, auto& response, const Done& done) {
+          response.add_variables()->mutable_dense()->set_values(
+              std::string(request.ps_incarnation(), 'x'));
+          done(absl::OkStatus());
+        });
+    AddMessages<v1::PushRequest, v1::PushResponse>(
+        "Push", kLimit, [](const auto&, auto&, const Done& done) {
+          done(absl::FailedPreconditionError("fenced"));
+        });
+    Add("Fence", {[this](ServerCall& call) {
+                    MutexLock lock(mutex_);
+                    fences_.push_back(&call);
+                  },
+                  kLimit});
+  }
   ~PsService() override { ReleaseFences(); }
-
-  grpc::ServerUnaryReactor* Pull(grpc::CallbackServerContext* context,
-                                 const v1::PullRequest* request,
-                                 v1::PullResponse* response) override {
-    response->add_variables()->mutable_dense()->set_values(
-        std::string(request->ps_incarnation(), 'x'));
-    grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-    reactor->Finish(grpc::Status::OK);
-    return reactor;
-  }
-
-  grpc::ServerUnaryReactor* Push(grpc::CallbackServerContext* context,
-                                 const v1::PushRequest*,
-                                 v1::PushResponse*) override {
-    grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-    reactor->Finish({grpc::StatusCode::FAILED_PRECONDITION, "fenced"});
-    return reactor;
-  }
-
-  grpc::ServerUnaryReactor* Fence(grpc::CallbackServerContext* context,
-                                  const v1::FenceRequest*,
-                                  v1::FenceResponse*) override {
-    MutexLock lock(mutex_);
-    return fences_.emplace_back(context->DefaultReactor());
-  }
 
   void ReleaseFences() {
     MutexLock lock(mutex_);
-    for (grpc::ServerUnaryReactor* fence : fences_) {
-      fence->Finish(grpc::Status::CANCELLED);
+    for (ServerCall* fence : fences_) {
+      fence->Finish(absl::CancelledError("released"));
     }
     fences_.clear();
   }
 
+  // Bytes of a request.
+  static constexpr size_t kLimit = 1000;
+
  private:
   Mutex mutex_;
-  std::vector<grpc::ServerUnaryReactor*> fences_ ABSL_GUARDED_BY(mutex_);
+  std::vector<ServerCall*> fences_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::Span<std::byte> PlaceIn(std::string& values) {
@@ -73,7 +74,7 @@ absl::Span<std::byte> PlaceIn(std::string& values) {
 class RpcTest : public ::testing::Test {
  protected:
   RpcTest() {
-    auto server = RpcServer::Start("127.0.0.1:0", {&service_});
+    auto server = StartTestServer("127.0.0.1:0", service_);
     EXPECT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     address_ = absl::StrCat("127.0.0.1:", server_->port());
@@ -86,7 +87,7 @@ class RpcTest : public ::testing::Test {
 };
 
 TEST_F(RpcTest, CarriesMessagesFarAboveTheDefaultLimit) {
-  PsClient client("ps-0", address_);
+  PsClient client("ps-0", address_, TestCaller());
   v1::PullRequest request;
   request.set_ps_incarnation(32 << 20);
   v1::PullResponse response;
@@ -102,7 +103,7 @@ TEST_F(RpcTest, CarriesMessagesFarAboveTheDefaultLimit) {
 }
 
 TEST_F(RpcTest, VariablesThatDoNotFitAreAnError) {
-  PsClient client("ps-0", address_);
+  PsClient client("ps-0", address_, TestCaller());
   v1::PullRequest request;
   request.set_ps_incarnation(9);
   v1::PullResponse response;
@@ -122,7 +123,7 @@ TEST_F(RpcTest, VariablesThatDoNotFitAreAnError) {
 }
 
 TEST_F(RpcTest, AnErrorNamesTheCallTheTaskAndItsAddress) {
-  PsClient client("ps-0", address_);
+  PsClient client("ps-0", address_, TestCaller());
   v1::PushResponse response;
   const v1::PushRequest request;
   CallGroup calls(1);
@@ -134,7 +135,7 @@ TEST_F(RpcTest, AnErrorNamesTheCallTheTaskAndItsAddress) {
 }
 
 TEST_F(RpcTest, ASilentServerEndsTheCallAtItsDeadline) {
-  PsClient client("ps-3", address_);
+  PsClient client("ps-3", address_, TestCaller());
   const v1::FenceRequest request;
   v1::FenceResponse response;
   CallGroup calls(1);
@@ -149,7 +150,7 @@ TEST_F(RpcTest, ASilentServerEndsTheCallAtItsDeadline) {
 }
 
 TEST_F(RpcTest, CancelEndsOpenCallsAndLaterOnes) {
-  PsClient client("ps-0", address_);
+  PsClient client("ps-0", address_, TestCaller());
   const v1::FenceRequest request;
   v1::FenceResponse response;
   CallGroup calls(1);
@@ -165,7 +166,7 @@ TEST_F(RpcTest, CancelEndsOpenCallsAndLaterOnes) {
 TEST_F(RpcTest, ACallWaitsForAServerThatComesLate) {
   const int port = server_->port();
   server_.reset();
-  PsClient client("ps-0", address_);
+  PsClient client("ps-0", address_, TestCaller());
   v1::PullRequest request;
   v1::PullResponse response;
   DensePlace nothing;
@@ -173,16 +174,128 @@ TEST_F(RpcTest, ACallWaitsForAServerThatComesLate) {
   client.Pull(request, &response, {&nothing, 1}, absl::Seconds(60),
               calls.Open(0));
   absl::SleepFor(absl::Milliseconds(300));
-  auto server = RpcServer::Start(absl::StrCat("127.0.0.1:", port), {&service_});
+  auto server = StartTestServer(absl::StrCat("127.0.0.1:", port), service_);
   ASSERT_TRUE(server.ok()) << server.status();
   calls.Wait();
   EXPECT_TRUE(calls.status(0).ok()) << calls.status(0);
 }
 
 TEST_F(RpcTest, AnAddressInUseIsRefused) {
-  const auto second = RpcServer::Start(address_, {&service_});
+  const auto second = StartTestServer(address_, service_);
   ASSERT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(second.status().message()), HasSubstr(address_));
+}
+
+// --- Who may call ------------------------------------------------------------
+
+JobSecret SecretOf(const std::string& text) {
+  return *JobSecret::FromText(text);
+}
+
+class ProofTest : public RpcTest {
+ protected:
+  ProofTest() { Restart(0); }
+
+  void Restart(int port) {
+    server_.reset();
+    auto server = StartTestServer(absl::StrCat("127.0.0.1:", port), service_,
+                                  SecretOf("the job's secret"));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    address_ = absl::StrCat("127.0.0.1:", server_->port());
+  }
+  static absl::Status Pull(PsClient& client) {
+    const v1::PullRequest request;
+    v1::PullResponse response;
+    DensePlace nothing;
+    CallGroup calls(1);
+    client.Pull(request, &response, {&nothing, 1}, absl::Seconds(60),
+                calls.Open(0));
+    calls.Wait();
+    return calls.status(0);
+  }
+  // Calls as a client does that others wrote.
+  grpc::Status Call(const std::string& method, const std::string& request,
+                    const std::function<void(grpc::ClientContext&)>& change) {
+    grpc::GenericStub stub(
+        grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() +
+                         std::chrono::seconds(30));
+    change(context);
+    const grpc::Slice slice(request);
+    const grpc::ByteBuffer bytes(&slice, 1);
+    grpc::ByteBuffer answer;
+    grpc::Status status;
+    CallGroup calls(1);
+    stub.UnaryCall(&context, "/paceline.v1.ParameterServerService/" + method,
+                   grpc::StubOptions(), &bytes, &answer,
+                   [&, done = calls.Open(0)](const grpc::Status& ended) {
+                     status = ended;
+                     done(absl::OkStatus());
+                   });
+    calls.Wait();
+    return status;
+  }
+};
+
+TEST_F(ProofTest, ConnectionsThatComeBackProveThemselvesAnew) {
+  PsClient client("ps-0", address_, TestCaller(SecretOf("the job's secret")));
+  EXPECT_TRUE(Pull(client).ok());
+  EXPECT_TRUE(Pull(client).ok());
+  Restart(server_->port());
+  const absl::Status status = Pull(client);
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST_F(ProofTest, StrangersAreRefusedWithARemedy) {
+  for (const auto& secret :
+       {std::optional<JobSecret>(), {SecretOf("the secret of another job")}}) {
+    PsClient client("ps-0", address_, TestCaller(secret));
+    const absl::Status status = Pull(client);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnauthenticated);
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr(absl::StrCat("Pull to ps-0 at ", address_)),
+                      HasSubstr("--job-secret-file")));
+  }
+  EXPECT_EQ(Call("Pull", "", [](auto&) {}).error_code(),
+            grpc::StatusCode::UNAUTHENTICATED);
+}
+
+TEST_F(ProofTest, AnotherJobsMembersAreRefused) {
+  const auto caller = TestCaller(SecretOf("the job's secret"));
+  caller->SetJob({"00000000000000bb", 1});
+  PsClient client("ps-0", address_, caller);
+  EXPECT_EQ(Pull(client).code(), absl::StatusCode::kPermissionDenied);
+}
+
+TEST_F(RpcTest, ARequestAboveItsLimitIsRefused) {
+  PsClient client("ps-0", address_, TestCaller());
+  v1::PushRequest request;
+  v1::PushResponse response;
+  std::vector<float> values(PsService::kLimit);
+  const DenseValues gradients = {0,
+                                 v1::DATA_TYPE_FLOAT32,
+                                 0,
+                                 {reinterpret_cast<std::byte*>(values.data()),
+                                  values.size() * sizeof(float)}};
+  CallGroup calls(1);
+  client.Push(request, {&gradients, 1}, &response, {}, absl::Seconds(60),
+              calls.Open(0));
+  calls.Wait();
+  EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kResourceExhausted);
+}
+
+// A kilobyte of which would become a megabyte.
+TEST_F(ProofTest, CompressedRequestsAreRefused) {
+  for (const auto algorithm : {GRPC_COMPRESS_GZIP, GRPC_COMPRESS_DEFLATE}) {
+    const grpc::Status status = Call(
+        "Pull", std::string(1 << 20, '\0'), [&](grpc::ClientContext& context) {
+          context.set_compression_algorithm(algorithm);
+        });
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED)
+        << status.error_message();
+  }
 }
 
 // No server here: gRPC's thread for callbacks must end with the client.
@@ -190,7 +303,7 @@ TEST(PsClientTest, MayGoAsSoonAsItsLastCallHasEnded) {
   struct SlowToGo {
     ~SlowToGo() { absl::SleepFor(absl::Milliseconds(100)); }
   };
-  auto client = std::make_unique<PsClient>("ps-0", "127.0.0.1:1");
+  auto client = std::make_unique<PsClient>("ps-0", "127.0.0.1:1", TestCaller());
   const v1::PullRequest request;
   v1::PullResponse response;
   CallGroup calls(1);
@@ -203,7 +316,7 @@ TEST(PsClientTest, MayGoAsSoonAsItsLastCallHasEnded) {
 }
 
 TEST(CoordinatorClientTest, NobodyThereIsAnErrorWithTheAddress) {
-  CoordinatorClient client("127.0.0.1:1");
+  CoordinatorClient client("127.0.0.1:1", TestCaller());
   const auto response =
       client.Register(v1::RegisterRequest(), absl::Milliseconds(300));
   EXPECT_EQ(response.status().code(), absl::StatusCode::kDeadlineExceeded);

@@ -20,6 +20,7 @@
 #include "gtest/gtest.h"
 #include "ps_server/ps_service.h"
 #include "ps_server/shard.h"
+#include "tests/test_identity.h"
 #include "worker/device/reference/reference_device.h"
 
 namespace paceline {
@@ -50,7 +51,7 @@ struct Server {
     member.set_address(absl::StrCat("127.0.0.1:", rpc->port()));
   }
   void Start(const std::string& address) {
-    auto started = RpcServer::Start(address, {&service});
+    auto started = StartTestServer(address, service);
     CHECK(started.ok()) << started.status();
     rpc = *std::move(started);
   }
@@ -101,6 +102,7 @@ class ParameterServerStrategyTest : public ::testing::Test {
     ParameterServerOptions options;
     options.worker.set_rank(0);
     options.worker.set_incarnation(5);
+    options.caller = TestCaller();
     for (const auto& server : servers_) {
       options.servers.push_back(server->member);
     }

@@ -1,4 +1,4 @@
-#include "worker/collective/socket_address.h"
+#include "common/net/socket_address.h"
 
 #include <sys/socket.h>
 

@@ -1,6 +1,6 @@
 // Addresses as the socket calls take them.
-#ifndef PACELINE_WORKER_COLLECTIVE_SOCKET_ADDRESS_H_
-#define PACELINE_WORKER_COLLECTIVE_SOCKET_ADDRESS_H_
+#ifndef PACELINE_COMMON_NET_SOCKET_ADDRESS_H_
+#define PACELINE_COMMON_NET_SOCKET_ADDRESS_H_
 
 #include <netdb.h>
 
@@ -23,4 +23,4 @@ absl::StatusOr<SocketAddresses> Resolve(const std::string& address, int flags);
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_COLLECTIVE_SOCKET_ADDRESS_H_
+#endif  // PACELINE_COMMON_NET_SOCKET_ADDRESS_H_

@@ -1,0 +1,148 @@
+#include "common/identity/call_guard.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
+#include "common/base/status_macros.h"
+#include "common/identity/call_header.h"
+#include "common/identity/mac.h"
+#include "common/limits.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+constexpr char kRemedy[] =
+    "; give all tasks of the job the same secret (--job-secret-file)";
+
+// Whose open calls are counted together: those of a process that has proven who
+// it is, else those of an address, "ipv4:10.0.0.2:43210" without its port.
+std::string CountedAs(const v1::CallHeader& header, absl::string_view peer,
+                      bool is_proven) {
+  if (!is_proven) return std::string(peer.substr(0, peer.rfind(':')));
+  return absl::StrCat(header.sender().type(), "/", header.sender().index(), "/",
+                      header.incarnation());
+}
+
+}  // namespace
+
+CallGuard::CallGuard(std::optional<JobSecret> secret)
+    : secret_(std::move(secret)), challenge_key_(RandomBytes(kMacSize)) {}
+
+void CallGuard::SetJob(const JobIdentity& job) {
+  MutexLock lock(mutex_);
+  job_ = job;
+}
+
+std::string CallGuard::Challenge(absl::string_view peer) const {
+  return HmacSha256(challenge_key_, peer);
+}
+
+absl::StatusOr<std::unique_ptr<CallGuard::Admission>> CallGuard::Admit(
+    absl::string_view peer, absl::string_view method, absl::string_view header,
+    bool needs_job) {
+  // Whoever sends none may be a stranger, and is answered as one.
+  if (header.empty() && secret_) {
+    return absl::UnauthenticatedError("the call has no header");
+  }
+  ASSIGN_OR_RETURN(const ReceivedHeader received, ReadHeader(header));
+  if (received.header.method() != method) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kHeaderKey, ": method is not that of the call, ", method));
+  }
+  RETURN_IF_ERROR(CheckProof(peer, received.content, received.mac,
+                             received.header.sequence()));
+  RETURN_IF_ERROR(CheckJob(received.header, peer, needs_job));
+  return Begin(
+      CountedAs(received.header, peer, secret_.has_value()),
+      secret_ ? limits::kMaxCallsPerCaller : limits::kMaxCallsPerAddress);
+}
+
+absl::Status CallGuard::CheckProof(absl::string_view peer,
+                                   absl::string_view content,
+                                   absl::string_view mac, uint64_t sequence) {
+  if (!secret_) return absl::OkStatus();
+  if (mac.empty()) {
+    return absl::UnauthenticatedError(absl::StrCat(
+        "the call does not prove that it belongs to the job", kRemedy));
+  }
+  if (!IsSameMac(mac, secret_->ProveCall(Challenge(peer), content))) {
+    return absl::UnauthenticatedError(
+        absl::StrCat("the call's proof is not of this job's secret", kRemedy));
+  }
+  return TakeSequence(peer, sequence);
+}
+
+absl::Status CallGuard::TakeSequence(absl::string_view peer,
+                                     uint64_t sequence) {
+  MutexLock lock(mutex_);
+  auto found = sequences_.find(peer);
+  if (found == sequences_.end()) {
+    if (sequences_.size() >= limits::kMaxProvenConnections) {
+      sequences_.erase(std::min_element(sequences_.begin(), sequences_.end(),
+                                        [](const auto& a, const auto& b) {
+                                          return a.second.last_used <
+                                                 b.second.last_used;
+                                        }));
+    }
+    found = sequences_.emplace(std::string(peer), Sequences()).first;
+  }
+  Sequences& known = found->second;
+  known.last_used = MonotonicNow();
+  if (sequence > known.highest) {
+    const uint64_t step = sequence - known.highest;
+    known.taken = step < known.taken.size() ? known.taken << step
+                                            : decltype(known.taken)();
+    known.highest = sequence;
+  }
+  const uint64_t age = known.highest - sequence;
+  if (age >= known.taken.size() || known.taken[age]) {
+    return absl::UnauthenticatedError(
+        "the call has the header of an earlier one");
+  }
+  known.taken[age] = true;
+  return absl::OkStatus();
+}
+
+absl::Status CallGuard::CheckJob(const v1::CallHeader& header,
+                                 absl::string_view peer, bool needs_job) {
+  const JobIdentity theirs = {header.job_id(), header.generation()};
+  if (!needs_job && theirs == JobIdentity()) return absl::OkStatus();
+  JobIdentity ours;
+  {
+    MutexLock lock(mutex_);
+    ours = job_;
+  }
+  if (ours == JobIdentity()) {
+    return absl::UnavailableError("this task has not joined its job yet");
+  }
+  if (theirs == ours) return absl::OkStatus();
+  const std::string message =
+      absl::StrCat("the call is for ", theirs.ToString(), "; this task is of ",
+                   ours.ToString());
+  LOG_EVERY_N(WARNING, 100)
+      << header.method() << " from " << peer << ": " << message;
+  return absl::PermissionDeniedError(message);
+}
+
+absl::StatusOr<std::unique_ptr<CallGuard::Admission>> CallGuard::Begin(
+    std::string caller, int max_open) {
+  MutexLock lock(mutex_);
+  int& open = open_[caller];
+  if (open >= max_open) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the caller has ", open, " open calls; expected at most ", max_open));
+  }
+  ++open;
+  return std::make_unique<Admission>(*this, std::move(caller));
+}
+
+void CallGuard::End(const std::string& caller) {
+  MutexLock lock(mutex_);
+  const auto found = open_.find(caller);
+  if (--found->second == 0) open_.erase(found);
+}
+
+}  // namespace paceline

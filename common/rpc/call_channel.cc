@@ -1,0 +1,142 @@
+#include "common/rpc/call_channel.h"
+
+#include <utility>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/identity/call_header.h"
+#include "common/rpc/grpc_channel.h"
+#include "common/rpc/grpc_status.h"
+
+namespace paceline {
+namespace {
+
+// A connection may break again between a refusal and the next attempt.
+constexpr int kMaxAttempts = 4;
+
+}  // namespace
+
+struct CallChannel::Call {
+  uint64_t number = 0;
+  std::string method;
+  grpc::ByteBuffer request;
+  grpc::ByteBuffer response;
+  absl::Time deadline;
+  bool fail_fast = false;
+  Done done;
+
+  // Of the attempt at hand.
+  int attempts = 0;
+  std::string challenge;
+  // Replaced under the channel's lock.
+  Context context;
+  bool is_cancelled = false;
+};
+
+CallChannel::CallChannel(const std::string& address,
+                         std::shared_ptr<const Caller> caller)
+    : stub_(CreateChannel(address)), caller_(std::move(caller)) {}
+
+uint64_t CallChannel::Start(const std::string& method, grpc::ByteBuffer request,
+                            const Options& options, Done done) {
+  const auto call = std::make_shared<Call>();
+  call->method = method;
+  call->request = std::move(request);
+  call->deadline = MonotonicNow() + options.timeout;
+  call->fail_fast = options.fail_fast;
+  call->done = std::move(done);
+  uint64_t number = 0;
+  {
+    MutexLock lock(mutex_);
+    number = call->number = ++last_call_;
+    open_[number] = call;
+  }
+  Attempt(call);
+  return number;
+}
+
+void CallChannel::Attempt(const std::shared_ptr<Call>& call) {
+  const auto context = std::make_shared<grpc::ClientContext>();
+  if (call->deadline == absl::InfiniteFuture()) {
+    context->set_wait_for_ready(true);
+  } else {
+    SetDeadline(*context, call->deadline - MonotonicNow());
+  }
+  context->set_wait_for_ready(!call->fail_fast);
+  uint64_t sequence = 0;
+  {
+    MutexLock lock(mutex_);
+    call->attempts += 1;
+    call->challenge = challenge_;
+    call->context = context;
+    sequence = ++last_sequence_;
+    if (is_cancelled_ || call->is_cancelled) context->TryCancel();
+  }
+  context->AddMetadata(
+      kHeaderKey, caller_->Header(call->method, sequence, call->challenge));
+  stub_.UnaryCall(
+      context.get(), call->method, grpc::StubOptions(), &call->request,
+      &call->response,
+      [this, call](const grpc::Status& status) { End(call, status); });
+}
+
+void CallChannel::End(const std::shared_ptr<Call>& call,
+                      const grpc::Status& status) {
+  bool again = false;
+  {
+    // A context holds gRPC's channel, and this one may be destroyed once `done`
+    // is called: if a callback's thread let go of gRPC's last, gRPC would make
+    // that thread wait for itself. So the context goes first.
+    Context context;
+    MutexLock lock(mutex_);
+    context = std::move(call->context);
+    again =
+        Learn(*call, *context, status) && !is_cancelled_ && !call->is_cancelled;
+    if (!again) open_.erase(call->number);
+  }
+  if (again) return Attempt(call);
+  Done done = std::move(call->done);
+  call->request.Clear();
+  done(FromGrpcStatus(status), call->response);
+}
+
+bool CallChannel::Learn(const Call& call, const grpc::ClientContext& context,
+                        const grpc::Status& status) {
+  if (status.error_code() != grpc::StatusCode::UNAUTHENTICATED ||
+      !caller_->secret() || call.attempts >= kMaxAttempts) {
+    return false;
+  }
+  const auto& metadata = context.GetServerTrailingMetadata();
+  const auto found = metadata.find(kChallengeKey);
+  if (found == metadata.end()) return false;
+  challenge_.assign(found->second.data(), found->second.size());
+  // Proven with this already, so the server's secret is another one.
+  return call.challenge != challenge_;
+}
+
+void CallChannel::Cancel(uint64_t number) {
+  Context context;
+  {
+    MutexLock lock(mutex_);
+    const auto found = open_.find(number);
+    if (found == open_.end()) return;
+    found->second->is_cancelled = true;
+    context = found->second->context;
+  }
+  // Without the lock: gRPC may run callbacks in here.
+  if (context != nullptr) context->TryCancel();
+}
+
+void CallChannel::CancelAll() {
+  std::vector<Context> contexts;
+  {
+    MutexLock lock(mutex_);
+    is_cancelled_ = true;
+    for (const auto& [number, call] : open_) contexts.push_back(call->context);
+  }
+  for (const Context& context : contexts) {
+    if (context != nullptr) context->TryCancel();
+  }
+}
+
+}  // namespace paceline

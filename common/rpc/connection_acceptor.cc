@@ -1,0 +1,65 @@
+#include "common/rpc/connection_acceptor.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+// Until descriptors are looked for again.
+constexpr absl::Duration kPause = absl::Milliseconds(100);
+
+void Prepare(int socket) {
+  const int on = 1;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
+}
+
+}  // namespace
+
+ConnectionAcceptor::ConnectionAcceptor(Listener listener,
+                                       std::function<void(FileDescriptor)> take)
+    : listener_(std::move(listener)),
+      take_(std::move(take)),
+      stop_(eventfd(0, EFD_CLOEXEC)),
+      thread_([this] { Run(); }) {}
+
+ConnectionAcceptor::~ConnectionAcceptor() {
+  const uint64_t one = 1;
+  PCHECK(write(stop_.get(), &one, sizeof(one)) == sizeof(one));
+  thread_.join();
+}
+
+void ConnectionAcceptor::Run() {
+  bool is_exhausted = false;
+  while (true) {
+    pollfd polled[] = {{stop_.get(), POLLIN, 0},
+                       {listener_.socket(), POLLIN, 0}};
+    // The socket of a connection that cannot be taken stays ready.
+    poll(polled, is_exhausted ? 1 : 2,
+         is_exhausted ? static_cast<int>(absl::ToInt64Milliseconds(kPause))
+                      : -1);
+    if (polled[0].revents != 0) return;
+    absl::StatusOr<FileDescriptor> accepted = listener_.Accept();
+    LOG_IF(WARNING, absl::IsResourceExhausted(accepted.status()) &&
+                        !std::exchange(is_exhausted, true))
+        << "port " << listener_.port() << ": " << accepted.status().message()
+        << "; connections wait until others close";
+    if (!accepted.ok()) continue;
+    is_exhausted = false;
+    Prepare(accepted->get());
+    take_(*std::move(accepted));
+  }
+}
+
+}  // namespace paceline

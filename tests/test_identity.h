@@ -1,0 +1,45 @@
+// A job without a secret, for tests of what lies behind the door.
+#ifndef PACELINE_TESTS_TEST_IDENTITY_H_
+#define PACELINE_TESTS_TEST_IDENTITY_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "common/base/status_macros.h"
+#include "common/identity/call_guard.h"
+#include "common/identity/caller.h"
+#include "common/limits.h"
+#include "common/net/listener.h"
+#include "common/rpc/rpc_server.h"
+
+namespace paceline {
+
+inline JobIdentity TestJobIdentity() { return {"00000000000000aa", 1}; }
+
+// A worker of that job.
+inline std::shared_ptr<Caller> TestCaller(
+    std::optional<JobSecret> secret = std::nullopt) {
+  v1::Task task;
+  task.set_type(v1::TASK_TYPE_WORKER);
+  auto caller = std::make_shared<Caller>(task, 7, std::move(secret));
+  caller->SetJob(TestJobIdentity());
+  return caller;
+}
+
+// Serves that job.
+inline absl::StatusOr<std::unique_ptr<RpcServer>> StartTestServer(
+    const std::string& address, RpcService& service,
+    std::optional<JobSecret> secret = std::nullopt) {
+  ASSIGN_OR_RETURN(Listener listener, Listener::Open(address));
+  auto guard = std::make_shared<CallGuard>(std::move(secret));
+  guard->SetJob(TestJobIdentity());
+  return RpcServer::Start(std::move(listener),
+                          {guard, &service, limits::kMaxMessageBytes});
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_TEST_IDENTITY_H_

@@ -1,0 +1,160 @@
+// Which calls a server takes: of which job, with which proof.
+#include "common/identity/call_guard.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/identity/call_header.h"
+#include "common/identity/caller.h"
+#include "common/limits.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr char kMethod[] = "/paceline.v1.ParameterServerService/Push";
+constexpr char kPeer[] = "ipv4:10.0.0.2:40000";
+const JobIdentity kJob = {"00000000000000aa", 1};
+
+JobSecret SecretOf(const std::string& text) {
+  return *JobSecret::FromText(text);
+}
+const JobSecret& Secret() {
+  static const JobSecret& secret = *new JobSecret(SecretOf("the job's secret"));
+  return secret;
+}
+
+class CallGuardTest : public ::testing::Test {
+ protected:
+  CallGuardTest() { guard_.SetJob(kJob); }
+
+  static std::unique_ptr<Caller> WorkerOf(const JobIdentity& job,
+                                          std::optional<JobSecret> secret) {
+    v1::Task task;
+    task.set_type(v1::TASK_TYPE_WORKER);
+    auto caller = std::make_unique<Caller>(task, 77, std::move(secret));
+    caller->SetJob(job);
+    return caller;
+  }
+  // The header of a worker of `job`.
+  std::string Header(uint64_t sequence, const JobIdentity& job = kJob,
+                     const JobSecret& secret = Secret(),
+                     const std::string& method = kMethod) {
+    return WorkerOf(job, secret)
+        ->Header(method, sequence, guard_.Challenge(kPeer));
+  }
+  absl::Status Admit(const std::string& header, const std::string& peer = kPeer,
+                     bool needs_job = true) {
+    return guard_.Admit(peer, kMethod, header, needs_job).status();
+  }
+
+  CallGuard guard_{Secret()};
+};
+
+TEST_F(CallGuardTest, TakesCallsThatProveThemselves) {
+  for (const uint64_t sequence : {1, 2, 7, 300, 5000}) {
+    EXPECT_TRUE(Admit(Header(sequence)).ok()) << sequence;
+  }
+}
+
+TEST_F(CallGuardTest, AStrangerIsRefused) {
+  using enum absl::StatusCode;
+  EXPECT_EQ(Admit("").code(), kUnauthenticated);
+  EXPECT_EQ(Admit(WorkerOf(kJob, std::nullopt)->Header(kMethod, 1, "")).code(),
+            kUnauthenticated);
+  const absl::Status other =
+      Admit(Header(1, kJob, SecretOf("the secret of another job")));
+  EXPECT_EQ(other.code(), kUnauthenticated);
+  EXPECT_THAT(std::string(other.message()), HasSubstr("--job-secret-file"));
+}
+
+TEST_F(CallGuardTest, AProofIsOfItsConnectionItsMethodAndItsContent) {
+  EXPECT_EQ(Admit(Header(1), "ipv4:10.0.0.3:40000").code(),
+            absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(Admit(Header(1, kJob, Secret(),
+                         "/paceline.v1.ParameterServerService/Pull"))
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+  for (size_t i = 0; i < Header(1).size(); ++i) {
+    std::string bent = Header(1);
+    bent[i] ^= 1;
+    EXPECT_FALSE(Admit(bent).ok()) << "byte " << i;
+  }
+}
+
+TEST_F(CallGuardTest, ANumberIsTakenOnce) {
+  EXPECT_TRUE(Admit(Header(10)).ok());
+  EXPECT_EQ(Admit(Header(10)).code(), absl::StatusCode::kUnauthenticated);
+  // Overtaken by a few others.
+  EXPECT_TRUE(Admit(Header(9)).ok());
+  EXPECT_EQ(Admit(Header(9)).code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_TRUE(Admit(Header(265)).ok());
+  EXPECT_TRUE(Admit(Header(11)).ok());
+  EXPECT_EQ(Admit(Header(10)).code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(Admit(Header(8)).code(), absl::StatusCode::kUnauthenticated)
+      << "older than what is remembered";
+}
+
+TEST_F(CallGuardTest, AnotherJobOrGenerationHasACodeOfItsOwn) {
+  uint64_t sequence = 0;
+  for (const JobIdentity& other :
+       {JobIdentity{"00000000000000bb", 1}, JobIdentity{kJob.id, 2}}) {
+    const absl::Status refused = Admit(Header(++sequence, other));
+    EXPECT_EQ(refused.code(), absl::StatusCode::kPermissionDenied);
+    EXPECT_THAT(std::string(refused.message()),
+                AllOf(HasSubstr(other.ToString()), HasSubstr(kJob.ToString())));
+  }
+}
+
+TEST_F(CallGuardTest, OnlyARegistrationNeedsNoJob) {
+  EXPECT_EQ(Admit(Header(1, {})).code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_TRUE(Admit(Header(2, {}), kPeer, /*needs_job=*/false).ok());
+  CallGuard joining(std::nullopt);
+  const std::string header =
+      WorkerOf(kJob, std::nullopt)->Header(kMethod, 1, "");
+  EXPECT_EQ(joining.Admit(kPeer, kMethod, header, true).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST_F(CallGuardTest, OpenCallsOfACallerAreBounded) {
+  std::vector<std::unique_ptr<CallGuard::Admission>> open;
+  uint64_t sequence = 0;
+  const auto call = [&] {
+    return guard_.Admit(kPeer, kMethod, Header(++sequence), true);
+  };
+  for (int i = 0; i < limits::kMaxCallsPerCaller; ++i) {
+    auto admitted = call();
+    ASSERT_TRUE(admitted.ok()) << admitted.status();
+    open.push_back(*std::move(admitted));
+  }
+  EXPECT_EQ(call().status().code(), absl::StatusCode::kResourceExhausted);
+  open.pop_back();
+  EXPECT_TRUE(call().ok());
+}
+
+TEST_F(CallGuardTest, ReadsNoHeaderThatHoldsNonsense) {
+  v1::CallHeader good;
+  ASSERT_TRUE(good.ParseFromString(
+      WorkerOf(kJob, std::nullopt)->Header(kMethod, 1, "")));
+  EXPECT_TRUE(ReadHeader(good.SerializeAsString()).ok());
+  const auto refused = [&](auto change) {
+    v1::CallHeader bad = good;
+    change(bad);
+    return ReadHeader(bad.SerializeAsString()).status().code() ==
+           absl::StatusCode::kInvalidArgument;
+  };
+  EXPECT_TRUE(refused([](auto& bad) { bad.set_incarnation(0); }));
+  EXPECT_TRUE(refused([](auto& bad) { bad.set_sequence(0); }));
+  EXPECT_TRUE(refused([](auto& bad) { bad.clear_sender(); }));
+  EXPECT_TRUE(refused([](auto& bad) { bad.set_job_id("\r\nmy job"); }));
+  EXPECT_TRUE(refused([](auto& bad) { bad.set_mac("short"); }));
+  EXPECT_FALSE(ReadHeader("\xff").ok());
+}
+
+}  // namespace
+}  // namespace paceline
