@@ -8,17 +8,22 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/base/file_descriptor.h"
+#include "common/base/folder.h"
 
 namespace paceline {
 
 // Content goes into `path`.tmp; Commit syncs it and renames it over `path`.
 // Without a Commit that succeeds, what was at `path` stays as it was, and the
-// temporary file is removed. Not thread-safe; one writer a path. Errors name
-// the path. Blocks on the disk.
+// temporary file is removed. A link at either is replaced, never followed. Not
+// thread-safe; one writer a path. Errors name the path. Blocks on the disk.
 class AtomicFile {
  public:
   static absl::StatusOr<std::unique_ptr<AtomicFile>> Create(
       const std::string& path);
+  // For a file `name` that is not there yet; AlreadyExists if it is.
+  static absl::StatusOr<std::unique_ptr<AtomicFile>> CreateNew(
+      Folder folder, const std::string& name);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -28,12 +33,19 @@ class AtomicFile {
   // Nothing may follow.
   absl::Status Commit();
 
- private:
-  AtomicFile(std::string path, std::string temporary, int descriptor);
+  std::string path() const { return folder_.PathOf(name_); }
 
-  const std::string path_;
+ private:
+  AtomicFile(Folder folder, std::string name, FileDescriptor file);
+  static absl::StatusOr<std::unique_ptr<AtomicFile>> CreateIn(
+      Folder folder, const std::string& name);
+
+  absl::Status ErrnoError(absl::string_view action) const;
+
+  const Folder folder_;
+  const std::string name_;
   const std::string temporary_;
-  int descriptor_;
+  const FileDescriptor file_;
   bool is_committed_ = false;
 };
 

@@ -1,7 +1,6 @@
 #include "common/base/file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/atomic_file.h"
+#include "common/base/file_descriptor.h"
+#include "common/base/folder.h"
 #include "common/base/status_macros.h"
 
 namespace paceline {
@@ -20,27 +21,12 @@ absl::Status ErrnoError(absl::string_view action, const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat(action, " ", path));
 }
 
-// A file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return value_; }
-
- private:
-  int value_;
-};
-
 }  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      int64_t limit_bytes) {
-  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return ErrnoError("cannot open", path);
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return ErrnoError("cannot open", path);
   std::string content;
   char chunk[1 << 16];
   while (true) {
@@ -75,12 +61,8 @@ absl::Status MakeDirectories(const std::string& path) {
 }
 
 absl::Status SyncDirectory(const std::string& path) {
-  const std::string folder = path.empty() ? "." : path;
-  Descriptor directory(
-      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() < 0) return ErrnoError("cannot open folder", folder);
-  if (fsync(directory.get()) != 0) return ErrnoError("cannot sync", folder);
-  return absl::OkStatus();
+  ASSIGN_OR_RETURN(const Folder folder, Folder::Open(path));
+  return folder.Sync();
 }
 
 }  // namespace paceline

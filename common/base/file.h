@@ -17,7 +17,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      int64_t limit_bytes);
 
 // Writes a file whole or not at all: into `path`.tmp, synced, then renamed over
-// `path`. On an error (a full disk, say) what was at `path` stays as it was.
+// `path`. On an error (a full disk, say) what was at `path` stays as it was. A
+// link at either is replaced, never followed.
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view content);
 

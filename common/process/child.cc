@@ -8,9 +8,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/file_descriptor.h"
+#include "common/base/folder.h"
+#include "common/base/status_macros.h"
 
 extern char** environ;
 
@@ -43,21 +47,20 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   return pointers;
 }
 
+absl::StatusOr<FileDescriptor> CreateLog(const std::string& path) {
+  const std::filesystem::path parts = path;
+  ASSIGN_OR_RETURN(const Folder folder,
+                   Folder::Open(parts.parent_path().string()));
+  return folder.CreateFile(parts.filename().string());
+}
+
 }  // namespace
 
 absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
+  ASSIGN_OR_RETURN(const FileDescriptor log, CreateLog(options.log_path));
   int lifetime[2];
   if (pipe2(lifetime, O_CLOEXEC) != 0) {
     return absl::ErrnoToStatus(errno, "cannot make a pipe");
-  }
-  const int log = open(options.log_path.c_str(),
-                       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (log < 0) {
-    const int error = errno;
-    close(lifetime[0]);
-    close(lifetime[1]);
-    return absl::ErrnoToStatus(
-        error, absl::StrCat("cannot create ", options.log_path));
   }
   // All memory is taken before fork: the child may only make system calls.
   std::vector<std::string> command = options.command;
@@ -79,8 +82,8 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
     sigprocmask(SIG_SETMASK, &none, nullptr);
     const int null = open("/dev/null", O_RDONLY);
     dup2(null, STDIN_FILENO);
-    dup2(log, STDOUT_FILENO);
-    dup2(log, STDERR_FILENO);
+    dup2(log.get(), STDOUT_FILENO);
+    dup2(log.get(), STDERR_FILENO);
     fcntl(lifetime[0], F_SETFD, 0);
     execve(argv[0], argv.data(), envp.data());
     constexpr char kMessage[] = "cannot execute the program of this task\n";
@@ -89,7 +92,6 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
     _exit(127);
   }
   const int fork_error = errno;
-  close(log);
   close(lifetime[0]);
   if (pid < 0) {
     close(lifetime[1]);

@@ -19,7 +19,8 @@ struct ChildOptions {
   std::vector<std::string> command;
   // Added to the environment of this process.
   std::vector<std::pair<std::string, std::string>> environment;
-  // Gets standard output and error; created or overwritten.
+  // Gets standard output and error: a new file in place of what is there. A
+  // link is replaced, never followed.
   std::string log_path;
   // A line for the child alone, which comes to it through the pipe of
   // `--lifetime_fd`: no other process sees it. Short enough to fit in there.
