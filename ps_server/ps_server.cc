@@ -95,6 +95,7 @@ absl::Status RunPsServer(PsServerOptions options) {
   const auto guard = std::make_shared<CallGuard>(options.secret);
   guard->SetJob(options.member.caller->job());
   Shard shard(options.member.incarnation);
+  shard.SetCheckpointFolder(member->registration().checkpoint_folder());
   PsService service(shard, max_data_bytes);
   ASSIGN_OR_RETURN(
       const std::unique_ptr<RpcServer> server,

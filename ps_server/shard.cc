@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/limits.h"
 #include "glog/logging.h"
@@ -260,15 +261,23 @@ absl::Status Shard::Fence(const v1::FenceRequest& request,
   return absl::OkStatus();
 }
 
+void Shard::SetCheckpointFolder(const std::string& folder) {
+  MutexLock lock(mutex_);
+  checkpoint_folder_ = folder;
+}
+
 absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
                              v1::SnapshotResponse& response) {
   ASSIGN_OR_RETURN(const Chunks* const chunks, Ready());
+  RETURN_IF_ERROR(CheckCheckpointName(request.name()));
   const absl::Time deadline = MonotonicNow() + limits::kPsTimeout;
   MutexLock snapshot_lock(snapshot_mutex_);
-  if (request.name() != snapshot_path_) {
+  if (request.name() != snapshot_name_) {
     ShardSnapshot snapshot;
+    std::string folder;
     {
       MutexLock lock(mutex_);
+      folder = checkpoint_folder_;
       snapshot.file = file_name_;
       snapshot.step = initial_step_;
     }
@@ -289,9 +298,11 @@ absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
     snapshot.metadata = Join(workers);
     snapshot.metadata["format"] = "paceline";
     snapshot.metadata["step"] = absl::StrCat(snapshot.step);
-    snapshot_path_ = request.name();
-    snapshot_step_ = snapshot.step;
-    checkpointer_.Start(request.name(), std::move(snapshot));
+    const int64_t step = snapshot.step;
+    RETURN_IF_ERROR(
+        checkpointer_.Start(folder, request.name(), std::move(snapshot)));
+    snapshot_name_ = request.name();
+    snapshot_step_ = step;
     LogStaleness(*chunks);
   }
   response.set_step(static_cast<uint64_t>(snapshot_step_));

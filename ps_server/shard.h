@@ -37,6 +37,10 @@ class Shard {
   // No call may be open.
   ~Shard();
 
+  // Names the folder below which checkpoints are written. Snapshot fails with
+  // FailedPrecondition before.
+  void SetCheckpointFolder(const std::string& folder);
+
   absl::Status Initialize(const v1::InitializeRequest& request,
                           v1::InitializeResponse& response);
 
@@ -69,7 +73,8 @@ class Shard {
 
   // Copies the state of chunk after chunk, each when its admitted pushes are
   // applied; the caller sees to it that no push comes in between. A repeat for
-  // the same path answers as the first did.
+  // the same name answers as the first did. InvalidArgument if the name is not
+  // that of a checkpoint; see Checkpointer::Start for one that comes again.
   absl::Status Snapshot(const v1::SnapshotRequest& request,
                         v1::SnapshotResponse& response);
 
@@ -105,10 +110,12 @@ class Shard {
   // Of its part of a checkpoint.
   std::string file_name_ ABSL_GUARDED_BY(mutex_);
 
+  std::string checkpoint_folder_ ABSL_GUARDED_BY(mutex_);
+
   // Held for the whole of Snapshot.
   Mutex snapshot_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   // The last snapshot.
-  std::string snapshot_path_ ABSL_GUARDED_BY(snapshot_mutex_);
+  std::string snapshot_name_ ABSL_GUARDED_BY(snapshot_mutex_);
   int64_t snapshot_step_ ABSL_GUARDED_BY(snapshot_mutex_) = 0;
 
   Checkpointer checkpointer_;

@@ -21,7 +21,7 @@ absl::Status LocalCheckpoints::Restore(const std::string& path) {
 }
 
 absl::StatusOr<std::function<void()>> LocalCheckpoints::Take(
-    const std::string& path) {
+    const std::string& name) {
   RETURN_IF_ERROR(tensors_.Download(stream_));
   auto snapshot = std::make_shared<ShardSnapshot>();
   snapshot->file = ShardFileName(/*shard=*/0, /*shard_count=*/1);
@@ -30,11 +30,13 @@ absl::StatusOr<std::function<void()>> LocalCheckpoints::Take(
   snapshot->metadata["step"] = absl::StrCat(snapshot->step);
   CopyTensors(StoredVariables(variables_, plan_), slot_names_, tensors_,
               snapshot->tensors);
-  return std::function<void()>([this, path, snapshot] {
-    checkpointer_.Start(path, std::move(*snapshot));
-    checkpointer_.WhenWritten(path,
-                              [this, path](const Checkpointer::Result& file) {
-                                member_.ReportCheckpoint(path, file);
+  return std::function<void()>([this, name, snapshot] {
+    const absl::Status started = checkpointer_.Start(
+        member_.registration().checkpoint_folder(), name, std::move(*snapshot));
+    if (!started.ok()) return member_.ReportCheckpoint(name, started);
+    checkpointer_.WhenWritten(name,
+                              [this, name](const Checkpointer::Result& file) {
+                                member_.ReportCheckpoint(name, file);
                               });
   });
 }

@@ -36,10 +36,10 @@ class LocalCheckpoints {
   // Errors are those of CheckpointReader.
   absl::Status Restore(const std::string& path);
 
-  // Copies all that for a checkpoint in the folder `path`. Returns what starts
-  // to write the copy and tells the leader when that is done. Errors are the
-  // device's.
-  absl::StatusOr<std::function<void()>> Take(const std::string& path);
+  // Copies all that for the checkpoint `name`. Returns what starts to write the
+  // copy, below the folder that the leader named, and tells the leader when
+  // that is done or has failed. Errors are the device's.
+  absl::StatusOr<std::function<void()>> Take(const std::string& name);
 
  private:
   const absl::Span<const VariableSpec> variables_;

@@ -350,8 +350,8 @@ class WorkerTask {
   absl::Status RunReplicas() {
     Member::TakeSnapshot take_snapshot;
     if (checkpoints_ != nullptr) {
-      take_snapshot = [this](const std::string& path) {
-        return checkpoints_->Take(path);
+      take_snapshot = [this](const std::string& name) {
+        return checkpoints_->Take(name);
       };
     }
     ReplicaHub hub(device_count(), member_, [this, take_snapshot] {

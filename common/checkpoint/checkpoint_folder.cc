@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -22,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kStepDigits = 12;
+// "step-", two numbers of 64 bits, and what joins them.
+constexpr size_t kLongestName = 44;
 
 // "step-000000000938", or "step-000000000938-2".
 struct StepFolder {
@@ -41,16 +44,17 @@ std::string FolderName(int64_t step, int64_t attempt) {
 
 // Whether `name` is that of a step folder; fills step and attempt.
 bool ParseFolderName(absl::string_view name, StepFolder& folder) {
-  if (!absl::ConsumePrefix(&name, "step-")) return false;
-  const absl::string_view digits = name.substr(0, name.find('-'));
-  if (digits.size() < kStepDigits || !absl::SimpleAtoi(digits, &folder.step) ||
-      folder.step < 0) {
+  absl::string_view rest = name;
+  if (!absl::ConsumePrefix(&rest, "step-")) return false;
+  const absl::string_view digits = rest.substr(0, rest.find('-'));
+  if (!absl::SimpleAtoi(digits, &folder.step) || folder.step < 0) return false;
+  rest.remove_prefix(digits.size());
+  if (!rest.empty() && !(absl::ConsumePrefix(&rest, "-") &&
+                         absl::SimpleAtoi(rest, &folder.attempt))) {
     return false;
   }
-  name.remove_prefix(digits.size());
-  return name.empty() ||
-         (absl::ConsumePrefix(&name, "-") &&
-          absl::SimpleAtoi(name, &folder.attempt) && folder.attempt > 1);
+  // Numbers can be written in other ways, too.
+  return folder.attempt >= 1 && name == FolderName(folder.step, folder.attempt);
 }
 
 bool HasManifest(const std::string& folder) {
@@ -114,6 +118,15 @@ absl::StatusOr<std::string> CreateCheckpointFolder(const std::string& directory,
   }
 }
 
+absl::Status CheckCheckpointName(absl::string_view name) {
+  StepFolder folder;
+  if (ParseFolderName(name, folder)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", absl::CHexEscape(name.substr(0, kLongestName)),
+                   "\" is no name of a checkpoint; expected one such as \"",
+                   FolderName(938, 1), "\" or \"", FolderName(938, 2), "\""));
+}
+
 absl::StatusOr<std::vector<std::string>> ListCheckpoints(
     const std::string& directory) {
   ASSIGN_OR_RETURN(const std::vector<StepFolder> folders,
@@ -154,7 +167,9 @@ absl::Status DeleteOldCheckpoints(const std::string& directory, int keep) {
 
 absl::Status DeleteCheckpoint(const std::string& folder) {
   std::error_code error;
-  fs::remove(folder + "/manifest.json", error);
+  if (!fs::is_symlink(folder, error)) {
+    fs::remove(folder + "/manifest.json", error);
+  }
   if (!error) fs::remove_all(folder, error);
   if (error) {
     return absl::ErrnoToStatus(error.value(),

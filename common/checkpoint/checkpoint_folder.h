@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace paceline {
 
@@ -16,6 +17,10 @@ namespace paceline {
 // into.
 absl::StatusOr<std::string> CreateCheckpointFolder(const std::string& directory,
                                                    int64_t step);
+
+// InvalidArgument unless `name` is one that CreateCheckpointFolder gives to a
+// folder: so it is one component of bounded length, of harmless characters.
+absl::Status CheckCheckpointName(absl::string_view name);
 
 // The path of the latest complete checkpoint in `directory`, or `directory`
 // itself if it is a checkpoint. Folders without a manifest are passed over.
@@ -35,7 +40,7 @@ absl::StatusOr<std::vector<std::string>> ListCheckpoints(
 absl::Status DeleteOldCheckpoints(const std::string& directory, int keep);
 
 // Deletes one, say one that could not be completed. Its manifest goes first, so
-// that it is no checkpoint from the start.
+// that it is no checkpoint from the start. Of a link, only the link.
 absl::Status DeleteCheckpoint(const std::string& folder);
 
 }  // namespace paceline

@@ -1,12 +1,17 @@
 #include "common/checkpoint/checkpointer.h"
 
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/atomic_file.h"
 #include "common/base/clock.h"
+#include "common/base/folder.h"
 #include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
 #include "glog/logging.h"
 
 namespace paceline {
@@ -15,15 +20,20 @@ namespace {
 // Waits end from time to time, though nothing happened.
 constexpr absl::Duration kWaitInterval = absl::Seconds(1);
 
-Checkpointer::Result Write(const std::string& path,
+Checkpointer::Result Write(const std::string& directory,
+                           const std::string& name,
                            const ShardSnapshot& snapshot) {
   std::vector<NamedTensor> tensors;
   for (const SnapshotTensor& tensor : snapshot.tensors) {
     tensors.push_back({tensor.name, tensor.type, tensor.shape, tensor.bytes});
   }
-  ASSIGN_OR_RETURN(const WrittenFile written,
-                   WriteSafetensors(absl::StrCat(path, "/", snapshot.file),
-                                    snapshot.metadata, std::move(tensors)));
+  ASSIGN_OR_RETURN(const Folder checkpoints, Folder::Open(directory));
+  ASSIGN_OR_RETURN(Folder folder, checkpoints.OpenBelow(name));
+  ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
+                   AtomicFile::CreateNew(std::move(folder), snapshot.file));
+  ASSIGN_OR_RETURN(
+      const WrittenFile written,
+      WriteSafetensors(*file, snapshot.metadata, std::move(tensors)));
   return ShardFile{snapshot.file, written.size_bytes, written.crc32,
                    snapshot.step};
 }
@@ -41,23 +51,49 @@ Checkpointer::~Checkpointer() {
   thread_.join();
 }
 
-void Checkpointer::Start(const std::string& path, ShardSnapshot snapshot) {
-  MutexLock lock(mutex_);
-  for (auto entry = entries_.begin(); entry != entries_.end();) {
-    entry = entry->second.result ? entries_.erase(entry) : std::next(entry);
+absl::Status Checkpointer::Start(const std::string& directory,
+                                 const std::string& name,
+                                 ShardSnapshot snapshot) {
+  RETURN_IF_ERROR(CheckCheckpointName(name));
+  if (!absl::StartsWith(directory, "/")) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the leader named \"", directory,
+                     "\" as the folder for checkpoints; expected an absolute "
+                     "path"));
   }
-  const bool is_new = entries_.emplace(path, Entry()).second;
-  CHECK(is_new) << "a snapshot for " << path << " is being written";
-  queue_.push_back({path, std::move(snapshot)});
-  changed_.NotifyAll();
-}
-
-void Checkpointer::WhenWritten(const std::string& path, Done done) {
-  Result result =
-      absl::NotFoundError(absl::StrCat("there is no snapshot for ", path));
+  std::optional<Work> replaced;
   {
     MutexLock lock(mutex_);
-    const auto entry = entries_.find(path);
+    const auto known = entries_.find(name);
+    if (known != entries_.end() && !known->second.result) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("a snapshot for ", name, " is being written"));
+    }
+    for (auto entry = entries_.begin(); entry != entries_.end();) {
+      entry = entry->second.result ? entries_.erase(entry) : std::next(entry);
+    }
+    entries_[name];
+    replaced = std::move(next_);
+    next_ = Work{directory, name, std::move(snapshot)};
+    changed_.NotifyAll();
+  }
+  if (replaced) {
+    Finish(replaced->name,
+           absl::AbortedError(absl::StrCat("a snapshot for ", name,
+                                           " came before that for ",
+                                           replaced->name, " was written")));
+  }
+  return absl::OkStatus();
+}
+
+void Checkpointer::WhenWritten(const std::string& name, Done done) {
+  const absl::Status valid = CheckCheckpointName(name);
+  if (!valid.ok()) return done(valid);
+  Result result =
+      absl::NotFoundError(absl::StrCat("there is no snapshot for ", name));
+  {
+    MutexLock lock(mutex_);
+    const auto entry = entries_.find(name);
     if (entry != entries_.end()) {
       if (!entry->second.result) {
         entry->second.waiting.push_back(std::move(done));
@@ -75,37 +111,37 @@ void Checkpointer::Run() {
     bool is_stopping = false;
     {
       MutexLock lock(mutex_);
-      while (queue_.empty() && !is_stopping_) {
+      while (!next_ && !is_stopping_) {
         changed_.WaitFor(mutex_, kWaitInterval);
       }
-      if (queue_.empty()) return;
-      work = std::move(queue_.front());
-      queue_.pop_front();
+      if (!next_) return;
+      work = *std::exchange(next_, std::nullopt);
       is_stopping = is_stopping_;
     }
     if (is_stopping) {
-      Finish(work.path, absl::CancelledError("the process ends"));
+      Finish(work.name, absl::CancelledError("the process ends"));
     } else {
       const absl::Time start = MonotonicNow();
-      const Result result = Write(work.path, work.snapshot);
+      const Result result = Write(work.directory, work.name, work.snapshot);
       if (result.ok()) {
-        LOG(INFO) << "wrote " << work.path << "/" << work.snapshot.file << ", "
-                  << result->size_bytes << " bytes at step "
-                  << work.snapshot.step << ", in " << MonotonicNow() - start;
+        LOG(INFO) << "wrote " << work.directory << "/" << work.name << "/"
+                  << work.snapshot.file << ", " << result->size_bytes
+                  << " bytes at step " << work.snapshot.step << ", in "
+                  << MonotonicNow() - start;
       } else {
-        LOG(ERROR) << "checkpoint " << work.path
+        LOG(ERROR) << "checkpoint " << work.name
                    << " failed: " << result.status().message();
       }
-      Finish(work.path, result);
+      Finish(work.name, result);
     }
   }
 }
 
-void Checkpointer::Finish(const std::string& path, const Result& result) {
+void Checkpointer::Finish(const std::string& name, const Result& result) {
   std::vector<Done> waiting;
   {
     MutexLock lock(mutex_);
-    Entry& entry = entries_[path];
+    Entry& entry = entries_[name];
     entry.result = result;
     waiting.swap(entry.waiting);
   }

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/base/mutex.h"
 #include "common/checkpoint/manifest.h"
@@ -37,25 +37,31 @@ struct ShardSnapshot {
   std::vector<SnapshotTensor> tensors;
 };
 
-// Thread-safe. One thread writes, snapshot after snapshot.
+// Thread-safe. One thread writes, snapshot after snapshot. At most two are
+// kept: the one that is being written, and the latest of those that wait.
 class Checkpointer {
  public:
   using Result = absl::StatusOr<ShardFile>;
   using Done = std::function<void(const Result&)>;
 
   Checkpointer();
-  // Finishes the file that is being written; whoever waits for others gets
+  // Finishes the file that is being written; whoever waits for another gets
   // Cancelled.
   ~Checkpointer();
 
-  // Starts to write a snapshot into the folder `path`, which is new. Does not
-  // wait. Forgets what was written before.
-  void Start(const std::string& path, ShardSnapshot snapshot);
+  // Starts to write a snapshot into `directory`/`name`, the folder of a
+  // checkpoint, which is there and has no such file. Does not wait. A snapshot
+  // that waits is given up, Aborted; what was written before is forgotten.
+  // InvalidArgument if `name` is not that of a checkpoint
+  // (CheckCheckpointName), FailedPrecondition if `directory` is no absolute
+  // path, and while a snapshot of that name is kept.
+  absl::Status Start(const std::string& directory, const std::string& name,
+                     ShardSnapshot snapshot);
 
-  // Calls `done` with the result once the snapshot for `path` is on disk or has
-  // failed: at once if it is so already, else on the writing thread. NotFound
-  // if there was no such snapshot.
-  void WhenWritten(const std::string& path, Done done);
+  // Calls `done` with the result once the snapshot for `name` is on disk or has
+  // failed: at once if it is so already, else on the thread that writes or
+  // starts another. NotFound if there was no such snapshot.
+  void WhenWritten(const std::string& name, Done done);
 
  private:
   struct Entry {
@@ -63,17 +69,19 @@ class Checkpointer {
     std::vector<Done> waiting;
   };
   struct Work {
-    std::string path;
+    std::string directory;
+    std::string name;
     ShardSnapshot snapshot;
   };
 
   void Run();
-  void Finish(const std::string& path, const Result& result);
+  void Finish(const std::string& name, const Result& result);
 
   Mutex mutex_;
   CondVar changed_;
-  std::deque<Work> queue_ ABSL_GUARDED_BY(mutex_);
-  // By path.
+  // What waits.
+  std::optional<Work> next_ ABSL_GUARDED_BY(mutex_);
+  // By name.
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/base/atomic_file.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -39,11 +40,11 @@ struct WrittenFile {
   uint32_t crc32 = 0;
 };
 
-// Writes a file whole or not at all (AtomicFile). Names are unique; all tensors
+// Writes a file, which is empty, and commits it. Names are unique; all tensors
 // are of one type. ResourceExhausted if readers would refuse the header. Blocks
 // on the disk.
 absl::StatusOr<WrittenFile> WriteSafetensors(
-    const std::string& path, const SafetensorsMetadata& metadata,
+    AtomicFile& file, const SafetensorsMetadata& metadata,
     std::vector<NamedTensor> tensors);
 
 // --- Reading -----------------------------------------------------------------

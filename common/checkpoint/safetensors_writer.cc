@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/atomic_file.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/safetensors.h"
 #include "common/limits.h"
@@ -73,7 +72,7 @@ class CountingWriter {
 }  // namespace
 
 absl::StatusOr<WrittenFile> WriteSafetensors(
-    const std::string& path, const SafetensorsMetadata& metadata,
+    AtomicFile& file, const SafetensorsMetadata& metadata,
     std::vector<NamedTensor> tensors) {
   std::sort(tensors.begin(), tensors.end(),
             [](const NamedTensor& a, const NamedTensor& b) {
@@ -82,12 +81,10 @@ absl::StatusOr<WrittenFile> WriteSafetensors(
   const std::string header = MakeHeader(metadata, tensors);
   if (header.size() > size_t{limits::kMaxHeaderBytes}) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(path, " would have a header of ", header.size(),
+        absl::StrCat(file.path(), " would have a header of ", header.size(),
                      " bytes; readers take at most ", limits::kMaxHeaderBytes));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
-                   AtomicFile::Create(path));
-  CountingWriter writer(*file);
+  CountingWriter writer(file);
   RETURN_IF_ERROR(writer.Append(LittleEndian(header.size())));
   RETURN_IF_ERROR(writer.Append(header));
   for (const NamedTensor& tensor : tensors) {
@@ -95,7 +92,7 @@ absl::StatusOr<WrittenFile> WriteSafetensors(
         writer.Append({reinterpret_cast<const char*>(tensor.bytes.data()),
                        tensor.bytes.size()}));
   }
-  RETURN_IF_ERROR(file->Commit());
+  RETURN_IF_ERROR(file.Commit());
   return writer.written();
 }
 

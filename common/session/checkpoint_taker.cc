@@ -2,12 +2,43 @@
 
 #include <glog/logging.h>
 
+#include <filesystem>
 #include <utility>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 
 namespace paceline {
+namespace {
+
+// Whether a holder that ended a checkpoint with this error may still write; see
+// VariableHolders::WriteDone.
+bool MayStillWrite(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsCancelled(status);
+}
+
+// The files have the names that their shards give them, and no other.
+absl::Status CheckNames(const std::vector<ShardFile>& files) {
+  const int count = static_cast<int>(files.size());
+  for (int shard = 0; shard < count; ++shard) {
+    const std::string& name = files[shard].file;
+    const std::string expected = ShardFileName(shard, count);
+    if (name != expected) {
+      return absl::InternalError(
+          absl::StrCat("shard ", shard, " says that it wrote \"",
+                       absl::CHexEscape(absl::string_view(name).substr(
+                           0, 2 * expected.size())),
+                       "\"; expected ", expected));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 CheckpointTaker::CheckpointTaker(std::string directory, int keep,
                                  Manifest manifest, SharedSession& session,
@@ -31,16 +62,17 @@ void CheckpointTaker::Take(const TakeCheckpoint& action) {
   folder_ = *std::move(folder);
   manifest_.step = action.step;
   manifest_.session = action.state;
-  holders_.Snapshot(folder_, [this](const absl::Status& status) {
-    if (status.ok()) Write();
+  const std::string name = std::filesystem::path(folder_).filename().string();
+  holders_.Snapshot(name, [this, name](const absl::Status& status) {
+    if (status.ok()) Write(name);
     session_.Handle([&](Session& session, absl::Time now) {
       session.SnapshotTaken(status, now);
     });
   });
 }
 
-void CheckpointTaker::Write() {
-  holders_.WriteCheckpoint(folder_, [this](Files files) {
+void CheckpointTaker::Write(const std::string& name) {
+  holders_.WriteCheckpoint(name, [this](Files files) {
     MutexLock lock(mutex_);
     files_ = std::make_unique<Files>(std::move(files));
   });
@@ -55,7 +87,7 @@ void CheckpointTaker::Poll() {
   if (files == nullptr) return;
   const absl::Status status =
       files->ok() ? Complete(**std::move(files)) : files->status();
-  if (!status.ok()) {
+  if (!status.ok() && !MayStillWrite(status)) {
     const absl::Status deleted = DeleteCheckpoint(folder_);
     if (!deleted.ok()) LOG(WARNING) << deleted.message();
   }
@@ -63,6 +95,7 @@ void CheckpointTaker::Poll() {
 }
 
 absl::Status CheckpointTaker::Complete(std::vector<ShardFile> files) {
+  RETURN_IF_ERROR(CheckNames(files));
   manifest_.shards = std::move(files);
   RETURN_IF_ERROR(WriteManifest(folder_, manifest_));
   // The new one is good, whatever becomes of the old.
@@ -72,6 +105,10 @@ absl::Status CheckpointTaker::Complete(std::vector<ShardFile> files) {
 }
 
 void CheckpointTaker::Report(const absl::Status& status) {
+  if (!status.ok()) {
+    ++lost_.count;
+    lost_.error = std::string(status.message());
+  }
   session_.Handle([&](Session& session, absl::Time now) {
     session.CheckpointWritten(status, now);
   });

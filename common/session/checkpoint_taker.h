@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "common/base/mutex.h"
 #include "common/checkpoint/manifest.h"
+#include "common/session/lost_checkpoints.h"
 #include "common/session/session.h"
 #include "common/session/shared_session.h"
 #include "common/session/variable_holders.h"
@@ -20,6 +21,9 @@ namespace paceline {
 //   Take ──> Snapshot by all holders ──> SnapshotTaken (training goes on)
 //        ──> WriteCheckpoint by all ──> Poll: manifest, old ones deleted
 //        ──> CheckpointWritten
+//
+// The folder of one that fails is deleted, unless a holder may still write into
+// it: then it goes as old ones do.
 //
 // Not thread-safe: for the leader's thread. Answers of the holders may come on
 // any thread and are handed over.
@@ -36,8 +40,11 @@ class CheckpointTaker {
   // Completes a checkpoint whose files are on disk. To be called often.
   void Poll();
 
+  // Those that were begun, and not written.
+  const LostCheckpoints& lost() const { return lost_; }
+
  private:
-  void Write();
+  void Write(const std::string& name);
   absl::Status Complete(std::vector<ShardFile> files);
   void Report(const absl::Status& status);
 
@@ -48,6 +55,7 @@ class CheckpointTaker {
   // Of the checkpoint that is being taken.
   Manifest manifest_;
   std::string folder_;
+  LostCheckpoints lost_;
 
   using Files = absl::StatusOr<std::vector<ShardFile>>;
   Mutex mutex_;

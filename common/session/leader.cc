@@ -49,6 +49,10 @@ absl::StatusOr<Manifest> MakeManifest(const LeaderOptions& options,
   return manifest;
 }
 
+std::string CheckpointFolder(const LeaderOptions& options) {
+  return absl::StrCat(options.output_dir, "/checkpoint");
+}
+
 // Fills in what the checkpoint to go on from says of the session.
 absl::Status Restore(const LeaderOptions& options, SessionOptions& session) {
   if (options.restore_path.empty()) return absl::OkStatus();
@@ -83,6 +87,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   session_options.learning_rate = [optimizer](int64_t iterations) {
     return optimizer->LearningRate(iterations);
   };
+  session_options.checkpoint_folder = CheckpointFolder(options);
   RETURN_IF_ERROR(Restore(options, session_options));
   session_options.heartbeat_timeout = limits::kHeartbeatTimeout;
   session_options.stall_timeout = limits::kStallTimeout;
@@ -140,6 +145,9 @@ Outcome Leader::Run(const std::function<void()>& poll) {
   }
   session_.Close();
   shards_.reset();
+  if (checkpoints_ != nullptr) {
+    outcome_.lost_checkpoints = checkpoints_->lost();
+  }
   session_.Handle([this](Session& session, absl::Time) {
     outcome_.history = session.history();
     outcome_.tasks = session.Tasks();
@@ -204,7 +212,7 @@ void Leader::CarryOut(const CheckpointReported& action) {
 
 void Leader::MakeCheckpointTaker(VariableHolders& holders) {
   checkpoints_ = std::make_unique<CheckpointTaker>(
-      absl::StrCat(options_.output_dir, "/checkpoint"),
+      CheckpointFolder(options_),
       static_cast<int>(options_.job.checkpoint().keep()), manifest_, session_,
       holders);
 }

@@ -157,11 +157,11 @@ absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease(
   }
 }
 
-void Member::ReportCheckpoint(const std::string& path,
+void Member::ReportCheckpoint(const std::string& name,
                               const absl::StatusOr<ShardFile>& file) {
   v1::ReportCheckpointRequest report;
   *report.mutable_member() = self_;
-  report.set_name(path);
+  report.set_name(name);
   if (file.ok()) {
     *report.mutable_file() = ToProto(*file);
   } else {

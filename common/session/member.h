@@ -65,11 +65,11 @@ class Member {
   absl::StatusOr<v1::AwaitStartResponse> AwaitStart(v1::AwaitStartRequest sizes,
                                                     const std::string& address);
 
-  // Copies the variables for a checkpoint in the folder `path`. Returns what
-  // starts to write the copy, to be called once the leader knows of it: so that
-  // it never takes an error of writing for one of copying.
+  // Copies the variables for the checkpoint `name`. Returns what starts to
+  // write the copy, to be called once the leader knows of it: so that it never
+  // takes an error of writing for one of copying.
   using TakeSnapshot = std::function<absl::StatusOr<std::function<void()>>(
-      const std::string& path)>;
+      const std::string& name)>;
 
   // Waits for work. nullopt: the job is over. Calls `take_snapshot` when the
   // leader asks for it, which it does only of a worker that holds the
@@ -79,7 +79,7 @@ class Member {
       const TakeSnapshot& take_snapshot);
 
   // Tells the leader that a snapshot was written, or why not.
-  void ReportCheckpoint(const std::string& path,
+  void ReportCheckpoint(const std::string& name,
                         const absl::StatusOr<ShardFile>& file);
 
   // How far the task is with a lease; `complete` ones are reported at once and

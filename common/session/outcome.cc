@@ -17,6 +17,7 @@ absl::Status WriteOutcome(
   result.blamed = outcome.task;
   result.history = outcome.history;
   result.evaluation = outcome.evaluation;
+  result.lost_checkpoints = outcome.lost_checkpoints;
   result.first_step_seconds = outcome.first_step_seconds;
   result.total_seconds = outcome.total_seconds;
   for (const TaskView& task : outcome.tasks) {

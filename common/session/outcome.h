@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "common/cluster/task.h"
+#include "common/session/lost_checkpoints.h"
 #include "common/session/session.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "paceline/v1/job.pb.h"
@@ -25,6 +26,7 @@ struct Outcome {
   // Of data.test; empty if it was not evaluated.
   Logs evaluation;
   std::vector<v1::StepReport> steps;
+  LostCheckpoints lost_checkpoints;
   std::vector<TaskView> tasks;
   // From process_start to the end of step 1; 0 if there was none.
   double first_step_seconds = 0;

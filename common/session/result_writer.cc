@@ -113,6 +113,11 @@ std::string ResultJson(const JobResult& result) {
   for (const auto& [name, value] : result.evaluation) {
     json["evaluation"][name] = Number(value);
   }
+  Json& lost = json["lost_checkpoints"];
+  lost["count"] = result.lost_checkpoints.count;
+  lost["error"] = result.lost_checkpoints.count > 0
+                      ? Json(result.lost_checkpoints.error)
+                      : Json(nullptr);
   Json& timing = json["timing"];
   timing["first_step_seconds"] = result.first_step_seconds > 0
                                      ? Number(result.first_step_seconds)
@@ -153,7 +158,8 @@ std::string StepsCsv(std::vector<v1::StepReport> steps) {
                    });
   std::string text = "step,loss\r\n";
   for (const v1::StepReport& step : steps) {
-    absl::StrAppend(&text, step.step(), ",", ShortestText(step.total() / step.weight()), "\r\n");
+    absl::StrAppend(&text, step.step(), ",",
+                    ShortestText(step.total() / step.weight()), "\r\n");
   }
   return text;
 }

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/cluster/task.h"
+#include "common/session/lost_checkpoints.h"
 #include "common/session/session.h"
 #include "paceline/v1/coordinator.pb.h"
 
@@ -36,6 +37,9 @@ struct JobResult {
   std::vector<EpochRecord> history;
   // Of data.test; empty if it was not evaluated.
   Logs evaluation;
+  // "lost_checkpoints": how many ("count"), and why the last of them was lost
+  // ("error", null if none was).
+  LostCheckpoints lost_checkpoints;
   // From the start of the leader's process; first_step_seconds to the end of
   // step 1, 0 if there was none.
   double first_step_seconds = 0;

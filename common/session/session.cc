@@ -48,10 +48,10 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
         absl::StrCat(place->Name(), " sends request ", request,
                      " for a lease; expected ", seat.request + 1));
   }
-  if (place->rank == 0 && !snapshot_path.empty()) {
+  if (place->rank == 0 && !snapshot_name.empty()) {
     v1::AcquireLeaseResponse order;
     order.set_verdict(v1::AcquireLeaseResponse::VERDICT_SNAPSHOT);
-    order.set_snapshot_name(snapshot_path);
+    order.set_snapshot_name(snapshot_name);
     return std::optional<v1::AcquireLeaseResponse>(std::move(order));
   }
   if (options.connects_only) {
@@ -106,8 +106,8 @@ absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
   return response;
 }
 
-std::string Session::OrderSnapshot(const std::string& path) {
-  state_->snapshot_path = path;
+std::string Session::OrderSnapshot(const std::string& name) {
+  state_->snapshot_name = name;
   state_->Wake();
   for (const auto& [id, place] : state_->members.places()) {
     if (place.rank == 0) return place.Name();
@@ -123,9 +123,9 @@ absl::Status Session::ReportCheckpoint(
     return absl::InvalidArgumentError(
         absl::StrCat(place->Name(), " was asked for no checkpoint"));
   }
-  if (request.name() == state.snapshot_path) state.snapshot_path.clear();
+  if (request.name() == state.snapshot_name) state.snapshot_name.clear();
   CheckpointReported report;
-  report.path = request.name();
+  report.name = request.name();
   report.status = ErrorFromProto(request.error());
   if (request.has_file()) report.file = FromProto(request.file());
   state.actions.push_back(std::move(report));

@@ -79,6 +79,8 @@ struct SessionOptions {
   // Only evaluates data.test with the variables of this checkpoint; there is no
   // ps then. "": trains.
   std::string evaluate_checkpoint;
+  // Below which checkpoints are written; told to members as they register.
+  std::string checkpoint_folder;
   // The learning rate of the update that follows `iterations` updates. Must be
   // set to train.
   std::function<double(int64_t iterations)> learning_rate;
@@ -136,7 +138,8 @@ struct TakeCheckpoint {
 
 // A worker that holds the variables did what OrderSnapshot asked for.
 struct CheckpointReported {
-  std::string path;
+  // Of the checkpoint.
+  std::string name;
   // Why the checkpoint failed, if it did.
   absl::Status status;
   // Set once it is on disk.
@@ -233,9 +236,9 @@ class Session {
   void CheckpointWritten(const absl::Status& status, absl::Time now);
 
   // Event: the worker of rank 0 is to copy the variables, which the workers
-  // hold, for a checkpoint in the folder `path`. Returns its name and address,
-  // for errors.
-  std::string OrderSnapshot(const std::string& path);
+  // hold, for the checkpoint `name`. Returns the worker's name and address, for
+  // errors.
+  std::string OrderSnapshot(const std::string& name);
 
   // Event: a process of the local cluster ended.
   void TaskExited(TaskId task, int exit_code, absl::Time now);

@@ -101,6 +101,7 @@ absl::StatusOr<v1::RegisterResponse> Session::Register(
   response.set_connects_only(options.connects_only);
   response.set_job_id(options.identity.id);
   response.set_generation(options.identity.generation);
+  response.set_checkpoint_folder(options.checkpoint_folder);
   return response;
 }
 

@@ -108,8 +108,8 @@ struct Session::State {
   absl::Time shards_deadline;
   std::optional<absl::Time> next_shards_attempt;
   bool shards_ready = false;
-  // The folder for which the variables are to be copied; "": none.
-  std::string snapshot_path;
+  // The checkpoint for which the variables are to be copied; "": none.
+  std::string snapshot_name;
   std::optional<absl::Status> outcome;
   absl::Time ended_at;
   std::vector<Action> actions;

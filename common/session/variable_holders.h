@@ -18,15 +18,17 @@ namespace paceline {
 class VariableHolders {
  public:
   using SnapshotDone = std::function<void(const absl::Status&)>;
-  // Gets the files by shard.
+  // Gets the files by shard. Unavailable, DeadlineExceeded and Cancelled mean
+  // that a holder did not answer and may still write; they come before the
+  // errors of those that did answer.
   using WriteDone = std::function<void(absl::StatusOr<std::vector<ShardFile>>)>;
 
   virtual ~VariableHolders() = default;
 
-  // Copies the variables for a checkpoint in the folder `path`, which is there.
-  virtual void Snapshot(const std::string& path, SnapshotDone done) = 0;
+  // Copies the variables for the checkpoint `name`, whose folder is there.
+  virtual void Snapshot(const std::string& name, SnapshotDone done) = 0;
   // Waits until that snapshot is on disk.
-  virtual void WriteCheckpoint(const std::string& path, WriteDone done) = 0;
+  virtual void WriteCheckpoint(const std::string& name, WriteDone done) = 0;
 };
 
 }  // namespace paceline

@@ -8,22 +8,22 @@
 
 namespace paceline {
 
-void WorkerCheckpoints::Snapshot(const std::string& path, SnapshotDone done) {
-  path_ = path;
+void WorkerCheckpoints::Snapshot(const std::string& name, SnapshotDone done) {
+  name_ = name;
   snapshot_done_ = std::move(done);
   deadline_ = MonotonicNow() + limits::kCheckpointTimeout;
   worker_ = session_.Handle([&](Session& session, absl::Time) {
-    return session.OrderSnapshot(path);
+    return session.OrderSnapshot(name);
   });
 }
 
-void WorkerCheckpoints::WriteCheckpoint(const std::string& /*path*/,
+void WorkerCheckpoints::WriteCheckpoint(const std::string& /*name*/,
                                         WriteDone done) {
   write_done_ = std::move(done);
 }
 
 void WorkerCheckpoints::Reported(const CheckpointReported& report) {
-  if (report.path != path_) return;
+  if (report.name != name_) return;
   if (snapshot_done_) {
     std::exchange(snapshot_done_, nullptr)(report.status);
   }
@@ -36,9 +36,9 @@ void WorkerCheckpoints::Reported(const CheckpointReported& report) {
 
 void WorkerCheckpoints::Poll() {
   if ((!snapshot_done_ && !write_done_) || MonotonicNow() < deadline_) return;
-  Reported({path_,
+  Reported({name_,
             absl::DeadlineExceededError(
-                absl::StrCat(worker_, " did not write ", path_, " within ",
+                absl::StrCat(worker_, " did not write ", name_, " within ",
                              absl::FormatDuration(limits::kCheckpointTimeout))),
             std::nullopt});
 }

@@ -18,8 +18,8 @@ class WorkerCheckpoints : public VariableHolders {
   // `session` outlives the object.
   explicit WorkerCheckpoints(SharedSession& session) : session_(session) {}
 
-  void Snapshot(const std::string& path, SnapshotDone done) override;
-  void WriteCheckpoint(const std::string& path, WriteDone done) override;
+  void Snapshot(const std::string& name, SnapshotDone done) override;
+  void WriteCheckpoint(const std::string& name, WriteDone done) override;
 
   // What the worker reported.
   void Reported(const CheckpointReported& report);
@@ -28,9 +28,9 @@ class WorkerCheckpoints : public VariableHolders {
 
  private:
   SharedSession& session_;
-  // The worker that writes, and where to.
+  // The worker that writes, and the checkpoint.
   std::string worker_;
-  std::string path_;
+  std::string name_;
   // Null once they were called.
   SnapshotDone snapshot_done_;
   WriteDone write_done_;

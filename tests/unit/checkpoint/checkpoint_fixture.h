@@ -82,8 +82,9 @@ class CheckpointTest : public ::testing::Test {
       }
     }
     const std::string file = ShardFileName(shard, shard_count);
-    const auto written = WriteSafetensors(
-        folder + "/" + file, {{"shard", std::to_string(shard)}}, tensors);
+    const auto written =
+        WriteSafetensors(**AtomicFile::Create(folder + "/" + file),
+                         {{"shard", std::to_string(shard)}}, tensors);
     EXPECT_TRUE(written.ok()) << written.status();
     return {file, written->size_bytes, written->crc32, 17};
   }

@@ -88,6 +88,19 @@ TEST_F(CheckpointFolderTest, DeletesOne) {
   EXPECT_TRUE(DeleteCheckpoint(folder).ok());
 }
 
+TEST_F(CheckpointFolderTest, DeletesNothingBehindALink) {
+  const std::string other = directory_ + "/other";
+  const std::string theirs = other + "/step-000000000001";
+  std::filesystem::create_directory(other);
+  std::filesystem::rename(WriteCheckpoint(1), theirs);
+  std::filesystem::create_directory_symlink(theirs,
+                                            directory_ + "/step-000000000001");
+  WriteCheckpoint(2);
+  ASSERT_TRUE(DeleteOldCheckpoints(directory_, 1).ok());
+  EXPECT_THAT(Folders(), UnorderedElementsAre("other", "step-000000000002"));
+  EXPECT_EQ(*FindLatestCheckpoint(other), theirs);
+}
+
 TEST_F(CheckpointFolderTest, ListsCompleteCheckpointsTheOldestFirst) {
   EXPECT_THAT(*ListCheckpoints(directory_ + "/none"), testing::IsEmpty());
   const std::string second = WriteCheckpoint(20);

@@ -137,8 +137,9 @@ TEST_F(CheckpointReaderTest, TensorsThatContradictTheManifestAreDataLoss) {
     const std::string folder = *CreateCheckpointFolder(directory_, 1);
     Manifest manifest = MakeManifest(DataType::kFloat32, 1);
     manifest.variables = {{"dense/kernel", {7, 3}, {{0, 0, 21}}}};
-    const auto written = WriteSafetensors(
-        folder + "/s", {}, {{name, DataType::kFloat32, shape, bytes}});
+    const auto written =
+        WriteSafetensors(**AtomicFile::Create(folder + "/s"), {},
+                         {{name, DataType::kFloat32, shape, bytes}});
     manifest.shards = {{"s", written->size_bytes, written->crc32, 1}};
     EXPECT_TRUE(WriteManifest(folder, manifest).ok());
     return ReadKernel(folder);

@@ -37,6 +37,11 @@ class SafetensorsTest : public CheckpointTest {
     WriteBytes(path(), bytes + header + std::string(data_size, 'x'));
   }
 
+  absl::StatusOr<WrittenFile> Write(const SafetensorsMetadata& metadata,
+                                    std::vector<NamedTensor> tensors) {
+    return WriteSafetensors(**AtomicFile::Create(path()), metadata,
+                            std::move(tensors));
+  }
   void ExpectDamaged(const std::string& reason) {
     const absl::Status status = SafetensorsFile::Open(path()).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
@@ -48,9 +53,8 @@ class SafetensorsTest : public CheckpointTest {
 TEST_F(SafetensorsTest, ReadsWhatItWrote) {
   const std::vector<float> b = {1, 2, 3, 4, 5, 6};
   const std::vector<float> a = {7};
-  const auto written =
-      WriteSafetensors(path(), {{"format", "paceline"}},
-                       {Tensor("b", {2, 3}, b), Tensor("a", {}, a)});
+  const auto written = Write({{"format", "paceline"}},
+                             {Tensor("b", {2, 3}, b), Tensor("a", {}, a)});
   ASSERT_TRUE(written.ok()) << written.status();
   const std::string bytes = ReadBytes(path());
   EXPECT_EQ(written->size_bytes, static_cast<int64_t>(bytes.size()));
@@ -77,7 +81,7 @@ TEST_F(SafetensorsTest, ReadsWhatItWrote) {
 // N, the padded header, the data.
 TEST_F(SafetensorsTest, WritesTheFormatByteByByte) {
   const std::vector<double> values = {1};
-  ASSERT_TRUE(WriteSafetensors(path(), {}, {Tensor("w", {1}, values)}).ok());
+  ASSERT_TRUE(Write({}, {Tensor("w", {1}, values)}).ok());
   const std::string header =
       R"({"w":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}})";
   ASSERT_EQ(header.size(), 54u);
@@ -164,7 +168,7 @@ TEST_F(SafetensorsTest, MissingFileIsNotFound) {
 // A disk that fills up after 1 MB, in a process of its own.
 TEST_F(SafetensorsTest, FullDiskLeavesTheEarlierFile) {
   const std::vector<float> small = {1};
-  ASSERT_TRUE(WriteSafetensors(path(), {}, {Tensor("w", {1}, small)}).ok());
+  ASSERT_TRUE(Write({}, {Tensor("w", {1}, small)}).ok());
   const std::string before = ReadBytes(path());
 
   const pid_t child = fork();
@@ -173,8 +177,7 @@ TEST_F(SafetensorsTest, FullDiskLeavesTheEarlierFile) {
     const rlimit limit = {1 << 20, 1 << 20};
     setrlimit(RLIMIT_FSIZE, &limit);
     const std::vector<float> large(1 << 20, 2.0f);
-    const auto written =
-        WriteSafetensors(path(), {}, {Tensor("w", {1 << 20}, large)});
+    const auto written = Write({}, {Tensor("w", {1 << 20}, large)});
     const bool names_the_file =
         std::string(written.status().message()).find(path()) !=
         std::string::npos;

@@ -68,10 +68,18 @@ class ShardTest : public ::testing::Test {
     std::vector<DensePlace> places;
   };
 
-  void SetUp() override {
+  // Of the test that runs: gets its checkpoints.
+  static std::string TestDirectory() {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    directory_ = ::testing::TempDir() + "ps." + info->test_suite_name() + "." +
-                 info->name() + "." + std::to_string(getpid());
+    return ::testing::TempDir() + "ps." + info->test_suite_name() + "." +
+           info->name() + "." + std::to_string(getpid());
+  }
+  static std::string NameOf(const std::string& folder) {
+    return std::filesystem::path(folder).filename().string();
+  }
+
+  void SetUp() override {
+    directory_ = TestDirectory();
     std::filesystem::remove_all(directory_);
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
@@ -81,6 +89,7 @@ class ShardTest : public ::testing::Test {
       const v1::Job& job, uint32_t workers,
       const std::string& restore_path = "") {
     auto result = std::make_unique<Shard>(kIncarnation, DataType::kFloat32);
+    result->SetCheckpointFolder(TestDirectory());
     v1::InitializeRequest request = InitializeRequest(0, 1, restore_path);
     *request.mutable_job() = job;
     request.set_workers(workers);
@@ -94,6 +103,7 @@ class ShardTest : public ::testing::Test {
                                           const std::string& restore_path = "",
                                           DataType type = DataType::kFloat32) {
     auto result = std::make_unique<Shard>(kIncarnation, type);
+    result->SetCheckpointFolder(TestDirectory());
     v1::InitializeResponse response;
     const absl::Status status = result->Initialize(
         InitializeRequest(shard, shard_count, restore_path), response);
@@ -227,7 +237,7 @@ class ShardTest : public ::testing::Test {
                                     job.partitioner(), sizeof(float)));
     for (const auto& shard : shards) {
       v1::SnapshotRequest snapshot;
-      snapshot.set_name(folder);
+      snapshot.set_name(NameOf(folder));
       v1::SnapshotResponse taken;
       const absl::Status status = shard->Snapshot(snapshot, taken);
       EXPECT_TRUE(status.ok()) << status;
@@ -247,7 +257,7 @@ class ShardTest : public ::testing::Test {
     CondVar changed;
     std::optional<Checkpointer::Result> result;
     v1::WriteCheckpointRequest request;
-    request.set_name(folder);
+    request.set_name(NameOf(folder));
     shard.WriteCheckpoint(request, [&](const Checkpointer::Result& written) {
       MutexLock lock(mutex);
       result = written;

@@ -318,7 +318,7 @@ TEST_F(ShardTest, SnapshotIsOfItsMomentAndIdempotent) {
   const std::vector<float> before = Values(*shards[0]);
   const std::string folder = *CreateCheckpointFolder(directory_, 1);
   v1::SnapshotRequest request;
-  request.set_name(folder);
+  request.set_name(NameOf(folder));
   v1::SnapshotResponse response;
   ASSERT_TRUE(shards[0]->Snapshot(request, response).ok());
   v1::PushResponse pushed;
@@ -338,10 +338,42 @@ TEST_F(ShardTest, SnapshotIsOfItsMomentAndIdempotent) {
   EXPECT_EQ((*file)->header().tensors.size(), 8u);
 }
 
-TEST_F(ShardTest, CheckpointThatCannotBeWrittenIsAnErrorAndTrainingGoesOn) {
+TEST_F(ShardTest, SnapshotsThatNobodyShouldAskForAreAnswered) {
   const auto shard = MakeShard();
   v1::SnapshotRequest request;
-  request.set_name(directory_ + "/none");
+  v1::SnapshotResponse response;
+  for (const std::string& name :
+       {std::string(), std::string(".."), directory_,
+        directory_ + std::string("/x\0", 3), std::string("step-7")}) {
+    request.set_name(name);
+    EXPECT_EQ(shard->Snapshot(request, response).code(),
+              absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(AwaitCheckpoint(*shard, name).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory_));
+  // Any order of names has an answer, or an error.
+  const std::string a = NameOf(*CreateCheckpointFolder(directory_, 1));
+  const std::string b = NameOf(*CreateCheckpointFolder(directory_, 2));
+  for (int round = 0; round < 50; ++round) {
+    for (const std::string& name : {a, b, a}) {
+      request.set_name(name);
+      const absl::Status status = shard->Snapshot(request, response);
+      EXPECT_TRUE(status.ok() || absl::IsFailedPrecondition(status)) << status;
+    }
+  }
+  Shard untold(kIncarnation);
+  v1::InitializeResponse initialized;
+  ASSERT_TRUE(untold.Initialize(InitializeRequest(0, 1), initialized).ok());
+  EXPECT_EQ(untold.Snapshot(request, response).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(ShardTest, CheckpointThatCannotBeWrittenIsAnErrorAndTrainingGoesOn) {
+  const auto shard = MakeShard();
+  std::filesystem::create_directories(directory_);
+  v1::SnapshotRequest request;
+  request.set_name("step-000000000001");
   v1::SnapshotResponse response;
   ASSERT_TRUE(shard->Snapshot(request, response).ok());
   absl::Status status = AwaitCheckpoint(*shard, request.name()).status();
@@ -350,9 +382,9 @@ TEST_F(ShardTest, CheckpointThatCannotBeWrittenIsAnErrorAndTrainingGoesOn) {
   v1::PushResponse pushed;
   EXPECT_TRUE(Push(*shard, PushRequest(*shard, 1, 1.0f), pushed).ok());
 
-  status = AwaitCheckpoint(*shard, "another").status();
+  status = AwaitCheckpoint(*shard, "step-000000000002").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("another"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("step-000000000002"));
 }
 
 TEST_F(ShardTest, RestoreFailsOnACheckpointOfAnotherModel) {

@@ -54,6 +54,10 @@ TEST(ResultWriterTest, WritesASuccess) {
     "loss": 0.125,
     "accuracy": 0.9
   },
+  "lost_checkpoints": {
+    "count": 0,
+    "error": null
+  },
   "timing": {
     "first_step_seconds": 0.5,
     "total_seconds": 4.0,
@@ -76,6 +80,7 @@ TEST(ResultWriterTest, WritesAFailure) {
   JobResult result;
   result.status = absl::UnavailableError("ps-0 at a:1 is silent \xff");
   result.blamed = TaskId{TaskType::kPs, 0};
+  result.lost_checkpoints = {25, "the disk is full"};
   result.history = {MakeRecord(0, std::numeric_limits<double>::infinity(), 1)};
   result.tasks = {{{TaskType::kPs, 0}, "a:1", 0, std::nullopt}};
   const auto json = nlohmann::json::parse(ResultJson(result));
@@ -85,6 +90,8 @@ TEST(ResultWriterTest, WritesAFailure) {
   EXPECT_EQ(json["error"]["task"], "ps-0");
   EXPECT_TRUE(json["history"][0]["loss"].is_null());
   EXPECT_TRUE(json["evaluation"].is_null());
+  EXPECT_EQ(json["lost_checkpoints"]["count"], 25);
+  EXPECT_EQ(json["lost_checkpoints"]["error"], "the disk is full");
   EXPECT_TRUE(json["timing"]["first_step_seconds"].is_null());
   EXPECT_TRUE(json["tasks"][0]["exit_code"].is_null());
 }

@@ -19,6 +19,16 @@ using ::testing::HasSubstr;
 
 class SessionStartTest : public SessionTest {};
 
+TEST_F(SessionStartTest, MembersAreToldTheFolderForCheckpoints) {
+  options_.checkpoint_folder = "/out/checkpoint";
+  Create();
+  for (const TaskId task : {kPs0, kWorker0}) {
+    const absl::StatusOr<v1::RegisterResponse> answer = Register(task);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->checkpoint_folder(), "/out/checkpoint");
+  }
+}
+
 TEST_F(SessionStartTest, ExitBeforeTheStartEndsTheJob) {
   Create();
   ASSERT_TRUE(Register(kWorker0).ok());

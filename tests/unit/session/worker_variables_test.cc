@@ -38,11 +38,11 @@ class WorkerVariablesTest : public SessionTest {
     }
   }
 
-  absl::Status ReportCheckpoint(TaskId task, const std::string& path,
+  absl::Status ReportCheckpoint(TaskId task, const std::string& name,
                                 const ShardFile* file) {
     v1::ReportCheckpointRequest request;
     *request.mutable_member() = MemberOf(task);
-    request.set_name(path);
+    request.set_name(name);
     if (file != nullptr) *request.mutable_file() = ToProto(*file);
     return session_->ReportCheckpoint(request);
   }
@@ -114,21 +114,21 @@ TEST_F(WorkerVariablesTest, RankZeroIsAskedForTheCheckpoint) {
   TrainAnEpoch();
   ASSERT_TRUE(Take<TakeCheckpoint>());
   EXPECT_FALSE(Acquire(kWorker0));
-  EXPECT_THAT(session_->OrderSnapshot("/out/step-50"),
+  EXPECT_THAT(session_->OrderSnapshot("step-000000000050"),
               testing::StartsWith("worker-0"));
   const auto order = TryAcquire(kWorker0, requests_[kWorker0] + 1);
   ASSERT_TRUE(order.ok() && order->has_value());
   EXPECT_EQ((*order)->verdict(), v1::AcquireLeaseResponse::VERDICT_SNAPSHOT);
-  EXPECT_EQ((*order)->snapshot_name(), "/out/step-50");
+  EXPECT_EQ((*order)->snapshot_name(), "step-000000000050");
   EXPECT_FALSE(TryAcquire(kWorker1, requests_[kWorker1] + 1)->has_value());
 
-  EXPECT_FALSE(ReportCheckpoint(kWorker1, "/out/step-50", nullptr).ok());
-  ASSERT_TRUE(ReportCheckpoint(kWorker0, "/out/step-50", nullptr).ok());
+  EXPECT_FALSE(ReportCheckpoint(kWorker1, "step-000000000050", nullptr).ok());
+  ASSERT_TRUE(ReportCheckpoint(kWorker0, "step-000000000050", nullptr).ok());
   const auto taken = Take<CheckpointReported>();
   ASSERT_TRUE(taken);
   EXPECT_FALSE(taken->file);
   const ShardFile file = {"shard", 10, 20, 50};
-  ASSERT_TRUE(ReportCheckpoint(kWorker0, "/out/step-50", &file).ok());
+  ASSERT_TRUE(ReportCheckpoint(kWorker0, "step-000000000050", &file).ok());
   const auto written = Take<CheckpointReported>();
   ASSERT_TRUE(written && written->file);
   EXPECT_EQ(written->file->file, "shard");

@@ -1,0 +1,109 @@
+#include "common/session/checkpoint_taker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "tests/unit/session/session_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Keeps what it is asked, for the test to answer.
+class FakeHolders : public VariableHolders {
+ public:
+  void Snapshot(const std::string& name, SnapshotDone done) override {
+    this->name = name;
+    done(absl::OkStatus());
+  }
+  void WriteCheckpoint(const std::string& name, WriteDone done) override {
+    EXPECT_EQ(name, this->name);
+    write_done = std::move(done);
+  }
+
+  std::string name;
+  WriteDone write_done;
+};
+
+class CheckpointTakerTest : public SessionTest {
+ protected:
+  CheckpointTakerTest() {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    directory_ = ::testing::TempDir() + "taker." + info->name() + "." +
+                 std::to_string(getpid());
+    std::filesystem::remove_all(directory_);
+    Create();
+    session_of_all_.emplace(std::move(session_));
+    taker_.emplace(directory_, /*keep=*/1, Manifest(), *session_of_all_,
+                   holders_);
+  }
+  ~CheckpointTakerTest() override { std::filesystem::remove_all(directory_); }
+
+  // Takes a checkpoint of `step` whose holders answer so.
+  void Take(int64_t step, absl::StatusOr<std::vector<ShardFile>> files) {
+    taker_->Take({step, std::make_shared<const nlohmann::json>(
+                            nlohmann::json::object())});
+    if (files.ok()) {
+      for (const ShardFile& file : *files) {
+        std::ofstream(Folder() + "/" + file.file)
+            << std::string(static_cast<size_t>(file.size_bytes), 'x');
+      }
+    }
+    holders_.write_done(std::move(files));
+    taker_->Poll();
+  }
+  std::string Folder() const { return directory_ + "/" + holders_.name; }
+  bool HasFolder() const { return std::filesystem::exists(Folder()); }
+
+  std::string directory_;
+  FakeHolders holders_;
+  std::optional<SharedSession> session_of_all_;
+  std::optional<CheckpointTaker> taker_;
+};
+
+TEST_F(CheckpointTakerTest, HoldersAreToldNames) {
+  Take(7, std::vector<ShardFile>{{ShardFileName(0, 1), 10, 1, 7}});
+  EXPECT_EQ(holders_.name, "step-000000000007");
+  EXPECT_TRUE(std::filesystem::exists(Folder() + "/manifest.json"));
+  EXPECT_EQ(taker_->lost().count, 0);
+}
+
+TEST_F(CheckpointTakerTest, DeletesAFolderOnlyOnceNobodyWritesIntoIt) {
+  Take(1, absl::ResourceExhaustedError("the disk is full"));
+  EXPECT_FALSE(HasFolder());
+  for (const absl::Status& silence :
+       {absl::UnavailableError("ps-0: connection reset"),
+        absl::DeadlineExceededError("ps-0: no answer"),
+        absl::CancelledError("the process ends")}) {
+    Take(2, silence);
+    EXPECT_TRUE(HasFolder());
+  }
+  EXPECT_EQ(taker_->lost().count, 4);
+  EXPECT_EQ(taker_->lost().error, "the process ends");
+  // All shards have written a later one, so none writes into those any more.
+  Take(3, std::vector<ShardFile>{{ShardFileName(0, 1), 10, 1, 3}});
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/step-000000000002"));
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/step-000000000002-3"));
+  EXPECT_TRUE(HasFolder());
+}
+
+TEST_F(CheckpointTakerTest, ShardsDoNotNameTheirFiles) {
+  Take(1, std::vector<ShardFile>{{"../result\n.json", 10, 1, 3}});
+  EXPECT_FALSE(HasFolder());
+  EXPECT_EQ(taker_->lost().count, 1);
+  EXPECT_THAT(taker_->lost().error,
+              HasSubstr("shard 0 says that it wrote \"../result\\n.json\"; "
+                        "expected shard-00000-of-00001.safetensors"));
+}
+
+}  // namespace
+}  // namespace paceline
