@@ -15,7 +15,6 @@
 #include "common/base/cores.h"
 #include "common/base/freed_memory.h"
 #include "common/base/status_macros.h"
-#include "common/checkpoint/checkpoint_folder.h"
 #include "common/job/job_fingerprint.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
@@ -88,17 +87,13 @@ absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
   leader.start_timeout = worker.member.start_timeout;
   leader.listen_address = place.listen_address;
   leader.output_dir = std::filesystem::absolute(flags.output_dir).string();
-  if (flags.resume) {
-    ASSIGN_OR_RETURN(leader.restore_path,
-                     FindLatestCheckpoint(leader.output_dir + "/checkpoint"));
-  }
   leader.process_start = start;
   leader.progress = &std::cout;
   leader.is_terminal = isatty(STDOUT_FILENO) == 1;
   ASSIGN_OR_RETURN(const std::unique_ptr<Interrupt> interrupt,
                    Interrupt::Watch());
   LeadersWorker own_task(std::move(worker));
-  return LeadJob({std::move(leader), /*print_json=*/false,
+  return LeadJob({std::move(leader), flags.resume, /*print_json=*/false,
                   [&] { return interrupt->Taken(); }},
                  own_task);
 }

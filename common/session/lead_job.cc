@@ -4,13 +4,17 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
 #include "common/session/exit_code.h"
 #include "common/session/outcome.h"
+#include "common/session/output_lock.h"
 #include "common/session/run_setup.h"
 #include "nlohmann/json.hpp"
 
@@ -42,18 +46,45 @@ void PrintTasks(const std::vector<TaskView>& tasks) {
   std::cout << "all " << tasks.size() << " tasks agree and are connected\n";
 }
 
-}  // namespace
+// Writes the result; a job of tasks that were only to connect has none.
+absl::Status WriteResults(const LeaderOptions& leader, const Outcome& outcome,
+                          const OwnTasks& own_tasks) {
+  if (leader.connects_only) return absl::OkStatus();
+  RETURN_IF_ERROR(
+      WriteOutcome(leader.output_dir, leader.job, outcome,
+                   [&](TaskId task) { return own_tasks.exit_code(task); }));
+  std::cerr << "results are in " << leader.output_dir << "\n";
+  return absl::OkStatus();
+}
 
-int LeadJob(const LeadJobOptions& options, OwnTasks& own_tasks) {
+// Prints what came of the job.
+void Tell(const Outcome& outcome, const LeadJobOptions& options) {
+  if (!outcome.evaluation.empty()) {
+    PrintEvaluation(outcome.evaluation, options.print_json);
+  }
+  if (options.leader.connects_only && outcome.status.ok() &&
+      !options.print_json) {
+    PrintTasks(outcome.tasks);
+  }
+  const LostCheckpoints& lost = outcome.lost_checkpoints;
+  if (lost.count > 0) {
+    std::cerr << "warning: " << lost.count
+              << (lost.count == 1 ? " checkpoint was" : " checkpoints were")
+              << " lost; the last because: " << lost.error << "\n";
+  }
+  if (!outcome.status.ok()) Fail(outcome.status, kJobFailed);
+}
+
+int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   const absl::StatusOr<std::unique_ptr<Leader>> leader =
       Leader::Start(options.leader);
   if (!leader.ok()) return Fail(leader.status(), kBadInput);
   // Only now: a leader that cannot start leaves what was there alone.
-  const bool keeps_checkpoints = !options.leader.restore_path.empty() ||
-                                 !options.leader.evaluate_checkpoint.empty();
   if (!options.leader.connects_only) {
+    const bool keeps_checkpoints =
+        options.resumes || !options.leader.evaluate_checkpoint.empty();
     const absl::Status prepared =
-        PrepareOutput(options.leader.output_dir, keeps_checkpoints);
+        PrepareOutput(options.leader.output_dir, keeps_checkpoints, std::cerr);
     if (!prepared.ok()) return Fail(prepared, kBadInput);
   }
   const absl::Status started = own_tasks.Start((*leader)->port());
@@ -68,25 +99,28 @@ int LeadJob(const LeadJobOptions& options, OwnTasks& own_tasks) {
   });
   own_tasks.Shutdown();
 
-  absl::Status written;
-  if (!options.leader.connects_only) {
-    written =
-        WriteOutcome(options.leader.output_dir, options.leader.job, outcome,
-                     [&](TaskId task) { return own_tasks.exit_code(task); });
-  }
-  if (!outcome.evaluation.empty()) {
-    PrintEvaluation(outcome.evaluation, options.print_json);
-  }
-  if (options.leader.connects_only && outcome.status.ok() &&
-      !options.print_json) {
-    PrintTasks(outcome.tasks);
-  }
-  if (!outcome.status.ok()) Fail(outcome.status, kJobFailed);
+  Tell(outcome, options);
+  const absl::Status written = WriteResults(options.leader, outcome, own_tasks);
   if (!written.ok()) Fail(written, kJobFailed);
   std::cout.flush();
   own_tasks.ShutdownEvaluator(outcome.status.ok());
   return written.ok() ? ExitCode(outcome)
                       : std::max(ExitCode(outcome), kJobFailed);
+}
+
+}  // namespace
+
+int LeadJob(LeadJobOptions options, OwnTasks& own_tasks) {
+  LeaderOptions& leader = options.leader;
+  const absl::StatusOr<OutputLock> lock = OutputLock::Take(leader.output_dir);
+  if (!lock.ok()) return Fail(lock.status(), kBadInput);
+  if (options.resumes) {
+    absl::StatusOr<std::string> latest =
+        FindLatestCheckpoint(leader.output_dir + "/checkpoint");
+    if (!latest.ok()) return Fail(latest.status(), kBadInput);
+    leader.restore_path = *std::move(latest);
+  }
+  return Lead(options, own_tasks);
 }
 
 }  // namespace paceline

@@ -33,6 +33,8 @@ class OwnTasks {
 
 struct LeadJobOptions {
   LeaderOptions leader;
+  // Whether the job goes on from the latest checkpoint in its output folder.
+  bool resumes = false;
   // Whether what data.test gave is printed as JSON. Tasks that were only to
   // connect are not printed then.
   bool print_json = false;
@@ -41,11 +43,13 @@ struct LeadJobOptions {
 };
 
 // Leads the job, writes its result into the output folder, prints what
-// data.test gave and, to standard error, what went wrong. If the tasks are only
-// to connect, it prints where they are instead, and writes no result. Blocks
-// until the job has ended. Returns the exit code; see exit_code.h. Call from
-// the main thread.
-int LeadJob(const LeadJobOptions& options, OwnTasks& own_tasks);
+// data.test gave and, to standard error, what went wrong, what became of an
+// earlier run's files, and where the results are. If the tasks are only to
+// connect, it prints where they are instead, and writes no result. The folder
+// is locked meanwhile; that another run has it is bad input. Blocks until the
+// job has ended. Returns the exit code; see exit_code.h. Call from the main
+// thread.
+int LeadJob(LeadJobOptions options, OwnTasks& own_tasks);
 
 }  // namespace paceline
 

@@ -86,23 +86,32 @@ std::string ListenAddress(const std::string& address) {
   return absl::StrCat("[::]", address.substr(address.rfind(':')));
 }
 
-absl::Status PrepareOutput(const std::string& output_dir, bool resumes) {
-  RETURN_IF_ERROR(MakeDirectories(output_dir));
+absl::Status PrepareOutput(const std::string& output_dir, bool resumes,
+                           std::ostream& messages) {
   const fs::path output = output_dir;
   std::error_code error;
-  fs::remove(output / "result.json", error);
+  const auto remove = [&](const char* name) {
+    const bool is_gone = fs::remove_all(output / name, error) > 0 && !error;
+    if (is_gone && !resumes) {
+      messages << "deleted " << (output / name).string()
+               << " of an earlier run\n";
+    }
+  };
+  remove("result.json");
   if (resumes) return absl::OkStatus();
-  fs::remove(output / "evaluator.csv", error);
+  remove("evaluator.csv");
   const fs::path checkpoints = output / "checkpoint";
   if (!fs::exists(checkpoints, error)) return absl::OkStatus();
+  remove("checkpoint.previous");
   const fs::path previous = output / "checkpoint.previous";
-  fs::remove_all(previous, error);
   fs::rename(checkpoints, previous, error);
   if (error) {
     return absl::ErrnoToStatus(
         error.value(), absl::StrCat("cannot move ", checkpoints.string(),
                                     " to ", previous.string()));
   }
+  messages << "moved " << checkpoints.string() << " of an earlier run to "
+           << previous.string() << "\n";
   return absl::OkStatus();
 }
 

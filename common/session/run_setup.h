@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_SESSION_RUN_SETUP_H_
 #define PACELINE_COMMON_SESSION_RUN_SETUP_H_
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,12 @@ absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
 // interfaces, its port.
 std::string ListenAddress(const std::string& address);
 
-// Makes the output folder. What an earlier run left would be mistaken for this
+// What an earlier run left in the output folder would be mistaken for this
 // one's: its result.json is deleted, and, unless this run `resumes` it, its
 // evaluator.csv is too and its checkpoints are moved aside, to
-// checkpoint.previous.
-absl::Status PrepareOutput(const std::string& output_dir, bool resumes);
+// checkpoint.previous, whose own are deleted; `messages` gets a line for each.
+absl::Status PrepareOutput(const std::string& output_dir, bool resumes,
+                           std::ostream& messages);
 
 }  // namespace paceline
 

@@ -90,10 +90,6 @@ absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
     ASSIGN_OR_RETURN(leader.evaluate_checkpoint,
                      FindLatestCheckpoint(options.evaluate_checkpoint));
   }
-  if (options.resume) {
-    ASSIGN_OR_RETURN(leader.restore_path,
-                     FindLatestCheckpoint(leader.output_dir + "/checkpoint"));
-  }
   leader.job = std::move(job);
   RETURN_IF_ERROR(PlaceLeader(options, leader));
   leader.version = PACELINE_VERSION;
@@ -203,8 +199,9 @@ int RunJob(const RunOptions& options, Interrupt& interrupt) {
   const auto interrupted = [&] { return interrupt.Taken(); };
   const std::unique_ptr<OwnTasks> own_tasks =
       MakeOwnTasks(options, *leader, interrupted);
-  return LeadJob({*std::move(leader), options.print_json, interrupted},
-                 *own_tasks);
+  return LeadJob(
+      {*std::move(leader), options.resume, options.print_json, interrupted},
+      *own_tasks);
 }
 
 }  // namespace paceline
