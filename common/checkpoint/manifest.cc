@@ -196,8 +196,9 @@ absl::Status CheckVersion(const ObjectReader& reader) {
   if (format != kFormat) return reader.Error("format", kFormat);
   ASSIGN_OR_RETURN(const int64_t version, reader.Count("version", INT64_MAX));
   if (version != kVersion) {
-    return absl::UnimplementedError(absl::StrCat(
-        "version: ", version, " is not known; this program reads ", kVersion));
+    return absl::UnimplementedError(
+        absl::StrCat("version: the checkpoint has format version ", version,
+                     "; this program reads version ", kVersion));
   }
   return absl::OkStatus();
 }
