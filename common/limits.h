@@ -45,6 +45,35 @@ inline constexpr int64_t kMaxPartsPerVariable = 10'000;
 // the safetensors project has the same bound.
 inline constexpr int64_t kMaxHeaderBytes = 100'000'000;
 
+// --- What another process says -----------------------------------------------
+
+// Characters of its texts that are printed: a host name and a sentence or two.
+inline constexpr int kMaxPeerTextCharacters = 200;
+// Examples of a data set, and of an epoch: keeps positions, and their sums, far
+// from the range of int64. An IDX file has fewer than 2^32.
+inline constexpr int64_t kMaxExamples = int64_t{1} << 40;
+// Steps, pushes and leases in the life of a job: as many as a double counts, so
+// that JSON has them, and far from the range of int64.
+inline constexpr int64_t kMaxSteps = int64_t{1} << 53;
+// Reports of leases in a heartbeat. A worker holds two leases, and repeats what
+// it reported of finished ones until a heartbeat is answered.
+inline constexpr int kMaxLeaseReports = 256;
+// Rows of steps.csv in a heartbeat, 30 bytes each: at four heartbeats a second,
+// 40,000 steps a second.
+inline constexpr int kMaxStepReports = 10'000;
+// Rows of steps.csv, 24 bytes each in the leader's memory: 240 MB.
+inline constexpr int64_t kMaxStepRows = 10'000'000;
+// Bytes of a steps.csv that a resume continues: rows of several runs, 30 each.
+inline constexpr int64_t kMaxStepsFileBytes = int64_t{1} << 30;
+// Bytes of the name of a worker's GPU, which has 36 characters, and of that of
+// a group of GPUs, to which NCCL gives 128 bytes.
+inline constexpr int kMaxHardwareIdBytes = 256;
+inline constexpr int kMaxGroupIdBytes = 1024;
+// Bytes of memory or of a file that a process tells of: far from int64's range.
+inline constexpr int64_t kMaxToldBytes = int64_t{1} << 60;
+// The longest time that a process tells another to wait or to keep to.
+inline constexpr absl::Duration kMaxToldDuration = absl::Hours(24);
+
 // --- Data plane ------------------------------------------------------------
 
 // Bytes of a bucket: large enough to amortise a call, small enough to overlap.

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "common/base/peer_status.h"
+
 namespace paceline {
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
@@ -11,8 +13,8 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
 }
 
 absl::Status FromGrpcStatus(const grpc::Status& status) {
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
-                      status.error_message());
+  return MakePeerStatus(static_cast<int>(status.error_code()),
+                        status.error_message());
 }
 
 }  // namespace paceline

@@ -9,6 +9,7 @@
 namespace paceline {
 
 grpc::Status ToGrpcStatus(const absl::Status& status);
+// The message is a peer's: see common/base/peer_text.h.
 absl::Status FromGrpcStatus(const grpc::Status& status);
 
 }  // namespace paceline

@@ -2,11 +2,11 @@
 
 #include <string>
 
+#include "common/base/utf8.h"
 #include "common/config/json_value.h"
 #include "common/config/keras_object.h"
 #include "common/config/proto_value.h"
 #include "common/config/suggestion.h"
-#include "common/config/utf8.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

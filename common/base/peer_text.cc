@@ -1,0 +1,82 @@
+#include "common/base/peer_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "common/base/utf8.h"
+#include "common/limits.h"
+
+namespace paceline {
+namespace {
+
+// What stays of the end of a text that is too long: there errors say why.
+constexpr int64_t kEndCharacters = 80;
+
+// U+0000 to U+001F, U+007F to U+009F; line and paragraph separators; what
+// changes the direction of writing.
+bool IsControl(uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C ||
+         code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+// Appends the character with which `text` begins, and takes it off.
+void AppendFirst(absl::string_view& text, std::string& out) {
+  const Utf8Character first = FirstCharacter(text);
+  const absl::string_view bytes = text.substr(0, first.size);
+  text.remove_prefix(first.size);
+  if (!first.is_valid) {
+    absl::StrAppendFormat(&out, "\\x%02x", static_cast<uint8_t>(bytes[0]));
+  } else if (first.code == '\n') {
+    out += "\\n";
+  } else if (first.code == '\t') {
+    out += "\\t";
+  } else if (!IsControl(first.code)) {
+    absl::StrAppend(&out, bytes);
+  } else if (first.code < 0x80) {
+    absl::StrAppendFormat(&out, "\\x%02x", first.code);
+  } else {
+    absl::StrAppendFormat(&out, "\\u%04x", first.code);
+  }
+}
+
+std::string Escaped(absl::string_view text) {
+  std::string escaped;
+  while (!text.empty()) AppendFirst(text, escaped);
+  return escaped;
+}
+
+// Whether a byte of well-formed UTF-8 begins a character.
+bool Begins(char byte) { return (byte & 0xC0) != 0x80; }
+
+// Where character number `number` of `text`, which has it, begins.
+size_t BeginOf(int64_t number, absl::string_view text) {
+  size_t i = 0;
+  while (!Begins(text[i]) || number-- > 0) ++i;
+  return i;
+}
+
+}  // namespace
+
+std::string PeerText(absl::string_view text) {
+  // A character has at most 4 bytes, so no more of either end is looked at.
+  constexpr size_t kEnough = 4 * limits::kMaxPeerTextCharacters;
+  std::string escaped =
+      text.size() <= 2 * kEnough
+          ? Escaped(text)
+          : absl::StrCat(Escaped(text.substr(0, kEnough)),
+                         Escaped(text.substr(text.size() - kEnough)));
+  const int64_t count = std::count_if(escaped.begin(), escaped.end(), Begins);
+  constexpr int64_t kMost = limits::kMaxPeerTextCharacters;
+  if (count <= kMost) return escaped;
+  // The mark is a character, too.
+  const size_t cut = BeginOf(kMost - kEndCharacters - 1, escaped);
+  const size_t end = BeginOf(count - kEndCharacters, escaped);
+  return absl::StrCat(escaped.substr(0, cut), "…", escaped.substr(end));
+}
+
+}  // namespace paceline
