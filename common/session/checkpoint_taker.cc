@@ -63,12 +63,13 @@ void CheckpointTaker::Take(const TakeCheckpoint& action) {
   manifest_.step = action.step;
   manifest_.session = action.state;
   const std::string name = std::filesystem::path(folder_).filename().string();
-  holders_.Snapshot(name, [this, name](const absl::Status& status) {
-    if (status.ok()) Write(name);
-    session_.Handle([&](Session& session, absl::Time now) {
-      session.SnapshotTaken(status, now);
-    });
-  });
+  holders_.Snapshot(
+      name, [this, name](const absl::StatusOr<std::vector<int64_t>>& steps) {
+        if (steps.ok()) Write(name);
+        session_.Handle([&](Session& session, absl::Time now) {
+          session.SnapshotTaken(steps.status(), now);
+        });
+      });
 }
 
 void CheckpointTaker::Write(const std::string& name) {

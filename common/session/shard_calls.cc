@@ -109,7 +109,12 @@ void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
       },
       [done = std::move(done)](
           const absl::StatusOr<std::vector<v1::SnapshotResponse>>& answers) {
-        done(answers.status());
+        if (!answers.ok()) return done(answers.status());
+        std::vector<int64_t> steps;
+        for (const v1::SnapshotResponse& answer : *answers) {
+          steps.push_back(static_cast<int64_t>(answer.step()));
+        }
+        done(std::move(steps));
       });
 }
 

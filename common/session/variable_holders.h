@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_SESSION_VARIABLE_HOLDERS_H_
 #define PACELINE_COMMON_SESSION_VARIABLE_HOLDERS_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,7 +18,10 @@ namespace paceline {
 // must not block.
 class VariableHolders {
  public:
-  using SnapshotDone = std::function<void(const absl::Status&)>;
+  // Gets the logical steps in the copies, by holder; none of holders that tell
+  // theirs with their files only.
+  using SnapshotDone =
+      std::function<void(absl::StatusOr<std::vector<int64_t>>)>;
   // Gets the files by shard. Unavailable, DeadlineExceeded and Cancelled mean
   // that a holder did not answer and may still write; they come before the
   // errors of those that did answer.

@@ -25,7 +25,11 @@ void WorkerCheckpoints::WriteCheckpoint(const std::string& /*name*/,
 void WorkerCheckpoints::Reported(const CheckpointReported& report) {
   if (report.name != name_) return;
   if (snapshot_done_) {
-    std::exchange(snapshot_done_, nullptr)(report.status);
+    // The worker tells its step with its file.
+    std::exchange(snapshot_done_, nullptr)(
+        report.status.ok()
+            ? absl::StatusOr<std::vector<int64_t>>(std::vector<int64_t>())
+            : report.status);
   }
   if (!write_done_ || (report.status.ok() && !report.file)) return;
   std::exchange(write_done_, nullptr)(
