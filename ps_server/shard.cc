@@ -80,19 +80,6 @@ std::vector<Entries> Split(const SafetensorsMetadata& joined,
   return chunks;
 }
 
-// Logical steps a shard goes on from. With another number of shards than wrote
-// the checkpoint, no file is the shard's own: it follows the one furthest on.
-int64_t RestoredStep(const Manifest& manifest, int shard, int shard_count) {
-  if (static_cast<int>(manifest.shards.size()) == shard_count) {
-    return manifest.shards[shard].step;
-  }
-  int64_t step = 0;
-  for (const ShardFile& file : manifest.shards) {
-    step = std::max(step, file.step);
-  }
-  return step;
-}
-
 AggregatorOptions OptionsOf(const v1::InitializeRequest& request,
                             bool needs_norms) {
   AggregatorOptions options;

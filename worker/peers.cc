@@ -8,7 +8,7 @@
 #include "common/base/cores.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
-#include "common/session/membership.h"
+#include "common/session/member_requests.h"
 
 namespace paceline {
 namespace {
@@ -25,13 +25,13 @@ absl::StatusOr<GroupOptions> PeerOptions(const v1::AwaitStartResponse& start,
   GroupOptions group;
   group.rank = rank;
   for (const v1::Member& peer : start.workers()) {
-    ASSIGN_OR_RETURN(const TaskId task, TaskFromProto(peer.task()));
-    std::string name = task.ToString();
-    if (!peer.address().empty()) {
-      absl::StrAppend(&name, " at ", peer.address());
+    ASSIGN_OR_RETURN(const IntroducedMember caller, ReadMember(peer));
+    std::string name = caller.task.ToString();
+    if (!caller.address.empty()) {
+      absl::StrAppend(&name, " at ", caller.address);
     }
     group.peers.push_back(
-        {std::move(name), peer.address(), peer.incarnation()});
+        {std::move(name), caller.address, caller.incarnation});
   }
   // Those that offered a GPU compile after the start.
   const auto& hardware = start.hardware_ids();

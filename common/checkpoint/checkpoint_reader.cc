@@ -7,6 +7,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 
@@ -84,8 +85,8 @@ absl::Status CheckpointReader::CheckFits(
     for (const VariableSpec& variable : variables) wanted.insert(variable.name);
     for (const StoredVariable& stored : manifest_.variables) {
       if (wanted.count(stored.name) == 0) {
-        return misfit(
-            absl::StrCat("the job's model has no variable ", stored.name));
+        return misfit(absl::StrCat("the job's model has no variable ",
+                                   PeerText(stored.name)));
       }
     }
   }

@@ -1,15 +1,18 @@
 #include "common/checkpoint/manifest.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/base/file.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
+#include "common/checkpoint/object_reader.h"
 #include "common/checkpoint/safetensors.h"
 #include "common/limits.h"
 #include "glog/logging.h"
@@ -81,64 +84,26 @@ absl::Status CheckShardFile(const std::string& folder, const ShardFile& shard) {
 
 // --- Reading -----------------------------------------------------------------
 
-// A JSON object, read key by key. Errors name the key.
-class ObjectReader {
- public:
-  // `where` is "" or ends in ".".
-  ObjectReader(const json& object, std::string where)
-      : object_(object), where_(std::move(where)) {}
+// Whether `name` names a file of the folder it is in, and no other.
+bool IsFileName(absl::string_view name) {
+  constexpr size_t kMaxName = 255;
+  return !name.empty() && name.size() <= kMaxName && name != "." &&
+         name != ".." && std::all_of(name.begin(), name.end(), [](char c) {
+           return absl::ascii_isgraph(c) && c != '/';
+         });
+}
 
-  absl::Status Error(absl::string_view key, absl::string_view expected) const {
-    return absl::DataLossError(
-        absl::StrCat(where_, key, ": expected ", expected));
-  }
-
-  absl::StatusOr<const json*> Object(const char* key) const {
-    const json* value = Find(key);
-    if (value == nullptr || !value->is_object()) return Error(key, "an object");
-    return value;
-  }
-  absl::StatusOr<const json*> List(const char* key) const {
-    const json* value = Find(key);
-    if (value == nullptr || !value->is_array()) return Error(key, "a list");
-    return value;
-  }
-  absl::StatusOr<std::string> String(const char* key) const {
-    const json* value = Find(key);
-    if (value == nullptr || !value->is_string()) return Error(key, "a string");
-    return value->get<std::string>();
-  }
-  // A whole number from 0 to `most`.
-  absl::StatusOr<int64_t> Count(const char* key, int64_t most) const {
-    const json* value = Find(key);
-    if (value == nullptr || !value->is_number_unsigned() ||
-        value->get<uint64_t>() > static_cast<uint64_t>(most)) {
-      return Error(key, absl::StrCat("a whole number from 0 to ", most));
-    }
-    return value->get<int64_t>();
-  }
-
- private:
-  const json* Find(const char* key) const {
-    if (!object_.is_object()) return nullptr;
-    const auto found = object_.find(key);
-    return found == object_.end() ? nullptr : &*found;
-  }
-
-  const json& object_;
-  const std::string where_;
-};
+constexpr char kFileName[] = "the name of a file in the folder";
 
 absl::StatusOr<ShardFile> ReadShard(const ObjectReader& reader) {
   ShardFile shard;
   ASSIGN_OR_RETURN(shard.file, reader.String("file"));
-  if (shard.file.empty() || absl::StrContains(shard.file, "/")) {
-    return reader.Error("file", "the name of a file in the folder");
-  }
-  ASSIGN_OR_RETURN(shard.size_bytes, reader.Count("size_bytes", INT64_MAX));
+  if (!IsFileName(shard.file)) return reader.Error("file", kFileName);
+  ASSIGN_OR_RETURN(shard.size_bytes,
+                   reader.Count("size_bytes", limits::kMaxToldBytes));
   ASSIGN_OR_RETURN(const int64_t crc32, reader.Count("crc32", UINT32_MAX));
   shard.crc32 = static_cast<uint32_t>(crc32);
-  ASSIGN_OR_RETURN(shard.step, reader.Count("step", INT64_MAX));
+  ASSIGN_OR_RETURN(shard.step, reader.Count("step", limits::kMaxSteps));
   return shard;
 }
 
@@ -149,6 +114,10 @@ absl::StatusOr<StoredVariable> ReadVariable(const json& object,
   StoredVariable variable;
   ASSIGN_OR_RETURN(variable.name, reader.String("name"));
   ASSIGN_OR_RETURN(const json* shape, reader.List("shape"));
+  if (shape->size() > size_t{limits::kMaxRank}) {
+    return reader.Error("shape",
+                        absl::StrCat("at most ", limits::kMaxRank, " sizes"));
+  }
   int64_t elements = 1;
   for (const json& size : *shape) {
     if (!size.is_number_unsigned() || size.get<uint64_t>() == 0 ||
@@ -211,7 +180,7 @@ absl::StatusOr<Manifest> FromJson(const json& document) {
   const ObjectReader job_reader(*job, "job.");
   ASSIGN_OR_RETURN(manifest.job_name, job_reader.String("name"));
   ASSIGN_OR_RETURN(manifest.job_fingerprint, job_reader.String("fingerprint"));
-  ASSIGN_OR_RETURN(manifest.step, reader.Count("step", INT64_MAX));
+  ASSIGN_OR_RETURN(manifest.step, reader.Count("step", limits::kMaxSteps));
   ASSIGN_OR_RETURN(manifest.type, ReadType(reader));
 
   ASSIGN_OR_RETURN(const json* slots, reader.List("slots"));
@@ -220,6 +189,10 @@ absl::StatusOr<Manifest> FromJson(const json& document) {
     manifest.slot_names.push_back(slot.get<std::string>());
   }
   ASSIGN_OR_RETURN(const json* shards, reader.List("shards"));
+  if (shards->empty() || shards->size() > size_t{limits::kMaxTasks}) {
+    return reader.Error("shards",
+                        absl::StrCat("1 to ", limits::kMaxTasks, " files"));
+  }
   for (size_t i = 0; i < shards->size(); ++i) {
     ASSIGN_OR_RETURN(
         manifest.shards.emplace_back(),
@@ -253,9 +226,25 @@ v1::CheckpointFile ToProto(const ShardFile& file) {
   return proto;
 }
 
-ShardFile FromProto(const v1::CheckpointFile& file) {
-  return {file.name(), static_cast<int64_t>(file.size_bytes()), file.crc32(),
-          static_cast<int64_t>(file.step())};
+absl::StatusOr<ShardFile> ReadCheckpointFile(const v1::CheckpointFile& file) {
+  constexpr uint64_t kMaxBytes = limits::kMaxToldBytes;
+  constexpr uint64_t kMaxStep = limits::kMaxSteps;
+  const auto error = [](absl::string_view field, const auto& value,
+                        const auto&... expected) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("file.", field, ": ", value, "; expected ", expected...));
+  };
+  if (!IsFileName(file.name())) {
+    return error("name", PeerText(file.name()), kFileName);
+  }
+  if (file.size_bytes() > kMaxBytes) {
+    return error("size_bytes", file.size_bytes(), "at most ", kMaxBytes);
+  }
+  if (file.step() > kMaxStep) {
+    return error("step", file.step(), "at most ", kMaxStep);
+  }
+  return ShardFile{file.name(), static_cast<int64_t>(file.size_bytes()),
+                   file.crc32(), static_cast<int64_t>(file.step())};
 }
 
 std::vector<StoredVariable> StoredVariables(
@@ -290,6 +279,17 @@ Shape TensorShape(const StoredVariable& variable, const StoredPart& part) {
     shape[0] = part.count / (NumElements(variable.shape) / shape[0]);
   }
   return shape;
+}
+
+int64_t RestoredStep(const Manifest& manifest, int shard, int shard_count) {
+  if (static_cast<int>(manifest.shards.size()) == shard_count) {
+    return manifest.shards[shard].step;
+  }
+  int64_t step = 0;
+  for (const ShardFile& file : manifest.shards) {
+    step = std::max(step, file.step);
+  }
+  return step;
 }
 
 absl::Status WriteManifest(const std::string& folder,

@@ -30,7 +30,8 @@ struct ShardFile {
 };
 
 v1::CheckpointFile ToProto(const ShardFile& file);
-ShardFile FromProto(const v1::CheckpointFile& file);
+// InvalidArgument names the field, its value and what is expected.
+absl::StatusOr<ShardFile> ReadCheckpointFile(const v1::CheckpointFile& file);
 
 // Elements [begin, begin + count) of a variable, in the file of `shard`.
 struct StoredPart {
@@ -74,6 +75,11 @@ std::string TensorName(const StoredVariable& variable, const StoredPart& part,
                        absl::string_view slot);
 // Its shape: whole rows of the variable.
 Shape TensorShape(const StoredVariable& variable, const StoredPart& part);
+
+// Logical steps that a shard goes on from. With another number of shards than
+// wrote the checkpoint, no file is the shard's own: it follows the one furthest
+// on.
+int64_t RestoredStep(const Manifest& manifest, int shard, int shard_count);
 
 // Completes a checkpoint: checks that the shards' files are in `folder` with
 // their sizes, then writes manifest.json. NotFound or DataLoss names the file

@@ -5,9 +5,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 
@@ -21,24 +20,36 @@ bool MayStillWrite(const absl::Status& status) {
          absl::IsCancelled(status);
 }
 
-// The files have the names that their shards give them, and no other.
-absl::Status CheckNames(const std::vector<ShardFile>& files) {
+}  // namespace
+
+absl::Status CheckShardFiles(int64_t step, absl::Span<const ShardFile> files,
+                             absl::Span<const StepBounds> expected,
+                             absl::Span<const int64_t> copied) {
   const int count = static_cast<int>(files.size());
   for (int shard = 0; shard < count; ++shard) {
-    const std::string& name = files[shard].file;
-    const std::string expected = ShardFileName(shard, count);
-    if (name != expected) {
-      return absl::InternalError(
-          absl::StrCat("shard ", shard, " says that it wrote \"",
-                       absl::CHexEscape(absl::string_view(name).substr(
-                           0, 2 * expected.size())),
-                       "\"; expected ", expected));
+    const ShardFile& file = files[shard];
+    const std::string name = ShardFileName(shard, count);
+    if (file.file != name) {
+      return absl::DataLossError(
+          absl::StrCat("shard ", shard, " says that it wrote ",
+                       PeerText(file.file), "; expected ", name));
+    }
+    if (!copied.empty() && copied[shard] != file.step) {
+      return absl::DataLossError(absl::StrCat(name, " has ", file.step,
+                                              " steps; its shard had copied ",
+                                              copied[shard]));
+    }
+    if (expected.empty()) continue;
+    const auto [least, most] = expected[shard];
+    if (file.step < least || file.step > most) {
+      return absl::DataLossError(absl::StrCat(
+          "the shard of ", name, " counts ", file.step, " steps; expected ",
+          least, least == most ? "" : absl::StrCat(" to ", most),
+          ", since the leader counts ", step));
     }
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 CheckpointTaker::CheckpointTaker(std::string directory, int keep,
                                  Manifest manifest, SharedSession& session,
@@ -63,9 +74,16 @@ void CheckpointTaker::Take(const TakeCheckpoint& action) {
   manifest_.step = action.step;
   manifest_.session = action.state;
   const std::string name = std::filesystem::path(folder_).filename().string();
+  shard_steps_ = action.shard_steps;
   holders_.Snapshot(
       name, [this, name](const absl::StatusOr<std::vector<int64_t>>& steps) {
-        if (steps.ok()) Write(name);
+        if (steps.ok()) {
+          {
+            MutexLock lock(mutex_);
+            copied_steps_ = *steps;
+          }
+          Write(name);
+        }
         session_.Handle([&](Session& session, absl::Time now) {
           session.SnapshotTaken(steps.status(), now);
         });
@@ -96,7 +114,12 @@ void CheckpointTaker::Poll() {
 }
 
 absl::Status CheckpointTaker::Complete(std::vector<ShardFile> files) {
-  RETURN_IF_ERROR(CheckNames(files));
+  std::vector<int64_t> copied;
+  {
+    MutexLock lock(mutex_);
+    copied = copied_steps_;
+  }
+  RETURN_IF_ERROR(CheckShardFiles(manifest_.step, files, shard_steps_, copied));
   manifest_.shards = std::move(files);
   RETURN_IF_ERROR(WriteManifest(folder_, manifest_));
   // The new one is good, whatever becomes of the old.

@@ -2,24 +2,37 @@
 #ifndef PACELINE_COMMON_SESSION_CHECKPOINT_TAKER_H_
 #define PACELINE_COMMON_SESSION_CHECKPOINT_TAKER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "common/base/mutex.h"
 #include "common/checkpoint/manifest.h"
 #include "common/session/lost_checkpoints.h"
 #include "common/session/session.h"
+#include "common/session/shard_steps.h"
 #include "common/session/shared_session.h"
 #include "common/session/variable_holders.h"
 
 namespace paceline {
 
+// Compares the files of a checkpoint that the leader calls that of `step` with
+// what the shards were to count, and had in their copies; either may be empty:
+// not known. DataLoss names the first shard that differs, with both counts, or
+// whose file has another name than a shard's.
+absl::Status CheckShardFiles(int64_t step, absl::Span<const ShardFile> files,
+                             absl::Span<const StepBounds> expected,
+                             absl::Span<const int64_t> copied);
+
 // One checkpoint at a time, as the session asks for them:
 //
 //   Take ──> Snapshot by all holders ──> SnapshotTaken (training goes on)
-//        ──> WriteCheckpoint by all ──> Poll: manifest, old ones deleted
+//        ──> WriteCheckpoint by all ──> Poll: counts of steps compared,
+//        manifest,
+//            old ones deleted
 //        ──> CheckpointWritten
 //
 // The folder of one that fails is deleted, unless a holder may still write into
@@ -56,10 +69,13 @@ class CheckpointTaker {
   Manifest manifest_;
   std::string folder_;
   LostCheckpoints lost_;
+  std::vector<StepBounds> shard_steps_;
 
   using Files = absl::StatusOr<std::vector<ShardFile>>;
   Mutex mutex_;
   std::unique_ptr<Files> files_ ABSL_GUARDED_BY(mutex_);
+  // In the copies, by shard; empty where they are told with the files only.
+  std::vector<int64_t> copied_steps_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace paceline

@@ -8,10 +8,12 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/job/job_model.h"
+#include "common/limits.h"
 #include "glog/logging.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {
+
 absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
                                         int world_size) {
   const v1::Job& job = options.job;
@@ -23,10 +25,12 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.connects_only_ = options.connects_only;
   flow.evaluate_only_ = !options.evaluate_checkpoint.empty();
   flow.epochs_ = std::max<int>(job.epochs(), 1);
-  flow.steps_per_epoch_ = job.steps_per_epoch();
+  flow.steps_per_epoch_ = static_cast<int64_t>(job.steps_per_epoch());
   flow.checkpoints_ = job.has_checkpoint();
   flow.checkpoint_epochs_ = job.checkpoint().every_epochs();
-  flow.checkpoint_steps_ = job.checkpoint().every_steps();
+  // More than a job can have are as good as infinitely many.
+  flow.checkpoint_steps_ = static_cast<int64_t>(
+      std::min<uint64_t>(job.checkpoint().every_steps(), limits::kMaxSteps));
   flow.learning_rate_ = options.learning_rate;
   flow.worker_batch_size_ = WorkerBatchSize(job, world_size);
   flow.step_batch_size_ = StepBatchSize(job, world_size);
@@ -35,11 +39,23 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   if (flow.worker_batch_size_ < 1) {
     return absl::InvalidArgumentError("the job has no batch size");
   }
+  const int64_t most_steps = limits::kMaxExamples / flow.step_batch_size_;
+  if (job.steps_per_epoch() > static_cast<uint64_t>(most_steps)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "steps_per_epoch: ", job.steps_per_epoch(), "; expected at most ",
+        most_steps, " in steps of ", flow.step_batch_size_, " examples"));
+  }
   if (!flow.evaluate_only_ && !flow.learning_rate_) {
     return absl::InvalidArgumentError("training needs a learning rate");
   }
   if (options.restore != nullptr) {
-    ASSIGN_OR_RETURN(flow.restored_, SavedSessionFromJson(*options.restore));
+    absl::StatusOr<SavedSession> saved = SavedSessionFromJson(*options.restore);
+    if (!saved.ok()) {
+      return Annotate(
+          saved.status(),
+          absl::StrCat("cannot use ", options.restore_path, "/manifest.json"));
+    }
+    flow.restored_ = *std::move(saved);
     const size_t values = flow.restored_->counted.totals.size();
     if (values != flow.value_names_.size()) {
       return absl::InvalidArgumentError(
@@ -108,8 +124,7 @@ std::optional<v1::Lease> JobFlow::Grant(TaskId worker, int live_workers) {
   }
 }
 
-absl::StatusOr<bool> JobFlow::Report(TaskId worker,
-                                     const v1::LeaseReport& report,
+absl::StatusOr<bool> JobFlow::Report(TaskId worker, const LeaseReport& report,
                                      absl::Time now) {
   if (!table_) return false;
   ASSIGN_OR_RETURN(const bool finished, table_->Report(worker, report));
@@ -124,7 +139,7 @@ void JobFlow::WorkerLost(TaskId worker) {
 }
 
 absl::Status JobFlow::Fenced(TaskId worker,
-                             absl::Span<const v1::LeaseReport> records,
+                             absl::Span<const LeaseReport> records,
                              absl::Time now) {
   if (stage_ == Stage::kTraining) {
     RETURN_IF_ERROR(table_->ReturnRest(worker, records));
@@ -216,8 +231,10 @@ void JobFlow::AdvanceCheckpoint(absl::Time now) {
   snapshot_pending_ = true;
   writing_ = true;
   writing_last_ = AllEpochsDone();
-  actions_.push_back(TakeCheckpoint{
-      saved.steps, std::make_shared<const nlohmann::json>(ToJson(saved))});
+  TakeCheckpoint checkpoint;
+  checkpoint.step = saved.steps;
+  checkpoint.state = std::make_shared<const nlohmann::json>(ToJson(saved));
+  actions_.push_back(std::move(checkpoint));
 }
 
 void JobFlow::AdvanceEvaluation(absl::Time now) {
@@ -338,11 +355,14 @@ int64_t JobFlow::StepsToCheckpoint() const {
   if (!checkpoints_ || checkpoint_steps_ == 0) {
     return std::numeric_limits<int64_t>::max();
   }
-  int64_t leased = steps_before_epoch_;
-  if (table_) leased += table_->Totals().steps + table_->OpenSteps();
   const int64_t next =
       (checkpointed_steps_ / checkpoint_steps_ + 1) * checkpoint_steps_;
-  return next - leased;
+  return next - StepsLeased();
+}
+
+int64_t JobFlow::StepsLeased() const {
+  if (!table_ || table_->phase() != v1::PHASE_TRAIN) return steps_before_epoch_;
+  return steps_before_epoch_ + table_->Totals().steps + table_->OpenSteps();
 }
 
 Logs JobFlow::Means() const {

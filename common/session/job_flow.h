@@ -16,20 +16,13 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "common/cluster/task.h"
+#include "common/session/lease_report.h"
 #include "common/session/lease_table.h"
+#include "common/session/member_requests.h"
 #include "common/session/saved_session.h"
 #include "common/session/session.h"
 
 namespace paceline {
-
-// Examples of each set, as the workers read them.
-struct DataSizes {
-  int64_t train = 0;
-  int64_t validation = 0;
-  int64_t test = 0;
-
-  bool operator==(const DataSizes&) const = default;
-};
 
 // Not thread-safe. A state machine without I/O.
 class JobFlow {
@@ -46,12 +39,12 @@ class JobFlow {
   // See LeaseTable. nullopt: nothing for this worker now.
   std::optional<v1::Lease> Grant(TaskId worker, int live_workers);
   // Returns whether a lease was finished.
-  absl::StatusOr<bool> Report(TaskId worker, const v1::LeaseReport& report,
+  absl::StatusOr<bool> Report(TaskId worker, const LeaseReport& report,
                               absl::Time now);
   // A worker is gone. Leases of an evaluation go back at once; those of
   // training stay until Fenced.
   void WorkerLost(TaskId worker);
-  absl::Status Fenced(TaskId worker, absl::Span<const v1::LeaseReport> records,
+  absl::Status Fenced(TaskId worker, absl::Span<const LeaseReport> records,
                       absl::Time now);
 
   void SnapshotTaken(absl::Time now);
@@ -67,6 +60,12 @@ class JobFlow {
     return stage_ == Stage::kCheckpoint || stage_ == Stage::kFinishing;
   }
   bool Holds(TaskId worker) const { return table_ && table_->Holds(worker); }
+  // The loss and the metrics.
+  int value_count() const { return static_cast<int>(value_names_.size()); }
+  // Training steps of the whole job before this run of it.
+  int64_t first_step() const { return restored_ ? restored_->steps : 0; }
+  // Training steps of the whole job that were leased so far, done or not.
+  int64_t StepsLeased() const;
 
   ProgressView Progress() const;
   const std::vector<EpochRecord>& history() const { return history_; }

@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
+#include "common/checkpoint/object_reader.h"
 #include "common/job/job_fingerprint.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
@@ -32,19 +33,22 @@ int CountPs(const std::vector<ExpectedTask>& tasks) {
   return count;
 }
 
+// How the job's variables lie on parameter servers; on workers they are one
+// shard.
+absl::StatusOr<ShardPlan> MakePlan(const LeaderOptions& options,
+                                   const JobModel& model) {
+  return ShardPlan::Make(model.graph.variables,
+                         std::max(1, CountPs(options.tasks)),
+                         options.job.partitioner(), sizeof(float));
+}
+
 // What every checkpoint of the job has in common.
-absl::StatusOr<Manifest> MakeManifest(const LeaderOptions& options,
-                                      const JobModel& model,
-                                      const Optimizer& optimizer) {
+Manifest MakeManifest(const LeaderOptions& options, const JobModel& model,
+                      const Optimizer& optimizer, const ShardPlan& plan) {
   Manifest manifest;
   manifest.job_name = options.job.name();
   manifest.job_fingerprint = JobFingerprint(options.job);
   manifest.slot_names = optimizer.slot_names();
-  // Workers hold the variables as one shard.
-  const int shard_count = std::max(1, CountPs(options.tasks));
-  ASSIGN_OR_RETURN(const ShardPlan plan,
-                   ShardPlan::Make(model.graph.variables, shard_count,
-                                   options.job.partitioner(), sizeof(float)));
   manifest.variables = StoredVariables(model.graph.variables, plan);
   return manifest;
 }
@@ -53,13 +57,41 @@ std::string CheckpointFolder(const LeaderOptions& options) {
   return absl::StrCat(options.output_dir, "/checkpoint");
 }
 
-// Fills in what the checkpoint to go on from says of the session.
-absl::Status Restore(const LeaderOptions& options, SessionOptions& session) {
-  if (options.restore_path.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(options.restore_path));
-  session.restore_path = options.restore_path;
-  session.restore = manifest.session;
-  return absl::OkStatus();
+// Who will count the job's steps beside the leader.
+std::vector<StepCounter> CountersOf(const LeaderOptions& options,
+                                    const ShardPlan& plan,
+                                    const Manifest* restored) {
+  std::vector<StepCounter> counters(plan.shard_count());
+  for (int shard = 0; shard < plan.shard_count(); ++shard) {
+    StepCounter& counter = counters[shard];
+    if (CountPs(options.tasks) == 0) {
+      // The worker's count is the updates of its copy.
+      if (restored != nullptr) counter.first_step = restored->step;
+      continue;
+    }
+    if (restored != nullptr) {
+      counter.first_step = RestoredStep(*restored, shard, plan.shard_count());
+    }
+    counter.updated_chunks = static_cast<int>(std::count_if(
+        plan.chunks(shard).begin(), plan.chunks(shard).end(),
+        [](const ShardPlan::Chunk& chunk) { return !chunk.is_frozen; }));
+  }
+  return counters;
+}
+
+// The checkpoint to go on from; nothing if the job starts anew.
+absl::StatusOr<std::optional<Manifest>> ReadRestored(
+    const LeaderOptions& options) {
+  if (options.restore_path.empty()) return std::nullopt;
+  ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(options.restore_path));
+  const ObjectReader session(*manifest.session, "session.");
+  if (!session.Count("steps", manifest.step, manifest.step).ok()) {
+    return Annotate(
+        session.Error("steps", absl::StrCat(manifest.step,
+                                            ", the step of the checkpoint")),
+        absl::StrCat("cannot use ", options.restore_path, "/manifest.json"));
+  }
+  return std::optional<Manifest>(std::move(manifest));
 }
 
 }  // namespace
@@ -69,7 +101,9 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> made,
                    MakeOptimizer(options.job.optimizer()));
   const std::shared_ptr<const Optimizer> optimizer = std::move(made);
-  ASSIGN_OR_RETURN(Manifest manifest, MakeManifest(options, model, *optimizer));
+  ASSIGN_OR_RETURN(const ShardPlan plan, MakePlan(options, model));
+  ASSIGN_OR_RETURN(const std::optional<Manifest> restored,
+                   ReadRestored(options));
 
   SessionOptions session_options;
   session_options.job = options.job;
@@ -88,7 +122,10 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
     return optimizer->LearningRate(iterations);
   };
   session_options.checkpoint_folder = CheckpointFolder(options);
-  RETURN_IF_ERROR(Restore(options, session_options));
+  session_options.counters =
+      CountersOf(options, plan, restored ? &*restored : nullptr);
+  session_options.restore_path = options.restore_path;
+  if (restored) session_options.restore = restored->session;
   session_options.heartbeat_timeout = limits::kHeartbeatTimeout;
   session_options.stall_timeout = limits::kStallTimeout;
   session_options.start_timeout = options.start_timeout;
@@ -100,8 +137,10 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));
   const auto guard = std::make_shared<CallGuard>(options.secret);
   guard->SetJob(identity);
+  Manifest manifest = MakeManifest(options, model, *optimizer, plan);
   std::unique_ptr<Leader> leader(new Leader(
       std::move(options), std::move(manifest), identity, std::move(session)));
+  if (restored) leader->outcome_.resumed_step = restored->step;
   ASSIGN_OR_RETURN(
       leader->server_,
       RpcServer::Start(std::move(listener),
@@ -120,6 +159,7 @@ Leader::Leader(LeaderOptions options, Manifest manifest,
       progress_bar_(options_.progress, options_.is_terminal,
                     static_cast<int>(options_.job.epochs())) {
   caller_->SetJob(identity);
+  outcome_.steps = StepLog(/*adds_up=*/IsSynchronous(options_.job));
   if (CountPs(options_.tasks) > 0) return;
   worker_checkpoints_ = std::make_unique<WorkerCheckpoints>(session_);
   MakeCheckpointTaker(*worker_checkpoints_);
@@ -242,8 +282,8 @@ void Leader::CarryOut(const Notice& action) { LOG(WARNING) << action.message; }
 void Leader::ShowProgress() {
   const ProgressView view =
       session_.Handle([this](Session& session, absl::Time) {
-        for (v1::StepReport& step : session.TakeStepReports()) {
-          outcome_.steps.push_back(std::move(step));
+        for (const StepRow& row : session.TakeStepRows()) {
+          outcome_.steps.Add(row);
         }
         return session.Progress();
       });

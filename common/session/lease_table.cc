@@ -11,22 +11,25 @@
 namespace paceline {
 namespace {
 
-uint64_t Size(const v1::Lease& lease) { return lease.end() - lease.begin(); }
+// The leader made the lease: it lies in an epoch.
+int64_t Size(const v1::Lease& lease) {
+  return static_cast<int64_t>(lease.end() - lease.begin());
+}
 
 }  // namespace
 
-uint64_t LeaseTable::OpenLease::examples() const {
-  uint64_t sum = 0;
-  for (const auto& [holder, report] : reports) sum += report.examples();
+int64_t LeaseTable::OpenLease::examples() const {
+  int64_t sum = 0;
+  for (const auto& [holder, report] : reports) sum += report.examples;
   return sum;
 }
 
 int64_t LeaseTable::OpenLease::steps() const {
-  uint64_t steps = 0;
+  int64_t steps = 0;
   for (const auto& [holder, report] : reports) {
-    steps = std::max(steps, report.steps());
+    steps = std::max(steps, report.steps);
   }
-  return static_cast<int64_t>(steps);
+  return steps;
 }
 
 LeaseTable::LeaseTable(const Options& options,
@@ -66,7 +69,10 @@ std::optional<v1::Lease> LeaseTable::Grant(TaskId worker, int worker_count,
     joined = &open_[lease.id()];
     joined->lease = lease;
   }
-  joined->reports[worker].set_lease_id(joined->lease.id());
+  LeaseReport& nothing_yet = joined->reports[worker];
+  nothing_yet.lease_id = joined->lease.id();
+  nothing_yet.totals.resize(options_.value_count);
+  nothing_yet.counts.resize(options_.value_count);
   return joined->lease;
 }
 
@@ -86,33 +92,20 @@ v1::Lease LeaseTable::NextLease(int64_t batches) {
 }
 
 absl::StatusOr<bool> LeaseTable::Report(TaskId worker,
-                                        const v1::LeaseReport& report) {
-  const auto it = open_.find(report.lease_id());
+                                        const LeaseReport& report) {
+  const auto it = open_.find(report.lease_id);
   if (it == open_.end()) return false;
   OpenLease& open = it->second;
   const auto own = open.reports.find(worker);
   if (own == open.reports.end()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("lease ", report.lease_id(), " belongs to ",
+        absl::StrCat("lease ", report.lease_id, " belongs to ",
                      open.reports.begin()->first.ToString(), ", not to ",
                      worker.ToString()));
   }
-  v1::LeaseReport& last = own->second;
-  if (report.examples() >
-      Size(open.lease) - (open.examples() - last.examples())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(worker.ToString(), " reports ", report.examples(),
-                     " examples of lease ", report.lease_id(), ", which has ",
-                     Size(open.lease)));
-  }
-  if (report.sums().totals_size() != report.sums().counts_size() ||
-      (report.examples() > 0 &&
-       report.sums().totals_size() != options_.value_count)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        worker.ToString(), " reports sums of ", report.sums().totals_size(),
-        " values; the job has ", options_.value_count));
-  }
-  if (report.examples() <= last.examples() && report.steps() <= last.steps()) {
+  LeaseReport& last = own->second;
+  RETURN_IF_ERROR(Check(worker, open, last, report));
+  if (report.examples <= last.examples && report.steps <= last.steps) {
     return false;
   }
   last = report;
@@ -120,6 +113,31 @@ absl::StatusOr<bool> LeaseTable::Report(TaskId worker,
   Settle(open);
   open_.erase(it);
   return true;
+}
+
+absl::Status LeaseTable::Check(TaskId worker, const OpenLease& open,
+                               const LeaseReport& last,
+                               const LeaseReport& report) const {
+  const int64_t size = Size(open.lease);
+  const auto error = [&](const auto&... what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(worker.ToString(), " reports ", what...));
+  };
+  if (report.examples > size - (open.examples() - last.examples)) {
+    return error(report.examples, " examples of lease ", report.lease_id,
+                 ", which has ", size);
+  }
+  if (report.steps > StepsIn(size)) {
+    return error(report.steps, " steps of lease ", report.lease_id,
+                 ", which has ", StepsIn(size));
+  }
+  if ((report.examples < last.examples && report.steps > last.steps) ||
+      (report.examples > last.examples && report.steps < last.steps)) {
+    return error(report.examples, " examples in ", report.steps,
+                 " steps of lease ", report.lease_id, " after ", last.examples,
+                 " in ", last.steps, "; expected both to grow");
+  }
+  return absl::OkStatus();
 }
 
 void LeaseTable::ReturnWhole(TaskId worker) {
@@ -135,8 +153,8 @@ void LeaseTable::ReturnWhole(TaskId worker) {
 }
 
 absl::Status LeaseTable::ReturnRest(TaskId worker,
-                                    absl::Span<const v1::LeaseReport> records) {
-  for (const v1::LeaseReport& record : records) {
+                                    absl::Span<const LeaseReport> records) {
+  for (const LeaseReport& record : records) {
     RETURN_IF_ERROR(Report(worker, record).status());
   }
   for (auto it = open_.begin(); it != open_.end();) {
@@ -153,8 +171,7 @@ absl::Status LeaseTable::ReturnRest(TaskId worker,
 bool LeaseTable::IsDone(const OpenLease& open, TaskId holder) const {
   const auto report = open.reports.find(holder);
   return report != open.reports.end() &&
-         static_cast<int64_t>(report->second.steps()) >=
-             StepsIn(Size(open.lease));
+         report->second.steps >= StepsIn(Size(open.lease));
 }
 
 bool LeaseTable::IsDone(const OpenLease& open) const {
@@ -229,17 +246,17 @@ void LeaseTable::Return(ExampleRange range) {
 void LeaseTable::Add(const OpenLease& open, PassTotals& totals) {
   totals.steps += open.steps();
   for (const auto& [holder, report] : open.reports) {
-    totals.examples += report.examples();
-    for (int i = 0; i < report.sums().totals_size(); ++i) {
-      totals.totals[i] += report.sums().totals(i);
-      totals.counts[i] += report.sums().counts(i);
+    totals.examples += report.examples;
+    for (size_t i = 0; i < totals.totals.size(); ++i) {
+      totals.totals[i] += report.totals[i];
+      totals.counts[i] += report.counts[i];
     }
   }
 }
 
 void LeaseTable::Settle(const OpenLease& open) {
   Add(open, settled_);
-  Return({static_cast<int64_t>(open.lease.begin() + open.examples()),
+  Return({static_cast<int64_t>(open.lease.begin()) + open.examples(),
           static_cast<int64_t>(open.lease.end())});
 }
 

@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/cluster/task.h"
+#include "common/session/lease_report.h"
 #include "paceline/v1/coordinator.pb.h"
 
 namespace paceline {
@@ -79,9 +80,10 @@ class LeaseTable {
 
   // Takes a report of a lease's holder; returns whether the lease is finished
   // now. Reports of leases that are not open, and older ones, change nothing.
-  // InvalidArgument: it claims more examples than the lease has, the lease of
-  // another worker, or other sums than the job's.
-  absl::StatusOr<bool> Report(TaskId worker, const v1::LeaseReport& report);
+  // InvalidArgument: it claims more examples or steps than the lease has, the
+  // lease of another worker, or contradicts what it said before. `report` has
+  // Options::value_count sums.
+  absl::StatusOr<bool> Report(TaskId worker, const LeaseReport& report);
 
   // The worker is gone, and what it did is void (an evaluation): its leases go
   // back whole.
@@ -89,8 +91,7 @@ class LeaseTable {
   // The worker is gone, and `records` are the last reports that shards have of
   // its leases: what any shard applied is counted, the rest goes back.
   // InvalidArgument: as for Report.
-  absl::Status ReturnRest(TaskId worker,
-                          absl::Span<const v1::LeaseReport> records);
+  absl::Status ReturnRest(TaskId worker, absl::Span<const LeaseReport> records);
 
   v1::Phase phase() const { return options_.phase; }
   // Whether the worker has something left to do of a lease.
@@ -113,14 +114,17 @@ class LeaseTable {
   struct OpenLease {
     v1::Lease lease;
     // By holder, the furthest report.
-    std::map<TaskId, v1::LeaseReport> reports;
+    std::map<TaskId, LeaseReport> reports;
 
     // Together.
-    uint64_t examples() const;
+    int64_t examples() const;
     // Those who share a lease take its steps together.
     int64_t steps() const;
   };
 
+  // Why a report of a holder, who last said `last`, is no possible one.
+  absl::Status Check(TaskId worker, const OpenLease& open,
+                     const LeaseReport& last, const LeaseReport& report) const;
   // Whether `holder`, or everybody, has done their share of a lease.
   bool IsDone(const OpenLease& open, TaskId holder) const;
   bool IsDone(const OpenLease& open) const;

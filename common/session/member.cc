@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,15 +12,11 @@
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
-#include "common/session/membership.h"
+#include "common/session/leader_answers.h"
+#include "common/session/member_requests.h"
 
 namespace paceline {
 namespace {
-
-absl::Duration FromProto(const google::protobuf::Duration& duration) {
-  return absl::Seconds(duration.seconds()) +
-         absl::Nanoseconds(duration.nanos());
-}
 
 // Whether the same call may succeed a moment later.
 bool IsTransient(const absl::Status& status) {
@@ -76,10 +73,15 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
     }
     absl::SleepFor(absl::Milliseconds(50));
   }
+  const absl::Status checked = CheckRegistration(member->registration_);
+  if (!checked.ok()) {
+    return Annotate(
+        checked, absl::StrCat("Register to ", member->client_.description()));
+  }
   member->heartbeat_interval_ =
-      FromProto(member->registration_.heartbeat_interval());
+      DurationFromProto(member->registration_.heartbeat_interval());
   member->heartbeat_timeout_ =
-      FromProto(member->registration_.heartbeat_timeout());
+      DurationFromProto(member->registration_.heartbeat_timeout());
   member->last_answer_ = MonotonicNow();
   member->heartbeats_ = std::thread([raw = member.get()] { raw->Run(); });
   return member;
@@ -127,9 +129,15 @@ absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease(
       continue;
     }
     switch (response->verdict()) {
-      case v1::AcquireLeaseResponse::VERDICT_GRANTED:
+      case v1::AcquireLeaseResponse::VERDICT_GRANTED: {
+        const absl::Status checked = CheckLease(response->lease());
+        if (!checked.ok()) {
+          return Annotate(
+              checked, absl::StrCat("AcquireLease to ", client_.description()));
+        }
         ++lease_request_;
         return std::optional<v1::Lease>(response->lease());
+      }
       case v1::AcquireLeaseResponse::VERDICT_DONE:
         return std::optional<v1::Lease>();
       case v1::AcquireLeaseResponse::VERDICT_WAIT:
@@ -212,7 +220,7 @@ void Member::Leave(const absl::Status& reason) {
     poked_.NotifyAll();
   }
   heartbeats_.join();
-  Beat();
+  for (size_t beats = BeatsLeft(); beats > 0 && Beat();) --beats;
   SendLeave(reason);
 }
 
@@ -224,6 +232,11 @@ void Member::SendLeave(const absl::Status& reason) {
   const absl::StatusOr<v1::LeaveResponse> response =
       client_.Leave(request, limits::kShutdownTimeout);
   if (!response.ok()) LOG(WARNING) << response.status();
+}
+
+size_t Member::BeatsLeft() {
+  MutexLock lock(mutex_);
+  return 1 + steps_.size() / limits::kMaxStepReports;
 }
 
 bool Member::Leaving() {
@@ -253,8 +266,13 @@ v1::HeartbeatRequest Member::NextHeartbeat() {
   MutexLock lock(mutex_);
   request.set_waiting_for(waiting_for_);
   for (const auto& [id, report] : reports_) *request.add_reports() = report;
-  for (v1::StepReport& step : steps_) *request.add_steps() = std::move(step);
-  steps_.clear();
+  const auto end =
+      steps_.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(
+                           steps_.size(), limits::kMaxStepReports));
+  for (auto step = steps_.begin(); step != end; ++step) {
+    *request.add_steps() = std::move(*step);
+  }
+  steps_.erase(steps_.begin(), end);
   return request;
 }
 
@@ -274,6 +292,7 @@ bool Member::Beat() {
     if (response.ok()) {
       last_answer_ = MonotonicNow();
       for (const uint64_t id : carried) reports_.erase(id);
+      if (steps_.size() >= limits::kMaxStepReports) beat_now_ = true;
       if (!response->stop()) return true;
     } else {
       complete_.insert(complete_.end(), carried.begin(), carried.end());

@@ -99,6 +99,8 @@ class Member {
  private:
   explicit Member(MemberOptions options);
 
+  // Heartbeats that take what is to be reported.
+  size_t BeatsLeft();
   bool Leaving();
   // Repeats the report until the leader has it.
   void SendReport(const v1::ReportCheckpointRequest& request);

@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/peer_text.h"
+#include "common/base/status_macros.h"
+#include "common/limits.h"
 #include "glog/logging.h"
 
 namespace paceline {
@@ -17,10 +20,10 @@ constexpr absl::Duration kRivalTime = absl::Seconds(2);
 
 // Another process than the one that holds the place asks for it: that one may
 // have been started again, or there are two.
-absl::Status RefuseRival(const v1::Member& member, absl::Time now,
+absl::Status RefuseRival(const IntroducedMember& caller, absl::Time now,
                          Place& place) {
-  if (place.rival != member.incarnation()) {
-    place.rival = member.incarnation();
+  if (place.rival != caller.incarnation) {
+    place.rival = caller.incarnation;
     place.rival_since = now;
   }
   if (place.last_heard > place.rival_since + kRivalTime) {
@@ -37,63 +40,14 @@ absl::Status RefuseRival(const v1::Member& member, absl::Time now,
 
 }  // namespace
 
-absl::StatusOr<TaskId> TaskFromProto(const v1::Task& task) {
-  TaskId id;
-  id.index = static_cast<int>(task.index());
-  switch (task.type()) {
-    case v1::TASK_TYPE_CHIEF:
-      id.type = TaskType::kChief;
-      return id;
-    case v1::TASK_TYPE_WORKER:
-      id.type = TaskType::kWorker;
-      return id;
-    case v1::TASK_TYPE_PS:
-      id.type = TaskType::kPs;
-      return id;
-    case v1::TASK_TYPE_EVALUATOR:
-      id.type = TaskType::kEvaluator;
-      return id;
-    default:
-      return absl::InvalidArgumentError(
-          absl::StrCat("task.type is ", static_cast<int>(task.type()),
-                       "; expected chief, worker, ps or evaluator"));
-  }
-}
-
-v1::Task TaskToProto(TaskId task) {
-  v1::Task proto;
-  proto.set_index(task.index);
-  switch (task.type) {
-    case TaskType::kChief:
-      proto.set_type(v1::TASK_TYPE_CHIEF);
-      break;
-    case TaskType::kWorker:
-      proto.set_type(v1::TASK_TYPE_WORKER);
-      break;
-    case TaskType::kPs:
-      proto.set_type(v1::TASK_TYPE_PS);
-      break;
-    case TaskType::kEvaluator:
-      proto.set_type(v1::TASK_TYPE_EVALUATOR);
-      break;
-  }
-  return proto;
-}
-
-absl::Status ErrorFromProto(const v1::Error& error) {
-  return {static_cast<absl::StatusCode>(error.code()), error.message()};
-}
-
-v1::Error ErrorToProto(const absl::Status& error) {
-  v1::Error proto;
-  proto.set_code(static_cast<int>(error.code()));
-  proto.set_message(std::string(error.message()));
-  return proto;
-}
-
 std::string Place::Name() const {
   return address.empty() ? id.ToString()
                          : absl::StrCat(id.ToString(), " at ", address);
+}
+
+void Place::HeardOfMemory(uint64_t peak) {
+  constexpr uint64_t kMost = limits::kMaxToldBytes;
+  peak_rss_bytes = std::max(peak_rss_bytes, std::min(peak, kMost));
 }
 
 Membership::Membership(const std::vector<ExpectedTask>& tasks) {
@@ -109,37 +63,26 @@ Membership::Membership(const std::vector<ExpectedTask>& tasks) {
   }
 }
 
-absl::StatusOr<Place*> Membership::Register(const v1::Member& member,
+absl::StatusOr<Place*> Membership::Register(const IntroducedMember& caller,
                                             absl::Time now, bool* is_new) {
-  auto id = TaskFromProto(member.task());
-  if (!id.ok()) return id.status();
-  Place* place = Get(*id);
-  if (place == nullptr) {
-    return absl::NotFoundError(absl::StrCat(
-        id->ToString(), " is not in the cluster of this job, which has ",
-        worker_count_, " workers and ", places_.size() - worker_count_, " ps"));
-  }
-  if (member.incarnation() == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(place->Name(), " registers without an incarnation"));
-  }
-  if (place->removed.contains(member.incarnation())) {
+  ASSIGN_OR_RETURN(Place * place, PlaceOf(caller.task));
+  if (place->removed.contains(caller.incarnation)) {
     return absl::FailedPreconditionError(
         absl::StrCat("this incarnation of ", place->Name(), " lost its place"));
   }
   *is_new = !place->taken();
-  if (place->taken() && place->incarnation != member.incarnation()) {
-    return RefuseRival(member, now, *place);
+  if (place->taken() && place->incarnation != caller.incarnation) {
+    return RefuseRival(caller, now, *place);
   }
   if (place->state == Place::State::kFenced) {
     return absl::UnavailableError(
         absl::StrCat("the last process that was ", place->Name(),
                      " is being shut out of the parameter servers"));
   }
-  if (place->address.empty()) place->address = member.address();
+  if (place->address.empty()) place->address = caller.address;
   if (*is_new) {
     place->state = Place::State::kTaken;
-    place->incarnation = member.incarnation();
+    place->incarnation = caller.incarnation;
     place->activity = 0;
     place->last_activity = now;
     place->waiting_for.clear();
@@ -151,19 +94,22 @@ absl::StatusOr<Place*> Membership::Register(const v1::Member& member,
 }
 
 absl::StatusOr<Place*> Membership::Find(const v1::Member& member) {
-  auto id = TaskFromProto(member.task());
-  if (!id.ok()) return id.status();
-  Place* place = Get(*id);
-  if (place == nullptr) {
-    return absl::NotFoundError(
-        absl::StrCat(id->ToString(), " is not in the cluster of this job"));
-  }
-  if (!place->taken() || place->incarnation != member.incarnation()) {
+  ASSIGN_OR_RETURN(const IntroducedMember caller, ReadMember(member));
+  ASSIGN_OR_RETURN(Place * place, PlaceOf(caller.task));
+  if (!place->taken() || place->incarnation != caller.incarnation) {
     return absl::FailedPreconditionError(
         absl::StrCat("this incarnation of ", place->Name(), " holds no place"));
   }
-  if (place->address.empty()) place->address = member.address();
+  if (place->address.empty()) place->address = caller.address;
   return place;
+}
+
+absl::StatusOr<Place*> Membership::PlaceOf(TaskId task) {
+  Place* place = Get(task);
+  if (place != nullptr) return place;
+  return absl::NotFoundError(absl::StrCat(
+      task.ToString(), " is not in the cluster of this job, which has ",
+      worker_count_, " workers and ", places_.size() - worker_count_, " ps"));
 }
 
 void Membership::Heard(const v1::HeartbeatRequest& heartbeat, absl::Time now,
@@ -173,9 +119,8 @@ void Membership::Heard(const v1::HeartbeatRequest& heartbeat, absl::Time now,
     place->activity = heartbeat.activity();
     place->last_activity = now;
   }
-  place->waiting_for = heartbeat.waiting_for();
-  place->peak_rss_bytes =
-      std::max<uint64_t>(place->peak_rss_bytes, heartbeat.peak_rss_bytes());
+  place->waiting_for = PeerText(heartbeat.waiting_for());
+  place->HeardOfMemory(heartbeat.peak_rss_bytes());
 }
 
 void Membership::Remove(Place* place, bool fence) {

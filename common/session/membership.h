@@ -20,16 +20,11 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/cluster/task.h"
+#include "common/session/member_requests.h"
 #include "common/session/session.h"
 #include "paceline/v1/coordinator.pb.h"
 
 namespace paceline {
-
-// InvalidArgument if the type is not set.
-absl::StatusOr<TaskId> TaskFromProto(const v1::Task& task);
-v1::Task TaskToProto(TaskId task);
-absl::Status ErrorFromProto(const v1::Error& error);
-v1::Error ErrorToProto(const absl::Status& error);
 
 struct Place {
   enum class State { kFree, kTaken, kFenced };
@@ -61,6 +56,8 @@ struct Place {
   bool taken() const { return state == State::kTaken; }
   // "worker-1 at 10.0.0.2:2222".
   std::string Name() const;
+  // A sign of its largest resident set.
+  void HeardOfMemory(uint64_t peak);
 };
 
 // Not thread-safe. A state machine without I/O.
@@ -69,16 +66,19 @@ class Membership {
   explicit Membership(const std::vector<ExpectedTask>& tasks);
 
   // Takes the place, or finds that this incarnation holds it; `*is_new` says
-  // which. NotFound: no such place. InvalidArgument: no incarnation.
-  // FailedPrecondition: the incarnation was removed. Unavailable: the place is
-  // still held by another, or that one is not fenced yet; try again.
-  // AlreadyExists: the other has shown life since, so there are two.
-  absl::StatusOr<Place*> Register(const v1::Member& member, absl::Time now,
-                                  bool* is_new);
+  // which. NotFound: no such place. FailedPrecondition: the incarnation was
+  // removed. Unavailable: the place is still held by another, or that one is
+  // not fenced yet; try again. AlreadyExists: the other has shown life since,
+  // so there are two.
+  absl::StatusOr<Place*> Register(const IntroducedMember& caller,
+                                  absl::Time now, bool* is_new);
 
   // The place that the member holds. NotFound, FailedPrecondition: it holds
-  // none.
+  // none. InvalidArgument as for ReadMember.
   absl::StatusOr<Place*> Find(const v1::Member& member);
+
+  // The place of a task, whoever holds it. NotFound: there is none.
+  absl::StatusOr<Place*> PlaceOf(TaskId task);
 
   // A sign of life.
   void Heard(const v1::HeartbeatRequest& heartbeat, absl::Time now,

@@ -26,8 +26,8 @@ absl::Status WriteOutcome(
   }
   RETURN_IF_ERROR(WriteResult(output_dir, result));
   RETURN_IF_ERROR(WriteHistory(output_dir, outcome.history));
-  if (job.log_steps()) RETURN_IF_ERROR(WriteSteps(output_dir, outcome.steps));
-  return absl::OkStatus();
+  if (!job.log_steps()) return absl::OkStatus();
+  return WriteSteps(output_dir, outcome.steps.rows(), outcome.resumed_step);
 }
 
 int ExitCode(const Outcome& outcome) {

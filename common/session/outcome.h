@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_SESSION_OUTCOME_H_
 #define PACELINE_COMMON_SESSION_OUTCOME_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,7 +12,7 @@
 #include "common/cluster/task.h"
 #include "common/session/lost_checkpoints.h"
 #include "common/session/session.h"
-#include "paceline/v1/coordinator.pb.h"
+#include "common/session/step_log.h"
 #include "paceline/v1/job.pb.h"
 
 namespace paceline {
@@ -25,7 +26,9 @@ struct Outcome {
   std::vector<EpochRecord> history;
   // Of data.test; empty if it was not evaluated.
   Logs evaluation;
-  std::vector<v1::StepReport> steps;
+  StepLog steps;
+  // Steps that the job had taken before it went on from a checkpoint.
+  int64_t resumed_step = 0;
   LostCheckpoints lost_checkpoints;
   std::vector<TaskView> tasks;
   // From process_start to the end of step 1; 0 if there was none.

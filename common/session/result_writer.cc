@@ -6,8 +6,12 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/limits.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {
@@ -82,6 +86,22 @@ std::map<std::string, std::string> Columns(const EpochRecord& record) {
   return columns;
 }
 
+// The rows of a steps.csv from step 1 to `last`.
+std::string RowsUpTo(int64_t last, absl::string_view csv) {
+  std::string rows;
+  for (const absl::string_view line : absl::StrSplit(csv, "\r\n")) {
+    int64_t step = 0;
+    // Neither the header nor a row that was cut off has a number and a comma.
+    const size_t comma = line.find(',');
+    if (comma != absl::string_view::npos &&
+        absl::SimpleAtoi(line.substr(0, comma), &step) && step >= 1 &&
+        step <= last) {
+      absl::StrAppend(&rows, line, "\r\n");
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 double MedianExamplesPerSecond(absl::Span<const EpochRecord> history) {
@@ -151,15 +171,16 @@ std::string HistoryCsv(absl::Span<const EpochRecord> history) {
   return text;
 }
 
-std::string StepsCsv(std::vector<v1::StepReport> steps) {
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const v1::StepReport& a, const v1::StepReport& b) {
-                     return a.step() < b.step();
-                   });
-  std::string text = "step,loss\r\n";
-  for (const v1::StepReport& step : steps) {
-    absl::StrAppend(&text, step.step(), ",",
-                    ShortestText(step.total() / step.weight()), "\r\n");
+std::string StepsCsv(absl::Span<const StepRow> rows, int64_t resumed_step,
+                     absl::string_view earlier) {
+  if (!rows.empty()) {
+    resumed_step = std::min(resumed_step, rows.front().step - 1);
+  }
+  std::string text =
+      absl::StrCat("step,loss\r\n", RowsUpTo(resumed_step, earlier));
+  for (const StepRow& row : rows) {
+    absl::StrAppend(&text, row.step, ",", ShortestText(row.total / row.weight),
+                    "\r\n");
   }
   return text;
 }
@@ -177,9 +198,15 @@ absl::Status WriteHistory(const std::string& output_dir,
 }
 
 absl::Status WriteSteps(const std::string& output_dir,
-                        std::vector<v1::StepReport> steps) {
-  return WriteFileAtomically(absl::StrCat(output_dir, "/steps.csv"),
-                             StepsCsv(std::move(steps)));
+                        absl::Span<const StepRow> rows, int64_t resumed_step) {
+  const std::string path = absl::StrCat(output_dir, "/steps.csv");
+  absl::StatusOr<std::string> earlier = std::string();
+  if (resumed_step > 0) {
+    earlier = ReadFile(path, limits::kMaxStepsFileBytes);
+    if (absl::IsNotFound(earlier.status())) earlier = std::string();
+  }
+  RETURN_IF_ERROR(earlier.status());
+  return WriteFileAtomically(path, StepsCsv(rows, resumed_step, *earlier));
 }
 
 }  // namespace paceline

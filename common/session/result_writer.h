@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/cluster/task.h"
 #include "common/session/lost_checkpoints.h"
 #include "common/session/session.h"
-#include "paceline/v1/coordinator.pb.h"
+#include "common/session/step_row.h"
 
 namespace paceline {
 
@@ -56,16 +57,20 @@ std::string ResultJson(const JobResult& result);
 // A row an epoch, as Keras' CSVLogger writes them: the epoch (from 0), then the
 // other columns by name; rows end in \r\n.
 std::string HistoryCsv(absl::Span<const EpochRecord> history);
-// A row a step: its number and the loss of its own batch, by number.
-std::string StepsCsv(std::vector<v1::StepReport> steps);
+// A row a step: its number and the loss of its own batch. Before these come the
+// rows of `earlier`, the file of the run that a resume goes on from, up to step
+// `resumed_step`; but for those whose step was taken again.
+std::string StepsCsv(absl::Span<const StepRow> rows, int64_t resumed_step = 0,
+                     absl::string_view earlier = "");
 
 // Write the file into `output_dir`, whole or not at all.
 absl::Status WriteResult(const std::string& output_dir,
                          const JobResult& result);
 absl::Status WriteHistory(const std::string& output_dir,
                           absl::Span<const EpochRecord> history);
+// With a `resumed_step` the file that is there is continued, as StepsCsv says.
 absl::Status WriteSteps(const std::string& output_dir,
-                        std::vector<v1::StepReport> steps);
+                        absl::Span<const StepRow> rows, int64_t resumed_step);
 
 }  // namespace paceline
 

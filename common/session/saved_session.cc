@@ -1,9 +1,13 @@
 #include "common/session/saved_session.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/object_reader.h"
+#include "common/limits.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {
@@ -15,21 +19,10 @@ json NumberToJson(double value) {
   return std::isfinite(value) ? json(value) : json(nullptr);
 }
 
-double NumberFromJson(const json& value) {
-  return value.is_null() ? std::numeric_limits<double>::quiet_NaN()
-                         : value.get<double>();
-}
-
 json NumbersToJson(const std::vector<double>& values) {
   json array = json::array();
   for (const double value : values) array.push_back(NumberToJson(value));
   return array;
-}
-
-std::vector<double> NumbersFromJson(const json& array) {
-  std::vector<double> values;
-  for (const json& value : array) values.push_back(NumberFromJson(value));
-  return values;
 }
 
 // An array of pairs: logs have an order.
@@ -39,15 +32,6 @@ json LogsToJson(const Logs& logs) {
     array.push_back(json::array({name, NumberToJson(value)}));
   }
   return array;
-}
-
-Logs LogsFromJson(const json& array) {
-  Logs logs;
-  for (const json& entry : array) {
-    logs.emplace_back(entry.at(0).get<std::string>(),
-                      NumberFromJson(entry.at(1)));
-  }
-  return logs;
 }
 
 json RecordToJson(const EpochRecord& record) {
@@ -60,50 +44,108 @@ json RecordToJson(const EpochRecord& record) {
           {"seconds", record.seconds}};
 }
 
-EpochRecord RecordFromJson(const json& value) {
+// --- Reading -----------------------------------------------------------------
+
+absl::StatusOr<Logs> ReadLogs(const ObjectReader& reader, const char* key) {
+  ASSIGN_OR_RETURN(const json* list, reader.List(key));
+  Logs logs;
+  for (const json& entry : *list) {
+    const bool is_pair = entry.is_array() && entry.size() == 2 &&
+                         entry[0].is_string() &&
+                         (entry[1].is_number() || entry[1].is_null());
+    if (!is_pair) return reader.Error(key, "pairs of a name and a number");
+    const double value = entry[1].is_null()
+                             ? std::numeric_limits<double>::quiet_NaN()
+                             : entry[1].get<double>();
+    logs.emplace_back(entry[0].get<std::string>(), value);
+  }
+  return logs;
+}
+
+// The record of the epoch whose number is `epoch`.
+absl::StatusOr<EpochRecord> ReadRecord(const ObjectReader& reader, int epoch) {
   EpochRecord record;
-  record.epoch = value.at("epoch").get<int>();
-  record.logs = LogsFromJson(value.at("logs"));
-  record.validation_logs = LogsFromJson(value.at("validation_logs"));
-  record.learning_rate = NumberFromJson(value.at("learning_rate"));
-  record.steps = value.at("steps").get<int64_t>();
-  record.examples = value.at("examples").get<int64_t>();
-  record.seconds = value.at("seconds").get<double>();
+  record.epoch = epoch;
+  RETURN_IF_ERROR(reader.Count("epoch", epoch, epoch).status());
+  ASSIGN_OR_RETURN(record.logs, ReadLogs(reader, "logs"));
+  ASSIGN_OR_RETURN(record.validation_logs, ReadLogs(reader, "validation_logs"));
+  ASSIGN_OR_RETURN(record.learning_rate, reader.Number("learning_rate"));
+  ASSIGN_OR_RETURN(record.steps, reader.Count("steps", limits::kMaxSteps));
+  ASSIGN_OR_RETURN(record.examples,
+                   reader.Count("examples", limits::kMaxExamples));
+  ASSIGN_OR_RETURN(record.seconds, reader.Duration("seconds"));
   return record;
 }
 
-SavedSession Parse(const json& value) {
-  SavedSession saved;
-  saved.epoch = value.at("epoch").get<int>();
-  saved.steps = value.at("steps").get<int64_t>();
-  saved.next_lease_id = value.at("next_lease_id").get<uint64_t>();
-  saved.epoch_examples = value.at("epoch_examples").get<int64_t>();
-  for (const json& range : value.at("remaining")) {
-    saved.remaining.push_back(
-        {range.at(0).get<int64_t>(), range.at(1).get<int64_t>()});
+// Of each epoch before `epochs`.
+absl::StatusOr<std::vector<EpochRecord>> ReadHistory(const ObjectReader& reader,
+                                                     int epochs) {
+  ASSIGN_OR_RETURN(const json* list, reader.List("history"));
+  if (list->size() != static_cast<size_t>(epochs)) {
+    return reader.Error("history",
+                        absl::StrCat(epochs, " entries, one an epoch"));
   }
-  const json& counted = value.at("counted");
-  saved.counted.examples = counted.at("examples").get<int64_t>();
-  saved.counted.steps = counted.at("steps").get<int64_t>();
-  saved.counted.totals = NumbersFromJson(counted.at("totals"));
-  saved.counted.counts = NumbersFromJson(counted.at("counts"));
-  saved.seconds = value.at("seconds").get<double>();
-  for (const json& record : value.at("history")) {
-    saved.history.push_back(RecordFromJson(record));
+  std::vector<EpochRecord> history;
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    const ObjectReader entry(
+        (*list)[epoch], reader.Below(absl::StrCat("history[", epoch, "]")));
+    ASSIGN_OR_RETURN(history.emplace_back(), ReadRecord(entry, epoch));
   }
-  return saved;
+  return history;
 }
 
-// Whether the ranges lie in the epoch, in order, and are what is not counted.
-bool RangesFit(const SavedSession& saved) {
-  int64_t examples = saved.counted.examples;
+// Ranges of an epoch of `examples`, in order, apart from each other.
+absl::StatusOr<std::vector<ExampleRange>> ReadRemaining(
+    const ObjectReader& reader, int64_t examples) {
+  ASSIGN_OR_RETURN(const json* list, reader.List("remaining"));
+  std::vector<ExampleRange> ranges;
   int64_t last = 0;
-  for (const ExampleRange& range : saved.remaining) {
-    if (range.begin < last || range.end <= range.begin) return false;
+  for (const json& entry : *list) {
+    const bool is_pair = entry.is_array() && entry.size() == 2 &&
+                         entry[0].is_number_integer() &&
+                         entry[1].is_number_integer();
+    ExampleRange range;
+    if (is_pair) range = {entry[0].get<int64_t>(), entry[1].get<int64_t>()};
+    if (!is_pair || range.begin < last || range.end <= range.begin ||
+        range.end > examples) {
+      return reader.Error("remaining",
+                          absl::StrCat("ranges [begin, end] of 0 to ", examples,
+                                       ", in order, that do not overlap"));
+    }
     last = range.end;
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+// What is counted of an epoch of `examples`, of the job's `steps` in all.
+absl::StatusOr<PassTotals> ReadCounted(const ObjectReader& reader,
+                                       int64_t examples, int64_t steps) {
+  PassTotals counted;
+  ASSIGN_OR_RETURN(counted.examples, reader.Count("examples", examples));
+  // No step is without an example.
+  ASSIGN_OR_RETURN(counted.steps,
+                   reader.Count("steps", std::min(steps, counted.examples)));
+  ASSIGN_OR_RETURN(counted.totals, reader.Numbers("totals"));
+  ASSIGN_OR_RETURN(counted.counts, reader.Numbers("counts"));
+  if (counted.totals.size() != counted.counts.size()) {
+    return reader.Error("counts",
+                        absl::StrCat(counted.totals.size(),
+                                     " numbers, as many as there are totals"));
+  }
+  return counted;
+}
+
+absl::Status CheckSum(const ObjectReader& reader, const SavedSession& saved) {
+  int64_t examples = saved.counted.examples;
+  for (const ExampleRange& range : saved.remaining) {
     examples += range.end - range.begin;
   }
-  return last <= saved.epoch_examples && examples == saved.epoch_examples;
+  if (examples == saved.epoch_examples) return absl::OkStatus();
+  return reader.Error(
+      "remaining",
+      absl::StrCat(saved.epoch_examples - saved.counted.examples,
+                   " examples, those of the epoch that are not counted"));
 }
 
 }  // namespace
@@ -132,18 +174,26 @@ json ToJson(const SavedSession& saved) {
 }
 
 absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
+  const ObjectReader reader(value, "session.");
   SavedSession saved;
-  try {
-    saved = Parse(value);
-  } catch (const json::exception& error) {
-    return absl::DataLossError(
-        absl::StrCat("the checkpoint's session is damaged: ", error.what()));
-  }
-  if (!RangesFit(saved)) {
-    return absl::DataLossError(
-        "the checkpoint's session is damaged: remaining and counted examples "
-        "do not add up to epoch_examples");
-  }
+  ASSIGN_OR_RETURN(const int64_t epoch,
+                   reader.Count("epoch", std::numeric_limits<int>::max()));
+  saved.epoch = static_cast<int>(epoch);
+  ASSIGN_OR_RETURN(saved.steps, reader.Count("steps", limits::kMaxSteps));
+  ASSIGN_OR_RETURN(const int64_t next_lease_id,
+                   reader.Count("next_lease_id", limits::kMaxSteps, 1));
+  saved.next_lease_id = static_cast<uint64_t>(next_lease_id);
+  ASSIGN_OR_RETURN(saved.epoch_examples,
+                   reader.Count("epoch_examples", limits::kMaxExamples, 1));
+  ASSIGN_OR_RETURN(saved.remaining,
+                   ReadRemaining(reader, saved.epoch_examples));
+  ASSIGN_OR_RETURN(const json* counted, reader.Object("counted"));
+  ASSIGN_OR_RETURN(saved.counted,
+                   ReadCounted({*counted, reader.Below("counted")},
+                               saved.epoch_examples, saved.steps));
+  RETURN_IF_ERROR(CheckSum(reader, saved));
+  ASSIGN_OR_RETURN(saved.seconds, reader.Duration("seconds"));
+  ASSIGN_OR_RETURN(saved.history, ReadHistory(reader, saved.epoch));
   return saved;
 }
 

@@ -31,7 +31,9 @@ struct SavedSession {
 // Doubles come back bit by bit, but for infinities, which JSON has not: they
 // and NaN come back as NaN.
 nlohmann::json ToJson(const SavedSession& saved);
-// DataLoss, naming the key, if it is not what ToJson wrote.
+// DataLoss, naming the key ("session.steps"), its value and what is expected,
+// if it is not what ToJson can have written. `json` is the manifest's
+// `session`.
 absl::StatusOr<SavedSession> SavedSessionFromJson(const nlohmann::json& json);
 
 }  // namespace paceline

@@ -63,7 +63,7 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
   if (request < seat.request) return std::nullopt;
   if (request == seat.request) return Granted(seat.lease);
   // A worker that joins late gets work once it has read the same data.
-  if (!seat.sizes) return std::nullopt;
+  if (!seat.preparation) return std::nullopt;
   const bool was_idle = !flow.Holds(place->id);
   const std::optional<v1::Lease> lease =
       flow.Grant(place->id, members.LiveWorkers());
@@ -86,16 +86,14 @@ absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
     const v1::HeartbeatRequest& request, absl::Time now) {
   State& state = *state_;
   ASSIGN_OR_RETURN(Place * place, state.members.Find(request.member()));
+  absl::StatusOr<WorkReport> work =
+      ReadWorkReport(request, state.flow.value_count());
+  if (!work.ok()) return Annotate(work.status(), place->Name());
   state.members.Heard(request, now, place);
   v1::HeartbeatResponse response;
   if (!state.outcome && place->rank >= 0) {
-    State::Seat& seat = state.seats[place->id];
-    for (const v1::StepReport& step : request.steps()) {
-      if (step.step() <= seat.last_step) continue;
-      seat.last_step = step.step();
-      state.steps.push_back(step);
-    }
-    for (const v1::LeaseReport& report : request.reports()) {
+    state.TakeSteps(state.seats[place->id], work->steps);
+    for (const LeaseReport& report : work->leases) {
       ASSIGN_OR_RETURN(const bool finished,
                        state.flow.Report(place->id, report, now));
       if (finished) state.Wake();
@@ -104,6 +102,16 @@ absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
   }
   response.set_stop(state.outcome.has_value());
   return response;
+}
+
+void Session::State::TakeSteps(Seat& seat, const std::vector<StepRow>& rows) {
+  if (!options.job.log_steps()) return;
+  for (const StepRow& row : rows) {
+    // Nobody takes a step that was not leased.
+    if (row.step <= seat.last_step || row.step > flow.StepsLeased()) continue;
+    seat.last_step = row.step;
+    if (row.weight > 0) steps.push_back(row);
+  }
 }
 
 std::string Session::OrderSnapshot(const std::string& name) {
@@ -123,17 +131,23 @@ absl::Status Session::ReportCheckpoint(
     return absl::InvalidArgumentError(
         absl::StrCat(place->Name(), " was asked for no checkpoint"));
   }
-  if (request.name() == state.snapshot_name) state.snapshot_name.clear();
   CheckpointReported report;
   report.name = request.name();
   report.status = ErrorFromProto(request.error());
-  if (request.has_file()) report.file = FromProto(request.file());
+  if (request.has_file()) {
+    ASSIGN_OR_RETURN(report.file, ReadCheckpointFile(request.file()));
+  }
+  if (report.name == state.snapshot_name) state.snapshot_name.clear();
   state.actions.push_back(std::move(report));
   return absl::OkStatus();
 }
 
 void Session::State::FollowFlow(absl::Time now) {
   for (Action& action : flow.TakeActions()) {
+    if (auto* checkpoint = std::get_if<TakeCheckpoint>(&action)) {
+      checkpoint->shard_steps =
+          shard_steps.After(checkpoint->step - flow.first_step());
+    }
     actions.push_back(std::move(action));
   }
   if (flow.done()) End(absl::OkStatus(), std::nullopt, now);
@@ -169,7 +183,7 @@ std::vector<Action> Session::TakeActions() {
 
 ProgressView Session::Progress() const { return state_->flow.Progress(); }
 
-std::vector<v1::StepReport> Session::TakeStepReports() {
+std::vector<StepRow> Session::TakeStepRows() {
   return std::exchange(state_->steps, {});
 }
 

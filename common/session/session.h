@@ -45,6 +45,8 @@
 #include "common/cluster/cluster_spec.h"
 #include "common/cluster/task.h"
 #include "common/identity/job_identity.h"
+#include "common/session/shard_steps.h"
+#include "common/session/step_row.h"
 #include "nlohmann/json_fwd.hpp"
 #include "paceline/v1/coordinator.pb.h"
 #include "paceline/v1/job.pb.h"
@@ -88,6 +90,8 @@ struct SessionOptions {
   // "" and null: starts anew.
   std::string restore_path;
   std::shared_ptr<const nlohmann::json> restore;
+  // By shard. Empty: nobody's count is compared.
+  std::vector<StepCounter> counters;
 
   absl::Duration heartbeat_timeout;
   absl::Duration stall_timeout;
@@ -128,12 +132,14 @@ struct FenceWorker {
 };
 
 // Call Snapshot on every shard, answer with SnapshotTaken; then
-// WriteCheckpoint, write the manifest with `state`, delete old checkpoints, and
-// answer with CheckpointWritten.
+// WriteCheckpoint, compare the counts of steps, write the manifest with
+// `state`, delete old checkpoints, and answer with CheckpointWritten.
 struct TakeCheckpoint {
   // Logical step of the leader's count; names the folder.
   int64_t step = 0;
   std::shared_ptr<const nlohmann::json> state;
+  // By shard; empty as SessionOptions::counters.
+  std::vector<StepBounds> shard_steps;
 };
 
 // A worker that holds the variables did what OrderSnapshot asked for.
@@ -251,8 +257,8 @@ class Session {
   std::vector<Action> TakeActions();
 
   ProgressView Progress() const;
-  // Rows of steps.csv since the last call; only with log_steps.
-  std::vector<v1::StepReport> TakeStepReports();
+  // Parts of the rows of steps.csv since the last call; only with log_steps.
+  std::vector<StepRow> TakeStepRows();
   const std::vector<EpochRecord>& history() const;
   std::vector<TaskView> Tasks() const;
   bool ended() const;

@@ -36,15 +36,13 @@ void Session::Stop(const absl::Status& reason, absl::Time now) {
 
 absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
   State& state = *state_;
-  ASSIGN_OR_RETURN(const TaskId id, TaskFromProto(request.member().task()));
-  Place* place = state.members.Get(id);
-  if (place == nullptr ||
-      place->incarnation != request.member().incarnation()) {
+  ASSIGN_OR_RETURN(const IntroducedMember caller, ReadMember(request.member()));
+  ASSIGN_OR_RETURN(Place * place, state.members.PlaceOf(caller.task));
+  if (place->incarnation != caller.incarnation) {
     return absl::FailedPreconditionError(
-        absl::StrCat("this incarnation of ", id.ToString(), " holds no place"));
+        absl::StrCat("this incarnation of ", place->Name(), " holds no place"));
   }
-  place->peak_rss_bytes =
-      std::max<uint64_t>(place->peak_rss_bytes, request.peak_rss_bytes());
+  place->HeardOfMemory(request.peak_rss_bytes());
   if (!place->taken()) return absl::OkStatus();
   const absl::Status error = ErrorFromProto(request.error());
   if (state.outcome || error.ok()) {
@@ -59,7 +57,7 @@ void Session::State::LeaveWithError(Place* place, const absl::Status& error,
                                     absl::Time now) {
   place->error = error;
   // One that joins late and cannot is no loss.
-  const bool never_worked = flow.started() && !seats[place->id].sizes;
+  const bool never_worked = flow.started() && !seats[place->id].preparation;
   // A place it has lost is its own loss, a ps that has lost its state is not.
   const std::optional<TaskId> other = Blamed(error, std::nullopt);
   const bool replaced =
@@ -151,15 +149,7 @@ void Session::Fenced(
   }
   if (fenced == nullptr) return;
   absl::Status status = answers.status();
-  if (status.ok()) {
-    std::vector<v1::LeaseReport> records;
-    for (const v1::FenceResponse& answer : *answers) {
-      if (!answer.has_progress()) continue;
-      records.push_back(answer.progress().previous());
-      records.push_back(answer.progress().lease());
-    }
-    status = state.flow.Fenced(fenced->id, records, now);
-  }
+  if (status.ok()) status = state.TakeRecords(fenced->id, *answers, now);
   if (!status.ok()) {
     state.End(Annotate(status, absl::StrCat("shutting out ", fenced->Name())),
               state.Blamed(status, fenced->id), now);
@@ -169,6 +159,27 @@ void Session::Fenced(
   state.members.WaitAnew(now);
   state.FollowFlow(now);
   state.Wake();
+}
+
+absl::Status Session::State::TakeRecords(
+    TaskId worker, const std::vector<v1::FenceResponse>& answers,
+    absl::Time now) {
+  std::vector<LeaseReport> reports;
+  std::vector<int64_t> pushes;
+  for (size_t shard = 0; shard < answers.size(); ++shard) {
+    absl::StatusOr<ShardRecord> record =
+        ReadShardRecord(answers[shard], flow.value_count());
+    if (!record.ok()) {
+      return Annotate(record.status(),
+                      absl::StrCat("the record of ps-", shard));
+    }
+    pushes.push_back(record->sequence);
+    for (LeaseReport& report : record->reports) {
+      reports.push_back(std::move(report));
+    }
+  }
+  shard_steps.Fenced(pushes);
+  return flow.Fenced(worker, reports, now);
 }
 
 void Session::TaskExited(TaskId task, int exit_code, absl::Time now) {
@@ -254,7 +265,7 @@ std::string Session::State::Missing(std::optional<TaskId>* first) {
       what = place.error.ok()
                  ? "it has not registered"
                  : absl::StrCat("it left: ", place.error.message());
-    } else if (place.rank >= 0 && !seats[id].sizes) {
+    } else if (place.rank >= 0 && !seats[id].preparation) {
       what = "it has not read its data";
     } else {
       continue;

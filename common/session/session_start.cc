@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 #include "common/session/session.h"
@@ -14,6 +15,8 @@
 namespace paceline {
 namespace {
 
+// Between two notices of processes that were refused: they may ask often.
+constexpr absl::Duration kRefusalPause = absl::Seconds(1);
 // Between two attempts to reach the parameter servers.
 constexpr absl::Duration kShardsPause = absl::Milliseconds(500);
 
@@ -74,16 +77,22 @@ absl::StatusOr<v1::RegisterResponse> Session::Register(
     const v1::RegisterRequest& request, absl::Time now) {
   State& state = *state_;
   if (state.outcome) return absl::CancelledError("the job has ended");
-  ASSIGN_OR_RETURN(const TaskId id, TaskFromProto(request.member().task()));
+  ASSIGN_OR_RETURN(const IntroducedMember caller, ReadMember(request.member()));
+  const absl::StatusOr<Place*> wanted = state.members.PlaceOf(caller.task);
+  if (!wanted.ok()) {
+    // Who asks for no place of the job may be anybody, and ends nothing.
+    state.NoticeRefusal(wanted.status(), now);
+    return wanted.status();
+  }
   const SessionOptions& options = state.options;
-  const std::string mismatch = state.Mismatch(request);
-  if (!mismatch.empty()) return state.Refuse(id, mismatch, now);
+  ASSIGN_OR_RETURN(const std::string mismatch, state.Mismatch(request));
+  if (!mismatch.empty()) return state.Refuse(**wanted, mismatch, now);
 
   bool is_new = false;
   const absl::StatusOr<Place*> registered =
-      state.members.Register(request.member(), now, &is_new);
+      state.members.Register(caller, now, &is_new);
   if (absl::IsAlreadyExists(registered.status()) && !state.flow.started()) {
-    state.End(registered.status(), id, now);
+    state.End(registered.status(), caller.task, now);
   }
   ASSIGN_OR_RETURN(Place * place, registered);
   if (is_new) state.seats[place->id] = State::Seat();
@@ -105,44 +114,48 @@ absl::StatusOr<v1::RegisterResponse> Session::Register(
   return response;
 }
 
-std::string Session::State::Mismatch(const v1::RegisterRequest& request) const {
+absl::StatusOr<std::string> Session::State::Mismatch(
+    const v1::RegisterRequest& request) const {
   if (request.version() != options.version) {
-    return absl::StrCat("it is of version ", request.version(),
+    return absl::StrCat("it is of version ", PeerText(request.version()),
                         ", the leader of version ", options.version);
   }
   if (!request.job_fingerprint().empty() &&
       request.job_fingerprint() != options.job_fingerprint) {
     return absl::StrCat("it was given a job with fingerprint ",
-                        request.job_fingerprint(), ", the leader one with ",
-                        options.job_fingerprint,
+                        PeerText(request.job_fingerprint()),
+                        ", the leader one with ", options.job_fingerprint,
                         "; compare what `coordinator validate JOB -o json` "
                         "prints of both");
   }
-  ClusterSpec theirs;
-  for (const v1::Member& member : request.cluster()) {
-    const absl::StatusOr<TaskId> task = TaskFromProto(member.task());
-    if (!task.ok()) return std::string(task.status().message());
-    theirs.tasks[task->type][task->index] = member.address();
-  }
+  ASSIGN_OR_RETURN(const ClusterSpec theirs, ReadCluster(request.cluster()));
   // A process that was started without TF_CONFIG was told of no cluster.
-  if (theirs.tasks.empty() || options.cluster.tasks.empty()) return "";
+  if (theirs.tasks.empty() || options.cluster.tasks.empty()) {
+    return std::string();
+  }
   const std::string difference = Difference(theirs, options.cluster);
-  if (difference.empty()) return "";
+  if (difference.empty()) return std::string();
   return absl::StrCat("its TF_CONFIG differs from the leader's: ", difference);
 }
 
-absl::Status Session::State::Refuse(TaskId id, const std::string& mismatch,
+absl::Status Session::State::Refuse(const Place& place,
+                                    const std::string& mismatch,
                                     absl::Time now) {
-  const Place* place = members.Get(id);
   absl::Status refusal = absl::InvalidArgumentError(
-      absl::StrCat(place != nullptr ? place->Name() : id.ToString(),
-                   " is refused: ", mismatch));
+      absl::StrCat(place.Name(), " is refused: ", mismatch));
   if (!flow.started()) {
-    End(refusal, id, now);
+    End(refusal, place.id, now);
   } else {
-    actions.push_back(Notice{std::string(refusal.message())});
+    NoticeRefusal(refusal, now);
   }
   return refusal;
+}
+
+void Session::State::NoticeRefusal(const absl::Status& refusal,
+                                   absl::Time now) {
+  if (now < next_refusal_notice) return;
+  next_refusal_notice = now + kRefusalPause;
+  actions.push_back(Notice{std::string(refusal.message())});
 }
 
 absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
@@ -155,23 +168,7 @@ absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
   }
   state.InitializeShardsIfAllThere(now);
   if (place->rank >= 0) {
-    const DataSizes sizes = {
-        static_cast<int64_t>(request.train_examples()),
-        static_cast<int64_t>(request.validation_examples()),
-        static_cast<int64_t>(request.test_examples())};
-    const absl::Status status = state.CheckSizes(*place, sizes);
-    if (!status.ok()) {
-      if (state.flow.started()) {
-        return absl::FailedPreconditionError(status.message());
-      }
-      state.End(status, place->id, now);
-      return status;
-    }
-    State::Seat& seat = state.seats[place->id];
-    seat.sizes = sizes;
-    seat.hardware_id = request.hardware_id();
-    seat.group_id = request.group_id();
-    state.StartIfReady(now);
+    RETURN_IF_ERROR(state.Prepare(*place, request, now));
   }
   if (!state.flow.started()) return std::nullopt;
   v1::AwaitStartResponse response;
@@ -184,14 +181,30 @@ absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
     member->set_address(other.address);
     member->set_incarnation(other.incarnation);
     if (id.type == TaskType::kPs) continue;
-    const State::Seat& seat = state.seats[id];
-    response.add_hardware_ids(seat.hardware_id);
-    if (other.rank == 0) response.set_group_id(seat.group_id);
+    const Preparation known =
+        state.seats[id].preparation.value_or(Preparation());
+    response.add_hardware_ids(known.hardware_id);
+    if (other.rank == 0) response.set_group_id(known.group_id);
   }
   if (state.WorkersHoldVariables()) {
     response.set_restore_path(state.options.restore_path);
   }
   return std::optional<v1::AwaitStartResponse>(std::move(response));
+}
+
+absl::Status Session::State::Prepare(Place& place,
+                                     const v1::AwaitStartRequest& request,
+                                     absl::Time now) {
+  ASSIGN_OR_RETURN(Preparation preparation, ReadPreparation(request));
+  const absl::Status status = CheckSizes(place, preparation.sizes);
+  if (!status.ok()) {
+    if (flow.started()) return absl::FailedPreconditionError(status.message());
+    End(status, place.id, now);
+    return status;
+  }
+  seats[place.id].preparation = std::move(preparation);
+  StartIfReady(now);
+  return absl::OkStatus();
 }
 
 void Session::State::InitializeShardsIfAllThere(absl::Time now) {
@@ -217,10 +230,12 @@ void Session::State::AttemptShards(absl::Time now) {
 absl::Status Session::State::CheckSizes(const Place& place,
                                         const DataSizes& sizes) {
   for (const auto& [id, seat] : seats) {
-    if (id == place.id || !seat.sizes || *seat.sizes == sizes) continue;
+    if (id == place.id || !seat.preparation) continue;
+    const DataSizes& others = seat.preparation->sizes;
+    if (others == sizes) continue;
     return absl::InvalidArgumentError(
         absl::StrCat(place.Name(), " reads ", ToText(sizes), "; ",
-                     members.Get(id)->Name(), " reads ", ToText(*seat.sizes)));
+                     members.Get(id)->Name(), " reads ", ToText(others)));
   }
   return absl::OkStatus();
 }
@@ -231,8 +246,8 @@ void Session::State::StartIfReady(absl::Time now) {
   for (const auto& [id, place] : members.places()) {
     if (!place.taken()) return;
     if (place.rank < 0) continue;
-    if (!seats[id].sizes) return;
-    sizes = *seats[id].sizes;
+    if (!seats[id].preparation) return;
+    sizes = seats[id].preparation->sizes;
   }
   const absl::Status status = flow.Start(sizes, now);
   if (!status.ok()) {

@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "common/job/job_model.h"
 #include "common/session/job_flow.h"
+#include "common/session/member_requests.h"
 #include "common/session/membership.h"
 #include "common/session/session.h"
 
@@ -24,10 +25,7 @@ struct Session::State {
   // What the session knows of the incarnation that holds a worker's place.
   struct Seat {
     // Set once it waits for the start.
-    std::optional<DataSizes> sizes;
-    // As AwaitStartRequest has them.
-    std::string hardware_id;
-    std::string group_id;
+    std::optional<Preparation> preparation;
     // The last lease and the number of its request.
     uint64_t request = 0;
     v1::Lease lease;
@@ -36,13 +34,14 @@ struct Session::State {
     // Whether it has connected with those it would work with.
     bool is_connected = false;
     // The last of its rows of steps.csv.
-    uint64_t last_step = 0;
+    int64_t last_step = 0;
   };
 
   State(SessionOptions options_in, JobFlow flow_in, absl::Time now)
       : options(std::move(options_in)),
         members(options.tasks),
         flow(std::move(flow_in)),
+        shard_steps(options.counters),
         created(now) {}
 
   bool HasPs() const {
@@ -66,16 +65,26 @@ struct Session::State {
   // Has the shards initialised, if an attempt is due.
   void AttemptShards(absl::Time now);
   void StartIfReady(absl::Time now);
-  // Why a process that asks for a place cannot have it, "" if it can: it is of
-  // another version, or was told of another job or cluster.
-  std::string Mismatch(const v1::RegisterRequest& request) const;
+  // Why a process that asks for a place of the job cannot have it, "" if it
+  // can: it is of another version, or was told of another job or cluster.
+  // InvalidArgument if the request is no possible one.
+  absl::StatusOr<std::string> Mismatch(
+      const v1::RegisterRequest& request) const;
   // Turns such a process away. Before the start the job ends: it would wait for
   // the right one in vain.
-  absl::Status Refuse(TaskId id, const std::string& mismatch, absl::Time now);
+  absl::Status Refuse(const Place& place, const std::string& mismatch,
+                      absl::Time now);
+  // Tells people of a process that was turned away; not of each.
+  void NoticeRefusal(const absl::Status& refusal, absl::Time now);
+  // A worker tells what it has read: it can work from now on.
+  absl::Status Prepare(Place& place, const v1::AwaitStartRequest& request,
+                       absl::Time now);
   // InvalidArgument if another worker read other sets; names both.
   absl::Status CheckSizes(const Place& place, const DataSizes& sizes);
   absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Acquire(
       Place* place, uint64_t request, absl::Time now);
+  // Rows of steps.csv in a heartbeat; those that came before are dropped.
+  void TakeSteps(Seat& seat, const std::vector<StepRow>& rows);
   // With connects_only: ends the job once all workers are connected.
   void EndIfConnected(absl::Time now);
 
@@ -84,6 +93,10 @@ struct Session::State {
   // The member is gone; `reason` continues "worker-1 at 10.0.0.2:2222 …".
   void Lose(Place* place, absl::string_view reason, absl::Time now);
   void LoseWorker(Place* place, absl::string_view reason, absl::Time now);
+  // What the shards say of a worker that is shut out.
+  absl::Status TakeRecords(TaskId worker,
+                           const std::vector<v1::FenceResponse>& answers,
+                           absl::Time now);
   // The member left because of `error`.
   void LeaveWithError(Place* place, const absl::Status& error, absl::Time now);
   // Whom an error is about: the other task it names, else `otherwise`. Workers
@@ -99,6 +112,7 @@ struct Session::State {
   const SessionOptions options;
   Membership members;
   JobFlow flow;
+  ShardSteps shard_steps;
   const absl::Time created;
   std::map<TaskId, Seat> seats;
   // Whether all ps have been there; until when one that cannot be reached is
@@ -108,12 +122,13 @@ struct Session::State {
   absl::Time shards_deadline;
   std::optional<absl::Time> next_shards_attempt;
   bool shards_ready = false;
+  absl::Time next_refusal_notice = absl::InfinitePast();
   // The checkpoint for which the variables are to be copied; "": none.
   std::string snapshot_name;
   std::optional<absl::Status> outcome;
   absl::Time ended_at;
   std::vector<Action> actions;
-  std::vector<v1::StepReport> steps;
+  std::vector<StepRow> steps;
 };
 
 }  // namespace paceline

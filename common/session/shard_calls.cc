@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
 #include "common/limits.h"
+#include "common/session/peer_count.h"
 
 namespace paceline {
 
@@ -111,8 +113,12 @@ void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
           const absl::StatusOr<std::vector<v1::SnapshotResponse>>& answers) {
         if (!answers.ok()) return done(answers.status());
         std::vector<int64_t> steps;
-        for (const v1::SnapshotResponse& answer : *answers) {
-          steps.push_back(static_cast<int64_t>(answer.step()));
+        for (size_t shard = 0; shard < answers->size(); ++shard) {
+          const absl::StatusOr<int64_t> step =
+              ReadCount(absl::StrCat("ps-", shard, ": step"),
+                        (*answers)[shard].step(), limits::kMaxSteps);
+          if (!step.ok()) return done(step.status());
+          steps.push_back(*step);
         }
         done(std::move(steps));
       });
@@ -132,8 +138,13 @@ void ShardCalls::WriteCheckpoint(const std::string& path, WriteDone done) {
       [done = std::move(done)](const Answers& answers) {
         if (!answers.ok()) return done(answers.status());
         std::vector<ShardFile> files;
-        for (const v1::WriteCheckpointResponse& answer : *answers) {
-          files.push_back(FromProto(answer.file()));
+        for (size_t shard = 0; shard < answers->size(); ++shard) {
+          absl::StatusOr<ShardFile> file =
+              ReadCheckpointFile((*answers)[shard].file());
+          if (!file.ok()) {
+            return done(Annotate(file.status(), absl::StrCat("ps-", shard)));
+          }
+          files.push_back(*std::move(file));
         }
         done(std::move(files));
       });

@@ -242,7 +242,7 @@ int main(int argc, char** argv) {
         std::make_unique<paceline::ServerProcess>((size << 20) / 4));
   }
   // With its last channel, gRPC would end its threads, which takes seconds.
-  const paceline::PsClient idle("ps-0", "127.0.0.1:1");
+  const paceline::PsClient idle("ps-0", "127.0.0.1:1", paceline::TestCaller());
   for (size_t i = 0; i < servers.size(); ++i) {
     const int64_t elements = (mebibytes[i] << 20) / 4;
     for (const bool shared : {true, false}) {

@@ -69,6 +69,29 @@ TEST(TfConfigTest, WithoutAChiefWorkerZeroLeads) {
   EXPECT_TRUE(std::filesystem::exists(job.output_dir() + "/checkpoint"));
 }
 
+// It was told of another cluster, which has its place.
+TEST(TfConfigTest, ATaskThatTheJobDoesNotHaveIsRefusedAndTheJobWaitsOn) {
+  SmallJob job;
+  const auto cluster = HandStartedCluster::OnLoopback(job, 1, 1, 2);
+  Process chief = cluster.StartChief();
+  HandStartedCluster::Addresses larger = {
+      {"chief", {cluster.AddressOf("chief", 0)}},
+      {"ps", {cluster.AddressOf("ps", 0)}},
+      {"worker", FreeAddresses(100)}};
+  const HandStartedCluster strangers(job, larger);
+  Process stranger = strangers.Start("worker", 99);
+  ExpectExit(stranger, 2);
+  EXPECT_THAT(stranger.Errors(),
+              HasSubstr("worker-99 is not in the cluster of this job"));
+  Process ps = cluster.Start("ps", 0);
+  Process worker_0 = cluster.Start("worker", 0);
+  Process worker_1 = cluster.Start("worker", 1);
+  for (Process* task : {&chief, &ps, &worker_0, &worker_1}) {
+    ExpectExit(*task, 0);
+  }
+  EXPECT_EQ(job.Result().at("state"), "SUCCEEDED");
+}
+
 TEST(TfConfigTest, AJobGivenToAMemberMustBeThatOfTheLeader) {
   SmallJob job;
   const auto cluster = HandStartedCluster::OnLoopback(job, 1, 1, 2);

@@ -26,6 +26,7 @@ std::unique_ptr<Session> MakeSession(const ClusterOptions& options,
   for (int i = 0; i < options.workers; ++i) {
     session.tasks.push_back({{TaskType::kWorker, i}, ""});
   }
+  session.counters.resize(options.shards);
   session.heartbeat_timeout = limits::kHeartbeatTimeout;
   session.stall_timeout = limits::kStallTimeout;
   session.start_timeout = limits::kStartTimeout;

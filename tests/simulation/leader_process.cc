@@ -81,7 +81,15 @@ void LeaderProcess::CarryOut(const TakeCheckpoint& action) {
   }
   CallShards<int64_t>(
       [](ShardProcess& shard) { return shard.step(); },
-      [this](const std::vector<int64_t>&) {
+      [this, expected = action.shard_steps](const std::vector<int64_t>& steps) {
+        for (size_t shard = 0; shard < steps.size(); ++shard) {
+          const auto [least, most] = expected[shard];
+          if (steps[shard] < least || steps[shard] > most) {
+            ledger_.Violation(absl::StrCat("shard ", shard, " counts ",
+                                           steps[shard], " steps; expected ",
+                                           least, " to ", most));
+          }
+        }
         session_->SnapshotTaken(absl::OkStatus(), simulator_.now());
         simulator_.After(
             simulator_.Between({}, kLongestWrite), shared_from_this(), [this] {

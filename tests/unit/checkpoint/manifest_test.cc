@@ -92,6 +92,25 @@ TEST_F(ManifestTest, RefusesDamagedManifests) {
   expect(with([](J& m) { m["slots"] = {1}; }), Code::kDataLoss, "slots");
   expect(with([](J& m) { m["shards"][1]["file"] = "../x"; }), Code::kDataLoss,
          "shards[1].file");
+  const std::string nul("shard\0", 6);
+  for (const std::string& file :
+       {std::string(".."), std::string("."), nul, std::string("a b"),
+        std::string("\x1b[2J"), std::string(256, 'a')}) {
+    expect(with([&](J& m) { m["shards"][1]["file"] = file; }), Code::kDataLoss,
+           "shards[1].file");
+  }
+  expect(with([](J& m) { m["step"] = INT64_MAX; }), Code::kDataLoss,
+         "step: 9223372036854775807; expected a whole number from 0 to");
+  expect(with([](J& m) { m["shards"][0]["step"] = INT64_MAX; }),
+         Code::kDataLoss, "shards[0].step");
+  expect(with([](J& m) { m["shards"][0]["size_bytes"] = INT64_MAX; }),
+         Code::kDataLoss, "shards[0].size_bytes");
+  expect(with([](J& m) { m["shards"] = J::array(); }), Code::kDataLoss,
+         "shards: []; expected 1 to");
+  expect(with([](J& m) {
+           m["variables"][0]["shape"] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+         }),
+         Code::kDataLoss, "variables[0].shape");
   expect(with([](J& m) { m["shards"][0]["crc32"] = 1LL << 32; }),
          Code::kDataLoss, "shards[0].crc32");
   expect(with([](J& m) {
@@ -106,6 +125,28 @@ TEST_F(ManifestTest, RefusesDamagedManifests) {
          Code::kDataLoss, "variables[0].parts[1].shard");
   expect(with([](J& m) { m["variables"][1] = m["variables"][0]; }),
          Code::kDataLoss, "variables");
+}
+
+TEST(CheckpointFileTest, ComesFromAPeerOnlyIfItCanBe) {
+  v1::CheckpointFile file;
+  file.set_name("shard-00000-of-00001.safetensors");
+  file.set_size_bytes(5);
+  file.set_step(7);
+  const auto read = ReadCheckpointFile(file);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->size_bytes, 5);
+  EXPECT_EQ(read->step, 7);
+  const std::vector<std::function<void(v1::CheckpointFile&)>> changes = {
+      [](auto& f) { f.set_name(""); },
+      [](auto& f) { f.set_name("../manifest.json"); },
+      [](auto& f) { f.set_size_bytes(~uint64_t{0}); },
+      [](auto& f) { f.set_step(uint64_t{1} << 63); }};
+  for (const auto& change : changes) {
+    v1::CheckpointFile bent = file;
+    change(bent);
+    EXPECT_EQ(ReadCheckpointFile(bent).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
 }
 
 }  // namespace

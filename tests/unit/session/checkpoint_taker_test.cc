@@ -23,7 +23,7 @@ class FakeHolders : public VariableHolders {
  public:
   void Snapshot(const std::string& name, SnapshotDone done) override {
     this->name = name;
-    done(absl::OkStatus());
+    done(std::vector<int64_t>());
   }
   void WriteCheckpoint(const std::string& name, WriteDone done) override {
     EXPECT_EQ(name, this->name);
@@ -50,8 +50,11 @@ class CheckpointTakerTest : public SessionTest {
 
   // Takes a checkpoint of `step` whose holders answer so.
   void Take(int64_t step, absl::StatusOr<std::vector<ShardFile>> files) {
-    taker_->Take({step, std::make_shared<const nlohmann::json>(
-                            nlohmann::json::object())});
+    TakeCheckpoint action;
+    action.step = step;
+    action.state =
+        std::make_shared<const nlohmann::json>(nlohmann::json::object());
+    taker_->Take(action);
     if (files.ok()) {
       for (const ShardFile& file : *files) {
         std::ofstream(Folder() + "/" + file.file)
@@ -101,7 +104,7 @@ TEST_F(CheckpointTakerTest, ShardsDoNotNameTheirFiles) {
   EXPECT_FALSE(HasFolder());
   EXPECT_EQ(taker_->lost().count, 1);
   EXPECT_THAT(taker_->lost().error,
-              HasSubstr("shard 0 says that it wrote \"../result\\n.json\"; "
+              HasSubstr("shard 0 says that it wrote ../result\\n.json; "
                         "expected shard-00000-of-00001.safetensors"));
 }
 

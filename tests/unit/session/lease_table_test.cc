@@ -26,13 +26,13 @@ LeaseTable MakeTable(int64_t examples, int64_t batch_size) {
 }
 
 // A report whose sums tell the examples: total = 2 * examples.
-v1::LeaseReport MakeReport(uint64_t lease_id, int64_t examples, int64_t steps) {
-  v1::LeaseReport report;
-  report.set_lease_id(lease_id);
-  report.set_examples(examples);
-  report.set_steps(steps);
-  report.mutable_sums()->add_totals(2.0 * examples);
-  report.mutable_sums()->add_counts(examples);
+LeaseReport MakeReport(uint64_t lease_id, int64_t examples, int64_t steps) {
+  LeaseReport report;
+  report.lease_id = lease_id;
+  report.examples = examples;
+  report.steps = steps;
+  report.totals = {2.0 * static_cast<double>(examples)};
+  report.counts = {static_cast<double>(examples)};
   return report;
 }
 
@@ -124,11 +124,20 @@ TEST(LeaseTableTest, RefusesImpossibleReports) {
   EXPECT_THAT(std::string(result.status().message()),
               HasSubstr("belongs to worker-0, not to worker-1"));
 
-  v1::LeaseReport without_sums = MakeReport(lease->id(), 8, 1);
-  without_sums.clear_sums();
-  result = table.Report(kFirst, without_sums);
+  result = table.Report(kFirst, MakeReport(lease->id(), 8, 5));
   EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("worker-0 reports 5 steps of lease 1, which has 4"));
   EXPECT_EQ(table.Totals().examples, 0);
+
+  ASSERT_TRUE(table.Report(kFirst, MakeReport(lease->id(), 16, 2)).ok());
+  for (const auto& [examples, steps] : {std::pair{8, 3}, std::pair{24, 1}}) {
+    result = table.Report(kFirst, MakeReport(lease->id(), examples, steps));
+    EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(result.status().message()),
+                HasSubstr("after 16 in 2; expected both to grow"));
+  }
+  EXPECT_EQ(table.Totals().examples, 16);
 }
 
 TEST(LeaseTableTest, EvaluationLeasesGoBackWhole) {
@@ -147,8 +156,8 @@ TEST(LeaseTableTest, FencedWorkerIsCountedByTheFurthestShard) {
   LeaseTable table = MakeTable(64, 8);
   const auto lease = table.Grant(kFirst, 1, kNoLimit);
   ASSERT_TRUE(table.Report(kFirst, MakeReport(lease->id(), 8, 1)).ok());
-  const std::vector<v1::LeaseReport> records = {MakeReport(lease->id(), 16, 2),
-                                                MakeReport(lease->id(), 24, 3)};
+  const std::vector<LeaseReport> records = {MakeReport(lease->id(), 16, 2),
+                                            MakeReport(lease->id(), 24, 3)};
   ASSERT_TRUE(table.ReturnRest(kFirst, records).ok());
   EXPECT_EQ(table.Totals().examples, 24);
   EXPECT_EQ(table.Totals().steps, 3);

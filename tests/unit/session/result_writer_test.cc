@@ -126,15 +126,23 @@ TEST(ResultWriterTest, HistoryHasARowAnEpoch) {
       "1,0.5,600,0.001,1e-07,2.5,10,2\r\n");
 }
 
-TEST(ResultWriterTest, StepsAreInTheOrderOfTheirNumbers) {
-  std::vector<v1::StepReport> steps(2);
-  steps[0].set_step(2);
-  steps[0].set_total(0.5);
-  steps[0].set_weight(1);
-  steps[1].set_step(1);
-  steps[1].set_total(1.25);
-  steps[1].set_weight(1);
-  EXPECT_EQ(StepsCsv(steps), "step,loss\r\n1,1.25\r\n2,0.5\r\n");
+TEST(ResultWriterTest, StepsAreMeansOfTheirExamples) {
+  EXPECT_EQ(StepsCsv({{1, 2.5, 2}, {2, 0.5, 1}}),
+            "step,loss\r\n1,1.25\r\n2,0.5\r\n");
+}
+
+TEST(ResultWriterTest, AResumeContinuesTheStepsOfTheRunBefore) {
+  const char kEarlier[] = "step,loss\r\n1,4\r\n2,3.5\r\n3,nan\r\n4,9\r\n5,8";
+  EXPECT_EQ(StepsCsv({{4, 2, 1}, {5, 1, 1}}, /*resumed_step=*/3, kEarlier),
+            "step,loss\r\n1,4\r\n2,3.5\r\n3,nan\r\n4,2\r\n5,1\r\n");
+  EXPECT_EQ(StepsCsv({}, /*resumed_step=*/2, kEarlier),
+            "step,loss\r\n1,4\r\n2,3.5\r\n");
+  // A shard that was behind takes up earlier.
+  EXPECT_EQ(StepsCsv({{3, 2, 1}}, /*resumed_step=*/3, kEarlier),
+            "step,loss\r\n1,4\r\n2,3.5\r\n3,2\r\n");
+  EXPECT_EQ(
+      StepsCsv({{4, 2, 1}}, /*resumed_step=*/3, "rubbish\n,,\r\n-1,3\r\n"),
+      "step,loss\r\n4,2\r\n");
 }
 
 TEST(ResultWriterTest, WritesIntoTheOutputFolder) {
@@ -143,8 +151,12 @@ TEST(ResultWriterTest, WritesIntoTheOutputFolder) {
   JobResult result;
   ASSERT_TRUE(WriteResult(dir, result).ok());
   ASSERT_TRUE(WriteHistory(dir, {}).ok());
-  ASSERT_TRUE(WriteSteps(dir, {}).ok());
+  ASSERT_TRUE(WriteSteps(dir, {{1, 3, 1}, {2, 2, 1}}, 0).ok());
+  ASSERT_TRUE(WriteSteps(dir, {{2, 1, 1}}, /*resumed_step=*/1).ok());
   EXPECT_EQ(*ReadFile(dir + "/result.json", 1 << 20), ResultJson(result));
+  EXPECT_EQ(*ReadFile(dir + "/steps.csv", 1 << 20),
+            "step,loss\r\n1,3\r\n2,1\r\n");
+  ASSERT_TRUE(WriteSteps(dir, {}, 0).ok());
   EXPECT_EQ(*ReadFile(dir + "/steps.csv", 1 << 20), "step,loss\r\n");
   std::filesystem::remove_all(dir);
   EXPECT_FALSE(WriteResult(dir, result).ok());

@@ -9,6 +9,7 @@
 namespace paceline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -166,21 +167,85 @@ TEST_F(SessionCheckpointTest, FinishedJobTrainsNoMore) {
 }
 
 TEST_F(SessionCheckpointTest, RefusesADamagedState) {
-  options_.job.mutable_checkpoint()->set_every_steps(50);
+  options_.job.set_epochs(2);
+  options_.job.mutable_checkpoint()->set_every_steps(130);
   Start();
-  nlohmann::json state = *WorkUntilCheckpoint()->state;
-  for (const char* key : {"epoch", "remaining", "counted", "history"}) {
-    nlohmann::json damaged = state;
-    damaged.erase(key);
-    options_.restore = std::make_shared<const nlohmann::json>(damaged);
-    const auto session = Session::Create(options_, now_);
-    EXPECT_EQ(session.status().code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(std::string(session.status().message()), HasSubstr(key));
+  const nlohmann::json sound = *WorkUntilCheckpoint()->state;
+  options_.restore_path = "/out/step";
+  const auto expect = [&](const std::string& pointer, const nlohmann::json& bad,
+                          const std::string& culprit) {
+    SCOPED_TRACE(pointer + " = " + bad.dump());
+    nlohmann::json state = sound;
+    state[nlohmann::json::json_pointer(pointer)] = bad;
+    options_.restore = std::make_shared<const nlohmann::json>(
+        nlohmann::json::parse(state.dump()));
+    const absl::Status status = Session::Create(options_, now_).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("/out/step/manifest.json: session." + culprit),
+                      HasSubstr(bad.dump()), HasSubstr("expected")));
+  };
+  ASSERT_EQ(sound.at("epoch"), 1);
+  ASSERT_EQ(sound.at("remaining"), (nlohmann::json{{300, 1000}}));
+  for (const int64_t steps : {int64_t{-100000}, INT64_MAX, int64_t{-1}}) {
+    expect("/steps", steps, "steps: ");
+    expect("/counted/steps", steps, "counted.steps: ");
+    expect("/counted/examples", steps, "counted.examples: ");
+    expect("/epoch_examples", steps, "epoch_examples: ");
+    expect("/history/0/steps", steps, "history[0].steps: ");
   }
-  state["remaining"][0][0] = 10;
-  options_.restore = std::make_shared<const nlohmann::json>(state);
-  EXPECT_EQ(Session::Create(options_, now_).status().code(),
-            absl::StatusCode::kDataLoss);
+  expect("/steps", 1.5, "steps: ");
+  expect("/counted/steps", int64_t{1} << 62, "counted.steps: ");
+  expect("/counted/totals/0", "many", "counted.totals: ");
+  expect("/counted/counts", {1}, "counted.counts: ");
+  expect("/next_lease_id", 0, "next_lease_id: ");
+  expect("/next_lease_id", ~uint64_t{0}, "next_lease_id: ");
+  expect("/epoch", int64_t{1} << 40, "epoch: ");
+  expect("/epoch", 2, "history: ");
+  expect("/seconds", -1, "seconds: ");
+  expect("/seconds", nullptr, "seconds: ");
+  expect("/history/0/epoch", 3, "history[0].epoch: ");
+  expect("/history/0/logs", {1}, "history[0].logs: ");
+  using Ranges = std::vector<std::vector<int64_t>>;
+  for (const Ranges& ranges :
+       {Ranges{{300, 1001}}, Ranges{{-1, 700}}, Ranges{{300, 300}},
+        Ranges{{300, 700}, {600, 900}}, Ranges{{700, 300}}, Ranges{{1, 2, 3}},
+        Ranges{{310, 1000}}}) {
+    expect("/remaining", ranges, "remaining: ");
+  }
+}
+
+TEST_F(SessionCheckpointTest, RefusesEpochsBeyondAllData) {
+  options_.job.set_steps_per_epoch(uint64_t{1} << 62);
+  const absl::Status status = Session::Create(options_, now_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("steps_per_epoch: 4611686018427387904"));
+}
+
+// The leader's account of shards, in session.h's terms.
+TEST_F(SessionCheckpointTest, TellsWhatShardsMustHaveCounted) {
+  options_.job.mutable_checkpoint()->set_every_steps(70);
+  options_.tasks.push_back({{TaskType::kPs, 1}, "host-q:1"});
+  options_.counters = {{/*first_step=*/0, 1}, {/*first_step=*/3, 1}};
+  Start();
+  const auto lease = Acquire(kWorker1);
+  ASSERT_TRUE(lease);
+  Pass(absl::Seconds(9), {kWorker1});
+  const auto fence = Take<FenceWorker>();
+  ASSERT_TRUE(fence);
+  std::vector<v1::FenceResponse> answers(2);
+  for (const int shard : {0, 1}) {
+    v1::Progress& progress = *answers[shard].mutable_progress();
+    progress.set_sequence(3 - shard);
+    *progress.mutable_lease() = ReportOf(*lease, 30 - 10 * shard);
+  }
+  session_->Fenced(fence->worker, answers, now_);
+  const auto checkpoint = WorkUntilCheckpoint();
+  ASSERT_TRUE(checkpoint);
+  ASSERT_EQ(checkpoint->step, 70);
+  EXPECT_THAT(checkpoint->shard_steps,
+              ElementsAre(StepBounds{70, 70}, StepBounds{72, 72}));
 }
 
 TEST_F(SessionCheckpointTest, RefusesOtherDataInMidEpoch) {

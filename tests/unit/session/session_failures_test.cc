@@ -2,6 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/limits.h"
 #include "common/session/session.h"
 #include "tests/unit/session/session_fixture.h"
 
@@ -275,6 +281,88 @@ TEST_F(SessionFailuresTest, LateWorkerThatReadsOtherDataIsRefusedAlone) {
             absl::StatusCode::kFailedPrecondition);
   ASSERT_TRUE(Leave(kWorker1, absl::NotFoundError("no file")).ok());
   EXPECT_FALSE(session_->ended());
+}
+
+TEST_F(SessionFailuresTest, ImpossibleReportsAreRefusedAndTheJobGoesOn) {
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  const v1::LeaseReport sound = ReportOf(*lease, 50);
+  const std::vector<std::function<void(v1::LeaseReport&)>> changes = {
+      // Sums beyond the loss and the metrics, though no examples.
+      [](auto& r) {
+        r.set_examples(0);
+        for (int i = 0; i < 100'000; ++i) {
+          r.mutable_sums()->add_totals(1);
+          r.mutable_sums()->add_counts(1);
+        }
+      },
+      [](auto& r) { r.mutable_sums()->mutable_counts()->RemoveLast(); },
+      [](auto& r) { r.clear_sums(); },
+      [](auto& r) { r.mutable_sums()->set_counts(0, -1); },
+      [](auto& r) { r.mutable_sums()->set_counts(0, INFINITY); },
+      [](auto& r) { r.set_steps(uint64_t{1} << 63); },
+      [](auto& r) { r.set_steps(65); },
+      [](auto& r) { r.set_examples(uint64_t{1} << 63); },
+      [](auto& r) { r.set_examples(~uint64_t{0}); },
+      [](auto& r) { r.set_first_nonfinite_step(6); }};
+  for (const auto& change : changes) {
+    v1::LeaseReport report = sound;
+    change(report);
+    const absl::Status refused = Beat(kWorker0, {report}).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << refused;
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("worker-0"));
+    EXPECT_EQ(session_->Progress().steps_done, 0);
+    EXPECT_FALSE(session_->ended());
+  }
+  const std::vector<v1::LeaseReport> many(limits::kMaxLeaseReports + 1, sound);
+  EXPECT_FALSE(Beat(kWorker0, many).ok());
+  EXPECT_TRUE(Beat(kWorker0, {sound}).ok());
+  EXPECT_EQ(session_->Progress().steps_done, 5);
+}
+
+TEST_F(SessionFailuresTest, AnImpossibleRecordOfAShardEndsTheJobByName) {
+  Start();
+  const auto lease = Acquire(kWorker0);
+  Pass(absl::Seconds(9), {kWorker0});
+  const auto fence = Take<FenceWorker>();
+  ASSERT_TRUE(fence);
+  v1::LeaseReport report = ReportOf(*lease, 0);
+  for (int i = 0; i < 100'000; ++i) {
+    report.mutable_sums()->add_totals(1);
+    report.mutable_sums()->add_counts(1);
+  }
+  session_->Fenced(fence->worker, ShardKnows(report), now_);
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Message(ended),
+              AllOf(HasSubstr("worker-0 at host-a:1"),
+                    HasSubstr("the record of ps-0: sums: 100002 totals")));
+}
+
+TEST_F(SessionFailuresTest, WordsOfAMemberAreEscapedAndShort) {
+  Start();
+  ASSERT_TRUE(Acquire(kWorker1));
+  ASSERT_TRUE(
+      Beat(kWorker1, {}, "\r\x1b[2K" + std::string(1'000'000, 'w')).ok());
+  ASSERT_TRUE(Leave(kPs0, absl::InternalError("\x07"
+                                              "bang\n" +
+                                              std::string(1'000'000, 'e')))
+                  .ok());
+  const std::string message = Message(Take<Ended>());
+  EXPECT_THAT(message, HasSubstr("ps-0 at host-p:1: \\x07bang\\neee"));
+  EXPECT_LT(message.size(), 400);
+}
+
+TEST_F(SessionFailuresTest, ACodeThatIsNoneIsUnknown) {
+  Start();
+  v1::LeaveRequest request;
+  *request.mutable_member() = MemberOf(kPs0);
+  request.mutable_error()->set_code(-7);
+  request.mutable_error()->set_message("odd");
+  ASSERT_TRUE(session_->Leave(request, now_).ok());
+  EXPECT_EQ(Take<Ended>()->status.code(), absl::StatusCode::kUnknown);
 }
 
 }  // namespace

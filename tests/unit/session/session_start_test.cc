@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/limits.h"
 #include "common/session/session.h"
 #include "tests/unit/session/session_fixture.h"
 
@@ -129,6 +131,103 @@ TEST_F(SessionStartTest, TasksThatDisagreeEndTheJobBeforeItStarts) {
   Create();
   EXPECT_TRUE(session_->Register(agrees, now_).ok());
   EXPECT_FALSE(Take<Ended>());
+}
+
+TEST_F(SessionStartTest, WhoAsksForNoPlaceOfTheJobEndsNothing) {
+  options_.cluster.tasks[TaskType::kWorker] = {{0, "a:1"}, {1, "b:1"}};
+  Create();
+  v1::RegisterRequest request;
+  *request.mutable_member() = MemberOf({TaskType::kWorker, 99});
+  request.set_version("0.9");
+  request.set_job_fingerprint("another");
+  v1::Member* listed = request.add_cluster();
+  *listed->mutable_task() = TaskToProto({TaskType::kWorker, 99});
+  listed->set_address("c:1");
+  const auto refused = session_->Register(request, now_);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(refused.status().message()),
+              HasSubstr("worker-99 is not in the cluster of this job"));
+  EXPECT_FALSE(session_->ended());
+  EXPECT_THAT(Take<Notice>()->message, HasSubstr("worker-99 is not in"));
+  EXPECT_FALSE(session_->Register(request, now_).ok());
+  EXPECT_FALSE(Take<Notice>()) << "one a second";
+  EXPECT_TRUE(Register(kWorker0).ok());
+}
+
+TEST_F(SessionStartTest, RequestsThatNobodySendsAreRefusedAndTheJobWaitsOn) {
+  Create();
+  v1::RegisterRequest sound;
+  *sound.mutable_member() = MemberOf(kWorker0);
+  sound.set_version("1.0");
+  const std::vector<std::function<void(v1::RegisterRequest&)>> changes = {
+      [](auto& r) { r.mutable_member()->mutable_task()->set_index(1u << 31); },
+      [](auto& r) {
+        r.mutable_member()->mutable_task()->set_type(v1::TaskType(7));
+      },
+      [](auto& r) { r.mutable_member()->set_incarnation(0); },
+      [](auto& r) { r.mutable_member()->set_address("a\x1b[2J:1"); },
+      [](auto& r) { r.mutable_member()->set_address("a"); },
+      [](auto& r) {
+        r.mutable_member()->set_address(std::string(10'000, 'a') + ":1");
+      },
+      [](auto& r) { *r.add_cluster() = v1::Member(); },
+      [](auto& r) {
+        r.add_cluster()->mutable_task()->set_type(v1::TASK_TYPE_PS);
+      },
+      [](auto& r) {
+        for (int i = 0; i < 2; ++i) {
+          v1::Member* member = r.add_cluster();
+          member->mutable_task()->set_type(v1::TASK_TYPE_PS);
+          member->set_address("a:1");
+        }
+      }};
+  for (const auto& change : changes) {
+    v1::RegisterRequest request = sound;
+    change(request);
+    const absl::Status refused = session_->Register(request, now_).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << refused;
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("expected"));
+    EXPECT_LT(refused.message().size(), 400);
+    EXPECT_FALSE(session_->ended());
+  }
+  EXPECT_TRUE(session_->Register(sound, now_).ok());
+}
+
+TEST_F(SessionStartTest, TextOfAPeerIsEscapedAndShort) {
+  Create();
+  v1::RegisterRequest request;
+  *request.mutable_member() = MemberOf(kWorker0);
+  request.set_version("\x1b[31m" + std::string(1'000'000, '9'));
+  EXPECT_FALSE(session_->Register(request, now_).ok());
+  const std::string message = Message(Take<Ended>());
+  EXPECT_THAT(message, HasSubstr("it is of version \\x1b[31m999"));
+  EXPECT_LT(message.size(), 400);
+}
+
+TEST_F(SessionStartTest, ImpossibleNumbersOfExamplesAreRefused) {
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  for (const int64_t count : {INT64_MAX, INT64_MIN, limits::kMaxExamples + 1}) {
+    train_examples_ = count;
+    const absl::Status refused = AwaitStart(kWorker0).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("train_examples: "));
+    EXPECT_FALSE(session_->ended());
+  }
+}
+
+TEST_F(SessionStartTest, NamesOfGpusAreBounded) {
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  v1::AwaitStartRequest request;
+  *request.mutable_member() = MemberOf(kWorker0);
+  request.set_group_id(std::string(limits::kMaxGroupIdBytes + 1, 'x'));
+  EXPECT_EQ(session_->AwaitStart(request, now_).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  request.clear_group_id();
+  request.set_hardware_id(std::string(limits::kMaxHardwareIdBytes + 1, 'x'));
+  EXPECT_EQ(session_->AwaitStart(request, now_).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(SessionStartTest, APsThatCannotBeReachedIsTriedAgainForAWhile) {

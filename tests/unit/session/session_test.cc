@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/limits.h"
 #include "tests/unit/session/session_fixture.h"
 
 namespace paceline {
@@ -159,20 +160,53 @@ TEST_F(SessionTest, ProgressCountsOpenLeases) {
   EXPECT_THAT(view.logs, ElementsAre(Pair("loss", 2), Pair("accuracy", 0.5)));
 }
 
-TEST_F(SessionTest, StepRowsOfRepeatedHeartbeatsComeOnce) {
-  Start();
-  v1::HeartbeatRequest request;
-  *request.mutable_member() = MemberOf(kWorker0);
-  for (const uint64_t step : {3, 5}) {
-    v1::StepReport* row = request.add_steps();
-    row->set_step(step);
-    row->set_total(0.25);
-    row->set_weight(1);
+class StepRowsTest : public SessionTest {
+ protected:
+  // Of worker 0, with rows of these steps.
+  absl::Status Beat(const std::vector<uint64_t>& steps, double weight = 1) {
+    v1::HeartbeatRequest request;
+    *request.mutable_member() = MemberOf(kWorker0);
+    for (const uint64_t step : steps) {
+      v1::StepReport* row = request.add_steps();
+      row->set_step(step);
+      row->set_total(0.25);
+      row->set_weight(weight);
+    }
+    return session_->Heartbeat(request, now_).status();
   }
-  ASSERT_TRUE(session_->Heartbeat(request, now_).ok());
-  ASSERT_TRUE(session_->Heartbeat(request, now_).ok());
-  EXPECT_EQ(session_->TakeStepReports().size(), 2);
-  EXPECT_THAT(session_->TakeStepReports(), IsEmpty());
+};
+
+TEST_F(StepRowsTest, ThoseOfRepeatedHeartbeatsComeOnce) {
+  options_.job.set_log_steps(true);
+  Start();
+  ASSERT_TRUE(Acquire(kWorker0));
+  ASSERT_TRUE(Beat({3, 5}).ok());
+  ASSERT_TRUE(Beat({3, 5}).ok());
+  EXPECT_EQ(session_->TakeStepRows().size(), 2);
+  EXPECT_THAT(session_->TakeStepRows(), IsEmpty());
+}
+
+TEST_F(StepRowsTest, AreDroppedUnlessTheJobAsksForThem) {
+  Start();
+  ASSERT_TRUE(Acquire(kWorker0));
+  ASSERT_TRUE(Beat({3, 5}).ok());
+  EXPECT_THAT(session_->TakeStepRows(), IsEmpty());
+}
+
+TEST_F(StepRowsTest, AreBounded) {
+  options_.job.set_log_steps(true);
+  Start();
+  ASSERT_TRUE(Acquire(kWorker0));
+  ASSERT_TRUE(Beat({1, 100}).ok());
+  EXPECT_EQ(session_->TakeStepRows().size(), 1) << "nobody has leased step 100";
+  ASSERT_TRUE(Beat({2}, /*weight=*/0).ok());
+  EXPECT_THAT(session_->TakeStepRows(), IsEmpty()) << "it had no example";
+  const std::vector<uint64_t> many(limits::kMaxStepReports + 1, 1);
+  for (const absl::Status& status :
+       {Beat({0}), Beat({uint64_t{1} << 63}), Beat({2}, -1), Beat(many)}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("expected"));
+  }
 }
 
 TEST_F(SessionTest, StepsPerEpochRepeatTheData) {

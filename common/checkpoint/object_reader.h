@@ -1,0 +1,51 @@
+// JSON objects of a checkpoint's manifest, read key by key.
+#ifndef PACELINE_COMMON_CHECKPOINT_OBJECT_READER_H_
+#define PACELINE_COMMON_CHECKPOINT_OBJECT_READER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+
+// Every error is DataLoss and names the key, the value and what is expected:
+// "session.steps: -5; expected a whole number from 0 to …".
+class ObjectReader {
+ public:
+  // `where` precedes the keys in errors: "", or a path that ends in ".".
+  // `object`, which may be any value, outlives the reader.
+  ObjectReader(const nlohmann::json& object, std::string where)
+      : object_(object), where_(std::move(where)) {}
+
+  absl::Status Error(absl::string_view key, absl::string_view expected) const;
+
+  absl::StatusOr<const nlohmann::json*> Object(const char* key) const;
+  absl::StatusOr<const nlohmann::json*> List(const char* key) const;
+  absl::StatusOr<std::string> String(const char* key) const;
+  // A whole number from `least` to `most`.
+  absl::StatusOr<int64_t> Count(const char* key, int64_t most,
+                                int64_t least = 0) const;
+  // A finite number from 0.
+  absl::StatusOr<double> Duration(const char* key) const;
+  // A number; null stands for NaN.
+  absl::StatusOr<double> Number(const char* key) const;
+  absl::StatusOr<std::vector<double>> Numbers(const char* key) const;
+
+  // The path of what lies below a key: "session.counted.".
+  std::string Below(absl::string_view key) const;
+
+ private:
+  const nlohmann::json* Find(absl::string_view key) const;
+
+  const nlohmann::json& object_;
+  const std::string where_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_CHECKPOINT_OBJECT_READER_H_

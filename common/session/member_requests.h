@@ -1,0 +1,76 @@
+// What members say of themselves, checked as it enters the session.
+#ifndef PACELINE_COMMON_SESSION_MEMBER_REQUESTS_H_
+#define PACELINE_COMMON_SESSION_MEMBER_REQUESTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/cluster/cluster_spec.h"
+#include "common/cluster/task.h"
+#include "common/session/lease_report.h"
+#include "common/session/step_row.h"
+#include "google/protobuf/repeated_ptr_field.h"
+#include "paceline/v1/coordinator.pb.h"
+
+namespace paceline {
+
+// All errors are InvalidArgument and name the field, its value and what is
+// expected.
+
+// Its index is below limits::kMaxTasks.
+absl::StatusOr<TaskId> TaskFromProto(const v1::Task& task);
+v1::Task TaskToProto(TaskId task);
+
+// An error that a member tells of; OK if it has none.
+absl::Status ErrorFromProto(const v1::Error& error);
+v1::Error ErrorToProto(const absl::Status& error);
+
+// A process, as it introduces itself.
+struct IntroducedMember {
+  TaskId task;
+  // Never 0.
+  uint64_t incarnation = 0;
+  // "host:port", or "" while it is not known.
+  std::string address;
+};
+absl::StatusOr<IntroducedMember> ReadMember(const v1::Member& member);
+
+// The cluster that a member was told of; each task once, with its address.
+absl::StatusOr<ClusterSpec> ReadCluster(
+    const google::protobuf::RepeatedPtrField<v1::Member>& cluster);
+
+// Examples of each set, as the workers read them; from 0 to
+// limits::kMaxExamples.
+struct DataSizes {
+  int64_t train = 0;
+  int64_t validation = 0;
+  int64_t test = 0;
+
+  bool operator==(const DataSizes&) const = default;
+};
+
+// What a worker that waits for the start has.
+struct Preparation {
+  DataSizes sizes;
+  // As AwaitStartRequest has them; of bounded size.
+  std::string hardware_id;
+  std::string group_id;
+};
+absl::StatusOr<Preparation> ReadPreparation(
+    const v1::AwaitStartRequest& request);
+
+// What a heartbeat says of the work.
+struct WorkReport {
+  std::vector<LeaseReport> leases;
+  std::vector<StepRow> steps;
+};
+// `value_count` as for ReadLeaseReport.
+absl::StatusOr<WorkReport> ReadWorkReport(const v1::HeartbeatRequest& request,
+                                          int value_count);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_MEMBER_REQUESTS_H_
