@@ -172,13 +172,30 @@ absl::Status ParameterServerStrategy::Push(const v1::Progress& progress,
     chunk.push_request.mutable_pace()->set_clock(clock_);
     chunk.push_request.mutable_pace()->set_pauses(ends_lease);
   }
-  return CallAll(waiting_for_push_, &Server::updated,
-                 [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
-                   chunk.server->client->Push(
-                       chunk.push_request, chunk.gradients,
-                       &chunk.push_response, absl::MakeSpan(chunk.variables),
-                       timeout, std::move(done));
-                 });
+  RETURN_IF_ERROR(
+      CallAll(waiting_for_push_, &Server::updated,
+              [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
+                chunk.server->client->Push(
+                    chunk.push_request, chunk.gradients, &chunk.push_response,
+                    absl::MakeSpan(chunk.variables), timeout, std::move(done));
+              }));
+  return CheckApplied();
+}
+
+absl::Status ParameterServerStrategy::CheckApplied() {
+  for (const ChunkCalls& chunk : updated_chunks()) {
+    const v1::PushResponse& response = chunk.push_response;
+    if (response.applied() || chunk.attempts > 1) continue;
+    // An answer with norms may be too long for shared memory; then PsClient has
+    // repeated the push.
+    if (!response.squared_norms().empty()) continue;
+    return absl::InternalError(absl::StrCat(
+        "Push to ", chunk.server->client->description(), ": push ", sequence_,
+        " of chunk ", chunk.push_request.chunk(),
+        " was answered as one that was applied before, though it was sent "
+        "once: another process pushes as this worker"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ParameterServerStrategy::Apply() {
@@ -224,6 +241,7 @@ absl::Status ParameterServerStrategy::CallAll(const std::string& what,
                                               Chunks chunks, Start start) {
   options_.on_waiting(what);
   const auto call = [&](ChunkCalls& chunk) {
+    ++chunk.attempts;
     chunk.began = MonotonicNow();
     // Whoever waits for other workers relies on the leader, which tells a step
     // that takes long from one that is stuck.
@@ -238,6 +256,7 @@ absl::Status ParameterServerStrategy::CallAll(const std::string& what,
   const auto call_next = [&](Server& server) {
     if (server.waiting.begin == server.waiting.end) return;
     ChunkCalls& chunk = chunks_[server.waiting.begin++];
+    chunk.attempts = 0;
     chunk.first_began = MonotonicNow();
     chunk.unavailable_since = absl::InfiniteFuture();
     call(chunk);

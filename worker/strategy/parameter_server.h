@@ -6,8 +6,9 @@
 // since a held one must not keep back the next: a server then holds what
 // waits). Gradients leave from where the device put them, and variables arrive
 // where it reads them. A push that breaks off is repeated under the same
-// sequence number, which a chunk applies at most once. Frozen chunks are pulled
-// once, and no more.
+// sequence number, which a chunk applies at most once; one that was not
+// repeated and is answered as seen before has met another that bore its number,
+// which is an error. Frozen chunks are pulled once, and no more.
 //
 // Clipping: asynchronously, each worker clips its own gradients before it
 // pushes them. Synchronously the shards clip the sum; if by norms, the answers
@@ -92,7 +93,9 @@ class ParameterServerStrategy : public Strategy {
     // By block.
     std::vector<DenseValues> gradients;
     std::vector<DensePlace> variables;
-    // Of the call under way, or the last: its first attempt, and its latest.
+    // Of the call under way, or the last: its attempts, when the first of them
+    // began, and the latest.
+    int attempts = 0;
     absl::Time first_began;
     absl::Time began;
     absl::Time unavailable_since;
@@ -110,6 +113,8 @@ class ParameterServerStrategy : public Strategy {
   }
   absl::Status Pull(Chunks chunks);
   absl::Status Push(const v1::Progress& progress, bool ends_lease);
+  // Internal if a server took the first attempt of a push for a repeat.
+  absl::Status CheckApplied();
   // Has the sum of the step applied, clipped by the norms the shards gave.
   absl::Status Apply();
 

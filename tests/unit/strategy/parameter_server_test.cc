@@ -246,5 +246,22 @@ TEST_F(ParameterServerStrategyTest, AFencedWorkerIsRefused) {
             absl::StatusCode::kAborted);
 }
 
+// Two processes push as one: each would take the other's steps for its own.
+TEST_F(ParameterServerStrategyTest, APushThatIsTakenForARepeatAtOnceIsAnError) {
+  ASSERT_TRUE(strategy_->PullVariables().ok());
+  const auto other = MakeStrategy(absl::Seconds(30));
+  HandOver(0.25f);
+  ASSERT_TRUE(other->EndStep(v1::Progress(), false).ok());
+  HandOver(0.25f);
+  const absl::Status status =
+      strategy_->EndStep(v1::Progress(), false).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr(absl::StrCat("Push to ps-0 at ", servers_[0]->member.address(),
+                             ": push 1 of chunk 0 was answered as one "
+                             "that was applied before")));
+}
+
 }  // namespace
 }  // namespace paceline
