@@ -92,6 +92,15 @@ inline constexpr int kCallsPerServer = 2;
 // Bytes of one message: protobuf's own bound.
 inline constexpr int kMaxMessageBytes = INT32_MAX;
 
+// Bytes of a message to or from a parameter server without its blocks: it has
+// at most a norm of each variable, and sums of the metrics.
+inline constexpr int64_t kMaxBlockMessageBytes = 1 << 20;
+// The same for a block without its values: a few numbers.
+inline constexpr int64_t kMaxBlockFieldBytes = 1 << 10;
+// Processes of one rank that a shard remembers: the one that holds the place,
+// and those shut out before, so that late and repeated messages are known.
+inline constexpr int kMaxKnownProcesses = 16;
+
 // --- Who may call ----------------------------------------------------------
 
 // Characters of a job's secret: too many to be guessed, and one line.
@@ -102,8 +111,6 @@ inline constexpr size_t kMaxSecretBytes = 4 << 10;
 inline constexpr size_t kMaxControlBytes = 4 << 20;
 // A request that carries a job. Objects of Keras grow as they become protobufs.
 inline constexpr size_t kMaxJobMessageBytes = 64 << 20;
-// What a message with blocks has beside their values, a block.
-inline constexpr size_t kMaxBlockHeaderBytes = 256;
 // The metadata of a call. A header takes some 200 bytes.
 inline constexpr int kMaxMetadataBytes = 16 << 10;
 // Open calls over a connection; more wait at the caller. What answers take

@@ -1,75 +1,93 @@
 #include "ps_server/aggregator.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
-#include "glog/logging.h"
-#include "google/protobuf/util/json_util.h"
+#include "common/base/status_macros.h"
 
 namespace paceline {
 namespace {
 
-constexpr absl::string_view kWorkerEntry = "worker";
-constexpr absl::string_view kFencedEntry = "fenced";
-
-template <typename T>
-bool ParseNumber(absl::string_view text, int base, T& number) {
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number, base);
-  return error == std::errc() && stop == end;
-}
-
 absl::Status FencedError(const v1::WorkerId& worker) {
   return absl::AbortedError(absl::StrCat(
-      "worker-", worker.rank(), " with incarnation ",
-      absl::Hex(worker.incarnation()),
+      "this process of worker-", worker.rank(),
       " is fenced: the leader took it for dead and gave its work to others"));
+}
+
+absl::Status NotAdmittedError(const v1::WorkerId& worker) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("this process of worker-", worker.rank(),
+                   " was not admitted by the leader"));
+}
+
+// InvalidArgument unless a report, which is kept and saved, is of the size that
+// those of the job have.
+absl::Status CheckSums(const v1::LeaseReport& report, int value_count) {
+  const int totals = report.sums().totals_size();
+  const int counts = report.sums().counts_size();
+  if (totals == counts && (totals == 0 || totals == value_count)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("a report of lease ", report.lease_id(), " has ", totals,
+                   " totals and ", counts, " counts; expected ", value_count,
+                   " each, of the loss and the metrics"));
+}
+
+// What is kept of a progress: fields that this version does not know are no
+// part of it.
+v1::Progress Kept(const v1::Progress& progress) {
+  v1::Progress kept = progress;
+  kept.DiscardUnknownFields();
+  return kept;
 }
 
 Decision Refuse(uint64_t ticket, absl::Status error) {
   return {ticket, Verdict::kRefuse, 0, std::move(error)};
 }
 
-absl::Status DamagedEntry(absl::string_view key) {
-  return absl::DataLossError(
-      absl::StrCat("the record of a worker cannot be read: ", key));
-}
-
 }  // namespace
 
-absl::Status Aggregator::Check(const v1::WorkerId& worker,
+absl::Status Aggregator::Admit(const v1::WorkerId& worker) {
+  return workers_.Admit(worker);
+}
+
+absl::Status Aggregator::Check(const v1::WorkerId& worker, const Worker* known,
                                const v1::Progress& progress) const {
   if (worker.incarnation() == 0 || progress.sequence() == 0) {
     return absl::InvalidArgumentError(
         "a push needs the incarnation of its worker and a sequence number");
   }
-  return absl::OkStatus();
+  if (known == nullptr) return NotAdmittedError(worker);
+  if (known->is_fenced) return FencedError(worker);
+  absl::Status status = CheckSums(progress.lease(), options_.value_count);
+  status.Update(CheckSums(progress.previous(), options_.value_count));
+  return status;
+}
+
+absl::Status Aggregator::CheckClock(const v1::WorkerId& worker,
+                                    const Worker& known, uint64_t clock) const {
+  const uint64_t most = static_cast<uint64_t>(step_) + workers_.count();
+  if (clock > known.clock && clock <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "worker-", worker.rank(), " pushes at clock ", clock,
+      "; under bounded staleness expected one above ", known.clock,
+      ", and at most ", most, ", which all workers together can have reached"));
 }
 
 absl::Status Aggregator::CheckNew(const v1::WorkerId& worker,
                                   const Worker& known,
                                   const v1::Pace& pace) const {
-  if (options_.consistency == v1::CONSISTENCY_BOUNDED &&
-      pace.clock() <= known.clock) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "worker-", worker.rank(), " pushes at clock ", pace.clock(),
-        "; under bounded staleness expected one above ", known.clock));
+  if (options_.consistency == v1::CONSISTENCY_BOUNDED) {
+    return CheckClock(worker, known, pace.clock());
   }
   if (options_.consistency != v1::CONSISTENCY_SYNC) return absl::OkStatus();
-  if (worker.rank() >= options_.workers) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("worker-", worker.rank(), " is none of the ",
-                     options_.workers, " workers of a synchronous step"));
-  }
   if (has_sum_) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the gradients of step ", step_ + 1, " are not applied yet"));
   }
-  for (const auto& [key, other] : workers_) {
+  for (const auto& [key, other] : workers_.all()) {
     if (key.first == worker.rank() && &other != &known && other.held) {
       return absl::FailedPreconditionError(
           absl::StrCat("another process that was worker-", worker.rank(),
@@ -83,10 +101,10 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
                                              const v1::WorkerId& worker,
                                              const v1::Progress& progress,
                                              const v1::Pace& pace) {
-  absl::Status status = Check(worker, progress);
+  Worker* const found = workers_.Find(worker);
+  absl::Status status = Check(worker, found, progress);
   if (!status.ok()) return {Refuse(ticket, std::move(status))};
-  Worker& known = workers_[{worker.rank(), worker.incarnation()}];
-  if (known.is_fenced) return {Refuse(ticket, FencedError(worker))};
+  Worker& known = *found;
   // What came late is answered; nobody awaits that any more.
   if (progress.sequence() < known.sequence()) return {Answer(ticket)};
   std::vector<Decision> decisions;
@@ -106,14 +124,16 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
   switch (options_.consistency) {
     case v1::CONSISTENCY_SYNC:
       known.held = ticket;
-      known.held_progress = progress;
+      known.held_progress = Kept(progress);
       SumUp(decisions);
       break;
     case v1::CONSISTENCY_BOUNDED:
       Apply(ticket, progress, known, decisions);
       known.held = ticket;
+      known.idle_since.reset();
       known.clock = pace.clock();
       known.is_active = !pace.pauses();
+      known.has_lapsed = false;
       AnswerNear(decisions);
       break;
     default:
@@ -130,13 +150,13 @@ Decision Aggregator::Answer(uint64_t ticket) const {
 void Aggregator::Apply(uint64_t ticket, const v1::Progress& progress,
                        Worker& worker, std::vector<Decision>& decisions) {
   decisions.push_back({ticket, Verdict::kApply, step_++, {}});
-  worker.last = progress;
+  worker.last = Kept(progress);
 }
 
 void Aggregator::SumUp(std::vector<Decision>& decisions) {
   // In the order of ranks, as the map is.
   std::vector<Worker*> held;
-  for (auto& [key, worker] : workers_) {
+  for (auto& [key, worker] : workers_.all()) {
     if (worker.held_progress) held.push_back(&worker);
   }
   if (held.size() < options_.workers) return;
@@ -167,7 +187,7 @@ absl::StatusOr<std::vector<Decision>> Aggregator::HandleApply(int64_t step) {
 
 std::optional<uint64_t> Aggregator::SlowestClock(const Worker* except) const {
   std::optional<uint64_t> slowest;
-  for (const auto& [key, worker] : workers_) {
+  for (const auto& [key, worker] : workers_.all()) {
     if (!worker.is_active || &worker == except) continue;
     slowest = std::min(slowest.value_or(worker.clock), worker.clock);
   }
@@ -176,9 +196,12 @@ std::optional<uint64_t> Aggregator::SlowestClock(const Worker* except) const {
 
 void Aggregator::AnswerNear(std::vector<Decision>& decisions) {
   const std::optional<uint64_t> slowest = SlowestClock();
-  for (auto& [key, worker] : workers_) {
+  for (auto& [key, worker] : workers_.all()) {
     if (!worker.held) continue;
-    if (slowest && worker.clock > *slowest + options_.max_staleness) continue;
+    if (slowest && worker.clock > *slowest &&
+        worker.clock - *slowest > options_.max_staleness) {
+      continue;
+    }
     decisions.push_back(Answer(*std::exchange(worker.held, std::nullopt)));
   }
 }
@@ -190,69 +213,59 @@ absl::StatusOr<uint64_t> Aggregator::Join(const v1::WorkerId& worker,
     return absl::InvalidArgumentError(
         "a worker joins with its incarnation, under bounded staleness");
   }
-  Worker& known = workers_[{worker.rank(), worker.incarnation()}];
-  if (known.is_fenced) return FencedError(worker);
+  Worker* const known = workers_.Find(worker);
+  if (known == nullptr) return NotAdmittedError(worker);
+  if (known->is_fenced) return FencedError(worker);
   // One that joins twice keeps the clock it was told.
-  if (known.is_active || sequence < known.sequence()) return known.clock;
-  known.clock = std::max(known.clock, SlowestClock(&known).value_or(0));
-  known.is_active = true;
-  return known.clock;
+  if (known->is_active || sequence < known->sequence()) return known->clock;
+  known->clock = std::max(known->clock, SlowestClock(known).value_or(0));
+  known->is_active = !known->has_lapsed;
+  known->idle_since.reset();
+  return known->clock;
 }
 
 Aggregator::Fenced Aggregator::Fence(const v1::WorkerId& worker) {
-  Worker& known = workers_[{worker.rank(), worker.incarnation()}];
-  known.is_fenced = true;
-  known.is_active = false;
-  known.held_progress.reset();
   Fenced fenced;
-  if (known.held) {
+  Worker* const known = workers_.Fence(worker);
+  if (known == nullptr) return fenced;
+  known->is_active = false;
+  known->held_progress.reset();
+  if (known->held) {
     fenced.decisions.push_back(
-        Refuse(*std::exchange(known.held, std::nullopt), FencedError(worker)));
+        Refuse(*std::exchange(known->held, std::nullopt), FencedError(worker)));
   }
   if (options_.consistency == v1::CONSISTENCY_BOUNDED) {
     AnswerNear(fenced.decisions);
   }
-  if (known.last.sequence() > 0) {
-    *fenced.response.mutable_progress() = known.last;
+  if (known->last.sequence() > 0) {
+    *fenced.response.mutable_progress() = known->last;
   }
   return fenced;
 }
 
-std::map<std::string, std::string> Aggregator::Save() const {
-  std::map<std::string, std::string> saved;
-  for (const auto& [key, worker] : workers_) {
-    const std::string name =
-        absl::StrCat(key.first, "/", absl::Hex(key.second));
-    if (worker.is_fenced) saved[absl::StrCat(kFencedEntry, "/", name)] = "";
-    std::string& progress = saved[absl::StrCat(kWorkerEntry, "/", name)];
-    const auto written =
-        google::protobuf::util::MessageToJsonString(worker.last, &progress);
-    CHECK(written.ok()) << written;
+Aggregator::Lapsed Aggregator::HandleTime(absl::Time now) {
+  Lapsed lapsed;
+  if (options_.consistency != v1::CONSISTENCY_BOUNDED) return lapsed;
+  for (auto& [key, worker] : workers_.all()) {
+    if (!worker.is_active || worker.held) {
+      worker.idle_since.reset();
+      continue;
+    }
+    if (!worker.idle_since) worker.idle_since = now;
+    if (now - *worker.idle_since < options_.patience) continue;
+    worker.is_active = false;
+    worker.has_lapsed = true;
+    lapsed.workers.push_back(key.first);
   }
-  return saved;
+  if (!lapsed.workers.empty()) AnswerNear(lapsed.decisions);
+  return lapsed;
 }
 
 absl::StatusOr<Aggregator> Aggregator::Restore(
     int64_t step, const std::map<std::string, std::string>& saved,
     AggregatorOptions options) {
   Aggregator aggregator(step, options);
-  for (const auto& [key, value] : saved) {
-    const std::vector<absl::string_view> fields = absl::StrSplit(key, '/');
-    if (fields[0] != kWorkerEntry && fields[0] != kFencedEntry) continue;
-    uint32_t rank = 0;
-    uint64_t incarnation = 0;
-    if (fields.size() != 3 || !ParseNumber(fields[1], 10, rank) ||
-        !ParseNumber(fields[2], 16, incarnation)) {
-      return DamagedEntry(key);
-    }
-    Worker& worker = aggregator.workers_[{rank, incarnation}];
-    if (fields[0] == kFencedEntry) {
-      worker.is_fenced = true;
-    } else if (!google::protobuf::util::JsonStringToMessage(value, &worker.last)
-                    .ok()) {
-      return DamagedEntry(key);
-    }
-  }
+  RETURN_IF_ERROR(aggregator.workers_.Restore(saved));
   return aggregator;
 }
 

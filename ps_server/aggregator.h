@@ -4,7 +4,8 @@
 // The chunk tells what happens (a push came, a worker joins or is fenced) and
 // carries out the decisions that come back, in their order:
 //
-//   push ──┬─ fenced ────────────> kRefuse
+//   push ──┬─ not admitted ──────> kRefuse
+//          ├─ fenced ────────────> kRefuse
 //          ├─ sequence <= last ──> kAnswer, or held where its first copy is
 //          └─ else
 //              async    kApply, kAnswer
@@ -25,9 +26,25 @@
 // comes with the push, so that all chunks agree on who is the slowest: that one
 // is held nowhere, so there is no deadlock.
 //
+// A join counts at once, before the first push: the others must not run away
+// while the worker computes on what it pulled. But a worker is waited for only
+// as long as a step may take (limits::kStallTimeout) from its join or its last
+// answer on; then the others go on, until it pushes again. So one that joins
+// and takes no steps stalls nobody for good. If it holds a lease, the leader
+// takes it for stuck at the same time; if it holds none, the leader could not
+// know whom the others wait for, and is patient with them for twice as long
+// (Session::State::CheckStalls). Joining again gains no further patience: one
+// that lapsed is waited for once it has pushed. The chunk is told the time, by
+// HandleTime, for while all are held nobody calls.
+//
+// A clock is believed up to the steps that all workers together can have begun:
+// those that the chunk applied, and one of each process, which may be under way
+// or lost. So nobody's clock takes others to where they cannot go on from.
+//
 // A worker's incarnation numbers its pushes from 1. The last one applied is
 // remembered, also in checkpoints, so that a repeat is recognised whatever
-// happened in between.
+// happened in between. Only workers that the leader admitted push or join; of
+// others nothing is remembered (known_workers.h).
 #ifndef PACELINE_PS_SERVER_AGGREGATOR_H_
 #define PACELINE_PS_SERVER_AGGREGATOR_H_
 
@@ -40,7 +57,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/limits.h"
 #include "paceline/v1/ps.pb.h"
+#include "ps_server/known_workers.h"
 
 namespace paceline {
 
@@ -70,9 +90,13 @@ struct Decision {
 
 struct AggregatorOptions {
   v1::Consistency consistency = v1::CONSISTENCY_ASYNC;
-  // Those of a synchronous step, by rank.
+  // Of the job; those of a synchronous step.
   uint32_t workers = 1;
+  // Sums in a report: of the loss and the metrics.
+  int value_count = 1;
   uint64_t max_staleness = 0;
+  // For how long a worker that takes no step is waited for.
+  absl::Duration patience = limits::kStallTimeout;
   // Whether a sum is applied by HandleApply, and not at once.
   bool applies_apart = false;
 };
@@ -82,13 +106,17 @@ class Aggregator {
  public:
   // After `step` logical steps, and nothing known of any worker.
   explicit Aggregator(int64_t step = 0, AggregatorOptions options = {})
-      : options_(options), step_(step) {}
+      : options_(options), step_(step), workers_(options.workers) {}
+
+  // The leader names a worker's process. As KnownWorkers::Admit.
+  absl::Status Admit(const v1::WorkerId& worker);
 
   // A push came. `ticket` is unique. kRefuse with InvalidArgument if worker,
-  // sequence number or clock are missing, or the rank is none of a synchronous
-  // step; FailedPrecondition if the step has this rank's push or waits for
-  // HandleApply; Aborted if the worker is fenced, or sends a held push again
-  // (the first copy is refused).
+  // sequence number or clock are missing, the clock is ahead of the job, or a
+  // report has other sums than the job; FailedPrecondition if the worker was
+  // not admitted, the step has this rank's push or waits for HandleApply;
+  // Aborted if the worker is fenced, or sends a held push again (the first copy
+  // is refused).
   std::vector<Decision> HandlePush(uint64_t ticket, const v1::WorkerId& worker,
                                    const v1::Progress& progress,
                                    const v1::Pace& pace = {});
@@ -101,8 +129,9 @@ class Aggregator {
   // Under bounded staleness: the worker pulls and goes on to take steps; from
   // now on others wait for it. `sequence` is that of its last push: a message
   // that is older than what the chunk knows changes nothing. Returns the
-  // worker's clock. Aborted if it is fenced; InvalidArgument without an
-  // incarnation, or under another consistency.
+  // worker's clock. FailedPrecondition if it was not admitted; Aborted if it is
+  // fenced; InvalidArgument without an incarnation, or under another
+  // consistency.
   absl::StatusOr<uint64_t> Join(const v1::WorkerId& worker, uint64_t sequence);
 
   struct Fenced {
@@ -113,45 +142,37 @@ class Aggregator {
   // No push of this incarnation is applied from now on. Idempotent.
   Fenced Fence(const v1::WorkerId& worker);
 
+  struct Lapsed {
+    // Ranks of workers that nobody waits for any more.
+    std::vector<uint32_t> workers;
+    std::vector<Decision> decisions;
+  };
+  // Under bounded staleness, to be called regularly: time passed.
+  Lapsed HandleTime(absl::Time now);
+
   // Logical steps applied.
   int64_t step() const { return step_; }
 
   // The state but for `step`, as common/checkpoint/FORMAT.md has it. Held
   // pushes are not part of it.
-  std::map<std::string, std::string> Save() const;
-  // DataLoss names the entry that cannot be read. Other entries are ignored.
+  std::map<std::string, std::string> Save() const { return workers_.Save(); }
+  // As KnownWorkers::Restore.
   static absl::StatusOr<Aggregator> Restore(
       int64_t step, const std::map<std::string, std::string>& saved,
       AggregatorOptions options = {});
 
  private:
-  struct Worker {
-    // Of the last push applied; sequence 0 if there was none.
-    v1::Progress last;
-    bool is_fenced = false;
-    // Under bounded staleness.
-    uint64_t clock = 0;
-    bool is_active = false;
-    // The push that has no answer yet, and, if it is not applied yet either,
-    // its progress.
-    std::optional<uint64_t> held;
-    std::optional<v1::Progress> held_progress;
-
-    // Of the last push it sent.
-    uint64_t sequence() const {
-      return held_progress ? held_progress->sequence() : last.sequence();
-    }
-  };
-  // Rank and incarnation.
-  using Key = std::pair<uint32_t, uint64_t>;
+  using Worker = KnownWorker;
 
   Decision Answer(uint64_t ticket) const;
-  // Why a push cannot be taken; OK if it can.
-  absl::Status Check(const v1::WorkerId& worker,
+  // Why a push of any sequence number cannot be taken; OK if it can.
+  absl::Status Check(const v1::WorkerId& worker, const Worker* known,
                      const v1::Progress& progress) const;
   // The same for one that is no repeat.
   absl::Status CheckNew(const v1::WorkerId& worker, const Worker& known,
                         const v1::Pace& pace) const;
+  absl::Status CheckClock(const v1::WorkerId& worker, const Worker& known,
+                          uint64_t clock) const;
   void Apply(uint64_t ticket, const v1::Progress& progress, Worker& worker,
              std::vector<Decision>& decisions);
   // Sums up and answers what is held, if all workers' pushes are.
@@ -165,7 +186,7 @@ class Aggregator {
   int64_t step_;
   // Whether there is a sum to be applied apart.
   bool has_sum_ = false;
-  std::map<Key, Worker> workers_;
+  KnownWorkers workers_;
 };
 
 }  // namespace paceline

@@ -59,6 +59,10 @@ class TypedVariables final : public ChunkVariables {
   }
 
   absl::Status Check(absl::Span<const DenseValues> gradients) const override {
+    if (is_frozen_) {
+      return absl::InvalidArgumentError(
+          "gradients of a chunk whose variables are frozen");
+    }
     std::vector<bool> seen(blocks_.size(), false);
     for (const DenseValues& each : gradients) {
       if (each.index >= blocks_.size()) {

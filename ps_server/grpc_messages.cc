@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
 
 namespace paceline {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 constexpr size_t kMaxFreeBytes = size_t{256} << 20;
 
 size_t BytesOf(const BlockMemory& memory) {
-  size_t bytes = 0;
+  size_t bytes = memory.capacity() * sizeof(BlockMemory::value_type);
   for (const std::vector<std::byte>& values : memory) {
     bytes += values.capacity();
   }
@@ -21,7 +22,20 @@ size_t BytesOf(const BlockMemory& memory) {
 // Gradients that are read into a push.
 class PushedBlocks final : public BlockReceiver {
  public:
-  explicit PushedBlocks(PushMessages& messages) : messages_(messages) {}
+  PushedBlocks(BlockSizes block_sizes, PushMessages& messages)
+      : block_sizes_(block_sizes), messages_(messages) {}
+
+  absl::Status Expect(size_t block_count) override {
+    const v1::PushRequest& request = messages_.request;
+    ASSIGN_OR_RETURN(sizes_, block_sizes_(request));
+    if (block_count > sizes_.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a push has gradients of ", block_count, " blocks; chunk ",
+          request.chunk(), " has ", sizes_.size(), " blocks"));
+    }
+    messages_.gradients.reserve(block_count);
+    return absl::OkStatus();
+  }
 
   v1::Block* Begin() override {
     block_.Clear();
@@ -51,8 +65,13 @@ class PushedBlocks final : public BlockReceiver {
     return absl::OkStatus();
   }
 
+  // Bytes of the variables of each block of the chunk, once they are known.
+  absl::Span<const size_t> sizes() const { return sizes_; }
+
  private:
+  const BlockSizes block_sizes_;
   PushMessages& messages_;
+  absl::Span<const size_t> sizes_;
   // The one that is being read.
   v1::Block block_;
   absl::Span<std::byte> values_;
@@ -84,10 +103,13 @@ void BlockMemoryPool::Return(BlockMemory memory) {
   free_.push_back(std::move(memory));
 }
 
-absl::Status ReadPush(grpc::ByteBuffer& bytes, PushMessages& messages) {
-  PushedBlocks blocks(messages);
-  return ReadBlocks(bytes, v1::PushRequest::kGradientsFieldNumber,
-                    messages.request, blocks);
+absl::Status ReadPush(grpc::ByteBuffer& bytes, BlockSizes block_sizes,
+                      PushMessages& messages) {
+  PushedBlocks blocks(block_sizes, messages);
+  RETURN_IF_ERROR(ReadBlocks(bytes, v1::PushRequest::kGradientsFieldNumber,
+                             messages.request, blocks));
+  if (messages.request.pull()) messages.MakePlaces(blocks.sizes());
+  return absl::OkStatus();
 }
 
 }  // namespace paceline

@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/base/mutex.h"
 #include "common/rpc/block_codec.h"
@@ -74,9 +76,17 @@ struct BlockMessages {
 
 using PushMessages = BlockMessages<v1::PushRequest, v1::PushResponse>;
 
-// Reads the request. InvalidArgument if it is none, or if its gradients have no
-// elements; Unimplemented if they have rows.
-absl::Status ReadPush(grpc::ByteBuffer& bytes, PushMessages& messages);
+// Bytes of the variables of each block of the chunk that a push is for, or why
+// there are none.
+using BlockSizes = absl::FunctionRef<absl::StatusOr<absl::Span<const size_t>>(
+    const v1::PushRequest&)>;
+
+// Reads the request, and makes places for the variables if it asks for them.
+// InvalidArgument if it is none, if it has more blocks than the chunk, or if
+// its gradients have no elements; Unimplemented if they have rows; errors of
+// `block_sizes`. What is not of the chunk takes no memory.
+absl::Status ReadPush(grpc::ByteBuffer& bytes, BlockSizes block_sizes,
+                      PushMessages& messages);
 
 // The response with the variables that it has, which are sent from where they
 // are.

@@ -52,9 +52,9 @@ absl::StatusOr<size_t> LargestMessageBytes(const v1::Job& job) {
   size_t largest = 0;
   for (int shard = 0; shard < shard_count; ++shard) {
     for (const ShardPlan::Chunk& chunk : plan.chunks(shard)) {
-      largest = std::max(
-          largest, static_cast<size_t>(chunk.count) * sizeof(float) +
-                       chunk.blocks.size() * limits::kMaxBlockHeaderBytes);
+      largest = std::max(largest,
+                         static_cast<size_t>(chunk.count) * sizeof(float) +
+                             chunk.blocks.size() * limits::kMaxBlockFieldBytes);
     }
   }
   return largest + limits::kMaxControlBytes;

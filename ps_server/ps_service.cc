@@ -38,6 +38,11 @@ void PsService::AddControl() {
       [this](const auto& request, auto& response, const Done& done) {
         done(shard_.Initialize(request, response));
       });
+  AddMessages<v1::AdmitRequest, v1::AdmitResponse>(
+      "Admit", limits::kMaxControlBytes,
+      [this](const auto& request, auto& response, const Done& done) {
+        done(shard_.Admit(request, response));
+      });
   AddMessages<v1::FenceRequest, v1::FenceResponse>(
       "Fence", limits::kMaxControlBytes,
       [this](const auto& request, auto& response, const Done& done) {
@@ -76,13 +81,15 @@ void PsService::AddData(size_t max_data_bytes) {
 
 void PsService::Push(ServerCall& call) {
   const auto push = std::make_shared<PushMessages>(memory_);
-  const absl::Status read = ReadPush(call.request(), *push);
+  const absl::Status read = ReadPush(
+      call.request(),
+      [this](const v1::PushRequest& each) {
+        return shard_.BlockSizesFor(each);
+      },
+      *push);
   // So that it takes no memory while the call waits.
   call.request().Clear();
   if (!read.ok()) return call.Finish(read);
-  if (push->request.pull()) {
-    push->MakePlaces(shard_.block_sizes(push->request.chunk()));
-  }
   shard_.Push(push->request, push->gradients, push->response,
               absl::MakeSpan(push->variables),
               [push, &call](const absl::Status& status) {
@@ -98,11 +105,13 @@ void PsService::AnswerWithVariables(
   const auto messages =
       std::make_shared<BlockMessages<Request, Response>>(memory_);
   absl::Status status = ReadMessage(call.request(), messages->request);
-  if (status.ok()) {
-    messages->MakePlaces(shard_.block_sizes(messages->request.chunk()));
-    status = (shard_.*method)(messages->request, messages->response,
-                              absl::MakeSpan(messages->variables));
-  }
+  if (!status.ok()) return call.Finish(status);
+  const absl::StatusOr<absl::Span<const size_t>> sizes =
+      shard_.BlockSizesFor(messages->request);
+  if (!sizes.ok()) return call.Finish(sizes.status());
+  messages->MakePlaces(*sizes);
+  status = (shard_.*method)(messages->request, messages->response,
+                            absl::MakeSpan(messages->variables));
   if (!status.ok()) return call.Finish(status);
   call.Finish(WriteResponse(messages));
 }

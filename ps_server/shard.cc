@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "glog/logging.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "ps_server/aggregator.h"
+#include "ps_server/check_initialize.h"
 #include "ps_server/chunk_variables.h"
 
 namespace paceline {
@@ -30,6 +32,9 @@ struct InitialState {
   int64_t size_bytes = 0;
   int64_t step = 0;
 };
+
+// Between two looks at who is waited for.
+constexpr absl::Duration kTick = absl::Seconds(1);
 
 std::string ChunkName(size_t chunk) { return absl::StrCat("chunk ", chunk); }
 
@@ -86,7 +91,8 @@ AggregatorOptions OptionsOf(const v1::InitializeRequest& request,
   if (request.job().consistency() != v1::CONSISTENCY_UNSPECIFIED) {
     options.consistency = request.job().consistency();
   }
-  options.workers = std::max(1u, request.workers());
+  options.workers = request.workers();
+  options.value_count = 1 + request.job().metrics_size();
   options.max_staleness = request.job().max_staleness();
   options.applies_apart =
       options.consistency == v1::CONSISTENCY_SYNC && needs_norms;
@@ -149,21 +155,20 @@ absl::StatusOr<const Shard::Chunks*> Shard::Ready() const {
   return &chunks_;
 }
 
-template <typename Request>
-absl::StatusOr<ShardChunk*> Shard::ChunkOf(const Request& request) const {
-  if (request.ps_incarnation() != incarnation_) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the call is meant for incarnation ",
-        absl::Hex(request.ps_incarnation()),
-        " of the parameter server; this is ", absl::Hex(incarnation_)));
+absl::StatusOr<ShardChunk*> Shard::ChunkAt(uint64_t ps_incarnation,
+                                           uint32_t chunk) const {
+  if (ps_incarnation != incarnation_) {
+    return absl::FailedPreconditionError(
+        "the call is meant for another process, which was this parameter "
+        "server");
   }
   ASSIGN_OR_RETURN(const Chunks* const chunks, Ready());
-  if (request.chunk() >= chunks->size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a call for chunk ", request.chunk(), ": the shard has ",
-                     chunks->size(), " chunks"));
+  if (chunk >= chunks->size()) {
+    return absl::InvalidArgumentError(absl::StrCat("a call for chunk ", chunk,
+                                                   ": the shard has ",
+                                                   chunks->size(), " chunks"));
   }
-  return (*chunks)[request.chunk()].get();
+  return (*chunks)[chunk].get();
 }
 
 absl::Status Shard::Initialize(const v1::InitializeRequest& request,
@@ -181,6 +186,7 @@ absl::Status Shard::Initialize(const v1::InitializeRequest& request,
     response = initialize_response_;
     return absl::OkStatus();
   }
+  RETURN_IF_ERROR(CheckInitialize(request));
   ASSIGN_OR_RETURN(InitialState state, MakeInitialState(request, type_));
   response.set_step(static_cast<uint64_t>(state.step));
   response.set_size_bytes(static_cast<uint64_t>(state.size_bytes));
@@ -192,6 +198,9 @@ absl::Status Shard::Initialize(const v1::InitializeRequest& request,
             << " chunks at step " << response.step()
             << (request.restore_path().empty() ? "" : " from ")
             << request.restore_path();
+  if (request.job().consistency() == v1::CONSISTENCY_BOUNDED) {
+    ticker_ = std::make_unique<Ticker>(kTick, [this] { PassTime(); });
+  }
   MutexLock lock(mutex_);
   file_name_ = ShardFileName(static_cast<int>(request.shard()),
                              static_cast<int>(request.shard_count()));
@@ -226,10 +235,15 @@ absl::Status Shard::Pull(const v1::PullRequest& request,
                   ChunkName(request.chunk()));
 }
 
-absl::Span<const size_t> Shard::block_sizes(uint32_t chunk) const {
-  const absl::StatusOr<const Chunks*> chunks = Ready();
-  if (!chunks.ok() || chunk >= (*chunks)->size()) return {};
-  return (**chunks)[chunk]->block_sizes();
+absl::Status Shard::Admit(const v1::AdmitRequest& request,
+                          v1::AdmitResponse& /*response*/) {
+  ASSIGN_OR_RETURN(const Chunks* const chunks, Ready());
+  for (const v1::WorkerId& worker : request.workers()) {
+    for (const std::unique_ptr<ShardChunk>& chunk : *chunks) {
+      RETURN_IF_ERROR(chunk->Admit(worker));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Shard::Fence(const v1::FenceRequest& request,
@@ -301,6 +315,22 @@ void Shard::WriteCheckpoint(const v1::WriteCheckpointRequest& request,
   const absl::Status ready = Ready().status();
   if (!ready.ok()) return done(ready);
   checkpointer_.WhenWritten(request.name(), std::move(done));
+}
+
+void Shard::PassTime() {
+  const absl::StatusOr<const Chunks*> chunks = Ready();
+  if (!chunks.ok()) return;
+  const absl::Time now = MonotonicNow();
+  std::set<uint32_t> lapsed;
+  for (const std::unique_ptr<ShardChunk>& chunk : **chunks) {
+    const std::vector<uint32_t> workers = chunk->HandleTime(now);
+    lapsed.insert(workers.begin(), workers.end());
+  }
+  for (const uint32_t worker : lapsed) {
+    LOG(WARNING) << "worker-" << worker << " took no step for "
+                 << limits::kStallTimeout
+                 << " and is waited for no more until it takes one";
+  }
 }
 
 void Shard::LogStaleness(const Chunks& chunks) const {

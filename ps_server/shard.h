@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/base/mutex.h"
+#include "common/base/ticker.h"
 #include "common/checkpoint/checkpointer.h"
 #include "common/rpc/dense_values.h"
 #include "common/tensor/shape.h"
@@ -63,9 +64,20 @@ class Shard {
   absl::Status Pull(const v1::PullRequest& request, v1::PullResponse& response,
                     absl::Span<DensePlace> places);
 
-  // Bytes of the variables of each block of a chunk; empty before Initialize,
-  // and if there is no such chunk.
-  absl::Span<const size_t> block_sizes(uint32_t chunk) const;
+  // Bytes of the variables of each block of the chunk that a push, an Apply or
+  // a pull is for. Errors are those of the call.
+  template <typename Request>
+  absl::StatusOr<absl::Span<const size_t>> BlockSizesFor(
+      const Request& request) const {
+    const absl::StatusOr<ShardChunk*> chunk = ChunkOf(request);
+    if (!chunk.ok()) return chunk.status();
+    return (*chunk)->block_sizes();
+  }
+
+  // The first error of a chunk, which leaves others as they are; a repeat goes
+  // on from there.
+  absl::Status Admit(const v1::AdmitRequest& request,
+                     v1::AdmitResponse& response);
 
   // Of the chunks' answers, the one that is furthest on.
   absl::Status Fence(const v1::FenceRequest& request,
@@ -90,7 +102,13 @@ class Shard {
   absl::StatusOr<const Chunks*> Ready() const;
   // The chunk that a push, a pull or the like is for.
   template <typename Request>
-  absl::StatusOr<ShardChunk*> ChunkOf(const Request& request) const;
+  absl::StatusOr<ShardChunk*> ChunkOf(const Request& request) const {
+    return ChunkAt(request.ps_incarnation(), request.chunk());
+  }
+  absl::StatusOr<ShardChunk*> ChunkAt(uint64_t ps_incarnation,
+                                      uint32_t chunk) const;
+  // Tells the chunks that time passed.
+  void PassTime();
   void LogStaleness(const Chunks& chunks) const;
 
   const uint64_t incarnation_;
@@ -119,6 +137,8 @@ class Shard {
   int64_t snapshot_step_ ABSL_GUARDED_BY(snapshot_mutex_) = 0;
 
   Checkpointer checkpointer_;
+  // Where chunks are to be told the time.
+  std::unique_ptr<Ticker> ticker_;
 };
 
 }  // namespace paceline

@@ -195,6 +195,21 @@ absl::Status ShardChunk::Pull(const v1::PullRequest& request,
   return absl::OkStatus();
 }
 
+absl::Status ShardChunk::Admit(const v1::WorkerId& worker) {
+  MutexLock lock(mutex_);
+  return aggregator_.Admit(worker);
+}
+
+std::vector<uint32_t> ShardChunk::HandleTime(absl::Time now) {
+  std::vector<uint32_t> lapsed;
+  Handle([&](Aggregator& aggregator) {
+    Aggregator::Lapsed handled = aggregator.HandleTime(now);
+    lapsed = std::move(handled.workers);
+    return std::move(handled.decisions);
+  });
+  return lapsed;
+}
+
 void ShardChunk::Fence(const v1::WorkerId& worker,
                        v1::FenceResponse& response) {
   Handle([&](Aggregator& aggregator) {

@@ -53,7 +53,12 @@ class ShardChunk {
                      absl::Span<DensePlace> places);
   absl::Status Pull(const v1::PullRequest& request, v1::PullResponse& response,
                     absl::Span<DensePlace> places);
+  absl::Status Admit(const v1::WorkerId& worker);
   void Fence(const v1::WorkerId& worker, v1::FenceResponse& response);
+
+  // Under bounded staleness, to be called regularly: time passed. Returns the
+  // ranks of workers that nobody waits for any more.
+  std::vector<uint32_t> HandleTime(absl::Time now);
 
   // Bytes of the variables of each block.
   absl::Span<const size_t> block_sizes() const {

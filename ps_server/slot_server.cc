@@ -61,7 +61,7 @@ void SlotServer::Push() {
   if (!push_request_.ParseFromString(call_.content)) {
     status = absl::InvalidArgumentError("the push cannot be read");
   } else if (push_request_.pull()) {
-    status = MakePlaces(push_request_.chunk());
+    status = MakePlaces(shard_.BlockSizesFor(push_request_));
   }
   if (!status.ok()) return Answer(status, push_response_);
   shard_.Push(push_request_, call_.blocks, push_response_,
@@ -79,7 +79,7 @@ void SlotServer::AnswerWithVariables(
   response.Clear();
   absl::Status status = absl::InvalidArgumentError("the call cannot be read");
   if (request.ParseFromString(call_.content)) {
-    status = MakePlaces(request.chunk());
+    status = MakePlaces(shard_.BlockSizesFor(request));
   }
   if (status.ok()) {
     status = (shard_.*method)(request, response, absl::MakeSpan(places_));
@@ -87,10 +87,12 @@ void SlotServer::AnswerWithVariables(
   Answer(status, response);
 }
 
-absl::Status SlotServer::MakePlaces(uint32_t chunk) {
+absl::Status SlotServer::MakePlaces(
+    const absl::StatusOr<absl::Span<const size_t>>& sizes) {
+  RETURN_IF_ERROR(sizes.status());
   const absl::Span<std::byte> values = slot_.values();
   size_t end = 0;
-  for (const size_t size : shard_.block_sizes(chunk)) {
+  for (const size_t size : *sizes) {
     const size_t begin = CallSlot::NextBlock(end);
     end = begin + size;
     if (end > values.size()) {

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/rpc/call_slot.h"
 #include "common/rpc/dense_values.h"
 #include "google/protobuf/message_lite.h"
@@ -41,9 +43,10 @@ class SlotServer : public std::enable_shared_from_this<SlotServer> {
       Request& request, Response& response,
       absl::Status (Shard::*method)(const Request&, Response&,
                                     absl::Span<DensePlace>));
-  // Places for the variables of a chunk, one after the other;
+  // Places for variables of these sizes, one after the other;
   // ResourceExhausted if there is no room.
-  absl::Status MakePlaces(uint32_t chunk);
+  absl::Status MakePlaces(
+      const absl::StatusOr<absl::Span<const size_t>>& sizes);
   void Answer(const absl::Status& status,
               const google::protobuf::MessageLite& response);
 

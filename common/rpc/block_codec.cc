@@ -76,58 +76,112 @@ absl::Status Malformed(absl::string_view what) {
       absl::StrCat("the message cannot be read: ", what));
 }
 
-// Merges serialised fields into a message.
-absl::Status Merge(std::string& fields,
-                   google::protobuf::MessageLite& message) {
-  if (fields.empty()) return absl::OkStatus();
-  if (!message.MergeFromString(fields)) return Malformed("a field");
-  fields.clear();
+// Serialised fields of one message, on their way into it.
+class Fields {
+ public:
+  // `left` is how many bytes may come yet, of this message and others.
+  Fields(google::protobuf::MessageLite& message, size_t& left)
+      : message_(message), left_(left) {}
+
+  // Takes the field behind `tag`, which was read.
+  absl::Status Take(CodedInputStream& in, uint32_t tag) {
+    const size_t before = taken_.size();
+    StringOutputStream stream(&taken_);
+    {
+      CodedOutputStream out(&stream);
+      if (!Wire::SkipField(&in, tag, &out)) return Malformed("a field");
+    }
+    const size_t size = taken_.size() - before;
+    if (size > left_) return Malformed("it has too much beside values");
+    left_ -= size;
+    return absl::OkStatus();
+  }
+
+  // Merges what was taken since the last call.
+  absl::Status Merge() {
+    if (taken_.empty()) return absl::OkStatus();
+    if (!message_.MergeFromString(taken_)) return Malformed("a field");
+    taken_.clear();
+    return absl::OkStatus();
+  }
+
+ private:
+  google::protobuf::MessageLite& message_;
+  size_t& left_;
+  std::string taken_;
+};
+
+// Reads the length of a field, and with `read(length)` what it has.
+template <typename Read>
+absl::Status ReadPart(CodedInputStream& in, Read read) {
+  uint32_t size = 0;
+  if (!in.ReadVarint32(&size)) return Malformed("a length");
+  // Of all bytes there are: what is claimed beyond them is never allocated.
+  if (size > static_cast<uint32_t>(in.BytesUntilLimit())) {
+    return Malformed("a length that exceeds it");
+  }
+  const auto limit = in.PushLimit(static_cast<int>(size));
+  RETURN_IF_ERROR(read(size));
+  if (in.BytesUntilLimit() != 0) return Malformed("a field that ends early");
+  in.PopLimit(limit);
   return absl::OkStatus();
 }
 
 // Reads fields until the limit of `in`, which is set. Those of `tag` are given
-// to `read`, by their sizes, when all before them are merged into `message`.
+// to `read`, by their sizes, when all before them are merged into the message;
+// the others are left out where `fields` is null.
 template <typename Read>
-absl::Status ReadFields(CodedInputStream& in, uint32_t tag,
-                        google::protobuf::MessageLite& message, Read read) {
-  std::string others;
+absl::Status ReadFields(CodedInputStream& in, uint32_t tag, Fields* fields,
+                        Read read) {
   while (const uint32_t next = in.ReadTag()) {
-    if (next != tag) {
-      StringOutputStream stream(&others);
-      CodedOutputStream out(&stream);
-      if (!Wire::SkipField(&in, next, &out)) return Malformed("a field");
-      continue;
+    if (next == tag) {
+      if (fields != nullptr) RETURN_IF_ERROR(fields->Merge());
+      RETURN_IF_ERROR(ReadPart(in, read));
+    } else if (fields != nullptr) {
+      RETURN_IF_ERROR(fields->Take(in, next));
+    } else if (!Wire::SkipField(&in, next)) {
+      return Malformed("a field");
     }
-    RETURN_IF_ERROR(Merge(others, message));
-    uint32_t size = 0;
-    if (!in.ReadVarint32(&size)) return Malformed("a length");
-    // Of all bytes there are: what is claimed beyond them is never allocated.
-    if (size > static_cast<uint32_t>(in.BytesUntilLimit())) {
-      return Malformed("a length that exceeds it");
-    }
-    const auto limit = in.PushLimit(static_cast<int>(size));
-    RETURN_IF_ERROR(read(size));
-    if (in.BytesUntilLimit() != 0) return Malformed("a field that ends early");
-    in.PopLimit(limit);
   }
   if (!in.ConsumedEntireMessage()) return Malformed("it ends early");
-  return Merge(others, message);
+  return fields == nullptr ? absl::OkStatus() : fields->Merge();
+}
+
+absl::Status ReadValues(CodedInputStream& in, const v1::Block& block,
+                        uint32_t size, BlockReceiver& receiver) {
+  ASSIGN_OR_RETURN(const absl::Span<std::byte> place,
+                   receiver.Place(block, size));
+  if (!in.ReadRaw(place.data(), static_cast<int>(size))) {
+    return Malformed("the values of a block");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReadBlock(CodedInputStream& in, BlockReceiver& receiver) {
   v1::Block& block = *receiver.Begin();
-  RETURN_IF_ERROR(ReadFields(in, kDenseTag, block, [&](uint32_t) {
-    return ReadFields(in, kValuesTag, *block.mutable_dense(),
-                      [&](uint32_t size) {
-                        ASSIGN_OR_RETURN(const absl::Span<std::byte> place,
-                                         receiver.Place(block, size));
-                        if (!in.ReadRaw(place.data(), static_cast<int>(size))) {
-                          return Malformed("the values of a block");
-                        }
-                        return absl::OkStatus();
-                      });
+  size_t left = limits::kMaxBlockFieldBytes;
+  Fields fields(block, left);
+  RETURN_IF_ERROR(ReadFields(in, kDenseTag, &fields, [&](uint32_t) {
+    Fields dense(*block.mutable_dense(), left);
+    return ReadFields(in, kValuesTag, &dense, [&](uint32_t size) {
+      return ReadValues(in, block, size, receiver);
+    });
   }));
   return receiver.End(block);
+}
+
+// Goes over the fields of the message.
+template <typename Read>
+absl::Status ReadMessage(grpc::ByteBuffer& buffer, int field, Fields* fields,
+                         Read read) {
+  grpc::ProtoBufferReader reader(&buffer);
+  if (!reader.status().ok()) return Malformed("its compression");
+  if (buffer.Length() > limits::kMaxMessageBytes) return Malformed("its size");
+  CodedInputStream in(&reader);
+  in.SetTotalBytesLimit(limits::kMaxMessageBytes);
+  in.PushLimit(static_cast<int>(buffer.Length()));
+  return ReadFields(in, LengthTag(field), fields,
+                    [&](uint32_t size) { return read(in, size); });
 }
 
 }  // namespace
@@ -152,14 +206,19 @@ grpc::ByteBuffer WriteBlocks(const google::protobuf::MessageLite& message,
 absl::Status ReadBlocks(grpc::ByteBuffer& buffer, int field,
                         google::protobuf::MessageLite& message,
                         BlockReceiver& receiver) {
-  grpc::ProtoBufferReader reader(&buffer);
-  if (!reader.status().ok()) return Malformed("its compression");
-  if (buffer.Length() > limits::kMaxMessageBytes) return Malformed("its size");
-  CodedInputStream in(&reader);
-  in.SetTotalBytesLimit(limits::kMaxMessageBytes);
-  in.PushLimit(static_cast<int>(buffer.Length()));
-  return ReadFields(in, LengthTag(field), message,
-                    [&](uint32_t) { return ReadBlock(in, receiver); });
+  size_t left = limits::kMaxBlockMessageBytes;
+  Fields fields(message, left);
+  size_t count = 0;
+  RETURN_IF_ERROR(ReadMessage(
+      buffer, field, &fields, [&](CodedInputStream& in, uint32_t size) {
+        ++count;
+        return in.Skip(static_cast<int>(size)) ? absl::OkStatus()
+                                               : Malformed("a block");
+      }));
+  RETURN_IF_ERROR(receiver.Expect(count));
+  return ReadMessage(
+      buffer, field, /*fields=*/nullptr,
+      [&](CodedInputStream& in, uint32_t) { return ReadBlock(in, receiver); });
 }
 
 }  // namespace paceline

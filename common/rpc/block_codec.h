@@ -34,6 +34,9 @@ grpc::ByteBuffer WriteBlocks(const google::protobuf::MessageLite& message,
 class BlockReceiver {
  public:
   virtual ~BlockReceiver() = default;
+  // The other fields of the message are read, and it has so many blocks. An
+  // error ends the reading: before any block takes memory.
+  virtual absl::Status Expect(size_t block_count) = 0;
   // A block begins; what is not its dense values is read into the result, which
   // is cleared before.
   virtual v1::Block* Begin() = 0;
@@ -45,8 +48,11 @@ class BlockReceiver {
 };
 
 // Reads a message whose blocks are field `field`; the other fields are merged
-// into `message`. InvalidArgument if it is no such message; errors of the
-// receiver.
+// into `message`. InvalidArgument if it is no such message, or has more beside
+// the values of blocks than limits.h allows; errors of the receiver.
+//
+// Goes over the bytes twice, whose order is the sender's: first for all but the
+// blocks, which are only counted, then for these.
 absl::Status ReadBlocks(grpc::ByteBuffer& buffer, int field,
                         google::protobuf::MessageLite& message,
                         BlockReceiver& receiver);

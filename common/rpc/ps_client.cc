@@ -33,6 +33,12 @@ class PlacedBlocks final : public BlockReceiver {
  public:
   explicit PlacedBlocks(absl::Span<DensePlace> places) : places_(places) {}
 
+  absl::Status Expect(size_t block_count) override {
+    if (block_count <= places_.size()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        "it has ", block_count, " blocks, expected at most ", places_.size()));
+  }
+
   v1::Block* Begin() override {
     block_.Clear();
     return &block_;
@@ -238,6 +244,7 @@ void PsClient::Cancel() { impl_->Cancel(); }
                  std::move(done));                                          \
   }
 PACELINE_PS_CALL(Initialize)
+PACELINE_PS_CALL(Admit)
 PACELINE_PS_CALL(Fence)
 PACELINE_PS_CALL(Snapshot)
 PACELINE_PS_CALL(WriteCheckpoint)

@@ -57,6 +57,8 @@ class PsClient {
   void Pull(const v1::PullRequest& request, v1::PullResponse* response,
             absl::Span<DensePlace> variables, absl::Duration timeout,
             CallDone done);
+  void Admit(const v1::AdmitRequest& request, v1::AdmitResponse* response,
+             absl::Duration timeout, CallDone done);
   void Fence(const v1::FenceRequest& request, v1::FenceResponse* response,
              absl::Duration timeout, CallDone done);
   void Snapshot(const v1::SnapshotRequest& request,

@@ -231,6 +231,17 @@ void Leader::CarryOut(const InitializeShards& action) {
       });
 }
 
+void Leader::CarryOut(const AdmitWorkers& action) {
+  shards_->Admit(
+      action.workers, limits::kPsTimeout,
+      [this, workers = action.workers](
+          const absl::StatusOr<std::vector<v1::AdmitResponse>>& answers) {
+        session_.Handle([&](Session& session, absl::Time now) {
+          session.Admitted(workers, answers.status(), now);
+        });
+      });
+}
+
 void Leader::CarryOut(const FenceWorker& action) {
   shards_->Fence(
       action.worker, limits::kPsTimeout,

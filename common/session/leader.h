@@ -82,6 +82,7 @@ class Leader {
          std::unique_ptr<Session> session);
 
   void CarryOut(const InitializeShards& action);
+  void CarryOut(const AdmitWorkers& action);
   void CarryOut(const FenceWorker& action);
   void CarryOut(const TakeCheckpoint& action);
   void CarryOut(const CheckpointReported& action);

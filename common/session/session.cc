@@ -63,7 +63,7 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
   if (request < seat.request) return std::nullopt;
   if (request == seat.request) return Granted(seat.lease);
   // A worker that joins late gets work once it has read the same data.
-  if (!seat.preparation) return std::nullopt;
+  if (!IsReady(seat)) return std::nullopt;
   const bool was_idle = !flow.Holds(place->id);
   const std::optional<v1::Lease> lease =
       flow.Grant(place->id, members.LiveWorkers());
@@ -71,7 +71,6 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
   if (was_idle) place->last_activity = now;
   seat.request = request;
   seat.lease = *lease;
-  seat.trained |= lease->phase() == v1::PHASE_TRAIN;
   return Granted(*lease);
 }
 

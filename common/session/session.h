@@ -23,6 +23,8 @@
 //  * Each example of an epoch is counted once, also when workers die: a dead
 //    worker's incarnation is fenced on every shard before the rest of its
 //    leases goes to others, and the shards tell how far it had come.
+//  * The shards know the workers that the leader named to them, and no others:
+//    none starts before it is admitted on every shard.
 //  * Where workers step together, the loss of one ends the job.
 //  * Each wait has a deadline, and its error names the task, its address and
 //    what was waited for.
@@ -126,6 +128,12 @@ struct InitializeShards {
   int worker_count = 0;
 };
 
+// Call Admit on every shard; answer with Admitted. Comes once the shards are
+// initialised, and again for each process that takes a worker's place.
+struct AdmitWorkers {
+  std::vector<v1::WorkerId> workers;
+};
+
 // Call Fence on every shard; answer with Fenced.
 struct FenceWorker {
   v1::WorkerId worker;
@@ -183,9 +191,9 @@ struct Notice {
   std::string message;
 };
 
-using Action = std::variant<InitializeShards, FenceWorker, TakeCheckpoint,
-                            CheckpointReported, EpochBegan, EpochEnded,
-                            TestEnded, Ended, WakeWaiters, Notice>;
+using Action = std::variant<InitializeShards, AdmitWorkers, FenceWorker,
+                            TakeCheckpoint, CheckpointReported, EpochBegan,
+                            EpochEnded, TestEnded, Ended, WakeWaiters, Notice>;
 
 // What happens now, for the progress bar.
 struct ProgressView {
@@ -235,6 +243,8 @@ class Session {
   // of the job. Fenced takes the answer of each shard, by shard.
   void ShardsInitialized(const absl::Status& status, int64_t step,
                          absl::Time now);
+  void Admitted(const std::vector<v1::WorkerId>& workers,
+                const absl::Status& status, absl::Time now);
   void Fenced(const v1::WorkerId& worker,
               const absl::StatusOr<std::vector<v1::FenceResponse>>& answers,
               absl::Time now);

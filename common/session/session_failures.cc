@@ -111,7 +111,7 @@ void Session::State::LoseWorker(Place* place, absl::string_view reason,
     members.Remove(place, /*fence=*/false);
     return;
   }
-  const bool fence = HasPs() && seats[place->id].trained;
+  const bool fence = seats[place->id].admission != Admission::kNone;
   members.Remove(place, fence);
   members.WaitAnew(now);
   seats[place->id] = Seat();
@@ -218,7 +218,13 @@ void Session::State::CheckSilence(absl::Time now) {
 
 void Session::State::CheckStalls(absl::Time now) {
   // Who stands still: best one that waits for nobody; one that waits, only if
-  // nobody goes on, since what it waits for may take long.
+  // nobody goes on, since what it waits for may take long. Under bounded
+  // staleness that may be a worker that holds no lease, which only the shards
+  // know: they wait for nobody longer than for the patience that one has here.
+  const absl::Duration patience_with_waiting =
+      options.job.consistency() == v1::CONSISTENCY_BOUNDED
+          ? 2 * options.stall_timeout
+          : options.stall_timeout;
   Place* stuck = nullptr;
   Place* waits_longest = nullptr;
   bool someone_goes_on = false;
@@ -229,7 +235,9 @@ void Session::State::CheckStalls(absl::Time now) {
       someone_goes_on = true;
       continue;
     }
-    Place*& oldest = place->waiting_for.empty() ? stuck : waits_longest;
+    const bool waits = !place->waiting_for.empty();
+    if (waits && now - place->last_activity <= patience_with_waiting) continue;
+    Place*& oldest = waits ? waits_longest : stuck;
     if (oldest == nullptr || place->last_activity < oldest->last_activity) {
       oldest = place;
     }
@@ -267,6 +275,8 @@ std::string Session::State::Missing(std::optional<TaskId>* first) {
                  : absl::StrCat("it left: ", place.error.message());
     } else if (place.rank >= 0 && !seats[id].preparation) {
       what = "it has not read its data";
+    } else if (place.rank >= 0 && shards_ready && !IsReady(seats[id])) {
+      what = "the parameter servers have not let it in";
     } else {
       continue;
     }

@@ -97,6 +97,7 @@ absl::StatusOr<v1::RegisterResponse> Session::Register(
   ASSIGN_OR_RETURN(Place * place, registered);
   if (is_new) state.seats[place->id] = State::Seat();
   state.InitializeShardsIfAllThere(now);
+  state.AdmitWorkersIfReady();
 
   v1::RegisterResponse response;
   *response.mutable_job() = options.job;
@@ -171,6 +172,9 @@ absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
     RETURN_IF_ERROR(state.Prepare(*place, request, now));
   }
   if (!state.flow.started()) return std::nullopt;
+  if (place->rank >= 0 && !state.IsReady(state.seats[place->id])) {
+    return std::nullopt;
+  }
   v1::AwaitStartResponse response;
   response.set_started(true);
   for (const auto& [id, other] : state.members.places()) {
@@ -246,7 +250,7 @@ void Session::State::StartIfReady(absl::Time now) {
   for (const auto& [id, place] : members.places()) {
     if (!place.taken()) return;
     if (place.rank < 0) continue;
-    if (!seats[id].preparation) return;
+    if (!IsReady(seats[id])) return;
     sizes = seats[id].preparation->sizes;
   }
   const absl::Status status = flow.Start(sizes, now);
@@ -277,7 +281,44 @@ void Session::ShardsInitialized(const absl::Status& status, int64_t step,
                             state.options.restore_path, " at step ", step)});
   }
   state.shards_ready = true;
+  state.AdmitWorkersIfReady();
+}
+
+void Session::State::AdmitWorkersIfReady() {
+  if (!HasPs() || !shards_ready) return;
+  AdmitWorkers action;
+  for (const auto& [id, place] : members.places()) {
+    if (place.rank < 0 || !place.taken()) continue;
+    Seat& seat = seats[id];
+    if (seat.admission != Admission::kNone) continue;
+    seat.admission = Admission::kAsked;
+    v1::WorkerId& worker = action.workers.emplace_back();
+    worker.set_rank(place.rank);
+    worker.set_incarnation(place.incarnation);
+  }
+  if (!action.workers.empty()) actions.push_back(std::move(action));
+}
+
+void Session::Admitted(const std::vector<v1::WorkerId>& workers,
+                       const absl::Status& status, absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) return;
+  if (!status.ok()) {
+    state.End(Annotate(status, "letting workers in"),
+              state.Blamed(status, std::nullopt), now);
+    return;
+  }
+  for (const v1::WorkerId& worker : workers) {
+    for (const auto& [id, place] : state.members.places()) {
+      // One that was lost meanwhile is no longer let in.
+      if (place.rank == static_cast<int>(worker.rank()) && place.taken() &&
+          place.incarnation == worker.incarnation()) {
+        state.seats[id].admission = State::Admission::kAdmitted;
+      }
+    }
+  }
   state.StartIfReady(now);
+  state.Wake();
 }
 
 }  // namespace paceline

@@ -22,6 +22,8 @@
 namespace paceline {
 
 struct Session::State {
+  // Whether the shards let a worker in.
+  enum class Admission { kNone, kAsked, kAdmitted };
   // What the session knows of the incarnation that holds a worker's place.
   struct Seat {
     // Set once it waits for the start.
@@ -29,8 +31,8 @@ struct Session::State {
     // The last lease and the number of its request.
     uint64_t request = 0;
     v1::Lease lease;
-    // Whether it may have pushed gradients.
-    bool trained = false;
+    // With parameter servers. It may push once it was asked for.
+    Admission admission = Admission::kNone;
     // Whether it has connected with those it would work with.
     bool is_connected = false;
     // The last of its rows of steps.csv.
@@ -64,6 +66,13 @@ struct Session::State {
   void InitializeShardsIfAllThere(absl::Time now);
   // Has the shards initialised, if an attempt is due.
   void AttemptShards(absl::Time now);
+  // Has the shards admit the workers that they were not asked for yet.
+  void AdmitWorkersIfReady();
+  // Whether the worker can work: it has read its data, and the shards let it
+  // in.
+  bool IsReady(const Seat& seat) const {
+    return seat.preparation && (!HasPs() || seat.admission == Admission::kAdmitted);
+  }
   void StartIfReady(absl::Time now);
   // Why a process that asks for a place of the job cannot have it, "" if it
   // can: it is of another version, or was told of another job or cluster.

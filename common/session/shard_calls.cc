@@ -1,14 +1,35 @@
 #include "common/session/shard_calls.h"
 
 #include <atomic>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 #include "common/session/peer_count.h"
 
 namespace paceline {
+namespace {
+
+// Whether nobody knows what the callee made of the call, or still does.
+bool IsOpenEnded(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsCancelled(status);
+}
+
+// OK if all are.
+absl::Status GravestOf(absl::Span<const absl::Status> statuses) {
+  absl::Status first;
+  for (const absl::Status& status : statuses) {
+    if (IsOpenEnded(status)) return status;
+    first.Update(status);
+  }
+  return first;
+}
+
+}  // namespace
 
 ShardCalls::ShardCalls(v1::Job job, const std::vector<std::string>& addresses,
                        const std::shared_ptr<const Caller>& caller)
@@ -20,13 +41,15 @@ ShardCalls::ShardCalls(v1::Job job, const std::vector<std::string>& addresses,
 }
 
 ShardCalls::~ShardCalls() {
+  repeated_.Cancel();
   for (const auto& shard : shards_) shard->Cancel();
   MutexLock lock(mutex_);
   while (open_count_ > 0) closed_.WaitFor(mutex_, absl::Seconds(1));
 }
 
-template <typename Request, typename Response, typename Start>
-void ShardCalls::Call(std::vector<Request> requests, Start start,
+template <typename Request, typename Response>
+void ShardCalls::Call(Method<Request, Response> method,
+                      std::vector<Request> requests, absl::Duration timeout,
                       Done<Response> done) {
   struct State {
     std::vector<Request> requests;
@@ -47,23 +70,29 @@ void ShardCalls::Call(std::vector<Request> requests, Start start,
     ++open_count_;
   }
   for (size_t shard = 0; shard < count; ++shard) {
+    auto attempt = [this, method, state, shard](absl::Duration left,
+                                                CallDone attempted) {
+      (shards_[shard].get()->*method)(state->requests[shard],
+                                      &state->responses[shard], left,
+                                      std::move(attempted));
+    };
     auto call_done = [this, state, shard](const absl::Status& status) {
       state->statuses[shard] = status;
       if (state->open_count.fetch_sub(1) > 1) return;
-      absl::StatusOr<std::vector<Response>> answer(std::move(state->responses));
-      for (const absl::Status& each : state->statuses) {
-        if (!each.ok()) {
-          answer = each;
-          break;
-        }
-      }
-      state->done(std::move(answer));
+      const absl::Status error = GravestOf(state->statuses);
+      state->done(error.ok() ? absl::StatusOr<std::vector<Response>>(
+                                   std::move(state->responses))
+                             : error);
       MutexLock lock(mutex_);
       --open_count_;
       closed_.NotifyAll();
     };
-    start(*shards_[shard], state->requests[shard], &state->responses[shard],
-          std::move(call_done));
+    if (std::is_same_v<Request, v1::InitializeRequest>) {
+      // The session tries it again, with the addresses of then.
+      attempt(timeout, std::move(call_done));
+    } else {
+      repeated_.Start(timeout, std::move(attempt), std::move(call_done));
+    }
   }
 }
 
@@ -78,37 +107,27 @@ void ShardCalls::Initialize(const std::string& restore_path, int worker_count,
     requests[shard].set_restore_path(restore_path);
     requests[shard].set_workers(static_cast<uint32_t>(worker_count));
   }
-  Call<v1::InitializeRequest, v1::InitializeResponse>(
-      std::move(requests),
-      [timeout](PsClient& shard, const auto& request, auto* response,
-                const CallDone& call_done) {
-        shard.Initialize(request, response, timeout, call_done);
-      },
-      std::move(done));
+  Call(&PsClient::Initialize, std::move(requests), timeout, std::move(done));
+}
+
+void ShardCalls::Admit(const std::vector<v1::WorkerId>& workers,
+                       absl::Duration timeout, Done<v1::AdmitResponse> done) {
+  v1::AdmitRequest request;
+  request.mutable_workers()->Assign(workers.begin(), workers.end());
+  CallAll(&PsClient::Admit, request, timeout, std::move(done));
 }
 
 void ShardCalls::Fence(const v1::WorkerId& worker, absl::Duration timeout,
                        Done<v1::FenceResponse> done) {
   v1::FenceRequest request;
   *request.mutable_worker() = worker;
-  Call<v1::FenceRequest, v1::FenceResponse>(
-      std::vector(shards_.size(), request),
-      [timeout](PsClient& shard, const auto& request, auto* response,
-                const CallDone& call_done) {
-        shard.Fence(request, response, timeout, call_done);
-      },
-      std::move(done));
+  CallAll(&PsClient::Fence, request, timeout, std::move(done));
 }
 
 void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
   v1::SnapshotRequest request;
   request.set_name(path);
-  Call<v1::SnapshotRequest, v1::SnapshotResponse>(
-      std::vector(shards_.size(), request),
-      [](PsClient& shard, const auto& request, auto* response,
-         const CallDone& call_done) {
-        shard.Snapshot(request, response, limits::kPsTimeout, call_done);
-      },
+  Done<v1::SnapshotResponse> all_done =
       [done = std::move(done)](
           const absl::StatusOr<std::vector<v1::SnapshotResponse>>& answers) {
         if (!answers.ok()) return done(answers.status());
@@ -121,20 +140,16 @@ void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
           steps.push_back(*step);
         }
         done(std::move(steps));
-      });
+      };
+  CallAll(&PsClient::Snapshot, request, limits::kPsTimeout,
+          std::move(all_done));
 }
 
 void ShardCalls::WriteCheckpoint(const std::string& path, WriteDone done) {
   v1::WriteCheckpointRequest request;
   request.set_name(path);
   using Answers = absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>;
-  Call<v1::WriteCheckpointRequest, v1::WriteCheckpointResponse>(
-      std::vector(shards_.size(), request),
-      [](PsClient& shard, const auto& request, auto* response,
-         const CallDone& call_done) {
-        shard.WriteCheckpoint(request, response, limits::kCheckpointTimeout,
-                              call_done);
-      },
+  Done<v1::WriteCheckpointResponse> all_done =
       [done = std::move(done)](const Answers& answers) {
         if (!answers.ok()) return done(answers.status());
         std::vector<ShardFile> files;
@@ -147,7 +162,9 @@ void ShardCalls::WriteCheckpoint(const std::string& path, WriteDone done) {
           files.push_back(*std::move(file));
         }
         done(std::move(files));
-      });
+      };
+  CallAll(&PsClient::WriteCheckpoint, request, limits::kCheckpointTimeout,
+          std::move(all_done));
 }
 
 }  // namespace paceline

@@ -5,12 +5,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/rpc/ps_client.h"
+#include "common/rpc/repeated_calls.h"
 #include "common/session/variable_holders.h"
 #include "paceline/v1/job.pb.h"
 #include "paceline/v1/ps.pb.h"
@@ -19,7 +21,9 @@ namespace paceline {
 
 // Each method calls all shards at once and returns; `done` gets the first
 // error, or the answers by shard, on a thread of gRPC's, and must not block.
-// Thread-safe.
+// Errors that leave open what the shard does now (there was no answer) come
+// before others. All but Initialize are repeated until their deadline where a
+// connection breaks. Thread-safe.
 class ShardCalls : public VariableHolders {
  public:
   template <typename Response>
@@ -33,18 +37,32 @@ class ShardCalls : public VariableHolders {
 
   void Initialize(const std::string& restore_path, int worker_count,
                   absl::Duration timeout, Done<v1::InitializeResponse> done);
+  void Admit(const std::vector<v1::WorkerId>& workers, absl::Duration timeout,
+             Done<v1::AdmitResponse> done);
   void Fence(const v1::WorkerId& worker, absl::Duration timeout,
              Done<v1::FenceResponse> done);
   void Snapshot(const std::string& path, SnapshotDone done) override;
   void WriteCheckpoint(const std::string& path, WriteDone done) override;
 
  private:
-  // Starts `start(shard, request, response, call_done)` on each shard.
-  template <typename Request, typename Response, typename Start>
-  void Call(std::vector<Request> requests, Start start, Done<Response> done);
+  template <typename Request, typename Response>
+  using Method = void (PsClient::*)(const Request&, Response*, absl::Duration,
+                                    CallDone);
+  // Calls a method of each shard, with the request for it.
+  template <typename Request, typename Response>
+  void Call(Method<Request, Response> method, std::vector<Request> requests,
+            absl::Duration timeout, Done<Response> done);
+  // The same with one request for all, which each shard bears to get again.
+  template <typename Request, typename Response>
+  void CallAll(Method<Request, Response> method, const Request& request,
+               absl::Duration timeout, Done<Response> done) {
+    Call(method, std::vector<Request>(shards_.size(), request), timeout,
+         std::move(done));
+  }
 
   const v1::Job job_;
   std::vector<std::unique_ptr<PsClient>> shards_;
+  RepeatedCalls repeated_;
   Mutex mutex_;
   CondVar closed_;
   int open_count_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -78,6 +78,7 @@ class ServerProcess {
     v1::InitializeRequest request;
     *request.mutable_job() = JobOf(elements);
     request.set_shard_count(1);
+    request.set_workers(1);
     v1::InitializeResponse response;
     const absl::Status status = shard.Initialize(request, response);
     CHECK(status.ok()) << status;
@@ -105,6 +106,23 @@ class Client {
         variables_(elements) {
     for (const ShardPlan::Chunk& chunk : plan_.chunks(0))
       AddChunk(chunk.blocks);
+    v1::AdmitRequest request;
+    request.add_workers()->set_incarnation(incarnation_);
+    v1::AdmitResponse response;
+    CallGroup admission(1);
+    client_.Admit(request, &response, kTimeout, admission.Open(0));
+    admission.Wait();
+    CHECK(admission.status(0).ok()) << admission.status(0);
+  }
+  // The server has room for a few that are not shut out.
+  ~Client() {
+    v1::FenceRequest request;
+    request.mutable_worker()->set_incarnation(incarnation_);
+    v1::FenceResponse response;
+    CallGroup fence(1);
+    client_.Fence(request, &response, kTimeout, fence.Open(0));
+    fence.Wait();
+    CHECK(fence.status(0).ok()) << fence.status(0);
   }
 
   bool shares_memory() const { return client_.shares_memory(); }

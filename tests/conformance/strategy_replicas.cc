@@ -74,6 +74,9 @@ v1::Job ReadServersJob(const std::string& layers,
   return *read;
 }
 
+// The incarnation of the worker of rank 0; the others' follow.
+constexpr uint64_t kFirstWorker = 100;
+
 // Parameter servers on real sockets.
 class Servers {
  public:
@@ -93,6 +96,15 @@ class Servers {
       v1::InitializeResponse response;
       const absl::Status status = server.shard.Initialize(request, response);
       CHECK(status.ok()) << status;
+      v1::AdmitRequest admit;
+      for (int rank = 0; rank < workers; ++rank) {
+        v1::WorkerId& worker = *admit.add_workers();
+        worker.set_rank(rank);
+        worker.set_incarnation(kFirstWorker + rank);
+      }
+      v1::AdmitResponse admitted;
+      const absl::Status let_in = server.shard.Admit(admit, admitted);
+      CHECK(let_in.ok()) << let_in;
       server.rpc = *StartTestServer("127.0.0.1:0", server.service);
     }
   }
@@ -201,7 +213,7 @@ class Replica {
       case StrategyKind::kRemoteParameterServer: {
         ParameterServerOptions options;
         options.worker.set_rank(transport_->rank());
-        options.worker.set_incarnation(100 + transport_->rank());
+        options.worker.set_incarnation(kFirstWorker + transport_->rank());
         options.caller = TestCaller();
         options.servers = servers;
         options.timeout = kTimeout;

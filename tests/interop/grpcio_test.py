@@ -95,6 +95,7 @@ class PythonClientTest(unittest.TestCase):
         request = ps.InitializeRequest(shard_count=1, workers=1)
         json_format.ParseDict(JOB, request.job)
         self.call("Initialize", request)
+        self.call("Admit", ps.AdmitRequest(workers=[ps.WorkerId(rank=0, incarnation=1)]))
 
     def tearDown(self):
         self.channel.close()

@@ -42,9 +42,11 @@ Cluster::Cluster(const ClusterOptions& options)
     : options_(options), simulator_(options.seed, options.network) {
   leader_ = std::make_shared<LeaderProcess>(
       simulator_, ledger_, MakeSession(options, simulator_.now()));
+  AggregatorOptions aggregator = options.aggregator;
+  aggregator.workers = static_cast<uint32_t>(options.workers);
   for (int i = 0; i < options.shards; ++i) {
-    shards_.push_back(std::make_shared<ShardProcess>(
-        simulator_, ledger_, *leader_, i, options.aggregator));
+    shards_.push_back(std::make_shared<ShardProcess>(simulator_, ledger_,
+                                                     *leader_, i, aggregator));
     simulator_.After(simulator_.Between({}, kStartWithin), shards_[i],
                      [shard = shards_[i].get()] { shard->Start(); });
   }
@@ -79,9 +81,17 @@ bool Cluster::RunToEpoch(int epoch, absl::Duration limit) {
       limit);
 }
 
+int Cluster::lapsed_count() const {
+  int count = 0;
+  for (const auto& shard : shards_) count += shard->lapsed_count();
+  return count;
+}
+
 void Cluster::StartWorker(int index) {
-  workers_[index] = std::make_shared<WorkerProcess>(
-      simulator_, *leader_, shards_, index, options_.worker);
+  WorkerOptions worker = options_.worker;
+  worker.only_joins = index < options_.joining_workers;
+  workers_[index] = std::make_shared<WorkerProcess>(simulator_, *leader_,
+                                                    shards_, index, worker);
   simulator_.After(simulator_.Between({}, kStartWithin), workers_[index],
                    [worker = workers_[index].get()] { worker->Start(); });
 }

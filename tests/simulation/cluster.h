@@ -25,6 +25,8 @@ struct ClusterOptions {
   AggregatorOptions aggregator;
   WorkerOptions worker = {{/*train=*/6005, /*validation=*/6003, /*test=*/400},
                           /*batch_size=*/5};
+  // The first so many only join.
+  int joining_workers = 0;
   NetworkOptions network;
   // Time between two crashes, and between two hangs, of some worker.
   absl::Duration crash_interval = absl::Milliseconds(500);
@@ -46,6 +48,8 @@ class Cluster {
   Simulator& simulator() { return simulator_; }
   Ledger& ledger() { return ledger_; }
   const LeaderProcess& leader() const { return *leader_; }
+  // On all shards: workers that were waited for too long.
+  int lapsed_count() const;
   ShardProcess& shard(int index) { return *shards_[index]; }
 
  private:

@@ -62,6 +62,17 @@ void LeaderProcess::CarryOut(const InitializeShards&) {
                    });
 }
 
+void LeaderProcess::CarryOut(const AdmitWorkers& action) {
+  const std::vector<v1::WorkerId> workers = action.workers;
+  CallShards<absl::Status>(
+      [workers](ShardProcess& shard) { return shard.Admit(workers); },
+      [this, workers](const std::vector<absl::Status>& answers) {
+        absl::Status status;
+        for (const absl::Status& answer : answers) status.Update(answer);
+        session_->Admitted(workers, status, simulator_.now());
+      });
+}
+
 void LeaderProcess::CarryOut(const FenceWorker& action) {
   ++fence_count_;
   const v1::WorkerId worker = action.worker;

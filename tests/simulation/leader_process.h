@@ -42,6 +42,7 @@ class LeaderProcess : public Process,
   void Tick();
   void CarryOutActions();
   void CarryOut(const InitializeShards& action);
+  void CarryOut(const AdmitWorkers& action);
   void CarryOut(const FenceWorker& action);
   void CarryOut(const TakeCheckpoint& action);
   void CarryOut(const Ended& action);

@@ -6,12 +6,20 @@
 
 namespace paceline {
 
+void Ledger::Admitted(int shard, uint64_t incarnation) {
+  admitted_.emplace(shard, incarnation);
+}
+
 void Ledger::Applied(int shard, const Push& push) {
   const uint64_t incarnation = push.worker.incarnation();
   const PushKey key = {incarnation, push.progress.sequence()};
   if (!applied_.emplace(shard, key).second) {
     Violation(absl::StrCat("ps-", shard, " applied push ", key.second,
                            " of incarnation ", incarnation, " twice"));
+  }
+  if (!admitted_.contains({shard, incarnation})) {
+    Violation(absl::StrCat("ps-", shard, " applied a push of incarnation ",
+                           incarnation, ", which it was not to admit"));
   }
   if (fenced_.contains({shard, incarnation})) {
     Violation(absl::StrCat("ps-", shard, " applied a push of incarnation ",

@@ -26,7 +26,9 @@ struct Push {
 
 class Ledger {
  public:
-  // Events: a shard applied a push; a shard fenced an incarnation.
+  // Events: a shard admitted an incarnation; applied a push; fenced an
+  // incarnation.
+  void Admitted(int shard, uint64_t incarnation);
   void Applied(int shard, const Push& push);
   void Fenced(int shard, uint64_t incarnation);
 
@@ -44,6 +46,7 @@ class Ledger {
 
   std::set<PushKey> pushes_;
   std::set<std::pair<int, PushKey>> applied_;
+  std::set<std::pair<int, uint64_t>> admitted_;
   std::set<std::pair<int, uint64_t>> fenced_;
   // By epoch: how often each example was pushed.
   std::map<uint32_t, std::vector<int>> coverage_;

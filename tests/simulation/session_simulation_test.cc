@@ -101,6 +101,26 @@ TEST_P(SessionSimulationTest, EachExampleCountsOnceUnderBoundedStaleness) {
   ExpectEachExampleCountsOnce(options);
 }
 
+// One that joins over and over, and takes no steps, holds no lease by which the
+// leader could know it. The others go on, and none is taken for stuck.
+TEST_P(SessionSimulationTest, AWorkerThatOnlyJoinsStallsNobody) {
+  ClusterOptions options = SmallCluster();
+  options.crash_interval = absl::InfiniteDuration();
+  options.hang_interval = absl::InfiniteDuration();
+  options.aggregator.consistency = v1::CONSISTENCY_BOUNDED;
+  options.aggregator.max_staleness = GetParam() % 3;
+  options.worker.joins = true;
+  options.joining_workers = 1;
+  Cluster cluster(options);
+  ASSERT_TRUE(cluster.Run(kLimit)) << "the job did not end";
+  EXPECT_TRUE(cluster.leader().ended()->status.ok())
+      << cluster.leader().ended()->status;
+  cluster.ledger().CheckCoverage(options.epochs, options.worker.sizes.train);
+  EXPECT_THAT(cluster.ledger().violations(), IsEmpty());
+  EXPECT_EQ(cluster.leader().fence_count(), 0) << "an innocent was blamed";
+  EXPECT_GT(cluster.lapsed_count(), 0);
+}
+
 TEST_P(SessionSimulationTest, DeadPsEndsTheJobInTime) {
   ClusterOptions options = SmallCluster();
   options.crash_interval = absl::InfiniteDuration();

@@ -1,6 +1,27 @@
 #include "tests/simulation/shard_process.h"
 
 namespace paceline {
+namespace {
+
+constexpr absl::Duration kLookInterval = absl::Seconds(1);
+
+}  // namespace
+
+absl::Status ShardProcess::Admit(const std::vector<v1::WorkerId>& workers) {
+  absl::Status status;
+  for (const v1::WorkerId& worker : workers) {
+    ledger_.Admitted(index_, worker.incarnation());
+    status.Update(aggregator_.Admit(worker));
+  }
+  return status;
+}
+
+void ShardProcess::PassTime() {
+  // Pushes that are held ask again.
+  lapsed_count_ +=
+      static_cast<int>(aggregator_.HandleTime(simulator_.now()).workers.size());
+  simulator_.After(kLookInterval, shared_from_this(), [this] { PassTime(); });
+}
 
 v1::FenceResponse ShardProcess::Fence(const v1::WorkerId& worker) {
   ledger_.Fenced(index_, worker.incarnation());

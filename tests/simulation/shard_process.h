@@ -2,6 +2,9 @@
 #ifndef PACELINE_TESTS_SIMULATION_SHARD_PROCESS_H_
 #define PACELINE_TESTS_SIMULATION_SHARD_PROCESS_H_
 
+#include <vector>
+
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ps_server/aggregator.h"
 #include "tests/simulation/ledger.h"
@@ -20,6 +23,7 @@ class ShardProcess : public MemberProcess {
 
   // Calls of the leader and the workers; each may come several times.
   bool Initialize() { return is_initialized_ = true; }
+  absl::Status Admit(const std::vector<v1::WorkerId>& workers);
   v1::FenceResponse Fence(const v1::WorkerId& worker);
   // Whether the push is answered; one that is held is to be sent again.
   absl::StatusOr<bool> Apply(const Push& push);
@@ -28,13 +32,19 @@ class ShardProcess : public MemberProcess {
     return aggregator_.Join(worker, sequence);
   }
   int64_t step() const { return aggregator_.step(); }
+  // Workers that were waited for too long.
+  int lapsed_count() const { return lapsed_count_; }
 
  private:
+  void Registered() override { PassTime(); }
+  void PassTime();
+
   Ledger& ledger_;
   const int index_;
   bool is_initialized_ = false;
   Aggregator aggregator_;
   uint64_t last_ticket_ = 0;
+  int lapsed_count_ = 0;
 };
 
 }  // namespace paceline

@@ -10,6 +10,7 @@ namespace paceline {
 namespace {
 
 constexpr absl::Duration kCallPause = absl::Milliseconds(100);
+constexpr absl::Duration kJoinPause = absl::Seconds(5);
 constexpr size_t kLeases = 2;
 
 }  // namespace
@@ -24,6 +25,7 @@ WorkerProcess::WorkerProcess(Simulator& simulator, LeaderProcess& leader,
 
 void WorkerProcess::AddProgress(v1::HeartbeatRequest& request) {
   request.set_activity(activity_);
+  if (missing_answers_ > 0) request.set_waiting_for("a shard");
   for (const auto& [id, report] : reports_) *request.add_reports() = report;
 }
 
@@ -58,10 +60,18 @@ void WorkerProcess::AwaitStart() {
         } else if (!answer->has_value()) {
           simulator_.After(kCallPause, shared_from_this(),
                            [this] { AwaitStart(); });
+        } else if (options_.only_joins) {
+          OnlyJoin();
         } else {
           Acquire();
         }
       });
+}
+
+void WorkerProcess::OnlyJoin() {
+  Join([this] {
+    simulator_.After(kJoinPause, shared_from_this(), [this] { OnlyJoin(); });
+  });
 }
 
 void WorkerProcess::Acquire() {
@@ -101,7 +111,7 @@ void WorkerProcess::Step() {
   const v1::Lease& lease = leases_.front();
   if (options_.joins && lease.phase() == v1::PHASE_TRAIN &&
       reports_[lease.id()].examples() == 0) {
-    Join();
+    Join([this] { Compute(); });
   } else {
     Compute();
   }
@@ -114,7 +124,7 @@ v1::WorkerId WorkerProcess::id() const {
   return id;
 }
 
-void WorkerProcess::Join() {
+void WorkerProcess::Join(std::function<void()> joined) {
   missing_answers_ = shards_.size();
   for (const auto& shard : shards_) {
     simulator_.Call<absl::StatusOr<uint64_t>>(
@@ -122,11 +132,11 @@ void WorkerProcess::Join() {
         [shard, id = id(), sequence = sequence_] {
           return shard->Join(id, sequence);
         },
-        [this](const absl::StatusOr<uint64_t>& clock) {
+        [this, joined](const absl::StatusOr<uint64_t>& clock) {
           if (is_dead) return;
           if (!clock.ok()) return Exit(clock.status());
           clock_ = std::max(clock_, *clock);
-          if (--missing_answers_ == 0) Compute();
+          if (--missing_answers_ == 0) joined();
         });
   }
 }

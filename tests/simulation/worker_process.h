@@ -5,6 +5,7 @@
 #define PACELINE_TESTS_SIMULATION_WORKER_PROCESS_H_
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -23,6 +24,8 @@ struct WorkerOptions {
   absl::Duration max_step = absl::Milliseconds(400);
   // Whether it joins the others for each lease: bounded staleness.
   bool joins = false;
+  // Whether it is broken: it joins over and over, and takes no lease.
+  bool only_joins = false;
 };
 
 class WorkerProcess : public MemberProcess {
@@ -42,8 +45,9 @@ class WorkerProcess : public MemberProcess {
   void Acquire();
   void Step();
   void Compute();
-  // Steps begin, once it has joined.
-  void Join();
+  // Calls `joined` once all shards know.
+  void Join(std::function<void()> joined);
+  void OnlyJoin();
   void PushStep();
   // Until the shard answers.
   void PushTo(const std::shared_ptr<ShardProcess>& shard, const Push& push);

@@ -4,15 +4,18 @@
 #include <string>
 #include <vector>
 
+#include "common/limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace paceline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 v1::WorkerId Worker(uint32_t rank, uint64_t incarnation) {
   v1::WorkerId worker;
@@ -27,7 +30,25 @@ v1::Progress Progress(uint64_t sequence) {
   progress.mutable_lease()->set_lease_id(3);
   progress.mutable_lease()->set_examples(64 * sequence);
   progress.mutable_lease()->mutable_sums()->add_totals(0.25);
+  progress.mutable_lease()->mutable_sums()->add_counts(1);
   return progress;
+}
+
+AggregatorOptions FiveWorkers() {
+  AggregatorOptions options;
+  options.workers = 5;
+  return options;
+}
+
+// One that knows the workers 0 to 4, by these incarnations.
+Aggregator MakeAggregator(const std::vector<v1::WorkerId>& workers,
+                          const AggregatorOptions& options = FiveWorkers(),
+                          int64_t step = 0) {
+  Aggregator aggregator(step, options);
+  for (const v1::WorkerId& worker : workers) {
+    EXPECT_TRUE(aggregator.Admit(worker).ok());
+  }
+  return aggregator;
 }
 
 // What follows from an asynchronous push: it is applied and answered, or only
@@ -45,8 +66,8 @@ Decision Push(Aggregator& aggregator, const v1::WorkerId& worker,
 }
 
 TEST(AggregatorTest, AppliesEachPushOnce) {
-  Aggregator aggregator;
   const v1::WorkerId worker = Worker(0, 7);
+  Aggregator aggregator = MakeAggregator({worker});
   Decision decision = Push(aggregator, worker, 1);
   EXPECT_EQ(decision.verdict, Verdict::kApply);
   EXPECT_EQ(decision.step, 0);
@@ -60,7 +81,8 @@ TEST(AggregatorTest, AppliesEachPushOnce) {
 }
 
 TEST(AggregatorTest, CountsWorkersAndIncarnationsApart) {
-  Aggregator aggregator;
+  Aggregator aggregator =
+      MakeAggregator({Worker(0, 7), Worker(1, 7), Worker(0, 8)});
   EXPECT_EQ(Push(aggregator, Worker(0, 7), 1).verdict, Verdict::kApply);
   EXPECT_EQ(Push(aggregator, Worker(1, 7), 1).verdict, Verdict::kApply);
   EXPECT_EQ(Push(aggregator, Worker(0, 8), 1).verdict, Verdict::kApply);
@@ -69,8 +91,8 @@ TEST(AggregatorTest, CountsWorkersAndIncarnationsApart) {
 }
 
 TEST(AggregatorTest, RefusesFencedWorkersAndSaysHowFarTheyWere) {
-  Aggregator aggregator;
   const v1::WorkerId worker = Worker(4, 0xf3a1);
+  Aggregator aggregator = MakeAggregator({worker, Worker(4, 1)});
   Push(aggregator, worker, 1);
   Push(aggregator, worker, 2);
   EXPECT_EQ(aggregator.Fence(worker).response.progress().sequence(), 2u);
@@ -82,7 +104,8 @@ TEST(AggregatorTest, RefusesFencedWorkersAndSaysHowFarTheyWere) {
     EXPECT_EQ(decision.verdict, Verdict::kRefuse);
     EXPECT_EQ(decision.error.code(), absl::StatusCode::kAborted);
     EXPECT_THAT(std::string(decision.error.message()),
-                HasSubstr("worker-4 with incarnation f3a1 is fenced"));
+                AllOf(HasSubstr("this process of worker-4 is fenced"),
+                      Not(HasSubstr("f3a1"))));
   }
   EXPECT_EQ(aggregator.step(), 2);
   // Its successor is another worker.
@@ -90,7 +113,7 @@ TEST(AggregatorTest, RefusesFencedWorkersAndSaysHowFarTheyWere) {
 }
 
 TEST(AggregatorTest, FencesAWorkerThatNeverPushed) {
-  Aggregator aggregator;
+  Aggregator aggregator = MakeAggregator({Worker(0, 7)});
   EXPECT_FALSE(aggregator.Fence(Worker(0, 7)).response.has_progress());
   EXPECT_EQ(Push(aggregator, Worker(0, 7), 1).verdict, Verdict::kRefuse);
 }
@@ -106,7 +129,8 @@ TEST(AggregatorTest, RefusesPushesWithoutIdentity) {
 }
 
 TEST(AggregatorTest, RemembersWhatItSaved) {
-  Aggregator before;
+  Aggregator before =
+      MakeAggregator({Worker(0, 7), Worker(1, 0xfedcba9876543210)});
   Push(before, Worker(0, 7), 1);
   Push(before, Worker(1, 0xfedcba9876543210), 5);
   before.Fence(Worker(0, 7));
@@ -116,7 +140,7 @@ TEST(AggregatorTest, RemembersWhatItSaved) {
   EXPECT_EQ(saved.count("fenced/0/7"), 1u);
   saved["format"] = "paceline";
 
-  auto after = Aggregator::Restore(before.step(), saved);
+  auto after = Aggregator::Restore(before.step(), saved, FiveWorkers());
   ASSERT_TRUE(after.ok()) << after.status();
   EXPECT_EQ(after->step(), 2);
   const v1::WorkerId worker = Worker(1, 0xfedcba9876543210);
@@ -139,6 +163,94 @@ TEST(AggregatorTest, DamagedRecordsAreDataLoss) {
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << key;
     EXPECT_THAT(std::string(status.message()), HasSubstr(key));
   }
+}
+
+// Who was not named by the leader is refused, and leaves no trace.
+TEST(AggregatorTest, RefusesWhoWasNotAdmittedAndRemembersNothing) {
+  Aggregator aggregator = MakeAggregator({Worker(0, 7)});
+  for (uint64_t incarnation = 8; incarnation < 1000; ++incarnation) {
+    const Decision decision = Push(aggregator, Worker(0, incarnation), 1);
+    EXPECT_EQ(decision.verdict, Verdict::kRefuse);
+    EXPECT_EQ(decision.error.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(decision.error.message()),
+                HasSubstr("this process of worker-0 was not admitted"));
+  }
+  EXPECT_EQ(aggregator.step(), 0);
+  EXPECT_THAT(aggregator.Save(), IsEmpty());
+  for (const v1::WorkerId& nobody : {Worker(5, 7), Worker(0, 0)}) {
+    EXPECT_EQ(aggregator.Admit(nobody).code(),
+              absl::StatusCode::kInvalidArgument);
+    aggregator.Fence(nobody);
+  }
+  EXPECT_THAT(aggregator.Save(), IsEmpty());
+}
+
+TEST(AggregatorTest, AdmissionsComeTwiceAndLate) {
+  const v1::WorkerId worker = Worker(0, 7);
+  Aggregator aggregator = MakeAggregator({worker, worker});
+  EXPECT_EQ(Push(aggregator, worker, 1).verdict, Verdict::kApply);
+  aggregator.Fence(worker);
+  // Overtaken by the fences.
+  aggregator.Fence(Worker(1, 9));
+  for (const v1::WorkerId& late : {worker, Worker(1, 9)}) {
+    EXPECT_TRUE(aggregator.Admit(late).ok());
+    EXPECT_EQ(Push(aggregator, late, 2).error.code(),
+              absl::StatusCode::kAborted);
+  }
+  EXPECT_EQ(aggregator.Fence(worker).response.progress().sequence(), 1u);
+}
+
+// A worker may be started again any number of times.
+TEST(AggregatorTest, ForgetsTheOldestProcessesOfARank) {
+  Aggregator aggregator(0, FiveWorkers());
+  for (uint64_t incarnation = 1; incarnation <= 1000; ++incarnation) {
+    const v1::WorkerId worker = Worker(2, incarnation);
+    ASSERT_TRUE(aggregator.Admit(worker).ok());
+    EXPECT_EQ(Push(aggregator, worker, 1).verdict, Verdict::kApply);
+    aggregator.Fence(worker);
+  }
+  EXPECT_EQ(aggregator.Save().size(), 2u * limits::kMaxKnownProcesses);
+  EXPECT_EQ(Push(aggregator, Worker(2, 1000), 2).error.code(),
+            absl::StatusCode::kAborted);
+  EXPECT_EQ(Push(aggregator, Worker(2, 1), 2).error.code(),
+            absl::StatusCode::kFailedPrecondition);
+
+  // Of a checkpoint, too, those go that the leader does not name any more.
+  auto restored =
+      Aggregator::Restore(aggregator.step(), aggregator.Save(), FiveWorkers());
+  ASSERT_TRUE(restored.ok());
+  for (uint64_t i = 0; i < limits::kMaxKnownProcesses; ++i) {
+    ASSERT_TRUE(restored->Admit(Worker(2, 2000 + i)).ok());
+  }
+  EXPECT_EQ(restored->Admit(Worker(2, 3000)).code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(restored->Admit(Worker(3, 3000)).ok());
+  restored->Fence(Worker(2, 3001));
+  EXPECT_THAT(restored->Save(), IsEmpty());
+}
+
+TEST(AggregatorTest, KeepsReportsOfTheSizeOfTheJobAlone) {
+  const v1::WorkerId worker = Worker(0, 7);
+  Aggregator aggregator = MakeAggregator({worker});
+  v1::Progress progress = Progress(1);
+  for (int i = 0; i < 1000; ++i) {
+    progress.mutable_previous()->mutable_sums()->add_totals(0);
+  }
+  std::vector<Decision> decisions = aggregator.HandlePush(1, worker, progress);
+  EXPECT_EQ(decisions[0].error.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(decisions[0].error.message()),
+              HasSubstr("1000 totals and 0 counts; expected 1 each"));
+  progress = Progress(1);
+  progress.mutable_lease()->mutable_sums()->clear_counts();
+  decisions = aggregator.HandlePush(2, worker, progress);
+  EXPECT_EQ(decisions[0].verdict, Verdict::kRefuse);
+  // Fields of another version are not kept.
+  ASSERT_TRUE(progress.ParseFromString(Progress(1).SerializeAsString() +
+                                       std::string("\xfa\x3e\x05noise", 8)));
+  decisions = aggregator.HandlePush(3, worker, progress);
+  EXPECT_EQ(decisions[0].verdict, Verdict::kApply) << decisions[0].error;
+  EXPECT_EQ(aggregator.Fence(worker).response.progress().SerializeAsString(),
+            Progress(1).SerializeAsString());
 }
 
 // "apply 3", "answer 3": what is decided, by ticket.
@@ -181,7 +293,12 @@ class SynchronousAggregatorTest : public ::testing::Test {
                                         Progress(sequence)));
   }
 
-  Aggregator aggregator_ = Aggregator(0, Options());
+  static Aggregator Make(bool applies_apart = false, int64_t step = 0) {
+    return MakeAggregator({Worker(0, 7), Worker(1, 8), Worker(2, 9)},
+                          Options(applies_apart), step);
+  }
+
+  Aggregator aggregator_ = Make();
 };
 
 TEST_F(SynchronousAggregatorTest, SumsUpInTheOrderOfRanks) {
@@ -225,13 +342,14 @@ TEST_F(SynchronousAggregatorTest, AnOldCopyDoesNotTakeThePlaceOfANewPush) {
 TEST_F(SynchronousAggregatorTest, ARankCountsOnce) {
   Push(0, 1, 1);
   Push(1, 2, 1);
+  ASSERT_TRUE(aggregator_.Admit(Worker(1, 99)).ok());
   EXPECT_THAT(Words(aggregator_.HandlePush(3, Worker(1, 99), Progress(1))),
               ElementsAre("refuse 3"));
   EXPECT_EQ(aggregator_.step(), 0);
 }
 
 TEST_F(SynchronousAggregatorTest, ASumIsNotMixedWithTheNext) {
-  aggregator_ = Aggregator(0, Options(/*applies_apart=*/true));
+  aggregator_ = Make(/*applies_apart=*/true);
   for (const uint32_t rank : {0u, 1u, 2u}) Push(rank, rank, 1);
   EXPECT_THAT(Push(0, 10, 2), ElementsAre("refuse 10"));
 }
@@ -241,7 +359,7 @@ TEST_F(SynchronousAggregatorTest, OthersAreNoPartOfTheStep) {
 }
 
 TEST_F(SynchronousAggregatorTest, ASumIsAppliedApartOnce) {
-  aggregator_ = Aggregator(5, Options(/*applies_apart=*/true));
+  aggregator_ = Make(/*applies_apart=*/true, /*step=*/5);
   EXPECT_EQ(aggregator_.HandleApply(6).status().code(),
             absl::StatusCode::kFailedPrecondition);
   Push(0, 1, 1);
@@ -263,6 +381,7 @@ class BoundedAggregatorTest : public ::testing::Test {
   static AggregatorOptions Options() {
     AggregatorOptions options;
     options.consistency = v1::CONSISTENCY_BOUNDED;
+    options.workers = 5;
     options.max_staleness = 2;
     return options;
   }
@@ -283,7 +402,8 @@ class BoundedAggregatorTest : public ::testing::Test {
     clocks_[rank] = *clock;
   }
 
-  Aggregator aggregator_ = Aggregator(0, Options());
+  Aggregator aggregator_ =
+      MakeAggregator({Worker(1, 8), Worker(2, 9), Worker(3, 10)}, Options());
   std::map<uint32_t, uint64_t> clocks_;
   std::map<uint32_t, uint64_t> sequences_;
 };
@@ -344,7 +464,14 @@ TEST_F(BoundedAggregatorTest, ClocksOnlyGoForward) {
   Push(1);
   EXPECT_THAT(Words(aggregator_.HandlePush(9, Worker(1, 8), Progress(2))),
               ElementsAre("refuse 9"));
+  // Nor ahead of what the workers can have done.
+  v1::Pace pace;
+  pace.set_clock(UINT64_MAX);
+  EXPECT_THAT(Words(aggregator_.HandlePush(9, Worker(1, 8), Progress(2), pace)),
+              ElementsAre("refuse 9"));
   EXPECT_FALSE(aggregator_.Join(Worker(1, 0), 0).ok());
+  EXPECT_EQ(aggregator_.Join(Worker(1, 77), 0).status().code(),
+            absl::StatusCode::kFailedPrecondition);
   EXPECT_FALSE(Aggregator().Join(Worker(1, 8), 0).ok());
 }
 
@@ -378,6 +505,61 @@ TEST_F(BoundedAggregatorTest, ARepeatOfWhatIsHeldIsHeldAndNotAppliedAgain) {
       ElementsAre("refuse 13"));
   EXPECT_EQ(aggregator_.step(), 3);
   EXPECT_THAT(Push(2), ElementsAre("apply 21", "answer 99", "answer 21"));
+}
+
+// A join counts at once, and for as long as a step may take.
+TEST_F(BoundedAggregatorTest, NobodyWaitsLongForOneThatOnlyJoins) {
+  const absl::Time start = absl::FromUnixSeconds(1000);
+  const absl::Duration patience = Options().patience;
+  Join(1);
+  Join(2);
+  Join(3);
+  aggregator_.HandleTime(start);
+  Push(1);
+  Push(1);
+  Push(2);
+  Push(2);
+  EXPECT_THAT(Push(1), ElementsAre("apply 13"));
+  EXPECT_THAT(Push(2), ElementsAre("apply 23"));
+  Aggregator::Lapsed lapsed =
+      aggregator_.HandleTime(start + patience - absl::Seconds(1));
+  EXPECT_THAT(lapsed.workers, IsEmpty());
+  EXPECT_THAT(lapsed.decisions, IsEmpty());
+  // Not those that wait themselves.
+  lapsed = aggregator_.HandleTime(start + patience);
+  EXPECT_THAT(lapsed.workers, ElementsAre(3u));
+  EXPECT_THAT(Words(lapsed.decisions), ElementsAre("answer 13", "answer 23"));
+
+  // Joining again gains nothing; a step does.
+  Join(3);
+  EXPECT_EQ(clocks_[3], 3u);
+  Push(1);
+  Push(2);
+  EXPECT_EQ(Push(1).size(), 2u);
+  EXPECT_EQ(Push(2).size(), 2u);
+  EXPECT_EQ(Push(1).size(), 2u) << "at 6";
+  EXPECT_EQ(Push(3).size(), 2u) << "at 4";
+  EXPECT_EQ(Push(1).size(), 1u) << "at 7";
+  EXPECT_EQ(Push(3).size(), 3u) << "at 5";
+}
+
+// One that pushes goes on being waited for, however long it trains; and so is
+// one whose own answer was long in coming.
+TEST_F(BoundedAggregatorTest, PatienceBeginsWithEachAnswer) {
+  absl::Time now = absl::FromUnixSeconds(1000);
+  const absl::Duration half = Options().patience / 2 + absl::Seconds(1);
+  Join(1);
+  Join(2);
+  for (int step = 0; step < 2; ++step) Push(1);
+  EXPECT_THAT(Push(1), ElementsAre("apply 13"));
+  for (int step = 0; step < 4; ++step) {
+    EXPECT_THAT(aggregator_.HandleTime(now).workers, IsEmpty());
+    now += half;
+    EXPECT_THAT(aggregator_.HandleTime(now).workers, IsEmpty());
+    EXPECT_EQ(Push(2).size(), 3u) << "answers 1";
+    EXPECT_EQ(Push(1).size(), 1u);
+  }
+  EXPECT_THAT(aggregator_.HandleTime(now).workers, IsEmpty());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,12 +21,31 @@ class GrpcMessagesTest : public ::testing::Test {
     return {&slice, 1};
   }
 
+  // Reads a push for a chunk with blocks of these sizes.
+  absl::Status Read(grpc::ByteBuffer bytes, PushMessages& messages) const {
+    return ReadPush(
+        bytes,
+        [this](const v1::PushRequest& request)
+            -> absl::StatusOr<absl::Span<const size_t>> {
+          if (request.chunk() == kChunk) return absl::MakeConstSpan(sizes_);
+          return absl::NotFoundError("another chunk");
+        },
+        messages);
+  }
+  static v1::PushRequest Request() {
+    v1::PushRequest request;
+    request.set_chunk(kChunk);
+    return request;
+  }
+
+  static constexpr uint32_t kChunk = 4;
+  std::vector<size_t> sizes_ = {8, 8};
   const std::shared_ptr<BlockMemoryPool> pool_ =
       std::make_shared<BlockMemoryPool>();
 };
 
 TEST_F(GrpcMessagesTest, GradientsAreReadBesideTheMessage) {
-  v1::PushRequest request;
+  v1::PushRequest request = Request();
   request.set_pull(true);
   for (uint32_t index : {3u, 5u}) {
     v1::Block& block = *request.add_gradients();
@@ -36,8 +56,7 @@ TEST_F(GrpcMessagesTest, GradientsAreReadBesideTheMessage) {
     block.mutable_dense()->set_values(std::string(8 * index, 'x'));
   }
   PushMessages read(pool_);
-  grpc::ByteBuffer bytes = Serialised(request);
-  ASSERT_TRUE(ReadPush(bytes, read).ok());
+  ASSERT_TRUE(Read(Serialised(request), read).ok());
   EXPECT_TRUE(read.request.pull());
   EXPECT_EQ(read.request.gradients_size(), 0);
   ASSERT_EQ(read.gradients.size(), 2u);
@@ -51,15 +70,15 @@ TEST_F(GrpcMessagesTest, GradientsAreReadBesideTheMessage) {
 }
 
 TEST_F(GrpcMessagesTest, VariablesTakeTheMemoryOfGradientsOfTheirSize) {
-  v1::PushRequest request;
+  v1::PushRequest request = Request();
+  request.set_pull(true);
+  sizes_ = {16, 24, 8};
   for (size_t size : {16, 8}) {
     request.add_gradients()->mutable_dense()->set_values(
         std::string(size, 'x'));
   }
   PushMessages read(pool_);
-  grpc::ByteBuffer bytes = Serialised(request);
-  ASSERT_TRUE(ReadPush(bytes, read).ok());
-  read.MakePlaces({16, 24, 8});
+  ASSERT_TRUE(Read(Serialised(request), read).ok());
   ASSERT_EQ(read.variables.size(), 3u);
   EXPECT_EQ(read.variables[0].values.data(), read.gradients[0].values.data());
   EXPECT_EQ(read.variables[1].values.size(), 24u);
@@ -69,19 +88,48 @@ TEST_F(GrpcMessagesTest, VariablesTakeTheMemoryOfGradientsOfTheirSize) {
 }
 
 TEST_F(GrpcMessagesTest, GradientsWithoutElementsOrInRowsAreRefused) {
-  v1::PushRequest request;
+  v1::PushRequest request = Request();
   request.add_gradients()->set_index(4);
   PushMessages read(pool_);
-  grpc::ByteBuffer bytes = Serialised(request);
-  absl::Status status = ReadPush(bytes, read);
+  absl::Status status = Read(Serialised(request), read);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("gradients of block 4: there are no elements"));
   request.mutable_gradients(0)->mutable_rows();
-  bytes = Serialised(request);
-  status = ReadPush(bytes, read);
+  status = Read(Serialised(request), read);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(status.message()), HasSubstr("rows"));
+}
+
+// Each took two bytes of the message, and some 90 here.
+TEST_F(GrpcMessagesTest, MoreBlocksThanTheChunkHasTakeNoMemory) {
+  v1::PushRequest request = Request();
+  for (int i = 0; i < 100'000; ++i) request.add_gradients();
+  PushMessages read(pool_);
+  absl::Status status = Read(Serialised(request), read);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("gradients of 100000 blocks; chunk 4 has 2 blocks"));
+  EXPECT_TRUE(read.memory.empty());
+  EXPECT_EQ(read.gradients.capacity(), 0u);
+  request.set_chunk(5);
+  status = Read(Serialised(request), read);
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(GrpcMessagesTest, PlacesAreMadeOnlyIfVariablesAreAskedFor) {
+  PushMessages read(pool_);
+  ASSERT_TRUE(Read(Serialised(Request()), read).ok());
+  EXPECT_TRUE(read.variables.empty());
+}
+
+TEST(BlockMemoryPoolTest, CountsWhatEmptyBlocksTake) {
+  BlockMemoryPool pool;
+  // 24 bytes each: 384 MiB, of which nothing is kept.
+  pool.Return(BlockMemory(size_t{16} << 20));
+  EXPECT_EQ(pool.Take().capacity(), 0u);
+  pool.Return(BlockMemory(16));
+  EXPECT_EQ(pool.Take().size(), 16u);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class ShardChunksTest : public ShardTest {
 
   static uint32_t CountChunks(const Shard& shard) {
     uint32_t count = 0;
-    while (!shard.block_sizes(count).empty()) ++count;
+    while (!BlockSizes(shard, count).empty()) ++count;
     return count;
   }
 
@@ -62,7 +62,7 @@ class ShardChunksTest : public ShardTest {
 
 TEST_F(ShardChunksTest, TogetherHoldWhatOneHolds) {
   const auto whole = MakeShard();
-  const auto shard = MakeShardOf(Job(), 1);
+  const auto shard = MakeShardOf(Job(), kWorkersOfShard);
   EXPECT_EQ(CountChunks(*shard), kChunks);
   std::vector<float> expected = Values(*whole);
   std::vector<float> values = AllValues(*shard);
@@ -80,8 +80,8 @@ TEST_F(ShardChunksTest, TogetherHoldWhatOneHolds) {
 
 // The connection broke when the first half had been applied.
 TEST_F(ShardChunksTest, RepeatOfAStepAppliesWhatWasNotYet) {
-  const auto shard = MakeShardOf(Job(), 1);
-  const auto other = MakeShardOf(Job(), 1);
+  const auto shard = MakeShardOf(Job(), kWorkersOfShard);
+  const auto other = MakeShardOf(Job(), kWorkersOfShard);
   PushChunk(*shard, 1, 0);
   PushChunk(*shard, 1, 1);
   for (uint32_t chunk = 0; chunk < kChunks; ++chunk) {
@@ -92,7 +92,7 @@ TEST_F(ShardChunksTest, RepeatOfAStepAppliesWhatWasNotYet) {
 }
 
 TEST_F(ShardChunksTest, FenceTellsHowFarTheFurthestChunkIs) {
-  const auto shard = MakeShardOf(Job(), 1);
+  const auto shard = MakeShardOf(Job(), kWorkersOfShard);
   PushAll(*shard, 1);
   PushChunk(*shard, 2, 0);
   v1::FenceRequest fence;
@@ -112,11 +112,11 @@ TEST_F(ShardChunksTest, FenceTellsHowFarTheFurthestChunkIs) {
 
 TEST_F(ShardChunksTest, CheckpointRestoresThemWithWhatTheyRemember) {
   std::vector<std::unique_ptr<Shard>> shards;
-  shards.push_back(MakeShardOf(Job(), 1));
+  shards.push_back(MakeShardOf(Job(), kWorkersOfShard));
   PushAll(*shards[0], 1);
   PushAll(*shards[0], 2);
   const std::string folder = WriteCheckpoint(shards, Job());
-  const auto restored = MakeShardOf(Job(), 1, folder);
+  const auto restored = MakeShardOf(Job(), kWorkersOfShard, folder);
   EXPECT_EQ(AllValues(*restored), AllValues(*shards[0]));
   for (uint32_t chunk = 0; chunk < kChunks; ++chunk) {
     const v1::PushResponse repeat = PushChunk(*restored, 2, chunk);
@@ -124,7 +124,7 @@ TEST_F(ShardChunksTest, CheckpointRestoresThemWithWhatTheyRemember) {
     EXPECT_EQ(repeat.step(), 2u);
   }
   // Slots as well; and a reader need not cut as the writer did.
-  const auto whole = MakeShardOf(SmallJob(), 1, folder);
+  const auto whole = MakeShardOf(SmallJob(), kWorkersOfShard, folder);
   PushAll(*restored, 3);
   PushAll(*whole, 3);
   EXPECT_THAT(AllValues(*restored),
@@ -134,10 +134,11 @@ TEST_F(ShardChunksTest, CheckpointRestoresThemWithWhatTheyRemember) {
 // A worker was lost in the middle of a step.
 TEST_F(ShardChunksTest, CheckpointTellsChunksThatAreFurtherOn) {
   std::vector<std::unique_ptr<Shard>> shards;
-  shards.push_back(MakeShardOf(Job(), 1));
+  shards.push_back(MakeShardOf(Job(), kWorkersOfShard));
   PushAll(*shards[0], 1);
   PushChunk(*shards[0], 2, 3);
-  const auto restored = MakeShardOf(Job(), 1, WriteCheckpoint(shards, Job()));
+  const auto restored =
+      MakeShardOf(Job(), kWorkersOfShard, WriteCheckpoint(shards, Job()));
   for (uint32_t chunk = 0; chunk < kChunks; ++chunk) {
     EXPECT_FALSE(PushChunk(*restored, 1, chunk).applied());
     EXPECT_EQ(PushChunk(*restored, 2, chunk).applied(), chunk != 3);
@@ -145,7 +146,7 @@ TEST_F(ShardChunksTest, CheckpointTellsChunksThatAreFurtherOn) {
 }
 
 TEST_F(ShardChunksTest, RefusesAChunkThatIsNotThere) {
-  const auto shard = MakeShardOf(Job(), 1);
+  const auto shard = MakeShardOf(Job(), kWorkersOfShard);
   v1::PullRequest request;
   request.set_ps_incarnation(kIncarnation);
   request.set_chunk(kChunks);

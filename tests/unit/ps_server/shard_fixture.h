@@ -43,10 +43,39 @@ class ShardTest : public ::testing::Test {
  protected:
   using Blocks = google::protobuf::RepeatedPtrField<v1::Block>;
 
+  static constexpr uint32_t kWorkersOfShard = 4;
+
+  // Bytes of each block of a chunk; empty if there is none.
+  static absl::Span<const size_t> BlockSizes(const Shard& shard,
+                                             uint32_t chunk) {
+    v1::PullRequest request;
+    request.set_ps_incarnation(kIncarnation);
+    request.set_chunk(chunk);
+    return shard.BlockSizesFor(request).value_or(absl::Span<const size_t>());
+  }
+
+  static void Admit(Shard& shard, uint32_t rank, uint64_t incarnation) {
+    v1::AdmitRequest request;
+    request.add_workers()->set_rank(rank);
+    request.mutable_workers(0)->set_incarnation(incarnation);
+    v1::AdmitResponse response;
+    const absl::Status status = shard.Admit(request, response);
+    EXPECT_TRUE(status.ok()) << status;
+  }
+
+  // Lets in whom PushRequest and WorkerMessages push as: incarnations below 12,
+  // whose ranks are the rest of a division by 4.
+  static void AdmitAll(Shard& shard, uint32_t workers) {
+    for (uint64_t incarnation = 1; incarnation < 12; ++incarnation) {
+      const auto rank = static_cast<uint32_t>(incarnation % 4);
+      if (rank < workers) Admit(shard, rank, incarnation);
+    }
+  }
+
   // Places for the variables of a chunk.
   struct Places {
     Places(const Shard& shard, uint32_t chunk) {
-      for (const size_t size : shard.block_sizes(chunk)) {
+      for (const size_t size : BlockSizes(shard, chunk)) {
         memory.emplace_back(size);
         places.push_back({absl::MakeSpan(memory.back())});
       }
@@ -96,6 +125,7 @@ class ShardTest : public ::testing::Test {
     v1::InitializeResponse response;
     const absl::Status status = result->Initialize(request, response);
     EXPECT_TRUE(status.ok()) << status;
+    AdmitAll(*result, workers);
     return result;
   }
 
@@ -108,6 +138,7 @@ class ShardTest : public ::testing::Test {
     const absl::Status status = result->Initialize(
         InitializeRequest(shard, shard_count, restore_path), response);
     EXPECT_TRUE(status.ok()) << status;
+    AdmitAll(*result, kWorkersOfShard);
     return result;
   }
 
@@ -118,6 +149,7 @@ class ShardTest : public ::testing::Test {
     request.set_shard(static_cast<uint32_t>(shard));
     request.set_shard_count(static_cast<uint32_t>(shard_count));
     request.set_restore_path(restore_path);
+    request.set_workers(kWorkersOfShard);
     return request;
   }
 

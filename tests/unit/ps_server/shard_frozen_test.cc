@@ -29,8 +29,8 @@ TEST_F(ShardTest, FrozenChunksAreOnlyPulled) {
     v1::Job job = FrozenJob();
     if (workers == 2) job.set_consistency(v1::CONSISTENCY_SYNC);
     const std::unique_ptr<Shard> shard = MakeShardOf(job, workers);
-    EXPECT_EQ(shard->block_sizes(0).size(), 1u);
-    EXPECT_EQ(shard->block_sizes(0)[0], 10 * sizeof(float));
+    EXPECT_EQ(BlockSizes(*shard, 0).size(), 1u);
+    EXPECT_EQ(BlockSizes(*shard, 0)[0], 10 * sizeof(float));
     const std::vector<float> before = Values(*shard, /*chunk=*/1);
     EXPECT_EQ(before.size(), 16u);
     v1::PushResponse response;
@@ -46,11 +46,12 @@ TEST_F(ShardTest, FrozenChunksAreOnlyPulled) {
 TEST_F(ShardTest, ACheckpointWithFrozenChunksGoesOn) {
   const v1::Job job = FrozenJob();
   std::vector<std::unique_ptr<Shard>> shards;
-  shards.push_back(MakeShardOf(job, 1));
+  shards.push_back(MakeShardOf(job, kWorkersOfShard));
   v1::PushResponse response;
   const v1::PushRequest push = PushRequest(*shards[0], 1, 1.0f);
   ASSERT_TRUE(Push(*shards[0], push, response).ok());
-  const auto restored = MakeShardOf(job, 1, WriteCheckpoint(shards, job));
+  const auto restored =
+      MakeShardOf(job, kWorkersOfShard, WriteCheckpoint(shards, job));
   for (const uint32_t chunk : {0, 1}) {
     EXPECT_EQ(Values(*restored, chunk), Values(*shards[0], chunk)) << chunk;
   }

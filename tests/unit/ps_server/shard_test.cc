@@ -1,6 +1,8 @@
 #include "ps_server/shard.h"
 
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <thread>
 
@@ -38,7 +40,7 @@ TEST_F(ShardTest, ShardsWithoutVariablesFenceAndWriteCheckpoints) {
   int empty_count = 0;
   for (int s = 0; s < 20; ++s) {
     const auto& shard = shards.emplace_back(MakeShard(s, 20));
-    if (!shard->block_sizes(0).empty()) {
+    if (!BlockSizes(*shard, 0).empty()) {
       v1::PushResponse response;
       ASSERT_TRUE(Push(*shard, PushRequest(*shard, 1, 1.0f), response).ok());
       EXPECT_EQ(response.step(), 1u);
@@ -150,7 +152,7 @@ TEST_F(ShardTest, RefusesWhatDoesNotFit) {
   using R = v1::PushRequest;
   const std::vector<Case> cases = {
       {[](R& r) { r.set_ps_incarnation(1); }, Code::kFailedPrecondition,
-       "incarnation"},
+       "another process"},
       {[](R& r) { r.mutable_worker()->set_incarnation(0); },
        Code::kInvalidArgument, "incarnation"},
       {[](R& r) { r.clear_progress(); }, Code::kInvalidArgument, "sequence"},
@@ -211,12 +213,15 @@ TEST_F(ShardTest, ServesNothingBeforeItIsInitialised) {
   v1::PullRequest pull;
   pull.set_ps_incarnation(kIncarnation);
   v1::PullResponse pull_response;
+  v1::AdmitResponse admit_response;
   v1::FenceResponse fence_response;
   v1::SnapshotResponse snapshot_response;
-  std::vector<absl::Status> statuses = {
-      Push(shard, push, push_response), Pull(shard, pull, pull_response),
-      shard.Fence({}, fence_response), shard.Snapshot({}, snapshot_response),
-      AwaitCheckpoint(shard, "x").status()};
+  std::vector<absl::Status> statuses = {Push(shard, push, push_response),
+                                        Pull(shard, pull, pull_response),
+                                        shard.Admit({}, admit_response),
+                                        shard.Fence({}, fence_response),
+                                        shard.Snapshot({}, snapshot_response),
+                                        AwaitCheckpoint(shard, "x").status()};
   for (const absl::Status& status : statuses) {
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_THAT(std::string(status.message()), HasSubstr("not initialised"));
@@ -228,6 +233,7 @@ TEST_F(ShardTest, InitializeIsIdempotentAndRefusesAnotherJob) {
   v1::InitializeRequest request = InitializeRequest(0, 1);
   v1::InitializeResponse first;
   ASSERT_TRUE(shard.Initialize(request, first).ok());
+  AdmitAll(shard, kWorkersOfShard);
   EXPECT_EQ(first.step(), 0u);
   EXPECT_EQ(first.size_bytes(), 2 * 26 * sizeof(float));
   v1::PushResponse pushed;
@@ -258,6 +264,63 @@ TEST_F(ShardTest, RefusesJobsItCannotHold) {
   Shard shard(kIncarnation);
   EXPECT_FALSE(shard.Initialize(request, response).ok());
   EXPECT_TRUE(shard.Initialize(InitializeRequest(0, 1), response).ok());
+}
+
+// A shard count of 2^31 - 1 took more than 8 GB before it was refused.
+TEST_F(ShardTest, RefusesNumbersThatNoJobHas) {
+  struct Case {
+    std::function<void(v1::InitializeRequest&)> change;
+    std::string message;
+  };
+  using R = v1::InitializeRequest;
+  const std::vector<Case> cases = {
+      {[](R& r) { r.set_shard_count(INT32_MAX); },
+       "shard_count is 2147483647; expected 1 to 10000"},
+      {[](R& r) { r.set_shard_count(0); },
+       "shard_count is 0; expected 1 to 10000"},
+      {[](R& r) { r.set_shard(1); }, "shard is 1; expected 0 to 0"},
+      {[](R& r) { r.set_shard(UINT32_MAX); },
+       "shard is 4294967295; expected 0 to 0"},
+      {[](R& r) { r.set_workers(0); }, "workers is 0; expected 1 to 10000"},
+      {[](R& r) { r.set_workers(10'001); },
+       "workers is 10001; expected 1 to 10000"},
+      {[](R& r) {
+         r.mutable_job()->set_consistency(static_cast<v1::Consistency>(77));
+       },
+       "job.consistency is 77; expected async, bounded or sync"},
+      {[](R& r) { r.set_restore_path(std::string("/a\0b", 4)); },
+       "restore_path has a NUL after 2 characters; expected a path"},
+  };
+  for (const Case& each : cases) {
+    v1::InitializeRequest request = InitializeRequest(0, 1);
+    each.change(request);
+    v1::InitializeResponse response;
+    Shard shard(kIncarnation);
+    const absl::Status status = shard.Initialize(request, response);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message(), each.message);
+  }
+}
+
+// Whom the leader did not name leaves nothing behind, in no chunk and in no
+// checkpoint.
+TEST_F(ShardTest, RefusesWorkersThatWereNotAdmitted) {
+  std::vector<std::unique_ptr<Shard>> shards;
+  shards.push_back(MakeShard());
+  v1::PushRequest request = PushRequest(*shards[0], 1, 1.0f);
+  v1::PushResponse response;
+  ASSERT_TRUE(Push(*shards[0], request, response).ok());
+  const auto size_of_checkpoint = [&] {
+    const std::string folder = WriteCheckpoint(shards);
+    return std::filesystem::file_size(folder + "/" + ShardFileName(0, 1));
+  };
+  const auto size = size_of_checkpoint();
+  for (uint64_t made_up = 1000; made_up < 2000; ++made_up) {
+    request.mutable_worker()->set_incarnation(made_up);
+    EXPECT_EQ(Push(*shards[0], request, response).code(),
+              absl::StatusCode::kFailedPrecondition);
+  }
+  EXPECT_EQ(size_of_checkpoint(), size);
 }
 
 TEST_F(ShardTest, CheckpointRestoresIntoAnyNumberOfShards) {
@@ -417,6 +480,7 @@ TEST_F(ShardTest, PushesAndPullsOfManyThreadsKeepBlocksWhole) {
   v1::InitializeResponse initialized;
   ASSERT_TRUE(shard.Initialize(request, initialized).ok());
   const std::vector<float> initial = Values(shard);
+  for (int t = 0; t < kThreads; ++t) Admit(shard, 3, 100 + t);
 
   // Each push adds the same to every element, so all elements have moved alike
   // in every pull.

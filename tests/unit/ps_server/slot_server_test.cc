@@ -139,7 +139,7 @@ v1::Job PlainJob(v1::Consistency consistency = v1::CONSISTENCY_ASYNC) {
 using SlotServerTest = ShardTest;
 
 TEST_F(SlotServerTest, PushesAreAppliedAndVariablesComeBack) {
-  const auto shard = MakeShardOf(PlainJob(), 1);
+  const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
   const std::vector<float> before = Values(*shard);
   {
     Worker worker;
@@ -160,7 +160,7 @@ TEST_F(SlotServerTest, PushesAreAppliedAndVariablesComeBack) {
 }
 
 TEST_F(SlotServerTest, ErrorsOfTheShardComeBack) {
-  const auto shard = MakeShardOf(PlainJob(), 1);
+  const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
   Worker worker;
   const ServingThread serving(worker, *shard);
   v1::FenceRequest fence;
@@ -214,7 +214,7 @@ TEST_F(SlotServerTest, AHeldPushKeepsTheMemoryUntilTheWorkerIsFenced) {
 }
 
 TEST_F(SlotServerTest, WhatDoesNotFitIsSaid) {
-  const auto shard = MakeShardOf(PlainJob(), 1);
+  const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
   Worker worker(0, kSize - 1);
   const ServingThread serving(worker, *shard);
   EXPECT_FALSE(worker.StartPush()) << "no room for the gradients";
@@ -285,7 +285,7 @@ TEST(SlotCallerTest, RefusesAnswersThatDoNotFit) {
 }
 
 TEST_F(SlotServerTest, AnswersRequestsThatMakeNoSenseWithErrors) {
-  const auto shard = MakeShardOf(PlainJob(), 1);
+  const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
   auto made = CallSlot::Create(4096, 1);
   ASSERT_TRUE(made.ok());
   CallSlot slot = *std::move(made);
@@ -364,8 +364,9 @@ class SlotProcessesTest : public ShardTest {
 
 // Wherever it is in its work; mostly it copies.
 TEST_F(SlotProcessesTest, AKilledWorkerLeavesNothingAndDisturbsNobody) {
-  const auto shard = MakeShardOf(PlainJob(), 1);
+  const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
   for (int i = 0; i < 8; ++i) {
+    Admit(*shard, 0, 100 + i);
     Fork([i](int, int to_parent) {
       // By hand: threads must not be started after a fork.
       auto slot = CallSlot::Create(kSize, kToken);
@@ -419,7 +420,7 @@ TEST_F(SlotProcessesTest, AKilledServerEndsCallsAtTheirDeadline) {
       Invitation invitation;
       PCHECK(read(from_parent, &invitation, sizeof(invitation)) ==
              sizeof(invitation));
-      const auto shard = MakeShardOf(PlainJob(), 1);
+      const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
       auto slot = CallSlot::Open(invitation.reference, invitation.token);
       CHECK(slot.ok()) << slot.status();
       std::make_shared<SlotServer>(*std::move(slot), *shard)->Run();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "paceline/v1/ps.pb.h"
@@ -21,6 +22,11 @@ absl::Span<const std::byte> Bytes(const std::string& text) {
 // Keeps what it gets.
 class Received : public BlockReceiver {
  public:
+  absl::Status Expect(size_t block_count) override {
+    expected = block_count;
+    return block_count > 3 ? absl::InvalidArgumentError("too many")
+                           : absl::OkStatus();
+  }
   v1::Block* Begin() override {
     blocks.emplace_back();
     values.emplace_back();
@@ -39,6 +45,7 @@ class Received : public BlockReceiver {
     return absl::OkStatus();
   }
 
+  size_t expected = 0;
   std::vector<v1::Block> blocks;
   std::vector<std::string> values;
   std::vector<uint32_t> indices_at_place;
@@ -207,6 +214,68 @@ TEST(BlockCodecTest, LengthsThatLieAndErrorsOfTheReceiverAreReported) {
   Received received;
   EXPECT_EQ(Read(push.SerializeAsString(), 100, message, received).message(),
             "too large");
+}
+
+TEST(BlockCodecTest, TheReceiverKnowsTheMessageBeforeItsBlocks) {
+  class Late final : public Received {
+   public:
+    explicit Late(const v1::PushRequest& message) : message_(message) {}
+    absl::Status Expect(size_t block_count) override {
+      // Behind the blocks on the wire.
+      EXPECT_EQ(message_.pace().clock(), 300u);
+      return Received::Expect(block_count);
+    }
+
+   private:
+    const v1::PushRequest& message_;
+  };
+  v1::PushRequest push = WholePush();
+  v1::PushRequest message;
+  Late received(message);
+  grpc::ByteBuffer buffer = InSlices(push.SerializeAsString(), 10);
+  ASSERT_TRUE(ReadBlocks(buffer, v1::PushRequest::kGradientsFieldNumber,
+                         message, received)
+                  .ok());
+  EXPECT_EQ(received.expected, 2u);
+  EXPECT_EQ(received.blocks.size(), 2u);
+
+  for (int i = 0; i < 100'000; ++i) push.add_gradients();
+  Received many;
+  EXPECT_EQ(Read(push.SerializeAsString(), 1 << 20, message, many).message(),
+            "too many");
+  EXPECT_EQ(many.expected, 100'002u);
+  EXPECT_TRUE(many.blocks.empty());
+}
+
+// A field of two bytes may take a hundred in memory.
+TEST(BlockCodecTest, WhatIsBesideValuesIsLimited) {
+  const std::string field("\xf8\x3f\x01", 3);
+  const auto times = [&](int64_t count) {
+    std::string fields;
+    for (int64_t i = 0; i < count; ++i) fields += field;
+    return fields;
+  };
+  const int64_t most = limits::kMaxBlockMessageBytes / field.size();
+  v1::PushRequest message;
+  Received received;
+  EXPECT_TRUE(Read(times(most), 1 << 20, message, received).ok());
+  EXPECT_FALSE(Read(times(most + 1), 1 << 20, message, received).ok());
+
+  // Of a block, in whatever part of it.
+  const int64_t most_of_block = limits::kMaxBlockFieldBytes / field.size();
+  for (const int64_t count : {most_of_block, most_of_block + 1}) {
+    const auto part = [](char tag, const std::string& content) {
+      EXPECT_LT(content.size(), 1u << 14);
+      return std::string{tag, static_cast<char>(content.size() % 128 + 128),
+                         static_cast<char>(content.size() / 128)} +
+             content;
+    };
+    const std::string half = part('\x22', times(count / 2));
+    const std::string rest = part('\x22', times(count - count / 2));
+    const absl::Status status =
+        Read(part('\x22', half + rest), 1 << 20, message, received);
+    EXPECT_EQ(status.ok(), count == most_of_block) << status;
+  }
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ TEST_F(RpcTest, VariablesThatDoNotFitAreAnError) {
   for (const auto& [places, message] :
        {std::pair<absl::Span<DensePlace>, std::string>(
             {&place, 1}, "it has 9 bytes of block 0, expected 8"),
-        {{}, "it has a block 0, expected 0 blocks"}}) {
+        {{}, "it has 1 blocks, expected at most 0"}}) {
     client.Pull(request, &response, places, absl::Seconds(60), calls.Open(0));
     calls.Wait();
     EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kInternal);

@@ -130,7 +130,7 @@ TEST_F(SessionCheckpointTest, GoesOnInMidEpoch) {
     ASSERT_TRUE(AwaitStart(task).ok());
   }
   EXPECT_EQ(Take<InitializeShards>()->restore_path, "/out/checkpoint/130");
-  session_->ShardsInitialized(absl::OkStatus(), 130, now_);
+  ShardsReady(130);
   const auto began = Take<EpochBegan>();
   ASSERT_TRUE(began);
   EXPECT_EQ(began->epoch, 1);

@@ -274,6 +274,8 @@ TEST_F(SessionFailuresTest, FailedFenceEndsTheJob) {
 TEST_F(SessionFailuresTest, LateWorkerThatReadsOtherDataIsRefusedAlone) {
   Start();
   session_->TaskExited(kWorker1, 1, now_);
+  session_->Fenced(WorkerIdOf(kWorker1), std::vector<v1::FenceResponse>(1),
+                   now_);
   Restart(kWorker1);
   ASSERT_TRUE(Register(kWorker1).ok());
   train_examples_ = 999;
@@ -363,6 +365,91 @@ TEST_F(SessionFailuresTest, ACodeThatIsNoneIsUnknown) {
   request.mutable_error()->set_message("odd");
   ASSERT_TRUE(session_->Leave(request, now_).ok());
   EXPECT_EQ(Take<Ended>()->status.code(), absl::StatusCode::kUnknown);
+}
+
+// All wait for one that joined and holds no lease. The leader cannot know it;
+// the shards let the others go on before one of them is blamed.
+TEST_F(SessionFailuresTest, UnderBoundedStalenessWaitingIsBlamedLast) {
+  options_.job.set_consistency(v1::CONSISTENCY_BOUNDED);
+  Start();
+  ASSERT_TRUE(Acquire(kWorker0));
+  session_->TakeActions();
+  const auto wait = [&](absl::Duration duration) {
+    const absl::Time end = now_ + duration;
+    v1::HeartbeatRequest beat;
+    *beat.mutable_member() = MemberOf(kWorker0);
+    beat.set_activity(1);
+    beat.set_waiting_for("Push to ps-0");
+    while (now_ < end) {
+      Pass(absl::Seconds(1), {kWorker0});
+      session_->Heartbeat(beat, now_).IgnoreError();
+      session_->Tick(now_);
+    }
+  };
+  wait(2 * options_.stall_timeout - absl::Seconds(2));
+  EXPECT_FALSE(Take<FenceWorker>());
+  wait(absl::Seconds(5));
+  EXPECT_TRUE(Take<FenceWorker>());
+}
+
+TEST_F(SessionFailuresTest, AProcessThatTakesAPlaceIsAdmittedBeforeItWorks) {
+  Start();
+  Acquire(kWorker0);
+  session_->TaskExited(kWorker0, 1, now_);
+  session_->Fenced(WorkerIdOf(kWorker0), std::vector<v1::FenceResponse>(1),
+                   now_);
+  session_->TakeActions();
+  Restart(kWorker0);
+  shards_ready_ = false;
+  ASSERT_TRUE(Register(kWorker0).ok());
+  ASSERT_TRUE(Register(kWorker0).ok()) << "a repeat";
+  std::vector<AdmitWorkers> asked;
+  for (Action& action : session_->TakeActions()) {
+    if (auto* admit = std::get_if<AdmitWorkers>(&action)) {
+      asked.push_back(*admit);
+    }
+  }
+  ASSERT_EQ(asked.size(), 1u);
+  ASSERT_EQ(asked[0].workers.size(), 1u);
+  EXPECT_EQ(asked[0].workers[0].rank(), 0);
+  EXPECT_EQ(asked[0].workers[0].incarnation(), incarnations_[kWorker0]);
+  EXPECT_FALSE(AwaitStart(kWorker0)->has_value());
+  EXPECT_FALSE(Acquire(kWorker0));
+  session_->Admitted(asked[0].workers, absl::OkStatus(), now_);
+  EXPECT_TRUE(AwaitStart(kWorker0)->has_value());
+  EXPECT_TRUE(Acquire(kWorker0));
+}
+
+// The shards may have let it in already: it is fenced, though it never worked.
+TEST_F(SessionFailuresTest, WhoIsLostWhileItIsAdmittedIsFenced) {
+  Start();
+  session_->TakeActions();
+  session_->TaskExited(kWorker0, 1, now_);
+  const auto fence = Take<FenceWorker>();
+  ASSERT_TRUE(fence);
+  const v1::WorkerId lost = fence->worker;
+  session_->Fenced(lost, std::vector<v1::FenceResponse>(1), now_);
+  Restart(kWorker0);
+  shards_ready_ = false;
+  ASSERT_TRUE(Register(kWorker0).ok());
+  // A late answer is about the one before.
+  session_->Admitted({lost}, absl::OkStatus(), now_);
+  EXPECT_FALSE(AwaitStart(kWorker0)->has_value());
+  session_->TaskExited(kWorker0, 1, now_);
+  EXPECT_TRUE(Take<FenceWorker>());
+}
+
+TEST_F(SessionFailuresTest, AFailedAdmissionEndsTheJob) {
+  Start();
+  session_->TakeActions();
+  session_->Admitted(
+      {WorkerIdOf(kWorker0)},
+      absl::DeadlineExceededError("Admit to ps-0 at host-p:1: no answer"),
+      now_);
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(ended->task, kPs0);
+  EXPECT_EQ(Message(ended),
+            "letting workers in: Admit to ps-0 at host-p:1: no answer");
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ class SessionTest : public ::testing::Test {
     auto session = Session::Create(options_, now_);
     ASSERT_TRUE(session.ok()) << session.status();
     session_ = *std::move(session);
+    shards_ready_ = false;
   }
 
   v1::Member MemberOf(TaskId task) {
@@ -65,7 +66,9 @@ class SessionTest : public ::testing::Test {
     v1::RegisterRequest request;
     *request.mutable_member() = MemberOf(task);
     request.set_version("1.0");
-    return session_->Register(request, now_);
+    auto response = session_->Register(request, now_);
+    if (shards_ready_) Admit({task});
+    return response;
   }
 
   absl::StatusOr<std::optional<v1::AwaitStartResponse>> AwaitStart(
@@ -87,7 +90,19 @@ class SessionTest : public ::testing::Test {
       ASSERT_TRUE(Register(task.id).ok());
       ASSERT_TRUE(AwaitStart(task.id).ok());
     }
-    session_->ShardsInitialized(absl::OkStatus(), 0, now_);
+    ShardsReady();
+  }
+
+  // The shards are initialised and let the workers in, and later ones at once.
+  void ShardsReady(int64_t step = 0) {
+    session_->ShardsInitialized(absl::OkStatus(), step, now_);
+    shards_ready_ = true;
+    Admit({kWorker0, kWorker1});
+  }
+  void Admit(const std::vector<TaskId>& tasks) {
+    std::vector<v1::WorkerId> workers;
+    for (const TaskId task : tasks) workers.push_back(WorkerIdOf(task));
+    session_->Admitted(workers, absl::OkStatus(), now_);
   }
 
   // The next lease; nullopt: not now.
@@ -208,6 +223,7 @@ class SessionTest : public ::testing::Test {
   std::map<TaskId, uint64_t> requests_;
   uint64_t last_incarnation_ = 100;
   uint64_t activity_ = 0;
+  bool shards_ready_ = false;
 };
 
 }  // namespace paceline

@@ -56,7 +56,7 @@ TEST_F(SessionTest, StartsWhenAllAreReady) {
     ASSERT_TRUE(Register(task).ok());
   }
   ASSERT_TRUE(AwaitStart(kWorker0).ok());
-  session_->ShardsInitialized(absl::OkStatus(), 0, now_);
+  ShardsReady(0);
   EXPECT_FALSE(AwaitStart(kPs0)->has_value());
   EXPECT_FALSE(Acquire(kWorker0));
   const auto started = AwaitStart(kWorker1);
@@ -67,6 +67,31 @@ TEST_F(SessionTest, StartsWhenAllAreReady) {
   const auto began = Take<EpochBegan>();
   ASSERT_TRUE(began);
   EXPECT_EQ(began->epoch, 0);
+}
+
+TEST_F(SessionTest, StartsWhenTheShardsHaveLetAllWorkersIn) {
+  Create();
+  for (const TaskId task : {kPs0, kWorker0, kWorker1}) {
+    ASSERT_TRUE(Register(task).ok());
+    ASSERT_TRUE(AwaitStart(task).ok());
+  }
+  EXPECT_FALSE(Take<AdmitWorkers>()) << "the shards are not there";
+  session_->ShardsInitialized(absl::OkStatus(), 0, now_);
+  const auto admit = Take<AdmitWorkers>();
+  ASSERT_TRUE(admit);
+  ASSERT_EQ(admit->workers.size(), 2u);
+  EXPECT_EQ(admit->workers[1].rank(), 1);
+  EXPECT_EQ(admit->workers[1].incarnation(), incarnations_[kWorker1]);
+  for (const TaskId task : {kPs0, kWorker0, kWorker1}) {
+    EXPECT_FALSE(AwaitStart(task)->has_value());
+  }
+  session_->Admitted({admit->workers[0]}, absl::OkStatus(), now_);
+  EXPECT_FALSE(Take<EpochBegan>());
+  session_->Admitted({admit->workers[1]}, absl::OkStatus(), now_);
+  EXPECT_TRUE(Take<EpochBegan>());
+  for (const TaskId task : {kPs0, kWorker0, kWorker1}) {
+    EXPECT_TRUE(AwaitStart(task)->has_value());
+  }
 }
 
 TEST_F(SessionTest, ThatOnlyConnectsEndsOnceAllWorkersAskForWork) {

@@ -89,8 +89,13 @@ class ParameterServerStrategyTest : public ::testing::Test {
       *request.mutable_job() = *job;
       request.set_shard(shard);
       request.set_shard_count(2);
+      request.set_workers(1);
       v1::InitializeResponse response;
       ASSERT_TRUE(servers_[shard]->shard.Initialize(request, response).ok());
+      v1::AdmitRequest admit;
+      admit.add_workers()->set_incarnation(5);
+      v1::AdmitResponse admitted;
+      ASSERT_TRUE(servers_[shard]->shard.Admit(admit, admitted).ok());
     }
     strategy_ = MakeStrategy(absl::Seconds(30));
   }

@@ -1,0 +1,105 @@
+#include "common/rpc/repeated_calls.h"
+
+#include <grpcpp/alarm.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
+
+namespace paceline {
+namespace {
+
+// Between two attempts: a callee that breaks each of them is not flooded.
+constexpr absl::Duration kPause = absl::Milliseconds(100);
+
+gpr_timespec After(absl::Duration duration) {
+  return gpr_time_add(
+      gpr_now(GPR_CLOCK_MONOTONIC),
+      gpr_time_from_millis(absl::ToInt64Milliseconds(duration), GPR_TIMESPAN));
+}
+
+}  // namespace
+
+struct RepeatedCalls::Call {
+  absl::Time deadline;
+  Attempt attempt;
+  CallDone done;
+  // Why the last attempt but this failed; OK before.
+  absl::Status broke;
+};
+
+struct RepeatedCalls::Pause {
+  grpc::Alarm alarm;
+};
+
+RepeatedCalls::RepeatedCalls() = default;
+RepeatedCalls::~RepeatedCalls() = default;
+
+void RepeatedCalls::Start(absl::Duration timeout, Attempt attempt,
+                          CallDone done) {
+  auto call = std::make_shared<Call>();
+  call->deadline = MonotonicNow() + timeout;
+  call->attempt = std::move(attempt);
+  call->done = std::move(done);
+  // The first has the whole time, to the last digit of its error.
+  call->attempt(timeout, [this, call](const absl::Status& status) {
+    Ended(call, status);
+  });
+}
+
+void RepeatedCalls::Try(const std::shared_ptr<Call>& call) {
+  call->attempt(
+      call->deadline - MonotonicNow(),
+      [this, call](const absl::Status& status) { Ended(call, status); });
+}
+
+void RepeatedCalls::Ended(const std::shared_ptr<Call>& call,
+                          const absl::Status& status) {
+  const absl::Status before = std::exchange(call->broke, status);
+  if (absl::IsUnavailable(status) && PauseAfter(call)) return;
+  if (status.ok() || before.ok()) return call->done(status);
+  call->done(absl::Status(
+      status.code(),
+      absl::StrCat(status.message(), "; before that: ", before.message())));
+}
+
+bool RepeatedCalls::PauseAfter(const std::shared_ptr<Call>& call) {
+  if (MonotonicNow() + kPause >= call->deadline) return false;
+  MutexLock lock(mutex_);
+  if (is_cancelled_) return false;
+  const uint64_t number = ++last_pause_;
+  std::shared_ptr<Pause>& pause = pauses_[number];
+  pause = std::make_shared<Pause>();
+  pause->alarm.Set(After(kPause), [this, number, call](bool /*is_over*/) {
+    PauseEnded(number, call);
+  });
+  return true;
+}
+
+void RepeatedCalls::PauseEnded(uint64_t number,
+                               const std::shared_ptr<Call>& call) {
+  bool is_cancelled = false;
+  {
+    MutexLock lock(mutex_);
+    pauses_.erase(number);
+    is_cancelled = is_cancelled_;
+  }
+  if (is_cancelled) {
+    call->done(absl::CancelledError(call->broke.message()));
+  } else {
+    Try(call);
+  }
+}
+
+void RepeatedCalls::Cancel() {
+  std::map<uint64_t, std::shared_ptr<Pause>> pauses;
+  {
+    MutexLock lock(mutex_);
+    is_cancelled_ = true;
+    pauses = pauses_;
+  }
+  for (const auto& [number, pause] : pauses) pause->alarm.Cancel();
+}
+
+}  // namespace paceline

@@ -1,0 +1,196 @@
+// The leader's calls to shards over connections that break at the wrong moment.
+#include "common/session/shard_calls.h"
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
+#include "common/limits.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ps_server/ps_service.h"
+#include "tests/test_identity.h"
+#include "tests/unit/ps_server/shard_fixture.h"
+#include "tests/unit/session/resetting_proxy.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Calls `on_call` when a call of the leader has come, before it does what is
+// asked for.
+class WatchedService final : public PsService {
+ public:
+  explicit WatchedService(Shard& shard) : PsService(shard) {
+    for (const char* name : {"Admit", "Fence", "Snapshot", "WriteCheckpoint"}) {
+      RpcMethod method = methods().at(
+          absl::StrCat("/paceline.v1.ParameterServerService/", name));
+      method.handle = [this, handle = method.handle](ServerCall& call) {
+        on_call();
+        handle(call);
+      };
+      Add(name, std::move(method));
+    }
+  }
+
+  std::function<void()> on_call = [] {};
+};
+
+// Waits for what a call reports.
+template <typename T>
+class Result {
+ public:
+  std::function<void(T)> Receiver() {
+    return [this](T value) {
+      MutexLock lock(mutex_);
+      value_.emplace(std::move(value));
+      changed_.NotifyAll();
+    };
+  }
+  T Wait() {
+    MutexLock lock(mutex_);
+    while (!value_) changed_.WaitFor(mutex_, absl::Seconds(1));
+    return *value_;
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  std::optional<T> value_ ABSL_GUARDED_BY(mutex_);
+};
+
+template <typename Response>
+using Answers = absl::StatusOr<std::vector<Response>>;
+
+class ShardCallsTest : public ShardTest {
+ protected:
+  void SetUp() override {
+    ShardTest::SetUp();
+    shard_ = MakeShard();
+    service_ = std::make_unique<WatchedService>(*shard_);
+    auto server = StartTestServer("127.0.0.1:0", *service_);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    proxy_ = std::make_unique<ResettingProxy>(server_->port());
+    calls_ = std::make_unique<ShardCalls>(
+        SmallJob(), std::vector<std::string>{proxy_->address()}, TestCaller());
+    service_->on_call = [this] {
+      ++call_count_;
+      if (resets_left_ > 0) {
+        --resets_left_;
+        proxy_->Reset();
+        absl::SleepFor(work_time_);
+      }
+    };
+  }
+  void TearDown() override {
+    calls_.reset();
+    server_.reset();
+    ShardTest::TearDown();
+  }
+
+  absl::Status Admit(absl::Duration timeout = limits::kPsTimeout) {
+    v1::WorkerId worker;
+    worker.set_rank(1);
+    worker.set_incarnation(77);
+    Result<Answers<v1::AdmitResponse>> result;
+    calls_->Admit({worker}, timeout, result.Receiver());
+    return result.Wait().status();
+  }
+
+  std::unique_ptr<Shard> shard_;
+  std::unique_ptr<WatchedService> service_;
+  std::unique_ptr<RpcServer> server_;
+  std::unique_ptr<ResettingProxy> proxy_;
+  std::unique_ptr<ShardCalls> calls_;
+  std::atomic<int> call_count_ = 0;
+  // Calls whose connection is reset before they begin.
+  std::atomic<int> resets_left_ = 0;
+  // How long such a call takes.
+  absl::Duration work_time_ = absl::ZeroDuration();
+};
+
+TEST_F(ShardCallsTest, AdmitIsRepeated) {
+  resets_left_ = 2;
+  const absl::Status status = Admit();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(call_count_, 3);
+}
+
+TEST_F(ShardCallsTest, FenceIsRepeatedAndAnswersAsAtFirst) {
+  v1::PushRequest push = PushRequest(*shard_, 5, 1.0f);
+  push.mutable_progress()->mutable_lease()->set_examples(64);
+  v1::PushResponse pushed;
+  ASSERT_TRUE(Push(*shard_, push, pushed).ok());
+  resets_left_ = 1;
+  Result<Answers<v1::FenceResponse>> result;
+  calls_->Fence(push.worker(), limits::kPsTimeout, result.Receiver());
+  const Answers<v1::FenceResponse> answers = result.Wait();
+  ASSERT_TRUE(answers.ok()) << answers.status();
+  EXPECT_EQ(call_count_, 2);
+  EXPECT_EQ((*answers)[0].progress().lease().examples(), 64u);
+}
+
+// The repeat comes while the first is still at work, too.
+TEST_F(ShardCallsTest, CheckpointsAreRepeated) {
+  for (const absl::Duration work_time :
+       {absl::ZeroDuration(), absl::Milliseconds(700)}) {
+    work_time_ = work_time;
+    call_count_ = 0;
+    const std::string folder = *CreateCheckpointFolder(directory_, 1);
+    const std::string name = std::filesystem::path(folder).filename().string();
+    resets_left_ = 1;
+    Result<absl::Status> snapshot;
+    calls_->Snapshot(name, [receive = snapshot.Receiver()](const auto& done) {
+      receive(done.status());
+    });
+    const absl::Status taken = snapshot.Wait();
+    ASSERT_TRUE(taken.ok()) << taken;
+    resets_left_ = 1;
+    Result<absl::StatusOr<std::vector<ShardFile>>> written;
+    calls_->WriteCheckpoint(name, written.Receiver());
+    const auto files = written.Wait();
+    ASSERT_TRUE(files.ok()) << files.status();
+    EXPECT_EQ((*files)[0].file, ShardFileName(0, 1));
+    EXPECT_EQ(call_count_, 4);
+  }
+}
+
+TEST_F(ShardCallsTest, AfterItsDeadlineACallFailsAndNamesTheTask) {
+  resets_left_ = 1000;
+  const absl::Time start = MonotonicNow();
+  const absl::Status status = Admit(absl::Seconds(1));
+  EXPECT_LT(MonotonicNow() - start, absl::Seconds(30));
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr(absl::StrCat("Admit to ps-0 at ", proxy_->address())));
+  EXPECT_GT(call_count_, 1);
+}
+
+TEST_F(ShardCallsTest, OtherErrorsAreNotRepeated) {
+  v1::WorkerId nobody;
+  Result<Answers<v1::AdmitResponse>> result;
+  calls_->Admit({nobody}, limits::kPsTimeout, result.Receiver());
+  EXPECT_EQ(result.Wait().status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(call_count_, 1);
+}
+
+TEST_F(ShardCallsTest, ItsEndEndsWhatIsRepeated) {
+  resets_left_ = 1000;
+  Result<Answers<v1::AdmitResponse>> result;
+  calls_->Admit({}, absl::Hours(1), result.Receiver());
+  while (call_count_ < 2) absl::SleepFor(absl::Milliseconds(1));
+  calls_.reset();
+  EXPECT_EQ(result.Wait().status().code(), absl::StatusCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace paceline
