@@ -1,5 +1,6 @@
 #include "common/config/value.h"
 
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -85,6 +86,16 @@ bool operator==(const Value& a, const Value& b) {
   return a.data_ == b.data_;
 }
 
+namespace {
+
+// As YAML has it; JSON has no such numbers.
+std::string NonfiniteText(double number) {
+  if (std::isnan(number)) return ".nan";
+  return number > 0 ? ".inf" : "-.inf";
+}
+
+}  // namespace
+
 std::string Excerpt(const Value& value) {
   constexpr size_t kMaxExcerpt = 60;
   // Texts and lists are cut before they are written, since they can be large.
@@ -97,6 +108,9 @@ std::string Excerpt(const Value& value) {
   }
   if (value.is_map()) {
     return value.as_map().empty() ? "an empty map" : "a map";
+  }
+  if (value.is_number() && !std::isfinite(value.as_double())) {
+    return NonfiniteText(value.as_double());
   }
   std::string text = ToJson(value).dump(
       -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

@@ -154,7 +154,7 @@ TEST(FieldTable, ErrorsNamePathValueAndWhatIsExpected) {
       {Map({{"filters", 1}, {"rate", 1}}), kInvalid,
        "layer.rate: must be at least 0 and below 1, got 1"},
       {Map({{"filters", 1}, {"rate", std::nan("")}}), kInvalid,
-       "layer.rate: expected a finite number, got"},
+       "layer.rate: expected a finite number, got .nan"},
       {Map({{"filters", 1}, {"use_bias", 1}}), kInvalid,
        "layer.use_bias: expected true or false, got 1"},
       {Map({{"filters", 1}, {"shape", Value::List{1, "a"}}}), kInvalid,

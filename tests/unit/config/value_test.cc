@@ -1,5 +1,7 @@
 #include "common/config/value.h"
 
+#include <cmath>
+#include <limits>
 #include <string>
 
 #include "common/base/utf8.h"
@@ -45,6 +47,10 @@ TEST(Value, ExcerptsStayShort) {
   EXPECT_EQ(Excerpt("relu"), "\"relu\"");
   EXPECT_EQ(Excerpt(Value::List{1, "a"}), "[1,\"a\"]");
   EXPECT_EQ(Excerpt(Sample()), "a map");
+  // Which JSON has not.
+  EXPECT_EQ(Excerpt(std::nan("")), ".nan");
+  EXPECT_EQ(Excerpt(std::numeric_limits<double>::infinity()), ".inf");
+  EXPECT_EQ(Excerpt(-std::numeric_limits<double>::infinity()), "-.inf");
   EXPECT_LE(Excerpt(std::string(1000, 'x')).size(), 64);
   EXPECT_EQ(Excerpt(Value::List(1000)), "a list of 1000 values");
 }
