@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "common/optimizer/moving_statistics.h"
 
 namespace paceline {
 namespace {
@@ -82,7 +83,13 @@ uint64_t BlockState<T>::Apply(int64_t iterations,
     const int64_t begin = std::max(OffsetOf(part), given_begin);
     const int64_t end = std::min(OffsetOf(part) + part.count, given_end);
     if (begin >= end) continue;
-    Update(iterations, begin, given.subspan(begin - given_begin, end - begin));
+    const absl::Span<const T> range =
+        given.subspan(begin - given_begin, end - begin);
+    if (is_trained()) {
+      Update(iterations, begin, range);
+    } else {
+      MoveByParts(part.momentum, range, Values(begin, range.size()));
+    }
   }
   const uint64_t before = version_++;
   return before > gradients.version ? before - gradients.version : 0;
@@ -92,9 +99,7 @@ template <typename T>
 void BlockState<T>::Update(int64_t iterations, int64_t begin,
                            absl::Span<const T> gradients) {
   if (!is_trained()) {
-    return AddDifferences(
-        gradients,
-        absl::MakeSpan(tensors_.front()).subspan(begin, gradients.size()));
+    return AddDifferences(gradients, Values(begin, gradients.size()));
   }
   absl::InlinedVector<absl::Span<T>, kUsualSlots + 1> spans;
   for (std::vector<T>& tensor : tensors_) {

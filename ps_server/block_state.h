@@ -27,14 +27,16 @@ class BlockState {
   // InvalidArgument if gradients do not fit the block, or it is frozen.
   absl::Status Check(const DenseValues& gradients) const;
 
-  // Applies gradients that fit, as the update after `iterations` updates.
-  // Returns the updates the block had since the gradients' version.
+  // Applies gradients that fit, as the update after `iterations` updates; of
+  // statistics they are parts (moving_statistics.h). Returns the updates the
+  // block had since the gradients' version.
   uint64_t Apply(int64_t iterations, const DenseValues& gradients);
 
   // Whether gradients that fit are of the whole block.
   bool IsWhole(const DenseValues& gradients) const;
 
-  // Adds gradients of the whole block to those that ApplySum will apply.
+  // Adds gradients of the whole block to those that ApplySum will apply; of
+  // statistics they are differences.
   void Add(const DenseValues& gradients);
   // Adds Σ g² of the sum's gradients to `squared_norms`, by variable.
   void AddSquaredNorms(absl::Span<double> squared_norms) const;
@@ -72,6 +74,10 @@ class BlockState {
   static absl::Span<const T> ValuesOf(const DenseValues& gradients);
   bool is_trained() const {
     return plan_.update_of(block_) == VariableUpdate::kGradient;
+  }
+  absl::Span<T> Values(int64_t begin, size_t count)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return absl::MakeSpan(tensors_.front()).subspan(begin, count);
   }
   // Updates elements [begin, begin + gradients.size()) of the block.
   void Update(int64_t iterations, int64_t begin, absl::Span<const T> gradients)

@@ -18,7 +18,8 @@ enum class VariableUpdate {
   // A statistic of the data, such as a moving mean, that the optimizer leaves
   // alone. Instead of its gradient a step gives how far this replica's batch
   // moves it, times the batch's share of the step; the replicas' differences
-  // are summed and added to it. No slots, clipping or regularizer.
+  // are summed and added to it. Workers that do not step together go another
+  // way (moving_statistics.h). No slots, clipping or regularizer.
   kDifference,
   // Nothing: its layer is frozen. It has no gradient.
   kNone,
@@ -31,6 +32,8 @@ struct VariableSpec {
   std::shared_ptr<const Initializer> initializer;
   Regularizer regularizer;
   VariableUpdate update = VariableUpdate::kGradient;
+  // Of a statistic: what a step leaves of it, in [0, 1].
+  double momentum = 0;
 
   bool is_trained() const { return update == VariableUpdate::kGradient; }
 };

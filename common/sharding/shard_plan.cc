@@ -72,7 +72,7 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
   plan.updated_bucket_count_ = plan.buckets_.size();
   add_buckets(VariableUpdate::kNone);
   for (size_t b = 0; b < plan.buckets_.size(); ++b) {
-    plan.LayOutBucket(static_cast<int>(b), placement, chunk_count);
+    plan.LayOutBucket(static_cast<int>(b), variables, placement, chunk_count);
   }
   for (const std::vector<Chunk>& chunks : plan.chunks_) {
     const auto count = static_cast<int64_t>(chunks.size());
@@ -85,13 +85,14 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
   return plan;
 }
 
-void ShardPlan::LayOutBucket(int bucket, const Placement& placement,
-                             int64_t chunk_count) {
+void ShardPlan::LayOutBucket(int bucket,
+                             absl::Span<const VariableSpec> variables,
+                             const Placement& placement, int64_t chunk_count) {
   const int first_part = static_cast<int>(parts_.size());
   for (int v : buckets_[bucket].variables) {
     for (const PlacedRange& range : placement[v]) {
-      parts_.push_back(
-          {v, range.begin, range.count, range.shard, bucket, /*offset=*/0});
+      parts_.push_back({v, range.begin, range.count, range.shard, bucket,
+                        /*offset=*/0, variables[v].momentum});
     }
   }
   std::stable_sort(

@@ -45,6 +45,8 @@ struct Part {
   int bucket = 0;
   // Where the part starts in its bucket, in elements.
   int64_t bucket_offset = 0;
+  // VariableSpec::momentum.
+  double momentum = 0;
 };
 
 struct Bucket {
@@ -121,8 +123,8 @@ class ShardPlan {
  private:
   // Adds the parts, blocks and places of a bucket. `chunk_count` is the most
   // elements of a chunk.
-  void LayOutBucket(int bucket, const Placement& placement,
-                    int64_t chunk_count);
+  void LayOutBucket(int bucket, absl::Span<const VariableSpec> variables,
+                    const Placement& placement, int64_t chunk_count);
   void AddToChunks(Block block, int64_t chunk_count);
 
   int shard_count_ = 0;

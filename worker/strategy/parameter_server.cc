@@ -12,6 +12,7 @@
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
+#include "common/optimizer/moving_statistics.h"
 
 namespace paceline {
 namespace {
@@ -145,6 +146,13 @@ absl::Status ParameterServerStrategy::GradientsReady(int /*bucket*/) {
 absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
     const v1::Progress& progress, bool ends_lease) {
   if (clips_own_gradients()) clipper_.ClipAll();
+  if (options_.consistency != v1::CONSISTENCY_SYNC) {
+    if (state_.type() == DataType::kFloat64) {
+      MakeStatisticsParts<double>();
+    } else {
+      MakeStatisticsParts<float>();
+    }
+  }
   RETURN_IF_ERROR(Push(progress, ends_lease));
   uint64_t step = 0;
   bool has_norms = false;
@@ -156,6 +164,23 @@ absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
   RETURN_IF_ERROR(CheckVariables(&Server::updated));
   RETURN_IF_ERROR(UploadUpdated(plan_, state_, stream_));
   return static_cast<int64_t>(step);
+}
+
+template <typename T>
+void ParameterServerStrategy::MakeStatisticsParts() {
+  for (const Part& part : plan_.parts()) {
+    if (plan_.buckets()[part.bucket].update != VariableUpdate::kDifference) {
+      continue;
+    }
+    const auto elements = [&part](absl::Span<std::byte> bucket) {
+      return absl::MakeSpan(
+          reinterpret_cast<T*>(bucket.data()) + part.bucket_offset,
+          static_cast<size_t>(part.count));
+    };
+    DifferencesToParts<T>(part.momentum,
+                          elements(state_.host_variables(part.bucket)),
+                          elements(state_.host_gradients(part.bucket)));
+  }
 }
 
 absl::Status ParameterServerStrategy::Push(const v1::Progress& progress,

@@ -112,6 +112,11 @@ class ParameterServerStrategy : public Strategy {
     return absl::MakeSpan(chunks_).first(updated_chunk_count_);
   }
   absl::Status Pull(Chunks chunks);
+  // Makes the differences of statistics what a server takes of workers that do
+  // not step together (moving_statistics.h). The variables are still those that
+  // the step was computed with.
+  template <typename T>
+  void MakeStatisticsParts();
   absl::Status Push(const v1::Progress& progress, bool ends_lease);
   // Internal if a server took the first attempt of a push for a repeat.
   absl::Status CheckApplied();

@@ -68,9 +68,9 @@ std::vector<VariableSpec> BatchNormalization::Variables(
     variables.push_back({"beta", channels, beta_initializer, beta_regularizer});
   }
   variables.push_back({"moving_mean", channels, moving_mean_initializer,
-                       Regularizer(), VariableUpdate::kDifference});
+                       Regularizer(), VariableUpdate::kDifference, momentum});
   variables.push_back({"moving_variance", channels, moving_variance_initializer,
-                       Regularizer(), VariableUpdate::kDifference});
+                       Regularizer(), VariableUpdate::kDifference, momentum});
   return variables;
 }
 

@@ -30,9 +30,9 @@ class FieldTable;
 // are the means over replicas, weighted by examples. Else, and if the layer is
 // frozen, the moving ones.
 //
-// Differences of workers that pulled the same values and push asynchronously
-// add up: N of them move the statistics N times as far, so N · (1 − momentum)
-// should stay well below 1. A variance below 0 is taken for 0.
+// Of workers that push asynchronously each batch moves what the server has, by
+// the same formula (moving_statistics.h). A variance below 0, as a checkpoint
+// may have it, is taken for 0.
 class BatchNormalization : public Layer {
  public:
   static constexpr char kClassName[] = "BatchNormalization";

@@ -62,6 +62,16 @@ struct Server {
   v1::Member member;
 };
 
+void Admit(uint32_t rank, uint64_t incarnation, Server& server) {
+  v1::AdmitRequest request;
+  v1::WorkerId& worker = *request.add_workers();
+  worker.set_rank(rank);
+  worker.set_incarnation(incarnation);
+  v1::AdmitResponse response;
+  const absl::Status status = server.shard.Admit(request, response);
+  ASSERT_TRUE(status.ok()) << status;
+}
+
 class ParameterServerStrategyTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -89,13 +99,10 @@ class ParameterServerStrategyTest : public ::testing::Test {
       *request.mutable_job() = *job;
       request.set_shard(shard);
       request.set_shard_count(2);
-      request.set_workers(1);
+      request.set_workers(4);
       v1::InitializeResponse response;
       ASSERT_TRUE(servers_[shard]->shard.Initialize(request, response).ok());
-      v1::AdmitRequest admit;
-      admit.add_workers()->set_incarnation(5);
-      v1::AdmitResponse admitted;
-      ASSERT_TRUE(servers_[shard]->shard.Admit(admit, admitted).ok());
+      Admit(/*rank=*/0, /*incarnation=*/5, *servers_[shard]);
     }
     strategy_ = MakeStrategy(absl::Seconds(30));
   }
@@ -162,6 +169,85 @@ TEST_F(ParameterServerStrategyTest, PushesAllGradientsAndPullsAllVariables) {
     EXPECT_NEAR(after[i], before[i] - 3 * 0.5f * 0.25f, 1e-6) << i;
   }
   EXPECT_EQ(waiting_, "");
+}
+
+class StatisticsTest : public ParameterServerStrategyTest {
+ protected:
+  static constexpr float kMomentum = 0.3f;
+
+  std::string JobText() const override {
+    return absl::StrReplaceAll(kJob,
+                               {{"    - Dense: {units: 2}",
+                                 "    - BatchNormalization: {momentum: 0.3}\n"
+                                 "    - Dense: {units: 2}"}});
+  }
+
+  struct Worker {
+    std::unique_ptr<ModelState> state;
+    std::unique_ptr<ParameterServerStrategy> strategy;
+
+    // Of moving means and variances.
+    absl::Span<float> FloatsOf(absl::Span<std::byte> bucket) const {
+      return {reinterpret_cast<float*>(bucket.data()),
+              bucket.size() / sizeof(float)};
+    }
+    absl::Span<float> statistics() const {
+      return FloatsOf(state->host_variables(0));
+    }
+    absl::Span<float> differences() const {
+      return FloatsOf(state->host_gradients(0));
+    }
+  };
+
+  // One that has pulled the variables.
+  Worker MakeWorker(uint32_t rank) {
+    ProgramSpec spec;
+    spec.graph = &model_.graph;
+    spec.plan = &plan_;
+    spec.loss = model_.loss.get();
+    ParameterServerOptions options;
+    options.worker.set_rank(rank);
+    options.worker.set_incarnation(10 + rank);
+    options.caller = TestCaller();
+    for (const auto& server : servers_) {
+      options.servers.push_back(server->member);
+    }
+    options.timeout = absl::Seconds(30);
+    options.on_waiting = [](const std::string&) {};
+    for (const auto& server : servers_) Admit(rank, 10 + rank, *server);
+    Worker worker;
+    worker.state = *device_.CreateState(spec);
+    worker.strategy = std::make_unique<ParameterServerStrategy>(
+        std::move(options), plan_, *worker.state, *stream_);
+    EXPECT_TRUE(worker.strategy->PullVariables().ok());
+    return worker;
+  }
+};
+
+// Each starts from what it pulled three pushes ago, and its differences are
+// large: added up they would swing further and further.
+TEST_F(StatisticsTest, OfStaleWorkersStayWithinThoseOfTheBatches) {
+  ASSERT_EQ(plan_.buckets()[0].update, VariableUpdate::kDifference);
+  ASSERT_EQ(plan_.buckets()[0].count, 16);
+  std::vector<Worker> workers;
+  for (uint32_t rank = 0; rank < 4; ++rank) workers.push_back(MakeWorker(rank));
+  // Means start with 0 and variances with 1.
+  std::vector<float> expected(workers[0].statistics().begin(),
+                              workers[0].statistics().end());
+  for (int step = 0; step < 40; ++step) {
+    const Worker& worker = workers[step % 4];
+    const float batch = step % 3 == 0 ? 2.0f : 0.25f;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      worker.differences()[i] =
+          (1 - kMomentum) * (batch - worker.statistics()[i]);
+      expected[i] = expected[i] * kMomentum + (1 - kMomentum) * batch;
+    }
+    ASSERT_TRUE(worker.strategy->EndStep(v1::Progress(), false).ok());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_NEAR(worker.statistics()[i], expected[i], 1e-5)
+          << "step " << step << ", element " << i;
+    }
+  }
 }
 
 // The larger layer, so that one server has nothing else.
