@@ -22,6 +22,8 @@
 #ifndef PACELINE_WORKER_DEVICE_DEVICE_H_
 #define PACELINE_WORKER_DEVICE_DEVICE_H_
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,6 +38,7 @@
 #include "common/model/metric.h"
 #include "common/sharding/shard_plan.h"
 #include "common/tensor/shape.h"
+#include "glog/logging.h"
 #include "worker/device/device_group.h"
 #include "worker/device/stream.h"
 
@@ -68,6 +71,8 @@ struct Batch {
   // Factor of the regularizers' gradients: this batch's share of the global
   // batch, so that the shares of all replicas add up to 1.
   double regularization_scale = 1;
+  // In training, the number by which MetricSums names the step, from 1.
+  int64_t step = 1;
 };
 
 // Sums of the loss and the metrics over the examples since the last reset:
@@ -75,7 +80,39 @@ struct Batch {
 struct MetricSums {
   std::vector<double> totals;
   std::vector<double> counts;
+  // Batch::step of the first step of training whose loss was infinite or no
+  // number; 0: none. A step that loss scaling skips does not count, nor does
+  // its loss in the sums if that is not finite.
+  int64_t first_nonfinite_step = 0;
+
+  // Adds what was summed up after these. Both are of the same values.
+  void Add(const MetricSums& later);
+  void Reset();
+  // To be called after each step of training that added its loss: a sum that
+  // is not finite remains so.
+  void NoteLoss(int64_t step) {
+    if (first_nonfinite_step == 0 && !std::isfinite(totals[0])) {
+      first_nonfinite_step = step;
+    }
+  }
 };
+
+inline void MetricSums::Add(const MetricSums& later) {
+  CHECK_EQ(totals.size(), later.totals.size());
+  CHECK_EQ(counts.size(), later.counts.size());
+  for (size_t i = 0; i < totals.size(); ++i) {
+    totals[i] += later.totals[i];
+    counts[i] += later.counts[i];
+  }
+  if (first_nonfinite_step == 0) {
+    first_nonfinite_step = later.first_nonfinite_step;
+  }
+}
+inline void MetricSums::Reset() {
+  std::fill(totals.begin(), totals.end(), 0);
+  std::fill(counts.begin(), counts.end(), 0);
+  first_nonfinite_step = 0;
+}
 
 // What a state has beside its variables, where the device updates them: slots,
 // laid out as the variables are, and a count of updates. Those in host memory
@@ -120,7 +157,8 @@ class ModelState {
   virtual absl::Status UploadVariables(int bucket, Stream& stream) = 0;
 
   // Adds the sums since the last call to `sums`, which has the right size, and
-  // resets them. Waits for the stream.
+  // resets them; the first step with a bad loss stays if `sums` has one. Waits
+  // for the stream.
   virtual absl::Status TakeMetrics(Stream& stream, MetricSums& sums) = 0;
 
   // Null where the host updates the variables.

@@ -22,6 +22,7 @@ CpuProgram::CpuProgram(const ProgramSpec& spec, int thread_count,
                        CpuState& state, cpu::ProgramParts parts)
     : graph_(*spec.graph),
       batch_size_(spec.batch_size),
+      is_training_(spec.mode == Mode::kTrain),
       thread_count_(thread_count),
       class_count_(SparseClassCount(spec)),
       replica_sum_(spec.replica_sum),
@@ -54,6 +55,7 @@ absl::Status CpuProgram::Enqueue(int section, Stream& /*stream*/) {
   cpu::PrepareThread(thread_count_);
   const auto [begin, end] = parts_.layout.OperationsOf(section);
   for (int i = begin; i < end; ++i) parts_.operations[i](step_);
+  if (is_training_) state_.metrics().NoteLoss(step_.batch.step);
   return replica_sum_ == nullptr ? absl::OkStatus() : replica_sum_->Take();
 }
 

@@ -44,6 +44,7 @@ class CpuProgram final : public Program {
  private:
   const Graph& graph_;
   const int64_t batch_size_;
+  const bool is_training_;
   const int thread_count_;
   // Of a sparse loss, the labels are in [0, class_count_); else it is 0.
   const int64_t class_count_;

@@ -44,14 +44,8 @@ CpuState::CpuState(const ShardPlan& plan, size_t metric_count,
 }
 
 absl::Status CpuState::TakeMetrics(Stream& /*stream*/, MetricSums& sums) {
-  CHECK_EQ(sums.totals.size(), metrics_.totals.size());
-  CHECK_EQ(sums.counts.size(), metrics_.counts.size());
-  for (size_t i = 0; i < metrics_.totals.size(); ++i) {
-    sums.totals[i] += metrics_.totals[i];
-    sums.counts[i] += metrics_.counts[i];
-  }
-  std::fill(metrics_.totals.begin(), metrics_.totals.end(), 0);
-  std::fill(metrics_.counts.begin(), metrics_.counts.end(), 0);
+  sums.Add(metrics_);
+  metrics_.Reset();
   return absl::OkStatus();
 }
 

@@ -118,7 +118,8 @@ cuda::StepValues CudaProgram::StepOf(const Batch& batch) const {
   cuda::StepValues step = {.first_example = batch.first_example,
                            .epoch = batch.epoch,
                            .gradient_scale = 1 / batch.loss_divisor,
-                           .regularization_scale = batch.regularization_scale};
+                           .regularization_scale = batch.regularization_scale,
+                           .number = batch.step};
   if (optimizer_ != nullptr) {
     step.step_size = cuda::StepSizeOf(*optimizer_, state_.iterations());
   }

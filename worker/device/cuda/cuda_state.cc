@@ -1,5 +1,6 @@
 #include "worker/device/cuda/cuda_state.h"
 
+#include <cstring>
 #include <utility>
 
 #include "common/base/status_macros.h"
@@ -144,6 +145,10 @@ absl::Status CudaState::TakeMetrics(Stream& stream, MetricSums& sums) {
   for (size_t i = 0; i < metric_count_; ++i) {
     sums.totals[i] += values[i];
     sums.counts[i] += values[metric_count_ + i];
+  }
+  if (sums.first_nonfinite_step == 0) {
+    std::memcpy(&sums.first_nonfinite_step, values + 2 * metric_count_,
+                sizeof(int64_t));
   }
   return absl::OkStatus();
 }

@@ -72,6 +72,10 @@ class CudaState final : public ModelState, public DeviceUpdates {
     return reinterpret_cast<double*>(device_sums_.get()) + index;
   }
   double* count(size_t index) const { return total(index) + metric_count_; }
+  // MetricSums::first_nonfinite_step.
+  int64_t* first_nonfinite_step() const {
+    return reinterpret_cast<int64_t*>(total(2 * metric_count_));
+  }
   // Of the step under way.
   cuda::StepValues* step() const {
     return reinterpret_cast<cuda::StepValues*>(device_step_.get());
@@ -126,7 +130,8 @@ class CudaState final : public ModelState, public DeviceUpdates {
   absl::Status Transfer(void* to, const void* from, size_t size_bytes,
                         Stream& stream);
   int64_t sums_bytes() const {
-    return static_cast<int64_t>(2 * metric_count_ * sizeof(double));
+    return static_cast<int64_t>(2 * metric_count_ * sizeof(double) +
+                                sizeof(int64_t));
   }
 
   cuda::Gpu& gpu_;
@@ -144,7 +149,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
   std::vector<absl::Span<std::byte>> device_gradients_;
   std::vector<absl::Span<std::byte>> host_variables_;
   std::vector<absl::Span<std::byte>> host_gradients_;
-  // Totals, then counts.
+  // Totals, counts, and the first step with a bad loss.
   cuda::MemoryBlock device_sums_;
   cuda::MemoryBlock host_sums_;
   cuda::MemoryBlock device_step_;

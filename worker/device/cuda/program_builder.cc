@@ -172,11 +172,27 @@ void ProgramBuilder::AddToMetrics(size_t index, const Tensor* values,
     return ColumnSums<const double*, double>{count, 1, parts, values->doubles(),
                                              sums->doubles()};
   });
-  AddKernel({sums}, 1,
-            [=, total = state_.total(index), seen = state_.count(index)] {
-              return AddToMetric{parts,    sums->doubles(), factor,
-                                 examples, total,           seen};
-            });
+  AddToMetric addition = {.parts = parts,
+                          .factor = factor,
+                          .examples = examples,
+                          .total = state_.total(index),
+                          .count = state_.count(index)};
+  if (index == 0 && is_training()) {
+    if (loss_scale() == nullptr || spec().plan->updated_buckets().empty()) {
+      addition.note = nonfinite_note();
+    } else {
+      addition.total = &loss_scale()->loss_total;
+      addition.count = &loss_scale()->loss_count;
+    }
+  }
+  AddKernel({sums}, 1, [=]() mutable {
+    addition.sums = sums->doubles();
+    return addition;
+  });
+}
+
+NonfiniteNote ProgramBuilder::nonfinite_note() const {
+  return {state_.step(), state_.first_nonfinite_step()};
 }
 
 void ProgramBuilder::AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
@@ -247,6 +263,9 @@ void ProgramBuilder::AddUnscaling(float* gradients, int64_t count) {
 
 void ProgramBuilder::AddLossScaleChange() {
   if (loss_scale() == nullptr) return;
+  AddKernel({}, 1,
+            [kernel = CountLoss{loss_scale(), state_.total(0), state_.count(0),
+                                nonfinite_note()}] { return kernel; });
   AddKernel({}, 1, [kernel = AdaptLossScale{loss_scale()}] { return kernel; });
 }
 

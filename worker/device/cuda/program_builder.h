@@ -111,7 +111,8 @@ class ProgramBuilder final : public LayoutBuilder {
   // Where the loss is scaled: divides gradients, which start on a multiple of
   // 16 bytes, by the scale.
   void AddUnscaling(float* gradients, int64_t count);
-  // Where it is, the last operation of a step.
+  // Where it is, the last operations of a step: its loss is counted unless it
+  // is skipped, and the scale follows.
   void AddLossScaleChange();
 
   // Replaces `sums`, doubles, by their sums over the replicas of the step, if
@@ -147,6 +148,9 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddBucketEnd(int bucket, bool is_last) override;
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;
+
+  // For what is added to the sum of the loss in training.
+  NonfiniteNote nonfinite_note() const;
 
   Tensor* NewConstantOf(Shape shape, std::vector<std::byte> bytes);
 

@@ -191,7 +191,10 @@ absl::Status ReferenceProgram<T>::Enqueue(int section, Stream& /*stream*/) {
   if (section == 0) {
     Forward();
     AddSums();
-    if (spec_.mode == Mode::kTrain) ComputeLossGradient();
+    if (spec_.mode == Mode::kTrain) {
+      state_.NoteLoss(step_.batch.step);
+      ComputeLossGradient();
+    }
   }
   for (size_t link = section_links_[section];
        link-- > section_links_[section + 1];) {

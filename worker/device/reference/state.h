@@ -3,7 +3,7 @@
 #define PACELINE_WORKER_DEVICE_REFERENCE_STATE_H_
 
 #include <cstddef>
-#include <utility>
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -47,10 +47,8 @@ class State : public ModelState {
   }
 
   absl::Status TakeMetrics(Stream& /*stream*/, MetricSums& sums) override {
-    for (size_t i = 0; i < sums_.totals.size(); ++i) {
-      sums.totals[i] += std::exchange(sums_.totals[i], 0);
-      sums.counts[i] += std::exchange(sums_.counts[i], 0);
-    }
+    sums.Add(sums_);
+    sums_.Reset();
     return absl::OkStatus();
   }
 
@@ -59,6 +57,8 @@ class State : public ModelState {
     sums_.totals[index] += total;
     sums_.counts[index] += count;
   }
+  // Has the sums note whether the loss is bad since this step of training.
+  void NoteLoss(int64_t step) { sums_.NoteLoss(step); }
 
   // A variable of the graph, in its bucket; a frozen one has no gradient.
   Variable<T> variable(const VariableSpec& spec, VariablePlace place) {

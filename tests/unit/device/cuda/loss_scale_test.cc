@@ -77,6 +77,40 @@ TEST(LossScaleTest, AnOverflowAnywhereIsNoticed) {
   }
 }
 
+TEST(LossScaleTest, LossesOfSkippedStepsDoNotCountUnlessTheScaleIs1) {
+  LossScale scale;
+  double total = 0;
+  double count = 0;
+  int64_t first_step = 0;
+  cuda::StepValues step;
+  const auto end_step = [&](int64_t number, double loss, bool has_overflow) {
+    step.number = number;
+    scale.loss_total = loss;
+    scale.loss_count = 2;
+    scale.has_overflow = has_overflow ? 1 : 0;
+    cuda::CountLoss{&scale, &total, &count, {&step, &first_step}}(0);
+    EndStep(scale, has_overflow);
+  };
+  end_step(1, NAN, true);
+  EXPECT_EQ(count, 0);
+  end_step(2, 3, false);
+  end_step(3, 4, true);
+  EXPECT_EQ(total, 7);
+  EXPECT_EQ(count, 4);
+  EXPECT_EQ(first_step, 0);
+  int64_t number = 4;
+  while (scale.scale() > 1) end_step(number++, NAN, true);
+  EXPECT_EQ(first_step, 0);
+  end_step(number, NAN, true);
+  EXPECT_EQ(first_step, number);
+  EXPECT_TRUE(std::isnan(total));
+  // Without an overflow it counts at any scale.
+  scale = LossScale();
+  total = first_step = 0;
+  end_step(7, HUGE_VAL, false);
+  EXPECT_EQ(first_step, 7);
+}
+
 // --- A model whose gradients overflow at first: those of the last layer are
 // thousands times the scale, which the layers before take as float16.
 
@@ -161,6 +195,40 @@ TEST(OverflowTest, TheScaleChangesOnceAStepWithSeveralSections) {
     const auto* const gradients = reinterpret_cast<const float*>(
         state->host_gradients(first.bucket).data());
     EXPECT_EQ(gradients[first.offset], 0);
+  }
+}
+
+// Of an example that no scale mends.
+TEST(OverflowTest, TheStateNotesALossThatIsNotFinite) {
+  const ModelUnderTest model(Config(Precision::kMixedFloat16));
+  const float features[] = {HUGE_VALF, 1, 1, 1, 1, 1};
+  for (const bool updates : {false, true}) {
+    CudaDevice device(cuda::MakeFakeGpu());
+    const std::unique_ptr<Stream> stream = *device.CreateStream();
+    const Sgd sgd;
+    ProgramSpec spec = model.Spec(Mode::kTrain, 2);
+    if (updates) spec.optimizer = &sgd;
+    const std::unique_ptr<ModelState> state = *device.CreateState(spec);
+    const std::unique_ptr<Program> program = *device.Compile(spec, *state);
+    MetricSums sums = {{0}, {0}};
+    int64_t step = 0;
+    while (sums.first_nonfinite_step == 0 && ++step < 30) {
+      ASSERT_TRUE(program
+                      ->SetBatch({.count = 2,
+                                  .features = {DataType::kFloat32, features},
+                                  .labels = {DataType::kFloat32, kLabels},
+                                  .step = step},
+                                 *stream)
+                      .ok());
+      for (size_t i = 0; i < program->sections().size(); ++i) {
+        ASSERT_TRUE(program->Enqueue(static_cast<int>(i), *stream).ok());
+      }
+      ASSERT_TRUE(state->TakeMetrics(*stream, sums).ok());
+    }
+    // Each of those before made the scale smaller.
+    EXPECT_EQ(step, 16);
+    EXPECT_EQ(sums.first_nonfinite_step, 16);
+    EXPECT_EQ(sums.counts[0], 2);
   }
 }
 

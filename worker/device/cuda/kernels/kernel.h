@@ -34,8 +34,8 @@ namespace paceline::cuda {
 
 using Kernel = std::variant<
     SgdUpdate, AdamUpdate, DifferencesUpdate, UnscaleGradients, DropOverflow,
-    AdaptLossScale, SquareSums, ClipFactor, ScaleGradients, BiasActivation,
-    ActivationBackward, BentRelu, BentReluBackward,
+    CountLoss, AdaptLossScale, SquareSums, ClipFactor, ScaleGradients,
+    BiasActivation, ActivationBackward, BentRelu, BentReluBackward,
     ColumnSums<ConstValues, float>, ColumnSums<ConstValues, double>,
     ColumnSums<const double*, double>, ColumnSums<const double*, float>,
     AddToMetric, AddPenaltyGradient, PenaltySums, MeanSquaredErrorLoss,

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "worker/device/cuda/kernels/four_floats.h"
+#include "worker/device/cuda/kernels/sums.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
@@ -23,9 +24,16 @@ struct LossScale {
   int32_t finite_steps = 0;
   // Whether a gradient of the step under way is infinite or no number.
   int32_t has_overflow = 0;
+  // What the step adds to the sums of the loss, once it is known whether it is
+  // skipped.
+  double loss_total = 0;
+  double loss_count = 0;
 
   PACELINE_HOST_DEVICE float scale() const {
     return std::ldexp(1.0f, kInitialExponent + doublings);
+  }
+  PACELINE_HOST_DEVICE bool can_fall() const {
+    return doublings > -kInitialExponent;
   }
 };
 
@@ -70,6 +78,28 @@ struct DropOverflow {
   }
 };
 
+// Adds the loss of the step to the sums. One that is not finite, in a step that
+// is skipped, stays out: a smaller scale mends it. Where there is none left,
+// the training has diverged, and it counts. For one index.
+struct CountLoss {
+  LossScale* scale = nullptr;
+  double* total = nullptr;
+  double* count = nullptr;
+  NonfiniteNote note = {};
+
+  PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
+    LossScale& s = *scale;
+    const bool is_finite = s.loss_total - s.loss_total == 0;
+    if (is_finite || s.has_overflow == 0 || !s.can_fall()) {
+      *total += s.loss_total;
+      *count += s.loss_count;
+      note.Note(*total);
+    }
+    s.loss_total = 0;
+    s.loss_count = 0;
+  }
+};
+
 // The scale of the next step: half after an overflow, twice after kGrowthSteps
 // without one. For one index.
 struct AdaptLossScale {
@@ -80,7 +110,7 @@ struct AdaptLossScale {
     ++s.finite_steps;
     if (s.has_overflow != 0) {
       s.finite_steps = 0;
-      if (s.doublings > -LossScale::kInitialExponent) --s.doublings;
+      if (s.can_fall()) --s.doublings;
     } else if (s.finite_steps == LossScale::kGrowthSteps) {
       s.finite_steps = 0;
       ++s.doublings;

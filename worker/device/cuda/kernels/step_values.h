@@ -17,6 +17,8 @@ struct StepValues {
   // Where the device updates the variables: by what the optimizer multiplies;
   // as StepSizeOf (device_update.h) has it.
   float step_size = 0;
+  // Batch::step.
+  int64_t number = 1;
 };
 
 }  // namespace paceline::cuda

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 #include "worker/device/row_geometry.h"
@@ -58,6 +59,21 @@ struct RowPartSums {
   }
 };
 
+// Where the first step of training is noted whose loss is infinite or no
+// number; null: nowhere.
+struct NonfiniteNote {
+  const StepValues* step = nullptr;
+  int64_t* first_step = nullptr;
+
+  // To be called with the sum of the loss after each step that added to it: one
+  // that is not finite remains so.
+  PACELINE_HOST_DEVICE void Note(double sum) const {
+    // A difference that is no number is not 0.
+    if (first_step == nullptr || *first_step != 0 || sum - sum == 0) return;
+    *first_step = step->number;
+  }
+};
+
 // *total += factor · Σ parts, *count += examples. For one index.
 struct AddToMetric {
   int64_t parts = 0;
@@ -66,12 +82,14 @@ struct AddToMetric {
   double examples = 0;
   double* total = nullptr;
   double* count = nullptr;
+  NonfiniteNote note = {};
 
   PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
     double sum = 0;
     for (int64_t part = 0; part < parts; ++part) sum += sums[part];
     *total += factor * sum;
     *count += examples;
+    note.Note(*total);
   }
 };
 
