@@ -38,7 +38,8 @@ class LastReport : public ProgressSink {
   void Report(const v1::LeaseReport& report, bool /*complete*/) override {
     sums_ = report.sums();
   }
-  void ReportStep(int64_t /*step*/, double /*loss*/) override {}
+  void ReportStep(int64_t /*step*/, double /*total*/,
+                  double /*weight*/) override {}
 
   std::vector<double> Means() const {
     std::vector<double> means;

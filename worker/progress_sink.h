@@ -17,8 +17,9 @@ class ProgressSink {
   virtual void Worked() = 0;
   // How far the replica is with a lease; `complete` at its last step.
   virtual void Report(const v1::LeaseReport& report, bool complete) = 0;
-  // A row of steps.csv.
-  virtual void ReportStep(int64_t step, double loss) = 0;
+  // What the replica adds to a row of steps.csv, as StepReport has it; a step
+  // after the other.
+  virtual void ReportStep(int64_t step, double total, double weight) = 0;
 };
 
 }  // namespace paceline

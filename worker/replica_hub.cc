@@ -22,8 +22,8 @@ class ReplicaHub::Sink : public ProgressSink {
   void Report(const v1::LeaseReport& report, bool complete) override {
     hub_.Report(replica_, report, complete);
   }
-  void ReportStep(int64_t step, double loss) override {
-    hub_.member_.ReportStep(step, loss);
+  void ReportStep(int64_t step, double total, double weight) override {
+    hub_.ReportStep(step, total, weight);
   }
 
  private:
@@ -110,7 +110,23 @@ void ReplicaHub::Add(const OpenLease& open) {
       sums->set_totals(i, sums->totals(i) + report.sums().totals(i));
       sums->set_counts(i, sums->counts(i) + report.sums().counts(i));
     }
+    const uint64_t bad_step = report.first_nonfinite_step();
+    if (bad_step > 0 && (sum_.first_nonfinite_step() == 0 ||
+                         bad_step < sum_.first_nonfinite_step())) {
+      sum_.set_first_nonfinite_step(bad_step);
+    }
   }
+}
+
+void ReplicaHub::ReportStep(int64_t step, double total, double weight) {
+  MutexLock lock(mutex_);
+  OpenStep& open = open_steps_[step];
+  open.sum.set_step(static_cast<uint64_t>(step));
+  open.sum.set_total(open.sum.total() + total);
+  open.sum.set_weight(open.sum.weight() + weight);
+  if (++open.count < replicas_) return;
+  member_.ReportStep(open.sum);
+  open_steps_.erase(step);
 }
 
 }  // namespace paceline

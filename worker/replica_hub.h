@@ -1,5 +1,5 @@
 // The replicas of one worker as one member of the job: they get the same
-// leases, and their reports are added up.
+// leases, and their reports of leases and steps are added up.
 #ifndef PACELINE_WORKER_REPLICA_HUB_H_
 #define PACELINE_WORKER_REPLICA_HUB_H_
 
@@ -41,10 +41,16 @@ class ReplicaHub {
     std::vector<v1::LeaseReport> reports;
     int complete_count = 0;
   };
+  // What the replicas told of a step.
+  struct OpenStep {
+    v1::StepReport sum;
+    int count = 0;
+  };
 
   bool HasNext(int replica) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(lease_mutex_);
   v1::Lease TakeNext(int replica) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lease_mutex_);
   void Report(int replica, const v1::LeaseReport& report, bool complete);
+  void ReportStep(int64_t step, double total, double weight);
   // The sum of a lease's reports; steps are taken together.
   void Add(const OpenLease& open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -69,6 +75,8 @@ class ReplicaHub {
   Mutex mutex_;
   // By id.
   std::map<uint64_t, OpenLease> open_ ABSL_GUARDED_BY(mutex_);
+  // By number.
+  std::map<int64_t, OpenStep> open_steps_ ABSL_GUARDED_BY(mutex_);
   v1::LeaseReport sum_ ABSL_GUARDED_BY(mutex_);
 };
 

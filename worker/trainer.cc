@@ -1,6 +1,5 @@
 #include "worker/trainer.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "common/base/status_macros.h"
@@ -30,8 +29,10 @@ Trainer::Trainer(const TrainerParts& parts, int metric_count, bool log_steps)
     : parts_(parts),
       log_steps_(log_steps),
       reading_interval_(ReadingInterval(parts, log_steps)) {
-  sums_.totals.resize(1 + metric_count);
-  sums_.counts.resize(1 + metric_count);
+  for (MetricSums* sums : {&sums_, &read_}) {
+    sums->totals.resize(1 + metric_count);
+    sums->counts.resize(1 + metric_count);
+  }
 }
 
 absl::Status Trainer::Run() {
@@ -70,6 +71,8 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   batch.loss_divisor = static_cast<double>(prepared.step_count);
   batch.regularization_scale =
       static_cast<double>(prepared.count) / batch.loss_divisor;
+  v1::LeaseReport& report = *progress_.mutable_lease();
+  batch.step = static_cast<int64_t>(report.steps()) + 1;
   // Devices that sum up among themselves take all steps.
   const bool steps_anyway =
       training && parts_.state->device_updates() != nullptr;
@@ -79,17 +82,14 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
     RETURN_IF_ERROR(TrainOnNothing());
   }
 
-  const double loss_before = sums_.totals[0];
-  v1::LeaseReport& report = *progress_.mutable_lease();
   report.set_steps(report.steps() + 1);
   const bool is_read = IsReadingDue(prepared);
   if (is_read) RETURN_IF_ERROR(AccountFor(prepared));
   if (training) {
     ASSIGN_OR_RETURN(const int64_t step,
                      parts_.strategy->EndStep(progress_, prepared.ends_lease));
-    if (log_steps_ && batch.count > 0) {
-      parts_.progress->ReportStep(step, (sums_.totals[0] - loss_before) /
-                                            static_cast<double>(batch.count));
+    if (log_steps_) {
+      parts_.progress->ReportStep(step, read_.totals[0], read_.counts[0]);
     }
   }
   if (is_read) parts_.progress->Report(report, prepared.ends_lease);
@@ -138,7 +138,9 @@ bool Trainer::IsReadingDue(const PreparedBatch& prepared) const {
 
 absl::Status Trainer::AccountFor(const PreparedBatch& prepared) {
   TellWaiting(true);
-  RETURN_IF_ERROR(parts_.state->TakeMetrics(*parts_.stream, sums_));
+  read_.Reset();
+  RETURN_IF_ERROR(parts_.state->TakeMetrics(*parts_.stream, read_));
+  sums_.Add(read_);
   TellWaiting(false);
   v1::LeaseReport& report = *progress_.mutable_lease();
   report.set_examples(static_cast<uint64_t>(prepared.done_of_lease));
@@ -146,6 +148,8 @@ absl::Status Trainer::AccountFor(const PreparedBatch& prepared) {
     report.mutable_sums()->set_totals(static_cast<int>(i), sums_.totals[i]);
     report.mutable_sums()->set_counts(static_cast<int>(i), sums_.counts[i]);
   }
+  report.set_first_nonfinite_step(
+      static_cast<uint64_t>(sums_.first_nonfinite_step));
   return absl::OkStatus();
 }
 
@@ -162,8 +166,8 @@ void Trainer::StartLease(const v1::Lease& lease) {
   v1::MetricSums* sums = report.mutable_sums();
   sums->mutable_totals()->Resize(static_cast<int>(sums_.totals.size()), 0);
   sums->mutable_counts()->Resize(static_cast<int>(sums_.counts.size()), 0);
-  std::fill(sums_.totals.begin(), sums_.totals.end(), 0);
-  std::fill(sums_.counts.begin(), sums_.counts.end(), 0);
+  report.set_first_nonfinite_step(0);
+  sums_.Reset();
 }
 
 }  // namespace paceline

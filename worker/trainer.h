@@ -46,7 +46,8 @@ struct TrainerParts {
 // own.
 class Trainer {
  public:
-  // `metric_count` without the loss; `log_steps` reports the loss of each step.
+  // `metric_count` without the loss; `log_steps` reports the loss of each step,
+  // also where this replica has no example.
   Trainer(const TrainerParts& parts, int metric_count, bool log_steps);
 
   // Processes the pipeline's batches until it ends, or the first error.
@@ -70,7 +71,9 @@ class Trainer {
   // Batches of a lease from one reading of the sums to the next.
   const uint64_t reading_interval_;
   const std::string waiting_ = "the sums of the other GPUs";
+  // Of the lease, and of the batches since the last reading.
   MetricSums sums_;
+  MetricSums read_;
   // The lease at hand, and the one before.
   v1::Progress progress_;
   v1::Phase phase_ = v1::PHASE_UNSPECIFIED;

@@ -320,9 +320,7 @@ class WorkerTask {
         PhasesOfReplica(datasets_, job(), rank(), world_size(), device);
     work.leases = [&hub, device] { return hub.NextLease(device); };
     work.progress = &hub.sink(device);
-    // Where replicas step together, one of them tells of the steps.
-    work.log_steps = job().log_steps() &&
-                     (!IsSynchronous(job()) || (rank() == 0 && device == 0));
+    work.log_steps = job().log_steps();
     work.on_waiting = OnWaiting();
     return RunReplica(*replicas_[device], *strategy, work,
                       [&](const absl::Status& status) {

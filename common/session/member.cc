@@ -192,19 +192,19 @@ void Member::SendReport(const v1::ReportCheckpointRequest& request) {
 
 void Member::Report(const v1::LeaseReport& report, bool complete) {
   MutexLock lock(mutex_);
-  reports_[report.lease_id()] = report;
-  if (!complete) return;
-  complete_.push_back(report.lease_id());
+  v1::LeaseReport& last = reports_[report.lease_id()];
+  const bool is_news =
+      report.first_nonfinite_step() > 0 && last.first_nonfinite_step() == 0;
+  last = report;
+  if (complete) complete_.push_back(report.lease_id());
+  if (!complete && !is_news) return;
   beat_now_ = true;
   poked_.NotifyAll();
 }
 
-void Member::ReportStep(int64_t step, double loss) {
+void Member::ReportStep(const v1::StepReport& step) {
   MutexLock lock(mutex_);
-  v1::StepReport& report = steps_.emplace_back();
-  report.set_step(step);
-  report.set_total(loss);
-  report.set_weight(1);
+  steps_.push_back(step);
 }
 
 void Member::SetWaitingFor(absl::string_view what) {

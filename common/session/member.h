@@ -83,10 +83,11 @@ class Member {
                         const absl::StatusOr<ShardFile>& file);
 
   // How far the task is with a lease; `complete` ones are reported at once and
-  // then forgotten, others with the next heartbeat.
+  // then forgotten, others with the next heartbeat, but for a first step whose
+  // loss is not finite, which is told at once, too.
   void Report(const v1::LeaseReport& report, bool complete);
-  // A row of steps.csv.
-  void ReportStep(int64_t step, double loss);
+  // What this worker adds to a row of steps.csv.
+  void ReportStep(const v1::StepReport& step);
 
   // Grows with each piece of work done. Lock-free.
   std::atomic<uint64_t>& activity() { return activity_; }

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/config/yaml_reader.h"
 #include "common/limits.h"
@@ -35,6 +37,11 @@ class ExamplesSource : public DataSource {
     const Examples examples = model.SomeExamples(count);
     features_.assign(examples.features.begin(), examples.features.end());
     labels_.assign(examples.labels.begin(), examples.labels.end());
+  }
+
+  void Spoil(int64_t example) {
+    features_[NumElements(shape_) * example] =
+        std::numeric_limits<float>::quiet_NaN();
   }
 
   const std::string& name() const override { return name_; }
@@ -70,15 +77,17 @@ class Reports : public ProgressSink {
   void Report(const v1::LeaseReport& report, bool complete) override {
     (complete ? at_ends : between).push_back(report);
   }
-  void ReportStep(int64_t step, double loss) override {
+  void ReportStep(int64_t step, double total, double weight) override {
     steps.push_back(step);
-    losses.push_back(loss);
+    totals.push_back(total);
+    weights.push_back(weight);
   }
 
   std::vector<v1::LeaseReport> at_ends;
   std::vector<v1::LeaseReport> between;
   std::vector<int64_t> steps;
-  std::vector<double> losses;
+  std::vector<double> totals;
+  std::vector<double> weights;
   // Of the trainer.
   absl::Status end;
 };
@@ -232,7 +241,7 @@ class TrainerTest : public ::testing::Test {
   }
 
   const ModelUnderTest model_;
-  const ExamplesSource source_;
+  ExamplesSource source_;
 };
 
 TEST_F(TrainerTest, LeasesEndWithTheSameSums) {
@@ -274,9 +283,48 @@ TEST_F(TrainerTest, EachStepIsReportedWhereStepsAreLogged) {
   const Reports expected = Train({"cpu", /*log_steps=*/true});
   const Reports actual = Train({"cuda_on_fake", /*log_steps=*/true, 4});
   EXPECT_EQ(actual.steps, expected.steps);
-  ASSERT_EQ(actual.losses.size(), expected.losses.size());
-  for (size_t i = 0; i < expected.losses.size(); ++i) {
-    EXPECT_NEAR(actual.losses[i], expected.losses[i], 1e-4) << i;
+  EXPECT_EQ(actual.weights, expected.weights);
+  ASSERT_EQ(actual.totals.size(), expected.totals.size());
+  for (size_t i = 0; i < expected.totals.size(); ++i) {
+    EXPECT_NEAR(actual.totals[i], expected.totals[i], 4e-4) << i;
+  }
+}
+
+class BadLossTest : public TrainerTest {
+ protected:
+  BadLossTest()
+      : TrainerTest(
+            "[Input: {shape: [6]}, Dense: {units: 7}, BatchNormalization: {},"
+            " Dense: {units: 5}]") {}
+};
+
+// Readings are every step on the CPU, every 32 and every 33 on the GPU.
+TEST_F(BadLossTest, ReportsNameTheFirstStepWhoseLossIsNotFinite) {
+  source_.Spoil(17);
+  for (const RunOptions& run :
+       {RunOptions{"cpu"}, RunOptions{"reference"}, RunOptions{"cuda_on_fake"},
+        RunOptions{"cuda_on_fake", true},
+        RunOptions{"cuda_on_fake", false, 3}}) {
+    SCOPED_TRACE(absl::StrCat(run.device, " ", run.steps_per_execution));
+    const Reports reports = Train(run);
+    ASSERT_EQ(reports.at_ends.size(), 4u);
+    EXPECT_EQ(reports.at_ends[0].first_nonfinite_step(), 5u);
+    // From then on all is bad; what is evaluated is not training.
+    EXPECT_EQ(reports.at_ends[1].first_nonfinite_step(), 1u);
+    EXPECT_EQ(reports.at_ends[2].first_nonfinite_step(), 0u);
+    EXPECT_EQ(reports.at_ends[3].first_nonfinite_step(), 1u);
+    for (const v1::LeaseReport& report : reports.between) {
+      if (report.lease_id() != 1) continue;
+      EXPECT_EQ(report.first_nonfinite_step(), report.steps() < 5 ? 0u : 5u);
+    }
+  }
+}
+
+TEST_F(BadLossTest, ReportsOfFiniteLossesNameNoStep) {
+  for (const char* device : {"cpu", "reference", "cuda_on_fake"}) {
+    for (const v1::LeaseReport& report : Train({device}).at_ends) {
+      EXPECT_EQ(report.first_nonfinite_step(), 0u) << device;
+    }
   }
 }
 

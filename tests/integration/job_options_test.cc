@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -11,12 +12,14 @@
 namespace paceline {
 namespace {
 
+using ::testing::DoubleNear;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
+using ::testing::Pointwise;
 using ::testing::SizeIs;
 
 // Runs the job with each override; expects success.
@@ -125,6 +128,47 @@ TEST(JobOptionsTest, LogStepsWritesARowAStep) {
   }
   for (int step = 1; step <= 2 * kStepsPerEpoch; ++step) {
     EXPECT_EQ(steps[step - 1], step);
+  }
+}
+
+// The losses in steps.csv, from step 1 on.
+std::vector<double> StepLosses(const SmallJob& job) {
+  std::vector<double> losses;
+  const std::vector<std::string> rows =
+      Lines(ReadText(job.output_dir() + "/steps.csv"));
+  for (size_t i = 1; i < rows.size(); ++i) {
+    const std::vector<std::string> fields = absl::StrSplit(rows[i], ',');
+    EXPECT_EQ(fields.at(0), std::to_string(i));
+    losses.push_back(std::stod(fields.at(1)));
+  }
+  return losses;
+}
+
+// With batches of 300 the last step of an epoch has one example: two replicas
+// of three have nothing.
+TEST(JobOptionsTest, StepsOfReplicasHaveTheLossOfAllOfThem) {
+  const std::vector<std::vector<std::string>> ways = {
+      {"strategy=mirrored", "cluster=null", "devices=1"},
+      {"strategy=mirrored", "cluster=null", "devices=3"},
+      {"strategy=central_storage", "cluster=null", "devices=3"},
+      {"strategy=multi_worker_mirrored", "cluster={worker: 3}"},
+      {"consistency=sync", "cluster={ps: 2, worker: 3}"}};
+  for (const int batch : {64, 300}) {
+    std::vector<double> expected;
+    for (const std::vector<std::string>& way : ways) {
+      SCOPED_TRACE(way.front());
+      SmallJob job;
+      std::vector<std::string> overrides = {
+          "log_steps=true", "epochs=2", "batch_size_per_replica=null",
+          absl::StrCat("global_batch_size=", batch)};
+      overrides.insert(overrides.end(), way.begin(), way.end());
+      RunWith(job, overrides);
+      const std::vector<double> losses = StepLosses(job);
+      if (expected.empty()) expected = losses;
+      EXPECT_THAT(losses, Pointwise(DoubleNear(1e-4), expected));
+    }
+    // 601 examples.
+    EXPECT_THAT(expected, SizeIs(2 * ((601 + batch - 1) / batch)));
   }
 }
 
