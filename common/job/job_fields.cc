@@ -102,6 +102,7 @@ v1::Job DefaultJob() {
   job.set_precision(v1::PRECISION_FLOAT32);
   job.set_devices(1);
   job.set_steps_per_execution(1);
+  job.set_terminate_on_nan(true);
   return job;
 }
 
@@ -269,6 +270,11 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 Between(1, limits::kMaxStepsPerExecution),
                 "Steps that a GPU which updates the variables itself launches "
                 "at once; elsewhere steps run one by one."),
+       Optional("terminate_on_nan",
+                Scalar(&Job::terminate_on_nan, &Job::set_terminate_on_nan),
+                "Whether the first loss of a step of training that is infinite "
+                "or no number ends the job, as Keras' callback of this name "
+                "does; else it is only told."),
        NotYet("callbacks", "Keras' callbacks."),
        NotYet("weights", "Weights to start from.")},
       DefaultJob);

@@ -1,6 +1,7 @@
 #include "common/session/job_flow.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -175,6 +176,30 @@ absl::Status JobFlow::CheckpointWritten(const absl::Status& status,
   return absl::OkStatus();
 }
 
+std::optional<JobFlow::StepNumber> JobFlow::NumberOf(TaskId worker,
+                                                     uint64_t lease_id,
+                                                     int64_t step) const {
+  if (!table_ || table_->phase() != v1::PHASE_TRAIN) return std::nullopt;
+  const v1::Lease* const lease = table_->Find(worker, lease_id);
+  if (lease == nullptr) return std::nullopt;
+  const int64_t before =
+      static_cast<int64_t>(lease->begin()) / step_batch_size_;
+  return StepNumber{epoch_, steps_before_epoch_ + before + step};
+}
+
+void JobFlow::NoteEvaluation(const Logs& logs) {
+  if (logs.empty() || std::isfinite(logs.front().second) ||
+      std::exchange(has_told_of_evaluation_, true)) {
+    return;
+  }
+  actions_.push_back(Notice{absl::StrCat(
+      "the loss of data.",
+      stage_ == Stage::kTesting
+          ? "test"
+          : absl::StrCat("validation in epoch ", epoch_ + 1),
+      " is not finite (", NonfiniteName(logs.front().second), ")")});
+}
+
 ProgressView JobFlow::Progress() const {
   ProgressView view;
   view.epoch = epoch_;
@@ -240,6 +265,7 @@ void JobFlow::AdvanceCheckpoint(absl::Time now) {
 void JobFlow::AdvanceEvaluation(absl::Time now) {
   if (!table_->Done()) return;
   Logs logs = Means();
+  NoteEvaluation(logs);
   next_lease_id_ = table_->next_lease_id();
   table_.reset();
   if (stage_ == Stage::kTesting) {

@@ -59,6 +59,16 @@ class JobFlow {
   bool AwaitsCheckpoint() const {
     return stage_ == Stage::kCheckpoint || stage_ == Stage::kFinishing;
   }
+  // A step of training: its epoch, from 0, and its number in the job, from 1,
+  // in the order of the data.
+  struct StepNumber {
+    int epoch = 0;
+    int64_t step = 0;
+  };
+  // Of the step, from 1, of a lease that the worker has; nullopt: it has no
+  // such lease of training.
+  std::optional<StepNumber> NumberOf(TaskId worker, uint64_t lease_id,
+                                     int64_t step) const;
   bool Holds(TaskId worker) const { return table_ && table_->Holds(worker); }
   // The loss and the metrics.
   int value_count() const { return static_cast<int>(value_names_.size()); }
@@ -113,6 +123,8 @@ class JobFlow {
   int64_t StepsToCheckpoint() const;
   bool AllEpochsDone() const { return epoch_ >= epochs_; }
   Logs Means() const;
+  // Tells of a loss of an evaluation that is not finite, once a job.
+  void NoteEvaluation(const Logs& logs);
 
   // Of the job.
   std::vector<std::string> value_names_;
@@ -152,6 +164,7 @@ class JobFlow {
   // Steps at the last checkpoint.
   int64_t checkpointed_steps_ = 0;
   bool snapshot_pending_ = false;
+  bool has_told_of_evaluation_ = false;
   bool writing_ = false;
   bool writing_last_ = false;
 

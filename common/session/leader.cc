@@ -190,6 +190,7 @@ Outcome Leader::Run(const std::function<void()>& poll) {
   }
   session_.Handle([this](Session& session, absl::Time) {
     outcome_.history = session.history();
+    outcome_.nonfinite_loss = session.nonfinite_loss();
     outcome_.tasks = session.Tasks();
   });
   return std::move(outcome_);

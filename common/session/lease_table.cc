@@ -183,6 +183,13 @@ bool LeaseTable::IsDone(const OpenLease& open) const {
   return done == options_.sharers;
 }
 
+const v1::Lease* LeaseTable::Find(TaskId worker, uint64_t lease_id) const {
+  const auto it = open_.find(lease_id);
+  return it == open_.end() || !it->second.reports.contains(worker)
+             ? nullptr
+             : &it->second.lease;
+}
+
 bool LeaseTable::Holds(TaskId worker) const {
   return std::any_of(open_.begin(), open_.end(), [&](const auto& entry) {
     const OpenLease& open = entry.second;

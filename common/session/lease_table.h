@@ -94,6 +94,9 @@ class LeaseTable {
   absl::Status ReturnRest(TaskId worker, absl::Span<const LeaseReport> records);
 
   v1::Phase phase() const { return options_.phase; }
+  // A lease that the worker has and that is not finished; null: there is none
+  // of this id.
+  const v1::Lease* Find(TaskId worker, uint64_t lease_id) const;
   // Whether the worker has something left to do of a lease.
   bool Holds(TaskId worker) const;
   bool HasOpenLeases() const { return !open_.empty(); }

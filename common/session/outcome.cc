@@ -16,6 +16,7 @@ absl::Status WriteOutcome(
   result.status = outcome.status;
   result.blamed = outcome.task;
   result.history = outcome.history;
+  result.nonfinite_loss = outcome.nonfinite_loss;
   result.evaluation = outcome.evaluation;
   result.lost_checkpoints = outcome.lost_checkpoints;
   result.first_step_seconds = outcome.first_step_seconds;

@@ -24,6 +24,7 @@ struct Outcome {
   // Who is to blame, if anybody.
   std::optional<TaskId> task;
   std::vector<EpochRecord> history;
+  std::optional<NonfiniteLoss> nonfinite_loss;
   // Of data.test; empty if it was not evaluated.
   Logs evaluation;
   StepLog steps;

@@ -53,6 +53,16 @@ Json RecordToJson(const EpochRecord& record) {
   return epoch;
 }
 
+Json LossToJson(const std::optional<NonfiniteLoss>& loss) {
+  if (!loss) return nullptr;
+  Json json;
+  json["task"] = loss->worker.ToString();
+  json["epoch"] = loss->epoch;
+  json["step"] = loss->step;
+  json["value"] = std::string(NonfiniteName(loss->value));
+  return json;
+}
+
 Json TaskToJson(const TaskResult& task) {
   Json json;
   json["type"] = TaskTypeName(task.id.type);
@@ -125,6 +135,7 @@ std::string ResultJson(const JobResult& result) {
   json["strategy"] = result.strategy;
   json["state"] = StateName(result.status);
   json["error"] = ErrorToJson(result.status, result.blamed);
+  json["nonfinite_loss"] = LossToJson(result.nonfinite_loss);
   json["history"] = Json::array();
   for (const EpochRecord& record : result.history) {
     json["history"].push_back(RecordToJson(record));

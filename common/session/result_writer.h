@@ -41,6 +41,10 @@ struct JobResult {
   // "lost_checkpoints": how many ("count"), and why the last of them was lost
   // ("error", null if none was).
   LostCheckpoints lost_checkpoints;
+  // The first loss of training that was infinite or NaN, if there was one. In
+  // the file, "nonfinite_loss": {"task", "epoch", "step", "value"}, with the
+  // value as text ("nan", "inf", "-inf"); else null.
+  std::optional<NonfiniteLoss> nonfinite_loss;
   // From the start of the leader's process; first_step_seconds to the end of
   // step 1, 0 if there was none.
   double first_step_seconds = 0;

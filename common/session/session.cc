@@ -93,6 +93,7 @@ absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
   if (!state.outcome && place->rank >= 0) {
     state.TakeSteps(state.seats[place->id], work->steps);
     for (const LeaseReport& report : work->leases) {
+      if (state.WatchLoss(*place, report, now)) break;
       ASSIGN_OR_RETURN(const bool finished,
                        state.flow.Report(place->id, report, now));
       if (finished) state.Wake();
@@ -188,6 +189,10 @@ std::vector<StepRow> Session::TakeStepRows() {
 
 const std::vector<EpochRecord>& Session::history() const {
   return state_->flow.history();
+}
+
+const std::optional<NonfiniteLoss>& Session::nonfinite_loss() const {
+  return state_->nonfinite_loss;
 }
 
 std::vector<TaskView> Session::Tasks() const {

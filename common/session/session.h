@@ -26,6 +26,8 @@
 //  * The shards know the workers that the leader named to them, and no others:
 //    none starts before it is admitted on every shard.
 //  * Where workers step together, the loss of one ends the job.
+//  * With terminate_on_nan, so does a loss of training that is not finite: its
+//    first step and worker are named, and no checkpoint is taken after it.
 //  * Each wait has a deadline, and its error names the task, its address and
 //    what was waited for.
 #ifndef PACELINE_COMMON_SESSION_SESSION_H_
@@ -47,6 +49,7 @@
 #include "common/cluster/cluster_spec.h"
 #include "common/cluster/task.h"
 #include "common/identity/job_identity.h"
+#include "common/session/loss_watch.h"
 #include "common/session/shard_steps.h"
 #include "common/session/step_row.h"
 #include "nlohmann/json_fwd.hpp"
@@ -270,6 +273,8 @@ class Session {
   // Parts of the rows of steps.csv since the last call; only with log_steps.
   std::vector<StepRow> TakeStepRows();
   const std::vector<EpochRecord>& history() const;
+  // The first loss of training that was not finite, if there was one.
+  const std::optional<NonfiniteLoss>& nonfinite_loss() const;
   std::vector<TaskView> Tasks() const;
   bool ended() const;
   // Whether all members have left or are dead, or shutdown_timeout has passed

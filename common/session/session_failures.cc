@@ -24,6 +24,12 @@ std::string Text(absl::Duration duration) {
 void Session::State::End(absl::Status status, std::optional<TaskId> task,
                          absl::Time now) {
   if (outcome) return;
+  if (!status.ok() && !absl::IsCancelled(status) && !nonfinite_loss &&
+      loss_watch.found() && options.job.terminate_on_nan()) {
+    nonfinite_loss = loss_watch.found();
+    status = LossError(*nonfinite_loss);
+    task = nonfinite_loss->worker;
+  }
   outcome = status;
   ended_at = now;
   actions.push_back(Ended{std::move(status), task});
@@ -153,8 +159,9 @@ void Session::Fenced(
   if (!status.ok()) {
     state.End(Annotate(status, absl::StrCat("shutting out ", fenced->Name())),
               state.Blamed(status, fenced->id), now);
-    return;
   }
+  // By an error, or a loss that the records tell of.
+  if (state.outcome) return;
   state.members.Release(fenced);
   state.members.WaitAnew(now);
   state.FollowFlow(now);
@@ -177,6 +184,9 @@ absl::Status Session::State::TakeRecords(
     for (LeaseReport& report : record->reports) {
       reports.push_back(std::move(report));
     }
+  }
+  for (const LeaseReport& report : reports) {
+    if (WatchLoss(*members.Get(worker), report, now)) return absl::OkStatus();
   }
   shard_steps.Fenced(pushes);
   return flow.Fenced(worker, reports, now);

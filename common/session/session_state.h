@@ -43,6 +43,7 @@ struct Session::State {
       : options(std::move(options_in)),
         members(options.tasks),
         flow(std::move(flow_in)),
+        loss_watch(IsSynchronous(options.job) ? members.worker_count() : 1),
         shard_steps(options.counters),
         created(now) {}
 
@@ -71,7 +72,8 @@ struct Session::State {
   // Whether the worker can work: it has read its data, and the shards let it
   // in.
   bool IsReady(const Seat& seat) const {
-    return seat.preparation && (!HasPs() || seat.admission == Admission::kAdmitted);
+    return seat.preparation &&
+           (!HasPs() || seat.admission == Admission::kAdmitted);
   }
   void StartIfReady(absl::Time now);
   // Why a process that asks for a place of the job cannot have it, "" if it
@@ -94,10 +96,16 @@ struct Session::State {
       Place* place, uint64_t request, absl::Time now);
   // Rows of steps.csv in a heartbeat; those that came before are dropped.
   void TakeSteps(Seat& seat, const std::vector<StepRow>& rows);
+  // Looks at a report of a member before the flow does: notes a loss that is
+  // not finite, and with terminate_on_nan ends the job; returns whether it did.
+  bool WatchLoss(const Place& place, const LeaseReport& report, absl::Time now);
+  std::string LossText(const NonfiniteLoss& loss);
+  absl::Status LossError(const NonfiniteLoss& loss);
   // With connects_only: ends the job once all workers are connected.
   void EndIfConnected(absl::Time now);
 
-  // Ends the job, unless it ended before.
+  // Ends the job, unless it ended before. A failure while it is not known yet
+  // whose loss was bad first is put down to that.
   void End(absl::Status status, std::optional<TaskId> task, absl::Time now);
   // The member is gone; `reason` continues "worker-1 at 10.0.0.2:2222 …".
   void Lose(Place* place, absl::string_view reason, absl::Time now);
@@ -121,6 +129,9 @@ struct Session::State {
   const SessionOptions options;
   Membership members;
   JobFlow flow;
+  LossWatch loss_watch;
+  // Set once it is known whose was the first.
+  std::optional<NonfiniteLoss> nonfinite_loss;
   ShardSteps shard_steps;
   const absl::Time created;
   std::map<TaskId, Seat> seats;

@@ -66,8 +66,8 @@ nlohmann::json* RunTest::result_;
 TEST_F(RunTest, ResultHasTheKeysThatScriptsHoldOnTo) {
   EXPECT_THAT(Keys(*result_),
               UnorderedElementsAre("name", "strategy", "state", "error",
-                                   "history", "evaluation", "lost_checkpoints",
-                                   "timing", "tasks"));
+                                   "nonfinite_loss", "history", "evaluation",
+                                   "lost_checkpoints", "timing", "tasks"));
   EXPECT_EQ(result_->at("name"), "small");
   EXPECT_EQ(result_->at("strategy"), "parameter_server");
   EXPECT_EQ(result_->at("state"), "SUCCEEDED");

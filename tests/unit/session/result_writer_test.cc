@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -38,6 +39,7 @@ TEST(ResultWriterTest, WritesASuccess) {
   "strategy": "parameter_server",
   "state": "SUCCEEDED",
   "error": null,
+  "nonfinite_loss": null,
   "history": [
     {
       "epoch": 0,
@@ -89,11 +91,22 @@ TEST(ResultWriterTest, WritesAFailure) {
   EXPECT_EQ(json["error"]["message"], "ps-0 at a:1 is silent \uFFFD");
   EXPECT_EQ(json["error"]["task"], "ps-0");
   EXPECT_TRUE(json["history"][0]["loss"].is_null());
+  EXPECT_TRUE(json["nonfinite_loss"].is_null());
   EXPECT_TRUE(json["evaluation"].is_null());
   EXPECT_EQ(json["lost_checkpoints"]["count"], 25);
   EXPECT_EQ(json["lost_checkpoints"]["error"], "the disk is full");
   EXPECT_TRUE(json["timing"]["first_step_seconds"].is_null());
   EXPECT_TRUE(json["tasks"][0]["exit_code"].is_null());
+}
+
+TEST(ResultWriterTest, WritesALossThatIsNotFinite) {
+  JobResult result;
+  result.nonfinite_loss = {{TaskType::kWorker, 1}, 2, 25, -std::nan("")};
+  const auto json = nlohmann::json::parse(ResultJson(result));
+  EXPECT_EQ(json["nonfinite_loss"],
+            nlohmann::json::parse(
+                R"({"task": "worker-1", "epoch": 2, "step": 25,
+                    "value": "nan"})"));
 }
 
 TEST(ResultWriterTest, WritesAStop) {
