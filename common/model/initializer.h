@@ -1,8 +1,9 @@
 // Keras' initializers over a counter-based generator.
 //
-// The value of an element depends on the seed of the job, the variable and the
-// index of the element alone. So every process derives the same values, and a
-// parameter server fills just the part of a variable that it holds.
+// The value of an element depends on the seed of the job, the variable (or on
+// the seed in the initializer's config instead of both) and the index of the
+// element alone. So every process derives the same values, and a parameter
+// server fills just the part of a variable that it holds.
 #ifndef PACELINE_COMMON_MODEL_INITIALIZER_H_
 #define PACELINE_COMMON_MODEL_INITIALIZER_H_
 

@@ -10,6 +10,11 @@
 
 namespace paceline {
 
+// For the field tables.
+inline constexpr char kSeedHelp[] =
+    "Instead of the job's seed and the variable's name: equal seeds give equal "
+    "values.";
+
 // `Derived` has `Elements(key, shape)`, which returns a function from an
 // element's index to its value in double.
 template <typename Derived>
@@ -36,11 +41,11 @@ class ElementwiseInitializer : public Initializer {
   }
 };
 
-// The key of an initializer with a seed of its own, if it has one. Variables
-// still differ: the stream stays.
+// The key of an initializer with a seed of its own, if it has one: as in Keras,
+// that alone, so that variables with equal seeds start alike.
 inline RandomKey WithSeed(RandomKey key, std::optional<int64_t> seed) {
-  if (seed.has_value()) key.seed = static_cast<uint64_t>(*seed);
-  return key;
+  if (!seed.has_value()) return key;
+  return {.seed = static_cast<uint64_t>(*seed), .stream = 0};
 }
 
 }  // namespace paceline

@@ -7,7 +7,7 @@ const FieldTable<RandomUniform>& RandomUniform::Fields() {
       "RandomUniform", "Uniform in [minval, maxval).",
       {Optional("minval", &RandomUniform::minval, "Lower bound."),
        Optional("maxval", &RandomUniform::maxval, "Upper bound."),
-       Optional("seed", &RandomUniform::seed, "Instead of the job's seed.")});
+       Optional("seed", &RandomUniform::seed, kSeedHelp)});
   return table;
 }
 
@@ -17,7 +17,7 @@ const FieldTable<RandomNormal>& RandomNormal::Fields() {
       {Optional("mean", &RandomNormal::mean, "Mean."),
        Optional("stddev", &RandomNormal::stddev, AtLeast(0),
                 "Standard deviation."),
-       Optional("seed", &RandomNormal::seed, "Instead of the job's seed.")});
+       Optional("seed", &RandomNormal::seed, kSeedHelp)});
   return table;
 }
 
@@ -27,7 +27,7 @@ const FieldTable<TruncatedNormal>& TruncatedNormal::Fields() {
       {Optional("mean", &TruncatedNormal::mean, "Mean."),
        Optional("stddev", &TruncatedNormal::stddev, AtLeast(0),
                 "Standard deviation before the cut."),
-       Optional("seed", &TruncatedNormal::seed, "Instead of the job's seed.")});
+       Optional("seed", &TruncatedNormal::seed, kSeedHelp)});
   return table;
 }
 

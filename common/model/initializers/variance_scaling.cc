@@ -17,7 +17,7 @@ FieldTable<VarianceScaling> NamedTable(const char* class_name, const char* help,
                                        Distribution distribution) {
   return FieldTable<VarianceScaling>(
       class_name, help,
-      {Optional("seed", &VarianceScaling::seed, "Instead of the job's seed."),
+      {Optional("seed", &VarianceScaling::seed, kSeedHelp),
        Only("input_axes", nullptr, "Axes that count for the fan in."),
        Only("output_axes", nullptr, "Axes that count for the fan out.")},
       [=] {
@@ -37,7 +37,7 @@ FieldTable<VarianceScaling> FullTable() {
        Optional("mode", &VarianceScaling::mode, "The fan that divides."),
        Optional("distribution", &VarianceScaling::distribution,
                 "The distribution."),
-       Optional("seed", &VarianceScaling::seed, "Instead of the job's seed."),
+       Optional("seed", &VarianceScaling::seed, kSeedHelp),
        Only("input_axes", nullptr, "Axes that count for the fan in."),
        Only("output_axes", nullptr, "Axes that count for the fan out.")});
 }

@@ -105,13 +105,23 @@ TEST(InitializerTest, DependsOnSeedAndVariable) {
   EXPECT_NE(values(1, "dense/kernel"), values(1, "dense_1/kernel"));
 }
 
-TEST(InitializerTest, SeedOfItsOwnCountsInsteadOfTheJobs) {
-  const InitializerPtr seeded = MakeFrom(Yaml("{HeUniform: {seed: 5}}"));
-  const auto values = [&](uint64_t seed, const char* variable) {
-    return Fill<float>(*seeded, VariableKey(seed, variable), {4, 4});
+// As in Keras.
+TEST(InitializerTest, SeedOfItsOwnCountsInsteadOfTheJobsAndTheVariable) {
+  const auto values = [](const std::string& yaml, uint64_t seed,
+                         const char* variable) {
+    return Fill<float>(*MakeFrom(Yaml(yaml)), VariableKey(seed, variable),
+                       {4, 4});
   };
-  EXPECT_EQ(values(1, "dense/kernel"), values(2, "dense/kernel"));
-  EXPECT_NE(values(1, "dense/kernel"), values(1, "dense_1/kernel"));
+  for (const std::string name :
+       {"HeUniform", "VarianceScaling", "RandomUniform", "RandomNormal",
+        "TruncatedNormal"}) {
+    SCOPED_TRACE(name);
+    const std::string seeded = "{" + name + ": {seed: 5}}";
+    EXPECT_EQ(values(seeded, 1, "dense/kernel"),
+              values(seeded, 2, "dense_1/kernel"));
+    EXPECT_NE(values(seeded, 1, "dense/kernel"),
+              values("{" + name + ": {seed: 6}}", 1, "dense/kernel"));
+  }
 }
 
 TEST(InitializerTest, Constants) {
