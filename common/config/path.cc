@@ -45,6 +45,13 @@ const Value* TakeIndex(const Value::List& list, absl::string_view& path) {
   return &list[index];
 }
 
+// The class of a Keras object that says `class_name`, if that is all `path` is.
+const Value* ClassNamed(const Value& object, absl::string_view path) {
+  const Value* name = object.Find("class_name");
+  if (name == nullptr || !name->is_string()) return nullptr;
+  return absl::StripPrefix(path, ".") == name->as_string() ? name : nullptr;
+}
+
 // The entry below which a Keras object has its config.
 const Value::Entry* ConfigEntry(const Value::Map& map) {
   for (const Value::Entry& entry : map) {
@@ -85,7 +92,9 @@ int FindLine(const Value& document, const Path& path) {
       line = value->line();
       continue;
     }
-    if (!value->is_map()) return line;
+    // The name of a class alone.
+    if (!value->is_map()) return value->line() > 0 ? value->line() : line;
+    if (const Value* name = ClassNamed(*value, rest)) return name->line();
     const Value::Entry* entry = TakeKey(value->as_map(), rest);
     if (entry == nullptr) {
       if (std::exchange(is_config, true)) return line;

@@ -4,13 +4,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/config/references_of.h"
-#include "common/config/suggestion.h"
 #include "common/config/value.h"
 #include "common/model/initializers/constant.h"
 #include "common/model/initializers/random.h"
@@ -110,9 +109,7 @@ absl::Status ReadConfig(const Value& value, const Path& path,
     }
     known.push_back(entry.class_name);
   }
-  return ConfigError(
-      path, absl::StrCat("unknown initializer \"", object.class_name, "\"",
-                         Suggestion(object.class_name, known)));
+  return UnknownClass(path, "initializer", object.class_name, known);
 }
 
 std::vector<ClassReference> InitializerReferences() {

@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/config/references_of.h"
-#include "common/config/suggestion.h"
 #include "common/model/keras_names.h"
 #include "common/model/losses/binary_crossentropy.h"
 #include "common/model/losses/categorical_crossentropy.h"
@@ -77,9 +76,7 @@ std::vector<ClassReference> LossReferences() { return ReferencesOf(Entries()); }
 absl::StatusOr<LossPtr> MakeLoss(const KerasObject& object, const Path& path) {
   ASSIGN_OR_RETURN(LossPtr loss, FindLoss(object, path));
   if (loss == nullptr) {
-    return ConfigError(
-        path, absl::StrCat("unknown loss \"", object.class_name, "\"",
-                           Suggestion(object.class_name, LossClassNames())));
+    return UnknownClass(path, "loss", object.class_name, LossClassNames());
   }
   return loss;
 }

@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/config/references_of.h"
-#include "common/config/suggestion.h"
 #include "common/model/layers/activation.h"
 #include "common/model/layers/add.h"
 #include "common/model/layers/average_pooling2d.h"
@@ -100,9 +99,7 @@ absl::StatusOr<LayerPtr> MakeLayer(const KerasObject& object,
     if (entry.class_name == name) return entry.read(object.config, path);
     known.push_back(entry.class_name);
   }
-  return ConfigError(path,
-                     absl::StrCat("unknown layer \"", object.class_name, "\"",
-                                  Suggestion(object.class_name, known)));
+  return UnknownClass(path, "layer", object.class_name, known);
 }
 
 std::vector<ClassReference> LayerReferences() {

@@ -2,12 +2,11 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
-#include "common/config/suggestion.h"
 #include "common/model/keras_names.h"
 
 namespace paceline {
@@ -52,9 +51,7 @@ absl::Status ReadConfig(const Value& value, const Path& path,
     }
     known.push_back(table.name());
   }
-  return ConfigError(
-      path, absl::StrCat("unknown regularizer \"", object.class_name, "\"",
-                         Suggestion(object.class_name, known)));
+  return UnknownClass(path, "regularizer", object.class_name, known);
 }
 
 Value WriteConfig(const Regularizer& regularizer) {

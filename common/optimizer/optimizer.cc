@@ -5,9 +5,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
-#include "common/config/suggestion.h"
 #include "common/optimizer/adam.h"
 #include "common/optimizer/sgd.h"
 
@@ -58,14 +58,13 @@ OptimizerOr MakeOptimizer(const v1::KerasObject& object) {
     // Keras does not mind case here: "adam" is Adam.
     if (!absl::EqualsIgnoreCase(each.name, object.class_name())) continue;
     if (each.read == nullptr) {
-      return ConfigError(path, absl::StrCat(each.name, " is not supported yet"),
-                         absl::StatusCode::kUnimplemented);
+      return ClassError(path, object.class_name(),
+                        absl::StrCat(each.name, " is not supported yet"),
+                        absl::StatusCode::kUnimplemented);
     }
     return each.read(FromProto(object).config, path);
   }
-  return ConfigError(
-      path, absl::StrCat("unknown optimizer \"", object.class_name(), "\"",
-                         Suggestion(object.class_name(), supported)));
+  return UnknownClass(path, "optimizer", object.class_name(), supported);
 }
 
 std::vector<ClassReference> OptimizerReferences() {

@@ -1,0 +1,27 @@
+// Errors about the class of a Keras object.
+#ifndef PACELINE_COMMON_CONFIG_CLASS_ERROR_H_
+#define PACELINE_COMMON_CONFIG_CLASS_ERROR_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "common/config/path.h"
+
+namespace paceline {
+
+// As ConfigError about the object at `path`, but Locate gives it the line of
+// the class, which may stand below that of the object.
+absl::Status ClassError(
+    const Path& path, absl::string_view class_name, absl::string_view message,
+    absl::StatusCode code = absl::StatusCode::kInvalidArgument);
+
+// The same: no such class. `kind` is what the `known` ones are: "layer".
+absl::Status UnknownClass(const Path& path, absl::string_view kind,
+                          absl::string_view class_name,
+                          const std::vector<std::string>& known);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_CONFIG_CLASS_ERROR_H_
