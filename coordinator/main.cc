@@ -8,6 +8,7 @@
 
 #include "CLI/CLI.hpp"
 #include "common/base/clock.h"
+#include "common/cluster/tf_config.h"
 #include "common/job/reference.h"
 #include "common/limits.h"
 #include "common/process/descriptor_limit.h"
@@ -52,6 +53,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   RunOptions options;
   options.process_start = start;
   options.tf_config = Environment("TF_CONFIG");
+  if (IsNoTfConfig(options.tf_config)) options.tf_config.clear();
   options.secret.environment_file = Environment(kSecretFileVariable);
   options.secret.environment_text = Environment(kSecretVariable);
   options.program_folder =

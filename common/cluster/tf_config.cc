@@ -39,8 +39,10 @@ absl::StatusOr<const Value*> Find(const Value& map, const Path& path,
 
 absl::StatusOr<int> ReadIndex(const Value& value, const Path& path) {
   int64_t index = 0;
-  RETURN_IF_ERROR(Codec<int64_t>::Read(value, path, index));
-  RETURN_IF_ERROR(Apply(Between(0, limits::kMaxTasks - 1), value, path));
+  if (!value.is_string() || !absl::SimpleAtoi(value.as_string(), &index)) {
+    RETURN_IF_ERROR(Codec<int64_t>::Read(value, path, index));
+  }
+  RETURN_IF_ERROR(Apply(Between(0, limits::kMaxTasks - 1), Value(index), path));
   return static_cast<int>(index);
 }
 
@@ -259,6 +261,17 @@ absl::StatusOr<TfConfig> ReadDocument(const Value& document) {
 }
 
 }  // namespace
+
+bool IsNoTfConfig(absl::string_view json) {
+  if (json.empty()) return true;
+  const auto document = ReadJson(json, kSource, limits::kMaxTfConfigBytes);
+  if (!document.ok() || !document->is_map()) return false;
+  const auto is_empty = [&](absl::string_view key) {
+    const Value* value = document->Find(key);
+    return value == nullptr || *value == Value(Value::Map{});
+  };
+  return is_empty("task") && is_empty("cluster") && is_empty("sparseCluster");
+}
 
 absl::StatusOr<TfConfig> ParseTfConfig(absl::string_view json) {
   ASSIGN_OR_RETURN(const Value document,

@@ -32,12 +32,16 @@ struct TfConfig {
   std::vector<std::string> notes;
 };
 
+// Whether that is as if TF_CONFIG were not set: empty, or, as TensorFlow has
+// it, an object that names neither a task nor an address of a cluster.
+bool IsNoTfConfig(absl::string_view json);
+
 // InvalidArgument, with a message that starts with "TF_CONFIG: " and names the
 // entry, its value and what is expected, for anything malformed; what
 // TensorFlow lets pass too: repeated keys, spaces around an address, bad
 // host:port, an address of two tasks, and unknown types. Taken are a byte order
-// mark, empty lists, null for an empty list, and unknown keys beside `cluster`
-// and `task`.
+// mark, empty lists, null for an empty list, an index in quotes, and unknown
+// keys beside `cluster` and `task`.
 absl::StatusOr<TfConfig> ParseTfConfig(absl::string_view json);
 
 }  // namespace paceline

@@ -66,7 +66,7 @@ absl::StatusOr<TaskPlace> TaskProgram::Resolve(
     EndWithParent(lifetime_fd_);
   }
   const bool uses_tf_config =
-      coordinator_.empty() && !environment.tf_config.empty();
+      coordinator_.empty() && !IsNoTfConfig(environment.tf_config);
   ASSIGN_OR_RETURN(TaskPlace place, uses_tf_config
                                         ? FromTfConfig(environment.tf_config)
                                         : FromOptions());

@@ -126,6 +126,7 @@ TEST(TfConfigTest, BadEntriesAreNamed) {
     EXPECT_THAT(process.Errors(), HasSubstr(message));
   };
   expect(start("worker", ""), "TF_CONFIG");
+  expect(start("worker", "{}"), "does not know its place");
   expect(start("worker", "{"), "TF_CONFIG");
   expect(
       start("ps_server", R"({"cluster": {"ps": ["a:1"], "worker": ["b:99999"]},
@@ -138,6 +139,16 @@ TEST(TfConfigTest, BadEntriesAreNamed) {
   expect(start("ps_server", R"({"cluster": {"ps": ["a:1"], "worker": ["b:2"]},
                                 "task": {"type": "worker", "index": 0}})"),
          "worker");
+}
+
+// As TensorFlow has it.
+TEST(TfConfigTest, AnEmptyObjectIsNoCluster) {
+  SmallJob job;
+  Process run({.command = {ProgramPath("coordinator"), "run", job.path(),
+                           "--output", job.output_dir()},
+               .environment = {{"TF_CONFIG", "{}"}},
+               .output_path = job.folder() / "run"});
+  ExpectExit(run, 0);
 }
 
 TEST(TfConfigTest, MissingTasksAreNamed) {

@@ -49,6 +49,28 @@ TEST(TfConfig, TakesByteOrderMarkEmptyListsAndNull) {
   EXPECT_FALSE(config->is_dynamic);
 }
 
+// As TensorFlow takes it.
+TEST(TfConfig, TakesAnIndexInQuotes) {
+  const auto config = ParseTfConfig(
+      Config(R"({"worker":["v:1","w:1"]})", R"("worker","index":"1")"));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->task, (TaskId{TaskType::kWorker, 1}));
+}
+
+TEST(TfConfig, NamesNoClusterAsIfItWereNotSet) {
+  for (const char* json :
+       {"", "{}", " {} ", R"({"cluster":{}})", R"({"cluster":{},"task":{}})",
+        R"({"environment":"cloud"})"}) {
+    EXPECT_TRUE(IsNoTfConfig(json)) << json;
+  }
+  for (const char* json :
+       {"{", "[]", "1", R"({"task":{"type":"worker","index":0}})",
+        R"({"cluster":{"worker":["w:1"]}})", R"({"sparseCluster":{"ps":[]}})",
+        R"({"cluster":[]})"}) {
+    EXPECT_FALSE(IsNoTfConfig(json)) << json;
+  }
+}
+
 TEST(TfConfig, GivesPort2222AndSaysSo) {
   const auto config = ParseTfConfig(Config(R"({"worker":["w","[::1]"]})"));
   ASSERT_TRUE(config.ok()) << config.status();
@@ -168,7 +190,9 @@ TEST(TfConfig, RefusesBadTasks) {
       {R"("Worker","index":0)", "task.type: unknown task type \"Worker\""},
       {R"(3,"index":0)", "task.type: expected a string, got 3"},
       {R"("worker")", "task.index: missing; expected an integer from 0"},
-      {R"("worker","index":"0")", "task.index: expected an integer, got \"0\""},
+      {R"("worker","index":"a")", "task.index: expected an integer, got \"a\""},
+      {R"("worker","index":"-1")",
+       "task.index: must be from 0 to 9999, got -1"},
       {R"("worker","index":-1)", "task.index: must be from 0 to 9999, got -1"},
       {R"("worker","index":0.5)", "task.index: expected an integer, got 0.5"},
       {R"("worker","index":99999999999999999999)",
