@@ -8,6 +8,7 @@
 #include "common/config/keras_object.h"
 #include "common/job/message_fields.h"
 #include "common/limits.h"
+#include "common/model/metric_object.h"
 
 namespace paceline {
 
@@ -42,6 +43,25 @@ struct Codec<LayerEntry> {
     return WriteKerasObject(FromProto(m.object));
   }
   static std::string Type() { return "layer"; }
+};
+
+// A metric among those of a job.
+struct MetricEntry {
+  v1::KerasObject object;
+};
+
+template <>
+struct Codec<MetricEntry> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           MetricEntry& out) {
+    ASSIGN_OR_RETURN(const KerasObject object, ReadMetricObject(value, path));
+    ASSIGN_OR_RETURN(out.object, ToProto(object, path));
+    return absl::OkStatus();
+  }
+  static Value Write(const MetricEntry& m) {
+    return WriteKerasObject(FromProto(m.object));
+  }
+  static std::string Type() { return "Keras object"; }
 };
 
 // A path stands where a file of Keras' is meant.
@@ -89,6 +109,21 @@ Accessors<v1::Model, std::vector<LayerEntry>> Layers() {
           [](v1::Model& model, std::vector<LayerEntry> entries) {
             for (LayerEntry& entry : entries) {
               *model.add_layers() = std::move(entry.object);
+            }
+          }};
+}
+
+Accessors<v1::Job, std::vector<MetricEntry>> Metrics() {
+  return {[](const v1::Job& job) {
+            std::vector<MetricEntry> entries;
+            for (const v1::KerasObject& metric : job.metrics()) {
+              entries.push_back({metric});
+            }
+            return entries;
+          },
+          [](v1::Job& job, std::vector<MetricEntry> entries) {
+            for (MetricEntry& entry : entries) {
+              *job.add_metrics() = std::move(entry.object);
             }
           }};
 }
@@ -181,8 +216,7 @@ const FieldTable<Job>& FieldsOf(const Job*) {
            "optimizer",
            Inner(&Job::has_optimizer, &Job::optimizer, &Job::mutable_optimizer),
            "The optimizer."),
-       Optional("metrics", Repeated(&Job::metrics, &Job::mutable_metrics),
-                "What is measured beside the loss."),
+       Optional("metrics", Metrics(), "What is measured beside the loss."),
        Required("data", Inner(&Job::has_data, &Job::data, &Job::mutable_data),
                 "The examples."),
        Optional(
@@ -205,8 +239,9 @@ const FieldTable<Job>& FieldsOf(const Job*) {
        Optional("steps_per_epoch",
                 Whole(&Job::steps_per_epoch, &Job::set_steps_per_epoch),
                 Between(0, std::numeric_limits<int32_t>::max()),
-                "Steps in an epoch, the data being repeated as needed; 0: "
-                "until the data ends once."),
+                "Steps in an epoch, the data being repeated as needed, so that "
+                "a batch may have the end of one pass and the start of the "
+                "next; 0: until the data ends once."),
        Optional("checkpoint",
                 Inner(&Job::has_checkpoint, &Job::checkpoint,
                       &Job::mutable_checkpoint),

@@ -1,15 +1,16 @@
 #include "common/model/metric.h"
 
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/references_of.h"
-#include "common/config/suggestion.h"
 #include "common/model/keras_names.h"
 #include "common/model/metrics/binary_accuracy.h"
 #include "common/model/metrics/categorical_accuracy.h"
@@ -84,9 +85,7 @@ absl::StatusOr<MetricPtr> MakeMetric(const KerasObject& object,
   ASSIGN_OR_RETURN(MetricPtr metric, MakeMeanLoss(object, path));
   if (metric == nullptr) {
     known.push_back("accuracy");
-    return ConfigError(
-        path, absl::StrCat("unknown metric \"", object.class_name, "\"",
-                           Suggestion(object.class_name, known)));
+    return UnknownClass(path, "metric", object.class_name, known);
   }
   return metric;
 }
@@ -116,20 +115,21 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
   // Keys that logs have beside the metrics.
   std::set<std::string> taken = {"epoch", "examples", "learning_rate",
                                  "loss",  "seconds",  "steps"};
+  std::map<std::string, int> uses;
   std::vector<std::unique_ptr<const Metric>> metrics;
   for (int i = 0; i < objects.size(); ++i) {
     const Path path = Path("metrics").Index(i);
     KerasObject object = FromProto(objects[i]);
-    // Keras logs a metric that is named, not given as an object, by that name.
-    const bool is_class = ToSnakeCase(object.class_name) != object.class_name;
-    const std::string name =
-        is_class ? ToSnakeCase(object.class_name) : object.class_name;
+    const std::string name = ToSnakeCase(object.class_name);
     if (name == "accuracy" || name == "acc") {
       object.class_name = AccuracyFor(loss, output);
     }
     ASSIGN_OR_RETURN(MetricPtr metric, MakeMetric(object, path));
     if (metric->name.empty()) metric->name = name;
     RETURN_IF_ERROR(CheckFits(*metric, loss, output, path));
+    // As in Keras, of equal names the second gets "_1".
+    const int use = uses[metric->name]++;
+    if (use > 0) absl::StrAppend(&metric->name, "_", use);
     if (!taken.insert(metric->name).second) {
       return ConfigError(path, absl::StrCat("the name \"", metric->name,
                                             "\" is already taken in the logs; "

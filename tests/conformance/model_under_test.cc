@@ -8,6 +8,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/model/initializers/sampling.h"
+#include "common/model/metric_object.h"
 #include "common/model/philox.h"
 #include "glog/logging.h"
 
@@ -100,7 +101,8 @@ ModelUnderTest::ModelUnderTest(const ModelConfig& config,
   CheckOk(loss_->CheckOutput(graph_.output_shape()));
   google::protobuf::RepeatedPtrField<v1::KerasObject> metrics;
   for (const Value& metric : config.metrics.as_list()) {
-    *metrics.Add() = ObjectOf(metric);
+    *metrics.Add() =
+        Unwrap(ToProto(Unwrap(ReadMetricObject(metric, Path())), Path()));
   }
   metrics_ = Unwrap(MakeMetrics(metrics, *loss_, graph_.output_shape()));
   plan_ =

@@ -5,6 +5,7 @@
 #include "common/model/loss_input.h"
 #include "common/model/losses/categorical_crossentropy.h"
 #include "common/model/metric.h"
+#include "common/model/metric_object.h"
 #include "common/model/metrics/top_k_categorical_accuracy.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -105,7 +106,11 @@ TEST(LossInputTest, TracesSoftmaxAndSigmoidBack) {
 google::protobuf::RepeatedPtrField<v1::KerasObject> Objects(
     const std::vector<std::string>& yamls) {
   google::protobuf::RepeatedPtrField<v1::KerasObject> objects;
-  for (const std::string& yaml : yamls) *objects.Add() = ProtoObject(yaml);
+  for (const std::string& yaml : yamls) {
+    const auto object = ReadMetricObject(Yaml(yaml), Path());
+    EXPECT_TRUE(object.ok()) << object.status();
+    *objects.Add() = *ToProto(*object, Path());
+  }
   return objects;
 }
 
@@ -134,7 +139,7 @@ TEST(MetricTest, AccuracyGoesByTheShapes) {
 
 TEST(MetricTest, NamesAreKeras) {
   EXPECT_THAT(
-      ClassesAndNames({"mse", "{MeanSquaredError: {}}", "BinaryAccuracy",
+      ClassesAndNames({"mse", "{MeanSquaredError: {}}", "{BinaryAccuracy: {}}",
                        "{TopKCategoricalAccuracy: {k: 3, name: top3}}",
                        "{TopKCategoricalAccuracy: {}}", "categorical_accuracy"},
                       "categorical_crossentropy", {10}),
@@ -143,6 +148,23 @@ TEST(MetricTest, NamesAreKeras) {
                   "TopKCategoricalAccuracy top3",
                   "TopKCategoricalAccuracy top_k_categorical_accuracy",
                   "CategoricalAccuracy categorical_accuracy"));
+}
+
+// What Keras 3.15.1 was seen to do.
+TEST(MetricTest, NamesKeepTheirCaseAndAreNumbered) {
+  EXPECT_THAT(
+      ClassesAndNames(
+          {"MSE", "mse", "MeanSquaredError", "MSE", "{MeanSquaredError: {}}",
+           "mean_squared_error", "{MeanSquaredError: {name: MSE}}", "Accuracy",
+           "accuracy", "accuracy"},
+          "categorical_crossentropy", {10}),
+      ElementsAre("MeanSquaredError MSE", "MeanSquaredError mse",
+                  "MeanSquaredError MeanSquaredError", "MeanSquaredError MSE_1",
+                  "MeanSquaredError mean_squared_error",
+                  "MeanSquaredError mean_squared_error_1",
+                  "MeanSquaredError MSE_2", "CategoricalAccuracy Accuracy",
+                  "CategoricalAccuracy accuracy",
+                  "CategoricalAccuracy accuracy_1"));
 }
 
 TEST(MetricTest, ErrorsNameTheMetric) {
@@ -155,7 +177,9 @@ TEST(MetricTest, ErrorsNameTheMetric) {
     EXPECT_THAT(std::string(metrics.status().message()), HasSubstr(reason));
   };
   expect({"accuracy", "precission"}, "metrics[1]", "\"precission\"");
-  expect({"accuracy", "accuracy"}, "metrics[1]", "already taken");
+  expect({"accuracy", "{SparseCategoricalAccuracy: {name: accuracy_1}}",
+          "accuracy"},
+         "metrics[2]", "already taken");
   expect({"{SparseCategoricalAccuracy: {name: loss}}"}, "metrics[0]",
          "\"loss\"");
   expect({"categorical_accuracy"}, "metrics[0]", "class ids");
