@@ -194,41 +194,6 @@ TEST_P(DeviceTest, NormalizationPassesNanOn) {
   }
 }
 
-// Those that a device applies along with the work of the layer, too.
-TEST_P(DeviceTest, RectifiedLayersPassNanOn) {
-  if (GetParam().name == "cpu") {
-    GTEST_SKIP() << "oneDNN's fused rectifier makes 0 of NaN";
-  }
-  for (const std::string layer :
-       {"Conv2D: {filters: 2, kernel_size: 3, padding: same, ",
-        "Conv2D: {filters: 2, kernel_size: 1, ",
-        // For which a GPU's libraries have other algorithms.
-        "Conv2D: {filters: 64, kernel_size: 1}, Conv2D: {filters: 64, "
-        "kernel_size: 3, padding: same, ",
-        "DepthwiseConv2D: {kernel_size: 2, ", "Dense: {units: 3, "}) {
-    SCOPED_TRACE(layer);
-    const auto layers = ReadYaml(absl::StrCat("[Input: {shape: [4, 4, 2]}, ",
-                                              layer, "activation: relu}]"),
-                                 "model", limits::kMaxJobBytes);
-    ASSERT_TRUE(layers.ok()) << layers.status();
-    Fixture actual(GetParam(), {.layers = *layers});
-    Fixture expected(Float64Reference(), {.layers = *layers});
-    Examples examples = actual.model.SomeExamples(3);
-    examples.features[13] = std::nan("");
-    const std::vector<double> output =
-        actual.on_device.Evaluate(examples).output;
-    const std::vector<double> reference =
-        expected.on_device.Evaluate(examples).output;
-    int nan_count = 0;
-    for (size_t i = 0; i < output.size(); ++i) {
-      if (!std::isnan(reference[i])) continue;
-      ++nan_count;
-      EXPECT_TRUE(std::isnan(output[i])) << i;
-    }
-    EXPECT_GT(nan_count, 0);
-  }
-}
-
 TEST_P(DeviceTest, RepeatsItselfBitForBit) {
   Fixture first(Deterministic(GetParam()), Network());
   Fixture second(Deterministic(GetParam()), Network());

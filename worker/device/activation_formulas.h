@@ -1,5 +1,8 @@
 // The formulas of Keras' elementwise activations and their derivatives: for the
 // reference device, and for those of others that their library lacks.
+//
+// NaN gives NaN, so that what diverged reaches the loss; hard_shrink and
+// soft_shrink of Keras make 0 of it.
 #ifndef PACELINE_WORKER_DEVICE_ACTIVATION_FORMULAS_H_
 #define PACELINE_WORKER_DEVICE_ACTIVATION_FORMULAS_H_
 
@@ -72,9 +75,9 @@ PACELINE_HOST_DEVICE T Activate(ActivationFunction function, T x) {
     case kTanhShrink:
       return x - std::tanh(x);
     case kHardShrink:
-      return std::abs(x) > T(0.5) ? x : T{0};
+      return std::abs(x) <= T(0.5) ? T{0} : x;
     case kSoftShrink:
-      return x > T(0.5) ? x - T(0.5) : x < T(-0.5) ? x + T(0.5) : T{0};
+      return std::abs(x) <= T(0.5) ? T{0} : x - std::copysign(T(0.5), x);
     case kSoftplus:
       return SoftplusOf(x);
     case kSoftsign:

@@ -90,7 +90,7 @@ Tensor* Convolution::AddForward(Tensor* input, ProgramBuilder& builder) {
           source_.factors, any_kernel_, bias_, result_.values,
           geometry_.strides, geometry_.dilations, geometry_.pad_before,
           geometry_.pad_after),
-      builder.PrimitiveAttributes(spec_.relu), builder.engine());
+      builder.PrimitiveAttributes(), builder.engine());
   input_factors_ = builder.Reordered(input, source_.values, source_.factors);
   Tensor* const weights = builder.Reordered(
       builder.variable(spec_.kernel), keras_kernel_, forward_.weights_desc());

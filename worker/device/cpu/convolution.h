@@ -27,8 +27,6 @@ struct ConvolutionSpec {
   // filters) in memory.
   int kernel = 0;
   std::optional<int> bias = std::nullopt;
-  // Whether the output is rectified.
-  bool relu = false;
   // Whether it is of the type that is multiplied: see factor_outputs.h.
   bool is_read_as_factors = false;
 };
@@ -40,10 +38,9 @@ class Convolution {
   // (batch, h, w, channels) to (batch, h', w', filters).
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder);
 
-  // From the gradient by what the convolution gives before it is rectified,
-  // those of its variables, which are final then (nothing is done if they are
-  // frozen), and that of its input, or null unless it is wanted. After
-  // AddForward.
+  // From the gradient by what the convolution gives, those of its variables,
+  // which are final then (nothing is done if they are frozen), and that of its
+  // input, or null unless it is wanted. After AddForward.
   Tensor* AddBackward(Tensor* gradient, bool wants_input,
                       ProgramBuilder& builder);
 

@@ -1,14 +1,42 @@
 #include "worker/device/cpu/final_activation.h"
 
+#include <algorithm>
+
+#include "common/model/layers/max_pooling2d.h"
 #include "worker/device/cpu/kernels/activation.h"
 #include "worker/device/cpu/kernels/softmax.h"
 
 namespace paceline::cpu {
 
-Tensor* FinalActivation::AddForwardBehindPrimitive(Tensor* values,
-                                                   ProgramBuilder& builder) {
-  if (!is_fused()) return AddForward(values, builder);
+bool PoolingRectifies(const Graph& graph, const Node& node) {
+  if (node.layer->class_name() != MaxPooling2D::kClassName) return false;
+  const int input = node.inputs[0];
+  return graph.nodes[input].layer->final_activation() ==
+             ActivationFunction::kRelu &&
+         ReaderCount(graph, input) == 1;
+}
+
+FinalActivation::FinalActivation(ActivationFunction function,
+                                 const Graph& graph, const Node& node)
+    : function_(function) {
+  const auto index = static_cast<int>(&node - graph.nodes.data());
+  is_left_to_pooling_ = std::any_of(
+      graph.nodes.begin() + 1, graph.nodes.end(), [&](const Node& reader) {
+        return reader.inputs[0] == index && PoolingRectifies(graph, reader);
+      });
+}
+
+Tensor* FinalActivation::AddForwardOver(Tensor* values,
+                                        ProgramBuilder& builder) {
+  if (function_ != ActivationFunction::kRelu)
+    return AddForward(values, builder);
   output_ = values;
+  if (is_left_to_pooling_) return output_;
+  builder.AddParallel({output_}, output_->count(), 1,
+                      [out = output_](int64_t begin, int64_t end) {
+                        ReluForward(end - begin, out->floats() + begin,
+                                    out->floats() + begin);
+                      });
   return output_;
 }
 

@@ -1,25 +1,34 @@
 // The activation at the end of a layer.
+//
+// oneDNN's rectifier, as a part of a convolution or product, makes 0 of NaN,
+// and would hide what diverged. So it is a pass of its own, in place; a max
+// pooling that alone reads the layer does it on the way.
 #ifndef PACELINE_WORKER_DEVICE_CPU_FINAL_ACTIVATION_H_
 #define PACELINE_WORKER_DEVICE_CPU_FINAL_ACTIVATION_H_
 
 #include "common/model/activation.h"
+#include "common/model/graph.h"
 #include "worker/device/cpu/node_computation.h"
 #include "worker/device/cpu/program_builder.h"
 #include "worker/device/row_geometry.h"
 
 namespace paceline::cpu {
 
+// Whether the pooling that `node` is applies the rectifier at the end of the
+// layer before it: nobody else reads that.
+bool PoolingRectifies(const Graph& graph, const Node& node);
+
 class FinalActivation {
  public:
   explicit FinalActivation(ActivationFunction function) : function_(function) {}
-
-  // Whether the oneDNN primitive before it should apply it.
-  bool is_fused() const { return function_ == ActivationFunction::kRelu; }
+  // That of `node`, which may be left to the pooling behind it.
+  FinalActivation(ActivationFunction function, const Graph& graph,
+                  const Node& node);
 
   // Activates along the last axis; returns the output.
   Tensor* AddForward(Tensor* values, ProgramBuilder& builder);
-  // The same behind a primitive, which has done it if it is fused.
-  Tensor* AddForwardBehindPrimitive(Tensor* values, ProgramBuilder& builder);
+  // The same; a rectifier overwrites `values`.
+  Tensor* AddForwardOver(Tensor* values, ProgramBuilder& builder);
 
   // The same, row-wise functions along the axis that `rows` describes.
   Tensor* AddRowwiseForward(Tensor* values, const RowGeometry& rows,
@@ -29,11 +38,13 @@ class FinalActivation {
   // unless that is shared.
   Tensor* AddBackward(OutputGradient output, ProgramBuilder& builder) const;
 
-  // What goes in. Null if it is activated by another.
+  // What goes in. Null if it is overwritten.
   Tensor* input() const { return input_; }
 
  private:
   ActivationFunction function_;
+  // Whether the pooling behind the layer applies it.
+  bool is_left_to_pooling_ = false;
   RowGeometry rows_;
   Tensor* input_ = nullptr;
   Tensor* output_ = nullptr;

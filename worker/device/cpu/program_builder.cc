@@ -48,14 +48,9 @@ DataType ProgramBuilder::factor_type() const {
              : DataType::kFloat32;
 }
 
-dnnl::primitive_attr ProgramBuilder::PrimitiveAttributes(bool relu) const {
+dnnl::primitive_attr ProgramBuilder::PrimitiveAttributes() const {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (relu) {
-    dnnl::post_ops post_ops;
-    post_ops.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
-    attributes.set_post_ops(post_ops);
-  }
   return attributes;
 }
 

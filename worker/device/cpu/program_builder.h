@@ -40,9 +40,8 @@ class ProgramBuilder final : public LayoutBuilder {
   // factor_outputs.h names.
   DataType factor_type() const;
 
-  // Of every primitive: the scratchpad is an argument. With `relu`, the output
-  // is rectified.
-  dnnl::primitive_attr PrimitiveAttributes(bool relu = false) const;
+  // Of every primitive: the scratchpad is an argument.
+  dnnl::primitive_attr PrimitiveAttributes() const;
 
   // Bytes in the arena, whatever lies in them.
   Tensor* NewScratch(int64_t size_bytes);

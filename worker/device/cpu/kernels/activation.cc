@@ -9,7 +9,7 @@ PACELINE_MULTIVERSION
 void ReluForward(int64_t count, const float* inputs, float* outputs) {
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
-    // NaN stays.
+    // NaN compares false, and stays.
     outputs[i] = inputs[i] < 0 ? 0.0f : inputs[i];
   }
 }

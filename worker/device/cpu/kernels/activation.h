@@ -16,6 +16,9 @@ void ActivationForward(ActivationFunction function, int64_t count,
 void ActivationBackward(ActivationFunction function, int64_t count,
                         const float* inputs, float* gradients);
 
+// outputs = max(inputs, 0), NaN where that goes in. They may be one array.
+void ReluForward(int64_t count, const float* inputs, float* outputs);
+
 // gradients = 0 where an output of the rectifier is 0.
 void ReluBackward(int64_t count, const float* outputs, float* gradients);
 

@@ -8,7 +8,7 @@
 namespace paceline::cpu {
 namespace {
 
-// Channels that the backward of the maximum takes at once.
+// Channels that the maximum takes at once.
 constexpr int64_t kChannelBlock = 64;
 
 }  // namespace
@@ -45,36 +45,44 @@ PoolWindows MakePoolWindows(const std::array<Window, 2>& windows,
 }
 
 PACELINE_MULTIVERSION
-void MaxPoolForward(const PoolWindows& windows, int64_t begin, int64_t end,
-                    const float* input, float* output) {
+void MaxPoolForward(const PoolWindows& windows, bool rectifies, int64_t begin,
+                    int64_t end, const float* input, float* output) {
   const int64_t channels = windows.channels;
+  const float least =
+      rectifies ? 0.0f : -std::numeric_limits<float>::infinity();
   for (int64_t image = begin; image < end; ++image) {
     const float* const in = input + image * windows.pixel_count * channels;
-    float* largest = output + image * windows.window_count() * channels;
-    for (int64_t w = 0; w < windows.window_count(); ++w) {
-      std::fill_n(largest, channels, -std::numeric_limits<float>::infinity());
-      for (int32_t i = windows.starts[w]; i < windows.starts[w + 1]; ++i) {
-        const float* const pixel = in + windows.pixels[i] * channels;
+    float* out = output + image * windows.window_count() * channels;
+    for (int64_t w = 0; w < windows.window_count(); ++w, out += channels) {
+      for (int64_t first = 0; first < channels; first += kChannelBlock) {
+        const int64_t count = std::min(kChannelBlock, channels - first);
+        float largest[kChannelBlock];
 #pragma omp simd
-        for (int64_t c = 0; c < channels; ++c) {
-          largest[c] = pixel[c] > largest[c] ? pixel[c] : largest[c];
+        for (int64_t c = 0; c < count; ++c) largest[c] = least;
+        for (int32_t i = windows.starts[w]; i < windows.starts[w + 1]; ++i) {
+          const float* const pixel = in + windows.pixels[i] * channels + first;
+#pragma omp simd
+          for (int64_t c = 0; c < count; ++c) {
+            const float value = pixel[c];
+            // NaN compares false: it stays.
+            const float larger = value > largest[c] ? value : largest[c];
+            largest[c] = value != value ? value : larger;
+          }
         }
+#pragma omp simd
+        for (int64_t c = 0; c < count; ++c) out[first + c] = largest[c];
       }
-      largest += channels;
     }
   }
 }
 
 PACELINE_MULTIVERSION
-void MaxPoolBackward(const PoolWindows& windows, bool through_relu,
-                     int64_t begin, int64_t end, const float* input,
-                     const float* output, const float* output_gradient,
-                     float* input_gradient) {
+void MaxPoolBackward(const PoolWindows& windows, bool rectifies, int64_t begin,
+                     int64_t end, const float* input, const float* output,
+                     const float* output_gradient, float* input_gradient) {
   const int64_t channels = windows.channels;
   const int64_t input_size = windows.pixel_count * channels;
   const int64_t output_size = windows.window_count() * channels;
-  const float floor =
-      through_relu ? 0.0f : -std::numeric_limits<float>::infinity();
   for (int64_t image = begin; image < end; ++image) {
     float* const in_gradient = input_gradient + image * input_size;
     std::fill_n(in_gradient, input_size, 0.0f);
@@ -89,7 +97,8 @@ void MaxPoolBackward(const PoolWindows& windows, bool through_relu,
         float rest[kChannelBlock];
 #pragma omp simd
         for (int64_t c = 0; c < count; ++c) {
-          rest[c] = largest[c] > floor ? gradient[c] : 0.0f;
+          const bool passes = largest[c] > 0.0f || !rectifies;
+          rest[c] = passes ? gradient[c] : 0.0f;
         }
         for (int32_t i = windows.starts[w]; i < windows.starts[w + 1]; ++i) {
           const int64_t offset = windows.pixels[i] * channels;
@@ -97,7 +106,8 @@ void MaxPoolBackward(const PoolWindows& windows, bool through_relu,
           float* const pixel_gradient = in_gradient + offset + first;
 #pragma omp simd
           for (int64_t c = 0; c < count; ++c) {
-            const float taken = pixel[c] == largest[c] ? rest[c] : 0.0f;
+            // The largest, or any if the window has NaN.
+            const float taken = pixel[c] < largest[c] ? 0.0f : rest[c];
             pixel_gradient[c] += taken;
             rest[c] -= taken;
           }

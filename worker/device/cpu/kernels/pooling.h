@@ -36,16 +36,17 @@ PoolWindows MakePoolWindows(const std::array<Window, 2>& windows,
 
 // All work on the images [begin, end) of a batch.
 
-void MaxPoolForward(const PoolWindows& windows, int64_t begin, int64_t end,
-                    const float* input, float* output);
+// The largest element of each window; NaN if one is. With `rectifies`, also
+// rectified, which is the same as to rectify the elements.
+void MaxPoolForward(const PoolWindows& windows, bool rectifies, int64_t begin,
+                    int64_t end, const float* input, float* output);
 
 // The gradient goes to the first of a window's largest elements. With
-// `through_relu`, `input` is the output of a rectifier, and the gradient is by
-// what went into that.
-void MaxPoolBackward(const PoolWindows& windows, bool through_relu,
-                     int64_t begin, int64_t end, const float* input,
-                     const float* output, const float* output_gradient,
-                     float* input_gradient);
+// `rectifies`, it is by what goes into the rectifier, whether that was applied
+// to `input` or by MaxPoolForward.
+void MaxPoolBackward(const PoolWindows& windows, bool rectifies, int64_t begin,
+                     int64_t end, const float* input, const float* output,
+                     const float* output_gradient, float* input_gradient);
 
 void AveragePoolForward(const PoolWindows& windows, int64_t begin, int64_t end,
                         const float* input, float* output);

@@ -14,7 +14,7 @@ class Conv2DComputation final : public LayerComputation {
  public:
   Conv2DComputation(const ConvolutionLayer& layer, const Graph& graph,
                     const Node& node, int64_t groups)
-      : activation_(layer.activation),
+      : activation_(layer.activation, graph, node),
         convolution_({.windows = layer.windows(),
                       .groups = groups,
                       .filters = node.output_shape.back(),
@@ -22,14 +22,13 @@ class Conv2DComputation final : public LayerComputation {
                       .bias = layer.use_bias
                                   ? std::optional<int>(node.variables[1])
                                   : std::nullopt,
-                      .relu = activation_.is_fused(),
                       .is_read_as_factors =
                           layer.activation == ActivationFunction::kLinear &&
                           IsReadAsFactors(graph, node)}) {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     Tensor* const values = convolution_.AddForward(input, builder);
-    return activation_.AddForwardBehindPrimitive(values, builder);
+    return activation_.AddForwardOver(values, builder);
   }
 
   OutputGradient AddBackward(OutputGradient output, bool wants_input,

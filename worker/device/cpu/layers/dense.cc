@@ -19,8 +19,10 @@ using Format = dnnl::memory::format_tag;
 // layouts of its own choice.
 class DenseComputation final : public LayerComputation {
  public:
-  DenseComputation(const Dense& layer, const Node& node)
-      : layer_(layer), node_(node), activation_(layer.activation) {}
+  DenseComputation(const Dense& layer, const Graph& graph, const Node& node)
+      : layer_(layer),
+        node_(node),
+        activation_(layer.activation, graph, node) {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     input_shape_ = input->shape;
@@ -38,7 +40,7 @@ class DenseComputation final : public LayerComputation {
     forward_ = inner_product_forward::primitive_desc(
         inner_product_forward::desc(builder.forward_kind(), source_factors_,
                                     weight_factors_, bias_, result_),
-        builder.PrimitiveAttributes(activation_.is_fused()), builder.engine());
+        builder.PrimitiveAttributes(), builder.engine());
     input_factors_ = builder.Reordered(input, source_, source_factors_);
     kernel_factors_ = builder.Reordered(builder.variable(kernel()), weights_,
                                         weight_factors_);
@@ -53,7 +55,7 @@ class DenseComputation final : public LayerComputation {
     }
     builder.AddPrimitive(inner_product_forward(forward_),
                          forward_.scratchpad_desc(), std::move(arguments));
-    return activation_.AddForwardBehindPrimitive(values, builder);
+    return activation_.AddForwardOver(values, builder);
   }
 
   OutputGradient AddBackward(OutputGradient output, bool wants_input,
@@ -122,10 +124,10 @@ class DenseComputation final : public LayerComputation {
 
 }  // namespace
 
-std::unique_ptr<NodeComputation> MakeDense(const Graph& /*graph*/,
+std::unique_ptr<NodeComputation> MakeDense(const Graph& graph,
                                            const Node& node) {
   return std::make_unique<DenseComputation>(
-      static_cast<const Dense&>(*node.layer), node);
+      static_cast<const Dense&>(*node.layer), graph, node);
 }
 
 }  // namespace paceline::cpu

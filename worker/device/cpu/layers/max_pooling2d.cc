@@ -1,5 +1,6 @@
 #include "common/model/layers/max_pooling2d.h"
 
+#include "worker/device/cpu/final_activation.h"
 #include "worker/device/cpu/kernels/pooling.h"
 #include "worker/device/cpu/layers/layers.h"
 
@@ -13,20 +14,19 @@ class MaxPooling2DComputation final : public LayerComputation {
     windows_ = std::make_shared<const PoolWindows>(
         MakePoolWindows(static_cast<const MaxPooling2D&>(*node.layer).windows(),
                         input.output_shape));
-    follows_relu_ =
-        input.layer->final_activation() == ActivationFunction::kRelu &&
-        ReaderCount(graph, node.inputs[0]) == 1;
+    rectifies_ = PoolingRectifies(graph, node);
   }
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     input_ = input;
     output_ = builder.NewTensor(builder.BatchShape(node_.output_shape));
-    builder.AddParallel({input_, output_}, input->shape[0], image_size(),
-                        [windows = windows_, in = input_, out = output_](
-                            int64_t begin, int64_t end) {
-                          MaxPoolForward(*windows, begin, end, in->floats(),
-                                         out->floats());
-                        });
+    builder.AddParallel(
+        {input_, output_}, input->shape[0], image_size(),
+        [windows = windows_, rectifies = rectifies_, in = input_,
+         out = output_](int64_t begin, int64_t end) {
+          MaxPoolForward(*windows, rectifies, begin, end, in->floats(),
+                         out->floats());
+        });
     return output_;
   }
 
@@ -37,14 +37,14 @@ class MaxPooling2DComputation final : public LayerComputation {
     builder.AddParallel(
         {input_, output_, output.tensor, input_gradient}, input_->shape[0],
         image_size(),
-        [windows = windows_, through_relu = follows_relu_, in = input_,
-         out = output_, out_gradient = output.tensor,
+        [windows = windows_, rectifies = rectifies_, in = input_, out = output_,
+         out_gradient = output.tensor,
          input_gradient](int64_t begin, int64_t end) {
-          MaxPoolBackward(*windows, through_relu, begin, end, in->floats(),
+          MaxPoolBackward(*windows, rectifies, begin, end, in->floats(),
                           out->floats(), out_gradient->floats(),
                           input_gradient->floats());
         });
-    return {input_gradient, /*before_activation=*/follows_relu_};
+    return {input_gradient, /*before_activation=*/rectifies_};
   }
 
  private:
@@ -54,9 +54,8 @@ class MaxPooling2DComputation final : public LayerComputation {
 
   const Node& node_;
   std::shared_ptr<const PoolWindows> windows_;
-  // The input is the output of a rectifier that nobody else reads: the backward
-  // takes both steps at once.
-  bool follows_relu_ = false;
+  // Forward and backward do the work of the rectifier before it, too.
+  bool rectifies_ = false;
   Tensor* input_ = nullptr;
   Tensor* output_ = nullptr;
 };

@@ -9,9 +9,9 @@ namespace {
 
 class SeparableConv2DComputation final : public LayerComputation {
  public:
-  SeparableConv2DComputation(const SeparableConv2D& layer, const Node& node,
-                             int64_t channels)
-      : activation_(layer.activation),
+  SeparableConv2DComputation(const SeparableConv2D& layer, const Graph& graph,
+                             const Node& node, int64_t channels)
+      : activation_(layer.activation, graph, node),
         depthwise_({.windows = layer.windows(),
                     .groups = channels,
                     .filters = channels * layer.depth_multiplier,
@@ -21,13 +21,12 @@ class SeparableConv2DComputation final : public LayerComputation {
                     .kernel = node.variables[1],
                     .bias = layer.use_bias
                                 ? std::optional<int>(node.variables[2])
-                                : std::nullopt,
-                    .relu = activation_.is_fused()}) {}
+                                : std::nullopt}) {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     Tensor* const between = depthwise_.AddForward(input, builder);
     Tensor* const values = pointwise_.AddForward(between, builder);
-    return activation_.AddForwardBehindPrimitive(values, builder);
+    return activation_.AddForwardOver(values, builder);
   }
 
   OutputGradient AddBackward(OutputGradient output, bool wants_input,
@@ -51,7 +50,7 @@ class SeparableConv2DComputation final : public LayerComputation {
 std::unique_ptr<NodeComputation> MakeSeparableConv2D(const Graph& graph,
                                                      const Node& node) {
   return std::make_unique<SeparableConv2DComputation>(
-      static_cast<const SeparableConv2D&>(*node.layer), node,
+      static_cast<const SeparableConv2D&>(*node.layer), graph, node,
       graph.nodes[node.inputs[0]].output_shape.back());
 }
 

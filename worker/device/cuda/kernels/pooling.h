@@ -15,8 +15,8 @@ struct MaxPool {
   ImageWindows windows;
   ConstValues inputs{};
   Values outputs{};
-  // Which element of its window each output is: the first of the largest. Null:
-  // not asked for.
+  // Which element of its window each output is: the first of the largest, or of
+  // those that are NaN. Null: not asked for.
   int32_t* chosen = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
@@ -25,7 +25,8 @@ struct MaxPool {
     int64_t best = -1;
     windows.ForEachInput(at.y, at.x, [&](int64_t k, int64_t iy, int64_t ix) {
       const float value = inputs[windows.Input(at.example, iy, ix, at.channel)];
-      if (best >= 0 && !(value > largest)) return;
+      // NaN compares false: it is taken, and stays.
+      if (best >= 0 && (value <= largest || largest != largest)) return;
       largest = value;
       best = k;
     });

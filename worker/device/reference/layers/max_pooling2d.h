@@ -1,9 +1,10 @@
-// The largest element of each window.
+// The largest element of each window; NaN if one is.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_LAYERS_MAX_POOLING2D_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_LAYERS_MAX_POOLING2D_H_
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -29,7 +30,8 @@ class MaxPooling2DComputation : public LayerComputation<T> {
       for (int64_t c = 0; c < channels; ++c) {
         const int64_t from = tap.input_pixel * channels + c;
         const int64_t to = tap.output_pixel * channels + c;
-        if (source_[to] == kNone || input.values[from] > output.values[to]) {
+        if (source_[to] == kNone ||
+            IsAbove(input.values[from], output.values[to])) {
           source_[to] = from;
           output.values[to] = input.values[from];
         }
@@ -47,6 +49,11 @@ class MaxPooling2DComputation : public LayerComputation<T> {
   }
 
  private:
+  // NaN is above all numbers, as in Keras.
+  static bool IsAbove(T a, T b) {
+    return a > b || (std::isnan(a) && !std::isnan(b));
+  }
+
   std::array<Window, 2> windows_;
   // Where each element of the output came from.
   std::vector<int64_t> source_;
