@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -190,6 +191,31 @@ TEST_P(DeviceTest, NormalizationPassesNanOn) {
     const auto reference = expected.on_device.Train(examples).gradients;
     for (size_t v = 0; v < gradients.size(); ++v) {
       EXPECT_EQ(are_nan(gradients[v]), are_nan(reference[v])) << v;
+    }
+  }
+}
+
+// As in Keras: whoever predicts what is not finite is not right.
+TEST_P(DeviceTest, TopKAccuracyOfWhatIsNotFiniteIs0) {
+  const auto layers = ReadYaml("[Input: {shape: [2]}, Dense: {units: 4}]",
+                               "model", limits::kMaxJobBytes);
+  ASSERT_TRUE(layers.ok()) << layers.status();
+  for (const std::string prefix : {"", "Sparse"}) {
+    SCOPED_TRACE(prefix);
+    Fixture fixture(
+        GetParam(),
+        {.layers = *layers,
+         .loss = prefix + "CategoricalCrossentropy",
+         .metrics = Value::List{prefix + "TopKCategoricalAccuracy"}});
+    const Examples examples = fixture.model.SomeExamples(3);
+    // Of 4 classes all are among the first 5.
+    EXPECT_EQ(fixture.on_device.Evaluate(examples).sums.totals[1], 3);
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    for (const double bias : {std::nan(""), kInfinity, -kInfinity}) {
+      auto variables = fixture.model.SomeVariables();
+      variables[1][2] = bias;
+      fixture.on_device.SetVariables(variables);
+      EXPECT_EQ(fixture.on_device.Evaluate(examples).sums.totals[1], 0) << bias;
     }
   }
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "common/model/metrics/sparse_top_k_categorical_accuracy.h"
 #include "common/model/metrics/top_k_categorical_accuracy.h"
@@ -7,7 +8,8 @@
 namespace paceline::cpu {
 namespace {
 
-// Right if fewer than k outputs are larger than that of the label.
+// Right if all outputs are finite, and fewer than k are larger than that of the
+// label.
 class TopKAccuracyKernel final : public MetricKernel {
  public:
   TopKAccuracyKernel(int64_t k, int64_t classes, bool has_sparse_labels)
@@ -17,9 +19,11 @@ class TopKAccuracyKernel final : public MetricKernel {
                  const std::byte* labels) const override {
     const float* const row = outputs + example * classes_;
     const float chosen = row[LabelOf(example, labels)];
-    const auto larger = std::count_if(
-        row, row + classes_, [&](float output) { return output > chosen; });
-    return larger < k_ ? 1 : 0;
+    const auto is_finite = [](float y) { return std::isfinite(y); };
+    const auto is_larger = [&](float y) { return y > chosen; };
+    const bool is_right = std::all_of(row, row + classes_, is_finite) &&
+                          std::count_if(row, row + classes_, is_larger) < k_;
+    return is_right ? 1 : 0;
   }
 
  private:

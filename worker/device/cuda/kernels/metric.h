@@ -3,6 +3,7 @@
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_METRIC_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_METRIC_H_
 
+#include <cmath>
 #include <cstdint>
 
 #include "worker/device/cuda/kernels/values.h"
@@ -38,8 +39,8 @@ struct BinaryAccuracyValues {
   }
 };
 
-// Whether fewer than k outputs are larger than that of the label: among the k
-// likeliest.
+// Whether all outputs are finite, and fewer than k are larger than that of the
+// label: among the k likeliest.
 struct TopKAccuracyValues {
   int64_t k = 1;
   int64_t classes = 0;
@@ -55,10 +56,12 @@ struct TopKAccuracyValues {
                               ? sparse_labels[example]
                               : ArgMax(labels + example * classes, classes);
     int64_t larger = 0;
+    bool are_finite = true;
     for (int64_t i = 0; i < classes; ++i) {
       larger += row[i] > row[label] ? 1 : 0;
+      are_finite = are_finite && std::isfinite(row[i]);
     }
-    values[example] = larger < k ? 1 : 0;
+    values[example] = are_finite && larger < k ? 1 : 0;
   }
 };
 
