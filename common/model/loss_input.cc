@@ -1,18 +1,36 @@
 #include "common/model/loss_input.h"
 
 #include "common/model/activation.h"
+#include "common/model/layers/activation.h"
+#include "common/model/layers/dropout.h"
 
 namespace paceline {
+namespace {
 
-LossInput ResolveLossInput(const Graph& graph, const Loss& loss) {
-  if (!loss.has_logits_form()) return {};
-  const ActivationFunction last =
-      graph.nodes[graph.output].layer->final_activation();
+// Whether the output of the layer is its input.
+bool HandsOn(const Layer& layer, bool is_training) {
+  if (layer.class_name() == Dropout::kClassName) {
+    return !is_training || static_cast<const Dropout&>(layer).rate == 0;
+  }
+  return layer.class_name() == Activation::kClassName &&
+         layer.final_activation() == ActivationFunction::kLinear;
+}
+
+}  // namespace
+
+LossInput ResolveLossInput(const Graph& graph, const Loss& loss,
+                           bool is_training) {
+  if (!loss.has_logits_form()) return {.node = graph.output};
+  int node = graph.output;
+  while (HandsOn(*graph.nodes[node].layer, is_training)) {
+    node = graph.nodes[node].inputs[0];
+  }
+  const ActivationFunction last = graph.nodes[node].layer->final_activation();
   if (last == ActivationFunction::kSoftmax ||
       last == ActivationFunction::kSigmoid) {
-    return {.before_activation = true, .from_logits = true};
+    return {.node = node, .before_activation = true, .from_logits = true};
   }
-  return {.before_activation = false, .from_logits = loss.reads_logits()};
+  return {.node = graph.output, .from_logits = loss.reads_logits()};
 }
 
 }  // namespace paceline

@@ -3,7 +3,8 @@
 // As in Keras, a cross-entropy whose input comes straight from softmax or
 // sigmoid is traced back to that activation's input, whatever `from_logits`
 // says: no clipping, and a gradient that does not vanish. Also as in Keras, it
-// is not asked which of the two it is.
+// is not asked which of the two it is, and layers that hand on what they get
+// may stand between: a linear Activation, and a Dropout that drops nothing.
 #ifndef PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 #define PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 
@@ -13,7 +14,10 @@
 namespace paceline {
 
 struct LossInput {
-  // The loss reads what goes into the final activation of the output node
+  // The node whose output the loss reads, and where its gradient enters. Those
+  // behind it hand on what they get, and have no backward.
+  int node = 0;
+  // The loss reads what goes into the final activation of the node
   // (Layer::final_activation), and its gradient enters there: the backward of
   // that activation is left out.
   bool before_activation = false;
@@ -21,8 +25,10 @@ struct LossInput {
   bool from_logits = false;
 };
 
-// Also for losses that are used as metrics.
-LossInput ResolveLossInput(const Graph& graph, const Loss& loss);
+// Also for losses that are used as metrics. `is_training`: whether Dropout
+// drops.
+LossInput ResolveLossInput(const Graph& graph, const Loss& loss,
+                           bool is_training);
 
 }  // namespace paceline
 

@@ -1,6 +1,8 @@
 #include "common/model/loss.h"
 
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "common/model/loss_input.h"
 #include "common/model/losses/categorical_crossentropy.h"
@@ -78,7 +80,8 @@ TEST(LossInputTest, TracesSoftmaxAndSigmoidBack) {
   const auto resolve = [](const std::string& layers, const std::string& loss) {
     const auto graph = GraphOf("[Input: {shape: [4]}, " + layers + "]");
     EXPECT_TRUE(graph.ok()) << graph.status();
-    const LossInput input = ResolveLossInput(*graph, *MakeLossFrom(loss));
+    const LossInput input = ResolveLossInput(*graph, *MakeLossFrom(loss),
+                                             /*is_training=*/true);
     return std::pair(input.before_activation, input.from_logits);
   };
   constexpr std::pair kTraced(true, true);
@@ -101,6 +104,32 @@ TEST(LossInputTest, TracesSoftmaxAndSigmoidBack) {
             kOutput);
   EXPECT_EQ(resolve("Dense: {units: 3, activation: softmax}", "mse"), kOutput);
   EXPECT_EQ(resolve("Dense: {units: 3, activation: softmax}", "bce"), kTraced);
+}
+
+// The same: what hands on its input hides nothing.
+TEST(LossInputTest, TracesThroughLayersThatHandOnTheirInput) {
+  const auto resolve = [](const std::string& layers, bool is_training) {
+    const auto graph = GraphOf(
+        "[Input: {shape: [4]}, Dense: {units: 3, activation: softmax}, " +
+        layers + "]");
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    const LossInput input = ResolveLossInput(
+        *graph, *MakeLossFrom("categorical_crossentropy"), is_training);
+    return std::tuple(input.node, input.before_activation, input.from_logits);
+  };
+  const std::string linear = "Activation: {activation: linear}";
+  const std::string half = "Dropout: {rate: 0.5}";
+  constexpr std::tuple kTraced(1, true, true);
+  for (const bool is_training : {false, true}) {
+    EXPECT_EQ(resolve(linear, is_training), kTraced);
+    EXPECT_EQ(resolve(linear + ", " + linear, is_training), kTraced);
+    EXPECT_EQ(resolve("Dropout: {rate: 0}, " + linear, is_training), kTraced);
+    EXPECT_EQ(resolve("Flatten: {}", is_training), std::tuple(2, false, false));
+    EXPECT_EQ(resolve("ReLU: {}", is_training), std::tuple(2, false, false));
+  }
+  EXPECT_EQ(resolve(half, false), kTraced);
+  EXPECT_EQ(resolve(half, true), std::tuple(2, false, false));
+  EXPECT_EQ(resolve(half + ", " + linear, true), std::tuple(3, false, false));
 }
 
 google::protobuf::RepeatedPtrField<v1::KerasObject> Objects(

@@ -4,9 +4,11 @@
 #include <initializer_list>
 
 #include "absl/strings/string_view.h"
+#include "common/model/layers/activation.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/depthwise_conv2d.h"
+#include "common/model/layers/dropout.h"
 #include "common/model/layers/separable_conv2d.h"
 #include "common/model/layers/zero_padding2d.h"
 #include "worker/device/program/fused_clamp.h"
@@ -37,6 +39,20 @@ bool PassesOn(const Graph& graph, const Node& node) {
          IsAnyOf(node, {ZeroPadding2D::kClassName});
 }
 
+// The loss may be taken of the node's output, or of what goes into its
+// activation (common/model/loss_input.h): it computes in float32.
+bool MayGiveLossInput(const Graph& graph, const Node& node) {
+  const Node* last = &node;
+  while (last != nullptr && last != &graph.nodes[graph.output]) {
+    last = OnlyReader(graph, *last);
+    if (last != nullptr &&
+        !IsAnyOf(*last, {Activation::kClassName, Dropout::kClassName})) {
+      return false;
+    }
+  }
+  return last != nullptr;
+}
+
 }  // namespace
 
 bool IsReadAsFactors(const Graph& graph, const Node& node) {
@@ -44,8 +60,7 @@ bool IsReadAsFactors(const Graph& graph, const Node& node) {
   while (reader != nullptr && PassesOn(graph, *reader)) {
     reader = OnlyReader(graph, *reader);
   }
-  // The layer that gives the output computes in float32.
-  if (reader == nullptr || reader == &graph.nodes[graph.output]) return false;
+  if (reader == nullptr || MayGiveLossInput(graph, *reader)) return false;
   if (IsAnyOf(*reader, {BatchNormalization::kClassName})) {
     return !IsAnyOf(node, {BatchNormalization::kClassName});
   }

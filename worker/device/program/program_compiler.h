@@ -40,6 +40,8 @@ class ProgramCompiler {
       : spec_(spec),
         graph_(*spec.graph),
         builder_(builder),
+        loss_input_(
+            ResolveLossInput(graph_, *spec.loss, spec.mode == Mode::kTrain)),
         gradients_(graph_.nodes.size()) {}
 
   // Adds all operations; returns the model's output. To be called once.
@@ -47,15 +49,14 @@ class ProgramCompiler {
     RETURN_IF_ERROR(AddForward());
     builder_.SetOwner("loss");
     Tensor* gradient = nullptr;
-    const LossInput loss_input = ResolveLossInput(graph_, *spec_.loss);
     if (builder_.is_training()) {
       gradient = builder_.template NewTensor<float>(output()->shape);
     }
-    RETURN_IF_ERROR(AddLossAt(*spec_.loss, loss_input, 0, gradient));
+    RETURN_IF_ERROR(AddLossAt(*spec_.loss, loss_input_, 0, gradient));
     AddPenalties();
     RETURN_IF_ERROR(AddMetrics());
     if (builder_.is_training()) {
-      RETURN_IF_ERROR(AddBackward({gradient, loss_input.before_activation}));
+      RETURN_IF_ERROR(AddBackward({gradient, loss_input_.before_activation}));
     }
     return output();
   }
@@ -117,10 +118,9 @@ class ProgramCompiler {
 
   absl::Status AddLossAt(const Loss& loss, const LossInput& from, size_t index,
                          Tensor* gradient) {
-    Tensor* const input =
-        from.before_activation
-            ? computations_[graph_.output]->before_activation()
-            : output();
+    Tensor* const input = from.before_activation
+                              ? computations_[from.node]->before_activation()
+                              : outputs_[from.node];
     return AddLoss(loss, from.from_logits, input, index, gradient);
   }
 
@@ -138,8 +138,9 @@ class ProgramCompiler {
       builder_.SetOwner(absl::StrCat("metric ", metric.name));
       const size_t index = i + 1;
       if (const Loss* loss = metric.mean_of(); loss != nullptr) {
-        RETURN_IF_ERROR(AddLossAt(*loss, ResolveLossInput(graph_, *loss), index,
-                                  /*gradient=*/nullptr));
+        const LossInput from =
+            ResolveLossInput(graph_, *loss, builder_.is_training());
+        RETURN_IF_ERROR(AddLossAt(*loss, from, index, /*gradient=*/nullptr));
       } else {
         RETURN_IF_ERROR(AddMetric(metric, output(), index));
       }
@@ -150,9 +151,9 @@ class ProgramCompiler {
   // Of the nodes with updates at or before them, the last first: statistics
   // too, as replicas that share them sum gradients in each step.
   absl::Status AddBackward(OutputGradient gradient) {
-    if (!has_updates_[graph_.output]) return absl::OkStatus();
-    gradients_.Add(graph_.output, gradient);
-    for (int i = graph_.output; i > 0; --i) {
+    if (!has_updates_[loss_input_.node]) return absl::OkStatus();
+    gradients_.Add(loss_input_.node, gradient);
+    for (int i = loss_input_.node; i > 0; --i) {
       if (!gradients_.has(i)) continue;
       const Node& node = graph_.nodes[i];
       std::vector<bool> wants_inputs;
@@ -172,16 +173,17 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // What the loss is taken of is float32, as Keras advises: exp and log of
-  // fewer bits lose too much.
+  // What the loss is taken of is float32, as Keras advises, and the output
+  // behind it: exp and log of fewer bits lose too much.
   void BeginLayer(int node) {
     builder_.BeginLayer(graph_.nodes[node].layer->name,
-                        /*in_float32=*/node == graph_.output);
+                        /*in_float32=*/node >= loss_input_.node);
   }
 
   const ProgramSpec& spec_;
   const Graph& graph_;
   Builder& builder_;
+  const LossInput loss_input_;
   // Of each node; the input has no computation.
   std::vector<std::unique_ptr<NodeComputation<Builder>>> computations_;
   std::vector<Tensor*> outputs_;

@@ -82,9 +82,10 @@ void ReferenceProgram<T>::AddLink(
 template <typename T>
 typename ReferenceProgram<T>::BoundLoss ReferenceProgram<T>::Bind(
     const Loss& loss) const {
-  const LossInput input = ResolveLossInput(*spec_.graph, loss);
+  const LossInput input =
+      ResolveLossInput(*spec_.graph, loss, spec_.mode == Mode::kTrain);
   return {MakeLossComputation<T>(loss, input.from_logits),
-          links_.size() - (input.before_activation ? 2 : 1)};
+          last_links_[input.node] - (input.before_activation ? 1 : 0)};
 }
 
 template <typename T>
@@ -257,7 +258,7 @@ void ReferenceProgram<T>::ComputeLossGradient() {
 
 template <typename T>
 void ReferenceProgram<T>::Backward(size_t index) {
-  // The loss reads what is before the last activation.
+  // What is behind that which the loss reads.
   if (index > loss_.link) return;
   Link& link = links_[index];
   link.computation->RunBackward(step_, InputsOf(link), link.output,
