@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -21,16 +22,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Json& KerasModels() {
-  static const auto& models = *[] {
+const Json& KerasExpected() {
+  static const auto& expected = *[] {
     const std::string path = "tests/interop/keras_expected.json";
     std::ifstream file(absl::StrCat(PACELINE_SOURCE_DIR, "/", path));
     if (!file) file.open(path);
     CHECK(file) << path << " cannot be read";
-    return new Json(Json::parse(file)["models"]);
+    return new Json(Json::parse(file));
   }();
-  return models;
+  return expected;
 }
+
+const Json& KerasModels() { return KerasExpected()["models"]; }
 
 std::vector<std::string> ModelNames() {
   std::vector<std::string> names;
@@ -166,6 +169,42 @@ INSTANTIATE_TEST_SUITE_P(
       return absl::StrCat(std::get<0>(info.param).name, "_",
                           std::get<1>(info.param));
     });
+
+// --- Derivatives where they jump
+
+class KerasBendsTest : public ::testing::TestWithParam<DeviceUnderTest> {};
+
+// The layer's input is the bias of the layer before it, whose gradient is the
+// derivative under a loss of slope 1.
+TEST_P(KerasBendsTest, DerivativesAgree) {
+  for (const Json& each : KerasExpected()["bends"]) {
+    SCOPED_TRACE(each["layer"].dump());
+    const auto inputs = each["inputs"].get<std::vector<double>>();
+    const auto count = static_cast<int64_t>(inputs.size());
+    const ModelUnderTest model(
+        {.layers = Value::List{
+             Value::Map{{"Input", Value::Map{{"shape", Value::List{1}}}}},
+             Value::Map{{"Dense", Value::Map{{"units", count}}}},
+             ValueFromJson(each["layer"])}});
+    const std::unique_ptr<Device> device = GetParam().make();
+    ModelOnDevice on_device(model, *device);
+    on_device.SetVariables({std::vector<double>(inputs.size()), inputs});
+    Examples examples = {.count = 1,
+                         .features = {1},
+                         .labels = std::vector<double>(inputs.size())};
+    // The loss is the mean of the squares of errors.
+    examples.labels = on_device.Evaluate(examples).output;
+    for (double& label : examples.labels) {
+      label -= static_cast<double>(count) / 2;
+    }
+    ExpectNear(on_device.Train(examples).gradients[1],
+               each["derivatives"].get<std::vector<double>>(), "derivatives");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, KerasBendsTest,
+                         ::testing::ValuesIn(DevicesUnderTest()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace paceline

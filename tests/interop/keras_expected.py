@@ -19,89 +19,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from keras_optimizers import clipping, numbers, optimizers
+
 KERAS_VERSION = "3.15.1"
-
-
-def numbers(array):
-    """A flat list with the digits that float32 needs."""
-    return [float(f"{x:.8g}") for x in np.asarray(array, np.float64).ravel()]
-
-
-# --- Optimizers ---------------------------------------------------------------
-
-
-def optimizer_case(class_name, config, steps=10):
-    """Values of a variable of 6 elements after each of `steps` updates."""
-    initial = np.array([0.5, -1.0, 2.0, 0.0, 1e-3, -3.0], np.float32)
-    gradients = np.array(
-        [
-            [0.1 * np.sin(1.3 * t + e) * (10.0 ** (e - 3)) for e in range(6)]
-            for t in range(steps)
-        ],
-        np.float32,
-    )
-    optimizer = getattr(keras.optimizers, class_name)(**config)
-    variable = keras.Variable(initial)
-    optimizer.build([variable])
-    values = []
-    for gradient in gradients:
-        optimizer.apply_gradients([(keras.ops.convert_to_tensor(gradient), variable)])
-        values.append(numbers(variable.numpy()))
-    return {
-        "class_name": class_name,
-        "config": config,
-        "initial": numbers(initial),
-        "gradients": [numbers(g) for g in gradients],
-        "values": values,
-    }
-
-
-def optimizers():
-    return [
-        optimizer_case("SGD", {}),
-        optimizer_case("SGD", {"learning_rate": 0.1, "momentum": 0.9}),
-        optimizer_case(
-            "SGD", {"learning_rate": 0.1, "momentum": 0.9, "nesterov": True}
-        ),
-        optimizer_case("Adam", {}),
-        optimizer_case(
-            "Adam",
-            {"learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 1e-3},
-        ),
-        optimizer_case("Adam", {"amsgrad": True}),
-        optimizer_case("SGD", {"weight_decay": 0.01, "momentum": 0.5}),
-        optimizer_case("Adam", {"weight_decay": 0.01}),
-    ]
-
-
-def clipping_case(config):
-    """Two gradients as they are after clipping: a step of SGD from zeros."""
-    gradients = [
-        np.array([0.3, -2.0, 5.0, 0.0], np.float32),
-        np.array([-0.1, 0.7], np.float32),
-    ]
-    optimizer = keras.optimizers.SGD(learning_rate=1.0, **config)
-    variables = [keras.Variable(np.zeros_like(g)) for g in gradients]
-    optimizer.build(variables)
-    optimizer.apply_gradients(
-        [(keras.ops.convert_to_tensor(g), v) for g, v in zip(gradients, variables)]
-    )
-    return {
-        "config": config,
-        "gradients": [numbers(g) for g in gradients],
-        "clipped": [numbers(-v.numpy()) for v in variables],
-    }
-
-
-def clipping():
-    return [
-        clipping_case({}),
-        clipping_case({"clipvalue": 0.5}),
-        clipping_case({"clipnorm": 1.5}),
-        clipping_case({"clipnorm": 0.25}),
-        clipping_case({"global_clipnorm": 2.0}),
-        clipping_case({"global_clipnorm": 20.0}),
-    ]
 
 
 # --- Models -------------------------------------------------------------------
@@ -244,6 +164,38 @@ def activation_cases():
         )
         for name in ACTIVATIONS
     ]  # fmt: skip
+
+
+# Where the derivative jumps, with numbers between.
+BENDS = [-6.0, -3.0, -1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0, 3.0, 6.0, 7.0]
+
+
+def bend_case(layer):
+    """The derivative of an elementwise layer at BENDS."""
+    x = tf.constant([BENDS], tf.float32)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = make_layer(layer)(x)
+    return {
+        "layer": layer,
+        "inputs": BENDS,
+        "derivatives": numbers(tape.gradient(y, x)),
+    }
+
+
+def bends():
+    elementwise = [name for name in ACTIVATIONS if not name.endswith("softmax")]
+    rectifiers = [
+        {},
+        {"max_value": 5.0},
+        {"negative_slope": 0.25},
+        {"threshold": 0.5},
+        {"max_value": 5.0, "negative_slope": 0.25, "threshold": 0.5},
+    ]
+    return [
+        *[bend_case({"Activation": {"activation": name}}) for name in elementwise],
+        *[bend_case({"ReLU": config}) for config in rectifiers],
+    ]
 
 
 def layer_cases():
@@ -438,6 +390,9 @@ def loss_cases():
     sparse = "SparseCategoricalCrossentropy"
     categorical = "CategoricalCrossentropy"
     binary = "BinaryCrossentropy"
+    # These hand the probabilities on, and hide nothing.
+    linear = {"Activation": {"activation": "linear"}}
+    dropout = {"Dropout": {"rate": 0.5}}
     logits = {"from_logits": True}
     smooth = {"label_smoothing": 0.2}
 
@@ -452,9 +407,15 @@ def loss_cases():
         case("sparse_softmax_layer", [dense, {"Softmax": {}}], {sparse: {}}, "sparse"),
         case("sparse_sigmoid", [sigmoid], {sparse: {}}, "sparse"),
         case("sparse_probabilities", [softmax, hidden], {sparse: {}}, "sparse"),
+        case("sparse_softmax_linear", [softmax, linear], {sparse: {}}, "sparse", 30.0),
+        case("sparse_softmax_dropout", [softmax, dropout], {sparse: {}}, "sparse", 30.0),
         case("sparse_clipped", [softmax, hidden], {sparse: {}}, "sparse", 30.0),
         case("categorical_logits", [dense], {categorical: logits}, "one_hot"),
         case("categorical_softmax", [softmax], {categorical: {}}, "one_hot", 30.0),
+        case(
+            "categorical_softmax_linear", [softmax, {"Dropout": {"rate": 0.0}}, linear],
+            {categorical: {}}, "one_hot", 30.0,
+        ),
         case("categorical_probabilities", [softmax, hidden], {categorical: {}}, "one_hot"),
         case("categorical_clipped", [softmax, hidden], {categorical: {}}, "one_hot", 30.0),
         case("categorical_sum_not_1", [sigmoid, hidden], {categorical: {}}, "one_hot"),
@@ -468,6 +429,7 @@ def loss_cases():
         ),
         case("binary_logits", [dense], {binary: logits}, "one_hot"),
         case("binary_sigmoid", [sigmoid], {binary: {}}, "one_hot", 30.0),
+        case("binary_sigmoid_linear", [sigmoid, linear, linear], {binary: {}}, "one_hot", 30.0),
         case("binary_probabilities", [sigmoid, hidden], {binary: {}}, "one_hot"),
         # Below 0 only: just below 1, float32 is too coarse to compare.
         case("binary_clipped", [dense], {binary: {}}, "one_hot", 0.3),
@@ -506,7 +468,14 @@ def metric_cases():
         "metrics_values", [6], [{"Dense": {"units": 1}}], "mse", "values",
         ["binary_accuracy"], batch=9,
     )  # fmt: skip
-    return [sparse, dense, rows, binary, values]
+    names = model_case(
+        "metrics_names", [6], [{"Dense": {"units": 8}}], "mse", "one_hot",
+        ["MSE", "mse", "MeanSquaredError", "MSE", {"MeanSquaredError": {}},
+         "mean_squared_error", {"MeanSquaredError": {"name": "MSE"}}, "Accuracy",
+         "accuracy", "accuracy"],
+        batch=5,
+    )  # fmt: skip
+    return [sparse, dense, rows, binary, values, names]
 
 
 def network_case():
@@ -564,6 +533,7 @@ def main():
         "optimizers": optimizers(),
         "clipping": clipping(),
         "initializers": initializers(),
+        "bends": bends(),
         "models": [
             *layer_cases(),
             *graph_cases(),

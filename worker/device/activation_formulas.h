@@ -105,8 +105,8 @@ PACELINE_HOST_DEVICE T Activate(ActivationFunction function, T x) {
   return NotElementwise<T>(function);
 }
 
-// df/dx; at a bend, that of the side where TensorFlow puts it. `function` must
-// not be row-wise.
+// df/dx; at a bend, what Keras computes with TensorFlow. `function` must not be
+// row-wise.
 template <typename T>
 PACELINE_HOST_DEVICE T ActivationDerivative(ActivationFunction function, T x) {
   using enum ActivationFunction;
@@ -120,10 +120,12 @@ PACELINE_HOST_DEVICE T ActivationDerivative(ActivationFunction function, T x) {
     case kLeakyRelu:
       return x > 0 ? T{1} : T(0.2);
     case kElu:
-    case kCelu:
       return x > 0 ? T{1} : std::exp(x);
+    case kCelu:
+      // max(x, 0) + expm1(min(x, 0)): both have the derivative 1 at 0.
+      return x == 0 ? T{2} : x > 0 ? T{1} : std::exp(x);
     case kSelu:
-      return T(kSeluScale) * (x > 0 ? T{1} : T(kSeluAlpha) * std::exp(x));
+      return T(kSeluScale) * (x >= 0 ? T{1} : T(kSeluAlpha) * std::exp(x));
     case kSigmoid:
       return SigmoidOf(x) * SigmoidOf(-x);
     case kHardSigmoid:
@@ -133,7 +135,7 @@ PACELINE_HOST_DEVICE T ActivationDerivative(ActivationFunction function, T x) {
     case kTanh:
       return 1 - std::tanh(x) * std::tanh(x);
     case kHardTanh:
-      return x > -1 && x < 1 ? 1 : 0;
+      return x >= -1 && x <= 1 ? 1 : 0;
     case kTanhShrink:
       return std::tanh(x) * std::tanh(x);
     case kHardShrink:

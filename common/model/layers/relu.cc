@@ -21,4 +21,10 @@ absl::StatusOr<Shape> ReLU::OutputShape(absl::Span<const Shape> inputs) const {
   return inputs[0];
 }
 
+// Keras has one operation for a slope alone, else adds up that of each side,
+// which is 0 at the bend.
+double ReLU::derivative_at_threshold() const {
+  return max_value || threshold != 0 ? 0 : negative_slope;
+}
+
 }  // namespace paceline

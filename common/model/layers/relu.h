@@ -25,6 +25,9 @@ class ReLU : public Layer {
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
 
+  // What Keras computes with TensorFlow; at `max_value` it is 0.
+  double derivative_at_threshold() const;
+
   // nullopt: none.
   std::optional<double> max_value;
   double negative_slope = 0;

@@ -60,7 +60,8 @@ void BentReluBackward(const BentRelu& relu, int64_t count, const float* inputs,
   for (int64_t i = 0; i < count; ++i) {
     const float x = inputs[i];
     const float above = x < r.ceiling ? 1.0f : 0.0f;
-    gradients[i] *= x > r.threshold ? above : r.slope;
+    const float below = x < r.threshold ? r.slope : r.at_threshold;
+    gradients[i] *= x > r.threshold ? above : below;
   }
 }
 

@@ -27,6 +27,8 @@ struct BentRelu {
   float threshold = 0;
   float slope = 0;
   float ceiling = 0;
+  // The derivative there.
+  float at_threshold = 0;
 };
 void BentReluForward(const BentRelu& relu, int64_t count, const float* inputs,
                      float* outputs);

@@ -14,7 +14,8 @@ class ReluComputation final : public LayerComputation {
       : relu_{static_cast<float>(layer.threshold),
               static_cast<float>(layer.negative_slope),
               static_cast<float>(layer.max_value.value_or(
-                  std::numeric_limits<double>::infinity()))} {}
+                  std::numeric_limits<double>::infinity())),
+              static_cast<float>(layer.derivative_at_threshold())} {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     input_ = input;

@@ -49,6 +49,8 @@ struct BentRelu {
   float slope = 0;
   // May be infinity.
   float ceiling = 0;
+  // The derivative there.
+  float at_threshold = 0;
   ConstValues inputs{};
   Values outputs{};
 
@@ -64,14 +66,19 @@ struct BentReluBackward {
   float threshold = 0;
   float slope = 0;
   float ceiling = 0;
+  float at_threshold = 0;
   ConstValues inputs{};
   Values gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const float x = inputs[i];
-    gradients.Set(
-        i,
-        gradients[i] * (x <= threshold ? slope : (x < ceiling ? 1.0f : 0.0f)));
+    gradients.Set(i, gradients[i] * Derivative(inputs[i]));
+  }
+
+ private:
+  PACELINE_HOST_DEVICE float Derivative(float x) const {
+    if (x < threshold) return slope;
+    if (x == threshold) return at_threshold;
+    return x < ceiling ? 1 : 0;
   }
 };
 

@@ -13,7 +13,9 @@ class ReluComputation final : public LayerComputation {
       : forward_{.threshold = static_cast<float>(layer.threshold),
                  .slope = static_cast<float>(layer.negative_slope),
                  .ceiling = static_cast<float>(layer.max_value.value_or(
-                     std::numeric_limits<double>::infinity()))} {}
+                     std::numeric_limits<double>::infinity())),
+                 .at_threshold =
+                     static_cast<float>(layer.derivative_at_threshold())} {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     input_ = input;
@@ -33,9 +35,10 @@ class ReluComputation final : public LayerComputation {
     Tensor* const gradient = Overwritable(output, builder);
     builder.AddKernel({input_, gradient}, input_->count(),
                       [relu = forward_, input = input_, gradient] {
-                        return BentReluBackward{relu.threshold, relu.slope,
-                                                relu.ceiling, ValuesOf(input),
-                                                ValuesOf(gradient)};
+                        return BentReluBackward{
+                            relu.threshold,  relu.slope,
+                            relu.ceiling,    relu.at_threshold,
+                            ValuesOf(input), ValuesOf(gradient)};
                       });
     return {gradient};
   }

@@ -31,16 +31,19 @@ class ReLUComputation : public LayerComputation<T> {
                 const Tensor<T>& /*output*/, const Tensor<T>& output_gradient,
                 Tensor<T>& input_gradient) override {
     for (int64_t i = 0; i < input.size(); ++i) {
-      const T x = input.values[i];
-      const T derivative = x <= static_cast<T>(layer_.threshold)
-                               ? static_cast<T>(layer_.negative_slope)
-                           : x < ceiling() ? T{1}
-                                           : T{0};
-      input_gradient.values[i] = derivative * output_gradient.values[i];
+      input_gradient.values[i] =
+          Derivative(input.values[i]) * output_gradient.values[i];
     }
   }
 
  private:
+  T Derivative(T x) const {
+    const T threshold = static_cast<T>(layer_.threshold);
+    if (x < threshold) return static_cast<T>(layer_.negative_slope);
+    if (x == threshold) return static_cast<T>(layer_.derivative_at_threshold());
+    return x < ceiling() ? 1 : 0;
+  }
+
   T ceiling() const {
     return static_cast<T>(
         layer_.max_value.value_or(std::numeric_limits<double>::infinity()));

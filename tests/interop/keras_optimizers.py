@@ -1,0 +1,83 @@
+"""What Keras' optimizers compute: a part of keras_expected.py, which sets it up."""
+
+import keras
+import numpy as np
+
+
+def numbers(array):
+    """A flat list with the digits that float32 needs."""
+    return [float(f"{x:.8g}") for x in np.asarray(array, np.float64).ravel()]
+
+
+def optimizer_case(class_name, config, steps=10):
+    """Values of a variable of 6 elements after each of `steps` updates."""
+    initial = np.array([0.5, -1.0, 2.0, 0.0, 1e-3, -3.0], np.float32)
+    gradients = np.array(
+        [
+            [0.1 * np.sin(1.3 * t + e) * (10.0 ** (e - 3)) for e in range(6)]
+            for t in range(steps)
+        ],
+        np.float32,
+    )
+    optimizer = getattr(keras.optimizers, class_name)(**config)
+    variable = keras.Variable(initial)
+    optimizer.build([variable])
+    values = []
+    for gradient in gradients:
+        optimizer.apply_gradients([(keras.ops.convert_to_tensor(gradient), variable)])
+        values.append(numbers(variable.numpy()))
+    return {
+        "class_name": class_name,
+        "config": config,
+        "initial": numbers(initial),
+        "gradients": [numbers(g) for g in gradients],
+        "values": values,
+    }
+
+
+def optimizers():
+    return [
+        optimizer_case("SGD", {}),
+        optimizer_case("SGD", {"learning_rate": 0.1, "momentum": 0.9}),
+        optimizer_case(
+            "SGD", {"learning_rate": 0.1, "momentum": 0.9, "nesterov": True}
+        ),
+        optimizer_case("Adam", {}),
+        optimizer_case(
+            "Adam",
+            {"learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 1e-3},
+        ),
+        optimizer_case("Adam", {"amsgrad": True}),
+        optimizer_case("SGD", {"weight_decay": 0.01, "momentum": 0.5}),
+        optimizer_case("Adam", {"weight_decay": 0.01}),
+    ]
+
+
+def clipping_case(config):
+    """Two gradients as they are after clipping: a step of SGD from zeros."""
+    gradients = [
+        np.array([0.3, -2.0, 5.0, 0.0], np.float32),
+        np.array([-0.1, 0.7], np.float32),
+    ]
+    optimizer = keras.optimizers.SGD(learning_rate=1.0, **config)
+    variables = [keras.Variable(np.zeros_like(g)) for g in gradients]
+    optimizer.build(variables)
+    optimizer.apply_gradients(
+        [(keras.ops.convert_to_tensor(g), v) for g, v in zip(gradients, variables)]
+    )
+    return {
+        "config": config,
+        "gradients": [numbers(g) for g in gradients],
+        "clipped": [numbers(-v.numpy()) for v in variables],
+    }
+
+
+def clipping():
+    return [
+        clipping_case({}),
+        clipping_case({"clipvalue": 0.5}),
+        clipping_case({"clipnorm": 1.5}),
+        clipping_case({"clipnorm": 0.25}),
+        clipping_case({"global_clipnorm": 2.0}),
+        clipping_case({"global_clipnorm": 20.0}),
+    ]
