@@ -40,7 +40,8 @@ class Metric {
 };
 
 // The metrics a job names, in its order. "accuracy" becomes binary, categorical
-// or sparse by the shapes, as in Keras. Errors name the metric.
+// or sparse by the shapes, and of equal names the second gets "_1", as in
+// Keras. Errors name the metric.
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
     const Loss& loss, const Shape& output);
