@@ -166,6 +166,8 @@ inline constexpr absl::Duration kGreetingTimeout = absl::Seconds(10);
 // Without an open call, before a connection is closed. Channels connect again
 // when they have something to say.
 inline constexpr absl::Duration kIdleTimeout = absl::Seconds(60);
+// One sleep for a signal in shared memory: what a signal that is lost costs.
+inline constexpr absl::Duration kBellSleep = absl::Seconds(1);
 // gRPC: between attempts to connect, and to resolve a name.
 inline constexpr absl::Duration kReconnectBackoff = absl::Seconds(1);
 

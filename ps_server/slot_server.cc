@@ -3,17 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/clock.h"
+#include "absl/time/time.h"
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
 
 namespace paceline {
-namespace {
-
-// The longest sleep: a worker that spoils its bell must not keep this thread.
-constexpr absl::Duration kLongestSleep = absl::Seconds(1);
-
-}  // namespace
 
 void SlotServer::Run() {
   FlushDenormals();
@@ -27,7 +21,7 @@ void SlotServer::Run() {
       is_open_ = true;
       Handle();
     } else {
-      bell.Wait(rings, MonotonicNow() + kLongestSleep, absl::ZeroDuration());
+      bell.Wait(rings, absl::InfiniteFuture(), absl::ZeroDuration());
     }
   }
 }

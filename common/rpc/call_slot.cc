@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/shared_memory/copy_out.h"
 
 namespace paceline {
 namespace {
@@ -54,8 +55,8 @@ struct CallSlot::Header {
     std::atomic<uint32_t> last;
     Bell bell;
   };
-  uint64_t magic;
-  uint64_t token;
+  std::atomic<uint64_t> magic;
+  std::atomic<uint64_t> token;
   std::atomic<uint32_t> is_served;
   // By Way.
   Posts posts[2];
@@ -145,8 +146,7 @@ uint32_t CallSlot::posted(Way way) const {
 
 absl::Status CallSlot::Read(Way way, SlotMessage& message) const {
   const absl::Span<const std::byte> memory = this->message(way);
-  Frame frame;
-  std::memcpy(&frame, memory.data(), sizeof(frame));
+  const Frame frame = CopyOut<Frame>(memory.data());
   if (frame.content_size > memory.size() ||
       BlocksOffset(frame.content_size) > memory.size()) {
     return Malformed("its size");
@@ -157,13 +157,12 @@ absl::Status CallSlot::Read(Way way, SlotMessage& message) const {
     return Malformed("its number of blocks");
   }
   message.code = frame.code;
-  message.content.assign(
-      reinterpret_cast<const char*>(memory.data()) + sizeof(frame),
-      frame.content_size);
+  message.content.resize(frame.content_size);
+  CopyOut(memory.data() + sizeof(frame), message.content.data(),
+          message.content.size());
   message.blocks.clear();
   for (uint64_t i = 0; i < frame.block_count; ++i, next += sizeof(FrameBlock)) {
-    FrameBlock block;
-    std::memcpy(&block, next, sizeof(block));
+    const FrameBlock block = CopyOut<FrameBlock>(next);
     if (block.begin > values().size() ||
         block.size > values().size() - block.begin ||
         block.begin % kAlignment != 0 || !v1::DataType_IsValid(block.dtype)) {

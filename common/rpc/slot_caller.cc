@@ -7,14 +7,11 @@
 
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
+#include "common/limits.h"
 #include "common/rpc/incarnation.h"
 
 namespace paceline {
 namespace {
-
-// The longest sleep, so that only calls with shorter deadlines have to wake the
-// thread as they start.
-constexpr absl::Duration kLongestSleep = absl::Seconds(1);
 
 void Fill(const DenseValues& block, DensePlace& place) {
   std::memcpy(place.values.data(), block.values.data(), block.values.size());
@@ -107,7 +104,9 @@ void SlotCaller::Run() {
       MutexLock lock(mutex_);
       ended = NextEnded();
       if (!ended && end_) return;
-      wake_at = MonotonicNow() + kLongestSleep;
+      // Of a sleep at most: only calls with shorter deadlines have to wake this
+      // thread as they start.
+      wake_at = MonotonicNow() + limits::kBellSleep;
       if (open_) wake_at = std::min(wake_at, open_->deadline);
       looks_at_ = wake_at;
     }

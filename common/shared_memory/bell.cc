@@ -1,6 +1,9 @@
 #include "common/shared_memory/bell.h"
 
+#include <algorithm>
+
 #include "common/base/clock.h"
+#include "common/limits.h"
 #include "common/shared_memory/futex.h"
 
 namespace paceline {
@@ -12,22 +15,23 @@ void Bell::Ring() {
   if (is_asleep_.load() != 0) FutexWake(rings_);
 }
 
-bool Bell::Wait(uint32_t rings, absl::Time deadline, absl::Duration spin) {
+void Bell::Wait(uint32_t rings, absl::Time deadline, absl::Duration spin) {
   const absl::Time sleep_at = MonotonicNow() + spin;
   do {
     for (int i = 0; i < 64; ++i) {
-      if (this->rings() != rings) return true;
+      if (this->rings() != rings) return;
       __builtin_ia32_pause();
     }
   } while (MonotonicNow() < sleep_at);
   is_asleep_ = 1;
-  absl::Duration left = deadline - MonotonicNow();
+  const absl::Time wake_at =
+      std::min(deadline, MonotonicNow() + limits::kBellSleep);
+  absl::Duration left = wake_at - MonotonicNow();
   while (rings_.load() == rings && left > absl::ZeroDuration()) {
     FutexWait(rings_, rings, left);
-    left = deadline - MonotonicNow();
+    left = wake_at - MonotonicNow();
   }
   is_asleep_ = 0;
-  return rings_.load() != rings;
 }
 
 }  // namespace paceline

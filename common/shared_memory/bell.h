@@ -15,9 +15,10 @@ namespace paceline {
 //   const uint32_t rings = bell.rings();   // first, so that no event is missed
 //   ... look whether something happened ...
 //   bell.Wait(rings, deadline, spin);
+//   ... look again, whatever the wait ended with ...
 //
-// A peer that writes anything into it makes waits too short or too long, no
-// more: whoever waits for one that is not trusted has a deadline.
+// A peer that writes anything into it makes waits too short, or as long as
+// limits::kBellSleep, no more.
 class Bell {
  public:
   // How often it rang; wraps around.
@@ -26,10 +27,11 @@ class Bell {
   // What was written before is seen by who sees the ring.
   void Ring();
 
-  // Waits until it has rung since it had rung `rings` times; false at the
-  // deadline. Looks again and again for `spin`, which is to be zero where
+  // Waits until it has rung since it had rung `rings` times, until the
+  // deadline, or for limits::kBellSleep: a ring that nobody hears delays its
+  // event, no more. Looks again and again for `spin`, which is to be zero where
   // threads outnumber cores, before it sleeps.
-  bool Wait(uint32_t rings, absl::Time deadline, absl::Duration spin);
+  void Wait(uint32_t rings, absl::Time deadline, absl::Duration spin);
 
  private:
   static_assert(std::atomic<uint32_t>::is_always_lock_free);

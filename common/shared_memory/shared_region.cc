@@ -1,8 +1,10 @@
 #include "common/shared_memory/shared_region.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -55,7 +57,11 @@ absl::StatusOr<size_t> CheckedSize(int fd) {
         absl::StrCat("shared memory: the peer's region belongs to user ",
                      status.st_uid, ", this process to user ", geteuid()));
   }
-  if (fcntl(fd, F_GET_SEALS) != kSeals || status.st_size == 0) {
+  // Of huge pages there may be none left when one is touched: that is a SIGBUS.
+  struct statfs file_system {};
+  if (fstatfs(fd, &file_system) != 0) return Errno("fstatfs");
+  if (fcntl(fd, F_GET_SEALS) != kSeals || status.st_size == 0 ||
+      file_system.f_type != TMPFS_MAGIC) {
     return absl::InvalidArgumentError(
         "shared memory: what the peer passed is no sealed region");
   }

@@ -11,12 +11,13 @@
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/shared_memory/bell.h"
+#include "common/shared_memory/copy_out.h"
 
 namespace paceline {
 namespace {
 
 // "paceline", and the version of this layout in the last byte.
-constexpr uint64_t kMagic = 0x706163656c696e02;
+constexpr uint64_t kMagic = 0x706163656c696e03;
 constexpr size_t kPageSize = 4096;
 // Pieces under way from one rank to another.
 constexpr uint32_t kSlots = 2;
@@ -31,30 +32,37 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
 }  // namespace
 
+struct alignas(8) SharedMemoryTransport::Reason {
+  int32_t code;
+  char message[kMaxReasonBytes];
+};
+
 // Padded: what different ranks write lies in different cache lines.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct SharedMemoryTransport::Header {
-  uint64_t magic;
-  uint32_t rank;
-  uint32_t world_size;
+  std::atomic<uint64_t> magic;
+  std::atomic<uint32_t> rank;
+  std::atomic<uint32_t> world_size;
   // Rings with each event for this rank.
   alignas(64) Bell bell;
   // Whom this rank waits for, plus 1; 0: nobody.
   std::atomic<uint32_t> waits_for;
   // 0: not aborted, 1: `reason` is being written, 2: aborted.
   alignas(64) std::atomic<uint32_t> aborted;
-  int32_t reason_code;
-  char reason[kMaxReasonBytes];
+  Reason reason;
 };
 
 struct SharedMemoryTransport::Mailbox {
-  struct Slot {
+  struct alignas(8) Slot {
     // Of the piece, from the start of the region, and of the whole message.
+    // Each piece begins at a multiple of kPieceAlignment, in memory and in the
+    // message.
     uint64_t offset;
     uint64_t size;
     uint64_t message_size;
   };
-  // Pieces described, and pieces taken, since the start; both wrap around.
+  // Pieces described, and pieces taken, since the start; both wrap around. Told
+  // to the other side: whoever counts keeps the count to itself.
   alignas(64) std::atomic<uint32_t> sent;
   Slot slots[kSlots];
   alignas(64) std::atomic<uint32_t> taken;
@@ -133,7 +141,10 @@ SharedMemoryTransport::Create(SharedMemoryOptions options,
 
 SharedMemoryTransport::SharedMemoryTransport(SharedMemoryOptions options,
                                              std::vector<RegionPtr> regions)
-    : options_(std::move(options)), regions_(std::move(regions)) {}
+    : options_(std::move(options)),
+      regions_(std::move(regions)),
+      sent_(regions_.size()),
+      taken_(regions_.size()) {}
 
 SharedMemoryTransport::~SharedMemoryTransport() = default;
 
@@ -159,7 +170,7 @@ absl::Status SharedMemoryTransport::Exchange(int to,
     // Read first, so that no event is missed.
     const uint32_t rings = header(rank()).bell.rings();
     RETURN_IF_ERROR(Aborted());
-    const bool pushed = Push(outgoing);
+    ASSIGN_OR_RETURN(const bool pushed, Push(outgoing));
     ASSIGN_OR_RETURN(const bool pulled, Pull(incoming, sink));
     const bool is_complete = incoming.done == incoming.size;
     if (outgoing.is_taken && is_complete) {
@@ -172,30 +183,46 @@ absl::Status SharedMemoryTransport::Exchange(int to,
     }
     const int other = is_complete ? to : from;
     header(rank()).waits_for = other + 1;
-    if (!header(rank()).bell.Wait(rings, deadline, options_.spin)) {
-      return TimedOut(other);
-    }
+    if (MonotonicNow() >= deadline) return TimedOut(other);
+    header(rank()).bell.Wait(rings, deadline, options_.spin);
   }
 }
 
-bool SharedMemoryTransport::Push(Outgoing& outgoing) {
+absl::StatusOr<uint32_t> SharedMemoryTransport::UnderWay(int peer,
+                                                         uint32_t sent,
+                                                         uint32_t taken) const {
+  const uint32_t under_way = sent - taken;
+  if (under_way <= kSlots) return under_way;
+  return absl::FailedPreconditionError(
+      absl::StrCat("shared memory of ", NameOf(peer), ": ", under_way,
+                   " pieces are under way, expected at most ", kSlots));
+}
+
+bool SharedMemoryTransport::CanLend(const std::byte* piece, size_t size) const {
+  const absl::Span<std::byte> own = payload();
+  return std::less_equal<>()(own.data(), piece) &&
+         std::less_equal<>()(piece + size, own.data() + own.size()) &&
+         (piece - own.data()) % kPieceAlignment == 0;
+}
+
+absl::StatusOr<bool> SharedMemoryTransport::Push(Outgoing& outgoing) {
   if (outgoing.is_taken) return false;
   Mailbox& box = mailbox(rank(), outgoing.to);
-  const uint32_t sent = box.sent.load(std::memory_order_relaxed);
-  const uint32_t under_way = sent - box.taken.load(std::memory_order_acquire);
+  uint32_t& sent = sent_[outgoing.to];
+  ASSIGN_OR_RETURN(
+      const uint32_t under_way,
+      UnderWay(outgoing.to, sent, box.taken.load(std::memory_order_acquire)));
   const size_t left = outgoing.message.size() - outgoing.done;
   if (left == 0) {
     outgoing.is_taken = !outgoing.is_lent || under_way == 0;
     return outgoing.is_taken;
   }
   if (under_way == kSlots) return false;
-  Mailbox::Slot& slot = box.slots[sent % kSlots];
+  Mailbox::Slot slot;
   slot.message_size = outgoing.message.size();
   slot.size = left;
-  const absl::Span<std::byte> own = payload();
   const std::byte* piece = outgoing.message.data() + outgoing.done;
-  if (left > kCopiedBytes && std::less_equal<>()(own.data(), piece) &&
-      std::less_equal<>()(piece + left, own.data() + own.size())) {
+  if (left > kCopiedBytes && CanLend(piece, left)) {
     outgoing.is_lent = true;
     slot.offset = piece - regions_[rank()]->memory().data();
   } else {
@@ -205,7 +232,8 @@ bool SharedMemoryTransport::Push(Outgoing& outgoing) {
                 slot.size);
   }
   outgoing.done += slot.size;
-  box.sent.store(sent + 1, std::memory_order_release);
+  box.slots[sent % kSlots] = slot;
+  box.sent.store(++sent, std::memory_order_release);
   header(outgoing.to).bell.Ring();
   return true;
 }
@@ -214,20 +242,32 @@ absl::StatusOr<bool> SharedMemoryTransport::Pull(Incoming& incoming,
                                                  Sink sink) {
   if (incoming.done == incoming.size) return false;
   Mailbox& box = mailbox(incoming.from, rank());
-  const uint32_t taken = box.taken.load(std::memory_order_relaxed);
-  if (box.sent.load(std::memory_order_acquire) == taken) return false;
-  const Mailbox::Slot slot = box.slots[taken % kSlots];
+  uint32_t& taken = taken_[incoming.from];
+  ASSIGN_OR_RETURN(
+      const uint32_t under_way,
+      UnderWay(incoming.from, box.sent.load(std::memory_order_acquire), taken));
+  if (under_way == 0) return false;
+  const auto slot = CopyOut<Mailbox::Slot>(&box.slots[taken % kSlots]);
   const absl::Span<const std::byte> memory = regions_[incoming.from]->memory();
-  if (slot.message_size != incoming.size ||
-      slot.size > incoming.size - incoming.done ||
-      slot.offset > memory.size() || slot.size > memory.size() - slot.offset) {
+  if (slot.message_size != incoming.size) {
     return absl::FailedPreconditionError(absl::StrCat(
         NameOf(incoming.from), " sent ", slot.message_size, " bytes to ",
         NameOf(rank()), ", which expects ", incoming.size));
   }
+  const size_t left = incoming.size - incoming.done;
+  const bool is_cut_well =
+      slot.size == left ||
+      (slot.size < left && slot.size > 0 && slot.size % kPieceAlignment == 0);
+  if (!is_cut_well || slot.offset % kPieceAlignment != 0 ||
+      slot.offset > memory.size() || slot.size > memory.size() - slot.offset) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(NameOf(incoming.from), " sent ", slot.size, " bytes at ",
+                     slot.offset, " of its shared memory to ", NameOf(rank()),
+                     ", which expects ", left, " more within ", memory.size()));
+  }
   sink(incoming.done, memory.subspan(slot.offset, slot.size));
   incoming.done += slot.size;
-  box.taken.store(taken + 1, std::memory_order_release);
+  box.taken.store(++taken, std::memory_order_release);
   header(incoming.from).bell.Ring();
   return true;
 }
@@ -237,9 +277,9 @@ void SharedMemoryTransport::Abort(const absl::Status& reason) {
   Header& own = header(rank());
   uint32_t not_aborted = 0;
   if (!own.aborted.compare_exchange_strong(not_aborted, 1)) return;
-  own.reason_code = static_cast<int32_t>(reason.code());
+  own.reason.code = static_cast<int32_t>(reason.code());
   const size_t size = std::min(reason.message().size(), kMaxReasonBytes - 1);
-  std::memcpy(own.reason, reason.message().data(), size);
+  std::memcpy(own.reason.message, reason.message().data(), size);
   own.aborted.store(2, std::memory_order_release);
   for (int peer = 0; peer < world_size(); ++peer) header(peer).bell.Ring();
 }
@@ -248,8 +288,11 @@ absl::Status SharedMemoryTransport::Aborted() const {
   for (int peer = 0; peer < world_size(); ++peer) {
     const Header& other = header(peer);
     if (other.aborted.load(std::memory_order_acquire) != 2) continue;
-    return {static_cast<absl::StatusCode>(other.reason_code),
-            std::string(other.reason, strnlen(other.reason, kMaxReasonBytes))};
+    const auto reason = CopyOut<Reason>(&other.reason);
+    const auto code = static_cast<absl::StatusCode>(reason.code);
+    return {
+        code == absl::StatusCode::kOk ? absl::StatusCode::kUnknown : code,
+        std::string(reason.message, strnlen(reason.message, kMaxReasonBytes))};
   }
   return absl::OkStatus();
 }

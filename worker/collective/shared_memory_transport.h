@@ -8,9 +8,15 @@
 // A sender describes its message in its mailbox to the receiver and rings the
 // receiver's bell, a futex in the receiver's header; the receiver reads the
 // sender's memory, says in the mailbox that it has taken it, and rings back.
-// What lies in the sender's payload is not copied at all, and the sender waits
-// until it was read; other memory, and short messages, go through the staging
-// area of the receiver's mailbox in pieces, two of them under way at a time.
+// What lies in the sender's payload, at a multiple of kPieceAlignment, is not
+// copied at all, and the sender waits until it was read; other memory, and
+// short messages, go through the staging area of the receiver's mailbox in
+// pieces, two of them under way at a time.
+//
+// A rank does not trust what the others can write: it copies the description of
+// a piece before it checks it, and keeps its own counts. A peer can spoil the
+// values it sends, and end the group; a bell that it spoils costs
+// limits::kBellSleep.
 #ifndef PACELINE_WORKER_COLLECTIVE_SHARED_MEMORY_TRANSPORT_H_
 #define PACELINE_WORKER_COLLECTIVE_SHARED_MEMORY_TRANSPORT_H_
 
@@ -69,6 +75,7 @@ class SharedMemoryTransport : public Transport {
   void Abort(const absl::Status& reason) override;
 
  private:
+  struct Reason;
   struct Header;
   struct Mailbox;
   struct Layout;
@@ -82,8 +89,14 @@ class SharedMemoryTransport : public Transport {
   // From `rank` to `peer`, in the region of `rank`.
   Mailbox& mailbox(int rank, int peer) const;
 
+  // The pieces between this rank and `peer`, one of whose counts the peer told;
+  // FailedPrecondition if there cannot be so many.
+  absl::StatusOr<uint32_t> UnderWay(int peer, uint32_t sent,
+                                    uint32_t taken) const;
+  // Whether the peer can read a piece of a message where it lies.
+  bool CanLend(const std::byte* piece, size_t size) const;
   // Sends, or takes, what is possible at once; returns whether it did anything.
-  bool Push(Outgoing& outgoing);
+  absl::StatusOr<bool> Push(Outgoing& outgoing);
   absl::StatusOr<bool> Pull(Incoming& incoming, Sink sink);
 
   absl::Status Aborted() const;
@@ -91,6 +104,9 @@ class SharedMemoryTransport : public Transport {
 
   const SharedMemoryOptions options_;
   const std::vector<RegionPtr> regions_;
+  // Pieces sent to, and taken from, each rank since the start.
+  std::vector<uint32_t> sent_;
+  std::vector<uint32_t> taken_;
 };
 
 }  // namespace paceline

@@ -5,6 +5,7 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "worker/collective/shared_memory_transport.h"
 
 namespace paceline {
@@ -26,6 +28,11 @@ class SharedGroup {
       CHECK(region.ok()) << region.status();
       regions_.push_back(*std::move(region));
     }
+  }
+
+  // A rank's region, as any peer can write it.
+  absl::Span<std::byte> memory(int rank) const {
+    return regions_[rank]->memory();
   }
 
   // The end of a rank, which maps all regions anew, as a process of its own

@@ -1,12 +1,16 @@
 // What a side reads that the other one may have spoilt.
 #include "common/rpc/call_slot.h"
 
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -109,6 +113,45 @@ TEST_F(CallSlotTest, RefusesWhatLeadsOutOfTheMemory) {
               absl::StatusCode::kInvalidArgument)
         << i;
   }
+}
+
+// What is read stays as it was checked, whatever the peer writes meanwhile.
+TEST_F(CallSlotTest, WhatAPeerChangesWhileItIsReadIsCheckedAsItIsUsed) {
+  const std::vector<std::pair<size_t, uint64_t>> spoilt = {
+      {kRequest, uint64_t{2} | uint64_t{kMessageBytes} << 32},
+      {kRequest + 8, UINT64_MAX},
+      {kBlock, uint64_t{3} | uint64_t{99} << 32},
+      {kBlock + 24, UINT64_MAX - 63},
+      {kBlock + 32, UINT64_MAX},
+  };
+  Write();
+  std::atomic<bool> is_done = false;
+  std::thread peer([&] {
+    for (size_t i = 0; !is_done; ++i) {
+      const auto& [at, value] = spoilt[i % spoilt.size()];
+      auto& word =
+          *reinterpret_cast<std::atomic<uint64_t>*>(raw_->memory().data() + at);
+      word = word.exchange(value);
+    }
+  });
+  const absl::Span<std::byte> values = callee_->values();
+  SlotMessage message;
+  int read = 0;
+  const absl::Time end = MonotonicNow() + absl::Milliseconds(500);
+  while (MonotonicNow() < end) {
+    if (!callee_->Read(CallSlot::kRequest, message).ok()) continue;
+    ++read;
+    ASSERT_LE(message.content.size(), kMessageBytes);
+    for (const DenseValues& block : message.blocks) {
+      ASSERT_TRUE(v1::DataType_IsValid(block.dtype));
+      ASSERT_GE(block.values.data(), values.data());
+      ASSERT_LE(block.values.data() - values.data() + block.values.size(),
+                values.size());
+    }
+  }
+  is_done = true;
+  peer.join();
+  EXPECT_GT(read, 0);
 }
 
 TEST_F(CallSlotTest, MemoryThatIsNoSlotIsRefused) {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
 
@@ -54,6 +55,19 @@ TEST(SharedRegionTest, RefusesWhatIsNoRegion) {
   EXPECT_EQ(SharedRegion::Open(unsealed).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(SharedRegion::Open(open("/dev/null", O_RDWR)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(SharedRegionTest, RefusesHugePages) {
+  const int huge =
+      memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+  if (huge < 0) GTEST_SKIP() << "the kernel has no huge pages";
+  struct stat status {};
+  ASSERT_EQ(fstat(huge, &status), 0);
+  ASSERT_EQ(ftruncate(huge, status.st_blksize), 0);
+  ASSERT_EQ(fcntl(huge, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
+            0);
+  EXPECT_EQ(SharedRegion::Open(huge).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 
@@ -130,18 +144,45 @@ TEST(SharedRegionTest, AnotherUserCannotOpenIt) {
 TEST(BellTest, WakesWhoeverSleepsAndNobodyElse) {
   Bell bell{};
   const uint32_t rings = bell.rings();
-  EXPECT_FALSE(bell.Wait(rings, MonotonicNow() + absl::Milliseconds(20),
-                         absl::ZeroDuration()));
+  bell.Wait(rings, MonotonicNow() + absl::Milliseconds(20),
+            absl::ZeroDuration());
+  EXPECT_EQ(bell.rings(), rings);
   std::thread ringer([&bell] {
     absl::SleepFor(absl::Milliseconds(20));
     bell.Ring();
   });
-  EXPECT_TRUE(bell.Wait(rings, MonotonicNow() + absl::Seconds(60),
-                        absl::ZeroDuration()));
+  const auto wait = [&] {
+    bell.Wait(rings, absl::InfiniteFuture(), absl::ZeroDuration());
+    EXPECT_EQ(bell.rings(), rings + 1);
+  };
+  wait();
   // What happened before the wait is not waited for.
-  EXPECT_TRUE(bell.Wait(rings, MonotonicNow() + absl::Seconds(60),
-                        absl::ZeroDuration()));
+  wait();
   ringer.join();
+}
+
+// A peer says in its name that nobody sleeps: it rings, and wakes nobody.
+TEST(BellTest, ARingThatNobodyHearsCostsASecond) {
+  Bell bell{};
+  auto* words = reinterpret_cast<std::atomic<uint32_t>*>(&bell);
+  std::thread thief([&] {
+    absl::SleepFor(absl::Milliseconds(100));
+    words[1] = 0;
+    bell.Ring();
+  });
+  const absl::Time begun_at = MonotonicNow();
+  bell.Wait(0, begun_at + absl::Hours(1), absl::ZeroDuration());
+  EXPECT_LT(MonotonicNow() - begun_at, absl::Seconds(20));
+  thief.join();
+}
+
+// A peer sets the count back: the bell has not rung, but whoever waits for it
+// looks again.
+TEST(BellTest, AWaitEndsAfterASecondAtMost) {
+  Bell bell{};
+  const absl::Time begun_at = MonotonicNow();
+  bell.Wait(0, begun_at + absl::Hours(1), absl::ZeroDuration());
+  EXPECT_LT(MonotonicNow() - begun_at, absl::Seconds(20));
 }
 
 }  // namespace
