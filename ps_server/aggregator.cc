@@ -107,20 +107,18 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
   Worker& known = *found;
   // What came late is answered; nobody awaits that any more.
   if (progress.sequence() < known.sequence()) return {Answer(ticket)};
+  const bool is_repeat = progress.sequence() == known.sequence();
+  if (is_repeat && !known.held) return {Answer(ticket)};
+  // A push that is refused changes nothing, what is held included.
+  if (!is_repeat) status = CheckNew(worker, known, pace);
+  if (!status.ok()) return {Refuse(ticket, std::move(status))};
   std::vector<Decision> decisions;
   if (known.held) {
     decisions.push_back(
         Refuse(*std::exchange(known.held, ticket),
                absl::AbortedError("the worker sent another push")));
-    if (progress.sequence() == known.sequence()) return decisions;
-  } else if (progress.sequence() == known.sequence()) {
-    return {Answer(ticket)};
   }
-  status = CheckNew(worker, known, pace);
-  if (!status.ok()) {
-    decisions.push_back(Refuse(ticket, std::move(status)));
-    return decisions;
-  }
+  if (is_repeat) return decisions;
   switch (options_.consistency) {
     case v1::CONSISTENCY_SYNC:
       known.held = ticket;

@@ -562,5 +562,20 @@ TEST_F(BoundedAggregatorTest, PatienceBeginsWithEachAnswer) {
   EXPECT_THAT(aggregator_.HandleTime(now).workers, IsEmpty());
 }
 
+// Each push is answered once: a second answer would end the server.
+TEST_F(BoundedAggregatorTest, ARefusedPushLeavesWhatIsHeld) {
+  Join(1);
+  Join(2);
+  Push(1);
+  Push(1);
+  EXPECT_THAT(Push(1), ElementsAre("apply 13"));
+  v1::Pace wrong;
+  wrong.set_clock(3);
+  EXPECT_THAT(
+      Words(aggregator_.HandlePush(99, Worker(1, 8), Progress(4), wrong)),
+      ElementsAre("refuse 99"));
+  EXPECT_THAT(Push(2), ElementsAre("apply 21", "answer 13", "answer 21"));
+}
+
 }  // namespace
 }  // namespace paceline
