@@ -14,8 +14,8 @@ namespace paceline {
 // may read again, after a check. What is copied may be half old, half new; it
 // stays as it was checked.
 inline void CopyOut(const void* from, void* to, size_t size) {
-  const auto* source = static_cast<const std::byte*>(from);
-  auto* target = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const unsigned char*>(from);
+  auto* target = static_cast<unsigned char*>(to);
   size_t done = 0;
   for (; size - done >= sizeof(uint64_t); done += sizeof(uint64_t)) {
     const uint64_t word = __atomic_load_n(
