@@ -34,6 +34,12 @@ if(PACELINE_SANITIZE)
   add_link_options(-fsanitize=${PACELINE_SANITIZE})
 endif()
 
+# All code tells libFuzzer what it reaches; tests/fuzz is the only one of tests.
+option(PACELINE_FUZZ "Build the fuzzers of tests/fuzz, with clang" OFF)
+if(PACELINE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # What tests find in their environment. tests/sanitizers says which findings in
 # foreign libraries are none; libgomp is not built for the thread sanitizer, so
 # oneDNN computes on one thread there. gRPC never joins its threads.

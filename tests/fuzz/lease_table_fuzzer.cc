@@ -1,0 +1,62 @@
+// Reports of how far workers are with their leases.
+#include <glog/logging.h>
+
+#include <vector>
+
+#include "common/session/lease_table.h"
+#include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/fuzz_session.h"
+
+namespace paceline {
+namespace {
+
+constexpr int64_t kExamples = 1000;
+
+void Check(const LeaseTable& table) {
+  const PassTotals totals = table.Totals();
+  CHECK(0 <= totals.examples && totals.examples <= kExamples)
+      << totals.examples;
+  CHECK(0 <= totals.steps && 0 <= table.OpenSteps()) << totals.steps;
+  int64_t last = 0;
+  for (const ExampleRange& range : table.Remaining()) {
+    CHECK(last <= range.begin && range.begin < range.end);
+    last = range.end;
+  }
+  CHECK_LE(last, kExamples);
+}
+
+}  // namespace
+
+void Fuzz(FuzzInput input) {
+  LeaseTable::Options options;
+  options.batch_size = 1 + input.Below(20);
+  options.batches_at_once = 1 + input.Below(4);
+  options.sharers = input.Below(2) == 0 ? 1 : 2;
+  options.value_count = 2;
+  const ExampleRange all = {0, kExamples};
+  LeaseTable table(options, {&all, 1}, PassTotals());
+  while (!input.is_empty()) {
+    const TaskId worker = {TaskType::kWorker, static_cast<int>(input.Below(2))};
+    switch (input.Below(5)) {
+      case 0:
+        table.Grant(worker, 2, 1 + static_cast<int64_t>(input.Byte()));
+        break;
+      case 1:
+        table.ReturnWhole(worker);
+        break;
+      case 2: {
+        std::vector<v1::LeaseReport> records;
+        for (uint32_t i = input.Below(3); i > 0; --i) {
+          records.push_back(FuzzReport(input));
+        }
+        table.ReturnRest(worker, records).IgnoreError();
+        break;
+      }
+      default:
+        table.Report(worker, FuzzReport(input)).IgnoreError();
+    }
+    Check(table);
+  }
+}
+
+}  // namespace paceline
