@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/session/membership.h"
+#include "common/session/member_requests.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {
@@ -146,7 +146,7 @@ void FuzzSession::Hear(FuzzInput& input) {
   Act(input);
   session_->Progress();
   session_->Tasks();
-  session_->TakeStepReports();
+  session_->TakeStepRows();
 }
 
 v1::Member FuzzSession::Somebody(FuzzInput& input) const {

@@ -1,8 +1,10 @@
 // Reports of how far workers are with their leases.
 #include <glog/logging.h>
 
+#include <utility>
 #include <vector>
 
+#include "common/session/lease_report.h"
 #include "common/session/lease_table.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_session.h"
@@ -11,6 +13,7 @@ namespace paceline {
 namespace {
 
 constexpr int64_t kExamples = 1000;
+constexpr int kValueCount = 2;
 
 void Check(const LeaseTable& table) {
   const PassTotals totals = table.Totals();
@@ -32,7 +35,7 @@ void Fuzz(FuzzInput input) {
   options.batch_size = 1 + input.Below(20);
   options.batches_at_once = 1 + input.Below(4);
   options.sharers = input.Below(2) == 0 ? 1 : 2;
-  options.value_count = 2;
+  options.value_count = kValueCount;
   const ExampleRange all = {0, kExamples};
   LeaseTable table(options, {&all, 1}, PassTotals());
   while (!input.is_empty()) {
@@ -45,15 +48,18 @@ void Fuzz(FuzzInput input) {
         table.ReturnWhole(worker);
         break;
       case 2: {
-        std::vector<v1::LeaseReport> records;
+        std::vector<LeaseReport> records;
         for (uint32_t i = input.Below(3); i > 0; --i) {
-          records.push_back(FuzzReport(input));
+          auto record = ReadLeaseReport(FuzzReport(input), kValueCount);
+          if (record.ok()) records.push_back(*std::move(record));
         }
         table.ReturnRest(worker, records).IgnoreError();
         break;
       }
-      default:
-        table.Report(worker, FuzzReport(input)).IgnoreError();
+      default: {
+        const auto report = ReadLeaseReport(FuzzReport(input), kValueCount);
+        if (report.ok()) table.Report(worker, *report).IgnoreError();
+      }
     }
     Check(table);
   }
