@@ -17,6 +17,10 @@ class Receiver : public BlockReceiver {
  public:
   explicit Receiver(v1::PushRequest& push) : push_(push) {}
 
+  absl::Status Expect(size_t block_count) override {
+    if (block_count > 1000) return absl::ResourceExhaustedError("too many");
+    return absl::OkStatus();
+  }
   v1::Block* Begin() override {
     values_.clear();
     return push_.add_gradients();

@@ -59,9 +59,10 @@ void Fuzz(FuzzInput input) {
   Aggregator aggregator(0, options);
   std::set<uint64_t> open;
   uint64_t ticket = 0;
+  absl::Time now = absl::UnixEpoch();
   while (!input.is_empty()) {
     const v1::WorkerId worker = FuzzWorker(input);
-    switch (input.Below(6)) {
+    switch (input.Below(8)) {
       case 0: {
         const auto applied =
             aggregator.HandleApply(static_cast<int64_t>(input.Number()));
@@ -83,6 +84,13 @@ void Fuzz(FuzzInput input) {
         if (restored.ok() && open.empty()) aggregator = *std::move(restored);
         break;
       }
+      case 4:
+        aggregator.Admit(worker).IgnoreError();
+        break;
+      case 5:
+        now += absl::Seconds(input.Below(100));
+        Settle(aggregator.HandleTime(now).decisions, open);
+        break;
       default: {
         v1::Pace pace;
         pace.set_clock(input.Number());
