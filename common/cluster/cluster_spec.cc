@@ -1,6 +1,7 @@
 #include "common/cluster/cluster_spec.h"
 
 #include "absl/strings/str_cat.h"
+#include "common/cluster/address.h"
 
 namespace paceline {
 namespace {
@@ -18,6 +19,17 @@ std::string Describe(TaskId task, const std::optional<std::string>& address) {
 std::optional<TaskType> TaskTypeFromName(absl::string_view name) {
   for (const TaskType type : kTypes) {
     if (name == TaskTypeName(type)) return type;
+  }
+  return std::nullopt;
+}
+
+std::optional<TaskId> FirstBeyondLoopback(const ClusterSpec& cluster) {
+  for (const auto& [type, tasks] : cluster.tasks) {
+    if (type == TaskType::kEvaluator) continue;
+    for (const auto& [index, address] : tasks) {
+      const absl::StatusOr<Address> parsed = ParseAddress(address);
+      if (!parsed.ok() || !IsLoopback(*parsed)) return TaskId{type, index};
+    }
   }
   return std::nullopt;
 }

@@ -32,6 +32,10 @@ struct ClusterSpec {
   std::map<TaskType, Tasks> tasks;
 };
 
+// The first task that is on another machine, or may be; none if all are reached
+// at loopback addresses. An evaluator, which speaks to nobody, does not matter.
+std::optional<TaskId> FirstBeyondLoopback(const ClusterSpec& cluster);
+
 // The first task that the clusters have not both, or not at one address, as
 // "ps-1 at 10.0.0.2:2222 against ps-1 at 10.0.0.3:2222", `a` first; "" if they
 // agree. An evaluator, which is no peer, does not matter.

@@ -122,8 +122,8 @@ absl::Status CallGuard::CheckJob(const v1::CallHeader& header,
   const std::string message =
       absl::StrCat("the call is for ", theirs.ToString(), "; this task is of ",
                    ours.ToString());
-  LOG_EVERY_N(WARNING, 100)
-      << header.method() << " from " << peer << ": " << message;
+  LOG_EVERY_T(WARNING, 1) << header.method() << " from " << peer << ": "
+                          << message;
   return absl::PermissionDeniedError(message);
 }
 
@@ -132,7 +132,7 @@ absl::StatusOr<std::unique_ptr<CallGuard::Admission>> CallGuard::Begin(
   MutexLock lock(mutex_);
   int& open = open_[caller];
   if (open >= max_open) {
-    return absl::ResourceExhaustedError(absl::StrCat(
+    return absl::UnavailableError(absl::StrCat(
         "the caller has ", open, " open calls; expected at most ", max_open));
   }
   ++open;

@@ -56,8 +56,9 @@ class CallGuard {
   //   InvalidArgument    the header cannot be read, or is of another method
   //   Unauthenticated    there is no valid proof; the caller is told
   //   challenge() PermissionDenied   the call is for another job or generation
-  //   Unavailable        the server does not know its own job yet
-  //   ResourceExhausted  the caller has too many open calls
+  //   Unavailable        the server does not know its own job yet, or the
+  //   caller
+  //                      has too many open calls: the same call may pass later
   absl::StatusOr<std::unique_ptr<Admission>> Admit(absl::string_view peer,
                                                    absl::string_view method,
                                                    absl::string_view header,

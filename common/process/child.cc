@@ -62,6 +62,11 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
   if (pipe2(lifetime, O_CLOEXEC) != 0) {
     return absl::ErrnoToStatus(errno, "cannot make a pipe");
   }
+  // While this process can read it, too: else a child that ends at once would
+  // end this process by SIGPIPE.
+  const std::string line = absl::StrCat(options.line, "\n");
+  PCHECK(write(lifetime[1], line.data(), line.size()) ==
+         static_cast<ssize_t>(line.size()));
   // All memory is taken before fork: the child may only make system calls.
   std::vector<std::string> command = options.command;
   command.push_back(absl::StrCat("--lifetime_fd=", lifetime[0]));
@@ -97,9 +102,6 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
     close(lifetime[1]);
     return absl::ErrnoToStatus(fork_error, "cannot fork");
   }
-  const std::string line = absl::StrCat(options.line, "\n");
-  [[maybe_unused]] const ssize_t written =
-      write(lifetime[1], line.data(), line.size());
   return Child(pid, lifetime[1]);
 }
 

@@ -1,10 +1,13 @@
 #include "common/rpc/call_channel.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/identity/call_header.h"
+#include "common/identity/mac.h"
 #include "common/rpc/grpc_channel.h"
 #include "common/rpc/grpc_status.h"
 
@@ -57,9 +60,7 @@ uint64_t CallChannel::Start(const std::string& method, grpc::ByteBuffer request,
 
 void CallChannel::Attempt(const std::shared_ptr<Call>& call) {
   const auto context = std::make_shared<grpc::ClientContext>();
-  if (call->deadline == absl::InfiniteFuture()) {
-    context->set_wait_for_ready(true);
-  } else {
+  if (call->deadline != absl::InfiniteFuture()) {
     SetDeadline(*context, call->deadline - MonotonicNow());
   }
   context->set_wait_for_ready(!call->fail_fast);
@@ -82,6 +83,7 @@ void CallChannel::Attempt(const std::shared_ptr<Call>& call) {
 
 void CallChannel::End(const std::shared_ptr<Call>& call,
                       const grpc::Status& status) {
+  absl::Status ended = FromGrpcStatus(status);
   bool again = false;
   {
     // A context holds gRPC's channel, and this one may be destroyed once `done`
@@ -90,26 +92,37 @@ void CallChannel::End(const std::shared_ptr<Call>& call,
     Context context;
     MutexLock lock(mutex_);
     context = std::move(call->context);
-    again =
-        Learn(*call, *context, status) && !is_cancelled_ && !call->is_cancelled;
+    if (Learn(*call, *context, status)) {
+      again = call->attempts < kMaxAttempts && !is_cancelled_ &&
+              !call->is_cancelled;
+      ended = absl::UnavailableError(
+          "the connection broke before the call could prove itself");
+    }
     if (!again) open_.erase(call->number);
   }
   if (again) return Attempt(call);
   Done done = std::move(call->done);
   call->request.Clear();
-  done(FromGrpcStatus(status), call->response);
+  done(std::move(ended), call->response);
 }
 
 bool CallChannel::Learn(const Call& call, const grpc::ClientContext& context,
                         const grpc::Status& status) {
   if (status.error_code() != grpc::StatusCode::UNAUTHENTICATED ||
-      !caller_->secret() || call.attempts >= kMaxAttempts) {
+      !caller_->secret()) {
     return false;
   }
   const auto& metadata = context.GetServerTrailingMetadata();
   const auto found = metadata.find(kChallengeKey);
-  if (found == metadata.end()) return false;
-  challenge_.assign(found->second.data(), found->second.size());
+  // A longer one could begin a header of the server's choice.
+  if (found == metadata.end() || found->second.size() != kMacSize) return false;
+  std::string learnt(found->second.data(), found->second.size());
+  if (learnt != challenge_) {
+    challenge_ = std::move(learnt);
+    // An earlier connection may have had the same name, and so the challenge.
+    last_sequence_ =
+        std::max<uint64_t>(last_sequence_, absl::ToUnixMicros(absl::Now()));
+  }
   // Proven with this already, so the server's secret is another one.
   return call.challenge != challenge_;
 }

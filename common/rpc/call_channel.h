@@ -63,8 +63,8 @@ class CallChannel {
   void Attempt(const std::shared_ptr<Call>& call);
   // The attempt has ended.
   void End(const std::shared_ptr<Call>& call, const grpc::Status& status);
-  // Takes the challenge of a refusal over; whether the call may be admitted
-  // now.
+  // Takes the challenge of a refusal over; whether the call was not proven with
+  // it, so that it may be admitted when it is.
   bool Learn(const Call& call, const grpc::ClientContext& context,
              const grpc::Status& status);
 

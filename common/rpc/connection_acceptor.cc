@@ -55,8 +55,8 @@ void ConnectionAcceptor::Run() {
                         !std::exchange(is_exhausted, true))
         << "port " << listener_.port() << ": " << accepted.status().message()
         << "; connections wait until others close";
+    is_exhausted = absl::IsResourceExhausted(accepted.status());
     if (!accepted.ok()) continue;
-    is_exhausted = false;
     Prepare(accepted->get());
     take_(*std::move(accepted));
   }

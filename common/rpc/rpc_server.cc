@@ -43,7 +43,10 @@ class AdmittedCall final : public grpc::ServerGenericBidiReactor,
 
   grpc::ByteBuffer& request() override { return request_; }
   void Finish(const absl::Status& error) override {
-    grpc::ServerGenericBidiReactor::Finish(ToGrpcStatus(error));
+    // That code is kept for calls of another job; this is of a file, say.
+    const bool is_taken = absl::IsPermissionDenied(error);
+    grpc::ServerGenericBidiReactor::Finish(ToGrpcStatus(
+        is_taken ? absl::FailedPreconditionError(error.message()) : error));
   }
   void Finish(grpc::ByteBuffer response) override {
     response_ = std::move(response);

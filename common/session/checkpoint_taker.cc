@@ -11,17 +11,6 @@
 #include "common/checkpoint/checkpoint_folder.h"
 
 namespace paceline {
-namespace {
-
-// Whether a holder that ended a checkpoint with this error may still write; see
-// VariableHolders::WriteDone.
-bool MayStillWrite(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsCancelled(status);
-}
-
-}  // namespace
-
 absl::Status CheckShardFiles(int64_t step, absl::Span<const ShardFile> files,
                              absl::Span<const StepBounds> expected,
                              absl::Span<const int64_t> copied) {
@@ -106,7 +95,7 @@ void CheckpointTaker::Poll() {
   if (files == nullptr) return;
   const absl::Status status =
       files->ok() ? Complete(**std::move(files)) : files->status();
-  if (!status.ok() && !MayStillWrite(status)) {
+  if (!status.ok() && !IsOpenEnded(status)) {
     const absl::Status deleted = DeleteCheckpoint(folder_);
     if (!deleted.ok()) LOG(WARNING) << deleted.message();
   }

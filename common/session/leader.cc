@@ -186,6 +186,8 @@ Outcome Leader::Run(const std::function<void()>& poll) {
   session_.Close();
   shards_.reset();
   if (checkpoints_ != nullptr) {
+    // One that was being written is lost.
+    checkpoints_->Poll();
     outcome_.lost_checkpoints = checkpoints_->lost();
   }
   session_.Handle([this](Session& session, absl::Time) {

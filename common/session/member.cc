@@ -258,14 +258,24 @@ void Member::Run() {
   }
 }
 
-v1::HeartbeatRequest Member::NextHeartbeat() {
+v1::HeartbeatRequest Member::NextHeartbeat(std::vector<uint64_t>& carried) {
   v1::HeartbeatRequest request;
   *request.mutable_member() = self_;
   request.set_activity(activity_);
   request.set_peak_rss_bytes(PeakResidentBytes());
   MutexLock lock(mutex_);
   request.set_waiting_for(waiting_for_);
-  for (const auto& [id, report] : reports_) *request.add_reports() = report;
+  uint64_t last_id = 0;
+  for (const auto& [id, report] : reports_) {
+    if (request.reports_size() == limits::kMaxLeaseReports) break;
+    *request.add_reports() = report;
+    last_id = id;
+  }
+  const auto rest =
+      std::partition(complete_.begin(), complete_.end(),
+                     [last_id](uint64_t id) { return id <= last_id; });
+  carried.assign(complete_.begin(), rest);
+  complete_.erase(complete_.begin(), rest);
   const auto end =
       steps_.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(
                            steps_.size(), limits::kMaxStepReports));
@@ -278,11 +288,7 @@ v1::HeartbeatRequest Member::NextHeartbeat() {
 
 bool Member::Beat() {
   std::vector<uint64_t> carried;
-  {
-    MutexLock lock(mutex_);
-    carried.swap(complete_);
-  }
-  v1::HeartbeatRequest request = NextHeartbeat();
+  v1::HeartbeatRequest request = NextHeartbeat(carried);
   // A call that begins late in a silence does not prolong it.
   const absl::Time silence_ends = last_answer_ + heartbeat_timeout_;
   absl::StatusOr<v1::HeartbeatResponse> response = client_.Heartbeat(

@@ -106,7 +106,8 @@ class Member {
   // Repeats the report until the leader has it.
   void SendReport(const v1::ReportCheckpointRequest& request);
   void Run();
-  v1::HeartbeatRequest NextHeartbeat();
+  // `carried` gets the complete leases whose reports it has.
+  v1::HeartbeatRequest NextHeartbeat(std::vector<uint64_t>& carried);
   // Beats once. Returns whether to go on.
   bool Beat();
   void SendLeave(const absl::Status& reason);

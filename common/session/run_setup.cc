@@ -82,7 +82,9 @@ absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
   return tasks;
 }
 
-std::string ListenAddress(const std::string& address) {
+std::string ListenAddress(const ClusterSpec& cluster,
+                          const std::string& address) {
+  if (!FirstBeyondLoopback(cluster)) return address;
   return absl::StrCat("[::]", address.substr(address.rfind(':')));
 }
 

@@ -25,9 +25,11 @@ std::vector<ExpectedTask> LocalTasks(const v1::Job& job, bool evaluate);
 absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
                                                   v1::Job& job);
 
-// The address to listen on for a task that others reach at `address`: all
-// interfaces, its port.
-std::string ListenAddress(const std::string& address);
+// The address to listen on for a task of `cluster` that others reach at
+// `address`: all interfaces, its port; only that address where the whole
+// cluster is on loopback, since nobody else is to reach it then.
+std::string ListenAddress(const ClusterSpec& cluster,
+                          const std::string& address);
 
 // What an earlier run left in the output folder would be mistaken for this
 // one's: its result.json is deleted, and, unless this run `resumes` it, its

@@ -13,12 +13,6 @@
 namespace paceline {
 namespace {
 
-// Whether nobody knows what the callee made of the call, or still does.
-bool IsOpenEnded(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsCancelled(status);
-}
-
 // OK if all are.
 absl::Status GravestOf(absl::Span<const absl::Status> statuses) {
   absl::Status first;

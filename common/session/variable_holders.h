@@ -13,6 +13,13 @@
 
 namespace paceline {
 
+// Whether nobody knows what became of a call that ended so: the callee may have
+// done what it asked for, or may still.
+inline bool IsOpenEnded(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsCancelled(status) || absl::IsUnauthenticated(status);
+}
+
 // Parameter servers (shard_calls.h), or a worker (worker_checkpoints.h). The
 // methods do not wait; `done` comes once, on any thread, within a deadline, and
 // must not block.
@@ -22,9 +29,8 @@ class VariableHolders {
   // theirs with their files only.
   using SnapshotDone =
       std::function<void(absl::StatusOr<std::vector<int64_t>>)>;
-  // Gets the files by shard. Unavailable, DeadlineExceeded and Cancelled mean
-  // that a holder did not answer and may still write; they come before the
-  // errors of those that did answer.
+  // Gets the files by shard. Errors that are IsOpenEnded, with which a holder
+  // may still write, come before those of holders that did answer.
   using WriteDone = std::function<void(absl::StatusOr<std::vector<ShardFile>>)>;
 
   virtual ~VariableHolders() = default;

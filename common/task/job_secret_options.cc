@@ -3,29 +3,10 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
-#include "common/cluster/address.h"
 #include "common/cluster/task.h"
 #include "glog/logging.h"
 
 namespace paceline {
-namespace {
-
-// "worker-1 at 10.0.0.2:2222": the first task that is on another machine, or
-// may be; "" if there is none. An evaluator speaks to nobody.
-std::string FirstBeyondLoopback(const ClusterSpec& cluster) {
-  for (const auto& [type, tasks] : cluster.tasks) {
-    if (type == TaskType::kEvaluator) continue;
-    for (const auto& [index, address] : tasks) {
-      const absl::StatusOr<Address> parsed = ParseAddress(address);
-      if (parsed.ok() && IsLoopback(*parsed)) continue;
-      return absl::StrCat(TaskId{type, index}.ToString(), " at ", address);
-    }
-  }
-  return "";
-}
-
-}  // namespace
-
 void JobSecretOptions::AddTo(CLI::App& app) {
   app.add_option("--job-secret-file", file,
                  "File with the job's secret, which all tasks of TF_CONFIG "
@@ -53,8 +34,8 @@ absl::StatusOr<std::optional<JobSecret>> FindJobSecret(
     if (!secret.ok()) return secret.status();
     return std::optional<JobSecret>(*std::move(secret));
   }
-  const std::string beyond = FirstBeyondLoopback(cluster);
-  if (beyond.empty()) return std::optional<JobSecret>();
+  const std::optional<TaskId> beyond = FirstBeyondLoopback(cluster);
+  if (!beyond) return std::optional<JobSecret>();
   if (options.is_insecure) {
     LOG(WARNING)
         << "--insecure: whoever reaches this job's tasks can take part "
@@ -62,7 +43,7 @@ absl::StatusOr<std::optional<JobSecret>> FindJobSecret(
     return std::optional<JobSecret>();
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("TF_CONFIG: ", beyond,
+      absl::StrCat(beyond->ToString(), " at ", *cluster.address(*beyond),
                    " is beyond this machine, and the job has no secret; "
                    "expected a file with "
                    "one for all tasks (--job-secret-file or ",

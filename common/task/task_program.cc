@@ -8,6 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/cluster/address.h"
 #include "common/cluster/role.h"
 #include "common/limits.h"
 #include "common/process/lifetime.h"
@@ -17,6 +18,21 @@
 #include "common/session/run_setup.h"
 
 namespace paceline {
+
+namespace {
+
+constexpr char kAnyAddress[] = "[::]:0";
+
+// Who calls the task, or is called by it, as far as it knows.
+ClusterSpec Callers(const TaskPlace& place) {
+  if (place.task.type == TaskType::kEvaluator) return {};
+  if (place.tf_config) return place.tf_config->cluster;
+  ClusterSpec leader_alone;
+  leader_alone.tasks[TaskType::kChief][0] = place.coordinator_address;
+  return leader_alone;
+}
+
+}  // namespace
 
 TaskEnvironment TaskEnvironment::From(char* (*get)(const char* name)) {
   const auto value = [get](const char* name) -> std::string {
@@ -40,8 +56,9 @@ void TaskProgram::AddOptions(CLI::App& app) {
   app.add_option("--index", index_, "Index of this task; with --coordinator.")
       ->check(CLI::Range(0, limits::kMaxTasks - 1));
   app.add_option("--listen", listen_,
-                 "host:port to listen on; port 0 takes a free one.")
-      ->capture_default_str();
+                 "host:port to listen on; port 0 takes a free one. Default: a "
+                 "free port of all interfaces, or of loopback alone if the "
+                 "leader is there.");
   start_timeout_seconds_ = absl::ToDoubleSeconds(limits::kStartTimeout);
   app.add_option("--start_timeout", start_timeout_seconds_,
                  "Seconds that the leader may take to appear.")
@@ -77,11 +94,7 @@ absl::StatusOr<TaskPlace> TaskProgram::Resolve(
   JobSecretOptions secret = secret_;
   secret.environment_file = environment.job_secret_file;
   secret.environment_text = environment.job_secret;
-  const ClusterSpec none;
-  const bool calls = place.tf_config && place.task.type != TaskType::kEvaluator;
-  ASSIGN_OR_RETURN(
-      place.secret,
-      FindJobSecret(secret, calls ? place.tf_config->cluster : none));
+  ASSIGN_OR_RETURN(place.secret, FindJobSecret(secret, Callers(place)));
   return place;
 }
 
@@ -95,6 +108,11 @@ absl::StatusOr<TaskPlace> TaskProgram::FromOptions() const {
   place.task = {*TaskTypeFromName(type_name_), index_};
   place.coordinator_address = coordinator_;
   place.listen_address = listen_;
+  if (listen_.empty()) {
+    const bool is_local = !FirstBeyondLoopback(Callers(place));
+    place.listen_address =
+        is_local ? WithPort(coordinator_, 0) : std::string(kAnyAddress);
+  }
   return place;
 }
 
@@ -125,9 +143,10 @@ absl::StatusOr<TaskPlace> TaskProgram::FromTfConfig(
   }
   place.coordinator_address = *config.cluster.address(*leader);
   place.advertised_address = *config.cluster.address(config.task);
-  place.listen_address = ListenAddress(place.advertised_address);
+  place.listen_address =
+      ListenAddress(config.cluster, place.advertised_address);
   place.leads = *leader == config.task;
-  if (place.leads) {
+  if (place.leads && FirstBeyondLoopback(config.cluster)) {
     // A name of its own need not resolve for a task.
     place.coordinator_address = absl::StrCat(
         "127.0.0.1",

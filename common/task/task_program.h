@@ -77,7 +77,7 @@ class TaskProgram {
   std::string type_name_;
   std::string coordinator_;
   int index_ = 0;
-  std::string listen_ = "[::]:0";
+  std::string listen_;
   double start_timeout_seconds_;
   int lifetime_fd_ = -1;
   JobSecretOptions secret_;

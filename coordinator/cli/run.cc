@@ -74,7 +74,8 @@ absl::Status PlaceLeader(const RunOptions& options, LeaderOptions& leader) {
   // A task that this program starts gets it through a pipe.
   leader.cluster = config.cluster;
   leader.self = config.task;
-  leader.listen_address = ListenAddress(*config.cluster.address(config.task));
+  leader.listen_address =
+      ListenAddress(config.cluster, *config.cluster.address(config.task));
   return absl::OkStatus();
 }
 

@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SKIPPED = 77
@@ -77,6 +78,7 @@ class Prover:
             if error.code() != grpc.StatusCode.UNAUTHENTICATED or challenge == self.challenge:
                 raise
             self.challenge = challenge
+            self.sequence = max(self.sequence, time.time_ns() // 1000)
         return self.attempt(call, path, request)
 
     def attempt(self, call, path, request):

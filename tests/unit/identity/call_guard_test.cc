@@ -132,7 +132,7 @@ TEST_F(CallGuardTest, OpenCallsOfACallerAreBounded) {
     ASSERT_TRUE(admitted.ok()) << admitted.status();
     open.push_back(*std::move(admitted));
   }
-  EXPECT_EQ(call().status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(call().status().code(), absl::StatusCode::kUnavailable);
   open.pop_back();
   EXPECT_TRUE(call().ok());
 }

@@ -21,6 +21,7 @@
 #include "gmock/gmock.h"
 #include "paceline/v1/ps.pb.h"
 #include "tests/test_identity.h"
+#include "tests/unit/session/resetting_proxy.h"
 
 namespace paceline {
 namespace {
@@ -42,6 +43,10 @@ class PsService : public RpcService {
     AddMessages<v1::PushRequest, v1::PushResponse>(
         "Push", kLimit, [](const auto&, auto&, const Done& done) {
           done(absl::FailedPreconditionError("fenced"));
+        });
+    AddMessages<v1::ApplyRequest, v1::ApplyResponse>(
+        "Apply", kLimit, [](const auto&, auto&, const Done& done) {
+          done(absl::PermissionDeniedError("of a folder"));
         });
     Add("Fence", {[this](ServerCall& call) {
                     MutexLock lock(mutex_);
@@ -248,6 +253,22 @@ TEST_F(ProofTest, ConnectionsThatComeBackProveThemselvesAnew) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+// It has the name of the earlier connection, and so its challenge.
+TEST_F(ProofTest, ANewConnectionFromAnOldPortIsTaken) {
+  const int from = Listener::Open("127.0.0.1:0")->port();
+  ResettingProxy proxy(server_->port(), from);
+  const auto caller = TestCaller(SecretOf("the job's secret"));
+  for (int connection = 0; connection < 3; ++connection) {
+    PsClient client("ps-0", proxy.address(), caller,
+                    {.use_shared_memory = false});
+    for (int call = 0; call < 10; ++call) {
+      const absl::Status status = Pull(client);
+      ASSERT_TRUE(status.ok()) << connection << ": " << status;
+    }
+    proxy.Reset();
+  }
+}
+
 TEST_F(ProofTest, StrangersAreRefusedWithARemedy) {
   for (const auto& secret :
        {std::optional<JobSecret>(), {SecretOf("the secret of another job")}}) {
@@ -284,6 +305,17 @@ TEST_F(RpcTest, ARequestAboveItsLimitIsRefused) {
               calls.Open(0));
   calls.Wait();
   EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kResourceExhausted);
+}
+
+// That code is another job's.
+TEST_F(RpcTest, AMissingPermissionOfTheServersIsNoOtherJob) {
+  PsClient client("ps-0", address_, TestCaller());
+  const v1::ApplyRequest request;
+  v1::ApplyResponse response;
+  CallGroup calls(1);
+  client.Apply(request, &response, {}, absl::Seconds(60), calls.Open(0));
+  calls.Wait();
+  EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kFailedPrecondition);
 }
 
 // A kilobyte of which would become a megabyte.

@@ -35,8 +35,10 @@ void ResetOnClose(const FileDescriptor& socket) {
 
 }  // namespace
 
-ResettingProxy::ResettingProxy(int port)
-    : port_(port), listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+ResettingProxy::ResettingProxy(int port, int from)
+    : port_(port),
+      from_(from),
+      listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address = Loopback(0);
   socklen_t size = sizeof(address);
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
@@ -91,6 +93,13 @@ void ResettingProxy::Run() {
 void ResettingProxy::Accept() {
   FileDescriptor caller(accept(listener_.get(), nullptr, nullptr));
   FileDescriptor callee(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (from_ != 0) {
+    const int on = 1;
+    setsockopt(callee.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    const sockaddr_in own = Loopback(from_);
+    PCHECK(bind(callee.get(), reinterpret_cast<const sockaddr*>(&own),
+                sizeof(own)) == 0);
+  }
   sockaddr_in address = Loopback(port_);
   if (connect(callee.get(), reinterpret_cast<sockaddr*>(&address),
               sizeof(address)) != 0) {

@@ -14,8 +14,8 @@ namespace paceline {
 // Thread-safe. Has a thread of its own, which carries bytes both ways.
 class ResettingProxy {
  public:
-  // Leads to a port of this machine.
-  explicit ResettingProxy(int port);
+  // Leads to a port of this machine, from port `from`; 0: from any.
+  explicit ResettingProxy(int port, int from = 0);
   ~ResettingProxy();
 
   // "127.0.0.1:<port>", for callers.
@@ -38,6 +38,7 @@ class ResettingProxy {
   void ResetConnections();
 
   const int port_;
+  const int from_;
   FileDescriptor listener_;
   std::string address_;
   std::list<Connection> connections_;

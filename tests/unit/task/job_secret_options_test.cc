@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "common/session/run_setup.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -64,6 +65,16 @@ TEST(JobSecretOptionsTest, InsecureWithASecretIsAContradiction) {
   options.environment_text = "0123456789abcdef";
   EXPECT_EQ(FindJobSecret(options, {}).status().code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+// Nobody proves anything there, so nobody else must reach it.
+TEST(ListenAddressTest, OnLoopbackItIsLoopbackAlone) {
+  const ClusterSpec local = ClusterOf("127.0.0.1:1", "[::1]:2");
+  EXPECT_EQ(ListenAddress(local, "127.0.0.1:1"), "127.0.0.1:1");
+  EXPECT_EQ(ListenAddress(local, "[::1]:2"), "[::1]:2");
+  const ClusterSpec wide = ClusterOf("127.0.0.1:1", "10.0.0.2:2");
+  EXPECT_EQ(ListenAddress(wide, "127.0.0.1:1"), "[::]:1");
+  EXPECT_EQ(ListenAddress(wide, "10.0.0.2:2"), "[::]:2");
 }
 
 }  // namespace
