@@ -1,6 +1,7 @@
 #include "common/process/child.h"
 
 #include <fcntl.h>
+#include <glog/logging.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -49,7 +49,10 @@ class AdmittedCall final : public grpc::ServerGenericBidiReactor,
         is_taken ? absl::FailedPreconditionError(error.message()) : error));
   }
   void Finish(grpc::ByteBuffer response) override {
-    response_ = std::move(response);
+    {
+      MutexLock lock(mutex_);
+      response_ = std::move(response);
+    }
     StartWriteAndFinish(&response_, grpc::WriteOptions(), grpc::Status::OK);
   }
   void OnCancelled(std::function<void()> on_cancel) override {
@@ -65,6 +68,7 @@ class AdmittedCall final : public grpc::ServerGenericBidiReactor,
 
  private:
   void OnReadDone(bool ok) override {
+    FollowOthers();
     if (!ok) return Finish(absl::InvalidArgumentError("there is no request"));
     if (request_.Length() > method_.max_request_bytes) {
       return Finish(absl::ResourceExhaustedError(absl::StrCat(
@@ -82,13 +86,17 @@ class AdmittedCall final : public grpc::ServerGenericBidiReactor,
     }
     if (on_cancel != nullptr) on_cancel();
   }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    FollowOthers();
+    delete this;
+  }
+  // gRPC orders these calls by itself, which the thread sanitizer cannot see.
+  void FollowOthers() { MutexLock lock(mutex_); }
 
   const RpcMethod& method_;
   const std::unique_ptr<CallGuard::Admission> admission_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
-  // gRPC orders these calls by itself, which the thread sanitizer cannot see.
   Mutex mutex_;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   std::function<void()> on_cancel_ ABSL_GUARDED_BY(mutex_);
