@@ -46,6 +46,7 @@ std::shared_ptr<SlotCaller> PsAttachment::Get(size_t values_size) {
       }
       if (slot_->values_size() >= values_size) return slot_;
       if (!slot_->Retire()) return nullptr;
+      slot_.reset();
       is_too_small = true;
     }
     is_open_ = true;

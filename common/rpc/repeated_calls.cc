@@ -57,7 +57,12 @@ void RepeatedCalls::Try(const std::shared_ptr<Call>& call) {
 void RepeatedCalls::Ended(const std::shared_ptr<Call>& call,
                           const absl::Status& status) {
   const absl::Status before = std::exchange(call->broke, status);
-  if (absl::IsUnavailable(status) && PauseAfter(call)) return;
+  if (absl::IsUnavailable(status)) {
+    if (PauseAfter(call)) return;
+    MutexLock lock(mutex_);
+    if (is_cancelled_) call->broke = absl::CancelledError(status.message());
+  }
+  if (absl::IsCancelled(call->broke)) return call->done(call->broke);
   if (status.ok() || before.ok()) return call->done(status);
   call->done(absl::Status(
       status.code(),
