@@ -14,7 +14,7 @@
 
 int main(int argc, char** argv) {
   // Pushes need buffers of megabytes for a moment. With one arena these are
-  // used again, rather than kept by each of gRPC's threads.
+  // used again, rather than kept by each thread that serves calls.
   mallopt(M_ARENA_MAX, 1);
   paceline::KeepFreedMemory();
   paceline::RaiseDescriptorLimit();

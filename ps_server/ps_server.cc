@@ -70,7 +70,7 @@ size_t MemoryBytes(const v1::Job& job, size_t max_data_bytes) {
 }  // namespace
 
 absl::Status RunPsServer(PsServerOptions options) {
-  // Before gRPC starts the threads that apply gradients.
+  // Before the threads start that apply gradients.
   FlushDenormals();
   // Who connects before the server is there waits in the listener's queue.
   ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));

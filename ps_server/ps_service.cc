@@ -1,8 +1,10 @@
 #include "ps_server/ps_service.h"
 
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/rpc/message_bytes.h"
 #include "paceline/v1/ps.grpc.pb.h"
 #include "ps_server/slot_server.h"
@@ -29,14 +31,34 @@ PsService::PsService(Shard& shard, size_t max_data_bytes)
 
 PsService::~PsService() {
   MutexLock lock(mutex_);
-  while (serving_count_ > 0) serving_ended_.WaitFor(mutex_, absl::Seconds(1));
+  while (thread_count_ > 0) thread_ended_.WaitFor(mutex_, absl::Seconds(1));
+}
+
+template <typename Request, typename Response, typename Handle>
+void PsService::AddLong(absl::string_view method, size_t max_request_bytes,
+                        Handle handle) {
+  AddMessages<Request, Response>(
+      method, max_request_bytes,
+      [this, handle](const Request& request, Response& response,
+                     const Done& done) {
+        const absl::Status started =
+            RunApart([handle, &request, &response, done] {
+              done(handle(request, response));
+            });
+        if (!started.ok()) done(started);
+      });
 }
 
 void PsService::AddControl() {
-  AddMessages<v1::InitializeRequest, v1::InitializeResponse>(
+  AddLong<v1::InitializeRequest, v1::InitializeResponse>(
       "Initialize", limits::kMaxJobMessageBytes,
-      [this](const auto& request, auto& response, const Done& done) {
-        done(shard_.Initialize(request, response));
+      [this](const auto& request, auto& response) {
+        return shard_.Initialize(request, response);
+      });
+  AddLong<v1::SnapshotRequest, v1::SnapshotResponse>(
+      "Snapshot", limits::kMaxControlBytes,
+      [this](const auto& request, auto& response) {
+        return shard_.Snapshot(request, response);
       });
   AddMessages<v1::AdmitRequest, v1::AdmitResponse>(
       "Admit", limits::kMaxControlBytes,
@@ -47,11 +69,6 @@ void PsService::AddControl() {
       "Fence", limits::kMaxControlBytes,
       [this](const auto& request, auto& response, const Done& done) {
         done(shard_.Fence(request, response));
-      });
-  AddMessages<v1::SnapshotRequest, v1::SnapshotResponse>(
-      "Snapshot", limits::kMaxControlBytes,
-      [this](const auto& request, auto& response, const Done& done) {
-        done(shard_.Snapshot(request, response));
       });
   AddMessages<v1::WriteCheckpointRequest, v1::WriteCheckpointResponse>(
       "WriteCheckpoint", limits::kMaxControlBytes,
@@ -124,20 +141,31 @@ void PsService::Attach(ServerCall& call) {
                                   request.device(), request.inode()};
   absl::StatusOr<CallSlot> slot = CallSlot::Open(memory, request.token());
   if (!slot.ok()) return call.Finish(FailedToAttach(slot.status()));
-  {
-    MutexLock lock(mutex_);
-    ++serving_count_;
-  }
   auto server = std::make_shared<SlotServer>(*std::move(slot), shard_);
   call.OnCancelled([server] { server->Close(); });
-  std::thread([this, server, &call]() mutable {
+  const absl::Status started = RunApart([server, &call]() mutable {
     server->Run();
     server.reset();
     call.Finish(absl::CancelledError("the caller has given up"));
-    MutexLock lock(mutex_);
-    --serving_count_;
-    serving_ended_.NotifyAll();
-  }).detach();
+  });
+  if (!started.ok()) call.Finish(FailedToAttach(started));
+}
+
+absl::Status PsService::RunApart(std::function<void()> work) {
+  MutexLock lock(mutex_);
+  try {
+    std::thread([this, work = std::move(work)] {
+      work();
+      MutexLock lock(mutex_);
+      --thread_count_;
+      thread_ended_.NotifyAll();
+    }).detach();
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot start a thread: ", error.what()));
+  }
+  ++thread_count_;
+  return absl::OkStatus();
 }
 
 }  // namespace paceline

@@ -15,20 +15,26 @@
 
 namespace paceline {
 
-// Thread-safe. Handlers wait for no other call, but for Snapshot, which lets
-// the pushes under way end first; that which waits for the disk ends on the
-// thread that writes. Each worker that attaches gets a thread.
+// Thread-safe. What takes long has a thread of its own: Initialize, which may
+// read a checkpoint, Snapshot, which lets the pushes under way end first, and
+// each worker that attaches. What waits for the disk ends on the thread that
+// writes.
 class PsService : public RpcService {
  public:
   // `shard` outlives the service. A request with blocks of more bytes is
   // refused.
   explicit PsService(Shard& shard,
                      size_t max_data_bytes = limits::kMaxMessageBytes);
-  // The server that offers it is gone. Waits for the threads of workers.
+  // The server that offers it is gone. Waits for all threads.
   ~PsService() override;
 
  private:
   void AddControl();
+  // A method that has a thread of its own: handle(request, response) returns
+  // its status.
+  template <typename Request, typename Response, typename Handle>
+  void AddLong(absl::string_view method, size_t max_request_bytes,
+               Handle handle);
   void AddData(size_t max_data_bytes);
   void Push(ServerCall& call);
   template <typename Request, typename Response>
@@ -37,14 +43,15 @@ class PsService : public RpcService {
                                                       absl::Span<DensePlace>));
   // Serves the caller through the memory that it offers, until it gives up.
   void Attach(ServerCall& call);
+  // Has `work` run on a thread of its own. ResourceExhausted if there is none.
+  absl::Status RunApart(std::function<void()> work);
 
   Shard& shard_;
   // Shared with calls whose answers are still being sent.
   const std::shared_ptr<BlockMemoryPool> memory_;
   Mutex mutex_;
-  CondVar serving_ended_;
-  // Threads of workers that are attached.
-  int serving_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  CondVar thread_ended_;
+  int thread_count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace paceline

@@ -29,15 +29,16 @@ inline std::shared_ptr<Caller> TestCaller(
   return caller;
 }
 
-// Serves that job.
+// Serves that job, on as many threads; 0: by the number of cores.
 inline absl::StatusOr<std::unique_ptr<RpcServer>> StartTestServer(
     const std::string& address, RpcService& service,
-    std::optional<JobSecret> secret = std::nullopt) {
+    std::optional<JobSecret> secret = std::nullopt, int thread_count = 0) {
   ASSIGN_OR_RETURN(Listener listener, Listener::Open(address));
   auto guard = std::make_shared<CallGuard>(std::move(secret));
   guard->SetJob(TestJobIdentity());
-  return RpcServer::Start(std::move(listener),
-                          {guard, &service, limits::kMaxMessageBytes});
+  return RpcServer::Start(
+      std::move(listener),
+      {guard, &service, limits::kMaxMessageBytes, thread_count});
 }
 
 }  // namespace paceline

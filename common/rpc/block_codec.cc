@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/base/thread_sanitizer.h"
 #include "common/limits.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
@@ -63,10 +64,16 @@ void AppendHeader(int field, const DenseValues& block, std::string& out) {
 grpc::Slice SliceOf(absl::Span<const std::byte> values,
                     const std::shared_ptr<const void>& owner) {
   using Owner = std::shared_ptr<const void>;
+  auto* const kept = new Owner(owner);
+  TsanRelease(kept);
   // gRPC's slices are not const, and never written to.
   return grpc::Slice(
       const_cast<std::byte*>(values.data()), values.size(),
-      [](void* kept) { delete static_cast<Owner*>(kept); }, new Owner(owner));
+      [](void* let_go) {
+        TsanAcquire(let_go);
+        delete static_cast<Owner*>(let_go);
+      },
+      kept);
 }
 
 // --- Reading -----------------------------------------------------------------

@@ -184,6 +184,8 @@ struct PsClient::Impl {
                       absl::Status status, grpc::ByteBuffer& bytes) {
                     status = CallError(status, call.name, callee, timeout);
                     if (status.ok()) status = Read(call, callee, bytes);
+                    // So that the next answer finds this memory, still warm.
+                    bytes.Clear();
                     done(std::move(status));
                   });
   }

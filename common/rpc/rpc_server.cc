@@ -1,6 +1,5 @@
 #include "common/rpc/rpc_server.h"
 
-#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
@@ -10,149 +9,19 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "common/base/mutex.h"
-#include "common/identity/call_header.h"
+#include "common/base/cores.h"
 #include "common/limits.h"
+#include "common/rpc/call_door.h"
 #include "common/rpc/connection_acceptor.h"
-#include "common/rpc/grpc_status.h"
 #include "common/rpc/keepalive.h"
 
 namespace paceline {
 namespace {
 
-// A call that is refused before its request is read.
-class RefusedCall final : public grpc::ServerGenericBidiReactor {
- public:
-  explicit RefusedCall(const absl::Status& status) {
-    Finish(ToGrpcStatus(status));
-  }
-  void OnDone() override { delete this; }
-};
-
-// A call that was admitted. gRPC calls its methods, and deletes it after
-// Finish.
-class AdmittedCall final : public grpc::ServerGenericBidiReactor,
-                           public ServerCall {
- public:
-  AdmittedCall(const RpcMethod& method,
-               std::unique_ptr<CallGuard::Admission> admission)
-      : method_(method), admission_(std::move(admission)) {
-    FollowOthers();
-    StartRead(&request_);
-  }
-
-  grpc::ByteBuffer& request() override { return request_; }
-  void Finish(const absl::Status& error) override {
-    // That code is kept for calls of another job; this is of a file, say.
-    const bool is_taken = absl::IsPermissionDenied(error);
-    grpc::ServerGenericBidiReactor::Finish(ToGrpcStatus(
-        is_taken ? absl::FailedPreconditionError(error.message()) : error));
-  }
-  void Finish(grpc::ByteBuffer response) override {
-    {
-      MutexLock lock(mutex_);
-      response_ = std::move(response);
-    }
-    StartWriteAndFinish(&response_, grpc::WriteOptions(), grpc::Status::OK);
-  }
-  void OnCancelled(std::function<void()> on_cancel) override {
-    {
-      MutexLock lock(mutex_);
-      if (!is_cancelled_) {
-        on_cancel_ = std::move(on_cancel);
-        return;
-      }
-    }
-    on_cancel();
-  }
-
- private:
-  void OnReadDone(bool ok) override {
-    FollowOthers();
-    if (!ok) return Finish(absl::InvalidArgumentError("there is no request"));
-    if (request_.Length() > method_.max_request_bytes) {
-      return Finish(absl::ResourceExhaustedError(absl::StrCat(
-          "a request of ", request_.Length(), " bytes; expected at most ",
-          method_.max_request_bytes)));
-    }
-    method_.handle(*this);
-  }
-  void OnCancel() override {
-    std::function<void()> on_cancel;
-    {
-      MutexLock lock(mutex_);
-      is_cancelled_ = true;
-      on_cancel = std::exchange(on_cancel_, nullptr);
-    }
-    if (on_cancel != nullptr) on_cancel();
-  }
-  void OnDone() override {
-    FollowOthers();
-    delete this;
-  }
-  // gRPC orders these calls by itself, which the thread sanitizer cannot see:
-  // so each first takes the lock that those before it have let go.
-  void FollowOthers() { MutexLock lock(mutex_); }
-
-  const RpcMethod& method_;
-  const std::unique_ptr<CallGuard::Admission> admission_;
-  grpc::ByteBuffer request_;
-  grpc::ByteBuffer response_;
-  Mutex mutex_;
-  bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
-  std::function<void()> on_cancel_ ABSL_GUARDED_BY(mutex_);
-};
-
-// All calls come through here: gRPC shows their metadata before it receives
-// their requests.
-class Door final : public grpc::CallbackGenericService {
- public:
-  Door(std::shared_ptr<CallGuard> guard, const RpcService& service)
-      : guard_(std::move(guard)), service_(service) {}
-
-  // gRPC makes no call after this; the lock shows that to the thread sanitizer.
-  ~Door() override { MutexLock lock(mutex_); }
-
-  grpc::ServerGenericBidiReactor* CreateReactor(
-      grpc::GenericCallbackServerContext* context) override {
-    grpc::ServerGenericBidiReactor* const reactor = Answer(context);
-    MutexLock lock(mutex_);
-    return reactor;
-  }
-
- private:
-  grpc::ServerGenericBidiReactor* Answer(
-      grpc::GenericCallbackServerContext* context) {
-    const auto method = service_.methods().find(context->method());
-    if (method == service_.methods().end()) {
-      return new RefusedCall(
-          absl::UnimplementedError("this task has no such method"));
-    }
-    const std::string peer = context->peer();
-    absl::StatusOr<std::unique_ptr<CallGuard::Admission>> admission =
-        guard_->Admit(peer, method->first, HeaderOf(*context),
-                      method->second.needs_job);
-    if (!admission.ok()) {
-      if (absl::IsUnauthenticated(admission.status())) {
-        context->AddTrailingMetadata(kChallengeKey, guard_->Challenge(peer));
-      }
-      return new RefusedCall(admission.status());
-    }
-    return new AdmittedCall(method->second, *std::move(admission));
-  }
-
-  static absl::string_view HeaderOf(
-      const grpc::GenericCallbackServerContext& context) {
-    const auto found = context.client_metadata().find(kHeaderKey);
-    if (found == context.client_metadata().end()) return "";
-    return {found->second.data(), found->second.size()};
-  }
-
-  const std::shared_ptr<CallGuard> guard_;
-  const RpcService& service_;
-  Mutex mutex_;
-};
+// Half of the cores, for the others are busy with what calls or computes; on
+// two cores a second thread would be woken for each operation, and slow down
+// both.
+int ThreadCount() { return std::clamp(UsableCores() / 2, 1, 16); }
 
 void SetKeepalive(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
@@ -194,10 +63,7 @@ void SetLimits(const RpcServerOptions& options, grpc::ServerBuilder& builder) {
 }  // namespace
 
 struct RpcServer::Impl {
-  explicit Impl(const RpcServerOptions& options)
-      : door(options.guard, *options.service) {}
-
-  Door door;
+  std::unique_ptr<CallDoor> door;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> grpc_acceptor;
   std::unique_ptr<grpc::Server> server;
   std::unique_ptr<ConnectionAcceptor> acceptor;
@@ -205,9 +71,10 @@ struct RpcServer::Impl {
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
     Listener listener, const RpcServerOptions& options) {
-  auto impl = std::make_unique<Impl>(options);
+  auto impl = std::make_unique<Impl>();
   grpc::ServerBuilder builder;
-  builder.RegisterCallbackGenericService(&impl->door);
+  impl->door =
+      std::make_unique<CallDoor>(options.guard, *options.service, builder);
   impl->grpc_acceptor = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       grpc::InsecureServerCredentials());
@@ -218,6 +85,8 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   if (impl->server == nullptr) {
     return absl::InternalError(absl::StrCat("gRPC does not serve port ", port));
   }
+  impl->door->Open(options.thread_count > 0 ? options.thread_count
+                                            : ThreadCount());
   impl->acceptor = std::make_unique<ConnectionAcceptor>(
       std::move(listener), [raw = impl.get()](FileDescriptor connection) {
         grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters
@@ -233,8 +102,7 @@ RpcServer::RpcServer(std::unique_ptr<Impl> impl, int port)
 
 RpcServer::~RpcServer() {
   impl_->acceptor.reset();
-  impl_->server->Shutdown(
-      absl::ToChronoTime(absl::Now() + absl::Milliseconds(200)));
+  impl_->door->Close(*impl_->server);
 }
 
 }  // namespace paceline

@@ -31,6 +31,9 @@ struct RpcServerOptions {
   // Bytes that gRPC may hold of messages that come, over all connections: twice
   // those of the largest request, at least.
   size_t memory_bytes = 0;
+  // Threads that serve calls; 0: half as many as there are cores to use, from 1
+  // to 16.
+  int thread_count = 0;
 };
 
 // Thread-safe.
@@ -40,7 +43,8 @@ class RpcServer {
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(
       Listener listener, const RpcServerOptions& options);
 
-  // Ends open calls, after a short grace, and all threads.
+  // Cancels open calls after a short grace, waits until the service has
+  // finished them, and ends all threads.
   ~RpcServer();
 
   int port() const { return port_; }

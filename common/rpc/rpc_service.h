@@ -34,8 +34,9 @@ class ServerCall {
 };
 
 struct RpcMethod {
-  // Runs on a thread of gRPC's and must not block on other calls. Sees to it
-  // that the call is finished, before it returns or later.
+  // Runs on a thread of the server's, which may be the only one: so it is
+  // short, waits for no other call, and throws nothing. Sees to it that the
+  // call is finished, before it returns or later.
   std::function<void(ServerCall&)> handle;
   // A larger request is refused.
   size_t max_request_bytes = 0;

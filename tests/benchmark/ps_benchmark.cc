@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/freed_memory.h"
 #include "common/base/simd.h"
+#include "common/identity/job_secret.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
 #include "common/model/graph.h"
@@ -33,6 +34,9 @@ namespace {
 
 constexpr uint64_t kIncarnation = 1;
 constexpr absl::Duration kTimeout = absl::Seconds(60);
+
+// Calls prove that they are of the job, as in any that has a secret.
+JobSecret Secret() { return *JobSecret::FromText("of a job that is measured"); }
 
 // A model of one variable.
 v1::Job JobOf(int64_t elements) {
@@ -83,7 +87,7 @@ class ServerProcess {
     const absl::Status status = shard.Initialize(request, response);
     CHECK(status.ok()) << status;
     PsService service(shard);
-    const auto server = StartTestServer("127.0.0.1:0", service);
+    const auto server = StartTestServer("127.0.0.1:0", service, Secret());
     CHECK(server.ok()) << server.status();
     const int port = (*server)->port();
     PCHECK(write(port_pipe, &port, sizeof(port)) == sizeof(port));
@@ -99,7 +103,8 @@ class ServerProcess {
 class Client {
  public:
   Client(const std::string& address, int64_t elements, bool use_shared_memory)
-      : client_("ps-0", address, TestCaller(), OptionsOf(use_shared_memory)),
+      : client_("ps-0", address, TestCaller(Secret()),
+                OptionsOf(use_shared_memory)),
         plan_(PlanOf(elements)),
         calls_(static_cast<int>(plan_.chunks(0).size())),
         gradients_(elements, 1e-3F),
