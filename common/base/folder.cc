@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 
 namespace paceline {
@@ -25,7 +25,7 @@ absl::Status CheckName(const std::string& name) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "\"", absl::CHexEscape(name),
+      "\"", PeerText(name),
       "\" is no name of a file or folder; expected one component"));
 }
 

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "common/base/file.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/manifest.h"
 #include "glog/logging.h"
@@ -23,8 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kStepDigits = 12;
-// "step-", two numbers of 64 bits, and what joins them.
-constexpr size_t kLongestName = 44;
 
 // "step-000000000938", or "step-000000000938-2".
 struct StepFolder {
@@ -122,7 +120,7 @@ absl::Status CheckCheckpointName(absl::string_view name) {
   StepFolder folder;
   if (ParseFolderName(name, folder)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", absl::CHexEscape(name.substr(0, kLongestName)),
+      absl::StrCat("\"", PeerText(name),
                    "\" is no name of a checkpoint; expected one such as \"",
                    FolderName(938, 1), "\" or \"", FolderName(938, 2), "\""));
 }

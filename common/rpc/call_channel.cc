@@ -61,7 +61,8 @@ uint64_t CallChannel::Start(const std::string& method, grpc::ByteBuffer request,
 void CallChannel::Attempt(const std::shared_ptr<Call>& call) {
   const auto context = std::make_shared<grpc::ClientContext>();
   if (call->deadline != absl::InfiniteFuture()) {
-    SetDeadline(*context, call->deadline - MonotonicNow());
+    context->set_deadline(
+        absl::ToChronoTime(absl::Now() + (call->deadline - MonotonicNow())));
   }
   context->set_wait_for_ready(!call->fail_fast);
   uint64_t sequence = 0;

@@ -4,7 +4,7 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "common/limits.h"
 #include "common/rpc/keepalive.h"
 
@@ -28,11 +28,6 @@ std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address) {
   arguments.SetMaxSendMessageSize(limits::kMaxMessageBytes);
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
                                    arguments);
-}
-
-void SetDeadline(grpc::ClientContext& context, absl::Duration timeout) {
-  context.set_wait_for_ready(true);
-  context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
 }
 
 }  // namespace paceline

@@ -3,12 +3,9 @@
 #define PACELINE_COMMON_RPC_GRPC_CHANNEL_H_
 
 #include <grpcpp/channel.h>
-#include <grpcpp/client_context.h>
 
 #include <memory>
 #include <string>
-
-#include "absl/time/time.h"
 
 namespace paceline {
 
@@ -17,9 +14,6 @@ namespace paceline {
 // limits::kReconnectBackoff, keepalive, no bound on message sizes but
 // limits::kMaxMessageBytes.
 std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address);
-
-// Lets a call wait for its connection until `timeout` from now, its deadline.
-void SetDeadline(grpc::ClientContext& context, absl::Duration timeout);
 
 }  // namespace paceline
 

@@ -8,11 +8,11 @@
 #include <cerrno>
 
 #include "absl/status/status.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/file.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 
 namespace paceline {
@@ -35,7 +35,7 @@ std::string Holder(const FileDescriptor& file) {
   char text[kHolderBytes];
   const ssize_t size = pread(file.get(), text, sizeof(text), 0);
   if (size <= 0) return "a process that has just begun";
-  return absl::CHexEscape({text, static_cast<size_t>(size)});
+  return PeerText({text, static_cast<size_t>(size)});
 }
 
 absl::Status WriteHolder(const FileDescriptor& file, const std::string& path) {
