@@ -45,6 +45,10 @@ inline constexpr int64_t kMaxPartsPerVariable = 10'000;
 // the safetensors project has the same bound.
 inline constexpr int64_t kMaxHeaderBytes = 100'000'000;
 
+// Levels of a manifest's JSON, which has 5: values are copied and printed by
+// recursion, so many more would overflow the stack.
+inline constexpr int kMaxManifestDepth = 32;
+
 // --- What another process says -----------------------------------------------
 
 // Characters of its texts that are printed: a host name and a sentence or two.

@@ -172,6 +172,26 @@ absl::Status CheckVersion(const ObjectReader& reader) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<json> ParseManifest(const std::string& text,
+                                   const std::string& path) {
+  bool is_too_deep = false;
+  const auto watch = [&](int depth, json::parse_event_t, const json&) {
+    is_too_deep |= depth > limits::kMaxManifestDepth;
+    return !is_too_deep;
+  };
+  json document = json::parse(text, watch, /*allow_exceptions=*/false);
+  if (is_too_deep) {
+    return absl::DataLossError(absl::StrCat(
+        path, " is damaged: its values are nested more than ",
+        limits::kMaxManifestDepth, " deep; expected at most that"));
+  }
+  if (!document.is_object()) {
+    return absl::DataLossError(
+        absl::StrCat(path, " is damaged: it is no JSON object"));
+  }
+  return document;
+}
+
 absl::StatusOr<Manifest> FromJson(const json& document) {
   const ObjectReader reader(document, "");
   RETURN_IF_ERROR(CheckVersion(reader));
@@ -312,11 +332,7 @@ absl::StatusOr<Manifest> ReadManifest(const std::string& folder) {
   const std::string path = ManifestPath(folder);
   ASSIGN_OR_RETURN(const std::string text,
                    ReadFile(path, limits::kMaxHeaderBytes));
-  const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object()) {
-    return absl::DataLossError(
-        absl::StrCat(path, " is damaged: it is no JSON object"));
-  }
+  ASSIGN_OR_RETURN(const json document, ParseManifest(text, path));
   absl::StatusOr<Manifest> manifest = FromJson(document);
   if (!manifest.ok()) {
     return Annotate(manifest.status(), absl::StrCat("cannot use ", path));

@@ -79,5 +79,15 @@ TEST_F(BentManifestTest, CountsAndFilesOfShards) {
   }
 }
 
+TEST_F(BentManifestTest, NestedDeeplyEnoughToOverflowTheStack) {
+  std::string deep(1'000'000, '[');
+  deep += std::string(1'000'000, ']');
+  WriteText(path_, "{\"session\": {\"steps\": " + deep + "}}");
+  Process run = job_.Run({"--set", "epochs=2", "--resume"});
+  EXPECT_EQ(run.Wait(kJobLimit), 2);
+  EXPECT_THAT(run.Errors(), AllOf(HasSubstr("error: " + path_),
+                                  HasSubstr("nested more than 32 deep")));
+}
+
 }  // namespace
 }  // namespace paceline
