@@ -66,7 +66,7 @@ class CallChannel {
   // Takes the challenge of a refusal over; whether the call was not proven with
   // it, so that it may be admitted when it is.
   bool Learn(const Call& call, const grpc::ClientContext& context,
-             const grpc::Status& status);
+             const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   grpc::GenericStub stub_;
   const std::shared_ptr<const Caller> caller_;
