@@ -57,6 +57,8 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
           absl::StrCat("cannot use ", options.restore_path, "/manifest.json"));
     }
     flow.restored_ = *std::move(saved);
+    // A run that fails before it goes on keeps them, too.
+    flow.history_ = std::move(flow.restored_->history);
     const size_t values = flow.restored_->counted.totals.size();
     if (values != flow.value_names_.size()) {
       return absl::InvalidArgumentError(
@@ -95,7 +97,6 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   epoch_ = restored_->epoch;
   steps_before_epoch_ = restored_->steps - restored_->counted.steps;
   next_lease_id_ = restored_->next_lease_id;
-  history_ = std::move(restored_->history);
   checkpointed_steps_ = restored_->steps;
   if (restored_->counted.examples == 0) {
     BeginNext(now);

@@ -61,6 +61,20 @@ TEST(ResumeTest, GoesOnAtTheSameStep) {
   EXPECT_LT(Column(after, "loss")[2], Column(before, "loss")[0]);
 }
 
+TEST(ResumeTest, AnotherModelIsRefusedAndTheHistoryStays) {
+  SmallJob job;
+  ExpectSuccess(job.Run({"--set", "epochs=2"}));
+  const std::string history = job.output_dir() + "/history.csv";
+  const std::string before = ReadText(history);
+  Process run = job.Run({"--set", "epochs=3", "--set",
+                         "model.layers[4].Dense.units=5", "--resume"});
+  EXPECT_EQ(run.Wait(kJobLimit), 2) << run.Errors();
+  EXPECT_EQ(ReadText(history), before);
+  EXPECT_THAT(Column(job.Result(), "epoch"), ElementsAre(0, 1));
+  ExpectSuccess(job.Run({"--set", "epochs=3", "--resume"}));
+  EXPECT_THAT(Column(job.Result(), "epoch"), ElementsAre(0, 1, 2));
+}
+
 // One worker alone takes its batches in the same order each time.
 TEST(ResumeTest, ToTheSameVariablesAndSlots) {
   SmallJob whole;
