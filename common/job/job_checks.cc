@@ -29,7 +29,7 @@ absl::Status CheckName(const std::string& name) {
     return ConfigError(
         Path("name"),
         absl::StrCat("expected 1 to ", kMaxName,
-                     " bytes without a slash and a leading dot, got ",
+                     " bytes without a slash or a leading dot, got ",
                      Excerpt(name)));
   }
   return absl::OkStatus();
