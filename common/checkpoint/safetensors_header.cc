@@ -172,6 +172,8 @@ absl::string_view SafetensorsDtype(DataType type) {
       return "F16";
     case DataType::kBFloat16:
       return "BF16";
+    case DataType::kBool:
+      return "BOOL";
   }
   LOG(FATAL) << "unknown type";
 }

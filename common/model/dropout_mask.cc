@@ -4,13 +4,22 @@
 
 namespace paceline {
 
-DropoutMask::DropoutMask(const Dropout& layer, uint64_t job_seed)
-    : threshold_(
-          static_cast<uint64_t>(std::llround(std::ldexp(layer.rate, 32)))),
-      scale_(1 / (1 - layer.rate)) {
+namespace {
+
+uint64_t KeyOf(const Dropout& layer, uint64_t job_seed) {
   const uint64_t seed =
       layer.seed.has_value() ? static_cast<uint64_t>(*layer.seed) : job_seed;
-  key_ = PhiloxKey({.seed = seed, .stream = StableHash(layer.name)});
+  return PhiloxKey({.seed = seed, .stream = StableHash(layer.name)});
 }
+
+}  // namespace
+
+DropoutMask::DropoutMask(const Dropout& layer, uint64_t job_seed)
+    : DropoutMask(layer.rate, KeyOf(layer, job_seed)) {}
+
+DropoutMask::DropoutMask(double rate, uint64_t key)
+    : DropoutMask(key,
+                  static_cast<uint64_t>(std::llround(std::ldexp(rate, 32))),
+                  1 / (1 - rate)) {}
 
 }  // namespace paceline

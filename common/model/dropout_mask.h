@@ -20,6 +20,8 @@ class DropoutMask {
       : DropoutMask(DropoutMask(layer, job_seed).InEpoch(epoch)) {}
   // To be asked for that of an epoch.
   DropoutMask(const Dropout& layer, uint64_t job_seed);
+  // The same by the layer's rate and a key that no other layer has.
+  DropoutMask(double rate, uint64_t key);
 
   // constexpr, as KeptOfBlock: GPUs have them too.
   constexpr DropoutMask InEpoch(int64_t epoch) const {

@@ -10,6 +10,7 @@ namespace paceline {
 size_t SizeOf(DataType type) {
   switch (type) {
     case DataType::kUint8:
+    case DataType::kBool:
       return 1;
     case DataType::kFloat16:
     case DataType::kBFloat16:
@@ -37,6 +38,8 @@ const char* DataTypeName(DataType type) {
       return "float16";
     case DataType::kBFloat16:
       return "bfloat16";
+    case DataType::kBool:
+      return "bool";
   }
   LOG(FATAL) << "unknown data type " << static_cast<int>(type);
 }

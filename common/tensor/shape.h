@@ -15,7 +15,15 @@ namespace paceline {
 // tensors leave the batch out unless a comment says otherwise.
 using Shape = std::vector<int64_t>;
 
-enum class DataType { kUint8, kInt32, kFloat32, kFloat64, kFloat16, kBFloat16 };
+enum class DataType {
+  kUint8,
+  kInt32,
+  kFloat32,
+  kFloat64,
+  kFloat16,
+  kBFloat16,
+  kBool
+};
 
 // Bytes of one element.
 size_t SizeOf(DataType type);

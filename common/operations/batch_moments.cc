@@ -1,0 +1,44 @@
+#include "common/operations/batch_moments.h"
+
+#include "common/operations/binary_map.h"
+#include "common/operations/concatenate.h"
+#include "common/operations/slice.h"
+#include "common/operations/sum_over_replicas.h"
+
+namespace paceline::op {
+
+std::vector<TensorType> BatchMomentsOperation::OutputTypes(
+    absl::Span<const TensorType> inputs) const {
+  const auto& [type, shape] = inputs[0];
+  CHECK(IsReal(type) && !shape.empty()) << ToString(inputs[0]);
+  const TensorType of_channels = {type, {shape.back()}};
+  return {{type, {}}, of_channels, of_channels};
+}
+
+Gradients BatchMomentsOperation::AddGradient(const CallGradient& call) const {
+  const Tensor& x = call.inputs[0];
+  const Tensor& count = call.outputs[0];
+  const Tensor& mean = call.outputs[1];
+  const auto gradient_or_zeros = [&](int output) {
+    const std::optional<Tensor>& gradient = call.output_gradients[output];
+    return gradient ? *gradient : Full(x.function(), mean.type(), 0);
+  };
+  Tensor by_mean = gradient_or_zeros(1);
+  Tensor by_variance = gradient_or_zeros(2);
+  if (over_replicas_) {
+    // As one sum: replicas wait for each other once.
+    const int64_t channels = mean.count();
+    const Tensor sums = SumOverReplicas(Concatenate({by_mean, by_variance}, 0));
+    by_mean = SliceAxis(sums, 0, 0, channels);
+    by_variance = SliceAxis(sums, 0, channels, channels);
+  }
+  return {by_mean / count + (x - mean) * (by_variance * 2 / count)};
+}
+
+Moments BatchMoments(const Tensor& x, bool over_replicas) {
+  const std::vector<Tensor> outputs = x.function().AddCall(
+      std::make_shared<BatchMomentsOperation>(over_replicas), {x});
+  return {outputs[0], outputs[1], outputs[2]};
+}
+
+}  // namespace paceline::op

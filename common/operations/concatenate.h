@@ -1,0 +1,38 @@
+// Tensors one behind the other along an axis.
+#ifndef PACELINE_COMMON_OPERATIONS_CONCATENATE_H_
+#define PACELINE_COMMON_OPERATIONS_CONCATENATE_H_
+
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/operations/function.h"
+#include "common/operations/operation.h"
+
+namespace paceline::op {
+
+// Of one type, and of one shape apart from the axis.
+class ConcatenateOperation final : public Operation {
+ public:
+  static constexpr char kName[] = "Concatenate";
+
+  // Counts from 0.
+  explicit ConcatenateOperation(int axis) : axis_(axis) {}
+
+  absl::string_view name() const override { return kName; }
+  std::vector<TensorType> OutputTypes(
+      absl::Span<const TensorType> inputs) const override;
+  Gradients AddGradient(const CallGradient& call) const override;
+
+  int axis() const { return axis_; }
+
+ private:
+  int axis_;
+};
+
+// The axis may count from the end.
+Tensor Concatenate(absl::Span<const Tensor> inputs, int axis);
+
+}  // namespace paceline::op
+
+#endif  // PACELINE_COMMON_OPERATIONS_CONCATENATE_H_

@@ -1,0 +1,60 @@
+#include "common/operations/matrix_product.h"
+
+#include <utility>
+
+namespace paceline::op {
+namespace {
+
+// The shape as it counts in the product.
+Shape Turned(Shape shape, bool is_transposed) {
+  CHECK_GE(shape.size(), 2u);
+  if (is_transposed) std::swap(shape.back(), shape[shape.size() - 2]);
+  return shape;
+}
+
+}  // namespace
+
+std::vector<TensorType> MatrixProductOperation::OutputTypes(
+    absl::Span<const TensorType> inputs) const {
+  CHECK(inputs[0].type == inputs[1].type && IsReal(inputs[0].type));
+  const Shape left = Turned(inputs[0].shape, left_is_transposed_);
+  Shape right = Turned(inputs[1].shape, right_is_transposed_);
+  const int64_t columns = right.back();
+  CHECK_EQ(left.back(), right[right.size() - 2])
+      << ShapeToString(left) << " by " << ShapeToString(right);
+  Shape output = left;
+  output.back() = columns;
+  right[right.size() - 2] = left[left.size() - 2];
+  CHECK(right == output) << ShapeToString(left) << " by "
+                         << ShapeToString(right);
+  return {{inputs[0].type, output}};
+}
+
+// With L and R as they count in the product Y = L · R: dL = dY · Rᵀ and dR =
+// Lᵀ · dY, transposed again where the input is.
+Gradients MatrixProductOperation::AddGradient(const CallGradient& call) const {
+  const Tensor& left = call.inputs[0];
+  const Tensor& right = call.inputs[1];
+  const Tensor& dy = *call.output_gradients[0];
+  Gradients gradients(2);
+  if (call.wanted[1]) {
+    gradients[1] = right_is_transposed_
+                       ? MatrixProduct(dy, left, true, left_is_transposed_)
+                       : MatrixProduct(left, dy, !left_is_transposed_, false);
+  }
+  if (call.wanted[0]) {
+    gradients[0] = left_is_transposed_
+                       ? MatrixProduct(right, dy, right_is_transposed_, true)
+                       : MatrixProduct(dy, right, false, !right_is_transposed_);
+  }
+  return gradients;
+}
+
+Tensor MatrixProduct(const Tensor& left, const Tensor& right,
+                     bool left_is_transposed, bool right_is_transposed) {
+  return AddCall(
+      MatrixProductOperation(left_is_transposed, right_is_transposed),
+      {left, right});
+}
+
+}  // namespace paceline::op

@@ -1,0 +1,35 @@
+#include "common/operations/pooling.h"
+
+namespace paceline::op {
+
+std::vector<TensorType> PoolingOperation::OutputTypes(
+    absl::Span<const TensorType> inputs) const {
+  const TensorType& input = inputs[0];
+  CHECK(IsReal(input.type)) << ToString(input);
+  return {{input.type,
+           WindowOutputShape(window_, input.shape, input.shape.back())}};
+}
+
+Gradients PoolingOperation::AddGradient(const CallGradient& call) const {
+  const Tensor& x = call.inputs[0];
+  const Tensor& dy = *call.output_gradients[0];
+  if (mode_ == PoolingMode::kMax) {
+    return {AddCall(MaxPoolingGradientOperation(window_), {x, dy})};
+  }
+  return {AddCall(AveragePoolingGradientOperation(window_, x.shape()), {dy})};
+}
+
+Gradients AveragePoolingGradientOperation::AddGradient(
+    const CallGradient& call) const {
+  return {AveragePooling(*call.output_gradients[0], window_)};
+}
+
+Tensor MaxPooling(const Tensor& x, const Window2D& window) {
+  return AddCall(PoolingOperation(PoolingMode::kMax, window), {x});
+}
+
+Tensor AveragePooling(const Tensor& x, const Window2D& window) {
+  return AddCall(PoolingOperation(PoolingMode::kAverage, window), {x});
+}
+
+}  // namespace paceline::op

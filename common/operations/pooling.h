@@ -1,0 +1,88 @@
+// Pooling of images (batch, height, width, channels), and what goes back.
+#ifndef PACELINE_COMMON_OPERATIONS_POOLING_H_
+#define PACELINE_COMMON_OPERATIONS_POOLING_H_
+
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/operations/function.h"
+#include "common/operations/operation.h"
+#include "common/operations/window_axis.h"
+
+namespace paceline::op {
+
+enum class PoolingMode {
+  kMax,      // NaN is above all numbers.
+  kAverage,  // Over the elements of the window that are in the image.
+};
+
+class PoolingOperation final : public Operation {
+ public:
+  static constexpr char kName[] = "Pooling";
+
+  PoolingOperation(PoolingMode mode, const Window2D& window)
+      : mode_(mode), window_(window) {}
+
+  absl::string_view name() const override { return kName; }
+  std::vector<TensorType> OutputTypes(
+      absl::Span<const TensorType> inputs) const override;
+  Gradients AddGradient(const CallGradient& call) const override;
+
+  PoolingMode mode() const { return mode_; }
+  const Window2D& window() const { return window_; }
+
+ private:
+  PoolingMode mode_;
+  Window2D window_;
+};
+
+// From the input of the pooling and the gradient by its output to the gradient
+// by its input. Of equal maxima of a window the first one gets all.
+class MaxPoolingGradientOperation final : public Operation {
+ public:
+  static constexpr char kName[] = "MaxPoolingGradient";
+
+  explicit MaxPoolingGradientOperation(const Window2D& window)
+      : window_(window) {}
+
+  absl::string_view name() const override { return kName; }
+  std::vector<TensorType> OutputTypes(
+      absl::Span<const TensorType> inputs) const override {
+    return {inputs[0]};
+  }
+
+  const Window2D& window() const { return window_; }
+
+ private:
+  Window2D window_;
+};
+
+// From the gradient by the output of the pooling to that by its input.
+class AveragePoolingGradientOperation final : public Operation {
+ public:
+  static constexpr char kName[] = "AveragePoolingGradient";
+
+  AveragePoolingGradientOperation(const Window2D& window, Shape input_shape)
+      : window_(window), input_shape_(std::move(input_shape)) {}
+
+  absl::string_view name() const override { return kName; }
+  std::vector<TensorType> OutputTypes(
+      absl::Span<const TensorType> inputs) const override {
+    return {{inputs[0].type, input_shape_}};
+  }
+  Gradients AddGradient(const CallGradient& call) const override;
+
+  const Window2D& window() const { return window_; }
+
+ private:
+  Window2D window_;
+  Shape input_shape_;
+};
+
+Tensor MaxPooling(const Tensor& x, const Window2D& window);
+Tensor AveragePooling(const Tensor& x, const Window2D& window);
+
+}  // namespace paceline::op
+
+#endif  // PACELINE_COMMON_OPERATIONS_POOLING_H_

@@ -1,0 +1,75 @@
+// Random numbers by counter: keyed by the position of the example in the
+// epoch, so an example gets the same ones on whatever replica it is.
+#ifndef PACELINE_COMMON_OPERATIONS_RANDOM_H_
+#define PACELINE_COMMON_OPERATIONS_RANDOM_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/operations/function.h"
+#include "common/operations/operation.h"
+
+namespace paceline::op {
+
+// Factors of a Dropout: 0 with probability `rate`, else 1 / (1 − rate)
+// (common/model/dropout_mask.h). Axis 0 is the batch; an axis of size 1 is for
+// a mask that is broadcast (Keras' noise_shape).
+class DropoutMaskOperation final : public Operation {
+ public:
+  static constexpr char kName[] = "DropoutMask";
+
+  // `key` is of the layer, and differs from that of all other layers.
+  DropoutMaskOperation(TensorType type, double rate, uint64_t key)
+      : type_(std::move(type)), rate_(rate), key_(key) {}
+
+  absl::string_view name() const override { return kName; }
+  std::vector<TensorType> OutputTypes(
+      absl::Span<const TensorType> inputs) const override {
+    CHECK(inputs.empty() && IsReal(type_.type) && !type_.shape.empty());
+    return {type_};
+  }
+
+  double rate() const { return rate_; }
+  uint64_t key() const { return key_; }
+
+ private:
+  TensorType type_;
+  double rate_;
+  uint64_t key_;
+};
+
+// Normal with mean 0 and deviation 1. Axis 0 is the batch.
+class RandomNormalOperation final : public Operation {
+ public:
+  static constexpr char kName[] = "RandomNormal";
+
+  RandomNormalOperation(TensorType type, uint64_t key)
+      : type_(std::move(type)), key_(key) {}
+
+  absl::string_view name() const override { return kName; }
+  std::vector<TensorType> OutputTypes(
+      absl::Span<const TensorType> inputs) const override {
+    CHECK(inputs.empty() && IsReal(type_.type) && !type_.shape.empty());
+    return {type_};
+  }
+
+  uint64_t key() const { return key_; }
+
+ private:
+  TensorType type_;
+  uint64_t key_;
+};
+
+inline Tensor DropoutMask(Function& function, TensorType type, double rate,
+                          uint64_t key) {
+  return AddSource(function, DropoutMaskOperation(std::move(type), rate, key));
+}
+inline Tensor RandomNormal(Function& function, TensorType type, uint64_t key) {
+  return AddSource(function, RandomNormalOperation(std::move(type), key));
+}
+
+}  // namespace paceline::op
+
+#endif  // PACELINE_COMMON_OPERATIONS_RANDOM_H_

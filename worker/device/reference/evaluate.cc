@@ -1,0 +1,127 @@
+#include "worker/device/reference/evaluate.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "common/operations/batch_moments.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/broadcast.h"
+#include "common/operations/cast.h"
+#include "common/operations/compare.h"
+#include "common/operations/concatenate.h"
+#include "common/operations/constant.h"
+#include "common/operations/convolution.h"
+#include "common/operations/gather_rows.h"
+#include "common/operations/iota.h"
+#include "common/operations/map.h"
+#include "common/operations/matrix_product.h"
+#include "common/operations/pad.h"
+#include "common/operations/pooling.h"
+#include "common/operations/random.h"
+#include "common/operations/reduce.h"
+#include "common/operations/reshape.h"
+#include "common/operations/resize.h"
+#include "common/operations/reverse.h"
+#include "common/operations/scan.h"
+#include "common/operations/select.h"
+#include "common/operations/slice.h"
+#include "common/operations/softmax.h"
+#include "common/operations/stop_gradient.h"
+#include "common/operations/sum_over_replicas.h"
+#include "common/operations/transpose.h"
+#include "worker/device/reference/operations/operations.h"
+
+namespace paceline::reference {
+namespace {
+
+struct Entry {
+  absl::string_view name;
+  EvaluateOperation* evaluate;
+};
+
+constexpr Entry kOperations[] = {
+    {op::ArgMaxOperation::kName, EvaluateArgMax},
+    {op::AveragePoolingGradientOperation::kName,
+     EvaluateAveragePoolingGradient},
+    {op::BatchMomentsOperation::kName, EvaluateBatchMoments},
+    {op::BinaryMapOperation::kName, EvaluateBinaryMap},
+    {op::BroadcastOperation::kName, EvaluateBroadcast},
+    {op::CastOperation::kName, EvaluateCast},
+    {op::CompareOperation::kName, EvaluateCompare},
+    {op::ConcatenateOperation::kName, EvaluateConcatenate},
+    {op::ConstantOperation::kName, EvaluateConstant},
+    {op::ConvolutionOperation::kName, EvaluateConvolution},
+    {op::ConvolutionInputGradientOperation::kName,
+     EvaluateConvolutionInputGradient},
+    {op::ConvolutionKernelGradientOperation::kName,
+     EvaluateConvolutionKernelGradient},
+    {op::DropoutMaskOperation::kName, EvaluateDropoutMask},
+    {op::GatherRowsOperation::kName, EvaluateGatherRows},
+    {op::IotaOperation::kName, EvaluateIota},
+    {op::LogSoftmaxOperation::kName, EvaluateLogSoftmax},
+    {op::MapOperation::kName, EvaluateMap},
+    {op::MatrixProductOperation::kName, EvaluateMatrixProduct},
+    {op::MaxPoolingGradientOperation::kName, EvaluateMaxPoolingGradient},
+    {op::PadOperation::kName, EvaluatePad},
+    {op::PoolingOperation::kName, EvaluatePooling},
+    {op::RandomNormalOperation::kName, EvaluateRandomNormal},
+    {op::ReduceOperation::kName, EvaluateReduce},
+    {op::ReshapeOperation::kName, EvaluateCopy},
+    {op::ResizeOperation::kName, EvaluateResize},
+    {op::ResizeGradientOperation::kName, EvaluateResizeGradient},
+    {op::ReverseOperation::kName, EvaluateReverse},
+    {op::ScanOperation::kName, EvaluateScan},
+    {op::SelectOperation::kName, EvaluateSelect},
+    {op::SliceOperation::kName, EvaluateSlice},
+    {op::SoftmaxOperation::kName, EvaluateSoftmax},
+    {op::StopGradientOperation::kName, EvaluateCopy},
+    {op::SumOverReplicasOperation::kName, EvaluateSumOverReplicas},
+    {op::SumRowsOperation::kName, EvaluateSumRows},
+    {op::TransposeOperation::kName, EvaluateTranspose},
+};
+
+EvaluateOperation* Find(absl::string_view name) {
+  for (const Entry& entry : kOperations) {
+    if (entry.name == name) return entry.evaluate;
+  }
+  LOG(FATAL) << "the reference device has no operation " << name;
+}
+
+}  // namespace
+
+std::vector<Array> Evaluate(const op::Function& function,
+                            absl::Span<const Array* const> arguments,
+                            const StepContext& step) {
+  std::vector<const Array*> tensors(function.tensor_count());
+  CHECK_EQ(arguments.size(), function.parameters().size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const int parameter = function.parameters()[i];
+    CHECK(arguments[i]->type() == function.type(parameter))
+        << op::ToString(arguments[i]->type()) << " for "
+        << op::ToString(function.type(parameter));
+    tensors[parameter] = arguments[i];
+  }
+  std::vector<std::vector<Array>> outputs;
+  outputs.reserve(function.calls().size());
+  for (const op::Call& call : function.calls()) {
+    std::vector<const Array*> inputs;
+    for (const int input : call.inputs) inputs.push_back(tensors[input]);
+    std::vector<Array>& of_call = outputs.emplace_back();
+    for (const int output : call.outputs) {
+      of_call.emplace_back(function.type(output));
+    }
+    Find(call.operation->name())(*call.operation,
+                                 {inputs, absl::MakeSpan(of_call), step});
+    for (size_t i = 0; i < of_call.size(); ++i) {
+      tensors[call.outputs[i]] = &of_call[i];
+    }
+  }
+  std::vector<Array> results;
+  for (const int result : function.results()) {
+    results.push_back(*tensors[result]);
+  }
+  return results;
+}
+
+}  // namespace paceline::reference

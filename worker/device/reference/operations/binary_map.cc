@@ -1,0 +1,54 @@
+#include "common/operations/binary_map.h"
+
+#include <cmath>
+#include <vector>
+
+#include "worker/device/reference/operations/offsets.h"
+#include "worker/device/reference/operations/operations.h"
+
+namespace paceline::reference {
+namespace {
+
+template <typename T>
+T Compute(op::BinaryFunction function, T a, T b) {
+  switch (function) {
+    case op::BinaryFunction::kAdd:
+      return a + b;
+    case op::BinaryFunction::kSubtract:
+      return a - b;
+    case op::BinaryFunction::kMultiply:
+      return a * b;
+    case op::BinaryFunction::kDivide:
+      return a / b;
+    case op::BinaryFunction::kPower:
+      return static_cast<T>(std::pow(a, b));
+    case op::BinaryFunction::kMaximum:
+      // a != a: a is NaN, which a comparison would lose.
+      return a != a || a > b ? a : b;
+    case op::BinaryFunction::kMinimum:
+      return a != a || a < b ? a : b;
+  }
+  LOG(FATAL) << static_cast<int>(function);
+}
+
+}  // namespace
+
+void EvaluateBinaryMap(const op::Operation& operation,
+                       const Evaluation& evaluation) {
+  const auto function =
+      static_cast<const op::BinaryMapOperation&>(operation).function();
+  const Array& a = evaluation.input(0);
+  const Array& b = evaluation.input(1);
+  Array& y = evaluation.output();
+  const std::vector<int64_t> a_offsets = BroadcastOffsets(a.shape(), y.shape());
+  const std::vector<int64_t> b_offsets = BroadcastOffsets(b.shape(), y.shape());
+  WithNumberType(y.data_type(), [&](auto zero) {
+    using T = decltype(zero);
+    for (int64_t i = 0; i < y.size(); ++i) {
+      y.values<T>()[i] = Compute(function, a.values<T>()[a_offsets[i]],
+                                 b.values<T>()[b_offsets[i]]);
+    }
+  });
+}
+
+}  // namespace paceline::reference

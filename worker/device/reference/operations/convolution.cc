@@ -1,0 +1,83 @@
+#include "common/operations/convolution.h"
+
+#include "worker/device/reference/operations/operations.h"
+#include "worker/device/reference/operations/windows.h"
+
+namespace paceline::reference {
+namespace {
+
+// Calls visit(element of the input, of the kernel, of the output) for all
+// triples that the convolution connects: y += x · k.
+template <typename Visit>
+void ForEachTriple(const op::ConvolutionParameters& parameters,
+                   const Shape& input, const Shape& output, Visit visit) {
+  const int64_t channels = input.back();
+  const int64_t filters = output.back();
+  const int64_t group_channels = channels / parameters.groups;
+  const int64_t group_filters = filters / parameters.groups;
+  ForEachWindowPair(
+      parameters.window, input, output, [&](const WindowPair& pair) {
+        for (int64_t c = 0; c < group_channels; ++c) {
+          for (int64_t f = 0; f < filters; ++f) {
+            const int64_t channel = f / group_filters * group_channels + c;
+            visit(pair.input_pixel * channels + channel,
+                  (pair.element * group_channels + c) * filters + f,
+                  pair.output_pixel * filters + f);
+          }
+        }
+      });
+}
+
+}  // namespace
+
+void EvaluateConvolution(const op::Operation& operation,
+                         const Evaluation& evaluation) {
+  const auto& parameters =
+      static_cast<const op::ConvolutionOperation&>(operation).parameters();
+  Array& output = evaluation.output();
+  WithRealType(output.data_type(), [&](auto zero) {
+    using T = decltype(zero);
+    const absl::Span<const T> x = evaluation.input(0).values<T>();
+    const absl::Span<const T> k = evaluation.input(1).values<T>();
+    const absl::Span<T> y = output.values<T>();
+    ForEachTriple(
+        parameters, evaluation.input(0).shape(), output.shape(),
+        [&](int64_t i, int64_t w, int64_t o) { y[o] += x[i] * k[w]; });
+  });
+}
+
+void EvaluateConvolutionInputGradient(const op::Operation& operation,
+                                      const Evaluation& evaluation) {
+  const auto& parameters =
+      static_cast<const op::ConvolutionInputGradientOperation&>(operation)
+          .parameters();
+  Array& input = evaluation.output();
+  WithRealType(input.data_type(), [&](auto zero) {
+    using T = decltype(zero);
+    const absl::Span<const T> y = evaluation.input(0).values<T>();
+    const absl::Span<const T> k = evaluation.input(1).values<T>();
+    const absl::Span<T> x = input.values<T>();
+    ForEachTriple(
+        parameters, input.shape(), evaluation.input(0).shape(),
+        [&](int64_t i, int64_t w, int64_t o) { x[i] += y[o] * k[w]; });
+  });
+}
+
+void EvaluateConvolutionKernelGradient(const op::Operation& operation,
+                                       const Evaluation& evaluation) {
+  const auto& parameters =
+      static_cast<const op::ConvolutionKernelGradientOperation&>(operation)
+          .parameters();
+  Array& kernel = evaluation.output();
+  WithRealType(kernel.data_type(), [&](auto zero) {
+    using T = decltype(zero);
+    const absl::Span<const T> x = evaluation.input(0).values<T>();
+    const absl::Span<const T> y = evaluation.input(1).values<T>();
+    const absl::Span<T> k = kernel.values<T>();
+    ForEachTriple(
+        parameters, evaluation.input(0).shape(), evaluation.input(1).shape(),
+        [&](int64_t i, int64_t w, int64_t o) { k[w] += x[i] * y[o]; });
+  });
+}
+
+}  // namespace paceline::reference

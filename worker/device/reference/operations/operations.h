@@ -1,0 +1,52 @@
+// The operations of the reference device; each is one file.
+#ifndef PACELINE_WORKER_DEVICE_REFERENCE_OPERATIONS_OPERATIONS_H_
+#define PACELINE_WORKER_DEVICE_REFERENCE_OPERATIONS_OPERATIONS_H_
+
+#include "common/operations/operation.h"
+#include "worker/device/reference/operations/evaluation.h"
+
+namespace paceline::reference {
+
+// Computes the outputs of a call of the operation, which is of the class that
+// the name says.
+using EvaluateOperation = void(const op::Operation& operation,
+                               const Evaluation& evaluation);
+
+EvaluateOperation EvaluateArgMax;
+EvaluateOperation EvaluateAveragePoolingGradient;
+EvaluateOperation EvaluateBatchMoments;
+EvaluateOperation EvaluateBinaryMap;
+EvaluateOperation EvaluateBroadcast;
+EvaluateOperation EvaluateCast;
+EvaluateOperation EvaluateCompare;
+EvaluateOperation EvaluateConcatenate;
+EvaluateOperation EvaluateConstant;
+EvaluateOperation EvaluateConvolution;
+EvaluateOperation EvaluateConvolutionInputGradient;
+EvaluateOperation EvaluateConvolutionKernelGradient;
+EvaluateOperation EvaluateCopy;  // Reshape and StopGradient.
+EvaluateOperation EvaluateDropoutMask;
+EvaluateOperation EvaluateGatherRows;
+EvaluateOperation EvaluateIota;
+EvaluateOperation EvaluateLogSoftmax;
+EvaluateOperation EvaluateMap;
+EvaluateOperation EvaluateMatrixProduct;
+EvaluateOperation EvaluateMaxPoolingGradient;
+EvaluateOperation EvaluatePad;
+EvaluateOperation EvaluatePooling;
+EvaluateOperation EvaluateRandomNormal;
+EvaluateOperation EvaluateReduce;
+EvaluateOperation EvaluateResize;
+EvaluateOperation EvaluateResizeGradient;
+EvaluateOperation EvaluateReverse;
+EvaluateOperation EvaluateScan;
+EvaluateOperation EvaluateSelect;
+EvaluateOperation EvaluateSlice;
+EvaluateOperation EvaluateSoftmax;
+EvaluateOperation EvaluateSumOverReplicas;
+EvaluateOperation EvaluateSumRows;
+EvaluateOperation EvaluateTranspose;
+
+}  // namespace paceline::reference
+
+#endif  // PACELINE_WORKER_DEVICE_REFERENCE_OPERATIONS_OPERATIONS_H_

@@ -1,0 +1,31 @@
+#include "common/operations/pad.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "worker/device/reference/operations/offsets.h"
+#include "worker/device/reference/operations/operations.h"
+
+namespace paceline::reference {
+
+void EvaluatePad(const op::Operation& operation, const Evaluation& evaluation) {
+  const auto& pad = static_cast<const op::PadOperation&>(operation);
+  const Array& x = evaluation.input(0);
+  Array& y = evaluation.output();
+  const std::vector<int64_t> strides = Strides(y.shape());
+  const std::vector<int64_t> offsets = Offsets(x.shape(), strides);
+  int64_t first = 0;
+  for (size_t axis = 0; axis < strides.size(); ++axis) {
+    first += pad.padding()[axis].before * strides[axis];
+  }
+  WithType(x.data_type(), [&](auto zero) {
+    using T = decltype(zero);
+    const absl::Span<T> values = y.values<T>();
+    std::fill(values.begin(), values.end(), static_cast<T>(pad.value()));
+    for (int64_t i = 0; i < x.size(); ++i) {
+      values[first + offsets[i]] = x.values<T>()[i];
+    }
+  });
+}
+
+}  // namespace paceline::reference

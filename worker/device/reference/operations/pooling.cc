@@ -1,0 +1,114 @@
+#include "common/operations/pooling.h"
+
+#include <vector>
+
+#include "worker/device/reference/operations/operations.h"
+#include "worker/device/reference/operations/windows.h"
+
+namespace paceline::reference {
+namespace {
+
+// Of each element of the output, the element of `x` that is its maximum.
+template <typename T>
+std::vector<int64_t> FindMaxima(const op::Window2D& window, const Array& x,
+                                const Shape& output) {
+  constexpr int64_t kNone = -1;
+  std::vector<int64_t> maxima(static_cast<size_t>(NumElements(output)), kNone);
+  const absl::Span<const T> values = x.values<T>();
+  const int64_t channels = output.back();
+  const auto is_above = [](T a, T b) { return a > b || (a != a && b == b); };
+  ForEachWindowPair(window, x.shape(), output, [&](const WindowPair& pair) {
+    for (int64_t c = 0; c < channels; ++c) {
+      const int64_t from = pair.input_pixel * channels + c;
+      int64_t& maximum = maxima[pair.output_pixel * channels + c];
+      if (maximum == kNone || is_above(values[from], values[maximum])) {
+        maximum = from;
+      }
+    }
+  });
+  return maxima;
+}
+
+// Of each output pixel, the pixels of its window that are in the image.
+std::vector<int64_t> CountPixels(const op::Window2D& window, const Shape& input,
+                                 const Shape& output) {
+  std::vector<int64_t> counts(
+      static_cast<size_t>(output[0] * output[1] * output[2]));
+  ForEachWindowPair(window, input, output, [&](const WindowPair& pair) {
+    ++counts[pair.output_pixel];
+  });
+  return counts;
+}
+
+template <typename T>
+void Average(const op::Window2D& window, const Array& x, Array& y) {
+  const std::vector<int64_t> counts = CountPixels(window, x.shape(), y.shape());
+  const int64_t channels = y.shape().back();
+  ForEachWindowPair(window, x.shape(), y.shape(), [&](const WindowPair& pair) {
+    for (int64_t c = 0; c < channels; ++c) {
+      y.values<T>()[pair.output_pixel * channels + c] +=
+          x.values<T>()[pair.input_pixel * channels + c] /
+          static_cast<T>(counts[pair.output_pixel]);
+    }
+  });
+}
+
+}  // namespace
+
+void EvaluatePooling(const op::Operation& operation,
+                     const Evaluation& evaluation) {
+  const auto& pooling = static_cast<const op::PoolingOperation&>(operation);
+  const Array& x = evaluation.input(0);
+  Array& y = evaluation.output();
+  WithRealType(x.data_type(), [&](auto zero) {
+    using T = decltype(zero);
+    if (pooling.mode() == op::PoolingMode::kAverage) {
+      return Average<T>(pooling.window(), x, y);
+    }
+    const std::vector<int64_t> maxima =
+        FindMaxima<T>(pooling.window(), x, y.shape());
+    for (size_t i = 0; i < maxima.size(); ++i) {
+      y.values<T>()[i] = x.values<T>()[maxima[i]];
+    }
+  });
+}
+
+void EvaluateMaxPoolingGradient(const op::Operation& operation,
+                                const Evaluation& evaluation) {
+  const auto& window =
+      static_cast<const op::MaxPoolingGradientOperation&>(operation).window();
+  const Array& x = evaluation.input(0);
+  const Array& dy = evaluation.input(1);
+  WithRealType(x.data_type(), [&](auto zero) {
+    using T = decltype(zero);
+    const std::vector<int64_t> maxima = FindMaxima<T>(window, x, dy.shape());
+    for (size_t i = 0; i < maxima.size(); ++i) {
+      evaluation.output().values<T>()[maxima[i]] += dy.values<T>()[i];
+    }
+  });
+}
+
+void EvaluateAveragePoolingGradient(const op::Operation& operation,
+                                    const Evaluation& evaluation) {
+  const auto& window =
+      static_cast<const op::AveragePoolingGradientOperation&>(operation)
+          .window();
+  const Array& dy = evaluation.input(0);
+  Array& dx = evaluation.output();
+  const std::vector<int64_t> counts =
+      CountPixels(window, dx.shape(), dy.shape());
+  const int64_t channels = dx.shape().back();
+  WithRealType(dx.data_type(), [&](auto zero) {
+    using T = decltype(zero);
+    ForEachWindowPair(window, dx.shape(), dy.shape(),
+                      [&](const WindowPair& pair) {
+                        for (int64_t c = 0; c < channels; ++c) {
+                          dx.values<T>()[pair.input_pixel * channels + c] +=
+                              dy.values<T>()[pair.output_pixel * channels + c] /
+                              static_cast<T>(counts[pair.output_pixel]);
+                        }
+                      });
+  });
+}
+
+}  // namespace paceline::reference
