@@ -4,18 +4,14 @@
 
 namespace paceline {
 
-namespace {
-
-uint64_t KeyOf(const Dropout& layer, uint64_t job_seed) {
+uint64_t DropoutKey(const Dropout& layer, uint64_t job_seed) {
   const uint64_t seed =
       layer.seed.has_value() ? static_cast<uint64_t>(*layer.seed) : job_seed;
   return PhiloxKey({.seed = seed, .stream = StableHash(layer.name)});
 }
 
-}  // namespace
-
 DropoutMask::DropoutMask(const Dropout& layer, uint64_t job_seed)
-    : DropoutMask(layer.rate, KeyOf(layer, job_seed)) {}
+    : DropoutMask(layer.rate, DropoutKey(layer, job_seed)) {}
 
 DropoutMask::DropoutMask(double rate, uint64_t key)
     : DropoutMask(key,

@@ -11,11 +11,13 @@
 
 namespace paceline {
 
+// Key of the layer: `job_seed` counts unless it has a seed of its own.
+uint64_t DropoutKey(const Dropout& layer, uint64_t job_seed);
+
 // The mask of one layer in one epoch. Four elements share a call of Philox, so
 // devices go through an example in blocks of four.
 class DropoutMask {
  public:
-  // `job_seed` counts unless the layer has a seed of its own.
   DropoutMask(const Dropout& layer, uint64_t job_seed, int64_t epoch)
       : DropoutMask(DropoutMask(layer, job_seed).InEpoch(epoch)) {}
   // To be asked for that of an epoch.

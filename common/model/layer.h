@@ -2,13 +2,15 @@
 // not.
 //
 // A layer is one file in common/model/layers: a class whose public members are
-// Keras' config keys, its field table, its shape rule and its variables. Each
-// device adds one file that computes it.
+// Keras' config keys, its field table, its shape rule, its variables, and the
+// operations that it is made of. The reference device computes those; each
+// other device adds one file that computes the layer.
 #ifndef PACELINE_COMMON_MODEL_LAYER_H_
 #define PACELINE_COMMON_MODEL_LAYER_H_
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -16,9 +18,33 @@
 #include "absl/types/span.h"
 #include "common/model/activation.h"
 #include "common/model/variable.h"
+#include "common/operations/function.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
+
+// What a layer is made into operations from.
+struct LayerCall {
+  // With the batch.
+  absl::Span<const op::Tensor> inputs;
+  // In the order of Layer::Variables.
+  absl::Span<const op::Tensor> variables;
+  bool is_training = false;
+  // The job's; keys what is random.
+  uint64_t seed = 0;
+};
+
+struct LoweredLayer {
+  // Most layers give an output alone.
+  LoweredLayer(op::Tensor tensor) : output(tensor) {}
+
+  // What goes into the final activation (Layer::final_activation), which is
+  // added by whoever lowers the model.
+  op::Tensor output;
+  // In training, what the batch has of each statistic
+  // (VariableUpdate::kDifference), by its place in LayerCall::variables.
+  std::vector<std::pair<int, op::Tensor>> statistics;
+};
 
 // Immutable once it is part of a graph; thread-safe then.
 class Layer {
@@ -47,6 +73,9 @@ class Layer {
       absl::Span<const Shape> /*inputs*/) const {
     return {};
   }
+
+  // Adds the layer's operations to the function of `call`.
+  virtual LoweredLayer Lower(const LayerCall& call) const = 0;
 
   // The activation that is the last thing the layer computes; linear if there
   // is none. A loss may read what goes into it: see loss_input.h.

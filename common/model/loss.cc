@@ -1,6 +1,7 @@
 #include "common/model/loss.h"
 
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@
 #include "common/model/losses/categorical_crossentropy.h"
 #include "common/model/losses/mean_squared_error.h"
 #include "common/model/losses/sparse_categorical_crossentropy.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/reduce.h"
+#include "common/operations/reshape.h"
 
 namespace paceline {
 namespace {
@@ -83,6 +87,17 @@ absl::StatusOr<LossPtr> MakeLoss(const KerasObject& object, const Path& path) {
 
 absl::StatusOr<LossPtr> MakeLoss(const v1::KerasObject& object) {
   return MakeLoss(FromProto(object), Path("loss"));
+}
+
+op::Tensor MeanOfExamples(const op::Tensor& x) {
+  std::vector<int> axes(x.rank() - 1);
+  std::iota(axes.begin(), axes.end(), 1);
+  return op::Reshape(op::Mean(x, std::move(axes)), {x.dimension(0)});
+}
+
+op::Tensor ClipProbabilities(const op::Tensor& p) {
+  constexpr double kLeast = 1e-7;
+  return op::Clip(p, kLeast, 1 - kLeast);
 }
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// Losses: typed configuration. Devices compute them.
+// Losses: typed configuration, and the operations that they are made of.
 #ifndef PACELINE_COMMON_MODEL_LOSS_H_
 #define PACELINE_COMMON_MODEL_LOSS_H_
 
@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/operations/function.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/job.pb.h"
 
@@ -40,7 +41,19 @@ class Loss {
 
   // InvalidArgument if a model's output (without the batch) does not fit.
   virtual absl::Status CheckOutput(const Shape& output) const = 0;
+
+  // Adds its operations; returns the loss of each example, of shape (batch).
+  // `input` is the output, or the logits behind it if `from_logits`; labels are
+  // int32 ids of shape (batch) if sparse, else of the type and shape of
+  // `input`.
+  virtual op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
+                           bool from_logits) const = 0;
 };
+
+// The mean over all axes but the batch, of shape (batch).
+op::Tensor MeanOfExamples(const op::Tensor& x);
+// Probabilities in [1e-7, 1 - 1e-7], whose logarithm is finite.
+op::Tensor ClipProbabilities(const op::Tensor& p);
 
 // The loss a job names; also by Keras' names and aliases ("mse",
 // "sparse_categorical_crossentropy"). Errors carry their path below `path`, or

@@ -1,4 +1,4 @@
-// Metrics: typed configuration. Devices compute them as sums over examples.
+// Metrics: typed configuration, and the operations that they are made of.
 #ifndef PACELINE_COMMON_MODEL_METRIC_H_
 #define PACELINE_COMMON_MODEL_METRIC_H_
 
@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/model/loss.h"
+#include "common/operations/function.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/job.pb.h"
 
@@ -34,6 +35,12 @@ class Metric {
 
   // InvalidArgument if a model's output (without the batch) does not fit.
   virtual absl::Status CheckOutput(const Shape& output) const = 0;
+
+  // Adds its operations; returns what each example contributes to the total, of
+  // shape (batch) and of the type of `output`. Labels are as the loss has them.
+  // Of all but MeanLoss.
+  virtual op::Tensor Lower(const op::Tensor& output,
+                           const op::Tensor& labels) const = 0;
 
   // The key in logs, such as "accuracy".
   std::string name;

@@ -51,4 +51,16 @@ absl::StatusOr<std::array<int64_t, 2>> WindowOutput(
   return output;
 }
 
+op::Window2D WindowOver(const std::array<Window, 2>& windows,
+                        const Shape& images) {
+  op::Window2D over;
+  for (size_t axis = 0; axis < windows.size(); ++axis) {
+    const Window& window = windows[axis];
+    const WindowExtent extent = ExtentOf(window, images[1 + axis]);
+    over[axis] = {window.size, window.stride, window.dilation,
+                  extent.pad_before, extent.pad_after};
+  }
+  return over;
+}
+
 }  // namespace paceline

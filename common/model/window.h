@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "common/operations/window_axis.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -44,6 +45,10 @@ struct WindowExtent {
 // positions, the smaller half of the padding in front. `pad_after` is negative
 // where the last position ends before the input does.
 WindowExtent ExtentOf(const Window& window, int64_t input);
+
+// The same as operations have it, over images (batch, height, width, channels).
+op::Window2D WindowOver(const std::array<Window, 2>& windows,
+                        const Shape& images);
 
 // The spatial shape of a window over an image of shape (height, width,
 // channels). InvalidArgument if `input` is no image or the window does not fit.

@@ -4,6 +4,7 @@
 #include "common/operations/concatenate.h"
 #include "common/operations/slice.h"
 #include "common/operations/sum_over_replicas.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 

@@ -15,10 +15,10 @@ namespace paceline::op {
 // their mean and biased variance for each channel, of shape (channels). Without
 // a row, mean and variance are 0.
 //
-// `over_replicas`: of the rows of all replicas of the step; one without a row
-// contributes zeros. Devices sum (x − mean)² around the mean of all rows, in
-// double: with E[x²] − E[x]² nothing would be left of a variance that is small
-// beside the mean.
+// `over_replicas`: of the rows of all replicas of the step, which meet once, in
+// the sum of counts, Σ x and Σ x²; one without a row contributes zeros. A
+// replica's own (x − mean)² are summed around its mean, in double: with E[x²] −
+// E[x]² nothing would be left of a variance that is small beside the mean.
 class BatchMomentsOperation final : public Operation {
  public:
   static constexpr char kName[] = "BatchMoments";

@@ -4,6 +4,7 @@
 #include "common/operations/compare.h"
 #include "common/operations/map.h"
 #include "common/operations/select.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 namespace {

@@ -62,6 +62,10 @@ inline Tensor Minimum(const Tensor& a, double b) {
   return Minimum(a, ConstantLike(a, b));
 }
 
+inline Tensor Clip(const Tensor& x, double low, double high) {
+  return Minimum(Maximum(x, low), high);
+}
+
 inline Tensor operator+(const Tensor& a, const Tensor& b) {
   return BinaryMap(BinaryFunction::kAdd, a, b);
 }

@@ -4,6 +4,7 @@
 
 #include "common/operations/reduce.h"
 #include "common/operations/reshape.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 

@@ -1,6 +1,7 @@
 #include "common/operations/compare.h"
 
 #include "common/operations/broadcast.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 

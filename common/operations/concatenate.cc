@@ -1,6 +1,7 @@
 #include "common/operations/concatenate.h"
 
 #include "common/operations/slice.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 

@@ -1,7 +1,8 @@
-// A number that is known when the function is made.
+// Numbers that are known when the function is made.
 #ifndef PACELINE_COMMON_OPERATIONS_CONSTANT_H_
 #define PACELINE_COMMON_OPERATIONS_CONSTANT_H_
 
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -15,22 +16,27 @@ class ConstantOperation final : public Operation {
  public:
   static constexpr char kName[] = "Constant";
 
-  ConstantOperation(DataType type, double value) : type_(type), value_(value) {}
+  // In C order.
+  ConstantOperation(TensorType type, std::vector<double> values)
+      : type_(std::move(type)), values_(std::move(values)) {}
 
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const override;
 
-  double value() const { return value_; }
+  const std::vector<double>& values() const { return values_; }
 
  private:
-  DataType type_;
-  double value_;
+  TensorType type_;
+  std::vector<double> values_;
 };
 
 // A tensor of shape (), which maps broadcast. Of kBool: whether `value` is not
 // 0.
 Tensor Constant(Function& function, DataType type, double value);
+
+// One axis.
+Tensor Constants(Function& function, DataType type, std::vector<double> values);
 
 // Of the type and to be used beside `like`.
 Tensor ConstantLike(const Tensor& like, double value);

@@ -1,5 +1,7 @@
 #include "common/operations/convolution.h"
 
+#include "glog/logging.h"
+
 namespace paceline::op {
 namespace {
 

@@ -31,6 +31,8 @@ class Function;
 // as long as the function.
 class Tensor {
  public:
+  // Of no function; only to be assigned to.
+  Tensor() = default;
   Tensor(Function& function, int id) : function_(&function), id_(id) {}
 
   Function& function() const { return *function_; }
@@ -47,8 +49,8 @@ class Tensor {
   int64_t count() const { return NumElements(shape()); }
 
  private:
-  Function* function_;
-  int id_;
+  Function* function_ = nullptr;
+  int id_ = -1;
 };
 
 // One entry of the list. Inputs and outputs are tensors by id.

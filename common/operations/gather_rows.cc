@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "glog/logging.h"
+
 namespace paceline::op {
 
 std::vector<TensorType> GatherRowsOperation::OutputTypes(

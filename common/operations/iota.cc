@@ -6,10 +6,14 @@
 
 namespace paceline::op {
 
-Tensor OneHot(const Tensor& ids, int64_t size, DataType type) {
+Tensor IsClass(const Tensor& ids, int64_t size) {
   Shape column = ids.shape();
   column.push_back(1);
-  return Cast(Equal(Reshape(ids, column), Iota(ids.function(), size)), type);
+  return Equal(Reshape(ids, column), Iota(ids.function(), size));
+}
+
+Tensor OneHot(const Tensor& ids, int64_t size, DataType type) {
+  return Cast(IsClass(ids, size), type);
 }
 
 }  // namespace paceline::op

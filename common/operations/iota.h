@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "common/operations/function.h"
 #include "common/operations/operation.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 
@@ -33,6 +34,10 @@ class IotaOperation final : public Operation {
 inline Tensor Iota(Function& function, int64_t size) {
   return AddSource(function, IotaOperation(size));
 }
+
+// From int32 ids of any shape to (shape..., size), of bool: whether the last
+// index is the id.
+Tensor IsClass(const Tensor& ids, int64_t size);
 
 // From int32 ids of any shape to (shape..., size), with 1 where the last index
 // is the id and 0 elsewhere; an id outside of [0, size) gives zeros.

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "common/operations/binary_map.h"
+#include "common/operations/cast.h"
 #include "common/operations/compare.h"
-#include "common/operations/constant.h"
-#include "common/operations/select.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 namespace {
@@ -39,7 +39,8 @@ std::optional<Tensor> Differentiated(MapFunction function, const Tensor& x,
     case MapFunction::kErfc:
       return dy * (Exp(-(x * x)) * (-2 * std::numbers::inv_sqrtpi));
     case MapFunction::kRelu:
-      return Select(Greater(x, 0), dy, ConstantLike(dy, 0));
+      // A product, so that a gradient that is NaN stays so.
+      return dy * Cast(Greater(x, 0), dy.data_type());
   }
   LOG(FATAL) << static_cast<int>(function);
 }

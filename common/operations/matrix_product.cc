@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "glog/logging.h"
+
 namespace paceline::op {
 namespace {
 

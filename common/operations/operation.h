@@ -17,7 +17,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/operations/tensor_type.h"
-#include "glog/logging.h"
 
 namespace paceline::op {
 
@@ -54,9 +53,7 @@ class Operation {
   // function of `call`, and returns one for each input. CHECK-fails if the
   // operation has none: those that are part of a gradient need no gradient of
   // their own yet.
-  virtual Gradients AddGradient(const CallGradient& /*call*/) const {
-    LOG(FATAL) << name() << " has no gradient";
-  }
+  virtual Gradients AddGradient(const CallGradient& call) const;
 };
 
 }  // namespace paceline::op

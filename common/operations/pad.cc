@@ -1,6 +1,7 @@
 #include "common/operations/pad.h"
 
 #include "common/operations/slice.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 

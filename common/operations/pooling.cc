@@ -1,5 +1,7 @@
 #include "common/operations/pooling.h"
 
+#include "glog/logging.h"
+
 namespace paceline::op {
 
 std::vector<TensorType> PoolingOperation::OutputTypes(

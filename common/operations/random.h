@@ -4,16 +4,18 @@
 #define PACELINE_COMMON_OPERATIONS_RANDOM_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/operations/function.h"
 #include "common/operations/operation.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 
-// Factors of a Dropout: 0 with probability `rate`, else 1 / (1 − rate)
+// Which elements a Dropout keeps, as bool: each with probability 1 − rate
 // (common/model/dropout_mask.h). Axis 0 is the batch; an axis of size 1 is for
 // a mask that is broadcast (Keras' noise_shape).
 class DropoutMaskOperation final : public Operation {
@@ -21,21 +23,21 @@ class DropoutMaskOperation final : public Operation {
   static constexpr char kName[] = "DropoutMask";
 
   // `key` is of the layer, and differs from that of all other layers.
-  DropoutMaskOperation(TensorType type, double rate, uint64_t key)
-      : type_(std::move(type)), rate_(rate), key_(key) {}
+  DropoutMaskOperation(Shape shape, double rate, uint64_t key)
+      : shape_(std::move(shape)), rate_(rate), key_(key) {}
 
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const override {
-    CHECK(inputs.empty() && IsReal(type_.type) && !type_.shape.empty());
-    return {type_};
+    CHECK(inputs.empty() && !shape_.empty());
+    return {{DataType::kBool, shape_}};
   }
 
   double rate() const { return rate_; }
   uint64_t key() const { return key_; }
 
  private:
-  TensorType type_;
+  Shape shape_;
   double rate_;
   uint64_t key_;
 };
@@ -62,9 +64,9 @@ class RandomNormalOperation final : public Operation {
   uint64_t key_;
 };
 
-inline Tensor DropoutMask(Function& function, TensorType type, double rate,
+inline Tensor DropoutMask(Function& function, Shape shape, double rate,
                           uint64_t key) {
-  return AddSource(function, DropoutMaskOperation(std::move(type), rate, key));
+  return AddSource(function, DropoutMaskOperation(std::move(shape), rate, key));
 }
 inline Tensor RandomNormal(Function& function, TensorType type, uint64_t key) {
   return AddSource(function, RandomNormalOperation(std::move(type), key));

@@ -7,6 +7,7 @@
 #include "common/operations/cast.h"
 #include "common/operations/compare.h"
 #include "common/operations/reshape.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 
@@ -38,9 +39,9 @@ Tensor Reduce(Reduction reduction, const Tensor& x, std::vector<int> axes) {
 }
 
 Tensor Mean(const Tensor& x, std::vector<int> axes) {
-  const Tensor sum = Sum(x, std::move(axes));
-  return sum /
-         (static_cast<double>(x.count()) / static_cast<double>(sum.count()));
+  int64_t count = 1;
+  for (const int axis : axes) count *= x.dimension(axis);
+  return Sum(x, std::move(axes)) / static_cast<double>(count);
 }
 
 Tensor SumAll(const Tensor& x) {

@@ -1,5 +1,7 @@
 #include "common/operations/reshape.h"
 
+#include "glog/logging.h"
+
 namespace paceline::op {
 
 std::vector<TensorType> ReshapeOperation::OutputTypes(

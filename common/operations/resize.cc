@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "glog/logging.h"
+
 namespace paceline::op {
 namespace {
 

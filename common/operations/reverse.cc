@@ -1,5 +1,7 @@
 #include "common/operations/reverse.h"
 
+#include "glog/logging.h"
+
 namespace paceline::op {
 
 std::vector<TensorType> ReverseOperation::OutputTypes(

@@ -4,6 +4,7 @@
 
 #include "common/operations/constant.h"
 #include "common/operations/scan_gradient.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "common/operations/broadcast.h"
 #include "common/operations/constant.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 

@@ -1,6 +1,7 @@
 #include "common/operations/slice.h"
 
 #include "common/operations/pad.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 

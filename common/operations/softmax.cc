@@ -3,6 +3,7 @@
 #include "common/operations/binary_map.h"
 #include "common/operations/map.h"
 #include "common/operations/reduce.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 namespace {

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "common/operations/function.h"
 #include "common/operations/operation.h"
+#include "glog/logging.h"
 
 namespace paceline::op {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "glog/logging.h"
+
 namespace paceline::op {
 
 std::vector<TensorType> TransposeOperation::OutputTypes(

@@ -254,7 +254,9 @@ std::vector<OperationCase> GradientCases() {
       {"DropoutMask",
        {{2, 8}},
        [](Tensors in) {
-         return in[0] * op::DropoutMask(in[0].function(), in[0].type(), 0.4, 7);
+         return op::Select(
+             op::DropoutMask(in[0].function(), in[0].shape(), 0.4, 7),
+             in[0] * 3, op::ConstantLike(in[0], 0));
        }},
       {"SumOverReplicas",
        {{3}},

@@ -18,4 +18,8 @@ absl::StatusOr<Shape> Activation::OutputShape(
   return inputs[0];
 }
 
+LoweredLayer Activation::Lower(const LayerCall& call) const {
+  return call.inputs[0];
+}
+
 }  // namespace paceline

@@ -26,6 +26,7 @@ class Activation : public Layer {
   absl::string_view class_name() const override { return kClassName; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
   ActivationFunction final_activation() const override { return activation; }
 
   ActivationFunction activation = ActivationFunction::kLinear;

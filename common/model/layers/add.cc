@@ -2,7 +2,9 @@
 
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
+#include "common/model/layers/merge.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/binary_map.h"
 
 namespace paceline {
 
@@ -14,6 +16,13 @@ const FieldTable<Add>& Add::Fields() {
 
 absl::StatusOr<Shape> Add::OutputShape(absl::Span<const Shape> inputs) const {
   return BroadcastShape(inputs);
+}
+
+LoweredLayer Add::Lower(const LayerCall& call) const {
+  const std::vector<op::Tensor> inputs = WithEqualRanks(call.inputs);
+  op::Tensor sum = inputs[0];
+  for (size_t i = 1; i < inputs.size(); ++i) sum = sum + inputs[i];
+  return sum;
 }
 
 }  // namespace paceline

@@ -23,6 +23,7 @@ class Add : public Layer {
   bool is_merge() const override { return true; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 };
 
 }  // namespace paceline

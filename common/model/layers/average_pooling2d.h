@@ -27,6 +27,7 @@ class AveragePooling2D : public Layer {
   absl::string_view class_name() const override { return kClassName; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 
   // The window along each of height and width.
   std::array<Window, 2> windows() const;

@@ -5,6 +5,9 @@
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/batch_moments.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/map.h"
 
 namespace paceline {
 
@@ -84,6 +87,27 @@ std::vector<int64_t> SynchronizedChannels(const Graph& graph) {
     }
   }
   return channels;
+}
+
+LoweredLayer BatchNormalization::Lower(const LayerCall& call) const {
+  const op::Tensor& x = call.inputs[0];
+  const int moving_mean = static_cast<int>(call.variables.size()) - 2;
+  const int moving_variance = moving_mean + 1;
+  std::vector<std::pair<int, op::Tensor>> statistics;
+  op::Tensor mean = call.variables[moving_mean];
+  op::Tensor variance = call.variables[moving_variance];
+  if (call.is_training && trainable) {
+    const op::Moments moments = op::BatchMoments(x, synchronized);
+    mean = moments.mean;
+    variance = moments.variance;
+    statistics = {{moving_mean, mean}, {moving_variance, variance}};
+  }
+  op::Tensor y = (x - mean) / op::Sqrt(op::Maximum(variance, 0) + epsilon);
+  if (scale) y = y * call.variables[0];
+  if (center) y = y + call.variables[scale ? 1 : 0];
+  LoweredLayer lowered = y;
+  lowered.statistics = std::move(statistics);
+  return lowered;
 }
 
 }  // namespace paceline

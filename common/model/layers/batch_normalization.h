@@ -44,6 +44,7 @@ class BatchNormalization : public Layer {
   // [gamma], [beta], moving_mean, moving_variance.
   std::vector<VariableSpec> Variables(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 
   // Counts the batch as axis 0, or from the end.
   int64_t axis = -1;

@@ -6,6 +6,7 @@
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/concatenate.h"
 
 namespace paceline {
 
@@ -35,6 +36,11 @@ absl::StatusOr<Shape> Concatenate::OutputShape(
     output[along] += input[along];
   }
   return output;
+}
+
+LoweredLayer Concatenate::Lower(const LayerCall& call) const {
+  const size_t rank = call.inputs[0].shape().size() - 1;
+  return op::Concatenate(call.inputs, 1 + ExampleAxis(axis, rank));
 }
 
 }  // namespace paceline

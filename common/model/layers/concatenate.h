@@ -25,6 +25,7 @@ class Concatenate : public Layer {
   bool is_merge() const override { return true; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 
   // Counts the batch as axis 0, or from the end.
   int64_t axis = -1;

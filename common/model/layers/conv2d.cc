@@ -44,4 +44,9 @@ std::vector<VariableSpec> Conv2D::Variables(
   return variables;
 }
 
+LoweredLayer Conv2D::Lower(const LayerCall& call) const {
+  return WithBias(Convolved(call.inputs[0], call.variables[0], groups),
+                  call.variables);
+}
+
 }  // namespace paceline

@@ -38,6 +38,7 @@ class Conv2D : public ConvolutionLayer {
       absl::Span<const Shape> inputs) const override;
   std::vector<VariableSpec> Variables(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 
   int64_t filters = 0;
   int64_t groups = 1;

@@ -2,6 +2,9 @@
 
 #include "absl/status/status.h"
 #include "common/base/status_macros.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/convolution.h"
+#include "common/operations/reshape.h"
 
 namespace paceline {
 
@@ -34,6 +37,27 @@ void ConvolutionLayer::AddBias(int64_t filters,
                                std::vector<VariableSpec>& variables) const {
   if (!use_bias) return;
   variables.push_back({"bias", {filters}, bias_initializer, bias_regularizer});
+}
+
+op::Tensor ConvolutionLayer::Convolved(const op::Tensor& images,
+                                       const op::Tensor& kernel,
+                                       int64_t groups) const {
+  return op::Convolution(images, kernel,
+                         {WindowOver(windows(), images.shape()), groups});
+}
+
+op::Tensor ConvolutionLayer::DepthwiseConvolved(
+    const op::Tensor& images, const op::Tensor& kernel) const {
+  const int64_t channels = images.dimension(-1);
+  // Of as many groups as channels.
+  const Shape grouped = {kernel.dimension(0), kernel.dimension(1), 1,
+                         channels * kernel.dimension(3)};
+  return Convolved(images, op::Reshape(kernel, grouped), channels);
+}
+
+op::Tensor ConvolutionLayer::WithBias(
+    const op::Tensor& images, absl::Span<const op::Tensor> variables) const {
+  return use_bias ? images + variables.back() : images;
 }
 
 }  // namespace paceline

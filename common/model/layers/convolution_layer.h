@@ -16,6 +16,7 @@
 #include "common/model/layer.h"
 #include "common/model/variable.h"
 #include "common/model/window.h"
+#include "common/operations/function.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -44,6 +45,16 @@ class ConvolutionLayer : public Layer {
   // From (h, w, channels) to (h', w', filters).
   absl::StatusOr<Shape> ConvolvedShape(const Shape& input,
                                        int64_t filters) const;
+
+  // The convolution of images by a kernel, in groups or channel by channel.
+  op::Tensor Convolved(const op::Tensor& images, const op::Tensor& kernel,
+                       int64_t groups) const;
+  // The kernel is (height, width, channels, filters of a channel).
+  op::Tensor DepthwiseConvolved(const op::Tensor& images,
+                                const op::Tensor& kernel) const;
+  // Adds the last of the variables, if there is a bias.
+  op::Tensor WithBias(const op::Tensor& images,
+                      absl::Span<const op::Tensor> variables) const;
 
   // Adds the bias, if there is one, which is the last variable.
   void AddBias(int64_t filters, std::vector<VariableSpec>& variables) const;

@@ -3,6 +3,9 @@
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/matrix_product.h"
+#include "common/operations/reshape.h"
 
 namespace paceline {
 
@@ -46,6 +49,21 @@ std::vector<VariableSpec> Dense::Variables(
     variables.push_back({"bias", {units}, bias_initializer, bias_regularizer});
   }
   return variables;
+}
+
+LoweredLayer Dense::Lower(const LayerCall& call) const {
+  const op::Tensor& x = call.inputs[0];
+  // All axes but the last are rows.
+  Shape shape = x.shape();
+  const int64_t size = shape.back();
+  int64_t rows = 1;
+  for (size_t axis = 0; axis + 1 < shape.size(); ++axis) rows *= shape[axis];
+  shape.back() = units;
+  op::Tensor y = op::Reshape(
+      op::MatrixProduct(op::Reshape(x, {rows, size}), call.variables[0]),
+      shape);
+  if (use_bias) y = y + call.variables[1];
+  return y;
 }
 
 }  // namespace paceline

@@ -37,6 +37,7 @@ class Dense : public Layer {
       absl::Span<const Shape> inputs) const override;
   std::vector<VariableSpec> Variables(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
   ActivationFunction final_activation() const override { return activation; }
 
   int64_t units = 0;

@@ -37,4 +37,9 @@ std::vector<VariableSpec> DepthwiseConv2D::Variables(
   return variables;
 }
 
+LoweredLayer DepthwiseConv2D::Lower(const LayerCall& call) const {
+  return WithBias(DepthwiseConvolved(call.inputs[0], call.variables[0]),
+                  call.variables);
+}
+
 }  // namespace paceline

@@ -1,7 +1,12 @@
 #include "common/model/layers/dropout.h"
 
 #include "common/config/field_table.h"
+#include "common/model/dropout_mask.h"
 #include "common/model/keras_fields.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/constant.h"
+#include "common/operations/random.h"
+#include "common/operations/select.h"
 
 namespace paceline {
 
@@ -19,6 +24,14 @@ const FieldTable<Dropout>& Dropout::Fields() {
 absl::StatusOr<Shape> Dropout::OutputShape(
     absl::Span<const Shape> inputs) const {
   return inputs[0];
+}
+
+LoweredLayer Dropout::Lower(const LayerCall& call) const {
+  const op::Tensor& x = call.inputs[0];
+  if (!call.is_training) return x;
+  const op::Tensor is_kept = op::DropoutMask(x.function(), x.shape(), rate,
+                                             DropoutKey(*this, call.seed));
+  return op::Select(is_kept, x * (1 / (1 - rate)), op::ConstantLike(x, 0));
 }
 
 }  // namespace paceline

@@ -3,6 +3,8 @@
 #include "common/config/field_table.h"
 #include "common/limits.h"
 #include "common/model/keras_fields.h"
+#include "common/operations/cast.h"
+#include "common/operations/gather_rows.h"
 
 namespace paceline {
 
@@ -40,6 +42,11 @@ std::vector<VariableSpec> Embedding::Variables(
            {input_dim, output_dim},
            embeddings_initializer,
            embeddings_regularizer}};
+}
+
+LoweredLayer Embedding::Lower(const LayerCall& call) const {
+  return op::GatherRows(call.variables[0],
+                        op::Cast(call.inputs[0], DataType::kInt32));
 }
 
 }  // namespace paceline

@@ -33,6 +33,7 @@ class Embedding : public Layer {
   // embeddings.
   std::vector<VariableSpec> Variables(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
   int64_t id_count() const override { return input_dim; }
 
   int64_t input_dim = 0;

@@ -22,6 +22,7 @@ class Flatten : public Layer {
   absl::string_view class_name() const override { return kClassName; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 };
 
 }  // namespace paceline

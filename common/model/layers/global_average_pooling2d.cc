@@ -4,6 +4,8 @@
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/reduce.h"
+#include "common/operations/reshape.h"
 
 namespace paceline {
 
@@ -22,6 +24,12 @@ absl::StatusOr<Shape> GlobalAveragePooling2D::OutputShape(
   const Shape& input = inputs[0];
   RETURN_IF_ERROR(CheckImage(input));
   return keepdims ? Shape{1, 1, input[2]} : Shape{input[2]};
+}
+
+LoweredLayer GlobalAveragePooling2D::Lower(const LayerCall& call) const {
+  const op::Tensor mean = op::Mean(call.inputs[0], {1, 2});
+  if (keepdims) return mean;
+  return op::Reshape(mean, {mean.dimension(0), mean.dimension(3)});
 }
 
 }  // namespace paceline

@@ -69,4 +69,8 @@ absl::StatusOr<Shape> InputLayer::OutputShape(
   return shape;
 }
 
+LoweredLayer InputLayer::Lower(const LayerCall& call) const {
+  return call.inputs[0];
+}
+
 }  // namespace paceline

@@ -28,6 +28,7 @@ class InputLayer : public Layer {
   absl::string_view class_name() const override { return kClassName; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 
   // Of one example.
   Shape shape;

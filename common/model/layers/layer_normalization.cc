@@ -1,8 +1,10 @@
 #include "common/model/layers/layer_normalization.h"
 
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -11,6 +13,9 @@
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/map.h"
+#include "common/operations/reduce.h"
 
 namespace paceline {
 namespace {
@@ -99,6 +104,19 @@ std::vector<VariableSpec> LayerNormalization::Variables(
 
 Shape LayerNormalization::NormalizedShape(const Shape& input) const {
   return Shape(input.end() - static_cast<int64_t>(axis.size()), input.end());
+}
+
+LoweredLayer LayerNormalization::Lower(const LayerCall& call) const {
+  const op::Tensor& x = call.inputs[0];
+  // The last ones.
+  std::vector<int> axes(axis.size());
+  std::iota(axes.begin(), axes.end(), x.rank() - static_cast<int>(axes.size()));
+  const op::Tensor deviation = x - op::Mean(x, axes);
+  const op::Tensor variance = op::Mean(deviation * deviation, axes);
+  op::Tensor y = deviation / op::Sqrt(variance + epsilon);
+  if (scale) y = y * call.variables.front();
+  if (center) y = y + call.variables.back();
+  return y;
 }
 
 }  // namespace paceline

@@ -33,6 +33,7 @@ class LayerNormalization : public Layer {
   // [gamma], [beta].
   std::vector<VariableSpec> Variables(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 
   // What is normalized together: the last dimensions of an input.
   Shape NormalizedShape(const Shape& input) const;

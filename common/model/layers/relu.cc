@@ -2,6 +2,11 @@
 
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/compare.h"
+#include "common/operations/constant.h"
+#include "common/operations/map.h"
+#include "common/operations/select.h"
 
 namespace paceline {
 
@@ -25,6 +30,21 @@ absl::StatusOr<Shape> ReLU::OutputShape(absl::Span<const Shape> inputs) const {
 // which is 0 at the bend.
 double ReLU::derivative_at_threshold() const {
   return max_value || threshold != 0 ? 0 : negative_slope;
+}
+
+LoweredLayer ReLU::Lower(const LayerCall& call) const {
+  const op::Tensor& x = call.inputs[0];
+  if (threshold == 0 && negative_slope == 0 && !max_value) return op::Relu(x);
+  op::Tensor above = x;
+  if (max_value) {
+    above = op::Select(op::GreaterEqual(x, *max_value),
+                       op::ConstantLike(x, *max_value), x);
+  }
+  op::Tensor below = (x - threshold) * negative_slope;
+  if (derivative_at_threshold() == 0) {
+    below = op::Select(op::Equal(x, threshold), op::ConstantLike(x, 0), below);
+  }
+  return op::Select(op::Greater(x, threshold), above, below);
 }
 
 }  // namespace paceline

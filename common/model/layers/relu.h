@@ -24,6 +24,7 @@ class ReLU : public Layer {
   absl::string_view class_name() const override { return kClassName; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 
   // What Keras computes with TensorFlow; at `max_value` it is 0.
   double derivative_at_threshold() const;

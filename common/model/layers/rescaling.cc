@@ -10,6 +10,8 @@
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/constant.h"
 
 namespace paceline {
 namespace {
@@ -75,6 +77,13 @@ double Rescaling::ScaleOf(int64_t channel) const {
 
 double Rescaling::OffsetOf(int64_t channel) const {
   return offset.size() == 1 ? offset[0] : offset[channel];
+}
+
+LoweredLayer Rescaling::Lower(const LayerCall& call) const {
+  const op::Tensor& x = call.inputs[0];
+  op::Function& function = x.function();
+  return x * op::Constants(function, x.data_type(), scale) +
+         op::Constants(function, x.data_type(), offset);
 }
 
 }  // namespace paceline

@@ -25,6 +25,7 @@ class Rescaling : public Layer {
   absl::string_view class_name() const override { return kClassName; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 
   double ScaleOf(int64_t channel) const;
   double OffsetOf(int64_t channel) const;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
+#include "common/operations/reshape.h"
 
 namespace paceline {
 
@@ -43,6 +44,14 @@ absl::StatusOr<Shape> Reshape::OutputShape(
   Shape output = target_shape;
   std::replace(output.begin(), output.end(), int64_t{-1}, rest);
   return output;
+}
+
+LoweredLayer Reshape::Lower(const LayerCall& call) const {
+  const op::Tensor& x = call.inputs[0];
+  const Shape example(x.shape().begin() + 1, x.shape().end());
+  Shape shape = *OutputShape({example});
+  shape.insert(shape.begin(), x.dimension(0));
+  return op::Reshape(x, shape);
 }
 
 }  // namespace paceline

@@ -1,5 +1,7 @@
 #include "common/model/layers/separable_conv2d.h"
 
+#include "common/operations/convolution.h"
+
 namespace paceline {
 
 const FieldTable<SeparableConv2D>& SeparableConv2D::Fields() {
@@ -45,6 +47,14 @@ std::vector<VariableSpec> SeparableConv2D::Variables(
        pointwise_regularizer}};
   AddBias(filters, variables);
   return variables;
+}
+
+LoweredLayer SeparableConv2D::Lower(const LayerCall& call) const {
+  const op::Tensor of_channels =
+      DepthwiseConvolved(call.inputs[0], call.variables[0]);
+  return WithBias(
+      op::Convolution(of_channels, call.variables[1], /*parameters=*/{}),
+      call.variables);
 }
 
 }  // namespace paceline

@@ -25,6 +25,7 @@ class Softmax : public Layer {
   absl::string_view class_name() const override { return kClassName; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
   ActivationFunction final_activation() const override;
 
   // Counts the batch as axis 0, or from the end.

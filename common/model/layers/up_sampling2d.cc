@@ -8,6 +8,7 @@
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/model/window.h"
+#include "common/operations/resize.h"
 
 namespace paceline {
 
@@ -51,6 +52,15 @@ std::vector<BlendedElement> UpSampling2D::Blend(int axis, int64_t input) const {
                         place - std::floor(place)});
   }
   return elements;
+}
+
+LoweredLayer UpSampling2D::Lower(const LayerCall& call) const {
+  const op::Tensor& x = call.inputs[0];
+  const auto mode = interpolation == Interpolation::kNearest
+                        ? op::ResizeMode::kNearest
+                        : op::ResizeMode::kBilinear;
+  return op::Resize(x, mode,
+                    {x.dimension(1) * size[0], x.dimension(2) * size[1]});
 }
 
 }  // namespace paceline

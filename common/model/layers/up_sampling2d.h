@@ -40,6 +40,7 @@ class UpSampling2D : public Layer {
   absl::string_view class_name() const override { return kClassName; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 
   // What each element of the output takes from the `input` elements of an axis.
   std::vector<BlendedElement> Blend(int axis, int64_t input) const;

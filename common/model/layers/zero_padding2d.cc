@@ -7,6 +7,7 @@
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/model/window.h"
+#include "common/operations/pad.h"
 
 namespace paceline {
 
@@ -59,6 +60,14 @@ absl::StatusOr<Shape> ZeroPadding2D::OutputShape(
     output[axis] += padding[axis][0] + padding[axis][1];
   }
   return output;
+}
+
+LoweredLayer ZeroPadding2D::Lower(const LayerCall& call) const {
+  const auto& [vertical, horizontal] = padding;
+  return op::Pad(call.inputs[0], {{0, 0},
+                                  {vertical[0], vertical[1]},
+                                  {horizontal[0], horizontal[1]},
+                                  {0, 0}});
 }
 
 }  // namespace paceline

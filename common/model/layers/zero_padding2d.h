@@ -25,6 +25,7 @@ class ZeroPadding2D : public Layer {
   absl::string_view class_name() const override { return kClassName; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
 
   // {top, bottom}, {left, right}.
   std::array<std::array<int64_t, 2>, 2> padding = {{{1, 1}, {1, 1}}};

@@ -3,6 +3,8 @@
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/map.h"
 
 namespace paceline {
 
@@ -21,6 +23,17 @@ const FieldTable<BinaryCrossentropy>& BinaryCrossentropy::Fields() {
 
 absl::Status BinaryCrossentropy::CheckOutput(const Shape& output) const {
   return CheckRank(output, 1);
+}
+
+op::Tensor BinaryCrossentropy::Lower(const op::Tensor& input,
+                                     const op::Tensor& labels,
+                                     bool reads_from_logits) const {
+  const op::Tensor y = labels * (1 - label_smoothing) + label_smoothing / 2;
+  if (reads_from_logits) {
+    return MeanOfExamples(op::Softplus(input) - input * y);
+  }
+  const op::Tensor p = ClipProbabilities(input);
+  return MeanOfExamples(-(y * op::Log(p)) - (1 - y) * op::Log(1 - p));
 }
 
 }  // namespace paceline

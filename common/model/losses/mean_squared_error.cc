@@ -3,6 +3,7 @@
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/binary_map.h"
 
 namespace paceline {
 
@@ -15,6 +16,13 @@ const FieldTable<MeanSquaredError>& MeanSquaredError::Fields() {
 
 absl::Status MeanSquaredError::CheckOutput(const Shape& output) const {
   return CheckRank(output, 1);
+}
+
+op::Tensor MeanSquaredError::Lower(const op::Tensor& input,
+                                   const op::Tensor& labels,
+                                   bool /*from_logits*/) const {
+  const op::Tensor difference = input - labels;
+  return MeanOfExamples(difference * difference);
 }
 
 }  // namespace paceline

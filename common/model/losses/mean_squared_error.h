@@ -20,6 +20,8 @@ class MeanSquaredError : public Loss {
   absl::string_view class_name() const override { return kClassName; }
   bool has_sparse_labels() const override { return false; }
   absl::Status CheckOutput(const Shape& output) const override;
+  op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
+                   bool from_logits) const override;
 };
 
 }  // namespace paceline

@@ -3,6 +3,13 @@
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/constant.h"
+#include "common/operations/iota.h"
+#include "common/operations/map.h"
+#include "common/operations/reduce.h"
+#include "common/operations/select.h"
+#include "common/operations/softmax.h"
 
 namespace paceline {
 
@@ -21,6 +28,22 @@ SparseCategoricalCrossentropy::Fields() {
 absl::Status SparseCategoricalCrossentropy::CheckOutput(
     const Shape& output) const {
   return CheckClasses(output);
+}
+
+op::Tensor SparseCategoricalCrossentropy::Lower(const op::Tensor& input,
+                                                const op::Tensor& labels,
+                                                bool reads_from_logits) const {
+  const std::vector<int> last = {1};
+  const auto of_label = [&](const op::Tensor& x) {
+    return op::Sum(op::Select(op::IsClass(labels, x.dimension(1)), x,
+                              op::ConstantLike(x, 0)),
+                   last);
+  };
+  if (reads_from_logits) {
+    return MeanOfExamples(-of_label(op::LogSoftmax(input)));
+  }
+  const op::Tensor p = ClipProbabilities(input);
+  return MeanOfExamples(op::Log(op::Sum(p, last)) - op::Log(of_label(p)));
 }
 
 }  // namespace paceline

@@ -26,6 +26,8 @@ class SparseCategoricalCrossentropy : public Loss {
   bool reads_logits() const override { return from_logits; }
   bool has_logits_form() const override { return true; }
   absl::Status CheckOutput(const Shape& output) const override;
+  op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
+                   bool reads_from_logits) const override;
 
   bool from_logits = false;
 };

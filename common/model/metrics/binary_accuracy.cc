@@ -2,7 +2,10 @@
 
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
+#include "common/model/loss.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/cast.h"
+#include "common/operations/compare.h"
 
 namespace paceline {
 
@@ -17,6 +20,14 @@ const FieldTable<BinaryAccuracy>& BinaryAccuracy::Fields() {
 
 absl::Status BinaryAccuracy::CheckOutput(const Shape& output) const {
   return CheckRank(output, 1);
+}
+
+op::Tensor BinaryAccuracy::Lower(const op::Tensor& output,
+                                 const op::Tensor& labels) const {
+  const op::Tensor is_above =
+      op::Cast(op::Greater(output, threshold), output.data_type());
+  return MeanOfExamples(
+      op::Cast(op::Equal(labels, is_above), output.data_type()));
 }
 
 }  // namespace paceline

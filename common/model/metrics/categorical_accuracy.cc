@@ -2,7 +2,11 @@
 
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
+#include "common/model/loss.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/cast.h"
+#include "common/operations/compare.h"
+#include "common/operations/reduce.h"
 
 namespace paceline {
 
@@ -16,6 +20,12 @@ const FieldTable<CategoricalAccuracy>& CategoricalAccuracy::Fields() {
 
 absl::Status CategoricalAccuracy::CheckOutput(const Shape& output) const {
   return CheckRank(output, 1);
+}
+
+op::Tensor CategoricalAccuracy::Lower(const op::Tensor& output,
+                                      const op::Tensor& labels) const {
+  return MeanOfExamples(op::Cast(
+      op::Equal(op::ArgMax(output), op::ArgMax(labels)), output.data_type()));
 }
 
 }  // namespace paceline

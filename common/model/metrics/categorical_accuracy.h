@@ -22,6 +22,8 @@ class CategoricalAccuracy : public Metric {
   absl::string_view class_name() const override { return kClassName; }
   bool has_sparse_labels() const override { return false; }
   absl::Status CheckOutput(const Shape& output) const override;
+  op::Tensor Lower(const op::Tensor& output,
+                   const op::Tensor& labels) const override;
 };
 
 }  // namespace paceline

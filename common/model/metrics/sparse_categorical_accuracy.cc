@@ -3,6 +3,10 @@
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/cast.h"
+#include "common/operations/compare.h"
+#include "common/operations/reduce.h"
+#include "common/operations/reshape.h"
 
 namespace paceline {
 
@@ -16,6 +20,12 @@ SparseCategoricalAccuracy::Fields() {
 
 absl::Status SparseCategoricalAccuracy::CheckOutput(const Shape& output) const {
   return CheckClasses(output);
+}
+
+op::Tensor SparseCategoricalAccuracy::Lower(const op::Tensor& output,
+                                            const op::Tensor& labels) const {
+  const op::Tensor prediction = op::Reshape(op::ArgMax(output), labels.shape());
+  return op::Cast(op::Equal(prediction, labels), output.data_type());
 }
 
 }  // namespace paceline

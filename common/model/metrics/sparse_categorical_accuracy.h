@@ -21,6 +21,8 @@ class SparseCategoricalAccuracy : public Metric {
   absl::string_view class_name() const override { return kClassName; }
   bool has_sparse_labels() const override { return true; }
   absl::Status CheckOutput(const Shape& output) const override;
+  op::Tensor Lower(const op::Tensor& output,
+                   const op::Tensor& labels) const override;
 };
 
 }  // namespace paceline

@@ -2,6 +2,7 @@
 
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
+#include "common/model/metrics/top_k.h"
 #include "common/model/shape_rule.h"
 
 namespace paceline {
@@ -20,6 +21,11 @@ SparseTopKCategoricalAccuracy::Fields() {
 absl::Status SparseTopKCategoricalAccuracy::CheckOutput(
     const Shape& output) const {
   return CheckClasses(output);
+}
+
+op::Tensor SparseTopKCategoricalAccuracy::Lower(
+    const op::Tensor& output, const op::Tensor& labels) const {
+  return IsInTopK(output, labels, k);
 }
 
 }  // namespace paceline

@@ -2,7 +2,10 @@
 
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
+#include "common/model/metrics/top_k.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/reduce.h"
+#include "common/operations/reshape.h"
 
 namespace paceline {
 
@@ -18,6 +21,13 @@ const FieldTable<TopKCategoricalAccuracy>& TopKCategoricalAccuracy::Fields() {
 
 absl::Status TopKCategoricalAccuracy::CheckOutput(const Shape& output) const {
   return CheckClasses(output);
+}
+
+op::Tensor TopKCategoricalAccuracy::Lower(const op::Tensor& output,
+                                          const op::Tensor& labels) const {
+  const op::Tensor classes =
+      op::Reshape(op::ArgMax(labels), {output.dimension(0)});
+  return IsInTopK(output, classes, k);
 }
 
 }  // namespace paceline

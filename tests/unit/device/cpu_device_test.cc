@@ -300,6 +300,9 @@ class Unknown final : public Layer {
       absl::Span<const Shape> inputs) const override {
     return inputs[0];
   }
+  LoweredLayer Lower(const LayerCall& call) const override {
+    return call.inputs[0];
+  }
 };
 
 TEST(CpuDeviceTest, NamesWhatItCannotCompute) {

@@ -36,7 +36,7 @@ namespace paceline::reference {
 namespace {
 
 struct Entry {
-  absl::string_view name;
+  const char* name;
   EvaluateOperation* evaluate;
 };
 
@@ -90,36 +90,46 @@ EvaluateOperation* Find(absl::string_view name) {
 
 }  // namespace
 
+FunctionRun::FunctionRun(const op::Function& function)
+    : function_(function), values_(function.tensor_count()) {
+  for (const int parameter : function.parameters()) {
+    values_[parameter].emplace(function.type(parameter));
+  }
+}
+
+void FunctionRun::Run(size_t begin, size_t end, const StepContext& step) {
+  for (size_t i = begin; i < end; ++i) {
+    const op::Call& call = function_.calls()[i];
+    std::vector<const Array*> inputs;
+    for (const int input : call.inputs) inputs.push_back(&value(input));
+    std::vector<Array> outputs;
+    for (const int output : call.outputs) {
+      outputs.emplace_back(function_.type(output));
+    }
+    Find(call.operation->name())(*call.operation,
+                                 {inputs, absl::MakeSpan(outputs), step});
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      values_[call.outputs[k]] = std::move(outputs[k]);
+    }
+  }
+}
+
 std::vector<Array> Evaluate(const op::Function& function,
                             absl::Span<const Array* const> arguments,
                             const StepContext& step) {
-  std::vector<const Array*> tensors(function.tensor_count());
   CHECK_EQ(arguments.size(), function.parameters().size());
+  FunctionRun run(function);
   for (size_t i = 0; i < arguments.size(); ++i) {
     const int parameter = function.parameters()[i];
     CHECK(arguments[i]->type() == function.type(parameter))
         << op::ToString(arguments[i]->type()) << " for "
         << op::ToString(function.type(parameter));
-    tensors[parameter] = arguments[i];
+    run.Argument(parameter) = *arguments[i];
   }
-  std::vector<std::vector<Array>> outputs;
-  outputs.reserve(function.calls().size());
-  for (const op::Call& call : function.calls()) {
-    std::vector<const Array*> inputs;
-    for (const int input : call.inputs) inputs.push_back(tensors[input]);
-    std::vector<Array>& of_call = outputs.emplace_back();
-    for (const int output : call.outputs) {
-      of_call.emplace_back(function.type(output));
-    }
-    Find(call.operation->name())(*call.operation,
-                                 {inputs, absl::MakeSpan(of_call), step});
-    for (size_t i = 0; i < of_call.size(); ++i) {
-      tensors[call.outputs[i]] = &of_call[i];
-    }
-  }
+  run.Run(0, function.calls().size(), step);
   std::vector<Array> results;
   for (const int result : function.results()) {
-    results.push_back(*tensors[result]);
+    results.push_back(run.value(result));
   }
   return results;
 }

@@ -3,7 +3,9 @@
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_EVALUATE_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_EVALUATE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -23,6 +25,27 @@ struct StepContext {
   int64_t epoch = 0;
   // Null: the replica is alone.
   ReplicaSum* replica_sum = nullptr;
+};
+
+// One evaluation of a function, in parts.
+class FunctionRun {
+ public:
+  // `function` outlives it.
+  explicit FunctionRun(const op::Function& function);
+
+  // The value of a parameter, to be written.
+  Array& Argument(int parameter) { return *values_[parameter]; }
+
+  // Computes calls [begin, end) of the list; those before have been computed.
+  void Run(size_t begin, size_t end, const StepContext& step);
+
+  // Of a parameter, or of what has been computed.
+  const Array& value(int tensor) const { return *values_[tensor]; }
+
+ private:
+  const op::Function& function_;
+  // By tensor; nullopt before it is computed.
+  std::vector<std::optional<Array>> values_;
 };
 
 // The results for these arguments, which have the types of the parameters. In

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
-#include "common/model/loss_input.h"
 #include "glog/logging.h"
 #include "worker/device/feature_ids.h"
-#include "worker/device/reference/regularization.h"
 
 namespace paceline::reference {
 
@@ -18,129 +17,60 @@ template <typename T>
 ReferenceProgram<T>::ReferenceProgram(const ProgramSpec& spec, State<T>& state)
     : spec_(spec),
       state_(state),
-      features_(WithBatch(spec.graph->input_shape())),
-      example_losses_(static_cast<size_t>(spec.batch_size)) {
-  for (size_t i = 0; i < spec.graph->variables.size(); ++i) {
-    unread_gradients_.emplace_back(
-        is_frozen(static_cast<int>(i))
-            ? NumElements(spec.graph->variables[i].shape)
-            : 0);
-  }
-  for (size_t node = 0; node < spec.graph->nodes.size(); ++node) {
-    AddLinks(static_cast<int>(node));
-  }
-  loss_ = Bind(*spec.loss);
-  for (const std::unique_ptr<const Metric>& metric : spec.metrics) {
-    BoundMetric& bound = metrics_.emplace_back();
-    if (metric->mean_of() != nullptr) {
-      bound.mean_of = Bind(*metric->mean_of());
-    } else {
-      bound.computation = MakeMetricComputation<T>(*metric);
-    }
-  }
+      model_(MakeModelFunction({.graph = spec.graph,
+                                .loss = spec.loss,
+                                .metrics = spec.metrics,
+                                .is_training = spec.mode == Mode::kTrain,
+                                .batch_size = spec.batch_size,
+                                .seed = spec.seed,
+                                .type = DataTypeOf<T>::kValue})),
+      run_(model_->function) {
   MakeSections();
 }
 
 template <typename T>
-void ReferenceProgram<T>::AddLinks(int index) {
-  const Node& node = spec_.graph->nodes[index];
-  std::vector<size_t> inputs;
-  for (const int input : node.inputs) inputs.push_back(last_links_[input]);
-  const Shape output = WithBatch(node.output_shape);
-  LayerContext<T> context;
-  context.layer = node.layer;
-  context.input_shape =
-      inputs.empty() ? features_.shape : links_[inputs[0]].output.shape;
-  context.output_shape = output;
-  context.seed = spec_.seed;
-  context.replica_sum = spec_.replica_sum;
-  for (const int each : node.variables) {
-    context.variables.push_back(variable(each));
-  }
-  AddLink(MakeLayerComputation<T>(context), std::move(inputs), node.variables,
-          output);
-  const ActivationFunction activation = node.layer->final_activation();
-  if (activation != ActivationFunction::kLinear) {
-    AddLink(MakeActivationComputation<T>(activation), {links_.size() - 1}, {},
-            output);
-  }
-  last_links_.push_back(links_.size() - 1);
-}
-
-template <typename T>
-void ReferenceProgram<T>::AddLink(
-    std::unique_ptr<NodeComputation<T>> computation, std::vector<size_t> inputs,
-    std::vector<int> variables, const Shape& output) {
-  Link link{std::move(computation), std::move(inputs), std::move(variables),
-            Tensor<T>(output),      Tensor<T>(output), {}};
-  for (const Tensor<T>* input : InputsOf(link)) {
-    link.input_gradients.emplace_back(input->shape);
-  }
-  links_.push_back(std::move(link));
-}
-
-template <typename T>
-typename ReferenceProgram<T>::BoundLoss ReferenceProgram<T>::Bind(
-    const Loss& loss) const {
-  const LossInput input =
-      ResolveLossInput(*spec_.graph, loss, spec_.mode == Mode::kTrain);
-  return {MakeLossComputation<T>(loss, input.from_logits),
-          last_links_[input.node] - (input.before_activation ? 1 : 0)};
-}
-
-template <typename T>
 void ReferenceProgram<T>::MakeSections() {
-  // Of each bucket, the gradients that are to come.
-  std::vector<size_t> unfinished;
-  for (const Bucket& bucket : spec_.plan->updated_buckets()) {
-    unfinished.push_back(bucket.variables.size());
-  }
-  section_links_.push_back(links_.size());
-  Section section;
-  const bool is_training = spec_.mode == Mode::kTrain;
-  for (size_t link = is_training ? links_.size() : 0; link-- > 0;) {
-    for (const int each : links_[link].variables) {
-      if (is_frozen(each)) continue;
-      const int bucket = spec_.plan->place(each).bucket;
-      if (--unfinished[bucket] == 0) section.final_buckets.push_back(bucket);
+  const size_t call_count = model_->function.calls().size();
+  // The buckets that are final after so many calls.
+  std::map<size_t, std::vector<int>> final_buckets;
+  if (spec_.mode == Mode::kTrain) {
+    // The first section has all of forward, with loss and metrics.
+    std::vector<size_t> final_after(spec_.plan->updated_buckets().size(),
+                                    model_->backward_begin);
+    for (size_t i = 0; i < spec_.graph->variables.size(); ++i) {
+      if (!model_->updates[i]) continue;
+      const auto variable = static_cast<int>(i);
+      size_t& latest = final_after[spec_.plan->place(variable).bucket];
+      latest = std::max(latest, FinalAfter(variable));
     }
-    if (section.final_buckets.empty()) continue;
-    std::sort(section.final_buckets.begin(), section.final_buckets.end());
-    sections_.push_back(std::exchange(section, {}));
-    section_links_.push_back(link);
+    for (size_t bucket = 0; bucket < final_after.size(); ++bucket) {
+      final_buckets[final_after[bucket]].push_back(static_cast<int>(bucket));
+    }
   }
-  if (!sections_.empty()) return;
+  for (auto& [end, buckets] : final_buckets) {
+    section_ends_.push_back(end);
+    sections_.push_back({std::move(buckets)});
+  }
   // Without a gradient it is forward alone.
-  sections_.emplace_back();
-  section_links_.push_back(links_.size());
-}
-
-template <typename T>
-Shape ReferenceProgram<T>::WithBatch(const Shape& shape) const {
-  Shape with_batch = {spec_.batch_size};
-  with_batch.insert(with_batch.end(), shape.begin(), shape.end());
-  return with_batch;
-}
-
-template <typename T>
-Variable<T> ReferenceProgram<T>::variable(int index) {
-  const VariableSpec& spec = spec_.graph->variables[index];
-  Variable<T> result = state_.variable(spec, spec_.plan->place(index));
-  if (is_frozen(index)) {
-    result.gradient = absl::MakeSpan(unread_gradients_[index]);
+  if (sections_.empty()) {
+    sections_.emplace_back();
+    section_ends_.push_back(call_count);
   }
-  return result;
 }
 
 template <typename T>
-std::vector<const Tensor<T>*> ReferenceProgram<T>::InputsOf(
-    const Link& link) const {
-  if (link.inputs.empty()) return {&features_};
-  std::vector<const Tensor<T>*> inputs;
-  for (const size_t input : link.inputs) {
-    inputs.push_back(&links_[input].output);
+size_t ReferenceProgram<T>::FinalAfter(int variable) const {
+  const int value = model_->variables[variable].id();
+  const int update = model_->updates[variable]->id();
+  const std::vector<op::Call>& calls = model_->function.calls();
+  for (size_t end = calls.size(); end > 0; --end) {
+    const auto has = [](const std::vector<int>& tensors, int tensor) {
+      return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
+    };
+    const op::Call& call = calls[end - 1];
+    if (has(call.inputs, value) || has(call.outputs, update)) return end;
   }
-  return inputs;
+  return 0;
 }
 
 template <typename T>
@@ -159,9 +89,7 @@ absl::Status ReferenceProgram<T>::SetBatch(const Batch& batch,
   }
   RETURN_IF_ERROR(CheckFeatureIds<T>(*spec_.graph, batch));
   RETURN_IF_ERROR(CheckLabels(batch));
-  step_ = {spec_.mode, batch};
-  std::memcpy(features_.values.data(), batch.features.data,
-              features_.values.size() * sizeof(T));
+  batch_ = batch;
   return absl::OkStatus();
 }
 
@@ -188,18 +116,43 @@ absl::Status ReferenceProgram<T>::CheckLabels(const Batch& batch) const {
 }
 
 template <typename T>
-absl::Status ReferenceProgram<T>::Enqueue(int section, Stream& /*stream*/) {
-  if (section == 0) {
-    Forward();
-    AddSums();
-    if (spec_.mode == Mode::kTrain) {
-      state_.NoteLoss(step_.batch.step);
-      ComputeLossGradient();
-    }
+void ReferenceProgram<T>::SetScalar(const op::Tensor& parameter, double value) {
+  run_.Argument(parameter.id()).values<T>()[0] = static_cast<T>(value);
+}
+
+template <typename T>
+void ReferenceProgram<T>::SetArguments() {
+  const auto copy = [&](const op::Tensor& parameter, const auto* from) {
+    using E = std::remove_cvref_t<decltype(*from)>;
+    const absl::Span<E> to = run_.Argument(parameter.id()).values<E>();
+    std::copy_n(from, to.size(), to.begin());
+  };
+  copy(model_->features, static_cast<const T*>(batch_.features.data));
+  if (spec_.loss->has_sparse_labels()) {
+    copy(model_->labels, static_cast<const int32_t*>(batch_.labels.data));
+  } else {
+    copy(model_->labels, static_cast<const T*>(batch_.labels.data));
   }
-  for (size_t link = section_links_[section];
-       link-- > section_links_[section + 1];) {
-    Backward(link);
+  for (size_t i = 0; i < model_->variables.size(); ++i) {
+    copy(model_->variables[i],
+         state_.value(spec_.plan->place(static_cast<int>(i))));
+  }
+  SetScalar(model_->loss_divisor, batch_.loss_divisor);
+  SetScalar(model_->regularization_scale, batch_.regularization_scale);
+}
+
+template <typename T>
+absl::Status ReferenceProgram<T>::Enqueue(int section, Stream& /*stream*/) {
+  if (section == 0) SetArguments();
+  run_.Run(section == 0 ? 0 : section_ends_[section - 1],
+           section_ends_[section],
+           {batch_.first_example, batch_.epoch, spec_.replica_sum});
+  if (section == 0) {
+    AddSums();
+    if (spec_.mode == Mode::kTrain) state_.NoteLoss(batch_.step);
+  }
+  for (const int bucket : sections_[section].final_buckets) {
+    WriteUpdates(bucket);
   }
   return spec_.replica_sum == nullptr ? absl::OkStatus()
                                       : spec_.replica_sum->Take();
@@ -207,71 +160,37 @@ absl::Status ReferenceProgram<T>::Enqueue(int section, Stream& /*stream*/) {
 
 template <typename T>
 absl::StatusOr<HostTensor> ReferenceProgram<T>::Output(Stream& /*stream*/) {
-  return HostTensor{DataTypeOf<T>::kValue, links_.back().output.values.data()};
+  return HostTensor{
+      DataTypeOf<T>::kValue,
+      run_.value(model_->output.id()).template values<T>().data()};
 }
 
 template <typename T>
-void ReferenceProgram<T>::Forward() {
-  for (Link& link : links_) {
-    link.computation->RunForward(step_, InputsOf(link), link.output);
-  }
+double ReferenceProgram<T>::TotalOf(const op::Tensor& values) const {
+  const absl::Span<const T> of_examples =
+      run_.value(values.id()).template values<T>();
+  return std::accumulate(of_examples.begin(), of_examples.end(), 0.0);
 }
 
 template <typename T>
 void ReferenceProgram<T>::AddSums() {
-  const auto count = static_cast<double>(step_.batch.count);
-  const auto total_of = [this](const BoundLoss& loss) {
-    loss.computation->Compute(links_[loss.link].output, step_.batch.labels,
-                              absl::MakeSpan(example_losses_), nullptr);
-    return std::accumulate(example_losses_.begin(), example_losses_.end(), 0.0);
-  };
+  const auto count = static_cast<double>(batch_.count);
   // The whole penalty, whatever share of it this replica's gradients carry: the
   // mean over all replicas' examples then has it once.
-  double penalty = 0;
-  for (size_t i = 0; i < spec_.graph->variables.size(); ++i) {
-    penalty += Penalty(variable(static_cast<int>(i)));
-  }
-  state_.AddToSums(0, total_of(loss_) + count * penalty, count);
-  for (size_t i = 0; i < metrics_.size(); ++i) {
-    const BoundMetric& metric = metrics_[i];
-    const double total = metric.computation == nullptr
-                             ? total_of(metric.mean_of)
-                             : metric.computation->Total(links_.back().output,
-                                                         step_.batch.labels);
-    state_.AddToSums(1 + i, total, count);
+  const double penalty = model_->penalty ? TotalOf(*model_->penalty) : 0;
+  state_.AddToSums(0, TotalOf(model_->losses) + count * penalty, count);
+  for (size_t i = 0; i < model_->metrics.size(); ++i) {
+    state_.AddToSums(1 + i, TotalOf(model_->metrics[i]), count);
   }
 }
 
 template <typename T>
-void ReferenceProgram<T>::ComputeLossGradient() {
-  for (Link& link : links_) {
-    std::fill(link.output_gradient.values.begin(),
-              link.output_gradient.values.end(), T{0});
-  }
-  Tensor<T>& gradient = links_[loss_.link].output_gradient;
-  loss_.computation->Compute(links_[loss_.link].output, step_.batch.labels,
-                             absl::MakeSpan(example_losses_), &gradient);
-  for (T& each : gradient.values) {
-    each /= static_cast<T>(step_.batch.loss_divisor);
-  }
-}
-
-template <typename T>
-void ReferenceProgram<T>::Backward(size_t index) {
-  // What is behind that which the loss reads.
-  if (index > loss_.link) return;
-  Link& link = links_[index];
-  link.computation->RunBackward(step_, InputsOf(link), link.output,
-                                link.output_gradient,
-                                absl::MakeSpan(link.input_gradients));
-  for (size_t i = 0; i < link.inputs.size(); ++i) {
-    std::vector<T>& sum = links_[link.inputs[i]].output_gradient.values;
-    for (size_t e = 0; e < sum.size(); ++e) {
-      sum[e] += link.input_gradients[i].values[e];
-    }
-  }
-  for (const int each : link.variables) {
-    AddPenaltyGradient(variable(each), step_.batch.regularization_scale);
+void ReferenceProgram<T>::WriteUpdates(int bucket) {
+  for (const int variable : spec_.plan->updated_buckets()[bucket].variables) {
+    const absl::Span<const T> update =
+        run_.value(model_->updates[variable]->id()).template values<T>();
+    std::copy(update.begin(), update.end(),
+              state_.gradient(spec_.plan->place(variable)));
   }
 }
 

@@ -1,4 +1,4 @@
-// A model as a graph of computations with their tensors.
+// A model's function (common/model/model_function.h), computed in sections.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_PROGRAM_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_PROGRAM_H_
 
@@ -9,10 +9,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "common/model/model_function.h"
 #include "worker/device/device.h"
-#include "worker/device/reference/computation.h"
+#include "worker/device/reference/array.h"
+#include "worker/device/reference/evaluate.h"
 #include "worker/device/reference/state.h"
-#include "worker/device/reference/tensor.h"
 
 namespace paceline::reference {
 
@@ -37,70 +38,32 @@ class ReferenceProgram : public Program {
   absl::StatusOr<HostTensor> Output(Stream& stream) override;
 
  private:
-  // A layer, or the activation that a layer ends in.
-  struct Link {
-    std::unique_ptr<NodeComputation<T>> computation;
-    // The links that it reads; none: the features.
-    std::vector<size_t> inputs;
-    // By index in Graph::variables; their gradients are final after backward.
-    std::vector<int> variables;
-    Tensor<T> output;
-    // The sum of what its readers' backward gave.
-    Tensor<T> output_gradient;
-    // What its own backward gives, for each input.
-    std::vector<Tensor<T>> input_gradients;
-  };
-  // A loss with the link whose output it reads.
-  struct BoundLoss {
-    std::unique_ptr<LossComputation<T>> computation;
-    size_t link = 0;
-  };
-  // A metric: one of both is set.
-  struct BoundMetric {
-    std::unique_ptr<MetricComputation<T>> computation;
-    BoundLoss mean_of;
-  };
-
-  void AddLinks(int node);
-  void AddLink(std::unique_ptr<NodeComputation<T>> computation,
-               std::vector<size_t> inputs, std::vector<int> variables,
-               const Shape& output);
-  BoundLoss Bind(const Loss& loss) const;
-  // Cuts backward where buckets become final.
+  // Cuts the list of calls where buckets become final.
   void MakeSections();
-
-  Shape WithBatch(const Shape& shape) const;
-  bool is_frozen(int variable) const {
-    return spec_.graph->variables[variable].update == VariableUpdate::kNone;
-  }
-  // A frozen one has its gradient in memory of its own, which nobody reads.
-  Variable<T> variable(int index);
-  std::vector<const Tensor<T>*> InputsOf(const Link& link) const;
+  // The number of calls behind which a variable's update is known and nothing
+  // reads the variable any more.
+  size_t FinalAfter(int variable) const;
 
   absl::Status CheckLabels(const Batch& batch) const;
-  void Forward();
+  // Copies what the function reads in this step.
+  void SetArguments();
+  void SetScalar(const op::Tensor& parameter, double value);
   void AddSums();
-  void ComputeLossGradient();
-  void Backward(size_t link);
+  // Copies the updates of a bucket to the state.
+  void WriteUpdates(int bucket);
+
+  // Of one value for each example.
+  double TotalOf(const op::Tensor& values) const;
 
   const ProgramSpec spec_;
   State<T>& state_;
-  Tensor<T> features_;
-  // In topological order.
-  std::vector<Link> links_;
-  // Of each node, the link that gives its output.
-  std::vector<size_t> last_links_;
-  // Of each variable; empty unless it is frozen.
-  std::vector<std::vector<T>> unread_gradients_;
-  BoundLoss loss_;
-  std::vector<BoundMetric> metrics_;
-  std::vector<T> example_losses_;
+  const std::unique_ptr<const ModelFunction> model_;
+  FunctionRun run_;
+  Batch batch_;
 
   std::vector<Section> sections_;
-  // Section s goes back through the links [section_links_[s + 1],
-  // section_links_[s]).
-  std::vector<size_t> section_links_;
-  Step step_;
+  // Section s ends before this call.
+  std::vector<size_t> section_ends_;
   PassedEvent event_;
 };
 

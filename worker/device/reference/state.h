@@ -13,7 +13,6 @@
 #include "common/tensor/shape.h"
 #include "worker/device/bucket_memory.h"
 #include "worker/device/device.h"
-#include "worker/device/reference/tensor.h"
 
 namespace paceline::reference {
 
@@ -60,19 +59,12 @@ class State : public ModelState {
   // Has the sums note whether the loss is bad since this step of training.
   void NoteLoss(int64_t step) { sums_.NoteLoss(step); }
 
-  // A variable of the graph, in its bucket; a frozen one has no gradient.
-  Variable<T> variable(const VariableSpec& spec, VariablePlace place) {
-    const auto offset = static_cast<size_t>(place.offset);
-    const auto count = static_cast<size_t>(NumElements(spec.shape));
-    Variable<T> result;
-    result.value =
-        absl::MakeConstSpan(variables_[place.bucket]).subspan(offset, count);
-    result.regularizer = spec.regularizer;
-    if (spec.update != VariableUpdate::kNone) {
-      T* const bucket = reinterpret_cast<T*>(gradients_[place.bucket].data());
-      result.gradient = absl::MakeSpan(bucket + offset, count);
-    }
-    return result;
+  // Where a variable lies in its bucket, and its gradient, if it is not frozen.
+  const T* value(VariablePlace place) const {
+    return &variables_[place.bucket][place.offset];
+  }
+  T* gradient(VariablePlace place) {
+    return reinterpret_cast<T*>(gradients_[place.bucket].data()) + place.offset;
   }
 
  private:

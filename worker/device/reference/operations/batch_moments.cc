@@ -7,6 +7,29 @@
 
 namespace paceline::reference {
 
+namespace {
+
+// Replaces the count, the means and Σ (x − mean)² of this replica's rows by
+// those of all replicas. As all devices do, by one sum of 1 + 2 · channels
+// numbers: rows, Σ x and Σ x².
+void Share(ReplicaSum& replica_sum, double& count, std::vector<double>& means,
+           std::vector<double>& deviations) {
+  const size_t channels = means.size();
+  std::vector<double> sums = {count};
+  for (const double mean : means) sums.push_back(count * mean);
+  for (size_t c = 0; c < channels; ++c) {
+    sums.push_back(deviations[c] + count * means[c] * means[c]);
+  }
+  replica_sum.AddUp(absl::MakeSpan(sums));
+  count = sums[0];
+  for (size_t c = 0; c < channels && count > 0; ++c) {
+    means[c] = sums[1 + c] / count;
+    deviations[c] = sums[1 + channels + c] - count * means[c] * means[c];
+  }
+}
+
+}  // namespace
+
 void EvaluateBatchMoments(const op::Operation& operation,
                           const Evaluation& evaluation) {
   const auto& moments =
@@ -18,27 +41,18 @@ void EvaluateBatchMoments(const op::Operation& operation,
   WithRealType(x.data_type(), [&](auto zero) {
     using T = decltype(zero);
     const absl::Span<const T> values = x.values<T>();
-    // Rows, and Σ x of each channel behind them.
-    std::vector<double> sums(1 + channels);
-    sums[0] =
+    double count =
         static_cast<double>(values.size()) / static_cast<double>(channels);
-    for (size_t i = 0; i < values.size(); ++i) {
-      sums[1 + i % channels] += values[i];
-    }
-    if (replica_sum != nullptr) replica_sum->AddUp(absl::MakeSpan(sums));
-    const double count = sums[0];
     std::vector<double> means(channels);
-    for (int64_t c = 0; c < channels && count > 0; ++c) {
-      means[c] = sums[1 + c] / count;
-    }
     std::vector<double> deviations(channels);
+    for (size_t i = 0; i < values.size(); ++i) {
+      means[i % channels] += values[i] / count;
+    }
     for (size_t i = 0; i < values.size(); ++i) {
       const double deviation = values[i] - means[i % channels];
       deviations[i % channels] += deviation * deviation;
     }
-    if (replica_sum != nullptr) {
-      replica_sum->AddUp(absl::MakeSpan(deviations));
-    }
+    if (replica_sum != nullptr) Share(*replica_sum, count, means, deviations);
     evaluation.outputs[0].values<T>()[0] = static_cast<T>(count);
     for (int64_t c = 0; c < channels; ++c) {
       evaluation.outputs[1].values<T>()[c] = static_cast<T>(means[c]);

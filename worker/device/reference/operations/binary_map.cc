@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "glog/logging.h"
 #include "worker/device/reference/operations/offsets.h"
 #include "worker/device/reference/operations/operations.h"
 
@@ -44,9 +45,11 @@ void EvaluateBinaryMap(const op::Operation& operation,
   const std::vector<int64_t> b_offsets = BroadcastOffsets(b.shape(), y.shape());
   WithNumberType(y.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t i = 0; i < y.size(); ++i) {
-      y.values<T>()[i] = Compute(function, a.values<T>()[a_offsets[i]],
-                                 b.values<T>()[b_offsets[i]]);
+    const absl::Span<const T> from_a = a.values<T>();
+    const absl::Span<const T> from_b = b.values<T>();
+    const absl::Span<T> to = y.values<T>();
+    for (size_t i = 0; i < to.size(); ++i) {
+      to[i] = Compute(function, from_a[a_offsets[i]], from_b[b_offsets[i]]);
     }
   });
 }

@@ -14,9 +14,9 @@ void EvaluateBroadcast(const op::Operation& /*operation*/,
   const std::vector<int64_t> offsets = BroadcastOffsets(x.shape(), y.shape());
   WithType(x.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t i = 0; i < y.size(); ++i) {
-      y.values<T>()[i] = x.values<T>()[offsets[i]];
-    }
+    const absl::Span<const T> from = x.values<T>();
+    const absl::Span<T> to = y.values<T>();
+    for (size_t i = 0; i < to.size(); ++i) to[i] = from[offsets[i]];
   });
 }
 

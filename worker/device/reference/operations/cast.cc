@@ -12,9 +12,10 @@ void EvaluateCast(const op::Operation& /*operation*/,
   WithType(x.data_type(), [&](auto from) {
     WithType(y.data_type(), [&](auto to) {
       const auto values = x.values<decltype(from)>();
-      for (int64_t i = 0; i < y.size(); ++i) {
-        using T = decltype(to);
-        y.values<T>()[i] = static_cast<T>(to_bool ? values[i] != 0 : values[i]);
+      using T = decltype(to);
+      const absl::Span<T> results = y.values<T>();
+      for (size_t i = 0; i < results.size(); ++i) {
+        results[i] = static_cast<T>(to_bool ? values[i] != 0 : values[i]);
       }
     });
   });

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "glog/logging.h"
 #include "worker/device/reference/operations/offsets.h"
 #include "worker/device/reference/operations/operations.h"
 
@@ -34,9 +35,11 @@ void EvaluateCompare(const op::Operation& operation,
   const std::vector<int64_t> b_offsets = BroadcastOffsets(b.shape(), y.shape());
   WithNumberType(a.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t i = 0; i < y.size(); ++i) {
-      y.values<uint8_t>()[i] = Holds(comparison, a.values<T>()[a_offsets[i]],
-                                     b.values<T>()[b_offsets[i]]);
+    const absl::Span<const T> from_a = a.values<T>();
+    const absl::Span<const T> from_b = b.values<T>();
+    const absl::Span<uint8_t> to = y.values<uint8_t>();
+    for (size_t i = 0; i < to.size(); ++i) {
+      to[i] = Holds(comparison, from_a[a_offsets[i]], from_b[b_offsets[i]]);
     }
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "glog/logging.h"
 #include "worker/device/reference/operations/operations.h"
 
 namespace paceline::reference {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "glog/logging.h"
 #include "worker/device/activation_formulas.h"
 #include "worker/device/reference/operations/operations.h"
 
@@ -50,9 +51,9 @@ void EvaluateMap(const op::Operation& operation, const Evaluation& evaluation) {
   const Array& x = evaluation.input(0);
   WithRealType(x.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t i = 0; i < x.size(); ++i) {
-      evaluation.output().values<T>()[i] = Compute(function, x.values<T>()[i]);
-    }
+    const absl::Span<const T> from = x.values<T>();
+    const absl::Span<T> to = evaluation.output().values<T>();
+    for (size_t i = 0; i < to.size(); ++i) to[i] = Compute(function, from[i]);
   });
 }
 

@@ -20,11 +20,10 @@ void EvaluatePad(const op::Operation& operation, const Evaluation& evaluation) {
   }
   WithType(x.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    const absl::Span<T> values = y.values<T>();
-    std::fill(values.begin(), values.end(), static_cast<T>(pad.value()));
-    for (int64_t i = 0; i < x.size(); ++i) {
-      values[first + offsets[i]] = x.values<T>()[i];
-    }
+    const absl::Span<const T> from = x.values<T>();
+    const absl::Span<T> to = y.values<T>();
+    std::fill(to.begin(), to.end(), static_cast<T>(pad.value()));
+    for (size_t i = 0; i < from.size(); ++i) to[first + offsets[i]] = from[i];
   });
 }
 

@@ -44,10 +44,12 @@ template <typename T>
 void Average(const op::Window2D& window, const Array& x, Array& y) {
   const std::vector<int64_t> counts = CountPixels(window, x.shape(), y.shape());
   const int64_t channels = y.shape().back();
+  const absl::Span<const T> from = x.values<T>();
+  const absl::Span<T> to = y.values<T>();
   ForEachWindowPair(window, x.shape(), y.shape(), [&](const WindowPair& pair) {
     for (int64_t c = 0; c < channels; ++c) {
-      y.values<T>()[pair.output_pixel * channels + c] +=
-          x.values<T>()[pair.input_pixel * channels + c] /
+      to[pair.output_pixel * channels + c] +=
+          from[pair.input_pixel * channels + c] /
           static_cast<T>(counts[pair.output_pixel]);
     }
   });

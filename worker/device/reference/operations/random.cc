@@ -15,7 +15,7 @@ void FillExamples(const Evaluation& evaluation, Sample sample) {
   Array& y = evaluation.output();
   const int64_t batch_size = y.shape()[0];
   const int64_t size = batch_size == 0 ? 0 : y.size() / batch_size;
-  WithRealType(y.data_type(), [&](auto zero) {
+  WithType(y.data_type(), [&](auto zero) {
     using T = decltype(zero);
     for (int64_t i = 0; i < y.size(); ++i) {
       y.values<T>()[i] = static_cast<T>(
@@ -33,7 +33,7 @@ void EvaluateDropoutMask(const op::Operation& operation,
       paceline::DropoutMask(dropout.rate(), dropout.key())
           .InEpoch(evaluation.step.epoch);
   FillExamples(evaluation, [&](int64_t example, int64_t element) {
-    return mask.IsKept(example, element) ? mask.scale() : 0;
+    return mask.IsKept(example, element);
   });
 }
 

@@ -26,8 +26,9 @@ void EvaluateReduce(const op::Operation& operation,
       std::fill(results.begin(), results.end(),
                 Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
     }
-    for (int64_t i = 0; i < x.size(); ++i) {
-      const T value = x.values<T>()[i];
+    const absl::Span<const T> from = x.values<T>();
+    for (size_t i = 0; i < from.size(); ++i) {
+      const T value = from[i];
       T& result = results[offsets[i]];
       if (is_sum) {
         result += value;

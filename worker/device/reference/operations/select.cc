@@ -19,10 +19,11 @@ void EvaluateSelect(const op::Operation& /*operation*/,
   const auto condition = evaluation.input(0).values<uint8_t>();
   WithType(y.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t i = 0; i < y.size(); ++i) {
-      y.values<T>()[i] = condition[conditions[i]] != 0
-                             ? evaluation.input(1).values<T>()[a[i]]
-                             : evaluation.input(2).values<T>()[b[i]];
+    const absl::Span<const T> from_a = evaluation.input(1).values<T>();
+    const absl::Span<const T> from_b = evaluation.input(2).values<T>();
+    const absl::Span<T> to = y.values<T>();
+    for (size_t i = 0; i < to.size(); ++i) {
+      to[i] = condition[conditions[i]] != 0 ? from_a[a[i]] : from_b[b[i]];
     }
   });
 }

@@ -20,9 +20,9 @@ void EvaluateSlice(const op::Operation& operation,
   }
   WithType(x.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t i = 0; i < y.size(); ++i) {
-      y.values<T>()[i] = x.values<T>()[first + offsets[i]];
-    }
+    const absl::Span<const T> from = x.values<T>();
+    const absl::Span<T> to = y.values<T>();
+    for (size_t i = 0; i < to.size(); ++i) to[i] = from[first + offsets[i]];
   });
 }
 

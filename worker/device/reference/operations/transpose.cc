@@ -20,9 +20,9 @@ void EvaluateTranspose(const op::Operation& operation,
   const std::vector<int64_t> offsets = Offsets(y.shape(), turned);
   WithType(x.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t i = 0; i < y.size(); ++i) {
-      y.values<T>()[i] = x.values<T>()[offsets[i]];
-    }
+    const absl::Span<const T> from = x.values<T>();
+    const absl::Span<T> to = y.values<T>();
+    for (size_t i = 0; i < to.size(); ++i) to[i] = from[offsets[i]];
   });
 }
 

@@ -1,0 +1,33 @@
+// What the layers that merge inputs element by element have in common.
+#ifndef PACELINE_COMMON_MODEL_LAYERS_MERGE_H_
+#define PACELINE_COMMON_MODEL_LAYERS_MERGE_H_
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "common/operations/function.h"
+#include "common/operations/reshape.h"
+
+namespace paceline {
+
+// The same tensors, of the largest rank among them: axes that one lacks are of
+// size 1, behind its batch.
+inline std::vector<op::Tensor> WithEqualRanks(
+    absl::Span<const op::Tensor> inputs) {
+  size_t rank = 0;
+  for (const op::Tensor& input : inputs) {
+    rank = std::max(rank, input.shape().size());
+  }
+  std::vector<op::Tensor> outputs;
+  for (const op::Tensor& input : inputs) {
+    Shape shape = input.shape();
+    shape.insert(shape.begin() + 1, rank - shape.size(), 1);
+    outputs.push_back(op::Reshape(input, shape));
+  }
+  return outputs;
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYERS_MERGE_H_

@@ -1,0 +1,194 @@
+#include "common/model/model_function.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/model/activation_operations.h"
+#include "common/model/loss_input.h"
+#include "common/model/regularizer.h"
+#include "common/operations/batch_moments.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/broadcast.h"
+#include "common/operations/constant.h"
+#include "common/operations/gradient.h"
+#include "common/operations/map.h"
+#include "common/operations/reduce.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+class ModelLowering {
+ public:
+  explicit ModelLowering(const ModelFunctionSpec& spec)
+      : spec_(spec),
+        graph_(*spec.graph),
+        model_(std::make_unique<ModelFunction>()),
+        function_(model_->function),
+        statistics_(graph_.variables.size()) {}
+
+  std::unique_ptr<const ModelFunction> Run() && {
+    AddParameters();
+    outputs_ = {model_->features};
+    before_activation_ = {model_->features};
+    for (size_t i = 1; i < graph_.nodes.size(); ++i) AddNode(graph_.nodes[i]);
+    model_->output = outputs_[graph_.output];
+    model_->losses = AddLoss(*spec_.loss);
+    AddPenalty();
+    AddMetrics();
+    model_->backward_begin = function_.calls().size();
+    if (spec_.is_training) AddUpdates();
+    return std::move(model_);
+  }
+
+ private:
+  Shape WithBatch(const Shape& shape) const {
+    Shape with_batch = {spec_.batch_size};
+    with_batch.insert(with_batch.end(), shape.begin(), shape.end());
+    return with_batch;
+  }
+
+  void AddParameters() {
+    const auto add = [this](Shape shape) {
+      return function_.AddParameter({spec_.type, std::move(shape)});
+    };
+    model_->features = add(WithBatch(graph_.input_shape()));
+    model_->labels =
+        spec_.loss->has_sparse_labels()
+            ? function_.AddParameter({DataType::kInt32, {spec_.batch_size}})
+            : add(WithBatch(graph_.output_shape()));
+    for (const VariableSpec& variable : graph_.variables) {
+      model_->variables.push_back(add(variable.shape));
+    }
+    model_->loss_divisor = add({});
+    model_->regularization_scale = add({});
+  }
+
+  void AddNode(const Node& node) {
+    std::vector<op::Tensor> inputs;
+    for (const int input : node.inputs) inputs.push_back(outputs_[input]);
+    std::vector<op::Tensor> variables;
+    for (const int variable : node.variables) {
+      variables.push_back(model_->variables[variable]);
+    }
+    function_.SetOwner(absl::StrCat("layer ", node.layer->name));
+    const LoweredLayer lowered =
+        node.layer->Lower({inputs, variables, spec_.is_training, spec_.seed});
+    for (const auto& [place, value] : lowered.statistics) {
+      statistics_[node.variables[place]] = value;
+    }
+    before_activation_.push_back(lowered.output);
+    outputs_.push_back(
+        Activate(node.layer->final_activation(), lowered.output));
+    CHECK(outputs_.back().shape() == WithBatch(node.output_shape))
+        << "layer " << node.layer->name << ": "
+        << op::ToString(outputs_.back().type());
+  }
+
+  op::Tensor AddLoss(const Loss& loss) {
+    const LossInput input = ResolveLossInput(graph_, loss, spec_.is_training);
+    const std::vector<op::Tensor>& from =
+        input.before_activation ? before_activation_ : outputs_;
+    function_.SetOwner("loss");
+    return loss.Lower(from[input.node], model_->labels, input.from_logits);
+  }
+
+  void AddPenalty() {
+    for (size_t i = 0; i < graph_.variables.size(); ++i) {
+      const Regularizer& regularizer = graph_.variables[i].regularizer;
+      const op::Tensor& w = model_->variables[i];
+      function_.SetOwner(
+          absl::StrCat("regularizer of ", graph_.variables[i].name));
+      if (regularizer.l1 != 0) {
+        AddToPenalty(op::SumAll(op::Abs(w)) * regularizer.l1);
+      }
+      if (regularizer.l2 != 0) {
+        AddToPenalty(op::SumAll(w * w) * regularizer.l2);
+      }
+    }
+  }
+
+  void AddToPenalty(const op::Tensor& part) {
+    model_->penalty = model_->penalty ? *model_->penalty + part : part;
+  }
+
+  void AddMetrics() {
+    for (const std::unique_ptr<const Metric>& metric : spec_.metrics) {
+      if (const Loss* const loss = metric->mean_of(); loss != nullptr) {
+        model_->metrics.push_back(AddLoss(*loss));
+        continue;
+      }
+      function_.SetOwner(absl::StrCat("metric ", metric->name));
+      model_->metrics.push_back(metric->Lower(model_->output, model_->labels));
+    }
+  }
+
+  // The gradients are of Σ losses / loss_divisor + regularization_scale ·
+  // penalty.
+  void AddUpdates() {
+    std::vector<op::Tensor> of = {model_->losses};
+    std::vector<op::Tensor> output_gradients = {
+        op::Broadcast(1 / model_->loss_divisor, {spec_.batch_size})};
+    if (model_->penalty) {
+      of.push_back(*model_->penalty);
+      output_gradients.push_back(model_->regularization_scale);
+    }
+    std::vector<op::Tensor> trained;
+    for (size_t i = 0; i < graph_.variables.size(); ++i) {
+      if (graph_.variables[i].is_trained()) {
+        trained.push_back(model_->variables[i]);
+      }
+    }
+    // What replicas share they sum up in the backward of each step, whether or
+    // not a variable needs it: one without an example knows the model alone
+    // (SynchronizedChannels).
+    std::vector<op::Tensor> by = trained;
+    for (const op::Call& call : function_.calls()) {
+      if (call.operation->name() != op::BatchMomentsOperation::kName) continue;
+      if (static_cast<const op::BatchMomentsOperation&>(*call.operation)
+              .over_replicas()) {
+        by.push_back(function_.tensor(call.inputs[0]));
+      }
+    }
+    const op::Gradients gradients = op::AddGradients(of, output_gradients, by);
+    size_t next = 0;
+    for (size_t i = 0; i < graph_.variables.size(); ++i) {
+      if (graph_.variables[i].is_trained()) {
+        const std::optional<op::Tensor>& gradient = gradients[next++];
+        model_->updates.push_back(
+            gradient ? *gradient
+                     : op::Full(function_, model_->variables[i].type(), 0));
+      } else {
+        model_->updates.push_back(Difference(i));
+      }
+    }
+  }
+
+  // How far the batch moves a statistic, times its share of the step; nullopt
+  // of a frozen one.
+  std::optional<op::Tensor> Difference(size_t variable) {
+    if (!statistics_[variable]) return std::nullopt;
+    return (*statistics_[variable] - model_->variables[variable]) *
+           (model_->regularization_scale *
+            (1 - graph_.variables[variable].momentum));
+  }
+
+  const ModelFunctionSpec& spec_;
+  const Graph& graph_;
+  std::unique_ptr<ModelFunction> model_;
+  op::Function& function_;
+  // Of each node.
+  std::vector<op::Tensor> before_activation_;
+  std::vector<op::Tensor> outputs_;
+  // Of each variable.
+  std::vector<std::optional<op::Tensor>> statistics_;
+};
+
+}  // namespace
+
+std::unique_ptr<const ModelFunction> MakeModelFunction(
+    const ModelFunctionSpec& spec) {
+  return ModelLowering(spec).Run();
+}
+
+}  // namespace paceline

@@ -1,0 +1,70 @@
+// A model as one function of operations: forward, loss, metrics, and in
+// training what a step gives each variable.
+#ifndef PACELINE_COMMON_MODEL_MODEL_FUNCTION_H_
+#define PACELINE_COMMON_MODEL_MODEL_FUNCTION_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "common/model/graph.h"
+#include "common/model/loss.h"
+#include "common/model/metric.h"
+#include "common/operations/function.h"
+
+namespace paceline {
+
+struct ModelFunctionSpec {
+  const Graph* graph = nullptr;
+  const Loss* loss = nullptr;
+  absl::Span<const std::unique_ptr<const Metric>> metrics;
+  bool is_training = false;
+  int64_t batch_size = 0;
+  // The job's.
+  uint64_t seed = 0;
+  // What it computes in: kFloat32 or kFloat64.
+  DataType type = DataType::kFloat32;
+};
+
+// The list has the calls in this order: forward by node, loss, penalty,
+// metrics, and, from `backward_begin` on, backward. Parameters and results are
+// tensors of `function`.
+struct ModelFunction {
+  op::Function function;
+
+  // --- Parameters. ---
+  // (batch, input shape...). Ids are whole numbers of the same type.
+  op::Tensor features;
+  // int32 (batch) under a sparse loss, else (batch, output shape...).
+  op::Tensor labels;
+  // As Graph::variables.
+  std::vector<op::Tensor> variables;
+  // Of shape (): Batch::loss_divisor and Batch::regularization_scale.
+  op::Tensor loss_divisor;
+  op::Tensor regularization_scale;
+
+  // --- What it computes. ---
+  // (batch, output shape...).
+  op::Tensor output;
+  // Of each example, without the penalty.
+  op::Tensor losses;
+  // Of all regularizers, whole, of shape (); nullopt: there are none.
+  std::optional<op::Tensor> penalty;
+  // Of each metric, what each example contributes to its total.
+  std::vector<op::Tensor> metrics;
+  // In training, of each variable: its gradient, or the difference of a
+  // statistic (VariableUpdate). nullopt: it is frozen.
+  std::vector<std::optional<op::Tensor>> updates;
+  // The index of the first call of backward.
+  size_t backward_begin = 0;
+};
+
+// What `spec` points to outlives the call alone.
+std::unique_ptr<const ModelFunction> MakeModelFunction(
+    const ModelFunctionSpec& spec);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_MODEL_FUNCTION_H_
