@@ -314,6 +314,7 @@ TEST_P(CollectivesTest, AFailureEndsAllRanksAndIsNamed) {
           },
           kTimeout, faulty, {exchange, absl::ZeroDuration()});
       for (const absl::Status& result : results) {
+        EXPECT_EQ(result.code(), absl::StatusCode::kUnavailable) << result;
         EXPECT_THAT(std::string(result.message()),
                     HasSubstr(absl::StrCat("replica ", faulty, " ")));
       }

@@ -2,6 +2,7 @@
 
 #include "common/base/status_macros.h"
 #include "tests/conformance/fake_gpu.h"
+#include "tests/machine.h"
 #include "tests/sanitizers/openmp_threads.h"
 #include "worker/device/cpu/cpu_device.h"
 #include "worker/device/cuda/cuda_device.h"
@@ -53,6 +54,11 @@ absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu(
 const absl::Status& GpuStatus() {
   static const auto& status = *new absl::Status(OpenFirstGpu().status());
   return status;
+}
+
+std::string GpuObstacle() {
+  if (!PACELINE_HAS_CUDA_PLUGIN) return "this build has no CUDA plug-in";
+  return MachineHasGpu() ? "" : "this machine has no NVIDIA GPU";
 }
 
 const std::vector<DeviceUnderTest>& DevicesUnderTest() {

@@ -42,6 +42,10 @@ absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu(
 // Why none can be used.
 const absl::Status& GpuStatus();
 
+// Why none is to be used, whatever our code says: the machine has none, or the
+// build lacks the plug-in. "": one must be among the devices.
+std::string GpuObstacle();
+
 }  // namespace paceline
 
 #endif  // PACELINE_TESTS_CONFORMANCE_DEVICES_H_

@@ -51,8 +51,10 @@ TEST(FakeGpuTest, SumsUpAlone) {
 }
 
 TEST(GpuTest, SumsUpAlone) {
+  const std::string obstacle = GpuObstacle();
+  if (!obstacle.empty()) GTEST_SKIP() << obstacle;
   const absl::StatusOr<std::unique_ptr<Gpu>> gpu = OpenFirstGpu();
-  if (!gpu.ok()) GTEST_SKIP() << gpu.status().message();
+  ASSERT_TRUE(gpu.ok()) << gpu.status();
   const absl::StatusOr<std::string> group_id = (*gpu)->NewGroupId();
   if (absl::IsUnimplemented(group_id.status())) {
     GTEST_SKIP() << group_id.status().message();

@@ -17,6 +17,7 @@
 #include "tests/conformance/devices.h"
 #include "tests/conformance/fixture.h"
 #include "tests/conformance/model_under_test.h"
+#include "tests/machine.h"
 #include "worker/device/device.h"
 
 namespace paceline {
@@ -98,12 +99,24 @@ std::string WhyNotComparable(Precision precision, const std::string& name) {
   return kinked.contains(name) ? "bfloat16 takes inputs over its kinks" : "";
 }
 
+bool IsAmongThem(const std::string& name) {
+  const std::vector<MixedPrecision> found = MixedPrecisions();
+  return std::any_of(
+      found.begin(), found.end(),
+      [&](const MixedPrecision& each) { return each.name == name; });
+}
+
+TEST(MixedPrecisionsTest, TheFakeGpuIsAmongThem) {
+  EXPECT_TRUE(IsAmongThem("cuda_on_fake_bfloat16"));
+  EXPECT_TRUE(IsAmongThem("cuda_on_fake_float16"));
+}
+
 TEST(MixedPrecisionsTest, TheCpuIsAmongThem) {
-  for (const MixedPrecision& each : MixedPrecisions()) {
-    if (each.device->name == "cpu") return;
+  EXPECT_EQ(IsAmongThem("cpu_bfloat16"), ProcessorHasBFloat16());
+  if (!ProcessorHasBFloat16()) {
+    GTEST_SKIP() << "no case runs on the CPU, of " << Cases().size()
+                 << ": it has neither AVX512-BF16 nor AMX";
   }
-  GTEST_SKIP() << "no case runs on the CPU, of " << Cases().size()
-               << ": it has neither AVX512-BF16 nor AMX";
 }
 
 class MixedPrecisionTest

@@ -322,7 +322,9 @@ TEST_F(BadLossTest, ReportsNameTheFirstStepWhoseLossIsNotFinite) {
 
 TEST_F(BadLossTest, ReportsOfFiniteLossesNameNoStep) {
   for (const char* device : {"cpu", "reference", "cuda_on_fake"}) {
-    for (const v1::LeaseReport& report : Train({device}).at_ends) {
+    const Reports reports = Train({device});
+    ASSERT_EQ(reports.at_ends.size(), 4u) << device;
+    for (const v1::LeaseReport& report : reports.at_ends) {
       EXPECT_EQ(report.first_nonfinite_step(), 0u) << device;
     }
   }

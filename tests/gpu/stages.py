@@ -18,7 +18,7 @@ from runner import TOO_LONG, Stage, explain, last_lines
 # After one epoch; the CPU has 0.86 to 0.88.
 MIN_ACCURACY = 0.84
 CONFORMANCE = "device_conformance_test"
-# The test that is skipped where the conformance suite has no GPU.
+# The test that is skipped where the machine has no GPU, or the build no plug-in.
 IS_UNDER_TEST = "GpuTest.IsUnderTest"
 # Of what failed cases say.
 CASES_IN_FULL = 40

@@ -6,10 +6,11 @@
 // float32 or 0E float64. A file may be compressed with gzip: its first bytes
 // tell.
 //
-// Errors name the file, the field and its value. NotFound, PermissionDenied:
-// the file cannot be opened. InvalidArgument: it is no IDX file, or has bytes
-// after its values. DataLoss: it is truncated or its compressed data is
-// damaged. ResourceExhausted: it is larger than limits.h allows.
+// Errors name the file, the field and its value. NotFound, PermissionDenied,
+// FailedPrecondition (it is a folder): the file cannot be opened.
+// InvalidArgument: it is no IDX file, or has bytes after its values. DataLoss:
+// it is truncated or its compressed data is damaged. ResourceExhausted: it is
+// larger than limits.h allows.
 #ifndef PACELINE_WORKER_DATA_IDX_H_
 #define PACELINE_WORKER_DATA_IDX_H_
 

@@ -119,7 +119,7 @@ TEST_F(ConnectGroupTest, AnotherIncarnationIsTurnedAway) {
     options.connect_timeout = absl::Seconds(1);
     if (rank == 0) options.peers[0].incarnation = 99;
   });
-  EXPECT_FALSE(results[0].ok());
+  EXPECT_EQ(results[0].status().code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_THAT(results[1].status().ToString(), HasSubstr(peers_[0].name));
 }
 
@@ -144,7 +144,9 @@ TEST_F(ConnectGroupTest, ARankWithAnotherSecretIsTurnedAway) {
               SecretOf(rank == (is_dialer ? 0 : 2) ? "the secret of another job"
                                                    : "the job's secret");
         });
-    for (const Result& result : results) EXPECT_FALSE(result.ok());
+    for (const Result& result : results) {
+      EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded);
+    }
     EXPECT_THAT(results[is_dialer ? 0 : 1].status().ToString(),
                 HasSubstr("does not prove that it belongs to the job"));
   }
@@ -155,7 +157,9 @@ TEST_F(ConnectGroupTest, ARankOfAnotherGenerationIsTurnedAway) {
     options.connect_timeout = absl::Seconds(1);
     options.job = {"00000000000000aa", rank == 0 ? 2U : 1U};
   });
-  for (const Result& result : results) EXPECT_FALSE(result.ok());
+  for (const Result& result : results) {
+    EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded);
+  }
 }
 
 // As anybody may send them.
@@ -171,11 +175,14 @@ TEST(HandshakeTest, ReadsOnlyWhatIsAHello) {
   EXPECT_EQ(read->from, 3);
   EXPECT_EQ(read->job, hello.job);
   EXPECT_EQ(read->region.inode, 9);
-  EXPECT_FALSE(ReadHello(bytes.substr(1)).ok());
-  EXPECT_FALSE(ReadHello("X" + bytes.substr(1)).ok());
+  EXPECT_EQ(ReadHello(bytes.substr(1)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ReadHello("X" + bytes.substr(1)).status().code(),
+            absl::StatusCode::kInvalidArgument);
   std::string no_id = bytes;
   no_id[bytes.find("00aa")] = '\n';
-  EXPECT_FALSE(ReadHello(no_id).ok());
+  EXPECT_EQ(ReadHello(no_id).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(ConnectGroupTest, StrangersDoNotHoldItUp) {

@@ -131,6 +131,7 @@ TEST_F(SharedMemoryProcessesTest, AStoppedPeerIsNamed) {
   for (int i = 0; i < 10 && status.ok(); ++i) {
     status = collectives.AllReduce(Values(*transport), ReduceOp::kSum);
   }
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("replica 1 did not come within 500ms"));
 }

@@ -112,7 +112,8 @@ TEST(KerasObject, LayersSayWhatTheyRead) {
               Value(Value::Map{{"Add", Value::Map{}}, {"inputs", inputs}}));
     EXPECT_EQ(FromProto(*ToProto(*object, Path())).inputs, object->inputs);
     // Only a layer may.
-    EXPECT_FALSE(ReadKerasObject(form, Path("loss")).ok());
+    EXPECT_EQ(ReadKerasObject(form, Path("loss")).status().code(),
+              absl::StatusCode::kInvalidArgument);
   }
   EXPECT_EQ(
       ReadLayerObject(Value::Map{{"Add", nullptr}, {"inputs", Value::List{}}},

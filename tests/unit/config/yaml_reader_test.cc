@@ -77,7 +77,8 @@ TEST(YamlReader, ResolvesPlainScalarsByTheCoreSchema) {
 
 TEST(YamlReader, QuotedAndTaggedScalarsAreStrings) {
   const auto value = Read("[\"1\", 'true', !!str 5, |\n block\n]");
-  EXPECT_FALSE(value.ok());  // A block scalar cannot stand in a flow list.
+  // A block scalar cannot stand in a flow list.
+  EXPECT_EQ(value.status().code(), absl::StatusCode::kInvalidArgument);
   const auto list = Read("[\"1\", 'true', !!str 5, \"\"]");
   ASSERT_TRUE(list.ok()) << list.status();
   EXPECT_EQ(*list, Value(Value::List{"1", "true", "5", ""}));

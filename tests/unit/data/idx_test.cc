@@ -102,7 +102,7 @@ TEST(IdxTest, RefusesAMissingFile) {
 
 TEST(IdxTest, RefusesADirectory) {
   const absl::Status status = ReadIdx(testing::TempDir()).status();
-  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr(testing::TempDir()));
 }
 

@@ -153,7 +153,8 @@ TEST_F(CallGuardTest, ReadsNoHeaderThatHoldsNonsense) {
   EXPECT_TRUE(refused([](auto& bad) { bad.clear_sender(); }));
   EXPECT_TRUE(refused([](auto& bad) { bad.set_job_id("\r\nmy job"); }));
   EXPECT_TRUE(refused([](auto& bad) { bad.set_mac("short"); }));
-  EXPECT_FALSE(ReadHeader("\xff").ok());
+  EXPECT_EQ(ReadHeader("\xff").status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

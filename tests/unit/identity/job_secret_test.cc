@@ -58,7 +58,8 @@ TEST(JobSecretTest, ErrorsDoNotTellIt) {
   EXPECT_THAT(std::string(tiny.status().message()),
               AllOf(HasSubstr("8 characters; expected 16"),
                     Not(HasSubstr("tooshort"))));
-  EXPECT_FALSE(JobSecret::FromText(std::string(5000, 'x')).ok());
+  EXPECT_EQ(JobSecret::FromText(std::string(5000, 'x')).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(JobSecretTest, ErrorsNameTheFile) {

@@ -373,7 +373,8 @@ TEST_F(SynchronousAggregatorTest, ASumIsAppliedApartOnce) {
   EXPECT_THAT(Words(*aggregator_.HandleApply(6)), ElementsAre("apply sum"));
   EXPECT_THAT(*aggregator_.HandleApply(6), IsEmpty());
   EXPECT_EQ(aggregator_.step(), 6);
-  EXPECT_FALSE(aggregator_.HandleApply(7).ok());
+  EXPECT_EQ(aggregator_.HandleApply(7).status().code(),
+            absl::StatusCode::kFailedPrecondition);
 }
 
 class BoundedAggregatorTest : public ::testing::Test {
@@ -469,10 +470,12 @@ TEST_F(BoundedAggregatorTest, ClocksOnlyGoForward) {
   pace.set_clock(UINT64_MAX);
   EXPECT_THAT(Words(aggregator_.HandlePush(9, Worker(1, 8), Progress(2), pace)),
               ElementsAre("refuse 9"));
-  EXPECT_FALSE(aggregator_.Join(Worker(1, 0), 0).ok());
+  EXPECT_EQ(aggregator_.Join(Worker(1, 0), 0).status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(aggregator_.Join(Worker(1, 77), 0).status().code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_FALSE(Aggregator().Join(Worker(1, 8), 0).ok());
+  EXPECT_EQ(Aggregator().Join(Worker(1, 8), 0).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(BoundedAggregatorTest, WhatComesLateChangesNothing) {

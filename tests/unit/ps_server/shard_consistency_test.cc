@@ -71,6 +71,7 @@ TEST_F(SynchronousShardTest, ClipsTheValuesOfTheSum) {
   const std::vector<float> before = Values(*shard);
   PushAll(*shard, 1);
   const std::vector<float> after = Values(*shard);
+  ASSERT_EQ(after.size(), before.size());
   for (size_t i = 0; i < after.size(); ++i) {
     EXPECT_FLOAT_EQ(after[i], before[i] - 1.5f);
   }
@@ -164,6 +165,7 @@ TEST_F(ShardTest, ABoundedWorkerIsAnsweredWithWhatItWaitedFor) {
   }
   for (const v1::PushResponse& response : responses) {
     const std::vector<float> after = ValuesOf<float>(response.variables());
+    ASSERT_EQ(after.size(), before.size());
     for (size_t i = 0; i < after.size(); ++i) {
       EXPECT_FLOAT_EQ(after[i], before[i] - 1.0f);
     }

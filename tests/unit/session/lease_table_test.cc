@@ -245,7 +245,9 @@ TEST(LeaseTableTest, SharedLeaseEndsWhenAllHaveTakenItsSteps) {
   EXPECT_EQ(table.Totals().steps, 2);
   EXPECT_EQ(table.Totals().examples, 12);
   EXPECT_EQ(table.OpenSteps(), 1);
-  EXPECT_FALSE(table.Report(kSecond, MakeReport(lease->id(), 10, 3)).ok());
+  EXPECT_EQ(
+      table.Report(kSecond, MakeReport(lease->id(), 10, 3)).status().code(),
+      absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(*table.Report(kSecond, MakeReport(lease->id(), 9, 3)));
   EXPECT_FALSE(table.Holds(kSecond));
   // All examples are there; the first still takes part in the last step.

@@ -69,7 +69,8 @@ TEST_F(OutputFolderTest, LockIsNoLink) {
   std::filesystem::create_directories(path_);
   std::ofstream(path_ + "/victim") << "precious";
   std::filesystem::create_symlink(path_ + "/victim", path_ + "/.lock");
-  EXPECT_FALSE(OutputLock::Take(path_).ok());
+  EXPECT_THAT(std::string(OutputLock::Take(path_).status().message()),
+              HasSubstr("symbolic links"));
   EXPECT_EQ(std::filesystem::file_size(path_ + "/victim"), 8u);
 }
 

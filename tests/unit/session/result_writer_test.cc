@@ -172,7 +172,7 @@ TEST(ResultWriterTest, WritesIntoTheOutputFolder) {
   ASSERT_TRUE(WriteSteps(dir, {}, 0).ok());
   EXPECT_EQ(*ReadFile(dir + "/steps.csv", 1 << 20), "step,loss\r\n");
   std::filesystem::remove_all(dir);
-  EXPECT_FALSE(WriteResult(dir, result).ok());
+  EXPECT_EQ(WriteResult(dir, result).code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -318,7 +318,8 @@ TEST_F(SessionFailuresTest, ImpossibleReportsAreRefusedAndTheJobGoesOn) {
     EXPECT_FALSE(session_->ended());
   }
   const std::vector<v1::LeaseReport> many(limits::kMaxLeaseReports + 1, sound);
-  EXPECT_FALSE(Beat(kWorker0, many).ok());
+  EXPECT_EQ(Beat(kWorker0, many).status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(Beat(kWorker0, {sound}).ok());
   EXPECT_EQ(session_->Progress().steps_done, 5);
 }

@@ -149,7 +149,8 @@ TEST_F(SessionStartTest, WhoAsksForNoPlaceOfTheJobEndsNothing) {
               HasSubstr("worker-99 is not in the cluster of this job"));
   EXPECT_FALSE(session_->ended());
   EXPECT_THAT(Take<Notice>()->message, HasSubstr("worker-99 is not in"));
-  EXPECT_FALSE(session_->Register(request, now_).ok());
+  EXPECT_EQ(session_->Register(request, now_).status().code(),
+            absl::StatusCode::kNotFound);
   EXPECT_FALSE(Take<Notice>()) << "one a second";
   EXPECT_TRUE(Register(kWorker0).ok());
 }
@@ -198,7 +199,8 @@ TEST_F(SessionStartTest, TextOfAPeerIsEscapedAndShort) {
   v1::RegisterRequest request;
   *request.mutable_member() = MemberOf(kWorker0);
   request.set_version("\x1b[31m" + std::string(1'000'000, '9'));
-  EXPECT_FALSE(session_->Register(request, now_).ok());
+  EXPECT_EQ(session_->Register(request, now_).status().code(),
+            absl::StatusCode::kInvalidArgument);
   const std::string message = Message(Take<Ended>());
   EXPECT_THAT(message, HasSubstr("it is of version \\x1b[31m999"));
   EXPECT_LT(message.size(), 400);

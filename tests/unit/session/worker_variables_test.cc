@@ -122,7 +122,8 @@ TEST_F(WorkerVariablesTest, RankZeroIsAskedForTheCheckpoint) {
   EXPECT_EQ((*order)->snapshot_name(), "step-000000000050");
   EXPECT_FALSE(TryAcquire(kWorker1, requests_[kWorker1] + 1)->has_value());
 
-  EXPECT_FALSE(ReportCheckpoint(kWorker1, "step-000000000050", nullptr).ok());
+  EXPECT_EQ(ReportCheckpoint(kWorker1, "step-000000000050", nullptr).code(),
+            absl::StatusCode::kInvalidArgument);
   ASSERT_TRUE(ReportCheckpoint(kWorker0, "step-000000000050", nullptr).ok());
   const auto taken = Take<CheckpointReported>();
   ASSERT_TRUE(taken);

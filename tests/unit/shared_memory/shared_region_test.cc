@@ -120,7 +120,8 @@ TEST(SharedRegionTest, ReferencesToAnythingElseAreRefused) {
   ASSERT_EQ(fstat(file, &status), 0);
   wrong = {right.process, static_cast<uint64_t>(file), status.st_dev,
            status.st_ino};
-  EXPECT_FALSE(SharedRegion::Open(wrong).ok());
+  EXPECT_EQ(SharedRegion::Open(wrong).status().code(),
+            absl::StatusCode::kUnavailable);
   close(file);
 }
 
