@@ -259,6 +259,61 @@ Aggregator::Lapsed Aggregator::HandleTime(absl::Time now) {
   return lapsed;
 }
 
+absl::string_view Aggregator::Fault(const Worker& worker,
+                                    std::optional<uint64_t> slowest) const {
+  const bool is_sync = options_.consistency == v1::CONSISTENCY_SYNC;
+  const bool is_bounded = options_.consistency == v1::CONSISTENCY_BOUNDED;
+  if (worker.is_fenced && (worker.held || worker.is_active)) {
+    return "is fenced, but its push is held or others wait for it";
+  }
+  if (worker.held_progress.has_value() != (is_sync && worker.held)) {
+    return "has a push that is held and applied, or neither";
+  }
+  if (worker.held_progress &&
+      worker.held_progress->sequence() <= worker.last.sequence()) {
+    return "has a push that is held again";
+  }
+  if (is_sync) return "";
+  if (!is_bounded) return worker.held || worker.is_active ? "waits" : "";
+  if (worker.is_active && worker.has_lapsed) return "lapsed, but is active";
+  if (worker.clock > static_cast<uint64_t>(step_) + workers_.count()) {
+    return "is ahead of the job";
+  }
+  if (worker.held && (!slowest || worker.clock <= *slowest ||
+                      worker.clock - *slowest <= options_.max_staleness)) {
+    return "is near the slowest worker, but its push is held";
+  }
+  return "";
+}
+
+absl::Status Aggregator::CheckInvariants() const {
+  RETURN_IF_ERROR(workers_.CheckInvariants());
+  const std::optional<uint64_t> slowest = SlowestClock();
+  std::optional<uint32_t> last_held;
+  uint32_t held = 0;
+  for (const auto& [key, worker] : workers_.all()) {
+    const absl::string_view fault = Fault(worker, slowest);
+    if (!fault.empty()) {
+      return absl::InternalError(
+          absl::StrCat("worker-", key.first, "/", key.second, " ", fault));
+    }
+    if (!worker.held_progress) continue;
+    if (last_held == key.first) {
+      return absl::InternalError(
+          absl::StrCat("two pushes of worker-", key.first, " are held"));
+    }
+    last_held = key.first;
+    ++held;
+  }
+  if (held >= options_.workers || (has_sum_ && held > 0) ||
+      (has_sum_ && !options_.applies_apart)) {
+    return absl::InternalError(absl::StrCat(held, " pushes of ",
+                                            options_.workers, " are held",
+                                            has_sum_ ? ", beside a sum" : ""));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Aggregator> Aggregator::Restore(
     int64_t step, const std::map<std::string, std::string>& saved,
     AggregatorOptions options) {

@@ -57,6 +57,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/limits.h"
 #include "paceline/v1/ps.pb.h"
@@ -161,6 +162,16 @@ class Aggregator {
       int64_t step, const std::map<std::string, std::string>& saved,
       AggregatorOptions options = {});
 
+  // Internal, naming the worker, unless KnownWorkers keep their own, and:
+  //  * Of a fenced worker nothing is held, and nobody waits for it.
+  //  * async: nothing is held.
+  //  * bounded: what is held is further ahead of the slowest active worker than
+  //    max_staleness; no clock is ahead of the job; who lapsed is not active.
+  //  * sync: what is held is not applied; each rank has one push of a step at
+  //    most, and not all have; none while a sum is to be applied.
+  // For tests; takes time in proportion to the workers that are known.
+  absl::Status CheckInvariants() const;
+
  private:
   using Worker = KnownWorker;
 
@@ -181,6 +192,9 @@ class Aggregator {
   void AnswerNear(std::vector<Decision>& decisions);
   // Of the slowest active worker but `except`; nullopt if there is none.
   std::optional<uint64_t> SlowestClock(const Worker* except = nullptr) const;
+  // What is wrong with a worker, or nothing.
+  absl::string_view Fault(const Worker& worker,
+                          std::optional<uint64_t> slowest) const;
 
   AggregatorOptions options_;
   int64_t step_;

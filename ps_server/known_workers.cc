@@ -134,4 +134,20 @@ absl::Status KnownWorkers::Restore(
   return absl::OkStatus();
 }
 
+absl::Status KnownWorkers::CheckInvariants() const {
+  std::optional<uint32_t> rank;
+  int count = 0;
+  for (const auto& [key, worker] : workers_) {
+    if (rank != key.first) count = 0;
+    rank = key.first;
+    if (key.first >= ranks_ || worker.number < 1 || worker.number > count_ ||
+        ++count > limits::kMaxKnownProcesses) {
+      return absl::InternalError(absl::StrCat(
+          "worker-", key.first, "/", key.second, " is number ", worker.number,
+          " of ", count_, ", and ", count, " of its rank"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace paceline

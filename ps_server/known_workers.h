@@ -92,6 +92,11 @@ class KnownWorkers {
   // entry that cannot be read.
   absl::Status Restore(const std::map<std::string, std::string>& saved);
 
+  // Internal, naming the worker, unless all have ranks of the job and numbers
+  // that were given, and no rank has more than limits::kMaxKnownProcesses. For
+  // tests.
+  absl::Status CheckInvariants() const;
+
  private:
   // A new entry; nullptr if there is no room for it.
   KnownWorker* Add(const Key& key);

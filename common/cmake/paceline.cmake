@@ -120,18 +120,22 @@ function(paceline_binary name)
   paceline_precompiled_headers(${name} paceline_headers)
 endfunction()
 
-# paceline_test(NAME SOURCES... DEPS... [LABELS...] [TIMEOUT SECONDS]): a
-# GoogleTest program, one CTest entry a program.
+# paceline_test(NAME SOURCES... DEPS... [LABELS...] [TIMEOUT SECONDS] [OPTIMIZED]):
+# a GoogleTest program, one CTest entry a program. With OPTIMIZED its own code is,
+# which pays where that runs for longer than it compiles.
 function(paceline_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMIZED" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
-  target_compile_options(${name} PRIVATE ${PACELINE_WARNINGS} ${PACELINE_TEST_OPTIONS})
+  target_compile_options(${name} PRIVATE ${PACELINE_WARNINGS})
   target_compile_definitions(${name} PRIVATE
     PACELINE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" PACELINE_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
-  paceline_precompiled_headers(${name} paceline_test_headers <gtest/gtest.h> <gmock/gmock.h>
-    DEPS GTest::gmock OPTIONS ${PACELINE_TEST_OPTIONS})
+  if(NOT ARG_OPTIMIZED)
+    target_compile_options(${name} PRIVATE ${PACELINE_TEST_OPTIONS})
+    paceline_precompiled_headers(${name} paceline_test_headers <gtest/gtest.h> <gmock/gmock.h>
+      DEPS GTest::gmock OPTIONS ${PACELINE_TEST_OPTIONS})
+  endif()
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD ${PACELINE_FAST_BUILD} UNITY_BUILD_BATCH_SIZE 0)
   add_test(NAME ${name} COMMAND ${name})

@@ -70,6 +70,10 @@ class JobFlow {
   std::optional<StepNumber> NumberOf(TaskId worker, uint64_t lease_id,
                                      int64_t step) const;
   bool Holds(TaskId worker) const { return table_ && table_->Holds(worker); }
+  // Who holds leases.
+  std::vector<TaskId> Holders() const {
+    return table_ ? table_->Holders() : std::vector<TaskId>();
+  }
   // The loss and the metrics.
   int value_count() const { return static_cast<int>(value_names_.size()); }
   // Training steps of the whole job before this run of it.
@@ -81,6 +85,19 @@ class JobFlow {
   const std::vector<EpochRecord>& history() const { return history_; }
   // The actions since the last call, in order.
   std::vector<Action> TakeActions();
+
+  // Internal, naming what is wrong, unless the pass keeps its own
+  // (LeaseTable::CheckInvariants), and:
+  //  * Each stage has the pass that is its own; between passes nothing is open,
+  //    nor while a checkpoint is taken.
+  //  * A pass of training has the examples of an epoch.
+  //  * No lease goes beyond the step of the next checkpoint.
+  //  * Each epoch that is over is in the history.
+  //  * A checkpoint whose snapshot is awaited is to be written, too, and none
+  //  is
+  //    at the end of the job.
+  // For tests; takes time in proportion to the open leases.
+  absl::Status CheckInvariants() const;
 
  private:
   enum class Stage {
@@ -123,6 +140,8 @@ class JobFlow {
   int64_t StepsToCheckpoint() const;
   bool AllEpochsDone() const { return epoch_ >= epochs_; }
   Logs Means() const;
+  // Whether the pass is one that the stage has.
+  bool PassFitsStage() const;
   // Tells of a loss of an evaluation that is not finite, once a job.
   void NoteEvaluation(const Logs& logs);
 

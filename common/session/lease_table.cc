@@ -1,6 +1,8 @@
 #include "common/session/lease_table.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -40,7 +42,11 @@ LeaseTable::LeaseTable(const Options& options,
       settled_(std::move(counted)) {
   settled_.totals.resize(options_.value_count);
   settled_.counts.resize(options_.value_count);
-  for (const ExampleRange& range : remaining) Return(range);
+  examples_total_ = settled_.examples;
+  for (const ExampleRange& range : remaining) {
+    Return(range);
+    examples_total_ += range.end - range.begin;
+  }
   steps_total_ = settled_.steps + RemainingSteps();
 }
 
@@ -198,6 +204,15 @@ bool LeaseTable::Holds(TaskId worker) const {
   });
 }
 
+std::vector<TaskId> LeaseTable::Holders() const {
+  std::vector<TaskId> holders;
+  for (const auto& [id, open] : open_) {
+    for (const auto& [holder, report] : open.reports) holders.push_back(holder);
+  }
+  std::sort(holders.begin(), holders.end());
+  return holders;
+}
+
 PassTotals LeaseTable::Totals() const {
   PassTotals totals = settled_;
   for (const auto& [id, open] : open_) Add(open, totals);
@@ -265,6 +280,68 @@ void LeaseTable::Settle(const OpenLease& open) {
   Add(open, settled_);
   Return({static_cast<int64_t>(open.lease.begin()) + open.examples(),
           static_cast<int64_t>(open.lease.end())});
+}
+
+absl::Status LeaseTable::CheckInvariants() const {
+  for (const auto& [id, open] : open_) RETURN_IF_ERROR(CheckOpen(id, open));
+  const std::vector<TaskId> holders = Holders();
+  for (size_t i = kMaxOpenLeases; i < holders.size(); ++i) {
+    if (holders[i] == holders[i - kMaxOpenLeases]) {
+      return absl::InternalError(absl::StrCat(holders[i].ToString(),
+                                              " holds more than ",
+                                              kMaxOpenLeases, " leases"));
+    }
+  }
+  return CheckRanges();
+}
+
+absl::Status LeaseTable::CheckOpen(uint64_t id, const OpenLease& open) const {
+  const int64_t size = Size(open.lease);
+  const auto holders = static_cast<int>(open.reports.size());
+  if (open.lease.id() != id || id >= next_lease_id_ || holders < 1 ||
+      holders > options_.sharers) {
+    return absl::InternalError(absl::StrCat("lease ", id, " says that it is ",
+                                            open.lease.id(), ", and has ",
+                                            holders, " holders"));
+  }
+  if (open.examples() > size || open.steps() > StepsIn(size) || IsDone(open)) {
+    return absl::InternalError(
+        absl::StrCat("lease ", id, " of ", size, " examples is open, with ",
+                     open.examples(), " in ", open.steps(), " steps done"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LeaseTable::CheckRanges() const {
+  for (auto it = remaining_.begin(); it != remaining_.end(); ++it) {
+    if (it != remaining_.begin() && std::prev(it)->second == it->first) {
+      return absl::InternalError(
+          absl::StrCat("remaining ranges touch at ", it->first));
+    }
+  }
+  std::vector<ExampleRange> ranges = Remaining();
+  for (const auto& [id, open] : open_) {
+    ranges.push_back({static_cast<int64_t>(open.lease.begin()),
+                      static_cast<int64_t>(open.lease.end())});
+  }
+  std::sort(ranges.begin(), ranges.end(),
+            [](const ExampleRange& a, const ExampleRange& b) {
+              return a.begin < b.begin;
+            });
+  int64_t examples = settled_.examples;
+  int64_t last = 0;
+  for (const ExampleRange& range : ranges) {
+    if (range.begin < last || range.end <= range.begin) {
+      return absl::InternalError(absl::StrCat("examples [", range.begin, ", ",
+                                              range.end,
+                                              ") are leased or left twice"));
+    }
+    last = range.end;
+    examples += range.end - range.begin;
+  }
+  if (examples == examples_total_) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(
+      examples, " examples are counted, leased or left, of ", examples_total_));
 }
 
 }  // namespace paceline

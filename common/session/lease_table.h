@@ -100,6 +100,8 @@ class LeaseTable {
   // Whether the worker has something left to do of a lease.
   bool Holds(TaskId worker) const;
   bool HasOpenLeases() const { return !open_.empty(); }
+  // Who has leases that are not finished, in order.
+  std::vector<TaskId> Holders() const;
   // Whether every example is counted.
   bool Done() const { return open_.empty() && remaining_.empty(); }
 
@@ -107,11 +109,22 @@ class LeaseTable {
   PassTotals Totals() const;
   // Steps of the open leases that are not reported yet.
   int64_t OpenSteps() const;
-  // Steps of the whole pass.
+  // Steps and examples of the whole pass, with what was counted before.
   int64_t steps_total() const { return steps_total_; }
+  int64_t examples_total() const { return examples_total_; }
   // What is neither counted nor leased, in order.
   std::vector<ExampleRange> Remaining() const;
   uint64_t next_lease_id() const { return next_lease_id_; }
+
+  // Internal, naming what is wrong, unless:
+  //  * Each example is counted, in one open lease, or remaining. Ranges that
+  //    remain do not touch.
+  //  * Of an open lease no more is reported than it has, and less than all.
+  //  * An open lease has a holder, and no more than may share it. A worker
+  //  holds
+  //    at most kMaxOpenLeases.
+  // For tests; sorts the open leases.
+  absl::Status CheckInvariants() const;
 
  private:
   struct OpenLease {
@@ -139,6 +152,8 @@ class LeaseTable {
   static void Add(const OpenLease& open, PassTotals& totals);
   // Counts what the reports of a lease say, and returns the rest.
   void Settle(const OpenLease& open);
+  absl::Status CheckOpen(uint64_t id, const OpenLease& open) const;
+  absl::Status CheckRanges() const;
 
   Options options_;
   uint64_t next_lease_id_;
@@ -148,6 +163,7 @@ class LeaseTable {
   // Of leases that are settled.
   PassTotals settled_;
   int64_t steps_total_ = 0;
+  int64_t examples_total_ = 0;
 };
 
 }  // namespace paceline

@@ -164,6 +164,38 @@ int Membership::LiveWorkers() const {
   return live;
 }
 
+absl::Status Membership::CheckInvariants() const {
+  int next_rank = 0;
+  for (const auto& [id, place] : places_) {
+    const bool was_removed = place.removed.contains(place.incarnation);
+    const bool was_held = place.incarnation != 0;
+    if (place.taken() ? !was_held || was_removed : was_held != was_removed) {
+      return absl::InternalError(
+          absl::StrCat(place.Name(), place.taken() ? " is" : " is not",
+                       " held by ", place.incarnation, ", which was",
+                       was_removed ? "" : " not", " removed"));
+    }
+    if (place.state == Place::State::kFenced && !was_held) {
+      return absl::InternalError(
+          absl::StrCat("nobody is fenced of ", place.Name()));
+    }
+    if (!place.taken() && !place.waiting_for.empty()) {
+      return absl::InternalError(absl::StrCat(
+          place.Name(), " is gone, but waits for ", place.waiting_for));
+    }
+    if (place.taken() && place.rival == place.incarnation) {
+      return absl::InternalError(
+          absl::StrCat(place.Name(), " asks for its own place"));
+    }
+    const int rank = id.type == TaskType::kPs ? -1 : next_rank++;
+    if (place.rank != rank) {
+      return absl::InternalError(absl::StrCat(place.Name(), " has rank ",
+                                              place.rank, ", expected ", rank));
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::string Membership::Waiting(TaskId task) const {
   std::string text;
   int named = 0;

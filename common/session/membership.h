@@ -105,6 +105,16 @@ class Membership {
   // `task` wait for, or "".
   std::string Waiting(TaskId task) const;
 
+  // Internal, naming the place, unless:
+  //  * A place is taken by an incarnation that was not removed. One that is not
+  //    taken was held last by one that was, or by nobody yet.
+  //  * Only the holder of a place waits for something. Who asks for a place
+  //  that
+  //    is taken is another process.
+  //  * Workers are ranked in the order of places.
+  // For tests; takes time in proportion to the places.
+  absl::Status CheckInvariants() const;
+
  private:
   // Workers (a chief that works first), then ps.
   std::map<TaskId, Place> places_;

@@ -281,6 +281,18 @@ class Session {
   // since the end.
   bool AllGone(absl::Time now) const;
 
+  // Internal, naming what is wrong, if what the promises above rest on does not
+  // hold: no event, whatever a peer sends, may lead there. In addition to what
+  // Membership, JobFlow and LeaseTable say of themselves, as long as the job
+  // goes on:
+  //  * Who holds a lease is a member, or one that is not fenced everywhere yet.
+  //  * A worker with work was admitted by all shards. Nobody who is gone is
+  //    remembered as ready.
+  //  * Somebody works; where workers step together, all do.
+  //  * No loss of training was found that ends the job.
+  // For tests; takes time in proportion to the tasks.
+  absl::Status CheckInvariants() const;
+
  private:
   Session();
   struct State;

@@ -1,6 +1,6 @@
 // The inside of Session, shared by its files: session_start.cc has all up to
 // the start, session.cc what goes well from then on, session_failures.cc what
-// does not.
+// does not, session_invariants.cc what holds in any case.
 #ifndef PACELINE_COMMON_SESSION_SESSION_STATE_H_
 #define PACELINE_COMMON_SESSION_SESSION_STATE_H_
 
@@ -125,6 +125,9 @@ struct Session::State {
   void CheckStart(absl::Time now);
   // "ps-0 at 10.0.0.2:2222 (never registered), …".
   std::string Missing(std::optional<TaskId>* first);
+
+  absl::Status CheckInvariants() const;
+  absl::Status CheckPlace(const Place& place) const;
 
   const SessionOptions options;
   Membership members;

@@ -235,6 +235,8 @@ void FuzzSession::Act(FuzzInput& input) {
       session_->CheckpointWritten(absl::OkStatus(), now_);
     }
   }
+  const absl::Status status = session_->CheckInvariants();
+  CHECK(status.ok()) << status;
 }
 
 }  // namespace paceline

@@ -100,6 +100,8 @@ void Fuzz(FuzzInput input) {
                open);
       }
     }
+    const absl::Status status = aggregator.CheckInvariants();
+    CHECK(status.ok()) << status;
   }
 }
 

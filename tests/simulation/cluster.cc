@@ -66,12 +66,12 @@ void Cluster::AwaitStart() {
   Replace();
 }
 
-bool Cluster::Run(absl::Duration limit) {
+absl::Status Cluster::Run(absl::Duration limit) {
   return simulator_.Run(
       [this] { return leader_->session().AllGone(simulator_.now()); }, limit);
 }
 
-bool Cluster::RunToEpoch(int epoch, absl::Duration limit) {
+absl::Status Cluster::RunToEpoch(int epoch, absl::Duration limit) {
   return simulator_.Run(
       [&] {
         const ProgressView view = leader_->session().Progress();

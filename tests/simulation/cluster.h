@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "tests/simulation/leader_process.h"
 #include "tests/simulation/ledger.h"
@@ -40,10 +41,11 @@ class Cluster {
  public:
   explicit Cluster(const ClusterOptions& options);
 
-  // Returns whether the job ended, and all members left, within the limit.
-  bool Run(absl::Duration limit);
+  // Runs until the job has ended and all members have left. Errors are those of
+  // Simulator::Run.
+  absl::Status Run(absl::Duration limit);
   // Runs until the job trains its `epoch`-th epoch.
-  bool RunToEpoch(int epoch, absl::Duration limit);
+  absl::Status RunToEpoch(int epoch, absl::Duration limit);
 
   Simulator& simulator() { return simulator_; }
   Ledger& ledger() { return ledger_; }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "common/session/session.h"
 #include "tests/simulation/ledger.h"
 #include "tests/simulation/shard_process.h"
@@ -22,6 +23,10 @@ class LeaderProcess : public Process,
       : simulator_(simulator), ledger_(ledger), session_(std::move(session)) {}
 
   void Start(std::vector<std::shared_ptr<ShardProcess>> shards);
+
+  absl::Status CheckInvariants() const override {
+    return session_->CheckInvariants();
+  }
 
   // Hands an event to the session, and carries out the actions.
   template <typename Event>

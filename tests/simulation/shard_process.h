@@ -6,6 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
 #include "ps_server/aggregator.h"
 #include "tests/simulation/ledger.h"
 #include "tests/simulation/member_process.h"
@@ -20,6 +22,10 @@ class ShardProcess : public MemberProcess {
         ledger_(ledger),
         index_(index),
         aggregator_(0, options) {}
+
+  absl::Status CheckInvariants() const override {
+    return Annotate(aggregator_.CheckInvariants(), absl::StrCat("ps-", index_));
+  }
 
   // Calls of the leader and the workers; each may come several times.
   bool Initialize() { return is_initialized_ = true; }

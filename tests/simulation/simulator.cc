@@ -1,5 +1,8 @@
 #include "tests/simulation/simulator.h"
 
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+
 namespace paceline {
 
 void Simulator::After(absl::Duration delay, ProcessPtr process,
@@ -8,10 +11,15 @@ void Simulator::After(absl::Duration delay, ProcessPtr process,
       {now_ + delay, event_count_++, std::move(process), std::move(event)});
 }
 
-bool Simulator::Run(const std::function<bool()>& done, absl::Duration limit) {
-  const absl::Time end = now_ + limit;
+absl::Status Simulator::Run(const std::function<bool()>& done,
+                            absl::Duration limit) {
+  const absl::Time start = now_;
+  const absl::Time end = start + limit;
   while (!done()) {
-    if (events_.empty() || events_.top().time > end) return false;
+    if (events_.empty() || events_.top().time > end) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("not done within ", absl::FormatDuration(limit)));
+    }
     Event event = events_.top();
     events_.pop();
     now_ = event.time;
@@ -22,8 +30,14 @@ bool Simulator::Run(const std::function<bool()>& done, absl::Duration limit) {
       continue;
     }
     event.run();
+    const absl::Status status = event.process->CheckInvariants();
+    if (!status.ok()) {
+      return Annotate(status,
+                      absl::StrCat("after event ", event.number, ", at ",
+                                   absl::FormatDuration(now_ - start)));
+    }
   }
-  return true;
+  return absl::OkStatus();
 }
 
 void Simulator::Deliver(const ProcessPtr& to,

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 
 namespace paceline {
@@ -32,6 +33,9 @@ struct NetworkOptions {
 // A process. While it is paused, messages and timers wait for it.
 struct Process {
   virtual ~Process() = default;
+
+  // What must hold between any two of its events; Internal says what does not.
+  virtual absl::Status CheckInvariants() const { return absl::OkStatus(); }
 
   bool is_dead = false;
   absl::Time paused_until = absl::InfinitePast();
@@ -58,8 +62,10 @@ class Simulator {
   void After(absl::Duration delay, ProcessPtr process,
              std::function<void()> event);
 
-  // Runs until `done` or the time limit. Returns whether it was done.
-  bool Run(const std::function<bool()>& done, absl::Duration limit);
+  // Runs until `done`. DeadlineExceeded: it was not within the limit, or there
+  // is nothing left to happen. An error of CheckInvariants ends it, too; each
+  // process is asked after each of its events.
+  absl::Status Run(const std::function<bool()>& done, absl::Duration limit);
 
   // Sends one call: `handle` runs at the server, any number of times, and
   // `answered` gets its result at the client, any number of times.
