@@ -11,7 +11,7 @@ template <typename E>
 struct EnumName;
 
 // Softmax and log-softmax work along the last axis, all others on each element.
-// worker/device/activation_formulas.h has the formulas.
+// activation_operations.h has the formulas.
 enum class ActivationFunction {
   kLinear,
   kRelu,

@@ -22,9 +22,10 @@ op::Tensor Zero(const op::Tensor& x) { return op::ConstantLike(x, 0); }
 // x below `low` or above `high` becomes that, where the derivative is 0, also
 // at the ends.
 op::Tensor OpenClip(const op::Tensor& x, double low, double high) {
-  return op::Select(
-      op::LessEqual(x, low), op::ConstantLike(x, low),
-      op::Select(op::GreaterEqual(x, high), op::ConstantLike(x, high), x));
+  const op::Tensor least = op::ConstantLike(x, low);
+  const op::Tensor most = op::ConstantLike(x, high);
+  const op::Tensor below_most = op::Select(op::GreaterEqual(x, most), most, x);
+  return op::Select(op::LessEqual(x, least), least, below_most);
 }
 
 // exp x − 1 for x below 0, where it does not overflow, else 0.
@@ -38,8 +39,42 @@ op::Tensor HardSigmoid(const op::Tensor& x) {
 
 op::Tensor SparsePlus(const op::Tensor& x) {
   const op::Tensor y = x + 1;
-  return op::Select(op::LessEqual(x, -1), Zero(x),
-                    op::Select(op::GreaterEqual(x, 1), x, y * y / 4));
+  const op::Tensor parabola = y * y / 4;
+  const op::Tensor above = op::Select(op::GreaterEqual(x, 1), x, parabola);
+  const op::Tensor zero = Zero(x);
+  return op::Select(op::LessEqual(x, -1), zero, above);
+}
+
+op::Tensor LeakyRelu(const op::Tensor& x) {
+  const op::Tensor below = x * 0.2;
+  return op::Select(op::Greater(x, 0), x, below);
+}
+
+op::Tensor Elu(const op::Tensor& x) {
+  const op::Tensor below = Expm1Below(x);
+  return op::Select(op::Greater(x, 0), x, below);
+}
+
+// A sum, whose derivative at 0 is 2.
+op::Tensor Celu(const op::Tensor& x) {
+  const op::Tensor above = op::Maximum(x, 0);
+  return above + Expm1Below(x);
+}
+
+op::Tensor Selu(const op::Tensor& x) {
+  const op::Tensor below = Expm1Below(x) * kSeluAlpha;
+  return op::Select(op::GreaterEqual(x, 0), x, below) * kSeluScale;
+}
+
+// `shrunk` where |x| is above 0.5, else 0.
+op::Tensor Shrink(const op::Tensor& x, const op::Tensor& shrunk) {
+  const op::Tensor zero = Zero(x);
+  return op::Select(op::LessEqual(op::Abs(x), 0.5), zero, shrunk);
+}
+
+op::Tensor Gelu(const op::Tensor& x) {
+  const op::Tensor share = op::Erfc(x * -std::sqrt(0.5));
+  return x * 0.5 * share;
 }
 
 }  // namespace
@@ -54,15 +89,13 @@ op::Tensor Activate(ActivationFunction function, const op::Tensor& x) {
     case kRelu6:
       return OpenClip(x, 0, 6);
     case kLeakyRelu:
-      return op::Select(op::Greater(x, 0), x, x * 0.2);
+      return LeakyRelu(x);
     case kElu:
-      return op::Select(op::Greater(x, 0), x, Expm1Below(x));
+      return Elu(x);
     case kCelu:
-      // A sum, whose derivative at 0 is 2.
-      return op::Maximum(x, 0) + Expm1Below(x);
+      return Celu(x);
     case kSelu:
-      return op::Select(op::GreaterEqual(x, 0), x, Expm1Below(x) * kSeluAlpha) *
-             kSeluScale;
+      return Selu(x);
     case kSigmoid:
       return op::Sigmoid(x);
     case kHardSigmoid:
@@ -76,10 +109,9 @@ op::Tensor Activate(ActivationFunction function, const op::Tensor& x) {
     case kTanhShrink:
       return x - op::Tanh(x);
     case kHardShrink:
-      return op::Select(op::LessEqual(op::Abs(x), 0.5), Zero(x), x);
+      return Shrink(x, x);
     case kSoftShrink:
-      return op::Select(op::LessEqual(op::Abs(x), 0.5), Zero(x),
-                        x - op::Sign(x) * 0.5);
+      return Shrink(x, x - op::Sign(x) * 0.5);
     case kSoftplus:
       return op::Softplus(x);
     case kSoftsign:
@@ -89,7 +121,7 @@ op::Tensor Activate(ActivationFunction function, const op::Tensor& x) {
     case kHardSilu:
       return x * HardSigmoid(x);
     case kGelu:
-      return x * 0.5 * op::Erfc(x * -std::sqrt(0.5));
+      return Gelu(x);
     case kMish:
       return x * op::Tanh(op::Softplus(x));
     case kExponential:

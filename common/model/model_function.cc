@@ -1,5 +1,6 @@
 #include "common/model/model_function.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,7 +26,8 @@ class ModelLowering {
         graph_(*spec.graph),
         model_(std::make_unique<ModelFunction>()),
         function_(model_->function),
-        statistics_(graph_.variables.size()) {}
+        statistics_(graph_.variables.size()),
+        has_penalty_(graph_.variables.size()) {}
 
   std::unique_ptr<const ModelFunction> Run() && {
     AddParameters();
@@ -33,11 +35,12 @@ class ModelLowering {
     before_activation_ = {model_->features};
     for (size_t i = 1; i < graph_.nodes.size(); ++i) AddNode(graph_.nodes[i]);
     model_->output = outputs_[graph_.output];
+    function_.SetOwner("loss");
     model_->losses = AddLoss(*spec_.loss);
-    AddPenalty();
     AddMetrics();
+    if (spec_.is_training) AddDifferences();
     model_->backward_begin = function_.calls().size();
-    if (spec_.is_training) AddUpdates();
+    if (spec_.is_training) AddGradients();
     return std::move(model_);
   }
 
@@ -72,6 +75,7 @@ class ModelLowering {
       variables.push_back(model_->variables[variable]);
     }
     function_.SetOwner(absl::StrCat("layer ", node.layer->name));
+    for (const int variable : node.variables) AddPenalty(variable);
     const LoweredLayer lowered =
         node.layer->Lower({inputs, variables, spec_.is_training, spec_.seed});
     for (const auto& [place, value] : lowered.statistics) {
@@ -89,22 +93,21 @@ class ModelLowering {
     const LossInput input = ResolveLossInput(graph_, loss, spec_.is_training);
     const std::vector<op::Tensor>& from =
         input.before_activation ? before_activation_ : outputs_;
-    function_.SetOwner("loss");
     return loss.Lower(from[input.node], model_->labels, input.from_logits);
   }
 
-  void AddPenalty() {
-    for (size_t i = 0; i < graph_.variables.size(); ++i) {
-      const Regularizer& regularizer = graph_.variables[i].regularizer;
-      const op::Tensor& w = model_->variables[i];
-      function_.SetOwner(
-          absl::StrCat("regularizer of ", graph_.variables[i].name));
-      if (regularizer.l1 != 0) {
-        AddToPenalty(op::SumAll(op::Abs(w)) * regularizer.l1);
-      }
-      if (regularizer.l2 != 0) {
-        AddToPenalty(op::SumAll(w * w) * regularizer.l2);
-      }
+  // Before the node's own calls, so that backward comes to it behind them: the
+  // gradient of a penalty is as large as the variable.
+  void AddPenalty(int variable) {
+    if (has_penalty_[variable]) return;
+    has_penalty_[variable] = true;
+    const Regularizer& regularizer = graph_.variables[variable].regularizer;
+    const op::Tensor& w = model_->variables[variable];
+    if (regularizer.l1 != 0) {
+      AddToPenalty(op::SumAll(op::Abs(w)) * regularizer.l1);
+    }
+    if (regularizer.l2 != 0) {
+      AddToPenalty(op::SumAll(w * w) * regularizer.l2);
     }
   }
 
@@ -114,18 +117,32 @@ class ModelLowering {
 
   void AddMetrics() {
     for (const std::unique_ptr<const Metric>& metric : spec_.metrics) {
+      function_.SetOwner(absl::StrCat("metric ", metric->name));
       if (const Loss* const loss = metric->mean_of(); loss != nullptr) {
         model_->metrics.push_back(AddLoss(*loss));
         continue;
       }
-      function_.SetOwner(absl::StrCat("metric ", metric->name));
       model_->metrics.push_back(metric->Lower(model_->output, model_->labels));
+    }
+  }
+
+  // How far the batch moves each statistic, times the batch's share of the
+  // step.
+  void AddDifferences() {
+    model_->updates.resize(graph_.variables.size());
+    for (size_t i = 0; i < graph_.variables.size(); ++i) {
+      if (!statistics_[i]) continue;
+      function_.SetOwner(absl::StrCat("statistic ", graph_.variables[i].name));
+      const op::Tensor rate =
+          model_->regularization_scale * (1 - graph_.variables[i].momentum);
+      model_->updates[i] = (*statistics_[i] - model_->variables[i]) * rate;
     }
   }
 
   // The gradients are of Σ losses / loss_divisor + regularization_scale ·
   // penalty.
-  void AddUpdates() {
+  void AddGradients() {
+    function_.SetOwner("loss");
     std::vector<op::Tensor> of = {model_->losses};
     std::vector<op::Tensor> output_gradients = {
         op::Broadcast(1 / model_->loss_divisor, {spec_.batch_size})};
@@ -133,44 +150,38 @@ class ModelLowering {
       of.push_back(*model_->penalty);
       output_gradients.push_back(model_->regularization_scale);
     }
-    std::vector<op::Tensor> trained;
+    std::vector<op::Tensor> by;
     for (size_t i = 0; i < graph_.variables.size(); ++i) {
-      if (graph_.variables[i].is_trained()) {
-        trained.push_back(model_->variables[i]);
-      }
+      if (graph_.variables[i].is_trained()) by.push_back(model_->variables[i]);
     }
-    // What replicas share they sum up in the backward of each step, whether or
-    // not a variable needs it: one without an example knows the model alone
-    // (SynchronizedChannels).
-    std::vector<op::Tensor> by = trained;
-    for (const op::Call& call : function_.calls()) {
-      if (call.operation->name() != op::BatchMomentsOperation::kName) continue;
-      if (static_cast<const op::BatchMomentsOperation&>(*call.operation)
-              .over_replicas()) {
-        by.push_back(function_.tensor(call.inputs[0]));
-      }
-    }
+    const std::vector<op::Tensor> shared = SharedInputs();
+    by.insert(by.end(), shared.begin(), shared.end());
     const op::Gradients gradients = op::AddGradients(of, output_gradients, by);
     size_t next = 0;
     for (size_t i = 0; i < graph_.variables.size(); ++i) {
-      if (graph_.variables[i].is_trained()) {
-        const std::optional<op::Tensor>& gradient = gradients[next++];
-        model_->updates.push_back(
-            gradient ? *gradient
-                     : op::Full(function_, model_->variables[i].type(), 0));
-      } else {
-        model_->updates.push_back(Difference(i));
-      }
+      if (!graph_.variables[i].is_trained()) continue;
+      const std::optional<op::Tensor>& gradient = gradients[next++];
+      model_->updates[i] =
+          gradient ? *gradient
+                   : op::Full(function_, model_->variables[i].type(), 0);
     }
   }
 
-  // How far the batch moves a statistic, times its share of the step; nullopt
-  // of a frozen one.
-  std::optional<op::Tensor> Difference(size_t variable) {
-    if (!statistics_[variable]) return std::nullopt;
-    return (*statistics_[variable] - model_->variables[variable]) *
-           (model_->regularization_scale *
-            (1 - graph_.variables[variable].momentum));
+  // Inputs of statistics that replicas share. Their gradients are added whether
+  // or not a variable needs them, for they are sums over the replicas, and one
+  // without an example takes part in all sums that the model alone tells
+  // (SynchronizedChannels).
+  std::vector<op::Tensor> SharedInputs() {
+    std::vector<op::Tensor> inputs;
+    for (const op::Call& call : function_.calls()) {
+      if (call.operation->name() != op::BatchMomentsOperation::kName) continue;
+      const auto& moments =
+          static_cast<const op::BatchMomentsOperation&>(*call.operation);
+      if (moments.over_replicas()) {
+        inputs.push_back(function_.tensor(call.inputs[0]));
+      }
+    }
+    return inputs;
   }
 
   const ModelFunctionSpec& spec_;
@@ -182,6 +193,7 @@ class ModelLowering {
   std::vector<op::Tensor> outputs_;
   // Of each variable.
   std::vector<std::optional<op::Tensor>> statistics_;
+  std::vector<bool> has_penalty_;
 };
 
 }  // namespace
@@ -189,6 +201,26 @@ class ModelLowering {
 std::unique_ptr<const ModelFunction> MakeModelFunction(
     const ModelFunctionSpec& spec) {
   return ModelLowering(spec).Run();
+}
+
+std::vector<size_t> FinalAfter(const ModelFunction& model) {
+  const std::vector<op::Call>& calls = model.function.calls();
+  // Of each tensor, the number of calls up to the one that writes it, and up to
+  // the last that reads it.
+  std::vector<size_t> written(model.function.tensor_count());
+  std::vector<size_t> last_read(model.function.tensor_count());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    for (const int input : calls[i].inputs) last_read[input] = i + 1;
+    for (const int output : calls[i].outputs) written[output] = i + 1;
+  }
+  std::vector<size_t> final_after;
+  for (size_t i = 0; i < model.variables.size(); ++i) {
+    const std::optional<op::Tensor>& update = model.updates[i];
+    final_after.push_back(update ? std::max(last_read[model.variables[i].id()],
+                                            written[update->id()])
+                                 : 0);
+  }
+  return final_after;
 }
 
 }  // namespace paceline

@@ -3,6 +3,7 @@
 #ifndef PACELINE_COMMON_MODEL_MODEL_FUNCTION_H_
 #define PACELINE_COMMON_MODEL_MODEL_FUNCTION_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,9 +29,9 @@ struct ModelFunctionSpec {
   DataType type = DataType::kFloat32;
 };
 
-// The list has the calls in this order: forward by node, loss, penalty,
-// metrics, and, from `backward_begin` on, backward. Parameters and results are
-// tensors of `function`.
+// The list has the calls in this order: forward by node, loss, metrics,
+// differences of statistics, and, from `backward_begin` on, backward.
+// Parameters and results are tensors of `function`.
 struct ModelFunction {
   op::Function function;
 
@@ -57,13 +58,18 @@ struct ModelFunction {
   // In training, of each variable: its gradient, or the difference of a
   // statistic (VariableUpdate). nullopt: it is frozen.
   std::vector<std::optional<op::Tensor>> updates;
-  // The index of the first call of backward.
+  // The index of the first call of backward, or the number of calls.
   size_t backward_begin = 0;
 };
 
 // What `spec` points to outlives the call alone.
 std::unique_ptr<const ModelFunction> MakeModelFunction(
     const ModelFunctionSpec& spec);
+
+// Of each variable, the number of calls after which its update is known and no
+// call reads it any more, so that somebody may overwrite it; 0 if it is frozen.
+// Of a function for training.
+std::vector<size_t> FinalAfter(const ModelFunction& model);
 
 }  // namespace paceline
 

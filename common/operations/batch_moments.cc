@@ -33,7 +33,10 @@ Gradients BatchMomentsOperation::AddGradient(const CallGradient& call) const {
     by_mean = SliceAxis(sums, 0, 0, channels);
     by_variance = SliceAxis(sums, 0, channels, channels);
   }
-  return {by_mean / count + (x - mean) * (by_variance * 2 / count)};
+  const Tensor through_mean = by_mean / count;
+  const Tensor factor = by_variance * 2 / count;
+  const Tensor through_variance = (x - mean) * factor;
+  return {through_variance + through_mean};
 }
 
 Moments BatchMoments(const Tensor& x, bool over_replicas) {

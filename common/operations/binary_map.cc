@@ -9,9 +9,22 @@
 namespace paceline::op {
 namespace {
 
-// dy where `condition`, else 0.
+// dy where `condition` holds, else 0.
 Tensor Where(const Tensor& condition, const Tensor& dy) {
   return Select(condition, dy, ConstantLike(dy, 0));
+}
+
+// dy where `condition` does not hold, else 0.
+Tensor WhereNot(const Tensor& condition, const Tensor& dy) {
+  return Select(condition, ConstantLike(dy, 0), dy);
+}
+
+// Of y = a^b by b: y · log a. As in TensorFlow, 0 where that is no number.
+Tensor LogarithmicDerivative(const Tensor& a, const Tensor& y) {
+  const Tensor is_positive = Greater(a, 0);
+  const Tensor one = ConstantLike(a, 1);
+  const Tensor logarithm = Log(Select(is_positive, a, one));
+  return y * logarithm;
 }
 
 // `dy` times the derivative of y = function(a, b) by a, of y's shape.
@@ -48,14 +61,11 @@ Tensor BySecond(BinaryFunction function, const Tensor& a, const Tensor& b,
     case BinaryFunction::kDivide:
       return -(dy * (y / b));
     case BinaryFunction::kPower:
-      // As in TensorFlow, 0 where the logarithm is none.
-      return Where(
-          Greater(a, 0),
-          dy * (y * Log(Select(Greater(a, 0), a, ConstantLike(a, 1)))));
+      return dy * LogarithmicDerivative(a, y);
     case BinaryFunction::kMaximum:
-      return Where(Less(a, b), dy);
+      return WhereNot(GreaterEqual(a, b), dy);
     case BinaryFunction::kMinimum:
-      return Where(Greater(a, b), dy);
+      return WhereNot(LessEqual(a, b), dy);
   }
   LOG(FATAL) << static_cast<int>(function);
 }

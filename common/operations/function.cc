@@ -75,8 +75,10 @@ Tensor CallCopier::CopyOf(int from) const {
 void CallCopier::Copy(const Call& call) {
   std::vector<Tensor> inputs;
   for (const int input : call.inputs) inputs.push_back(CopyOf(input));
+  const std::string owner = to_.owner();
   to_.SetOwner(call.owner);
   const std::vector<Tensor> outputs = to_.AddCall(call.operation, inputs);
+  to_.SetOwner(owner);
   for (size_t i = 0; i < outputs.size(); ++i) {
     Map(call.outputs[i], outputs[i]);
   }

@@ -8,6 +8,10 @@
 // Functions that add calls take and return Tensors, which know their function,
 // so formulas read as in NumPy (binary_map.h has the operators). AddGradients
 // (gradient.h) adds the backward of what is there.
+//
+// The order of the list must not depend on the compiler, and C++ does not say
+// which operand of + or which argument is computed first. So of two that add
+// calls, all but one get a name in a line before.
 #ifndef PACELINE_COMMON_OPERATIONS_FUNCTION_H_
 #define PACELINE_COMMON_OPERATIONS_FUNCTION_H_
 
@@ -71,6 +75,7 @@ class Function {
 
   // Calls that are added from now on are this owner's.
   void SetOwner(std::string owner) { owner_ = std::move(owner); }
+  const std::string& owner() const { return owner_; }
 
   Tensor AddParameter(TensorType type);
   // Inputs are tensors of this function.
@@ -89,7 +94,6 @@ class Function {
   int tensor_count() const { return static_cast<int>(types_.size()); }
   const TensorType& type(int tensor) const { return types_[tensor]; }
   Tensor tensor(int id) { return {*this, id}; }
-  Tensor parameter(int index) { return {*this, parameters_[index]}; }
 
  private:
   int AddTensor(TensorType type);

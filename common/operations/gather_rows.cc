@@ -28,7 +28,8 @@ std::vector<TensorType> SumRowsOperation::OutputTypes(
     absl::Span<const TensorType> inputs) const {
   const Shape& ids = inputs[0].shape;
   const auto& [type, values] = inputs[1];
-  CHECK(inputs[0].type == DataType::kInt32 && ids.size() <= values.size() &&
+  CHECK(inputs[0].type == DataType::kInt32 && type != DataType::kBool &&
+        ids.size() <= values.size() &&
         std::equal(ids.begin(), ids.end(), values.begin()))
       << ToString(inputs[1]) << " by " << ToString(inputs[0]);
   Shape shape = {rows_};

@@ -1,6 +1,7 @@
 #include "common/operations/gradient.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "common/operations/binary_map.h"
@@ -46,7 +47,9 @@ class Backward {
 
   void PassAllCalls() {
     // A copy, for the list grows as gradients are added.
+    const std::string owner = function_.owner();
     for (size_t i = call_count_; i-- > 0;) Pass(Call(function_.calls()[i]));
+    function_.SetOwner(owner);
   }
 
   const std::optional<Tensor>& gradient(Tensor of) const {

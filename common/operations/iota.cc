@@ -9,7 +9,8 @@ namespace paceline::op {
 Tensor IsClass(const Tensor& ids, int64_t size) {
   Shape column = ids.shape();
   column.push_back(1);
-  return Equal(Reshape(ids, column), Iota(ids.function(), size));
+  const Tensor classes = Iota(ids.function(), size);
+  return Equal(Reshape(ids, column), classes);
 }
 
 Tensor OneHot(const Tensor& ids, int64_t size, DataType type) {

@@ -40,7 +40,7 @@ std::optional<Tensor> Differentiated(MapFunction function, const Tensor& x,
       return dy * (Exp(-(x * x)) * (-2 * std::numbers::inv_sqrtpi));
     case MapFunction::kRelu:
       // A product, so that a gradient that is NaN stays so.
-      return dy * Cast(Greater(x, 0), dy.data_type());
+      return dy * Cast(Greater(y, 0), dy.data_type());
   }
   LOG(FATAL) << static_cast<int>(function);
 }

@@ -3,13 +3,32 @@
 #include "glog/logging.h"
 
 namespace paceline::op {
+namespace {
+
+TensorType Pooled(const Window2D& window, const TensorType& input) {
+  CHECK(IsReal(input.type)) << ToString(input);
+  return {input.type,
+          WindowOutputShape(window, input.shape, input.shape.back())};
+}
+
+}  // namespace
 
 std::vector<TensorType> PoolingOperation::OutputTypes(
     absl::Span<const TensorType> inputs) const {
-  const TensorType& input = inputs[0];
-  CHECK(IsReal(input.type)) << ToString(input);
-  return {{input.type,
-           WindowOutputShape(window_, input.shape, input.shape.back())}};
+  return {Pooled(window_, inputs[0])};
+}
+
+std::vector<TensorType> MaxPoolingGradientOperation::OutputTypes(
+    absl::Span<const TensorType> inputs) const {
+  CHECK(inputs[1] == Pooled(window_, inputs[0])) << ToString(inputs[1]);
+  return {inputs[0]};
+}
+
+std::vector<TensorType> AveragePoolingGradientOperation::OutputTypes(
+    absl::Span<const TensorType> inputs) const {
+  const TensorType input = {inputs[0].type, input_shape_};
+  CHECK(inputs[0] == Pooled(window_, input)) << ToString(inputs[0]);
+  return {input};
 }
 
 Gradients PoolingOperation::AddGradient(const CallGradient& call) const {

@@ -48,9 +48,7 @@ class MaxPoolingGradientOperation final : public Operation {
 
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
-      absl::Span<const TensorType> inputs) const override {
-    return {inputs[0]};
-  }
+      absl::Span<const TensorType> inputs) const override;
 
   const Window2D& window() const { return window_; }
 
@@ -68,9 +66,7 @@ class AveragePoolingGradientOperation final : public Operation {
 
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
-      absl::Span<const TensorType> inputs) const override {
-    return {{inputs[0].type, input_shape_}};
-  }
+      absl::Span<const TensorType> inputs) const override;
   Gradients AddGradient(const CallGradient& call) const override;
 
   const Window2D& window() const { return window_; }

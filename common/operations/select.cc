@@ -43,7 +43,9 @@ Tensor Or(const Tensor& a, const Tensor& b) {
 }
 
 Tensor Not(const Tensor& a) {
-  return Select(a, ConstantLike(a, 0), ConstantLike(a, 1));
+  const Tensor no = ConstantLike(a, 0);
+  const Tensor yes = ConstantLike(a, 1);
+  return Select(a, no, yes);
 }
 
 }  // namespace paceline::op

@@ -36,7 +36,8 @@ std::vector<TensorType> LogSoftmaxOperation::OutputTypes(
 
 Gradients LogSoftmaxOperation::AddGradient(const CallGradient& call) const {
   const Tensor& dy = *call.output_gradients[0];
-  return {dy - Exp(call.outputs[0]) * SumOfRows(dy)};
+  const Tensor sum = SumOfRows(dy);
+  return {dy - Exp(call.outputs[0]) * sum};
 }
 
 }  // namespace paceline::op

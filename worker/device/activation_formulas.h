@@ -1,5 +1,5 @@
-// The formulas of Keras' elementwise activations and their derivatives: for the
-// reference device, and for those of others that their library lacks.
+// The formulas of Keras' elementwise activations and their derivatives, for
+// devices whose library lacks them.
 //
 // NaN gives NaN, so that what diverged reaches the loss; hard_shrink and
 // soft_shrink of Keras make 0 of it.

@@ -102,7 +102,8 @@ LoweredLayer BatchNormalization::Lower(const LayerCall& call) const {
     variance = moments.variance;
     statistics = {{moving_mean, mean}, {moving_variance, variance}};
   }
-  op::Tensor y = (x - mean) / op::Sqrt(op::Maximum(variance, 0) + epsilon);
+  const op::Tensor deviation = op::Sqrt(op::Maximum(variance, 0) + epsilon);
+  op::Tensor y = (x - mean) / deviation;
   if (scale) y = y * call.variables[0];
   if (center) y = y + call.variables[scale ? 1 : 0];
   LoweredLayer lowered = y;

@@ -31,7 +31,8 @@ LoweredLayer Dropout::Lower(const LayerCall& call) const {
   if (!call.is_training) return x;
   const op::Tensor is_kept = op::DropoutMask(x.function(), x.shape(), rate,
                                              DropoutKey(*this, call.seed));
-  return op::Select(is_kept, x * (1 / (1 - rate)), op::ConstantLike(x, 0));
+  const op::Tensor zero = op::ConstantLike(x, 0);
+  return op::Select(is_kept, x * (1 / (1 - rate)), zero);
 }
 
 }  // namespace paceline

@@ -37,12 +37,13 @@ LoweredLayer ReLU::Lower(const LayerCall& call) const {
   if (threshold == 0 && negative_slope == 0 && !max_value) return op::Relu(x);
   op::Tensor above = x;
   if (max_value) {
-    above = op::Select(op::GreaterEqual(x, *max_value),
-                       op::ConstantLike(x, *max_value), x);
+    const op::Tensor ceiling = op::ConstantLike(x, *max_value);
+    above = op::Select(op::GreaterEqual(x, ceiling), ceiling, x);
   }
   op::Tensor below = (x - threshold) * negative_slope;
   if (derivative_at_threshold() == 0) {
-    below = op::Select(op::Equal(x, threshold), op::ConstantLike(x, 0), below);
+    const op::Tensor zero = op::ConstantLike(x, 0);
+    below = op::Select(op::Equal(x, threshold), zero, below);
   }
   return op::Select(op::Greater(x, threshold), above, below);
 }

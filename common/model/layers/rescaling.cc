@@ -82,8 +82,9 @@ double Rescaling::OffsetOf(int64_t channel) const {
 LoweredLayer Rescaling::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
   op::Function& function = x.function();
-  return x * op::Constants(function, x.data_type(), scale) +
-         op::Constants(function, x.data_type(), offset);
+  const op::Tensor factors = op::Constants(function, x.data_type(), scale);
+  const op::Tensor terms = op::Constants(function, x.data_type(), offset);
+  return x * factors + terms;
 }
 
 }  // namespace paceline

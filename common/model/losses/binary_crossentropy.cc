@@ -30,10 +30,14 @@ op::Tensor BinaryCrossentropy::Lower(const op::Tensor& input,
                                      bool reads_from_logits) const {
   const op::Tensor y = labels * (1 - label_smoothing) + label_smoothing / 2;
   if (reads_from_logits) {
-    return MeanOfExamples(op::Softplus(input) - input * y);
+    const op::Tensor softplus = op::Softplus(input);
+    return MeanOfExamples(softplus - input * y);
   }
   const op::Tensor p = ClipProbabilities(input);
-  return MeanOfExamples(-(y * op::Log(p)) - (1 - y) * op::Log(1 - p));
+  const op::Tensor of_yes = y * op::Log(p);
+  const op::Tensor log_of_no = op::Log(1 - p);
+  const op::Tensor of_no = (1 - y) * log_of_no;
+  return MeanOfExamples(-(of_yes + of_no));
 }
 
 }  // namespace paceline

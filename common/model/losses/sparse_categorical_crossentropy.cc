@@ -35,15 +35,16 @@ op::Tensor SparseCategoricalCrossentropy::Lower(const op::Tensor& input,
                                                 bool reads_from_logits) const {
   const std::vector<int> last = {1};
   const auto of_label = [&](const op::Tensor& x) {
-    return op::Sum(op::Select(op::IsClass(labels, x.dimension(1)), x,
-                              op::ConstantLike(x, 0)),
+    const op::Tensor zero = op::ConstantLike(x, 0);
+    return op::Sum(op::Select(op::IsClass(labels, x.dimension(1)), x, zero),
                    last);
   };
   if (reads_from_logits) {
     return MeanOfExamples(-of_label(op::LogSoftmax(input)));
   }
   const op::Tensor p = ClipProbabilities(input);
-  return MeanOfExamples(op::Log(op::Sum(p, last)) - op::Log(of_label(p)));
+  const op::Tensor log_of_sum = op::Log(op::Sum(p, last));
+  return MeanOfExamples(log_of_sum - op::Log(of_label(p)));
 }
 
 }  // namespace paceline

@@ -24,8 +24,9 @@ absl::Status CategoricalAccuracy::CheckOutput(const Shape& output) const {
 
 op::Tensor CategoricalAccuracy::Lower(const op::Tensor& output,
                                       const op::Tensor& labels) const {
-  return MeanOfExamples(op::Cast(
-      op::Equal(op::ArgMax(output), op::ArgMax(labels)), output.data_type()));
+  const op::Tensor prediction = op::ArgMax(output);
+  const op::Tensor is_right = op::Equal(prediction, op::ArgMax(labels));
+  return MeanOfExamples(op::Cast(is_right, output.data_type()));
 }
 
 }  // namespace paceline

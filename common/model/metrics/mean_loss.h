@@ -29,7 +29,7 @@ class MeanLoss : public Metric {
   }
   op::Tensor Lower(const op::Tensor& /*output*/,
                    const op::Tensor& /*labels*/) const override {
-    LOG(FATAL) << "what the loss reads is not the output alone";
+    LOG(FATAL) << "a mean loss is lowered as a loss, from what that reads";
   }
 
  private:

@@ -13,21 +13,20 @@ namespace paceline {
 
 op::Tensor IsInTopK(const op::Tensor& output, const op::Tensor& classes,
                     int64_t k) {
-  const DataType type = output.data_type();
-  const auto count = [&](const op::Tensor& holds) {
-    return op::Sum(op::Cast(holds, type), {1});
+  const auto count = [](const op::Tensor& holds) {
+    return op::Sum(op::Cast(holds, DataType::kInt32), {1});
   };
-  const op::Tensor of_class =
-      op::Sum(op::Select(op::IsClass(classes, output.dimension(1)), output,
-                         op::ConstantLike(output, 0)),
-              {1});
+  const op::Tensor zero = op::ConstantLike(output, 0);
+  const op::Tensor of_class = op::Sum(
+      op::Select(op::IsClass(classes, output.dimension(1)), output, zero), {1});
   const op::Tensor larger = count(op::Greater(output, of_class));
   // Neither infinite nor NaN.
   const op::Tensor finite = count(op::Equal(output - output, 0));
-  const op::Tensor is_in =
-      op::And(op::Less(larger, static_cast<double>(k)),
-              op::Equal(finite, static_cast<double>(output.dimension(1))));
-  return op::Reshape(op::Cast(is_in, type), {output.dimension(0)});
+  const op::Tensor are_few = op::Less(larger, static_cast<double>(k));
+  const op::Tensor are_finite =
+      op::Equal(finite, static_cast<double>(output.dimension(1)));
+  return op::Reshape(op::Cast(op::And(are_few, are_finite), output.data_type()),
+                     {output.dimension(0)});
 }
 
 }  // namespace paceline

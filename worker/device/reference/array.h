@@ -3,6 +3,7 @@
 #define PACELINE_WORKER_DEVICE_REFERENCE_ARRAY_H_
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -46,6 +47,13 @@ template <typename F>
 void WithNumberType(DataType type, F function) {
   type == DataType::kInt32 ? function(int32_t{0})
                            : WithRealType(type, function);
+}
+
+// A number as an element; of bool, whether it is not 0.
+template <typename T>
+T ElementOf(double value) {
+  if constexpr (std::is_same_v<T, uint8_t>) return value != 0;
+  return static_cast<T>(value);
 }
 
 // Values in C order, at first zeros.

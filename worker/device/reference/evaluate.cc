@@ -92,6 +92,9 @@ EvaluateOperation* Find(absl::string_view name) {
 
 FunctionRun::FunctionRun(const op::Function& function)
     : function_(function), values_(function.tensor_count()) {
+  for (const op::Call& call : function.calls()) {
+    evaluate_.push_back(Find(call.operation->name()));
+  }
   for (const int parameter : function.parameters()) {
     values_[parameter].emplace(function.type(parameter));
   }
@@ -106,8 +109,7 @@ void FunctionRun::Run(size_t begin, size_t end, const StepContext& step) {
     for (const int output : call.outputs) {
       outputs.emplace_back(function_.type(output));
     }
-    Find(call.operation->name())(*call.operation,
-                                 {inputs, absl::MakeSpan(outputs), step});
+    evaluate_[i](*call.operation, {inputs, absl::MakeSpan(outputs), step});
     for (size_t k = 0; k < outputs.size(); ++k) {
       values_[call.outputs[k]] = std::move(outputs[k]);
     }

@@ -18,6 +18,13 @@ class ReplicaSum;
 
 namespace paceline::reference {
 
+struct Evaluation;
+
+// Computes the outputs of a call of the operation, which is of the class that
+// the name of the C++ function says.
+using EvaluateOperation = void(const op::Operation& operation,
+                               const Evaluation& evaluation);
+
 // The step whose part the function is.
 struct StepContext {
   // The first example's position in the epoch's order; the others follow.
@@ -44,6 +51,8 @@ class FunctionRun {
 
  private:
   const op::Function& function_;
+  // Of each call.
+  std::vector<EvaluateOperation*> evaluate_;
   // By tensor; nullopt before it is computed.
   std::vector<std::optional<Array>> values_;
 };

@@ -1,7 +1,6 @@
 #include "worker/device/reference/program.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -30,21 +29,18 @@ ReferenceProgram<T>::ReferenceProgram(const ProgramSpec& spec, State<T>& state)
 
 template <typename T>
 void ReferenceProgram<T>::MakeSections() {
-  const size_t call_count = model_->function.calls().size();
   // The buckets that are final after so many calls.
   std::map<size_t, std::vector<int>> final_buckets;
   if (spec_.mode == Mode::kTrain) {
-    // The first section has all of forward, with loss and metrics.
-    std::vector<size_t> final_after(spec_.plan->updated_buckets().size(),
-                                    model_->backward_begin);
-    for (size_t i = 0; i < spec_.graph->variables.size(); ++i) {
-      if (!model_->updates[i]) continue;
-      const auto variable = static_cast<int>(i);
-      size_t& latest = final_after[spec_.plan->place(variable).bucket];
-      latest = std::max(latest, FinalAfter(variable));
-    }
-    for (size_t bucket = 0; bucket < final_after.size(); ++bucket) {
-      final_buckets[final_after[bucket]].push_back(static_cast<int>(bucket));
+    const std::vector<size_t> of_variables = FinalAfter(*model_);
+    const absl::Span<const Bucket> buckets = spec_.plan->updated_buckets();
+    for (size_t b = 0; b < buckets.size(); ++b) {
+      // The first section has all of forward, with loss and metrics.
+      size_t latest = model_->backward_begin;
+      for (const int variable : buckets[b].variables) {
+        latest = std::max(latest, of_variables[variable]);
+      }
+      final_buckets[latest].push_back(static_cast<int>(b));
     }
   }
   for (auto& [end, buckets] : final_buckets) {
@@ -54,23 +50,10 @@ void ReferenceProgram<T>::MakeSections() {
   // Without a gradient it is forward alone.
   if (sections_.empty()) {
     sections_.emplace_back();
-    section_ends_.push_back(call_count);
+    section_ends_.emplace_back();
   }
-}
-
-template <typename T>
-size_t ReferenceProgram<T>::FinalAfter(int variable) const {
-  const int value = model_->variables[variable].id();
-  const int update = model_->updates[variable]->id();
-  const std::vector<op::Call>& calls = model_->function.calls();
-  for (size_t end = calls.size(); end > 0; --end) {
-    const auto has = [](const std::vector<int>& tensors, int tensor) {
-      return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
-    };
-    const op::Call& call = calls[end - 1];
-    if (has(call.inputs, value) || has(call.outputs, update)) return end;
-  }
-  return 0;
+  // Behind the last gradient replicas may still have sums to share.
+  section_ends_.back() = model_->function.calls().size();
 }
 
 template <typename T>

@@ -40,9 +40,6 @@ class ReferenceProgram : public Program {
  private:
   // Cuts the list of calls where buckets become final.
   void MakeSections();
-  // The number of calls behind which a variable's update is known and nothing
-  // reads the variable any more.
-  size_t FinalAfter(int variable) const;
 
   absl::Status CheckLabels(const Batch& batch) const;
   // Copies what the function reads in this step.

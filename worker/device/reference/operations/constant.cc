@@ -13,7 +13,7 @@ void EvaluateConstant(const op::Operation& operation,
   WithType(evaluation.output().data_type(), [&](auto zero) {
     using T = decltype(zero);
     for (size_t i = 0; i < values.size(); ++i) {
-      evaluation.output().values<T>()[i] = static_cast<T>(values[i]);
+      evaluation.output().values<T>()[i] = ElementOf<T>(values[i]);
     }
   });
 }

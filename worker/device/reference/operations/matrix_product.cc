@@ -26,10 +26,12 @@ void EvaluateMatrixProduct(const op::Operation& operation,
   WithRealType(output.data_type(), [&](auto zero) {
     using T = decltype(zero);
     for (int64_t p = 0; p < products; ++p) {
-      const T* const left = &evaluation.input(0).values<T>()[p * rows * inner];
+      // Of an empty batch there is no first element to point to.
+      const T* const left =
+          evaluation.input(0).values<T>().data() + p * rows * inner;
       const T* const right =
-          &evaluation.input(1).values<T>()[p * inner * columns];
-      T* const y = &output.values<T>()[p * rows * columns];
+          evaluation.input(1).values<T>().data() + p * inner * columns;
+      T* const y = output.values<T>().data() + p * rows * columns;
       for (int64_t r = 0; r < rows; ++r) {
         for (int64_t c = 0; c < columns; ++c) {
           for (int64_t i = 0; i < inner; ++i) {

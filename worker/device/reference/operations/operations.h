@@ -7,11 +7,6 @@
 
 namespace paceline::reference {
 
-// Computes the outputs of a call of the operation, which is of the class that
-// the name says.
-using EvaluateOperation = void(const op::Operation& operation,
-                               const Evaluation& evaluation);
-
 EvaluateOperation EvaluateArgMax;
 EvaluateOperation EvaluateAveragePoolingGradient;
 EvaluateOperation EvaluateBatchMoments;

@@ -22,7 +22,7 @@ void EvaluatePad(const op::Operation& operation, const Evaluation& evaluation) {
     using T = decltype(zero);
     const absl::Span<const T> from = x.values<T>();
     const absl::Span<T> to = y.values<T>();
-    std::fill(to.begin(), to.end(), static_cast<T>(pad.value()));
+    std::fill(to.begin(), to.end(), ElementOf<T>(pad.value()));
     for (size_t i = 0; i < from.size(); ++i) to[first + offsets[i]] = from[i];
   });
 }

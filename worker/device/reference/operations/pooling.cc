@@ -26,6 +26,9 @@ std::vector<int64_t> FindMaxima(const op::Window2D& window, const Array& x,
       }
     }
   });
+  for (const int64_t maximum : maxima) {
+    CHECK_NE(maximum, kNone) << "a window without an element of the image";
+  }
   return maxima;
 }
 

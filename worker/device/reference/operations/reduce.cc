@@ -9,6 +9,32 @@
 
 namespace paceline::reference {
 
+namespace {
+
+// In double, so that a sum of many keeps its digits.
+template <typename T>
+void AddUp(absl::Span<const T> from, const std::vector<int64_t>& offsets,
+           absl::Span<T> to) {
+  std::vector<double> sums(to.size());
+  for (size_t i = 0; i < from.size(); ++i) sums[offsets[i]] += from[i];
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(sums[i]);
+}
+
+template <typename T>
+void TakeMaxima(absl::Span<const T> from, const std::vector<int64_t>& offsets,
+                absl::Span<T> to) {
+  using Limits = std::numeric_limits<T>;
+  std::fill(to.begin(), to.end(),
+            Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
+  for (size_t i = 0; i < from.size(); ++i) {
+    T& maximum = to[offsets[i]];
+    // NaN, which nothing is above, stays.
+    if (from[i] > maximum || from[i] != from[i]) maximum = from[i];
+  }
+}
+
+}  // namespace
+
 void EvaluateReduce(const op::Operation& operation,
                     const Evaluation& evaluation) {
   const bool is_sum =
@@ -20,23 +46,9 @@ void EvaluateReduce(const op::Operation& operation,
   const std::vector<int64_t> offsets = BroadcastOffsets(y.shape(), x.shape());
   WithNumberType(x.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    const absl::Span<T> results = y.values<T>();
-    if (!is_sum) {
-      using Limits = std::numeric_limits<T>;
-      std::fill(results.begin(), results.end(),
-                Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
-    }
     const absl::Span<const T> from = x.values<T>();
-    for (size_t i = 0; i < from.size(); ++i) {
-      const T value = from[i];
-      T& result = results[offsets[i]];
-      if (is_sum) {
-        result += value;
-      } else if (value > result || value != value) {
-        // NaN, which nothing is above, stays.
-        result = value;
-      }
-    }
+    const absl::Span<T> to = y.values<T>();
+    is_sum ? AddUp(from, offsets, to) : TakeMaxima(from, offsets, to);
   });
 }
 
