@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "common/base/cores.h"
 #include "common/base/status_macros.h"
+#include "common/cluster/blame.h"
+#include "common/cluster/task.h"
+#include "common/cluster/task_proto.h"
 #include "common/limits.h"
 #include "common/session/member_requests.h"
+#include "worker/collective/blamed_rank.h"
 
 namespace paceline {
 namespace {
@@ -26,12 +28,8 @@ absl::StatusOr<GroupOptions> PeerOptions(const v1::AwaitStartResponse& start,
   group.rank = rank;
   for (const v1::Member& peer : start.workers()) {
     ASSIGN_OR_RETURN(const IntroducedMember caller, ReadMember(peer));
-    std::string name = caller.task.ToString();
-    if (!caller.address.empty()) {
-      absl::StrAppend(&name, " at ", caller.address);
-    }
-    group.peers.push_back(
-        {std::move(name), caller.address, caller.incarnation});
+    group.peers.push_back({TaskName(caller.task, caller.address),
+                           caller.address, caller.incarnation});
   }
   // Those that offered a GPU compile after the start.
   const auto& hardware = start.hardware_ids();
@@ -43,6 +41,17 @@ absl::StatusOr<GroupOptions> PeerOptions(const v1::AwaitStartResponse& start,
   group.timeout = limits::kCollectiveTimeout;
   if (start.workers_size() * threads <= UsableCores()) group.spin = kSpin;
   return group;
+}
+
+absl::Status BlamePeer(const v1::AwaitStartResponse& start,
+                       absl::string_view waited_for,
+                       const absl::Status& error) {
+  const int rank = BlamedRank(error);
+  if (rank < 0 || rank >= start.workers_size()) return error;
+  const v1::Member& peer = start.workers(rank);
+  const absl::StatusOr<TaskId> task = TaskFromProto(peer.task());
+  if (!task.ok()) return error;
+  return WithBlame(error, {*task, peer.address(), std::string(waited_for)});
 }
 
 }  // namespace paceline

@@ -2,7 +2,9 @@
 #ifndef PACELINE_WORKER_PEERS_H_
 #define PACELINE_WORKER_PEERS_H_
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "worker/collective/connect_group.h"
 
@@ -12,6 +14,12 @@ namespace paceline {
 // the leader named at the start. Without a region.
 absl::StatusOr<GroupOptions> PeerOptions(const v1::AwaitStartResponse& start,
                                          int rank, int threads);
+
+// An error that blames a rank of these workers, with the Blame of that worker:
+// for the leader, which knows tasks. `waited_for` as in Blame. Other errors
+// stay as they are.
+absl::Status BlamePeer(const v1::AwaitStartResponse& start,
+                       absl::string_view waited_for, const absl::Status& error);
 
 }  // namespace paceline
 

@@ -55,6 +55,13 @@ class WorkerTask {
       : member_(member), options_(options) {}
 
   absl::Status Run() {
+    const absl::Status status = Work();
+    Leave(status);
+    return status;
+  }
+
+ private:
+  absl::Status Work() {
     RETURN_IF_ERROR(Prepare());
     if (!offers_gpu()) RETURN_IF_ERROR(CompileReplicas());
     ASSIGN_OR_RETURN(const std::string address, ListenToPeers());
@@ -71,7 +78,6 @@ class WorkerTask {
     return RunReplicas();
   }
 
- private:
   const v1::RegisterResponse& registration() const {
     return member_.registration();
   }
@@ -328,6 +334,11 @@ class WorkerTask {
                       });
   }
 
+  // The leader knows tasks, where a group of replicas knows ranks.
+  void Leave(const absl::Status& status) {
+    member_.Leave(BlamePeer(start_, member_.waiting_for(), status));
+  }
+
   // A replica has failed. Saying goodbye ends the others' waits for a lease;
   // and peers must not see this end of the group close before the leader knows
   // why.
@@ -336,7 +347,7 @@ class WorkerTask {
     if (has_peers() && !std::exchange(is_ending_, true)) {
       AwaitLeadersWord(*replicas_[device]);
     }
-    member_.Leave(status);
+    Leave(status);
     for (const std::unique_ptr<Replica>& replica : replicas_) {
       if (replica->group != nullptr) replica->group->Abort(status);
     }
@@ -368,7 +379,6 @@ class WorkerTask {
     for (std::thread& thread : threads) thread.join();
     absl::Status status;
     for (const absl::Status& result : results) status.Update(result);
-    member_.Leave(status);
     return status;
   }
 
@@ -400,7 +410,6 @@ absl::Status RunWorker(const WorkerOptions& options) {
                    Member::Join(options.member));
   WorkerTask task(*member, options);
   const absl::Status status = task.Run();
-  member->Leave(status);
   // The leader ended the job, and tells why.
   return absl::IsCancelled(status) ? absl::OkStatus() : status;
 }

@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_BASE_STATUS_MACROS_H_
 #define PACELINE_COMMON_BASE_STATUS_MACROS_H_
 
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -28,7 +29,14 @@
 
 namespace paceline {
 
-// The same error with `prefix` in front of its message: who, or where.
+// "UNAVAILABLE: the message", without payloads: for people.
+std::string CodeAndMessage(const absl::Status& status);
+
+// The same error with another message. Its payloads stay.
+absl::Status WithMessage(const absl::Status& status, absl::string_view message);
+
+// The same error with `prefix` in front of its message: who, or where. Its
+// payloads stay.
 absl::Status Annotate(const absl::Status& status, absl::string_view prefix);
 
 }  // namespace paceline

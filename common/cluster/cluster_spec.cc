@@ -10,7 +10,7 @@ constexpr TaskType kTypes[] = {TaskType::kChief, TaskType::kWorker,
                                TaskType::kPs, TaskType::kEvaluator};
 
 std::string Describe(TaskId task, const std::optional<std::string>& address) {
-  return address ? absl::StrCat(task.ToString(), " at ", *address)
+  return address ? TaskName(task, *address)
                  : absl::StrCat("no ", task.ToString());
 }
 

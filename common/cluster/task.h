@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace paceline {
 
@@ -39,6 +40,12 @@ struct TaskId {
     return absl::StrCat(TaskTypeName(type), "-", index);
   }
 };
+
+// "worker-1 at 10.0.0.3:2222", for people; "worker-1" where `address` is "".
+inline std::string TaskName(TaskId task, absl::string_view address) {
+  return address.empty() ? task.ToString()
+                         : absl::StrCat(task.ToString(), " at ", address);
+}
 
 }  // namespace paceline
 

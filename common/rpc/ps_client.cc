@@ -12,6 +12,8 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
+#include "common/cluster/blame.h"
+#include "common/cluster/task.h"
 #include "common/limits.h"
 #include "common/rpc/block_codec.h"
 #include "common/rpc/call_channel.h"
@@ -68,12 +70,17 @@ class PlacedBlocks final : public BlockReceiver {
 }  // namespace
 
 struct PsClient::Impl {
-  Impl(const std::string& address, const std::string& callee,
+  Impl(TaskId server_in, const std::string& address_in,
        std::shared_ptr<const Caller> caller, PsClientOptions options)
-      : channel(address, std::move(caller)), fail_fast(options.fail_fast) {
+      : server(server_in),
+        address(address_in),
+        description(TaskName(server, address)),
+        channel(address, std::move(caller)),
+        fail_fast(options.fail_fast) {
     if (!options.use_shared_memory) return;
     for (int i = 0; i < limits::kCallsPerServer; ++i) {
-      attachments.push_back(std::make_unique<PsAttachment>(channel, callee));
+      attachments.push_back(
+          std::make_unique<PsAttachment>(channel, description));
     }
   }
 
@@ -82,18 +89,28 @@ struct PsClient::Impl {
                         "/", name);
   }
 
+  absl::Status Blamed(absl::string_view waited_for, absl::Status error) const {
+    return WithBlame(std::move(error),
+                     {server, address, std::string(waited_for)});
+  }
+  // How a call ended.
+  absl::Status Ended(const char* call, const absl::Status& status,
+                     absl::Duration timeout) const {
+    if (status.ok()) return status;
+    return Blamed(call, CallError(status, call, description, timeout));
+  }
+
   template <typename Request, typename Response>
-  void Start(const char* name, const std::string& callee,
-             const Request& request, Response* response, absl::Duration timeout,
-             CallDone done) {
+  void Start(const char* name, const Request& request, Response* response,
+             absl::Duration timeout, CallDone done) {
     // It is the first call, and its timeout one for slow disks.
     const bool is_first = std::is_same_v<Request, v1::InitializeRequest>;
     channel.Start(MethodOf(name), WriteMessage(request),
                   {timeout, fail_fast || is_first},
-                  [name, response, &callee, timeout, done = std::move(done)](
+                  [this, name, response, timeout, done = std::move(done)](
                       absl::Status status, grpc::ByteBuffer& bytes) {
                     if (status.ok()) status = ReadMessage(bytes, *response);
-                    done(CallError(status, name, callee, timeout));
+                    done(Ended(name, status, timeout));
                   });
   }
 
@@ -123,12 +140,11 @@ struct PsClient::Impl {
     call.variables = variables;
     return call;
   }
-  void Start(const BlockCall& call, const std::string& callee,
-             absl::Duration timeout, CallDone done) {
+  void Start(const BlockCall& call, absl::Duration timeout, CallDone done) {
     for (DensePlace& place : call.variables) place.is_filled = false;
     call.response->Clear();
-    if (StartInSlot(call, callee, timeout, done)) return;
-    StartOnChannel(call, callee, timeout, std::move(done));
+    if (StartInSlot(call, timeout, done)) return;
+    StartOnChannel(call, timeout, std::move(done));
   }
 
   // Bytes that the values of the larger way take in a slot.
@@ -145,8 +161,8 @@ struct PsClient::Impl {
   }
 
   // Whether the call goes through shared memory; else nothing has happened.
-  bool StartInSlot(const BlockCall& call, const std::string& callee,
-                   absl::Duration timeout, const CallDone& done) {
+  bool StartInSlot(const BlockCall& call, absl::Duration timeout,
+                   const CallDone& done) {
     if (attachments.empty()) return false;
     SlotCall started;
     started.method = call.method;
@@ -155,13 +171,13 @@ struct PsClient::Impl {
     started.response = call.response;
     started.variables = call.variables;
     started.deadline = MonotonicNow() + timeout;
-    started.done = [this, call, &callee, timeout, done,
+    started.done = [this, call, timeout, done,
                     deadline = started.deadline](const absl::Status& status) {
       if (absl::IsResourceExhausted(status)) {
         // The answer does not fit. A repeat of any such call is answered.
-        StartOnChannel(call, callee, deadline - MonotonicNow(), done);
+        StartOnChannel(call, deadline - MonotonicNow(), done);
       } else {
-        done(CallError(status, call.name, callee, timeout));
+        done(Ended(call.name, status, timeout));
       }
     };
     // The next one only while those before it are busy: most need no second.
@@ -174,30 +190,27 @@ struct PsClient::Impl {
     return false;
   }
 
-  void StartOnChannel(const BlockCall& call, const std::string& callee,
-                      absl::Duration timeout, CallDone done) {
+  void StartOnChannel(const BlockCall& call, absl::Duration timeout,
+                      CallDone done) {
     channel.Start(MethodOf(call.name),
                   WriteBlocks(*call.request, call.gradients_field,
                               call.gradients, gradients_in_use),
                   {timeout, fail_fast},
-                  [call, &callee, timeout, done = std::move(done)](
+                  [this, call, timeout, done = std::move(done)](
                       absl::Status status, grpc::ByteBuffer& bytes) {
-                    status = CallError(status, call.name, callee, timeout);
-                    if (status.ok()) status = Read(call, callee, bytes);
+                    if (status.ok()) status = Read(call, bytes);
+                    status = Ended(call.name, status, timeout);
                     // So that the next answer finds this memory, still warm.
                     bytes.Clear();
                     done(std::move(status));
                   });
   }
 
-  static absl::Status Read(const BlockCall& call, const std::string& callee,
-                           grpc::ByteBuffer& buffer) {
+  static absl::Status Read(const BlockCall& call, grpc::ByteBuffer& buffer) {
     PlacedBlocks blocks(call.variables);
-    absl::Status status =
+    const absl::Status status =
         ReadBlocks(buffer, call.variables_field, *call.response, blocks);
-    if (status.ok()) return status;
-    return absl::InternalError(
-        absl::StrCat(call.name, " to ", callee, ": ", status.message()));
+    return status.ok() ? status : absl::InternalError(status.message());
   }
 
   void Cancel() {
@@ -206,6 +219,9 @@ struct PsClient::Impl {
     channel.CancelAll();
   }
 
+  const TaskId server;
+  const std::string address;
+  const std::string description;
   CallChannel channel;
   const bool fail_fast;
   // Each slice of gradients that gRPC holds has a copy of this.
@@ -214,14 +230,14 @@ struct PsClient::Impl {
   std::vector<std::unique_ptr<PsAttachment>> attachments;
 };
 
-PsClient::PsClient(const std::string& task_name, const std::string& address,
+PsClient::PsClient(int index, const std::string& address,
                    std::shared_ptr<const Caller> caller,
                    PsClientOptions options)
-    : description_(absl::StrCat(task_name, " at ", address)),
-      impl_(std::make_unique<Impl>(address, description_, std::move(caller),
-                                   options)) {}
+    : impl_(std::make_unique<Impl>(TaskId{TaskType::kPs, index}, address,
+                                   std::move(caller), options)) {}
 
 PsClient::~PsClient() {
+  const std::string server = description();
   const std::weak_ptr<const void> in_use = impl_->gradients_in_use;
   impl_.reset();
   const absl::Time deadline = MonotonicNow() + kReleaseTimeout;
@@ -229,7 +245,7 @@ PsClient::~PsClient() {
     absl::SleepFor(absl::Milliseconds(1));
   }
   LOG_IF(ERROR, !in_use.expired())
-      << "gRPC still holds gradients for " << description_;
+      << "gRPC still holds gradients for " << server;
 }
 
 bool PsClient::shares_memory() const {
@@ -238,12 +254,18 @@ bool PsClient::shares_memory() const {
 
 void PsClient::Cancel() { impl_->Cancel(); }
 
+const std::string& PsClient::description() const { return impl_->description; }
+
+absl::Status PsClient::Blamed(absl::string_view waited_for,
+                              absl::Status error) const {
+  return impl_->Blamed(waited_for, std::move(error));
+}
+
 #define PACELINE_PS_CALL(Name)                                              \
   void PsClient::Name(const v1::Name##Request& request,                     \
                       v1::Name##Response* response, absl::Duration timeout, \
                       CallDone done) {                                      \
-    impl_->Start(#Name, description_, request, response, timeout,           \
-                 std::move(done));                                          \
+    impl_->Start(#Name, request, response, timeout, std::move(done));       \
   }
 PACELINE_PS_CALL(Initialize)
 PACELINE_PS_CALL(Admit)
@@ -261,7 +283,7 @@ void PsClient::Push(const v1::PushRequest& request,
       Impl::CallOf("Push", SlotMethod::kPush, request, response, variables);
   call.gradients_field = v1::PushRequest::kGradientsFieldNumber;
   call.gradients = gradients;
-  impl_->Start(call, description_, timeout, std::move(done));
+  impl_->Start(call, timeout, std::move(done));
 }
 
 void PsClient::Apply(const v1::ApplyRequest& request,
@@ -270,7 +292,7 @@ void PsClient::Apply(const v1::ApplyRequest& request,
                      CallDone done) {
   impl_->Start(
       Impl::CallOf("Apply", SlotMethod::kApply, request, response, variables),
-      description_, timeout, std::move(done));
+      timeout, std::move(done));
 }
 
 void PsClient::Pull(const v1::PullRequest& request, v1::PullResponse* response,
@@ -278,7 +300,7 @@ void PsClient::Pull(const v1::PullRequest& request, v1::PullResponse* response,
                     CallDone done) {
   impl_->Start(
       Impl::CallOf("Pull", SlotMethod::kPull, request, response, variables),
-      description_, timeout, std::move(done));
+      timeout, std::move(done));
 }
 
 }  // namespace paceline

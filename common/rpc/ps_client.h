@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "common/identity/caller.h"
@@ -24,7 +26,7 @@ struct PsClientOptions {
 
 // All calls return at once and report through `done`, also after their
 // deadline; request and response stay valid until then. Errors name the call,
-// the task and its address. Thread-safe.
+// the task and its address, and blame that task. Thread-safe.
 //
 // Gradients and variables are no part of the messages: those that are sent stay
 // where they are, unchanged, until `done`; those that are received are written
@@ -36,8 +38,8 @@ struct PsClientOptions {
 // many at a time as limits.h has calls to one server, and others over gRPC.
 class PsClient {
  public:
-  // `task_name` as in "ps-0"; `address` is "host:port".
-  PsClient(const std::string& task_name, const std::string& address,
+  // Of ps number `index`; `address` is "host:port".
+  PsClient(int index, const std::string& address,
            std::shared_ptr<const Caller> caller, PsClientOptions options = {});
   // No call may be open. Waits, some seconds at most, until gRPC has let go of
   // all gradients.
@@ -75,11 +77,13 @@ class PsClient {
   void Cancel();
 
   // "ps-0 at 127.0.0.1:2222".
-  const std::string& description() const { return description_; }
+  const std::string& description() const;
+
+  // `error` with the server to blame for it. `waited_for` as in Blame.
+  absl::Status Blamed(absl::string_view waited_for, absl::Status error) const;
 
  private:
   struct Impl;
-  const std::string description_;
   std::unique_ptr<Impl> impl_;
 };
 

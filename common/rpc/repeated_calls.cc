@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
+#include "common/base/status_macros.h"
 
 namespace paceline {
 namespace {
@@ -64,8 +65,8 @@ void RepeatedCalls::Ended(const std::shared_ptr<Call>& call,
   }
   if (absl::IsCancelled(call->broke)) return call->done(call->broke);
   if (status.ok() || before.ok()) return call->done(status);
-  call->done(absl::Status(
-      status.code(),
+  call->done(WithMessage(
+      status,
       absl::StrCat(status.message(), "; before that: ", before.message())));
 }
 

@@ -171,7 +171,7 @@ absl::Status JobFlow::CheckpointWritten(const absl::Status& status,
     }
     actions_.push_back(Notice{
         absl::StrCat("a checkpoint was not written, the one before it stays: ",
-                     status.ToString())});
+                     CodeAndMessage(status))});
   }
   Advance(now);
   return absl::OkStatus();

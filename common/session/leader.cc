@@ -11,12 +11,13 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/object_reader.h"
+#include "common/cluster/blame.h"
+#include "common/cluster/task_proto.h"
 #include "common/job/job_fingerprint.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
 #include "common/optimizer/optimizer.h"
 #include "common/rpc/incarnation.h"
-#include "common/session/membership.h"
 #include "common/sharding/shard_plan.h"
 
 namespace paceline {
@@ -287,6 +288,11 @@ void Leader::CarryOut(const TestEnded& action) {
 void Leader::CarryOut(const Ended& action) {
   outcome_.status = action.status;
   outcome_.task = action.task;
+  if (const std::optional<Blame> blame = BlameOf(action.status)) {
+    LOG(ERROR) << blame->Name() << " is to blame"
+               << (blame->waited_for.empty() ? "" : "; waited for: ")
+               << blame->waited_for;
+  }
   outcome_.total_seconds =
       absl::ToDoubleSeconds(MonotonicNow() - options_.process_start);
 }

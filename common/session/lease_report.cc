@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/peer_count.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
-#include "common/session/peer_count.h"
 
 namespace paceline {
 namespace {

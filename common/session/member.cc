@@ -11,9 +11,10 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
+#include "common/cluster/blame.h"
+#include "common/cluster/task_proto.h"
 #include "common/limits.h"
 #include "common/session/leader_answers.h"
-#include "common/session/member_requests.h"
 
 namespace paceline {
 namespace {
@@ -210,6 +211,11 @@ void Member::ReportStep(const v1::StepReport& step) {
 void Member::SetWaitingFor(absl::string_view what) {
   MutexLock lock(mutex_);
   waiting_for_.assign(what.data(), what.size());
+}
+
+std::string Member::waiting_for() {
+  MutexLock lock(mutex_);
+  return waiting_for_;
 }
 
 void Member::Leave(const absl::Status& reason) {

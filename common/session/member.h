@@ -93,6 +93,7 @@ class Member {
   std::atomic<uint64_t>& activity() { return activity_; }
   // Names what the task waits for, for the leader's error; "" while it works.
   void SetWaitingFor(absl::string_view what);
+  std::string waiting_for();
 
   // Says goodbye, with the reason if it is an error, and ends the heartbeats.
   void Leave(const absl::Status& reason);

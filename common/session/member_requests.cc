@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/peer_status.h"
+#include "common/base/peer_count.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
+#include "common/cluster/task_proto.h"
 #include "common/limits.h"
-#include "common/session/peer_count.h"
 
 namespace paceline {
 namespace {
@@ -44,62 +44,6 @@ absl::StatusOr<StepRow> ReadStep(const v1::StepReport& report) {
 }
 
 }  // namespace
-
-absl::StatusOr<TaskId> TaskFromProto(const v1::Task& task) {
-  TaskId id;
-  ASSIGN_OR_RETURN(const int64_t index, ReadCount("task.index", task.index(),
-                                                  limits::kMaxTasks - 1));
-  id.index = static_cast<int>(index);
-  switch (task.type()) {
-    case v1::TASK_TYPE_CHIEF:
-      id.type = TaskType::kChief;
-      return id;
-    case v1::TASK_TYPE_WORKER:
-      id.type = TaskType::kWorker;
-      return id;
-    case v1::TASK_TYPE_PS:
-      id.type = TaskType::kPs;
-      return id;
-    case v1::TASK_TYPE_EVALUATOR:
-      id.type = TaskType::kEvaluator;
-      return id;
-    default:
-      return absl::InvalidArgumentError(
-          absl::StrCat("task.type: ", static_cast<int>(task.type()),
-                       "; expected chief, worker, ps or evaluator"));
-  }
-}
-
-v1::Task TaskToProto(TaskId task) {
-  v1::Task proto;
-  proto.set_index(task.index);
-  switch (task.type) {
-    case TaskType::kChief:
-      proto.set_type(v1::TASK_TYPE_CHIEF);
-      break;
-    case TaskType::kWorker:
-      proto.set_type(v1::TASK_TYPE_WORKER);
-      break;
-    case TaskType::kPs:
-      proto.set_type(v1::TASK_TYPE_PS);
-      break;
-    case TaskType::kEvaluator:
-      proto.set_type(v1::TASK_TYPE_EVALUATOR);
-      break;
-  }
-  return proto;
-}
-
-absl::Status ErrorFromProto(const v1::Error& error) {
-  return MakePeerStatus(error.code(), error.message());
-}
-
-v1::Error ErrorToProto(const absl::Status& error) {
-  v1::Error proto;
-  proto.set_code(static_cast<int>(error.code()));
-  proto.set_message(std::string(error.message()));
-  return proto;
-}
 
 absl::StatusOr<IntroducedMember> ReadMember(const v1::Member& member) {
   IntroducedMember caller;

@@ -20,14 +20,6 @@ namespace paceline {
 // All errors are InvalidArgument and name the field, its value and what is
 // expected.
 
-// Its index is below limits::kMaxTasks.
-absl::StatusOr<TaskId> TaskFromProto(const v1::Task& task);
-v1::Task TaskToProto(TaskId task);
-
-// An error that a member tells of; OK if it has none.
-absl::Status ErrorFromProto(const v1::Error& error);
-v1::Error ErrorToProto(const absl::Status& error);
-
 // A process, as it introduces itself.
 struct IntroducedMember {
   TaskId task;

@@ -40,10 +40,7 @@ absl::Status RefuseRival(const IntroducedMember& caller, absl::Time now,
 
 }  // namespace
 
-std::string Place::Name() const {
-  return address.empty() ? id.ToString()
-                         : absl::StrCat(id.ToString(), " at ", address);
-}
+std::string Place::Name() const { return TaskName(id, address); }
 
 void Place::HeardOfMemory(uint64_t peak) {
   constexpr uint64_t kMost = limits::kMaxToldBytes;

@@ -1,5 +1,8 @@
 #include "common/session/session.h"
 
+#include <glog/logging.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -114,13 +117,16 @@ void Session::State::TakeSteps(Seat& seat, const std::vector<StepRow>& rows) {
   }
 }
 
-std::string Session::OrderSnapshot(const std::string& name) {
+Blame Session::OrderSnapshot(const std::string& name) {
   state_->snapshot_name = name;
   state_->Wake();
-  for (const auto& [id, place] : state_->members.places()) {
-    if (place.rank == 0) return place.Name();
-  }
-  return "the worker of rank 0";
+  const auto& places = state_->members.places();
+  const auto first =
+      std::find_if(places.begin(), places.end(),
+                   [](const auto& entry) { return entry.second.rank == 0; });
+  CHECK(first != places.end()) << "a session has a worker";
+  return {first->first, first->second.address,
+          absl::StrCat("checkpoint ", name)};
 }
 
 absl::Status Session::ReportCheckpoint(
@@ -133,7 +139,7 @@ absl::Status Session::ReportCheckpoint(
   }
   CheckpointReported report;
   report.name = request.name();
-  report.status = ErrorFromProto(request.error());
+  report.status = state.ReadError(request.error());
   if (request.has_file()) {
     ASSIGN_OR_RETURN(report.file, ReadCheckpointFile(request.file()));
   }
@@ -157,7 +163,7 @@ void Session::SnapshotTaken(const absl::Status& status, absl::Time now) {
   State& state = *state_;
   if (state.outcome) return;
   if (!status.ok()) {
-    state.End(status, state.Blamed(status, std::nullopt), now);
+    state.End(status, std::nullopt, now);
     return;
   }
   state.flow.SnapshotTaken(now);
@@ -170,9 +176,7 @@ void Session::CheckpointWritten(const absl::Status& status, absl::Time now) {
   if (state.outcome) return;
   const absl::Status result = state.flow.CheckpointWritten(status, now);
   state.FollowFlow(now);
-  if (!result.ok()) {
-    state.End(result, state.Blamed(result, std::nullopt), now);
-  }
+  if (!result.ok()) state.End(result, std::nullopt, now);
 }
 
 // --- What others see ---------------------------------------------------------

@@ -46,6 +46,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/checkpoint/manifest.h"
+#include "common/cluster/blame.h"
 #include "common/cluster/cluster_spec.h"
 #include "common/cluster/task.h"
 #include "common/identity/job_identity.h"
@@ -179,7 +180,8 @@ struct TestEnded {
 
 // The job ended; members are told to leave. Comes once.
 struct Ended {
-  // OK: succeeded. Cancelled: stopped by the user.
+  // OK: succeeded. Cancelled: stopped by the user. An error by which a task
+  // blames another has that Blame, whose address is as the leader knows it.
   absl::Status status;
   // Who is to blame, if anybody.
   std::optional<TaskId> task;
@@ -255,9 +257,9 @@ class Session {
   void CheckpointWritten(const absl::Status& status, absl::Time now);
 
   // Event: the worker of rank 0 is to copy the variables, which the workers
-  // hold, for the checkpoint `name`. Returns the worker's name and address, for
-  // errors.
-  std::string OrderSnapshot(const std::string& name);
+  // hold, for the checkpoint `name`. Returns who is to blame if it does not
+  // come.
+  Blame OrderSnapshot(const std::string& name);
 
   // Event: a process of the local cluster ended.
   void TaskExited(TaskId task, int exit_code, absl::Time now);

@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/cluster/blame.h"
 #include "common/session/session.h"
 #include "common/session/session_state.h"
 
@@ -24,6 +24,7 @@ std::string Text(absl::Duration duration) {
 void Session::State::End(absl::Status status, std::optional<TaskId> task,
                          absl::Time now) {
   if (outcome) return;
+  if (const std::optional<Blame> blame = BlameOf(status)) task = blame->task;
   if (!status.ok() && !absl::IsCancelled(status) && !nonfinite_loss &&
       loss_watch.found() && options.job.terminate_on_nan()) {
     nonfinite_loss = loss_watch.found();
@@ -50,7 +51,7 @@ absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
   }
   place->HeardOfMemory(request.peak_rss_bytes());
   if (!place->taken()) return absl::OkStatus();
-  const absl::Status error = ErrorFromProto(request.error());
+  const absl::Status error = state.ReadError(request.error());
   if (state.outcome || error.ok()) {
     state.Lose(place, "left", now);
   } else {
@@ -65,31 +66,25 @@ void Session::State::LeaveWithError(Place* place, const absl::Status& error,
   // One that joins late and cannot is no loss.
   const bool never_worked = flow.started() && !seats[place->id].preparation;
   // A place it has lost is its own loss, a ps that has lost its state is not.
-  const std::optional<TaskId> other = Blamed(error, std::nullopt);
-  const bool replaced =
-      absl::IsAborted(error) || (absl::IsFailedPrecondition(error) && !other);
+  const std::optional<Blame> blame = BlameOf(error);
+  const bool blames_another = blame && blame->task != place->id;
+  const bool replaced = absl::IsAborted(error) ||
+                        (absl::IsFailedPrecondition(error) && !blames_another);
   const bool only_itself =
       place->rank >= 0 && !NeedsEveryWorker() &&
       (never_worked || replaced || absl::IsCancelled(error));
-  if (!only_itself) {
-    End(Annotate(error, place->Name()), other ? other : place->id, now);
-  }
-  Lose(place, absl::StrCat("left: ", error.ToString()), now);
+  if (!only_itself) End(Annotate(error, place->Name()), place->id, now);
+  Lose(place, absl::StrCat("left: ", CodeAndMessage(error)), now);
 }
 
-std::optional<TaskId> Session::State::Blamed(
-    const absl::Status& error, std::optional<TaskId> otherwise) const {
-  for (const auto& [id, other] : members.places()) {
-    // A worker that could not go on without another one begins with its name.
-    const bool is_named =
-        id.type == TaskType::kPs
-            ? absl::StrContains(error.message(), other.Name())
-            : WorkersHoldVariables() &&
-                  absl::StartsWith(error.message(),
-                                   absl::StrCat(other.Name(), " "));
-    if (is_named) return id;
-  }
-  return otherwise;
+absl::Status Session::State::ReadError(const v1::Error& proto) {
+  absl::Status error = ErrorFromProto(proto);
+  std::optional<Blame> blame = BlameOf(error);
+  if (!blame) return error;
+  const Place* const blamed = members.Get(blame->task);
+  if (blamed == nullptr) return WithoutBlame(std::move(error));
+  blame->address = blamed->address;
+  return WithBlame(std::move(error), *blame);
 }
 
 void Session::State::Lose(Place* place, absl::string_view reason,
@@ -158,7 +153,7 @@ void Session::Fenced(
   if (status.ok()) status = state.TakeRecords(fenced->id, *answers, now);
   if (!status.ok()) {
     state.End(Annotate(status, absl::StrCat("shutting out ", fenced->Name())),
-              state.Blamed(status, fenced->id), now);
+              fenced->id, now);
   }
   // By an error, or a loss that the records tell of.
   if (state.outcome) return;
@@ -177,8 +172,10 @@ absl::Status Session::State::TakeRecords(
     absl::StatusOr<ShardRecord> record =
         ReadShardRecord(answers[shard], flow.value_count());
     if (!record.ok()) {
-      return Annotate(record.status(),
-                      absl::StrCat("the record of ps-", shard));
+      const TaskId ps = {TaskType::kPs, static_cast<int>(shard)};
+      return WithBlame(Annotate(record.status(),
+                                absl::StrCat("the record of ", ps.ToString())),
+                       {ps, members.Get(ps)->address, "Fence"});
     }
     pushes.push_back(record->sequence);
     for (LeaseReport& report : record->reports) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
+#include "common/cluster/task_proto.h"
 #include "common/limits.h"
 #include "common/session/session.h"
 #include "common/session/session_state.h"
@@ -272,7 +273,7 @@ void Session::ShardsInitialized(const absl::Status& status, int64_t step,
     return;
   }
   if (!status.ok()) {
-    state.End(status, state.Blamed(status, std::nullopt), now);
+    state.End(status, std::nullopt, now);
     return;
   }
   if (!state.options.restore_path.empty()) {
@@ -304,8 +305,7 @@ void Session::Admitted(const std::vector<v1::WorkerId>& workers,
   State& state = *state_;
   if (state.outcome) return;
   if (!status.ok()) {
-    state.End(Annotate(status, "letting workers in"),
-              state.Blamed(status, std::nullopt), now);
+    state.End(Annotate(status, "letting workers in"), std::nullopt, now);
     return;
   }
   for (const v1::WorkerId& worker : workers) {

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/cluster/blame.h"
 #include "common/job/job_model.h"
 #include "common/session/job_flow.h"
 #include "common/session/member_requests.h"
@@ -104,8 +105,9 @@ struct Session::State {
   // With connects_only: ends the job once all workers are connected.
   void EndIfConnected(absl::Time now);
 
-  // Ends the job, unless it ended before. A failure while it is not known yet
-  // whose loss was bad first is put down to that.
+  // Ends the job, unless it ended before. `task` is to blame, unless the error
+  // blames one. A failure while it is not known yet whose loss was bad first is
+  // put down to that.
   void End(absl::Status status, std::optional<TaskId> task, absl::Time now);
   // The member is gone; `reason` continues "worker-1 at 10.0.0.2:2222 …".
   void Lose(Place* place, absl::string_view reason, absl::Time now);
@@ -116,10 +118,9 @@ struct Session::State {
                            absl::Time now);
   // The member left because of `error`.
   void LeaveWithError(Place* place, const absl::Status& error, absl::Time now);
-  // Whom an error is about: the other task it names, else `otherwise`. Workers
-  // count where they wait for each other.
-  std::optional<TaskId> Blamed(const absl::Status& error,
-                               std::optional<TaskId> otherwise) const;
+  // An error that a member tells of. It blames a task only if the job has that
+  // task, and at the address that the task has here.
+  absl::Status ReadError(const v1::Error& proto);
   void CheckSilence(absl::Time now);
   void CheckStalls(absl::Time now);
   void CheckStart(absl::Time now);

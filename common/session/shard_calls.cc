@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "common/base/peer_count.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
-#include "common/session/peer_count.h"
 
 namespace paceline {
 namespace {
@@ -29,7 +29,7 @@ ShardCalls::ShardCalls(v1::Job job, const std::vector<std::string>& addresses,
                        const std::shared_ptr<const Caller>& caller)
     : job_(std::move(job)) {
   for (size_t shard = 0; shard < addresses.size(); ++shard) {
-    shards_.push_back(std::make_unique<PsClient>(absl::StrCat("ps-", shard),
+    shards_.push_back(std::make_unique<PsClient>(static_cast<int>(shard),
                                                  addresses[shard], caller));
   }
 }
@@ -122,7 +122,7 @@ void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
   v1::SnapshotRequest request;
   request.set_name(path);
   Done<v1::SnapshotResponse> all_done =
-      [done = std::move(done)](
+      [this, done = std::move(done)](
           const absl::StatusOr<std::vector<v1::SnapshotResponse>>& answers) {
         if (!answers.ok()) return done(answers.status());
         std::vector<int64_t> steps;
@@ -130,7 +130,9 @@ void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
           const absl::StatusOr<int64_t> step =
               ReadCount(absl::StrCat("ps-", shard, ": step"),
                         (*answers)[shard].step(), limits::kMaxSteps);
-          if (!step.ok()) return done(step.status());
+          if (!step.ok()) {
+            return done(shards_[shard]->Blamed("Snapshot", step.status()));
+          }
           steps.push_back(*step);
         }
         done(std::move(steps));
@@ -144,14 +146,16 @@ void ShardCalls::WriteCheckpoint(const std::string& path, WriteDone done) {
   request.set_name(path);
   using Answers = absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>;
   Done<v1::WriteCheckpointResponse> all_done =
-      [done = std::move(done)](const Answers& answers) {
+      [this, done = std::move(done)](const Answers& answers) {
         if (!answers.ok()) return done(answers.status());
         std::vector<ShardFile> files;
         for (size_t shard = 0; shard < answers->size(); ++shard) {
           absl::StatusOr<ShardFile> file =
               ReadCheckpointFile((*answers)[shard].file());
           if (!file.ok()) {
-            return done(Annotate(file.status(), absl::StrCat("ps-", shard)));
+            return done(shards_[shard]->Blamed(
+                "WriteCheckpoint",
+                Annotate(file.status(), absl::StrCat("ps-", shard))));
           }
           files.push_back(*std::move(file));
         }

@@ -12,7 +12,7 @@ void WorkerCheckpoints::Snapshot(const std::string& name, SnapshotDone done) {
   name_ = name;
   snapshot_done_ = std::move(done);
   deadline_ = MonotonicNow() + limits::kCheckpointTimeout;
-  worker_ = session_.Handle([&](Session& session, absl::Time) {
+  blame_ = session_.Handle([&](Session& session, absl::Time) {
     return session.OrderSnapshot(name);
   });
 }
@@ -41,9 +41,10 @@ void WorkerCheckpoints::Reported(const CheckpointReported& report) {
 void WorkerCheckpoints::Poll() {
   if ((!snapshot_done_ && !write_done_) || MonotonicNow() < deadline_) return;
   Reported({name_,
-            absl::DeadlineExceededError(
-                absl::StrCat(worker_, " did not write ", name_, " within ",
-                             absl::FormatDuration(limits::kCheckpointTimeout))),
+            WithBlame(absl::DeadlineExceededError(absl::StrCat(
+                          blame_.Name(), " did not write ", name_, " within ",
+                          absl::FormatDuration(limits::kCheckpointTimeout))),
+                      blame_),
             std::nullopt});
 }
 

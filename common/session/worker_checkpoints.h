@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "common/cluster/blame.h"
 #include "common/session/session.h"
 #include "common/session/shared_session.h"
 #include "common/session/variable_holders.h"
@@ -28,9 +29,9 @@ class WorkerCheckpoints : public VariableHolders {
 
  private:
   SharedSession& session_;
-  // The worker that writes, and the checkpoint.
-  std::string worker_;
+  // Of the checkpoint, and who is to blame if it does not come.
   std::string name_;
+  Blame blame_;
   // Null once they were called.
   SnapshotDone snapshot_done_;
   WriteDone write_done_;

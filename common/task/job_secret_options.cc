@@ -43,7 +43,7 @@ absl::StatusOr<std::optional<JobSecret>> FindJobSecret(
     return std::optional<JobSecret>();
   }
   return absl::InvalidArgumentError(
-      absl::StrCat(beyond->ToString(), " at ", *cluster.address(*beyond),
+      absl::StrCat(TaskName(*beyond, *cluster.address(*beyond)),
                    " is beyond this machine, and the job has no secret; "
                    "expected a file with "
                    "one for all tasks (--job-secret-file or ",

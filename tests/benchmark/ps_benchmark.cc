@@ -103,8 +103,7 @@ class ServerProcess {
 class Client {
  public:
   Client(const std::string& address, int64_t elements, bool use_shared_memory)
-      : client_("ps-0", address, TestCaller(Secret()),
-                OptionsOf(use_shared_memory)),
+      : client_(0, address, TestCaller(Secret()), OptionsOf(use_shared_memory)),
         plan_(PlanOf(elements)),
         calls_(static_cast<int>(plan_.chunks(0).size())),
         gradients_(elements, 1e-3F),
@@ -265,7 +264,7 @@ int main(int argc, char** argv) {
         std::make_unique<paceline::ServerProcess>((size << 20) / 4));
   }
   // With its last channel, gRPC would end its threads, which takes seconds.
-  const paceline::PsClient idle("ps-0", "127.0.0.1:1", paceline::TestCaller());
+  const paceline::PsClient idle(0, "127.0.0.1:1", paceline::TestCaller());
   for (size_t i = 0; i < servers.size(); ++i) {
     const int64_t elements = (mebibytes[i] << 20) / 4;
     for (const bool shared : {true, false}) {

@@ -2,11 +2,15 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "common/session/member_requests.h"
+#include "common/cluster/blame.h"
+#include "common/cluster/task_proto.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {
@@ -16,6 +20,11 @@ constexpr uint64_t kExamples = 100;
 constexpr TaskId kTasks[] = {
     {TaskType::kPs, 0}, {TaskType::kWorker, 0}, {TaskType::kWorker, 1}};
 
+bool IsOfTheJob(TaskId task) {
+  return std::find(std::begin(kTasks), std::end(kTasks), task) !=
+         std::end(kTasks);
+}
+
 v1::Member MemberOf(v1::TaskType type, uint32_t index) {
   v1::Member member;
   member.mutable_task()->set_type(type);
@@ -23,6 +32,14 @@ v1::Member MemberOf(v1::TaskType type, uint32_t index) {
   member.set_incarnation(1 + index);
   member.set_address("host:1");
   return member;
+}
+
+v1::Task FuzzTask(FuzzInput& input) {
+  v1::Task task;
+  task.set_type(
+      static_cast<v1::TaskType>(static_cast<int32_t>(input.Number())));
+  task.set_index(static_cast<uint32_t>(input.Number()));
+  return task;
 }
 
 v1::MetricSums FuzzSums(FuzzInput& input) {
@@ -34,6 +51,21 @@ v1::MetricSums FuzzSums(FuzzInput& input) {
   for (uint32_t i = 0; i < totals; ++i) sums.add_totals(input.Real());
   for (uint32_t i = 0; i < counts; ++i) sums.add_counts(input.Real());
   return sums;
+}
+
+v1::Error FuzzError(FuzzInput& input) {
+  v1::Error error;
+  error.set_code(static_cast<int>(input.Number()));
+  error.set_message(input.Text());
+  if (input.Below(2) == 0) return error;
+  v1::Blame& blame = *error.mutable_blame();
+  // Of whom the job has, or of anybody.
+  *blame.mutable_task() = input.Below(4) != 0
+                              ? TaskToProto(kTasks[input.Below(3)])
+                              : FuzzTask(input);
+  blame.set_address(input.Text());
+  blame.set_waited_for(input.Text());
+  return error;
 }
 
 v1::FenceResponse FuzzFenced(FuzzInput& input) {
@@ -155,9 +187,7 @@ v1::Member FuzzSession::Somebody(FuzzInput& input) const {
     return MemberOf(TaskToProto(task).type(), task.index);
   }
   v1::Member member;
-  member.mutable_task()->set_type(
-      static_cast<v1::TaskType>(static_cast<int32_t>(input.Number())));
-  member.mutable_task()->set_index(static_cast<uint32_t>(input.Number()));
+  *member.mutable_task() = FuzzTask(input);
   member.set_incarnation(input.Number());
   member.set_address(input.Text());
   return member;
@@ -210,13 +240,13 @@ void FuzzSession::HearMember(FuzzInput& input) {
       request.mutable_file()->set_name(input.Text());
       request.mutable_file()->set_size_bytes(input.Number());
       request.mutable_file()->set_step(input.Number());
+      *request.mutable_error() = FuzzError(input);
       return session_->ReportCheckpoint(request).IgnoreError();
     }
     default: {
       v1::LeaveRequest request;
       *request.mutable_member() = member;
-      request.mutable_error()->set_code(static_cast<int>(input.Number()));
-      request.mutable_error()->set_message(input.Text());
+      *request.mutable_error() = FuzzError(input);
       return session_->Leave(request, now_).IgnoreError();
     }
   }
@@ -233,6 +263,10 @@ void FuzzSession::Act(FuzzInput& input) {
       CHECK(checkpoint->state->is_object());
       session_->SnapshotTaken(absl::OkStatus(), now_);
       session_->CheckpointWritten(absl::OkStatus(), now_);
+    } else if (const auto* ended = std::get_if<Ended>(&action)) {
+      CHECK(!ended->task || IsOfTheJob(*ended->task));
+      const std::optional<Blame> blame = BlameOf(ended->status);
+      CHECK(!blame || blame->task == ended->task);
     }
   }
   const absl::Status status = session_->CheckInvariants();

@@ -1,8 +1,9 @@
 #include "tests/simulation/member_process.h"
 
 #include "absl/strings/str_cat.h"
+#include "common/cluster/blame.h"
+#include "common/cluster/task_proto.h"
 #include "common/limits.h"
-#include "common/session/membership.h"
 #include "tests/simulation/leader_process.h"
 
 namespace paceline {
@@ -80,8 +81,7 @@ void MemberProcess::Beat() {
 void MemberProcess::Exit(const absl::Status& reason) {
   v1::LeaveRequest request;
   *request.mutable_member() = self_;
-  request.mutable_error()->set_code(static_cast<int>(reason.code()));
-  request.mutable_error()->set_message(std::string(reason.message()));
+  *request.mutable_error() = ErrorToProto(reason);
   simulator_.Send<absl::Status>(
       shared_from_this(), leader_.shared_from_this(),
       [&leader = leader_, request] {

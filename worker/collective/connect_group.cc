@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/file_descriptor.h"
@@ -20,6 +21,7 @@
 #include "common/net/socket_address.h"
 #include "common/shared_memory/shared_region.h"
 #include "glog/logging.h"
+#include "worker/collective/blamed_rank.h"
 #include "worker/collective/handshake.h"
 #include "worker/collective/shared_memory_transport.h"
 #include "worker/collective/socket_transport.h"
@@ -201,10 +203,11 @@ class Connector {
       if (!absl::IsUnavailable(status)) refused = status;
       if (!refused.ok()) status = refused;
       if (MonotonicNow() >= deadline_) {
-        return absl::DeadlineExceededError(
-            absl::StrCat(peer(rank).name, " could not be reached within ",
-                         absl::FormatDuration(options_.connect_timeout),
-                         "; at last: ", status.message()));
+        return WithBlamedRank(
+            rank, absl::DeadlineExceededError(absl::StrCat(
+                      peer(rank).name, " could not be reached within ",
+                      absl::FormatDuration(options_.connect_timeout),
+                      "; at last: ", status.message())));
       }
       absl::SleepFor(kRetryPause);
     }
@@ -245,9 +248,7 @@ class Connector {
       const absl::Time now = MonotonicNow();
       if (now >= deadline_) {
         if (!exhausted.ok()) return exhausted;
-        return absl::DeadlineExceededError(
-            absl::StrCat(MissingBelow(), " did not connect within ",
-                         absl::FormatDuration(options_.connect_timeout)));
+        return MissingError();
       }
       Poll(strangers);
       for (size_t i = strangers.size(); i-- > 0;) {
@@ -283,14 +284,26 @@ class Connector {
          static_cast<int>(absl::ToInt64Milliseconds(kRetryPause)));
   }
 
-  // The names of lower ranks that are not connected yet.
-  std::string MissingBelow() const {
-    std::string names;
+  // The lower ranks that are not connected yet.
+  std::vector<int> MissingBelow() const {
+    std::vector<int> missing;
     for (int rank = 0; rank < options_.rank; ++rank) {
-      if (sockets_[rank].is_open()) continue;
-      absl::StrAppend(&names, names.empty() ? "" : ", ", peer(rank).name);
+      if (!sockets_[rank].is_open()) missing.push_back(rank);
     }
-    return names;
+    return missing;
+  }
+
+  // Blames the last of them: each connects to the next ranks first, so the
+  // others may wait for it.
+  absl::Status MissingError() const {
+    const std::vector<int> missing = MissingBelow();
+    const std::string names = absl::StrJoin(
+        missing, ", ",
+        [this](std::string* out, int rank) { out->append(peer(rank).name); });
+    return WithBlamedRank(missing.back(),
+                          absl::DeadlineExceededError(absl::StrCat(
+                              names, " did not connect within ",
+                              absl::FormatDuration(options_.connect_timeout))));
   }
 
   // Takes what has come of a connection; false when it is not to be heard any
@@ -352,8 +365,9 @@ class Connector {
     bool all = transport.ok();
     for (int rank = 0; rank < world_size(); ++rank) {
       if (rank == options_.rank) continue;
-      RETURN_IF_ERROR(
-          Annotate(SendAll(sockets_[rank].get(), mine), peer(rank).name));
+      RETURN_IF_ERROR(WithBlamedRank(
+          rank,
+          Annotate(SendAll(sockets_[rank].get(), mine), peer(rank).name)));
     }
     for (int rank = 0; rank < world_size(); ++rank) {
       if (rank == options_.rank) continue;
@@ -362,9 +376,10 @@ class Connector {
       SetTimeouts(socket, std::max(deadline_ - MonotonicNow(), kRetryPause));
       const absl::StatusOr<std::string> theirs = Receive(socket, 1);
       if (!theirs.ok()) {
-        return absl::UnavailableError(absl::StrCat(peer(rank).name, " ",
-                                                   theirs.status().message(),
-                                                   ", while connecting"));
+        return WithBlamedRank(
+            rank, absl::UnavailableError(absl::StrCat(peer(rank).name, " ",
+                                                      theirs.status().message(),
+                                                      ", while connecting")));
       }
       all = all && theirs->front() == 1;
     }

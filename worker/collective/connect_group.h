@@ -58,8 +58,8 @@ struct GroupOptions {
 };
 
 // Blocks. `listener` may be null for rank 0. DeadlineExceeded names the ranks
-// that did not answer; ResourceExhausted if this rank had no descriptor left to
-// let them in.
+// that did not answer, and blames one (blamed_rank.h); ResourceExhausted if
+// this rank had no descriptor left to let them in.
 absl::StatusOr<std::unique_ptr<Transport>> ConnectGroup(
     const GroupOptions& options, const Listener* listener);
 

@@ -12,12 +12,13 @@
 #include "common/base/status_macros.h"
 #include "common/shared_memory/bell.h"
 #include "common/shared_memory/copy_out.h"
+#include "worker/collective/blamed_rank.h"
 
 namespace paceline {
 namespace {
 
 // "paceline", and the version of this layout in the last byte.
-constexpr uint64_t kMagic = 0x706163656c696e03;
+constexpr uint64_t kMagic = 0x706163656c696e04;
 constexpr size_t kPageSize = 4096;
 // Pieces under way from one rank to another.
 constexpr uint32_t kSlots = 2;
@@ -34,6 +35,8 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
 struct alignas(8) SharedMemoryTransport::Reason {
   int32_t code;
+  // As BlamedRank has it.
+  int32_t blamed;
   char message[kMaxReasonBytes];
 };
 
@@ -193,9 +196,10 @@ absl::StatusOr<uint32_t> SharedMemoryTransport::UnderWay(int peer,
                                                          uint32_t taken) const {
   const uint32_t under_way = sent - taken;
   if (under_way <= kSlots) return under_way;
-  return absl::FailedPreconditionError(
-      absl::StrCat("shared memory of ", NameOf(peer), ": ", under_way,
-                   " pieces are under way, expected at most ", kSlots));
+  return WithBlamedRank(
+      peer, absl::FailedPreconditionError(absl::StrCat(
+                "shared memory of ", NameOf(peer), ": ", under_way,
+                " pieces are under way, expected at most ", kSlots)));
 }
 
 bool SharedMemoryTransport::CanLend(const std::byte* piece, size_t size) const {
@@ -250,9 +254,11 @@ absl::StatusOr<bool> SharedMemoryTransport::Pull(Incoming& incoming,
   const auto slot = CopyOut<Mailbox::Slot>(&box.slots[taken % kSlots]);
   const absl::Span<const std::byte> memory = regions_[incoming.from]->memory();
   if (slot.message_size != incoming.size) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        NameOf(incoming.from), " sent ", slot.message_size, " bytes to ",
-        NameOf(rank()), ", which expects ", incoming.size));
+    return WithBlamedRank(
+        incoming.from,
+        absl::FailedPreconditionError(absl::StrCat(
+            NameOf(incoming.from), " sent ", slot.message_size, " bytes to ",
+            NameOf(rank()), ", which expects ", incoming.size)));
   }
   const size_t left = incoming.size - incoming.done;
   const bool is_cut_well =
@@ -260,10 +266,12 @@ absl::StatusOr<bool> SharedMemoryTransport::Pull(Incoming& incoming,
       (slot.size < left && slot.size > 0 && slot.size % kPieceAlignment == 0);
   if (!is_cut_well || slot.offset % kPieceAlignment != 0 ||
       slot.offset > memory.size() || slot.size > memory.size() - slot.offset) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(NameOf(incoming.from), " sent ", slot.size, " bytes at ",
-                     slot.offset, " of its shared memory to ", NameOf(rank()),
-                     ", which expects ", left, " more within ", memory.size()));
+    return WithBlamedRank(
+        incoming.from,
+        absl::FailedPreconditionError(absl::StrCat(
+            NameOf(incoming.from), " sent ", slot.size, " bytes at ",
+            slot.offset, " of its shared memory to ", NameOf(rank()),
+            ", which expects ", left, " more within ", memory.size())));
   }
   sink(incoming.done, memory.subspan(slot.offset, slot.size));
   incoming.done += slot.size;
@@ -278,6 +286,7 @@ void SharedMemoryTransport::Abort(const absl::Status& reason) {
   uint32_t not_aborted = 0;
   if (!own.aborted.compare_exchange_strong(not_aborted, 1)) return;
   own.reason.code = static_cast<int32_t>(reason.code());
+  own.reason.blamed = BlamedRank(reason);
   const size_t size = std::min(reason.message().size(), kMaxReasonBytes - 1);
   std::memcpy(own.reason.message, reason.message().data(), size);
   own.aborted.store(2, std::memory_order_release);
@@ -290,9 +299,11 @@ absl::Status SharedMemoryTransport::Aborted() const {
     if (other.aborted.load(std::memory_order_acquire) != 2) continue;
     const auto reason = CopyOut<Reason>(&other.reason);
     const auto code = static_cast<absl::StatusCode>(reason.code);
-    return {
-        code == absl::StatusCode::kOk ? absl::StatusCode::kUnknown : code,
-        std::string(reason.message, strnlen(reason.message, kMaxReasonBytes))};
+    return WithBlamedRank(
+        reason.blamed < world_size() ? reason.blamed : -1,
+        {code == absl::StatusCode::kOk ? absl::StatusCode::kUnknown : code,
+         std::string(reason.message,
+                     strnlen(reason.message, kMaxReasonBytes))});
   }
   return absl::OkStatus();
 }
@@ -306,9 +317,9 @@ absl::Status SharedMemoryTransport::TimedOut(int other) const {
     if (next == 0 || next > static_cast<uint32_t>(world_size())) break;
     other = static_cast<int>(next) - 1;
   }
-  return absl::DeadlineExceededError(
-      absl::StrCat(NameOf(other), " did not come within ",
-                   absl::FormatDuration(options_.timeout)));
+  return WithBlamedRank(other, absl::DeadlineExceededError(absl::StrCat(
+                                   NameOf(other), " did not come within ",
+                                   absl::FormatDuration(options_.timeout))));
 }
 
 }  // namespace paceline

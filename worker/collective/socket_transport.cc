@@ -17,7 +17,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
+#include "common/limits.h"
 #include "glog/logging.h"
+#include "worker/collective/blamed_rank.h"
 
 namespace paceline {
 namespace {
@@ -37,6 +39,9 @@ constexpr int kPingsPerTimeout = 4;
 enum class FrameKind : uint64_t { kMessage = 0, kPing = 1, kAbort = 2 };
 constexpr int kKindShift = 56;
 constexpr int kCodeShift = 32;
+// Of the rank that an abort blames, plus 1; 16 bits.
+constexpr int kBlamedShift = 40;
+static_assert(limits::kMaxTasks < 0xffff);
 constexpr uint64_t kPingHeader = static_cast<uint64_t>(FrameKind::kPing)
                                  << kKindShift;
 // Bytes of a reason that are sent.
@@ -50,6 +55,7 @@ std::string AbortFrame(const absl::Status& reason) {
   const absl::string_view text = reason.message().substr(0, kMaxReason);
   const uint64_t header =
       static_cast<uint64_t>(FrameKind::kAbort) << kKindShift |
+      static_cast<uint64_t>(BlamedRank(reason) + 1) << kBlamedShift |
       static_cast<uint64_t>(reason.code()) << kCodeShift | text.size();
   return absl::StrCat(
       absl::string_view(reinterpret_cast<const char*>(&header), sizeof(header)),
@@ -67,8 +73,11 @@ absl::Status ReadReason(int socket, uint64_t header,
   // At most a second, by the socket's options.
   if (had < size) recv(socket, text.data() + had, size - had, MSG_WAITALL);
   const auto code = static_cast<absl::StatusCode>(header >> kCodeShift & 0xff);
-  return {code == absl::StatusCode::kOk ? absl::StatusCode::kUnavailable : code,
-          text};
+  const int blamed = static_cast<int>(header >> kBlamedShift & 0xffff) - 1;
+  return WithBlamedRank(
+      blamed,
+      {code == absl::StatusCode::kOk ? absl::StatusCode::kUnavailable : code,
+       text});
 }
 
 // Skips `size` bytes of what has come; returns whether all of it had.
@@ -98,27 +107,36 @@ std::optional<absl::Status> FindReason(int socket, uint64_t begun) {
   return std::nullopt;
 }
 
-absl::Status Broken(const std::string& name, absl::string_view what) {
-  return absl::UnavailableError(absl::StrCat(name, " ", what));
-}
-
 bool WouldBlock() { return errno == EAGAIN || errno == EINTR; }
 
 }  // namespace
 
+// The other end of a connection.
+struct SocketTransport::Peer {
+  // An error that is its doing; `what` continues its name.
+  absl::Status Error(absl::StatusCode code, absl::string_view what) const {
+    return WithBlamedRank(rank, {code, absl::StrCat(name, " ", what)});
+  }
+  absl::Status Closed(absl::string_view why) const {
+    return Error(absl::StatusCode::kUnavailable,
+                 absl::StrCat("closed the connection", why));
+  }
+
+  int rank;
+  int socket;
+  const std::string& name;
+};
+
 // A message on its way to a peer.
 class SocketTransport::Outgoing {
  public:
-  Outgoing(int socket, const std::string& name,
-           absl::Span<const std::byte> message)
-      : socket_(socket),
-        name_(name),
+  Outgoing(const Peer& peer, absl::Span<const std::byte> message)
+      : peer_(peer),
         header_(message.size()),
         message_(message),
         left_(message.empty() ? 0 : sizeof(header_) + message.size()) {}
 
-  int socket() const { return socket_; }
-  const std::string& name() const { return name_; }
+  const Peer& peer() const { return peer_; }
   bool done() const { return left_ == 0; }
   // Whether only a part of the message was sent.
   bool is_cut() const {
@@ -142,19 +160,17 @@ class SocketTransport::Outgoing {
     message.msg_iov = parts;
     message.msg_iovlen = count;
     const ssize_t size =
-        sendmsg(socket_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        sendmsg(peer_.socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (size < 0) {
       if (WouldBlock()) return false;
-      return Broken(name_, absl::StrCat("closed the connection (",
-                                        std::strerror(errno), ")"));
+      return peer_.Closed(absl::StrCat(" (", std::strerror(errno), ")"));
     }
     left_ -= static_cast<size_t>(size);
     return true;
   }
 
  private:
-  const int socket_;
-  const std::string& name_;
+  const Peer peer_;
   uint64_t header_;
   const absl::Span<const std::byte> message_;
   size_t left_;
@@ -164,17 +180,15 @@ class SocketTransport::Outgoing {
 // `sink` is null, all into the buffer.
 class SocketTransport::Incoming {
  public:
-  Incoming(int socket, const std::string& name, const std::string& receiver,
-           size_t size, absl::Span<std::byte> buffer, const Sink* sink)
-      : socket_(socket),
-        name_(name),
+  Incoming(const Peer& peer, const std::string& receiver, size_t size,
+           absl::Span<std::byte> buffer, const Sink* sink)
+      : peer_(peer),
         receiver_(receiver),
         size_(size),
         buffer_(buffer),
         sink_(sink) {}
 
-  int socket() const { return socket_; }
-  const std::string& name() const { return name_; }
+  const Peer& peer() const { return peer_; }
   bool done() const { return delivered_ == size_; }
   // What is still to come of a message whose beginning was taken; nothing can
   // be said while its header is cut.
@@ -191,7 +205,7 @@ class SocketTransport::Incoming {
     const size_t left = size_ - delivered_ - held_;
     const int bytes = static_cast<int>(
         std::max(std::min(left / 2, kMaxWakeUp), std::min(left, kMinWakeUp)));
-    setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
+    setsockopt(peer_.socket, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
   }
 
   // Takes what is there; returns whether that was anything.
@@ -208,13 +222,12 @@ class SocketTransport::Incoming {
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = count;
-    const ssize_t size = recvmsg(socket_, &message, MSG_DONTWAIT);
+    const ssize_t size = recvmsg(peer_.socket, &message, MSG_DONTWAIT);
     if (size < 0) {
       if (WouldBlock()) return false;
-      return Broken(name_, absl::StrCat("closed the connection (",
-                                        std::strerror(errno), ")"));
+      return peer_.Closed(absl::StrCat(" (", std::strerror(errno), ")"));
     }
-    if (size == 0) return Broken(name_, "closed the connection");
+    if (size == 0) return peer_.Closed("");
     RETURN_IF_ERROR(Take(static_cast<size_t>(size)));
     return true;
   }
@@ -236,12 +249,12 @@ class SocketTransport::Incoming {
     }
     if (header_size_ < sizeof(header_)) return absl::OkStatus();
     if (KindOf(header_) == FrameKind::kAbort) {
-      return ReadReason(socket_, header_, {Free(), size});
+      return ReadReason(peer_.socket, header_, {Free(), size});
     }
     if (header_ != size_) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(name_, " sent ", header_, " bytes to ", receiver_,
-                       ", which expects ", size_));
+      return peer_.Error(absl::StatusCode::kFailedPrecondition,
+                         absl::StrCat("sent ", header_, " bytes to ", receiver_,
+                                      ", which expects ", size_));
     }
     held_ += size;
     Deliver();
@@ -263,8 +276,7 @@ class SocketTransport::Incoming {
     std::memmove(buffer_.data(), buffer_.data() + ready, held_);
   }
 
-  const int socket_;
-  const std::string& name_;
+  const Peer peer_;
   const std::string& receiver_;
   const size_t size_;
   const absl::Span<std::byte> buffer_;
@@ -303,32 +315,30 @@ SocketTransport::SocketTransport(SocketOptions options,
 
 SocketTransport::~SocketTransport() = default;
 
+SocketTransport::Peer SocketTransport::PeerOf(int rank) const {
+  return {rank, sockets_[rank].get(), options_.names[rank]};
+}
+
 absl::Status SocketTransport::Exchange(int to, absl::Span<const std::byte> out,
                                        int from, size_t in_size, Sink sink) {
-  return Run({sockets_[to].get(), options_.names[to], out},
-             {sockets_[from].get(), options_.names[from],
-              options_.names[rank()], in_size, absl::MakeSpan(buffer_), &sink},
-             to);
+  return Run({PeerOf(to), out}, {PeerOf(from), options_.names[rank()], in_size,
+                                 absl::MakeSpan(buffer_), &sink});
 }
 
 absl::Status SocketTransport::ExchangeInto(int to,
                                            absl::Span<const std::byte> out,
                                            int from, absl::Span<std::byte> in) {
-  return Run({sockets_[to].get(), options_.names[to], out},
-             {sockets_[from].get(), options_.names[from],
-              options_.names[rank()], in.size(), in,
-              /*sink=*/nullptr},
-             to);
+  return Run({PeerOf(to), out}, {PeerOf(from), options_.names[rank()],
+                                 in.size(), in, /*sink=*/nullptr});
 }
 
-absl::Status SocketTransport::Run(Outgoing outgoing, Incoming incoming,
-                                  int to) {
+absl::Status SocketTransport::Run(Outgoing outgoing, Incoming incoming) {
   absl::Time moved_at = MonotonicNow();
   absl::Time pinged_at = moved_at;
   while (!outgoing.done() || !incoming.done()) {
     RETURN_IF_ERROR(Aborted());
     absl::StatusOr<bool> moved = outgoing.Push();
-    cut_off_ = outgoing.is_cut() ? to : -1;
+    cut_off_ = outgoing.is_cut() ? outgoing.peer().rank : -1;
     if (moved.ok()) {
       const absl::StatusOr<bool> received = incoming.Pull();
       moved = received.ok() ? *moved || *received : received;
@@ -356,7 +366,7 @@ absl::Status SocketTransport::ReasonOf(const absl::Status& error,
   for (const FileDescriptor& socket : sockets_) {
     if (!socket.is_open()) continue;
     const std::optional<uint64_t> begun =
-        socket.get() == incoming.socket() ? incoming.begun() : 0;
+        socket.get() == incoming.peer().socket ? incoming.begun() : 0;
     if (!begun) continue;
     const auto reason = FindReason(socket.get(), *begun);
     if (reason) return *reason;
@@ -369,8 +379,8 @@ absl::Status SocketTransport::AwaitSockets(const Outgoing& outgoing,
                                            absl::Time deadline) {
   // Negative descriptors are passed over.
   pollfd sockets[] = {
-      {incoming.done() ? -1 : incoming.socket(), POLLIN, 0},
-      {outgoing.done() ? -1 : outgoing.socket(), POLLOUT, 0},
+      {incoming.done() ? -1 : incoming.peer().socket, POLLIN, 0},
+      {outgoing.done() ? -1 : outgoing.peer().socket, POLLOUT, 0},
       {wake_.get(), POLLIN, 0},
   };
   const absl::Duration left = deadline - MonotonicNow();
@@ -386,9 +396,10 @@ absl::Status SocketTransport::AwaitSockets(const Outgoing& outgoing,
     }
     return absl::OkStatus();
   }
-  return absl::DeadlineExceededError(absl::StrCat(
-      incoming.done() ? outgoing.name() : incoming.name(),
-      " did not come within ", absl::FormatDuration(options_.timeout)));
+  const Peer& missing = incoming.done() ? outgoing.peer() : incoming.peer();
+  return missing.Error(absl::StatusCode::kDeadlineExceeded,
+                       absl::StrCat("did not come within ",
+                                    absl::FormatDuration(options_.timeout)));
 }
 
 void SocketTransport::Ping() {

@@ -5,7 +5,8 @@
 //
 //   message   its bytes, as many as the rest of the header says
 //   ping      nothing: the sender is alive, and waits for somebody itself
-//   abort     why the group ended: a text; the header has its size and code
+//   abort     why the group ended: a text; the header has its size and code,
+//             and the rank that is to blame
 //
 // A rank that waits sends pings, and one that gets pings goes on waiting; so
 // the one that gives up is the neighbour of the one that hangs, and its reason
@@ -56,13 +57,15 @@ class SocketTransport : public Transport {
   void Abort(const absl::Status& reason) override;
 
  private:
+  struct Peer;
   class Outgoing;
   class Incoming;
 
   SocketTransport(SocketOptions options, std::vector<FileDescriptor> sockets,
                   FileDescriptor wake);
 
-  absl::Status Run(Outgoing outgoing, Incoming incoming, int to);
+  Peer PeerOf(int rank) const;
+  absl::Status Run(Outgoing outgoing, Incoming incoming);
   // Waits until a socket is ready for what is left to do.
   absl::Status AwaitSockets(const Outgoing& outgoing, const Incoming& incoming,
                             absl::Time deadline);

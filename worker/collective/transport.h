@@ -35,7 +35,8 @@ class Transport {
   //
   // Messages between two ranks arrive in order. DeadlineExceeded names the rank
   // that did not do its part in time; FailedPrecondition, one that sent another
-  // number of bytes; after Abort, its reason. After an error the group is of no
+  // number of bytes; after Abort, its reason. Where ranks are processes, errors
+  // also blame the rank (blamed_rank.h). After an error the group is of no
   // further use.
   virtual absl::Status Exchange(int to, absl::Span<const std::byte> out,
                                 int from, size_t in_size, Sink sink) = 0;
@@ -50,8 +51,8 @@ class Transport {
                     });
   }
 
-  // Ends the group: calls of all ranks return `reason`, unless the group has
-  // ended for another one before. Thread-safe.
+  // Ends the group: calls of all ranks return `reason`, with the rank that it
+  // blames, unless the group has ended for another one before. Thread-safe.
   virtual void Abort(const absl::Status& reason) = 0;
 };
 

@@ -47,8 +47,8 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
     PsClientOptions client;
     client.fail_fast = waits_for_others();
     client.use_shared_memory = options_.use_shared_memory;
-    server.client = std::make_unique<PsClient>(
-        absl::StrCat("ps-", index), member.address(), options_.caller, client);
+    server.client = std::make_unique<PsClient>(index, member.address(),
+                                               options_.caller, client);
     server.shard = index;
     descriptions.push_back(server.client->description());
   }
@@ -214,11 +214,14 @@ absl::Status ParameterServerStrategy::CheckApplied() {
     // An answer with norms may be too long for shared memory; then PsClient has
     // repeated the push.
     if (!response.squared_norms().empty()) continue;
-    return absl::InternalError(absl::StrCat(
-        "Push to ", chunk.server->client->description(), ": push ", sequence_,
-        " of chunk ", chunk.push_request.chunk(),
-        " was answered as one that was applied before, though it was sent "
-        "once: another process pushes as this worker"));
+    const PsClient& client = *chunk.server->client;
+    return client.Blamed(
+        "Push",
+        absl::InternalError(absl::StrCat(
+            "Push to ", client.description(), ": push ", sequence_,
+            " of chunk ", chunk.push_request.chunk(),
+            " was answered as one that was applied before, though it was sent "
+            "once: another process pushes as this worker")));
   }
   return absl::OkStatus();
 }
@@ -230,9 +233,11 @@ absl::Status ParameterServerStrategy::Apply() {
   for (const ChunkCalls& chunk : updated_chunks()) {
     const auto& part = chunk.push_response.squared_norms();
     if (part.size() != count) {
-      return absl::InternalError(absl::StrCat(
-          chunk.server->client->description(), " sent squared norms of ",
-          part.size(), " variables, others of ", count));
+      const PsClient& client = *chunk.server->client;
+      return client.Blamed("Push",
+                           absl::InternalError(absl::StrCat(
+                               client.description(), " sent squared norms of ",
+                               part.size(), " variables, others of ", count)));
     }
     for (int variable = 0; variable < count; ++variable) {
       norms[variable] += part[variable];
@@ -327,9 +332,12 @@ absl::Status ParameterServerStrategy::CheckVariables(Chunks chunks) const {
       const ChunkCalls& chunk = chunks_[c];
       for (size_t block = 0; block < chunk.variables.size(); ++block) {
         if (chunk.variables[block].is_filled) continue;
-        return absl::InternalError(absl::StrCat(
-            server.client->description(), " did not send block ", block, " of ",
-            chunk.variables.size(), " of chunk ", chunk.pull_request.chunk()));
+        return server.client->Blamed(
+            "variables",
+            absl::InternalError(absl::StrCat(
+                server.client->description(), " did not send block ", block,
+                " of ", chunk.variables.size(), " of chunk ",
+                chunk.pull_request.chunk())));
       }
     }
   }

@@ -14,6 +14,7 @@
 #include "common/base/file_descriptor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "worker/collective/blamed_rank.h"
 #include "worker/collective/collectives.h"
 #include "worker/collective/handshake.h"
 #include "worker/collective/shared_memory_transport.h"
@@ -109,9 +110,11 @@ TEST_F(ConnectGroupTest, MissingRanksAreNamed) {
   // Rank 1 listens, but nobody answers there.
   EXPECT_THAT(results[0].status().ToString(),
               AllOf(HasSubstr("DEADLINE"), HasSubstr(peers_[1].name)));
+  EXPECT_EQ(BlamedRank(results[0].status()), 1);
   EXPECT_THAT(results[2].status().ToString(),
               AllOf(HasSubstr("DEADLINE"), HasSubstr(peers_[0].name),
                     HasSubstr(peers_[1].name), Not(HasSubstr("worker-2"))));
+  EXPECT_EQ(BlamedRank(results[2].status()), 1) << "rank 0 waits for it, too";
 }
 
 TEST_F(ConnectGroupTest, AnotherIncarnationIsTurnedAway) {

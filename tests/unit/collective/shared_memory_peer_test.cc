@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -14,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/collective/shared_group.h"
+#include "worker/collective/blamed_rank.h"
 #include "worker/collective/shared_memory_transport.h"
 
 namespace paceline {
@@ -22,10 +24,12 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr size_t kPeerPayloadBytes = 64 << 10;
-// Of the layout, where these tests spoil it: who sleeps on a rank's bell, why
-// it aborted, its mailboxes, and in a mailbox the counts and the first piece.
+// Of the layout, where these tests spoil it: who sleeps on a rank's bell,
+// whether it aborted and whom it blames, its mailboxes, and in a mailbox the
+// counts and the first piece.
 constexpr size_t kIsAsleep = 68;
 constexpr size_t kAborted = 128;
+constexpr size_t kBlamed = 140;
 constexpr size_t kMailboxes = 1216;
 constexpr size_t kMailboxBytes = 128;
 constexpr size_t kSent = 0;
@@ -128,6 +132,7 @@ TEST_F(SharedMemoryPeerTest, PiecesThatCannotBeAreRefused) {
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("replica 1 sent"));
     EXPECT_THAT(std::string(status.message()), HasSubstr(piece.error));
+    EXPECT_EQ(BlamedRank(status), 1);
   }
   Send(kOffset, kBytes, kBytes);
   EXPECT_TRUE(Receive().ok());
@@ -140,6 +145,7 @@ TEST_F(SharedMemoryPeerTest, CountsThatCannotBeEndTheExchangeAtOnce) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("replica 1: 3 pieces are under way"));
+  EXPECT_EQ(BlamedRank(status), 1);
 
   InMailbox<uint32_t>(0, 1, kTaken) = 7;
   const std::vector<std::byte> out(kBytes);
@@ -151,6 +157,15 @@ TEST_F(SharedMemoryPeerTest, CountsThatCannotBeEndTheExchangeAtOnce) {
 TEST_F(SharedMemoryPeerTest, AnAbortWithoutAReasonIsAnError) {
   At<uint32_t>(1, kAborted) = 2;
   EXPECT_EQ(Receive().code(), absl::StatusCode::kUnknown);
+}
+
+TEST_F(SharedMemoryPeerTest, AnAbortBlamesOnlyRanksOfTheGroup) {
+  At<uint32_t>(1, kAborted) = 2;
+  for (const auto& [told, blamed] :
+       {std::pair(0, 0), {1, 1}, {2, -1}, {INT32_MAX, -1}, {INT32_MIN, -1}}) {
+    At<int32_t>(1, kBlamed) = told;
+    EXPECT_EQ(BlamedRank(Receive()), blamed) << told;
+  }
 }
 
 // What is taken stays as it was checked, whatever the peer writes meanwhile.

@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/file_descriptor.h"
+#include "common/cluster/blame.h"
 #include "common/identity/call_header.h"
 #include "common/rpc/call_slot.h"
 #include "common/rpc/ps_client.h"
@@ -37,7 +38,7 @@ class Client : public WorkerMessages {
                   bool use_shared_memory = true)
       : WorkerMessages(rank, kIncarnation),
         client_(std::make_unique<PsClient>(
-            "ps-0", address, TestCaller(),
+            0, address, TestCaller(),
             PsClientOptions{.use_shared_memory = use_shared_memory})) {}
 
   PsClient& client() { return *client_; }
@@ -183,6 +184,7 @@ TEST_F(PsServiceTest, ErrorsNameTheCallTheTaskAndItsAddress) {
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr(absl::StrCat("Push to ps-0 at ", address_, ": ")));
+  EXPECT_EQ(BlameOf(status), (Blame{{TaskType::kPs, 0}, address_, "Push"}));
 }
 
 TEST_F(PsServiceTest, TheEndOfTheServerEndsCallsAndItsReturnBringsMemoryBack) {

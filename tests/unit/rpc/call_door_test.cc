@@ -60,7 +60,7 @@ TEST(CallDoorTest, EachThreadHandlesACall) {
   const auto server =
       StartTestServer("127.0.0.1:0", service, std::nullopt, kThreads);
   ASSERT_TRUE(server.ok()) << server.status();
-  PsClient client("ps-0", absl::StrCat("127.0.0.1:", (*server)->port()),
+  PsClient client(0, absl::StrCat("127.0.0.1:", (*server)->port()),
                   TestCaller());
   const v1::FenceRequest request;
   std::vector<v1::FenceResponse> responses(kThreads);
@@ -79,7 +79,7 @@ TEST(CallDoorTest, EndsWhileCallsArrive) {
     auto server = StartTestServer("127.0.0.1:0", service, std::nullopt,
                                   /*thread_count=*/2);
     ASSERT_TRUE(server.ok()) << server.status();
-    PsClient client("ps-0", absl::StrCat("127.0.0.1:", (*server)->port()),
+    PsClient client(0, absl::StrCat("127.0.0.1:", (*server)->port()),
                     TestCaller(), {.fail_fast = true});
     std::thread caller([&client] {
       v1::PullRequest request;
@@ -111,7 +111,7 @@ TEST(CallDoorTest, SeveralThreadsServeManyCallers) {
   std::vector<std::thread> callers;
   for (int i = 0; i < kCallers; ++i) {
     callers.emplace_back([&address] {
-      PsClient client("ps-0", address, TestCaller());
+      PsClient client(0, address, TestCaller());
       v1::PullRequest request;
       request.set_ps_incarnation(10'000);
       std::vector<v1::PullResponse> responses(kCalls);

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
+#include "common/cluster/blame.h"
 #include "common/rpc/call_group.h"
 #include "common/rpc/coordinator_client.h"
 #include "common/rpc/ps_client.h"
@@ -46,7 +47,7 @@ class RpcTest : public ::testing::Test {
 };
 
 TEST_F(RpcTest, CarriesMessagesFarAboveTheDefaultLimit) {
-  PsClient client("ps-0", address_, TestCaller());
+  PsClient client(0, address_, TestCaller());
   v1::PullRequest request;
   request.set_ps_incarnation(32 << 20);
   v1::PullResponse response;
@@ -62,7 +63,7 @@ TEST_F(RpcTest, CarriesMessagesFarAboveTheDefaultLimit) {
 }
 
 TEST_F(RpcTest, VariablesThatDoNotFitAreAnError) {
-  PsClient client("ps-0", address_, TestCaller());
+  PsClient client(0, address_, TestCaller());
   v1::PullRequest request;
   request.set_ps_incarnation(9);
   v1::PullResponse response;
@@ -78,11 +79,13 @@ TEST_F(RpcTest, VariablesThatDoNotFitAreAnError) {
     EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kInternal);
     EXPECT_EQ(calls.status(0).message(),
               absl::StrCat("Pull to ps-0 at ", address_, ": ", message));
+    EXPECT_EQ(BlameOf(calls.status(0)),
+              (Blame{{TaskType::kPs, 0}, address_, "Pull"}));
   }
 }
 
 TEST_F(RpcTest, AnErrorNamesTheCallTheTaskAndItsAddress) {
-  PsClient client("ps-0", address_, TestCaller());
+  PsClient client(0, address_, TestCaller());
   v1::PushResponse response;
   const v1::PushRequest request;
   CallGroup calls(1);
@@ -91,10 +94,12 @@ TEST_F(RpcTest, AnErrorNamesTheCallTheTaskAndItsAddress) {
   EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(calls.status(0).message(),
             absl::StrCat("Push to ps-0 at ", address_, ": fenced"));
+  EXPECT_EQ(BlameOf(calls.status(0)),
+            (Blame{{TaskType::kPs, 0}, address_, "Push"}));
 }
 
 TEST_F(RpcTest, ASilentServerEndsTheCallAtItsDeadline) {
-  PsClient client("ps-3", address_, TestCaller());
+  PsClient client(3, address_, TestCaller());
   const v1::FenceRequest request;
   v1::FenceResponse response;
   CallGroup calls(1);
@@ -106,10 +111,12 @@ TEST_F(RpcTest, ASilentServerEndsTheCallAtItsDeadline) {
   EXPECT_THAT(std::string(calls.status(0).message()),
               HasSubstr(absl::StrCat("Fence to ps-3 at ", address_,
                                      ": no answer within 300ms")));
+  EXPECT_EQ(BlameOf(calls.status(0)),
+            (Blame{{TaskType::kPs, 3}, address_, "Fence"}));
 }
 
 TEST_F(RpcTest, CancelEndsOpenCallsAndLaterOnes) {
-  PsClient client("ps-0", address_, TestCaller());
+  PsClient client(0, address_, TestCaller());
   const v1::FenceRequest request;
   v1::FenceResponse response;
   CallGroup calls(1);
@@ -125,7 +132,7 @@ TEST_F(RpcTest, CancelEndsOpenCallsAndLaterOnes) {
 TEST_F(RpcTest, ACallWaitsForAServerThatComesLate) {
   const int port = server_->port();
   server_.reset();
-  PsClient client("ps-0", address_, TestCaller());
+  PsClient client(0, address_, TestCaller());
   v1::PullRequest request;
   v1::PullResponse response;
   DensePlace nothing;
@@ -199,7 +206,7 @@ class ProofTest : public RpcTest {
 };
 
 TEST_F(ProofTest, ConnectionsThatComeBackProveThemselvesAnew) {
-  PsClient client("ps-0", address_, TestCaller(SecretOf("the job's secret")));
+  PsClient client(0, address_, TestCaller(SecretOf("the job's secret")));
   EXPECT_TRUE(Pull(client).ok());
   EXPECT_TRUE(Pull(client).ok());
   Restart(server_->port());
@@ -213,8 +220,7 @@ TEST_F(ProofTest, ANewConnectionFromAnOldPortIsTaken) {
   ResettingProxy proxy(server_->port(), from);
   const auto caller = TestCaller(SecretOf("the job's secret"));
   for (int connection = 0; connection < 3; ++connection) {
-    PsClient client("ps-0", proxy.address(), caller,
-                    {.use_shared_memory = false});
+    PsClient client(0, proxy.address(), caller, {.use_shared_memory = false});
     for (int call = 0; call < 10; ++call) {
       const absl::Status status = Pull(client);
       ASSERT_TRUE(status.ok()) << connection << ": " << status;
@@ -226,7 +232,7 @@ TEST_F(ProofTest, ANewConnectionFromAnOldPortIsTaken) {
 TEST_F(ProofTest, StrangersAreRefusedWithARemedy) {
   for (const auto& secret :
        {std::optional<JobSecret>(), {SecretOf("the secret of another job")}}) {
-    PsClient client("ps-0", address_, TestCaller(secret));
+    PsClient client(0, address_, TestCaller(secret));
     const absl::Status status = Pull(client);
     EXPECT_EQ(status.code(), absl::StatusCode::kUnauthenticated);
     EXPECT_THAT(std::string(status.message()),
@@ -240,12 +246,12 @@ TEST_F(ProofTest, StrangersAreRefusedWithARemedy) {
 TEST_F(ProofTest, AnotherJobsMembersAreRefused) {
   const auto caller = TestCaller(SecretOf("the job's secret"));
   caller->SetJob({"00000000000000bb", 1});
-  PsClient client("ps-0", address_, caller);
+  PsClient client(0, address_, caller);
   EXPECT_EQ(Pull(client).code(), absl::StatusCode::kPermissionDenied);
 }
 
 TEST_F(RpcTest, ARequestAboveItsLimitIsRefused) {
-  PsClient client("ps-0", address_, TestCaller());
+  PsClient client(0, address_, TestCaller());
   v1::PushRequest request;
   v1::PushResponse response;
   std::vector<float> values(ChosenAnswers::kLimit);
@@ -263,7 +269,7 @@ TEST_F(RpcTest, ARequestAboveItsLimitIsRefused) {
 
 // That code is another job's.
 TEST_F(RpcTest, AMissingPermissionOfTheServersIsNoOtherJob) {
-  PsClient client("ps-0", address_, TestCaller());
+  PsClient client(0, address_, TestCaller());
   const v1::ApplyRequest request;
   v1::ApplyResponse response;
   CallGroup calls(1);
@@ -289,7 +295,7 @@ TEST(PsClientTest, MayGoAsSoonAsItsLastCallHasEnded) {
   struct SlowToGo {
     ~SlowToGo() { absl::SleepFor(absl::Milliseconds(100)); }
   };
-  auto client = std::make_unique<PsClient>("ps-0", "127.0.0.1:1", TestCaller());
+  auto client = std::make_unique<PsClient>(0, "127.0.0.1:1", TestCaller());
   const v1::PullRequest request;
   v1::PullResponse response;
   CallGroup calls(1);

@@ -101,7 +101,8 @@ TEST_F(SessionCheckpointTest, SnapshotErrorEndsTheJob) {
   Start();
   ASSERT_TRUE(WorkUntilCheckpoint());
   session_->SnapshotTaken(
-      absl::UnavailableError("Snapshot to ps-0 at host-p:1: gone"), now_);
+      BlamedOnPs0(absl::UnavailableError("Snapshot to ps-0 at host-p:1: gone")),
+      now_);
   const auto ended = Take<Ended>();
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->status.code(), absl::StatusCode::kUnavailable);

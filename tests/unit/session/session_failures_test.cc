@@ -215,21 +215,87 @@ TEST_F(SessionFailuresTest, LastWorkersLossEndsTheJob) {
 TEST_F(SessionFailuresTest, WorkerThatLostAPsEndsTheJobAndBlamesThePs) {
   Start();
   session_->TakeActions();
-  ASSERT_TRUE(Leave(kWorker0, absl::DeadlineExceededError(
-                                  "Push to ps-0 at host-p:1: no answer"))
+  ASSERT_TRUE(Leave(kWorker0, BlamedOnPs0(absl::DeadlineExceededError(
+                                  "Push to ps-0 at host-p:1: no answer")))
                   .ok());
   const auto ended = Take<Ended>();
   EXPECT_EQ(ended->status.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(ended->task, kPs0);
   EXPECT_EQ(Message(ended),
             "worker-0 at host-a:1: Push to ps-0 at host-p:1: no answer");
+  EXPECT_EQ(BlameOf(ended->status), (Blame{kPs0, "host-p:1", "Push"}));
+}
+
+TEST_F(SessionFailuresTest, ATextThatContainsThePsBlamesNobodyElse) {
+  Start();
+  session_->TakeActions();
+  ASSERT_TRUE(Leave(kWorker0, absl::DataLossError("/data/ps-0 at host-p:1 is "
+                                                  "no file of images"))
+                  .ok());
+  EXPECT_EQ(Take<Ended>()->task, kWorker0);
+}
+
+// Whose error still counts.
+TEST_F(SessionFailuresTest, BlameOfATaskThatTheJobDoesNotHaveIsIgnored) {
+  for (const TaskId task :
+       {TaskId{TaskType::kPs, 1}, TaskId{TaskType::kChief, 0},
+        TaskId{TaskType::kEvaluator, 0}, TaskId{TaskType::kWorker, 9999}}) {
+    Start();
+    session_->TakeActions();
+    ASSERT_TRUE(Leave(kWorker0, WithBlame(absl::InternalError("hostile"),
+                                          {task, "host-p:1", "Push"}))
+                    .ok());
+    const auto ended = Take<Ended>();
+    ASSERT_TRUE(ended) << task.ToString();
+    EXPECT_EQ(ended->status,
+              absl::InternalError("worker-0 at host-a:1: hostile"));
+    EXPECT_EQ(ended->task, kWorker0);
+  }
+}
+
+TEST_F(SessionFailuresTest,
+       BlameIsPrintableAndHasTheAddressThatTheLeaderKnows) {
+  Start();
+  session_->TakeActions();
+  ASSERT_TRUE(
+      Leave(kWorker0, WithBlame(absl::InternalError("gone"),
+                                {kPs0, "\x1b[2Jelsewhere:1", "Push\r\x1b[2K"}))
+          .ok());
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(BlameOf(ended->status),
+            (Blame{kPs0, "host-p:1", "Push\\x0d\\x1b[2K"}));
+}
+
+TEST_F(SessionFailuresTest, WhoBlamesItselfIsToBlame) {
+  Start();
+  session_->TakeActions();
+  // Not as one that blames a ps, which would end the job.
+  ASSERT_TRUE(
+      Leave(kWorker0, WithBlame(absl::FailedPreconditionError("replaced"),
+                                {kWorker0, "", ""}))
+          .ok());
+  EXPECT_FALSE(session_->ended());
+  ASSERT_TRUE(Leave(kWorker1, WithBlame(absl::InternalError("no memory"),
+                                        {kWorker1, "", ""}))
+                  .ok());
+  EXPECT_EQ(Take<Ended>()->task, kWorker1);
+}
+
+TEST_F(SessionFailuresTest, NoticesHaveTheErrorWithoutItsPayload) {
+  Start();
+  session_->TakeActions();
+  ASSERT_TRUE(Leave(kWorker0, BlamedOnPs0(absl::AbortedError("fenced"))).ok());
+  EXPECT_EQ(Take<Notice>()->message,
+            "worker-0 at host-a:1 left: ABORTED: fenced; its leases go to "
+            "others");
 }
 
 TEST_F(SessionFailuresTest, PsThatCameBackEmptyEndsTheJob) {
   Start();
   session_->TakeActions();
-  ASSERT_TRUE(Leave(kWorker0, absl::FailedPreconditionError(
-                                  "Push to ps-0 at host-p:1: not initialised"))
+  ASSERT_TRUE(Leave(kWorker0, BlamedOnPs0(absl::FailedPreconditionError(
+                                  "Push to ps-0 at host-p:1: not initialised")))
                   .ok());
   const auto ended = Take<Ended>();
   ASSERT_TRUE(ended);
@@ -240,8 +306,8 @@ TEST_F(SessionFailuresTest, FencedWorkersGoodbyeIsNoFailure) {
   Start();
   Acquire(kWorker0);
   session_->TakeActions();
-  ASSERT_TRUE(Leave(kWorker0, absl::AbortedError("Push to ps-0 at host-p:1: "
-                                                 "worker-0 is fenced"))
+  ASSERT_TRUE(Leave(kWorker0, BlamedOnPs0(absl::AbortedError(
+                                  "Push to ps-0 at host-p:1: fenced")))
                   .ok());
   EXPECT_FALSE(session_->ended());
   EXPECT_TRUE(Take<FenceWorker>());
@@ -263,9 +329,10 @@ TEST_F(SessionFailuresTest, FailedFenceEndsTheJob) {
   Acquire(kWorker0);
   session_->TaskExited(kWorker0, 1, now_);
   session_->TakeActions();
-  session_->Fenced(WorkerIdOf(kWorker0),
-                   absl::UnavailableError("Fence to ps-0 at host-p:1: gone"),
-                   now_);
+  session_->Fenced(
+      WorkerIdOf(kWorker0),
+      BlamedOnPs0(absl::UnavailableError("Fence to ps-0 at host-p:1: gone")),
+      now_);
   const auto ended = Take<Ended>();
   EXPECT_EQ(ended->status.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(ended->task, kPs0);
@@ -339,6 +406,7 @@ TEST_F(SessionFailuresTest, AnImpossibleRecordOfAShardEndsTheJobByName) {
   const auto ended = Take<Ended>();
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ended->task, kPs0);
   EXPECT_THAT(Message(ended),
               AllOf(HasSubstr("worker-0 at host-a:1"),
                     HasSubstr("the record of ps-0: sums: 100002 totals")));
@@ -443,10 +511,10 @@ TEST_F(SessionFailuresTest, WhoIsLostWhileItIsAdmittedIsFenced) {
 TEST_F(SessionFailuresTest, AFailedAdmissionEndsTheJob) {
   Start();
   session_->TakeActions();
-  session_->Admitted(
-      {WorkerIdOf(kWorker0)},
-      absl::DeadlineExceededError("Admit to ps-0 at host-p:1: no answer"),
-      now_);
+  session_->Admitted({WorkerIdOf(kWorker0)},
+                     BlamedOnPs0(absl::DeadlineExceededError(
+                         "Admit to ps-0 at host-p:1: no answer")),
+                     now_);
   const auto ended = Take<Ended>();
   EXPECT_EQ(ended->task, kPs0);
   EXPECT_EQ(Message(ended),

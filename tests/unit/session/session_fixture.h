@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "common/session/membership.h"
+#include "common/cluster/blame.h"
+#include "common/cluster/task_proto.h"
 #include "common/session/session.h"
 #include "nlohmann/json.hpp"
 
@@ -169,9 +170,13 @@ class SessionTest : public ::testing::Test {
   absl::Status Leave(TaskId task, const absl::Status& error) {
     v1::LeaveRequest request;
     *request.mutable_member() = MemberOf(task);
-    request.mutable_error()->set_code(static_cast<int>(error.code()));
-    request.mutable_error()->set_message(std::string(error.message()));
+    *request.mutable_error() = ErrorToProto(error);
     return session_->Leave(request, now_);
+  }
+
+  // As PsClient makes it.
+  static absl::Status BlamedOnPs0(const absl::Status& error) {
+    return WithBlame(error, {kPs0, "host-p:1", "Push"});
   }
 
   // Lets time pass while all but `silent` send heartbeats.

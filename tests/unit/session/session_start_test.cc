@@ -240,8 +240,8 @@ TEST_F(SessionStartTest, APsThatCannotBeReachedIsTriedAgainForAWhile) {
     ASSERT_TRUE(AwaitStart(task.id).ok());
   }
   ASSERT_TRUE(Take<InitializeShards>());
-  const absl::Status unreachable =
-      absl::UnavailableError("Initialize to ps-0 at host-p:1: refused");
+  const absl::Status unreachable = BlamedOnPs0(
+      absl::UnavailableError("Initialize to ps-0 at host-p:1: refused"));
   session_->ShardsInitialized(unreachable, 0, now_);
   Pass(absl::Seconds(1), {});
   ASSERT_TRUE(Take<InitializeShards>());

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
+#include "common/cluster/blame.h"
 #include "common/limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -175,6 +176,8 @@ TEST_F(ShardCallsTest, AfterItsDeadlineACallFailsAndNamesTheTask) {
                                    absl::StatusCode::kUnavailable));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr(absl::StrCat("Admit to ps-0 at ", proxy_->address())));
+  EXPECT_EQ(BlameOf(status),
+            (Blame{{TaskType::kPs, 0}, proxy_->address(), "Admit"}));
   EXPECT_GT(call_count_, 1);
 }
 

@@ -114,8 +114,8 @@ TEST_F(WorkerVariablesTest, RankZeroIsAskedForTheCheckpoint) {
   TrainAnEpoch();
   ASSERT_TRUE(Take<TakeCheckpoint>());
   EXPECT_FALSE(Acquire(kWorker0));
-  EXPECT_THAT(session_->OrderSnapshot("step-000000000050"),
-              testing::StartsWith("worker-0"));
+  EXPECT_EQ(session_->OrderSnapshot("step-000000000050"),
+            (Blame{kWorker0, "host-a:1", "checkpoint step-000000000050"}));
   const auto order = TryAcquire(kWorker0, requests_[kWorker0] + 1);
   ASSERT_TRUE(order.ok() && order->has_value());
   EXPECT_EQ((*order)->verdict(), v1::AcquireLeaseResponse::VERDICT_SNAPSHOT);
@@ -146,15 +146,47 @@ TEST_F(WorkerVariablesTest, LossOfAWorkerEndsTheJob) {
                                        HasSubstr("sent no heartbeat")));
 }
 
-TEST_F(WorkerVariablesTest, ErrorThatNamesAPeerBlamesIt) {
+TEST_F(WorkerVariablesTest, ErrorThatBlamesAPeerEndsTheJobByItsName) {
   StartWorkers();
   session_->TakeActions();
-  ASSERT_TRUE(Leave(kWorker0, absl::UnavailableError(
-                                  "worker-1 at host-b:1 closed the connection"))
-                  .ok());
+  const absl::Status error =
+      absl::UnavailableError("worker-1 at host-b:1 closed the connection");
+  ASSERT_TRUE(
+      Leave(kWorker0, WithBlame(error, {kWorker1, "host-b:1",
+                                        "the all-reduce of 2 replicas"}))
+          .ok());
   const auto ended = Take<Ended>();
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->task, kWorker1);
+  EXPECT_EQ(ended->status.message(),
+            "worker-0 at host-a:1: worker-1 at host-b:1 closed the connection");
+}
+
+TEST_F(WorkerVariablesTest, ErrorThatOnlyNamesAPeerBlamesWhoTellsIt) {
+  StartWorkers();
+  session_->TakeActions();
+  ASSERT_TRUE(
+      Leave(kWorker0, absl::UnavailableError("worker-1 at host-b:1 said so"))
+          .ok());
+  EXPECT_EQ(Take<Ended>()->task, kWorker0);
+}
+
+TEST_F(WorkerVariablesTest, ErrorOfACheckpointKeepsABlameOfAMember) {
+  StartWorkers();
+  for (const bool is_member : {true, false}) {
+    v1::ReportCheckpointRequest request;
+    *request.mutable_member() = MemberOf(kWorker0);
+    const TaskId blamed = is_member ? kWorker1 : kPs0;
+    *request.mutable_error() = ErrorToProto(
+        WithBlame(absl::UnavailableError("gone"), {blamed, "elsewhere:1", ""}));
+    ASSERT_TRUE(session_->ReportCheckpoint(request).ok());
+    const auto report = Take<CheckpointReported>();
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->status.message(), "gone");
+    EXPECT_EQ(BlameOf(report->status),
+              is_member ? std::optional<Blame>({kWorker1, "host-b:1", ""})
+                        : std::nullopt);
+  }
 }
 
 TEST_F(WorkerVariablesTest, WhoWaitsForALongStepOfAnotherIsNotStuck) {

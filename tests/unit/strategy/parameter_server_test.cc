@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/clock.h"
+#include "common/cluster/blame.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
 #include "common/rpc/rpc_server.h"
@@ -326,6 +327,7 @@ TEST_F(ParameterServerStrategyTest, AServerThatIsGoneIsNamed) {
                                    absl::StatusCode::kUnavailable));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr(absl::StrCat("Pull to ps-1 at ", address)));
+  EXPECT_EQ(BlameOf(status), (Blame{{TaskType::kPs, 1}, address, "Pull"}));
   EXPECT_THAT(waiting_, HasSubstr(address));
 }
 
@@ -355,6 +357,8 @@ TEST_F(ParameterServerStrategyTest, APushThatIsTakenForARepeatAtOnceIsAnError) {
       HasSubstr(absl::StrCat("Push to ps-0 at ", servers_[0]->member.address(),
                              ": push 1 of chunk 0 was answered as one "
                              "that was applied before")));
+  EXPECT_EQ(BlameOf(status),
+            (Blame{{TaskType::kPs, 0}, servers_[0]->member.address(), "Push"}));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Numbers that another process sent.
-#ifndef PACELINE_COMMON_SESSION_PEER_COUNT_H_
-#define PACELINE_COMMON_SESSION_PEER_COUNT_H_
+#ifndef PACELINE_COMMON_BASE_PEER_COUNT_H_
+#define PACELINE_COMMON_BASE_PEER_COUNT_H_
 
 #include <cstdint>
 
@@ -24,4 +24,4 @@ inline absl::StatusOr<int64_t> ReadCount(absl::string_view field,
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_SESSION_PEER_COUNT_H_
+#endif  // PACELINE_COMMON_BASE_PEER_COUNT_H_
