@@ -33,7 +33,7 @@ std::string Caller::Header(absl::string_view method, uint64_t sequence,
   header.set_incarnation(incarnation_);
   header.set_method(std::string(method));
   header.set_sequence(sequence);
-  const std::string content = header.SerializeAsString();
+  std::string content = header.SerializeAsString();
   if (!secret_ || challenge.empty()) return content;
   return SignedHeader(content, secret_->ProveCall(challenge, content));
 }

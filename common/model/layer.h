@@ -36,6 +36,7 @@ struct LayerCall {
 
 struct LoweredLayer {
   // Most layers give an output alone.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   LoweredLayer(op::Tensor tensor) : output(tensor) {}
 
   // What goes into the final activation (Layer::final_activation), which is

@@ -42,6 +42,8 @@ class LossWatch {
   struct Position {
     uint64_t lease_id = 0;
     int64_t step = 0;
+    // The check takes the 0 of a defaulted comparison for a null pointer.
+    // NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const Position&) const = default;
   };
 

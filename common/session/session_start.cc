@@ -201,7 +201,7 @@ absl::Status Session::State::Prepare(Place& place,
                                      const v1::AwaitStartRequest& request,
                                      absl::Time now) {
   ASSIGN_OR_RETURN(Preparation preparation, ReadPreparation(request));
-  const absl::Status status = CheckSizes(place, preparation.sizes);
+  absl::Status status = CheckSizes(place, preparation.sizes);
   if (!status.ok()) {
     if (flow.started()) return absl::FailedPreconditionError(status.message());
     End(status, place.id, now);
