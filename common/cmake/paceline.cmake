@@ -40,10 +40,11 @@ if(PACELINE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# What tests find in their environment. tests/sanitizers says which findings in
+# What tests find in their environment. OpenMP's threads leave their core to others
+# while they wait, as in the worker. tests/sanitizers says which findings in
 # foreign libraries are none; libgomp is not built for the thread sanitizer, so
 # oneDNN computes on one thread there. gRPC never joins its threads.
-set(PACELINE_TEST_ENVIRONMENT)
+set(PACELINE_TEST_ENVIRONMENT OMP_WAIT_POLICY=PASSIVE)
 set(SUPPRESSIONS ${CMAKE_SOURCE_DIR}/tests/sanitizers)
 if(PACELINE_SANITIZE MATCHES thread)
   add_compile_options("SHELL:$<$<COMPILE_LANGUAGE:CXX>:-include ${SUPPRESSIONS}/protobuf_map_layout.h>")
@@ -120,9 +121,13 @@ function(paceline_binary name)
   paceline_precompiled_headers(${name} paceline_headers)
 endfunction()
 
-# paceline_test(NAME SOURCES... DEPS... [LABELS...] [TIMEOUT SECONDS] [OPTIMIZED]):
-# a GoogleTest program, one CTest entry a program. With OPTIMIZED its own code is,
-# which pays where that runs for longer than it compiles.
+# paceline_test(NAME SOURCES... DEPS... LABELS... [TIMEOUT SECONDS] [OPTIMIZED]):
+# a GoogleTest program, one CTest entry a program. Target <label>_tests builds all
+# of a label: `unit`, `conformance`, `simulation` or `integration`; beside `unit` or
+# `conformance` also `threads`, where code of ours runs in several threads or
+# processes, so that the thread sanitizer may find something. Tests of `integration`
+# run alone, since they start programs and limit their time. With OPTIMIZED the
+# test's own code is, which pays where that runs for longer than it compiles.
 function(paceline_test name)
   cmake_parse_arguments(ARG "OPTIMIZED" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -142,6 +147,16 @@ function(paceline_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
+  # By COST, tests that may take long begin where two run at a time.
   set_tests_properties(${name} PROPERTIES
-    LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${PACELINE_TEST_ENVIRONMENT}")
+    LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} ENVIRONMENT "${PACELINE_TEST_ENVIRONMENT}")
+  if("integration" IN_LIST ARG_LABELS)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
+  foreach(label IN LISTS ARG_LABELS)
+    if(NOT TARGET ${label}_tests)
+      add_custom_target(${label}_tests)
+    endif()
+    add_dependencies(${label}_tests ${name})
+  endforeach()
 endfunction()
