@@ -23,8 +23,31 @@ T Unwrap(absl::StatusOr<T> value) {
 
 void CheckOk(const absl::Status& status) { CHECK(status.ok()) << status; }
 
+// Keys what is random in a model.
+constexpr uint64_t kSeed = 3;
+
 v1::KerasObject ObjectOf(const Value& value) {
   return Unwrap(ToProto(Unwrap(ReadKerasObject(value, Path())), Path()));
+}
+
+JobModel ModelOf(const ModelConfig& config) {
+  v1::Model layers;
+  for (const Value& layer : config.layers.as_list()) {
+    *layers.add_layers() =
+        Unwrap(ToProto(Unwrap(ReadLayerObject(layer, Path())), Path()));
+  }
+  JobModel model;
+  model.graph = Unwrap(BuildGraph(layers));
+  model.loss = Unwrap(MakeLoss(ObjectOf(config.loss)));
+  CheckOk(model.loss->CheckOutput(model.graph.output_shape()));
+  google::protobuf::RepeatedPtrField<v1::KerasObject> metrics;
+  for (const Value& metric : config.metrics.as_list()) {
+    *metrics.Add() =
+        Unwrap(ToProto(Unwrap(ReadMetricObject(metric, Path())), Path()));
+  }
+  model.metrics =
+      Unwrap(MakeMetrics(metrics, *model.loss, model.graph.output_shape()));
+  return model;
 }
 
 // Numbers in (-1, 1) with 20 bits: exact in float32, and far enough apart that
@@ -90,39 +113,31 @@ std::vector<double> ToDoubles(const void* data, DataType type, int64_t count) {
 ModelUnderTest::ModelUnderTest(const ModelConfig& config,
                                const v1::Partitioner& partitioner,
                                int shard_count)
-    : precision_(config.precision) {
-  v1::Model model;
-  for (const Value& layer : config.layers.as_list()) {
-    *model.add_layers() =
-        Unwrap(ToProto(Unwrap(ReadLayerObject(layer, Path())), Path()));
-  }
-  graph_ = Unwrap(BuildGraph(model));
-  loss_ = Unwrap(MakeLoss(ObjectOf(config.loss)));
-  CheckOk(loss_->CheckOutput(graph_.output_shape()));
-  google::protobuf::RepeatedPtrField<v1::KerasObject> metrics;
-  for (const Value& metric : config.metrics.as_list()) {
-    *metrics.Add() =
-        Unwrap(ToProto(Unwrap(ReadMetricObject(metric, Path())), Path()));
-  }
-  metrics_ = Unwrap(MakeMetrics(metrics, *loss_, graph_.output_shape()));
-  plan_ =
-      Unwrap(ShardPlan::Make(graph_.variables, shard_count, partitioner, 4));
-}
+    : ModelUnderTest(ModelOf(config), config.precision, partitioner,
+                     shard_count) {}
+
+ModelUnderTest::ModelUnderTest(JobModel model, Precision precision,
+                               const v1::Partitioner& partitioner,
+                               int shard_count)
+    : model_(std::move(model)),
+      plan_(Unwrap(ShardPlan::Make(model_.graph.variables, shard_count,
+                                   partitioner, 4))),
+      precision_(precision) {}
 
 ProgramSpec ModelUnderTest::Spec(Mode mode, int64_t batch_size) const {
-  return {.graph = &graph_,
+  return {.graph = &model_.graph,
           .plan = &plan_,
-          .loss = loss_.get(),
-          .metrics = metrics_,
+          .loss = model_.loss.get(),
+          .metrics = model_.metrics,
           .mode = mode,
           .precision = precision_,
           .batch_size = batch_size,
-          .seed = 3};
+          .seed = kSeed};
 }
 
 std::vector<std::vector<double>> ModelUnderTest::SomeVariables() const {
   std::vector<std::vector<double>> variables;
-  for (const VariableSpec& variable : graph_.variables) {
+  for (const VariableSpec& variable : graph().variables) {
     std::vector<double>& values = variables.emplace_back(
         SomeNumbers(NumElements(variable.shape), variable.name));
     // One of them is a variance.
@@ -132,12 +147,24 @@ std::vector<std::vector<double>> ModelUnderTest::SomeVariables() const {
   return variables;
 }
 
+std::vector<std::vector<double>> ModelUnderTest::InitialVariables() const {
+  std::vector<std::vector<double>> variables;
+  for (const VariableSpec& variable : graph().variables) {
+    std::vector<double>& values =
+        variables.emplace_back(NumElements(variable.shape));
+    variable.initializer->Fill(VariableKey(kSeed, variable.name),
+                               variable.shape, /*begin=*/0,
+                               absl::MakeSpan(values));
+  }
+  return variables;
+}
+
 Examples ModelUnderTest::SomeExamples(int64_t count) const {
   Examples examples;
   examples.count = count;
   examples.loss_divisor = static_cast<double>(count);
-  const int64_t features = count * NumElements(graph_.input_shape());
-  const int64_t ids = FeatureIdCount(graph_);
+  const int64_t features = count * NumElements(graph().input_shape());
+  const int64_t ids = FeatureIdCount(graph());
   if (ids > 0) {
     for (int64_t i = 0; i < features; ++i) {
       examples.features.push_back(static_cast<double>((7 * i + 3) % ids));
@@ -145,8 +172,8 @@ Examples ModelUnderTest::SomeExamples(int64_t count) const {
   } else {
     examples.features = SomeNumbers(features, "features");
   }
-  const int64_t outputs = NumElements(graph_.output_shape());
-  if (loss_->has_sparse_labels()) {
+  const int64_t outputs = NumElements(graph().output_shape());
+  if (loss().has_sparse_labels()) {
     for (int64_t i = 0; i < count; ++i) {
       examples.labels.push_back(static_cast<double>((3 * i + 1) % outputs));
     }

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "common/config/value.h"
+#include "common/job/job_model.h"
 #include "common/model/graph.h"
 #include "common/model/loss.h"
 #include "common/model/metric.h"
@@ -56,22 +57,24 @@ class ModelUnderTest {
   explicit ModelUnderTest(const ModelConfig& config,
                           const v1::Partitioner& partitioner = {},
                           int shard_count = 1);
+  ModelUnderTest(JobModel model, Precision precision,
+                 const v1::Partitioner& partitioner, int shard_count);
 
-  const Graph& graph() const { return graph_; }
-  const Loss& loss() const { return *loss_; }
+  const Graph& graph() const { return model_.graph; }
+  const Loss& loss() const { return *model_.loss; }
   const ShardPlan& plan() const { return plan_; }
   ProgramSpec Spec(Mode mode, int64_t batch_size) const;
 
   // Values for the variables, in (-1, 1) by their initializers' generator and
   // not by the initializers; float32 holds them exactly.
   std::vector<std::vector<double>> SomeVariables() const;
+  // Those of a job before its first step.
+  std::vector<std::vector<double>> InitialVariables() const;
   // Features and labels in the same way; labels that fit the loss.
   Examples SomeExamples(int64_t count) const;
 
  private:
-  Graph graph_;
-  std::unique_ptr<const Loss> loss_;
-  std::vector<std::unique_ptr<const Metric>> metrics_;
+  JobModel model_;
   ShardPlan plan_;
   const Precision precision_;
 };

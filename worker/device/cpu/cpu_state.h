@@ -63,6 +63,8 @@ class CpuState final : public ModelState {
   void ReserveArena(int64_t size_bytes);
   // Changes only when a larger arena is reserved.
   std::byte* arena() const { return arena_.data(); }
+  // The most that a program reserved.
+  int64_t arena_size_bytes() const { return arena_.size_bytes(); }
 
  private:
   std::vector<AlignedBuffer> variables_;
