@@ -10,12 +10,8 @@ uint64_t DropoutKey(const Dropout& layer, uint64_t job_seed) {
   return PhiloxKey({.seed = seed, .stream = StableHash(layer.name)});
 }
 
-DropoutMask::DropoutMask(const Dropout& layer, uint64_t job_seed)
-    : DropoutMask(layer.rate, DropoutKey(layer, job_seed)) {}
-
 DropoutMask::DropoutMask(double rate, uint64_t key)
     : DropoutMask(key,
-                  static_cast<uint64_t>(std::llround(std::ldexp(rate, 32))),
-                  1 / (1 - rate)) {}
+                  static_cast<uint64_t>(std::llround(std::ldexp(rate, 32)))) {}
 
 }  // namespace paceline

@@ -18,20 +18,20 @@ uint64_t DropoutKey(const Dropout& layer, uint64_t job_seed);
 // devices go through an example in blocks of four.
 class DropoutMask {
  public:
-  DropoutMask(const Dropout& layer, uint64_t job_seed, int64_t epoch)
-      : DropoutMask(DropoutMask(layer, job_seed).InEpoch(epoch)) {}
-  // To be asked for that of an epoch.
-  DropoutMask(const Dropout& layer, uint64_t job_seed);
-  // The same by the layer's rate and a key that no other layer has.
+  // Elements of a block.
+  static constexpr int64_t kBlock = 4;
+
+  // By the layer's rate and a key that no other layer has. To be asked for the
+  // mask of an epoch.
   DropoutMask(double rate, uint64_t key);
 
   // constexpr, as KeptOfBlock: GPUs have them too.
   constexpr DropoutMask InEpoch(int64_t epoch) const {
-    return {MixKey(key_, static_cast<uint64_t>(epoch)), threshold_, scale_};
+    return {MixKey(key_, static_cast<uint64_t>(epoch)), threshold_};
   }
 
-  // Bit i is set if element 4 * block + i of the example is kept. `example` is
-  // its position in the epoch's order.
+  // Bit i is set if element kBlock * block + i of the example is kept.
+  // `example` is its position in the epoch's order.
   constexpr unsigned KeptOfBlock(int64_t example, int64_t block) const {
     const std::array<uint32_t, 4> words = Philox(
         key_, static_cast<uint64_t>(block), static_cast<uint64_t>(example));
@@ -43,20 +43,17 @@ class DropoutMask {
   }
 
   bool IsKept(int64_t example, int64_t element) const {
-    return (KeptOfBlock(example, element / 4) >> (element % 4) & 1) != 0;
+    return (KeptOfBlock(example, element / kBlock) >> (element % kBlock) & 1) !=
+           0;
   }
 
-  // The factor of kept elements.
-  constexpr double scale() const { return scale_; }
-
  private:
-  constexpr DropoutMask(uint64_t key, uint64_t threshold, double scale)
-      : key_(key), threshold_(threshold), scale_(scale) {}
+  constexpr DropoutMask(uint64_t key, uint64_t threshold)
+      : key_(key), threshold_(threshold) {}
 
   uint64_t key_;
   // A random word below it drops its element.
   uint64_t threshold_;
-  double scale_;
 };
 
 }  // namespace paceline

@@ -25,6 +25,8 @@ class CastOperation final : public Operation {
       absl::Span<const TensorType> inputs) const override;
   Gradients AddGradient(const CallGradient& call) const override;
 
+  DataType type() const { return type_; }
+
  private:
   DataType type_;
 };

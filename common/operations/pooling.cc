@@ -13,7 +13,12 @@ TensorType Pooled(const Window2D& window, const TensorType& input) {
 
 }  // namespace
 
-std::vector<TensorType> PoolingOperation::OutputTypes(
+std::vector<TensorType> MaxPoolingOperation::OutputTypes(
+    absl::Span<const TensorType> inputs) const {
+  return {Pooled(window_, inputs[0])};
+}
+
+std::vector<TensorType> AveragePoolingOperation::OutputTypes(
     absl::Span<const TensorType> inputs) const {
   return {Pooled(window_, inputs[0])};
 }
@@ -31,13 +36,15 @@ std::vector<TensorType> AveragePoolingGradientOperation::OutputTypes(
   return {input};
 }
 
-Gradients PoolingOperation::AddGradient(const CallGradient& call) const {
-  const Tensor& x = call.inputs[0];
-  const Tensor& dy = *call.output_gradients[0];
-  if (mode_ == PoolingMode::kMax) {
-    return {AddCall(MaxPoolingGradientOperation(window_), {x, dy})};
-  }
-  return {AddCall(AveragePoolingGradientOperation(window_, x.shape()), {dy})};
+Gradients MaxPoolingOperation::AddGradient(const CallGradient& call) const {
+  return {AddCall(MaxPoolingGradientOperation(window_),
+                  {call.inputs[0], *call.output_gradients[0]})};
+}
+
+Gradients AveragePoolingOperation::AddGradient(const CallGradient& call) const {
+  return {
+      AddCall(AveragePoolingGradientOperation(window_, call.inputs[0].shape()),
+              {*call.output_gradients[0]})};
 }
 
 Gradients AveragePoolingGradientOperation::AddGradient(
@@ -46,11 +53,11 @@ Gradients AveragePoolingGradientOperation::AddGradient(
 }
 
 Tensor MaxPooling(const Tensor& x, const Window2D& window) {
-  return AddCall(PoolingOperation(PoolingMode::kMax, window), {x});
+  return AddCall(MaxPoolingOperation(window), {x});
 }
 
 Tensor AveragePooling(const Tensor& x, const Window2D& window) {
-  return AddCall(PoolingOperation(PoolingMode::kAverage, window), {x});
+  return AddCall(AveragePoolingOperation(window), {x});
 }
 
 }  // namespace paceline::op

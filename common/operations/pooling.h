@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_OPERATIONS_POOLING_H_
 #define PACELINE_COMMON_OPERATIONS_POOLING_H_
 
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -12,28 +13,39 @@
 
 namespace paceline::op {
 
-enum class PoolingMode {
-  kMax,      // NaN is above all numbers.
-  kAverage,  // Over the elements of the window that are in the image.
-};
-
-class PoolingOperation final : public Operation {
+// NaN is above all numbers.
+class MaxPoolingOperation final : public Operation {
  public:
-  static constexpr char kName[] = "Pooling";
+  static constexpr char kName[] = "MaxPooling";
 
-  PoolingOperation(PoolingMode mode, const Window2D& window)
-      : mode_(mode), window_(window) {}
+  explicit MaxPoolingOperation(const Window2D& window) : window_(window) {}
 
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const override;
   Gradients AddGradient(const CallGradient& call) const override;
 
-  PoolingMode mode() const { return mode_; }
   const Window2D& window() const { return window_; }
 
  private:
-  PoolingMode mode_;
+  Window2D window_;
+};
+
+// Over the elements of the window that are in the image.
+class AveragePoolingOperation final : public Operation {
+ public:
+  static constexpr char kName[] = "AveragePooling";
+
+  explicit AveragePoolingOperation(const Window2D& window) : window_(window) {}
+
+  absl::string_view name() const override { return kName; }
+  std::vector<TensorType> OutputTypes(
+      absl::Span<const TensorType> inputs) const override;
+  Gradients AddGradient(const CallGradient& call) const override;
+
+  const Window2D& window() const { return window_; }
+
+ private:
   Window2D window_;
 };
 

@@ -8,36 +8,57 @@
 namespace paceline::op {
 namespace {
 
-std::vector<TensorType> SameType(absl::Span<const TensorType> inputs) {
-  CHECK(IsReal(inputs[0].type) && !inputs[0].shape.empty())
-      << ToString(inputs[0]);
-  return {inputs[0]};
+int FromFront(const Tensor& x, int axis) {
+  return axis < 0 ? axis + x.rank() : axis;
 }
-
-Tensor SumOfRows(const Tensor& x) { return Sum(x, {x.rank() - 1}); }
 
 }  // namespace
 
-std::vector<TensorType> SoftmaxOperation::OutputTypes(
+std::vector<TensorType> RowOperation::OutputTypes(
     absl::Span<const TensorType> inputs) const {
-  return SameType(inputs);
+  const TensorType& type = inputs[0];
+  CHECK(IsReal(type.type) && axis_ >= 0 &&
+        axis_ < static_cast<int>(type.shape.size()))
+      << name() << " of " << ToString(type) << " along axis " << axis_;
+  for (const TensorType& input : inputs) {
+    CHECK(input == type) << ToString(input) << " and " << ToString(type);
+  }
+  return {type};
 }
 
 Gradients SoftmaxOperation::AddGradient(const CallGradient& call) const {
-  const Tensor& y = call.outputs[0];
-  const Tensor& dy = *call.output_gradients[0];
-  return {y * (dy - SumOfRows(y * dy))};
+  return {AddCall(SoftmaxGradientOperation(axis()),
+                  {call.outputs[0], *call.output_gradients[0]})};
 }
 
-std::vector<TensorType> LogSoftmaxOperation::OutputTypes(
-    absl::Span<const TensorType> inputs) const {
-  return SameType(inputs);
+Gradients SoftmaxGradientOperation::AddGradient(
+    const CallGradient& call) const {
+  const Tensor& y = call.inputs[0];
+  const Tensor& dy = call.inputs[1];
+  const Tensor& g = *call.output_gradients[0];
+  return {g * (dy - Sum(y * dy, {axis()})) - dy * Sum(y * g, {axis()}),
+          AddCall(SoftmaxGradientOperation(axis()), {y, g})};
 }
 
 Gradients LogSoftmaxOperation::AddGradient(const CallGradient& call) const {
-  const Tensor& dy = *call.output_gradients[0];
-  const Tensor sum = SumOfRows(dy);
-  return {dy - Exp(call.outputs[0]) * sum};
+  return {AddCall(LogSoftmaxGradientOperation(axis()),
+                  {call.outputs[0], *call.output_gradients[0]})};
+}
+
+Gradients LogSoftmaxGradientOperation::AddGradient(
+    const CallGradient& call) const {
+  const Tensor& dy = call.inputs[1];
+  const Tensor& g = *call.output_gradients[0];
+  const Tensor weighted = g * Exp(call.inputs[0]);
+  return {-(weighted * Sum(dy, {axis()})), g - Sum(weighted, {axis()})};
+}
+
+Tensor Softmax(const Tensor& x, int axis) {
+  return AddCall(SoftmaxOperation(FromFront(x, axis)), {x});
+}
+
+Tensor LogSoftmax(const Tensor& x, int axis) {
+  return AddCall(LogSoftmaxOperation(FromFront(x, axis)), {x});
 }
 
 }  // namespace paceline::op

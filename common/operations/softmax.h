@@ -1,4 +1,4 @@
-// Softmax and its logarithm, along the last axis.
+// Softmax and its logarithm along an axis, and what goes back.
 #ifndef PACELINE_COMMON_OPERATIONS_SOFTMAX_H_
 #define PACELINE_COMMON_OPERATIONS_SOFTMAX_H_
 
@@ -11,34 +11,64 @@
 
 namespace paceline::op {
 
+// Inputs and output are reals of one type and shape.
+class RowOperation : public Operation {
+ public:
+  // Counts from 0.
+  explicit RowOperation(int axis) : axis_(axis) {}
+
+  std::vector<TensorType> OutputTypes(
+      absl::Span<const TensorType> inputs) const final;
+
+  int axis() const { return axis_; }
+
+ private:
+  int axis_;
+};
+
 // exp(xᵢ − max x) / Σ exp(xⱼ − max x).
-class SoftmaxOperation final : public Operation {
+class SoftmaxOperation final : public RowOperation {
  public:
   static constexpr char kName[] = "Softmax";
+  using RowOperation::RowOperation;
 
   absl::string_view name() const override { return kName; }
-  std::vector<TensorType> OutputTypes(
-      absl::Span<const TensorType> inputs) const override;
+  Gradients AddGradient(const CallGradient& call) const override;
+};
+
+// From the output y and the gradient dy by it: yᵢ · (dyᵢ − Σ yⱼ dyⱼ).
+class SoftmaxGradientOperation final : public RowOperation {
+ public:
+  static constexpr char kName[] = "SoftmaxGradient";
+  using RowOperation::RowOperation;
+
+  absl::string_view name() const override { return kName; }
   Gradients AddGradient(const CallGradient& call) const override;
 };
 
 // xᵢ − max x − log Σ exp(xⱼ − max x).
-class LogSoftmaxOperation final : public Operation {
+class LogSoftmaxOperation final : public RowOperation {
  public:
   static constexpr char kName[] = "LogSoftmax";
+  using RowOperation::RowOperation;
 
   absl::string_view name() const override { return kName; }
-  std::vector<TensorType> OutputTypes(
-      absl::Span<const TensorType> inputs) const override;
   Gradients AddGradient(const CallGradient& call) const override;
 };
 
-inline Tensor Softmax(const Tensor& x) {
-  return AddCall(SoftmaxOperation(), {x});
-}
-inline Tensor LogSoftmax(const Tensor& x) {
-  return AddCall(LogSoftmaxOperation(), {x});
-}
+// From the output y and the gradient dy by it: dyᵢ − exp(yᵢ) · Σ dyⱼ.
+class LogSoftmaxGradientOperation final : public RowOperation {
+ public:
+  static constexpr char kName[] = "LogSoftmaxGradient";
+  using RowOperation::RowOperation;
+
+  absl::string_view name() const override { return kName; }
+  Gradients AddGradient(const CallGradient& call) const override;
+};
+
+// Axes may count from the end.
+Tensor Softmax(const Tensor& x, int axis = -1);
+Tensor LogSoftmax(const Tensor& x, int axis = -1);
 
 }  // namespace paceline::op
 

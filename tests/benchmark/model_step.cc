@@ -91,7 +91,13 @@ ModelStep::ModelStep(std::unique_ptr<Replica> replica, int64_t batch_size)
 
 ModelBatch ModelStep::SomeBatch() const {
   const Graph& graph = replica_->model.graph;
-  return {batch_size_, graph.input_shape(), graph.output_shape().back()};
+  ModelBatch batch(batch_size_, graph.input_shape(),
+                   graph.output_shape().back());
+  if (const int64_t ids = FeatureIdCount(graph); ids > 0) {
+    std::minstd_rand random(2);
+    for (float& id : batch.features) id = static_cast<float>(random() % ids);
+  }
+  return batch;
 }
 
 absl::Status ModelStep::Run(const ModelBatch& batch) {

@@ -239,6 +239,22 @@ std::vector<OperationCase> GradientCases() {
       {"LogSoftmax",
        {{3, 4}},
        [](Tensors in) { return op::LogSoftmax(in[0]); }},
+      {"SoftmaxAlongAnAxis",
+       {{2, 3, 2}},
+       [](Tensors in) { return op::Softmax(in[0], 1); }},
+      {"LogSoftmaxAlongAnAxis",
+       {{2, 3, 2}},
+       [](Tensors in) { return op::LogSoftmax(in[0], 1); }},
+      {"SoftmaxGradient",
+       {{3, 4}, {3, 4}},
+       [](Tensors in) {
+         return op::AddCall(op::SoftmaxGradientOperation(1), {in[0], in[1]});
+       }},
+      {"LogSoftmaxGradient",
+       {{3, 4}, {3, 4}},
+       [](Tensors in) {
+         return op::AddCall(op::LogSoftmaxGradientOperation(1), {in[0], in[1]});
+       }},
       {"GatherRows",
        {{3, 2}},
        [](Tensors in) {

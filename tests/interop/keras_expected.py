@@ -167,7 +167,7 @@ def activation_cases():
 
 
 # Where the derivative jumps, with numbers between.
-BENDS = [-6.0, -3.0, -1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0, 3.0, 6.0, 7.0]
+BENDS = [-6.0, -3.0, -1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0, 3.0, 5.0, 6.0, 7.0]
 
 
 def bend_case(layer):
@@ -188,6 +188,7 @@ def bends():
     rectifiers = [
         {},
         {"max_value": 5.0},
+        {"max_value": 6.0},
         {"negative_slope": 0.25},
         {"threshold": 0.5},
         {"max_value": 5.0, "negative_slope": 0.25, "threshold": 0.5},

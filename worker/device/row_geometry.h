@@ -24,15 +24,7 @@ struct RowGeometry {
   PACELINE_HOST_DEVICE int64_t Index(int64_t row, int64_t i) const {
     return Offset(row) + i * stride;
   }
-  // The row of the element at `index`.
-  PACELINE_HOST_DEVICE int64_t RowOf(int64_t index) const {
-    if (size == 1) return index;
-    return index / (size * stride) * stride + index % stride;
-  }
 };
-
-// Each element is a row.
-inline constexpr RowGeometry kSingleElements = {.size = 1};
 
 // `axis` as an index of `shape`.
 inline RowGeometry RowsAlong(const Shape& shape, int axis) {

@@ -26,23 +26,28 @@ absl::StatusOr<Shape> ReLU::OutputShape(absl::Span<const Shape> inputs) const {
   return inputs[0];
 }
 
-// Keras has one operation for a slope alone, else adds up that of each side,
-// which is 0 at the bend.
-double ReLU::derivative_at_threshold() const {
-  return max_value || threshold != 0 ? 0 : negative_slope;
-}
-
+// The derivatives at the bends are what Keras computes with TensorFlow. At
+// `max_value` it is 1, but for relu6, which is an operation of its own there.
+// At `threshold` a slope alone is one, too; else what each side adds is 0.
 LoweredLayer ReLU::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
   if (threshold == 0 && negative_slope == 0 && !max_value) return op::Relu(x);
+  const op::Tensor zero = op::ConstantLike(x, 0);
   op::Tensor above = x;
   if (max_value) {
     const op::Tensor ceiling = op::ConstantLike(x, *max_value);
-    above = op::Select(op::GreaterEqual(x, ceiling), ceiling, x);
+    const op::Tensor is_cut = *max_value == 6 && threshold == 0
+                                  ? op::GreaterEqual(x, ceiling)
+                                  : op::Greater(x, ceiling);
+    above = op::Select(is_cut, ceiling, x);
+  }
+  if (negative_slope == 0) {
+    // NaN stays.
+    const op::Tensor below = op::Select(op::Equal(x, x), zero, x);
+    return op::Select(op::Greater(x, threshold), above, below);
   }
   op::Tensor below = (x - threshold) * negative_slope;
-  if (derivative_at_threshold() == 0) {
-    const op::Tensor zero = op::ConstantLike(x, 0);
+  if (max_value || threshold != 0) {
     below = op::Select(op::Equal(x, threshold), zero, below);
   }
   return op::Select(op::Greater(x, threshold), above, below);

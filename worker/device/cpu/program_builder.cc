@@ -3,31 +3,32 @@
 #include <algorithm>
 #include <utility>
 
+#include "glog/logging.h"
 #include "worker/device/cpu/kernels/arithmetic.h"
+#include "worker/device/cpu/kernels/elementwise.h"
 #include "worker/device/cpu/kernels/regularization.h"
 #include "worker/device/cpu/parallel.h"
 
 namespace paceline::cpu {
 namespace {
 
-// Calls, for stretches of elements [begin, end), `neighbours(i, row, count)`
-// where the elements from i on are of as many rows, from `row` on, and
-// `alike(i, row, count)` where they are all of one.
-template <typename Neighbours, typename Alike>
-void VisitStretches(const RowGeometry& rows, int64_t begin, int64_t end,
-                    Neighbours neighbours, Alike alike) {
-  if (rows.size == 1) return neighbours(begin, begin, end - begin);
-  const bool are_alike = rows.stride == 1;
-  const int64_t length = are_alike ? rows.size : rows.stride;
-  for (int64_t i = begin; i < end;) {
-    const int64_t count = std::min(length - i % length, end - i);
-    const int64_t row = rows.RowOf(i);
-    if (are_alike) {
-      alike(i, row, count);
-    } else {
-      neighbours(i, row, count);
+// Of an element.
+int64_t BytesOf(const Tensor* tensor) {
+  return static_cast<int64_t>(SizeOf(tensor->type));
+}
+
+// Calls visit(index in the box, index in the larger tensor) for the first
+// element of each of the runs [begin, end): neighbours in both, along axis 0.
+template <typename Visit>
+void ForEachRun(const BoxAxes& box, int64_t begin, int64_t end, Visit visit) {
+  const int64_t size = box.sizes[0];
+  const int64_t rows = box.count > 1 ? box.sizes[1] : 1;
+  for (int64_t run = begin; run < end;) {
+    int64_t whole = box.WholeIndex(run * size);
+    const int64_t stop = std::min(end, run - run % rows + rows);
+    for (; run < stop; ++run, whole += box.whole_sizes[0]) {
+      visit(run * size, whole);
     }
-    i += count;
   }
 }
 
@@ -54,6 +55,11 @@ dnnl::primitive_attr ProgramBuilder::PrimitiveAttributes() const {
   return attributes;
 }
 
+Tensor* ProgramBuilder::NewConstant(Shape shape, std::vector<float> values) {
+  float* const data = parts_.constants.emplace_back(std::move(values)).data();
+  return NewOutsideArena(std::move(shape), reinterpret_cast<std::byte*>(data));
+}
+
 Tensor* ProgramBuilder::NewScratch(int64_t size_bytes) {
   return NewTensor<std::byte>({size_bytes});
 }
@@ -61,7 +67,7 @@ Tensor* ProgramBuilder::NewScratch(int64_t size_bytes) {
 void ProgramBuilder::Add(const std::vector<const Tensor*>& used,
                          Operation operation) {
   NoteOperation(used);
-  operations_.push_back(std::move(operation));
+  parts_.operations.push_back(std::move(operation));
 }
 
 void ProgramBuilder::AddParallel(const std::vector<const Tensor*>& used,
@@ -105,67 +111,65 @@ Tensor* ProgramBuilder::Reordered(Tensor* source,
   return result;
 }
 
-void ProgramBuilder::AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
-                                int64_t from_offset, const Tensor* to,
-                                int64_t to_offset) {
-  AddParallel({from, to}, rows, size, [=](int64_t begin, int64_t end) {
-    const int64_t from_size = from->count() / rows;
-    const int64_t to_size = to->count() / rows;
-    for (int64_t row = begin; row < end; ++row) {
-      std::copy_n(from->floats() + row * from_size + from_offset, size,
-                  to->floats() + row * to_size + to_offset);
-    }
-  });
-}
-
-void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
-  AddRepeat(from, kSingleElements, to);
-}
-
-void ProgramBuilder::AddElementwise(const Tensor* a, const Tensor* b,
-                                    const RowGeometry& rows,
-                                    const Tensor* result,
-                                    const ElementwiseKernels& kernels) {
-  AddParallel({a, b, result}, result->count(), 1,
-              [=](int64_t begin, int64_t end) {
-                const float* const left = a->floats();
-                const float* const right = b->floats();
-                float* const target = result->floats();
-                VisitStretches(
-                    rows, begin, end,
-                    [=](int64_t i, int64_t row, int64_t count) {
-                      kernels.arrays(count, left + i, right + row, target + i);
-                    },
-                    [=](int64_t i, int64_t row, int64_t count) {
-                      kernels.number(count, left + i, right[row], target + i);
-                    });
+void ProgramBuilder::AddBoxRead(const Tensor* from, const BoxAxes& box,
+                                const Tensor* to) {
+  const int64_t run = box.sizes[0];
+  AddParallel({from, to}, to->count() / run, run,
+              [=, bytes = BytesOf(to)](int64_t begin, int64_t end) {
+                ForEachRun(box, begin, end, [&](int64_t part, int64_t whole) {
+                  std::copy_n(from->data() + whole * bytes, run * bytes,
+                              to->data() + part * bytes);
+                });
               });
 }
 
+void ProgramBuilder::AddBoxWrite(const Tensor* from, const BoxAxes& box,
+                                 const Tensor* to) {
+  const int64_t run = box.sizes[0];
+  AddParallel({from, to}, from->count() / run, run,
+              [=, bytes = BytesOf(to)](int64_t begin, int64_t end) {
+                ForEachRun(box, begin, end, [&](int64_t part, int64_t whole) {
+                  std::copy_n(from->data() + part * bytes, run * bytes,
+                              to->data() + whole * bytes);
+                });
+              });
+}
+
+void ProgramBuilder::AddPadding(const Tensor* from, const BoxAxes& box,
+                                double value, const Tensor* to) {
+  CHECK_EQ(value, 0);
+  const int64_t run = box.whole_sizes[0];
+  const int64_t before = box.starts[0] * BytesOf(to);
+  const int64_t size = box.sizes[0] * BytesOf(to);
+  AddParallel(
+      {from, to}, to->count() / run, run,
+      [=, bytes = BytesOf(to)](int64_t begin, int64_t end) {
+        for (int64_t i = begin * run; i < end * run; i += run) {
+          std::byte* const target = to->data() + i * bytes;
+          const int64_t index = box.BoxIndex(i + box.starts[0]);
+          if (index < 0) {
+            std::fill_n(target, run * bytes, std::byte{0});
+            continue;
+          }
+          std::fill_n(target, before, std::byte{0});
+          std::copy_n(from->data() + index * bytes, size, target + before);
+          std::fill(target + before + size, target + run * bytes, std::byte{0});
+        }
+      });
+}
+
+void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
+  AddParallel({from, to}, from->count(), 1, [=](int64_t begin, int64_t end) {
+    std::copy(from->floats() + begin, from->floats() + end,
+              to->floats() + begin);
+  });
+}
+
 void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,
-                            const RowGeometry& rows, const Tensor* sum) {
-  AddElementwise(a, b, rows, sum, {AddArrays, AddNumber});
-}
-
-void ProgramBuilder::AddElementProduct(const Tensor* a, const Tensor* b,
-                                       const RowGeometry& rows,
-                                       const Tensor* product) {
-  AddElementwise(a, b, rows, product, {MultiplyArrays, MultiplyByNumber});
-}
-
-void ProgramBuilder::AddRepeat(const Tensor* from, const RowGeometry& rows,
-                               const Tensor* to) {
-  AddParallel({from, to}, to->count(), 1, [=](int64_t begin, int64_t end) {
-    const float* const source = from->floats();
-    float* const target = to->floats();
-    VisitStretches(
-        rows, begin, end,
-        [=](int64_t i, int64_t row, int64_t count) {
-          std::copy_n(source + row, count, target + i);
-        },
-        [=](int64_t i, int64_t row, int64_t count) {
-          std::fill_n(target + i, count, source[row]);
-        });
+                            const Tensor* sum) {
+  AddParallel({a, b, sum}, sum->count(), 1, [=](int64_t begin, int64_t end) {
+    ComputeElements(op::ElementFunction::kAdd, end - begin, a->floats() + begin,
+                    b->floats() + begin, nullptr, sum->floats() + begin);
   });
 }
 
@@ -188,7 +192,8 @@ void ProgramBuilder::AddPenaltyGradient(const Regularizer& regularizer,
 }
 
 ProgramParts ProgramBuilder::Build(const Tensor* output) && {
-  return {TakeLayout(output), std::move(operations_)};
+  parts_.layout = TakeLayout(output);
+  return std::move(parts_);
 }
 
 }  // namespace paceline::cpu

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <dnnl.hpp>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -21,6 +22,8 @@ namespace paceline::cpu {
 struct ProgramParts {
   ProgramLayout layout;
   std::vector<Operation> operations;
+  // What constant tensors point to.
+  std::vector<std::vector<float>> constants;
 };
 
 class ProgramBuilder final : public LayoutBuilder {
@@ -43,6 +46,10 @@ class ProgramBuilder final : public LayoutBuilder {
   // Of every primitive: the scratchpad is an argument.
   dnnl::primitive_attr PrimitiveAttributes() const;
 
+  Tensor* NewMoved(const Tensor* from, Shape shape) override {
+    return NewTensor(std::move(shape), from->type);
+  }
+  Tensor* NewConstant(Shape shape, std::vector<float> values) override;
   // Bytes in the arena, whatever lies in them.
   Tensor* NewScratch(int64_t size_bytes);
 
@@ -67,17 +74,16 @@ class ProgramBuilder final : public LayoutBuilder {
   Tensor* Reordered(Tensor* source, const dnnl::memory::desc& from,
                     const dnnl::memory::desc& to);
 
-  void AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
-                  int64_t from_offset, const Tensor* to,
-                  int64_t to_offset) override;
+  Tensor* AddCall(const PlacedCall& call) override;
+  void AddBoxRead(const Tensor* from, const BoxAxes& box,
+                  const Tensor* to) override;
+  void AddBoxWrite(const Tensor* from, const BoxAxes& box,
+                   const Tensor* to) override;
+  // `value` is 0.
+  void AddPadding(const Tensor* from, const BoxAxes& box, double value,
+                  const Tensor* to) override;
   void AddCopy(const Tensor* from, const Tensor* to) override;
-  void AddSum(const Tensor* a, const Tensor* b, const RowGeometry& rows,
-              const Tensor* sum) override;
-  void AddElementProduct(const Tensor* a, const Tensor* b,
-                         const RowGeometry& rows,
-                         const Tensor* product) override;
-  void AddRepeat(const Tensor* from, const RowGeometry& rows,
-                 const Tensor* to) override;
+  void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddRowSums(const Tensor* from, const RowGeometry& rows,
                   const Tensor* sums) override;
 
@@ -85,21 +91,12 @@ class ProgramBuilder final : public LayoutBuilder {
   ProgramParts Build(const Tensor* output) &&;
 
  private:
-  // What an operation does with stretches of two arrays, and of an array and a
-  // number.
-  struct ElementwiseKernels {
-    void (*arrays)(int64_t count, const float* a, const float* b,
-                   float* result);
-    void (*number)(int64_t count, const float* a, float b, float* result);
-  };
-  // As AddSum.
-  void AddElementwise(const Tensor* a, const Tensor* b, const RowGeometry& rows,
-                      const Tensor* result, const ElementwiseKernels& kernels);
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;
 
   dnnl::engine engine_;
-  std::vector<Operation> operations_;
+  // Without the layout.
+  ProgramParts parts_;
 };
 
 }  // namespace paceline::cpu

@@ -53,7 +53,7 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
  private:
   absl::StatusOr<std::unique_ptr<NodeComputation>> MakeComputation(
       const Graph& graph, const Node& node) override {
-    return MakeNodeComputation(graph, node);
+    return MakeNodeComputation(graph, node, NodeFunctionSpecOf(spec()));
   }
 
   absl::Status AddLayer(const Layer& layer,
@@ -123,7 +123,7 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
 
 absl::Status CheckGraph(const Graph& graph) {
   for (size_t i = 1; i < graph.nodes.size(); ++i) {
-    RETURN_IF_ERROR(MakeNodeComputation(graph, graph.nodes[i]).status());
+    RETURN_IF_ERROR(MakeNodeComputation(graph, graph.nodes[i], {}).status());
   }
   return absl::OkStatus();
 }

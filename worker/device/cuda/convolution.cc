@@ -26,7 +26,7 @@ bool Convolution::is_pointwise() const {
 Tensor* Convolution::Start(Tensor* input, ProgramBuilder& builder) {
   input_ = builder.Computed(input);
   const Shape& images = input->shape;
-  windows_ = WindowsOf(spec_.windows, {images[1], images[2], images[3]});
+  windows_ = WindowsOf(WindowOver(spec_.windows, images), images);
   return builder.NewTensor(
       {images[0], windows_.y.output, windows_.x.output, spec_.filters});
 }

@@ -1,5 +1,7 @@
 #include "worker/device/cuda/final_activation.h"
 
+#include "worker/device/program/row_activation.h"
+
 namespace paceline::cuda {
 
 Tensor* FinalActivation::AddForward(Tensor* values, const Tensor* bias,
@@ -20,21 +22,7 @@ Tensor* FinalActivation::AddForward(Tensor* values, const Tensor* bias,
                       });
   }
   if (!IsRowwise(function_)) return output_;
-  return AddRowwiseForward(values, {.size = values->shape.back()}, builder);
-}
-
-Tensor* FinalActivation::AddRowwiseForward(Tensor* values,
-                                           const RowGeometry& rows,
-                                           ProgramBuilder& builder) {
-  rows_ = rows;
-  input_ = values;
-  output_ = builder.NewTensor(values->shape);
-  builder.AddKernel(
-      {input_, output_}, values->count() / rows.size,
-      [=, is_log = function_ == ActivationFunction::kLogSoftmax,
-       output = output_] {
-        return SoftmaxForward{rows, is_log, ValuesOf(values), ValuesOf(output)};
-      });
+  output_ = AddRowActivation(function_, values, builder);
   return output_;
 }
 
@@ -53,16 +41,10 @@ Tensor* FinalActivation::AddBackward(OutputGradient output,
   if (output.before_activation || function_ == ActivationFunction::kLinear) {
     return output.tensor;
   }
-  Tensor* const gradient = Overwritable(output, builder);
   if (IsRowwise(function_)) {
-    builder.AddKernel({output_, gradient}, output_->count() / rows_.size,
-                      [=, rows = rows_, out = output_,
-                       is_log = function_ == ActivationFunction::kLogSoftmax] {
-                        return SoftmaxBackward{rows, is_log, ValuesOf(out),
-                                               ValuesOf(gradient)};
-                      });
-    return gradient;
+    return AddRowActivationGradient(function_, output_, output, builder);
   }
+  Tensor* const gradient = Overwritable(output, builder);
   builder.AddKernel({input_, gradient}, input_->count(),
                     [=, function = function_, input = input_] {
                       return ActivationBackward{function, ValuesOf(input),

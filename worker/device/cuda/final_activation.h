@@ -20,9 +20,6 @@ class FinalActivation {
   // Adds `bias` before, in place, unless it is null.
   Tensor* AddForward(Tensor* values, const Tensor* bias,
                      ProgramBuilder& builder);
-  // A row-wise function along the axis that `rows` describes.
-  Tensor* AddRowwiseForward(Tensor* values, const RowGeometry& rows,
-                            ProgramBuilder& builder);
 
   // Whether it adds a bias in a pass over the values that it makes anyway. Else
   // that costs a pass, which who makes the values can save.
@@ -40,7 +37,6 @@ class FinalActivation {
 
  private:
   ActivationFunction function_;
-  RowGeometry rows_;
   Tensor* input_ = nullptr;
   Tensor* output_ = nullptr;
 };

@@ -1,5 +1,5 @@
-// How the CUDA device computes one node of a graph: by what every device
-// has (worker/device/program/layers), or its own way (layers).
+// How the CUDA device computes one node of a graph: by a file of its own for
+// the layer (layers), or by the operations of the layer (operations).
 #ifndef PACELINE_WORKER_DEVICE_CUDA_NODE_COMPUTATION_H_
 #define PACELINE_WORKER_DEVICE_CUDA_NODE_COMPUTATION_H_
 
@@ -9,6 +9,7 @@
 #include "common/model/graph.h"
 #include "worker/device/cuda/program_builder.h"
 #include "worker/device/program/node_computation.h"
+#include "worker/device/program/node_function.h"
 
 namespace paceline::cuda {
 
@@ -18,7 +19,7 @@ using LayerComputation = ::paceline::LayerComputation<ProgramBuilder>;
 // The computation of a node of `graph`, which outlives it. Unimplemented names
 // the layer that the device cannot compute.
 absl::StatusOr<std::unique_ptr<NodeComputation>> MakeNodeComputation(
-    const Graph& graph, const Node& node);
+    const Graph& graph, const Node& node, const NodeFunctionSpec& spec);
 
 }  // namespace paceline::cuda
 

@@ -35,6 +35,12 @@ Tensor* ProgramBuilder::NewConstantOf(Shape shape,
   return tensor;
 }
 
+Tensor* ProgramBuilder::NewConstant(Shape shape, std::vector<float> values) {
+  const auto* const begin = reinterpret_cast<const std::byte*>(values.data());
+  return NewConstantOf(std::move(shape),
+                       {begin, begin + values.size() * sizeof(float)});
+}
+
 void ProgramBuilder::Add(const std::vector<const Tensor*>& used,
                          Operation operation) {
   NoteOperation(used);
@@ -195,15 +201,24 @@ NonfiniteNote ProgramBuilder::nonfinite_note() const {
   return {state_.step(), state_.first_nonfinite_step()};
 }
 
-void ProgramBuilder::AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
-                                int64_t from_offset, const Tensor* to,
-                                int64_t to_offset) {
-  AddKernel({from, to}, rows * size, [=] {
-    return CopyRowParts{.size = size,
-                        .from_row_size = from->count() / rows,
-                        .to_row_size = to->count() / rows,
-                        .from = ValuesOf(from).From(from_offset),
-                        .to = ValuesOf(to).From(to_offset)};
+void ProgramBuilder::AddBoxRead(const Tensor* from, const BoxAxes& box,
+                                const Tensor* to) {
+  AddKernel({from, to}, to->count(), [=] {
+    return ReadBox{box, ValuesOf(from), ValuesOf(to)};
+  });
+}
+
+void ProgramBuilder::AddBoxWrite(const Tensor* from, const BoxAxes& box,
+                                 const Tensor* to) {
+  AddKernel({from, to}, from->count(), [=] {
+    return WriteBox{box, ValuesOf(from), ValuesOf(to)};
+  });
+}
+
+void ProgramBuilder::AddPadding(const Tensor* from, const BoxAxes& box,
+                                double value, const Tensor* to) {
+  AddKernel({from, to}, to->count(), [=] {
+    return PadBox{box, static_cast<float>(value), ValuesOf(from), ValuesOf(to)};
   });
 }
 
@@ -214,24 +229,9 @@ void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
 }
 
 void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,
-                            const RowGeometry& rows, const Tensor* sum) {
+                            const Tensor* sum) {
   AddKernel({a, b, sum}, sum->count(), [=] {
-    return AddElements{rows, ValuesOf(a), ValuesOf(b), ValuesOf(sum)};
-  });
-}
-
-void ProgramBuilder::AddElementProduct(const Tensor* a, const Tensor* b,
-                                       const RowGeometry& rows,
-                                       const Tensor* product) {
-  AddKernel({a, b, product}, product->count(), [=] {
-    return MultiplyElements{rows, ValuesOf(a), ValuesOf(b), ValuesOf(product)};
-  });
-}
-
-void ProgramBuilder::AddRepeat(const Tensor* from, const RowGeometry& rows,
-                               const Tensor* to) {
-  AddKernel({from, to}, to->count(), [=] {
-    return RepeatElements{rows, ValuesOf(from), ValuesOf(to)};
+    return AddElements{ValuesOf(a), ValuesOf(b), ValuesOf(sum)};
   });
 }
 

@@ -69,6 +69,11 @@ class ProgramBuilder final : public LayoutBuilder {
                          {begin, begin + values.size() * sizeof(T)});
   }
 
+  Tensor* NewMoved(const Tensor* /*from*/, Shape shape) override {
+    return NewTensor(std::move(shape));
+  }
+  Tensor* NewConstant(Shape shape, std::vector<float> values) override;
+
   // Of the step under way, in the GPU's memory.
   const StepValues* step() const { return state_.step(); }
 
@@ -119,18 +124,16 @@ class ProgramBuilder final : public LayoutBuilder {
   // there are any: a section ends before.
   void AddReplicaSum(const Tensor* sums);
 
-  void AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
-                  int64_t from_offset, const Tensor* to,
-                  int64_t to_offset) override;
+  Tensor* AddCall(const PlacedCall& call) override;
+  void AddBoxRead(const Tensor* from, const BoxAxes& box,
+                  const Tensor* to) override;
+  void AddBoxWrite(const Tensor* from, const BoxAxes& box,
+                   const Tensor* to) override;
+  void AddPadding(const Tensor* from, const BoxAxes& box, double value,
+                  const Tensor* to) override;
   // The two may be of different types.
   void AddCopy(const Tensor* from, const Tensor* to) override;
-  void AddSum(const Tensor* a, const Tensor* b, const RowGeometry& rows,
-              const Tensor* sum) override;
-  void AddElementProduct(const Tensor* a, const Tensor* b,
-                         const RowGeometry& rows,
-                         const Tensor* product) override;
-  void AddRepeat(const Tensor* from, const RowGeometry& rows,
-                 const Tensor* to) override;
+  void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddRowSums(const Tensor* from, const RowGeometry& rows,
                   const Tensor* sums) override;
 

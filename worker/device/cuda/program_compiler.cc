@@ -28,7 +28,7 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
 
   absl::StatusOr<std::unique_ptr<NodeComputation>> MakeComputation(
       const Graph& graph, const Node& node) override {
-    return MakeNodeComputation(graph, node);
+    return MakeNodeComputation(graph, node, NodeFunctionSpecOf(spec()));
   }
 
   absl::Status AddLayer(const Layer& layer,
@@ -95,7 +95,7 @@ const Tensor* AsFloat32(const Tensor* output, ProgramBuilder& builder) {
 
 absl::Status CheckGraph(const Graph& graph) {
   for (size_t i = 1; i < graph.nodes.size(); ++i) {
-    RETURN_IF_ERROR(MakeNodeComputation(graph, graph.nodes[i]).status());
+    RETURN_IF_ERROR(MakeNodeComputation(graph, graph.nodes[i], {}).status());
   }
   return absl::OkStatus();
 }

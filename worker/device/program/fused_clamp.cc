@@ -14,9 +14,10 @@ std::optional<Clamp> ClampOf(const Layer& layer) {
   if (layer.class_name() == ReLU::kClassName) {
     const auto& relu = static_cast<const ReLU&>(layer);
     if (relu.negative_slope != 0 || relu.threshold != 0) return std::nullopt;
-    Clamp clamp{.floor = 0};
-    if (relu.max_value) clamp.ceiling = static_cast<float>(*relu.max_value);
-    return clamp;
+    if (!relu.max_value) return Clamp{.floor = 0};
+    // At a ceiling a clamp has the derivative 0, as relu6 alone has.
+    if (*relu.max_value != 6) return std::nullopt;
+    return Clamp{.floor = 0, .ceiling = 6};
   }
   if (layer.class_name() == Activation::kClassName) {
     switch (static_cast<const Activation&>(layer).activation) {

@@ -17,14 +17,18 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
 #include "common/model/variable.h"
 #include "glog/logging.h"
+#include "worker/device/box_axes.h"
 #include "worker/device/device.h"
 #include "worker/device/program/program_layout.h"
 #include "worker/device/program/tensor.h"
 #include "worker/device/row_geometry.h"
 
 namespace paceline {
+
+struct PlacedCall;
 
 class LayoutBuilder {
  public:
@@ -54,6 +58,11 @@ class LayoutBuilder {
     return NewInArena(std::move(shape), type,
                       static_cast<int64_t>(SizeOf(type)));
   }
+  // For reals of `from` that are only moved: of its type, or of that which the
+  // layer computes in.
+  virtual Tensor* NewMoved(const Tensor* from, Shape shape) = 0;
+  // Values that do not change. Not in the arena.
+  virtual Tensor* NewConstant(Shape shape, std::vector<float> values) = 0;
   // The same memory under another shape.
   Tensor* Reshaped(const Tensor* tensor, Shape shape);
 
@@ -75,23 +84,23 @@ class LayoutBuilder {
 
   // --- Operations that every device has. ---
 
-  // The same `size` neighbours of every row, from one matrix of `rows` rows to
-  // another; the offsets are in the row.
-  virtual void AddRowCopy(int64_t rows, int64_t size, const Tensor* from,
-                          int64_t from_offset, const Tensor* to,
-                          int64_t to_offset) = 0;
+  // Of an operation that the device has (operations/operation_table.h). Returns
+  // the output.
+  virtual Tensor* AddCall(const PlacedCall& call) = 0;
+
+  // `box` of `from`, all of `to`.
+  virtual void AddBoxRead(const Tensor* from, const BoxAxes& box,
+                          const Tensor* to) = 0;
+  // All of `from`, `box` of `to`, whose other elements stay.
+  virtual void AddBoxWrite(const Tensor* from, const BoxAxes& box,
+                           const Tensor* to) = 0;
+  // All of `from`, `box` of `to`, whose other elements become `value`.
+  virtual void AddPadding(const Tensor* from, const BoxAxes& box, double value,
+                          const Tensor* to) = 0;
   virtual void AddCopy(const Tensor* from, const Tensor* to) = 0;
-  // Of each element of `a` and that of its row of `b`: its own, where rows are
-  // kSingleElements. The result may be `a`, and `b` then.
-  virtual void AddSum(const Tensor* a, const Tensor* b, const RowGeometry& rows,
-                      const Tensor* sum) = 0;
-  virtual void AddElementProduct(const Tensor* a, const Tensor* b,
-                                 const RowGeometry& rows,
-                                 const Tensor* product) = 0;
-  // Each element of `from` all along its row of `to`; and the sums of the rows
-  // of `from`.
-  virtual void AddRepeat(const Tensor* from, const RowGeometry& rows,
-                         const Tensor* to) = 0;
+  // Of each element; the sum may be `a` or `b`.
+  virtual void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) = 0;
+  // The sums of the rows of `from`.
   virtual void AddRowSums(const Tensor* from, const RowGeometry& rows,
                           const Tensor* sums) = 0;
 

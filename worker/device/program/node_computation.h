@@ -4,14 +4,9 @@
 #define PACELINE_WORKER_DEVICE_PROGRAM_NODE_COMPUTATION_H_
 
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "common/model/graph.h"
 #include "worker/device/program/node_gradients.h"
 #include "worker/device/program/tensor.h"
 
@@ -57,34 +52,6 @@ class LayerComputation : public NodeComputation<Builder> {
     return {AddBackward(output, wants_inputs[0], builder)};
   }
 };
-
-// Makes the computation of a node, which it outlives no more than the graph.
-template <typename Builder>
-using NodeFactory = std::unique_ptr<NodeComputation<Builder>>(
-    const Graph& graph, const Node& node);
-
-// What a device computes.
-template <typename Builder>
-struct LayerEntry {
-  const char* class_name;
-  NodeFactory<Builder>* make;
-};
-
-// The computation of a node of `graph`, which outlives it. Unimplemented names
-// the layer that is not in the table of the device.
-template <typename Builder>
-absl::StatusOr<std::unique_ptr<NodeComputation<Builder>>> MakeFromTable(
-    absl::Span<const LayerEntry<Builder>> table, const std::string& device,
-    const Graph& graph, const Node& node) {
-  for (const LayerEntry<Builder>& entry : table) {
-    if (node.layer->class_name() == entry.class_name) {
-      return entry.make(graph, node);
-    }
-  }
-  return absl::UnimplementedError(
-      absl::StrCat("layer ", node.layer->name, " (", node.layer->class_name(),
-                   "): the ", device, " device cannot compute it"));
-}
 
 }  // namespace paceline
 

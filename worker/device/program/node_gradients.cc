@@ -32,7 +32,7 @@ OutputGradient NodeGradients::TakeSum(int node, LayoutBuilder& builder) {
                            : !part.is_shared
                                ? part.tensor
                                : builder.NewTensor(sum.tensor->shape);
-    builder.AddSum(sum.tensor, part.tensor, kSingleElements, target);
+    builder.AddSum(sum.tensor, part.tensor, target);
     sum = {target};
   }
   return sum;

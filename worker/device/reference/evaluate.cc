@@ -12,6 +12,7 @@
 #include "common/operations/concatenate.h"
 #include "common/operations/constant.h"
 #include "common/operations/convolution.h"
+#include "common/operations/elementwise.h"
 #include "common/operations/gather_rows.h"
 #include "common/operations/iota.h"
 #include "common/operations/map.h"
@@ -42,6 +43,7 @@ struct Entry {
 
 constexpr Entry kOperations[] = {
     {op::ArgMaxOperation::kName, EvaluateArgMax},
+    {op::AveragePoolingOperation::kName, EvaluateAveragePooling},
     {op::AveragePoolingGradientOperation::kName,
      EvaluateAveragePoolingGradient},
     {op::BatchMomentsOperation::kName, EvaluateBatchMoments},
@@ -57,14 +59,16 @@ constexpr Entry kOperations[] = {
     {op::ConvolutionKernelGradientOperation::kName,
      EvaluateConvolutionKernelGradient},
     {op::DropoutMaskOperation::kName, EvaluateDropoutMask},
+    {op::ElementwiseOperation::kName, EvaluateElementwise},
     {op::GatherRowsOperation::kName, EvaluateGatherRows},
     {op::IotaOperation::kName, EvaluateIota},
     {op::LogSoftmaxOperation::kName, EvaluateLogSoftmax},
+    {op::LogSoftmaxGradientOperation::kName, EvaluateLogSoftmaxGradient},
     {op::MapOperation::kName, EvaluateMap},
     {op::MatrixProductOperation::kName, EvaluateMatrixProduct},
+    {op::MaxPoolingOperation::kName, EvaluateMaxPooling},
     {op::MaxPoolingGradientOperation::kName, EvaluateMaxPoolingGradient},
     {op::PadOperation::kName, EvaluatePad},
-    {op::PoolingOperation::kName, EvaluatePooling},
     {op::RandomNormalOperation::kName, EvaluateRandomNormal},
     {op::ReduceOperation::kName, EvaluateReduce},
     {op::ReshapeOperation::kName, EvaluateCopy},
@@ -75,6 +79,7 @@ constexpr Entry kOperations[] = {
     {op::SelectOperation::kName, EvaluateSelect},
     {op::SliceOperation::kName, EvaluateSlice},
     {op::SoftmaxOperation::kName, EvaluateSoftmax},
+    {op::SoftmaxGradientOperation::kName, EvaluateSoftmaxGradient},
     {op::StopGradientOperation::kName, EvaluateCopy},
     {op::SumOverReplicasOperation::kName, EvaluateSumOverReplicas},
     {op::SumRowsOperation::kName, EvaluateSumRows},

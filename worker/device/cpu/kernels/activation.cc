@@ -40,29 +40,4 @@ void ActivationBackward(ActivationFunction function, int64_t count,
   }
 }
 
-PACELINE_MULTIVERSION
-void BentReluForward(const BentRelu& relu, int64_t count, const float* inputs,
-                     float* outputs) {
-  const BentRelu r = relu;
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) {
-    const float x = inputs[i];
-    const float capped = x < r.ceiling ? x : r.ceiling;
-    outputs[i] = x > r.threshold ? capped : r.slope * (x - r.threshold);
-  }
-}
-
-PACELINE_MULTIVERSION
-void BentReluBackward(const BentRelu& relu, int64_t count, const float* inputs,
-                      float* gradients) {
-  const BentRelu r = relu;
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) {
-    const float x = inputs[i];
-    const float above = x < r.ceiling ? 1.0f : 0.0f;
-    const float below = x < r.threshold ? r.slope : r.at_threshold;
-    gradients[i] *= x > r.threshold ? above : below;
-  }
-}
-
 }  // namespace paceline::cpu

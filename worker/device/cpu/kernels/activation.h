@@ -22,19 +22,6 @@ void ReluForward(int64_t count, const float* inputs, float* outputs);
 // gradients = 0 where an output of the rectifier is 0.
 void ReluBackward(int64_t count, const float* outputs, float* gradients);
 
-// min(x, ceiling) for x > threshold, else slope · (x - threshold).
-struct BentRelu {
-  float threshold = 0;
-  float slope = 0;
-  float ceiling = 0;
-  // The derivative there.
-  float at_threshold = 0;
-};
-void BentReluForward(const BentRelu& relu, int64_t count, const float* inputs,
-                     float* outputs);
-void BentReluBackward(const BentRelu& relu, int64_t count, const float* inputs,
-                      float* gradients);
-
 }  // namespace paceline::cpu
 
 #endif  // PACELINE_WORKER_DEVICE_CPU_KERNELS_ACTIVATION_H_

@@ -6,31 +6,6 @@
 
 namespace paceline::cpu {
 
-PACELINE_MULTIVERSION
-void AddArrays(int64_t count, const float* a, const float* b, float* sum) {
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
-}
-
-PACELINE_MULTIVERSION
-void MultiplyArrays(int64_t count, const float* a, const float* b,
-                    float* product) {
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) product[i] = a[i] * b[i];
-}
-
-PACELINE_MULTIVERSION
-void AddNumber(int64_t count, const float* a, float b, float* sum) {
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) sum[i] = a[i] + b;
-}
-
-PACELINE_MULTIVERSION
-void MultiplyByNumber(int64_t count, const float* a, float b, float* product) {
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) product[i] = a[i] * b;
-}
-
 // Neighbouring rows at once, as they share lines of the cache.
 PACELINE_MULTIVERSION
 void SumRows(const RowGeometry& rows, int64_t begin, int64_t end,

@@ -1,4 +1,4 @@
-// Sums and products of arrays. The result may lie where an operand does.
+// Sums over arrays.
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_ARITHMETIC_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_ARITHMETIC_H_
 
@@ -7,13 +7,6 @@
 #include "worker/device/row_geometry.h"
 
 namespace paceline::cpu {
-
-void AddArrays(int64_t count, const float* a, const float* b, float* sum);
-void MultiplyArrays(int64_t count, const float* a, const float* b,
-                    float* product);
-// The same number for all.
-void AddNumber(int64_t count, const float* a, float b, float* sum);
-void MultiplyByNumber(int64_t count, const float* a, float b, float* product);
 
 // Sums of the rows [begin, end), which go into these elements.
 void SumRows(const RowGeometry& rows, int64_t begin, int64_t end,

@@ -18,8 +18,8 @@ struct Shares {
   Share list[4];
   int count = 0;
 
-  Shares(const PixelMixture& mixture, const BlendedElement& row,
-         const BlendedElement& column) {
+  Shares(const PixelMixture& mixture, const op::ResizedElement& row,
+         const op::ResizedElement& column) {
     const auto add = [&](int64_t y, int64_t x, double weight) {
       if (weight == 0) return;
       list[count++] = {y * mixture.width + x, static_cast<float>(weight)};
@@ -43,8 +43,8 @@ void MixPixels(const PixelMixture& mixture, int64_t begin, int64_t end,
   float* sum = output + begin * mixture.output_pixel_count() * channels;
   for (int64_t image = begin; image < end; ++image) {
     const float* const in = input + image * input_size;
-    for (const BlendedElement& row : mixture.rows) {
-      for (const BlendedElement& column : mixture.columns) {
+    for (const op::ResizedElement& row : mixture.rows) {
+      for (const op::ResizedElement& column : mixture.columns) {
         std::fill_n(sum, channels, 0.0f);
         const Shares shares(mixture, row, column);
         for (int i = 0; i < shares.count; ++i) {
@@ -70,8 +70,8 @@ void MixPixelsBackward(const PixelMixture& mixture, int64_t begin, int64_t end,
   for (int64_t image = begin; image < end; ++image) {
     float* const in_gradient = input_gradient + image * input_size;
     std::fill_n(in_gradient, input_size, 0.0f);
-    for (const BlendedElement& row : mixture.rows) {
-      for (const BlendedElement& column : mixture.columns) {
+    for (const op::ResizedElement& row : mixture.rows) {
+      for (const op::ResizedElement& column : mixture.columns) {
         const Shares shares(mixture, row, column);
         for (int i = 0; i < shares.count; ++i) {
           const Share share = shares.list[i];

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/model/layers/up_sampling2d.h"
+#include "common/operations/resize.h"
 
 namespace paceline::cpu {
 
@@ -16,8 +16,8 @@ struct PixelMixture {
   int64_t height = 0;
   int64_t width = 0;
   int64_t channels = 0;
-  std::vector<BlendedElement> rows;
-  std::vector<BlendedElement> columns;
+  std::vector<op::ResizedElement> rows;
+  std::vector<op::ResizedElement> columns;
 
   int64_t output_pixel_count() const {
     return static_cast<int64_t>(rows.size() * columns.size());

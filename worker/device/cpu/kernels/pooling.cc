@@ -1,6 +1,7 @@
 #include "worker/device/cpu/kernels/pooling.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "common/base/simd.h"
@@ -13,29 +14,28 @@ constexpr int64_t kChannelBlock = 64;
 
 }  // namespace
 
-PoolWindows MakePoolWindows(const std::array<Window, 2>& windows,
-                            const Shape& image) {
-  const std::array<WindowExtent, 2> extents = {ExtentOf(windows[0], image[0]),
-                                               ExtentOf(windows[1], image[1])};
-  // The elements of an axis that a window covers.
+PoolWindows MakePoolWindows(const op::Window2D& window, const Shape& images) {
+  const int64_t rows = window[0].OutputSize(images[1]);
+  const int64_t columns = window[1].OutputSize(images[2]);
+  // The elements of an axis, height or width, that a window covers.
   const auto covered = [&](int axis, int64_t position) {
     const int64_t first =
-        position * windows[axis].stride - extents[axis].pad_before;
+        position * window[axis].stride - window[axis].pad_before;
     return std::array{std::max<int64_t>(first, 0),
-                      std::min(first + windows[axis].size, image[axis])};
+                      std::min(first + window[axis].size, images[1 + axis])};
   };
   PoolWindows result;
-  result.channels = image[2];
-  result.pixel_count = image[0] * image[1];
+  result.channels = images[3];
+  result.pixel_count = images[1] * images[2];
   result.starts.push_back(0);
-  for (int64_t y = 0; y < extents[0].output; ++y) {
+  for (int64_t y = 0; y < rows; ++y) {
     const auto [first_row, last_row] = covered(0, y);
-    for (int64_t x = 0; x < extents[1].output; ++x) {
+    for (int64_t x = 0; x < columns; ++x) {
       const auto [first_column, last_column] = covered(1, x);
       for (int64_t row = first_row; row < last_row; ++row) {
         for (int64_t column = first_column; column < last_column; ++column) {
           result.pixels.push_back(
-              static_cast<int32_t>(row * image[1] + column));
+              static_cast<int32_t>(row * images[2] + column));
         }
       }
       result.starts.push_back(static_cast<int32_t>(result.pixels.size()));

@@ -6,11 +6,10 @@
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_POOLING_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_POOLING_H_
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
-#include "common/model/window.h"
+#include "common/operations/window_axis.h"
 #include "common/tensor/shape.h"
 
 namespace paceline::cpu {
@@ -29,10 +28,8 @@ struct PoolWindows {
   }
 };
 
-// Windows along height and width, for images of shape (height, width,
-// channels).
-PoolWindows MakePoolWindows(const std::array<Window, 2>& windows,
-                            const Shape& image);
+// Over images (batch, height, width, channels).
+PoolWindows MakePoolWindows(const op::Window2D& window, const Shape& images);
 
 // All work on the images [begin, end) of a batch.
 

@@ -52,32 +52,35 @@ void LogSoftmaxForward(const RowGeometry& geometry, int64_t begin, int64_t end,
 }
 
 void SoftmaxBackward(const RowGeometry& geometry, int64_t begin, int64_t end,
-                     const float* outputs, float* gradients) {
+                     const float* outputs, const float* output_gradients,
+                     float* input_gradients) {
   for (int64_t row = begin; row < end; ++row) {
     const float* const out = outputs + geometry.Offset(row);
-    float* const gradient = gradients + geometry.Offset(row);
+    const float* const dy = output_gradients + geometry.Offset(row);
+    float* const dx = input_gradients + geometry.Offset(row);
     float sum = 0;
     for (int64_t i = 0; i < geometry.size; ++i) {
-      sum += out[i * geometry.stride] * gradient[i * geometry.stride];
+      sum += out[i * geometry.stride] * dy[i * geometry.stride];
     }
     for (int64_t i = 0; i < geometry.size; ++i) {
-      float& value = gradient[i * geometry.stride];
-      value = out[i * geometry.stride] * (value - sum);
+      const int64_t at = i * geometry.stride;
+      dx[at] = out[at] * (dy[at] - sum);
     }
   }
 }
 
 void LogSoftmaxBackward(const RowGeometry& geometry, int64_t begin, int64_t end,
-                        const float* outputs, float* gradients) {
+                        const float* outputs, const float* output_gradients,
+                        float* input_gradients) {
   for (int64_t row = begin; row < end; ++row) {
     const float* const out = outputs + geometry.Offset(row);
-    float* const gradient = gradients + geometry.Offset(row);
+    const float* const dy = output_gradients + geometry.Offset(row);
+    float* const dx = input_gradients + geometry.Offset(row);
     float sum = 0;
+    for (int64_t i = 0; i < geometry.size; ++i) sum += dy[i * geometry.stride];
     for (int64_t i = 0; i < geometry.size; ++i) {
-      sum += gradient[i * geometry.stride];
-    }
-    for (int64_t i = 0; i < geometry.size; ++i) {
-      gradient[i * geometry.stride] -= std::exp(out[i * geometry.stride]) * sum;
+      const int64_t at = i * geometry.stride;
+      dx[at] = dy[at] - std::exp(out[at]) * sum;
     }
   }
 }

@@ -15,11 +15,13 @@ void SoftmaxForward(const RowGeometry& geometry, int64_t begin, int64_t end,
 void LogSoftmaxForward(const RowGeometry& geometry, int64_t begin, int64_t end,
                        const float* inputs, float* outputs);
 
-// Replace the gradients by the outputs by those by the inputs.
+// Gradients by the inputs may lie where those by the outputs do.
 void SoftmaxBackward(const RowGeometry& geometry, int64_t begin, int64_t end,
-                     const float* outputs, float* gradients);
+                     const float* outputs, const float* output_gradients,
+                     float* input_gradients);
 void LogSoftmaxBackward(const RowGeometry& geometry, int64_t begin, int64_t end,
-                        const float* outputs, float* gradients);
+                        const float* outputs, const float* output_gradients,
+                        float* input_gradients);
 
 }  // namespace paceline::cpu
 

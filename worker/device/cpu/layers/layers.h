@@ -4,28 +4,20 @@
 #define PACELINE_WORKER_DEVICE_CPU_LAYERS_LAYERS_H_
 
 #include "worker/device/cpu/node_computation.h"
+#include "worker/device/program/layer_table.h"
 
 namespace paceline::cpu {
 
 using NodeFactory = ::paceline::NodeFactory<ProgramBuilder>;
 
-NodeFactory MakeAveragePooling2D;
-// In average_pooling2d.cc.
-NodeFactory MakeGlobalAveragePooling2D;
 NodeFactory MakeBatchNormalization;
 NodeFactory MakeConv2D;
 // In conv2d.cc.
 NodeFactory MakeDepthwiseConv2D;
 NodeFactory MakeDense;
-NodeFactory MakeDropout;
-NodeFactory MakeEmbedding;
 NodeFactory MakeLayerNormalization;
 NodeFactory MakeMaxPooling2D;
-NodeFactory MakeReLU;
-NodeFactory MakeRescaling;
 NodeFactory MakeSeparableConv2D;
-NodeFactory MakeUpSampling2D;
-NodeFactory MakeZeroPadding2D;
 
 }  // namespace paceline::cpu
 

@@ -9,17 +9,15 @@ namespace {
 
 class MaxPooling2DComputation final : public LayerComputation {
  public:
-  MaxPooling2DComputation(const Graph& graph, const Node& node) : node_(node) {
-    const Node& input = graph.nodes[node.inputs[0]];
-    windows_ = std::make_shared<const PoolWindows>(
-        MakePoolWindows(static_cast<const MaxPooling2D&>(*node.layer).windows(),
-                        input.output_shape));
-    rectifies_ = PoolingRectifies(graph, node);
-  }
+  MaxPooling2DComputation(const Graph& graph, const Node& node)
+      : node_(node), rectifies_(PoolingRectifies(graph, node)) {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     input_ = input;
     output_ = builder.NewTensor(builder.BatchShape(node_.output_shape));
+    const auto& layer = static_cast<const MaxPooling2D&>(*node_.layer);
+    windows_ = std::make_shared<const PoolWindows>(MakePoolWindows(
+        WindowOver(layer.windows(), input->shape), input->shape));
     builder.AddParallel(
         {input_, output_}, input->shape[0], image_size(),
         [windows = windows_, rectifies = rectifies_, in = input_,
@@ -53,9 +51,9 @@ class MaxPooling2DComputation final : public LayerComputation {
   }
 
   const Node& node_;
-  std::shared_ptr<const PoolWindows> windows_;
   // Forward and backward do the work of the rectifier before it, too.
-  bool rectifies_ = false;
+  const bool rectifies_;
+  std::shared_ptr<const PoolWindows> windows_;
   Tensor* input_ = nullptr;
   Tensor* output_ = nullptr;
 };

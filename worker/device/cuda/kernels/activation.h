@@ -43,45 +43,6 @@ struct ActivationBackward {
   }
 };
 
-// The ReLU layer: a rectifier with a bend, a slope and a ceiling.
-struct BentRelu {
-  float threshold = 0;
-  float slope = 0;
-  // May be infinity.
-  float ceiling = 0;
-  // The derivative there.
-  float at_threshold = 0;
-  ConstValues inputs{};
-  Values outputs{};
-
-  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const float x = inputs[i];
-    outputs.Set(i, x > threshold ? (x < ceiling ? x : ceiling)
-                                 : slope * (x - threshold));
-  }
-};
-
-// Replaces the gradients by the outputs by those by the inputs.
-struct BentReluBackward {
-  float threshold = 0;
-  float slope = 0;
-  float ceiling = 0;
-  float at_threshold = 0;
-  ConstValues inputs{};
-  Values gradients{};
-
-  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    gradients.Set(i, gradients[i] * Derivative(inputs[i]));
-  }
-
- private:
-  PACELINE_HOST_DEVICE float Derivative(float x) const {
-    if (x < threshold) return slope;
-    if (x == threshold) return at_threshold;
-    return x < ceiling ? 1 : 0;
-  }
-};
-
 }  // namespace paceline::cuda
 
 #endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_ACTIVATION_H_

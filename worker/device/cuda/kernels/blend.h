@@ -1,5 +1,5 @@
-// Images whose pixels are blends of those of others (common/model/layers/
-// up_sampling2d.h).
+// Images whose pixels are blends of those of others
+// (common/operations/resize.h).
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_BLEND_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_BLEND_H_
 

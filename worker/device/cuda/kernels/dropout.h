@@ -1,5 +1,5 @@
-// Dropout. For each block of four elements of each example, which share a call
-// of Philox.
+// The mask of Dropout. For each block of four elements of each example, which
+// share a call of Philox.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_DROPOUT_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_DROPOUT_H_
 
@@ -7,22 +7,18 @@
 
 #include "common/model/dropout_mask.h"
 #include "worker/device/cuda/kernels/step_values.h"
-#include "worker/device/cuda/kernels/values.h"
 #include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 
-// Forward on values, backward on gradients: the mask is drawn again rather than
-// kept. May work in place.
-struct DropElements {
+struct DrawDropoutMask {
   DropoutMask mask;
   int64_t example_size = 0;
   const StepValues* step = nullptr;
-  ConstValues inputs{};
-  Values outputs{};
+  bool* is_kept = nullptr;
 
   PACELINE_HOST_DEVICE static int64_t BlocksOf(int64_t example_size) {
-    return (example_size + 3) / 4;
+    return (example_size + DropoutMask::kBlock - 1) / DropoutMask::kBlock;
   }
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
@@ -32,10 +28,10 @@ struct DropElements {
     const unsigned kept =
         mask.InEpoch(step->epoch)
             .KeptOfBlock(step->first_example + example, block);
-    const auto factor = static_cast<float>(mask.scale());
-    for (int64_t e = 4 * block; e < 4 * block + 4 && e < example_size; ++e) {
-      const int64_t at = example * example_size + e;
-      outputs.Set(at, (kept >> (e % 4) & 1) != 0 ? factor * inputs[at] : 0.0f);
+    for (int64_t k = 0; k < DropoutMask::kBlock; ++k) {
+      const int64_t element = DropoutMask::kBlock * block + k;
+      if (element == example_size) return;
+      is_kept[example * example_size + element] = (kept >> k & 1) != 0;
     }
   }
 };

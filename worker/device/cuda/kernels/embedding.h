@@ -1,4 +1,4 @@
-// Rows of a table by their ids, which are whole numbers in float32.
+// Rows of a table by their ids.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_EMBEDDING_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_EMBEDDING_H_
 
@@ -13,12 +13,12 @@ namespace paceline::cuda {
 struct GatherRows {
   // Elements of a row.
   int64_t size = 0;
-  const float* ids = nullptr;
-  const float* table = nullptr;
+  const int32_t* ids = nullptr;
+  ConstValues table{};
   Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const auto id = static_cast<int64_t>(ids[i / size]);
+    const int64_t id = ids[i / size];
     outputs.Set(i, table[id * size + i % size]);
   }
 };
@@ -34,7 +34,7 @@ struct IdPlace {
 // For each place.
 struct LinkIds {
   int64_t count = 0;
-  const float* ids = nullptr;
+  const int32_t* ids = nullptr;
   IdPlace* places = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
@@ -51,7 +51,7 @@ struct LinkIds {
 // and leaves the other rows of the table. For each element of the gradients.
 struct ScatterRows {
   int64_t size = 0;
-  const float* ids = nullptr;
+  const int32_t* ids = nullptr;
   const IdPlace* places = nullptr;
   ConstValues gradients{};
   float* table_gradients = nullptr;
@@ -64,7 +64,7 @@ struct ScatterRows {
     for (int64_t at = first; at >= 0; at = places[at].next) {
       sum += gradients[at * size + column];
     }
-    table_gradients[static_cast<int64_t>(ids[first]) * size + column] = sum;
+    table_gradients[ids[first] * size + column] = sum;
   }
 };
 

@@ -15,8 +15,10 @@
 #include "worker/device/cuda/kernels/arithmetic.h"
 #include "worker/device/cuda/kernels/batch_normalization.h"
 #include "worker/device/cuda/kernels/blend.h"
+#include "worker/device/cuda/kernels/box.h"
 #include "worker/device/cuda/kernels/clipping.h"
 #include "worker/device/cuda/kernels/dropout.h"
+#include "worker/device/cuda/kernels/elementwise.h"
 #include "worker/device/cuda/kernels/embedding.h"
 #include "worker/device/cuda/kernels/layer_normalization.h"
 #include "worker/device/cuda/kernels/loss.h"
@@ -25,7 +27,6 @@
 #include "worker/device/cuda/kernels/optimizer.h"
 #include "worker/device/cuda/kernels/pooling.h"
 #include "worker/device/cuda/kernels/regularization.h"
-#include "worker/device/cuda/kernels/shift_images.h"
 #include "worker/device/cuda/kernels/softmax.h"
 #include "worker/device/cuda/kernels/sums.h"
 #include "worker/device/cuda/kernels/transpose.h"
@@ -35,20 +36,19 @@ namespace paceline::cuda {
 using Kernel = std::variant<
     SgdUpdate, AdamUpdate, DifferencesUpdate, UnscaleGradients, DropOverflow,
     CountLoss, AdaptLossScale, SquareSums, ClipFactor, ScaleGradients,
-    BiasActivation, ActivationBackward, BentRelu, BentReluBackward,
-    ColumnSums<ConstValues, float>, ColumnSums<ConstValues, double>,
-    ColumnSums<const double*, double>, ColumnSums<const double*, float>,
-    AddToMetric, AddPenaltyGradient, PenaltySums, MeanSquaredErrorLoss,
-    BinaryCrossentropyLoss, CategoricalCrossentropyLoss,
-    SparseCategoricalCrossentropyLoss, BinaryAccuracyValues, TopKAccuracyValues,
-    CategoricalAccuracyValues, SoftmaxForward, SoftmaxBackward, MaxPool,
-    MaxPoolBackward, AveragePool, AveragePoolBackward, ShiftImages, Transpose,
-    DropElements, DeviationSums, ChannelMoments, BatchStatistics,
-    MovingStatistics, Normalize, NormalizeGradientSums,
-    NormalizeParameterGradients, ChannelSlopes, NormalizeBackward,
-    RowStatistics, NormalizeRows, RowParameterSums, RowSlopes,
-    NormalizeRowsBackward, CopyElements, AddElements, MultiplyElements,
-    RepeatElements, RowPartSums, ScaleChannels, CopyRowParts, GatherRows,
+    BiasActivation, ActivationBackward, ColumnSums<ConstValues, float>,
+    ColumnSums<ConstValues, double>, ColumnSums<const double*, double>,
+    ColumnSums<const double*, float>, AddToMetric, AddPenaltyGradient,
+    PenaltySums, MeanSquaredErrorLoss, BinaryCrossentropyLoss,
+    CategoricalCrossentropyLoss, SparseCategoricalCrossentropyLoss,
+    BinaryAccuracyValues, TopKAccuracyValues, CategoricalAccuracyValues,
+    SoftmaxForward, SoftmaxBackward, MaxPool, MaxPoolBackward, AveragePool,
+    AveragePoolBackward, Transpose, DrawDropoutMask, DeviationSums,
+    ChannelMoments, BatchStatistics, MovingStatistics, Normalize,
+    NormalizeGradientSums, NormalizeParameterGradients, ChannelSlopes,
+    NormalizeBackward, RowStatistics, NormalizeRows, RowParameterSums,
+    RowSlopes, NormalizeRowsBackward, CopyElements, CastToInt32, AddElements,
+    ComputeElementwise, RowPartSums, ReadBox, WriteBox, PadBox, GatherRows,
     LinkIds, ScatterRows, BlendImages, BlendImagesBackward>;
 
 }  // namespace paceline::cuda

@@ -35,25 +35,27 @@ struct SoftmaxForward {
   }
 };
 
-// Replaces the gradients by the outputs by those by the inputs.
+// Gradients by the inputs may lie where those by the outputs do.
 struct SoftmaxBackward {
   RowGeometry rows;
   bool is_log = false;
   ConstValues outputs{};
-  Values gradients{};
+  ConstValues output_gradients{};
+  Values input_gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t row) const {
     float sum = 0;
     for (int64_t i = 0; i < rows.size; ++i) {
       const int64_t at = rows.Index(row, i);
-      sum += is_log ? gradients[at] : outputs[at] * gradients[at];
+      const float gradient = output_gradients[at];
+      sum += is_log ? gradient : outputs[at] * gradient;
     }
     for (int64_t i = 0; i < rows.size; ++i) {
       const int64_t at = rows.Index(row, i);
-      const float gradient = gradients[at];
+      const float gradient = output_gradients[at];
       const float output = outputs[at];
-      gradients.Set(at, is_log ? gradient - std::exp(output) * sum
-                               : output * (gradient - sum));
+      input_gradients.Set(at, is_log ? gradient - std::exp(output) * sum
+                                     : output * (gradient - sum));
     }
   }
 };

@@ -8,11 +8,13 @@ namespace {
 
 class MaxPooling2DComputation final : public LayerComputation {
  public:
-  MaxPooling2DComputation(const Node& node, const ImageWindows& windows)
-      : node_(node), windows_(windows) {}
+  explicit MaxPooling2DComputation(const Node& node) : node_(node) {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
     input_shape_ = input->shape;
+    const auto& layer = static_cast<const MaxPooling2D&>(*node_.layer);
+    windows_ =
+        WindowsOf(WindowOver(layer.windows(), input_shape_), input_shape_);
     const Shape shape = builder.BatchShape(node_.output_shape);
     Tensor* const output = builder.NewTensor(shape);
     std::vector<const Tensor*> used = {input, output};
@@ -44,19 +46,16 @@ class MaxPooling2DComputation final : public LayerComputation {
 
  private:
   const Node& node_;
-  const ImageWindows windows_;
+  ImageWindows windows_;
   Shape input_shape_;
   Tensor* chosen_ = nullptr;
 };
 
 }  // namespace
 
-std::unique_ptr<NodeComputation> MakeMaxPooling2D(const Graph& graph,
+std::unique_ptr<NodeComputation> MakeMaxPooling2D(const Graph& /*graph*/,
                                                   const Node& node) {
-  const auto& layer = static_cast<const MaxPooling2D&>(*node.layer);
-  return std::make_unique<MaxPooling2DComputation>(
-      node,
-      WindowsOf(layer.windows(), graph.nodes[node.inputs[0]].output_shape));
+  return std::make_unique<MaxPooling2DComputation>(node);
 }
 
 }  // namespace paceline::cuda

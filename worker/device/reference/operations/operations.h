@@ -8,6 +8,8 @@
 namespace paceline::reference {
 
 EvaluateOperation EvaluateArgMax;
+EvaluateOperation EvaluateAveragePooling;
+// In pooling.cc.
 EvaluateOperation EvaluateAveragePoolingGradient;
 EvaluateOperation EvaluateBatchMoments;
 EvaluateOperation EvaluateBinaryMap;
@@ -21,14 +23,16 @@ EvaluateOperation EvaluateConvolutionInputGradient;
 EvaluateOperation EvaluateConvolutionKernelGradient;
 EvaluateOperation EvaluateCopy;  // Reshape and StopGradient.
 EvaluateOperation EvaluateDropoutMask;
+EvaluateOperation EvaluateElementwise;
 EvaluateOperation EvaluateGatherRows;
 EvaluateOperation EvaluateIota;
 EvaluateOperation EvaluateLogSoftmax;
+EvaluateOperation EvaluateLogSoftmaxGradient;
 EvaluateOperation EvaluateMap;
 EvaluateOperation EvaluateMatrixProduct;
+EvaluateOperation EvaluateMaxPooling;
 EvaluateOperation EvaluateMaxPoolingGradient;
 EvaluateOperation EvaluatePad;
-EvaluateOperation EvaluatePooling;
 EvaluateOperation EvaluateRandomNormal;
 EvaluateOperation EvaluateReduce;
 EvaluateOperation EvaluateResize;
@@ -38,6 +42,7 @@ EvaluateOperation EvaluateScan;
 EvaluateOperation EvaluateSelect;
 EvaluateOperation EvaluateSlice;
 EvaluateOperation EvaluateSoftmax;
+EvaluateOperation EvaluateSoftmaxGradient;
 EvaluateOperation EvaluateSumOverReplicas;
 EvaluateOperation EvaluateSumRows;
 EvaluateOperation EvaluateTranspose;

@@ -60,21 +60,28 @@ void Average(const op::Window2D& window, const Array& x, Array& y) {
 
 }  // namespace
 
-void EvaluatePooling(const op::Operation& operation,
-                     const Evaluation& evaluation) {
-  const auto& pooling = static_cast<const op::PoolingOperation&>(operation);
+void EvaluateMaxPooling(const op::Operation& operation,
+                        const Evaluation& evaluation) {
+  const auto& window =
+      static_cast<const op::MaxPoolingOperation&>(operation).window();
   const Array& x = evaluation.input(0);
   Array& y = evaluation.output();
   WithRealType(x.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    if (pooling.mode() == op::PoolingMode::kAverage) {
-      return Average<T>(pooling.window(), x, y);
-    }
-    const std::vector<int64_t> maxima =
-        FindMaxima<T>(pooling.window(), x, y.shape());
+    const std::vector<int64_t> maxima = FindMaxima<T>(window, x, y.shape());
     for (size_t i = 0; i < maxima.size(); ++i) {
       y.values<T>()[i] = x.values<T>()[maxima[i]];
     }
+  });
+}
+
+void EvaluateAveragePooling(const op::Operation& operation,
+                            const Evaluation& evaluation) {
+  const auto& window =
+      static_cast<const op::AveragePoolingOperation&>(operation).window();
+  const Array& x = evaluation.input(0);
+  WithRealType(x.data_type(), [&](auto zero) {
+    Average<decltype(zero)>(window, x, evaluation.output());
   });
 }
 

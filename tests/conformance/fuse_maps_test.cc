@@ -1,0 +1,203 @@
+// FuseMaps: what becomes of chains of maps, and that nothing becomes of their
+// values.
+#include "common/operations/rewrites/fuse_maps.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/config/codec.h"
+#include "common/model/activation.h"
+#include "common/model/activation_operations.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/broadcast.h"
+#include "common/operations/cast.h"
+#include "common/operations/compare.h"
+#include "common/operations/elementwise.h"
+#include "common/operations/gradient.h"
+#include "common/operations/map.h"
+#include "common/operations/reduce.h"
+#include "common/operations/select.h"
+#include "tests/conformance/operation_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+
+std::vector<std::string> NamesOf(const op::Function& function) {
+  std::vector<std::string> names;
+  for (const op::Call& call : function.calls()) {
+    names.emplace_back(call.operation->name());
+  }
+  return names;
+}
+
+// A function of float32 parameters, with the gradients of its output by them.
+struct WithGradients {
+  explicit WithGradients(const OperationCase& each) {
+    for (const Shape& shape : each.inputs) {
+      parameters.push_back(function.AddParameter({DataType::kFloat32, shape}));
+    }
+    output = each.make(parameters);
+    output_gradient = function.AddParameter(output.type());
+    function.AddResult(output);
+    for (const std::optional<op::Tensor>& gradient :
+         op::AddGradients({output}, {output_gradient}, parameters)) {
+      if (gradient) function.AddResult(*gradient);
+    }
+  }
+
+  op::Function function;
+  std::vector<op::Tensor> parameters;
+  op::Tensor output;
+  op::Tensor output_gradient;
+};
+
+std::vector<std::vector<double>> ResultsOf(const op::Function& function,
+                                           const OperationCase& each) {
+  std::vector<reference::Array> arguments;
+  std::vector<std::vector<double>> inputs = SomeInputs(each);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    arguments.push_back(
+        RealArray(DataType::kFloat32, each.inputs[i], inputs[i]));
+  }
+  if (arguments.size() < function.parameters().size()) {
+    const op::TensorType& type = function.type(function.parameters().back());
+    std::vector<double> weights(NumElements(type.shape));
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = 0.5 + 0.1 * i;
+    arguments.push_back(RealArray(type.type, type.shape, weights));
+  }
+  std::vector<const reference::Array*> pointers;
+  for (const reference::Array& argument : arguments) {
+    pointers.push_back(&argument);
+  }
+  std::vector<std::vector<double>> results;
+  for (const reference::Array& result :
+       reference::Evaluate(function, pointers, {})) {
+    results.push_back(ValuesOf(result));
+  }
+  return results;
+}
+
+// The function with its gradients, fused; it computes what it did before.
+std::unique_ptr<op::Function> Fused(const OperationCase& each) {
+  const WithGradients whole(each);
+  std::unique_ptr<op::Function> fused = op::FuseMaps(whole.function);
+  EXPECT_EQ(ResultsOf(*fused, each), ResultsOf(whole.function, each));
+  return fused;
+}
+
+TEST(FuseMapsTest, AnActivationIsOneCallForwardAndOneBack) {
+  for (const auto& each : EnumNames(ActivationFunction())) {
+    SCOPED_TRACE(each.name);
+    const ActivationFunction function = each.value;
+    if (IsRowwise(function) || function == ActivationFunction::kLinear) {
+      continue;
+    }
+    const std::unique_ptr<op::Function> fused = Fused(
+        {each.name,
+         {{3, 40}},
+         [function](auto inputs) { return Activate(function, inputs[0]); },
+         -4,
+         4});
+    EXPECT_THAT(NamesOf(*fused), ElementsAre("Elementwise", "Elementwise"));
+  }
+}
+
+TEST(FuseMapsTest, BackwardReadsTheOutputWhereThatIsEnough) {
+  const std::unique_ptr<op::Function> fused = Fused(
+      {"sigmoid", {{5}}, [](auto inputs) { return op::Sigmoid(inputs[0]); }});
+  const int dy = fused->parameters()[1];
+  const int y = fused->results()[0];
+  EXPECT_THAT(fused->calls()[1].inputs, ElementsAre(dy, y));
+}
+
+TEST(FuseMapsTest, WhatIsSmallerIsComputedOnce) {
+  const auto normalize = [](auto inputs) {
+    const op::Tensor deviation = op::Sqrt(inputs[1] + 1e-3);
+    return inputs[0] / deviation;
+  };
+  op::Function function;
+  const op::Tensor x = function.AddParameter({DataType::kFloat32, {6, 4}});
+  const op::Tensor variance = function.AddParameter({DataType::kFloat32, {4}});
+  function.AddResult(normalize(std::vector<op::Tensor>{x, variance}));
+  const std::unique_ptr<op::Function> fused = op::FuseMaps(function);
+  ASSERT_THAT(NamesOf(*fused), ElementsAre("Elementwise", "Elementwise"));
+  EXPECT_EQ(fused->type(fused->calls()[0].outputs[0]).shape, Shape({4}));
+  Fused({"normalize", {{6, 4}, {4}}, normalize, 0.5, 2});
+}
+
+TEST(FuseMapsTest, OtherOperationsReadMemory) {
+  const std::unique_ptr<op::Function> fused =
+      Fused({"norm", {{4, 3}}, [](auto inputs) {
+               const op::Tensor square = inputs[0] * inputs[0];
+               return inputs[0] / op::Sqrt(op::Sum(square, {1}) + 1);
+             }});
+  EXPECT_EQ(fused->calls()[0].operation->name(), "Elementwise");
+  EXPECT_EQ(fused->calls()[1].operation->name(), "Reduce");
+}
+
+TEST(FuseMapsTest, ALongChainIsCut) {
+  const std::unique_ptr<op::Function> many_inputs =
+      Fused({"sum", std::vector<Shape>(20, Shape{2, 3}), [](auto inputs) {
+               op::Tensor sum = inputs[0];
+               for (size_t i = 1; i < inputs.size(); ++i) sum = sum + inputs[i];
+               return sum;
+             }});
+  EXPECT_THAT(NamesOf(*many_inputs), Each(std::string("Elementwise")));
+
+  const std::unique_ptr<op::Function> many_instructions =
+      Fused({"iterated", {{7}}, [](auto inputs) {
+               op::Tensor x = inputs[0];
+               for (int i = 0; i < 60; ++i) x = op::Tanh(x) + inputs[0];
+               return x;
+             }});
+  EXPECT_THAT(NamesOf(*many_instructions), Each(std::string("Elementwise")));
+
+  const std::unique_ptr<op::Function> long_condition =
+      Fused({"condition", {{7}, {7}}, [](auto inputs) {
+               op::Tensor x = inputs[0];
+               for (int i = 0; i < 20; ++i) x = op::Tanh(x) + inputs[0];
+               return op::Select(op::Less(x, inputs[1]), inputs[0], inputs[1]);
+             }});
+  EXPECT_THAT(NamesOf(*long_condition), Each(std::string("Elementwise")));
+}
+
+TEST(FuseMapsTest, WhatNoResultNeedsIsDropped) {
+  op::Function function;
+  const op::Tensor x = function.AddParameter({DataType::kFloat32, {2}});
+  op::SumAll(op::Exp(x));
+  function.AddResult(x);
+  const std::unique_ptr<op::Function> fused = op::FuseMaps(function);
+  EXPECT_TRUE(fused->calls().empty());
+  EXPECT_EQ(fused->results(), fused->parameters());
+}
+
+TEST(FuseMapsTest, ANumberFillsATensor) {
+  op::Function function;
+  const op::Tensor x = function.AddParameter({DataType::kFloat32, {2, 2}});
+  function.AddResult(op::Full(function, x.type(), 3));
+  const std::unique_ptr<op::Function> fused = op::FuseMaps(function);
+  EXPECT_THAT(NamesOf(*fused), ElementsAre("Elementwise"));
+  EXPECT_THAT(ResultsOf(*fused, {"full", {{2, 2}}, nullptr})[0], Each(3));
+}
+
+TEST(FuseMapsTest, IntegersAndBoolsInMemoryStayAsTheyAre) {
+  op::Function function;
+  const op::Tensor x = function.AddParameter({DataType::kFloat32, {4}});
+  const op::Tensor is_positive = op::Greater(x, 0);
+  function.AddResult(is_positive);
+  function.AddResult(op::Cast(is_positive, DataType::kFloat32) * x);
+  const std::unique_ptr<op::Function> fused = op::FuseMaps(function);
+  EXPECT_THAT(NamesOf(*fused),
+              ElementsAre("Constant", "Compare", "Elementwise"));
+}
+
+}  // namespace
+}  // namespace paceline

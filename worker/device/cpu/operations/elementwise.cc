@@ -1,0 +1,176 @@
+#include "worker/device/cpu/operations/elementwise.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "worker/device/cpu/kernels/elementwise.h"
+#include "worker/device/cpu/operations/operations.h"
+
+namespace paceline::cpu {
+namespace {
+
+constexpr int64_t kTileSize = 256;
+constexpr int kMaxValues = op::ElementwiseOperation::kMaxInputs +
+                           op::ElementwiseOperation::kMaxInstructions;
+
+bool IsNumber(const BroadcastAxes& axes) {
+  return axes.count == 1 && axes.strides[0] == 0;
+}
+
+// The whole tensor again and again.
+bool IsPeriodic(const BroadcastAxes& axes) {
+  return axes.count == 2 && axes.strides[0] == 1;
+}
+
+// Elements [begin, begin + count) of what `values` are broadcast to.
+template <typename T>
+void WriteOut(const T* values, const BroadcastAxes& axes, int64_t begin,
+              int64_t count, float* to) {
+  if (axes.is_same()) {
+    std::copy_n(values + begin, count, to);
+    return;
+  }
+  const int64_t end = begin + count;
+  for (int64_t i = begin; i < end;) {
+    const int64_t run = std::min(axes.sizes[0] - i % axes.sizes[0], end - i);
+    const T* const from = values + axes.Offset(i);
+    if (axes.strides[0] == 0) {
+      std::fill_n(to, run, static_cast<float>(*from));
+    } else {
+      std::copy_n(from, run, to);
+    }
+    to += run;
+    i += run;
+  }
+}
+
+}  // namespace
+
+struct ElementProgram::Tile {
+  alignas(64) float memory[kMaxValues][kTileSize];
+  const float* values[kMaxValues];
+};
+
+ElementProgram::ElementProgram(std::vector<op::ElementInstruction> instructions,
+                               absl::Span<Tensor* const> inputs,
+                               const Tensor* output)
+    : instructions_(std::move(instructions)), output_(output) {
+  for (const Tensor* input : inputs) {
+    inputs_.push_back({input, MakeBroadcastAxes(input->shape, output->shape)});
+  }
+  const int64_t patterned = PatternedTileSize();
+  tile_size_ = patterned > 0 ? patterned : kTileSize;
+  for (Input& input : inputs_) {
+    if (!input.axes.is_same()) {
+      input.reading = patterned > 0 ? Reading::kOnce : Reading::kEachTile;
+    } else if (input.tensor->type == DataType::kBool) {
+      input.reading = Reading::kEachTile;
+    }
+  }
+  is_one_loop_ =
+      instructions_.size() == 1 &&
+      instructions_[0].function != op::ElementFunction::kConstant &&
+      std::all_of(inputs_.begin(), inputs_.end(), [](const Input& input) {
+        return input.reading == Reading::kInPlace;
+      });
+}
+
+int64_t ElementProgram::PatternedTileSize() const {
+  int64_t period = 1;
+  for (const Input& input : inputs_) {
+    const BroadcastAxes& axes = input.axes;
+    if (axes.is_same() || IsNumber(axes)) continue;
+    if (!IsPeriodic(axes) || axes.sizes[0] > kTileSize ||
+        (period != 1 && period != axes.sizes[0])) {
+      return 0;
+    }
+    period = axes.sizes[0];
+  }
+  return kTileSize / period * period;
+}
+
+void ElementProgram::Write(const Input& input, int64_t begin, int64_t count,
+                           float* to) {
+  if (input.tensor->type == DataType::kBool) {
+    WriteOut(input.tensor->as<bool>(), input.axes, begin, count, to);
+  } else {
+    WriteOut(input.tensor->floats(), input.axes, begin, count, to);
+  }
+}
+
+void ElementProgram::Run(int64_t begin, int64_t end) const {
+  if (instructions_.empty()) {
+    return Write(inputs_.back(), begin, end - begin, output_->floats() + begin);
+  }
+  if (is_one_loop_) {
+    const auto at = [&](int value) {
+      return inputs_[value].tensor->floats() + begin;
+    };
+    const op::ElementInstruction& only = instructions_[0];
+    return ComputeElements(only.function, end - begin, at(only.a), at(only.b),
+                           at(only.c), output_->floats() + begin);
+  }
+  Tile tile;
+  const auto input_count = static_cast<int>(inputs_.size());
+  for (int i = 0; i < input_count; ++i) {
+    const Input& input = inputs_[i];
+    if (input.reading == Reading::kInPlace) continue;
+    tile.values[i] = tile.memory[i];
+    if (input.reading == Reading::kOnce) {
+      Write(input, begin, std::min(tile_size_, end - begin), tile.memory[i]);
+    }
+  }
+  for (size_t i = 0; i < instructions_.size(); ++i) {
+    const int value = input_count + static_cast<int>(i);
+    tile.values[value] = tile.memory[value];
+    if (instructions_[i].function != op::ElementFunction::kConstant) continue;
+    std::fill_n(tile.memory[value], kTileSize,
+                static_cast<float>(instructions_[i].constant));
+  }
+  for (int64_t i = begin; i < end; i += tile_size_) {
+    RunTile(i, std::min(tile_size_, end - i), tile);
+  }
+}
+
+void ElementProgram::RunTile(int64_t begin, int64_t count, Tile& tile) const {
+  const auto input_count = static_cast<int>(inputs_.size());
+  for (int i = 0; i < input_count; ++i) {
+    const Input& input = inputs_[i];
+    if (input.reading == Reading::kInPlace) {
+      tile.values[i] = input.tensor->floats() + begin;
+    } else if (input.reading == Reading::kEachTile) {
+      Write(input, begin, count, tile.memory[i]);
+    }
+  }
+  float* const output = output_->floats() + begin;
+  int value = input_count;
+  const int last = input_count + static_cast<int>(instructions_.size()) - 1;
+  for (const op::ElementInstruction& each : instructions_) {
+    if (each.function != op::ElementFunction::kConstant) {
+      ComputeElements(each.function, count, tile.values[each.a],
+                      tile.values[each.b], tile.values[each.c],
+                      value == last ? output : tile.memory[value]);
+    }
+    ++value;
+  }
+  if (instructions_.back().function == op::ElementFunction::kConstant) {
+    std::copy_n(tile.values[last], count, output);
+  }
+}
+
+Tensor* AddElementwise(const PlacedCall& call, ProgramBuilder& builder) {
+  const auto& instructions =
+      static_cast<const op::ElementwiseOperation&>(call.operation)
+          .instructions();
+  Tensor* const output = InPlaceOutputOf(call, builder);
+  std::vector<const Tensor*> used(call.inputs.begin(), call.inputs.end());
+  used.push_back(output);
+  const auto work = static_cast<int64_t>(instructions.size());
+  builder.AddParallel(
+      used, output->count(), std::max<int64_t>(1, work),
+      [program = ElementProgram(instructions, call.inputs, output)](
+          int64_t begin, int64_t end) { program.Run(begin, end); });
+  return output;
+}
+
+}  // namespace paceline::cpu

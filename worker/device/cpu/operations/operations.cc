@@ -1,0 +1,57 @@
+#include "worker/device/cpu/operations/operations.h"
+
+#include "common/operations/cast.h"
+#include "common/operations/concatenate.h"
+#include "common/operations/constant.h"
+#include "common/operations/elementwise.h"
+#include "common/operations/gather_rows.h"
+#include "common/operations/pad.h"
+#include "common/operations/pooling.h"
+#include "common/operations/random.h"
+#include "common/operations/reduce.h"
+#include "common/operations/reshape.h"
+#include "common/operations/resize.h"
+#include "common/operations/slice.h"
+#include "common/operations/softmax.h"
+#include "worker/device/program/operations/operations.h"
+
+namespace paceline::cpu {
+namespace {
+
+bool PadsWithZeros(const op::Operation& operation) {
+  return static_cast<const op::PadOperation&>(operation).value() == 0;
+}
+
+constexpr OperationEntry<ProgramBuilder> kOperations[] = {
+    {op::AveragePoolingOperation::kName, AddAveragePooling},
+    {op::AveragePoolingGradientOperation::kName, AddAveragePoolingGradient},
+    {op::CastOperation::kName, AddCast, IsCastToIds},
+    {op::ConcatenateOperation::kName, AddShared<AddConcatenate>},
+    {op::ConstantOperation::kName, AddShared<AddConstant>},
+    {op::DropoutMaskOperation::kName, AddDropoutMask},
+    {op::ElementwiseOperation::kName, AddElementwise},
+    {op::GatherRowsOperation::kName, AddGatherRows},
+    {op::LogSoftmaxOperation::kName, AddLogSoftmax},
+    {op::LogSoftmaxGradientOperation::kName, AddLogSoftmaxGradient},
+    {op::PadOperation::kName, AddShared<AddPad>, PadsWithZeros},
+    {op::ReduceOperation::kName, AddShared<AddReduce>, IsSum},
+    {op::ReshapeOperation::kName, AddShared<AddReshape>},
+    {op::ResizeOperation::kName, AddResize},
+    {op::ResizeGradientOperation::kName, AddResizeGradient},
+    {op::SliceOperation::kName, AddShared<AddSlice>},
+    {op::SoftmaxOperation::kName, AddSoftmax},
+    {op::SoftmaxGradientOperation::kName, AddSoftmaxGradient},
+    {op::SumRowsOperation::kName, AddSumRows},
+};
+
+}  // namespace
+
+absl::Span<const OperationEntry<ProgramBuilder>> Operations() {
+  return kOperations;
+}
+
+Tensor* ProgramBuilder::AddCall(const PlacedCall& call) {
+  return FindOperation(Operations(), call.operation)(call, *this);
+}
+
+}  // namespace paceline::cpu

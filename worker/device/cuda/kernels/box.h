@@ -1,0 +1,51 @@
+// Boxes of tensors (worker/device/box_axes.h).
+#ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_BOX_H_
+#define PACELINE_WORKER_DEVICE_CUDA_KERNELS_BOX_H_
+
+#include <cstdint>
+
+#include "worker/device/box_axes.h"
+#include "worker/device/cuda/kernels/values.h"
+#include "worker/device/host_device.h"
+
+namespace paceline::cuda {
+
+// For each element of the box. The two may be of different types, here and
+// below.
+struct ReadBox {
+  BoxAxes box;
+  ConstValues from{};
+  Values to{};
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    to.Set(i, from[box.WholeIndex(i)]);
+  }
+};
+
+// For each element of the box.
+struct WriteBox {
+  BoxAxes box;
+  ConstValues from{};
+  Values to{};
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    to.Set(box.WholeIndex(i), from[i]);
+  }
+};
+
+// For each element of the larger tensor: that of the box, or the value.
+struct PadBox {
+  BoxAxes box;
+  float value = 0;
+  ConstValues from{};
+  Values to{};
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t index = box.BoxIndex(i);
+    to.Set(i, index < 0 ? value : from[index]);
+  }
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_BOX_H_

@@ -1,0 +1,33 @@
+#include "common/operations/pooling.h"
+#include "worker/device/cuda/operations/operations.h"
+#include "worker/device/cuda/windows_of.h"
+
+namespace paceline::cuda {
+
+Tensor* AddAveragePooling(const PlacedCall& call, ProgramBuilder& builder) {
+  const Tensor* const input = call.inputs[0];
+  Tensor* const output = OutputOf(call, builder);
+  const ImageWindows windows = WindowsOf(
+      static_cast<const op::AveragePoolingOperation&>(call.operation).window(),
+      input->shape);
+  builder.AddKernel({input, output}, output->count(), [=] {
+    return AveragePool{windows, ValuesOf(input), ValuesOf(output)};
+  });
+  return output;
+}
+
+Tensor* AddAveragePoolingGradient(const PlacedCall& call,
+                                  ProgramBuilder& builder) {
+  const Tensor* const gradient = call.inputs[0];
+  Tensor* const output = OutputOf(call, builder);
+  const ImageWindows windows = WindowsOf(
+      static_cast<const op::AveragePoolingGradientOperation&>(call.operation)
+          .window(),
+      output->shape);
+  builder.AddKernel({gradient, output}, output->count(), [=] {
+    return AveragePoolBackward{windows, ValuesOf(gradient), ValuesOf(output)};
+  });
+  return output;
+}
+
+}  // namespace paceline::cuda

@@ -1,0 +1,37 @@
+// The operations that the CUDA device computes its own way. Each is in a file
+// of its name, its gradient beside it.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_OPERATIONS_OPERATIONS_H_
+#define PACELINE_WORKER_DEVICE_CUDA_OPERATIONS_OPERATIONS_H_
+
+#include "absl/types/span.h"
+#include "worker/device/cuda/program_builder.h"
+#include "worker/device/program/operations/operation_table.h"
+
+namespace paceline::cuda {
+
+using AddOperation = ::paceline::AddOperation<ProgramBuilder>;
+
+AddOperation AddAveragePooling;
+AddOperation AddAveragePoolingGradient;
+// Which AddCast computes, of reals.
+bool IsCastToIds(const op::Operation& operation);
+AddOperation AddCast;
+AddOperation AddDropoutMask;
+AddOperation AddElementwise;
+AddOperation AddGatherRows;
+// In gather_rows.cc.
+AddOperation AddSumRows;
+AddOperation AddResize;
+AddOperation AddResizeGradient;
+AddOperation AddSoftmax;
+AddOperation AddSoftmaxGradient;
+// In softmax.cc.
+AddOperation AddLogSoftmax;
+AddOperation AddLogSoftmaxGradient;
+
+// All of them, and those of worker/device/program/operations.
+absl::Span<const OperationEntry<ProgramBuilder>> Operations();
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_OPERATIONS_OPERATIONS_H_

@@ -1,0 +1,99 @@
+// A node of a graph, computed by the operations that its layer is made of.
+//
+// Its forward and its backward are one function (node_function.h), so that
+// backward reads what forward left in memory. A device needs nothing for such a
+// layer but the operations.
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_LOWERED_NODE_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_LOWERED_NODE_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "common/model/graph.h"
+#include "common/operations/function.h"
+#include "worker/device/program/layout_builder.h"
+#include "worker/device/program/node_computation.h"
+#include "worker/device/program/node_function.h"
+#include "worker/device/program/node_gradients.h"
+#include "worker/device/program/tensor.h"
+
+namespace paceline {
+
+// Whether a device has all operations of a node. Unimplemented names the layer
+// and the operation that `device` lacks.
+absl::Status CheckOperations(
+    const std::string& device,
+    absl::FunctionRef<bool(const op::Operation&)> has_operation,
+    const Layer& layer, const op::Function& function);
+
+class LoweredNode {
+ public:
+  // Of a node of a graph, which outlives it; as it is in the program.
+  LoweredNode(const Node& node, NodeFunction function);
+
+  // As NodeComputation has them.
+  Tensor* AddForward(absl::Span<Tensor* const> inputs, LayoutBuilder& builder);
+  std::vector<OutputGradient> AddBackward(OutputGradient output,
+                                          const std::vector<bool>& wants_inputs,
+                                          LayoutBuilder& builder);
+  Tensor* before_activation() const;
+
+ private:
+  // Whether another tensor has the same memory.
+  bool IsReshaped(int tensor) const;
+  // Adds the calls that these tensors of the function need, as far as they have
+  // not been added.
+  void AddCallsFor(const std::vector<int>& wanted, LayoutBuilder& builder);
+  // `reads_left` counts, by tensor, the later calls that read it.
+  void AddCall(const op::Call& call, const std::vector<int>& reads_left,
+               LayoutBuilder& builder);
+  // Where the tensor must lie, if it is the gradient of a variable; else null.
+  Tensor* VariableGradient(int tensor, LayoutBuilder& builder) const;
+  // What the call may write over; null: nothing.
+  Tensor* OverwritableBy(const op::Call& call,
+                         const std::vector<int>& reads_left) const;
+  // Ends the gradients of variables that are known, and whose variable no later
+  // call reads.
+  void FinishGradients(const std::vector<int>& reads_left,
+                       LayoutBuilder& builder);
+
+  const Node& node_;
+  const NodeFunction lowered_;
+  // Tensors of the program, by tensor of the function; null: not computed yet.
+  std::vector<Tensor*> tensors_;
+  // Of each of the node's variables.
+  std::vector<bool> is_finished_;
+  // The gradient by the output, if it may be written over.
+  Tensor* overwritable_ = nullptr;
+};
+
+template <typename Builder>
+class LoweredComputation final : public NodeComputation<Builder> {
+ public:
+  LoweredComputation(const Node& node, NodeFunction function)
+      : node_(node, std::move(function)) {}
+
+  Tensor* AddNodeForward(absl::Span<Tensor* const> inputs,
+                         Builder& builder) override {
+    return node_.AddForward(inputs, builder);
+  }
+  std::vector<OutputGradient> AddNodeBackward(
+      OutputGradient output, const std::vector<bool>& wants_inputs,
+      Builder& builder) override {
+    return node_.AddBackward(output, wants_inputs, builder);
+  }
+  Tensor* before_activation() const override {
+    return node_.before_activation();
+  }
+
+ private:
+  LoweredNode node_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_LOWERED_NODE_H_

@@ -1,0 +1,132 @@
+#include "worker/device/program/node_function.h"
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/model/activation_operations.h"
+#include "common/operations/constant.h"
+#include "common/operations/gradient.h"
+#include "common/operations/rewrites/fuse_maps.h"
+
+namespace paceline {
+namespace {
+
+class NodeLowering {
+ public:
+  NodeLowering(const Graph& graph, const Node& node,
+               const NodeFunctionSpec& spec)
+      : graph_(graph), node_(node), spec_(spec) {}
+
+  NodeFunction Run() && {
+    function_.SetOwner(absl::StrCat("layer ", node_.layer->name));
+    const std::vector<op::Tensor> inputs = AddInputs();
+    const std::vector<op::Tensor> variables = AddVariables();
+    const op::Tensor before =
+        node_.layer->Lower({inputs, variables, spec_.is_training, spec_.seed})
+            .output;
+    const ActivationFunction activation = node_.layer->final_activation();
+    const op::Tensor output = Activate(activation, before);
+    AddResult(output, result_.output);
+    if (activation != ActivationFunction::kLinear) {
+      AddResult(before, result_.before_activation);
+    }
+    if (spec_.is_training) AddGradients(inputs, variables, output);
+    return Fused();
+  }
+
+ private:
+  std::vector<op::Tensor> AddInputs() {
+    std::vector<op::Tensor> inputs;
+    for (const int input : node_.inputs) {
+      Shape shape = graph_.nodes[input].output_shape;
+      shape.insert(shape.begin(), spec_.batch_size);
+      inputs.push_back(AddParameter(std::move(shape)));
+      result_.inputs.push_back(inputs.back().id());
+    }
+    return inputs;
+  }
+
+  std::vector<op::Tensor> AddVariables() {
+    std::vector<op::Tensor> variables;
+    for (const int variable : node_.variables) {
+      variables.push_back(AddParameter(graph_.variables[variable].shape));
+      result_.variables.push_back(variables.back().id());
+    }
+    return variables;
+  }
+
+  op::Tensor AddParameter(Shape shape) {
+    return function_.AddParameter({DataType::kFloat32, std::move(shape)});
+  }
+
+  // Those of variables come first: they leave earlier.
+  void AddGradients(const std::vector<op::Tensor>& inputs,
+                    const std::vector<op::Tensor>& variables,
+                    const op::Tensor& output) {
+    const op::Tensor output_gradient = AddParameter(output.shape());
+    result_.output_gradient = output_gradient.id();
+    std::vector<op::Tensor> by;
+    result_.variable_gradients.resize(variables.size(), -1);
+    std::vector<int*> places;
+    for (size_t i = 0; i < variables.size(); ++i) {
+      if (!graph_.variables[node_.variables[i]].is_trained()) continue;
+      by.push_back(variables[i]);
+      places.push_back(&result_.variable_gradients[i]);
+    }
+    result_.input_gradients.resize(inputs.size(), -1);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      by.push_back(inputs[i]);
+      places.push_back(&result_.input_gradients[i]);
+    }
+    const op::Gradients gradients =
+        op::AddGradients({output}, {output_gradient}, by);
+    for (size_t i = 0; i < by.size(); ++i) {
+      AddResult(
+          gradients[i] ? *gradients[i] : op::Full(function_, by[i].type(), 0),
+          *places[i]);
+    }
+  }
+
+  // Notes in `place` which tensor of the fused function it becomes.
+  void AddResult(op::Tensor tensor, int& place) {
+    function_.AddResult(tensor);
+    places_.push_back(&place);
+  }
+
+  NodeFunction Fused() {
+    std::unique_ptr<op::Function> fused = op::FuseMaps(function_);
+    // Parameters come before all else, in both.
+    for (size_t i = 0; i < places_.size(); ++i) {
+      *places_[i] = fused->results()[i];
+    }
+    size_t next = 0;
+    for (int& input : result_.inputs) input = fused->parameters()[next++];
+    for (int& variable : result_.variables) {
+      variable = fused->parameters()[next++];
+    }
+    if (spec_.is_training) {
+      result_.output_gradient = fused->parameters()[next];
+    }
+    result_.function = std::move(fused);
+    return std::move(result_);
+  }
+
+  const Graph& graph_;
+  const Node& node_;
+  const NodeFunctionSpec& spec_;
+  op::Function function_;
+  NodeFunction result_;
+  // Of each result.
+  std::vector<int*> places_;
+};
+
+}  // namespace
+
+NodeFunction MakeNodeFunction(const Graph& graph, const Node& node,
+                              const NodeFunctionSpec& spec) {
+  return NodeLowering(graph, node, spec).Run();
+}
+
+}  // namespace paceline

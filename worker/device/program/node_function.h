@@ -1,0 +1,53 @@
+// A node of a graph as a function of operations: its forward and, in training,
+// its backward.
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_NODE_FUNCTION_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_NODE_FUNCTION_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/model/graph.h"
+#include "common/operations/function.h"
+#include "worker/device/device.h"
+
+namespace paceline {
+
+struct NodeFunctionSpec {
+  int64_t batch_size = 1;
+  bool is_training = true;
+  // The job's.
+  uint64_t seed = 0;
+};
+
+// Of a node in a program.
+inline NodeFunctionSpec NodeFunctionSpecOf(const ProgramSpec& program) {
+  return {.batch_size = program.batch_size,
+          .is_training = program.mode == Mode::kTrain,
+          .seed = program.seed};
+}
+
+// Tensors are ids of `function`, whose maps are fused. -1: there is none.
+struct NodeFunction {
+  std::unique_ptr<const op::Function> function;
+  // Parameters. In the order of the node's.
+  std::vector<int> inputs;
+  std::vector<int> variables;
+  // The gradient by the output.
+  int output_gradient = -1;
+  // Results.
+  int output = -1;
+  // What goes into the final activation, if the layer has one.
+  int before_activation = -1;
+  // In training. Of each input, and of each variable that is trained.
+  std::vector<int> input_gradients;
+  std::vector<int> variable_gradients;
+};
+
+// In float32, of a node of `graph`.
+NodeFunction MakeNodeFunction(const Graph& graph, const Node& node,
+                              const NodeFunctionSpec& spec);
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_NODE_FUNCTION_H_

@@ -1,0 +1,77 @@
+// The operations that a device computes: a table of names, each with a function
+// that adds a call of the operation to a program.
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATION_TABLE_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATION_TABLE_H_
+
+#include "absl/types/span.h"
+#include "common/operations/operation.h"
+#include "common/operations/tensor_type.h"
+#include "worker/device/program/layout_builder.h"
+#include "worker/device/program/tensor.h"
+
+namespace paceline {
+
+// One call of an operation, to be added to a program.
+struct PlacedCall {
+  const op::Operation& operation;
+  absl::Span<Tensor* const> inputs;
+  const op::TensorType& output_type;
+  // Where the output should lie: the gradient of a variable. Null: anywhere.
+  Tensor* output = nullptr;
+  // One of the inputs, of the output's shape, that nobody reads afterwards: an
+  // operation that can may write its output there. Null: there is none.
+  Tensor* overwritable = nullptr;
+};
+
+// Where the output lies: as asked, or in a new tensor. Reals have the type that
+// the layer computes in.
+inline Tensor* OutputOf(const PlacedCall& call, LayoutBuilder& builder) {
+  if (call.output != nullptr) return call.output;
+  const auto& [type, shape] = call.output_type;
+  return op::IsReal(type) ? builder.NewTensor(shape)
+                          : builder.NewTensor(shape, type);
+}
+
+// The same of an operation that can write over an input.
+inline Tensor* InPlaceOutputOf(const PlacedCall& call, LayoutBuilder& builder) {
+  return call.output == nullptr && call.overwritable != nullptr
+             ? call.overwritable
+             : OutputOf(call, builder);
+}
+
+// Adds the call; returns its output, which need not be PlacedCall::output.
+template <typename Builder>
+using AddOperation = Tensor*(const PlacedCall& call, Builder& builder);
+
+// An operation that is made of what every LayoutBuilder has (operations.h), in
+// a device's table.
+template <AddOperation<LayoutBuilder>* add, typename Builder>
+Tensor* AddShared(const PlacedCall& call, Builder& builder) {
+  return add(call, builder);
+}
+
+template <typename Builder>
+struct OperationEntry {
+  const char* name;
+  AddOperation<Builder>* add;
+  // Whether the device computes this operation of the name. Null: all of them.
+  bool (*computes)(const op::Operation& operation) = nullptr;
+};
+
+// Null if the operation is not in the table.
+template <typename Builder>
+AddOperation<Builder>* FindOperation(
+    absl::Span<const OperationEntry<Builder>> table,
+    const op::Operation& operation) {
+  for (const OperationEntry<Builder>& entry : table) {
+    if (operation.name() != entry.name) continue;
+    const bool is_computed =
+        entry.computes == nullptr || entry.computes(operation);
+    return is_computed ? entry.add : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATION_TABLE_H_

@@ -1,0 +1,21 @@
+// The operations that devices compute by what every LayoutBuilder has; each is
+// one file.
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATIONS_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATIONS_H_
+
+#include "worker/device/program/operations/operation_table.h"
+
+namespace paceline {
+
+AddOperation<LayoutBuilder> AddConcatenate;
+AddOperation<LayoutBuilder> AddConstant;
+AddOperation<LayoutBuilder> AddPad;
+// The sum, which AddReduce computes.
+bool IsSum(const op::Operation& operation);
+AddOperation<LayoutBuilder> AddReduce;
+AddOperation<LayoutBuilder> AddReshape;
+AddOperation<LayoutBuilder> AddSlice;
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATIONS_H_
