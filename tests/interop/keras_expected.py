@@ -1,7 +1,7 @@
 """Writes keras_expected.json: what Keras computes, for the tests to compare with.
 
-    python -m venv venv && venv/bin/pip install keras==3.15.1 tensorflow-cpu==2.21.0
-    venv/bin/python tests/interop/keras_expected.py
+    python -m venv venv && venv/bin/pip install -r tests/interop/requirements.txt
+    venv/bin/python tests/interop/keras_expected.py [--check]
 
 Inputs are made of a small formula (`ramp`), so that only results and the
 formula's arguments are stored; the tests compute the same inputs in C++.
@@ -9,7 +9,6 @@ formula's arguments are stored; the tests compute the same inputs in C++.
 
 import json
 import os
-import pathlib
 
 os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -19,6 +18,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+import expected_file
 from keras_optimizers import clipping, numbers, optimizers
 
 KERAS_VERSION = "3.15.1"
@@ -527,7 +527,7 @@ def initializers():
     return [initializer_case(*case) for case in cases]
 
 
-def main():
+def make_text():
     assert keras.__version__ == KERAS_VERSION, keras.__version__
     expected = {
         "keras_version": KERAS_VERSION,
@@ -548,9 +548,8 @@ def main():
         f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}"
         for key, value in expected.items()
     )
-    path = pathlib.Path(__file__).with_name("keras_expected.json")
-    path.write_text("{\n" + lines + "\n}\n")
+    return "{\n" + lines + "\n}\n"
 
 
 if __name__ == "__main__":
-    main()
+    expected_file.main("keras_expected.json", make_text)

@@ -1,14 +1,13 @@
 """Writes progress_bar_expected.json: the bytes that Keras' progress bar writes.
 
-    python -m venv venv && venv/bin/pip install keras==3.15.1 tensorflow-cpu==2.21.0
-    venv/bin/python tests/interop/progress_bar_expected.py
+    python -m venv venv && venv/bin/pip install -r tests/interop/requirements.txt
+    venv/bin/python tests/interop/progress_bar_expected.py [--check]
 
 Keras' own ProgbarLogger runs on a clock that the cases set.
 """
 
 import json
 import os
-import pathlib
 import time
 
 os.environ["KERAS_BACKEND"] = "tensorflow"
@@ -17,6 +16,8 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 import keras
 from keras.src.utils import io_utils
+
+import expected_file
 
 KERAS_VERSION = "3.15.1"
 START = 1_000_000.0
@@ -65,7 +66,7 @@ def validated(accuracy, loss, val_accuracy, val_loss):
     }
 
 
-def main():
+def make_text():
     assert keras.__version__ == KERAS_VERSION, keras.__version__
     cases = [
         case(
@@ -146,10 +147,9 @@ def main():
             (1.0, {"loss": float("nan")}),
         ),
     ]
-    path = pathlib.Path(__file__).with_name("progress_bar_expected.json")
     text = json.dumps({"keras": KERAS_VERSION, "cases": cases}, indent=1)
-    path.write_text(text.replace("NaN", "null") + "\n")
+    return text.replace("NaN", "null") + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    expected_file.main("progress_bar_expected.json", make_text)
