@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -76,6 +77,35 @@ struct Codec<std::string> {
   static std::string Type() { return "string"; }
 };
 
+// The path of a file: a string that VisitFiles finds.
+struct FilePath {
+  std::string text;
+};
+
+// Sees where a file's path stands, and the path, which it may change.
+using FileVisitor =
+    absl::FunctionRef<void(const Path& path, std::string& file)>;
+
+// Whether an M may hold file paths. `Codec<M>::VisitFiles(m, path, visit)` then
+// calls `visit` with each, in the order of the fields.
+template <typename M>
+concept HoldsFiles = requires(M& m, const Path& path, FileVisitor visit) {
+  Codec<M>::VisitFiles(m, path, visit);
+};
+
+template <>
+struct Codec<FilePath> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           FilePath& out) {
+    return Codec<std::string>::Read(value, path, out.text);
+  }
+  static Value Write(const FilePath& m) { return m.text; }
+  static std::string Type() { return "path"; }
+  static void VisitFiles(FilePath& m, const Path& path, FileVisitor visit) {
+    visit(path, m.text);
+  }
+};
+
 // Keras' sizes: one integer for both, or a pair.
 template <>
 struct Codec<std::array<int64_t, 2>> {
@@ -102,6 +132,10 @@ struct Codec<std::optional<M>> {
     return m ? Codec<M>::Write(*m) : Value();
   }
   static std::string Type() { return Codec<M>::Type() + " or null"; }
+  static void VisitFiles(std::optional<M>& m, const Path& path,
+                         FileVisitor visit) requires HoldsFiles<M> {
+    if (m) Codec<M>::VisitFiles(*m, path, visit);
+  }
 };
 
 template <typename M>
@@ -122,6 +156,12 @@ struct Codec<std::vector<M>> {
     return list;
   }
   static std::string Type() { return "list of " + Codec<M>::Type() + "s"; }
+  static void VisitFiles(std::vector<M>& m, const Path& path,
+                         FileVisitor visit) requires HoldsFiles<M> {
+    for (size_t i = 0; i < m.size(); ++i) {
+      Codec<M>::VisitFiles(m[i], path.Index(i), visit);
+    }
+  }
 };
 
 // One value of an enumeration. The first name of a value is the one written;

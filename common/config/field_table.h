@@ -76,9 +76,15 @@ struct Field {
   using Reader = std::function<absl::Status(const Value&, const Path&, T&)>;
   // Nothing: the key is left out.
   using Writer = std::function<std::optional<Value>(const T&)>;
+  // Null: the field holds no file paths.
+  using FileWalk = std::function<void(T&, const Path&, FileVisitor)>;
 
-  Field(FieldInfo info, Reader read, Writer write)
-      : info(std::move(info)), read(std::move(read)), write(std::move(write)) {}
+  Field(FieldInfo info, Reader read, Writer write,
+        FileWalk visit_files = nullptr)
+      : info(std::move(info)),
+        read(std::move(read)),
+        write(std::move(write)),
+        visit_files(std::move(visit_files)) {}
   // A field of a base class, or without a member: they stand in one list.
   // NOLINTBEGIN(google-explicit-constructor)
   template <typename Base>
@@ -86,7 +92,8 @@ struct Field {
       (!std::same_as<T, Base>)Field(Field<Base> base)
       : info(std::move(base.info)),
         read(std::move(base.read)),
-        write(std::move(base.write)) {}
+        write(std::move(base.write)),
+        visit_files(std::move(base.visit_files)) {}
   Field(FixedField fixed)
       : info(std::move(fixed.info)),
         read([read = std::move(fixed.read)](const Value& value,
@@ -100,6 +107,7 @@ struct Field {
   FieldInfo info;
   Reader read;
   Writer write;
+  FileWalk visit_files;
 };
 
 // A member that is reached by functions, as those of messages are.
@@ -126,6 +134,29 @@ std::string TypeName(const FieldInfo& info) {
                           : Codec<M>::Type();
 }
 
+// How a member's file paths are visited.
+template <typename T, typename M>
+typename Field<T>::FileWalk FileWalkOf(M T::*member) {
+  if constexpr (HoldsFiles<M>) {
+    return [member](T& object, const Path& path, FileVisitor visit) {
+      Codec<M>::VisitFiles(object.*member, path, visit);
+    };
+  }
+  return nullptr;
+}
+
+template <typename T, typename M>
+typename Field<T>::FileWalk FileWalkOf(const Accessors<T, M>& member) {
+  if constexpr (HoldsFiles<M>) {
+    return [member](T& object, const Path& path, FileVisitor visit) {
+      M m = member.get(object);
+      Codec<M>::VisitFiles(m, path, visit);
+      member.set(object, std::move(m));
+    };
+  }
+  return nullptr;
+}
+
 template <typename T, typename M>
 Field<T> MakeField(FieldInfo info, M T::*member, const Check& check) {
   info.type = TypeName<M>(info);
@@ -136,26 +167,29 @@ Field<T> MakeField(FieldInfo info, M T::*member, const Check& check) {
         RETURN_IF_ERROR(Codec<M>::Read(value, path, object.*member));
         return Apply(check, value, path);
       },
-      [member](const T& object) { return Codec<M>::Write(object.*member); });
+      [member](const T& object) { return Codec<M>::Write(object.*member); },
+      FileWalkOf(member));
 }
 
 template <typename T, typename M>
-Field<T> MakeField(FieldInfo info, Accessors<T, M> member, const Check& check) {
+Field<T> MakeField(FieldInfo info, const Accessors<T, M>& member,
+                   const Check& check) {
   info.type = TypeName<M>(info);
   info.expectation = check.expectation;
   return Field<T>(
       std::move(info),
-      [set = std::move(member.set), check](const Value& value, const Path& path,
-                                           T& object) {
+      [set = member.set, check](const Value& value, const Path& path,
+                                T& object) {
         M read{};
         RETURN_IF_ERROR(Codec<M>::Read(value, path, read));
         RETURN_IF_ERROR(Apply(check, value, path));
         set(object, std::move(read));
         return absl::OkStatus();
       },
-      [get = std::move(member.get)](const T& object) {
+      [get = member.get](const T& object) {
         return Codec<M>::Write(get(object));
-      });
+      },
+      FileWalkOf(member));
 }
 
 // A key that must be there, and not null. `member` is a pointer to a member, or
@@ -273,6 +307,14 @@ class FieldTable : public FieldTableBase {
       if (value) map.push_back({field.info.key, *std::move(value)});
     }
     return map;
+  }
+
+  // Calls `visit` with each file path of the object.
+  void VisitFiles(T& object, const Path& path, FileVisitor visit) const {
+    for (const Field<T>& field : fields_) {
+      if (!field.visit_files) continue;
+      field.visit_files(object, path.Key(field.info.key), visit);
+    }
   }
 
   ClassReference Reference() const {

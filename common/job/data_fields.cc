@@ -52,10 +52,10 @@ const FieldTable<IdxSource>& FieldsOf(const IdxSource*) {
   static const auto& table = *new FieldTable<IdxSource>(
       "idx", "IDX files, as MNIST comes in, plain or gzip.",
       {Required("features",
-                Text(&IdxSource::features, &IdxSource::mutable_features),
-                "Path of the features, of shape [examples, ...]."),
-       Required("labels", Text(&IdxSource::labels, &IdxSource::mutable_labels),
-                "Path of the labels, of shape [examples] or "
+                File(&IdxSource::features, &IdxSource::mutable_features),
+                "Features, of shape [examples, ...]."),
+       Required("labels", File(&IdxSource::labels, &IdxSource::mutable_labels),
+                "Labels, of shape [examples] or "
                 "[examples, classes].")});
   return table;
 }

@@ -14,6 +14,7 @@
 #include "common/config/value.h"
 #include "common/job/device_name.h"
 #include "common/job/job_fields.h"
+#include "common/job/job_files.h"
 #include "common/job/job_model.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/optimizer/optimizer.h"
@@ -99,11 +100,14 @@ absl::Status CheckDataset(const v1::Dataset& dataset, const Path& path) {
     return ConfigError(
         path, "no source; expected idx: {features: PATH, labels: PATH}");
   }
-  if (dataset.idx().features().empty()) {
-    return ConfigError(path.Key("idx").Key("features"), "the path is empty");
-  }
-  if (dataset.idx().labels().empty()) {
-    return ConfigError(path.Key("idx").Key("labels"), "the path is empty");
+  return absl::OkStatus();
+}
+
+absl::Status CheckPaths(const v1::Job& job) {
+  for (const JobFile& file : FilesOf(job)) {
+    if (file.path.empty()) {
+      return ConfigError(file.field, "the path is empty");
+    }
   }
   return absl::OkStatus();
 }
@@ -204,26 +208,21 @@ absl::Status CheckStatistics(const v1::Job& job, const Graph& graph) {
                      "BatchNormalization needs");
 }
 
-absl::Status CheckFile(const std::string& file, const Path& path) {
-  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+absl::Status CheckFile(const JobFile& file) {
+  const int fd = open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
-    const absl::Status error = absl::ErrnoToStatus(errno, file);
-    return ConfigError(path, error.message(), error.code());
+    const absl::Status error = absl::ErrnoToStatus(errno, file.path);
+    return ConfigError(file.field, error.message(), error.code());
   }
   struct stat information = {};
   const bool is_file =
       fstat(fd, &information) == 0 && S_ISREG(information.st_mode);
   close(fd);
   if (!is_file) {
-    return ConfigError(path, absl::StrCat(file, ": expected a regular file"));
+    return ConfigError(file.field,
+                       absl::StrCat(file.path, ": expected a regular file"));
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckDatasetFiles(const v1::Dataset& dataset, const Path& path) {
-  const Path idx = path.Key("idx");
-  RETURN_IF_ERROR(CheckFile(dataset.idx().features(), idx.Key("features")));
-  return CheckFile(dataset.idx().labels(), idx.Key("labels"));
 }
 
 }  // namespace
@@ -234,6 +233,7 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckMeeting(job));
   RETURN_IF_ERROR(CheckPartitioner(job));
   RETURN_IF_ERROR(CheckData(job));
+  RETURN_IF_ERROR(CheckPaths(job));
   RETURN_IF_ERROR(CheckBatch(job));
   RETURN_IF_ERROR(CheckCheckpoint(job));
   if (job.evaluator()) RETURN_IF_ERROR(CheckEvaluator(job));
@@ -261,16 +261,7 @@ absl::Status CheckEvaluator(const v1::Job& job) {
 }
 
 absl::Status CheckFiles(const v1::Job& job) {
-  const Path path("data");
-  const v1::Data& data = job.data();
-  RETURN_IF_ERROR(CheckDatasetFiles(data.train(), path.Key("train")));
-  if (data.has_validation()) {
-    RETURN_IF_ERROR(
-        CheckDatasetFiles(data.validation(), path.Key("validation")));
-  }
-  if (data.has_test()) {
-    RETURN_IF_ERROR(CheckDatasetFiles(data.test(), path.Key("test")));
-  }
+  for (const JobFile& file : FilesOf(job)) RETURN_IF_ERROR(CheckFile(file));
   return absl::OkStatus();
 }
 

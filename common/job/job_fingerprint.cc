@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
+#include "common/job/job_files.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
@@ -12,11 +13,6 @@ namespace {
 
 void DropFolder(std::string& path) {
   path = std::filesystem::path(path).filename().string();
-}
-
-void DropFolders(v1::Dataset& dataset) {
-  DropFolder(*dataset.mutable_idx()->mutable_features());
-  DropFolder(*dataset.mutable_idx()->mutable_labels());
 }
 
 // Keys of Structs are in no order unless asked for.
@@ -47,10 +43,7 @@ std::string JobFingerprint(const v1::Job& job) {
   v1::Job same = job;
   same.clear_cluster();
   same.clear_evaluator();
-  v1::Data& data = *same.mutable_data();
-  if (data.has_train()) DropFolders(*data.mutable_train());
-  if (data.has_validation()) DropFolders(*data.mutable_validation());
-  if (data.has_test()) DropFolders(*data.mutable_test());
+  ChangeFiles(same, DropFolder);
   return absl::StrFormat("%016x", Hash(SerializeInOrder(same)));
 }
 

@@ -12,6 +12,7 @@
 #include "common/config/yaml_reader.h"
 #include "common/job/job_checks.h"
 #include "common/job/job_fields.h"
+#include "common/job/job_files.h"
 #include "common/job/message_fields.h"
 #include "common/job/overrides.h"
 #include "common/limits.h"
@@ -42,20 +43,11 @@ void FillDefaults(const Value& document, const std::string& path,
   }
 }
 
-void MakeAbsolute(const fs::path& folder, std::string& path) {
-  path = fs::absolute(folder / path).lexically_normal().string();
-}
-
 void MakePathsAbsolute(const std::string& job_path, v1::Job& job) {
   const fs::path folder = fs::path(job_path).parent_path();
-  const auto make_absolute = [&folder](v1::Dataset& dataset) {
-    MakeAbsolute(folder, *dataset.mutable_idx()->mutable_features());
-    MakeAbsolute(folder, *dataset.mutable_idx()->mutable_labels());
-  };
-  v1::Data& data = *job.mutable_data();
-  make_absolute(*data.mutable_train());
-  if (data.has_validation()) make_absolute(*data.mutable_validation());
-  if (data.has_test()) make_absolute(*data.mutable_test());
+  ChangeFiles(job, [&folder](std::string& path) {
+    path = fs::absolute(folder / path).lexically_normal().string();
+  });
 }
 
 absl::StatusOr<v1::Job> ReadDocument(const Value& document,

@@ -35,6 +35,9 @@ struct Codec<M> {
   static std::string Type() {
     return FieldsOf(static_cast<const M*>(nullptr)).name();
   }
+  static void VisitFiles(M& m, const Path& path, FileVisitor visit) {
+    FieldsOf(&m).VisitFiles(m, path, visit);
+  }
 };
 
 // The accessors below are made of those that protoc generates.
@@ -57,6 +60,15 @@ Accessors<M, std::string> Text(const std::string& (M::*get)() const,
                                std::string* (M::*mutate)()) {
   return {get,
           [mutate](M& m, const std::string& value) { *(m.*mutate)() = value; }};
+}
+
+// Of a string that is the path of a file.
+template <typename M>
+Accessors<M, FilePath> File(const std::string& (M::*get)() const,
+                            std::string* (M::*mutate)()) {
+  return {
+      [get](const M& m) { return FilePath{(m.*get)()}; },
+      [mutate](M& m, FilePath path) { *(m.*mutate)() = std::move(path.text); }};
 }
 
 // Of a message inside a message.

@@ -3,16 +3,20 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/role.h"
 #include "common/cluster/tf_config.h"
 #include "common/config/json_value.h"
 #include "common/job/job_checks.h"
 #include "common/job/job_fields.h"
+#include "common/job/job_files.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
 #include "common/tensor/shape.h"
@@ -81,14 +85,23 @@ ordered_json ToJson(const v1::Job& job, const Graph& graph,
 
 void PrintLine(absl::string_view name, absl::string_view text,
                std::ostream& out) {
-  constexpr size_t kWidth = 12;
-  out << name << std::string(kWidth - name.size(), ' ') << text << "\n";
+  out << absl::StreamFormat("%-11s %s\n", name, text);
 }
 
-void PrintDataset(absl::string_view name, const v1::Dataset& dataset,
-                  std::ostream& out) {
-  PrintLine(name, dataset.idx().features(), out);
-  PrintLine("", dataset.idx().labels(), out);
+// What the job has a file for: "train" where data.train.idx.features names it.
+absl::string_view PurposeOf(const JobFile& file) {
+  const absl::string_view field = absl::StripPrefix(file.field.text(), "data.");
+  return field.substr(0, field.find('.'));
+}
+
+void PrintFiles(const v1::Job& job, std::ostream& out) {
+  absl::string_view last;
+  const std::vector<JobFile> files = FilesOf(job);
+  for (const JobFile& file : files) {
+    const absl::string_view purpose = PurposeOf(file);
+    PrintLine(purpose == last ? "" : purpose, file.path, out);
+    last = purpose;
+  }
 }
 
 void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
@@ -109,11 +122,7 @@ void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
   PrintLine("loss", job.loss().class_name(), out);
   PrintLine("optimizer", job.optimizer().class_name(), out);
   PrintLine("metrics", absl::StrJoin(job.metrics(), ", ", class_name), out);
-  PrintDataset("train", job.data().train(), out);
-  if (job.data().has_validation()) {
-    PrintDataset("validation", job.data().validation(), out);
-  }
-  if (job.data().has_test()) PrintDataset("test", job.data().test(), out);
+  PrintFiles(job, out);
   PrintLine("batch",
             job.batch_case() == v1::Job::kGlobalBatchSize
                 ? absl::StrCat(job.global_batch_size(), " over all replicas")

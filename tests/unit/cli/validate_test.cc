@@ -63,6 +63,15 @@ TEST(Validate, PrintsLinesForPeople) {
   EXPECT_THAT(printed.out, HasSubstr("strategy    parameter_server\n"));
   EXPECT_THAT(printed.out,
               HasSubstr("6 layers, 347146 parameters, (28, 28, 1) -> (10,)"));
+  EXPECT_THAT(
+      printed.out,
+      HasSubstr(
+          "train       "
+          "/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz\n"
+          "            "
+          "/usr/share/datasets/fashion-mnist/train-labels-idx1-ubyte.gz\n"
+          "test        "
+          "/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz\n"));
   EXPECT_THAT(printed.out, HasSubstr("device      auto, float32\n"));
   EXPECT_THAT(printed.out, HasSubstr("worker-1    v:1\n"));
   EXPECT_THAT(printed.out,

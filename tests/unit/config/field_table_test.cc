@@ -228,5 +228,45 @@ TEST(FieldTable, ReachesMembersByFunctionsAndHasDefaultsOfItsOwn) {
   EXPECT_EQ(table.Write(*table.Read(nullptr, Path())), Map({{"epochs", 1}}));
 }
 
+struct Names {
+  FilePath one;
+  std::optional<FilePath> other;
+  std::vector<FilePath> more;
+  std::string text = "text";
+};
+
+TEST(FieldTable, VisitsFilesWhereverTheyStand) {
+  const FieldTable<Names> table(
+      "Names", "Files.",
+      {Required("one", &Names::one, "A file."),
+       Optional("other",
+                Accessors<Names, std::optional<FilePath>>{
+                    [](const Names& names) { return names.other; },
+                    [](Names& names, std::optional<FilePath> file) {
+                      names.other = std::move(file);
+                    }},
+                "Perhaps a file."),
+       Optional("more", &Names::more, "Files."),
+       Optional("text", &Names::text, "No file.")});
+  const Value value =
+      Map({{"one", "a"}, {"other", "b"}, {"more", Value::List{"c", "d"}}});
+  auto names = table.Read(value, Path());
+  ASSERT_TRUE(names.ok()) << names.status();
+  std::vector<std::string> seen;
+  table.VisitFiles(*names, Path("of"),
+                   [&seen](const Path& path, std::string& file) {
+                     seen.push_back(path.text() + "=" + file);
+                     file += "/x";
+                   });
+  EXPECT_THAT(seen, ::testing::ElementsAre("of.one=a", "of.other=b",
+                                           "of.more[0]=c", "of.more[1]=d"));
+  EXPECT_EQ(table.Write(*names), Map({{"one", "a/x"},
+                                      {"other", "b/x"},
+                                      {"more", Value::List{"c/x", "d/x"}},
+                                      {"text", "text"}}));
+  EXPECT_THAT(table.Reference().markdown,
+              HasSubstr("| `one` | path | required | A file. |"));
+}
+
 }  // namespace
 }  // namespace paceline

@@ -7,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "common/config/keras_object.h"
 #include "common/job/job_fields.h"
+#include "common/job/job_files.h"
 #include "common/job/job_fingerprint.h"
 #include "common/model/graph.h"
 #include "gmock/gmock.h"
@@ -17,7 +18,9 @@ namespace paceline {
 namespace {
 
 using ::google::protobuf::util::MessageDifferencer;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::testing::StartsWith;
 
 // Each field on a line of its own, for the tests of lines.
@@ -491,6 +494,41 @@ TEST(JobFingerprint, TellsJobsApartButNotTheirPlaces) {
             JobFingerprint(*Read(kJob, {"model.layers[3].Dense.units=11"})));
   EXPECT_NE(fingerprint,
             JobFingerprint(*Read(kJob, {"data.train.idx.features=other.gz"})));
+}
+
+// Evaluators compare it with that of a checkpoint, which may be older.
+TEST(JobFingerprint, KeepsItsValue) {
+  v1::Job job;
+  job.set_name("digits");
+  job.set_seed(7);
+  v1::IdxSource& train = *job.mutable_data()->mutable_train()->mutable_idx();
+  train.set_features("/data/train/images.gz");
+  train.set_labels("/data/train/labels.gz");
+  v1::IdxSource& test = *job.mutable_data()->mutable_test()->mutable_idx();
+  test.set_features("/data/test/images.gz");
+  test.set_labels("/data/test/labels.gz");
+  EXPECT_EQ(JobFingerprint(job), "3c229c3c750ce4b0");
+}
+
+TEST(JobFiles, AreThoseOfAllSetsOfExamples) {
+  v1::Job job = *Read(absl::StrCat(
+      absl::StrReplaceAll(kJob, {{"batch_size_per_replica: 64", ""}}),
+      "  test: {idx: {features: f, labels: ../l}}\nglobal_batch_size: 9"));
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const JobFile& file : FilesOf(job)) {
+    files.emplace_back(file.field.text(), file.path);
+  }
+  EXPECT_THAT(files,
+              ElementsAre(Pair("data.train.idx.features", "/jobs/images.gz"),
+                          Pair("data.train.idx.labels", "/data/labels.gz"),
+                          Pair("data.test.idx.features", "/jobs/f"),
+                          Pair("data.test.idx.labels", "/l")));
+
+  v1::Job changed = job;
+  ChangeFiles(changed, [](std::string& path) { path += "!"; });
+  EXPECT_EQ(changed.data().test().idx().labels(), "/l!");
+  ChangeFiles(changed, [](std::string& path) { path.pop_back(); });
+  EXPECT_TRUE(MessageDifferencer::Equals(changed, job));
 }
 
 }  // namespace
