@@ -1,8 +1,8 @@
 // An IDX file, plain or compressed.
 #include <glog/logging.h>
 
+#include "common/data_source/idx.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "worker/data/idx.h"
 
 namespace paceline {
 

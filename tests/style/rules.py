@@ -28,7 +28,7 @@ FORBIDDEN_INCLUDES = [
     ("worker/device/*", ["common/rpc/*", "grpc*"], "worker/device knows no gRPC"),
     ("worker/strategy/*",
      ["common/model/layer.h", "common/model/layers/*", "common/base/file.h",
-      "common/checkpoint/*", "worker/data/*", "fstream", "filesystem"],
+      "common/checkpoint/*", "common/data_source/*", "worker/data/*", "fstream", "filesystem"],
      "worker/strategy knows no layer and no file"),
     ("*", ["absl/log/*", "absl/synchronization/*", "ranges"],
      "use glog, common/base/mutex.h and plain loops: Debian's Abseil has no log "

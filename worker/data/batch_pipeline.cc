@@ -10,9 +10,9 @@
 #include "absl/strings/str_format.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
+#include "common/data_source/convert.h"
 #include "common/limits.h"
 #include "glog/logging.h"
-#include "worker/data/convert.h"
 
 namespace paceline {
 namespace {

@@ -28,9 +28,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
+#include "common/data_source/data_source.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/coordinator.pb.h"
-#include "worker/data/data_source.h"
 #include "worker/data/epoch_order.h"
 
 namespace paceline {

@@ -1,4 +1,4 @@
-#include "worker/data/idx.h"
+#include "common/data_source/idx.h"
 
 #include <cstring>
 #include <string>
@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/unit/data/idx_files.h"
+#include "tests/unit/data_source/idx_files.h"
 
 namespace paceline {
 namespace {

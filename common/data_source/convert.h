@@ -1,11 +1,11 @@
 // From stored values to what a device reads.
-#ifndef PACELINE_WORKER_DATA_CONVERT_H_
-#define PACELINE_WORKER_DATA_CONVERT_H_
+#ifndef PACELINE_COMMON_DATA_SOURCE_CONVERT_H_
+#define PACELINE_COMMON_DATA_SOURCE_CONVERT_H_
 
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "worker/data/element.h"
+#include "common/data_source/element.h"
 
 namespace paceline {
 
@@ -24,4 +24,4 @@ absl::Status CheckClassIds(Elements in, int64_t class_count);
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_DATA_CONVERT_H_
+#endif  // PACELINE_COMMON_DATA_SOURCE_CONVERT_H_

@@ -4,8 +4,8 @@
 // order (epoch_order.h) says which comes when, and batches (batch_pipeline.h)
 // are made of them. Each format is one file that implements DataSource, and one
 // case in OpenDataSource.
-#ifndef PACELINE_WORKER_DATA_DATA_SOURCE_H_
-#define PACELINE_WORKER_DATA_DATA_SOURCE_H_
+#ifndef PACELINE_COMMON_DATA_SOURCE_DATA_SOURCE_H_
+#define PACELINE_COMMON_DATA_SOURCE_DATA_SOURCE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/data_source/element.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/job.pb.h"
-#include "worker/data/element.h"
 
 namespace paceline {
 
@@ -73,4 +73,4 @@ absl::Status CheckFits(const DataSource& source, const Shape& input,
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_DATA_DATA_SOURCE_H_
+#endif  // PACELINE_COMMON_DATA_SOURCE_DATA_SOURCE_H_

@@ -1,4 +1,4 @@
-#include "worker/data/data_source.h"
+#include "common/data_source/data_source.h"
 
 #include <memory>
 #include <string>
@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/unit/data/idx_files.h"
+#include "tests/unit/data_source/idx_files.h"
 
 namespace paceline {
 namespace {

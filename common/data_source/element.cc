@@ -1,4 +1,4 @@
-#include "worker/data/element.h"
+#include "common/data_source/element.h"
 
 namespace paceline {
 

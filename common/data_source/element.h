@@ -1,6 +1,6 @@
 // Values as data files store them.
-#ifndef PACELINE_WORKER_DATA_ELEMENT_H_
-#define PACELINE_WORKER_DATA_ELEMENT_H_
+#ifndef PACELINE_COMMON_DATA_SOURCE_ELEMENT_H_
+#define PACELINE_COMMON_DATA_SOURCE_ELEMENT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -36,4 +36,4 @@ struct StoredArray {
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_DATA_ELEMENT_H_
+#endif  // PACELINE_COMMON_DATA_SOURCE_ELEMENT_H_

@@ -11,14 +11,14 @@
 // InvalidArgument: it is no IDX file, or has bytes after its values. DataLoss:
 // it is truncated or its compressed data is damaged. ResourceExhausted: it is
 // larger than limits.h allows.
-#ifndef PACELINE_WORKER_DATA_IDX_H_
-#define PACELINE_WORKER_DATA_IDX_H_
+#ifndef PACELINE_COMMON_DATA_SOURCE_IDX_H_
+#define PACELINE_COMMON_DATA_SOURCE_IDX_H_
 
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/data_source/element.h"
 #include "common/tensor/shape.h"
-#include "worker/data/element.h"
 
 namespace paceline {
 
@@ -37,4 +37,4 @@ absl::StatusOr<StoredArray> ReadIdx(const std::string& path);
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_DATA_IDX_H_
+#endif  // PACELINE_COMMON_DATA_SOURCE_IDX_H_

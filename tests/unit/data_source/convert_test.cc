@@ -1,4 +1,4 @@
-#include "worker/data/convert.h"
+#include "common/data_source/convert.h"
 
 #include <cmath>
 #include <cstdint>

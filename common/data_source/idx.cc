@@ -1,4 +1,4 @@
-#include "worker/data/idx.h"
+#include "common/data_source/idx.h"
 
 #include <zlib.h>
 

@@ -1,13 +1,13 @@
 // Examples in a pair of IDX files, kept in memory as they are stored.
-#ifndef PACELINE_WORKER_DATA_IDX_SOURCE_H_
-#define PACELINE_WORKER_DATA_IDX_SOURCE_H_
+#ifndef PACELINE_COMMON_DATA_SOURCE_IDX_SOURCE_H_
+#define PACELINE_COMMON_DATA_SOURCE_IDX_SOURCE_H_
 
 #include <cstdint>
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "common/data_source/data_source.h"
 #include "paceline/v1/job.pb.h"
-#include "worker/data/data_source.h"
 
 namespace paceline {
 
@@ -21,4 +21,4 @@ absl::StatusOr<int64_t> CountIdxExamples(const v1::IdxSource& files);
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_DATA_IDX_SOURCE_H_
+#endif  // PACELINE_COMMON_DATA_SOURCE_IDX_SOURCE_H_

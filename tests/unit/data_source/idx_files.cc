@@ -1,4 +1,4 @@
-#include "tests/unit/data/idx_files.h"
+#include "tests/unit/data_source/idx_files.h"
 
 #include <zlib.h>
 

@@ -1,6 +1,6 @@
 // IDX files for tests.
-#ifndef PACELINE_TESTS_UNIT_DATA_IDX_FILES_H_
-#define PACELINE_TESTS_UNIT_DATA_IDX_FILES_H_
+#ifndef PACELINE_TESTS_UNIT_DATA_SOURCE_IDX_FILES_H_
+#define PACELINE_TESTS_UNIT_DATA_SOURCE_IDX_FILES_H_
 
 #include <cstdint>
 #include <string>
@@ -20,4 +20,4 @@ std::string Gzip(const std::string& bytes);
 
 }  // namespace paceline
 
-#endif  // PACELINE_TESTS_UNIT_DATA_IDX_FILES_H_
+#endif  // PACELINE_TESTS_UNIT_DATA_SOURCE_IDX_FILES_H_

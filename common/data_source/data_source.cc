@@ -1,7 +1,7 @@
-#include "worker/data/data_source.h"
+#include "common/data_source/data_source.h"
 
 #include "absl/strings/str_format.h"
-#include "worker/data/idx_source.h"
+#include "common/data_source/idx_source.h"
 
 namespace paceline {
 namespace {

@@ -1,4 +1,4 @@
-#include "worker/data/idx_source.h"
+#include "common/data_source/idx_source.h"
 
 #include <string>
 #include <utility>
@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_format.h"
 #include "common/base/status_macros.h"
+#include "common/data_source/convert.h"
+#include "common/data_source/idx.h"
 #include "glog/logging.h"
-#include "worker/data/convert.h"
-#include "worker/data/idx.h"
 
 namespace paceline {
 namespace {
