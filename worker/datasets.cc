@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/data_source/sources.h"
 #include "common/job/job_model.h"
 
 namespace paceline {

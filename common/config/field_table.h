@@ -247,6 +247,7 @@ class FieldTableBase {
       : name_(std::move(name)), help_(std::move(help)) {}
 
   const std::string& name() const { return name_; }
+  const std::string& help() const { return help_; }
 
  protected:
   // InvalidArgument unless `value` is a map (or null, an empty one) with only

@@ -1,15 +1,9 @@
 #include "common/data_source/data_source.h"
 
 #include "absl/strings/str_format.h"
-#include "common/data_source/idx_source.h"
 
 namespace paceline {
 namespace {
-
-absl::Status NoSource() {
-  return absl::InvalidArgumentError(
-      "the data set names no source, expected idx");
-}
 
 Shape WithoutTrailingOnes(Shape shape) {
   while (!shape.empty() && shape.back() == 1) shape.pop_back();
@@ -17,27 +11,6 @@ Shape WithoutTrailingOnes(Shape shape) {
 }
 
 }  // namespace
-
-absl::StatusOr<std::unique_ptr<const DataSource>> OpenDataSource(
-    const v1::Dataset& dataset) {
-  switch (dataset.source_case()) {
-    case v1::Dataset::kIdx:
-      return OpenIdxSource(dataset.idx());
-    case v1::Dataset::SOURCE_NOT_SET:
-      break;
-  }
-  return NoSource();
-}
-
-absl::StatusOr<int64_t> CountExamples(const v1::Dataset& dataset) {
-  switch (dataset.source_case()) {
-    case v1::Dataset::kIdx:
-      return CountIdxExamples(dataset.idx());
-    case v1::Dataset::SOURCE_NOT_SET:
-      break;
-  }
-  return NoSource();
-}
 
 absl::Status CheckFits(const DataSource& source, const Shape& input,
                        const Shape& output, bool sparse_labels) {

@@ -1,15 +1,13 @@
 // Where examples come from.
 //
 // A source gives random access to examples in the type they are stored in; an
-// order (epoch_order.h) says which comes when, and batches (batch_pipeline.h)
-// are made of them. Each format is one file that implements DataSource, and one
-// case in OpenDataSource.
+// order says which comes when, and batches are made of them (worker/data).
+// sources.h has every kind of source.
 #ifndef PACELINE_COMMON_DATA_SOURCE_DATA_SOURCE_H_
 #define PACELINE_COMMON_DATA_SOURCE_DATA_SOURCE_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,7 +15,6 @@
 #include "absl/status/statusor.h"
 #include "common/data_source/element.h"
 #include "common/tensor/shape.h"
-#include "paceline/v1/job.pb.h"
 
 namespace paceline {
 
@@ -54,15 +51,6 @@ class DataSource {
   virtual absl::StatusOr<Example> Read(
       int64_t index, std::vector<std::byte>& scratch) const = 0;
 };
-
-// Opens the source a job names; paths are taken as they are. Errors name the
-// file.
-absl::StatusOr<std::unique_ptr<const DataSource>> OpenDataSource(
-    const v1::Dataset& dataset);
-
-// The number of examples, read from headers alone. Errors as of OpenDataSource,
-// as far as headers show them.
-absl::StatusOr<int64_t> CountExamples(const v1::Dataset& dataset);
 
 // InvalidArgument unless the examples fit a model: features of shape `input`
 // (without the batch; trailing dimensions of 1 count for nothing), and labels

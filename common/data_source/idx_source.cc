@@ -1,96 +1,38 @@
 #include "common/data_source/idx_source.h"
 
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/str_format.h"
 #include "common/base/status_macros.h"
-#include "common/data_source/convert.h"
+#include "common/config/message_fields.h"
+#include "common/data_source/array_source.h"
 #include "common/data_source/idx.h"
-#include "glog/logging.h"
 
 namespace paceline {
-namespace {
 
-absl::Status CheckSameCount(const v1::IdxSource& files, const Shape& features,
-                            const Shape& labels) {
-  if (features[0] == labels[0]) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "%s has %d examples, but %s has %d labels", files.features(), features[0],
-      files.labels(), labels[0]));
+const FieldTable<v1::IdxSource>& v1::FieldsOf(const IdxSource*) {
+  static const auto& table = *new FieldTable<IdxSource>(
+      "idx", "IDX files, as MNIST comes in, plain or gzip.",
+      {Required("features",
+                File(&IdxSource::features, &IdxSource::mutable_features),
+                "Features, of shape [examples, ...]."),
+       Required("labels", File(&IdxSource::labels, &IdxSource::mutable_labels),
+                "Labels, of shape [examples] or [examples, classes].")});
+  return table;
 }
-
-Shape ShapeOfExample(const Shape& shape) {
-  return Shape(shape.begin() + 1, shape.end());
-}
-
-// Row `index` of an array whose rows have `row_size` elements.
-Elements Row(const StoredArray& array, int64_t row_size, int64_t index) {
-  const auto row_bytes = static_cast<int64_t>(SizeOf(array.type)) * row_size;
-  return {array.type, array.data.get() + index * row_bytes, row_size};
-}
-
-class IdxDataSource : public DataSource {
- public:
-  IdxDataSource(const v1::IdxSource& files, StoredArray features,
-                StoredArray labels)
-      : name_(files.features()),
-        label_file_(files.labels()),
-        features_(std::move(features)),
-        labels_(std::move(labels)),
-        feature_shape_(ShapeOfExample(features_.shape)),
-        label_shape_(ShapeOfExample(labels_.shape)),
-        feature_size_(NumElements(feature_shape_)),
-        label_size_(NumElements(label_shape_)) {}
-
-  const std::string& name() const override { return name_; }
-  int64_t example_count() const override { return features_.shape[0]; }
-  const Shape& feature_shape() const override { return feature_shape_; }
-  const Shape& label_shape() const override { return label_shape_; }
-
-  absl::Status CheckClassIds(int64_t class_count) const override {
-    const Elements all = {labels_.type, labels_.data.get(),
-                          example_count() * label_size_};
-    return Annotate(paceline::CheckClassIds(all, class_count), label_file_);
-  }
-
-  absl::StatusOr<Example> Read(
-      int64_t index, std::vector<std::byte>& /*scratch*/) const override {
-    CHECK(index >= 0 && index < example_count());
-    return Example{Row(features_, feature_size_, index),
-                   Row(labels_, label_size_, index)};
-  }
-
- private:
-  const std::string name_;
-  const std::string label_file_;
-  const StoredArray features_;
-  const StoredArray labels_;
-  const Shape feature_shape_;
-  const Shape label_shape_;
-  const int64_t feature_size_;
-  const int64_t label_size_;
-};
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
     const v1::IdxSource& files) {
+  const std::string& features = files.features();
+  const std::string& labels = files.labels();
   // The counts are compared before the values are read.
-  RETURN_IF_ERROR(CountIdxExamples(files).status());
-  ASSIGN_OR_RETURN(StoredArray features, ReadIdx(files.features()));
-  ASSIGN_OR_RETURN(StoredArray labels, ReadIdx(files.labels()));
-  RETURN_IF_ERROR(CheckSameCount(files, features.shape, labels.shape));
-  return std::make_unique<IdxDataSource>(files, std::move(features),
-                                         std::move(labels));
-}
-
-absl::StatusOr<int64_t> CountIdxExamples(const v1::IdxSource& files) {
-  ASSIGN_OR_RETURN(const IdxHeader features, ReadIdxHeader(files.features()));
-  ASSIGN_OR_RETURN(const IdxHeader labels, ReadIdxHeader(files.labels()));
-  RETURN_IF_ERROR(CheckSameCount(files, features.shape, labels.shape));
-  return features.shape[0];
+  ASSIGN_OR_RETURN(const IdxHeader feature_header, ReadIdxHeader(features));
+  ASSIGN_OR_RETURN(const IdxHeader label_header, ReadIdxHeader(labels));
+  RETURN_IF_ERROR(CheckSameCount(features, feature_header.shape, labels,
+                                 label_header.shape));
+  ASSIGN_OR_RETURN(StoredArray feature_array, ReadIdx(features));
+  ASSIGN_OR_RETURN(StoredArray label_array, ReadIdx(labels));
+  return MakeArraySource({features, std::move(feature_array)},
+                         {labels, std::move(label_array)});
 }
 
 }  // namespace paceline

@@ -1,13 +1,19 @@
-// Examples in a pair of IDX files, kept in memory as they are stored.
+// Examples in a pair of IDX files.
 #ifndef PACELINE_COMMON_DATA_SOURCE_IDX_SOURCE_H_
 #define PACELINE_COMMON_DATA_SOURCE_IDX_SOURCE_H_
 
-#include <cstdint>
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "common/config/field_table.h"
 #include "common/data_source/data_source.h"
 #include "paceline/v1/job.pb.h"
+
+namespace paceline::v1 {
+
+const FieldTable<IdxSource>& FieldsOf(const IdxSource*);
+
+}  // namespace paceline::v1
 
 namespace paceline {
 
@@ -15,9 +21,6 @@ namespace paceline {
 // differ in their number of examples.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
     const v1::IdxSource& files);
-
-// The number of examples by the headers of both files.
-absl::StatusOr<int64_t> CountIdxExamples(const v1::IdxSource& files);
 
 }  // namespace paceline
 

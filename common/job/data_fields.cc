@@ -1,9 +1,10 @@
 // The field tables of a job's data.
 #include <cstdint>
-#include <limits>
+#include <vector>
 
+#include "common/config/message_fields.h"
+#include "common/data_source/sources.h"
 #include "common/job/job_fields.h"
-#include "common/job/message_fields.h"
 
 namespace paceline::v1 {
 namespace {
@@ -46,28 +47,11 @@ Accessors<Dataset, Shuffle> ShuffleAccessors() {
           }};
 }
 
-}  // namespace
-
-const FieldTable<IdxSource>& FieldsOf(const IdxSource*) {
-  static const auto& table = *new FieldTable<IdxSource>(
-      "idx", "IDX files, as MNIST comes in, plain or gzip.",
-      {Required("features",
-                File(&IdxSource::features, &IdxSource::mutable_features),
-                "Features, of shape [examples, ...]."),
-       Required("labels", File(&IdxSource::labels, &IdxSource::mutable_labels),
-                "Labels, of shape [examples] or "
-                "[examples, classes].")});
-  return table;
-}
-
-const FieldTable<Dataset>& FieldsOf(const Dataset*) {
-  static const auto& table = *new FieldTable<Dataset>(
-      "dataset", "A set of examples: one source, and how it is read.",
-      {Optional("idx",
-                Inner(&Dataset::has_idx, &Dataset::idx, &Dataset::mutable_idx),
-                "Examples in IDX files; to be given, as there is no other "
-                "source yet."),
-       Optional("scale", Scalar(&Dataset::scale, &Dataset::set_scale),
+std::vector<Field<Dataset>> DatasetFields() {
+  std::vector<Field<Dataset>> fields = SourceFields();
+  fields.insert(
+      fields.end(),
+      {Optional("scale", Scalar(&Dataset::scale, &Dataset::set_scale),
                 "Factor applied to each feature."),
        Optional("shuffle", ShuffleAccessors(),
                 "Whether the order changes with every epoch: `true` permutes "
@@ -76,8 +60,16 @@ const FieldTable<Dataset>& FieldsOf(const Dataset*) {
        NotYet("tfrecord", "Examples in TFRecord files."),
        NotYet("tfds", "A prepared set of TensorFlow Datasets."),
        NotYet("images", "A folder of images."),
-       NotYet("csv", "Examples in CSV files.")},
-      [] {
+       NotYet("csv", "Examples in CSV files.")});
+  return fields;
+}
+
+}  // namespace
+
+const FieldTable<Dataset>& FieldsOf(const Dataset*) {
+  static const auto& table = *new FieldTable<Dataset>(
+      "dataset", "A set of examples: one source, and how it is read.",
+      DatasetFields(), [] {
         Dataset dataset;
         dataset.set_scale(1);
         return dataset;

@@ -12,6 +12,7 @@
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
+#include "common/data_source/sources.h"
 #include "common/job/device_name.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
@@ -97,8 +98,8 @@ absl::Status CheckPartitioner(const v1::Job& job) {
 
 absl::Status CheckDataset(const v1::Dataset& dataset, const Path& path) {
   if (dataset.source_case() == v1::Dataset::SOURCE_NOT_SET) {
-    return ConfigError(
-        path, "no source; expected idx: {features: PATH, labels: PATH}");
+    return ConfigError(path,
+                       absl::StrCat("no source; expected ", SourceNames()));
   }
   return absl::OkStatus();
 }

@@ -6,7 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/config/keras_object.h"
-#include "common/job/message_fields.h"
+#include "common/config/message_fields.h"
+#include "common/data_source/sources.h"
 #include "common/limits.h"
 #include "common/model/metric_object.h"
 
@@ -325,15 +326,20 @@ std::string StrategyName(v1::Strategy strategy) {
 Value WriteJob(const v1::Job& job) { return Codec<v1::Job>::Write(job); }
 
 std::vector<ClassReference> JobReferences() {
-  return {
+  std::vector<ClassReference> references = {
       FieldsOf(static_cast<const v1::Job*>(nullptr)).Reference(),
       FieldsOf(static_cast<const v1::ClusterSize*>(nullptr)).Reference(),
       FieldsOf(static_cast<const v1::Model*>(nullptr)).Reference(),
       FieldsOf(static_cast<const v1::Data*>(nullptr)).Reference(),
-      FieldsOf(static_cast<const v1::Dataset*>(nullptr)).Reference(),
-      FieldsOf(static_cast<const v1::IdxSource*>(nullptr)).Reference(),
-      FieldsOf(static_cast<const v1::CheckpointPolicy*>(nullptr)).Reference(),
-      FieldsOf(static_cast<const v1::Partitioner*>(nullptr)).Reference()};
+      FieldsOf(static_cast<const v1::Dataset*>(nullptr)).Reference()};
+  for (ClassReference& source : SourceReferences()) {
+    references.push_back(std::move(source));
+  }
+  references.push_back(
+      FieldsOf(static_cast<const v1::CheckpointPolicy*>(nullptr)).Reference());
+  references.push_back(
+      FieldsOf(static_cast<const v1::Partitioner*>(nullptr)).Reference());
+  return references;
 }
 
 }  // namespace paceline

@@ -13,7 +13,6 @@ namespace paceline::v1 {
 // Found by the codecs of message_fields.h and codec.h.
 const FieldTable<ClusterSize>& FieldsOf(const ClusterSize*);
 const FieldTable<Model>& FieldsOf(const Model*);
-const FieldTable<IdxSource>& FieldsOf(const IdxSource*);
 const FieldTable<Dataset>& FieldsOf(const Dataset*);
 const FieldTable<Data>& FieldsOf(const Data*);
 const FieldTable<CheckpointPolicy>& FieldsOf(const CheckpointPolicy*);

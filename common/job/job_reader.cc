@@ -8,12 +8,12 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/config/json_escapes.h"
+#include "common/config/message_fields.h"
 #include "common/config/path.h"
 #include "common/config/yaml_reader.h"
 #include "common/job/job_checks.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
-#include "common/job/message_fields.h"
 #include "common/job/overrides.h"
 #include "common/limits.h"
 

@@ -3,8 +3,8 @@
 #include <limits>
 #include <optional>
 
+#include "common/config/message_fields.h"
 #include "common/job/job_fields.h"
-#include "common/job/message_fields.h"
 #include "common/limits.h"
 
 namespace paceline::v1 {

@@ -1,24 +1,25 @@
 // Field tables over protobuf messages.
 //
-// A message M that has a `const FieldTable<M>& FieldsOf(const M*)` in its
-// namespace is a map in a configuration. Fields that are not set are not
+// A message M, or another class, that has a
+//   const FieldTable<M>& FieldsOf(const M*);
+// in its namespace is a map in a configuration. Fields that are not set are not
 // written.
-#ifndef PACELINE_COMMON_JOB_MESSAGE_FIELDS_H_
-#define PACELINE_COMMON_JOB_MESSAGE_FIELDS_H_
+#ifndef PACELINE_COMMON_CONFIG_MESSAGE_FIELDS_H_
+#define PACELINE_COMMON_CONFIG_MESSAGE_FIELDS_H_
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/config/field_table.h"
-#include "google/protobuf/message.h"
+#include "google/protobuf/repeated_ptr_field.h"
 
 namespace paceline {
 
 template <typename M>
-requires std::derived_from<M, google::protobuf::Message>
+requires requires(const M* m) { FieldsOf(m); }
 struct Codec<M> {
   static absl::Status Read(const Value& value, const Path& path, M& out) {
     ASSIGN_OR_RETURN(out, FieldsOf(&out).Read(value, path));
@@ -99,4 +100,4 @@ Accessors<M, std::vector<V>> Repeated(
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_JOB_MESSAGE_FIELDS_H_
+#endif  // PACELINE_COMMON_CONFIG_MESSAGE_FIELDS_H_

@@ -1,0 +1,84 @@
+#include "common/data_source/sources.h"
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/base/status_macros.h"
+#include "common/config/message_fields.h"
+#include "common/config/references_of.h"
+#include "common/data_source/idx_source.h"
+
+namespace paceline {
+namespace {
+
+using DataSourcePtr = std::unique_ptr<const DataSource>;
+
+struct Source {
+  Field<v1::Dataset> field;
+  // Null if the data set has no source of this kind.
+  std::function<absl::StatusOr<DataSourcePtr>(const v1::Dataset&)> open;
+  std::function<ClassReference()> reference;
+};
+
+// `S` has what a job says of a source of this kind, `member` is where a data
+// set has it, and `open` opens it.
+template <typename S>
+Source SourceOf(const Accessors<v1::Dataset, std::optional<S>>& member,
+                absl::StatusOr<DataSourcePtr> (*open)(const S&)) {
+  const FieldTable<S>& fields = FieldsOf(static_cast<const S*>(nullptr));
+  return {Optional(fields.name(), member, fields.help()),
+          [get = member.get,
+           open](const v1::Dataset& dataset) -> absl::StatusOr<DataSourcePtr> {
+            const std::optional<S> source = get(dataset);
+            if (!source) return nullptr;
+            return open(*source);
+          },
+          [&fields] { return fields.Reference(); }};
+}
+
+const std::vector<Source>& Sources() {
+  static const auto& sources = *new std::vector<Source>{
+      SourceOf(Inner(&v1::Dataset::has_idx, &v1::Dataset::idx,
+                     &v1::Dataset::mutable_idx),
+               OpenIdxSource),
+  };
+  return sources;
+}
+
+}  // namespace
+
+std::vector<Field<v1::Dataset>> SourceFields() {
+  std::vector<Field<v1::Dataset>> fields;
+  std::vector<std::string> before;
+  for (const Source& source : Sources()) {
+    fields.push_back(Excluding(before, source.field));
+    before.push_back(source.field.info.key);
+  }
+  return fields;
+}
+
+std::string SourceNames() {
+  return absl::StrJoin(Sources(), " or ",
+                       [](std::string* text, const Source& source) {
+                         text->append(source.field.info.key);
+                       });
+}
+
+std::vector<ClassReference> SourceReferences() {
+  return ReferencesOf(Sources());
+}
+
+absl::StatusOr<DataSourcePtr> OpenDataSource(const v1::Dataset& dataset) {
+  for (const Source& source : Sources()) {
+    ASSIGN_OR_RETURN(DataSourcePtr opened, source.open(dataset));
+    if (opened != nullptr) return opened;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the data set has no known source, expected ", SourceNames()));
+}
+
+}  // namespace paceline
