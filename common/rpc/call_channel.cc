@@ -40,6 +40,11 @@ CallChannel::CallChannel(const std::string& address,
                          std::shared_ptr<const Caller> caller)
     : stub_(CreateChannel(address)), caller_(std::move(caller)) {}
 
+CallChannel::~CallChannel() {
+  MutexLock lock(mutex_);
+  while (attempting_ > 0) attempted_.WaitFor(mutex_, absl::Seconds(1));
+}
+
 uint64_t CallChannel::Start(const std::string& method, grpc::ByteBuffer request,
                             const Options& options, Done done) {
   const auto call = std::make_shared<Call>();
@@ -59,7 +64,7 @@ uint64_t CallChannel::Start(const std::string& method, grpc::ByteBuffer request,
 }
 
 void CallChannel::Attempt(const std::shared_ptr<Call>& call) {
-  const auto context = std::make_shared<grpc::ClientContext>();
+  auto context = std::make_shared<grpc::ClientContext>();
   if (call->deadline != absl::InfiniteFuture()) {
     context->set_deadline(
         absl::ToChronoTime(absl::Now() + (call->deadline - MonotonicNow())));
@@ -68,6 +73,7 @@ void CallChannel::Attempt(const std::shared_ptr<Call>& call) {
   uint64_t sequence = 0;
   {
     MutexLock lock(mutex_);
+    ++attempting_;
     call->attempts += 1;
     call->challenge = challenge_;
     call->context = context;
@@ -80,6 +86,12 @@ void CallChannel::Attempt(const std::shared_ptr<Call>& call) {
       context.get(), call->method, grpc::StubOptions(), &call->request,
       &call->response,
       [this, call](const grpc::Status& status) { End(call, status); });
+  // The call may have ended on another thread meanwhile. As in End, the context
+  // goes while the channel is there.
+  context.reset();
+  MutexLock lock(mutex_);
+  --attempting_;
+  attempted_.NotifyAll();
 }
 
 void CallChannel::End(const std::shared_ptr<Call>& call,

@@ -30,8 +30,9 @@ class CallChannel {
  public:
   // `address` is "host:port".
   CallChannel(const std::string& address, std::shared_ptr<const Caller> caller);
-  // No call may be open.
-  ~CallChannel() = default;
+  // No call may be open. Waits for threads that are still on their way out of
+  // making one.
+  ~CallChannel();
 
   struct Options {
     // The call ends with DeadlineExceeded after this; infinite: never by
@@ -72,6 +73,9 @@ class CallChannel {
   const std::shared_ptr<const Caller> caller_;
   Mutex mutex_;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  // Threads in Attempt.
+  int attempting_ ABSL_GUARDED_BY(mutex_) = 0;
+  CondVar attempted_;
   uint64_t last_call_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t last_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   // Of the connection at hand, as far as is known.
