@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,14 +14,17 @@
 namespace paceline {
 namespace {
 
-// How many calls read each tensor of the function.
-std::vector<int> CountReads(const op::Function& function,
-                            const std::vector<const op::Call*>& calls) {
-  std::vector<int> reads(function.tensor_count());
-  for (const op::Call* call : calls) {
-    for (const int input : call->inputs) ++reads[input];
+// Of each tensor of the function, the one whose memory it shares: what was
+// reshaped, or itself.
+std::vector<int> FindMemories(const op::Function& function) {
+  std::vector<int> memories(function.tensor_count());
+  std::iota(memories.begin(), memories.end(), 0);
+  for (const op::Call& call : function.calls()) {
+    if (call.operation->name() == op::ReshapeOperation::kName) {
+      memories[call.outputs[0]] = memories[call.inputs[0]];
+    }
   }
-  return reads;
+  return memories;
 }
 
 bool Contains(const std::vector<int>& tensors, int tensor) {
@@ -45,6 +49,7 @@ absl::Status CheckOperations(
 LoweredNode::LoweredNode(const Node& node, NodeFunction function)
     : node_(node),
       lowered_(std::move(function)),
+      memories_(FindMemories(*lowered_.function)),
       tensors_(lowered_.function->tensor_count()),
       is_finished_(node.variables.size()) {}
 
@@ -76,11 +81,11 @@ std::vector<OutputGradient> LoweredNode::AddBackward(
   for (size_t i = 0; i < wants_inputs.size(); ++i) {
     if (wants_inputs[i]) wanted.push_back(lowered_.input_gradients[i]);
   }
-  const bool is_result = Contains(wanted, lowered_.output_gradient);
-  overwritable_ =
-      output.is_shared || is_result || IsReshaped(lowered_.output_gradient)
-          ? nullptr
-          : output.tensor;
+  const bool is_result =
+      std::any_of(wanted.begin(), wanted.end(), [this](int tensor) {
+        return memories_[tensor] == lowered_.output_gradient;
+      });
+  overwritable_ = output.is_shared || is_result ? nullptr : output.tensor;
   AddCallsFor(wanted, builder);
   std::vector<OutputGradient> gradients(wants_inputs.size());
   for (size_t i = 0; i < wants_inputs.size(); ++i) {
@@ -89,14 +94,6 @@ std::vector<OutputGradient> LoweredNode::AddBackward(
     }
   }
   return gradients;
-}
-
-bool LoweredNode::IsReshaped(int tensor) const {
-  const std::vector<op::Call>& calls = lowered_.function->calls();
-  return std::any_of(calls.begin(), calls.end(), [&](const op::Call& call) {
-    return call.operation->name() == op::ReshapeOperation::kName &&
-           Contains(call.inputs, tensor);
-  });
 }
 
 Tensor* LoweredNode::before_activation() const {
@@ -119,9 +116,12 @@ void LoweredNode::AddCallsFor(const std::vector<int>& wanted,
     for (const int input : call.inputs) is_needed[input] = true;
   }
   std::reverse(calls.begin(), calls.end());
-  std::vector<int> reads_left = CountReads(*lowered_.function, calls);
+  std::vector<int> reads_left(tensors_.size());
   for (const op::Call* call : calls) {
-    for (const int input : call->inputs) --reads_left[input];
+    for (const int input : call->inputs) ++reads_left[memories_[input]];
+  }
+  for (const op::Call* call : calls) {
+    for (const int input : call->inputs) --reads_left[memories_[input]];
     AddCall(*call, reads_left, builder);
     FinishGradients(reads_left, builder);
   }
@@ -170,7 +170,8 @@ void LoweredNode::FinishGradients(const std::vector<int>& reads_left,
   for (size_t i = 0; i < lowered_.variable_gradients.size(); ++i) {
     const int gradient = lowered_.variable_gradients[i];
     if (gradient < 0 || is_finished_[i] || tensors_[gradient] == nullptr ||
-        reads_left[lowered_.variables[i]] > 0 || reads_left[gradient] > 0) {
+        reads_left[lowered_.variables[i]] > 0 ||
+        reads_left[memories_[gradient]] > 0) {
       continue;
     }
     is_finished_[i] = true;

@@ -43,12 +43,10 @@ class LoweredNode {
   Tensor* before_activation() const;
 
  private:
-  // Whether another tensor has the same memory.
-  bool IsReshaped(int tensor) const;
   // Adds the calls that these tensors of the function need, as far as they have
   // not been added.
   void AddCallsFor(const std::vector<int>& wanted, LayoutBuilder& builder);
-  // `reads_left` counts, by tensor, the later calls that read it.
+  // `reads_left` counts, by tensor, the later calls that read its memory.
   void AddCall(const op::Call& call, const std::vector<int>& reads_left,
                LayoutBuilder& builder);
   // Where the tensor must lie, if it is the gradient of a variable; else null.
@@ -63,6 +61,8 @@ class LoweredNode {
 
   const Node& node_;
   const NodeFunction lowered_;
+  // By tensor of the function, the one whose memory it shares, or itself.
+  const std::vector<int> memories_;
   // Tensors of the program, by tensor of the function; null: not computed yet.
   std::vector<Tensor*> tensors_;
   // Of each of the node's variables.
