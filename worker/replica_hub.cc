@@ -10,7 +10,7 @@ namespace {
 
 // Waits end from time to time, though nothing happened; whoever fetches has
 // deadlines.
-constexpr absl::Duration kWaitSlice = absl::Seconds(1);
+constexpr absl::Duration kLeaseWaitSlice = absl::Seconds(1);
 
 }  // namespace
 
@@ -46,7 +46,7 @@ absl::StatusOr<std::optional<v1::Lease>> ReplicaHub::NextLease(int replica) {
     {
       MutexLock lock(lease_mutex_);
       if (!HasNext(replica) && is_fetching_) {
-        fetched_one_.WaitFor(lease_mutex_, kWaitSlice);
+        fetched_one_.WaitFor(lease_mutex_, kLeaseWaitSlice);
         continue;
       }
       if (HasNext(replica)) return TakeNext(replica);

@@ -9,7 +9,7 @@ namespace paceline {
 namespace {
 
 // A wait for a batch is cut into slices; what it waits for has deadlines.
-constexpr absl::Duration kWaitSlice = absl::Seconds(1);
+constexpr absl::Duration kBatchWaitSlice = absl::Seconds(1);
 
 // Steps between two readings of the sums where nobody waits for a step: a
 // reading costs about as much as a launch, and is what moves the progress bar.
@@ -38,7 +38,7 @@ Trainer::Trainer(const TrainerParts& parts, int metric_count, bool log_steps)
 absl::Status Trainer::Run() {
   while (true) {
     ASSIGN_OR_RETURN(const PreparedBatch* prepared,
-                     parts_.pipeline->Next(kWaitSlice));
+                     parts_.pipeline->Next(kBatchWaitSlice));
     if (prepared == nullptr) {
       if (parts_.pipeline->has_ended()) return absl::OkStatus();
       continue;

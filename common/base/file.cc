@@ -10,18 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/atomic_file.h"
+#include "common/base/errno_error.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/folder.h"
 #include "common/base/status_macros.h"
 
 namespace paceline {
-namespace {
-
-absl::Status ErrnoError(absl::string_view action, const std::string& path) {
-  return absl::ErrnoToStatus(errno, absl::StrCat(action, " ", path));
-}
-
-}  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      int64_t limit_bytes) {

@@ -9,15 +9,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/errno_error.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 
 namespace paceline {
 namespace {
-
-absl::Status ErrnoError(absl::string_view action, const std::string& path) {
-  return absl::ErrnoToStatus(errno, absl::StrCat(action, " ", path));
-}
 
 absl::Status CheckName(const std::string& name) {
   if (!name.empty() && name != "." && name != ".." &&

@@ -38,12 +38,12 @@ absl::Status LayerError(const Layer& layer, const Path& path,
 }
 
 // A layer of the model, and the names of the layers that it reads.
-struct Entry {
+struct NamedLayer {
   std::unique_ptr<Layer> layer;
   std::vector<std::string> inputs;
 };
 
-absl::StatusOr<std::vector<Entry>> MakeLayers(const v1::Model& model) {
+absl::StatusOr<std::vector<NamedLayer>> MakeLayers(const v1::Model& model) {
   const Path path = Path("model").Key("layers");
   if (model.layers_size() < 2 || model.layers_size() > limits::kMaxLayers) {
     return ConfigError(path,
@@ -51,7 +51,7 @@ absl::StatusOr<std::vector<Entry>> MakeLayers(const v1::Model& model) {
                                     " layers, the first of them an Input; got ",
                                     model.layers_size()));
   }
-  std::vector<Entry> entries;
+  std::vector<NamedLayer> entries;
   for (const v1::KerasObject& proto : model.layers()) {
     const Path layer_path = LayerPath(entries.size());
     KerasObject object = FromProto(proto);
@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<Entry>> MakeLayers(const v1::Model& model) {
 }
 
 // Gives names to layers that have none. InvalidArgument if two have the same.
-absl::Status NameLayers(std::vector<Entry>& entries) {
+absl::Status NameLayers(std::vector<NamedLayer>& entries) {
   std::set<std::string> taken;
   for (size_t i = 0; i < entries.size(); ++i) {
     const std::string& name = entries[i].layer->name;
@@ -94,7 +94,7 @@ absl::Status NameLayers(std::vector<Entry>& entries) {
 
 using LayerIndex = absl::flat_hash_map<std::string, int>;
 
-LayerIndex IndexLayers(absl::Span<const Entry> entries) {
+LayerIndex IndexLayers(absl::Span<const NamedLayer> entries) {
   LayerIndex index;
   for (size_t i = 0; i < entries.size(); ++i) {
     index[entries[i].layer->name] = static_cast<int>(i);
@@ -104,7 +104,7 @@ LayerIndex IndexLayers(absl::Span<const Entry> entries) {
 
 // The layer of that name, which must be one of `earlier`.
 absl::StatusOr<int> FindLayer(const LayerIndex& index,
-                              absl::Span<const Entry> earlier,
+                              absl::Span<const NamedLayer> earlier,
                               const std::string& name, const Path& path) {
   const auto found = index.find(name);
   if (found != index.end() &&
@@ -112,16 +112,16 @@ absl::StatusOr<int> FindLayer(const LayerIndex& index,
     return found->second;
   }
   std::vector<std::string> known;
-  for (const Entry& entry : earlier) known.push_back(entry.layer->name);
+  for (const NamedLayer& entry : earlier) known.push_back(entry.layer->name);
   return ConfigError(path,
                      absl::StrCat("\"", name, "\" is no layer before this one",
                                   Suggestion(name, known)));
 }
 
 // The nodes that entry `index` reads.
-absl::StatusOr<std::vector<int>> FindInputs(const LayerIndex& layers,
-                                            absl::Span<const Entry> entries,
-                                            size_t index) {
+absl::StatusOr<std::vector<int>> FindInputs(
+    const LayerIndex& layers, absl::Span<const NamedLayer> entries,
+    size_t index) {
   const Layer& layer = *entries[index].layer;
   const std::vector<std::string>& names = entries[index].inputs;
   const Path path = LayerPath(index).Key("inputs");
@@ -223,7 +223,7 @@ int64_t FeatureIdCount(const Graph& graph) {
 }
 
 absl::StatusOr<Graph> BuildGraph(const v1::Model& model) {
-  ASSIGN_OR_RETURN(std::vector<Entry> entries, MakeLayers(model));
+  ASSIGN_OR_RETURN(std::vector<NamedLayer> entries, MakeLayers(model));
   RETURN_IF_ERROR(NameLayers(entries));
   const LayerIndex index = IndexLayers(entries);
   std::vector<std::vector<int>> inputs;

@@ -21,14 +21,14 @@ namespace {
 
 using InitializerPtr = std::shared_ptr<const Initializer>;
 
-struct Entry {
+struct InitializerEntry {
   std::string class_name;
   std::function<absl::StatusOr<InitializerPtr>(const Value&, const Path&)> read;
   std::function<ClassReference()> reference;
 };
 
 template <typename T>
-Entry EntryOf(const FieldTable<T>& table) {
+InitializerEntry InitializerEntryOf(const FieldTable<T>& table) {
   return {table.name(),
           [&table](const Value& config,
                    const Path& path) -> absl::StatusOr<InitializerPtr> {
@@ -38,17 +38,17 @@ Entry EntryOf(const FieldTable<T>& table) {
           [&table] { return table.Reference(); }};
 }
 
-const std::vector<Entry>& Entries() {
+const std::vector<InitializerEntry>& InitializerEntries() {
   static const auto& entries = *[] {
-    auto* list = new std::vector<Entry>;
+    auto* list = new std::vector<InitializerEntry>;
     for (const auto& table : Constant::Tables())
-      list->push_back(EntryOf(table));
+      list->push_back(InitializerEntryOf(table));
     for (const auto& table : VarianceScaling::Tables()) {
-      list->push_back(EntryOf(table));
+      list->push_back(InitializerEntryOf(table));
     }
-    list->push_back(EntryOf(RandomUniform::Fields()));
-    list->push_back(EntryOf(RandomNormal::Fields()));
-    list->push_back(EntryOf(TruncatedNormal::Fields()));
+    list->push_back(InitializerEntryOf(RandomUniform::Fields()));
+    list->push_back(InitializerEntryOf(RandomNormal::Fields()));
+    list->push_back(InitializerEntryOf(TruncatedNormal::Fields()));
     return list;
   }();
   return entries;
@@ -102,7 +102,7 @@ absl::Status ReadConfig(const Value& value, const Path& path,
   ASSIGN_OR_RETURN(const KerasObject object, ReadKerasObject(value, path));
   const absl::string_view name = Unaliased(object.class_name);
   std::vector<std::string> known;
-  for (const Entry& entry : Entries()) {
+  for (const InitializerEntry& entry : InitializerEntries()) {
     if (name == entry.class_name || name == ToSnakeCase(entry.class_name)) {
       ASSIGN_OR_RETURN(out, entry.read(object.config, path));
       return absl::OkStatus();
@@ -113,7 +113,7 @@ absl::Status ReadConfig(const Value& value, const Path& path,
 }
 
 std::vector<ClassReference> InitializerReferences() {
-  return ReferencesOf(Entries());
+  return ReferencesOf(InitializerEntries());
 }
 
 Value WriteConfig(const InitializerPtr& initializer) {

@@ -26,7 +26,7 @@ namespace {
 
 using LossPtr = std::unique_ptr<const Loss>;
 
-struct Entry {
+struct LossEntry {
   std::string class_name;
   // Keras' short name, in lower or upper case; may be empty.
   std::string alias;
@@ -35,7 +35,7 @@ struct Entry {
 };
 
 template <typename L>
-Entry EntryOf(const char* alias) {
+LossEntry LossEntryOf(const char* alias) {
   return {L::kClassName, alias,
           [](const Value& config, const Path& path) -> absl::StatusOr<LossPtr> {
             ASSIGN_OR_RETURN(L loss, L::Fields().Read(config, path));
@@ -44,17 +44,17 @@ Entry EntryOf(const char* alias) {
           [] { return L::Fields().Reference(); }};
 }
 
-const std::vector<Entry>& Entries() {
-  static const auto& entries = *new std::vector<Entry>{
-      EntryOf<BinaryCrossentropy>("bce"),
-      EntryOf<CategoricalCrossentropy>(""),
-      EntryOf<MeanSquaredError>("mse"),
-      EntryOf<SparseCategoricalCrossentropy>(""),
+const std::vector<LossEntry>& LossEntries() {
+  static const auto& entries = *new std::vector<LossEntry>{
+      LossEntryOf<BinaryCrossentropy>("bce"),
+      LossEntryOf<CategoricalCrossentropy>(""),
+      LossEntryOf<MeanSquaredError>("mse"),
+      LossEntryOf<SparseCategoricalCrossentropy>(""),
   };
   return entries;
 }
 
-bool Names(const std::string& name, const Entry& entry) {
+bool Names(const std::string& name, const LossEntry& entry) {
   return name == entry.class_name || name == ToSnakeCase(entry.class_name) ||
          (!entry.alias.empty() &&
           (name == entry.alias || name == absl::AsciiStrToUpper(entry.alias)));
@@ -63,7 +63,7 @@ bool Names(const std::string& name, const Entry& entry) {
 }  // namespace
 
 absl::StatusOr<LossPtr> FindLoss(const KerasObject& object, const Path& path) {
-  for (const Entry& entry : Entries()) {
+  for (const LossEntry& entry : LossEntries()) {
     if (Names(object.class_name, entry)) return entry.read(object.config, path);
   }
   return nullptr;
@@ -71,11 +71,14 @@ absl::StatusOr<LossPtr> FindLoss(const KerasObject& object, const Path& path) {
 
 std::vector<std::string> LossClassNames() {
   std::vector<std::string> names;
-  for (const Entry& entry : Entries()) names.push_back(entry.class_name);
+  for (const LossEntry& entry : LossEntries())
+    names.push_back(entry.class_name);
   return names;
 }
 
-std::vector<ClassReference> LossReferences() { return ReferencesOf(Entries()); }
+std::vector<ClassReference> LossReferences() {
+  return ReferencesOf(LossEntries());
+}
 
 absl::StatusOr<LossPtr> MakeLoss(const KerasObject& object, const Path& path) {
   ASSIGN_OR_RETURN(LossPtr loss, FindLoss(object, path));

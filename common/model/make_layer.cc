@@ -40,14 +40,14 @@ namespace {
 
 using LayerPtr = std::unique_ptr<Layer>;
 
-struct Entry {
+struct LayerEntry {
   std::string class_name;
   std::function<absl::StatusOr<LayerPtr>(const Value&, const Path&)> read;
   std::function<ClassReference()> reference;
 };
 
 template <typename L>
-Entry EntryOf() {
+LayerEntry LayerEntryOf() {
   return {
       L::kClassName,
       [](const Value& config, const Path& path) -> absl::StatusOr<LayerPtr> {
@@ -58,31 +58,31 @@ Entry EntryOf() {
 }
 
 // Every layer there is.
-const std::vector<Entry>& Entries() {
-  static const auto& entries = *new std::vector<Entry>{
-      EntryOf<Activation>(),
-      EntryOf<Add>(),
-      EntryOf<AveragePooling2D>(),
-      EntryOf<BatchNormalization>(),
-      EntryOf<Concatenate>(),
-      EntryOf<Conv2D>(),
-      EntryOf<Dense>(),
-      EntryOf<DepthwiseConv2D>(),
-      EntryOf<Dropout>(),
-      EntryOf<Embedding>(),
-      EntryOf<Flatten>(),
-      EntryOf<GlobalAveragePooling2D>(),
-      EntryOf<InputLayer>(),
-      EntryOf<LayerNormalization>(),
-      EntryOf<MaxPooling2D>(),
-      EntryOf<Multiply>(),
-      EntryOf<ReLU>(),
-      EntryOf<Rescaling>(),
-      EntryOf<Reshape>(),
-      EntryOf<SeparableConv2D>(),
-      EntryOf<Softmax>(),
-      EntryOf<UpSampling2D>(),
-      EntryOf<ZeroPadding2D>(),
+const std::vector<LayerEntry>& LayerEntries() {
+  static const auto& entries = *new std::vector<LayerEntry>{
+      LayerEntryOf<Activation>(),
+      LayerEntryOf<Add>(),
+      LayerEntryOf<AveragePooling2D>(),
+      LayerEntryOf<BatchNormalization>(),
+      LayerEntryOf<Concatenate>(),
+      LayerEntryOf<Conv2D>(),
+      LayerEntryOf<Dense>(),
+      LayerEntryOf<DepthwiseConv2D>(),
+      LayerEntryOf<Dropout>(),
+      LayerEntryOf<Embedding>(),
+      LayerEntryOf<Flatten>(),
+      LayerEntryOf<GlobalAveragePooling2D>(),
+      LayerEntryOf<InputLayer>(),
+      LayerEntryOf<LayerNormalization>(),
+      LayerEntryOf<MaxPooling2D>(),
+      LayerEntryOf<Multiply>(),
+      LayerEntryOf<ReLU>(),
+      LayerEntryOf<Rescaling>(),
+      LayerEntryOf<Reshape>(),
+      LayerEntryOf<SeparableConv2D>(),
+      LayerEntryOf<Softmax>(),
+      LayerEntryOf<UpSampling2D>(),
+      LayerEntryOf<ZeroPadding2D>(),
   };
   return entries;
 }
@@ -95,7 +95,7 @@ absl::StatusOr<LayerPtr> MakeLayer(const KerasObject& object,
   const std::string name =
       object.class_name == "Input" ? InputLayer::kClassName : object.class_name;
   std::vector<std::string> known = {"Input"};
-  for (const Entry& entry : Entries()) {
+  for (const LayerEntry& entry : LayerEntries()) {
     if (entry.class_name == name) return entry.read(object.config, path);
     known.push_back(entry.class_name);
   }
@@ -103,7 +103,7 @@ absl::StatusOr<LayerPtr> MakeLayer(const KerasObject& object,
 }
 
 std::vector<ClassReference> LayerReferences() {
-  return ReferencesOf(Entries());
+  return ReferencesOf(LayerEntries());
 }
 
 }  // namespace paceline

@@ -24,14 +24,14 @@ namespace {
 
 using MetricPtr = std::unique_ptr<Metric>;
 
-struct Entry {
+struct MetricEntry {
   std::string class_name;
   std::function<absl::StatusOr<MetricPtr>(const Value&, const Path&)> read;
   std::function<ClassReference()> reference;
 };
 
 template <typename M>
-Entry EntryOf() {
+MetricEntry MetricEntryOf() {
   return {
       M::kClassName,
       [](const Value& config, const Path& path) -> absl::StatusOr<MetricPtr> {
@@ -41,13 +41,13 @@ Entry EntryOf() {
       [] { return M::Fields().Reference(); }};
 }
 
-const std::vector<Entry>& Entries() {
-  static const auto& entries = *new std::vector<Entry>{
-      EntryOf<BinaryAccuracy>(),
-      EntryOf<CategoricalAccuracy>(),
-      EntryOf<SparseCategoricalAccuracy>(),
-      EntryOf<SparseTopKCategoricalAccuracy>(),
-      EntryOf<TopKCategoricalAccuracy>(),
+const std::vector<MetricEntry>& MetricEntries() {
+  static const auto& entries = *new std::vector<MetricEntry>{
+      MetricEntryOf<BinaryAccuracy>(),
+      MetricEntryOf<CategoricalAccuracy>(),
+      MetricEntryOf<SparseCategoricalAccuracy>(),
+      MetricEntryOf<SparseTopKCategoricalAccuracy>(),
+      MetricEntryOf<TopKCategoricalAccuracy>(),
   };
   return entries;
 }
@@ -75,7 +75,7 @@ absl::StatusOr<MetricPtr> MakeMeanLoss(const KerasObject& object,
 absl::StatusOr<MetricPtr> MakeMetric(const KerasObject& object,
                                      const Path& path) {
   std::vector<std::string> known = LossClassNames();
-  for (const Entry& entry : Entries()) {
+  for (const MetricEntry& entry : MetricEntries()) {
     if (object.class_name == entry.class_name ||
         object.class_name == ToSnakeCase(entry.class_name)) {
       return entry.read(object.config, path);
@@ -141,7 +141,7 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
 }
 
 std::vector<ClassReference> MetricReferences() {
-  return ReferencesOf(Entries());
+  return ReferencesOf(MetricEntries());
 }
 
 }  // namespace paceline

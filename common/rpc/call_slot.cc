@@ -41,7 +41,7 @@ constexpr size_t BlocksOffset(size_t content_size) {
   return (sizeof(Frame) + content_size + 7) / 8 * 8;
 }
 
-absl::Status Malformed(absl::string_view what) {
+absl::Status MalformedCall(absl::string_view what) {
   return absl::InvalidArgumentError(
       absl::StrCat("the call in shared memory cannot be read: ", what));
 }
@@ -149,12 +149,12 @@ absl::Status CallSlot::Read(Way way, SlotMessage& message) const {
   const Frame frame = CopyOut<Frame>(memory.data());
   if (frame.content_size > memory.size() ||
       BlocksOffset(frame.content_size) > memory.size()) {
-    return Malformed("its size");
+    return MalformedCall("its size");
   }
   const std::byte* next = memory.data() + BlocksOffset(frame.content_size);
   if (frame.block_count >
       (memory.size() - BlocksOffset(frame.content_size)) / sizeof(FrameBlock)) {
-    return Malformed("its number of blocks");
+    return MalformedCall("its number of blocks");
   }
   message.code = frame.code;
   message.content.resize(frame.content_size);
@@ -166,7 +166,7 @@ absl::Status CallSlot::Read(Way way, SlotMessage& message) const {
     if (block.begin > values().size() ||
         block.size > values().size() - block.begin ||
         block.begin % kAlignment != 0 || !v1::DataType_IsValid(block.dtype)) {
-      return Malformed(absl::StrCat("block ", block.index));
+      return MalformedCall(absl::StrCat("block ", block.index));
     }
     message.blocks.push_back(
         {block.index, static_cast<v1::DataType>(block.dtype), block.version,

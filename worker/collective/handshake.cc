@@ -9,7 +9,7 @@
 namespace paceline {
 namespace {
 
-constexpr char kMagic[] = "PACERING";
+constexpr char kHandshakeMagic[] = "PACERING";
 constexpr size_t kJobIdSize = 16;
 
 // The bytes, in their order. Machines are little-endian.
@@ -36,7 +36,7 @@ static_assert(std::is_trivially_copyable_v<WireHello>);
 
 std::string WriteHello(const Hello& hello) {
   WireHello wire;
-  std::memcpy(wire.magic.data(), kMagic, wire.magic.size());
+  std::memcpy(wire.magic.data(), kHandshakeMagic, wire.magic.size());
   wire.from = hello.from;
   wire.to = hello.to;
   wire.from_incarnation = hello.from_incarnation;
@@ -59,7 +59,7 @@ absl::StatusOr<Hello> ReadHello(absl::string_view bytes) {
   }
   WireHello wire;
   std::memcpy(&wire, bytes.data(), sizeof(wire));
-  if (std::memcmp(wire.magic.data(), kMagic, wire.magic.size()) != 0) {
+  if (std::memcmp(wire.magic.data(), kHandshakeMagic, wire.magic.size()) != 0) {
     return absl::InvalidArgumentError("it does not begin as a hello does");
   }
   Hello hello;

@@ -18,7 +18,7 @@ namespace paceline {
 namespace {
 
 // "paceline", and the version of this layout in the last byte.
-constexpr uint64_t kMagic = 0x706163656c696e04;
+constexpr uint64_t kRegionMagic = 0x706163656c696e04;
 constexpr size_t kPageSize = 4096;
 // Pieces under way from one rank to another.
 constexpr uint32_t kSlots = 2;
@@ -113,7 +113,7 @@ SharedMemoryTransport::MakeRegion(int rank, int world_size,
   for (int peer = 0; peer < world_size; ++peer) {
     new (memory + sizeof(Header) + sizeof(Mailbox) * peer) Mailbox();
   }
-  header->magic = kMagic;
+  header->magic = kRegionMagic;
   return std::make_shared<const SharedRegion>(std::move(region));
 }
 
@@ -131,7 +131,7 @@ SharedMemoryTransport::Create(SharedMemoryOptions options,
   for (int rank = 0; rank < world_size; ++rank) {
     const size_t size = transport->regions_[rank]->memory().size();
     const Header& header = transport->header(rank);
-    if (size < Layout(world_size).payload || header.magic != kMagic ||
+    if (size < Layout(world_size).payload || header.magic != kRegionMagic ||
         header.rank != static_cast<uint32_t>(rank) ||
         header.world_size != static_cast<uint32_t>(world_size)) {
       return absl::InvalidArgumentError(

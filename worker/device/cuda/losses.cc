@@ -52,12 +52,12 @@ LossKernel MakeSparseCategoricalCrossentropy(const Loss& /*loss*/,
   };
 }
 
-struct Entry {
+struct LossEntry {
   const char* class_name;
   LossKernel (*make)(const Loss& loss, bool from_logits, const Shape& output);
 };
 
-constexpr Entry kLosses[] = {
+constexpr LossEntry kLosses[] = {
     {BinaryCrossentropy::kClassName, MakeBinaryCrossentropy},
     {CategoricalCrossentropy::kClassName, MakeCategoricalCrossentropy},
     {MeanSquaredError::kClassName, MakeMeanSquaredError},
@@ -69,7 +69,7 @@ constexpr Entry kLosses[] = {
 
 absl::StatusOr<LossKernel> MakeLossKernel(const Loss& loss, bool from_logits,
                                           const Shape& output) {
-  for (const Entry& entry : kLosses) {
+  for (const LossEntry& entry : kLosses) {
     if (loss.class_name() == entry.class_name) {
       return entry.make(loss, from_logits, output);
     }

@@ -53,12 +53,12 @@ MetricKernel MakeTopKAccuracy(const Metric& metric, const Shape& output) {
   return WithLabels(kernel, metric.has_sparse_labels());
 }
 
-struct Entry {
+struct MetricEntry {
   const char* class_name;
   MetricKernel (*make)(const Metric& metric, const Shape& output);
 };
 
-constexpr Entry kMetrics[] = {
+constexpr MetricEntry kMetrics[] = {
     {BinaryAccuracy::kClassName, MakeBinaryAccuracy},
     {CategoricalAccuracy::kClassName, MakeCategoricalAccuracy},
     {SparseCategoricalAccuracy::kClassName, MakeCategoricalAccuracy},
@@ -72,7 +72,7 @@ constexpr Entry kMetrics[] = {
 
 absl::StatusOr<MetricKernel> MakeMetricKernel(const Metric& metric,
                                               const Shape& output) {
-  for (const Entry& entry : kMetrics) {
+  for (const MetricEntry& entry : kMetrics) {
     if (metric.class_name() == entry.class_name) {
       return entry.make(metric, output);
     }

@@ -1,0 +1,22 @@
+// The error of a system call on a file.
+#ifndef PACELINE_COMMON_BASE_ERRNO_ERROR_H_
+#define PACELINE_COMMON_BASE_ERRNO_ERROR_H_
+
+#include <cerrno>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace paceline {
+
+// That of errno: "cannot open /path: ...".
+inline absl::Status ErrnoError(absl::string_view action,
+                               const std::string& path) {
+  return absl::ErrnoToStatus(errno, absl::StrCat(action, " ", path));
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_BASE_ERRNO_ERROR_H_
