@@ -18,6 +18,7 @@
 #include "common/cluster/address.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
+#include "common/strategy/strategy_traits.h"
 #include "worker/checkpoint_strategy.h"
 #include "worker/collective/connect_group.h"
 #include "worker/collective/memory_transport.h"
@@ -93,7 +94,8 @@ class WorkerTask {
     return !registration().evaluate_checkpoint().empty();
   }
   bool holds_variables() const {
-    return WorkersHoldVariables(job()) && !evaluates_checkpoint();
+    return !StrategyOf(job()).has_parameter_servers() &&
+           !evaluates_checkpoint();
   }
 
   // Makes ready all that needs no other task, but for programs that depend on

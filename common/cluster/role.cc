@@ -1,32 +1,44 @@
 #include "common/cluster/role.h"
 
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
 
 namespace paceline {
 namespace {
 
+// "a or b".
+std::string StrategiesWithParameterServers() {
+  std::vector<std::string> names;
+  for (const StrategyTraits& strategy : Strategies()) {
+    if (strategy.has_parameter_servers()) names.push_back(strategy.name);
+  }
+  return absl::StrJoin(names, " or ");
+}
+
 // Where not all tasks are listed, nothing can be said.
-absl::Status CheckFits(const TfConfig& config, bool has_parameter_servers) {
+absl::Status CheckFits(const TfConfig& config, const StrategyTraits& strategy) {
   const ClusterSpec& cluster = config.cluster;
   const bool is_told_of_none =
       config.task.type == TaskType::kEvaluator && cluster.tasks.empty();
   if (config.is_dynamic || is_told_of_none) return absl::OkStatus();
   const int ps_count = cluster.count(TaskType::kPs);
   const int worker_count = cluster.count(TaskType::kWorker);
-  if (has_parameter_servers) {
+  if (strategy.has_parameter_servers()) {
     if (ps_count > 0 && worker_count > 0) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(
-        "TF_CONFIG: cluster.", ps_count == 0 ? "ps" : "worker",
-        ": strategy parameter_server needs at least 1 address, got 0"));
+        "TF_CONFIG: cluster.", ps_count == 0 ? "ps" : "worker", ": strategy ",
+        strategy.name, " needs at least 1 address, got 0"));
   }
   if (ps_count > 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "TF_CONFIG: cluster.ps: only strategy parameter_server has parameter "
-        "servers; expected none, got ",
-        ps_count));
+    return absl::InvalidArgumentError(
+        absl::StrCat("TF_CONFIG: cluster.ps: only strategy ",
+                     StrategiesWithParameterServers(),
+                     " has parameter servers; expected none, got ", ps_count));
   }
   if (worker_count == 0 && cluster.count(TaskType::kChief) == 0) {
     return absl::InvalidArgumentError(
@@ -53,8 +65,9 @@ std::optional<TaskId> LeaderOf(const ClusterSpec& cluster) {
 }
 
 absl::StatusOr<Role> ResolveRole(const TfConfig& config,
-                                 bool has_parameter_servers) {
-  RETURN_IF_ERROR(CheckFits(config, has_parameter_servers));
+                                 const StrategyTraits& strategy) {
+  RETURN_IF_ERROR(CheckFits(config, strategy));
+  const bool has_parameter_servers = strategy.has_parameter_servers();
   const ClusterSpec& cluster = config.cluster;
   const TaskId task = config.task;
   Role role;

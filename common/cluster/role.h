@@ -8,6 +8,7 @@
 #include "common/cluster/cluster_spec.h"
 #include "common/cluster/task.h"
 #include "common/cluster/tf_config.h"
+#include "common/strategy/strategy_traits.h"
 
 namespace paceline {
 
@@ -29,11 +30,11 @@ struct Role {
 // The task that leads; nothing if the cluster has neither chief nor worker.
 std::optional<TaskId> LeaderOf(const ClusterSpec& cluster);
 
-// `has_parameter_servers`: whether the job's strategy is parameter_server.
-// InvalidArgument if the cluster does not fit: that strategy needs a ps and a
-// worker, others have no ps and need a worker or chief.
+// InvalidArgument if the cluster does not fit the strategy: one with parameter
+// servers needs a ps and a worker, others have no ps and need a worker or
+// chief.
 absl::StatusOr<Role> ResolveRole(const TfConfig& config,
-                                 bool has_parameter_servers);
+                                 const StrategyTraits& strategy);
 
 }  // namespace paceline
 

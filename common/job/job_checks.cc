@@ -19,6 +19,7 @@
 #include "common/job/job_model.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/optimizer/optimizer.h"
+#include "common/strategy/strategy_traits.h"
 
 namespace paceline {
 namespace {
@@ -39,24 +40,23 @@ absl::Status CheckName(const std::string& name) {
 
 absl::Status CheckCluster(const v1::Job& job) {
   const Path path("cluster");
-  const std::string strategy = StrategyName(job.strategy());
-  if (job.strategy() == v1::STRATEGY_PARAMETER_SERVER) {
+  const StrategyTraits& strategy = StrategyOf(job);
+  if (strategy.has_parameter_servers()) {
     if (job.cluster().ps() > 0) return absl::OkStatus();
-    return ConfigError(
-        path.Key("ps"),
-        absl::StrCat("strategy ", strategy, " needs at least 1 ps, got 0"));
+    return ConfigError(path.Key("ps"),
+                       absl::StrCat("strategy ", strategy.name,
+                                    " needs at least 1 ps, got 0"));
   }
   if (job.cluster().ps() > 0) {
     return ConfigError(
         path.Key("ps"),
-        absl::StrCat("strategy ", strategy, " has no parameter servers, got ",
-                     job.cluster().ps()));
+        absl::StrCat("strategy ", strategy.name,
+                     " has no parameter servers, got ", job.cluster().ps()));
   }
-  if (job.strategy() != v1::STRATEGY_MULTI_WORKER_MIRRORED &&
-      job.cluster().worker() > 1) {
+  if (!strategy.has_several_workers && job.cluster().worker() > 1) {
     return ConfigError(
         path.Key("worker"),
-        absl::StrCat("strategy ", strategy, " runs in 1 worker, got ",
+        absl::StrCat("strategy ", strategy.name, " runs in 1 worker, got ",
                      job.cluster().worker()));
   }
   return absl::OkStatus();
@@ -64,22 +64,22 @@ absl::Status CheckCluster(const v1::Job& job) {
 
 // What is said of how gradients meet must be of the job's strategy.
 absl::Status CheckMeeting(const v1::Job& job) {
-  const std::string strategy = StrategyName(job.strategy());
+  const StrategyTraits& strategy = StrategyOf(job);
   if (job.consistency() > v1::CONSISTENCY_ASYNC &&
-      job.strategy() != v1::STRATEGY_PARAMETER_SERVER) {
+      !strategy.has_parameter_servers()) {
     return ConfigError(
         Path("consistency"),
-        absl::StrCat("strategy ", strategy, " has no parameter servers"));
+        absl::StrCat("strategy ", strategy.name, " has no parameter servers"));
   }
   if (job.max_staleness() > 0 && job.consistency() != v1::CONSISTENCY_BOUNDED) {
     return ConfigError(Path("max_staleness"),
                        "means something only with `consistency: bounded`");
   }
   if (job.wire_precision() > v1::WIRE_PRECISION_FLOAT32 &&
-      job.strategy() != v1::STRATEGY_MULTI_WORKER_MIRRORED) {
+      !strategy.workers_are_peers()) {
     return ConfigError(
         Path("wire_precision"),
-        absl::StrCat("expected float32 under strategy ", strategy,
+        absl::StrCat("expected float32 under strategy ", strategy.name,
                      ", whose workers do not sum gradients up themselves"));
   }
   return absl::OkStatus();
@@ -88,10 +88,10 @@ absl::Status CheckMeeting(const v1::Job& job) {
 absl::Status CheckPartitioner(const v1::Job& job) {
   if (!job.has_partitioner()) return absl::OkStatus();
   const Path path("partitioner");
-  if (job.strategy() != v1::STRATEGY_PARAMETER_SERVER) {
-    return ConfigError(path,
-                       absl::StrCat("strategy ", StrategyName(job.strategy()),
-                                    " has no parameter servers"));
+  const StrategyTraits& strategy = StrategyOf(job);
+  if (!strategy.has_parameter_servers()) {
+    return ConfigError(path, absl::StrCat("strategy ", strategy.name,
+                                          " has no parameter servers"));
   }
   return absl::OkStatus();
 }
@@ -183,13 +183,13 @@ absl::Status CheckDevice(const v1::Job& job) {
 }
 
 absl::Status CheckDevices(const v1::Job& job) {
-  if (job.devices() == 1 || job.strategy() == v1::STRATEGY_MIRRORED ||
-      job.strategy() == v1::STRATEGY_CENTRAL_STORAGE) {
+  const StrategyTraits& strategy = StrategyOf(job);
+  if (job.devices() == 1 || strategy.has_several_devices) {
     return absl::OkStatus();
   }
   return ConfigError(
       Path("devices"),
-      absl::StrCat("strategy ", StrategyName(job.strategy()),
+      absl::StrCat("strategy ", strategy.name,
                    " takes 1 device in each worker, got ", job.devices()));
 }
 
@@ -202,11 +202,13 @@ absl::Status CheckStatistics(const v1::Job& job, const Graph& graph) {
         "`synchronized: true` of BatchNormalization does not allow; expected "
         "mixed_bfloat16, tf32 or float32");
   }
-  if (job.strategy() != v1::STRATEGY_PARAMETER_SERVER) return absl::OkStatus();
-  return ConfigError(Path("strategy"),
-                     "under parameter_server the workers are not connected "
-                     "with each other, which `synchronized: true` of "
-                     "BatchNormalization needs");
+  const StrategyTraits& strategy = StrategyOf(job);
+  if (!strategy.has_parameter_servers()) return absl::OkStatus();
+  return ConfigError(
+      Path("strategy"),
+      absl::StrCat("under ", strategy.name,
+                   " the workers are not connected with each other, which "
+                   "`synchronized: true` of BatchNormalization needs"));
 }
 
 absl::Status CheckFile(const JobFile& file) {

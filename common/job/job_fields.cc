@@ -10,6 +10,7 @@
 #include "common/data_source/sources.h"
 #include "common/limits.h"
 #include "common/model/metric_object.h"
+#include "common/strategy/strategy_traits.h"
 
 namespace paceline {
 
@@ -145,15 +146,6 @@ v1::Job DefaultJob() {
 }  // namespace
 
 namespace v1 {
-
-absl::Span<const EnumName<Strategy>> EnumNames(Strategy) {
-  static constexpr EnumName<Strategy> kNames[] = {
-      {STRATEGY_PARAMETER_SERVER, "parameter_server"},
-      {STRATEGY_MULTI_WORKER_MIRRORED, "multi_worker_mirrored"},
-      {STRATEGY_MIRRORED, "mirrored"},
-      {STRATEGY_CENTRAL_STORAGE, "central_storage"}};
-  return kNames;
-}
 
 absl::Span<const EnumName<Consistency>> EnumNames(Consistency) {
   static constexpr EnumName<Consistency> kNames[] = {
@@ -318,10 +310,6 @@ const FieldTable<Job>& FieldsOf(const Job*) {
 }
 
 }  // namespace v1
-
-std::string StrategyName(v1::Strategy strategy) {
-  return Codec<v1::Strategy>::Write(strategy).as_string();
-}
 
 Value WriteJob(const v1::Job& job) { return Codec<v1::Job>::Write(job); }
 

@@ -18,16 +18,12 @@ const FieldTable<Data>& FieldsOf(const Data*);
 const FieldTable<CheckpointPolicy>& FieldsOf(const CheckpointPolicy*);
 const FieldTable<Partitioner>& FieldsOf(const Partitioner*);
 const FieldTable<Job>& FieldsOf(const Job*);
-absl::Span<const EnumName<Strategy>> EnumNames(Strategy);
 absl::Span<const EnumName<Consistency>> EnumNames(Consistency);
 absl::Span<const EnumName<Precision>> EnumNames(Precision);
 
 }  // namespace paceline::v1
 
 namespace paceline {
-
-// "parameter_server".
-std::string StrategyName(v1::Strategy strategy);
 
 // The job as a job file says it, with its defaults.
 Value WriteJob(const v1::Job& job);

@@ -4,6 +4,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
+#include "common/strategy/strategy_traits.h"
 
 namespace paceline {
 
@@ -24,12 +25,9 @@ int ReplicaCount(const v1::Job& job, int workers) {
   return workers * std::max(1, static_cast<int>(job.devices()));
 }
 
-bool WorkersHoldVariables(const v1::Job& job) {
-  return job.strategy() != v1::STRATEGY_PARAMETER_SERVER;
-}
-
 bool IsSynchronous(const v1::Job& job) {
-  return WorkersHoldVariables(job) || job.consistency() == v1::CONSISTENCY_SYNC;
+  return StrategyOf(job).replicas_step_together ||
+         job.consistency() == v1::CONSISTENCY_SYNC;
 }
 
 int64_t ReplicaBatchSize(const v1::Job& job, int workers) {

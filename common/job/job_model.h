@@ -27,10 +27,8 @@ absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job);
 // Replicas of the model on `workers` workers.
 int ReplicaCount(const v1::Job& job, int workers);
 
-// Whether the replicas, and not parameter servers, hold the variables.
-bool WorkersHoldVariables(const v1::Job& job);
-
-// Whether all replicas take each training step together.
+// Whether all replicas take each training step together, by the job's strategy
+// or its `consistency`.
 bool IsSynchronous(const v1::Job& job);
 
 // Examples in a step of one replica, on so many workers.

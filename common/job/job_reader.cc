@@ -16,6 +16,7 @@
 #include "common/job/job_files.h"
 #include "common/job/overrides.h"
 #include "common/limits.h"
+#include "common/strategy/strategy_traits.h"
 
 namespace paceline {
 namespace {
@@ -33,7 +34,7 @@ void FillDefaults(const Value& document, const std::string& path,
   if (!Has(document, "name")) job.set_name(fs::path(path).stem().string());
   if (!job.has_cluster()) job.mutable_cluster()->set_worker(1);
   const Value* cluster = document.Find("cluster");
-  if (job.strategy() == v1::STRATEGY_PARAMETER_SERVER &&
+  if (StrategyOf(job).has_parameter_servers() &&
       (!Has(document, "cluster") || !Has(*cluster, "ps"))) {
     job.mutable_cluster()->set_ps(1);
   }

@@ -38,9 +38,10 @@ Accessors<Partitioner, std::optional<int64_t>> PartitionerKind(
 const FieldTable<ClusterSize>& FieldsOf(const ClusterSize*) {
   static const auto& table = *new FieldTable<ClusterSize>(
       "cluster", "How many tasks `run` starts; TF_CONFIG overrides it.",
-      {Optional("ps", Whole(&ClusterSize::ps, &ClusterSize::set_ps),
-                Between(0, limits::kMaxTasks),
-                "Parameter servers; under parameter_server 1 if not given."),
+      {Optional(
+           "ps", Whole(&ClusterSize::ps, &ClusterSize::set_ps),
+           Between(0, limits::kMaxTasks),
+           "Parameter servers; if not given, 1 where the strategy has some."),
        Optional("worker", Whole(&ClusterSize::worker, &ClusterSize::set_worker),
                 Between(1, limits::kMaxTasks), "Workers.")},
       [] {

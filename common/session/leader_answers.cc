@@ -6,6 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
+#include "common/strategy/strategy_traits.h"
 
 namespace paceline {
 namespace {
@@ -40,6 +41,12 @@ absl::Status CheckRegistration(const v1::RegisterResponse& response) {
     return absl::InternalError(absl::StrCat(
         "rank: ", response.rank(), " of world_size ", response.world_size(),
         "; expected a rank below a world_size of at most ", limits::kMaxTasks));
+  }
+  const v1::Strategy strategy = response.job().strategy();
+  if (FindStrategy(strategy) == nullptr) {
+    return absl::InternalError(absl::StrCat(
+        "job.strategy: ", static_cast<int>(strategy),
+        "; expected the number of one of ", Codec<v1::Strategy>::Type()));
   }
   return absl::OkStatus();
 }

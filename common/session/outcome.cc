@@ -1,9 +1,9 @@
 #include "common/session/outcome.h"
 
 #include "common/base/status_macros.h"
-#include "common/job/job_fields.h"
 #include "common/session/exit_code.h"
 #include "common/session/result_writer.h"
+#include "common/strategy/strategy_traits.h"
 
 namespace paceline {
 
@@ -12,7 +12,7 @@ absl::Status WriteOutcome(
     const std::function<std::optional<int>(TaskId)>& exit_code) {
   JobResult result;
   result.name = job.name();
-  result.strategy = StrategyName(job.strategy());
+  result.strategy = StrategyOf(job).name;
   result.status = outcome.status;
   result.blamed = outcome.task;
   result.history = outcome.history;

@@ -8,7 +8,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/role.h"
-#include "common/job/job_fields.h"
+#include "common/strategy/strategy_traits.h"
 
 namespace paceline {
 namespace {
@@ -54,8 +54,8 @@ absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
         "TF_CONFIG: Kubeflow's dynamic dialect lists only some tasks; a run "
         "needs all of them (enableDynamicWorker: false)");
   }
-  const bool has_ps = job.strategy() == v1::STRATEGY_PARAMETER_SERVER;
-  ASSIGN_OR_RETURN(const Role role, ResolveRole(config, has_ps));
+  const StrategyTraits& strategy = StrategyOf(job);
+  ASSIGN_OR_RETURN(const Role role, ResolveRole(config, strategy));
   if (!role.leads) {
     return absl::InvalidArgumentError(
         absl::StrCat("TF_CONFIG: task ", config.task.ToString(),
@@ -64,7 +64,7 @@ absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
   }
   std::vector<ExpectedTask> tasks;
   // Beside parameter servers the chief only leads; else it trains too.
-  if (!has_ps) {
+  if (!strategy.has_parameter_servers()) {
     RETURN_IF_ERROR(AddListed(config.cluster, TaskType::kChief, tasks));
   }
   RETURN_IF_ERROR(AddListed(config.cluster, TaskType::kPs, tasks));
@@ -73,11 +73,10 @@ absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
   job.mutable_cluster()->set_ps(ps_count);
   job.mutable_cluster()->set_worker(static_cast<uint32_t>(tasks.size()) -
                                     static_cast<uint32_t>(ps_count));
-  if (!has_ps && job.strategy() != v1::STRATEGY_MULTI_WORKER_MIRRORED &&
-      tasks.size() > 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "TF_CONFIG: cluster: strategy ", StrategyName(job.strategy()),
-        " runs in 1 worker or chief, got ", tasks.size()));
+  if (!strategy.has_several_workers && tasks.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("TF_CONFIG: cluster: strategy ", strategy.name,
+                     " runs in 1 worker or chief, got ", tasks.size()));
   }
   return tasks;
 }

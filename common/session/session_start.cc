@@ -12,6 +12,7 @@
 #include "common/limits.h"
 #include "common/session/session.h"
 #include "common/session/session_state.h"
+#include "common/strategy/strategy_traits.h"
 
 namespace paceline {
 namespace {
@@ -44,10 +45,11 @@ absl::Status CheckTasks(const SessionOptions& options) {
     return absl::InvalidArgumentError(
         "the evaluation of a checkpoint takes no ps");
   }
+  const StrategyTraits& strategy = StrategyOf(options.job);
   if (options.evaluate_checkpoint.empty() && ps == 0 &&
-      options.job.strategy() == v1::STRATEGY_PARAMETER_SERVER) {
+      strategy.has_parameter_servers()) {
     return absl::InvalidArgumentError(
-        "strategy parameter_server needs a ps in the cluster");
+        absl::StrCat("strategy ", strategy.name, " needs a ps in the cluster"));
   }
   return absl::OkStatus();
 }

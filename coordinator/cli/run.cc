@@ -17,13 +17,12 @@
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/cluster/role.h"
 #include "common/cluster/tf_config.h"
-#include "common/job/job_fields.h"
-#include "common/job/job_model.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
 #include "common/session/exit_code.h"
 #include "common/session/lead_job.h"
 #include "common/session/run_setup.h"
+#include "common/strategy/strategy_traits.h"
 #include "coordinator/local_cluster.h"
 
 namespace paceline {
@@ -41,10 +40,10 @@ std::string DefaultOutput(const RunOptions& options, const v1::Job& job) {
 // By TF_CONFIG a task that leads may have other work beside it, which another
 // program does.
 absl::Status CheckOnlyLeads(const TfConfig& config, const v1::Job& job) {
-  if (WorkersHoldVariables(job)) {
+  if (!StrategyOf(job).has_parameter_servers()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "TF_CONFIG: task ", config.task.ToString(), " trains under strategy ",
-        StrategyName(job.strategy()),
+        StrategyOf(job).name,
         "; expected the program \"worker\" with --job and --output"));
   }
   if (config.task.type != TaskType::kChief) {

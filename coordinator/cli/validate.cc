@@ -19,6 +19,7 @@
 #include "common/job/job_files.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
+#include "common/strategy/strategy_traits.h"
 #include "common/tensor/shape.h"
 #include "nlohmann/json.hpp"
 
@@ -37,9 +38,7 @@ absl::StatusOr<Place> FindPlace(const std::string& tf_config,
                                 const v1::Job& job) {
   Place place;
   ASSIGN_OR_RETURN(place.config, ParseTfConfig(tf_config));
-  ASSIGN_OR_RETURN(
-      place.role, ResolveRole(place.config,
-                              job.strategy() == v1::STRATEGY_PARAMETER_SERVER));
+  ASSIGN_OR_RETURN(place.role, ResolveRole(place.config, StrategyOf(job)));
   return place;
 }
 
@@ -68,7 +67,7 @@ ordered_json ClusterToJson(const ClusterSpec& cluster) {
 ordered_json ToJson(const v1::Job& job, const Graph& graph,
                     const std::optional<Place>& place) {
   ordered_json json = {{"name", job.name()},
-                       {"strategy", StrategyName(job.strategy())},
+                       {"strategy", StrategyOf(job).name},
                        {"parameters", ParameterCount(graph)},
                        {"job", ToJson(WriteJob(job))}};
   if (place) {
@@ -109,7 +108,7 @@ void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
     text->append(object.class_name());
   };
   PrintLine("job", job.name(), out);
-  PrintLine("strategy", StrategyName(job.strategy()), out);
+  PrintLine("strategy", StrategyOf(job).name, out);
   PrintLine("cluster",
             absl::StrCat(job.cluster().ps(), " ps, ", job.cluster().worker(),
                          " worker"),
