@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
@@ -29,25 +28,10 @@
 #include "worker/peers.h"
 #include "worker/replica.h"
 #include "worker/replica_hub.h"
-#include "worker/strategy/all_reduce.h"
-#include "worker/strategy/broadcast_variables.h"
-#include "worker/strategy/central_storage.h"
-#include "worker/strategy/device_update.h"
-#include "worker/strategy/parameter_server.h"
+#include "worker/strategy/strategies.h"
 
 namespace paceline {
 namespace {
-
-WireType WireTypeOf(v1::WirePrecision precision) {
-  switch (precision) {
-    case v1::WIRE_PRECISION_FLOAT16:
-      return WireType::kFloat16;
-    case v1::WIRE_PRECISION_BFLOAT16:
-      return WireType::kBFloat16;
-    default:
-      return WireType::kNative;
-  }
-}
 
 // A worker's part in a job, from its registration on.
 class WorkerTask {
@@ -83,6 +67,7 @@ class WorkerTask {
     return member_.registration();
   }
   const v1::Job& job() const { return registration().job(); }
+  const StrategyTraits& strategy() const { return StrategyOf(job()); }
   int rank() const { return static_cast<int>(registration().rank()); }
   int world_size() const {
     return static_cast<int>(registration().world_size());
@@ -94,8 +79,12 @@ class WorkerTask {
     return !registration().evaluate_checkpoint().empty();
   }
   bool holds_variables() const {
-    return !StrategyOf(job()).has_parameter_servers() &&
-           !evaluates_checkpoint();
+    return !strategy().has_parameter_servers() && !evaluates_checkpoint();
+  }
+  // Whether each replica holds variables, not the first for all.
+  bool has_copies() const {
+    return holds_variables() &&
+           strategy().variables == VariablePlacement::kEachReplica;
   }
 
   // Makes ready all that needs no other task, but for programs that depend on
@@ -116,14 +105,11 @@ class WorkerTask {
                      OpenDatasets(job(), first.model.graph, *first.model.loss,
                                   world_size(), phases));
     request_ = datasets_.sizes;
-    if (holds_variables() && device_count() > 1 &&
-        job().strategy() == v1::STRATEGY_MIRRORED) {
-      return JoinOwnGroup(replicas_);
-    }
+    if (has_copies() && device_count() > 1) return JoinOwnGroup(replicas_);
     // Gradients that are to be rounded on their way go by the host.
     const bool may_join_peers =
         has_peers() && world_size() > 1 &&
-        WireTypeOf(job().wire_precision()) == WireType::kNative;
+        job().wire_precision() <= v1::WIRE_PRECISION_FLOAT32;
     return may_join_peers ? OfferDevice(first, rank(), request_)
                           : absl::OkStatus();
   }
@@ -140,8 +126,7 @@ class WorkerTask {
     }
     for (int device = 0; device < device_count(); ++device) {
       options.holds_variables =
-          holds_variables() &&
-          (device == 0 || job().strategy() != v1::STRATEGY_CENTRAL_STORAGE);
+          has_copies() || (holds_variables() && device == 0);
       options.other_batch_sizes = GroupBatchSizes(device);
       RETURN_IF_ERROR(CompileReplica(job(), options, *replicas_[device]));
     }
@@ -177,8 +162,7 @@ class WorkerTask {
 
   // Whether the replicas are in different processes.
   bool has_peers() const {
-    return holds_variables() &&
-           job().strategy() == v1::STRATEGY_MULTI_WORKER_MIRRORED;
+    return holds_variables() && strategy().workers_are_peers();
   }
 
   // Returns where peers reach this worker; "" if they need not.
@@ -236,81 +220,43 @@ class WorkerTask {
 
   // --- On the thread of a replica --------------------------------------------
 
-  absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(int device) {
+  absl::StatusOr<std::unique_ptr<Strategy>> MakeReplicaStrategy(int device) {
     Replica& replica = *replicas_[device];
     if (evaluates_checkpoint()) {
       return CheckpointStrategy::Open(registration().evaluate_checkpoint(),
                                       replica.model.graph, replica.plan,
                                       *replica.state, *replica.stream);
     }
-    if (job().strategy() == v1::STRATEGY_CENTRAL_STORAGE) {
-      return MakeCentralStorage(replica, device);
-    }
-    if (holds_variables()) return MakeMirrored(replica, device);
-    return MakeParameterServer(replica);
+    if (device == 0) RETURN_IF_ERROR(RestoreVariables());
+    v1::WorkerId worker;
+    worker.set_rank(registration().rank());
+    worker.set_incarnation(options_.member.incarnation);
+    return MakeStrategy({.registration = registration(),
+                         .start = start_,
+                         .worker = std::move(worker),
+                         .caller = options_.member.caller,
+                         .plan = replica.plan,
+                         .optimizer = *replica.optimizer,
+                         .state = *replica.state,
+                         .stream = *replica.stream,
+                         .group = replica.group.get(),
+                         .variables = VariablesOf(replica),
+                         .transport = transports_[device].get(),
+                         .on_waiting = OnWaiting()});
   }
 
-  absl::StatusOr<std::unique_ptr<Strategy>> MakeParameterServer(
-      Replica& replica) {
-    if (start_.ps_size() != replica.plan.shard_count()) {
-      return absl::InternalError(
-          absl::StrCat("the leader names ", start_.ps_size(),
-                       " parameter servers, where its job has ",
-                       replica.plan.shard_count()));
+  // Those of the checkpoint, if there is one, for the replica of rank 0.
+  absl::Status RestoreVariables() {
+    if (!holds_variables() || rank() != 0 || start_.restore_path().empty()) {
+      return absl::OkStatus();
     }
-    ParameterServerOptions ps;
-    ps.worker.set_rank(registration().rank());
-    ps.worker.set_incarnation(options_.member.incarnation);
-    ps.caller = options_.member.caller;
-    ps.servers.assign(start_.ps().begin(), start_.ps().end());
-    ps.timeout = absl::Seconds(registration().ps_timeout().seconds());
-    ps.consistency = job().consistency();
-    ps.clipping = replica.optimizer->clipping;
-    ps.on_waiting = OnWaiting();
-    return std::make_unique<ParameterServerStrategy>(
-        std::move(ps), replica.plan, *replica.state, *replica.stream);
+    return checkpoints_->Restore(start_.restore_path());
   }
 
-  // Those of the checkpoint, if there is one, of rank 0. Also those from the
-  // seed: on different processors they may differ in their last bits.
-  absl::Status ShareVariables(Replica& replica, int device) {
-    if (rank() == 0 && device == 0 && !start_.restore_path().empty()) {
-      RETURN_IF_ERROR(checkpoints_->Restore(start_.restore_path()));
-    }
-    member_.SetWaitingFor("the variables of the first replica");
-    RETURN_IF_ERROR(BroadcastVariables(*transports_[device], replica.plan,
-                                       *replica.variables));
-    member_.SetWaitingFor("");
-    return replica.variables->Upload(*replica.stream);
-  }
-
-  absl::StatusOr<std::unique_ptr<Strategy>> MakeMirrored(Replica& replica,
-                                                         int device) {
-    RETURN_IF_ERROR(ShareVariables(replica, device));
-    if (replica.state->device_updates() != nullptr) {
-      return std::make_unique<DeviceUpdateStrategy>(*replica.variables,
-                                                    replica.group.get());
-    }
-    AllReduceOptions options;
-    options.on_waiting = OnWaiting();
-    options.clipping = replica.optimizer->clipping;
-    options.wire = WireTypeOf(job().wire_precision());
-    return std::make_unique<AllReduceStrategy>(
-        std::move(options), *transports_[device], replica.plan,
-        *replica.variables, *replica.state, *replica.stream);
-  }
-
-  // Before the first step, that of rank 0 alone touches the variables.
-  absl::StatusOr<std::unique_ptr<Strategy>> MakeCentralStorage(Replica& replica,
-                                                               int device) {
-    LocalVariables& central = *replicas_.front()->variables;
-    if (device == 0 && !start_.restore_path().empty()) {
-      RETURN_IF_ERROR(checkpoints_->Restore(start_.restore_path()));
-    }
-    RETURN_IF_ERROR(Collectives(*transports_[device]).Barrier());
-    return std::make_unique<CentralStorageStrategy>(
-        OnWaiting(), replica.optimizer->clipping, *transports_[device],
-        replica.plan, central, *replica.state, *replica.stream);
+  // What the replica's steps update; null: parameter servers have it.
+  LocalVariables* VariablesOf(const Replica& replica) const {
+    return replica.variables != nullptr ? replica.variables.get()
+                                        : replicas_.front()->variables.get();
   }
 
   std::function<void(const std::string&)> OnWaiting() {
@@ -319,7 +265,7 @@ class WorkerTask {
 
   absl::Status RunOne(int device, ReplicaHub& hub) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy,
-                     MakeStrategy(device));
+                     MakeReplicaStrategy(device));
     if (registration().connects_only()) {
       RETURN_IF_ERROR(strategy->PullVariables());
     }

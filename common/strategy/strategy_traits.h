@@ -1,8 +1,8 @@
 // Every strategy, by what others need to know of it.
 //
-// A strategy is a row of the table in strategy_traits.cc. But for the worker,
-// which makes it, nobody else asks for its name. The names and their meaning are
-// those of tf.distribute.
+// A strategy is a row of the table in strategy_traits.cc, and a file of
+// worker/strategy that makes it (strategies.h there). Nobody else asks for its
+// name. The names and their meaning are those of tf.distribute.
 #ifndef PACELINE_COMMON_STRATEGY_STRATEGY_TRAITS_H_
 #define PACELINE_COMMON_STRATEGY_STRATEGY_TRAITS_H_
 

@@ -8,6 +8,7 @@
 #include "worker/strategy/typed_values.h"
 
 namespace paceline {
+
 CentralStorageStrategy::CentralStorageStrategy(
     std::function<void(const std::string&)> on_waiting,
     const Clipping& clipping, Transport& transport, const ShardPlan& plan,
@@ -95,6 +96,14 @@ absl::Status CentralStorageStrategy::Clip() {
     clipper_.Clip(bucket, own.begin, own.size);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Strategy>> MakeCentralStorage(
+    const StrategyParts& parts) {
+  RETURN_IF_ERROR(Collectives(*parts.transport).Barrier());
+  return std::make_unique<CentralStorageStrategy>(
+      parts.on_waiting, parts.optimizer.clipping, *parts.transport, parts.plan,
+      *parts.variables, parts.state, parts.stream);
 }
 
 }  // namespace paceline

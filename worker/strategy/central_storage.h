@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
@@ -18,6 +19,7 @@
 #include "worker/strategy/gradient_clipper.h"
 #include "worker/strategy/local_variables.h"
 #include "worker/strategy/strategy.h"
+#include "worker/strategy/strategy_parts.h"
 
 namespace paceline {
 
@@ -55,6 +57,11 @@ class CentralStorageStrategy : public Strategy {
   GradientClipper clipper_;
   const std::string waiting_;
 };
+
+// Blocks until all replicas have called it: before, that of rank 0 alone
+// touches the central variables.
+absl::StatusOr<std::unique_ptr<Strategy>> MakeCentralStorage(
+    const StrategyParts& parts);
 
 }  // namespace paceline
 

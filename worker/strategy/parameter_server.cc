@@ -344,4 +344,24 @@ absl::Status ParameterServerStrategy::CheckVariables(Chunks chunks) const {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<Strategy>> MakeParameterServer(
+    const StrategyParts& parts) {
+  const auto& servers = parts.start.ps();
+  if (servers.size() != parts.plan.shard_count()) {
+    return absl::InternalError(absl::StrCat(
+        "the leader names ", servers.size(),
+        " parameter servers, where its job has ", parts.plan.shard_count()));
+  }
+  ParameterServerOptions options;
+  options.worker = parts.worker;
+  options.caller = parts.caller;
+  options.servers.assign(servers.begin(), servers.end());
+  options.timeout = absl::Seconds(parts.registration.ps_timeout().seconds());
+  options.consistency = parts.registration.job().consistency();
+  options.clipping = parts.optimizer.clipping;
+  options.on_waiting = parts.on_waiting;
+  return std::make_unique<ParameterServerStrategy>(
+      std::move(options), parts.plan, parts.state, parts.stream);
+}
+
 }  // namespace paceline

@@ -32,6 +32,7 @@
 #include "paceline/v1/ps.pb.h"
 #include "worker/strategy/gradient_clipper.h"
 #include "worker/strategy/strategy.h"
+#include "worker/strategy/strategy_parts.h"
 
 namespace paceline {
 
@@ -160,6 +161,10 @@ class ParameterServerStrategy : public Strategy {
   // Of bounded staleness.
   uint64_t clock_ = 0;
 };
+
+// Internal unless the leader named as many servers as the plan has shards.
+absl::StatusOr<std::unique_ptr<Strategy>> MakeParameterServer(
+    const StrategyParts& parts);
 
 }  // namespace paceline
 

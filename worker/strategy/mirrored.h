@@ -1,0 +1,21 @@
+// mirrored and multi_worker_mirrored: each replica has a copy of the variables.
+#ifndef PACELINE_WORKER_STRATEGY_MIRRORED_H_
+#define PACELINE_WORKER_STRATEGY_MIRRORED_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "worker/strategy/strategy.h"
+#include "worker/strategy/strategy_parts.h"
+
+namespace paceline {
+
+// Gives all replicas the variables of rank 0. From then on the devices update,
+// where they can (device_update.h), else the host does (all_reduce.h). Blocks
+// until all replicas have the variables.
+absl::StatusOr<std::unique_ptr<Strategy>> MakeMirrored(
+    const StrategyParts& parts);
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_STRATEGY_MIRRORED_H_

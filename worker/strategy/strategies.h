@@ -1,0 +1,25 @@
+// Every strategy, as a worker makes it.
+//
+// A strategy is one file here, with what makes it, and a line of the table in
+// strategies.cc. What others need to know of it is in
+// common/strategy/strategy_traits.h.
+#ifndef PACELINE_WORKER_STRATEGY_STRATEGIES_H_
+#define PACELINE_WORKER_STRATEGY_STRATEGIES_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "worker/strategy/strategy.h"
+#include "worker/strategy/strategy_parts.h"
+
+namespace paceline {
+
+// The strategy of the job, for one replica. The variables of rank 0 have the
+// values of the start. Blocks: all replicas of a group call it, each on its own
+// thread, and none returns before they all have called.
+absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(
+    const StrategyParts& parts);
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_STRATEGY_STRATEGIES_H_
