@@ -226,6 +226,14 @@ def names(files):
         "Manager, Helper and Utils say nothing", is_source)
 
 
+def strategy_names(files):
+    """Strategies say what they are like; nobody else asks for their names."""
+    tables = ["common/strategy/strategy_traits.cc", "worker/strategy/strategies.cc"]
+    yield from forbidden_words(
+        files, r"\bSTRATEGY_[A-Z]\w*", "ask for a trait (common/strategy/strategy_traits.h)",
+        lambda path: is_product(path) and path not in tables)
+
+
 def unfinished(files):
     """Nothing is left for later."""
     yield from forbidden_words(files, r"\b(?:TODO|FIXME|XXX|HACK)\b",
@@ -252,5 +260,5 @@ def file_sizes(files):
 ALL = [
     include_layers, folder_cycles, cmake_layers, one_target_a_folder, grpc_includes,
     cuda_includes, forbidden_includes, header_guards, environment, locks, names,
-    unfinished, file_sizes,
+    strategy_names, unfinished, file_sizes,
 ]

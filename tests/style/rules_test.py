@@ -106,6 +106,14 @@ class RulesTest(unittest.TestCase):
         self.expect(rules.names, "worker/x.h", "class LeaseManager {", "say nothing")
         self.expect(rules.names, "worker/x.h", "class Lease {")
 
+    def test_strategy_names(self):
+        asks = "if (job.strategy() == v1::STRATEGY_MIRRORED) {"
+        self.expect(rules.strategy_names, "worker/x.cc", asks, "ask for a trait")
+        self.expect(rules.strategy_names, "tests/x.cc", asks)
+        self.expect(rules.strategy_names, "worker/strategy/strategies.cc", asks)
+        self.expect(rules.strategy_names, "worker/strategy/x.h",
+                    "#ifndef PACELINE_WORKER_STRATEGY_X_H_")
+
     def test_unfinished(self):
         # In two parts, so that this file keeps the rule.
         self.expect(rules.unfinished, "worker/x.cc", "// TO" "DO: more", "do it")
