@@ -67,9 +67,8 @@ Accessors<M, std::string> Text(const std::string& (M::*get)() const,
 template <typename M>
 Accessors<M, FilePath> File(const std::string& (M::*get)() const,
                             std::string* (M::*mutate)()) {
-  return {
-      [get](const M& m) { return FilePath{(m.*get)()}; },
-      [mutate](M& m, FilePath path) { *(m.*mutate)() = std::move(path.text); }};
+  return {[get](const M& m) { return FilePath{(m.*get)()}; },
+          [mutate](M& m, const FilePath& path) { *(m.*mutate)() = path.text; }};
 }
 
 // Of a message inside a message.
