@@ -58,6 +58,12 @@ std::vector<Field<v1::Dataset>> SourceFields() {
     fields.push_back(Excluding(before, source.field));
     before.push_back(source.field.info.key);
   }
+  fields.insert(fields.end(),
+                {NotYet("npz", "Examples in a NumPy archive."),
+                 NotYet("tfrecord", "Examples in TFRecord files."),
+                 NotYet("tfds", "A prepared set of TensorFlow Datasets."),
+                 NotYet("images", "A folder of images."),
+                 NotYet("csv", "Examples in CSV files.")});
   return fields;
 }
 

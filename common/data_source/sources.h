@@ -1,7 +1,7 @@
 // Every kind of data source.
 //
 // A source is one file, with the fields by which a job names it and how it
-// opens, and a line of the table in sources.cc.
+// opens, its line in CMakeLists.txt, and a line of the table in sources.cc.
 #ifndef PACELINE_COMMON_DATA_SOURCE_SOURCES_H_
 #define PACELINE_COMMON_DATA_SOURCE_SOURCES_H_
 
@@ -16,8 +16,8 @@
 
 namespace paceline {
 
-// The fields of a data set that name its source, one for each kind. They
-// exclude each other.
+// The fields of a data set that name its source, one for each kind, which
+// exclude each other; and the kinds that are to come.
 std::vector<Field<v1::Dataset>> SourceFields();
 
 // "a or b", for errors.

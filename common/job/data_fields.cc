@@ -55,12 +55,7 @@ std::vector<Field<Dataset>> DatasetFields() {
                 "Factor applied to each feature."),
        Optional("shuffle", ShuffleAccessors(),
                 "Whether the order changes with every epoch: `true` permutes "
-                "the whole set, a number is the size of Keras' buffer."),
-       NotYet("npz", "Examples in a NumPy archive."),
-       NotYet("tfrecord", "Examples in TFRecord files."),
-       NotYet("tfds", "A prepared set of TensorFlow Datasets."),
-       NotYet("images", "A folder of images."),
-       NotYet("csv", "Examples in CSV files.")});
+                "the whole set, a number is the size of Keras' buffer.")});
   return fields;
 }
 
