@@ -109,6 +109,7 @@ Accessors<v1::Model, std::vector<LayerEntry>> Layers() {
             return entries;
           },
           [](v1::Model& model, std::vector<LayerEntry> entries) {
+            model.clear_layers();
             for (LayerEntry& entry : entries) {
               *model.add_layers() = std::move(entry.object);
             }
@@ -124,6 +125,7 @@ Accessors<v1::Job, std::vector<MetricEntry>> Metrics() {
             return entries;
           },
           [](v1::Job& job, std::vector<MetricEntry> entries) {
+            job.clear_metrics();
             for (MetricEntry& entry : entries) {
               *job.add_metrics() = std::move(entry.object);
             }

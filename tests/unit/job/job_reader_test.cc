@@ -121,6 +121,21 @@ TEST(JobReader, ReadsEveryField) {
   EXPECT_EQ(job->global_batch_size(), 128);
 }
 
+// As a walk over files does, which sets what it got.
+TEST(JobReader, ListsReplaceWhatWasThere) {
+  const auto job = Read(kJob);
+  ASSERT_TRUE(job.ok()) << job.status();
+  v1::Job again = *job;
+  const auto& fields = FieldsOf(&again);
+  ASSERT_TRUE(fields.ReadInto(fields.Write(*job), Path(), again).ok());
+  EXPECT_TRUE(MessageDifferencer::Equals(again, *job));
+  v1::Model& model = *again.mutable_model();
+  const auto& model_fields = FieldsOf(&model);
+  ASSERT_TRUE(
+      model_fields.ReadInto(model_fields.Write(model), Path(), model).ok());
+  EXPECT_TRUE(MessageDifferencer::Equals(again, *job));
+}
+
 TEST(JobReader, ReadsMixedPrecision) {
   const std::pair<const char*, v1::Precision> cases[] = {
       {"device: auto\nprecision: mixed_float16", v1::PRECISION_MIXED_FLOAT16},
