@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "common/config/suggestion.h"
 
@@ -105,6 +107,17 @@ absl::Status FieldTableBase::CheckKeys(
     }
   }
   return absl::OkStatus();
+}
+
+std::string FieldTableBase::Describe(
+    const std::vector<FieldInfo>& infos) const {
+  std::vector<std::string> required;
+  for (const FieldInfo& info : infos) {
+    if (!info.is_required) continue;
+    required.push_back(
+        absl::StrCat(info.key, ": ", absl::AsciiStrToUpper(info.type)));
+  }
+  return absl::StrCat(name_, ": {", absl::StrJoin(required, ", "), "}");
 }
 
 ClassReference FieldTableBase::Document(

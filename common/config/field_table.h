@@ -255,6 +255,8 @@ class FieldTableBase {
   absl::Status CheckKeys(const Value& value, const Path& path,
                          const std::vector<FieldInfo>& infos) const;
 
+  std::string Describe(const std::vector<FieldInfo>& infos) const;
+
   // `defaults` has the written default of each field.
   ClassReference Document(
       const std::vector<FieldInfo>& infos,
@@ -317,6 +319,9 @@ class FieldTable : public FieldTableBase {
       field.visit_files(object, path.Key(field.info.key), visit);
     }
   }
+
+  // What it reads at least, for errors: "idx: {features: PATH, labels: PATH}".
+  std::string Example() const { return Describe(infos_); }
 
   ClassReference Reference() const {
     const T object = make_default_();

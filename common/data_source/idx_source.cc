@@ -1,5 +1,6 @@
 #include "common/data_source/idx_source.h"
 
+#include <string>
 #include <utility>
 
 #include "common/base/status_macros.h"

@@ -21,6 +21,7 @@ struct Source {
   Field<v1::Dataset> field;
   // Null if the data set has no source of this kind.
   std::function<absl::StatusOr<DataSourcePtr>(const v1::Dataset&)> open;
+  std::string example;
   std::function<ClassReference()> reference;
 };
 
@@ -37,7 +38,7 @@ Source SourceOf(const Accessors<v1::Dataset, std::optional<S>>& member,
             if (!source) return nullptr;
             return open(*source);
           },
-          [&fields] { return fields.Reference(); }};
+          fields.Example(), [&fields] { return fields.Reference(); }};
 }
 
 const std::vector<Source>& Sources() {
@@ -67,10 +68,10 @@ std::vector<Field<v1::Dataset>> SourceFields() {
   return fields;
 }
 
-std::string SourceNames() {
+std::string SourceExamples() {
   return absl::StrJoin(Sources(), " or ",
                        [](std::string* text, const Source& source) {
-                         text->append(source.field.info.key);
+                         text->append(source.example);
                        });
 }
 
@@ -84,7 +85,7 @@ absl::StatusOr<DataSourcePtr> OpenDataSource(const v1::Dataset& dataset) {
     if (opened != nullptr) return opened;
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "the data set has no known source, expected ", SourceNames()));
+      "the data set has no known source, expected ", SourceExamples()));
 }
 
 }  // namespace paceline

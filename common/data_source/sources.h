@@ -20,8 +20,8 @@ namespace paceline {
 // exclude each other; and the kinds that are to come.
 std::vector<Field<v1::Dataset>> SourceFields();
 
-// "a or b", for errors.
-std::string SourceNames();
+// "idx: {features: PATH, labels: PATH}", and so on of each kind, for errors.
+std::string SourceExamples();
 
 // What each kind of source takes.
 std::vector<ClassReference> SourceReferences();

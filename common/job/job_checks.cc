@@ -99,7 +99,7 @@ absl::Status CheckPartitioner(const v1::Job& job) {
 absl::Status CheckDataset(const v1::Dataset& dataset, const Path& path) {
   if (dataset.source_case() == v1::Dataset::SOURCE_NOT_SET) {
     return ConfigError(path,
-                       absl::StrCat("no source; expected ", SourceNames()));
+                       absl::StrCat("no source; expected ", SourceExamples()));
   }
   return absl::OkStatus();
 }

@@ -375,7 +375,8 @@ TEST(JobReader, RefusesImpossibleCombinations) {
        "validation_split: 0.1",
        kInvalid, "22: data.validation_split: excludes data.validation"},
       {"/data/labels.gz", "l\n  validation: {scale: 2}", kInvalid,
-       "21: data.validation: no source; expected idx"},
+       "21: data.validation: no source; expected idx: {features: PATH, "
+       "labels: PATH}"},
       {"/data/labels.gz", "l\n  validation_split: 1", kInvalid,
        "21: data.validation_split: must be at least 0 and below 1, got 1"},
       {"64", "64\ncheckpoint: {every_epochs: 0}", kInvalid,
