@@ -1,7 +1,6 @@
 #include "common/config/keras_object.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -31,30 +30,6 @@ absl::StatusOr<KerasObject> MakeObject(absl::string_view class_name,
   }
   object.config = *config;
   return object;
-}
-
-absl::Status CheckWholeNumbers(const Value& value, const Path& path) {
-  constexpr int64_t kMaxWhole = int64_t{1} << 53;
-  switch (value.kind()) {
-    case Value::Kind::kInt:
-      if (value.as_int() > kMaxWhole || value.as_int() < -kMaxWhole) {
-        return ConfigError(
-            path, absl::StrCat("must be within 2^53, got ", value.as_int()));
-      }
-      return absl::OkStatus();
-    case Value::Kind::kList:
-      for (size_t i = 0; i < value.as_list().size(); ++i) {
-        RETURN_IF_ERROR(CheckWholeNumbers(value.as_list()[i], path.Index(i)));
-      }
-      return absl::OkStatus();
-    case Value::Kind::kMap:
-      for (const Value::Entry& entry : value.as_map()) {
-        RETURN_IF_ERROR(CheckWholeNumbers(entry.value, path.Key(entry.key)));
-      }
-      return absl::OkStatus();
-    default:
-      return absl::OkStatus();
-  }
 }
 
 }  // namespace

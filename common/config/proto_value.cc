@@ -1,14 +1,18 @@
 #include "common/config/proto_value.h"
 
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
 
 namespace paceline {
 namespace {
 
 // Largest magnitude up to which every whole number is a double.
-constexpr double kMaxWhole = 9007199254740992.0;
+constexpr int64_t kMaxWhole = int64_t{1} << 53;
 
 }  // namespace
 
@@ -50,6 +54,29 @@ Value ValueFromProto(const google::protobuf::Struct& proto) {
     map.push_back({key, ValueFromProto(value)});
   }
   return map;
+}
+
+absl::Status CheckWholeNumbers(const Value& value, const Path& path) {
+  switch (value.kind()) {
+    case Value::Kind::kInt:
+      if (value.as_int() > kMaxWhole || value.as_int() < -kMaxWhole) {
+        return ConfigError(
+            path, absl::StrCat("must be within 2^53, got ", value.as_int()));
+      }
+      return absl::OkStatus();
+    case Value::Kind::kList:
+      for (size_t i = 0; i < value.as_list().size(); ++i) {
+        RETURN_IF_ERROR(CheckWholeNumbers(value.as_list()[i], path.Index(i)));
+      }
+      return absl::OkStatus();
+    case Value::Kind::kMap:
+      for (const Value::Entry& entry : value.as_map()) {
+        RETURN_IF_ERROR(CheckWholeNumbers(entry.value, path.Key(entry.key)));
+      }
+      return absl::OkStatus();
+    default:
+      return absl::OkStatus();
+  }
 }
 
 google::protobuf::Value ToProtoValue(const Value& value) {
