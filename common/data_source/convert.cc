@@ -20,6 +20,8 @@ auto WithTyped(Elements in, Function function) {
       return function(reinterpret_cast<const int16_t*>(in.data));
     case ElementType::kInt32:
       return function(reinterpret_cast<const int32_t*>(in.data));
+    case ElementType::kInt64:
+      return function(reinterpret_cast<const int64_t*>(in.data));
     case ElementType::kFloat32:
       return function(reinterpret_cast<const float*>(in.data));
     case ElementType::kFloat64:

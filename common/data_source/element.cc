@@ -12,6 +12,7 @@ size_t SizeOf(ElementType type) {
     case ElementType::kInt32:
     case ElementType::kFloat32:
       return 4;
+    case ElementType::kInt64:
     case ElementType::kFloat64:
       return 8;
   }
@@ -28,6 +29,8 @@ const char* ElementTypeName(ElementType type) {
       return "int16";
     case ElementType::kInt32:
       return "int32";
+    case ElementType::kInt64:
+      return "int64";
     case ElementType::kFloat32:
       return "float32";
     case ElementType::kFloat64:

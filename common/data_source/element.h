@@ -12,7 +12,15 @@ namespace paceline {
 
 // Types of stored values, in the byte order of the machine. More than a device
 // computes in: examples keep their type until a batch is made of them.
-enum class ElementType { kUint8, kInt8, kInt16, kInt32, kFloat32, kFloat64 };
+enum class ElementType {
+  kUint8,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kFloat32,
+  kFloat64
+};
 
 // Bytes of one element.
 size_t SizeOf(ElementType type);

@@ -15,13 +15,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/base/status_macros.h"
+#include "common/data_source/stored_array.h"
 #include "common/limits.h"
 
 namespace paceline {
 namespace {
-
-// DEFLATE's best ratio: a compressed file holds at most so many times its size.
-constexpr int64_t kMaxCompressionRatio = 1032;
 
 // A file read through zlib, which passes plain files through.
 class InputFile {
@@ -53,8 +51,7 @@ class InputFile {
   const std::string& path() const { return path_; }
   // Upper bound of the bytes that Read can give.
   int64_t capacity_bytes() const {
-    return gzdirect(file_) != 0 ? size_bytes_
-                                : size_bytes_ * kMaxCompressionRatio;
+    return gzdirect(file_) != 0 ? size_bytes_ : size_bytes_ * kMaxDeflateRatio;
   }
 
   // Reads `size` bytes, fewer only at the end of the file.
@@ -121,12 +118,6 @@ std::optional<ElementType> TypeOfCode(int code) {
   }
 }
 
-absl::Status Truncated(const std::string& path, absl::string_view field,
-                       int64_t got, int64_t expected) {
-  return absl::DataLossError(absl::StrFormat(
-      "%s: truncated: %d of %d bytes of the %s", path, got, expected, field));
-}
-
 absl::StatusOr<IdxHeader> ReadHeader(InputFile& file) {
   const std::string& path = file.path();
   unsigned char magic[4] = {};
@@ -146,32 +137,16 @@ absl::StatusOr<IdxHeader> ReadHeader(InputFile& file) {
         path, magic[2]));
   }
   const int rank = magic[3];
-  if (rank < 1 || rank > limits::kMaxRank) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s: the number of dimensions is %d, expected 1 to %d",
-                        path, rank, limits::kMaxRank));
-  }
+  RETURN_IF_ERROR(CheckStoredRank(path, rank));
 
   unsigned char sizes[4 * limits::kMaxRank] = {};
   ASSIGN_OR_RETURN(count, file.Read(sizes, 4 * rank));
   if (count < 4 * rank) return Truncated(path, "dimensions", count, 4 * rank);
   IdxHeader header{*type, {}};
-  int64_t elements = 1;
   for (int i = 0; i < rank; ++i) {
-    const int64_t size = BigEndian32(sizes + 4 * i);
-    if (size == 0) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "%s: dimension %d is 0, expected at least 1", path, i));
-    }
-    if (size > limits::kMaxElements / elements) {
-      return absl::ResourceExhaustedError(absl::StrFormat(
-          "%s: dimension %d is %d, which makes more than the limit of %d "
-          "elements",
-          path, i, size, limits::kMaxElements));
-    }
-    elements *= size;
-    header.shape.push_back(size);
+    header.shape.push_back(BigEndian32(sizes + 4 * i));
   }
+  RETURN_IF_ERROR(CheckStoredShape(path, header.shape));
   return header;
 }
 
@@ -209,37 +184,14 @@ absl::StatusOr<IdxHeader> ReadIdxHeader(const std::string& path) {
 absl::StatusOr<StoredArray> ReadIdx(const std::string& path) {
   ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
   ASSIGN_OR_RETURN(IdxHeader header, ReadHeader(file));
-
-  const int64_t count = NumElements(header.shape);
-  const size_t element_size = SizeOf(header.type);
-  if (count > limits::kMaxDataFileBytes / static_cast<int64_t>(element_size)) {
-    return absl::ResourceExhaustedError(absl::StrFormat(
-        "%s: shape %s of %s is larger than the limit of %d bytes", path,
-        ShapeToString(header.shape), ElementTypeName(header.type),
-        limits::kMaxDataFileBytes));
-  }
-  const int64_t size_bytes = count * static_cast<int64_t>(element_size);
-  if (size_bytes > file.capacity_bytes()) {
-    return absl::DataLossError(absl::StrFormat(
-        "%s: truncated: shape %s of %s takes %d bytes, and the file is too "
-        "small to hold them",
-        path, ShapeToString(header.shape), ElementTypeName(header.type),
-        size_bytes));
-  }
-
-  auto data = std::make_unique_for_overwrite<std::byte[]>(size_bytes);
-  ASSIGN_OR_RETURN(const int64_t got, file.Read(data.get(), size_bytes));
-  if (got < size_bytes) return Truncated(path, "values", got, size_bytes);
-  // Reading on also makes zlib compare the checksum.
-  char extra = 0;
-  ASSIGN_OR_RETURN(const int64_t trailing, file.Read(&extra, 1));
-  if (trailing > 0) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%s: there are bytes after the %d that shape %s of %s takes", path,
-        size_bytes, ShapeToString(header.shape), ElementTypeName(header.type)));
-  }
-  FromBigEndian(element_size, data.get(), count);
-  return StoredArray{header.type, std::move(header.shape), std::move(data)};
+  ASSIGN_OR_RETURN(
+      StoredArray array,
+      ReadStoredArray(path, header.type, std::move(header.shape),
+                      {file.capacity_bytes(), [&file](void* out, int64_t size) {
+                         return file.Read(out, size);
+                       }}));
+  FromBigEndian(SizeOf(array.type), array.data.get(), NumElements(array.shape));
+  return array;
 }
 
 }  // namespace paceline

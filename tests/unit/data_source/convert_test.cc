@@ -44,6 +44,9 @@ TEST(ConvertTest, ConvertsEveryType) {
               ElementsAre(-150, 1.5));
   EXPECT_THAT(convert(ElementsOf<int32_t>(ElementType::kInt32, {-70000, 3})),
               ElementsAre(-35000, 1.5));
+  EXPECT_THAT(convert(ElementsOf<int64_t>(ElementType::kInt64,
+                                          {-(int64_t{1} << 40), 3})),
+              ElementsAre(-(int64_t{1} << 39), 1.5));
   EXPECT_THAT(convert(ElementsOf<float>(ElementType::kFloat32, {-0.25f, 3})),
               ElementsAre(-0.125, 1.5));
   EXPECT_THAT(convert(ElementsOf<double>(ElementType::kFloat64, {-0.1, 3})),

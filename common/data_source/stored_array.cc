@@ -1,0 +1,86 @@
+#include "common/data_source/stored_array.h"
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "common/base/status_macros.h"
+#include "common/limits.h"
+
+namespace paceline {
+
+absl::Status CheckStoredRank(const std::string& name, int64_t rank) {
+  if (rank >= 1 && rank <= limits::kMaxRank) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s: the number of dimensions is %d, expected 1 to %d",
+                      name, rank, limits::kMaxRank));
+}
+
+absl::Status CheckStoredShape(const std::string& name, const Shape& shape) {
+  RETURN_IF_ERROR(CheckStoredRank(name, static_cast<int64_t>(shape.size())));
+  int64_t elements = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] < 1) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s: dimension %d is %d, expected at least 1", name, i, shape[i]));
+    }
+    if (shape[i] > limits::kMaxElements / elements) {
+      return absl::ResourceExhaustedError(absl::StrFormat(
+          "%s: dimension %d is %d, which makes more than the limit of %d "
+          "elements",
+          name, i, shape[i], limits::kMaxElements));
+    }
+    elements *= shape[i];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Truncated(const std::string& name, absl::string_view field,
+                       int64_t got, int64_t expected) {
+  return absl::DataLossError(absl::StrFormat(
+      "%s: truncated: %d of %d bytes of the %s", name, got, expected, field));
+}
+
+absl::StatusOr<StoredArray> ReadStoredArray(const std::string& name,
+                                            ElementType type, Shape shape,
+                                            const StoredValues& values) {
+  const std::string what = absl::StrCat("shape ", ShapeToString(shape), " of ",
+                                        ElementTypeName(type));
+  const int64_t count = NumElements(shape);
+  const auto element_size = static_cast<int64_t>(SizeOf(type));
+  if (count > limits::kMaxDataFileBytes / element_size) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("%s: %s is larger than the limit of %d bytes", name,
+                        what, limits::kMaxDataFileBytes));
+  }
+  const int64_t size_bytes = count * element_size;
+  if (size_bytes > values.capacity_bytes) {
+    return absl::DataLossError(absl::StrFormat(
+        "%s: truncated: %s takes %d bytes, and the file is too small to hold "
+        "them",
+        name, what, size_bytes));
+  }
+
+  std::unique_ptr<std::byte[]> data(new (std::nothrow) std::byte[size_bytes]);
+  if (data == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("%s: %s takes %d bytes, for which memory is lacking",
+                        name, what, size_bytes));
+  }
+  ASSIGN_OR_RETURN(const int64_t got, values.read(data.get(), size_bytes));
+  if (got < size_bytes) return Truncated(name, "values", got, size_bytes);
+  // Reading on also has the checksum compared.
+  char extra = 0;
+  ASSIGN_OR_RETURN(const int64_t trailing, values.read(&extra, 1));
+  if (trailing > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: there are bytes after the %d that %s takes", name,
+                        size_bytes, what));
+  }
+  return StoredArray{type, std::move(shape), std::move(data)};
+}
+
+}  // namespace paceline
