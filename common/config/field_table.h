@@ -312,6 +312,20 @@ class FieldTable : public FieldTableBase {
     return map;
   }
 
+  // The same without optional keys that have their defaults: what it writes of
+  // an object stays the same when the table gets another optional key.
+  Value WriteWithoutDefaults(const T& object) const {
+    const T fallback = make_default_();
+    Value::Map map;
+    for (const Field<T>& field : fields_) {
+      std::optional<Value> value = field.write(object);
+      if (!value) continue;
+      if (!field.info.is_required && value == field.write(fallback)) continue;
+      map.push_back({field.info.key, *std::move(value)});
+    }
+    return map;
+  }
+
   // Calls `visit` with each file path of the object.
   void VisitFiles(T& object, const Path& path, FileVisitor visit) const {
     for (const Field<T>& field : fields_) {

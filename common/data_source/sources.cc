@@ -9,7 +9,10 @@
 #include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
 #include "common/config/message_fields.h"
+#include "common/config/path.h"
+#include "common/config/proto_value.h"
 #include "common/config/references_of.h"
+#include "common/config/value.h"
 #include "common/data_source/idx_source.h"
 
 namespace paceline {
@@ -25,12 +28,17 @@ struct Source {
   std::function<ClassReference()> reference;
 };
 
+template <typename S>
+const FieldTable<S>& TableOf() {
+  return FieldsOf(static_cast<const S*>(nullptr));
+}
+
 // `S` has what a job says of a source of this kind, `member` is where a data
 // set has it, and `open` opens it.
 template <typename S>
 Source SourceOf(const Accessors<v1::Dataset, std::optional<S>>& member,
                 absl::StatusOr<DataSourcePtr> (*open)(const S&)) {
-  const FieldTable<S>& fields = FieldsOf(static_cast<const S*>(nullptr));
+  const FieldTable<S>& fields = TableOf<S>();
   return {Optional(fields.name(), member, fields.help()),
           [get = member.get,
            open](const v1::Dataset& dataset) -> absl::StatusOr<DataSourcePtr> {
@@ -39,6 +47,50 @@ Source SourceOf(const Accessors<v1::Dataset, std::optional<S>>& member,
             return open(*source);
           },
           fields.Example(), [&fields] { return fields.Reference(); }};
+}
+
+// None if the data set has no source of this kind. A peer may have sent any
+// config: InvalidArgument.
+template <typename S>
+absl::StatusOr<std::optional<S>> ReadOther(const v1::Dataset& dataset) {
+  const FieldTable<S>& fields = TableOf<S>();
+  const v1::SourceObject& other = dataset.other();
+  if (other.name() != fields.name()) return std::nullopt;
+  return fields.Read(ValueFromProto(other.config()), Path(fields.name()));
+}
+
+// Defaults are not written: the fingerprints of jobs have these bytes.
+template <typename S>
+void WriteOther(v1::Dataset& dataset, const std::optional<S>& source) {
+  if (!source) return;
+  v1::SourceObject& other = *dataset.mutable_other();
+  other.set_name(TableOf<S>().name());
+  *other.mutable_config() =
+      ToProtoStruct(TableOf<S>().WriteWithoutDefaults(*source));
+}
+
+// A source without a message of its own.
+template <typename S>
+Source OtherSource(absl::StatusOr<DataSourcePtr> (*open)(const S&)) {
+  // A malformed source has no fields; it is refused when it is opened.
+  const auto get = [](const v1::Dataset& dataset) {
+    return ReadOther<S>(dataset).value_or(std::nullopt);
+  };
+  Source other = SourceOf(
+      Accessors<v1::Dataset, std::optional<S>>{get, WriteOther<S>}, open);
+  other.field.read = [read = other.field.read](const Value& value,
+                                               const Path& path,
+                                               v1::Dataset& dataset) {
+    RETURN_IF_ERROR(CheckWholeNumbers(value, path));
+    return read(value, path, dataset);
+  };
+  other.open =
+      [open](const v1::Dataset& dataset) -> absl::StatusOr<DataSourcePtr> {
+    ASSIGN_OR_RETURN(const std::optional<S> source, ReadOther<S>(dataset));
+    if (!source) return nullptr;
+    return open(*source);
+  };
+  return other;
 }
 
 const std::vector<Source>& Sources() {
@@ -84,8 +136,11 @@ absl::StatusOr<DataSourcePtr> OpenDataSource(const v1::Dataset& dataset) {
     ASSIGN_OR_RETURN(DataSourcePtr opened, source.open(dataset));
     if (opened != nullptr) return opened;
   }
+  const std::string& name = dataset.other().name();
   return absl::InvalidArgumentError(absl::StrCat(
-      "the data set has no known source, expected ", SourceExamples()));
+      name.empty() ? "no source"
+                   : absl::StrCat("unknown source ", Excerpt(name)),
+      ", expected ", SourceExamples()));
 }
 
 }  // namespace paceline

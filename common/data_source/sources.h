@@ -27,7 +27,8 @@ std::string SourceExamples();
 std::vector<ClassReference> SourceReferences();
 
 // Opens the source of a data set; paths are taken as they are. Errors name the
-// file. Blocks while it reads.
+// file; InvalidArgument also if the source is unknown or malformed, since a
+// peer may send any. Blocks while it reads.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenDataSource(
     const v1::Dataset& dataset);
 

@@ -228,6 +228,29 @@ TEST(FieldTable, ReachesMembersByFunctionsAndHasDefaultsOfItsOwn) {
   EXPECT_EQ(table.Write(*table.Read(nullptr, Path())), Map({{"epochs", 1}}));
 }
 
+struct Range {
+  int64_t end = 0;
+  int64_t begin = 3;
+  std::optional<int64_t> step;
+};
+
+TEST(FieldTable, WritesWithoutDefaultsWhatAFieldMoreDoesNotChange) {
+  const Field<Range> end = Required("end", &Range::end, "End.");
+  const Field<Range> begin = Optional("begin", &Range::begin, "Begin.");
+  const Field<Range> step = Optional("step", &Range::step, "Step.");
+  const FieldTable<Range> before("Range", "", {end, begin});
+  const FieldTable<Range> after("Range", "", {end, begin, step});
+  EXPECT_EQ(before.Example(), "Range: {end: INTEGER}");
+
+  // A required key is written even with its default.
+  const Value shortest = Map({{"end", 0}});
+  EXPECT_EQ(before.WriteWithoutDefaults({0, 3, {}}), shortest);
+  EXPECT_EQ(after.WriteWithoutDefaults({0, 3, {}}), shortest);
+  const Value longest = Map({{"end", 9}, {"begin", 0}, {"step", 2}});
+  EXPECT_EQ(after.WriteWithoutDefaults({9, 0, 2}), longest);
+  EXPECT_EQ(after.Read(longest, Path())->step, 2);
+}
+
 struct Names {
   FilePath one;
   std::optional<FilePath> other;

@@ -17,6 +17,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 v1::Dataset IdxDataset(const std::string& features, const std::string& labels) {
   v1::Dataset dataset;
@@ -57,8 +58,17 @@ TEST(DataSourceTest, RefusesDifferentNumbersOfExamples) {
 }
 
 TEST(DataSourceTest, RefusesADatasetWithoutSource) {
-  EXPECT_EQ(OpenDataSource(v1::Dataset()).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  v1::Dataset dataset;
+  absl::Status status = OpenDataSource(dataset).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              StartsWith("no source, expected idx: {features: PATH, labels: "
+                         "PATH}"));
+  dataset.mutable_other()->set_name("parquet");
+  status = OpenDataSource(dataset).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              StartsWith("unknown source \"parquet\", expected idx: "));
 }
 
 class CheckFitsTest : public testing::Test {
