@@ -54,7 +54,7 @@ inline constexpr int kMaxManifestDepth = 32;
 // Characters of its texts that are printed: a host name and a sentence or two.
 inline constexpr int kMaxPeerTextCharacters = 200;
 // Examples of a data set, and of an epoch: keeps positions, and their sums, far
-// from the range of int64. An IDX file has fewer than 2^32.
+// from the range of int64. An array has no more elements.
 inline constexpr int64_t kMaxExamples = int64_t{1} << 40;
 // Steps, pushes and leases in the life of a job: as many as a double counts, so
 // that JSON has them, and far from the range of int64.

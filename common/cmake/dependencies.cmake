@@ -11,6 +11,9 @@ find_package(OpenSSL REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(GTest CONFIG REQUIRED)
 find_package(benchmark CONFIG REQUIRED)
+# libzip's own CMake config asks for its programs.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 
 # oneDNN's own CMake config asks for OpenCL's headers, so it is found by hand.
 find_path(DNNL_INCLUDE_DIR dnnl.hpp REQUIRED)

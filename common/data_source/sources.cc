@@ -14,6 +14,7 @@
 #include "common/config/references_of.h"
 #include "common/config/value.h"
 #include "common/data_source/idx_source.h"
+#include "common/data_source/npz_source.h"
 
 namespace paceline {
 namespace {
@@ -98,6 +99,7 @@ const std::vector<Source>& Sources() {
       SourceOf(Inner(&v1::Dataset::has_idx, &v1::Dataset::idx,
                      &v1::Dataset::mutable_idx),
                OpenIdxSource),
+      OtherSource(OpenNpzSource),
   };
   return sources;
 }
@@ -112,8 +114,7 @@ std::vector<Field<v1::Dataset>> SourceFields() {
     before.push_back(source.field.info.key);
   }
   fields.insert(fields.end(),
-                {NotYet("npz", "Examples in a NumPy archive."),
-                 NotYet("tfrecord", "Examples in TFRecord files."),
+                {NotYet("tfrecord", "Examples in TFRecord files."),
                  NotYet("tfds", "A prepared set of TensorFlow Datasets."),
                  NotYet("images", "A folder of images."),
                  NotYet("csv", "Examples in CSV files.")});

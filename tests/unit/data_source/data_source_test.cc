@@ -1,10 +1,12 @@
 #include "common/data_source/data_source.h"
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "common/data_source/sources.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -45,6 +47,62 @@ TEST(DataSourceTest, GivesExamplesOfIdxFiles) {
   EXPECT_EQ(static_cast<char>(example->features.data[1]), 'd');
   ASSERT_EQ(example->labels.count, 1);
   EXPECT_EQ(static_cast<int>(example->labels.data[0]), 6);
+}
+
+// As a job on the wire names it.
+v1::Dataset NpzDataset() {
+  v1::Dataset dataset;
+  v1::SourceObject& npz = *dataset.mutable_other();
+  npz.set_name("npz");
+  auto& config = *npz.mutable_config()->mutable_fields();
+  config["file"].set_string_value(absl::StrCat(
+      PACELINE_SOURCE_DIR, "/tests/unit/data_source/fixtures/deflated.npz"));
+  config["features"].set_string_value("x_train");
+  config["labels"].set_string_value("y_train");
+  return dataset;
+}
+
+TEST(DataSourceTest, GivesExamplesOfANumpyArchive) {
+  const v1::Dataset dataset = NpzDataset();
+  const auto source = OpenDataSource(dataset);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ((*source)->example_count(), 1000);
+  EXPECT_THAT((*source)->feature_shape(), ElementsAre(4));
+  std::vector<std::byte> scratch;
+  const auto example = (*source)->Read(997, scratch);
+  ASSERT_TRUE(example.ok()) << example.status();
+  EXPECT_EQ(example->features.type, ElementType::kFloat32);
+  ASSERT_EQ(example->features.count, 4);
+  float feature = 0;
+  std::memcpy(&feature, example->features.data + 3 * sizeof(feature),
+              sizeof(feature));
+  EXPECT_EQ(feature, 3);
+  EXPECT_EQ(example->labels.type, ElementType::kInt64);
+  EXPECT_EQ(static_cast<int>(example->labels.data[0]), 7);
+}
+
+TEST(DataSourceTest, TakesDefaultsOfWhatASourceDoesNotSay) {
+  v1::Dataset dataset = NpzDataset();
+  dataset.mutable_other()->mutable_config()->mutable_fields()->erase("labels");
+  const absl::Status status = OpenDataSource(dataset).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("there is no array \"y\""));
+}
+
+// A peer may send anything.
+TEST(DataSourceTest, RefusesAMalformedSource) {
+  v1::Dataset dataset = NpzDataset();
+  auto& config = *dataset.mutable_other()->mutable_config()->mutable_fields();
+  config["file"].set_number_value(5);
+  absl::Status status = OpenDataSource(dataset).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "npz.file: expected a string, got 5");
+  dataset.mutable_other()->clear_config();
+  status = OpenDataSource(dataset).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "npz.file: missing; expected path (The archive.)");
 }
 
 TEST(DataSourceTest, RefusesDifferentNumbersOfExamples) {

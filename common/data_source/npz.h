@@ -1,0 +1,76 @@
+// NumPy archives: a zip of one .npy file for each array.
+//
+//   "\x93NUMPY" major minor | length of the header, uint16 (version 1) or
+//   uint32 (2, 3), little-endian | header | values
+//
+// The header is a Python dictionary, such as
+//   {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 28, 28), }
+// Entries are stored or deflated, values little-endian and in C order: uint8,
+// int8, int16, int32, int64, float32 or float64.
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+//
+// Errors name the file, the array, the value and what is expected. NotFound,
+// PermissionDenied, FailedPrecondition (it is a folder): the file cannot be
+// opened; NotFound also if it has no such array. InvalidArgument: it is no
+// archive, it has several arrays of that name (of which NumPy would read the
+// last), or the array is not as above or has bytes after its values. DataLoss:
+// the array is truncated or damaged. ResourceExhausted: it is larger than
+// limits.h, or the memory, allows.
+#ifndef PACELINE_COMMON_DATA_SOURCE_NPZ_H_
+#define PACELINE_COMMON_DATA_SOURCE_NPZ_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/data_source/element.h"
+#include "common/tensor/shape.h"
+
+// libzip's.
+struct zip;
+
+namespace paceline {
+
+struct NpzHeader {
+  ElementType type = ElementType::kUint8;
+  // At least one dimension, each at least 1.
+  Shape shape;
+};
+
+// An archive that is open. Not thread-safe.
+class NpzArchive {
+ public:
+  static absl::StatusOr<NpzArchive> Open(const std::string& path);
+
+  // What errors call an array: "/data/digits.npz: x".
+  std::string NameOf(absl::string_view array) const;
+
+  // Reads the header of an array alone, however large the array is.
+  absl::StatusOr<NpzHeader> ReadHeader(const std::string& array) const;
+
+  // Reads a whole array. Allocates nothing for values that the file is too
+  // small to hold.
+  absl::StatusOr<StoredArray> Read(const std::string& array) const;
+
+ private:
+  struct Discard {
+    void operator()(zip* archive) const;
+  };
+  using Zip = std::unique_ptr<zip, Discard>;
+
+  NpzArchive(std::string path, uint64_t file_size, Zip archive)
+      : path_(std::move(path)),
+        file_size_(file_size),
+        archive_(std::move(archive)) {}
+
+  std::string path_;
+  uint64_t file_size_;
+  Zip archive_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_DATA_SOURCE_NPZ_H_

@@ -1,0 +1,41 @@
+// Examples in a NumPy archive.
+#ifndef PACELINE_COMMON_DATA_SOURCE_NPZ_SOURCE_H_
+#define PACELINE_COMMON_DATA_SOURCE_NPZ_SOURCE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/config/field_table.h"
+#include "common/config/path.h"
+#include "common/config/value.h"
+#include "common/data_source/data_source.h"
+
+namespace paceline {
+
+// The name of an array in an archive: some characters, none of which is NUL.
+struct ArrayName {
+  std::string text;
+};
+
+absl::Status ReadConfig(const Value& value, const Path& path, ArrayName& out);
+Value WriteConfig(const ArrayName& name);
+std::string ConfigType(const ArrayName*);
+
+struct NpzSource {
+  FilePath file;
+  ArrayName features = {"x"};
+  ArrayName labels = {"y"};
+};
+
+const FieldTable<NpzSource>& FieldsOf(const NpzSource*);
+
+// Reads both arrays. Beside the errors of npz.h, InvalidArgument if they differ
+// in their number of examples.
+absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpzSource(
+    const NpzSource& source);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_DATA_SOURCE_NPZ_SOURCE_H_

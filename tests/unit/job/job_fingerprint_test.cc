@@ -1,0 +1,41 @@
+#include "common/job/job_fingerprint.h"
+
+#include "gtest/gtest.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+namespace {
+
+// Evaluators compare it with that of a checkpoint, which may be older.
+TEST(JobFingerprint, KeepsItsValue) {
+  v1::Job job;
+  job.set_name("digits");
+  job.set_seed(7);
+  v1::IdxSource& train = *job.mutable_data()->mutable_train()->mutable_idx();
+  train.set_features("/data/train/images.gz");
+  train.set_labels("/data/train/labels.gz");
+  v1::IdxSource& test = *job.mutable_data()->mutable_test()->mutable_idx();
+  test.set_features("/data/test/images.gz");
+  test.set_labels("/data/test/labels.gz");
+  EXPECT_EQ(JobFingerprint(job), "3c229c3c750ce4b0");
+}
+
+// A source without a message of its own: also when it gets another field.
+TEST(JobFingerprint, OfAnArchiveKeepsItsValue) {
+  v1::Job job;
+  job.set_name("digits");
+  job.set_seed(7);
+  v1::SourceObject& npz = *job.mutable_data()->mutable_train()->mutable_other();
+  npz.set_name("npz");
+  auto& config = *npz.mutable_config()->mutable_fields();
+  config["file"].set_string_value("/data/train/digits.npz");
+  config["features"].set_string_value("x_train");
+  EXPECT_EQ(JobFingerprint(job), "a9cc85a72172b63d");
+  config["labels"].set_string_value("y");
+  EXPECT_EQ(JobFingerprint(job), "a9cc85a72172b63d") << "the default";
+  config["labels"].set_string_value("y_train");
+  EXPECT_NE(JobFingerprint(job), "a9cc85a72172b63d");
+}
+
+}  // namespace
+}  // namespace paceline
