@@ -67,11 +67,6 @@ absl::StatusOr<std::unique_ptr<ModelStep>> ModelStep::Make(v1::Job job,
   job.mutable_cluster()->set_ps(0);
   ASSIGN_OR_RETURN(std::unique_ptr<Replica> replica,
                    MakeReplica(job, {.threads = threads}));
-  if (!replica->model.loss->has_sparse_labels()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("loss: ", job.loss().class_name(),
-                     "; expected one that takes class ids as labels"));
-  }
   CompileOptions options;
   options.batch_size = batch_size;
   options.holds_variables = true;
@@ -91,11 +86,19 @@ ModelStep::ModelStep(std::unique_ptr<Replica> replica, int64_t batch_size)
 
 ModelBatch ModelStep::SomeBatch() const {
   const Graph& graph = replica_->model.graph;
-  ModelBatch batch(batch_size_, graph.input_shape(),
-                   graph.output_shape().back());
+  const int64_t classes = graph.output_shape().back();
+  ModelBatch batch(batch_size_, graph.input_shape(), classes);
   if (const int64_t ids = FeatureIdCount(graph); ids > 0) {
     std::minstd_rand random(2);
     for (float& id : batch.features) id = static_cast<float>(random() % ids);
+  }
+  if (!replica_->model.loss->has_sparse_labels()) {
+    const int64_t size = batch_size_ * NumElements(graph.output_shape());
+    batch.label_values.resize(size);
+    std::minstd_rand random(3);
+    for (int64_t row = 0; row < size; row += classes) {
+      batch.label_values[row + random() % classes] = 1;
+    }
   }
   return batch;
 }
@@ -106,7 +109,10 @@ absl::Status ModelStep::Run(const ModelBatch& batch) {
   RETURN_IF_ERROR(program->SetBatch(
       {.count = batch.count,
        .features = {DataType::kFloat32, batch.features.data()},
-       .labels = {DataType::kInt32, batch.labels.data()},
+       .labels =
+           batch.label_values.empty()
+               ? HostTensor{DataType::kInt32, batch.labels.data()}
+               : HostTensor{DataType::kFloat32, batch.label_values.data()},
        .loss_divisor = static_cast<double>(batch.count)},
       *replica_->stream));
   RETURN_IF_ERROR(RunSections(*program, *replica_->stream, *update_, [] {}));

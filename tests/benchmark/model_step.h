@@ -17,20 +17,22 @@
 
 namespace paceline {
 
-// Random examples in memory: features of a shape in [0, 1), and class ids.
+// Random examples in memory: features of a shape in [0, 1), and labels.
 struct ModelBatch {
   ModelBatch(int64_t count, const Shape& shape, int64_t classes);
 
   int64_t count;
   std::vector<float> features;
+  // Class ids.
   std::vector<int32_t> labels;
+  // Of losses that take no ids: of the output's shape, one of each row is 1.
+  std::vector<float> label_values;
 };
 
 // Not thread-safe.
 class ModelStep {
  public:
-  // On the job's device. InvalidArgument if its labels are no class ids; other
-  // errors as of MakeReplica.
+  // On the job's device. Errors as of MakeReplica.
   static absl::StatusOr<std::unique_ptr<ModelStep>> Make(v1::Job job,
                                                          int threads,
                                                          int64_t batch_size);
