@@ -10,6 +10,16 @@ namespace paceline::cpu {
 PACELINE_MULTIVERSION
 void SumRows(const RowGeometry& rows, int64_t begin, int64_t end,
              const float* values, float* sums) {
+  if (rows.stride == 1) {
+    for (int64_t row = begin; row < end; ++row) {
+      const float* const from = values + rows.Offset(row);
+      double total = 0;
+#pragma omp simd reduction(+ : total)
+      for (int64_t i = 0; i < rows.size; ++i) total += double{from[i]};
+      sums[row] = static_cast<float>(total);
+    }
+    return;
+  }
   constexpr int64_t kRows = 64;
   for (int64_t row = begin; row < end;) {
     const int64_t count =

@@ -2,10 +2,21 @@
 
 #include "common/base/simd.h"
 #include "glog/logging.h"
+#include "worker/device/cpu/kernels/exp.h"
 #include "worker/device/element_formulas.h"
 
 namespace paceline::cpu {
 namespace {
+
+// The formula, without calls of the C library's exp.
+template <op::ElementFunction function>
+[[gnu::always_inline]] inline float ComputeOne(float a, float b, float c) {
+  if constexpr (function == op::ElementFunction::kExp) return VectorExp(a);
+  if constexpr (function == op::ElementFunction::kSigmoid) {
+    return 1 / (1 + VectorExp(-a));
+  }
+  return ComputeElement(function, a, b, c);
+}
 
 // Inlined into what is compiled for each instruction set. The function is known
 // there, and with it the formula.
@@ -16,8 +27,8 @@ template <op::ElementFunction function>
   constexpr int kOperands = op::OperandCount(function);
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
-    y[i] = ComputeElement(function, a[i], kOperands > 1 ? b[i] : 0.0f,
-                          kOperands > 2 ? c[i] : 0.0f);
+    y[i] = ComputeOne<function>(a[i], kOperands > 1 ? b[i] : 0.0f,
+                                kOperands > 2 ? c[i] : 0.0f);
   }
 }
 

@@ -1,88 +1,128 @@
 #include "worker/device/cpu/kernels/softmax.h"
 
-#include <algorithm>
 #include <cmath>
+
+#include "common/base/simd.h"
+#include "worker/device/cpu/kernels/exp.h"
 
 namespace paceline::cpu {
 namespace {
 
-float LargestOf(const RowGeometry& geometry, const float* row) {
+// Rows whose elements lie side by side have a stride that the compiler knows.
+// Inlined into what is compiled for each instruction set.
+template <typename Run>
+[[gnu::always_inline]] inline void ForEachRow(const RowGeometry& rows,
+                                              int64_t begin, int64_t end,
+                                              const Run& run) {
+  for (int64_t row = begin; row < end; ++row) {
+    if (rows.stride == 1) {
+      run(rows.Offset(row), int64_t{1});
+    } else {
+      run(rows.Offset(row), rows.stride);
+    }
+  }
+}
+
+[[gnu::always_inline]] inline float LargestOf(int64_t size, const float* row,
+                                              int64_t stride) {
   float largest = row[0];
-  for (int64_t i = 1; i < geometry.size; ++i) {
-    largest = std::max(largest, row[i * geometry.stride]);
+#pragma omp simd reduction(max : largest)
+  for (int64_t i = 0; i < size; ++i) {
+    largest = row[i * stride] > largest ? row[i * stride] : largest;
   }
   return largest;
 }
 
 }  // namespace
 
-void SoftmaxForward(const RowGeometry& geometry, int64_t begin, int64_t end,
+PACELINE_MULTIVERSION
+void SoftmaxForward(const RowGeometry& rows, int64_t begin, int64_t end,
                     const float* inputs, float* outputs) {
-  for (int64_t row = begin; row < end; ++row) {
-    const float* const in = inputs + geometry.Offset(row);
-    float* const out = outputs + geometry.Offset(row);
-    const float largest = LargestOf(geometry, in);
-    float sum = 0;
-    for (int64_t i = 0; i < geometry.size; ++i) {
-      const float value = std::exp(in[i * geometry.stride] - largest);
-      out[i * geometry.stride] = value;
-      sum += value;
-    }
-    for (int64_t i = 0; i < geometry.size; ++i) {
-      out[i * geometry.stride] /= sum;
-    }
-  }
+  const int64_t size = rows.size;
+  ForEachRow(
+      rows, begin,
+      end, [=](int64_t offset, int64_t stride) __attribute__((always_inline)) {
+        const float* const in = inputs + offset;
+        float* const out = outputs + offset;
+        const float largest = LargestOf(size, in, stride);
+        float sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < size; ++i) {
+          const float value = VectorExp(in[i * stride] - largest);
+          out[i * stride] = value;
+          sum += value;
+        }
+#pragma omp simd
+        for (int64_t i = 0; i < size; ++i) out[i * stride] /= sum;
+      });
 }
 
-void LogSoftmaxForward(const RowGeometry& geometry, int64_t begin, int64_t end,
+PACELINE_MULTIVERSION
+void LogSoftmaxForward(const RowGeometry& rows, int64_t begin, int64_t end,
                        const float* inputs, float* outputs) {
-  for (int64_t row = begin; row < end; ++row) {
-    const float* const in = inputs + geometry.Offset(row);
-    float* const out = outputs + geometry.Offset(row);
-    const float largest = LargestOf(geometry, in);
-    float sum = 0;
-    for (int64_t i = 0; i < geometry.size; ++i) {
-      sum += std::exp(in[i * geometry.stride] - largest);
-    }
-    const float log_sum = largest + std::log(sum);
-    for (int64_t i = 0; i < geometry.size; ++i) {
-      out[i * geometry.stride] = in[i * geometry.stride] - log_sum;
-    }
-  }
+  const int64_t size = rows.size;
+  ForEachRow(
+      rows, begin,
+      end, [=](int64_t offset, int64_t stride) __attribute__((always_inline)) {
+        const float* const in = inputs + offset;
+        float* const out = outputs + offset;
+        const float largest = LargestOf(size, in, stride);
+        float sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < size; ++i) {
+          sum += VectorExp(in[i * stride] - largest);
+        }
+        const float log_sum = largest + std::log(sum);
+#pragma omp simd
+        for (int64_t i = 0; i < size; ++i) {
+          out[i * stride] = in[i * stride] - log_sum;
+        }
+      });
 }
 
-void SoftmaxBackward(const RowGeometry& geometry, int64_t begin, int64_t end,
+PACELINE_MULTIVERSION
+void SoftmaxBackward(const RowGeometry& rows, int64_t begin, int64_t end,
                      const float* outputs, const float* output_gradients,
                      float* input_gradients) {
-  for (int64_t row = begin; row < end; ++row) {
-    const float* const out = outputs + geometry.Offset(row);
-    const float* const dy = output_gradients + geometry.Offset(row);
-    float* const dx = input_gradients + geometry.Offset(row);
-    float sum = 0;
-    for (int64_t i = 0; i < geometry.size; ++i) {
-      sum += out[i * geometry.stride] * dy[i * geometry.stride];
-    }
-    for (int64_t i = 0; i < geometry.size; ++i) {
-      const int64_t at = i * geometry.stride;
-      dx[at] = out[at] * (dy[at] - sum);
-    }
-  }
+  const int64_t size = rows.size;
+  ForEachRow(
+      rows, begin,
+      end, [=](int64_t offset, int64_t stride) __attribute__((always_inline)) {
+        const float* const out = outputs + offset;
+        const float* const dy = output_gradients + offset;
+        float* const dx = input_gradients + offset;
+        float sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < size; ++i)
+          sum += out[i * stride] * dy[i * stride];
+#pragma omp simd
+        for (int64_t i = 0; i < size; ++i) {
+          const int64_t at = i * stride;
+          dx[at] = out[at] * (dy[at] - sum);
+        }
+      });
 }
 
-void LogSoftmaxBackward(const RowGeometry& geometry, int64_t begin, int64_t end,
+PACELINE_MULTIVERSION
+void LogSoftmaxBackward(const RowGeometry& rows, int64_t begin, int64_t end,
                         const float* outputs, const float* output_gradients,
                         float* input_gradients) {
-  for (int64_t row = begin; row < end; ++row) {
-    const float* const out = outputs + geometry.Offset(row);
-    const float* const dy = output_gradients + geometry.Offset(row);
-    float* const dx = input_gradients + geometry.Offset(row);
-    float sum = 0;
-    for (int64_t i = 0; i < geometry.size; ++i) sum += dy[i * geometry.stride];
-    for (int64_t i = 0; i < geometry.size; ++i) {
-      const int64_t at = i * geometry.stride;
-      dx[at] = dy[at] - std::exp(out[at]) * sum;
-    }
-  }
+  const int64_t size = rows.size;
+  ForEachRow(
+      rows, begin,
+      end, [=](int64_t offset, int64_t stride) __attribute__((always_inline)) {
+        const float* const out = outputs + offset;
+        const float* const dy = output_gradients + offset;
+        float* const dx = input_gradients + offset;
+        float sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < size; ++i) sum += dy[i * stride];
+#pragma omp simd
+        for (int64_t i = 0; i < size; ++i) {
+          const int64_t at = i * stride;
+          dx[at] = dy[at] - VectorExp(out[at]) * sum;
+        }
+      });
 }
 
 }  // namespace paceline::cpu
