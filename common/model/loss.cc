@@ -93,6 +93,7 @@ absl::StatusOr<LossPtr> MakeLoss(const v1::KerasObject& object) {
 }
 
 op::Tensor MeanOfExamples(const op::Tensor& x) {
+  if (x.count() == x.dimension(0)) return op::Reshape(x, {x.dimension(0)});
   std::vector<int> axes(x.rank() - 1);
   std::iota(axes.begin(), axes.end(), 1);
   return op::Reshape(op::Mean(x, std::move(axes)), {x.dimension(0)});

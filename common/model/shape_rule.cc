@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
+#include "common/operations/class_ids.h"
 
 namespace paceline {
 absl::Status CheckShape(absl::Span<const int64_t> shape) {
@@ -75,10 +76,12 @@ int ExampleAxis(int64_t axis, size_t rank) {
 }
 
 absl::Status CheckClasses(const Shape& output) {
-  if (output.size() == 1) return absl::OkStatus();
+  if (output.size() == 1 && output[0] <= op::kMaxClasses) {
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(
-      absl::StrCat("the model's output must have shape (classes), got ",
-                   ShapeToString(output)));
+      absl::StrCat("the model's output must have shape (classes), of at most ",
+                   op::kMaxClasses, " classes, got ", ShapeToString(output)));
 }
 
 }  // namespace paceline

@@ -68,8 +68,8 @@ struct ElementInstruction {
   double constant = 0;
 };
 
-// Inputs are reals of the output's type or bool, and are broadcast to the
-// output's shape. The last value is the output.
+// Inputs are reals of the output's type, or int32 or bool, which become reals;
+// they are broadcast to the output's shape. The last value is the output.
 class ElementwiseOperation final : public Operation {
  public:
   static constexpr char kName[] = "Elementwise";

@@ -9,39 +9,36 @@
 #include "absl/types/span.h"
 #include "common/operations/function.h"
 #include "common/operations/operation.h"
+#include "common/operations/tensor_type.h"
 #include "glog/logging.h"
 
 namespace paceline::op {
 
-// So many int32 of shape (size).
+// So many numbers of one type, of shape (size).
 class IotaOperation final : public Operation {
  public:
   static constexpr char kName[] = "Iota";
 
-  explicit IotaOperation(int64_t size) : size_(size) {}
+  IotaOperation(int64_t size, DataType type) : size_(size), type_(type) {}
 
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const override {
     CHECK(inputs.empty());
-    return {{DataType::kInt32, {size_}}};
+    CHECK(IsReal(type_) || type_ == DataType::kInt32) << DataTypeName(type_);
+    return {{type_, {size_}}};
   }
+
+  DataType type() const { return type_; }
 
  private:
   int64_t size_;
+  DataType type_;
 };
 
-inline Tensor Iota(Function& function, int64_t size) {
-  return AddSource(function, IotaOperation(size));
+inline Tensor Iota(Function& function, int64_t size, DataType type) {
+  return AddSource(function, IotaOperation(size, type));
 }
-
-// From int32 ids of any shape to (shape..., size), of bool: whether the last
-// index is the id.
-Tensor IsClass(const Tensor& ids, int64_t size);
-
-// From int32 ids of any shape to (shape..., size), with 1 where the last index
-// is the id and 0 elsewhere; an id outside of [0, size) gives zeros.
-Tensor OneHot(const Tensor& ids, int64_t size, DataType type);
 
 }  // namespace paceline::op
 

@@ -16,7 +16,9 @@
 #include "common/operations/binary_map.h"
 #include "common/operations/broadcast.h"
 #include "common/operations/cast.h"
+#include "common/operations/class_ids.h"
 #include "common/operations/compare.h"
+#include "common/operations/constant.h"
 #include "common/operations/elementwise.h"
 #include "common/operations/gradient.h"
 #include "common/operations/map.h"
@@ -29,6 +31,7 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> NamesOf(const op::Function& function) {
   std::vector<std::string> names;
@@ -116,6 +119,17 @@ TEST(FuseMapsTest, BackwardReadsTheOutputWhereThatIsEnough) {
   const int dy = fused->parameters()[1];
   const int y = fused->results()[0];
   EXPECT_THAT(fused->calls()[1].inputs, ElementsAre(dy, y));
+}
+
+TEST(FuseMapsTest, IdsAreReadByTheMapsThatCompareThem) {
+  op::Function function;
+  const op::Tensor ids = function.AddParameter({DataType::kInt32, {4}});
+  const op::Tensor x = function.AddParameter({DataType::kFloat32, {4, 3}});
+  const op::Tensor is_class = op::IsClass(ids, 3, x.data_type());
+  function.AddResult(op::Select(is_class, x, op::ConstantLike(x, 0)));
+  const std::unique_ptr<op::Function> fused = op::FuseMaps(function);
+  EXPECT_THAT(NamesOf(*fused),
+              UnorderedElementsAre("Reshape", "Iota", "Elementwise"));
 }
 
 TEST(FuseMapsTest, WhatIsSmallerIsComputedOnce) {

@@ -258,13 +258,14 @@ std::vector<OperationCase> GradientCases() {
       {"GatherRows",
        {{3, 2}},
        [](Tensors in) {
-         const op::Tensor ids = op::Iota(in[0].function(), 2);
+         const op::Tensor ids = op::Iota(in[0].function(), 2, DataType::kInt32);
          return op::GatherRows(in[0], op::Concatenate({ids, ids}, 0));
        }},
       {"SumRows",
        {{2, 3}},
        [](Tensors in) {
-         const op::Tensor ids = op::Iota(in[0].function(), 2) * 2;
+         const op::Tensor ids =
+             op::Iota(in[0].function(), 2, DataType::kInt32) * 2;
          return op::SumRows(ids, in[0], 4);
        }},
       {"DropoutMask",

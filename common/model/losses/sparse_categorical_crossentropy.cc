@@ -4,8 +4,8 @@
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
+#include "common/operations/class_ids.h"
 #include "common/operations/constant.h"
-#include "common/operations/iota.h"
 #include "common/operations/map.h"
 #include "common/operations/reduce.h"
 #include "common/operations/select.h"
@@ -36,11 +36,12 @@ op::Tensor SparseCategoricalCrossentropy::Lower(const op::Tensor& input,
   const std::vector<int> last = {1};
   const auto of_label = [&](const op::Tensor& x) {
     const op::Tensor zero = op::ConstantLike(x, 0);
-    return op::Sum(op::Select(op::IsClass(labels, x.dimension(1)), x, zero),
-                   last);
+    return op::Sum(
+        op::Select(op::IsClass(labels, x.dimension(1), x.data_type()), x, zero),
+        last);
   };
   if (reads_from_logits) {
-    return MeanOfExamples(-of_label(op::LogSoftmax(input)));
+    return MeanOfExamples(of_label(-op::LogSoftmax(input)));
   }
   const op::Tensor p = ClipProbabilities(input);
   const op::Tensor log_of_sum = op::Log(op::Sum(p, last));

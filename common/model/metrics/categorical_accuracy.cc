@@ -5,7 +5,7 @@
 #include "common/model/loss.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/cast.h"
-#include "common/operations/compare.h"
+#include "common/operations/class_ids.h"
 #include "common/operations/reduce.h"
 
 namespace paceline {
@@ -25,8 +25,10 @@ absl::Status CategoricalAccuracy::CheckOutput(const Shape& output) const {
 op::Tensor CategoricalAccuracy::Lower(const op::Tensor& output,
                                       const op::Tensor& labels) const {
   const op::Tensor prediction = op::ArgMax(output);
-  const op::Tensor is_right = op::Equal(prediction, op::ArgMax(labels));
-  return MeanOfExamples(op::Cast(is_right, output.data_type()));
+  const DataType type = output.data_type();
+  const op::Tensor is_right =
+      op::AreSameIds(prediction, op::ArgMax(labels), type);
+  return MeanOfExamples(op::Cast(is_right, type));
 }
 
 }  // namespace paceline

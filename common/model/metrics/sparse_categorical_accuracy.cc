@@ -4,7 +4,7 @@
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/cast.h"
-#include "common/operations/compare.h"
+#include "common/operations/class_ids.h"
 #include "common/operations/reduce.h"
 #include "common/operations/reshape.h"
 
@@ -25,7 +25,8 @@ absl::Status SparseCategoricalAccuracy::CheckOutput(const Shape& output) const {
 op::Tensor SparseCategoricalAccuracy::Lower(const op::Tensor& output,
                                             const op::Tensor& labels) const {
   const op::Tensor prediction = op::Reshape(op::ArgMax(output), labels.shape());
-  return op::Cast(op::Equal(prediction, labels), output.data_type());
+  const DataType type = output.data_type();
+  return op::Cast(op::AreSameIds(prediction, labels, type), type);
 }
 
 }  // namespace paceline

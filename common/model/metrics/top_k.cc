@@ -2,9 +2,9 @@
 
 #include "common/operations/binary_map.h"
 #include "common/operations/cast.h"
+#include "common/operations/class_ids.h"
 #include "common/operations/compare.h"
 #include "common/operations/constant.h"
-#include "common/operations/iota.h"
 #include "common/operations/reduce.h"
 #include "common/operations/reshape.h"
 #include "common/operations/select.h"
@@ -13,12 +13,13 @@ namespace paceline {
 
 op::Tensor IsInTopK(const op::Tensor& output, const op::Tensor& classes,
                     int64_t k) {
-  const auto count = [](const op::Tensor& holds) {
-    return op::Sum(op::Cast(holds, DataType::kInt32), {1});
+  const auto count = [&output](const op::Tensor& holds) {
+    return op::Sum(op::Cast(holds, output.data_type()), {1});
   };
   const op::Tensor zero = op::ConstantLike(output, 0);
-  const op::Tensor of_class = op::Sum(
-      op::Select(op::IsClass(classes, output.dimension(1)), output, zero), {1});
+  const op::Tensor is_class =
+      op::IsClass(classes, output.dimension(1), output.data_type());
+  const op::Tensor of_class = op::Sum(op::Select(is_class, output, zero), {1});
   const op::Tensor larger = count(op::Greater(output, of_class));
   // Neither infinite nor NaN.
   const op::Tensor finite = count(op::Equal(output - output, 0));

@@ -165,7 +165,7 @@ class MapFusion {
   bool PassesOn(const Call& call) const {
     const absl::string_view name = call.operation->name();
     if (name == CastOperation::kName) {
-      return from_.type(call.inputs[0]).type == DataType::kBool &&
+      return !IsReal(from_.type(call.inputs[0]).type) &&
              IsReal(from_.type(call.outputs[0]).type);
     }
     return (name == BroadcastOperation::kName ||

@@ -12,7 +12,7 @@ namespace {
 
 using op::ElementFunction;
 
-// A tensor with memory of its own, of float32 or bool.
+// A tensor with memory of its own, of float32, int32 or bool.
 class OwnedTensor {
  public:
   explicit OwnedTensor(Shape shape, DataType type = DataType::kFloat32)
@@ -25,17 +25,28 @@ class OwnedTensor {
 
   Tensor* get() { return &tensor_; }
   float At(int64_t i) const {
-    return tensor_.type == DataType::kBool
-               ? static_cast<float>(tensor_.as<bool>()[i])
-               : tensor_.floats()[i];
+    switch (tensor_.type) {
+      case DataType::kBool:
+        return static_cast<float>(tensor_.as<bool>()[i]);
+      case DataType::kInt32:
+        return static_cast<float>(tensor_.as<int32_t>()[i]);
+      default:
+        return tensor_.floats()[i];
+    }
   }
   // Different values, in whole numbers.
   void Fill(int salt) {
     for (int64_t i = 0; i < tensor_.count(); ++i) {
-      if (tensor_.type == DataType::kBool) {
-        tensor_.as<bool>()[i] = (i + salt) % 3 == 0;
-      } else {
-        tensor_.floats()[i] = static_cast<float>((7 * i + salt) % 101 - 50);
+      const auto number = static_cast<int32_t>((7 * i + salt) % 101 - 50);
+      switch (tensor_.type) {
+        case DataType::kBool:
+          tensor_.as<bool>()[i] = (i + salt) % 3 == 0;
+          break;
+        case DataType::kInt32:
+          tensor_.as<int32_t>()[i] = number;
+          break;
+        default:
+          tensor_.floats()[i] = static_cast<float>(number);
       }
     }
   }
@@ -131,6 +142,30 @@ TEST(ElementProgramTest, AxesAreRepeatedInEveryWay) {
 TEST(ElementProgramTest, WritesOverAnInput) {
   ExpectMaskedSum({3, 500}, {500}, {3, 1}, {3, 500}, {701}, /*in_place=*/true);
   ExpectMaskedSum({900}, {900}, {1}, {900}, {257}, /*in_place=*/true);
+}
+
+TEST(ElementProgramTest, IdsBecomeReals) {
+  OwnedTensor ids({5, 1}, DataType::kInt32);
+  OwnedTensor classes({60});
+  OwnedTensor whole({5, 60}, DataType::kInt32);
+  OwnedTensor output({5, 60});
+  ids.Fill(2);
+  classes.Fill(30);
+  whole.Fill(1);
+  // Where the id is the class, the element of `whole`; else 0.
+  const cpu::ElementProgram program(
+      {{.function = ElementFunction::kEqual, .a = 0, .b = 1},
+       {.function = ElementFunction::kMultiply, .a = 3, .b = 2}},
+      {ids.get(), classes.get(), whole.get()}, output.get());
+  program.Run(0, 300);
+  int matches = 0;
+  for (int64_t i = 0; i < 300; ++i) {
+    const bool is_class = ids.At(i / 60) == classes.At(i % 60);
+    matches += is_class ? 1 : 0;
+    ASSERT_EQ(output.At(i), is_class ? whole.At(i) : 0) << i;
+  }
+  EXPECT_GT(matches, 0);
+  EXPECT_LT(matches, 300);
 }
 
 TEST(ElementProgramTest, NoInstructionIsABroadcast) {

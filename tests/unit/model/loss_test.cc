@@ -73,6 +73,14 @@ TEST(LossTest, ChecksTheOutput) {
                 .code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(MakeLossFrom("mse")->CheckOutput({2, 3}).ok());
+  // float32 tells no more ids apart.
+  const auto check = [](int64_t classes) {
+    return MakeLossFrom("sparse_categorical_crossentropy")
+        ->CheckOutput({classes});
+  };
+  EXPECT_TRUE(check(16777216).ok());
+  EXPECT_THAT(std::string(check(16777217).message()),
+              HasSubstr("of at most 16777216 classes, got (16777217,)"));
 }
 
 // What Keras 3.15.1 was seen to do.

@@ -1,16 +1,14 @@
 #include "worker/device/cpu/program_compiler.h"
 
 #include <memory>
+#include <numeric>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "worker/device/cpu/kernels/regularization.h"
-#include "worker/device/cpu/losses/loss_kernel.h"
-#include "worker/device/cpu/metrics/metric_kernel.h"
 #include "worker/device/cpu/node_computation.h"
-#include "worker/device/cpu/parallel.h"
+#include "worker/device/cpu/operations/operations.h"
 #include "worker/device/program/program_compiler.h"
 
 namespace paceline::cpu {
@@ -35,14 +33,6 @@ absl::Status CatchErrors(const Layer& layer, absl::FunctionRef<void()> add) {
   }
 }
 
-// Adds what a batch sums up to element `index` of the metrics.
-void AddToMetrics(const Step& step, size_t index, const Tensor& values) {
-  double sum = 0;
-  for (int64_t i = 0; i < values.count(); ++i) sum += values.doubles()[i];
-  step.metrics->totals[index] += sum;
-  step.metrics->counts[index] += static_cast<double>(values.count());
-}
-
 class Compiler final : public ProgramCompiler<ProgramBuilder> {
  public:
   Compiler(const ProgramSpec& spec, ProgramBuilder& builder)
@@ -61,31 +51,26 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     return CatchErrors(layer, add);
   }
 
-  absl::Status AddLoss(const Loss& loss, bool from_logits, Tensor* input,
-                       size_t index, Tensor* gradient) override {
-    ASSIGN_OR_RETURN(
-        std::unique_ptr<const LossKernel> kernel,
-        MakeLossKernel(loss, from_logits, spec().graph->output_shape()));
-    Tensor* const labels = builder().labels();
-    Tensor* const values = builder().NewTensor<double>({spec().batch_size});
-    std::vector<const Tensor*> used = {input, labels, values};
-    if (gradient != nullptr) used.push_back(gradient);
-    builder().Add(used, [kernel = std::move(kernel), input, labels, values,
-                         gradient, index](const Step& step) {
+  absl::string_view device() const override { return "cpu"; }
+  absl::Span<const OperationEntry<ProgramBuilder>> operations() const override {
+    return Operations();
+  }
+
+  void AddToMetrics(size_t index, Tensor* values) override {
+    builder().Add({values}, [values, index](const Step& step) {
+      const float* const begin = values->floats();
       const int64_t count = values->count();
-      ParallelFor(
-          count, input->count() / count, [&](int64_t begin, int64_t end) {
-            kernel->Run({.begin = begin,
-                         .end = end,
-                         .outputs = input->floats(),
-                         .labels = labels->data(),
-                         .values = values->doubles(),
-                         .gradients = FloatsOrNull(gradient),
-                         .gradient_scale = 1 / step.batch.loss_divisor});
-          });
-      AddToMetrics(step, index, *values);
+      step.metrics->totals[index] += std::accumulate(begin, begin + count, 0.0);
+      step.metrics->counts[index] += static_cast<double>(count);
     });
-    return absl::OkStatus();
+  }
+
+  Tensor* AddGradientScale() override {
+    Tensor* const scale = builder().NewTensor<float>({});
+    builder().Add({scale}, [scale](const Step& step) {
+      *scale->floats() = static_cast<float>(1 / step.batch.loss_divisor);
+    });
+    return scale;
   }
 
   void AddPenalty(const Regularizer& regularizer, Tensor* variable) override {
@@ -94,28 +79,6 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
           static_cast<double>(step.batch.count) *
           PenaltyOf(regularizer, variable->count(), variable->floats());
     });
-  }
-
-  absl::Status AddMetric(const Metric& metric, Tensor* output,
-                         size_t index) override {
-    ASSIGN_OR_RETURN(std::unique_ptr<const MetricKernel> kernel,
-                     MakeMetricKernel(metric, spec().graph->output_shape()));
-    Tensor* const labels = builder().labels();
-    Tensor* const values = builder().NewTensor<double>({spec().batch_size});
-    builder().Add(
-        {output, labels, values}, [kernel = std::move(kernel), output, labels,
-                                   values, index](const Step& step) {
-          const int64_t count = values->count();
-          ParallelFor(
-              count, output->count() / count, [&](int64_t begin, int64_t end) {
-                for (int64_t i = begin; i < end; ++i) {
-                  values->doubles()[i] =
-                      kernel->ValueOf(i, output->floats(), labels->data());
-                }
-              });
-          AddToMetrics(step, index, *values);
-        });
-    return absl::OkStatus();
   }
 };
 

@@ -54,8 +54,8 @@ void ProgramBuilder::AddKernel(const std::vector<const Tensor*>& used,
   });
 }
 
-void ProgramBuilder::BeginLayer(const std::string& name, bool in_float32) {
-  LayoutBuilder::BeginLayer(name, in_float32);
+void ProgramBuilder::BeginPart(const std::string& owner, bool in_float32) {
+  LayoutBuilder::BeginPart(owner, in_float32);
   // Layers write over gradients that they are done with.
   std::erase_if(converted_, [this](const auto& entry) {
     return IsInArena(entry.first.first);
@@ -174,9 +174,13 @@ void ProgramBuilder::AddToMetrics(size_t index, const Tensor* values,
   const int64_t count = values->count();
   const int64_t parts = PartCount(count);
   Tensor* const sums = NewTensor<double>({parts});
-  AddKernel({values, sums}, parts, [=] {
-    return ColumnSums<const double*, double>{count, 1, parts, values->doubles(),
-                                             sums->doubles()};
+  AddKernel({values, sums}, parts, [=]() -> Kernel {
+    if (values->type == DataType::kFloat64) {
+      return ColumnSums<const double*, double>{
+          count, 1, parts, values->doubles(), sums->doubles()};
+    }
+    return ColumnSums<ConstValues, double>{count, 1, parts, ValuesOf(values),
+                                           sums->doubles()};
   });
   AddToMetric addition = {.parts = parts,
                           .factor = factor,

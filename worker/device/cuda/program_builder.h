@@ -108,8 +108,8 @@ class ProgramBuilder final : public LayoutBuilder {
   // The gradient by a bias, which is final then, from that by what it was added
   // to, (rows, bias). Nothing is done if it is frozen.
   void AddBiasGradient(const Tensor* gradient, int bias);
-  // Adds factor · Σ `values`, doubles, to element `index` of the metrics, and
-  // `examples` to its count.
+  // Adds factor · Σ `values`, reals or doubles, to element `index` of the
+  // metrics, and `examples` to its count.
   void AddToMetrics(size_t index, const Tensor* values, double factor,
                     double examples);
 
@@ -143,7 +143,7 @@ class ProgramBuilder final : public LayoutBuilder {
   // Ends the last section, and plans the memory. `output` is the model's.
   ProgramParts Build(const Tensor* output) &&;
 
-  void BeginLayer(const std::string& name, bool in_float32) override;
+  void BeginPart(const std::string& owner, bool in_float32) override;
 
  private:
   // Whether a product can make them in passing.

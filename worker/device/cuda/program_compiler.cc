@@ -8,9 +8,8 @@
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 #include "worker/device/cuda/device_update.h"
-#include "worker/device/cuda/losses.h"
-#include "worker/device/cuda/metrics.h"
 #include "worker/device/cuda/node_computation.h"
+#include "worker/device/cuda/operations/operations.h"
 #include "worker/device/program/program_compiler.h"
 
 namespace paceline::cuda {
@@ -37,23 +36,23 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     return Annotate(builder().TakeError(), absl::StrCat("layer ", layer.name));
   }
 
-  absl::Status AddLoss(const Loss& loss, bool from_logits, Tensor* input,
-                       size_t index, Tensor* gradient) override {
-    ASSIGN_OR_RETURN(
-        const LossKernel kernel,
-        MakeLossKernel(loss, from_logits, spec().graph->output_shape()));
-    Tensor* const labels = builder().labels();
-    Tensor* const values = builder().NewTensor<double>({spec().batch_size});
-    std::vector<const Tensor*> used = {input, labels, values};
-    if (gradient != nullptr) used.push_back(gradient);
-    builder().AddKernel(
-        used, spec().batch_size,
-        [=, step = builder().step(), scale = builder().loss_scale()] {
-          return kernel({step, ValuesOf(input), labels->data(),
-                         values->doubles(), ValuesOf(gradient), scale});
-        });
+  absl::string_view device() const override { return "cuda"; }
+  absl::Span<const OperationEntry<ProgramBuilder>> operations() const override {
+    return Operations();
+  }
+
+  void AddToMetrics(size_t index, Tensor* values) override {
     builder().AddToMetrics(index, values, 1, batch_size());
-    return absl::OkStatus();
+  }
+
+  Tensor* AddGradientScale() override {
+    Tensor* const scale = builder().NewTensor<float>({});
+    builder().AddKernel(
+        {scale}, 1,
+        [=, step = builder().step(), loss_scale = builder().loss_scale()] {
+          return WriteGradientScale{step, loss_scale, scale->floats()};
+        });
+    return scale;
   }
 
   void AddPenalty(const Regularizer& regularizer, Tensor* variable) override {
@@ -65,19 +64,6 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
                          parts,          variable->floats(), sums->doubles()};
     });
     builder().AddToMetrics(0, sums, batch_size(), /*examples=*/0);
-  }
-
-  absl::Status AddMetric(const Metric& metric, Tensor* output,
-                         size_t index) override {
-    ASSIGN_OR_RETURN(const MetricKernel kernel,
-                     MakeMetricKernel(metric, spec().graph->output_shape()));
-    Tensor* const labels = builder().labels();
-    Tensor* const values = builder().NewTensor<double>({spec().batch_size});
-    builder().AddKernel({output, values}, spec().batch_size, [=] {
-      return kernel({ValuesOf(output), labels->data(), values->doubles()});
-    });
-    builder().AddToMetrics(index, values, 1, batch_size());
-    return absl::OkStatus();
   }
 };
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "common/base/status_macros.h"
 #include "common/model/graph.h"
@@ -53,12 +54,10 @@ absl::StatusOr<std::unique_ptr<NodeComputation<Builder>>> MakeFromTables(
     }
   }
   NodeFunction function = MakeNodeFunction(graph, node, spec);
-  RETURN_IF_ERROR(CheckOperations(
-      tables.device,
-      [&](const op::Operation& operation) {
-        return FindOperation(tables.operations, operation) != nullptr;
-      },
-      *node.layer, *function.function));
+  RETURN_IF_ERROR(CheckOperations(tables.device, tables.operations,
+                                  absl::StrCat("layer ", node.layer->name, " (",
+                                               node.layer->class_name(), ")"),
+                                  *function.function));
   return std::make_unique<LoweredComputation<Builder>>(node,
                                                        std::move(function));
 }

@@ -17,9 +17,12 @@ LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
   }
   features_ = NewOutsideArena(BatchShape(spec.graph->input_shape()));
   layout_.features = last_memory();
-  labels_ = NewOutsideArena(spec.loss->has_sparse_labels()
-                                ? Shape{spec.batch_size}
-                                : BatchShape(spec.graph->output_shape()));
+  if (spec.loss->has_sparse_labels()) {
+    labels_ = NewOutsideArena({spec.batch_size});
+    labels_->type = DataType::kInt32;
+  } else {
+    labels_ = NewOutsideArena(BatchShape(spec.graph->output_shape()));
+  }
   layout_.labels = last_memory();
   for (size_t i = 0; i < spec.graph->variables.size(); ++i) {
     const VariablePlace place = spec.plan->place(static_cast<int>(i));
@@ -42,8 +45,8 @@ void LayoutBuilder::SetOwner(const std::string& owner) {
   owner_ = it->second;
 }
 
-void LayoutBuilder::BeginLayer(const std::string& name, bool in_float32) {
-  SetOwner("layer " + name);
+void LayoutBuilder::BeginPart(const std::string& owner, bool in_float32) {
+  SetOwner(owner);
   in_float32_ = in_float32;
 }
 

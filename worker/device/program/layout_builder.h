@@ -40,8 +40,9 @@ class LayoutBuilder {
   // Whose the tensors and operations are that come next: "layer conv2d".
   void SetOwner(const std::string& owner);
 
-  // The same of a layer, which may compute in float32 whatever others do.
-  virtual void BeginLayer(const std::string& name, bool in_float32);
+  // The same of a part of the model, which may compute in float32 whatever
+  // others do.
+  virtual void BeginPart(const std::string& owner, bool in_float32);
 
   // --- Tensors. Pointers stay valid as long as the program. ---
 

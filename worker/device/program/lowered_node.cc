@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "common/operations/elementwise.h"
 #include "common/operations/reshape.h"
 #include "glog/logging.h"
@@ -32,19 +31,6 @@ bool Contains(const std::vector<int>& tensors, int tensor) {
 }
 
 }  // namespace
-
-absl::Status CheckOperations(
-    const std::string& device,
-    absl::FunctionRef<bool(const op::Operation&)> has_operation,
-    const Layer& layer, const op::Function& function) {
-  for (const op::Call& call : function.calls()) {
-    if (has_operation(*call.operation)) continue;
-    return absl::UnimplementedError(absl::StrCat(
-        "layer ", layer.name, " (", layer.class_name(), "): the ", device,
-        " device has no operation ", call.operation->name()));
-  }
-  return absl::OkStatus();
-}
 
 LoweredNode::LoweredNode(const Node& node, NodeFunction function)
     : node_(node),

@@ -6,12 +6,9 @@
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LOWERED_NODE_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LOWERED_NODE_H_
 
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
-#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/model/graph.h"
 #include "common/operations/function.h"
@@ -22,13 +19,6 @@
 #include "worker/device/program/tensor.h"
 
 namespace paceline {
-
-// Whether a device has all operations of a node. Unimplemented names the layer
-// and the operation that `device` lacks.
-absl::Status CheckOperations(
-    const std::string& device,
-    absl::FunctionRef<bool(const op::Operation&)> has_operation,
-    const Layer& layer, const op::Function& function);
 
 class LoweredNode {
  public:

@@ -2,7 +2,7 @@
 // backward.
 //
 // The walk over the graph is that of every device; each derives a compiler that
-// says how it computes a node, a loss, a metric and a penalty.
+// says how it computes a node and adds up losses, metrics and penalties.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_COMPILER_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_COMPILER_H_
 
@@ -16,6 +16,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "common/base/status_macros.h"
 #include "common/model/graph.h"
 #include "common/model/loss.h"
@@ -23,8 +25,10 @@
 #include "common/model/metric.h"
 #include "common/model/variable.h"
 #include "worker/device/device.h"
+#include "worker/device/program/example_function.h"
 #include "worker/device/program/node_computation.h"
 #include "worker/device/program/node_gradients.h"
+#include "worker/device/program/operations/operation_table.h"
 #include "worker/device/program/tensor.h"
 
 namespace paceline {
@@ -47,15 +51,14 @@ class ProgramCompiler {
   // Adds all operations; returns the model's output. To be called once.
   absl::StatusOr<const Tensor*> AddOperations() {
     RETURN_IF_ERROR(AddForward());
-    builder_.SetOwner("loss");
-    Tensor* gradient = nullptr;
-    if (builder_.is_training()) {
-      gradient = builder_.template NewTensor<float>(output()->shape);
-    }
-    RETURN_IF_ERROR(AddLossAt(*spec_.loss, loss_input_, 0, gradient));
+    builder_.BeginPart("loss", /*in_float32=*/true);
+    const bool has_backward =
+        builder_.is_training() && has_updates_[loss_input_.node];
+    ASSIGN_OR_RETURN(Tensor* const gradient,
+                     AddLoss(*spec_.loss, loss_input_, 0, has_backward));
     AddPenalties();
     RETURN_IF_ERROR(AddMetrics());
-    if (builder_.is_training()) {
+    if (has_backward) {
       RETURN_IF_ERROR(AddBackward({gradient, loss_input_.before_activation}));
     }
     return output();
@@ -73,18 +76,19 @@ class ProgramCompiler {
   virtual absl::Status AddLayer(const Layer& layer,
                                 absl::FunctionRef<void()> add) = 0;
 
-  // Sums up a loss of `input` and the labels in element `index`, and writes its
-  // gradient unless that is null.
-  virtual absl::Status AddLoss(const Loss& loss, bool from_logits,
-                               Tensor* input, size_t index,
-                               Tensor* gradient) = 0;
+  // As errors call it.
+  virtual absl::string_view device() const = 0;
+  virtual absl::Span<const OperationEntry<Builder>> operations() const = 0;
+
+  // Adds `values`, one an example, to element `index`.
+  virtual void AddToMetrics(size_t index, Tensor* values) = 0;
+
+  // A number that is written in each step: what the loss of an example is
+  // multiplied with before its gradient is taken.
+  virtual Tensor* AddGradientScale() = 0;
 
   // Adds a variable's penalty to the loss, once an example.
   virtual void AddPenalty(const Regularizer& regularizer, Tensor* variable) = 0;
-
-  // Sums up a metric in element `index`.
-  virtual absl::Status AddMetric(const Metric& metric, Tensor* output,
-                                 size_t index) = 0;
 
  private:
   Tensor* output() const { return outputs_[graph_.output]; }
@@ -116,12 +120,28 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  absl::Status AddLossAt(const Loss& loss, const LossInput& from, size_t index,
-                         Tensor* gradient) {
+  // Adds a loss up in element `index`; returns its gradient by what it reads,
+  // or null.
+  absl::StatusOr<Tensor*> AddLoss(const Loss& loss, const LossInput& from,
+                                  size_t index, bool has_gradient) {
     Tensor* const input = from.before_activation
                               ? computations_[from.node]->before_activation()
                               : outputs_[from.node];
-    return AddLoss(loss, from.from_logits, input, index, gradient);
+    Tensor* const labels = builder_.labels();
+    const ExampleFunction function = MakeLossFunction(
+        loss, from.from_logits, input->shape, labels->shape, has_gradient);
+    RETURN_IF_ERROR(Check(absl::StrCat("loss ", loss.class_name()), *function));
+    std::vector<Tensor*> parameters = {input, labels};
+    if (has_gradient) parameters.push_back(AddGradientScale());
+    const std::vector<Tensor*> results =
+        AddCalls(*function, parameters, builder_);
+    AddToMetrics(index, results[0]);
+    return has_gradient ? results[1] : nullptr;
+  }
+
+  absl::Status Check(absl::string_view owner,
+                     const op::Function& function) const {
+    return CheckOperations(device(), operations(), owner, function);
   }
 
   void AddPenalties() {
@@ -135,15 +155,23 @@ class ProgramCompiler {
   absl::Status AddMetrics() {
     for (size_t i = 0; i < spec_.metrics.size(); ++i) {
       const Metric& metric = *spec_.metrics[i];
-      builder_.SetOwner(absl::StrCat("metric ", metric.name));
+      builder_.BeginPart(absl::StrCat("metric ", metric.name),
+                         /*in_float32=*/true);
       const size_t index = i + 1;
       if (const Loss* loss = metric.mean_of(); loss != nullptr) {
         const LossInput from =
             ResolveLossInput(graph_, *loss, builder_.is_training());
-        RETURN_IF_ERROR(AddLossAt(*loss, from, index, /*gradient=*/nullptr));
-      } else {
-        RETURN_IF_ERROR(AddMetric(metric, output(), index));
+        RETURN_IF_ERROR(
+            AddLoss(*loss, from, index, /*has_gradient=*/false).status());
+        continue;
       }
+      const ExampleFunction function =
+          MakeMetricFunction(metric, output()->shape, builder_.labels()->shape);
+      RETURN_IF_ERROR(Check(
+          absl::StrCat("metric ", metric.name, " (", metric.class_name(), ")"),
+          *function));
+      AddToMetrics(index, AddCalls(*function, {output(), builder_.labels()},
+                                   builder_)[0]);
     }
     return absl::OkStatus();
   }
@@ -151,7 +179,6 @@ class ProgramCompiler {
   // Of the nodes with updates at or before them, the last first: statistics
   // too, as replicas that share them sum gradients in each step.
   absl::Status AddBackward(OutputGradient gradient) {
-    if (!has_updates_[loss_input_.node]) return absl::OkStatus();
     gradients_.Add(loss_input_.node, gradient);
     for (int i = loss_input_.node; i > 0; --i) {
       if (!gradients_.has(i)) continue;
@@ -176,8 +203,8 @@ class ProgramCompiler {
   // What the loss is taken of is float32, as Keras advises, and the output
   // behind it: exp and log of fewer bits lose too much.
   void BeginLayer(int node) {
-    builder_.BeginLayer(graph_.nodes[node].layer->name,
-                        /*in_float32=*/node >= loss_input_.node);
+    builder_.BeginPart(absl::StrCat("layer ", graph_.nodes[node].layer->name),
+                       /*in_float32=*/node >= loss_input_.node);
   }
 
   const ProgramSpec& spec_;

@@ -63,7 +63,7 @@ ElementProgram::ElementProgram(std::vector<op::ElementInstruction> instructions,
   for (Input& input : inputs_) {
     if (!input.axes.is_same()) {
       input.reading = patterned > 0 ? Reading::kOnce : Reading::kEachTile;
-    } else if (input.tensor->type == DataType::kBool) {
+    } else if (input.tensor->type != DataType::kFloat32) {
       input.reading = Reading::kEachTile;
     }
   }
@@ -91,11 +91,28 @@ int64_t ElementProgram::PatternedTileSize() const {
 
 void ElementProgram::Write(const Input& input, int64_t begin, int64_t count,
                            float* to) {
-  if (input.tensor->type == DataType::kBool) {
-    WriteOut(input.tensor->as<bool>(), input.axes, begin, count, to);
-  } else {
-    WriteOut(input.tensor->floats(), input.axes, begin, count, to);
+  const auto write = [&](const auto* values) {
+    WriteOut(values, input.axes, begin, count, to);
+  };
+  switch (input.tensor->type) {
+    case DataType::kBool:
+      return write(input.tensor->as<bool>());
+    case DataType::kInt32:
+      return write(input.tensor->as<int32_t>());
+    default:
+      return write(input.tensor->floats());
   }
+}
+
+const float* ElementProgram::RunOf(const Input& input, int64_t begin,
+                                   int64_t count) {
+  const BroadcastAxes& axes = input.axes;
+  if (input.reading != Reading::kEachTile || axes.is_same() ||
+      input.tensor->type != DataType::kFloat32 || axes.strides[0] != 1 ||
+      begin % axes.sizes[0] + count > axes.sizes[0]) {
+    return nullptr;
+  }
+  return input.tensor->floats() + axes.Offset(begin);
 }
 
 void ElementProgram::Run(int64_t begin, int64_t end) const {
@@ -114,11 +131,9 @@ void ElementProgram::Run(int64_t begin, int64_t end) const {
   const auto input_count = static_cast<int>(inputs_.size());
   for (int i = 0; i < input_count; ++i) {
     const Input& input = inputs_[i];
-    if (input.reading == Reading::kInPlace) continue;
+    if (input.reading != Reading::kOnce) continue;
+    Write(input, begin, std::min(tile_size_, end - begin), tile.memory[i]);
     tile.values[i] = tile.memory[i];
-    if (input.reading == Reading::kOnce) {
-      Write(input, begin, std::min(tile_size_, end - begin), tile.memory[i]);
-    }
   }
   for (size_t i = 0; i < instructions_.size(); ++i) {
     const int value = input_count + static_cast<int>(i);
@@ -138,8 +153,11 @@ void ElementProgram::RunTile(int64_t begin, int64_t count, Tile& tile) const {
     const Input& input = inputs_[i];
     if (input.reading == Reading::kInPlace) {
       tile.values[i] = input.tensor->floats() + begin;
+    } else if (const float* run = RunOf(input, begin, count); run != nullptr) {
+      tile.values[i] = run;
     } else if (input.reading == Reading::kEachTile) {
       Write(input, begin, count, tile.memory[i]);
+      tile.values[i] = tile.memory[i];
     }
   }
   float* const output = output_->floats() + begin;

@@ -2,7 +2,7 @@
 //
 // The elements come in tiles that fit the first cache, with all values between
 // them unless the chain is very long. Each instruction is one loop over a tile.
-// An input that is broadcast, or of bool, is first written out for the tile;
+// An input that is broadcast, or no real, is first written out for the tile;
 // where its pattern is the same in every tile (a number, a vector of channels),
 // once for all.
 #ifndef PACELINE_WORKER_DEVICE_CPU_OPERATIONS_ELEMENTWISE_H_
@@ -18,7 +18,7 @@
 
 namespace paceline::cpu {
 
-// Thread-safe. Inputs are of float32 or bool, the output is of float32.
+// Thread-safe. Inputs are of float32, int32 or bool, the output is of float32.
 class ElementProgram {
  public:
   // The output may be an input of its shape.
@@ -46,7 +46,10 @@ class ElementProgram {
   // The length of tiles of which each has the same pattern of every input that
   // is broadcast; 0: there is none.
   int64_t PatternedTileSize() const;
-  // Elements [begin, begin + count) of what the input is broadcast to.
+  // Where elements [begin, begin + count) of what the input is broadcast to lie
+  // side by side; null: nowhere.
+  static const float* RunOf(const Input& input, int64_t begin, int64_t count);
+  // Writes these elements out.
   static void Write(const Input& input, int64_t begin, int64_t count,
                     float* to);
   void RunTile(int64_t begin, int64_t count, Tile& tile) const;

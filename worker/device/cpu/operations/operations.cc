@@ -5,6 +5,7 @@
 #include "common/operations/constant.h"
 #include "common/operations/elementwise.h"
 #include "common/operations/gather_rows.h"
+#include "common/operations/iota.h"
 #include "common/operations/pad.h"
 #include "common/operations/pooling.h"
 #include "common/operations/random.h"
@@ -23,6 +24,7 @@ bool PadsWithZeros(const op::Operation& operation) {
 }
 
 constexpr OperationEntry<ProgramBuilder> kOperations[] = {
+    {op::ArgMaxOperation::kName, AddArgMax},
     {op::AveragePoolingOperation::kName, AddAveragePooling},
     {op::AveragePoolingGradientOperation::kName, AddAveragePoolingGradient},
     {op::CastOperation::kName, AddCast, IsCastToIds},
@@ -31,6 +33,7 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::DropoutMaskOperation::kName, AddDropoutMask},
     {op::ElementwiseOperation::kName, AddElementwise},
     {op::GatherRowsOperation::kName, AddGatherRows},
+    {op::IotaOperation::kName, AddShared<AddIota>, IsRealIota},
     {op::LogSoftmaxOperation::kName, AddLogSoftmax},
     {op::LogSoftmaxGradientOperation::kName, AddLogSoftmaxGradient},
     {op::PadOperation::kName, AddShared<AddPad>, PadsWithZeros},

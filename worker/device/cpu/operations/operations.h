@@ -11,6 +11,7 @@ namespace paceline::cpu {
 
 using AddOperation = ::paceline::AddOperation<ProgramBuilder>;
 
+AddOperation AddArgMax;
 AddOperation AddAveragePooling;
 AddOperation AddAveragePoolingGradient;
 // Which AddCast computes, of reals.

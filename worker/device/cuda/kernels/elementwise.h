@@ -20,15 +20,21 @@ struct ComputeElementwise {
       op::ElementwiseOperation::kMaxInstructions;
 
   struct Input {
-    // Of reals or bool.
+    // Of reals, int32 or bool.
     ConstValues values{};
     BroadcastAxes axes;
 
     PACELINE_HOST_DEVICE float At(int64_t i) const {
       const int64_t at = axes.Offset(i);
-      return values.type == DataType::kBool
-                 ? static_cast<float>(static_cast<const bool*>(values.data)[at])
-                 : values[at];
+      switch (values.type) {
+        case DataType::kBool:
+          return static_cast<float>(static_cast<const bool*>(values.data)[at]);
+        case DataType::kInt32:
+          return static_cast<float>(
+              static_cast<const int32_t*>(values.data)[at]);
+        default:
+          return values[at];
+      }
     }
   };
   struct Instruction {

@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "worker/device/cuda/kernels/activation.h"
+#include "worker/device/cuda/kernels/arg_max.h"
 #include "worker/device/cuda/kernels/arithmetic.h"
 #include "worker/device/cuda/kernels/batch_normalization.h"
 #include "worker/device/cuda/kernels/blend.h"
@@ -21,9 +22,7 @@
 #include "worker/device/cuda/kernels/elementwise.h"
 #include "worker/device/cuda/kernels/embedding.h"
 #include "worker/device/cuda/kernels/layer_normalization.h"
-#include "worker/device/cuda/kernels/loss.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
-#include "worker/device/cuda/kernels/metric.h"
 #include "worker/device/cuda/kernels/optimizer.h"
 #include "worker/device/cuda/kernels/pooling.h"
 #include "worker/device/cuda/kernels/regularization.h"
@@ -39,15 +38,13 @@ using Kernel = std::variant<
     BiasActivation, ActivationBackward, ColumnSums<ConstValues, float>,
     ColumnSums<ConstValues, double>, ColumnSums<const double*, double>,
     ColumnSums<const double*, float>, AddToMetric, AddPenaltyGradient,
-    PenaltySums, MeanSquaredErrorLoss, BinaryCrossentropyLoss,
-    CategoricalCrossentropyLoss, SparseCategoricalCrossentropyLoss,
-    BinaryAccuracyValues, TopKAccuracyValues, CategoricalAccuracyValues,
-    SoftmaxForward, SoftmaxBackward, MaxPool, MaxPoolBackward, AveragePool,
-    AveragePoolBackward, Transpose, DrawDropoutMask, DeviationSums,
-    ChannelMoments, BatchStatistics, MovingStatistics, Normalize,
-    NormalizeGradientSums, NormalizeParameterGradients, ChannelSlopes,
-    NormalizeBackward, RowStatistics, NormalizeRows, RowParameterSums,
-    RowSlopes, NormalizeRowsBackward, CopyElements, CastToInt32, AddElements,
+    PenaltySums, WriteGradientScale, ArgMaxOfRows, SoftmaxForward,
+    SoftmaxBackward, MaxPool, MaxPoolBackward, AveragePool, AveragePoolBackward,
+    Transpose, DrawDropoutMask, DeviationSums, ChannelMoments, BatchStatistics,
+    MovingStatistics, Normalize, NormalizeGradientSums,
+    NormalizeParameterGradients, ChannelSlopes, NormalizeBackward,
+    RowStatistics, NormalizeRows, RowParameterSums, RowSlopes,
+    NormalizeRowsBackward, CopyElements, CastToInt32, AddElements,
     ComputeElementwise, RowPartSums, ReadBox, WriteBox, PadBox, GatherRows,
     LinkIds, ScatterRows, BlendImages, BlendImagesBackward>;
 

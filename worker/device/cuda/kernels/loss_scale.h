@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "worker/device/cuda/kernels/four_floats.h"
+#include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/cuda/kernels/sums.h"
 #include "worker/device/host_device.h"
 
@@ -44,6 +45,19 @@ PACELINE_HOST_DEVICE inline float ScaleOf(const LossScale* scale) {
 PACELINE_HOST_DEVICE inline bool HasOverflow(const LossScale* scale) {
   return scale != nullptr && scale->has_overflow != 0;
 }
+
+// What the loss of an example is multiplied with before its gradient is taken.
+// For one index.
+struct WriteGradientScale {
+  const StepValues* step = nullptr;
+  // Null: the loss is not scaled.
+  const LossScale* loss_scale = nullptr;
+  float* scale = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
+    *scale = static_cast<float>(step->gradient_scale * ScaleOf(loss_scale));
+  }
+};
 
 // Divides by the scale, and notes an overflow. For each of FourBlocks(count).
 // All that write the note write the same.

@@ -3,7 +3,11 @@
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATION_TABLE_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATION_TABLE_H_
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/operations/function.h"
 #include "common/operations/operation.h"
 #include "common/operations/tensor_type.h"
 #include "worker/device/program/layout_builder.h"
@@ -70,6 +74,23 @@ AddOperation<Builder>* FindOperation(
     return is_computed ? entry.add : nullptr;
   }
   return nullptr;
+}
+
+// Whether a device has all operations of a function, which `owner` ("layer
+// conv2d (Conv2D)") is made of. Unimplemented names it and the operation that
+// `device` lacks.
+template <typename Builder>
+absl::Status CheckOperations(absl::string_view device,
+                             absl::Span<const OperationEntry<Builder>> table,
+                             absl::string_view owner,
+                             const op::Function& function) {
+  for (const op::Call& call : function.calls()) {
+    if (FindOperation(table, *call.operation) != nullptr) continue;
+    return absl::UnimplementedError(absl::StrCat(owner, ": the ", device,
+                                                 " device has no operation ",
+                                                 call.operation->name()));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace paceline

@@ -9,6 +9,9 @@ namespace paceline {
 
 AddOperation<LayoutBuilder> AddConcatenate;
 AddOperation<LayoutBuilder> AddConstant;
+// Reals, which AddIota computes.
+bool IsRealIota(const op::Operation& operation);
+AddOperation<LayoutBuilder> AddIota;
 AddOperation<LayoutBuilder> AddPad;
 // The sum, which AddReduce computes.
 bool IsSum(const op::Operation& operation);

@@ -1,3 +1,5 @@
+#include "worker/device/arg_max.h"
+
 #include "worker/device/reference/operations/operations.h"
 
 namespace paceline::reference {
@@ -9,17 +11,8 @@ void EvaluateArgMax(const op::Operation& /*operation*/,
   const int64_t size = x.shape().back();
   WithNumberType(x.data_type(), [&](auto zero) {
     const auto values = x.values<decltype(zero)>();
-    for (int64_t r = 0; r < static_cast<int64_t>(indices.size()); ++r) {
-      const auto row = values.subspan(r * size, size);
-      int32_t best = 0;
-      for (int32_t i = 1; i < size; ++i) {
-        // NaN is above nothing, and all else is above NaN.
-        if (row[i] > row[best] ||
-            (row[best] != row[best] && row[i] == row[i])) {
-          best = i;
-        }
-      }
-      indices[r] = best;
+    for (size_t row = 0; row < indices.size(); ++row) {
+      indices[row] = ArgMaxOf(values.data() + row * size, size);
     }
   });
 }

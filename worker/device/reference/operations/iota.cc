@@ -8,8 +8,10 @@ namespace paceline::reference {
 
 void EvaluateIota(const op::Operation& /*operation*/,
                   const Evaluation& evaluation) {
-  const absl::Span<int32_t> values = evaluation.output().values<int32_t>();
-  std::iota(values.begin(), values.end(), 0);
+  WithNumberType(evaluation.output().data_type(), [&](auto zero) {
+    const auto values = evaluation.output().values<decltype(zero)>();
+    std::iota(values.begin(), values.end(), zero);
+  });
 }
 
 }  // namespace paceline::reference

@@ -1,0 +1,25 @@
+// The index of the largest element of a row (common/operations/reduce.h).
+#ifndef PACELINE_WORKER_DEVICE_ARG_MAX_H_
+#define PACELINE_WORKER_DEVICE_ARG_MAX_H_
+
+#include <cstdint>
+
+#include "worker/device/host_device.h"
+
+namespace paceline {
+
+// Of `size` elements, at least 1; of equal ones the first. NaN is smaller than
+// all else. Row is a pointer, or has [] like one.
+template <typename Row>
+PACELINE_HOST_DEVICE int32_t ArgMaxOf(const Row& row, int64_t size) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < size; ++i) {
+    const bool best_is_nan = row[best] != row[best];
+    if (row[i] > row[best] || (best_is_nan && row[i] == row[i])) best = i;
+  }
+  return static_cast<int32_t>(best);
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_ARG_MAX_H_

@@ -1,0 +1,74 @@
+#include "worker/device/program/example_function.h"
+
+#include "common/operations/broadcast.h"
+#include "common/operations/constant.h"
+#include "common/operations/gradient.h"
+#include "common/operations/rewrites/fuse_maps.h"
+#include "worker/device/program/operations/operation_table.h"
+
+namespace paceline {
+namespace {
+
+op::Tensor AddLabels(bool are_sparse, const Shape& shape,
+                     op::Function& function) {
+  return function.AddParameter(
+      {are_sparse ? DataType::kInt32 : DataType::kFloat32, shape});
+}
+
+}  // namespace
+
+ExampleFunction MakeLossFunction(const Loss& loss, bool from_logits,
+                                 const Shape& input_shape,
+                                 const Shape& labels_shape, bool has_gradient) {
+  op::Function function;
+  const op::Tensor input =
+      function.AddParameter({DataType::kFloat32, input_shape});
+  const op::Tensor labels =
+      AddLabels(loss.has_sparse_labels(), labels_shape, function);
+  const op::Tensor values = loss.Lower(input, labels, from_logits);
+  function.AddResult(values);
+  if (has_gradient) {
+    const op::Tensor scale = function.AddParameter({DataType::kFloat32, {}});
+    const std::optional<op::Tensor> gradient = op::AddGradients(
+        {values}, {op::Broadcast(scale, values.shape())}, {input})[0];
+    function.AddResult(gradient ? *gradient
+                                : op::Full(function, input.type(), 0));
+  }
+  return op::FuseMaps(function);
+}
+
+ExampleFunction MakeMetricFunction(const Metric& metric,
+                                   const Shape& output_shape,
+                                   const Shape& labels_shape) {
+  op::Function function;
+  const op::Tensor output =
+      function.AddParameter({DataType::kFloat32, output_shape});
+  const op::Tensor labels =
+      AddLabels(metric.has_sparse_labels(), labels_shape, function);
+  function.AddResult(metric.Lower(output, labels));
+  return op::FuseMaps(function);
+}
+
+std::vector<Tensor*> AddCalls(const op::Function& function,
+                              absl::Span<Tensor* const> parameters,
+                              LayoutBuilder& builder) {
+  std::vector<Tensor*> tensors(function.tensor_count());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    tensors[function.parameters()[i]] = parameters[i];
+  }
+  for (const op::Call& call : function.calls()) {
+    std::vector<Tensor*> inputs;
+    for (const int input : call.inputs) inputs.push_back(tensors[input]);
+    const int output = call.outputs[0];
+    tensors[output] = builder.AddCall({.operation = *call.operation,
+                                       .inputs = inputs,
+                                       .output_type = function.type(output)});
+  }
+  std::vector<Tensor*> results;
+  for (const int result : function.results()) {
+    results.push_back(tensors[result]);
+  }
+  return results;
+}
+
+}  // namespace paceline

@@ -1,0 +1,43 @@
+// A loss or a metric as a function of operations: a value for each example of a
+// batch.
+#ifndef PACELINE_WORKER_DEVICE_PROGRAM_EXAMPLE_FUNCTION_H_
+#define PACELINE_WORKER_DEVICE_PROGRAM_EXAMPLE_FUNCTION_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "common/model/loss.h"
+#include "common/model/metric.h"
+#include "common/operations/function.h"
+#include "common/tensor/shape.h"
+#include "worker/device/program/layout_builder.h"
+#include "worker/device/program/tensor.h"
+
+namespace paceline {
+
+// In float32, with their maps fused. Parameters are the input, of shape (batch,
+// ...), and the labels, as the loss or metric has them. The first result is the
+// values, of shape (batch).
+using ExampleFunction = std::unique_ptr<const op::Function>;
+
+// Of a loss, which reads logits if `from_logits`. With a gradient there is a
+// third parameter, the scale, of shape (), and a second result: the gradient of
+// scale · Σ values by the input.
+ExampleFunction MakeLossFunction(const Loss& loss, bool from_logits,
+                                 const Shape& input, const Shape& labels,
+                                 bool has_gradient);
+
+// Of a metric that is not the mean of a loss.
+ExampleFunction MakeMetricFunction(const Metric& metric, const Shape& output,
+                                   const Shape& labels);
+
+// Adds all calls of a function, with these tensors as its parameters; returns
+// its results.
+std::vector<Tensor*> AddCalls(const op::Function& function,
+                              absl::Span<Tensor* const> parameters,
+                              LayoutBuilder& builder);
+
+}  // namespace paceline
+
+#endif  // PACELINE_WORKER_DEVICE_PROGRAM_EXAMPLE_FUNCTION_H_

@@ -1,0 +1,21 @@
+#include "common/operations/iota.h"
+
+#include <numeric>
+#include <vector>
+
+#include "worker/device/program/operations/operations.h"
+
+namespace paceline {
+
+bool IsRealIota(const op::Operation& operation) {
+  return op::IsReal(static_cast<const op::IotaOperation&>(operation).type());
+}
+
+Tensor* AddIota(const PlacedCall& call, LayoutBuilder& builder) {
+  const Shape& shape = call.output_type.shape;
+  std::vector<float> values(NumElements(shape));
+  std::iota(values.begin(), values.end(), 0.0f);
+  return builder.NewConstant(shape, std::move(values));
+}
+
+}  // namespace paceline
