@@ -15,6 +15,7 @@
 #include "common/model/keras_names.h"
 #include "common/model/losses/binary_crossentropy.h"
 #include "common/model/losses/categorical_crossentropy.h"
+#include "common/model/losses/huber.h"
 #include "common/model/losses/mean_squared_error.h"
 #include "common/model/losses/sparse_categorical_crossentropy.h"
 #include "common/operations/binary_map.h"
@@ -48,6 +49,7 @@ const std::vector<LossEntry>& LossEntries() {
   static const auto& entries = *new std::vector<LossEntry>{
       LossEntryOf<BinaryCrossentropy>("bce"),
       LossEntryOf<CategoricalCrossentropy>(""),
+      LossEntryOf<Huber>(""),
       LossEntryOf<MeanSquaredError>("mse"),
       LossEntryOf<SparseCategoricalCrossentropy>(""),
   };

@@ -436,6 +436,8 @@ def loss_cases():
         case("binary_clipped", [dense], {binary: {}}, "one_hot", 0.3),
         case("binary_smooth", [dense], {binary: logits | smooth}, "one_hot"),
         case("binary_smooth_probabilities", [sigmoid, hidden], {binary: smooth}, "one_hot"),
+        case("huber", [dense], "huber", "values"),
+        case("huber_rows", [dense], {"Huber": {"delta": 0.3}}, "values", shape=[3, 4]),
         case("mse", [dense], "mse", "values"),
         case("mse_rows", [dense], "MeanSquaredError", "values", shape=[3, 4]),
     ]  # fmt: skip

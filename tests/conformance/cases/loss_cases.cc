@@ -68,6 +68,8 @@ std::vector<Case> LossCases() {
       "sparse_categorical_crossentropy");
   add("two_classes", "[Input: {shape: [6]}, Dense: {units: 2}]",
       "{SparseCategoricalCrossentropy: {from_logits: true}}");
+  add("huber", "[Input: {shape: [2, 6]}, Dense: {units: 5}]",
+      "{Huber: {delta: 0.4}}");
   return cases;
 }
 

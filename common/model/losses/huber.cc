@@ -1,0 +1,36 @@
+#include "common/model/losses/huber.h"
+
+#include "common/config/field_table.h"
+#include "common/model/keras_fields.h"
+#include "common/model/shape_rule.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/compare.h"
+#include "common/operations/map.h"
+#include "common/operations/select.h"
+
+namespace paceline {
+
+const FieldTable<Huber>& Huber::Fields() {
+  static const auto& table = *new FieldTable<Huber>(
+      kClassName, "Quadratic for errors up to delta, linear beyond.",
+      {Optional("delta", &Huber::delta, Above(0),
+                "The error from which on the loss is linear."),
+       Ignored("name", "Name."), ReductionField(), DtypeField()});
+  return table;
+}
+
+absl::Status Huber::CheckOutput(const Shape& output) const {
+  return CheckRank(output, 1);
+}
+
+op::Tensor Huber::Lower(const op::Tensor& input, const op::Tensor& labels,
+                        bool /*from_logits*/) const {
+  const op::Tensor error = input - labels;
+  const op::Tensor size = op::Abs(error);
+  const op::Tensor quadratic = error * error * 0.5;
+  const op::Tensor linear = (size - delta / 2) * delta;
+  return MeanOfExamples(
+      op::Select(op::LessEqual(size, delta), quadratic, linear));
+}
+
+}  // namespace paceline
