@@ -10,9 +10,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "common/base/host_device.h"
 #include "common/model/activation.h"
 #include "glog/logging.h"
-#include "worker/device/host_device.h"
 
 namespace paceline {
 

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
+#include "common/base/host_device.h"
 #include "common/operations/elementwise.h"
 #include "worker/device/activation_formulas.h"
-#include "worker/device/host_device.h"
 
 namespace paceline {
 

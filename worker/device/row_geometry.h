@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/base/host_device.h"
 #include "common/tensor/shape.h"
-#include "worker/device/host_device.h"
 
 namespace paceline {
 

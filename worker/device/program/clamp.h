@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "worker/device/host_device.h"
+#include "common/base/host_device.h"
 
 namespace paceline {
 

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
+#include "common/base/host_device.h"
 #include "common/model/activation.h"
 #include "worker/device/activation_formulas.h"
 #include "worker/device/cuda/kernels/values.h"
-#include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 

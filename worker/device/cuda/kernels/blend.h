@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
+#include "common/base/host_device.h"
 #include "worker/device/cuda/kernels/image_windows.h"
 #include "worker/device/cuda/kernels/values.h"
-#include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 

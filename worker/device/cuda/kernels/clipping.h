@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "worker/device/host_device.h"
+#include "common/base/host_device.h"
 
 namespace paceline::cuda {
 

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
+#include "common/base/host_device.h"
 #include "common/model/dropout_mask.h"
 #include "worker/device/cuda/kernels/step_values.h"
-#include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 

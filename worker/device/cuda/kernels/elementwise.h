@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
+#include "common/base/host_device.h"
 #include "common/operations/elementwise.h"
 #include "worker/device/broadcast_axes.h"
 #include "worker/device/cuda/kernels/values.h"
 #include "worker/device/element_formulas.h"
-#include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 

@@ -6,7 +6,7 @@
 #include <compare>
 #include <cstdint>
 
-#include "worker/device/host_device.h"
+#include "common/base/host_device.h"
 
 namespace paceline::cuda {
 

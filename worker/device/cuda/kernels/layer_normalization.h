@@ -9,8 +9,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "common/base/host_device.h"
 #include "worker/device/cuda/kernels/values.h"
-#include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 

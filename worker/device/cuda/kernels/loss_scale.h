@@ -7,10 +7,10 @@
 #include <cmath>
 #include <cstdint>
 
+#include "common/base/host_device.h"
 #include "worker/device/cuda/kernels/four_floats.h"
 #include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/cuda/kernels/sums.h"
-#include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "common/base/host_device.h"
 #include "worker/device/cuda/kernels/four_floats.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/step_values.h"
-#include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 

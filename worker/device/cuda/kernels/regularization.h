@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "common/base/host_device.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/step_values.h"
-#include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 

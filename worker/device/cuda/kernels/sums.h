@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "common/base/host_device.h"
 #include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/cuda/kernels/values.h"
-#include "worker/device/host_device.h"
 #include "worker/device/row_geometry.h"
 
 namespace paceline::cuda {

@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
+#include "common/base/host_device.h"
 #include "common/tensor/float16.h"
 #include "common/tensor/shape.h"
-#include "worker/device/host_device.h"
 
 namespace paceline::cuda {
 

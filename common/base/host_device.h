@@ -1,6 +1,6 @@
 // Functions that the host and a GPU compute alike.
-#ifndef PACELINE_WORKER_DEVICE_HOST_DEVICE_H_
-#define PACELINE_WORKER_DEVICE_HOST_DEVICE_H_
+#ifndef PACELINE_COMMON_BASE_HOST_DEVICE_H_
+#define PACELINE_COMMON_BASE_HOST_DEVICE_H_
 
 // Before a function that nvcc, where it reads it, is to compile for both.
 #ifdef __CUDACC__
@@ -9,4 +9,4 @@
 #define PACELINE_HOST_DEVICE
 #endif
 
-#endif  // PACELINE_WORKER_DEVICE_HOST_DEVICE_H_
+#endif  // PACELINE_COMMON_BASE_HOST_DEVICE_H_
