@@ -109,7 +109,7 @@ void BlockState<T>::Update(int64_t iterations, int64_t begin,
   range.values = spans.front();
   range.gradients = gradients;
   range.slots = absl::MakeSpan(spans).subspan(1);
-  optimizer_.Apply(iterations, range);
+  optimizer_.Apply(optimizer_.StepAfter(iterations), range);
 }
 
 template <typename T>

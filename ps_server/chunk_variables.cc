@@ -9,7 +9,7 @@
 #include "common/checkpoint/manifest.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/model/graph.h"
-#include "common/optimizer/optimizer.h"
+#include "common/optimizer/make_optimizer.h"
 #include "common/sharding/shard_plan.h"
 #include "glog/logging.h"
 #include "ps_server/block_state.h"

@@ -19,8 +19,8 @@ constexpr absl::Duration kLeadersWord = absl::Seconds(1);
 
 std::string GroupableHardware(const Replica& replica) {
   // Replicas that share statistics wait for each other within a step.
-  const bool can_be_in_group = replica.statistics == nullptr &&
-                               replica.device->CanUpdate(*replica.optimizer);
+  const bool can_be_in_group =
+      replica.statistics == nullptr && replica.device->CanUpdate();
   return can_be_in_group ? replica.device->hardware_id() : "";
 }
 

@@ -7,6 +7,7 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/model/layers/batch_normalization.h"
+#include "common/optimizer/make_optimizer.h"
 #include "worker/device/bucket_memory.h"
 #include "worker/make_device.h"
 #include "worker/trainer.h"
@@ -53,7 +54,7 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
   spec.group = replica.group.get();
   if (options.holds_variables && spec.replica_sum == nullptr &&
       (options.is_alone || replica.group != nullptr) &&
-      replica.device->CanUpdate(*replica.optimizer)) {
+      replica.device->CanUpdate()) {
     spec.optimizer = replica.optimizer.get();
   }
   ASSIGN_OR_RETURN(replica.state, replica.device->CreateState(spec));

@@ -20,8 +20,8 @@
 // vector units may differ in the last ones.
 //
 // What a marked function calls must be inlined into it or be marked itself, or
-// it stays baseline code. Templates and static functions cannot be marked
-// portably: mark a plain function outside an unnamed namespace.
+// it stays baseline code. Functions that are static or in an unnamed namespace
+// cannot be marked portably; nor can templates of their types.
 //
 // --- Denormal numbers
 //

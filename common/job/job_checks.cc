@@ -18,7 +18,7 @@
 #include "common/job/job_files.h"
 #include "common/job/job_model.h"
 #include "common/model/layers/batch_normalization.h"
-#include "common/optimizer/optimizer.h"
+#include "common/optimizer/make_optimizer.h"
 #include "common/strategy/strategy_traits.h"
 
 namespace paceline {

@@ -15,7 +15,7 @@
 #include "common/model/make_layer.h"
 #include "common/model/metric.h"
 #include "common/model/regularizer.h"
-#include "common/optimizer/optimizer.h"
+#include "common/optimizer/make_optimizer.h"
 
 namespace paceline {
 namespace {

@@ -10,26 +10,60 @@
 #ifndef PACELINE_COMMON_OPTIMIZER_ADAM_H_
 #define PACELINE_COMMON_OPTIMIZER_ADAM_H_
 
-#include "common/config/field_table.h"
-#include "common/optimizer/learning_rate.h"
+#include <cmath>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "common/base/host_device.h"
+#include "common/optimizer/formula.h"
 #include "common/optimizer/optimizer.h"
 
 namespace paceline {
 
+template <typename T>
+class FieldTable;
+
+// Of each step: a. Slots: m, v and, with amsgrad, the largest v.
+template <bool kAmsgrad>
+struct AdamFormula {
+  static constexpr int kSlotCount = kAmsgrad ? 3 : 2;
+
+  double one_minus_beta_1 = 0;
+  double one_minus_beta_2 = 0;
+  double epsilon = 0;
+
+  template <typename T>
+  [[gnu::always_inline]] PACELINE_HOST_DEVICE void operator()(
+      const StepScalars& step, T g, T& w, T* slots) const {
+    T& m = slots[0];
+    T& v = slots[1];
+    m += (g - m) * static_cast<T>(one_minus_beta_1);
+    v += (g * g - v) * static_cast<T>(one_minus_beta_2);
+    T largest = v;
+    if constexpr (kAmsgrad) {
+      largest = v > slots[2] ? v : slots[2];
+      slots[2] = largest;
+    }
+    w -= static_cast<T>(step[0]) * m /
+         (std::sqrt(largest) + static_cast<T>(epsilon));
+  }
+};
+
 class Adam final : public Optimizer {
  public:
+  static constexpr char kClassName[] = "Adam";
+  using Formula = std::variant<AdamFormula<false>, AdamFormula<true>>;
   static const FieldTable<Adam>& Fields();
 
-  absl::string_view class_name() const override { return "Adam"; }
-  std::vector<std::string> slot_names() const override;
-  double LearningRate(int64_t iterations) const override;
-  // a of the update that follows `iterations` updates.
-  double StepSize(int64_t iterations) const;
-  void Apply(int64_t iterations, UpdateRange<float> range) const override;
-  void Apply(int64_t iterations, UpdateRange<double> range) const override;
+  Adam() : Optimizer("adam", 0.001) {}
 
-  std::string name = "adam";
-  paceline::LearningRate learning_rate = {0.001};
+  absl::string_view class_name() const override { return kClassName; }
+  std::vector<std::string> slot_names() const override;
+  AnyFormula formula() const override;
+  StepScalars ScalarsOf(const UpdateStep& step) const override;
+
   double beta_1 = 0.9;
   double beta_2 = 0.999;
   double epsilon = 1e-7;

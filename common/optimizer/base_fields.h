@@ -8,38 +8,38 @@
 
 #include "common/config/field_table.h"
 #include "common/optimizer/clipping.h"
+#include "common/optimizer/optimizer.h"
 
 namespace paceline {
 
-template <typename T>
-Accessors<T, std::optional<double>> ClippingBound(
+inline Accessors<Optimizer, std::optional<double>> ClippingBound(
     std::optional<double> Clipping::*bound) {
-  return {[bound](const T& optimizer) { return optimizer.clipping.*bound; },
-          [bound](T& optimizer, std::optional<double> value) {
-            optimizer.clipping.*bound = value;
-          }};
+  return {
+      [bound](const Optimizer& optimizer) { return optimizer.clipping.*bound; },
+      [bound](Optimizer& optimizer, std::optional<double> value) {
+        optimizer.clipping.*bound = value;
+      }};
 }
 
-// The fields of optimizer T: the common ones and `own`. T has the members
-// `name` and `learning_rate`.
+// The fields of optimizer T: the common ones and `own`.
 template <typename T>
 std::vector<Field<T>> WithBaseFields(std::vector<Field<T>> own) {
   std::vector<Field<T>> fields = {
-      Optional("name", &T::name, "Name of the optimizer."),
-      Optional("learning_rate", &T::learning_rate,
+      Optional("name", &Optimizer::name, "Name of the optimizer."),
+      Optional("learning_rate", &Optimizer::learning_rate,
                "Size of the updates, at least 0."),
       Only("weight_decay", nullptr, "Decoupled weight decay."),
-      Optional("clipnorm", ClippingBound<T>(&Clipping::norm), Above(0),
+      Optional("clipnorm", ClippingBound(&Clipping::norm), Above(0),
                "Bound of the norm of each variable's gradient."),
       Excluding({"clipnorm"},
                 Optional("global_clipnorm",
-                         ClippingBound<T>(&Clipping::global_norm), Above(0),
+                         ClippingBound(&Clipping::global_norm), Above(0),
                          "Bound of the norm of all gradients together. Under "
                          "asynchronous parameter servers of those of the "
                          "worker that pushes, else of the sum over workers.")),
       Excluding({"clipnorm", "global_clipnorm"},
-                Optional("clipvalue", ClippingBound<T>(&Clipping::value),
-                         Above(0), "Bound of each element of the gradients.")),
+                Optional("clipvalue", ClippingBound(&Clipping::value), Above(0),
+                         "Bound of each element of the gradients.")),
       Only("use_ema", false, "Whether variables are averaged."),
       Ignored("ema_momentum", "Momentum of the averages; unused without them."),
       Only("ema_overwrite_frequency", nullptr,

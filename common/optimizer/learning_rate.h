@@ -6,10 +6,11 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "common/config/path.h"
-#include "common/config/value.h"
 
 namespace paceline {
+
+class Path;
+class Value;
 
 // A number, whatever the iteration. Keras' schedules, which are objects in its
 // place, are known and refused.

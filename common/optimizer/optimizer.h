@@ -1,30 +1,34 @@
-// Optimizers by Keras' formulas, applied to contiguous ranges of variables.
+// An optimizer: Keras' configuration, and the formula of its updates.
+//
+// An optimizer is one file in common/optimizer: a class whose public members
+// are Keras' config keys, its field table, its slots, and its formulas
+// (formula.h), of which the config chooses one. optimizers.h lists all. The
+// CPU runs any formula by one loop (Apply), CUDA by one kernel.
 #ifndef PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 #define PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "common/optimizer/clipping.h"
-#include "paceline/v1/job.pb.h"
+#include "common/optimizer/formula.h"
+#include "common/optimizer/learning_rate.h"
+#include "common/optimizer/update_range.h"
 
 namespace paceline {
 
-struct ClassReference;
+// One of the formulas of all optimizers (optimizers.h).
+struct AnyFormula;
 
-// Elements of variables with their gradients and slots; all of one size.
-template <typename T>
-struct UpdateRange {
-  absl::Span<T> values;
-  absl::Span<const T> gradients;
-  // One span a slot, in the order of slot_names().
-  absl::Span<const absl::Span<T>> slots;
+// Which update it is.
+struct UpdateStep {
+  // How many updates came before.
+  int64_t iterations = 0;
+  // Whoever applies the update decides it.
+  double learning_rate = 0;
 };
 
 // Immutable once made, and thread-safe: all state is in the ranges.
@@ -40,32 +44,35 @@ class Optimizer {
   virtual std::vector<std::string> slot_names() const = 0;
   virtual double slot_initial_value(int /*slot*/) const { return 0; }
 
-  // The learning rate of the update that follows `iterations` updates.
-  virtual double LearningRate(int64_t iterations) const = 0;
+  // Has as many slots as slot_names.
+  virtual AnyFormula formula() const = 0;
 
+  // What the formula takes of a step: the learning rate, unless it says
+  // otherwise.
+  virtual StepScalars ScalarsOf(const UpdateStep& step) const {
+    return {{step.learning_rate}};
+  }
+
+  // The update after `iterations` others, at the learning rate of the job.
+  UpdateStep StepAfter(int64_t iterations) const {
+    return {iterations, learning_rate.At(iterations)};
+  }
+
+  // Applies an update on the CPU. Does not allocate.
+  void Apply(const UpdateStep& step, const UpdateRange<float>& range) const;
+  void Apply(const UpdateStep& step, const UpdateRange<double>& range) const;
+
+  std::string name;
+  LearningRate learning_rate;
   // What whoever applies an update does to its gradients before. With norms,
   // the gradients of all variables are needed for it, not those of a range.
   Clipping clipping;
 
-  // Applies the update that follows `iterations` updates. Does not allocate.
-  virtual void Apply(int64_t iterations, UpdateRange<float> range) const = 0;
-  virtual void Apply(int64_t iterations, UpdateRange<double> range) const = 0;
+ protected:
+  // Keras' defaults for the class.
+  Optimizer(std::string name, double learning_rate)
+      : name(std::move(name)), learning_rate{learning_rate} {}
 };
-
-// Updates variables that are not trained: adds the differences that stand in
-// the place of their gradients.
-template <typename T>
-void AddDifferences(absl::Span<const T> differences, absl::Span<T> values) {
-  for (size_t i = 0; i < values.size(); ++i) values[i] += differences[i];
-}
-
-// The optimizer a job names, checked by its field table. Errors name the class,
-// the key and what is expected.
-absl::StatusOr<std::unique_ptr<const Optimizer>> MakeOptimizer(
-    const v1::KerasObject& object);
-
-// Every optimizer, by class name.
-std::vector<ClassReference> OptimizerReferences();
 
 }  // namespace paceline
 

@@ -6,25 +6,62 @@
 #ifndef PACELINE_COMMON_OPTIMIZER_SGD_H_
 #define PACELINE_COMMON_OPTIMIZER_SGD_H_
 
-#include "common/config/field_table.h"
-#include "common/optimizer/learning_rate.h"
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "common/base/host_device.h"
+#include "common/optimizer/formula.h"
 #include "common/optimizer/optimizer.h"
 
 namespace paceline {
 
+template <typename T>
+class FieldTable;
+
+// Of each step: lr.
+struct SgdFormula {
+  static constexpr int kSlotCount = 0;
+
+  template <typename T>
+  [[gnu::always_inline]] PACELINE_HOST_DEVICE void operator()(
+      const StepScalars& step, T g, T& w, T* /*slots*/) const {
+    w -= static_cast<T>(step[0]) * g;
+  }
+};
+
+// Of each step: lr. Slot: m.
+template <bool kNesterov>
+struct MomentumFormula {
+  static constexpr int kSlotCount = 1;
+
+  double momentum = 0;
+
+  template <typename T>
+  [[gnu::always_inline]] PACELINE_HOST_DEVICE void operator()(
+      const StepScalars& step, T g, T& w, T* slots) const {
+    T& m = slots[0];
+    const T change = static_cast<T>(step[0]) * g;
+    m = static_cast<T>(momentum) * m - change;
+    w += kNesterov ? static_cast<T>(momentum) * m - change : m;
+  }
+};
+
 class Sgd final : public Optimizer {
  public:
+  static constexpr char kClassName[] = "SGD";
+  using Formula =
+      std::variant<SgdFormula, MomentumFormula<false>, MomentumFormula<true>>;
   static const FieldTable<Sgd>& Fields();
 
-  absl::string_view class_name() const override { return "SGD"; }
+  Sgd() : Optimizer("SGD", 0.01) {}
+
+  absl::string_view class_name() const override { return kClassName; }
   // {"momentum"}, or none without momentum.
   std::vector<std::string> slot_names() const override;
-  double LearningRate(int64_t iterations) const override;
-  void Apply(int64_t iterations, UpdateRange<float> range) const override;
-  void Apply(int64_t iterations, UpdateRange<double> range) const override;
+  AnyFormula formula() const override;
 
-  std::string name = "SGD";
-  paceline::LearningRate learning_rate = {0.01};
   double momentum = 0;
   bool nesterov = false;
 };

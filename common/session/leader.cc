@@ -16,7 +16,7 @@
 #include "common/job/job_fingerprint.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
-#include "common/optimizer/optimizer.h"
+#include "common/optimizer/make_optimizer.h"
 #include "common/rpc/incarnation.h"
 #include "common/sharding/shard_plan.h"
 
@@ -120,7 +120,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   session_options.connects_only = options.connects_only;
   session_options.evaluate_checkpoint = options.evaluate_checkpoint;
   session_options.learning_rate = [optimizer](int64_t iterations) {
-    return optimizer->LearningRate(iterations);
+    return optimizer->learning_rate.At(iterations);
   };
   session_options.checkpoint_folder = CheckpointFolder(options);
   session_options.counters =

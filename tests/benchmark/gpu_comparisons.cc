@@ -86,23 +86,24 @@ class BucketTrip {
 // Adam over blocks of zeros, the size of the step among them: it takes as long
 // with any values.
 class AdamRound {
+  using AdamKernel = UpdateVariables<AdamFormula<false>>;
+
  public:
   static absl::StatusOr<AdamRound> Create(Gpu& gpu, int64_t count) {
     AdamRound adam;
-    AdamUpdate& update = adam.update_;
+    AdamKernel& update = adam.update_;
     update.count = count;
     for (MemoryBlock& block : adam.blocks_) {
       ASSIGN_OR_RETURN(block, gpu.Allocate(adam.block_bytes(), "Adam"));
     }
     ASSIGN_OR_RETURN(adam.step_, gpu.Allocate(sizeof(StepValues), "Adam"));
-    update.values = adam.floats(0);
-    update.gradients = adam.floats(1);
-    update.momenta = adam.floats(2);
-    update.velocities = adam.floats(3);
+    update.gradients = adam.floats(0);
+    for (int t = 0; t < AdamKernel::kTensors; ++t) {
+      update.tensors[t] = adam.floats(1 + t);
+    }
     update.step = reinterpret_cast<const StepValues*>(adam.step_.get());
-    update.one_minus_beta_1 = 0.1f;
-    update.one_minus_beta_2 = 1e-3f;
-    update.epsilon = 1e-7f;
+    update.formula = {
+        .one_minus_beta_1 = 0.1, .one_minus_beta_2 = 1e-3, .epsilon = 1e-7};
     return adam;
   }
 
@@ -126,9 +127,9 @@ class AdamRound {
     return reinterpret_cast<float*>(blocks_[block].get());
   }
 
-  MemoryBlock blocks_[4];
+  MemoryBlock blocks_[1 + AdamKernel::kTensors];
   MemoryBlock step_;
-  AdamUpdate update_;
+  AdamKernel update_;
 };
 
 }  // namespace

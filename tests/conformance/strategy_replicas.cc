@@ -17,7 +17,7 @@
 #include "common/job/job_reader.h"
 #include "common/limits.h"
 #include "common/model/layers/batch_normalization.h"
-#include "common/optimizer/optimizer.h"
+#include "common/optimizer/make_optimizer.h"
 #include "common/rpc/rpc_server.h"
 #include "glog/logging.h"
 #include "gtest/gtest.h"

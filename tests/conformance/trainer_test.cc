@@ -177,7 +177,7 @@ class TrainerTest : public ::testing::Test {
     const std::unique_ptr<Device> device = MakeDeviceNamed(run.device);
     const Adam adam;
     ProgramSpec spec = model_.Spec(Mode::kTrain, kBatchSize);
-    if (device->CanUpdate(adam)) spec.optimizer = &adam;
+    if (device->CanUpdate()) spec.optimizer = &adam;
     spec.steps_per_execution = run.steps_per_execution;
     std::unique_ptr<DeviceGroup> devices;
     if (!run.group_id.empty()) {

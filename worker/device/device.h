@@ -251,7 +251,7 @@ struct ProgramSpec {
   // Where a state's gradients are to lie in host memory (bucket_memory.h);
   // outlives the state. Empty: in memory of its own.
   absl::Span<std::byte> gradient_memory = {};
-  // Not null: the device, which CanUpdate by it, holds its slots and updates
+  // Not null: the device, which CanUpdate, holds its slots and updates
   // the variables in each step of Mode::kTrain. For the state and its programs.
   const Optimizer* optimizer = nullptr;
   // At least 1. Where the device updates, so many steps may be kept back and
@@ -278,8 +278,8 @@ class Device {
     return precision == Precision::kFloat32;
   }
 
-  // Whether it can update variables itself.
-  virtual bool CanUpdate(const Optimizer& /*optimizer*/) const { return false; }
+  // Whether it can update variables itself, by any optimizer.
+  virtual bool CanUpdate() const { return false; }
 
   // Names the piece of hardware, where it can be in a group: no other has the
   // name, on no machine. "": it cannot.

@@ -80,7 +80,7 @@ void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
     slots.push_back(Values<T>(bucket, slot).subspan(begin, count));
   }
   range.slots = slots;
-  optimizer_.Apply(iterations(), range);
+  optimizer_.Apply(optimizer_.StepAfter(iterations()), range);
 }
 
 void LocalVariables::EndUpdate() {

@@ -7,7 +7,7 @@
 #include "absl/time/time.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
-#include "common/optimizer/optimizer.h"
+#include "common/optimizer/make_optimizer.h"
 #include "common/strategy/strategy_traits.h"
 #include "gtest/gtest.h"
 #include "tests/test_identity.h"

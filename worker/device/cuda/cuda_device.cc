@@ -5,7 +5,6 @@
 #include "common/base/status_macros.h"
 #include "worker/device/cuda/cuda_program.h"
 #include "worker/device/cuda/cuda_state.h"
-#include "worker/device/cuda/device_update.h"
 #include "worker/device/cuda/full_memory.h"
 #include "worker/device/cuda/program_compiler.h"
 
@@ -15,10 +14,6 @@ CudaDevice::CudaDevice(std::unique_ptr<cuda::Gpu> gpu) : gpu_(std::move(gpu)) {}
 
 absl::Status CudaDevice::Supports(const Graph& graph) const {
   return cuda::CheckGraph(graph);
-}
-
-bool CudaDevice::CanUpdate(const Optimizer& optimizer) const {
-  return cuda::CanUpdate(optimizer);
 }
 
 absl::StatusOr<std::unique_ptr<Stream>> CudaDevice::CreateStream() {

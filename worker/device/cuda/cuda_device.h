@@ -29,7 +29,7 @@ class CudaDevice final : public Device {
   std::string name() const override { return gpu_->name(); }
   absl::Status Supports(const Graph& graph) const override;
   bool CanCompute(Precision /*precision*/) const override { return true; }
-  bool CanUpdate(const Optimizer& optimizer) const override;
+  bool CanUpdate() const override { return true; }
   std::string hardware_id() const override { return gpu_->hardware_id(); }
   absl::StatusOr<std::string> NewGroupId() override {
     return gpu_->NewGroupId();

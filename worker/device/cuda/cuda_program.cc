@@ -8,7 +8,6 @@
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 #include "worker/device/check_batch.h"
-#include "worker/device/cuda/device_update.h"
 #include "worker/device/feature_ids.h"
 
 namespace paceline {
@@ -121,7 +120,8 @@ cuda::StepValues CudaProgram::StepOf(const Batch& batch) const {
                            .regularization_scale = batch.regularization_scale,
                            .number = batch.step};
   if (optimizer_ != nullptr) {
-    step.step_size = cuda::StepSizeOf(*optimizer_, state_.iterations());
+    step.optimizer =
+        optimizer_->ScalarsOf(optimizer_->StepAfter(state_.iterations()));
   }
   return step;
 }

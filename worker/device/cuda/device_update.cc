@@ -1,37 +1,17 @@
 #include "worker/device/cuda/device_update.h"
 
 #include <cstddef>
+#include <variant>
 
-#include "common/optimizer/adam.h"
-#include "common/optimizer/sgd.h"
-#include "glog/logging.h"
+#include "common/optimizer/optimizers.h"
 #include "worker/device/bucket_memory.h"
 
 namespace paceline::cuda {
 namespace {
 
-// Null if it is another.
-const Sgd* AsSgd(const Optimizer& optimizer) {
-  return dynamic_cast<const Sgd*>(&optimizer);
-}
-const Adam* AsAdam(const Optimizer& optimizer) {
-  return dynamic_cast<const Adam*>(&optimizer);
-}
-
 constexpr auto kElementBytes = static_cast<int64_t>(sizeof(float));
 
 }  // namespace
-
-bool CanUpdate(const Optimizer& optimizer) {
-  return AsSgd(optimizer) != nullptr || AsAdam(optimizer) != nullptr;
-}
-
-float StepSizeOf(const Optimizer& optimizer, int64_t iterations) {
-  const Adam* const adam = AsAdam(optimizer);
-  return static_cast<float>(adam != nullptr
-                                ? adam->StepSize(iterations)
-                                : optimizer.LearningRate(iterations));
-}
 
 DeviceUpdate::DeviceUpdate(ProgramBuilder& builder, CudaState& state)
     : builder_(builder),
@@ -149,44 +129,32 @@ const Tensor* DeviceUpdate::AddClipFactor(double bound,
 }
 
 void DeviceUpdate::AddOptimizer(const Range& range, const Tensor* factor) {
-  GradientClip clip;
-  if (optimizer_.clipping.value) {
-    clip.bound = static_cast<float>(*optimizer_.clipping.value);
+  std::visit([&](const auto& formula) { AddFormula(formula, range, factor); },
+             optimizer_.formula());
+}
+
+template <typename Formula>
+void DeviceUpdate::AddFormula(const Formula& formula, const Range& range,
+                              const Tensor* factor) {
+  UpdateVariables<Formula> update;
+  update.count = range.count;
+  update.tensors[0] = values(range);
+  for (int i = 0; i < Formula::kSlotCount; ++i) {
+    update.tensors[1 + i] = slot(i, range);
   }
+  update.gradients = gradients(range);
+  update.step = builder_.step();
+  update.formula = formula;
+  if (optimizer_.clipping.value) {
+    update.clip.bound = static_cast<float>(*optimizer_.clipping.value);
+  }
+  update.loss_scale = state_.loss_scale();
   std::vector<const Tensor*> used;
   if (factor != nullptr) used.push_back(factor);
-  const auto add = [&](auto update) {
-    builder_.AddKernel(used, FourBlocks(range.count), [=]() mutable {
-      if (factor != nullptr) update.clip.factor = factor->floats();
-      return Kernel(update);
-    });
-  };
-  if (const Sgd* const sgd = AsSgd(optimizer_); sgd != nullptr) {
-    add(SgdUpdate{.count = range.count,
-                  .values = values(range),
-                  .gradients = gradients(range),
-                  .momenta = sgd->momentum == 0 ? nullptr : slot(0, range),
-                  .step = builder_.step(),
-                  .momentum = static_cast<float>(sgd->momentum),
-                  .nesterov = sgd->nesterov,
-                  .clip = clip,
-                  .loss_scale = state_.loss_scale()});
-    return;
-  }
-  const Adam* const adam = AsAdam(optimizer_);
-  CHECK(adam != nullptr) << optimizer_.class_name();
-  add(AdamUpdate{.count = range.count,
-                 .values = values(range),
-                 .gradients = gradients(range),
-                 .momenta = slot(0, range),
-                 .velocities = slot(1, range),
-                 .largest_velocities = adam->amsgrad ? slot(2, range) : nullptr,
-                 .step = builder_.step(),
-                 .one_minus_beta_1 = static_cast<float>(1 - adam->beta_1),
-                 .one_minus_beta_2 = static_cast<float>(1 - adam->beta_2),
-                 .epsilon = static_cast<float>(adam->epsilon),
-                 .clip = clip,
-                 .loss_scale = state_.loss_scale()});
+  builder_.AddKernel(used, FourBlocks(range.count), [=]() mutable {
+    if (factor != nullptr) update.clip.factor = factor->floats();
+    return Kernel(update);
+  });
 }
 
 }  // namespace paceline::cuda

@@ -14,13 +14,6 @@
 
 namespace paceline::cuda {
 
-// Whether there are kernels for the optimizer.
-bool CanUpdate(const Optimizer& optimizer);
-
-// What the update that follows `iterations` updates multiplies by: the learning
-// rate, with Adam's corrections of bias. For an optimizer that CanUpdate takes.
-float StepSizeOf(const Optimizer& optimizer, int64_t iterations);
-
 // Adds the operations of an update by the optimizer of a program's spec.
 class DeviceUpdate {
  public:
@@ -54,6 +47,9 @@ class DeviceUpdate {
   const Tensor* AddClipFactor(double bound, const std::vector<Range>& ranges);
   // `factor` may be null.
   void AddOptimizer(const Range& range, const Tensor* factor);
+  template <typename Formula>
+  void AddFormula(const Formula& formula, const Range& range,
+                  const Tensor* factor);
 
   ProgramBuilder& builder_;
   CudaState& state_;

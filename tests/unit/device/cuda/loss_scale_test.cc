@@ -283,7 +283,7 @@ class SkippedUpdateTest : public ::testing::TestWithParam<int> {
     for (const float value : after(skipped + 5, Precision::kMixedFloat16)) {
       EXPECT_TRUE(std::isfinite(value));
     }
-    if (dynamic_cast<const Adam*>(&optimizer) != nullptr) return;
+    if (optimizer.class_name() == Adam::kClassName) return;
     // Its first step is that without a scale; Adam's has its number.
     EXPECT_THAT(after(skipped + 1, Precision::kMixedFloat16),
                 Pointwise(FloatNear(0.02), after(1, Precision::kFloat32)));

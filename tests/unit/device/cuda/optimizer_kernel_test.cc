@@ -1,19 +1,39 @@
-// The kernels of the optimizers against common/optimizer.
+// The kernels of updates against the updates of the CPU.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "common/model/philox.h"
-#include "common/optimizer/adam.h"
-#include "common/optimizer/sgd.h"
+#include "common/optimizer/apply_formula.h"
+#include "common/optimizer/optimizers.h"
 #include "gtest/gtest.h"
-#include "worker/device/cuda/device_update.h"
+#include "tests/unit/optimizer/keras_cases.h"
 #include "worker/device/cuda/kernels/clipping.h"
-#include "worker/device/cuda/kernels/optimizer.h"
+#include "worker/device/cuda/kernels/update_variables.h"
 
 namespace paceline::cuda {
+
+// An optimizer that no list has: w -= lr · sign(m), where m is a running mean
+// of the gradients and the other slot counts the steps.
+struct SignFormula {
+  static constexpr int kSlotCount = 2;
+
+  double beta = 0;
+
+  template <typename T>
+  [[gnu::always_inline]] PACELINE_HOST_DEVICE void operator()(
+      const StepScalars& step, T g, T& w, T* slots) const {
+    T& m = slots[0];
+    m += (g - m) * static_cast<T>(1 - beta);
+    slots[1] += 1;
+    const T rate = static_cast<T>(step[0]);
+    w -= m > 0 ? rate : m < 0 ? -rate : T{0};
+  }
+};
+
 namespace {
 
 struct alignas(16) Line {
@@ -23,13 +43,16 @@ struct alignas(16) Line {
 // Elements that start as the kernels ask for it.
 class Block {
  public:
-  // In (-1, 1), or in (0, 1).
-  Block(int64_t count, uint64_t key, bool is_positive)
-      : count_(count), lines_(FourBlocks(count)) {
+  explicit Block(int64_t count) : count_(count), lines_(FourBlocks(count)) {}
+
+  // In (-1, 1).
+  static Block Random(int64_t count, uint64_t key) {
+    Block block(count);
     for (int64_t i = 0; i < count; ++i) {
-      const double unit = std::ldexp(Philox(key, i, 0)[0], -32);
-      data()[i] = static_cast<float>(is_positive ? unit : 2 * unit - 1);
+      block.data()[i] =
+          static_cast<float>(std::ldexp(Philox(key, i, 0)[0], -31) - 1);
     }
+    return block;
   }
 
   float* data() { return lines_.front().values; }
@@ -46,26 +69,43 @@ void RunOverBlocks(const Body& body) {
   for (int64_t block = FourBlocks(body.count); block-- > 0;) body(block);
 }
 
-// A range with its slots, twice: for the kernel and for the optimizer.
+// A range with its slots, of zeros.
 struct Range {
-  explicit Range(int64_t count)
-      : values(count, 1, false),
-        gradients(count, 2, false),
-        slots{{count, 3, false}, {count, 4, true}, {count, 5, true}} {}
-
-  void Apply(const Optimizer& optimizer, int64_t iterations) {
-    std::vector<absl::Span<float>> spans;
-    for (size_t i = 0; i < optimizer.slot_names().size(); ++i) {
-      spans.push_back(slots[i].span());
-    }
-    optimizer.Apply(iterations,
-                    UpdateRange<float>{values.span(), gradients.span(), spans});
+  explicit Range(int64_t count, int slot_count = 0)
+      : count(count),
+        values(Block::Random(count, 1)),
+        gradients(Block::Random(count, 2)),
+        slots(slot_count, Block(count)) {
+    for (Block& slot : slots) spans.push_back(slot.span());
   }
 
+  UpdateRange<float> range() {
+    return {values.span(), gradients.span(), spans};
+  }
+
+  int64_t count;
   Block values;
   Block gradients;
-  Block slots[3];
+  std::vector<Block> slots;
+  std::vector<absl::Span<float>> spans;
 };
+
+template <typename Formula>
+void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
+               const GradientClip& clip = {}) {
+  const StepValues step = {.optimizer = scalars};
+  UpdateVariables<Formula> update;
+  update.count = range.count;
+  update.tensors[0] = range.values.data();
+  for (int slot = 0; slot < Formula::kSlotCount; ++slot) {
+    update.tensors[1 + slot] = range.slots[slot].data();
+  }
+  update.gradients = range.gradients.data();
+  update.step = &step;
+  update.formula = formula;
+  update.clip = clip;
+  RunOverBlocks(update);
+}
 
 void ExpectSame(Block& actual, Block& expected) {
   const std::vector<float> values = actual.copy();
@@ -75,55 +115,54 @@ void ExpectSame(Block& actual, Block& expected) {
   }
 }
 
-class OptimizerKernelTest : public ::testing::TestWithParam<int64_t> {};
-
-TEST_P(OptimizerKernelTest, SgdIsThatOfTheOptimizer) {
-  for (const double momentum : {0.0, 0.9}) {
-    for (const bool nesterov : {false, true}) {
-      Range actual(GetParam());
-      Range expected(GetParam());
-      Sgd sgd;
-      sgd.momentum = momentum;
-      sgd.nesterov = nesterov;
-      expected.Apply(sgd, 0);
-      const StepValues step = {.step_size = StepSizeOf(sgd, 0)};
-      RunOverBlocks(
-          SgdUpdate{.count = GetParam(),
-                    .values = actual.values.data(),
-                    .gradients = actual.gradients.data(),
-                    .momenta = momentum == 0 ? nullptr : actual.slots[0].data(),
-                    .step = &step,
-                    .momentum = static_cast<float>(momentum),
-                    .nesterov = nesterov});
-      ExpectSame(actual.values, expected.values);
-      ExpectSame(actual.slots[0], expected.slots[0]);
-    }
+void ExpectSame(Range& actual, Range& expected) {
+  ExpectSame(actual.values, expected.values);
+  for (size_t slot = 0; slot < expected.slots.size(); ++slot) {
+    ExpectSame(actual.slots[slot], expected.slots[slot]);
   }
 }
 
-TEST_P(OptimizerKernelTest, AdamIsThatOfTheOptimizer) {
-  for (const bool amsgrad : {false, true}) {
-    Range actual(GetParam());
-    Range expected(GetParam());
-    Adam adam;
-    adam.amsgrad = amsgrad;
-    expected.Apply(adam, 4);
-    const StepValues step = {.step_size = StepSizeOf(adam, 4)};
-    RunOverBlocks(AdamUpdate{
-        .count = GetParam(),
-        .values = actual.values.data(),
-        .gradients = actual.gradients.data(),
-        .momenta = actual.slots[0].data(),
-        .velocities = actual.slots[1].data(),
-        .largest_velocities = amsgrad ? actual.slots[2].data() : nullptr,
-        .step = &step,
-        .one_minus_beta_1 = static_cast<float>(1 - adam.beta_1),
-        .one_minus_beta_2 = static_cast<float>(1 - adam.beta_2),
-        .epsilon = static_cast<float>(adam.epsilon)});
-    ExpectSame(actual.values, expected.values);
-    for (int slot = 0; slot < 3; ++slot) {
-      ExpectSame(actual.slots[slot], expected.slots[slot]);
+class OptimizerKernelTest : public ::testing::TestWithParam<int64_t> {};
+
+TEST_P(OptimizerKernelTest, EveryOptimizerUpdatesAsOnTheCpu) {
+  for (const KerasCase& example : KerasCases()) {
+    SCOPED_TRACE(example.text);
+    const Optimizer& optimizer = *example.optimizer;
+    const int slot_count = static_cast<int>(optimizer.slot_names().size());
+    Range actual(GetParam(), slot_count);
+    Range expected(GetParam(), slot_count);
+    for (int slot = 0; slot < slot_count; ++slot) {
+      for (Range* const range : {&actual, &expected}) {
+        const absl::Span<float> span = range->spans[slot];
+        std::fill(span.begin(), span.end(), optimizer.slot_initial_value(slot));
+      }
     }
+    for (int64_t iterations = 0; iterations < 3; ++iterations) {
+      const UpdateStep step = optimizer.StepAfter(iterations);
+      optimizer.Apply(step, expected.range());
+      std::visit(
+          [&](const auto& formula) {
+            RunKernel(formula, optimizer.ScalarsOf(step), actual);
+          },
+          optimizer.formula());
+    }
+    ExpectSame(actual, expected);
+  }
+}
+
+TEST_P(OptimizerKernelTest, AFormulaIsAllThatAnOptimizerNeeds) {
+  const SignFormula formula = {.beta = 0.75};
+  Range cpu(GetParam(), 2);
+  Range gpu(GetParam(), 2);
+  const std::vector<float> before = cpu.values.copy();
+  ApplyFormula(formula, {{0.5}}, cpu.range());
+  RunKernel(formula, {{0.5}}, gpu);
+  ExpectSame(gpu, cpu);
+  for (int64_t i = 0; i < GetParam(); ++i) {
+    const float gradient = cpu.gradients.data()[i];
+    EXPECT_EQ(cpu.slots[0].data()[i], 0.25f * gradient);
+    EXPECT_EQ(cpu.slots[1].data()[i], 1);
+    EXPECT_EQ(cpu.values.data()[i], before[i] - std::copysign(0.5f, gradient));
   }
 }
 
@@ -131,17 +170,12 @@ TEST_P(OptimizerKernelTest, ClipsByValueAndByFactor) {
   Range actual(GetParam());
   Range expected(GetParam());
   const float factor = 0.25f;
-  const StepValues step = {.step_size = 0.01f};
   for (float& gradient : expected.gradients.span()) {
     gradient = factor * std::min(std::max(gradient, -0.5f), 0.5f);
   }
-  expected.Apply(Sgd(), 0);
-  RunOverBlocks(SgdUpdate{.count = GetParam(),
-                          .values = actual.values.data(),
-                          .gradients = actual.gradients.data(),
-                          .step = &step,
-                          .clip = {.bound = 0.5f, .factor = &factor}});
-  ExpectSame(actual.values, expected.values);
+  ApplyFormula(SgdFormula(), {{0.01}}, expected.range());
+  RunKernel(SgdFormula(), {{0.01}}, actual, {.bound = 0.5f, .factor = &factor});
+  ExpectSame(actual, expected);
 }
 
 TEST_P(OptimizerKernelTest, DifferencesAreAdded) {

@@ -11,6 +11,8 @@
 
 #include <variant>
 
+#include "common/base/joined_variant.h"
+#include "common/optimizer/optimizers.h"
 #include "worker/device/cuda/kernels/activation.h"
 #include "worker/device/cuda/kernels/arg_max.h"
 #include "worker/device/cuda/kernels/arithmetic.h"
@@ -23,19 +25,20 @@
 #include "worker/device/cuda/kernels/embedding.h"
 #include "worker/device/cuda/kernels/layer_normalization.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
-#include "worker/device/cuda/kernels/optimizer.h"
 #include "worker/device/cuda/kernels/pooling.h"
 #include "worker/device/cuda/kernels/regularization.h"
 #include "worker/device/cuda/kernels/softmax.h"
 #include "worker/device/cuda/kernels/sums.h"
 #include "worker/device/cuda/kernels/transpose.h"
+#include "worker/device/cuda/kernels/update_variables.h"
 
 namespace paceline::cuda {
 
-using Kernel = std::variant<
-    SgdUpdate, AdamUpdate, DifferencesUpdate, UnscaleGradients, DropOverflow,
-    CountLoss, AdaptLossScale, SquareSums, ClipFactor, ScaleGradients,
-    BiasActivation, ActivationBackward, ColumnSums<ConstValues, float>,
+// What is no formula of an optimizer.
+using OtherKernels = std::variant<
+    DifferencesUpdate, UnscaleGradients, DropOverflow, CountLoss,
+    AdaptLossScale, SquareSums, ClipFactor, ScaleGradients, BiasActivation,
+    ActivationBackward, ColumnSums<ConstValues, float>,
     ColumnSums<ConstValues, double>, ColumnSums<const double*, double>,
     ColumnSums<const double*, float>, AddToMetric, AddPenaltyGradient,
     PenaltySums, WriteGradientScale, ArgMaxOfRows, SoftmaxForward,
@@ -47,6 +50,9 @@ using Kernel = std::variant<
     NormalizeRowsBackward, CopyElements, CastToInt32, AddElements,
     ComputeElementwise, RowPartSums, ReadBox, WriteBox, PadBox, GatherRows,
     LinkIds, ScatterRows, BlendImages, BlendImagesBackward>;
+
+using Kernel =
+    JoinedVariant<UpdateKernels<Optimizers::Formula>::Type, OtherKernels>;
 
 }  // namespace paceline::cuda
 

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "common/optimizer/formula.h"
+
 namespace paceline::cuda {
 
 // As Batch (device.h) has them.
@@ -14,9 +16,8 @@ struct StepValues {
   // 1 / loss_divisor.
   double gradient_scale = 1;
   double regularization_scale = 1;
-  // Where the device updates the variables: by what the optimizer multiplies;
-  // as StepSizeOf (device_update.h) has it.
-  float step_size = 0;
+  // Where the device updates the variables: Optimizer::ScalarsOf.
+  StepScalars optimizer = {};
   // Batch::step.
   int64_t number = 1;
 };

@@ -1,0 +1,80 @@
+// A formula (formula.h) over ranges of variables on the CPU.
+#ifndef PACELINE_COMMON_OPTIMIZER_APPLY_FORMULA_H_
+#define PACELINE_COMMON_OPTIMIZER_APPLY_FORMULA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "common/base/simd.h"
+#include "common/optimizer/formula.h"
+#include "common/optimizer/update_range.h"
+#include "glog/logging.h"
+
+namespace paceline {
+
+template <typename Formula, typename T>
+struct ElementUpdates {
+  Formula formula;
+  StepScalars step;
+  int64_t count = 0;
+  const T* gradients = nullptr;
+  // The variable, then its slots.
+  T* tensors[1 + Formula::kSlotCount] = {};
+};
+
+// `t` are the tensors' numbers: loops over them would keep the compiler from
+// making vector code of the one that this is the body of.
+template <typename Formula, typename T, int... t>
+[[gnu::always_inline]] inline void UpdateElement(
+    const ElementUpdates<Formula, T>& updates, int64_t i,
+    std::integer_sequence<int, t...> /*tensors*/) {
+  T element[] = {updates.tensors[t][i]...};
+  updates.formula(updates.step, updates.gradients[i], element[0], element + 1);
+  ((updates.tensors[t][i] = element[t]), ...);
+}
+
+template <typename Formula, typename T>
+[[gnu::always_inline]] inline void UpdateLoop(
+    const ElementUpdates<Formula, T>& updates) {
+  constexpr auto kTensors =
+      std::make_integer_sequence<int, 1 + Formula::kSlotCount>();
+  // A copy, so that the compiler knows that no store changes it.
+  const ElementUpdates<Formula, T> u = updates;
+#pragma omp simd
+  for (int64_t i = 0; i < u.count; ++i) UpdateElement(u, i, kTensors);
+}
+
+template <typename Formula>
+PACELINE_MULTIVERSION void UpdateElements(
+    const ElementUpdates<Formula, float>& updates) {
+  UpdateLoop(updates);
+}
+
+// What others are compared with: the same bits on all machines.
+template <typename Formula>
+void UpdateElements(const ElementUpdates<Formula, double>& updates) {
+  UpdateLoop(updates);
+}
+
+// Updates each element of the range, which has the slots of the formula. Does
+// not allocate.
+template <typename Formula, typename T>
+void ApplyFormula(const Formula& formula, const StepScalars& step,
+                  const UpdateRange<T>& range) {
+  CHECK_EQ(range.slots.size(), static_cast<size_t>(Formula::kSlotCount));
+  ElementUpdates<Formula, T> updates;
+  updates.formula = formula;
+  updates.step = step;
+  updates.count = static_cast<int64_t>(range.values.size());
+  updates.gradients = range.gradients.data();
+  updates.tensors[0] = range.values.data();
+  for (int slot = 0; slot < Formula::kSlotCount; ++slot) {
+    updates.tensors[1 + slot] = range.slots[slot].data();
+  }
+  UpdateElements(updates);
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_OPTIMIZER_APPLY_FORMULA_H_

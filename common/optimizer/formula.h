@@ -1,0 +1,41 @@
+// The formula of an optimizer: how a step changes one element of a variable
+// and of its slots, whatever the device. A trivially copyable struct
+//
+//   struct MomentumFormula {
+//     static constexpr int kSlotCount = 1;
+//     double momentum = 0;
+//
+//     template <typename T>
+//     [[gnu::always_inline]] PACELINE_HOST_DEVICE void operator()(
+//         const StepScalars& step, T g, T& w, T* slots) const {
+//       T& m = slots[0];
+//       m = static_cast<T>(momentum) * m - static_cast<T>(step[0]) * g;
+//       w += m;
+//     }
+//   };
+//
+// T is float or double. `g` is the gradient, clipped; `w` the variable's
+// element; `slots` has one element of each slot, in the order of
+// Optimizer::slot_names. What no step changes is a member. Always inlined: the
+// CPU's loop (apply_formula.h) becomes vector code, and CUDA's kernel
+// (worker/device/cuda/kernels/update_variables.h) keeps elements in registers.
+// So a choice among formulas is a template parameter, not a branch.
+#ifndef PACELINE_COMMON_OPTIMIZER_FORMULA_H_
+#define PACELINE_COMMON_OPTIMIZER_FORMULA_H_
+
+#include "common/base/host_device.h"
+
+namespace paceline {
+
+// What changes a formula from step to step, such as the learning rate. Each
+// formula says which scalar is where. The number is the same for all, so that
+// a step of any optimizer lies in device memory in the same way.
+struct StepScalars {
+  PACELINE_HOST_DEVICE double operator[](int i) const { return values[i]; }
+
+  double values[4] = {};
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_OPTIMIZER_FORMULA_H_

@@ -1,0 +1,26 @@
+// Optimizers from their configs.
+#ifndef PACELINE_COMMON_OPTIMIZER_MAKE_OPTIMIZER_H_
+#define PACELINE_COMMON_OPTIMIZER_MAKE_OPTIMIZER_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/optimizer/optimizer.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+
+struct ClassReference;
+
+// The optimizer a job names, checked by its field table. Errors name the class,
+// the key and what is expected.
+absl::StatusOr<std::unique_ptr<const Optimizer>> MakeOptimizer(
+    const v1::KerasObject& object);
+
+// Every optimizer, by class name.
+std::vector<ClassReference> OptimizerReferences();
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_OPTIMIZER_MAKE_OPTIMIZER_H_

@@ -1,0 +1,29 @@
+// A range of variables that one update goes over.
+#ifndef PACELINE_COMMON_OPTIMIZER_UPDATE_RANGE_H_
+#define PACELINE_COMMON_OPTIMIZER_UPDATE_RANGE_H_
+
+#include <cstddef>
+
+#include "absl/types/span.h"
+
+namespace paceline {
+
+// Elements of variables with their gradients and slots; all of one size.
+template <typename T>
+struct UpdateRange {
+  absl::Span<T> values;
+  absl::Span<const T> gradients;
+  // One span a slot, in the order of Optimizer::slot_names.
+  absl::Span<const absl::Span<T>> slots;
+};
+
+// Updates variables that are not trained: adds the differences that stand in
+// the place of their gradients.
+template <typename T>
+void AddDifferences(absl::Span<const T> differences, absl::Span<T> values) {
+  for (size_t i = 0; i < values.size(); ++i) values[i] += differences[i];
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_OPTIMIZER_UPDATE_RANGE_H_

@@ -1,0 +1,90 @@
+// Updates of a contiguous range of variables in one launch.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_VARIABLES_H_
+#define PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_VARIABLES_H_
+
+#include <cstdint>
+#include <limits>
+#include <variant>
+
+#include "common/base/host_device.h"
+#include "worker/device/cuda/kernels/four_floats.h"
+#include "worker/device/cuda/kernels/loss_scale.h"
+#include "worker/device/cuda/kernels/step_values.h"
+
+namespace paceline::cuda {
+
+// What becomes of a gradient before an update.
+struct GradientClip {
+  // Bound of its absolute value; infinity: none.
+  float bound = std::numeric_limits<float>::infinity();
+  // In device memory; null: 1. One factor for the whole range.
+  const float* factor = nullptr;
+
+  PACELINE_HOST_DEVICE float operator()(float gradient) const {
+    const float capped =
+        gradient > bound ? bound : (gradient < -bound ? -bound : gradient);
+    return factor == nullptr ? capped : *factor * capped;
+  }
+};
+
+// An optimizer's formula (common/optimizer/formula.h) over a range; nothing in
+// a step with an overflow. For each of FourBlocks(count).
+template <typename Formula>
+struct UpdateVariables {
+  static constexpr int kTensors = 1 + Formula::kSlotCount;
+
+  int64_t count = 0;
+  // The variables, then each slot.
+  float* tensors[kTensors] = {};
+  const float* gradients = nullptr;
+  const StepValues* step = nullptr;
+  Formula formula = {};
+  GradientClip clip = {};
+  // Null: the loss is not scaled.
+  const LossScale* loss_scale = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t block) const {
+    if (HasOverflow(loss_scale)) return;
+    const FourFloats g = LoadFour(gradients, block, count);
+    FourFloats fours[kTensors];
+    for (int t = 0; t < kTensors; ++t) {
+      fours[t] = LoadFour(tensors[t], block, count);
+    }
+    for (int i = 0; i < 4; ++i) {
+      float element[kTensors];
+      for (int t = 0; t < kTensors; ++t) element[t] = fours[t][i];
+      formula(step->optimizer, clip(g[i]), element[0], element + 1);
+      for (int t = 0; t < kTensors; ++t) fours[t][i] = element[t];
+    }
+    for (int t = 0; t < kTensors; ++t) {
+      StoreFour(fours[t], tensors[t], block, count);
+    }
+  }
+};
+
+// One kernel for each of the formulas of a variant.
+template <typename Formulas>
+struct UpdateKernels;
+template <typename... Formulas>
+struct UpdateKernels<std::variant<Formulas...>> {
+  using Type = std::variant<UpdateVariables<Formulas>...>;
+};
+
+// w += d: variables that are not trained, whose differences stand in the place
+// of gradients. For each of FourBlocks(count).
+struct DifferencesUpdate {
+  int64_t count = 0;
+  float* values = nullptr;
+  const float* differences = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t block) const {
+    FourFloats w = LoadFour(values, block, count);
+    const FourFloats d = LoadFour(differences, block, count);
+    for (int i = 0; i < 4; ++i) w[i] += d[i];
+    StoreFour(w, values, block, count);
+  }
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_VARIABLES_H_
