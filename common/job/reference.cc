@@ -16,6 +16,7 @@
 #include "common/model/metric.h"
 #include "common/model/regularizer.h"
 #include "common/optimizer/make_optimizer.h"
+#include "common/optimizer/make_schedule.h"
 
 namespace paceline {
 namespace {
@@ -56,6 +57,10 @@ std::vector<Chapter> Chapters() {
        MetricReferences()},
       {"Optimizers", "`optimizer`: a name (`adam`) or like a layer.",
        OptimizerReferences()},
+      {"Schedules",
+       "`learning_rate` of an optimizer: like a layer, in the place of a "
+       "number. Computed in float64; Keras computes in float32.",
+       ScheduleReferences()},
   };
 }
 

@@ -27,7 +27,8 @@ std::vector<Field<T>> WithBaseFields(std::vector<Field<T>> own) {
   std::vector<Field<T>> fields = {
       Optional("name", &Optimizer::name, "Name of the optimizer."),
       Optional("learning_rate", &Optimizer::learning_rate,
-               "Size of the updates, at least 0."),
+               "Size of the updates, at least 0; a schedule changes it from "
+               "step to step."),
       Only("weight_decay", nullptr, "Decoupled weight decay."),
       Optional("clipnorm", ClippingBound(&Clipping::norm), Above(0),
                "Bound of the norm of each variable's gradient."),

@@ -3,24 +3,32 @@
 #include "common/base/status_macros.h"
 #include "common/config/check.h"
 #include "common/config/codec.h"
+#include "common/config/keras_object.h"
+#include "common/optimizer/make_schedule.h"
 
 namespace paceline {
 
 absl::Status ReadConfig(const Value& value, const Path& path,
                         LearningRate& out) {
   if (value.is_map()) {
-    return ConfigError(path,
-                       "schedules are not supported yet; expected a number",
-                       absl::StatusCode::kUnimplemented);
+    ASSIGN_OR_RETURN(const KerasObject object, ReadKerasObject(value, path));
+    ASSIGN_OR_RETURN(out.schedule, MakeSchedule(object, path));
+    return absl::OkStatus();
   }
-  RETURN_IF_ERROR(Codec<double>::Read(value, path, out.value));
+  out.schedule = nullptr;
+  if (!Codec<double>::Read(value, path, out.value).ok()) {
+    return WrongType(value, path, "a finite number or a schedule");
+  }
   return Apply(AtLeast(0), value, path);
 }
 
 Value WriteConfig(const LearningRate& learning_rate) {
-  return learning_rate.value;
+  const Schedule* const schedule = learning_rate.schedule.get();
+  if (schedule == nullptr) return learning_rate.value;
+  return WriteKerasObject({.class_name = std::string(schedule->class_name()),
+                           .config = schedule->WriteConfig()});
 }
 
-std::string ConfigType(const LearningRate*) { return "number"; }
+std::string ConfigType(const LearningRate*) { return "number or schedule"; }
 
 }  // namespace paceline

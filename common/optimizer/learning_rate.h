@@ -3,25 +3,30 @@
 #define PACELINE_COMMON_OPTIMIZER_LEARNING_RATE_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
+#include "common/optimizer/schedule.h"
 
 namespace paceline {
 
 class Path;
 class Value;
 
-// A number, whatever the iteration. Keras' schedules, which are objects in its
-// place, are known and refused.
+// A number, or a schedule in its place.
 struct LearningRate {
   double value = 0;
+  // Null: `value` at each step.
+  std::shared_ptr<const Schedule> schedule = nullptr;
 
   // The rate of the update that follows `iterations` updates.
-  double At(int64_t /*iterations*/) const { return value; }
+  double At(int64_t iterations) const {
+    return schedule == nullptr ? value : schedule->At(iterations);
+  }
 };
 
-// A number of at least 0. Unimplemented for a schedule.
+// A number of at least 0, or a Keras object whose class is a schedule.
 absl::Status ReadConfig(const Value& value, const Path& path,
                         LearningRate& out);
 Value WriteConfig(const LearningRate& learning_rate);

@@ -214,17 +214,9 @@ struct BadCase {
 
 TEST(OptimizerTest, RefusesWhatItCannotDo) {
   using Code = absl::StatusCode;
-  const nlohmann::ordered_json schedule = {
-      {"class_name", "ExponentialDecay"},
-      {"config", nlohmann::ordered_json::object()}};
   const std::vector<BadCase> cases = {
       {"Adamm", {}, Code::kInvalidArgument, "Adamm", "did you mean \"Adam\""},
       {"Ftrl", {}, Code::kUnimplemented, "Ftrl", "not supported yet"},
-      {"Adam",
-       {{"learning_rate", schedule}},
-       Code::kUnimplemented,
-       "optimizer.learning_rate",
-       "schedules are not supported yet"},
       {"Adam",
        {{"learning_rate", -1}},
        Code::kInvalidArgument,

@@ -1,0 +1,27 @@
+// Schedules from their configs.
+#ifndef PACELINE_COMMON_OPTIMIZER_MAKE_SCHEDULE_H_
+#define PACELINE_COMMON_OPTIMIZER_MAKE_SCHEDULE_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/optimizer/schedule.h"
+
+namespace paceline {
+
+class Path;
+struct ClassReference;
+struct KerasObject;
+
+// The schedule a Keras object describes, checked by the field table of its
+// class. Errors carry their path below `path`.
+absl::StatusOr<std::shared_ptr<const Schedule>> MakeSchedule(
+    const KerasObject& object, const Path& path);
+
+// Every schedule, by class name.
+std::vector<ClassReference> ScheduleReferences();
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_OPTIMIZER_MAKE_SCHEDULE_H_

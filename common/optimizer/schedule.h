@@ -1,0 +1,36 @@
+// A learning rate that follows the steps, as those of
+// keras.optimizers.schedules do.
+//
+// A schedule is one file in common/optimizer/schedules: a class whose public
+// members are Keras' config keys, its field table and its formula.
+// make_schedule.cc lists all.
+#ifndef PACELINE_COMMON_OPTIMIZER_SCHEDULE_H_
+#define PACELINE_COMMON_OPTIMIZER_SCHEDULE_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+
+namespace paceline {
+
+class Value;
+
+// Immutable once made, and thread-safe.
+class Schedule {
+ public:
+  virtual ~Schedule() = default;
+
+  // Keras' class name, such as "ExponentialDecay".
+  virtual absl::string_view class_name() const = 0;
+
+  // Every config key with its value.
+  virtual Value WriteConfig() const = 0;
+
+  // The learning rate of the update after `iterations` others, at least 0.
+  // Computed in float64; Keras computes in float32.
+  virtual double At(int64_t iterations) const = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_OPTIMIZER_SCHEDULE_H_
