@@ -11,6 +11,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/config/references_of.h"
+#include "common/optimizer/schedules/exponential_decay.h"
 
 namespace paceline {
 namespace {
@@ -36,7 +37,9 @@ ScheduleEntry ScheduleEntryOf() {
 
 // Every schedule there is.
 const std::vector<ScheduleEntry>& ScheduleEntries() {
-  static const auto& entries = *new std::vector<ScheduleEntry>{};
+  static const auto& entries = *new std::vector<ScheduleEntry>{
+      ScheduleEntryOf<ExponentialDecay>(),
+  };
   return entries;
 }
 

@@ -19,7 +19,7 @@ import numpy as np
 import tensorflow as tf
 
 import expected_file
-from keras_optimizers import clipping, numbers, optimizers
+from keras_optimizers import clipping, numbers, optimizers, schedules
 
 KERAS_VERSION = "3.15.1"
 
@@ -534,6 +534,7 @@ def make_text():
     expected = {
         "keras_version": KERAS_VERSION,
         "optimizers": optimizers(),
+        "schedules": schedules(),
         "clipping": clipping(),
         "initializers": initializers(),
         "bends": bends(),

@@ -53,6 +53,27 @@ def optimizers():
     ]
 
 
+def schedule_case(class_name, config):
+    """The learning rates at some steps."""
+    schedule = getattr(keras.optimizers.schedules, class_name)(**config)
+    steps = [0, 1, 2, 9, 10, 11, 100]
+    return {
+        "class_name": class_name,
+        "config": config,
+        "steps": steps,
+        "values": [numbers(schedule(step))[0] for step in steps],
+    }
+
+
+def schedules():
+    decay = {"initial_learning_rate": 0.1, "decay_steps": 10, "decay_rate": 0.96}
+    return [
+        schedule_case("ExponentialDecay", decay),
+        schedule_case("ExponentialDecay", {**decay, "staircase": True}),
+        schedule_case("ExponentialDecay", {**decay, "decay_steps": 2.5}),
+    ]
+
+
 def clipping_case(config):
     """Two gradients as they are after clipping: a step of SGD from zeros."""
     gradients = [

@@ -1,0 +1,38 @@
+// Exponential decay, as keras.optimizers.schedules.ExponentialDecay has it:
+//
+//   lr = initial_learning_rate · decay_rate^(iterations / decay_steps)
+//
+// With `staircase`, the exponent is rounded down to a whole number.
+#ifndef PACELINE_COMMON_OPTIMIZER_SCHEDULES_EXPONENTIAL_DECAY_H_
+#define PACELINE_COMMON_OPTIMIZER_SCHEDULES_EXPONENTIAL_DECAY_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "common/optimizer/schedule.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+class ExponentialDecay final : public Schedule {
+ public:
+  static constexpr char kClassName[] = "ExponentialDecay";
+  static const FieldTable<ExponentialDecay>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  Value WriteConfig() const override;
+  double At(int64_t iterations) const override;
+
+  std::string name = kClassName;
+  double initial_learning_rate = 0;
+  double decay_steps = 1;
+  double decay_rate = 1;
+  bool staircase = false;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_OPTIMIZER_SCHEDULES_EXPONENTIAL_DECAY_H_
