@@ -7,6 +7,7 @@
 
 #include "common/base/joined_variant.h"
 #include "common/optimizer/adam.h"
+#include "common/optimizer/rmsprop.h"
 #include "common/optimizer/sgd.h"
 
 namespace paceline {
@@ -17,7 +18,7 @@ struct OptimizerList {
   using Formula = JoinedVariant<typename Each::Formula...>;
 };
 
-using Optimizers = OptimizerList<Adam, Sgd>;
+using Optimizers = OptimizerList<Adam, RmsProp, Sgd>;
 
 struct AnyFormula : Optimizers::Formula {
   using Optimizers::Formula::variant;

@@ -48,6 +48,10 @@ def optimizers():
             {"learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 1e-3},
         ),
         optimizer_case("Adam", {"amsgrad": True}),
+        optimizer_case("RMSprop", {}),
+        optimizer_case("RMSprop", {"learning_rate": 0.01, "centered": True}),
+        optimizer_case("RMSprop", {"rho": 0.8, "momentum": 0.5, "epsilon": 1e-3}),
+        optimizer_case("RMSprop", {"momentum": 0.9, "centered": True}),
         optimizer_case("SGD", {"weight_decay": 0.01, "momentum": 0.5}),
         optimizer_case("Adam", {"weight_decay": 0.01}),
     ]

@@ -137,6 +137,10 @@ TEST(OptimizerTest, NamesItsSlots) {
               ElementsAre("momentum", "velocity"));
   EXPECT_THAT(Make("Adam", {{"amsgrad", true}})->slot_names(),
               ElementsAre("momentum", "velocity", "velocity_hat"));
+  EXPECT_THAT(Make("RMSprop", {})->slot_names(), ElementsAre("velocity"));
+  EXPECT_THAT(
+      Make("RMSprop", {{"momentum", 0.9}, {"centered", true}})->slot_names(),
+      ElementsAre("velocity", "momentum", "average_gradient"));
 }
 
 // Vector loops end in a remainder: each length must come out as element-wise.
