@@ -75,13 +75,18 @@ int ExampleAxis(int64_t axis, size_t rank) {
                                    : axis + static_cast<int64_t>(rank));
 }
 
-absl::Status CheckClasses(const Shape& output) {
-  if (output.size() == 1 && output[0] <= op::kMaxClasses) {
-    return absl::OkStatus();
-  }
+absl::Status CheckClassCount(const Shape& output) {
+  if (output.back() <= op::kMaxClasses) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("the model's output must have shape (classes), of at most ",
-                   op::kMaxClasses, " classes, got ", ShapeToString(output)));
+      absl::StrCat("the model's output must have at most ", op::kMaxClasses,
+                   " classes, got ", ShapeToString(output)));
+}
+
+absl::Status CheckClasses(const Shape& output) {
+  if (output.size() == 1) return CheckClassCount(output);
+  return absl::InvalidArgumentError(
+      absl::StrCat("the model's output must have shape (classes), got ",
+                   ShapeToString(output)));
 }
 
 }  // namespace paceline

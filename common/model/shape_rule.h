@@ -33,7 +33,10 @@ absl::Status CheckAxis(int64_t axis, const Shape& input);
 // Where it is among the `rank` dimensions of an example.
 int ExampleAxis(int64_t axis, size_t rank);
 
-// InvalidArgument unless a model's output is one row of classes.
+// InvalidArgument if the last axis of a model's output has more classes than
+// op::kMaxClasses.
+absl::Status CheckClassCount(const Shape& output);
+// InvalidArgument unless a model's output is one row of so many classes.
 absl::Status CheckClasses(const Shape& output);
 
 }  // namespace paceline

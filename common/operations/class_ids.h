@@ -1,4 +1,4 @@
-// Ids of classes: int32 numbers from 0.
+// Ids of classes: int32 numbers from 0, below kMaxClasses.
 //
 // They are compared as reals, beside the maps that read the comparison, so that
 // both become one Elementwise. float32 holds ids below 2^24 exactly.

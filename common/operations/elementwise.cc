@@ -11,7 +11,8 @@ std::vector<TensorType> ElementwiseOperation::OutputTypes(
   CHECK_LE(instructions_.size(), size_t{kMaxInstructions});
   CHECK(!inputs.empty() || !instructions_.empty());
   for (const TensorType& input : inputs) {
-    CHECK(input.type == output_.type || !IsReal(input.type))
+    CHECK(input.type == output_.type || input.type == DataType::kInt32 ||
+          input.type == DataType::kBool)
         << ToString(input) << " for " << ToString(output_);
     CHECK(BroadcastShape(input.shape, output_.shape) == output_.shape)
         << ToString(input) << " for " << ToString(output_);

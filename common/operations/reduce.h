@@ -12,7 +12,7 @@
 namespace paceline::op {
 
 enum class Reduction {
-  kSum,  // In C order; 0 of nothing.
+  kSum,  // In an order of the device's, the same each time; 0 of nothing.
   kMax,  // -infinity of nothing, NaN if there is one. Equal ones share the
          // gradient.
 };

@@ -3,7 +3,6 @@
 #include <random>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/job/job_reader.h"
 #include "glog/logging.h"

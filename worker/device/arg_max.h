@@ -13,9 +13,14 @@ namespace paceline {
 template <typename Row>
 PACELINE_HOST_DEVICE int32_t ArgMaxOf(const Row& row, int64_t size) {
   int64_t best = 0;
+  auto largest = row[0];
   for (int64_t i = 1; i < size; ++i) {
-    const bool best_is_nan = row[best] != row[best];
-    if (row[i] > row[best] || (best_is_nan && row[i] == row[i])) best = i;
+    const auto x = row[i];
+    // What does not equal itself is NaN.
+    if (x > largest || (largest != largest && x == x)) {
+      best = i;
+      largest = x;
+    }
   }
   return static_cast<int32_t>(best);
 }

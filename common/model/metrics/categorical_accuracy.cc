@@ -1,5 +1,6 @@
 #include "common/model/metrics/categorical_accuracy.h"
 
+#include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/loss.h"
@@ -19,7 +20,8 @@ const FieldTable<CategoricalAccuracy>& CategoricalAccuracy::Fields() {
 }
 
 absl::Status CategoricalAccuracy::CheckOutput(const Shape& output) const {
-  return CheckRank(output, 1);
+  RETURN_IF_ERROR(CheckRank(output, 1));
+  return CheckClassCount(output);
 }
 
 op::Tensor CategoricalAccuracy::Lower(const op::Tensor& output,

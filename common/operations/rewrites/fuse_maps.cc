@@ -165,7 +165,8 @@ class MapFusion {
   bool PassesOn(const Call& call) const {
     const absl::string_view name = call.operation->name();
     if (name == CastOperation::kName) {
-      return !IsReal(from_.type(call.inputs[0]).type) &&
+      const DataType from = from_.type(call.inputs[0]).type;
+      return (from == DataType::kInt32 || from == DataType::kBool) &&
              IsReal(from_.type(call.outputs[0]).type);
     }
     return (name == BroadcastOperation::kName ||

@@ -1,5 +1,7 @@
 // Kernels of the CPU device that have formulas of their own.
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -8,7 +10,10 @@
 #include "gtest/gtest.h"
 #include "worker/device/arg_max.h"
 #include "worker/device/cpu/kernels/arg_max.h"
-#include "worker/device/cpu/kernels/exp.h"
+#include "worker/device/cpu/kernels/arithmetic.h"
+#include "worker/device/cpu/kernels/elementwise.h"
+#include "worker/device/cpu/kernels/softmax.h"
+#include "worker/device/row_geometry.h"
 
 namespace paceline::cpu {
 namespace {
@@ -18,27 +23,144 @@ using ::testing::ElementsAre;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-TEST(VectorExpTest, IsWithinTwoUnitsInTheLastPlace) {
+// Lengths with and without a remainder behind full vectors.
+constexpr int64_t kSizes[] = {1, 7, 16, 17, 100, 1000};
+
+std::vector<float> SomeValues(int64_t count, int salt) {
+  std::vector<float> values(count);
+  for (int64_t i = 0; i < count; ++i) {
+    values[i] = static_cast<float>((i * 7919 + salt * 611) % 2003) / 200 - 5;
+  }
+  return values;
+}
+
+std::vector<float> Computed(op::ElementFunction function,
+                            const std::vector<float>& x) {
+  std::vector<float> y(x.size());
+  ComputeElements(function, static_cast<int64_t>(x.size()), x.data(), nullptr,
+                  nullptr, y.data());
+  return y;
+}
+
+TEST(ExpTest, IsWithinTwoUnitsInTheLastPlace) {
+  std::vector<float> x;
+  for (int i = 0; i < 400'003; ++i) {
+    x.push_back(-87 + 175.7f * static_cast<float>(i) / 400'003);
+  }
+  const std::vector<float> y = Computed(op::ElementFunction::kExp, x);
   double worst = 0;
-  for (int i = 0; i < 400'000; ++i) {
-    const float x = -87 + 175.7f * static_cast<float>(i) / 400'000;
-    const double expected = std::exp(static_cast<double>(x));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double expected = std::exp(double{x[i]});
     const auto nearest = static_cast<float>(expected);
     const double unit = double{std::nextafter(nearest, kInfinity)} - nearest;
-    worst = std::max(worst, std::abs(VectorExp(x) - expected) / unit);
+    worst = std::max(worst, std::abs(y[i] - expected) / unit);
   }
   EXPECT_LT(worst, 2);
 }
 
-TEST(VectorExpTest, HasTheLimitsOfExp) {
-  EXPECT_EQ(VectorExp(0), 1);
-  EXPECT_EQ(VectorExp(-kInfinity), 0);
-  EXPECT_EQ(VectorExp(-1000), 0);
-  EXPECT_EQ(VectorExp(kInfinity), kInfinity);
-  EXPECT_EQ(VectorExp(1000), kInfinity);
-  EXPECT_TRUE(std::isnan(VectorExp(kNan)));
-  EXPECT_TRUE(std::isnan(VectorExp(-kNan)));
+TEST(ExpTest, HasTheLimitsOfExp) {
+  // In full vectors, and behind them.
+  std::vector<float> x(16, 0);
+  x.insert(x.begin(), {-kInfinity, -1000, kInfinity, 1000, kNan, -kNan});
+  x.insert(x.end(), {-kInfinity, -1000, kInfinity, 1000, kNan, -kNan});
+  const std::vector<float> exp = Computed(op::ElementFunction::kExp, x);
+  const std::vector<float> sigmoid = Computed(op::ElementFunction::kSigmoid, x);
+  for (const size_t begin : {size_t{0}, x.size() - 6}) {
+    EXPECT_EQ(exp[begin], 0);
+    EXPECT_EQ(exp[begin + 1], 0);
+    EXPECT_EQ(exp[begin + 2], kInfinity);
+    EXPECT_EQ(exp[begin + 3], kInfinity);
+    EXPECT_EQ(sigmoid[begin + 1], 0);
+    EXPECT_EQ(sigmoid[begin + 3], 1);
+    for (const size_t nan : {begin + 4, begin + 5}) {
+      EXPECT_TRUE(std::isnan(exp[nan])) << nan;
+      EXPECT_TRUE(std::isnan(sigmoid[nan])) << nan;
+    }
+  }
+  EXPECT_EQ(exp[8], 1);
+  EXPECT_EQ(sigmoid[8], 0.5f);
 }
+
+// The elements of a row are so far apart.
+class RowsTest : public ::testing::TestWithParam<int64_t> {
+ protected:
+  // Calls check(offset of the first element) for each row.
+  template <typename Check>
+  void ForEachRow(const RowGeometry& rows, const Check& check) const {
+    for (int64_t row = 0; row < RowCount(rows); ++row) check(rows.Offset(row));
+  }
+  static int64_t RowCount(const RowGeometry& rows) { return 3 * rows.stride; }
+};
+
+TEST_P(RowsTest, SoftmaxesAreThoseOfDoubles) {
+  for (const int64_t size : kSizes) {
+    SCOPED_TRACE(size);
+    const RowGeometry rows{.size = size, .stride = GetParam()};
+    const int64_t count = RowCount(rows) * size;
+    const std::vector<float> x = SomeValues(count, 1);
+    const std::vector<float> dy = SomeValues(count, 2);
+    std::vector<float> y(count), log_y(count), dx(count), log_dx(count);
+    SoftmaxForward(rows, 0, RowCount(rows), x.data(), y.data());
+    LogSoftmaxForward(rows, 0, RowCount(rows), x.data(), log_y.data());
+    SoftmaxBackward(rows, 0, RowCount(rows), y.data(), dy.data(), dx.data());
+    LogSoftmaxBackward(rows, 0, RowCount(rows), log_y.data(), dy.data(),
+                       log_dx.data());
+    ForEachRow(rows, [&](int64_t first) {
+      double sum = 0, mean_dy = 0, sum_dy = 0;
+      const auto at = [&](int64_t i) { return first + i * rows.stride; };
+      for (int64_t i = 0; i < size; ++i) sum += std::exp(double{x[at(i)]});
+      const auto p = [&](int64_t i) {
+        return std::exp(double{x[at(i)]}) / sum;
+      };
+      for (int64_t i = 0; i < size; ++i) {
+        mean_dy += p(i) * dy[at(i)];
+        sum_dy += dy[at(i)];
+      }
+      for (int64_t i = 0; i < size; ++i) {
+        ASSERT_NEAR(y[at(i)], p(i), 1e-6) << i;
+        ASSERT_NEAR(log_y[at(i)], std::log(p(i)), 1e-5) << i;
+        ASSERT_NEAR(dx[at(i)], p(i) * (dy[at(i)] - mean_dy), 1e-5) << i;
+        ASSERT_NEAR(log_dx[at(i)], dy[at(i)] - p(i) * sum_dy, 2e-4) << i;
+      }
+    });
+  }
+}
+
+TEST_P(RowsTest, NanGoesThroughSoftmaxes) {
+  for (const int64_t size : {17, 100}) {
+    for (const int64_t nan : {int64_t{0}, size / 2, size - 1}) {
+      const RowGeometry rows{.size = size, .stride = GetParam()};
+      const int64_t count = RowCount(rows) * size;
+      std::vector<float> x = SomeValues(count, 1);
+      x[rows.Index(1, nan)] = kNan;
+      std::vector<float> y(count), log_y(count);
+      SoftmaxForward(rows, 0, RowCount(rows), x.data(), y.data());
+      LogSoftmaxForward(rows, 0, RowCount(rows), x.data(), log_y.data());
+      for (int64_t row = 0; row < RowCount(rows); ++row) {
+        for (int64_t i = 0; i < size; ++i) {
+          ASSERT_EQ(std::isnan(y[rows.Index(row, i)]), row == 1);
+          ASSERT_EQ(std::isnan(log_y[rows.Index(row, i)]), row == 1);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(RowsTest, SumsAreThoseOfDoubles) {
+  for (const int64_t size : kSizes) {
+    const RowGeometry rows{.size = size, .stride = GetParam()};
+    const std::vector<float> x = SomeValues(RowCount(rows) * size, 1);
+    std::vector<float> sums(RowCount(rows));
+    SumRows(rows, 0, RowCount(rows), x.data(), sums.data());
+    for (int64_t row = 0; row < RowCount(rows); ++row) {
+      double sum = 0;
+      for (int64_t i = 0; i < size; ++i) sum += x[rows.Index(row, i)];
+      ASSERT_FLOAT_EQ(sums[row], static_cast<float>(sum)) << size;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Strides, RowsTest, ::testing::Values(1, 3));
 
 TEST(ArgMaxOfRowsTest, TakesTheFirstOfEqualOnesAndNanLast) {
   const std::vector<float> rows = {1,    3,    3,           //

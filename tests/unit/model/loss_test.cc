@@ -80,7 +80,7 @@ TEST(LossTest, ChecksTheOutput) {
   };
   EXPECT_TRUE(check(16777216).ok());
   EXPECT_THAT(std::string(check(16777217).message()),
-              HasSubstr("of at most 16777216 classes, got (16777217,)"));
+              HasSubstr("at most 16777216 classes, got (16777217,)"));
 }
 
 // What Keras 3.15.1 was seen to do.

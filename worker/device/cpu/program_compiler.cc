@@ -1,5 +1,6 @@
 #include "worker/device/cpu/program_compiler.h"
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -65,12 +66,13 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     });
   }
 
-  Tensor* AddGradientScale() override {
-    Tensor* const scale = builder().NewTensor<float>({});
-    builder().Add({scale}, [scale](const Step& step) {
-      *scale->floats() = static_cast<float>(1 / step.batch.loss_divisor);
+  Tensor* AddGradientScales() override {
+    Tensor* const scales = builder().NewTensor<float>({spec().batch_size});
+    builder().Add({scales}, [scales](const Step& step) {
+      std::fill_n(scales->floats(), scales->count(),
+                  static_cast<float>(1 / step.batch.loss_divisor));
     });
-    return scale;
+    return scales;
   }
 
   void AddPenalty(const Regularizer& regularizer, Tensor* variable) override {

@@ -45,14 +45,14 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     builder().AddToMetrics(index, values, 1, batch_size());
   }
 
-  Tensor* AddGradientScale() override {
-    Tensor* const scale = builder().NewTensor<float>({});
+  Tensor* AddGradientScales() override {
+    Tensor* const scales = builder().NewTensor<float>({spec().batch_size});
     builder().AddKernel(
-        {scale}, 1,
+        {scales}, spec().batch_size,
         [=, step = builder().step(), loss_scale = builder().loss_scale()] {
-          return WriteGradientScale{step, loss_scale, scale->floats()};
+          return WriteGradientScales{step, loss_scale, scales->floats()};
         });
-    return scale;
+    return scales;
   }
 
   void AddPenalty(const Regularizer& regularizer, Tensor* variable) override {

@@ -16,24 +16,25 @@
 
 namespace paceline {
 
-// In float32, with their maps fused. Parameters are the input, of shape (batch,
-// ...), and the labels, as the loss or metric has them. The first result is the
-// values, of shape (batch).
+// Made for float32, with their maps fused. Parameters are the input, of shape
+// (batch, ...), and the labels, as the loss or metric has them. The first
+// result is the values, of shape (batch).
 using ExampleFunction = std::unique_ptr<const op::Function>;
 
 // Of a loss, which reads logits if `from_logits`. With a gradient there is a
-// third parameter, the scale, of shape (), and a second result: the gradient of
-// scale · Σ values by the input.
+// third parameter, the scale of each example, of shape (batch), and a second
+// result: the gradient of Σ scale · values by the input.
 ExampleFunction MakeLossFunction(const Loss& loss, bool from_logits,
-                                 const Shape& input, const Shape& labels,
-                                 bool has_gradient);
+                                 const Shape& input_shape,
+                                 const Shape& labels_shape, bool has_gradient);
 
 // Of a metric that is not the mean of a loss.
-ExampleFunction MakeMetricFunction(const Metric& metric, const Shape& output,
-                                   const Shape& labels);
+ExampleFunction MakeMetricFunction(const Metric& metric,
+                                   const Shape& output_shape,
+                                   const Shape& labels_shape);
 
-// Adds all calls of a function, with these tensors as its parameters; returns
-// its results.
+// Adds all calls of a function, with these tensors as its parameters, which are
+// not written to; returns its results.
 std::vector<Tensor*> AddCalls(const op::Function& function,
                               absl::Span<Tensor* const> parameters,
                               LayoutBuilder& builder);

@@ -2,29 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
 #include "common/operations/elementwise.h"
-#include "common/operations/reshape.h"
 #include "glog/logging.h"
+#include "worker/device/program/function_memory.h"
 #include "worker/device/program/operations/operation_table.h"
 
 namespace paceline {
 namespace {
-
-// Of each tensor of the function, the one whose memory it shares: what was
-// reshaped, or itself.
-std::vector<int> FindMemories(const op::Function& function) {
-  std::vector<int> memories(function.tensor_count());
-  std::iota(memories.begin(), memories.end(), 0);
-  for (const op::Call& call : function.calls()) {
-    if (call.operation->name() == op::ReshapeOperation::kName) {
-      memories[call.outputs[0]] = memories[call.inputs[0]];
-    }
-  }
-  return memories;
-}
 
 bool Contains(const std::vector<int>& tensors, int tensor) {
   return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();

@@ -83,9 +83,9 @@ class ProgramCompiler {
   // Adds `values`, one an example, to element `index`.
   virtual void AddToMetrics(size_t index, Tensor* values) = 0;
 
-  // A number that is written in each step: what the loss of an example is
-  // multiplied with before its gradient is taken.
-  virtual Tensor* AddGradientScale() = 0;
+  // Of shape (batch), written in each step: what the loss of an example is
+  // multiplied with before its gradient is taken, the same for all.
+  virtual Tensor* AddGradientScales() = 0;
 
   // Adds a variable's penalty to the loss, once an example.
   virtual void AddPenalty(const Regularizer& regularizer, Tensor* variable) = 0;
@@ -132,7 +132,7 @@ class ProgramCompiler {
         loss, from.from_logits, input->shape, labels->shape, has_gradient);
     RETURN_IF_ERROR(Check(absl::StrCat("loss ", loss.class_name()), *function));
     std::vector<Tensor*> parameters = {input, labels};
-    if (has_gradient) parameters.push_back(AddGradientScale());
+    if (has_gradient) parameters.push_back(AddGradientScales());
     const std::vector<Tensor*> results =
         AddCalls(*function, parameters, builder_);
     AddToMetrics(index, results[0]);

@@ -10,16 +10,16 @@ namespace paceline::cpu {
 
 // All work on the rows [begin, end).
 
-void SoftmaxForward(const RowGeometry& geometry, int64_t begin, int64_t end,
+void SoftmaxForward(const RowGeometry& rows, int64_t begin, int64_t end,
                     const float* inputs, float* outputs);
-void LogSoftmaxForward(const RowGeometry& geometry, int64_t begin, int64_t end,
+void LogSoftmaxForward(const RowGeometry& rows, int64_t begin, int64_t end,
                        const float* inputs, float* outputs);
 
 // Gradients by the inputs may lie where those by the outputs do.
-void SoftmaxBackward(const RowGeometry& geometry, int64_t begin, int64_t end,
+void SoftmaxBackward(const RowGeometry& rows, int64_t begin, int64_t end,
                      const float* outputs, const float* output_gradients,
                      float* input_gradients);
-void LogSoftmaxBackward(const RowGeometry& geometry, int64_t begin, int64_t end,
+void LogSoftmaxBackward(const RowGeometry& rows, int64_t begin, int64_t end,
                         const float* outputs, const float* output_gradients,
                         float* input_gradients);
 

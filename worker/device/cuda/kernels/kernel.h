@@ -41,7 +41,7 @@ using OtherKernels = std::variant<
     ActivationBackward, ColumnSums<ConstValues, float>,
     ColumnSums<ConstValues, double>, ColumnSums<const double*, double>,
     ColumnSums<const double*, float>, AddToMetric, AddPenaltyGradient,
-    PenaltySums, WriteGradientScale, ArgMaxOfRows, SoftmaxForward,
+    PenaltySums, WriteGradientScales, ArgMaxOfRows, SoftmaxForward,
     SoftmaxBackward, MaxPool, MaxPoolBackward, AveragePool, AveragePoolBackward,
     Transpose, DrawDropoutMask, DeviationSums, ChannelMoments, BatchStatistics,
     MovingStatistics, Normalize, NormalizeGradientSums,

@@ -47,15 +47,16 @@ PACELINE_HOST_DEVICE inline bool HasOverflow(const LossScale* scale) {
 }
 
 // What the loss of an example is multiplied with before its gradient is taken.
-// For one index.
-struct WriteGradientScale {
+// For each example.
+struct WriteGradientScales {
   const StepValues* step = nullptr;
   // Null: the loss is not scaled.
   const LossScale* loss_scale = nullptr;
-  float* scale = nullptr;
+  float* scales = nullptr;
 
-  PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
-    *scale = static_cast<float>(step->gradient_scale * ScaleOf(loss_scale));
+  PACELINE_HOST_DEVICE void operator()(int64_t example) const {
+    scales[example] =
+        static_cast<float>(step->gradient_scale * ScaleOf(loss_scale));
   }
 };
 

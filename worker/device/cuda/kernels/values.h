@@ -33,12 +33,12 @@ PACELINE_HOST_DEVICE inline uint16_t WriteFloat16(float value) {
 
 PACELINE_HOST_DEVICE inline const void* PlaceOf(const void* data, DataType type,
                                                 int64_t i) {
-  if (data == nullptr) return nullptr;
   const int64_t size = type == DataType::kFloat32 ? 4 : 2;
   return static_cast<const char*>(data) + i * size;
 }
 
-// To be read. `type` is float32, float16 or bfloat16.
+// To be read. `type` is float32, float16 or bfloat16; of others `data` alone is
+// meant.
 struct ConstValues {
   const void* data = nullptr;
   DataType type = DataType::kFloat32;
@@ -47,7 +47,7 @@ struct ConstValues {
   PACELINE_HOST_DEVICE ConstValues(const void* data, DataType type)
       : data(data), type(type) {}
 
-  // Those from element i on; null stays null.
+  // Those from element i on.
   PACELINE_HOST_DEVICE ConstValues From(int64_t i) const {
     return {PlaceOf(data, type, i), type};
   }
@@ -70,9 +70,6 @@ struct Values {
 
   PACELINE_HOST_DEVICE operator ConstValues() const {  // NOLINT
     return {data, type};
-  }
-  PACELINE_HOST_DEVICE Values From(int64_t i) const {
-    return {const_cast<void*>(PlaceOf(data, type, i)), type};
   }
   PACELINE_HOST_DEVICE float operator[](int64_t i) const {
     return ConstValues(data, type)[i];

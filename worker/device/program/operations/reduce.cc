@@ -44,6 +44,7 @@ bool IsSum(const op::Operation& operation) {
 Tensor* AddReduce(const PlacedCall& call, LayoutBuilder& builder) {
   const auto& reduce = static_cast<const op::ReduceOperation&>(call.operation);
   const Tensor* from = call.inputs[0];
+  CHECK(from->type != DataType::kInt32) << "devices add up reals";
   const std::vector<Run> runs = RunsOf(from->shape, reduce.axes());
   CHECK(!runs.empty()) << "a reduction of no axis";
   Tensor* sums = nullptr;
