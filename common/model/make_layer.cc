@@ -23,6 +23,7 @@
 #include "common/model/layers/embedding.h"
 #include "common/model/layers/flatten.h"
 #include "common/model/layers/global_average_pooling2d.h"
+#include "common/model/layers/group_normalization.h"
 #include "common/model/layers/input_layer.h"
 #include "common/model/layers/layer_normalization.h"
 #include "common/model/layers/max_pooling2d.h"
@@ -72,6 +73,7 @@ const std::vector<LayerEntry>& LayerEntries() {
       LayerEntryOf<Embedding>(),
       LayerEntryOf<Flatten>(),
       LayerEntryOf<GlobalAveragePooling2D>(),
+      LayerEntryOf<GroupNormalization>(),
       LayerEntryOf<InputLayer>(),
       LayerEntryOf<LayerNormalization>(),
       LayerEntryOf<MaxPooling2D>(),

@@ -282,6 +282,15 @@ def layer_cases():
             {"Dense": {"units": 3}},
         ),
         case(
+            "group_normalization", [4, 3], {"Dense": {"units": 6}},
+            {"GroupNormalization": {"groups": 2}}, {"Dense": {"units": 3}},
+        ),
+        case(
+            "group_normalization_axis", [4, 5], {"Dense": {"units": 6}},
+            {"GroupNormalization": {"groups": -1, "axis": 1, "epsilon": 0.01, "scale": False}},
+            {"Dense": {"units": 3}},
+        ),
+        case(
             "embedding", [6], {"Embedding": {"input_dim": 9, "output_dim": 4}},
             {"Dense": {"units": 3}},
         ),

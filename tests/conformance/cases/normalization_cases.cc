@@ -83,6 +83,12 @@ std::vector<Case> LayerNormalizationCases() {
       normalized("_bare", "{center: false, scale: false}"),
       normalized("_center", "{scale: false, beta_regularizer: l2}"),
       normalized("_scale", "{center: false, gamma_regularizer: l1}"),
+      Layers("group_normalization",
+             "[Input: {shape: [3, 2, 5]}, Dense: {units: 6},"
+             " GroupNormalization: {groups: 3, beta_regularizer: l2},"
+             " GroupNormalization: {groups: 3, axis: 1, center: false},"
+             " GroupNormalization: {groups: -1, axis: 2, scale: false},"
+             " GroupNormalization: {groups: 1}, Dense: {units: 2}]"),
       Layers("layer_normalization_wide",
              "[Input: {shape: [201]}, LayerNormalization: {},"
              " Dense: {units: 2}]"),

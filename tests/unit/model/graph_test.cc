@@ -340,6 +340,11 @@ INSTANTIATE_TEST_SUITE_P(
             kInvalid, "model.layers[1]", "each once"},
         BadModel{"[Input: {shape: [4, 2]}, LayerNormalization: {axis: 1}]",
                  kUnimplemented, "model.layers[1]", "only the last axes"},
+        BadModel{"[Input: {shape: [4, 6]}, GroupNormalization: {groups: 4}]",
+                 kInvalid, "model.layers[1]",
+                 "groups 4 must be -1 or a divisor of the 6 channels"},
+        BadModel{"[Input: {shape: [4, 6]}, GroupNormalization: {groups: 0}]",
+                 kInvalid, "model.layers[1]", "groups 0"},
         BadModel{"[Input: {shape: [4]}, Embedding: {input_dim: 3, output_dim: "
                  "0}]",
                  kInvalid, "model.layers[1].output_dim", "at least 1"},
