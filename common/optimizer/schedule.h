@@ -26,8 +26,8 @@ class Schedule {
   // Every config key with its value.
   virtual Value WriteConfig() const = 0;
 
-  // The learning rate of the update after `iterations` others, at least 0.
-  // Computed in float64; Keras computes in float32.
+  // The learning rate of the update after `iterations` others, at least 0
+  // unless it overflows. Computed in float64; Keras computes in float32.
   virtual double At(int64_t iterations) const = 0;
 };
 

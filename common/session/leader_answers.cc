@@ -42,11 +42,22 @@ absl::Status CheckRegistration(const v1::RegisterResponse& response) {
         "rank: ", response.rank(), " of world_size ", response.world_size(),
         "; expected a rank below a world_size of at most ", limits::kMaxTasks));
   }
-  const v1::Strategy strategy = response.job().strategy();
-  if (FindStrategy(strategy) == nullptr) {
+  const v1::Job& job = response.job();
+  const StrategyTraits* const strategy = FindStrategy(job.strategy());
+  if (strategy == nullptr) {
     return absl::InternalError(absl::StrCat(
-        "job.strategy: ", static_cast<int>(strategy),
+        "job.strategy: ", static_cast<int>(job.strategy()),
         "; expected the number of one of ", Codec<v1::Strategy>::Type()));
+  }
+  if (job.devices() > 1 && !strategy->has_several_devices) {
+    return absl::InternalError(absl::StrCat("job.devices: ", job.devices(),
+                                            "; expected 1 under strategy ",
+                                            strategy->name));
+  }
+  if (response.world_size() > 1 && !strategy->has_several_workers) {
+    return absl::InternalError(
+        absl::StrCat("world_size: ", response.world_size(),
+                     "; expected 1 under strategy ", strategy->name));
   }
   return absl::OkStatus();
 }

@@ -36,6 +36,15 @@ constexpr StrategyTraits kStrategies[] = {
      .replicas_step_together = true},
 };
 
+// A worker that has peers has one end of their group, for one replica.
+constexpr bool HavePeersOneDevice() {
+  for (const StrategyTraits& each : kStrategies) {
+    if (each.workers_are_peers() && each.has_several_devices) return false;
+  }
+  return true;
+}
+static_assert(HavePeersOneDevice());
+
 constexpr std::array<EnumName<v1::Strategy>, std::size(kStrategies)>
 NamesOfAll() {
   std::array<EnumName<v1::Strategy>, std::size(kStrategies)> names = {};

@@ -39,11 +39,11 @@ struct StrategyTraits {
   bool replicas_step_together;
 
   // Whether a cluster has ps tasks. Where it has none its chief trains, too.
-  bool has_parameter_servers() const {
+  constexpr bool has_parameter_servers() const {
     return variables == VariablePlacement::kParameterServers;
   }
   // Whether the workers are connected with each other, to sum gradients up.
-  bool workers_are_peers() const {
+  constexpr bool workers_are_peers() const {
     return has_several_workers && !has_parameter_servers();
   }
 };

@@ -295,6 +295,9 @@ constexpr const char* kOptimizers[] = {
     "SGD",
     "{SGD: {momentum: 0.5, nesterov: true}}",
     "{Adam: {amsgrad: true}}",
+    "{RMSprop: {momentum: 0.5, centered: true}}",
+    "{SGD: {learning_rate: {ExponentialDecay: {initial_learning_rate: 0.1,"
+    " decay_steps: 1, decay_rate: 0.5}}}}",
     "{SGD: {clipvalue: 0.01}}",
     "{Adam: {clipnorm: 0.1}}",
     "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}"};

@@ -15,8 +15,8 @@
 namespace paceline {
 
 // The strategy of the job, for one replica. The variables of rank 0 have the
-// values of the start. Blocks: all replicas of a group call it, each on its own
-// thread, and none returns before they all have called.
+// values of the start. May block until other replicas of the group call it,
+// too, each on its own thread.
 absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(
     const StrategyParts& parts);
 

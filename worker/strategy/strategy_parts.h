@@ -38,7 +38,8 @@ struct StrategyParts {
   // replica of rank 0. Null where parameter servers hold them.
   LocalVariables* variables = nullptr;
   // The replica's end of the group of all, for the strategy alone. Null where
-  // parameter servers hold the variables.
+  // parameter servers hold the variables. A worker that has peers has one
+  // replica.
   Transport* transport = nullptr;
   // Told what the replica waits for, and "" when it no longer does.
   std::function<void(const std::string&)> on_waiting;

@@ -213,6 +213,23 @@ TEST(CpuDeviceTest, ProgramsOfDifferentSizesShareTheState) {
   EXPECT_EQ(shared.Train(few).gradients, small);
 }
 
+// Of what has the size of the logits, the logits and their log-probabilities
+// lie in memory at once, then these and the gradient.
+TEST(CpuDeviceTest, ALossWritesOverWhatNobodyReads) {
+  const ModelUnderTest model(
+      {.layers = Yaml("[Input: {shape: [1]}, Dense: {units: 5000}]"),
+       .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}")});
+  CpuDevice device({.threads = 1});
+  const ProgramSpec spec = model.Spec(Mode::kTrain, /*batch_size=*/16);
+  auto state = device.CreateState(spec);
+  ASSERT_TRUE(state.ok()) << state.status();
+  ASSERT_TRUE(device.Compile(spec, **state).ok());
+  constexpr int64_t kLogitsBytes = 16 * 5000 * sizeof(float);
+  const int64_t arena = static_cast<CpuState&>(**state).arena_size_bytes();
+  EXPECT_GE(arena, 2 * kLogitsBytes);
+  EXPECT_LT(arena, 2 * kLogitsBytes + kLogitsBytes / 10);
+}
+
 // A program that was compiled before the arena grew runs after it.
 TEST(CpuDeviceTest, FollowsTheArena) {
   const ModelUnderTest model(Network());

@@ -16,7 +16,7 @@ TEST(LeaderAnswersTest, RegistrationsThatCannotBeAreRefused) {
   v1::RegisterResponse sound;
   sound.set_world_size(2);
   sound.set_rank(1);
-  sound.mutable_job()->set_strategy(v1::STRATEGY_MIRRORED);
+  sound.mutable_job()->set_strategy(v1::STRATEGY_MULTI_WORKER_MIRRORED);
   sound.mutable_heartbeat_interval()->set_nanos(250'000'000);
   sound.mutable_heartbeat_timeout()->set_seconds(8);
   sound.mutable_ps_timeout()->set_seconds(10);
@@ -26,9 +26,11 @@ TEST(LeaderAnswersTest, RegistrationsThatCannotBeAreRefused) {
       [](auto& r) { r.mutable_heartbeat_interval()->set_nanos(-5); },
       [](auto& r) { r.mutable_heartbeat_timeout()->set_seconds(INT64_MAX); },
       [](auto& r) { r.mutable_ps_timeout()->set_seconds(INT64_MIN); },
-      [](auto& r) { r.set_rank(2); },
-      [](auto& r) { r.clear_job(); },
+      [](auto& r) { r.set_rank(2); }, [](auto& r) { r.clear_job(); },
       [](auto& r) { r.mutable_job()->set_strategy(v1::Strategy(99)); },
+      // Two workers, or two devices, that the strategy does not have.
+      [](auto& r) { r.mutable_job()->set_strategy(v1::STRATEGY_MIRRORED); },
+      [](auto& r) { r.mutable_job()->set_devices(2); },
       [](auto& r) { r.set_world_size(1u << 31); }};
   for (const auto& change : changes) {
     v1::RegisterResponse response = sound;

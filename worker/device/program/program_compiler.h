@@ -203,8 +203,10 @@ class ProgramCompiler {
   // What the loss is taken of is float32, as Keras advises, and the output
   // behind it: exp and log of fewer bits lose too much.
   void BeginLayer(int node) {
-    builder_.BeginPart(absl::StrCat("layer ", graph_.nodes[node].layer->name),
-                       /*in_float32=*/node >= loss_input_.node);
+    const Layer& layer = *graph_.nodes[node].layer;
+    builder_.BeginPart(
+        absl::StrCat("layer ", layer.name),
+        /*in_float32=*/node >= loss_input_.node || layer.computes_in_float32());
   }
 
   const ProgramSpec& spec_;

@@ -15,7 +15,8 @@ void SoftmaxForward(const RowGeometry& rows, int64_t begin, int64_t end,
 void LogSoftmaxForward(const RowGeometry& rows, int64_t begin, int64_t end,
                        const float* inputs, float* outputs);
 
-// Gradients by the inputs may lie where those by the outputs do.
+// Gradients by the inputs may lie where the outputs do, or the gradients by
+// them.
 void SoftmaxBackward(const RowGeometry& rows, int64_t begin, int64_t end,
                      const float* outputs, const float* output_gradients,
                      float* input_gradients);

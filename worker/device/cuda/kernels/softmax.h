@@ -35,7 +35,8 @@ struct SoftmaxForward {
   }
 };
 
-// Gradients by the inputs may lie where those by the outputs do.
+// Gradients by the inputs may lie where the outputs do, or the gradients by
+// them.
 struct SoftmaxBackward {
   RowGeometry rows;
   bool is_log = false;
