@@ -63,9 +63,9 @@ option(PACELINE_FAST_BUILD "Precompile headers and join small files; clang-tidy 
 # The headers that nearly every file includes are compiled once for our libraries
 # and programs, and once more for the tests. A file with options of its own must
 # set SKIP_PRECOMPILE_HEADERS. The sanitizer presets have none, since GCC 12
-# crashes on some files there; clang-tidy and the fuzzers' builds read each file
-# for itself, and so show what it forgets to include. The tests' own code is not
-# optimised: it would cost a third of their build.
+# crashes on some files there; clang-tidy's build reads each file for itself, and
+# so shows what it forgets to include. The tests' own code is not optimised: it
+# would cost a third of their build.
 set(PACELINE_TEST_OPTIONS -O0)
 set(PACELINE_HEADERS
   <algorithm> <cstdint> <functional> <map> <memory> <optional> <string> <utility> <vector>
