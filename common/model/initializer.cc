@@ -1,10 +1,10 @@
 #include "common/model/initializer.h"
 
-#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/base/status_macros.h"
+#include "common/config/class_entry.h"
 #include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
@@ -21,14 +21,8 @@ namespace {
 
 using InitializerPtr = std::shared_ptr<const Initializer>;
 
-struct InitializerEntry {
-  std::string class_name;
-  std::function<absl::StatusOr<InitializerPtr>(const Value&, const Path&)> read;
-  std::function<ClassReference()> reference;
-};
-
 template <typename T>
-InitializerEntry InitializerEntryOf(const FieldTable<T>& table) {
+ClassEntry<InitializerPtr> InitializerEntryOf(const FieldTable<T>& table) {
   return {table.name(),
           [&table](const Value& config,
                    const Path& path) -> absl::StatusOr<InitializerPtr> {
@@ -38,9 +32,9 @@ InitializerEntry InitializerEntryOf(const FieldTable<T>& table) {
           [&table] { return table.Reference(); }};
 }
 
-const std::vector<InitializerEntry>& InitializerEntries() {
+const std::vector<ClassEntry<InitializerPtr>>& InitializerEntries() {
   static const auto& entries = *[] {
-    auto* list = new std::vector<InitializerEntry>;
+    auto* list = new std::vector<ClassEntry<InitializerPtr>>;
     for (const auto& table : Constant::Tables())
       list->push_back(InitializerEntryOf(table));
     for (const auto& table : VarianceScaling::Tables()) {
@@ -102,7 +96,7 @@ absl::Status ReadConfig(const Value& value, const Path& path,
   ASSIGN_OR_RETURN(const KerasObject object, ReadKerasObject(value, path));
   const absl::string_view name = Unaliased(object.class_name);
   std::vector<std::string> known;
-  for (const InitializerEntry& entry : InitializerEntries()) {
+  for (const ClassEntry<InitializerPtr>& entry : InitializerEntries()) {
     if (name == entry.class_name || name == ToSnakeCase(entry.class_name)) {
       ASSIGN_OR_RETURN(out, entry.read(object.config, path));
       return absl::OkStatus();

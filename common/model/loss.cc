@@ -1,12 +1,12 @@
 #include "common/model/loss.h"
 
-#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "common/base/status_macros.h"
+#include "common/config/class_entry.h"
 #include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
@@ -27,22 +27,14 @@ namespace {
 
 using LossPtr = std::unique_ptr<const Loss>;
 
-struct LossEntry {
-  std::string class_name;
+struct LossEntry : ClassEntry<LossPtr> {
   // Keras' short name, in lower or upper case; may be empty.
   std::string alias;
-  std::function<absl::StatusOr<LossPtr>(const Value&, const Path&)> read;
-  std::function<ClassReference()> reference;
 };
 
 template <typename L>
 LossEntry LossEntryOf(const char* alias) {
-  return {L::kClassName, alias,
-          [](const Value& config, const Path& path) -> absl::StatusOr<LossPtr> {
-            ASSIGN_OR_RETURN(L loss, L::Fields().Read(config, path));
-            return std::make_unique<const L>(std::move(loss));
-          },
-          [] { return L::Fields().Reference(); }};
+  return {ClassEntryOf<LossPtr, L>(), alias};
 }
 
 const std::vector<LossEntry>& LossEntries() {

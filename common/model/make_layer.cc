@@ -1,11 +1,11 @@
 #include "common/model/make_layer.h"
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/base/status_macros.h"
+#include "common/config/class_entry.h"
 #include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
@@ -41,50 +41,33 @@ namespace {
 
 using LayerPtr = std::unique_ptr<Layer>;
 
-struct LayerEntry {
-  std::string class_name;
-  std::function<absl::StatusOr<LayerPtr>(const Value&, const Path&)> read;
-  std::function<ClassReference()> reference;
-};
-
-template <typename L>
-LayerEntry LayerEntryOf() {
-  return {
-      L::kClassName,
-      [](const Value& config, const Path& path) -> absl::StatusOr<LayerPtr> {
-        ASSIGN_OR_RETURN(L layer, L::Fields().Read(config, path));
-        return std::make_unique<L>(std::move(layer));
-      },
-      [] { return L::Fields().Reference(); }};
-}
-
 // Every layer there is.
-const std::vector<LayerEntry>& LayerEntries() {
-  static const auto& entries = *new std::vector<LayerEntry>{
-      LayerEntryOf<Activation>(),
-      LayerEntryOf<Add>(),
-      LayerEntryOf<AveragePooling2D>(),
-      LayerEntryOf<BatchNormalization>(),
-      LayerEntryOf<Concatenate>(),
-      LayerEntryOf<Conv2D>(),
-      LayerEntryOf<Dense>(),
-      LayerEntryOf<DepthwiseConv2D>(),
-      LayerEntryOf<Dropout>(),
-      LayerEntryOf<Embedding>(),
-      LayerEntryOf<Flatten>(),
-      LayerEntryOf<GlobalAveragePooling2D>(),
-      LayerEntryOf<GroupNormalization>(),
-      LayerEntryOf<InputLayer>(),
-      LayerEntryOf<LayerNormalization>(),
-      LayerEntryOf<MaxPooling2D>(),
-      LayerEntryOf<Multiply>(),
-      LayerEntryOf<ReLU>(),
-      LayerEntryOf<Rescaling>(),
-      LayerEntryOf<Reshape>(),
-      LayerEntryOf<SeparableConv2D>(),
-      LayerEntryOf<Softmax>(),
-      LayerEntryOf<UpSampling2D>(),
-      LayerEntryOf<ZeroPadding2D>(),
+const std::vector<ClassEntry<LayerPtr>>& LayerEntries() {
+  static const auto& entries = *new std::vector<ClassEntry<LayerPtr>>{
+      ClassEntryOf<LayerPtr, Activation>(),
+      ClassEntryOf<LayerPtr, Add>(),
+      ClassEntryOf<LayerPtr, AveragePooling2D>(),
+      ClassEntryOf<LayerPtr, BatchNormalization>(),
+      ClassEntryOf<LayerPtr, Concatenate>(),
+      ClassEntryOf<LayerPtr, Conv2D>(),
+      ClassEntryOf<LayerPtr, Dense>(),
+      ClassEntryOf<LayerPtr, DepthwiseConv2D>(),
+      ClassEntryOf<LayerPtr, Dropout>(),
+      ClassEntryOf<LayerPtr, Embedding>(),
+      ClassEntryOf<LayerPtr, Flatten>(),
+      ClassEntryOf<LayerPtr, GlobalAveragePooling2D>(),
+      ClassEntryOf<LayerPtr, GroupNormalization>(),
+      ClassEntryOf<LayerPtr, InputLayer>(),
+      ClassEntryOf<LayerPtr, LayerNormalization>(),
+      ClassEntryOf<LayerPtr, MaxPooling2D>(),
+      ClassEntryOf<LayerPtr, Multiply>(),
+      ClassEntryOf<LayerPtr, ReLU>(),
+      ClassEntryOf<LayerPtr, Rescaling>(),
+      ClassEntryOf<LayerPtr, Reshape>(),
+      ClassEntryOf<LayerPtr, SeparableConv2D>(),
+      ClassEntryOf<LayerPtr, Softmax>(),
+      ClassEntryOf<LayerPtr, UpSampling2D>(),
+      ClassEntryOf<LayerPtr, ZeroPadding2D>(),
   };
   return entries;
 }
@@ -97,7 +80,7 @@ absl::StatusOr<LayerPtr> MakeLayer(const KerasObject& object,
   const std::string name =
       object.class_name == "Input" ? InputLayer::kClassName : object.class_name;
   std::vector<std::string> known = {"Input"};
-  for (const LayerEntry& entry : LayerEntries()) {
+  for (const ClassEntry<LayerPtr>& entry : LayerEntries()) {
     if (entry.class_name == name) return entry.read(object.config, path);
     known.push_back(entry.class_name);
   }

@@ -1,12 +1,12 @@
 #include "common/model/metric.h"
 
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/class_entry.h"
 #include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
@@ -24,30 +24,13 @@ namespace {
 
 using MetricPtr = std::unique_ptr<Metric>;
 
-struct MetricEntry {
-  std::string class_name;
-  std::function<absl::StatusOr<MetricPtr>(const Value&, const Path&)> read;
-  std::function<ClassReference()> reference;
-};
-
-template <typename M>
-MetricEntry MetricEntryOf() {
-  return {
-      M::kClassName,
-      [](const Value& config, const Path& path) -> absl::StatusOr<MetricPtr> {
-        ASSIGN_OR_RETURN(M metric, M::Fields().Read(config, path));
-        return std::make_unique<M>(std::move(metric));
-      },
-      [] { return M::Fields().Reference(); }};
-}
-
-const std::vector<MetricEntry>& MetricEntries() {
-  static const auto& entries = *new std::vector<MetricEntry>{
-      MetricEntryOf<BinaryAccuracy>(),
-      MetricEntryOf<CategoricalAccuracy>(),
-      MetricEntryOf<SparseCategoricalAccuracy>(),
-      MetricEntryOf<SparseTopKCategoricalAccuracy>(),
-      MetricEntryOf<TopKCategoricalAccuracy>(),
+const std::vector<ClassEntry<MetricPtr>>& MetricEntries() {
+  static const auto& entries = *new std::vector<ClassEntry<MetricPtr>>{
+      ClassEntryOf<MetricPtr, BinaryAccuracy>(),
+      ClassEntryOf<MetricPtr, CategoricalAccuracy>(),
+      ClassEntryOf<MetricPtr, SparseCategoricalAccuracy>(),
+      ClassEntryOf<MetricPtr, SparseTopKCategoricalAccuracy>(),
+      ClassEntryOf<MetricPtr, TopKCategoricalAccuracy>(),
   };
   return entries;
 }
@@ -75,7 +58,7 @@ absl::StatusOr<MetricPtr> MakeMeanLoss(const KerasObject& object,
 absl::StatusOr<MetricPtr> MakeMetric(const KerasObject& object,
                                      const Path& path) {
   std::vector<std::string> known = LossClassNames();
-  for (const MetricEntry& entry : MetricEntries()) {
+  for (const ClassEntry<MetricPtr>& entry : MetricEntries()) {
     if (object.class_name == entry.class_name ||
         object.class_name == ToSnakeCase(entry.class_name)) {
       return entry.read(object.config, path);

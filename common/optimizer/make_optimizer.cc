@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/class_entry.h"
 #include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
@@ -15,31 +16,17 @@
 namespace paceline {
 namespace {
 
-using OptimizerOr = absl::StatusOr<std::unique_ptr<const Optimizer>>;
-
-struct Entry {
-  std::string class_name;
-  OptimizerOr (*read)(const Value& config, const Path& path);
-  ClassReference (*reference)();
-};
-
-template <typename O>
-Entry EntryOf() {
-  return {O::kClassName,
-          [](const Value& config, const Path& path) -> OptimizerOr {
-            ASSIGN_OR_RETURN(O optimizer, O::Fields().Read(config, path));
-            return std::make_unique<const O>(std::move(optimizer));
-          },
-          [] { return O::Fields().Reference(); }};
-}
+using OptimizerPtr = std::unique_ptr<const Optimizer>;
 
 template <typename... Each>
-std::vector<Entry> EntriesOf(OptimizerList<Each...> /*list*/) {
-  return {EntryOf<Each>()...};
+std::vector<ClassEntry<OptimizerPtr>> EntriesOf(
+    OptimizerList<Each...> /*list*/) {
+  return {ClassEntryOf<OptimizerPtr, Each>()...};
 }
 
-const std::vector<Entry>& Entries() {
-  static const auto& entries = *new std::vector<Entry>(EntriesOf(Optimizers()));
+const std::vector<ClassEntry<OptimizerPtr>>& OptimizerEntries() {
+  static const auto& entries =
+      *new std::vector<ClassEntry<OptimizerPtr>>(EntriesOf(Optimizers()));
   return entries;
 }
 
@@ -52,11 +39,11 @@ constexpr const char* kKerasClasses[] = {
 
 }  // namespace
 
-OptimizerOr MakeOptimizer(const v1::KerasObject& object) {
+absl::StatusOr<OptimizerPtr> MakeOptimizer(const v1::KerasObject& object) {
   const Path path("optimizer");
   const std::string& name = object.class_name();
   std::vector<std::string> supported;
-  for (const Entry& entry : Entries()) {
+  for (const ClassEntry<OptimizerPtr>& entry : OptimizerEntries()) {
     // Keras does not mind case here: "adam" is Adam.
     if (absl::EqualsIgnoreCase(entry.class_name, name)) {
       return entry.read(FromProto(object).config, path);
@@ -72,7 +59,7 @@ OptimizerOr MakeOptimizer(const v1::KerasObject& object) {
 }
 
 std::vector<ClassReference> OptimizerReferences() {
-  return ReferencesOf(Entries());
+  return ReferencesOf(OptimizerEntries());
 }
 
 }  // namespace paceline

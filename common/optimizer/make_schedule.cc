@@ -1,11 +1,11 @@
 #include "common/optimizer/make_schedule.h"
 
-#include <functional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/class_entry.h"
 #include "common/config/class_error.h"
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
@@ -18,27 +18,10 @@ namespace {
 
 using SchedulePtr = std::shared_ptr<const Schedule>;
 
-struct ScheduleEntry {
-  std::string class_name;
-  std::function<absl::StatusOr<SchedulePtr>(const Value&, const Path&)> read;
-  std::function<ClassReference()> reference;
-};
-
-template <typename S>
-ScheduleEntry ScheduleEntryOf() {
-  return {
-      S::kClassName,
-      [](const Value& config, const Path& path) -> absl::StatusOr<SchedulePtr> {
-        ASSIGN_OR_RETURN(S schedule, S::Fields().Read(config, path));
-        return std::make_shared<const S>(std::move(schedule));
-      },
-      [] { return S::Fields().Reference(); }};
-}
-
 // Every schedule there is.
-const std::vector<ScheduleEntry>& ScheduleEntries() {
-  static const auto& entries = *new std::vector<ScheduleEntry>{
-      ScheduleEntryOf<ExponentialDecay>(),
+const std::vector<ClassEntry<SchedulePtr>>& ScheduleEntries() {
+  static const auto& entries = *new std::vector<ClassEntry<SchedulePtr>>{
+      ClassEntryOf<SchedulePtr, ExponentialDecay>(),
   };
   return entries;
 }
@@ -55,7 +38,7 @@ absl::StatusOr<SchedulePtr> MakeSchedule(const KerasObject& object,
                                          const Path& path) {
   const std::string& name = object.class_name;
   std::vector<std::string> supported;
-  for (const ScheduleEntry& entry : ScheduleEntries()) {
+  for (const ClassEntry<SchedulePtr>& entry : ScheduleEntries()) {
     if (entry.class_name == name) return entry.read(object.config, path);
     supported.push_back(entry.class_name);
   }

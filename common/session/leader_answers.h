@@ -14,7 +14,7 @@ absl::Duration DurationFromProto(const google::protobuf::Duration& duration);
 // Internal, with the name of the field, its value and what is expected, unless
 // durations are positive and at most limits::kMaxToldDuration, the rank is one
 // of the world's, the world has at most limits::kMaxTasks, and the job has a
-// strategy.
+// strategy under which it may have so many workers and devices.
 absl::Status CheckRegistration(const v1::RegisterResponse& response);
 
 // Internal as above, unless the lease has an id, a phase, and positions of an
