@@ -23,16 +23,12 @@ absl::Status NotAdmittedError(const v1::WorkerId& worker) {
 
 // InvalidArgument unless a report, which is kept and saved, is of the size that
 // those of the job have.
-absl::Status CheckSums(const v1::LeaseReport& report, int value_count) {
-  const int totals = report.sums().totals_size();
-  const int counts = report.sums().counts_size();
-  if (totals == counts && (totals == 0 || totals == value_count)) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("a report of lease ", report.lease_id(), " has ", totals,
-                   " totals and ", counts, " counts; expected ", value_count,
-                   " each, of the loss and the metrics"));
+absl::Status CheckStates(const v1::LeaseReport& report, size_t state_size) {
+  const auto size = static_cast<size_t>(report.sums().states_size());
+  if (size == 0 || size == state_size) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "a report of lease ", report.lease_id(), " has ", size,
+      " numbers of the loss and the metrics; expected ", state_size));
 }
 
 // What is kept of a progress: fields that this version does not know are no
@@ -61,8 +57,8 @@ absl::Status Aggregator::Check(const v1::WorkerId& worker, const Worker* known,
   }
   if (known == nullptr) return NotAdmittedError(worker);
   if (known->is_fenced) return FencedError(worker);
-  absl::Status status = CheckSums(progress.lease(), options_.value_count);
-  status.Update(CheckSums(progress.previous(), options_.value_count));
+  absl::Status status = CheckStates(progress.lease(), options_.state_size);
+  status.Update(CheckStates(progress.previous(), options_.state_size));
   return status;
 }
 

@@ -93,8 +93,8 @@ struct AggregatorOptions {
   v1::Consistency consistency = v1::CONSISTENCY_ASYNC;
   // Of the job; those of a synchronous step.
   uint32_t workers = 1;
-  // Sums in a report: of the loss and the metrics.
-  int value_count = 1;
+  // Numbers in a report: the states of the loss and the metrics.
+  size_t state_size = 2;
   uint64_t max_staleness = 0;
   // For how long a worker that takes no step is waited for.
   absl::Duration patience = limits::kStallTimeout;
@@ -114,10 +114,10 @@ class Aggregator {
 
   // A push came. `ticket` is unique. kRefuse with InvalidArgument if worker,
   // sequence number or clock are missing, the clock is ahead of the job, or a
-  // report has other sums than the job; FailedPrecondition if the worker was
-  // not admitted, the step has this rank's push or waits for HandleApply;
-  // Aborted if the worker is fenced, or sends a held push again (the first copy
-  // is refused).
+  // report has more or fewer states than the job; FailedPrecondition if the
+  // worker was not admitted, the step has this rank's push or waits for
+  // HandleApply; Aborted if the worker is fenced, or sends a held push again
+  // (the first copy is refused).
   std::vector<Decision> HandlePush(uint64_t ticket, const v1::WorkerId& worker,
                                    const v1::Progress& progress,
                                    const v1::Pace& pace = {});

@@ -118,9 +118,13 @@ absl::Status KnownWorkers::Restore(
       return DamagedEntry(key);
     }
     v1::Progress last;
+    // Those of another version may have more fields.
+    google::protobuf::util::JsonParseOptions options;
+    options.ignore_unknown_fields = true;
     const bool is_fence = fields[0] == kFencedEntry;
     if (!is_fence &&
-        !google::protobuf::util::JsonStringToMessage(value, &last).ok()) {
+        !google::protobuf::util::JsonStringToMessage(value, &last, options)
+             .ok()) {
       return DamagedEntry(key);
     }
     if (worker_key.first >= ranks_) continue;

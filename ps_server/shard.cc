@@ -16,7 +16,9 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/checkpoint_reader.h"
+#include "common/job/job_model.h"
 #include "common/limits.h"
+#include "common/model/metric_layout.h"
 #include "glog/logging.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "ps_server/aggregator.h"
@@ -86,13 +88,13 @@ std::vector<Entries> Split(const SafetensorsMetadata& joined,
 }
 
 AggregatorOptions OptionsOf(const v1::InitializeRequest& request,
-                            bool needs_norms) {
+                            const MetricLayout& layout, bool needs_norms) {
   AggregatorOptions options;
   if (request.job().consistency() != v1::CONSISTENCY_UNSPECIFIED) {
     options.consistency = request.job().consistency();
   }
   options.workers = request.workers();
-  options.value_count = 1 + request.job().metrics_size();
+  options.state_size = layout.size();
   options.max_staleness = request.job().max_staleness();
   options.applies_apart =
       options.consistency == v1::CONSISTENCY_SYNC && needs_norms;
@@ -106,6 +108,8 @@ absl::StatusOr<InitialState> MakeInitialState(
   ASSIGN_OR_RETURN(
       std::vector<std::unique_ptr<ChunkVariables>> variables,
       ChunkVariables::Create(request.job(), shard, shard_count, type));
+  ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(request.job()));
+  const MetricLayout layout(model.metrics);
   InitialState state;
   std::unique_ptr<CheckpointReader> checkpoint;
   SafetensorsMetadata metadata;
@@ -125,7 +129,8 @@ absl::StatusOr<InitialState> MakeInitialState(
     } else {
       RETURN_IF_ERROR(each->Restore(*checkpoint, state.step));
     }
-    const AggregatorOptions options = OptionsOf(request, each->needs_norms());
+    const AggregatorOptions options =
+        OptionsOf(request, layout, each->needs_norms());
     ASSIGN_OR_RETURN(
         Aggregator aggregator,
         Aggregator::Restore(state.step, workers[state.chunks.size()], options));

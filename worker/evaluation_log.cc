@@ -5,17 +5,27 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 
 namespace paceline {
 
+namespace {
+
+std::string HeaderOf(absl::Span<const LoggedMetric> metrics) {
+  std::string header = "step";
+  for (const LoggedMetric& metric : metrics) {
+    absl::StrAppend(&header, ",", metric.name);
+  }
+  return absl::StrCat(header, "\r\n");
+}
+
+}  // namespace
+
 EvaluationLog::EvaluationLog(std::string path,
-                             const std::vector<std::string>& names)
-    : path_(std::move(path)),
-      header_(absl::StrCat("step,", absl::StrJoin(names, ","), "\r\n")) {}
+                             absl::Span<const LoggedMetric> metrics)
+    : path_(std::move(path)), header_(HeaderOf(metrics)) {}
 
 absl::StatusOr<std::string> EvaluationLog::Read() const {
   absl::StatusOr<std::string> text = ReadFile(path_, limits::kMaxHeaderBytes);
@@ -29,12 +39,12 @@ absl::StatusOr<bool> EvaluationLog::Has(int64_t step) const {
   return absl::StrContains(text, absl::StrCat("\n", step, ","));
 }
 
-absl::Status EvaluationLog::Add(int64_t step,
-                                const std::vector<double>& values) const {
+absl::Status EvaluationLog::Add(int64_t step, const Logs& logs) const {
   ASSIGN_OR_RETURN(std::string text, Read());
   absl::StrAppend(&text, step);
-  for (const double value : values)
+  for (const auto& [name, value] : logs) {
     absl::StrAppendFormat(&text, ",%.17g", value);
+  }
   absl::StrAppend(&text, "\r\n");
   return WriteFileAtomically(path_, text);
 }

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/session/logged_metric.h"
 
 namespace paceline {
 
@@ -16,15 +17,15 @@ namespace paceline {
 // thread-safe; one writer a file.
 class EvaluationLog {
  public:
-  // `names` of the values, the loss first. A file with other columns is of
-  // another job, and begun anew.
-  EvaluationLog(std::string path, const std::vector<std::string>& names);
+  // Of the loss and these metrics. A file with other columns is of another job,
+  // and begun anew.
+  EvaluationLog(std::string path, absl::Span<const LoggedMetric> metrics);
 
   // Whether the checkpoint after `step` steps has its row.
   absl::StatusOr<bool> Has(int64_t step) const;
 
-  // Adds a row; the file is written whole or not at all.
-  absl::Status Add(int64_t step, const std::vector<double>& values) const;
+  // Adds a row of the metrics' values; the file is written whole or not at all.
+  absl::Status Add(int64_t step, const Logs& logs) const;
 
  private:
   // The header and the rows so far.

@@ -19,6 +19,7 @@
 #include "common/job/job_checks.h"
 #include "common/job/job_fingerprint.h"
 #include "common/job/job_model.h"
+#include "common/session/logged_metric.h"
 #include "common/session/saved_session.h"
 #include "worker/checkpoint_strategy.h"
 #include "worker/datasets.h"
@@ -31,26 +32,21 @@ namespace {
 // Between two looks into the folder.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(200);
 
-// The sums of the last report.
+// The states of the last report.
 class LastReport : public ProgressSink {
  public:
   void Worked() override {}
   void Report(const v1::LeaseReport& report, bool /*complete*/) override {
-    sums_ = report.sums();
+    states_.assign(report.sums().states().begin(),
+                   report.sums().states().end());
   }
   void ReportStep(int64_t /*step*/, double /*total*/,
                   double /*weight*/) override {}
 
-  std::vector<double> Means() const {
-    std::vector<double> means;
-    for (int i = 0; i < sums_.totals_size(); ++i) {
-      means.push_back(sums_.totals(i) / sums_.counts(i));
-    }
-    return means;
-  }
+  const std::vector<double>& states() const { return states_; }
 
  private:
-  v1::MetricSums sums_;
+  std::vector<double> states_;
 };
 
 // What tells a file from another one that takes its place.
@@ -125,16 +121,9 @@ class Evaluator {
         replica_(std::move(replica)),
         datasets_(std::move(datasets)),
         phase_(phase),
-        log_(options_.output_dir + "/evaluator.csv", ValueNames()),
+        metrics_(MakeLoggedMetrics(replica_->model.metrics)),
+        log_(options_.output_dir + "/evaluator.csv", metrics_),
         fingerprint_(JobFingerprint(options_.job)) {}
-
-  std::vector<std::string> ValueNames() const {
-    std::vector<std::string> names = {"loss"};
-    for (const auto& metric : replica_->model.metrics) {
-      names.push_back(metric->name);
-    }
-    return names;
-  }
 
   std::string ResultPath() const {
     return options_.output_dir + "/result.json";
@@ -204,18 +193,18 @@ class Evaluator {
   // Adds a row for a checkpoint, unless it goes away meanwhile.
   absl::Status Evaluate(const std::string& checkpoint, int64_t step,
                         const FileIdentity& identity) {
-    const absl::StatusOr<std::vector<double>> means = Evaluate(checkpoint);
+    const absl::StatusOr<Logs> logs = Evaluate(checkpoint);
     // Else it was deleted, which begins with its manifest, or moved aside for
     // those of a new run.
     if (IdentityOf(ManifestPath(checkpoint)) != identity) {
       return absl::OkStatus();
     }
-    RETURN_IF_ERROR(means.status());
-    LOG(INFO) << checkpoint << ": loss " << means->front();
-    return log_.Add(step, *means);
+    RETURN_IF_ERROR(logs.status());
+    LOG(INFO) << checkpoint << ": loss " << logs->front().second;
+    return log_.Add(step, *logs);
   }
 
-  absl::StatusOr<std::vector<double>> Evaluate(const std::string& checkpoint) {
+  absl::StatusOr<Logs> Evaluate(const std::string& checkpoint) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy,
                      CheckpointStrategy::Open(checkpoint, replica_->model.graph,
                                               replica_->plan, *replica_->state,
@@ -231,7 +220,7 @@ class Evaluator {
     work.progress = &report;
     RETURN_IF_ERROR(RunReplica(*replica_, *strategy, work,
                                [](const absl::Status& /*status*/) {}));
-    return report.Means();
+    return ResultsOf(metrics_, report.states());
   }
 
   v1::Lease WholePass() const {
@@ -248,6 +237,7 @@ class Evaluator {
   const std::unique_ptr<Replica> replica_;
   const Datasets datasets_;
   const v1::Phase phase_;
+  const std::vector<LoggedMetric> metrics_;
   const EvaluationLog log_;
   const std::string fingerprint_;
   const absl::Time started_ = MonotonicNow();

@@ -7,6 +7,7 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/model/layers/batch_normalization.h"
+#include "common/model/metric_layout.h"
 #include "common/optimizer/make_optimizer.h"
 #include "worker/device/bucket_memory.h"
 #include "worker/make_device.h"
@@ -96,8 +97,7 @@ absl::Status RunReplica(
   parts.bucket_count = static_cast<int>(replica.plan.updated_buckets().size());
   parts.label_type = sparse_labels ? DataType::kInt32 : replica.state->type();
   if (replica.group != nullptr) parts.on_waiting = work.on_waiting;
-  Trainer trainer(parts, static_cast<int>(replica.model.metrics.size()),
-                  work.log_steps);
+  Trainer trainer(parts, MetricLayout(replica.model.metrics), work.log_steps);
   absl::Status status = trainer.Run();
   finish(status);
   return status;

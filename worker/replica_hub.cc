@@ -106,9 +106,8 @@ void ReplicaHub::Add(const OpenLease& open) {
   for (int replica = 1; replica < replicas_; ++replica) {
     const v1::LeaseReport& report = open.reports[replica];
     sum_.set_examples(sum_.examples() + report.examples());
-    for (int i = 0; i < sums->totals_size(); ++i) {
-      sums->set_totals(i, sums->totals(i) + report.sums().totals(i));
-      sums->set_counts(i, sums->counts(i) + report.sums().counts(i));
+    for (int i = 0; i < sums->states_size(); ++i) {
+      sums->set_states(i, sums->states(i) + report.sums().states(i));
     }
     const uint64_t bad_step = report.first_nonfinite_step();
     if (bad_step > 0 && (sum_.first_nonfinite_step() == 0 ||

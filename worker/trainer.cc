@@ -25,14 +25,13 @@ uint64_t ReadingInterval(const TrainerParts& parts, bool log_steps) {
 
 }  // namespace
 
-Trainer::Trainer(const TrainerParts& parts, int metric_count, bool log_steps)
+Trainer::Trainer(const TrainerParts& parts, const MetricLayout& layout,
+                 bool log_steps)
     : parts_(parts),
       log_steps_(log_steps),
       reading_interval_(ReadingInterval(parts, log_steps)) {
-  for (MetricSums* sums : {&sums_, &read_}) {
-    sums->totals.resize(1 + metric_count);
-    sums->counts.resize(1 + metric_count);
-  }
+  sums_.states.resize(layout.size());
+  read_.states.resize(layout.size());
 }
 
 absl::Status Trainer::Run() {
@@ -89,7 +88,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
     ASSIGN_OR_RETURN(const int64_t step,
                      parts_.strategy->EndStep(progress_, prepared.ends_lease));
     if (log_steps_) {
-      parts_.progress->ReportStep(step, read_.totals[0], read_.counts[0]);
+      parts_.progress->ReportStep(step, read_.states[0], read_.states[1]);
     }
   }
   if (is_read) parts_.progress->Report(report, prepared.ends_lease);
@@ -144,10 +143,8 @@ absl::Status Trainer::AccountFor(const PreparedBatch& prepared) {
   TellWaiting(false);
   v1::LeaseReport& report = *progress_.mutable_lease();
   report.set_examples(static_cast<uint64_t>(prepared.done_of_lease));
-  for (size_t i = 0; i < sums_.totals.size(); ++i) {
-    report.mutable_sums()->set_totals(static_cast<int>(i), sums_.totals[i]);
-    report.mutable_sums()->set_counts(static_cast<int>(i), sums_.counts[i]);
-  }
+  report.mutable_sums()->mutable_states()->Assign(sums_.states.begin(),
+                                                  sums_.states.end());
   report.set_first_nonfinite_step(
       static_cast<uint64_t>(sums_.first_nonfinite_step));
   return absl::OkStatus();
@@ -163,9 +160,6 @@ void Trainer::StartLease(const v1::Lease& lease) {
   *progress_.mutable_previous() = report;
   report.set_lease_id(lease.id());
   report.set_steps(0);
-  v1::MetricSums* sums = report.mutable_sums();
-  sums->mutable_totals()->Resize(static_cast<int>(sums_.totals.size()), 0);
-  sums->mutable_counts()->Resize(static_cast<int>(sums_.counts.size()), 0);
   report.set_first_nonfinite_step(0);
   sums_.Reset();
 }

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "common/model/metric_layout.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "paceline/v1/ps.pb.h"
 #include "worker/data/batch_pipeline.h"
@@ -46,9 +47,10 @@ struct TrainerParts {
 // own.
 class Trainer {
  public:
-  // `metric_count` without the loss; `log_steps` reports the loss of each step,
+  // `layout` of the job's metrics; `log_steps` reports the loss of each step,
   // also where this replica has no example.
-  Trainer(const TrainerParts& parts, int metric_count, bool log_steps);
+  Trainer(const TrainerParts& parts, const MetricLayout& layout,
+          bool log_steps);
 
   // Processes the pipeline's batches until it ends, or the first error.
   absl::Status Run();

@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_MODEL_METRIC_H_
 #define PACELINE_COMMON_MODEL_METRIC_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "common/model/loss.h"
 #include "common/operations/function.h"
 #include "common/tensor/shape.h"
@@ -19,7 +21,12 @@ namespace paceline {
 struct ClassReference;
 
 // Immutable; thread-safe. Like layers, each metric is one file in
-// common/model/metrics. The value over any set of examples is total / count.
+// common/model/metrics.
+//
+// A metric keeps a state, a few numbers that are sums over examples and begin
+// at 0: those of batches, replicas and leases add up. Its value is a function
+// of the state. Most metrics are a mean over the examples, whose state is a
+// total and a count; they have Lower alone.
 class Metric {
  public:
   virtual ~Metric() = default;
@@ -36,11 +43,22 @@ class Metric {
   // InvalidArgument if a model's output (without the batch) does not fit.
   virtual absl::Status CheckOutput(const Shape& output) const = 0;
 
-  // Adds its operations; returns what each example contributes to the total, of
-  // shape (batch) and of the type of `output`. Labels are as the loss has them.
-  // Of all but MeanLoss.
+  // Whether it is a mean over the examples.
+  virtual bool is_mean() const { return true; }
+  // Numbers of the state: 2 of a mean.
+  virtual int64_t state_size() const { return 2; }
+
+  // Adds its operations. Of a mean it returns what each example contributes to
+  // the total, of shape (batch), else what the batch adds to the state, of
+  // shape (state_size); of the type of `output`. Labels are as the loss has
+  // them. Of all but MeanLoss.
   virtual op::Tensor Lower(const op::Tensor& output,
                            const op::Tensor& labels) const = 0;
+
+  // The value of a state, which has seen an example or more.
+  virtual double Result(absl::Span<const double> state) const {
+    return state[0] / state[1];
+  }
 
   // The key in logs, such as "accuracy".
   std::string name;

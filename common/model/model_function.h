@@ -53,7 +53,7 @@ struct ModelFunction {
   op::Tensor losses;
   // Of all regularizers, whole, of shape (); nullopt: there are none.
   std::optional<op::Tensor> penalty;
-  // Of each metric, what each example contributes to its total.
+  // Of each metric, what Metric::Lower returns.
   std::vector<op::Tensor> metrics;
   // In training, of each variable: its gradient, or the difference of a
   // statistic (VariableUpdate). nullopt: it is frozen.

@@ -19,10 +19,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
                                         int world_size) {
   const v1::Job& job = options.job;
   JobFlow flow;
-  flow.value_names_ = {"loss"};
-  flow.value_names_.insert(flow.value_names_.end(),
-                           options.metric_names.begin(),
-                           options.metric_names.end());
+  flow.metrics_ = options.metrics;
   flow.connects_only_ = options.connects_only;
   flow.evaluate_only_ = !options.evaluate_checkpoint.empty();
   flow.epochs_ = std::max<int>(job.epochs(), 1);
@@ -59,12 +56,12 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
     flow.restored_ = *std::move(saved);
     // A run that fails before it goes on keeps them, too.
     flow.history_ = std::move(flow.restored_->history);
-    const size_t values = flow.restored_->counted.totals.size();
-    if (values != flow.value_names_.size()) {
+    const size_t size = flow.restored_->counted.states.size();
+    if (size != StateSize(flow.metrics_)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the checkpoint has sums of ", values,
-                       " values (the loss and the metrics); the job has ",
-                       flow.value_names_.size()));
+          absl::StrCat("the checkpoint has ", size,
+                       " numbers of the loss and the metrics; the job has ",
+                       StateSize(flow.metrics_)));
     }
   }
   return flow;
@@ -208,7 +205,7 @@ ProgressView JobFlow::Progress() const {
   view.phase = table_->phase();
   view.steps_done = table_->Totals().steps;
   view.steps_total = table_->steps_total();
-  view.logs = Means();
+  view.logs = Values();
   return view;
 }
 
@@ -265,7 +262,7 @@ void JobFlow::AdvanceCheckpoint(absl::Time now) {
 
 void JobFlow::AdvanceEvaluation(absl::Time now) {
   if (!table_->Done()) return;
-  Logs logs = Means();
+  Logs logs = Values();
   NoteEvaluation(logs);
   next_lease_id_ = table_->next_lease_id();
   table_.reset();
@@ -299,7 +296,7 @@ void JobFlow::EndTraining(absl::Time now) {
   steps_before_epoch_ += totals.steps;
   record_ = EpochRecord();
   record_.epoch = epoch_;
-  record_.logs = Means();
+  record_.logs = Values();
   record_.learning_rate = learning_rate_(steps_before_epoch_);
   record_.steps = totals.steps;
   record_.examples = totals.examples;
@@ -342,7 +339,7 @@ LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
   options.batch_size = training ? step_batch_size_ : worker_batch_size_;
   options.batches_at_once = training ? steps_per_execution_ : 1;
   options.sharers = training ? sharers_ : 1;
-  options.value_count = static_cast<int>(value_names_.size());
+  options.state_size = StateSize(metrics_);
   options.first_lease_id = next_lease_id_;
   return options;
 }
@@ -365,8 +362,7 @@ SavedSession JobFlow::EpochStart() const {
   saved.next_lease_id = next_lease_id_;
   saved.epoch_examples = epoch_examples_;
   saved.remaining = {{0, epoch_examples_}};
-  saved.counted.totals.resize(value_names_.size());
-  saved.counted.counts.resize(value_names_.size());
+  saved.counted.states.resize(StateSize(metrics_));
   saved.history = history_;
   return saved;
 }
@@ -438,14 +434,10 @@ absl::Status JobFlow::CheckInvariants() const {
   return absl::OkStatus();
 }
 
-Logs JobFlow::Means() const {
+Logs JobFlow::Values() const {
   const PassTotals totals = table_->Totals();
-  Logs logs;
-  if (totals.examples == 0) return logs;
-  for (size_t i = 0; i < value_names_.size(); ++i) {
-    logs.emplace_back(value_names_[i], totals.totals[i] / totals.counts[i]);
-  }
-  return logs;
+  if (totals.examples == 0) return {};
+  return ResultsOf(metrics_, totals.states);
 }
 
 }  // namespace paceline

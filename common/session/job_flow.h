@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,6 +17,7 @@
 #include "common/cluster/task.h"
 #include "common/session/lease_report.h"
 #include "common/session/lease_table.h"
+#include "common/session/logged_metric.h"
 #include "common/session/member_requests.h"
 #include "common/session/saved_session.h"
 #include "common/session/session.h"
@@ -75,7 +75,7 @@ class JobFlow {
     return table_ ? table_->Holders() : std::vector<TaskId>();
   }
   // The loss and the metrics.
-  int value_count() const { return static_cast<int>(value_names_.size()); }
+  const std::vector<LoggedMetric>& metrics() const { return metrics_; }
   // Training steps of the whole job before this run of it.
   int64_t first_step() const { return restored_ ? restored_->steps : 0; }
   // Training steps of the whole job that were leased so far, done or not.
@@ -139,14 +139,16 @@ class JobFlow {
   // Steps that may still be leased before the next checkpoint by steps.
   int64_t StepsToCheckpoint() const;
   bool AllEpochsDone() const { return epoch_ >= epochs_; }
-  Logs Means() const;
+  // The values of the loss and the metrics in the pass so far; none before the
+  // first example.
+  Logs Values() const;
   // Whether the pass is one that the stage has.
   bool PassFitsStage() const;
   // Tells of a loss of an evaluation that is not finite, once a job.
   void NoteEvaluation(const Logs& logs);
 
   // Of the job.
-  std::vector<std::string> value_names_;
+  std::vector<LoggedMetric> metrics_;
   int epochs_ = 1;
   // Examples in a step of training, and of an evaluation.
   int64_t step_batch_size_ = 1;

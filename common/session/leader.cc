@@ -98,20 +98,19 @@ absl::StatusOr<std::optional<Manifest>> ReadRestored(
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
-  ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(options.job));
+  ASSIGN_OR_RETURN(JobModel made_model, MakeJobModel(options.job));
+  auto model = std::make_unique<const JobModel>(std::move(made_model));
   ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> made,
                    MakeOptimizer(options.job.optimizer()));
   const std::shared_ptr<const Optimizer> optimizer = std::move(made);
-  ASSIGN_OR_RETURN(const ShardPlan plan, MakePlan(options, model));
+  ASSIGN_OR_RETURN(const ShardPlan plan, MakePlan(options, *model));
   ASSIGN_OR_RETURN(const std::optional<Manifest> restored,
                    ReadRestored(options));
 
   SessionOptions session_options;
   session_options.job = options.job;
   session_options.tasks = options.tasks;
-  for (const auto& metric : model.metrics) {
-    session_options.metric_names.push_back(metric->name);
-  }
+  session_options.metrics = MakeLoggedMetrics(model->metrics);
   session_options.version = options.version;
   const JobIdentity identity = DrawJobIdentity();
   session_options.identity = identity;
@@ -138,9 +137,10 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));
   const auto guard = std::make_shared<CallGuard>(options.secret);
   guard->SetJob(identity);
-  Manifest manifest = MakeManifest(options, model, *optimizer, plan);
-  std::unique_ptr<Leader> leader(new Leader(
-      std::move(options), std::move(manifest), identity, std::move(session)));
+  Manifest manifest = MakeManifest(options, *model, *optimizer, plan);
+  std::unique_ptr<Leader> leader(
+      new Leader(std::move(options), std::move(model), std::move(manifest),
+                 identity, std::move(session)));
   if (restored) leader->outcome_.resumed_step = restored->step;
   ASSIGN_OR_RETURN(
       leader->server_,
@@ -149,9 +149,11 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   return leader;
 }
 
-Leader::Leader(LeaderOptions options, Manifest manifest,
-               const JobIdentity& identity, std::unique_ptr<Session> session)
+Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
+               Manifest manifest, const JobIdentity& identity,
+               std::unique_ptr<Session> session)
     : options_(std::move(options)),
+      model_(std::move(model)),
       manifest_(std::move(manifest)),
       caller_(std::make_shared<Caller>(TaskToProto(options_.self),
                                        DrawIncarnation(), options_.secret)),

@@ -19,6 +19,7 @@
 #include "common/checkpoint/manifest.h"
 #include "common/cluster/task.h"
 #include "common/identity/caller.h"
+#include "common/job/job_model.h"
 #include "common/rpc/rpc_server.h"
 #include "common/session/checkpoint_taker.h"
 #include "common/session/coordinator_service.h"
@@ -78,7 +79,8 @@ class Leader {
   void Stop(const absl::Status& reason);
 
  private:
-  Leader(LeaderOptions options, Manifest manifest, const JobIdentity& identity,
+  Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
+         Manifest manifest, const JobIdentity& identity,
          std::unique_ptr<Session> session);
 
   void CarryOut(const InitializeShards& action);
@@ -97,6 +99,8 @@ class Leader {
   void ShowProgress();
 
   const LeaderOptions options_;
+  // Has the metrics whose values the session takes.
+  const std::unique_ptr<const JobModel> model_;
   // Of its checkpoints: what does not change.
   const Manifest manifest_;
   // To the parameter servers.

@@ -1,7 +1,7 @@
 #include "common/session/lease_report.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/peer_count.h"
@@ -13,10 +13,29 @@ namespace {
 
 bool IsCount(double value) { return std::isfinite(value) && value >= 0; }
 
+absl::Status CheckStates(absl::Span<const double> states,
+                         absl::Span<const LoggedMetric> metrics) {
+  if (states.size() != StateSize(metrics)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "sums.states: ", states.size(), " numbers; expected ",
+        StateSize(metrics), ", of the loss and the metrics of the job"));
+  }
+  size_t offset = 0;
+  for (const LoggedMetric& metric : metrics) {
+    if (metric.is_mean() && !IsCount(states[offset + 1])) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "sums.states[", offset + 1, "]: ", states[offset + 1],
+          ", the count of ", metric.name, "; expected a number from 0"));
+    }
+    offset += metric.state_size;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<LeaseReport> ReadLeaseReport(const v1::LeaseReport& report,
-                                            int value_count) {
+absl::StatusOr<LeaseReport> ReadLeaseReport(
+    const v1::LeaseReport& report, absl::Span<const LoggedMetric> metrics) {
   LeaseReport read;
   read.lease_id = report.lease_id();
   ASSIGN_OR_RETURN(read.examples, ReadCount("examples", report.examples(),
@@ -26,30 +45,17 @@ absl::StatusOr<LeaseReport> ReadLeaseReport(const v1::LeaseReport& report,
   ASSIGN_OR_RETURN(read.first_nonfinite_step,
                    ReadCount("first_nonfinite_step",
                              report.first_nonfinite_step(), read.steps));
-  const auto& totals = report.sums().totals();
-  const auto& counts = report.sums().counts();
-  const bool has_sums = !totals.empty() || !counts.empty();
-  if ((has_sums || read.examples > 0) &&
-      (totals.size() != value_count || counts.size() != value_count)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("sums: ", totals.size(), " totals and ", counts.size(),
-                     " counts; the job has ", value_count,
-                     " values, the loss and the metrics"));
+  const auto& states = report.sums().states();
+  if (!states.empty() || read.examples > 0) {
+    RETURN_IF_ERROR(CheckStates(states, metrics));
   }
-  const auto bad = std::find_if_not(counts.begin(), counts.end(), IsCount);
-  if (bad != counts.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("sums.counts: ", *bad, "; expected numbers from 0"));
-  }
-  read.totals.assign(totals.begin(), totals.end());
-  read.counts.assign(counts.begin(), counts.end());
-  read.totals.resize(value_count);
-  read.counts.resize(value_count);
+  read.states.assign(states.begin(), states.end());
+  read.states.resize(StateSize(metrics));
   return read;
 }
 
-absl::StatusOr<ShardRecord> ReadShardRecord(const v1::FenceResponse& answer,
-                                            int value_count) {
+absl::StatusOr<ShardRecord> ReadShardRecord(
+    const v1::FenceResponse& answer, absl::Span<const LoggedMetric> metrics) {
   ShardRecord record;
   if (!answer.has_progress()) return record;
   const v1::Progress& progress = answer.progress();
@@ -59,7 +65,7 @@ absl::StatusOr<ShardRecord> ReadShardRecord(const v1::FenceResponse& answer,
        {&progress.previous(), &progress.lease()}) {
     if (report->lease_id() == 0) continue;
     ASSIGN_OR_RETURN(record.reports.emplace_back(),
-                     ReadLeaseReport(*report, value_count));
+                     ReadLeaseReport(*report, metrics));
   }
   return record;
 }

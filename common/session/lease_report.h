@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/session/logged_metric.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "paceline/v1/ps.pb.h"
 
@@ -21,17 +23,16 @@ struct LeaseReport {
   int64_t steps = 0;
   // From 0 to `steps`.
   int64_t first_nonfinite_step = 0;
-  // Of the loss and each metric of the job. A total may be infinite or NaN; a
-  // count is neither, nor negative.
-  std::vector<double> totals;
-  std::vector<double> counts;
+  // Of the loss and each metric of the job. The count of a mean is finite and
+  // not negative; all other numbers may be any.
+  std::vector<double> states;
 };
 
-// `value_count`: the loss and the metrics of the job; a report without examples
-// may come without sums. InvalidArgument names the field, its value and what is
+// `metrics`: the loss and the metrics of the job; a report without examples may
+// come without states. InvalidArgument names the field, its value and what is
 // expected. Whether the report fits its lease is for LeaseTable.
-absl::StatusOr<LeaseReport> ReadLeaseReport(const v1::LeaseReport& report,
-                                            int value_count);
+absl::StatusOr<LeaseReport> ReadLeaseReport(
+    const v1::LeaseReport& report, absl::Span<const LoggedMetric> metrics);
 
 // Where a worker stood with the last of its pushes that a shard applied.
 struct ShardRecord {
@@ -42,8 +43,8 @@ struct ShardRecord {
 };
 
 // InvalidArgument as above.
-absl::StatusOr<ShardRecord> ReadShardRecord(const v1::FenceResponse& answer,
-                                            int value_count);
+absl::StatusOr<ShardRecord> ReadShardRecord(
+    const v1::FenceResponse& answer, absl::Span<const LoggedMetric> metrics);
 
 }  // namespace paceline
 

@@ -40,8 +40,7 @@ LeaseTable::LeaseTable(const Options& options,
     : options_(options),
       next_lease_id_(options.first_lease_id),
       settled_(std::move(counted)) {
-  settled_.totals.resize(options_.value_count);
-  settled_.counts.resize(options_.value_count);
+  settled_.states.resize(options_.state_size);
   examples_total_ = settled_.examples;
   for (const ExampleRange& range : remaining) {
     Return(range);
@@ -77,8 +76,7 @@ std::optional<v1::Lease> LeaseTable::Grant(TaskId worker, int worker_count,
   }
   LeaseReport& nothing_yet = joined->reports[worker];
   nothing_yet.lease_id = joined->lease.id();
-  nothing_yet.totals.resize(options_.value_count);
-  nothing_yet.counts.resize(options_.value_count);
+  nothing_yet.states.resize(options_.state_size);
   return joined->lease;
 }
 
@@ -269,9 +267,8 @@ void LeaseTable::Add(const OpenLease& open, PassTotals& totals) {
   totals.steps += open.steps();
   for (const auto& [holder, report] : open.reports) {
     totals.examples += report.examples;
-    for (size_t i = 0; i < totals.totals.size(); ++i) {
-      totals.totals[i] += report.totals[i];
-      totals.counts[i] += report.counts[i];
+    for (size_t i = 0; i < totals.states.size(); ++i) {
+      totals.states[i] += report.states[i];
     }
   }
 }

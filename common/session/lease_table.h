@@ -14,6 +14,7 @@
 #ifndef PACELINE_COMMON_SESSION_LEASE_TABLE_H_
 #define PACELINE_COMMON_SESSION_LEASE_TABLE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -46,9 +47,8 @@ struct ExampleRange {
 struct PassTotals {
   int64_t examples = 0;
   int64_t steps = 0;
-  // Σ value·weight and Σ weight of the loss and each metric.
-  std::vector<double> totals;
-  std::vector<double> counts;
+  // Of the loss and each metric.
+  std::vector<double> states;
 };
 
 // Not thread-safe. A state machine without I/O.
@@ -63,8 +63,8 @@ class LeaseTable {
     int64_t batches_at_once = 1;
     // Workers that share each lease; 1: each has its own.
     int sharers = 1;
-    // The loss and the metrics.
-    int value_count = 1;
+    // Numbers of the states of the loss and the metrics.
+    size_t state_size = 2;
     // Ids are unique in the life of a job.
     uint64_t first_lease_id = 1;
   };
@@ -82,7 +82,7 @@ class LeaseTable {
   // now. Reports of leases that are not open, and older ones, change nothing.
   // InvalidArgument: it claims more examples or steps than the lease has, the
   // lease of another worker, or contradicts what it said before. `report` has
-  // Options::value_count sums.
+  // Options::state_size states.
   absl::StatusOr<bool> Report(TaskId worker, const LeaseReport& report);
 
   // The worker is gone, and what it did is void (an evaluation): its leases go

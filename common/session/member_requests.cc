@@ -104,8 +104,9 @@ absl::StatusOr<Preparation> ReadPreparation(
   return read;
 }
 
-absl::StatusOr<WorkReport> ReadWorkReport(const v1::HeartbeatRequest& request,
-                                          int value_count) {
+absl::StatusOr<WorkReport> ReadWorkReport(
+    const v1::HeartbeatRequest& request,
+    absl::Span<const LoggedMetric> metrics) {
   RETURN_IF_ERROR(CheckLength("reports",
                               static_cast<size_t>(request.reports_size()),
                               limits::kMaxLeaseReports, "leases"));
@@ -115,7 +116,7 @@ absl::StatusOr<WorkReport> ReadWorkReport(const v1::HeartbeatRequest& request,
   WorkReport read;
   for (const v1::LeaseReport& report : request.reports()) {
     ASSIGN_OR_RETURN(read.leases.emplace_back(),
-                     ReadLeaseReport(report, value_count));
+                     ReadLeaseReport(report, metrics));
   }
   for (const v1::StepReport& step : request.steps()) {
     ASSIGN_OR_RETURN(read.steps.emplace_back(), ReadStep(step));

@@ -59,9 +59,10 @@ struct WorkReport {
   std::vector<LeaseReport> leases;
   std::vector<StepRow> steps;
 };
-// `value_count` as for ReadLeaseReport.
-absl::StatusOr<WorkReport> ReadWorkReport(const v1::HeartbeatRequest& request,
-                                          int value_count);
+// `metrics` as for ReadLeaseReport.
+absl::StatusOr<WorkReport> ReadWorkReport(
+    const v1::HeartbeatRequest& request,
+    absl::Span<const LoggedMetric> metrics);
 
 }  // namespace paceline
 

@@ -118,6 +118,25 @@ absl::StatusOr<std::vector<ExampleRange>> ReadRemaining(
   return ranges;
 }
 
+// Checkpoints without `states` have the total and the count of each value, all
+// of which are means.
+absl::StatusOr<std::vector<double>> ReadStates(const ObjectReader& reader) {
+  if (!reader.List("totals").ok()) return reader.Numbers("states");
+  ASSIGN_OR_RETURN(const std::vector<double> totals, reader.Numbers("totals"));
+  ASSIGN_OR_RETURN(const std::vector<double> counts, reader.Numbers("counts"));
+  if (totals.size() != counts.size()) {
+    return reader.Error(
+        "counts",
+        absl::StrCat(totals.size(), " numbers, as many as there are totals"));
+  }
+  std::vector<double> states;
+  for (size_t i = 0; i < totals.size(); ++i) {
+    states.push_back(totals[i]);
+    states.push_back(counts[i]);
+  }
+  return states;
+}
+
 // What is counted of an epoch of `examples`, of the job's `steps` in all.
 absl::StatusOr<PassTotals> ReadCounted(const ObjectReader& reader,
                                        int64_t examples, int64_t steps) {
@@ -126,13 +145,7 @@ absl::StatusOr<PassTotals> ReadCounted(const ObjectReader& reader,
   // No step is without an example.
   ASSIGN_OR_RETURN(counted.steps,
                    reader.Count("steps", std::min(steps, counted.examples)));
-  ASSIGN_OR_RETURN(counted.totals, reader.Numbers("totals"));
-  ASSIGN_OR_RETURN(counted.counts, reader.Numbers("counts"));
-  if (counted.totals.size() != counted.counts.size()) {
-    return reader.Error("counts",
-                        absl::StrCat(counted.totals.size(),
-                                     " numbers, as many as there are totals"));
-  }
+  ASSIGN_OR_RETURN(counted.states, ReadStates(reader));
   return counted;
 }
 
@@ -167,8 +180,7 @@ json ToJson(const SavedSession& saved) {
           {"counted",
            {{"examples", saved.counted.examples},
             {"steps", saved.counted.steps},
-            {"totals", NumbersToJson(saved.counted.totals)},
-            {"counts", NumbersToJson(saved.counted.counts)}}},
+            {"states", NumbersToJson(saved.counted.states)}}},
           {"seconds", saved.seconds},
           {"history", history}};
 }

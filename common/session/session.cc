@@ -89,7 +89,7 @@ absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
   State& state = *state_;
   ASSIGN_OR_RETURN(Place * place, state.members.Find(request.member()));
   absl::StatusOr<WorkReport> work =
-      ReadWorkReport(request, state.flow.value_count());
+      ReadWorkReport(request, state.flow.metrics());
   if (!work.ok()) return Annotate(work.status(), place->Name());
   state.members.Heard(request, now, place);
   v1::HeartbeatResponse response;

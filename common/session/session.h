@@ -50,6 +50,7 @@
 #include "common/cluster/cluster_spec.h"
 #include "common/cluster/task.h"
 #include "common/identity/job_identity.h"
+#include "common/session/logged_metric.h"
 #include "common/session/loss_watch.h"
 #include "common/session/shard_steps.h"
 #include "common/session/step_row.h"
@@ -72,8 +73,8 @@ struct SessionOptions {
   v1::Job job;
   // The ps and workers; not the leader's own coordinating part.
   std::vector<ExpectedTask> tasks;
-  // Names of the job's metrics in its order, without the loss.
-  std::vector<std::string> metric_names;
+  // The loss and the metrics of the job, as MakeLoggedMetrics makes them.
+  std::vector<LoggedMetric> metrics = MakeLoggedMetrics({});
   std::string version;
   // Told to members as they register.
   JobIdentity identity;
@@ -108,9 +109,6 @@ struct SessionOptions {
 };
 
 // --- What comes back ---------------------------------------------------------
-
-// Values of the loss and the metrics by their names; "loss" first.
-using Logs = std::vector<std::pair<std::string, double>>;
 
 // A row of the history.
 struct EpochRecord {

@@ -170,7 +170,7 @@ absl::Status Session::State::TakeRecords(
   std::vector<int64_t> pushes;
   for (size_t shard = 0; shard < answers.size(); ++shard) {
     absl::StatusOr<ShardRecord> record =
-        ReadShardRecord(answers[shard], flow.value_count());
+        ReadShardRecord(answers[shard], flow.metrics());
     if (!record.ok()) {
       const TaskId ps = {TaskType::kPs, static_cast<int>(shard)};
       return WithBlame(Annotate(record.status(),

@@ -12,9 +12,9 @@ bool Session::State::WatchLoss(const Place& place, const LeaseReport& report,
   const std::optional<JobFlow::StepNumber> step =
       flow.NumberOf(place.id, report.lease_id, report.first_nonfinite_step);
   if (!step || outcome || nonfinite_loss) return false;
-  if (report.first_nonfinite_step > 0 && !report.totals.empty()) {
+  if (report.first_nonfinite_step > 0) {
     loss_watch.Found({report.lease_id, report.first_nonfinite_step},
-                     {place.id, step->epoch, step->step, report.totals[0]});
+                     {place.id, step->epoch, step->step, report.states[0]});
   }
   loss_watch.Reached(place.id, {report.lease_id, report.steps});
   nonfinite_loss = loss_watch.first();

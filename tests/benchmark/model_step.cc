@@ -5,6 +5,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/job/job_reader.h"
+#include "common/model/metric_layout.h"
 #include "glog/logging.h"
 #include "worker/device/cpu/parallel.h"
 #include "worker/strategy/device_update.h"
@@ -120,10 +121,9 @@ absl::Status ModelStep::Run(const ModelBatch& batch) {
 
 absl::StatusOr<double> ModelStep::TakeLoss() {
   MetricSums sums;
-  sums.totals.resize(1 + replica_->model.metrics.size());
-  sums.counts.resize(sums.totals.size());
+  sums.states.resize(MetricLayout(replica_->model.metrics).size());
   RETURN_IF_ERROR(replica_->state->TakeMetrics(*replica_->stream, sums));
-  return sums.totals[0] / sums.counts[0];
+  return sums.states[0] / sums.states[1];
 }
 
 std::unique_ptr<ModelStep> TutorialStep(int threads) {

@@ -49,8 +49,7 @@ void ExpectNear(const StepResult& actual, const StepResult& expected,
     ExpectNear(actual.gradients[i], expected.gradients[i], tolerance,
                absl::StrCat("gradient of ", model.graph().variables[i].name));
   }
-  ExpectNear(actual.sums.totals, expected.sums.totals, tolerance, "totals");
-  EXPECT_EQ(actual.sums.counts, expected.sums.counts);
+  ExpectNear(actual.sums.states, expected.sums.states, tolerance, "states");
 }
 
 // A GPU runs the first step of a program operation by operation, captures a
@@ -135,7 +134,7 @@ TEST_P(GradientTest, IsThatOfFiniteDifferences) {
       [&](const std::vector<std::vector<double>>& variables) {
         fixture.on_device.SetVariables(variables);
         const MetricSums sums = fixture.on_device.Train(examples).sums;
-        return sums.totals[0] / sums.counts[0];
+        return sums.states[0] / sums.states[1];
       };
   // At most this many elements of a variable.
   constexpr size_t kSamples = 12;
@@ -223,13 +222,13 @@ TEST_P(DeviceTest, TopKAccuracyOfWhatIsNotFiniteIs0) {
          .metrics = Value::List{prefix + "TopKCategoricalAccuracy"}});
     const Examples examples = fixture.model.SomeExamples(3);
     // Of 4 classes all are among the first 5.
-    EXPECT_EQ(fixture.on_device.Evaluate(examples).sums.totals[1], 3);
+    EXPECT_EQ(fixture.on_device.Evaluate(examples).sums.states[2], 3);
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     for (const double bias : {std::nan(""), kInfinity, -kInfinity}) {
       auto variables = fixture.model.SomeVariables();
       variables[1][2] = bias;
       fixture.on_device.SetVariables(variables);
-      EXPECT_EQ(fixture.on_device.Evaluate(examples).sums.totals[1], 0) << bias;
+      EXPECT_EQ(fixture.on_device.Evaluate(examples).sums.states[2], 0) << bias;
     }
   }
 }
@@ -245,7 +244,7 @@ TEST_P(DeviceTest, RepeatsItselfBitForBit) {
   }
   const StepResult elsewhere = second.on_device.Train(examples);
   EXPECT_EQ(once.gradients, elsewhere.gradients);
-  EXPECT_EQ(once.sums.totals, elsewhere.sums.totals);
+  EXPECT_EQ(once.sums.states, elsewhere.sums.states);
 }
 
 // What a larger program takes moves the memory that all share.
@@ -283,12 +282,8 @@ TEST_P(DeviceTest, PartsOfABatchAddUpToIt) {
         sum.gradients[v][i] += result.gradients[v][i];
       }
     }
-    sum.sums.totals.resize(2);
-    sum.sums.counts.resize(2);
-    for (size_t i = 0; i < 2; ++i) {
-      sum.sums.totals[i] += result.sums.totals[i];
-      sum.sums.counts[i] += result.sums.counts[i];
-    }
+    sum.sums.states.resize(result.sums.states.size());
+    sum.sums.Add(result.sums);
   }
   ExpectNear(sum, expected, 2 * GetParam().tolerance, fixture.model);
 }
@@ -366,9 +361,10 @@ TEST_P(DeviceTest, SumsUpUntilTheSumsAreTaken) {
                   CaseNamed("metrics_sparse").config);
   const Examples examples = fixture.model.SomeExamples(4);
   const MetricSums sums = fixture.on_device.Evaluate(examples).sums;
-  EXPECT_EQ(sums.counts, std::vector<double>(4, 4.0));
+  ASSERT_EQ(sums.states.size(), 8u);
+  for (const size_t count : {1, 3, 5, 7}) EXPECT_EQ(sums.states[count], 4);
   // The first call took them.
-  EXPECT_EQ(fixture.on_device.Evaluate(examples).sums.totals, sums.totals);
+  EXPECT_EQ(fixture.on_device.Evaluate(examples).sums.states, sums.states);
 }
 
 TEST_P(DeviceTest, RefusesLabelsOutOfRange) {

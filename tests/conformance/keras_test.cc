@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/config/json_value.h"
+#include "common/model/metric_layout.h"
 #include "glog/logging.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -131,11 +132,12 @@ TEST_P(KerasTest, OutputLossAndMetricsAgree) {
   const StepResult result = on_device_.Evaluate(examples_);
   ExpectNear(result.output, expected_["output"], "output");
   const ProgramSpec spec = model_.Spec(Mode::kEvaluate, examples_.count);
-  std::map<std::string, double> logs = {
-      {"loss", result.sums.totals[0] / result.sums.counts[0]}};
+  const std::vector<double>& states = result.sums.states;
+  std::map<std::string, double> logs = {{"loss", states[0] / states[1]}};
+  const MetricLayout layout(spec.metrics);
   for (size_t i = 0; i < spec.metrics.size(); ++i) {
-    logs[spec.metrics[i]->name] =
-        result.sums.totals[i + 1] / result.sums.counts[i + 1];
+    logs[spec.metrics[i]->name] = spec.metrics[i]->Result(
+        absl::MakeConstSpan(states).subspan(layout.offset(i)));
   }
   const std::map<std::string, double> expected = expected_["logs"];
   ASSERT_EQ(logs.size(), expected.size());

@@ -144,8 +144,8 @@ TEST_P(MixedPrecisionTest, IsNearTheReference) {
         ours.gradients[i], exact.gradients[i], mixed.tolerance, whole,
         absl::StrCat("gradient of ", actual.model.graph().variables[i].name));
   }
-  ExpectNormsNear(ours.sums.totals, exact.sums.totals, mixed.tolerance, 0,
-                  "totals");
+  ExpectNormsNear(ours.sums.states, exact.sums.states, mixed.tolerance, 0,
+                  "states");
   ExpectNormsNear(actual.on_device.Evaluate(examples).output,
                   expected.on_device.Evaluate(examples).output, mixed.tolerance,
                   0, "output");

@@ -8,6 +8,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/model/initializers/sampling.h"
+#include "common/model/metric_layout.h"
 #include "common/model/metric_object.h"
 #include "common/model/philox.h"
 #include "glog/logging.h"
@@ -260,8 +261,7 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
         ToDoubles(output.data, output.type,
                   examples.count * NumElements(model_.graph().output_shape()));
   }
-  result.sums.totals.resize(1 + spec.metrics.size());
-  result.sums.counts.resize(1 + spec.metrics.size());
+  result.sums.states.resize(MetricLayout(spec.metrics).size());
   CheckOk(state_->TakeMetrics(*stream_, result.sums));
   return result;
 }

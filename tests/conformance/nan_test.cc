@@ -59,8 +59,8 @@ std::vector<bool> NanOutputs(const DeviceUnderTest& device,
   Fixture fixture(device, config);
   const Examples examples = ExamplesWithNan(fixture, place);
   const StepResult evaluated = fixture.on_device.Evaluate(examples);
-  EXPECT_TRUE(std::isnan(evaluated.sums.totals[0]));
-  EXPECT_TRUE(std::isnan(fixture.on_device.Train(examples).sums.totals[0]));
+  EXPECT_TRUE(std::isnan(evaluated.sums.states[0]));
+  EXPECT_TRUE(std::isnan(fixture.on_device.Train(examples).sums.states[0]));
   std::vector<bool> are_nan;
   for (const double each : evaluated.output) {
     are_nan.push_back(std::isnan(each));

@@ -15,6 +15,7 @@
 #include "common/checkpoint/tensor_visits.h"
 #include "common/config/yaml_reader.h"
 #include "common/limits.h"
+#include "common/model/metric_layout.h"
 #include "common/optimizer/adam.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/devices.h"
@@ -218,7 +219,8 @@ class TrainerTest : public ::testing::Test {
     parts.bucket_count =
         static_cast<int>(model_.plan().updated_buckets().size());
     parts.steps_per_execution = run.steps_per_execution;
-    reports.end = Trainer(parts, 1, run.log_steps).Run();
+    reports.end =
+        Trainer(parts, MetricLayout(spec.metrics), run.log_steps).Run();
     EXPECT_EQ(reports.end.ok(), run.told_group == nullptr) << reports.end;
     return reports;
   }
@@ -230,12 +232,11 @@ class TrainerTest : public ::testing::Test {
       EXPECT_EQ(actual[i].lease_id(), expected[i].lease_id());
       EXPECT_EQ(actual[i].examples(), expected[i].examples());
       EXPECT_EQ(actual[i].steps(), expected[i].steps());
-      for (int value = 0; value < 2; ++value) {
-        EXPECT_EQ(actual[i].sums().counts(value),
-                  expected[i].sums().counts(value));
-        EXPECT_NEAR(actual[i].sums().totals(value),
-                    expected[i].sums().totals(value),
-                    1e-4 * expected[i].sums().totals(value));
+      ASSERT_EQ(actual[i].sums().states_size(), 4);
+      for (int value = 0; value < 4; ++value) {
+        EXPECT_NEAR(actual[i].sums().states(value),
+                    expected[i].sums().states(value),
+                    1e-4 * expected[i].sums().states(value));
       }
     }
   }
@@ -360,13 +361,10 @@ class GroupTrainerTest : public TrainerTest {
         const v1::LeaseReport& report = reports[rank].at_ends[i];
         EXPECT_EQ(report.steps(), sums[i].steps());
         sums[i].set_examples(sums[i].examples() + report.examples());
-        for (int value = 0; value < 2; ++value) {
-          sums[i].mutable_sums()->set_totals(
+        for (int value = 0; value < 4; ++value) {
+          sums[i].mutable_sums()->set_states(
               value,
-              sums[i].sums().totals(value) + report.sums().totals(value));
-          sums[i].mutable_sums()->set_counts(
-              value,
-              sums[i].sums().counts(value) + report.sums().counts(value));
+              sums[i].sums().states(value) + report.sums().states(value));
         }
       }
     }

@@ -17,6 +17,8 @@ namespace paceline {
 namespace {
 
 constexpr uint64_t kExamples = 100;
+// Of the loss and the metric.
+constexpr uint32_t kStateSize = 4;
 constexpr TaskId kTasks[] = {
     {TaskType::kPs, 0}, {TaskType::kWorker, 0}, {TaskType::kWorker, 1}};
 
@@ -44,12 +46,8 @@ v1::Task FuzzTask(FuzzInput& input) {
 
 v1::MetricSums FuzzSums(FuzzInput& input) {
   v1::MetricSums sums;
-  // Two are right.
-  const bool is_right = input.Below(4) != 0;
-  const uint32_t totals = is_right ? 2 : input.Below(9);
-  const uint32_t counts = is_right ? 2 : input.Below(9);
-  for (uint32_t i = 0; i < totals; ++i) sums.add_totals(input.Real());
-  for (uint32_t i = 0; i < counts; ++i) sums.add_counts(input.Real());
+  const uint32_t size = input.Below(4) != 0 ? kStateSize : input.Below(9);
+  for (uint32_t i = 0; i < size; ++i) sums.add_states(input.Real());
   return sums;
 }
 
@@ -80,6 +78,8 @@ v1::FenceResponse FuzzFenced(FuzzInput& input) {
 
 }  // namespace
 
+std::vector<LoggedMetric> FuzzMetrics() { return {{"loss"}, {"accuracy"}}; }
+
 SessionOptions FuzzSessionOptions(v1::Consistency consistency) {
   SessionOptions options;
   for (const TaskId& task : kTasks) options.tasks.push_back({task, "host:1"});
@@ -89,7 +89,7 @@ SessionOptions FuzzSessionOptions(v1::Consistency consistency) {
   options.job.set_epochs(3);
   options.job.mutable_checkpoint()->set_every_epochs(1);
   options.job.set_log_steps(true);
-  options.metric_names = {"accuracy"};
+  options.metrics = FuzzMetrics();
   options.version = "1";
   options.job_fingerprint = "f";
   options.learning_rate = [](int64_t) { return 0.1; };
@@ -160,9 +160,8 @@ void FuzzSession::Report(const v1::Member& worker, const v1::Lease& lease) {
   report.set_lease_id(lease.id());
   report.set_examples(examples);
   report.set_steps((examples + 9) / 10);
-  for (int i = 0; i < 2; ++i) {
-    report.mutable_sums()->add_totals(1);
-    report.mutable_sums()->add_counts(1);
+  for (uint32_t i = 0; i < kStateSize; ++i) {
+    report.mutable_sums()->add_states(1);
   }
   session_->Heartbeat(beat, now_).IgnoreError();
 }

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "common/session/logged_metric.h"
 #include "common/session/session.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -15,6 +17,9 @@ namespace paceline {
 
 // Of a job of three epochs with a checkpoint after each.
 SessionOptions FuzzSessionOptions(v1::Consistency consistency);
+
+// The loss and the metrics of that job.
+std::vector<LoggedMetric> FuzzMetrics();
 
 // How far a worker says it is with a lease.
 v1::LeaseReport FuzzReport(FuzzInput& input);

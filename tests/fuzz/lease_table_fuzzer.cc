@@ -13,7 +13,6 @@ namespace paceline {
 namespace {
 
 constexpr int64_t kExamples = 1000;
-constexpr int kValueCount = 2;
 
 void Check(const LeaseTable& table) {
   const absl::Status status = table.CheckInvariants();
@@ -31,7 +30,8 @@ void Fuzz(FuzzInput input) {
   options.batch_size = 1 + input.Below(20);
   options.batches_at_once = 1 + input.Below(4);
   options.sharers = input.Below(2) == 0 ? 1 : 2;
-  options.value_count = kValueCount;
+  const std::vector<LoggedMetric> metrics = FuzzMetrics();
+  options.state_size = StateSize(metrics);
   const ExampleRange all = {0, kExamples};
   LeaseTable table(options, {&all, 1}, PassTotals());
   while (!input.is_empty()) {
@@ -46,14 +46,14 @@ void Fuzz(FuzzInput input) {
       case 2: {
         std::vector<LeaseReport> records;
         for (uint32_t i = input.Below(3); i > 0; --i) {
-          auto record = ReadLeaseReport(FuzzReport(input), kValueCount);
+          auto record = ReadLeaseReport(FuzzReport(input), metrics);
           if (record.ok()) records.push_back(*std::move(record));
         }
         table.ReturnRest(worker, records).IgnoreError();
         break;
       }
       default: {
-        const auto report = ReadLeaseReport(FuzzReport(input), kValueCount);
+        const auto report = ReadLeaseReport(FuzzReport(input), metrics);
         if (report.ok()) table.Report(worker, *report).IgnoreError();
       }
     }

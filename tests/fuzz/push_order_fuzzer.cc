@@ -35,6 +35,7 @@ AggregatorOptions FuzzOptions(FuzzInput& input) {
       v1::CONSISTENCY_ASYNC, v1::CONSISTENCY_BOUNDED, v1::CONSISTENCY_SYNC};
   options.consistency = kConsistencies[input.Below(3)];
   options.workers = 2;
+  options.state_size = StateSize(FuzzMetrics());
   options.max_staleness = input.Below(3);
   options.applies_apart =
       options.consistency == v1::CONSISTENCY_SYNC && input.Below(2) == 0;

@@ -34,6 +34,7 @@ JOB = {
         {"className": "InputLayer", "config": {"batch_shape": [None, 3]}},
         {"className": "Dense", "config": {"units": 4, "use_bias": False}},
     ]},
+    "loss": {"className": "MeanSquaredError"},
     "optimizer": {"className": "SGD", "config": {"learning_rate": 0.5}},
 }
 

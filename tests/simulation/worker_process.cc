@@ -204,16 +204,13 @@ v1::LeaseReport WorkerProcess::NextReport() const {
   const uint64_t begin = lease.begin() + report.examples();
   const uint64_t end =
       std::min<uint64_t>(begin + options_.batch_size, lease.end());
-  if (report.sums().totals_size() == 0) {
-    report.mutable_sums()->add_totals(0);
-    report.mutable_sums()->add_counts(0);
-  }
-  double total = report.sums().totals(0);
+  double total = report.sums().states().empty() ? 0 : report.sums().states(0);
   for (uint64_t i = begin; i < end; ++i) total += static_cast<double>(i);
   report.set_examples(end - lease.begin());
   report.set_steps(report.steps() + 1);
-  report.mutable_sums()->set_totals(0, total);
-  report.mutable_sums()->set_counts(0, static_cast<double>(report.examples()));
+  report.mutable_sums()->clear_states();
+  report.mutable_sums()->add_states(total);
+  report.mutable_sums()->add_states(static_cast<double>(report.examples()));
   return report;
 }
 

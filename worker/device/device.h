@@ -75,42 +75,37 @@ struct Batch {
   int64_t step = 1;
 };
 
-// Sums of the loss and the metrics over the examples since the last reset:
-// element 0 is the loss (with regularization), then the metrics of the job.
+// The states of the loss (with regularization) and the metrics over the
+// examples since the last reset.
 struct MetricSums {
-  std::vector<double> totals;
-  std::vector<double> counts;
+  // As MetricLayout has them.
+  std::vector<double> states;
   // Batch::step of the first step of training whose loss was infinite or no
   // number; 0: none. A step that loss scaling skips does not count, nor does
   // its loss in the sums if that is not finite.
   int64_t first_nonfinite_step = 0;
 
-  // Adds what was summed up after these. Both are of the same values.
+  // Adds what was summed up after these. Both are of the same size.
   void Add(const MetricSums& later);
   void Reset();
   // To be called after each step of training that added its loss: a sum that
   // is not finite remains so.
   void NoteLoss(int64_t step) {
-    if (first_nonfinite_step == 0 && !std::isfinite(totals[0])) {
+    if (first_nonfinite_step == 0 && !std::isfinite(states[0])) {
       first_nonfinite_step = step;
     }
   }
 };
 
 inline void MetricSums::Add(const MetricSums& later) {
-  CHECK_EQ(totals.size(), later.totals.size());
-  CHECK_EQ(counts.size(), later.counts.size());
-  for (size_t i = 0; i < totals.size(); ++i) {
-    totals[i] += later.totals[i];
-    counts[i] += later.counts[i];
-  }
+  CHECK_EQ(states.size(), later.states.size());
+  for (size_t i = 0; i < states.size(); ++i) states[i] += later.states[i];
   if (first_nonfinite_step == 0) {
     first_nonfinite_step = later.first_nonfinite_step;
   }
 }
 inline void MetricSums::Reset() {
-  std::fill(totals.begin(), totals.end(), 0);
-  std::fill(counts.begin(), counts.end(), 0);
+  std::fill(states.begin(), states.end(), 0);
   first_nonfinite_step = 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "common/config/yaml_reader.h"
 #include "common/limits.h"
+#include "common/model/metric_layout.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/reverse.h"
 #include "gmock/gmock.h"
@@ -61,7 +62,7 @@ int64_t CountBFloat16(const std::string& layers) {
        .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}"),
        .precision = Precision::kMixedBFloat16});
   const ProgramSpec spec = model.Spec(Mode::kTrain, 2);
-  CpuState state(*spec.plan, spec.metrics.size(), {});
+  CpuState state(*spec.plan, MetricLayout(spec.metrics).size(), {});
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   const cpu::ProgramParts parts = *cpu::CompileProgram(spec, state, engine);
   return std::count_if(parts.layout.tensors.begin(), parts.layout.tensors.end(),

@@ -29,8 +29,8 @@ v1::Progress Progress(uint64_t sequence) {
   progress.set_sequence(sequence);
   progress.mutable_lease()->set_lease_id(3);
   progress.mutable_lease()->set_examples(64 * sequence);
-  progress.mutable_lease()->mutable_sums()->add_totals(0.25);
-  progress.mutable_lease()->mutable_sums()->add_counts(1);
+  progress.mutable_lease()->mutable_sums()->add_states(0.25);
+  progress.mutable_lease()->mutable_sums()->add_states(1);
   return progress;
 }
 
@@ -234,14 +234,15 @@ TEST(AggregatorTest, KeepsReportsOfTheSizeOfTheJobAlone) {
   Aggregator aggregator = MakeAggregator({worker});
   v1::Progress progress = Progress(1);
   for (int i = 0; i < 1000; ++i) {
-    progress.mutable_previous()->mutable_sums()->add_totals(0);
+    progress.mutable_previous()->mutable_sums()->add_states(0);
   }
   std::vector<Decision> decisions = aggregator.HandlePush(1, worker, progress);
   EXPECT_EQ(decisions[0].error.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(decisions[0].error.message()),
-              HasSubstr("1000 totals and 0 counts; expected 1 each"));
+  EXPECT_THAT(
+      std::string(decisions[0].error.message()),
+      HasSubstr("1000 numbers of the loss and the metrics; expected 2"));
   progress = Progress(1);
-  progress.mutable_lease()->mutable_sums()->clear_counts();
+  progress.mutable_lease()->mutable_sums()->mutable_states()->RemoveLast();
   decisions = aggregator.HandlePush(2, worker, progress);
   EXPECT_EQ(decisions[0].verdict, Verdict::kRefuse);
   // Fields of another version are not kept.

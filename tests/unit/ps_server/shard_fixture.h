@@ -32,6 +32,7 @@ inline v1::Job SmallJob() {
             {"className": "InputLayer", "config": {"batch_shape": [null, 3]}},
             {"className": "Dense", "config": {"units": 4}},
             {"className": "Dense", "config": {"units": 2}}]},
+          "loss": {"className": "MeanSquaredError"},
           "optimizer": {"className": "SGD", "config": {
             "learning_rate": 0.5, "momentum": 0.9}}})",
       &job);

@@ -82,7 +82,7 @@ v1::PushRequest WholePush() {
   v1::PushRequest push;
   push.mutable_worker()->set_rank(3);
   push.set_ps_incarnation(77);
-  push.mutable_progress()->mutable_lease()->mutable_sums()->add_totals(0.5);
+  push.mutable_progress()->mutable_lease()->mutable_sums()->add_states(0.5);
   push.set_pull(true);
   push.mutable_pace()->set_clock(300);
   for (const uint32_t index : {0u, 300u}) {

@@ -20,7 +20,6 @@ constexpr int64_t kNoLimit = 1'000'000;
 LeaseTable MakeTable(int64_t examples, int64_t batch_size) {
   LeaseTable::Options options;
   options.batch_size = batch_size;
-  options.value_count = 1;
   const ExampleRange all = {0, examples};
   return LeaseTable(options, absl::MakeConstSpan(&all, 1), PassTotals());
 }
@@ -31,8 +30,8 @@ LeaseReport MakeReport(uint64_t lease_id, int64_t examples, int64_t steps) {
   report.lease_id = lease_id;
   report.examples = examples;
   report.steps = steps;
-  report.totals = {2.0 * static_cast<double>(examples)};
-  report.counts = {static_cast<double>(examples)};
+  report.states = {2.0 * static_cast<double>(examples),
+                   static_cast<double>(examples)};
   return report;
 }
 
@@ -60,7 +59,7 @@ TEST(LeaseTableTest, LeasesShrinkAndCoverTheSetOnce) {
   EXPECT_LE(last_size, 8);
   EXPECT_TRUE(table.Done());
   EXPECT_EQ(table.Totals().examples, 1000);
-  EXPECT_EQ(table.Totals().totals[0], 2000);
+  EXPECT_EQ(table.Totals().states[0], 2000);
 }
 
 TEST(LeaseTableTest, WhatIsTakenAtOnceIsNotCut) {
@@ -108,7 +107,7 @@ TEST(LeaseTableTest, RepeatedAndLateReportsCountOnce) {
   EXPECT_TRUE(*table.Report(kFirst, MakeReport(lease->id(), 32, 4)));
   EXPECT_FALSE(*table.Report(kFirst, MakeReport(lease->id(), 32, 4)));
   EXPECT_EQ(table.Totals().examples, 32);
-  EXPECT_EQ(table.Totals().counts[0], 32);
+  EXPECT_EQ(table.Totals().states[1], 32);
 }
 
 TEST(LeaseTableTest, RefusesImpossibleReports) {
@@ -161,7 +160,7 @@ TEST(LeaseTableTest, FencedWorkerIsCountedByTheFurthestShard) {
   ASSERT_TRUE(table.ReturnRest(kFirst, records).ok());
   EXPECT_EQ(table.Totals().examples, 24);
   EXPECT_EQ(table.Totals().steps, 3);
-  EXPECT_EQ(table.Totals().totals[0], 48);
+  EXPECT_EQ(table.Totals().states[0], 48);
   EXPECT_THAT(table.Remaining(), ElementsAre(ExampleRange{24, 64}));
   EXPECT_EQ(table.steps_total(), 8);
 }
@@ -190,7 +189,7 @@ TEST(LeaseTableTest, LeaseFinishedBeforeTheLastPushIsCountedWithItsSums) {
                   .ok());
   EXPECT_EQ(table.Totals().examples, 40);
   EXPECT_EQ(table.Totals().steps, 5);
-  EXPECT_EQ(table.Totals().counts[0], 40);
+  EXPECT_EQ(table.Totals().states[1], 40);
 }
 
 TEST(LeaseTableTest, GoesOnFromRanges) {
@@ -257,7 +256,7 @@ TEST(LeaseTableTest, SharedLeaseEndsWhenAllHaveTakenItsSteps) {
   EXPECT_TRUE(table.Done());
   EXPECT_EQ(table.Totals().steps, 3);
   EXPECT_EQ(table.Totals().examples, 17);
-  EXPECT_EQ(table.Totals().totals[0], 34);
+  EXPECT_EQ(table.Totals().states[0], 34);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ class NonfiniteLossTest : public SessionTest {
       const v1::Lease& lease, int64_t examples, uint64_t step,
       double loss = std::numeric_limits<double>::quiet_NaN()) {
     v1::LeaseReport report = ReportOf(lease, examples);
-    report.mutable_sums()->set_totals(0, loss);
+    report.mutable_sums()->set_states(0, loss);
     report.set_first_nonfinite_step(step);
     return report;
   }
@@ -208,7 +208,7 @@ TEST_F(NonfiniteLossTest, OfTheValidationSetIsToldAndEndsNothing) {
     const int64_t size = static_cast<int64_t>(lease->end() - lease->begin());
     v1::LeaseReport report = ReportOf(*lease, size);
     if (lease->phase() == v1::PHASE_VALIDATION) {
-      report.mutable_sums()->set_totals(0, HUGE_VAL);
+      report.mutable_sums()->set_states(0, HUGE_VAL);
     }
     ASSERT_TRUE(Beat(kWorker0, {report}).ok());
     for (const Action& action : session_->TakeActions()) {

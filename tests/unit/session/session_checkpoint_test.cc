@@ -13,6 +13,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsNan;
 
 class SessionCheckpointTest : public SessionTest {
  protected:
@@ -197,8 +198,7 @@ TEST_F(SessionCheckpointTest, RefusesADamagedState) {
   }
   expect("/steps", 1.5, "steps: ");
   expect("/counted/steps", int64_t{1} << 62, "counted.steps: ");
-  expect("/counted/totals/0", "many", "counted.totals: ");
-  expect("/counted/counts", {1}, "counted.counts: ");
+  expect("/counted/states/0", "many", "counted.states: ");
   expect("/next_lease_id", 0, "next_lease_id: ");
   expect("/next_lease_id", ~uint64_t{0}, "next_lease_id: ");
   expect("/epoch", int64_t{1} << 40, "epoch: ");
@@ -269,17 +269,32 @@ TEST(SavedSessionTest, DoublesComeBackBitByBit) {
   saved.epoch_examples = 10;
   saved.remaining = {{3, 10}};
   saved.counted.examples = 3;
-  saved.counted.totals = {0.1 + 0.2, 1e-300};
-  saved.counted.counts = {1.0 / 3, 5e300};
+  saved.counted.states = {0.1 + 0.2, 1.0 / 3, 1e-300, 5e300};
   saved.seconds = 0.7 * 3;
   const auto text = ToJson(saved).dump();
   const auto read = SavedSessionFromJson(nlohmann::json::parse(text));
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->counted.totals, saved.counted.totals);
-  EXPECT_EQ(read->counted.counts, saved.counted.counts);
+  EXPECT_EQ(read->counted.states, saved.counted.states);
   EXPECT_EQ(read->seconds, saved.seconds);
   EXPECT_EQ(read->remaining, saved.remaining);
   EXPECT_THAT(read->history, IsEmpty());
+}
+
+TEST(SavedSessionTest, TotalsAndCountsOfAnOlderCheckpointAreStates) {
+  SavedSession saved;
+  saved.epoch_examples = 10;
+  saved.remaining = {{3, 10}};
+  saved.counted.examples = 3;
+  nlohmann::json older = ToJson(saved);
+  older["counted"].erase("states");
+  older["counted"]["totals"] = {1.5, nullptr};
+  older["counted"]["counts"] = {3, 4};
+  const auto read = SavedSessionFromJson(older);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(read->counted.states, ElementsAre(1.5, 3, IsNan(), 4));
+  older["counted"]["counts"] = {3};
+  EXPECT_THAT(std::string(SavedSessionFromJson(older).status().message()),
+              HasSubstr("session.counted.counts: [3]; expected 2 numbers"));
 }
 
 }  // namespace

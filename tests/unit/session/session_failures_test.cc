@@ -358,18 +358,15 @@ TEST_F(SessionFailuresTest, ImpossibleReportsAreRefusedAndTheJobGoesOn) {
   ASSERT_TRUE(lease);
   const v1::LeaseReport sound = ReportOf(*lease, 50);
   const std::vector<std::function<void(v1::LeaseReport&)>> changes = {
-      // Sums beyond the loss and the metrics, though no examples.
+      // States beyond those of the loss and the metrics, though no examples.
       [](auto& r) {
         r.set_examples(0);
-        for (int i = 0; i < 100'000; ++i) {
-          r.mutable_sums()->add_totals(1);
-          r.mutable_sums()->add_counts(1);
-        }
+        for (int i = 0; i < 100'000; ++i) r.mutable_sums()->add_states(1);
       },
-      [](auto& r) { r.mutable_sums()->mutable_counts()->RemoveLast(); },
+      [](auto& r) { r.mutable_sums()->mutable_states()->RemoveLast(); },
       [](auto& r) { r.clear_sums(); },
-      [](auto& r) { r.mutable_sums()->set_counts(0, -1); },
-      [](auto& r) { r.mutable_sums()->set_counts(0, INFINITY); },
+      [](auto& r) { r.mutable_sums()->set_states(1, -1); },
+      [](auto& r) { r.mutable_sums()->set_states(3, INFINITY); },
       [](auto& r) { r.set_steps(uint64_t{1} << 63); },
       [](auto& r) { r.set_steps(65); },
       [](auto& r) { r.set_examples(uint64_t{1} << 63); },
@@ -398,10 +395,7 @@ TEST_F(SessionFailuresTest, AnImpossibleRecordOfAShardEndsTheJobByName) {
   const auto fence = Take<FenceWorker>();
   ASSERT_TRUE(fence);
   v1::LeaseReport report = ReportOf(*lease, 0);
-  for (int i = 0; i < 100'000; ++i) {
-    report.mutable_sums()->add_totals(1);
-    report.mutable_sums()->add_counts(1);
-  }
+  for (int i = 0; i < 100'000; ++i) report.mutable_sums()->add_states(1);
   session_->Fenced(fence->worker, ShardKnows(report), now_);
   const auto ended = Take<Ended>();
   ASSERT_TRUE(ended);
@@ -409,7 +403,7 @@ TEST_F(SessionFailuresTest, AnImpossibleRecordOfAShardEndsTheJobByName) {
   EXPECT_EQ(ended->task, kPs0);
   EXPECT_THAT(Message(ended),
               AllOf(HasSubstr("worker-0 at host-a:1"),
-                    HasSubstr("the record of ps-0: sums: 100002 totals")));
+                    HasSubstr("the record of ps-0: sums.states: 100004")));
 }
 
 TEST_F(SessionFailuresTest, WordsOfAMemberAreEscapedAndShort) {

@@ -33,7 +33,7 @@ class SessionTest : public ::testing::Test {
     options_.job.set_strategy(v1::STRATEGY_PARAMETER_SERVER);
     options_.job.set_batch_size_per_replica(10);
     options_.job.set_epochs(1);
-    options_.metric_names = {"accuracy"};
+    options_.metrics = {{"loss"}, {"accuracy"}};
     options_.version = "1.0";
     options_.job_fingerprint = "f1";
     options_.learning_rate = [](int64_t step) { return 1.0 / (1 + step); };
@@ -132,10 +132,9 @@ class SessionTest : public ::testing::Test {
     report.set_lease_id(lease.id());
     report.set_examples(examples);
     report.set_steps((examples + 9) / 10);
-    report.mutable_sums()->add_totals(2.0 * examples);
-    report.mutable_sums()->add_totals(0.5 * examples);
-    report.mutable_sums()->add_counts(examples);
-    report.mutable_sums()->add_counts(examples);
+    for (const double value : {2.0, 1.0, 0.5, 1.0}) {
+      report.mutable_sums()->add_states(value * examples);
+    }
     return report;
   }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/model/metric_layout.h"
 #include "glog/logging.h"
 #include "worker/device/cpu/cpu_program.h"
 #include "worker/device/cpu/cpu_state.h"
@@ -34,8 +35,8 @@ absl::StatusOr<std::unique_ptr<Stream>> CpuDevice::CreateStream() {
 
 absl::StatusOr<std::unique_ptr<ModelState>> CpuDevice::CreateState(
     const ProgramSpec& spec) {
-  return std::make_unique<CpuState>(*spec.plan, spec.metrics.size(),
-                                    spec.gradient_memory);
+  return std::make_unique<CpuState>(
+      *spec.plan, MetricLayout(spec.metrics).size(), spec.gradient_memory);
 }
 
 absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Compile(

@@ -26,7 +26,7 @@ AlignedBuffer::AlignedBuffer(int64_t size_bytes) : size_bytes_(size_bytes) {
 
 void AlignedBuffer::Free::operator()(std::byte* data) const { std::free(data); }
 
-CpuState::CpuState(const ShardPlan& plan, size_t metric_count,
+CpuState::CpuState(const ShardPlan& plan, size_t metric_state_size,
                    absl::Span<std::byte> gradient_memory) {
   for (const Bucket& bucket : plan.buckets()) {
     variables_.emplace_back(bucket.count * static_cast<int64_t>(sizeof(float)));
@@ -38,9 +38,7 @@ CpuState::CpuState(const ShardPlan& plan, size_t metric_count,
   }
   gradients_ = LayOutBuckets(plan.updated_buckets(), DataType::kFloat32,
                              gradient_memory);
-  // The loss comes first.
-  metrics_.totals.resize(1 + metric_count);
-  metrics_.counts.resize(1 + metric_count);
+  metrics_.states.resize(metric_state_size);
 }
 
 absl::Status CpuState::TakeMetrics(Stream& /*stream*/, MetricSums& sums) {

@@ -38,7 +38,7 @@ class AlignedBuffer {
 class CpuState final : public ModelState {
  public:
   // `gradient_memory` as ProgramSpec has it.
-  CpuState(const ShardPlan& plan, size_t metric_count,
+  CpuState(const ShardPlan& plan, size_t metric_state_size,
            absl::Span<std::byte> gradient_memory);
 
   DataType type() const override { return DataType::kFloat32; }

@@ -57,12 +57,22 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     return Operations();
   }
 
-  void AddToMetrics(size_t index, Tensor* values) override {
-    builder().Add({values}, [values, index](const Step& step) {
+  void AddToMean(size_t offset, Tensor* values) override {
+    builder().Add({values}, [values, offset](const Step& step) {
       const float* const begin = values->floats();
       const int64_t count = values->count();
-      step.metrics->totals[index] += std::accumulate(begin, begin + count, 0.0);
-      step.metrics->counts[index] += static_cast<double>(count);
+      double* const state = &step.metrics->states[offset];
+      state[0] += std::accumulate(begin, begin + count, 0.0);
+      state[1] += static_cast<double>(count);
+    });
+  }
+
+  void AddToState(size_t offset, Tensor* values) override {
+    builder().Add({values}, [values, offset](const Step& step) {
+      double* const state = &step.metrics->states[offset];
+      for (int64_t i = 0; i < values->count(); ++i) {
+        state[i] += double{values->floats()[i]};
+      }
     });
   }
 
@@ -77,7 +87,7 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
 
   void AddPenalty(const Regularizer& regularizer, Tensor* variable) override {
     builder().Add({}, [regularizer, variable](const Step& step) {
-      step.metrics->totals[0] +=
+      step.metrics->states[0] +=
           static_cast<double>(step.batch.count) *
           PenaltyOf(regularizer, variable->count(), variable->floats());
     });

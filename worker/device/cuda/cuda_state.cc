@@ -134,20 +134,16 @@ absl::Status CudaState::UploadVariables(int bucket, Stream& stream) {
 }
 
 absl::Status CudaState::TakeMetrics(Stream& stream, MetricSums& sums) {
-  CHECK_EQ(sums.totals.size(), metric_count_);
-  CHECK_EQ(sums.counts.size(), metric_count_);
+  CHECK_EQ(sums.states.size(), metric_state_size_);
   auto& queue = static_cast<Queue&>(stream);
   RETURN_IF_ERROR(RunKept(queue));
   queue.Copy(host_sums_.get(), device_sums_.get(), sums_bytes());
   queue.Zero(device_sums_.get(), sums_bytes());
   RETURN_IF_ERROR(queue.Synchronize());
   const auto* const values = reinterpret_cast<const double*>(host_sums_.get());
-  for (size_t i = 0; i < metric_count_; ++i) {
-    sums.totals[i] += values[i];
-    sums.counts[i] += values[metric_count_ + i];
-  }
+  for (size_t i = 0; i < metric_state_size_; ++i) sums.states[i] += values[i];
   if (sums.first_nonfinite_step == 0) {
-    std::memcpy(&sums.first_nonfinite_step, values + 2 * metric_count_,
+    std::memcpy(&sums.first_nonfinite_step, values + metric_state_size_,
                 sizeof(int64_t));
   }
   return absl::OkStatus();

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "common/model/metric_layout.h"
 #include "common/sharding/shard_plan.h"
 #include "worker/device/cuda/gpu.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
@@ -67,14 +68,13 @@ class CudaState final : public ModelState, public DeviceUpdates {
   float* all_variables() const { return Floats(device_variable_memory_); }
   float* all_gradients() const { return Floats(device_gradient_memory_); }
   float* all_of_slot(int slot) const { return Floats(slot_memory_[slot]); }
-  // Where programs add what they sum up: element 0 is the loss.
-  double* total(size_t index) const {
-    return reinterpret_cast<double*>(device_sums_.get()) + index;
+  // Where programs add to the states of the loss and the metrics.
+  double* metric_state(size_t offset) const {
+    return reinterpret_cast<double*>(device_sums_.get()) + offset;
   }
-  double* count(size_t index) const { return total(index) + metric_count_; }
   // MetricSums::first_nonfinite_step.
   int64_t* first_nonfinite_step() const {
-    return reinterpret_cast<int64_t*>(total(2 * metric_count_));
+    return reinterpret_cast<int64_t*>(metric_state(metric_state_size_));
   }
   // Of the step under way.
   cuda::StepValues* step() const {
@@ -115,7 +115,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
   CudaState(cuda::Gpu& gpu, const ProgramSpec& spec)
       : gpu_(gpu),
         plan_(*spec.plan),
-        metric_count_(1 + spec.metrics.size()),
+        metric_state_size_(MetricLayout(spec.metrics).size()),
         updates_(spec.optimizer != nullptr) {}
   static float* Floats(const cuda::MemoryBlock& memory) {
     return reinterpret_cast<float*>(memory.get());
@@ -130,14 +130,14 @@ class CudaState final : public ModelState, public DeviceUpdates {
   absl::Status Transfer(void* to, const void* from, size_t size_bytes,
                         Stream& stream);
   int64_t sums_bytes() const {
-    return static_cast<int64_t>(2 * metric_count_ * sizeof(double) +
+    return static_cast<int64_t>(metric_state_size_ * sizeof(double) +
                                 sizeof(int64_t));
   }
 
   cuda::Gpu& gpu_;
   const ShardPlan& plan_;
   // With the loss.
-  const size_t metric_count_;
+  const size_t metric_state_size_;
   const bool updates_;
   cuda::MemoryBlock device_variable_memory_;
   cuda::MemoryBlock device_gradient_memory_;
@@ -149,7 +149,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
   std::vector<absl::Span<std::byte>> device_gradients_;
   std::vector<absl::Span<std::byte>> host_variables_;
   std::vector<absl::Span<std::byte>> host_gradients_;
-  // Totals, counts, and the first step with a bad loss.
+  // The states, and the first step with a bad loss.
   cuda::MemoryBlock device_sums_;
   cuda::MemoryBlock host_sums_;
   cuda::MemoryBlock device_step_;

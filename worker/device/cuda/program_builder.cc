@@ -169,8 +169,15 @@ void ProgramBuilder::AddReplicaSum(const Tensor* sums) {
   parts_.exchanges.push_back({section_count(), sums});
 }
 
-void ProgramBuilder::AddToMetrics(size_t index, const Tensor* values,
-                                  double factor, double examples) {
+void ProgramBuilder::AddToState(size_t offset, const Tensor* values) {
+  AddKernel({values}, values->count(),
+            [values, state = state_.metric_state(offset)] {
+              return AddToStates{ValuesOf(values), state};
+            });
+}
+
+void ProgramBuilder::AddToMean(size_t offset, const Tensor* values,
+                               double factor, double examples) {
   const int64_t count = values->count();
   const int64_t parts = PartCount(count);
   Tensor* const sums = NewTensor<double>({parts});
@@ -182,12 +189,12 @@ void ProgramBuilder::AddToMetrics(size_t index, const Tensor* values,
     return ColumnSums<ConstValues, double>{count, 1, parts, ValuesOf(values),
                                            sums->doubles()};
   });
-  AddToMetric addition = {.parts = parts,
-                          .factor = factor,
-                          .examples = examples,
-                          .total = state_.total(index),
-                          .count = state_.count(index)};
-  if (index == 0 && is_training()) {
+  AddToTotal addition = {.parts = parts,
+                         .factor = factor,
+                         .examples = examples,
+                         .total = state_.metric_state(offset),
+                         .count = state_.metric_state(offset + 1)};
+  if (offset == 0 && is_training()) {
     if (loss_scale() == nullptr || spec().plan->updated_buckets().empty()) {
       addition.note = nonfinite_note();
     } else {
@@ -268,8 +275,10 @@ void ProgramBuilder::AddUnscaling(float* gradients, int64_t count) {
 void ProgramBuilder::AddLossScaleChange() {
   if (loss_scale() == nullptr) return;
   AddKernel({}, 1,
-            [kernel = CountLoss{loss_scale(), state_.total(0), state_.count(0),
-                                nonfinite_note()}] { return kernel; });
+            [kernel = CountLoss{loss_scale(), state_.metric_state(0),
+                                state_.metric_state(1), nonfinite_note()}] {
+              return kernel;
+            });
   AddKernel({}, 1, [kernel = AdaptLossScale{loss_scale()}] { return kernel; });
 }
 

@@ -108,10 +108,12 @@ class ProgramBuilder final : public LayoutBuilder {
   // The gradient by a bias, which is final then, from that by what it was added
   // to, (rows, bias). Nothing is done if it is frozen.
   void AddBiasGradient(const Tensor* gradient, int bias);
-  // Adds factor · Σ `values`, reals or doubles, to element `index` of the
-  // metrics, and `examples` to its count.
-  void AddToMetrics(size_t index, const Tensor* values, double factor,
-                    double examples);
+  // Adds factor · Σ `values`, reals or doubles, to the total at `offset` of the
+  // metrics' states, and `examples` to the count behind it.
+  void AddToMean(size_t offset, const Tensor* values, double factor,
+                 double examples);
+  // Adds each of `values`, reals, to the states from `offset` on.
+  void AddToState(size_t offset, const Tensor* values);
 
   // Where the loss is scaled: divides gradients, which start on a multiple of
   // 16 bytes, by the scale.

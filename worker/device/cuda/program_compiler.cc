@@ -41,8 +41,11 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     return Operations();
   }
 
-  void AddToMetrics(size_t index, Tensor* values) override {
-    builder().AddToMetrics(index, values, 1, batch_size());
+  void AddToMean(size_t offset, Tensor* values) override {
+    builder().AddToMean(offset, values, 1, batch_size());
+  }
+  void AddToState(size_t offset, Tensor* values) override {
+    builder().AddToState(offset, values);
   }
 
   Tensor* AddGradientScales() override {
@@ -63,7 +66,7 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
       return PenaltySums{regularizer.l1, regularizer.l2,     count,
                          parts,          variable->floats(), sums->doubles()};
     });
-    builder().AddToMetrics(0, sums, batch_size(), /*examples=*/0);
+    builder().AddToMean(0, sums, batch_size(), /*examples=*/0);
   }
 };
 

@@ -1,5 +1,5 @@
 // A loss or a metric as a function of operations: a value for each example of a
-// batch.
+// batch, or what the batch adds to a metric's state.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_EXAMPLE_FUNCTION_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_EXAMPLE_FUNCTION_H_
 
@@ -18,7 +18,8 @@ namespace paceline {
 
 // Made for float32, with their maps fused. Parameters are the input, of shape
 // (batch, ...), and the labels, as the loss or metric has them. The first
-// result is the values, of shape (batch).
+// result is the values, of shape (batch), or (state_size) of a metric that is
+// no mean.
 using ExampleFunction = std::unique_ptr<const op::Function>;
 
 // Of a loss, which reads logits if `from_logits`. With a gradient there is a

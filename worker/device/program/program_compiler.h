@@ -23,6 +23,7 @@
 #include "common/model/loss.h"
 #include "common/model/loss_input.h"
 #include "common/model/metric.h"
+#include "common/model/metric_layout.h"
 #include "common/model/variable.h"
 #include "worker/device/device.h"
 #include "worker/device/program/example_function.h"
@@ -67,7 +68,7 @@ class ProgramCompiler {
   const ProgramSpec& spec() const { return spec_; }
   Builder& builder() const { return builder_; }
 
-  // --- The part of a device. Elements of the metrics: 0 is the loss. ---
+  // --- The part of a device. Offsets are those of MetricLayout. ---
 
   virtual absl::StatusOr<std::unique_ptr<NodeComputation<Builder>>>
   MakeComputation(const Graph& graph, const Node& node) = 0;
@@ -80,8 +81,11 @@ class ProgramCompiler {
   virtual absl::string_view device() const = 0;
   virtual absl::Span<const OperationEntry<Builder>> operations() const = 0;
 
-  // Adds `values`, one an example, to element `index`.
-  virtual void AddToMetrics(size_t index, Tensor* values) = 0;
+  // Adds `values`, one an example, to the total at `offset`, and their number
+  // to the count behind it.
+  virtual void AddToMean(size_t offset, Tensor* values) = 0;
+  // Adds each of `values` to the states from `offset` on.
+  virtual void AddToState(size_t offset, Tensor* values) = 0;
 
   // Of shape (batch), written in each step: what the loss of an example is
   // multiplied with before its gradient is taken, the same for all.
@@ -120,10 +124,9 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // Adds a loss up in element `index`; returns its gradient by what it reads,
-  // or null.
+  // Adds a loss up at `offset`; returns its gradient by what it reads, or null.
   absl::StatusOr<Tensor*> AddLoss(const Loss& loss, const LossInput& from,
-                                  size_t index, bool has_gradient) {
+                                  size_t offset, bool has_gradient) {
     Tensor* const input = from.before_activation
                               ? computations_[from.node]->before_activation()
                               : outputs_[from.node];
@@ -135,7 +138,7 @@ class ProgramCompiler {
     if (has_gradient) parameters.push_back(AddGradientScales());
     const std::vector<Tensor*> results =
         AddCalls(*function, parameters, builder_);
-    AddToMetrics(index, results[0]);
+    AddToMean(offset, results[0]);
     return has_gradient ? results[1] : nullptr;
   }
 
@@ -153,25 +156,36 @@ class ProgramCompiler {
   }
 
   absl::Status AddMetrics() {
+    const MetricLayout layout(spec_.metrics);
     for (size_t i = 0; i < spec_.metrics.size(); ++i) {
       const Metric& metric = *spec_.metrics[i];
       builder_.BeginPart(absl::StrCat("metric ", metric.name),
                          /*in_float32=*/true);
-      const size_t index = i + 1;
       if (const Loss* loss = metric.mean_of(); loss != nullptr) {
         const LossInput from =
             ResolveLossInput(graph_, *loss, builder_.is_training());
         RETURN_IF_ERROR(
-            AddLoss(*loss, from, index, /*has_gradient=*/false).status());
-        continue;
+            AddLoss(*loss, from, layout.offset(i), /*has_gradient=*/false)
+                .status());
+      } else {
+        RETURN_IF_ERROR(AddMetric(metric, layout.offset(i)));
       }
-      const ExampleFunction function =
-          MakeMetricFunction(metric, output()->shape, builder_.labels()->shape);
-      RETURN_IF_ERROR(Check(
-          absl::StrCat("metric ", metric.name, " (", metric.class_name(), ")"),
-          *function));
-      AddToMetrics(index, AddCalls(*function, {output(), builder_.labels()},
-                                   builder_)[0]);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddMetric(const Metric& metric, size_t offset) {
+    const ExampleFunction function =
+        MakeMetricFunction(metric, output()->shape, builder_.labels()->shape);
+    RETURN_IF_ERROR(Check(
+        absl::StrCat("metric ", metric.name, " (", metric.class_name(), ")"),
+        *function));
+    Tensor* const values =
+        AddCalls(*function, {output(), builder_.labels()}, builder_)[0];
+    if (metric.is_mean()) {
+      AddToMean(offset, values);
+    } else {
+      AddToState(offset, values);
     }
     return absl::OkStatus();
   }

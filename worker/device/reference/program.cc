@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/model/metric_layout.h"
 #include "glog/logging.h"
 #include "worker/device/feature_ids.h"
 
@@ -161,9 +162,22 @@ void ReferenceProgram<T>::AddSums() {
   // The whole penalty, whatever share of it this replica's gradients carry: the
   // mean over all replicas' examples then has it once.
   const double penalty = model_->penalty ? TotalOf(*model_->penalty) : 0;
-  state_.AddToSums(0, TotalOf(model_->losses) + count * penalty, count);
-  for (size_t i = 0; i < model_->metrics.size(); ++i) {
-    state_.AddToSums(1 + i, TotalOf(model_->metrics[i]), count);
+  state_.AddToState(0, TotalOf(model_->losses) + count * penalty);
+  state_.AddToState(1, count);
+  const MetricLayout layout(spec_.metrics);
+  for (size_t m = 0; m < model_->metrics.size(); ++m) {
+    const op::Tensor& values = model_->metrics[m];
+    const size_t offset = layout.offset(m);
+    if (spec_.metrics[m]->is_mean()) {
+      state_.AddToState(offset, TotalOf(values));
+      state_.AddToState(offset + 1, count);
+      continue;
+    }
+    const absl::Span<const T> added =
+        run_.value(values.id()).template values<T>();
+    for (size_t i = 0; i < added.size(); ++i) {
+      state_.AddToState(offset + i, added[i]);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "common/model/metric_layout.h"
 #include "worker/device/reference/program.h"
 #include "worker/device/reference/state.h"
 
@@ -34,8 +35,8 @@ absl::StatusOr<std::unique_ptr<Stream>> ReferenceDevice<T>::CreateStream() {
 template <typename T>
 absl::StatusOr<std::unique_ptr<ModelState>> ReferenceDevice<T>::CreateState(
     const ProgramSpec& spec) {
-  return std::make_unique<reference::State<T>>(*spec.plan, spec.metrics.size(),
-                                               spec.gradient_memory);
+  return std::make_unique<reference::State<T>>(
+      *spec.plan, MetricLayout(spec.metrics).size(), spec.gradient_memory);
 }
 
 template <typename T>

@@ -20,7 +20,7 @@ template <typename T>
 class State : public ModelState {
  public:
   // `gradient_memory` as ProgramSpec has it.
-  State(const ShardPlan& plan, size_t metric_count,
+  State(const ShardPlan& plan, size_t metric_state_size,
         absl::Span<std::byte> gradient_memory) {
     for (const Bucket& bucket : plan.buckets()) {
       variables_.emplace_back(static_cast<size_t>(bucket.count));
@@ -30,8 +30,7 @@ class State : public ModelState {
       gradient_memory = BytesOf(own_gradients_);
     }
     gradients_ = LayOutBuckets(plan.updated_buckets(), type(), gradient_memory);
-    sums_.totals.resize(1 + metric_count);
-    sums_.counts.resize(1 + metric_count);
+    sums_.states.resize(metric_state_size);
   }
 
   DataType type() const override { return DataTypeOf<T>::kValue; }
@@ -51,10 +50,9 @@ class State : public ModelState {
     return absl::OkStatus();
   }
 
-  // Adds a batch's sum of the loss (index 0) or of a metric.
-  void AddToSums(size_t index, double total, double count) {
-    sums_.totals[index] += total;
-    sums_.counts[index] += count;
+  // Adds to a number of the states, as MetricLayout has them.
+  void AddToState(size_t offset, double value) {
+    sums_.states[offset] += value;
   }
   // Has the sums note whether the loss is bad since this step of training.
   void NoteLoss(int64_t step) { sums_.NoteLoss(step); }

@@ -336,9 +336,9 @@ TEST_F(KeptStepsTest, AreLaunchedAtOnce) {
 
 TEST_F(KeptStepsTest, ComeBeforeTheMetricsAreRead) {
   for (int step = 0; step < 5; ++step) CallsOfAStep();
-  MetricSums sums = {{0}, {0}};
+  MetricSums sums = {{0, 0}};
   ASSERT_TRUE(state_->TakeMetrics(*stream_, sums).ok());
-  EXPECT_EQ(sums.counts[0], 5 * 2);
+  EXPECT_EQ(sums.states[1], 5 * 2);
   EXPECT_EQ(state_->device_updates()->iterations(), 5);
 }
 

@@ -210,7 +210,7 @@ TEST(OverflowTest, TheStateNotesALossThatIsNotFinite) {
     if (updates) spec.optimizer = &sgd;
     const std::unique_ptr<ModelState> state = *device.CreateState(spec);
     const std::unique_ptr<Program> program = *device.Compile(spec, *state);
-    MetricSums sums = {{0}, {0}};
+    MetricSums sums = {{0, 0}};
     int64_t step = 0;
     while (sums.first_nonfinite_step == 0 && ++step < 30) {
       ASSERT_TRUE(program
@@ -228,7 +228,7 @@ TEST(OverflowTest, TheStateNotesALossThatIsNotFinite) {
     // Each of those before made the scale smaller.
     EXPECT_EQ(step, 16);
     EXPECT_EQ(sums.first_nonfinite_step, 16);
-    EXPECT_EQ(sums.counts[0], 2);
+    EXPECT_EQ(sums.states[1], 2);
   }
 }
 

@@ -74,8 +74,18 @@ struct NonfiniteNote {
   }
 };
 
+// states[i] += values[i]. For each of them.
+struct AddToStates {
+  ConstValues values{};
+  double* states = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    states[i] += static_cast<double>(values[i]);
+  }
+};
+
 // *total += factor · Σ parts, *count += examples. For one index.
-struct AddToMetric {
+struct AddToTotal {
   int64_t parts = 0;
   const double* sums = nullptr;
   double factor = 1;

@@ -1,0 +1,42 @@
+// Where the loss and the metrics of a job keep their states: in one list of
+// numbers, which batches, replicas and leases add up,
+//
+//   total of the loss, its count; state of metric 0; state of metric 1; …
+#ifndef PACELINE_COMMON_MODEL_METRIC_LAYOUT_H_
+#define PACELINE_COMMON_MODEL_METRIC_LAYOUT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "common/model/metric.h"
+
+namespace paceline {
+
+// Immutable; thread-safe.
+class MetricLayout {
+ public:
+  explicit MetricLayout(
+      absl::Span<const std::unique_ptr<const Metric>> metrics) {
+    for (const std::unique_ptr<const Metric>& metric : metrics) {
+      offsets_.push_back(size_);
+      size_ += static_cast<size_t>(metric->state_size());
+    }
+  }
+
+  // Of all states together.
+  size_t size() const { return size_; }
+  // Of the first number of a metric's state.
+  size_t offset(size_t metric) const { return offsets_[metric]; }
+
+ private:
+  std::vector<size_t> offsets_;
+  // The loss comes first.
+  size_t size_ = 2;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_METRIC_LAYOUT_H_
