@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_LIMITS_H_
 #define PACELINE_COMMON_LIMITS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/time/time.h"
@@ -37,6 +38,8 @@ inline constexpr int kMaxDevices = 64;
 inline constexpr int kMaxLayers = 10'000;
 // Layers that one layer reads. Aliases make long lists cheap to write.
 inline constexpr int kMaxLayerInputs = 1'000;
+// Numbers in the states of all metrics of a job together: 512 KiB.
+inline constexpr int64_t kMaxMetricState = 65'536;
 // Bytes of a data file after decompression.
 inline constexpr int64_t kMaxDataFileBytes = int64_t{1} << 40;
 // Parts of one variable: bounds what a tiny part size in a job can ask for.
@@ -62,6 +65,9 @@ inline constexpr int64_t kMaxSteps = int64_t{1} << 53;
 // Reports of leases in a heartbeat. A worker holds two leases, and repeats what
 // it reported of finished ones until a heartbeat is answered.
 inline constexpr int kMaxLeaseReports = 256;
+// Numbers of the loss and the metrics in every report of a lease, 4 KiB; if
+// there are more, the metrics' come once a lease.
+inline constexpr size_t kMaxReportedState = 512;
 // Rows of steps.csv in a heartbeat, 30 bytes each: at four heartbeats a second,
 // 40,000 steps a second.
 inline constexpr int kMaxStepReports = 10'000;

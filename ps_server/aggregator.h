@@ -93,7 +93,7 @@ struct AggregatorOptions {
   v1::Consistency consistency = v1::CONSISTENCY_ASYNC;
   // Of the job; those of a synchronous step.
   uint32_t workers = 1;
-  // Numbers in a report: the states of the loss and the metrics.
+  // Numbers in a report, as MetricLayout::reported_size().
   size_t state_size = 2;
   uint64_t max_staleness = 0;
   // For how long a worker that takes no step is waited for.

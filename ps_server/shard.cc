@@ -94,7 +94,7 @@ AggregatorOptions OptionsOf(const v1::InitializeRequest& request,
     options.consistency = request.job().consistency();
   }
   options.workers = request.workers();
-  options.state_size = layout.size();
+  options.state_size = layout.reported_size();
   options.max_staleness = request.job().max_staleness();
   options.applies_apart =
       options.consistency == v1::CONSISTENCY_SYNC && needs_norms;

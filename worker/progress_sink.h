@@ -15,7 +15,9 @@ class ProgressSink {
 
   // A piece of work is done: a section, a batch.
   virtual void Worked() = 0;
-  // How far the replica is with a lease; `complete` at its last step.
+  // How far the replica is with a lease; `complete` at its last step. That
+  // report has the states of all metrics, the others MetricLayout's
+  // reported_size() numbers.
   virtual void Report(const v1::LeaseReport& report, bool complete) = 0;
   // What the replica adds to a row of steps.csv, as StepReport has it; a step
   // after the other.

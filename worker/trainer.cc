@@ -29,6 +29,7 @@ Trainer::Trainer(const TrainerParts& parts, const MetricLayout& layout,
                  bool log_steps)
     : parts_(parts),
       log_steps_(log_steps),
+      reported_size_(layout.reported_size()),
       reading_interval_(ReadingInterval(parts, log_steps)) {
   sums_.states.resize(layout.size());
   read_.states.resize(layout.size());
@@ -91,7 +92,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
       parts_.progress->ReportStep(step, read_.states[0], read_.states[1]);
     }
   }
-  if (is_read) parts_.progress->Report(report, prepared.ends_lease);
+  if (is_read) Report(prepared.ends_lease);
   parts_.progress->Worked();
   return absl::OkStatus();
 }
@@ -143,11 +144,24 @@ absl::Status Trainer::AccountFor(const PreparedBatch& prepared) {
   TellWaiting(false);
   v1::LeaseReport& report = *progress_.mutable_lease();
   report.set_examples(static_cast<uint64_t>(prepared.done_of_lease));
-  report.mutable_sums()->mutable_states()->Assign(sums_.states.begin(),
-                                                  sums_.states.end());
+  WriteStates(reported_size_);
   report.set_first_nonfinite_step(
       static_cast<uint64_t>(sums_.first_nonfinite_step));
   return absl::OkStatus();
+}
+
+void Trainer::WriteStates(size_t count) {
+  const auto begin = sums_.states.begin();
+  progress_.mutable_lease()->mutable_sums()->mutable_states()->Assign(
+      begin, begin + static_cast<std::ptrdiff_t>(count));
+}
+
+void Trainer::Report(bool ends_lease) {
+  if (!ends_lease) return parts_.progress->Report(progress_.lease(), false);
+  WriteStates(sums_.states.size());
+  parts_.progress->Report(progress_.lease(), true);
+  // The pushes of the next lease tell of this one, too.
+  WriteStates(reported_size_);
 }
 
 void Trainer::TellWaiting(bool waits) {

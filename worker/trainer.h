@@ -2,6 +2,7 @@
 #ifndef PACELINE_WORKER_TRAINER_H_
 #define PACELINE_WORKER_TRAINER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -65,11 +66,17 @@ class Trainer {
   bool IsReadingDue(const PreparedBatch& prepared) const;
   // Takes the device's sums into the lease's report.
   absl::Status AccountFor(const PreparedBatch& prepared);
+  // Gives the lease's report the first `count` of its states.
+  void WriteStates(size_t count);
+  // Tells how far the lease is.
+  void Report(bool ends_lease);
   void StartLease(const v1::Lease& lease);
   void TellWaiting(bool waits);
 
   const TrainerParts parts_;
   const bool log_steps_;
+  // As MetricLayout has it.
+  const size_t reported_size_;
   // Batches of a lease from one reading of the sums to the next.
   const uint64_t reading_interval_;
   const std::string waiting_ = "the sums of the other GPUs";

@@ -11,6 +11,7 @@
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/references_of.h"
+#include "common/limits.h"
 #include "common/model/keras_names.h"
 #include "common/model/metrics/binary_accuracy.h"
 #include "common/model/metrics/categorical_accuracy.h"
@@ -92,6 +93,18 @@ absl::Status CheckFits(const Metric& metric, const Loss& loss,
 
 }  // namespace
 
+absl::Status CheckStateSize(const Metric& metric, int64_t taken,
+                            const Path& path) {
+  if (metric.state_size() <= limits::kMaxMetricState - taken) {
+    return absl::OkStatus();
+  }
+  return ConfigError(
+      path, absl::StrCat(metric.class_name(), " keeps ", metric.state_size(),
+                         " numbers, and the metrics before it ", taken,
+                         "; expected at most ", limits::kMaxMetricState,
+                         " of all metrics together"));
+}
+
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
     const Loss& loss, const Shape& output) {
@@ -99,6 +112,7 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
   std::set<std::string> taken = {"epoch", "examples", "learning_rate",
                                  "loss",  "seconds",  "steps"};
   std::map<std::string, int> uses;
+  int64_t state_size = 0;
   std::vector<std::unique_ptr<const Metric>> metrics;
   for (int i = 0; i < objects.size(); ++i) {
     const Path path = Path("metrics").Index(i);
@@ -110,6 +124,8 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     ASSIGN_OR_RETURN(MetricPtr metric, MakeMetric(object, path));
     if (metric->name.empty()) metric->name = name;
     RETURN_IF_ERROR(CheckFits(*metric, loss, output, path));
+    RETURN_IF_ERROR(CheckStateSize(*metric, state_size, path));
+    state_size += metric->state_size();
     // As in Keras, of equal names the second gets "_1".
     const int use = uses[metric->name]++;
     if (use > 0) absl::StrAppend(&metric->name, "_", use);

@@ -18,6 +18,7 @@
 
 namespace paceline {
 
+class Path;
 struct ClassReference;
 
 // Immutable; thread-safe. Like layers, each metric is one file in
@@ -45,7 +46,7 @@ class Metric {
 
   // Whether it is a mean over the examples.
   virtual bool is_mean() const { return true; }
-  // Numbers of the state: 2 of a mean.
+  // Numbers of the state: 2 of a mean, at most limits::kMaxMetricState.
   virtual int64_t state_size() const { return 2; }
 
   // Adds its operations. Of a mean it returns what each example contributes to
@@ -70,6 +71,11 @@ class Metric {
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
     const Loss& loss, const Shape& output);
+
+// ConfigError at `path` unless the state of a metric has room beside the
+// `taken` numbers of those before it: limits::kMaxMetricState of all.
+absl::Status CheckStateSize(const Metric& metric, int64_t taken,
+                            const Path& path);
 
 // Every metric that is no mean of a loss, by class name.
 std::vector<ClassReference> MetricReferences();

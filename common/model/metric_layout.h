@@ -11,9 +11,16 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "common/limits.h"
 #include "common/model/metric.h"
 
 namespace paceline {
+
+// Of `size` numbers of the loss and all metrics, those that each report of a
+// lease has until the lease ends: all, or where they are many the loss's alone.
+inline size_t ReportedSize(size_t size) {
+  return size > limits::kMaxReportedState ? 2 : size;
+}
 
 // Immutable; thread-safe.
 class MetricLayout {
@@ -28,6 +35,8 @@ class MetricLayout {
 
   // Of all states together.
   size_t size() const { return size_; }
+  // Of them, those in each report of a lease until the lease ends.
+  size_t reported_size() const { return ReportedSize(size_); }
   // Of the first number of a metric's state.
   size_t offset(size_t metric) const { return offsets_[metric]; }
 

@@ -206,6 +206,9 @@ ProgressView JobFlow::Progress() const {
   view.steps_done = table_->Totals().steps;
   view.steps_total = table_->steps_total();
   view.logs = Values();
+  const bool has_all = ReportedSize(metrics_) == StateSize(metrics_);
+  // Open leases have told of their loss alone.
+  if (!has_all && !view.logs.empty()) view.logs.resize(1);
   return view;
 }
 

@@ -15,13 +15,17 @@ bool IsCount(double value) { return std::isfinite(value) && value >= 0; }
 
 absl::Status CheckStates(absl::Span<const double> states,
                          absl::Span<const LoggedMetric> metrics) {
-  if (states.size() != StateSize(metrics)) {
+  const size_t all = StateSize(metrics);
+  const size_t reported = ReportedSize(metrics);
+  if (states.size() != all && states.size() != reported) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "sums.states: ", states.size(), " numbers; expected ",
-        StateSize(metrics), ", of the loss and the metrics of the job"));
+        "sums.states: ", states.size(), " numbers; expected ", all,
+        ", of the loss and the metrics of the job",
+        reported < all ? absl::StrCat(", or ", reported, " of the loss") : ""));
   }
   size_t offset = 0;
   for (const LoggedMetric& metric : metrics) {
+    if (offset == states.size()) break;
     if (metric.is_mean() && !IsCount(states[offset + 1])) {
       return absl::InvalidArgumentError(absl::StrCat(
           "sums.states[", offset + 1, "]: ", states[offset + 1],
@@ -50,7 +54,7 @@ absl::StatusOr<LeaseReport> ReadLeaseReport(
     RETURN_IF_ERROR(CheckStates(states, metrics));
   }
   read.states.assign(states.begin(), states.end());
-  read.states.resize(StateSize(metrics));
+  if (states.empty()) read.states.resize(ReportedSize(metrics));
   return read;
 }
 

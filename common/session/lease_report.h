@@ -23,8 +23,9 @@ struct LeaseReport {
   int64_t steps = 0;
   // From 0 to `steps`.
   int64_t first_nonfinite_step = 0;
-  // Of the loss and each metric of the job. The count of a mean is finite and
-  // not negative; all other numbers may be any.
+  // Of the loss and each metric of the job, or where they are many of the loss
+  // alone: then the report that ends the lease has all of them. The count of a
+  // mean is finite and not negative; all other numbers may be any.
   std::vector<double> states;
 };
 

@@ -74,9 +74,7 @@ std::optional<v1::Lease> LeaseTable::Grant(TaskId worker, int worker_count,
     joined = &open_[lease.id()];
     joined->lease = lease;
   }
-  LeaseReport& nothing_yet = joined->reports[worker];
-  nothing_yet.lease_id = joined->lease.id();
-  nothing_yet.states.resize(options_.state_size);
+  joined->reports[worker].lease_id = joined->lease.id();
   return joined->lease;
 }
 
@@ -267,7 +265,8 @@ void LeaseTable::Add(const OpenLease& open, PassTotals& totals) {
   totals.steps += open.steps();
   for (const auto& [holder, report] : open.reports) {
     totals.examples += report.examples;
-    for (size_t i = 0; i < totals.states.size(); ++i) {
+    CHECK_LE(report.states.size(), totals.states.size());
+    for (size_t i = 0; i < report.states.size(); ++i) {
       totals.states[i] += report.states[i];
     }
   }

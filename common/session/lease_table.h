@@ -6,7 +6,11 @@
 // left, so leases shrink towards the end and all workers finish together.
 //
 // Each example is counted once: sums are kept a lease, as totals since its
-// begin, so repeats and late reports change nothing.
+// begin, so repeats and late reports change nothing. Where metrics have large
+// states (limits::kMaxReportedState), the report that ends a lease alone has
+// them. Of a worker that is lost before it gave that report, the lease's loss
+// and examples count as far as shards applied them, and nothing for its
+// metrics.
 //
 // Under a synchronous strategy all workers share each lease: every worker gets
 // it, in the same order, and reports what it did of it; the lease is finished
@@ -82,7 +86,7 @@ class LeaseTable {
   // now. Reports of leases that are not open, and older ones, change nothing.
   // InvalidArgument: it claims more examples or steps than the lease has, the
   // lease of another worker, or contradicts what it said before. `report` has
-  // Options::state_size states.
+  // Options::state_size numbers at most.
   absl::StatusOr<bool> Report(TaskId worker, const LeaseReport& report);
 
   // The worker is gone, and what it did is void (an evaluation): its leases go

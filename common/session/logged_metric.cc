@@ -1,5 +1,6 @@
 #include "common/session/logged_metric.h"
 
+#include "common/model/metric_layout.h"
 #include "glog/logging.h"
 
 namespace paceline {
@@ -23,6 +24,10 @@ size_t StateSize(absl::Span<const LoggedMetric> metrics) {
   size_t size = 0;
   for (const LoggedMetric& metric : metrics) size += metric.state_size;
   return size;
+}
+
+size_t ReportedSize(absl::Span<const LoggedMetric> metrics) {
+  return ReportedSize(StateSize(metrics));
 }
 
 Logs ResultsOf(absl::Span<const LoggedMetric> metrics,

@@ -36,6 +36,8 @@ std::vector<LoggedMetric> MakeLoggedMetrics(
 
 // Numbers of all states together.
 size_t StateSize(absl::Span<const LoggedMetric> metrics);
+// Of them, those in each report of a lease until the lease ends.
+size_t ReportedSize(absl::Span<const LoggedMetric> metrics);
 
 // The values of the metrics, whose states lie one behind the other.
 Logs ResultsOf(absl::Span<const LoggedMetric> metrics,

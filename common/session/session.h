@@ -204,7 +204,8 @@ struct ProgressView {
   int epoch = 0;
   int64_t steps_done = 0;
   int64_t steps_total = 0;
-  // Running means of this epoch.
+  // Running values of this epoch; the loss alone where the metrics' come once a
+  // lease.
   Logs logs;
 };
 

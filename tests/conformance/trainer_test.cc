@@ -2,6 +2,7 @@
 // or the device does, several steps at once.
 #include "worker/trainer.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -16,6 +17,7 @@
 #include "common/config/yaml_reader.h"
 #include "common/limits.h"
 #include "common/model/metric_layout.h"
+#include "common/operations/iota.h"
 #include "common/optimizer/adam.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/devices.h"
@@ -89,6 +91,8 @@ class Reports : public ProgressSink {
   std::vector<int64_t> steps;
   std::vector<double> totals;
   std::vector<double> weights;
+  // Numbers of a lease's sums in what the strategy got.
+  int most_pushed = 0;
   // Of the trainer.
   absl::Status end;
 };
@@ -110,6 +114,55 @@ struct RunOptions {
   int replicas = 1;
   // What the strategy asks, if not that group.
   const DeviceGroup* told_group = nullptr;
+  // Instead of the model's.
+  absl::Span<const std::unique_ptr<const Metric>> metrics = {};
+};
+
+// Numbers that do not go with every report.
+constexpr int kLarge = static_cast<int>(limits::kMaxReportedState);
+
+// Adds i to number i in each batch.
+class LargeMetric : public Metric {
+ public:
+  LargeMetric() { name = "large"; }
+
+  absl::string_view class_name() const override { return "LargeMetric"; }
+  bool has_sparse_labels() const override { return true; }
+  absl::Status CheckOutput(const Shape& /*output*/) const override {
+    return absl::OkStatus();
+  }
+  bool is_mean() const override { return false; }
+  int64_t state_size() const override { return kLarge; }
+  op::Tensor Lower(const op::Tensor& output,
+                   const op::Tensor& /*labels*/) const override {
+    return op::Iota(output.function(), state_size(), output.data_type());
+  }
+};
+
+// Notes how many numbers are pushed of a lease, at most.
+class NotingStrategy : public Strategy {
+ public:
+  explicit NotingStrategy(Strategy& to) : to_(to) {}
+
+  absl::Status PullVariables() override { return to_.PullVariables(); }
+  absl::Status BeginLease() override { return to_.BeginLease(); }
+  absl::Status GradientsReady(int bucket) override {
+    return to_.GradientsReady(bucket);
+  }
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
+                                  bool ends_lease) override {
+    for (const v1::LeaseReport* report :
+         {&progress.lease(), &progress.previous()}) {
+      most_numbers_ = std::max(most_numbers_, report->sums().states_size());
+    }
+    return to_.EndStep(progress, ends_lease);
+  }
+
+  int most_numbers() const { return most_numbers_; }
+
+ private:
+  Strategy& to_;
+  int most_numbers_ = 0;
 };
 
 // A group that is whole for so many questions.
@@ -180,6 +233,7 @@ class TrainerTest : public ::testing::Test {
     ProgramSpec spec = model_.Spec(Mode::kTrain, kBatchSize);
     if (device->CanUpdate()) spec.optimizer = &adam;
     spec.steps_per_execution = run.steps_per_execution;
+    if (!run.metrics.empty()) spec.metrics = run.metrics;
     std::unique_ptr<DeviceGroup> devices;
     if (!run.group_id.empty()) {
       devices = *device->JoinGroup({.group_id = run.group_id,
@@ -214,7 +268,8 @@ class TrainerTest : public ::testing::Test {
     parts.programs = &programs;
     parts.state = state.get();
     parts.stream = stream.get();
-    parts.strategy = strategy.get();
+    NotingStrategy noting(*strategy);
+    parts.strategy = &noting;
     parts.progress = &reports;
     parts.bucket_count =
         static_cast<int>(model_.plan().updated_buckets().size());
@@ -222,6 +277,7 @@ class TrainerTest : public ::testing::Test {
     reports.end =
         Trainer(parts, MetricLayout(spec.metrics), run.log_steps).Run();
     EXPECT_EQ(reports.end.ok(), run.told_group == nullptr) << reports.end;
+    reports.most_pushed = noting.most_numbers();
     return reports;
   }
 
@@ -288,6 +344,28 @@ TEST_F(TrainerTest, EachStepIsReportedWhereStepsAreLogged) {
   ASSERT_EQ(actual.totals.size(), expected.totals.size());
   for (size_t i = 0; i < expected.totals.size(); ++i) {
     EXPECT_NEAR(actual.totals[i], expected.totals[i], 4e-4) << i;
+  }
+}
+
+TEST_F(TrainerTest, LargeStatesComeAtTheEndsOfLeasesToTheLeaderAlone) {
+  std::vector<std::unique_ptr<const Metric>> metrics;
+  metrics.push_back(std::make_unique<LargeMetric>());
+  for (const char* device : {"cpu", "reference", "cuda_on_fake"}) {
+    SCOPED_TRACE(device);
+    RunOptions run = {device};
+    run.metrics = metrics;
+    const Reports reports = Train(run);
+    EXPECT_EQ(reports.most_pushed, 2);
+    ASSERT_FALSE(reports.between.empty());
+    for (const v1::LeaseReport& report : reports.between) {
+      EXPECT_EQ(report.sums().states_size(), 2);
+    }
+    ASSERT_EQ(reports.at_ends.size(), 4u);
+    for (const v1::LeaseReport& report : reports.at_ends) {
+      ASSERT_EQ(report.sums().states_size(), 2 + kLarge);
+      EXPECT_EQ(report.sums().states(1), report.examples());
+      EXPECT_EQ(report.sums().states(2 + 9), 9.0 * report.steps());
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "common/model/losses/categorical_crossentropy.h"
 #include "common/model/metric.h"
 #include "common/model/metric_object.h"
+#include "common/model/metrics/mean_loss.h"
 #include "common/model/metrics/top_k_categorical_accuracy.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -202,6 +203,29 @@ TEST(MetricTest, NamesKeepTheirCaseAndAreNumbered) {
                   "MeanSquaredError MSE_2", "CategoricalAccuracy Accuracy",
                   "CategoricalAccuracy accuracy",
                   "CategoricalAccuracy accuracy_1"));
+}
+
+class LargeMetric : public MeanLoss {
+ public:
+  explicit LargeMetric(int64_t size)
+      : MeanLoss(MakeLossFrom("mse")), size_(size) {}
+
+  bool is_mean() const override { return false; }
+  int64_t state_size() const override { return size_; }
+
+ private:
+  const int64_t size_;
+};
+
+TEST(MetricTest, StatesTogetherHaveALimit) {
+  const Path path = Path("metrics").Index(1);
+  EXPECT_TRUE(CheckStateSize(LargeMetric(65'536), 0, path).ok());
+  EXPECT_TRUE(CheckStateSize(LargeMetric(65'534), 2, path).ok());
+  const absl::Status status = CheckStateSize(LargeMetric(65'535), 2, path);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "metrics[1]: MeanSquaredError keeps 65535 numbers, and the metrics "
+            "before it 2; expected at most 65536 of all metrics together");
 }
 
 TEST(MetricTest, ErrorsNameTheMetric) {

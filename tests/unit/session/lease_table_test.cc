@@ -259,5 +259,33 @@ TEST(LeaseTableTest, SharedLeaseEndsWhenAllHaveTakenItsSteps) {
   EXPECT_EQ(table.Totals().states[0], 34);
 }
 
+// Reports have the loss alone until the lease ends.
+TEST(LeaseTableTest, LargeStatesCountOnceALease) {
+  LeaseTable::Options options;
+  options.batch_size = 8;
+  options.state_size = 3;
+  const ExampleRange all = {0, 64};
+  LeaseTable table(options, absl::MakeConstSpan(&all, 1), PassTotals());
+  const auto lease = table.Grant(kFirst, 1, kNoLimit);
+  ASSERT_TRUE(lease);
+  ASSERT_EQ(lease->end(), 32u);
+  ASSERT_TRUE(table.Report(kFirst, MakeReport(lease->id(), 16, 2)).ok());
+  EXPECT_EQ(table.Totals().states, (std::vector<double>{32, 16, 0}));
+  LeaseReport whole = MakeReport(lease->id(), 32, 4);
+  whole.states.push_back(7);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    ASSERT_TRUE(table.Report(kFirst, whole).ok());
+    EXPECT_EQ(table.Totals().states, (std::vector<double>{64, 32, 7}));
+  }
+  // What is known of a worker that is lost are its pushes.
+  const auto lost = table.Grant(kSecond, 1, kNoLimit);
+  ASSERT_TRUE(lost);
+  ASSERT_EQ(lost->end(), 48u);
+  const std::vector<LeaseReport> records = {MakeReport(lost->id(), 16, 2)};
+  ASSERT_TRUE(table.ReturnRest(kSecond, records).ok());
+  EXPECT_FALSE(table.HasOpenLeases());
+  EXPECT_EQ(table.Totals().states, (std::vector<double>{96, 48, 7}));
+}
+
 }  // namespace
 }  // namespace paceline

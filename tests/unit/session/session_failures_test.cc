@@ -15,7 +15,9 @@ namespace paceline {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 class SessionFailuresTest : public SessionTest {
  protected:
@@ -386,6 +388,33 @@ TEST_F(SessionFailuresTest, ImpossibleReportsAreRefusedAndTheJobGoesOn) {
             absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(Beat(kWorker0, {sound}).ok());
   EXPECT_EQ(session_->Progress().steps_done, 5);
+}
+
+TEST_F(SessionFailuresTest, LargeStatesComeAllOrNoneButTheLoss) {
+  constexpr size_t kLarge = limits::kMaxReportedState;
+  options_.metrics = {{"loss"},
+                      {"large", kLarge, [](absl::Span<const double> state) {
+                         return state.back();
+                       }}};
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  const auto beat = [&](int64_t examples, size_t numbers) {
+    v1::LeaseReport report = ReportOf(*lease, examples);
+    report.mutable_sums()->mutable_states()->Resize(static_cast<int>(numbers),
+                                                    -3);
+    return Beat(kWorker0, {report}).status();
+  };
+  for (const size_t numbers :
+       {size_t{0}, size_t{1}, size_t{4}, kLarge, kLarge + 1, kLarge + 3}) {
+    EXPECT_EQ(beat(50, numbers).code(), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_TRUE(beat(50, 2).ok());
+  EXPECT_THAT(session_->Progress().logs, ElementsAre(Pair("loss", 2)));
+  EXPECT_EQ(session_->Progress().steps_done, 5);
+  const auto size = static_cast<int64_t>(lease->end() - lease->begin());
+  EXPECT_TRUE(beat(size, kLarge + 2).ok());
+  EXPECT_EQ(session_->Progress().steps_done, (size + 9) / 10);
 }
 
 TEST_F(SessionFailuresTest, AnImpossibleRecordOfAShardEndsTheJobByName) {
