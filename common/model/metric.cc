@@ -16,6 +16,7 @@
 #include "common/model/metrics/binary_accuracy.h"
 #include "common/model/metrics/categorical_accuracy.h"
 #include "common/model/metrics/mean_loss.h"
+#include "common/model/metrics/precision.h"
 #include "common/model/metrics/sparse_categorical_accuracy.h"
 #include "common/model/metrics/sparse_top_k_categorical_accuracy.h"
 #include "common/model/metrics/top_k_categorical_accuracy.h"
@@ -29,6 +30,7 @@ const std::vector<ClassEntry<MetricPtr>>& MetricEntries() {
   static const auto& entries = *new std::vector<ClassEntry<MetricPtr>>{
       ClassEntryOf<MetricPtr, BinaryAccuracy>(),
       ClassEntryOf<MetricPtr, CategoricalAccuracy>(),
+      ClassEntryOf<MetricPtr, PrecisionMetric>(),
       ClassEntryOf<MetricPtr, SparseCategoricalAccuracy>(),
       ClassEntryOf<MetricPtr, SparseTopKCategoricalAccuracy>(),
       ClassEntryOf<MetricPtr, TopKCategoricalAccuracy>(),

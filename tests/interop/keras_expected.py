@@ -487,7 +487,20 @@ def metric_cases():
          "accuracy", "accuracy"],
         batch=5,
     )  # fmt: skip
-    return [sparse, dense, rows, binary, values, names]
+    precision = model_case(
+        "metrics_precision", [6], [{"Dense": {"units": 5, "activation": "sigmoid"}}],
+        "binary_crossentropy", "bits",
+        [{"Precision": {}}, {"Precision": {"thresholds": 0.6, "name": "high"}},
+         {"Precision": {"class_id": 3, "name": "of_one_class"}},
+         {"Precision": {"thresholds": 1.0, "name": "of_none"}}],
+        batch=9,
+    )  # fmt: skip
+    # Every label but 0 is a yes.
+    precision_values = model_case(
+        "metrics_precision_values", [4, 6], [{"Dense": {"units": 3}}], "mse", "values",
+        [{"Precision": {"thresholds": 0.1}}], batch=5,
+    )  # fmt: skip
+    return [sparse, dense, rows, binary, values, names, precision, precision_values]
 
 
 def network_case():

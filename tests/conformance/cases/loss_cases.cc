@@ -95,6 +95,12 @@ std::vector<Case> MetricCases() {
        {.layers = Yaml("[Input: {shape: [6]}, Dense: {units: 1}]"),
         .loss = Yaml("{BinaryCrossentropy: {from_logits: true}}"),
         .metrics = Yaml("[accuracy]")}},
+      {"metrics_precision",
+       {.layers = Yaml("[Input: {shape: [6]}, Dense: {units: 5, activation: "
+                       "sigmoid}]"),
+        .loss = Yaml("binary_crossentropy"),
+        .metrics = Yaml("[Precision, Precision: {thresholds: 0.3},"
+                        " Precision: {class_id: 2}]")}},
   };
 }
 

@@ -9,6 +9,7 @@
 #include "common/model/metric.h"
 #include "common/model/metric_object.h"
 #include "common/model/metrics/mean_loss.h"
+#include "common/model/metrics/precision.h"
 #include "common/model/metrics/top_k_categorical_accuracy.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -247,6 +248,33 @@ TEST(MetricTest, ErrorsNameTheMetric) {
   expect({"mse"}, "metrics[0]", "class ids");
   expect({"{SparseTopKCategoricalAccuracy: {k: 0}}"}, "metrics[0].k",
          "at least 1");
+}
+
+TEST(MetricTest, PrecisionTakesOneThresholdAndOneClass) {
+  const auto check = [](const std::string& config, const Shape& output) {
+    return MakeMetrics(Objects({"{Precision: " + config + "}"}),
+                       *MakeLossFrom("bce"), output)
+        .status();
+  };
+  EXPECT_TRUE(check("{thresholds: 0.7, class_id: 2}", {3}).ok());
+  EXPECT_TRUE(check("{thresholds: null, class_id: null}", {2, 3}).ok());
+  const auto expect = [&](const std::string& config, const Shape& output,
+                          const char* reason) {
+    const absl::Status status = check(config, output);
+    EXPECT_FALSE(status.ok()) << config;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(reason));
+  };
+  expect("{thresholds: [0.3, 0.5]}", {3}, "metrics[0].thresholds");
+  expect("{thresholds: 1.5}", {3}, "metrics[0].thresholds: must be");
+  expect("{top_k: 2}", {3}, "metrics[0].top_k");
+  expect("{class_id: 3}", {3}, "metrics[0]: class_id is 3");
+  expect("{class_id: 0}", {2, 3}, "metrics[0]: class_id is 0");
+}
+
+TEST(MetricTest, PrecisionIsTheShareOfPredictionsThatAreRight) {
+  const PrecisionMetric precision;
+  EXPECT_EQ(precision.Result({3, 1}), 0.75);
+  EXPECT_EQ(precision.Result({0, 0}), 0);
 }
 
 }  // namespace
