@@ -54,13 +54,18 @@ FixedField Only(std::string key, Value value, std::string help) {
   return {std::move(info), std::move(read), std::move(value)};
 }
 
-FixedField Ignored(std::string key, std::string help) {
+FixedField NotWritten(FixedField field) {
+  field.info.when_written = WhenWritten::kNever;
+  return field;
+}
+
+FixedField Ignored(std::string key, Value written, std::string help) {
   return {{.key = std::move(key),
            .type = "any",
            .expectation = "",
            .help = std::move(help)},
           [](const Value&, const Path&) { return absl::OkStatus(); },
-          std::nullopt};
+          std::move(written)};
 }
 
 FixedField NotYet(std::string key, std::string help) {

@@ -40,6 +40,9 @@
 
 namespace paceline {
 
+// When FieldTable::Write writes a key.
+enum class WhenWritten { kAlways, kUnlessDefault, kNever };
+
 // What a table says of a key, whatever its class.
 struct FieldInfo {
   std::string key;
@@ -54,6 +57,7 @@ struct FieldInfo {
   std::vector<std::string> excludes = {};
   // Whether the key appears in the reference documentation.
   bool is_documented = true;
+  WhenWritten when_written = WhenWritten::kAlways;
 };
 
 // A table as the reference documentation has it.
@@ -230,15 +234,48 @@ Field<T> Excluding(const std::vector<std::string>& keys, Field<T> field) {
   return field;
 }
 
+// The same field, written as `write` says.
+template <typename T>
+Field<T> WrittenAs(typename Field<T>::Writer write, Field<T> field) {
+  field.write = std::move(write);
+  return field;
+}
+
+// The same field, written unless it has its default.
+template <typename T>
+Field<T> WrittenUnlessDefault(Field<T> field) {
+  field.info.when_written = WhenWritten::kUnlessDefault;
+  return field;
+}
+
+// The same field, read and never written.
+template <typename T>
+Field<T> NotWritten(Field<T> field) {
+  field.info.when_written = WhenWritten::kNever;
+  return field;
+}
+FixedField NotWritten(FixedField field);
+
 // A key of Keras' of which one value is supported; others are refused as not
 // supported yet. It is written with that value.
 FixedField Only(std::string key, Value value, std::string help);
 
-// A key that is taken with any value and means nothing here. Not written.
-FixedField Ignored(std::string key, std::string help);
+// A key that is taken with any value and means nothing here. It is written as
+// `written`, whatever was read.
+FixedField Ignored(std::string key, Value written, std::string help);
 
 // A key that Paceline knows and does not support yet: Unimplemented.
 FixedField NotYet(std::string key, std::string help);
+
+// The fields of all lists, in their order.
+template <typename T>
+std::vector<Field<T>> Joined(std::vector<std::vector<Field<T>>> lists) {
+  std::vector<Field<T>> joined;
+  for (std::vector<Field<T>>& list : lists) {
+    for (Field<T>& field : list) joined.push_back(std::move(field));
+  }
+  return joined;
+}
 
 // The parts of FieldTable that do not depend on the class.
 class FieldTableBase {
@@ -302,28 +339,15 @@ class FieldTable : public FieldTableBase {
     return absl::OkStatus();
   }
 
-  // Every key with its value, in the order of the table.
+  // Every key that is written, with its value, in the order of the table.
   Value Write(const T& object) const {
-    Value::Map map;
-    for (const Field<T>& field : fields_) {
-      std::optional<Value> value = field.write(object);
-      if (value) map.push_back({field.info.key, *std::move(value)});
-    }
-    return map;
+    return WriteFields(object, /*with_defaults=*/true);
   }
 
   // The same without optional keys that have their defaults: what it writes of
   // an object stays the same when the table gets another optional key.
   Value WriteWithoutDefaults(const T& object) const {
-    const T fallback = make_default_();
-    Value::Map map;
-    for (const Field<T>& field : fields_) {
-      std::optional<Value> value = field.write(object);
-      if (!value) continue;
-      if (!field.info.is_required && value == field.write(fallback)) continue;
-      map.push_back({field.info.key, *std::move(value)});
-    }
-    return map;
+    return WriteFields(object, /*with_defaults=*/false);
   }
 
   // Calls `visit` with each file path of the object.
@@ -347,6 +371,23 @@ class FieldTable : public FieldTableBase {
   }
 
  private:
+  Value WriteFields(const T& object, bool with_defaults) const {
+    const T fallback = make_default_();
+    Value::Map map;
+    for (const Field<T>& field : fields_) {
+      const WhenWritten when = field.info.when_written;
+      if (when == WhenWritten::kNever) continue;
+      std::optional<Value> value = field.write(object);
+      if (!value) continue;
+      const bool is_always_written =
+          field.info.is_required ||
+          (with_defaults && when == WhenWritten::kAlways);
+      if (!is_always_written && value == field.write(fallback)) continue;
+      map.push_back({field.info.key, *std::move(value)});
+    }
+    return map;
+  }
+
   std::vector<Field<T>> fields_;
   std::vector<FieldInfo> infos_;
   std::function<T()> make_default_;

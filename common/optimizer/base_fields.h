@@ -42,15 +42,15 @@ std::vector<Field<T>> WithBaseFields(std::vector<Field<T>> own) {
                 Optional("clipvalue", ClippingBound(&Clipping::value), Above(0),
                          "Bound of each element of the gradients.")),
       Only("use_ema", false, "Whether variables are averaged."),
-      Ignored("ema_momentum", "Momentum of the averages; unused without them."),
+      Ignored("ema_momentum", 0.99,
+              "Momentum of the averages; unused without them."),
       Only("ema_overwrite_frequency", nullptr,
            "Steps after which averages overwrite the variables."),
       Only("loss_scale_factor", nullptr, "Factor of the loss."),
       Only("gradient_accumulation_steps", nullptr,
            "Gradients averaged into one update."),
   };
-  for (Field<T>& field : own) fields.push_back(std::move(field));
-  return fields;
+  return Joined<T>({std::move(fields), std::move(own)});
 }
 
 }  // namespace paceline

@@ -39,8 +39,8 @@ const FieldTable<BatchNormalization>& BatchNormalization::Fields() {
            Only("beta_constraint", nullptr, "Bounds of beta."),
            Only("gamma_constraint", nullptr, "Bounds of gamma."),
            Only("renorm", false, "Batch renormalization."),
-           Ignored("renorm_clipping", "Of batch renormalization."),
-           Ignored("renorm_momentum", "Of batch renormalization."),
+           Ignored("renorm_clipping", nullptr, "Of batch renormalization."),
+           Ignored("renorm_momentum", 0.99, "Of batch renormalization."),
            Optional("synchronized", &Self::synchronized,
                     "Whether the statistics are those of all replicas' "
                     "batches.")}));

@@ -16,8 +16,9 @@ const FieldTable<BinaryCrossentropy>& BinaryCrossentropy::Fields() {
        Optional("label_smoothing", &BinaryCrossentropy::label_smoothing,
                 Between(0, 1),
                 "Share of a label that is spread over the classes."),
-       Only("axis", -1, "Axis of the classes."), Ignored("name", "Name."),
-       ReductionField(), DtypeField()});
+       Only("axis", -1, "Axis of the classes."),
+       Ignored("name", "binary_crossentropy", "Name."), ReductionField(),
+       DtypeField()});
   return table;
 }
 

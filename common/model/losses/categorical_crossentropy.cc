@@ -18,8 +18,9 @@ const FieldTable<CategoricalCrossentropy>& CategoricalCrossentropy::Fields() {
        Optional("label_smoothing", &CategoricalCrossentropy::label_smoothing,
                 Between(0, 1),
                 "Share of a label that is spread over the classes."),
-       Only("axis", -1, "Axis of the classes."), Ignored("name", "Name."),
-       ReductionField(), DtypeField()});
+       Only("axis", -1, "Axis of the classes."),
+       Ignored("name", "categorical_crossentropy", "Name."), ReductionField(),
+       DtypeField()});
   return table;
 }
 

@@ -15,7 +15,7 @@ const FieldTable<Huber>& Huber::Fields() {
       kClassName, "Quadratic for errors up to delta, linear beyond.",
       {Optional("delta", &Huber::delta, Above(0),
                 "The error from which on the loss is linear."),
-       Ignored("name", "Name."), ReductionField(), DtypeField()});
+       Ignored("name", "huber_loss", "Name."), ReductionField(), DtypeField()});
   return table;
 }
 

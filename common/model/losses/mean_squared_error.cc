@@ -10,7 +10,8 @@ namespace paceline {
 const FieldTable<MeanSquaredError>& MeanSquaredError::Fields() {
   static const auto& table = *new FieldTable<MeanSquaredError>(
       kClassName, "Mean of (output - label)².",
-      {Ignored("name", "Name."), ReductionField(), DtypeField()});
+      {Ignored("name", "mean_squared_error", "Name."), ReductionField(),
+       DtypeField()});
   return table;
 }
 

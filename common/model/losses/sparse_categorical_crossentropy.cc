@@ -21,7 +21,8 @@ SparseCategoricalCrossentropy::Fields() {
                 "Whether the output is logits."),
        Only("axis", -1, "Axis of the classes."),
        Only("ignore_class", nullptr, "Class that does not count."),
-       Ignored("name", "Name."), ReductionField(), DtypeField()});
+       Ignored("name", "sparse_categorical_crossentropy", "Name."),
+       ReductionField(), DtypeField()});
   return table;
 }
 

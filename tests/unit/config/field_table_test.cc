@@ -63,7 +63,7 @@ const FieldTable<Conv>& Conv::Fields() {
        Optional("shape", &Conv::shape, Above(0), "Shape."),
        Optional("scale", &Conv::scale, "Scale."),
        Only("data_format", "channels_last", "Layout."),
-       Ignored("trainable", "Means nothing here."),
+       Ignored("trainable", true, "Means nothing here."),
        NotYet("groups", "Groups.")});
   return table;
 }
@@ -113,7 +113,8 @@ TEST(FieldTable, WritesWhatItReads) {
                           {"seed", nullptr},
                           {"shape", Value::List{}},
                           {"scale", 2.0},
-                          {"data_format", "channels_last"}}));
+                          {"data_format", "channels_last"},
+                          {"trainable", true}}));
   const auto read = Conv::Fields().Read(written, Path());
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(Conv::Fields().Write(*read), written);
@@ -249,6 +250,22 @@ TEST(FieldTable, WritesWithoutDefaultsWhatAFieldMoreDoesNotChange) {
   const Value longest = Map({{"end", 9}, {"begin", 0}, {"step", 2}});
   EXPECT_EQ(after.WriteWithoutDefaults({9, 0, 2}), longest);
   EXPECT_EQ(after.Read(longest, Path())->step, 2);
+}
+
+TEST(FieldTable, WritesKeysWhenTheTableSays) {
+  const Field<Range> end = NotWritten<Range>(
+      Required("end", &Range::end, "Not written even if it is required."));
+  const Field<Range> begin =
+      WrittenUnlessDefault<Range>(Optional("begin", &Range::begin, "Begin."));
+  const Field<Range> step = WrittenAs<Range>(
+      [](const Range& range) -> std::optional<Value> {
+        return Value(range.step.value_or(range.end));
+      },
+      Optional("step", &Range::step, "Step."));
+  const FieldTable<Range> table("Range", "", {end, begin, step});
+  EXPECT_EQ(table.Write({9, 3, {}}), Map({{"step", 9}}));
+  EXPECT_EQ(table.Write({9, 4, 2}), Map({{"begin", 4}, {"step", 2}}));
+  EXPECT_EQ(table.Read(Map({{"end", 9}}), Path())->end, 9);
 }
 
 struct Names {
