@@ -15,35 +15,21 @@ const FieldTable<BatchNormalization>& BatchNormalization::Fields() {
   using Self = BatchNormalization;
   static const auto& table = *new FieldTable<Self>(
       kClassName, "Normalization by the mean and variance of the batch.",
-      LayerFields<Self>(
-          {Optional("axis", &Self::axis, "The channels: the last axis."),
-           Optional("momentum", &Self::momentum, Within(0, 1),
-                    "Of the moving mean and variance."),
-           Optional("epsilon", &Self::epsilon, AtLeast(0),
-                    "Added to the variance."),
-           Optional("center", &Self::center, "Whether beta is added."),
-           Optional("scale", &Self::scale, "Whether gamma is a factor."),
-           Optional("beta_initializer", &Self::beta_initializer,
-                    "First values of beta."),
-           Optional("gamma_initializer", &Self::gamma_initializer,
-                    "First values of gamma."),
-           Optional("moving_mean_initializer", &Self::moving_mean_initializer,
-                    "First values of the moving mean."),
-           Optional("moving_variance_initializer",
-                    &Self::moving_variance_initializer,
-                    "First values of the moving variance."),
-           Optional("beta_regularizer", &Self::beta_regularizer,
-                    "Penalty on beta."),
-           Optional("gamma_regularizer", &Self::gamma_regularizer,
-                    "Penalty on gamma."),
-           Only("beta_constraint", nullptr, "Bounds of beta."),
-           Only("gamma_constraint", nullptr, "Bounds of gamma."),
-           Only("renorm", false, "Batch renormalization."),
-           Ignored("renorm_clipping", nullptr, "Of batch renormalization."),
-           Ignored("renorm_momentum", 0.99, "Of batch renormalization."),
-           Optional("synchronized", &Self::synchronized,
-                    "Whether the statistics are those of all replicas' "
-                    "batches.")}));
+      LayerFields<Self>(Joined<Self>(
+          {{Optional("axis", &Self::axis, "The channels: the last axis."),
+            Optional("momentum", &Self::momentum, Within(0, 1),
+                     "Of the moving mean and variance.")},
+           NormalizationFields<Self>(),
+           BetaAndGammaFields<Self>({{"moving_mean", "the moving mean",
+                                      &Self::moving_mean_initializer},
+                                     {"moving_variance", "the moving variance",
+                                      &Self::moving_variance_initializer}}),
+           {Optional("synchronized", &Self::synchronized,
+                     "Whether the statistics are those of all replicas' "
+                     "batches."),
+            Only("renorm", false, "Batch renormalization."),
+            Ignored("renorm_clipping", nullptr, "Of batch renormalization."),
+            Ignored("renorm_momentum", 0.99, "Of batch renormalization.")}})));
   return table;
 }
 
@@ -62,14 +48,7 @@ absl::StatusOr<Shape> BatchNormalization::OutputShape(
 std::vector<VariableSpec> BatchNormalization::Variables(
     absl::Span<const Shape> inputs) const {
   const Shape channels = {inputs[0].back()};
-  std::vector<VariableSpec> variables;
-  if (scale) {
-    variables.push_back(
-        {"gamma", channels, gamma_initializer, gamma_regularizer});
-  }
-  if (center) {
-    variables.push_back({"beta", channels, beta_initializer, beta_regularizer});
-  }
+  std::vector<VariableSpec> variables = GammaAndBeta(channels);
   variables.push_back({"moving_mean", channels, moving_mean_initializer,
                        Regularizer(), VariableUpdate::kDifference, momentum});
   variables.push_back({"moving_variance", channels, moving_variance_initializer,

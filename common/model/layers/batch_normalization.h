@@ -11,14 +11,11 @@
 #include "absl/types/span.h"
 #include "common/model/graph.h"
 #include "common/model/initializer.h"
-#include "common/model/layer.h"
+#include "common/model/layers/normalization_layer.h"
 #include "common/model/variable.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
-
-template <typename T>
-class FieldTable;
 
 // gamma · (x − mean) / √(variance + epsilon) + beta for each channel (the last
 // axis), with gamma and beta if `scale` and `center`.
@@ -33,7 +30,7 @@ class FieldTable;
 // Of workers that push asynchronously each batch moves what the server has, by
 // the same formula (moving_statistics.h). A variance below 0, as a checkpoint
 // may have it, is taken for 0.
-class BatchNormalization : public Layer {
+class BatchNormalization : public NormalizationLayer {
  public:
   static constexpr char kClassName[] = "BatchNormalization";
   static const FieldTable<BatchNormalization>& Fields();
@@ -49,17 +46,10 @@ class BatchNormalization : public Layer {
   // Counts the batch as axis 0, or from the end.
   int64_t axis = -1;
   double momentum = 0.99;
-  double epsilon = 1e-3;
-  bool center = true;
-  bool scale = true;
-  std::shared_ptr<const Initializer> beta_initializer = ZerosInitializer();
-  std::shared_ptr<const Initializer> gamma_initializer = OnesInitializer();
   std::shared_ptr<const Initializer> moving_mean_initializer =
       ZerosInitializer();
   std::shared_ptr<const Initializer> moving_variance_initializer =
       OnesInitializer();
-  Regularizer beta_regularizer;
-  Regularizer gamma_regularizer;
   bool synchronized = false;
 };
 

@@ -10,14 +10,11 @@ const FieldTable<Conv2D>& Conv2D::Fields() {
       kClassName, "Convolution of images.",
       ConvolutionFields<Conv2D>(
           {Required("filters", &Conv2D::filters, AtLeast(1),
-                    "Channels of the output."),
-           Optional("groups", &Conv2D::groups, AtLeast(1),
-                    "Groups of channels that are convolved apart."),
-           Optional("kernel_initializer", &Conv2D::kernel_initializer,
-                    "First values of the kernel."),
-           Optional("kernel_regularizer", &Conv2D::kernel_regularizer,
-                    "Penalty on the kernel."),
-           Only("kernel_constraint", nullptr, "Bounds of the kernel.")}));
+                    "Channels of the output.")},
+          {Optional("groups", &Conv2D::groups, AtLeast(1),
+                    "Groups of channels that are convolved apart.")},
+          {{"kernel", "the kernel", &Conv2D::kernel_initializer,
+            &Conv2D::kernel_regularizer}}));
   return table;
 }
 

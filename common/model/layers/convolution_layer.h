@@ -14,6 +14,7 @@
 #include "common/model/initializer.h"
 #include "common/model/keras_fields.h"
 #include "common/model/layer.h"
+#include "common/model/layers/variable_fields.h"
 #include "common/model/variable.h"
 #include "common/model/window.h"
 #include "common/operations/function.h"
@@ -60,10 +61,13 @@ class ConvolutionLayer : public Layer {
   void AddBias(int64_t filters, std::vector<VariableSpec>& variables) const;
 };
 
-// The fields of such a layer `L`: its own behind those that all have.
+// The fields of such a layer `L`. Its own `sizes` stand before the window, and
+// its `groups` behind; the bias follows its `kernels`.
 template <typename L>
-std::vector<Field<L>> ConvolutionFields(std::vector<Field<L>> own) {
-  std::vector<Field<L>> fields = {
+std::vector<Field<L>> ConvolutionFields(std::vector<Field<L>> sizes,
+                                        std::vector<Field<L>> groups,
+                                        std::vector<VariableKeys<L>> kernels) {
+  std::vector<Field<L>> window = {
       Required("kernel_size", &L::kernel_size, Between(1, kMaxWindow),
                "Height and width of the kernel."),
       Optional("strides", &L::strides, Between(1, kMaxWindow),
@@ -71,17 +75,17 @@ std::vector<Field<L>> ConvolutionFields(std::vector<Field<L>> own) {
       Optional("padding", &L::padding, "What is around the image."),
       Only("data_format", "channels_last", "Layout of images."),
       Optional("dilation_rate", &L::dilation_rate, Between(1, kMaxWindow),
-               "Distance of kernel elements."),
+               "Distance of kernel elements.")};
+  std::vector<Field<L>> output = {
       Optional("activation", &L::activation, "Activation of the output."),
-      Optional("use_bias", &L::use_bias, "Whether a bias is added."),
-      Optional("bias_initializer", &L::bias_initializer,
-               "First values of the bias."),
-      Optional("bias_regularizer", &L::bias_regularizer,
-               "Penalty on the bias."),
-      Only("activity_regularizer", nullptr, "Penalty on the output."),
-      Only("bias_constraint", nullptr, "Bounds of the bias.")};
-  for (Field<L>& field : own) fields.push_back(std::move(field));
-  return LayerFields<L>(std::move(fields));
+      Optional("use_bias", &L::use_bias, "Whether a bias is added.")};
+  std::vector<VariableKeys<L>> variables = std::move(kernels);
+  variables.push_back(
+      {"bias", "the bias", &L::bias_initializer, &L::bias_regularizer});
+  return LayerFields<L>(
+      Joined<L>({std::move(sizes), std::move(window), std::move(groups),
+                 std::move(output),
+                 VariableFields<L>(variables, ActivityRegularizerField())}));
 }
 
 }  // namespace paceline

@@ -2,6 +2,7 @@
 
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
+#include "common/model/layers/variable_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/matrix_product.h"
@@ -12,23 +13,18 @@ namespace paceline {
 const FieldTable<Dense>& Dense::Fields() {
   static const auto& table = *new FieldTable<Dense>(
       kClassName, "Densely connected layer: input · kernel + bias.",
-      LayerFields<Dense>(
-          {Required("units", &Dense::units, AtLeast(1), "Size of the output."),
-           Optional("activation", &Dense::activation,
-                    "Activation of the output."),
-           Optional("use_bias", &Dense::use_bias, "Whether a bias is added."),
-           Optional("kernel_initializer", &Dense::kernel_initializer,
-                    "First values of the kernel."),
-           Optional("bias_initializer", &Dense::bias_initializer,
-                    "First values of the bias."),
-           Optional("kernel_regularizer", &Dense::kernel_regularizer,
-                    "Penalty on the kernel."),
-           Optional("bias_regularizer", &Dense::bias_regularizer,
-                    "Penalty on the bias."),
-           Only("activity_regularizer", nullptr, "Penalty on the output."),
-           Only("kernel_constraint", nullptr, "Bounds of the kernel."),
-           Only("bias_constraint", nullptr, "Bounds of the bias."),
-           Only("quantization_config", nullptr, "Quantization.")}));
+      LayerFields<Dense>(Joined<Dense>(
+          {{Required("units", &Dense::units, AtLeast(1), "Size of the output."),
+            Optional("activation", &Dense::activation,
+                     "Activation of the output."),
+            Optional("use_bias", &Dense::use_bias, "Whether a bias is added.")},
+           VariableFields<Dense>(
+               {{"kernel", "the kernel", &Dense::kernel_initializer,
+                 &Dense::kernel_regularizer},
+                {"bias", "the bias", &Dense::bias_initializer,
+                 &Dense::bias_regularizer}},
+               NotWritten(ActivityRegularizerField())),
+           {Only("quantization_config", nullptr, "Quantization.")}})));
   return table;
 }
 

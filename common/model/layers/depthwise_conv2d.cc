@@ -9,12 +9,10 @@ const FieldTable<DepthwiseConv2D>& DepthwiseConv2D::Fields() {
       ConvolutionFields<Self>(
           {Optional("depth_multiplier", &Self::depth_multiplier,
                     Between(1, kMaxDepthMultiplier),
-                    "Filters of each channel."),
-           Optional("depthwise_initializer", &Self::depthwise_initializer,
-                    "First values of the kernel."),
-           Optional("depthwise_regularizer", &Self::depthwise_regularizer,
-                    "Penalty on the kernel."),
-           Only("depthwise_constraint", nullptr, "Bounds of the kernel.")}));
+                    "Filters of each channel.")},
+          /*groups=*/{},
+          {{"depthwise", "the kernel", &Self::depthwise_initializer,
+            &Self::depthwise_regularizer}}));
   return table;
 }
 

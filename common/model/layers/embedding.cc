@@ -3,6 +3,7 @@
 #include "common/config/field_table.h"
 #include "common/limits.h"
 #include "common/model/keras_fields.h"
+#include "common/model/layers/variable_fields.h"
 #include "common/operations/cast.h"
 #include "common/operations/gather_rows.h"
 
@@ -12,20 +13,19 @@ const FieldTable<Embedding>& Embedding::Fields() {
   using Self = Embedding;
   static const auto& table = *new FieldTable<Self>(
       kClassName, "A row of numbers for each id.",
-      LayerFields<Self>(
-          {Required("input_dim", &Self::input_dim,
-                    Between(1, limits::kMaxEmbeddingIds),
-                    "Number of ids; they count from 0."),
-           Required("output_dim", &Self::output_dim, AtLeast(1),
-                    "Numbers in a row."),
-           Optional("embeddings_initializer", &Self::embeddings_initializer,
-                    "First values of the rows."),
-           Optional("embeddings_regularizer", &Self::embeddings_regularizer,
-                    "Penalty on the rows."),
-           Only("activity_regularizer", nullptr, "Penalty on the output."),
-           Only("embeddings_constraint", nullptr, "Bounds of the rows."),
-           Only("mask_zero", false, "Whether id 0 means nothing."),
-           Only("quantization_config", nullptr, "Rows of small integers.")}));
+      LayerFields<Self>(Joined<Self>(
+          {{Required("input_dim", &Self::input_dim,
+                     Between(1, limits::kMaxEmbeddingIds),
+                     "Number of ids; they count from 0."),
+            Required("output_dim", &Self::output_dim, AtLeast(1),
+                     "Numbers in a row.")},
+           VariableFields<Self>(
+               {{"embeddings", "the rows", &Self::embeddings_initializer,
+                 &Self::embeddings_regularizer}},
+               ActivityRegularizerField()),
+           {Only("mask_zero", false, "Whether id 0 means nothing."),
+            Only("quantization_config", nullptr,
+                 "Rows of small integers.")}})));
   return table;
 }
 

@@ -17,24 +17,12 @@ const FieldTable<GroupNormalization>& GroupNormalization::Fields() {
   using Self = GroupNormalization;
   static const auto& table = *new FieldTable<Self>(
       kClassName, "Normalization by the mean and variance of channel groups.",
-      LayerFields<Self>(
-          {Optional("groups", &Self::groups, AtLeast(-1),
-                    "Parts of the channels; -1: each channel is one."),
-           Optional("axis", &Self::axis, "Axis of the channels."),
-           Optional("epsilon", &Self::epsilon, AtLeast(0),
-                    "Added to the variance."),
-           Optional("center", &Self::center, "Whether beta is added."),
-           Optional("scale", &Self::scale, "Whether gamma is a factor."),
-           Optional("beta_initializer", &Self::beta_initializer,
-                    "First values of beta."),
-           Optional("gamma_initializer", &Self::gamma_initializer,
-                    "First values of gamma."),
-           Optional("beta_regularizer", &Self::beta_regularizer,
-                    "Penalty on beta."),
-           Optional("gamma_regularizer", &Self::gamma_regularizer,
-                    "Penalty on gamma."),
-           Only("beta_constraint", nullptr, "Bounds of beta."),
-           Only("gamma_constraint", nullptr, "Bounds of gamma.")}));
+      LayerFields<Self>(Joined<Self>(
+          {{Optional("groups", &Self::groups, AtLeast(-1),
+                     "Parts of the channels; -1: each channel is one."),
+            Optional("axis", &Self::axis, "Axis of the channels.")},
+           NormalizationFields<Self>(),
+           BetaAndGammaFields<Self>()})));
   return table;
 }
 
@@ -53,15 +41,7 @@ absl::StatusOr<Shape> GroupNormalization::OutputShape(
 
 std::vector<VariableSpec> GroupNormalization::Variables(
     absl::Span<const Shape> inputs) const {
-  const Shape shape = {inputs[0][ExampleAxis(axis, inputs[0].size())]};
-  std::vector<VariableSpec> variables;
-  if (scale) {
-    variables.push_back({"gamma", shape, gamma_initializer, gamma_regularizer});
-  }
-  if (center) {
-    variables.push_back({"beta", shape, beta_initializer, beta_regularizer});
-  }
-  return variables;
+  return GammaAndBeta({inputs[0][ExampleAxis(axis, inputs[0].size())]});
 }
 
 LoweredLayer GroupNormalization::Lower(const LayerCall& call) const {

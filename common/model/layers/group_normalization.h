@@ -3,27 +3,22 @@
 #define PACELINE_COMMON_MODEL_LAYERS_GROUP_NORMALIZATION_H_
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "common/model/initializer.h"
-#include "common/model/layer.h"
+#include "common/model/layers/normalization_layer.h"
 #include "common/model/variable.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
 
-template <typename T>
-class FieldTable;
-
 // gamma · (x − mean) / √(variance + epsilon) + beta (Wu and He, 2018). The
 // channels, which lie along `axis`, are parted into groups of neighbours; mean
 // and (biased) variance are those of a group of an example, over all other axes
 // too. gamma and beta are numbers of a channel, if `scale` and `center`.
-class GroupNormalization : public Layer {
+class GroupNormalization : public NormalizationLayer {
  public:
   static constexpr char kClassName[] = "GroupNormalization";
   static const FieldTable<GroupNormalization>& Fields();
@@ -43,13 +38,6 @@ class GroupNormalization : public Layer {
   int64_t groups = 32;
   // Counts the batch as axis 0, or from the end.
   int64_t axis = -1;
-  double epsilon = 1e-3;
-  bool center = true;
-  bool scale = true;
-  std::shared_ptr<const Initializer> beta_initializer = ZerosInitializer();
-  std::shared_ptr<const Initializer> gamma_initializer = OnesInitializer();
-  Regularizer beta_regularizer;
-  Regularizer gamma_regularizer;
 };
 
 }  // namespace paceline

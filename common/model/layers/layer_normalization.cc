@@ -49,22 +49,10 @@ const FieldTable<LayerNormalization>& LayerNormalization::Fields() {
   static const auto& table = *new FieldTable<Self>(
       kClassName, "Normalization by the mean and variance of each example.",
       LayerFields<Self>(
-          {AxisField(),
-           Optional("epsilon", &Self::epsilon, AtLeast(0),
-                    "Added to the variance."),
-           Optional("center", &Self::center, "Whether beta is added."),
-           Optional("scale", &Self::scale, "Whether gamma is a factor."),
-           Only("rms_scaling", false, "Whether the mean stays."),
-           Optional("beta_initializer", &Self::beta_initializer,
-                    "First values of beta."),
-           Optional("gamma_initializer", &Self::gamma_initializer,
-                    "First values of gamma."),
-           Optional("beta_regularizer", &Self::beta_regularizer,
-                    "Penalty on beta."),
-           Optional("gamma_regularizer", &Self::gamma_regularizer,
-                    "Penalty on gamma."),
-           Only("beta_constraint", nullptr, "Bounds of beta."),
-           Only("gamma_constraint", nullptr, "Bounds of gamma.")}));
+          Joined<Self>({{AxisField()},
+                        NormalizationFields<Self>(),
+                        {Only("rms_scaling", false, "Whether the mean stays.")},
+                        BetaAndGammaFields<Self>()})));
   return table;
 }
 
@@ -91,15 +79,7 @@ absl::StatusOr<Shape> LayerNormalization::OutputShape(
 
 std::vector<VariableSpec> LayerNormalization::Variables(
     absl::Span<const Shape> inputs) const {
-  const Shape shape = NormalizedShape(inputs[0]);
-  std::vector<VariableSpec> variables;
-  if (scale) {
-    variables.push_back({"gamma", shape, gamma_initializer, gamma_regularizer});
-  }
-  if (center) {
-    variables.push_back({"beta", shape, beta_initializer, beta_regularizer});
-  }
-  return variables;
+  return GammaAndBeta(NormalizedShape(inputs[0]));
 }
 
 Shape LayerNormalization::NormalizedShape(const Shape& input) const {

@@ -3,26 +3,21 @@
 #define PACELINE_COMMON_MODEL_LAYERS_LAYER_NORMALIZATION_H_
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "common/model/initializer.h"
-#include "common/model/layer.h"
+#include "common/model/layers/normalization_layer.h"
 #include "common/model/variable.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
 
-template <typename T>
-class FieldTable;
-
 // gamma · (x − mean) / √(variance + epsilon) + beta, with mean and (biased)
 // variance along `axis`, and a gamma and beta of that shape if `scale` and
 // `center`.
-class LayerNormalization : public Layer {
+class LayerNormalization : public NormalizationLayer {
  public:
   static constexpr char kClassName[] = "LayerNormalization";
   static const FieldTable<LayerNormalization>& Fields();
@@ -40,13 +35,6 @@ class LayerNormalization : public Layer {
 
   // Each counts the batch as axis 0, or from the end. The last ones.
   std::vector<int64_t> axis = {-1};
-  double epsilon = 1e-3;
-  bool center = true;
-  bool scale = true;
-  std::shared_ptr<const Initializer> beta_initializer = ZerosInitializer();
-  std::shared_ptr<const Initializer> gamma_initializer = OnesInitializer();
-  Regularizer beta_regularizer;
-  Regularizer gamma_regularizer;
 };
 
 }  // namespace paceline

@@ -9,22 +9,16 @@ const FieldTable<SeparableConv2D>& SeparableConv2D::Fields() {
   static const auto& table = *new FieldTable<Self>(
       kClassName, "A convolution of each channel, then one of each pixel.",
       ConvolutionFields<Self>(
-          {Required("filters", &Self::filters, AtLeast(1),
-                    "Channels of the output."),
-           Optional("depth_multiplier", &Self::depth_multiplier,
+          {Optional("depth_multiplier", &Self::depth_multiplier,
                     Between(1, kMaxDepthMultiplier),
                     "Filters of each channel in the first convolution."),
-           Optional("depthwise_initializer", &Self::depthwise_initializer,
-                    "First values of the first kernel."),
-           Optional("pointwise_initializer", &Self::pointwise_initializer,
-                    "First values of the second kernel."),
-           Optional("depthwise_regularizer", &Self::depthwise_regularizer,
-                    "Penalty on the first kernel."),
-           Optional("pointwise_regularizer", &Self::pointwise_regularizer,
-                    "Penalty on the second kernel."),
-           Only("depthwise_constraint", nullptr, "Bounds of the first kernel."),
-           Only("pointwise_constraint", nullptr,
-                "Bounds of the second kernel.")}));
+           Required("filters", &Self::filters, AtLeast(1),
+                    "Channels of the output.")},
+          /*groups=*/{},
+          {{"depthwise", "the first kernel", &Self::depthwise_initializer,
+            &Self::depthwise_regularizer},
+           {"pointwise", "the second kernel", &Self::pointwise_initializer,
+            &Self::pointwise_regularizer}}));
   return table;
 }
 
