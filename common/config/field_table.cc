@@ -1,6 +1,7 @@
 #include "common/config/field_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -22,8 +23,20 @@ std::string Escaped(absl::string_view text) {
 
 // Of a Keras object, its class.
 std::string DefaultText(const Value& value) {
-  return value.is_map() && value.as_map().size() == 1 ? value.as_map()[0].key
-                                                      : Excerpt(value);
+  if (const Value* name = value.is_map() ? value.Find("class_name") : nullptr) {
+    return name->as_string();
+  }
+  if (value.is_map() && value.as_map().size() == 1) {
+    return value.as_map()[0].key;
+  }
+  if (value.kind() == Value::Kind::kDouble) {
+    // A float32 by its own digits, not by those that a double needs for it.
+    const auto narrow = static_cast<float>(value.as_double());
+    if (narrow != std::trunc(narrow) && narrow == value.as_double()) {
+      return absl::StrCat(narrow);
+    }
+  }
+  return Excerpt(value);
 }
 
 absl::Status CheckKnown(const std::string& key, const Path& path,
@@ -140,8 +153,10 @@ ClassReference FieldTableBase::Document(
         info.type, info.expectation.empty() ? "" : ", ", info.expectation);
     std::string fallback = "required";
     if (!info.is_required) {
-      fallback =
-          defaults[i] ? absl::StrCat("`", DefaultText(*defaults[i]), "`") : "";
+      fallback = !info.default_text.empty() ? info.default_text
+                 : defaults[i]              ? DefaultText(*defaults[i])
+                                            : "";
+      if (!fallback.empty()) fallback = absl::StrCat("`", fallback, "`");
     }
     absl::StrAppend(&text, "| `", info.key, "` | ", Escaped(type), " | ",
                     Escaped(fallback), " | ", Escaped(info.help), " |\n");

@@ -58,6 +58,8 @@ struct FieldInfo {
   // Whether the key appears in the reference documentation.
   bool is_documented = true;
   WhenWritten when_written = WhenWritten::kAlways;
+  // For people; empty: the default as it is written.
+  std::string default_text = "";
 };
 
 // A table as the reference documentation has it.
@@ -339,7 +341,9 @@ class FieldTable : public FieldTableBase {
     return absl::OkStatus();
   }
 
-  // Every key that is written, with its value, in the order of the table.
+  // Every key that is written, with its value, in the order of the table. The
+  // table of a Keras class so gives what get_config() gives: Keras' keys in
+  // Keras' order, with the values as json.dumps has them.
   Value Write(const T& object) const {
     return WriteFields(object, /*with_defaults=*/true);
   }

@@ -105,6 +105,14 @@ Value WriteKerasObject(const KerasObject& object) {
   return map;
 }
 
+Value SerializeKerasObject(absl::string_view module,
+                           const KerasObject& object) {
+  return Value::Map{{"module", module},
+                    {"class_name", object.class_name},
+                    {"config", object.config},
+                    {"registered_name", nullptr}};
+}
+
 absl::StatusOr<v1::KerasObject> ToProto(const KerasObject& object,
                                         const Path& path) {
   RETURN_IF_ERROR(CheckWholeNumbers(object.config, path));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
 #include "paceline/v1/job.pb.h"
@@ -36,9 +37,14 @@ absl::StatusOr<KerasObject> ReadKerasObject(const Value& value,
 absl::StatusOr<KerasObject> ReadLayerObject(const Value& value,
                                             const Path& path);
 
-// `{class_name: {…}}`, or just the name where the config is empty; with the
-// inputs, if there are any.
+// As jobs have it: `{class_name: {…}}`, or just the name where the config is
+// empty; with the inputs, if there are any.
 Value WriteKerasObject(const KerasObject& object);
+
+// As Keras' serialize_keras_object has an object of Keras' own, whose class is
+// in `module` ("keras.layers"): {module, class_name, config, registered_name}.
+// ReadKerasObject reads it too.
+Value SerializeKerasObject(absl::string_view module, const KerasObject& object);
 
 // InvalidArgument if the config has whole numbers that Struct cannot hold.
 absl::StatusOr<v1::KerasObject> ToProto(const KerasObject& object,

@@ -21,28 +21,18 @@ namespace {
 
 using InitializerPtr = std::shared_ptr<const Initializer>;
 
-template <typename T>
-ClassEntry<InitializerPtr> InitializerEntryOf(const FieldTable<T>& table) {
-  return {table.name(),
-          [&table](const Value& config,
-                   const Path& path) -> absl::StatusOr<InitializerPtr> {
-            ASSIGN_OR_RETURN(T initializer, table.Read(config, path));
-            return std::make_shared<const T>(std::move(initializer));
-          },
-          [&table] { return table.Reference(); }};
-}
-
 const std::vector<ClassEntry<InitializerPtr>>& InitializerEntries() {
   static const auto& entries = *[] {
     auto* list = new std::vector<ClassEntry<InitializerPtr>>;
-    for (const auto& table : Constant::Tables())
-      list->push_back(InitializerEntryOf(table));
-    for (const auto& table : VarianceScaling::Tables()) {
-      list->push_back(InitializerEntryOf(table));
+    for (const auto& table : Constant::Tables()) {
+      list->push_back(ClassEntryOf<InitializerPtr>(table));
     }
-    list->push_back(InitializerEntryOf(RandomUniform::Fields()));
-    list->push_back(InitializerEntryOf(RandomNormal::Fields()));
-    list->push_back(InitializerEntryOf(TruncatedNormal::Fields()));
+    for (const auto& table : VarianceScaling::Tables()) {
+      list->push_back(ClassEntryOf<InitializerPtr>(table));
+    }
+    list->push_back(ClassEntryOf<InitializerPtr, RandomUniform>());
+    list->push_back(ClassEntryOf<InitializerPtr, RandomNormal>());
+    list->push_back(ClassEntryOf<InitializerPtr, TruncatedNormal>());
     return list;
   }();
   return entries;
@@ -77,17 +67,14 @@ InitializerPtr DefaultKernelInitializer() {
 }
 
 InitializerPtr ZerosInitializer() {
-  static const auto& zeros =
-      *new InitializerPtr(std::make_shared<const Constant>());
+  static const auto& zeros = *new InitializerPtr(
+      std::make_shared<const Constant>(Constant::Named("Zeros")));
   return zeros;
 }
 
 InitializerPtr OnesInitializer() {
-  static const auto& ones = *new InitializerPtr([] {
-    Constant constant;
-    constant.value = 1;
-    return std::make_shared<const Constant>(std::move(constant));
-  }());
+  static const auto& ones = *new InitializerPtr(
+      std::make_shared<const Constant>(Constant::Named("Ones")));
   return ones;
 }
 
@@ -111,8 +98,8 @@ std::vector<ClassReference> InitializerReferences() {
 }
 
 Value WriteConfig(const InitializerPtr& initializer) {
-  return WriteKerasObject(
-      {std::string(initializer->class_name()), initializer->Config()});
+  return SerializeByEntry("keras.initializers", InitializerEntries(),
+                          *initializer);
 }
 
 std::string ConfigType(const InitializerPtr*) { return "initializer"; }

@@ -36,9 +36,6 @@ class Initializer {
   // Keras' class name, such as "GlorotUniform".
   virtual absl::string_view class_name() const = 0;
 
-  // Its config, as Keras writes it.
-  virtual Value Config() const = 0;
-
   // Writes the elements [begin, begin + out.size()) of a variable of `shape`,
   // in C order. Values are computed in double and rounded, so that float32 and
   // float64 runs start alike.
@@ -55,7 +52,8 @@ std::shared_ptr<const Initializer> DefaultEmbeddingsInitializer();
 std::shared_ptr<const Initializer> ZerosInitializer();
 std::shared_ptr<const Initializer> OnesInitializer();
 
-// A name ("he_normal", "zeros") or a Keras object. See codec.h.
+// A name ("he_normal", "zeros") or a Keras object; written as Keras serializes
+// it. See codec.h.
 absl::Status ReadConfig(const Value& value, const Path& path,
                         std::shared_ptr<const Initializer>& out);
 Value WriteConfig(const std::shared_ptr<const Initializer>& initializer);

@@ -1,6 +1,7 @@
 #include "common/model/keras_fields.h"
 
 #include "absl/strings/str_cat.h"
+#include "common/config/keras_object.h"
 
 namespace paceline {
 namespace {
@@ -32,24 +33,12 @@ FixedField DtypeField() {
   return {std::move(info), std::move(read), Value("float32")};
 }
 
-FixedField ReductionField() {
-  FieldInfo info{.key = "reduction",
-                 .type = "only \"sum_over_batch_size\"",
-                 .expectation = "",
-                 .help = "How the losses of examples become one."};
-  auto read = [](const Value& value, const Path& path) {
-    // Without sample weights all three are the same.
-    for (const char* mean :
-         {"sum_over_batch_size", "mean", "mean_with_sample_weight"}) {
-      if (value == Value(mean)) return absl::OkStatus();
-    }
-    return ConfigError(
-        path,
-        absl::StrCat(Excerpt(value),
-                     " is not supported yet; only sum_over_batch_size is"),
-        absl::StatusCode::kUnimplemented);
-  };
-  return {std::move(info), std::move(read), Value("sum_over_batch_size")};
+FixedField DtypePolicyField() {
+  FixedField field = DtypeField();
+  field.info.default_text = "\"float32\"";
+  field.written = SerializeKerasObject(
+      "keras", {"DTypePolicy", Value::Map{{"name", "float32"}}});
+  return field;
 }
 
 }  // namespace paceline

@@ -10,11 +10,11 @@
 
 namespace paceline {
 
-// "dtype": float32, as a name or as a DTypePolicy.
+// "dtype": float32, as a name or as a DTypePolicy. It is written as a name.
 FixedField DtypeField();
 
-// "reduction" of a loss: the mean over the batch, by any of its names.
-FixedField ReductionField();
+// The same, written as a DTypePolicy.
+FixedField DtypePolicyField();
 
 // The fields of a layer: those of Keras' base class, then its own.
 template <typename L>
@@ -23,9 +23,8 @@ std::vector<Field<L>> LayerFields(std::vector<Field<L>> own) {
       Optional("name", &Layer::name, "Unique in the model."),
       Optional("trainable", &Layer::trainable,
                "Whether training changes its variables."),
-      DtypeField()};
-  for (Field<L>& field : own) fields.push_back(std::move(field));
-  return fields;
+      DtypePolicyField()};
+  return Joined<L>({std::move(fields), std::move(own)});
 }
 
 }  // namespace paceline

@@ -70,6 +70,10 @@ std::vector<std::string> LossClassNames() {
   return names;
 }
 
+Value Serialize(const Loss& loss) {
+  return SerializeByEntry("keras.losses", LossEntries(), loss);
+}
+
 std::vector<ClassReference> LossReferences() {
   return ReferencesOf(LossEntries());
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,6 +17,7 @@
 namespace paceline {
 
 class Path;
+class Value;
 struct ClassReference;
 struct KerasObject;
 
@@ -48,6 +50,15 @@ class Loss {
   // `input`.
   virtual op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
                            bool from_logits) const = 0;
+
+  std::string name;
+  // How the losses of examples become one: their mean, by the name that the
+  // config has for it.
+  std::string reduction = "sum_over_batch_size";
+
+ protected:
+  // `name` is Keras' default for the class.
+  explicit Loss(std::string name) : name(std::move(name)) {}
 };
 
 // The mean over all axes but the batch, of shape (batch).
@@ -68,6 +79,9 @@ absl::StatusOr<std::unique_ptr<const Loss>> MakeLoss(
 absl::StatusOr<std::unique_ptr<const Loss>> FindLoss(const KerasObject& object,
                                                      const Path& path);
 std::vector<std::string> LossClassNames();
+
+// As Keras serializes it.
+Value Serialize(const Loss& loss);
 
 // Every loss, by class name.
 std::vector<ClassReference> LossReferences();

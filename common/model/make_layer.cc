@@ -87,6 +87,10 @@ absl::StatusOr<LayerPtr> MakeLayer(const KerasObject& object,
   return UnknownClass(path, "layer", object.class_name, known);
 }
 
+Value Serialize(const Layer& layer) {
+  return SerializeByEntry("keras.layers", LayerEntries(), layer);
+}
+
 std::vector<ClassReference> LayerReferences() {
   return ReferencesOf(LayerEntries());
 }

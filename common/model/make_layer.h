@@ -11,6 +11,7 @@
 namespace paceline {
 
 class Path;
+class Value;
 struct ClassReference;
 struct KerasObject;
 
@@ -18,6 +19,9 @@ struct KerasObject;
 // Errors carry their path below `path`.
 absl::StatusOr<std::unique_ptr<Layer>> MakeLayer(const KerasObject& object,
                                                  const Path& path);
+
+// As Keras serializes it.
+Value Serialize(const Layer& layer);
 
 // Every layer, by class name.
 std::vector<ClassReference> LayerReferences();

@@ -141,6 +141,10 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
   return metrics;
 }
 
+Value Serialize(const Metric& metric) {
+  return SerializeByEntry("keras.metrics", MetricEntries(), metric);
+}
+
 std::vector<ClassReference> MetricReferences() {
   return ReferencesOf(MetricEntries());
 }

@@ -19,6 +19,7 @@
 namespace paceline {
 
 class Path;
+class Value;
 struct ClassReference;
 
 // Immutable; thread-safe. Like layers, each metric is one file in
@@ -76,6 +77,9 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
 // `taken` numbers of those before it: limits::kMaxMetricState of all.
 absl::Status CheckStateSize(const Metric& metric, int64_t taken,
                             const Path& path);
+
+// As Keras serializes it. CHECK-fails on a MeanLoss, which has no field table.
+Value Serialize(const Metric& metric);
 
 // Every metric that is no mean of a loss, by class name.
 std::vector<ClassReference> MetricReferences();

@@ -1,5 +1,6 @@
 #include "common/model/regularizer.h"
 
+#include <optional>
 #include <vector>
 
 #include "common/base/status_macros.h"
@@ -8,9 +9,15 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/model/keras_names.h"
+#include "glog/logging.h"
 
 namespace paceline {
 namespace {
+
+// As Keras writes it: its L1 holds the factor as float32.
+std::optional<Value> L1OfFloat32(const Regularizer& regularizer) {
+  return Value(static_cast<float>(regularizer.l1));
+}
 
 const std::vector<FieldTable<Regularizer>>& Tables() {
   // Keras' default factor of a regularizer that is named without a config.
@@ -18,16 +25,24 @@ const std::vector<FieldTable<Regularizer>>& Tables() {
   static const auto& tables = *new std::vector<FieldTable<Regularizer>>{
       FieldTable<Regularizer>(
           "L1", "Adds l1 · Σ|w| to the loss.",
-          {Optional("l1", &Regularizer::l1, AtLeast(0), "Factor of Σ|w|.")},
-          [] { return Regularizer{.l1 = kDefault, .l2 = 0}; }),
+          {WrittenAs(L1OfFloat32, Optional("l1", &Regularizer::l1, AtLeast(0),
+                                           "Factor of Σ|w|."))},
+          [] {
+            return Regularizer{kDefault, 0, "L1"};
+          }),
       FieldTable<Regularizer>(
           "L2", "Adds l2 · Σw² to the loss.",
           {Optional("l2", &Regularizer::l2, AtLeast(0), "Factor of Σw².")},
-          [] { return Regularizer{.l1 = 0, .l2 = kDefault}; }),
+          [] {
+            return Regularizer{0, kDefault, "L2"};
+          }),
       FieldTable<Regularizer>(
           "L1L2", "Adds l1 · Σ|w| + l2 · Σw² to the loss.",
           {Optional("l1", &Regularizer::l1, AtLeast(0), "Factor of Σ|w|."),
-           Optional("l2", &Regularizer::l2, AtLeast(0), "Factor of Σw².")}),
+           Optional("l2", &Regularizer::l2, AtLeast(0), "Factor of Σw².")},
+          [] {
+            return Regularizer{0, 0, "L1L2"};
+          }),
   };
   return tables;
 }
@@ -55,10 +70,13 @@ absl::Status ReadConfig(const Value& value, const Path& path,
 }
 
 Value WriteConfig(const Regularizer& regularizer) {
-  if (regularizer.l1 == 0 && regularizer.l2 == 0) return nullptr;
-  const size_t index = regularizer.l2 == 0 ? 0 : regularizer.l1 == 0 ? 1 : 2;
-  const FieldTable<Regularizer>& table = Tables()[index];
-  return WriteKerasObject({table.name(), table.Write(regularizer)});
+  if (regularizer.class_name.empty()) return nullptr;
+  for (const FieldTable<Regularizer>& table : Tables()) {
+    if (table.name() != regularizer.class_name) continue;
+    return SerializeKerasObject("keras.regularizers",
+                                {table.name(), table.Write(regularizer)});
+  }
+  LOG(FATAL) << "no regularizer " << regularizer.class_name;
 }
 
 std::string ConfigType(const Regularizer*) { return "regularizer or null"; }

@@ -17,9 +17,12 @@ struct ClassReference;
 struct Regularizer {
   double l1 = 0;
   double l2 = 0;
+  // Keras' class that it is written as; empty: null.
+  std::string class_name = "";
 };
 
-// null, a name ("l2") or a Keras object. See codec.h.
+// null, a name ("l2") or a Keras object; written as Keras serializes it. See
+// codec.h.
 absl::Status ReadConfig(const Value& value, const Path& path, Regularizer& out);
 Value WriteConfig(const Regularizer& regularizer);
 std::string ConfigType(const Regularizer*);

@@ -23,10 +23,10 @@ absl::Status ReadConfig(const Value& value, const Path& path,
 }
 
 Value WriteConfig(const LearningRate& learning_rate) {
-  const Schedule* const schedule = learning_rate.schedule.get();
-  if (schedule == nullptr) return learning_rate.value;
-  return WriteKerasObject({.class_name = std::string(schedule->class_name()),
-                           .config = schedule->WriteConfig()});
+  if (learning_rate.schedule == nullptr) {
+    return static_cast<float>(learning_rate.value);
+  }
+  return Serialize(*learning_rate.schedule);
 }
 
 std::string ConfigType(const LearningRate*) { return "number or schedule"; }

@@ -26,7 +26,9 @@ struct LearningRate {
   }
 };
 
-// A number of at least 0, or a Keras object whose class is a schedule.
+// A number of at least 0, or a Keras object whose class is a schedule. Written
+// as Keras does, which holds the number as float32: 0.01 becomes
+// 0.009999999776482582. See codec.h.
 absl::Status ReadConfig(const Value& value, const Path& path,
                         LearningRate& out);
 Value WriteConfig(const LearningRate& learning_rate);

@@ -58,6 +58,10 @@ absl::StatusOr<OptimizerPtr> MakeOptimizer(const v1::KerasObject& object) {
   return UnknownClass(path, "optimizer", name, supported);
 }
 
+Value Serialize(const Optimizer& optimizer) {
+  return SerializeByEntry("keras.optimizers", OptimizerEntries(), optimizer);
+}
+
 std::vector<ClassReference> OptimizerReferences() {
   return ReferencesOf(OptimizerEntries());
 }

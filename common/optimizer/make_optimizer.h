@@ -11,12 +11,16 @@
 
 namespace paceline {
 
+class Value;
 struct ClassReference;
 
 // The optimizer a job names, checked by its field table. Errors name the class,
 // the key and what is expected.
 absl::StatusOr<std::unique_ptr<const Optimizer>> MakeOptimizer(
     const v1::KerasObject& object);
+
+// As Keras serializes it.
+Value Serialize(const Optimizer& optimizer);
 
 // Every optimizer, by class name.
 std::vector<ClassReference> OptimizerReferences();

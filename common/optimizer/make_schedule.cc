@@ -50,6 +50,11 @@ absl::StatusOr<SchedulePtr> MakeSchedule(const KerasObject& object,
   return UnknownClass(path, "schedule", name, supported);
 }
 
+Value Serialize(const Schedule& schedule) {
+  return SerializeByEntry("keras.optimizers.schedules", ScheduleEntries(),
+                          schedule);
+}
+
 std::vector<ClassReference> ScheduleReferences() {
   return ReferencesOf(ScheduleEntries());
 }

@@ -11,6 +11,7 @@
 namespace paceline {
 
 class Path;
+class Value;
 struct ClassReference;
 struct KerasObject;
 
@@ -18,6 +19,9 @@ struct KerasObject;
 // class. Errors carry their path below `path`.
 absl::StatusOr<std::shared_ptr<const Schedule>> MakeSchedule(
     const KerasObject& object, const Path& path);
+
+// As Keras serializes it.
+Value Serialize(const Schedule& schedule);
 
 // Every schedule, by class name.
 std::vector<ClassReference> ScheduleReferences();

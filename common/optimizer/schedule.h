@@ -13,8 +13,6 @@
 
 namespace paceline {
 
-class Value;
-
 // Immutable once made, and thread-safe.
 class Schedule {
  public:
@@ -22,9 +20,6 @@ class Schedule {
 
   // Keras' class name, such as "ExponentialDecay".
   virtual absl::string_view class_name() const = 0;
-
-  // Every config key with its value.
-  virtual Value WriteConfig() const = 0;
 
   // The learning rate of the update after `iterations` others, at least 0
   // unless it overflows. Computed in float64; Keras computes in float32.

@@ -55,7 +55,7 @@ class Sgd final : public Optimizer {
       std::variant<SgdFormula, MomentumFormula<false>, MomentumFormula<true>>;
   static const FieldTable<Sgd>& Fields();
 
-  Sgd() : Optimizer("SGD", 0.01) {}
+  Sgd() : Optimizer("sgd", 0.01) {}
 
   absl::string_view class_name() const override { return kClassName; }
   // {"momentum"}, or none without momentum.

@@ -1,10 +1,12 @@
 """Expected values in a JSON file: written, or made again and compared with it.
 
 Numbers of other processors differ in their last digits, since sums are taken in
-another order, so they are compared with a tolerance; everything else must be equal.
+another order, so values are compared with a tolerance, and everything else must be
+equal. Texts, such as configs, are compared as they are.
 """
 
 import argparse
+import difflib
 import json
 import math
 import pathlib
@@ -45,8 +47,23 @@ def is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def main(name, make_text):
-    """Runs a script of expected values, whose file `name` lies beside it."""
+def value_differences(expected, made):
+    """Of two JSON texts: a line for each place in which their values differ."""
+    return differences(json.loads(expected), json.loads(made))
+
+
+def line_differences(expected, made):
+    """Of two texts of which each character counts: a line for each that is in one only."""
+    for line in difflib.unified_diff(expected.splitlines(), made.splitlines(), lineterm="", n=0):
+        if not line.startswith(("---", "+++", "@@")):
+            yield f": {line}"
+
+
+def main(name, make_text, find_differences=value_differences):
+    """Runs a script of expected values, whose file `name` lies beside it.
+
+    `find_differences` takes the file's text and the one made, and yields lines.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true",
                         help=f"compare with {name} instead of writing it")
@@ -54,7 +71,7 @@ def main(name, make_text):
     if not parser.parse_args().check:
         path.write_text(make_text())
         return
-    found = list(differences(json.loads(path.read_text()), json.loads(make_text())))
+    found = list(find_differences(path.read_text(), make_text()))
     for line in found[:20]:
         print(f"{name}{line}")
     if found:

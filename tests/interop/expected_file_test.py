@@ -2,7 +2,7 @@
 
 import unittest
 
-from expected_file import differences
+from expected_file import differences, line_differences
 
 
 def found(expected, made):
@@ -30,6 +30,10 @@ class ExpectedFileTest(unittest.TestCase):
 
     def test_nan_is_no_number(self):
         self.assertEqual(len(found([1.0], [float("nan")])), 1)
+
+    def test_lines_must_be_equal(self):
+        self.assertEqual(list(line_differences("a\nb\n", "a\nb\n")), [])
+        self.assertEqual(list(line_differences("a\n[1]\n", "a\n[1.0]\n")), [": -[1]", ": +[1.0]"])
 
 
 if __name__ == "__main__":

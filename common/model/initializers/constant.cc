@@ -1,24 +1,37 @@
 #include "common/model/initializers/constant.h"
 
+#include "glog/logging.h"
+
 namespace paceline {
+namespace {
+
+FieldTable<Constant> FixedTable(const char* class_name, const char* help,
+                                double value) {
+  return FieldTable<Constant>(class_name, help, {}, [=] {
+    Constant fixed;
+    fixed.value = value;
+    fixed.table_name = class_name;
+    return fixed;
+  });
+}
+
+}  // namespace
 
 const std::vector<FieldTable<Constant>>& Constant::Tables() {
   static const auto& tables = *new std::vector<FieldTable<Constant>>{
-      FieldTable<Constant>("Zeros", "0 everywhere.", {}),
-      FieldTable<Constant>("Ones", "1 everywhere.", {},
-                           [] {
-                             Constant ones;
-                             ones.value = 1;
-                             return ones;
-                           }),
+      FixedTable("Zeros", "0 everywhere.", 0),
+      FixedTable("Ones", "1 everywhere.", 1),
       FieldTable<Constant>("Constant", "One value everywhere.",
                            {Optional("value", &Constant::value, "The value.")}),
   };
   return tables;
 }
 
-const FieldTable<Constant>& Constant::table() const {
-  return Tables()[value == 0 ? 0 : value == 1 ? 1 : 2];
+Constant Constant::Named(absl::string_view class_name) {
+  for (const FieldTable<Constant>& table : Tables()) {
+    if (table.name() == class_name) return *table.Read(nullptr, Path());
+  }
+  LOG(FATAL) << "no initializer " << class_name;
 }
 
 }  // namespace paceline

@@ -5,29 +5,29 @@ namespace paceline {
 const FieldTable<RandomUniform>& RandomUniform::Fields() {
   static const auto& table = *new FieldTable<RandomUniform>(
       "RandomUniform", "Uniform in [minval, maxval).",
-      {Optional("minval", &RandomUniform::minval, "Lower bound."),
-       Optional("maxval", &RandomUniform::maxval, "Upper bound."),
-       Optional("seed", &RandomUniform::seed, kSeedHelp)});
+      {Optional("seed", &RandomUniform::seed, kSeedHelp),
+       Optional("minval", &RandomUniform::minval, "Lower bound."),
+       Optional("maxval", &RandomUniform::maxval, "Upper bound.")});
   return table;
 }
 
 const FieldTable<RandomNormal>& RandomNormal::Fields() {
   static const auto& table = *new FieldTable<RandomNormal>(
       "RandomNormal", "Normal.",
-      {Optional("mean", &RandomNormal::mean, "Mean."),
+      {Optional("seed", &RandomNormal::seed, kSeedHelp),
+       Optional("mean", &RandomNormal::mean, "Mean."),
        Optional("stddev", &RandomNormal::stddev, AtLeast(0),
-                "Standard deviation."),
-       Optional("seed", &RandomNormal::seed, kSeedHelp)});
+                "Standard deviation.")});
   return table;
 }
 
 const FieldTable<TruncatedNormal>& TruncatedNormal::Fields() {
   static const auto& table = *new FieldTable<TruncatedNormal>(
       "TruncatedNormal", "Normal, cut at two standard deviations.",
-      {Optional("mean", &TruncatedNormal::mean, "Mean."),
+      {Optional("seed", &TruncatedNormal::seed, kSeedHelp),
+       Optional("mean", &TruncatedNormal::mean, "Mean."),
        Optional("stddev", &TruncatedNormal::stddev, AtLeast(0),
-                "Standard deviation before the cut."),
-       Optional("seed", &TruncatedNormal::seed, kSeedHelp)});
+                "Standard deviation before the cut.")});
   return table;
 }
 

@@ -16,7 +16,6 @@ class RandomUniform : public ElementwiseInitializer<RandomUniform> {
  public:
   static const FieldTable<RandomUniform>& Fields();
   absl::string_view class_name() const override { return Fields().name(); }
-  Value Config() const override { return Fields().Write(*this); }
   auto Elements(RandomKey key, absl::Span<const int64_t>) const {
     return [this, key = PhiloxKey(WithSeed(key, seed))](int64_t index) {
       return minval + (maxval - minval) * UniformSample(key, index);
@@ -32,7 +31,6 @@ class RandomNormal : public ElementwiseInitializer<RandomNormal> {
  public:
   static const FieldTable<RandomNormal>& Fields();
   absl::string_view class_name() const override { return Fields().name(); }
-  Value Config() const override { return Fields().Write(*this); }
   auto Elements(RandomKey key, absl::Span<const int64_t>) const {
     return [this, key = PhiloxKey(WithSeed(key, seed))](int64_t index) {
       return mean + stddev * NormalSample(key, index);
@@ -49,7 +47,6 @@ class TruncatedNormal : public ElementwiseInitializer<TruncatedNormal> {
  public:
   static const FieldTable<TruncatedNormal>& Fields();
   absl::string_view class_name() const override { return Fields().name(); }
-  Value Config() const override { return Fields().Write(*this); }
   auto Elements(RandomKey key, absl::Span<const int64_t>) const {
     return [this, key = PhiloxKey(WithSeed(key, seed))](int64_t index) {
       return mean + stddev * TruncatedNormalSample(key, index);

@@ -33,11 +33,11 @@ FieldTable<VarianceScaling> NamedTable(const char* class_name, const char* help,
 FieldTable<VarianceScaling> FullTable() {
   return FieldTable<VarianceScaling>(
       "VarianceScaling", "Variance scale / fan.",
-      {Optional("scale", &VarianceScaling::scale, Above(0), "Scale."),
+      {Optional("seed", &VarianceScaling::seed, kSeedHelp),
+       Optional("scale", &VarianceScaling::scale, Above(0), "Scale."),
        Optional("mode", &VarianceScaling::mode, "The fan that divides."),
        Optional("distribution", &VarianceScaling::distribution,
                 "The distribution."),
-       Optional("seed", &VarianceScaling::seed, kSeedHelp),
        Only("input_axes", nullptr, "Axes that count for the fan in."),
        Only("output_axes", nullptr, "Axes that count for the fan out.")});
 }
@@ -88,13 +88,6 @@ VarianceScaling VarianceScaling::Named(absl::string_view class_name) {
     if (table.name() == class_name) return *table.Read(nullptr, Path());
   }
   LOG(FATAL) << "no initializer " << class_name;
-}
-
-Value VarianceScaling::Config() const {
-  for (const FieldTable<VarianceScaling>& table : Tables()) {
-    if (table.name() == table_name) return table.Write(*this);
-  }
-  LOG(FATAL) << "no initializer " << table_name;
 }
 
 double VarianceScaling::Width(absl::Span<const int64_t> shape) const {

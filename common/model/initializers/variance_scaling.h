@@ -27,7 +27,6 @@ class VarianceScaling : public ElementwiseInitializer<VarianceScaling> {
   static VarianceScaling Named(absl::string_view class_name);
 
   absl::string_view class_name() const override { return table_name; }
-  Value Config() const override;
 
   auto Elements(RandomKey key, absl::Span<const int64_t> shape) const {
     return [this, width = Width(shape), key = PhiloxKey(WithSeed(key, seed))](

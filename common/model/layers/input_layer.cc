@@ -37,25 +37,21 @@ Field<InputLayer> BatchShapeField() {
   return Field<InputLayer>(std::move(info), read, write);
 }
 
-// Read only: it is written as batch_shape.
-Field<InputLayer> ShapeField() {
-  Field<InputLayer> field = Optional(
-      "shape", &InputLayer::shape, AtLeast(1),
-      "Of one example, without the batch. Required, or `batch_shape`.");
-  field.write = [](const InputLayer&) { return std::nullopt; };
-  return field;
-}
-
 }  // namespace
 
 const FieldTable<InputLayer>& InputLayer::Fields() {
   static const auto& table = *new FieldTable<InputLayer>(
       kClassName, "The input of a model.",
-      LayerFields<InputLayer>(
-          {ShapeField(), BatchShapeField(),
-           Only("sparse", false, "Whether it is sparse."),
-           Only("ragged", false, "Whether it is ragged."),
-           Only("optional", false, "Whether it may be missing.")}));
+      {NotWritten<InputLayer>(Optional(
+           "shape", &InputLayer::shape, AtLeast(1),
+           "Of one example, without the batch. Required, or `batch_shape`.")),
+       BatchShapeField(), DtypeField(),
+       Only("sparse", false, "Whether it is sparse."),
+       Only("ragged", false, "Whether it is ragged."),
+       Optional("name", &Layer::name, "Unique in the model."),
+       Only("optional", false, "Whether it may be missing."),
+       NotWritten<InputLayer>(
+           Optional("trainable", &Layer::trainable, "Means nothing here."))});
   return table;
 }
 

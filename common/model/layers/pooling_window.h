@@ -3,6 +3,9 @@
 #define PACELINE_COMMON_MODEL_LAYERS_POOLING_WINDOW_H_
 
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/model/keras_fields.h"
@@ -25,14 +28,23 @@ std::array<Window, 2> PoolingWindows(const P& layer) {
   return windows;
 }
 
+// As Keras does, `strides` are written as what they come to.
 template <typename P>
 std::vector<Field<P>> PoolingFields() {
+  const auto write_strides = [](const P& layer) -> std::optional<Value> {
+    return Codec<std::array<int64_t, 2>>::Write(
+        layer.strides.value_or(layer.pool_size));
+  };
+  Field<P> strides = WrittenAs(
+      write_strides, Optional("strides", &P::strides, Between(1, kMaxWindow),
+                              "Steps along height and width; null: "
+                              "pool_size."));
+  strides.info.default_text = "null";
   return LayerFields<P>(
       {Optional("pool_size", &P::pool_size, Between(1, kMaxWindow),
                 "Height and width of the window."),
-       Optional("strides", &P::strides, Between(1, kMaxWindow),
-                "Steps along height and width; null: pool_size."),
        Optional("padding", &P::padding, "What is around the image."),
+       std::move(strides),
        Only("data_format", "channels_last", "Layout of images.")});
 }
 

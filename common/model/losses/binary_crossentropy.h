@@ -22,6 +22,8 @@ class BinaryCrossentropy : public Loss {
   static constexpr char kClassName[] = "BinaryCrossentropy";
   static const FieldTable<BinaryCrossentropy>& Fields();
 
+  BinaryCrossentropy() : Loss("binary_crossentropy") {}
+
   absl::string_view class_name() const override { return kClassName; }
   bool has_sparse_labels() const override { return false; }
   bool reads_logits() const override { return from_logits; }

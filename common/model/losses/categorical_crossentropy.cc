@@ -1,7 +1,7 @@
 #include "common/model/losses/categorical_crossentropy.h"
 
 #include "common/config/field_table.h"
-#include "common/model/keras_fields.h"
+#include "common/model/losses/loss_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/map.h"
@@ -13,14 +13,13 @@ namespace paceline {
 const FieldTable<CategoricalCrossentropy>& CategoricalCrossentropy::Fields() {
   static const auto& table = *new FieldTable<CategoricalCrossentropy>(
       kClassName, "Cross-entropy of classes given by their probabilities.",
-      {Optional("from_logits", &CategoricalCrossentropy::from_logits,
-                "Whether the output is logits."),
-       Optional("label_smoothing", &CategoricalCrossentropy::label_smoothing,
-                Between(0, 1),
-                "Share of a label that is spread over the classes."),
-       Only("axis", -1, "Axis of the classes."),
-       Ignored("name", "categorical_crossentropy", "Name."), ReductionField(),
-       DtypeField()});
+      LossFields<CategoricalCrossentropy>(
+          {Optional("from_logits", &CategoricalCrossentropy::from_logits,
+                    "Whether the output is logits."),
+           Optional("label_smoothing",
+                    &CategoricalCrossentropy::label_smoothing, Between(0, 1),
+                    "Share of a label that is spread over the classes."),
+           Only("axis", -1, "Axis of the classes.")}));
   return table;
 }
 

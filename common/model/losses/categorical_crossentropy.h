@@ -22,6 +22,8 @@ class CategoricalCrossentropy : public Loss {
   static constexpr char kClassName[] = "CategoricalCrossentropy";
   static const FieldTable<CategoricalCrossentropy>& Fields();
 
+  CategoricalCrossentropy() : Loss("categorical_crossentropy") {}
+
   absl::string_view class_name() const override { return kClassName; }
   bool has_sparse_labels() const override { return false; }
   bool reads_logits() const override { return from_logits; }

@@ -1,7 +1,7 @@
 #include "common/model/losses/huber.h"
 
 #include "common/config/field_table.h"
-#include "common/model/keras_fields.h"
+#include "common/model/losses/loss_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/compare.h"
@@ -10,12 +10,14 @@
 
 namespace paceline {
 
+// Keras' get_config() forgets delta, which its constructor takes: so that
+// nobody gets another loss back, it is written where it is not the default.
 const FieldTable<Huber>& Huber::Fields() {
   static const auto& table = *new FieldTable<Huber>(
       kClassName, "Quadratic for errors up to delta, linear beyond.",
-      {Optional("delta", &Huber::delta, Above(0),
-                "The error from which on the loss is linear."),
-       Ignored("name", "huber_loss", "Name."), ReductionField(), DtypeField()});
+      LossFields<Huber>({WrittenUnlessDefault<Huber>(
+          Optional("delta", &Huber::delta, Above(0),
+                   "The error from which on the loss is linear."))}));
   return table;
 }
 

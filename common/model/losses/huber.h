@@ -24,6 +24,8 @@ class Huber : public Loss {
   static constexpr char kClassName[] = "Huber";
   static const FieldTable<Huber>& Fields();
 
+  Huber() : Loss("huber_loss") {}
+
   absl::string_view class_name() const override { return kClassName; }
   bool has_sparse_labels() const override { return false; }
   absl::Status CheckOutput(const Shape& output) const override;

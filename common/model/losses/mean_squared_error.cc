@@ -1,7 +1,7 @@
 #include "common/model/losses/mean_squared_error.h"
 
 #include "common/config/field_table.h"
-#include "common/model/keras_fields.h"
+#include "common/model/losses/loss_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
 
@@ -10,8 +10,7 @@ namespace paceline {
 const FieldTable<MeanSquaredError>& MeanSquaredError::Fields() {
   static const auto& table = *new FieldTable<MeanSquaredError>(
       kClassName, "Mean of (output - label)².",
-      {Ignored("name", "mean_squared_error", "Name."), ReductionField(),
-       DtypeField()});
+      LossFields<MeanSquaredError>({}));
   return table;
 }
 

@@ -17,6 +17,8 @@ class MeanSquaredError : public Loss {
   static constexpr char kClassName[] = "MeanSquaredError";
   static const FieldTable<MeanSquaredError>& Fields();
 
+  MeanSquaredError() : Loss("mean_squared_error") {}
+
   absl::string_view class_name() const override { return kClassName; }
   bool has_sparse_labels() const override { return false; }
   absl::Status CheckOutput(const Shape& output) const override;

@@ -1,7 +1,7 @@
 #include "common/model/losses/sparse_categorical_crossentropy.h"
 
 #include "common/config/field_table.h"
-#include "common/model/keras_fields.h"
+#include "common/model/losses/loss_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/class_ids.h"
@@ -17,12 +17,11 @@ const FieldTable<SparseCategoricalCrossentropy>&
 SparseCategoricalCrossentropy::Fields() {
   static const auto& table = *new FieldTable<SparseCategoricalCrossentropy>(
       kClassName, "Cross-entropy of classes given by their ids.",
-      {Optional("from_logits", &SparseCategoricalCrossentropy::from_logits,
-                "Whether the output is logits."),
-       Only("axis", -1, "Axis of the classes."),
-       Only("ignore_class", nullptr, "Class that does not count."),
-       Ignored("name", "sparse_categorical_crossentropy", "Name."),
-       ReductionField(), DtypeField()});
+      LossFields<SparseCategoricalCrossentropy>(
+          {Optional("from_logits", &SparseCategoricalCrossentropy::from_logits,
+                    "Whether the output is logits."),
+           Only("ignore_class", nullptr, "Class that does not count."),
+           NotWritten(Only("axis", -1, "Axis of the classes."))}));
   return table;
 }
 

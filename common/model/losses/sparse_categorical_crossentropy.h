@@ -21,6 +21,8 @@ class SparseCategoricalCrossentropy : public Loss {
   static constexpr char kClassName[] = "SparseCategoricalCrossentropy";
   static const FieldTable<SparseCategoricalCrossentropy>& Fields();
 
+  SparseCategoricalCrossentropy() : Loss("sparse_categorical_crossentropy") {}
+
   absl::string_view class_name() const override { return kClassName; }
   bool has_sparse_labels() const override { return true; }
   bool reads_logits() const override { return from_logits; }

@@ -1,8 +1,8 @@
 #include "common/model/metrics/binary_accuracy.h"
 
 #include "common/config/field_table.h"
-#include "common/model/keras_fields.h"
 #include "common/model/loss.h"
+#include "common/model/metrics/metric_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/cast.h"
 #include "common/operations/compare.h"
@@ -12,9 +12,9 @@ namespace paceline {
 const FieldTable<BinaryAccuracy>& BinaryAccuracy::Fields() {
   static const auto& table = *new FieldTable<BinaryAccuracy>(
       kClassName, "Share of elements on the right side of the threshold.",
-      {Optional("threshold", &BinaryAccuracy::threshold, Between(0, 1),
-                "What parts no from yes."),
-       Optional("name", &Metric::name, "Key in the logs."), DtypeField()});
+      MetricFields<BinaryAccuracy>(
+          {Optional("threshold", &BinaryAccuracy::threshold, Between(0, 1),
+                    "What parts no from yes.")}));
   return table;
 }
 

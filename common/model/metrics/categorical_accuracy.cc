@@ -2,8 +2,8 @@
 
 #include "common/base/status_macros.h"
 #include "common/config/field_table.h"
-#include "common/model/keras_fields.h"
 #include "common/model/loss.h"
+#include "common/model/metrics/metric_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/cast.h"
 #include "common/operations/class_ids.h"
@@ -15,7 +15,7 @@ const FieldTable<CategoricalAccuracy>& CategoricalAccuracy::Fields() {
   static const auto& table = *new FieldTable<CategoricalAccuracy>(
       kClassName,
       "Share of examples whose largest output is that of the label.",
-      {Optional("name", &Metric::name, "Key in the logs."), DtypeField()});
+      MetricFields<CategoricalAccuracy>({}));
   return table;
 }
 

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/field_table.h"
-#include "common/model/keras_fields.h"
+#include "common/model/metrics/metric_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/cast.h"
 #include "common/operations/compare.h"
@@ -18,12 +18,12 @@ namespace paceline {
 const FieldTable<PrecisionMetric>& PrecisionMetric::Fields() {
   static const auto& table = *new FieldTable<PrecisionMetric>(
       kClassName, "Share of the positive predictions that are right.",
-      {Optional("thresholds", &PrecisionMetric::thresholds, Between(0, 1),
-                "Above which an output is positive; null is 0.5."),
-       Only("top_k", nullptr, "How many of the largest outputs count."),
-       Optional("class_id", &PrecisionMetric::class_id, AtLeast(0),
-                "The class that counts; null: all do."),
-       Optional("name", &Metric::name, "Key in the logs."), DtypeField()});
+      MetricFields<PrecisionMetric>(
+          {Optional("thresholds", &PrecisionMetric::thresholds, Between(0, 1),
+                    "Above which an output is positive; null is 0.5."),
+           Only("top_k", nullptr, "How many of the largest outputs count."),
+           Optional("class_id", &PrecisionMetric::class_id, AtLeast(0),
+                    "The class that counts; null: all do.")}));
   return table;
 }
 

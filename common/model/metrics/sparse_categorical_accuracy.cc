@@ -1,7 +1,7 @@
 #include "common/model/metrics/sparse_categorical_accuracy.h"
 
 #include "common/config/field_table.h"
-#include "common/model/keras_fields.h"
+#include "common/model/metrics/metric_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/cast.h"
 #include "common/operations/class_ids.h"
@@ -14,7 +14,7 @@ const FieldTable<SparseCategoricalAccuracy>&
 SparseCategoricalAccuracy::Fields() {
   static const auto& table = *new FieldTable<SparseCategoricalAccuracy>(
       kClassName, "Share of examples whose largest output is the label.",
-      {Optional("name", &Metric::name, "Key in the logs."), DtypeField()});
+      MetricFields<SparseCategoricalAccuracy>({}));
   return table;
 }
 

@@ -1,7 +1,7 @@
 #include "common/model/metrics/sparse_top_k_categorical_accuracy.h"
 
 #include "common/config/field_table.h"
-#include "common/model/keras_fields.h"
+#include "common/model/metrics/metric_fields.h"
 #include "common/model/metrics/top_k.h"
 #include "common/model/shape_rule.h"
 
@@ -12,9 +12,9 @@ SparseTopKCategoricalAccuracy::Fields() {
   static const auto& table = *new FieldTable<SparseTopKCategoricalAccuracy>(
       kClassName,
       "Share of examples whose label is among the k largest outputs.",
-      {Optional("k", &SparseTopKCategoricalAccuracy::k, AtLeast(1),
-                "How many of the largest outputs count."),
-       Optional("name", &Metric::name, "Key in the logs."), DtypeField()});
+      MetricFields<SparseTopKCategoricalAccuracy>(
+          {Optional("k", &SparseTopKCategoricalAccuracy::k, AtLeast(1),
+                    "How many of the largest outputs count.")}));
   return table;
 }
 

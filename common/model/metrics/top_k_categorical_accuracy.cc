@@ -1,7 +1,7 @@
 #include "common/model/metrics/top_k_categorical_accuracy.h"
 
 #include "common/config/field_table.h"
-#include "common/model/keras_fields.h"
+#include "common/model/metrics/metric_fields.h"
 #include "common/model/metrics/top_k.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/reduce.h"
@@ -13,9 +13,9 @@ const FieldTable<TopKCategoricalAccuracy>& TopKCategoricalAccuracy::Fields() {
   static const auto& table = *new FieldTable<TopKCategoricalAccuracy>(
       kClassName,
       "Share of examples whose label is among the k largest outputs.",
-      {Optional("k", &TopKCategoricalAccuracy::k, AtLeast(1),
-                "How many of the largest outputs count."),
-       Optional("name", &Metric::name, "Key in the logs."), DtypeField()});
+      MetricFields<TopKCategoricalAccuracy>(
+          {Optional("k", &TopKCategoricalAccuracy::k, AtLeast(1),
+                    "How many of the largest outputs count.")}));
   return table;
 }
 

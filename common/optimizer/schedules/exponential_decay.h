@@ -23,7 +23,6 @@ class ExponentialDecay final : public Schedule {
   static const FieldTable<ExponentialDecay>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  Value WriteConfig() const override;
   double At(int64_t iterations) const override;
 
   std::string name = kClassName;

@@ -83,6 +83,11 @@ TEST(KerasObject, ReadsEveryForm) {
     EXPECT_EQ(object->class_name, "Dense");
     EXPECT_EQ(object->config, config);
     EXPECT_EQ(WriteKerasObject(*object), forms[0]);
+    EXPECT_EQ(SerializeKerasObject("keras.layers", *object),
+              Value(Value::Map{{"module", "keras.layers"},
+                               {"class_name", "Dense"},
+                               {"config", config},
+                               {"registered_name", nullptr}}));
     const auto proto = ToProto(*object, Path());
     ASSERT_TRUE(proto.ok()) << proto.status();
     EXPECT_EQ(FromProto(*proto).config, config);

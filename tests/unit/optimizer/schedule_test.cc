@@ -37,21 +37,6 @@ TEST(ScheduleTest, EachStepHasTheRateOfKeras) {
   }
 }
 
-TEST(ScheduleTest, IsWrittenWithAllItsKeys) {
-  LearningRate rate;
-  const nlohmann::ordered_json config = {{"initial_learning_rate", 0.1},
-                                         {"decay_steps", 100},
-                                         {"decay_rate", 0.5}};
-  ASSERT_TRUE(ReadRate({{"ExponentialDecay", config}}, rate).ok());
-  const nlohmann::ordered_json written = {{"ExponentialDecay",
-                                           {{"name", "ExponentialDecay"},
-                                            {"initial_learning_rate", 0.1},
-                                            {"decay_steps", 100.0},
-                                            {"decay_rate", 0.5},
-                                            {"staircase", false}}}};
-  EXPECT_EQ(WriteConfig(rate), ValueFromJson(written));
-}
-
 TEST(ScheduleTest, ErrorsNameTheFieldAndWhatIsExpected) {
   LearningRate rate;
   const auto message = [&](const nlohmann::ordered_json& config) {

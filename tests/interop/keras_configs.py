@@ -1,0 +1,240 @@
+"""Writes keras_configs.json: how Keras serializes its objects, for the tests to compare with.
+
+    venv/bin/python tests/interop/keras_configs.py [--check]
+
+A case is a class, the arguments that the object is made with, and what
+`keras.saving.serialize_keras_object` writes of it. Each class that Paceline has is
+made with as few arguments as it takes, and with all that Paceline supports. Numbers
+are floats where Keras' defaults are, since Keras writes what it was given.
+"""
+
+import json
+import os
+
+os.environ["KERAS_BACKEND"] = "tensorflow"
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+
+import keras
+
+import expected_file
+
+KERAS_VERSION = "3.15.1"
+
+ONES = "ones"
+CONSTANT = {"class_name": "Constant", "config": {"value": 0.5}}
+HE = {"class_name": "HeNormal", "config": {"seed": 7}}
+L1 = {"class_name": "L1", "config": {"l1": 0.1}}
+L1L2 = {"class_name": "L1L2", "config": {"l1": 0.25, "l2": 0.0}}
+
+
+def layers():
+    """The name is given, as a model gives it to its layers."""
+    window = {"strides": 2, "padding": "same"}
+    bias = {"bias_initializer": CONSTANT, "bias_regularizer": L1L2}
+    output = {"activation": "swish", **bias}
+    normalization = {
+        "epsilon": 0.01, "center": False, "scale": False, "beta_initializer": CONSTANT,
+        "gamma_initializer": HE, "beta_regularizer": L1, "gamma_regularizer": "l2",
+    }  # fmt: skip
+    cases = [
+        ("Activation", {"activation": "relu"}),
+        ("Activation", {"activation": "hard_swish", "trainable": False}),
+        ("Add", {}),
+        ("AveragePooling2D", {"pool_size": 2}),
+        ("AveragePooling2D", {"pool_size": [3, 2], **window}),
+        ("BatchNormalization", {}),
+        ("BatchNormalization", {
+            "axis": 3, "momentum": 0.9, **normalization, "moving_mean_initializer": ONES,
+            "moving_variance_initializer": HE, "synchronized": True, "trainable": False,
+        }),
+        ("Concatenate", {}),
+        ("Concatenate", {"axis": 1}),
+        ("Conv2D", {"filters": 4, "kernel_size": 3}),
+        ("Conv2D", {
+            "filters": 4, "kernel_size": [3, 2], **window, "groups": 2, **output,
+            "kernel_initializer": HE, "kernel_regularizer": "l2", "use_bias": False,
+        }),
+        ("Conv2D", {"filters": 4, "kernel_size": 3, "dilation_rate": [2, 3]}),
+        ("Dense", {"units": 3}),
+        ("Dense", {
+            "units": 3, **output, "use_bias": False, "kernel_initializer": "lecun_uniform",
+            "kernel_regularizer": "l1",
+        }),
+        ("DepthwiseConv2D", {"kernel_size": 3}),
+        ("DepthwiseConv2D", {
+            "kernel_size": [3, 2], **window, "depth_multiplier": 2, **output,
+            "depthwise_initializer": HE, "depthwise_regularizer": L1,
+        }),
+        ("Dropout", {"rate": 0.5}),
+        ("Dropout", {"rate": 0.25, "seed": 3}),
+        ("Embedding", {"input_dim": 9, "output_dim": 4}),
+        ("Embedding", {
+            "input_dim": 9, "output_dim": 4, "embeddings_initializer": HE,
+            "embeddings_regularizer": L1L2,
+        }),
+        ("Flatten", {}),
+        ("GlobalAveragePooling2D", {}),
+        ("GlobalAveragePooling2D", {"keepdims": True}),
+        ("GroupNormalization", {}),
+        ("GroupNormalization", {"groups": -1, "axis": 1, **normalization}),
+        ("InputLayer", {"shape": [28, 28, 1]}),
+        ("InputLayer", {"batch_shape": [None, 6]}),
+        ("LayerNormalization", {}),
+        ("LayerNormalization", {"axis": [2, 3], **normalization}),
+        ("MaxPooling2D", {}),
+        ("MaxPooling2D", {"pool_size": 3, **window}),
+        ("Multiply", {}),
+        ("ReLU", {}),
+        ("ReLU", {"max_value": 6.0, "negative_slope": 0.1, "threshold": 0.5}),
+        ("Rescaling", {"scale": 0.5}),
+        ("Rescaling", {"scale": [0.5, 2.0], "offset": [-1.0, 0.0]}),
+        ("Reshape", {"target_shape": [4, -1]}),
+        ("SeparableConv2D", {"filters": 4, "kernel_size": 3}),
+        ("SeparableConv2D", {
+            "filters": 4, "kernel_size": [3, 2], **window, "depth_multiplier": 2, **output,
+            "depthwise_initializer": HE, "depthwise_regularizer": L1,
+            "pointwise_initializer": ONES, "pointwise_regularizer": "l1",
+        }),
+        ("Softmax", {}),
+        ("Softmax", {"axis": 1}),
+        ("UpSampling2D", {}),
+        ("UpSampling2D", {"size": [2, 3], "interpolation": "bilinear"}),
+        ("ZeroPadding2D", {}),
+        ("ZeroPadding2D", {"padding": [[0, 1], [2, 3]]}),
+    ]  # fmt: skip
+    return [(name, {"name": f"layer_{i}", **case}) for i, (name, case) in enumerate(cases)]
+
+
+def losses():
+    """Huber's `delta` is not among them: Keras forgets to write it."""
+    named = {"name": "mine", "reduction": "mean"}
+    logits = {"from_logits": True}
+    smooth = {"label_smoothing": 0.1}
+    return [
+        ("BinaryCrossentropy", {}),
+        ("BinaryCrossentropy", {**logits, **smooth, **named}),
+        ("CategoricalCrossentropy", {}),
+        ("CategoricalCrossentropy", {**logits, **smooth, **named}),
+        ("Huber", {}),
+        ("Huber", named),
+        ("MeanSquaredError", {}),
+        ("MeanSquaredError", {"reduction": "mean_with_sample_weight"}),
+        ("SparseCategoricalCrossentropy", {}),
+        ("SparseCategoricalCrossentropy", {**logits, **named}),
+    ]  # fmt: skip
+
+
+def metrics():
+    """The name is given: in a job it follows from how the metric is written there."""
+    named = {"name": "mine"}
+    return [
+        ("BinaryAccuracy", named),
+        ("BinaryAccuracy", {"threshold": 0.25, **named}),
+        ("CategoricalAccuracy", named),
+        ("Precision", named),
+        ("Precision", {"thresholds": 0.25, "class_id": 2, **named}),
+        ("SparseCategoricalAccuracy", named),
+        ("SparseTopKCategoricalAccuracy", named),
+        ("SparseTopKCategoricalAccuracy", {"k": 3, **named}),
+        ("TopKCategoricalAccuracy", named),
+        ("TopKCategoricalAccuracy", {"k": 3, **named}),
+    ]
+
+
+DECAY = {"initial_learning_rate": 0.1, "decay_steps": 100, "decay_rate": 0.9}
+
+
+def optimizers():
+    decay = {"class_name": "ExponentialDecay", "config": DECAY}
+    return [
+        ("Adam", {}),
+        ("Adam", {
+            "learning_rate": decay, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 0.001,
+            "amsgrad": True, "global_clipnorm": 2.0, "name": "mine",
+        }),
+        ("RMSprop", {}),
+        ("RMSprop", {
+            "learning_rate": 0.1, "rho": 0.8, "momentum": 0.5, "epsilon": 0.001,
+            "centered": True, "clipvalue": 2.0,
+        }),
+        ("SGD", {}),
+        ("SGD", {"learning_rate": 0.3, "momentum": 0.9, "nesterov": True, "clipnorm": 2.0}),
+    ]  # fmt: skip
+
+
+def schedules():
+    return [
+        ("ExponentialDecay", DECAY),
+        ("ExponentialDecay", {**DECAY, "decay_steps": 2.5, "staircase": True, "name": "mine"}),
+    ]
+
+
+def initializers():
+    named = [n + d for n in ("Glorot", "He", "Lecun") for d in ("Uniform", "Normal")]
+    normal = {"mean": 1.0, "stddev": 0.5, "seed": 7}
+    return [
+        ("Constant", {}),
+        ("Constant", {"value": 1.0}),
+        *((name, {}) for name in named),
+        *((name, {"seed": 7}) for name in named),
+        ("Ones", {}),
+        ("RandomNormal", {}),
+        ("RandomNormal", normal),
+        ("RandomUniform", {}),
+        ("RandomUniform", {"minval": -1.0, "maxval": 2.0, "seed": 7}),
+        ("TruncatedNormal", {}),
+        ("TruncatedNormal", normal),
+        ("VarianceScaling", {}),
+        ("VarianceScaling", {
+            "scale": 2.0, "mode": "fan_avg", "distribution": "normal", "seed": 7,
+        }),
+        ("Zeros", {}),
+    ]  # fmt: skip
+
+
+def regularizers():
+    return [
+        ("L1", {}),
+        ("L1", {"l1": 0.1}),
+        ("L1L2", {}),
+        ("L1L2", {"l1": 0.25, "l2": 0.0}),
+        ("L2", {}),
+        ("L2", {"l2": 0.1}),
+    ]
+
+
+def constructed(module, class_name, arguments):
+    """The object. A schedule among the arguments becomes one, which Keras leaves to us."""
+    rate = arguments.get("learning_rate")
+    if isinstance(rate, dict):
+        arguments = {**arguments, "learning_rate": keras.optimizers.schedules.deserialize(rate)}
+    keras.utils.clear_session()
+    return getattr(module, class_name)(**arguments)
+
+
+def make_text():
+    assert keras.__version__ == KERAS_VERSION, keras.__version__
+    registries = {
+        "initializers": (keras.initializers, initializers()),
+        "layers": (keras.layers, layers()),
+        "losses": (keras.losses, losses()),
+        "metrics": (keras.metrics, metrics()),
+        "optimizers": (keras.optimizers, optimizers()),
+        "regularizers": (keras.regularizers, regularizers()),
+        "schedules": (keras.optimizers.schedules, schedules()),
+    }
+    lists = []
+    for name, (module, cases) in registries.items():
+        lines = []
+        for class_name, arguments in cases:
+            made = constructed(module, class_name, arguments)
+            case = {"class_name": class_name, "arguments": arguments,
+                    "serialized": keras.saving.serialize_keras_object(made)}  # fmt: skip
+            lines.append(json.dumps(case))
+        lists.append(f"{json.dumps(name)}: [\n" + ",\n".join(lines) + "\n]")
+    return "{\n" + ",\n".join(lists) + "\n}\n"
+
+
+if __name__ == "__main__":
+    expected_file.main("keras_configs.json", make_text, expected_file.line_differences)
