@@ -25,7 +25,9 @@ std::vector<TensorType> AveragePoolingOperation::OutputTypes(
 
 std::vector<TensorType> MaxPoolingGradientOperation::OutputTypes(
     absl::Span<const TensorType> inputs) const {
-  CHECK(inputs[1] == Pooled(window_, inputs[0])) << ToString(inputs[1]);
+  const TensorType output = Pooled(window_, inputs[0]);
+  CHECK(inputs[1] == output) << ToString(inputs[1]);
+  CHECK(inputs[2] == output) << ToString(inputs[2]);
   return {inputs[0]};
 }
 
@@ -37,8 +39,9 @@ std::vector<TensorType> AveragePoolingGradientOperation::OutputTypes(
 }
 
 Gradients MaxPoolingOperation::AddGradient(const CallGradient& call) const {
-  return {AddCall(MaxPoolingGradientOperation(window_),
-                  {call.inputs[0], *call.output_gradients[0]})};
+  return {
+      AddCall(MaxPoolingGradientOperation(window_, rectifies_),
+              {call.inputs[0], call.outputs[0], *call.output_gradients[0]})};
 }
 
 Gradients AveragePoolingOperation::AddGradient(const CallGradient& call) const {

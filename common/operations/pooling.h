@@ -13,12 +13,14 @@
 
 namespace paceline::op {
 
-// NaN is above all numbers.
+// The largest element of each window; NaN is above all numbers. May rectify: an
+// output below 0 is 0, which is the same as to rectify what goes in.
 class MaxPoolingOperation final : public Operation {
  public:
   static constexpr char kName[] = "MaxPooling";
 
-  explicit MaxPoolingOperation(const Window2D& window) : window_(window) {}
+  explicit MaxPoolingOperation(const Window2D& window, bool rectifies = false)
+      : window_(window), rectifies_(rectifies) {}
 
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
@@ -26,9 +28,11 @@ class MaxPoolingOperation final : public Operation {
   Gradients AddGradient(const CallGradient& call) const override;
 
   const Window2D& window() const { return window_; }
+  bool rectifies() const { return rectifies_; }
 
  private:
   Window2D window_;
+  bool rectifies_;
 };
 
 // Over the elements of the window that are in the image.
@@ -49,23 +53,28 @@ class AveragePoolingOperation final : public Operation {
   Window2D window_;
 };
 
-// From the input of the pooling and the gradient by its output to the gradient
-// by its input. Of equal maxima of a window the first one gets all.
+// From the input of the pooling, its output, and the gradient by that to the
+// gradient by the input. Of equal maxima of a window the first one gets all.
+// With `rectifies`, by what goes into the rectifier: where the output is not
+// above 0, nobody gets anything.
 class MaxPoolingGradientOperation final : public Operation {
  public:
   static constexpr char kName[] = "MaxPoolingGradient";
 
-  explicit MaxPoolingGradientOperation(const Window2D& window)
-      : window_(window) {}
+  explicit MaxPoolingGradientOperation(const Window2D& window,
+                                       bool rectifies = false)
+      : window_(window), rectifies_(rectifies) {}
 
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const override;
 
   const Window2D& window() const { return window_; }
+  bool rectifies() const { return rectifies_; }
 
  private:
   Window2D window_;
+  bool rectifies_;
 };
 
 // From the gradient by the output of the pooling to that by its input.

@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/config/codec.h"
@@ -20,11 +19,11 @@
 #include "common/operations/compare.h"
 #include "common/operations/constant.h"
 #include "common/operations/elementwise.h"
-#include "common/operations/gradient.h"
 #include "common/operations/map.h"
 #include "common/operations/reduce.h"
 #include "common/operations/select.h"
 #include "tests/conformance/operation_fixture.h"
+#include "tests/conformance/rewrite_fixture.h"
 
 namespace paceline {
 namespace {
@@ -32,61 +31,6 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
-
-std::vector<std::string> NamesOf(const op::Function& function) {
-  std::vector<std::string> names;
-  for (const op::Call& call : function.calls()) {
-    names.emplace_back(call.operation->name());
-  }
-  return names;
-}
-
-// A function of float32 parameters, with the gradients of its output by them.
-struct WithGradients {
-  explicit WithGradients(const OperationCase& each) {
-    for (const Shape& shape : each.inputs) {
-      parameters.push_back(function.AddParameter({DataType::kFloat32, shape}));
-    }
-    output = each.make(parameters);
-    output_gradient = function.AddParameter(output.type());
-    function.AddResult(output);
-    for (const std::optional<op::Tensor>& gradient :
-         op::AddGradients({output}, {output_gradient}, parameters)) {
-      if (gradient) function.AddResult(*gradient);
-    }
-  }
-
-  op::Function function;
-  std::vector<op::Tensor> parameters;
-  op::Tensor output;
-  op::Tensor output_gradient;
-};
-
-std::vector<std::vector<double>> ResultsOf(const op::Function& function,
-                                           const OperationCase& each) {
-  std::vector<reference::Array> arguments;
-  std::vector<std::vector<double>> inputs = SomeInputs(each);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    arguments.push_back(
-        RealArray(DataType::kFloat32, each.inputs[i], inputs[i]));
-  }
-  if (arguments.size() < function.parameters().size()) {
-    const op::TensorType& type = function.type(function.parameters().back());
-    std::vector<double> weights(NumElements(type.shape));
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] = 0.5 + 0.1 * i;
-    arguments.push_back(RealArray(type.type, type.shape, weights));
-  }
-  std::vector<const reference::Array*> pointers;
-  for (const reference::Array& argument : arguments) {
-    pointers.push_back(&argument);
-  }
-  std::vector<std::vector<double>> results;
-  for (const reference::Array& result :
-       reference::Evaluate(function, pointers, {})) {
-    results.push_back(ValuesOf(result));
-  }
-  return results;
-}
 
 // The function with its gradients, fused; it computes what it did before.
 std::unique_ptr<op::Function> Fused(const OperationCase& each) {

@@ -206,6 +206,12 @@ std::vector<OperationCase> GradientCases() {
       {"MaxPooling",
        {{2, 5, 5, 2}},
        [](Tensors in) { return op::MaxPooling(in[0], Window(3, 2, 1, 1, 1)); }},
+      {"RectifyingMaxPooling",
+       {{2, 5, 5, 2}},
+       [](Tensors in) {
+         return op::AddCall(
+             op::MaxPoolingOperation(Window(2, 1, 1, 0, 0), true), {in[0]});
+       }},
       {"AveragePooling",
        {{2, 5, 5, 2}},
        [](Tensors in) {

@@ -250,6 +250,22 @@ TEST(PoolingTest, NanIsAboveAllNumbers) {
   EXPECT_EQ(values[2], kInfinity);
 }
 
+TEST(PoolingTest, MayRectify) {
+  const op::WindowAxis pairs = {.size = 2, .stride = 2};
+  const OperationCase pooling = {
+      "", {{1, 1, 8, 1}}, [&](Tensors in) {
+        return op::AddCall(
+            op::MaxPoolingOperation({op::WindowAxis{}, pairs}, true), {in[0]});
+      }};
+  const std::vector<double> x = {-2, -1, 0, -1, 3, 3, kNan, 5};
+  const std::vector<double> values = Values(pooling, {x});
+  EXPECT_TRUE(std::isnan(values.back()));
+  EXPECT_THAT(std::vector(values.begin(), values.end() - 1),
+              ElementsAre(0, 0, 3));
+  EXPECT_THAT(GradientsOf(pooling, DataType::kFloat64, {x}, {1, 2, 4, 8}),
+              ElementsAre(ElementsAre(0, 0, 0, 0, 4, 0, 0, 0)));
+}
+
 TEST(ResizeTest, BilinearStaysAtTheOutermostCenters) {
   EXPECT_THAT(
       Values({"",

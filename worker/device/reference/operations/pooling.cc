@@ -62,15 +62,17 @@ void Average(const op::Window2D& window, const Array& x, Array& y) {
 
 void EvaluateMaxPooling(const op::Operation& operation,
                         const Evaluation& evaluation) {
-  const auto& window =
-      static_cast<const op::MaxPoolingOperation&>(operation).window();
+  const auto& pooling = static_cast<const op::MaxPoolingOperation&>(operation);
   const Array& x = evaluation.input(0);
   Array& y = evaluation.output();
   WithRealType(x.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    const std::vector<int64_t> maxima = FindMaxima<T>(window, x, y.shape());
+    const std::vector<int64_t> maxima =
+        FindMaxima<T>(pooling.window(), x, y.shape());
     for (size_t i = 0; i < maxima.size(); ++i) {
-      y.values<T>()[i] = x.values<T>()[maxima[i]];
+      const T maximum = x.values<T>()[maxima[i]];
+      // NaN compares false, and stays.
+      y.values<T>()[i] = pooling.rectifies() && maximum < 0 ? zero : maximum;
     }
   });
 }
@@ -87,14 +89,17 @@ void EvaluateAveragePooling(const op::Operation& operation,
 
 void EvaluateMaxPoolingGradient(const op::Operation& operation,
                                 const Evaluation& evaluation) {
-  const auto& window =
-      static_cast<const op::MaxPoolingGradientOperation&>(operation).window();
+  const auto& pooling =
+      static_cast<const op::MaxPoolingGradientOperation&>(operation);
   const Array& x = evaluation.input(0);
-  const Array& dy = evaluation.input(1);
+  const Array& y = evaluation.input(1);
+  const Array& dy = evaluation.input(2);
   WithRealType(x.data_type(), [&](auto zero) {
     using T = decltype(zero);
-    const std::vector<int64_t> maxima = FindMaxima<T>(window, x, dy.shape());
+    const std::vector<int64_t> maxima =
+        FindMaxima<T>(pooling.window(), x, y.shape());
     for (size_t i = 0; i < maxima.size(); ++i) {
+      if (pooling.rectifies() && !(y.values<T>()[i] > 0)) continue;
       evaluation.output().values<T>()[maxima[i]] += dy.values<T>()[i];
     }
   });

@@ -1,0 +1,159 @@
+#include "common/operations/rewrites/fuse_rectifiers.h"
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "common/operations/binary_map.h"
+#include "common/operations/cast.h"
+#include "common/operations/compare.h"
+#include "common/operations/constant.h"
+#include "common/operations/map.h"
+#include "common/operations/pooling.h"
+
+namespace paceline::op {
+namespace {
+
+// The operation of the call, if it is a T; else null.
+template <typename T>
+const T* As(const Call* call) {
+  return call != nullptr && call->operation->name() == T::kName
+             ? static_cast<const T*>(call->operation.get())
+             : nullptr;
+}
+
+class RectifierFusion {
+ public:
+  RectifierFusion(const Function& from, ComputesOperation computes)
+      : from_(from),
+        computes_(computes),
+        makers_(from.tensor_count(), nullptr),
+        readers_(from.tensor_count()) {
+    for (const Call& call : from.calls()) {
+      for (const int input : call.inputs) readers_[input].push_back(&call);
+      for (const int output : call.outputs) makers_[output] = &call;
+    }
+    for (const int result : from.results()) readers_[result].push_back(nullptr);
+  }
+
+  std::unique_ptr<Function> Run() && {
+    for (const Call& call : from_.calls()) {
+      const auto* const map = As<MapOperation>(&call);
+      if (map != nullptr && map->function() == MapFunction::kRelu) Fuse(call);
+    }
+    auto to = std::make_unique<Function>();
+    CallCopier copier(from_, *to);
+    for (const int parameter : from_.parameters()) {
+      copier.Map(parameter, to->AddParameter(from_.type(parameter)));
+    }
+    for (const Call& call : from_.calls()) {
+      const auto fused = fused_.find(&call);
+      copier.Copy(fused == fused_.end() ? call : fused->second);
+    }
+    for (const int result : from_.results()) {
+      to->AddResult(copier.CopyOf(result));
+    }
+    return to;
+  }
+
+ private:
+  // What reads a rectified tensor: at most one call of each kind. Null: none.
+  struct Readers {
+    const Call* pooling = nullptr;
+    const Call* pooling_gradient = nullptr;
+    const Call* other = nullptr;
+
+    bool has_backward() const {
+      return pooling_gradient != nullptr || other != nullptr;
+    }
+  };
+
+  // Notes what becomes of the pooling of a rectified tensor, and of the
+  // gradient by what goes into both.
+  void Fuse(const Call& relu) {
+    const int x = relu.inputs[0];
+    const int rectified = relu.outputs[0];
+    const std::optional<Readers> readers = ReadersOf(rectified);
+    if (!readers || readers->pooling == nullptr) return;
+    const Call* const pooling = readers->pooling;
+    const Call* const product = ProductOf(rectified, *readers);
+    if (readers->has_backward() && product == nullptr) return;
+
+    const Window2D& window = As<MaxPoolingOperation>(pooling)->window();
+    const auto forward =
+        std::make_shared<const MaxPoolingOperation>(window, /*rectifies=*/true);
+    const auto backward = std::make_shared<const MaxPoolingGradientOperation>(
+        window, /*rectifies=*/true);
+    if (!computes_(*forward) || !computes_(*backward)) return;
+    fused_[pooling] = {forward, {x}, pooling->outputs, pooling->owner};
+    if (product == nullptr) return;
+    std::vector<int> inputs = readers->pooling_gradient->inputs;
+    inputs[0] = x;
+    fused_[product] = {backward, inputs, product->outputs, product->owner};
+  }
+
+  // Nothing, if there are more, or the caller is one.
+  std::optional<Readers> ReadersOf(int rectified) const {
+    Readers readers;
+    for (const Call* reader : readers_[rectified]) {
+      const Call** place = &readers.other;
+      if (As<MaxPoolingOperation>(reader)) place = &readers.pooling;
+      if (As<MaxPoolingGradientOperation>(reader)) {
+        place = &readers.pooling_gradient;
+      }
+      if (reader == nullptr || *place != nullptr) return std::nullopt;
+      *place = reader;
+    }
+    return readers;
+  }
+
+  // The gradient by what is rectified: that of the pooling times the derivative
+  // of the rectifier, Cast(0 < rectified). Null if the readers are not just
+  // that.
+  const Call* ProductOf(int rectified, const Readers& readers) const {
+    const Call* const gradient = readers.pooling_gradient;
+    const auto* const compare = As<CompareOperation>(readers.other);
+    if (gradient == nullptr || gradient->inputs[0] != rectified ||
+        gradient->inputs[1] != readers.pooling->outputs[0] ||
+        compare == nullptr || compare->comparison() != Comparison::kLess ||
+        !IsZero(readers.other->inputs[0])) {
+      return nullptr;
+    }
+    const Call* const cast = OnlyReader(readers.other->outputs[0]);
+    if (As<CastOperation>(cast) == nullptr) return nullptr;
+    const Call* const product = OnlyReader(cast->outputs[0]);
+    const auto* const map = As<BinaryMapOperation>(product);
+    return map != nullptr && map->function() == BinaryFunction::kMultiply &&
+                   product == OnlyReader(gradient->outputs[0])
+               ? product
+               : nullptr;
+  }
+
+  bool IsZero(int tensor) const {
+    const auto* const constant = As<ConstantOperation>(makers_[tensor]);
+    return constant != nullptr && constant->values() == std::vector<double>{0};
+  }
+
+  // Null if there are more, or a result is read.
+  const Call* OnlyReader(int tensor) const {
+    return readers_[tensor].size() == 1 ? readers_[tensor][0] : nullptr;
+  }
+
+  const Function& from_;
+  const ComputesOperation computes_;
+  // By tensor; null for parameters.
+  std::vector<const Call*> makers_;
+  // By tensor; the caller, who reads results, is null.
+  std::vector<std::vector<const Call*>> readers_;
+  // What becomes of calls; of all others, copies.
+  std::map<const Call*, Call> fused_;
+};
+
+}  // namespace
+
+std::unique_ptr<Function> FuseRectifiers(const Function& function,
+                                         ComputesOperation computes) {
+  return RectifierFusion(function, computes).Run();
+}
+
+}  // namespace paceline::op

@@ -1,0 +1,33 @@
+// What tests of rewrites (common/operations/rewrites) share.
+#ifndef PACELINE_TESTS_CONFORMANCE_REWRITE_FIXTURE_H_
+#define PACELINE_TESTS_CONFORMANCE_REWRITE_FIXTURE_H_
+
+#include <string>
+#include <vector>
+
+#include "common/operations/function.h"
+#include "tests/conformance/operation_fixture.h"
+
+namespace paceline {
+
+// Of the operations that are called.
+std::vector<std::string> NamesOf(const op::Function& function);
+
+// A function of float32 parameters. Results are its output and the gradients of
+// that by the parameters, as far as there are any.
+struct WithGradients {
+  explicit WithGradients(const OperationCase& each);
+
+  op::Function function;
+  std::vector<op::Tensor> parameters;
+  op::Tensor output;
+  op::Tensor output_gradient;
+};
+
+// What a function that was made of `each` gives for SomeInputs.
+std::vector<std::vector<double>> ResultsOf(const op::Function& function,
+                                           const OperationCase& each);
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_CONFORMANCE_REWRITE_FIXTURE_H_
