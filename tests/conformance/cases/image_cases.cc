@@ -125,6 +125,23 @@ std::vector<Case> PoolingCases() {
                             " kernel_size: 3, activation: relu}, ",
                             kind, ": {}, Flatten: {}, Dense: {units: 2}]")));
   }
+  // A rectifier that a device may leave to the pooling, of other layers.
+  cases.push_back(
+      Layers("MaxPooling2D_dense",
+             "[Input: {shape: [5, 6, 2]}, Dense: {units: 3, activation: relu},"
+             " MaxPooling2D: {pool_size: 3, strides: 2}, MaxPooling2D: {}]"));
+  // Of equal elements one gets the gradient.
+  cases.push_back(
+      Layers("MaxPooling2D_equal",
+             "[Input: {shape: [3, 3, 2]}, UpSampling2D: {}, Conv2D: {filters:"
+             " 3, kernel_size: 1}, MaxPooling2D: {pool_size: 3, strides: 1},"
+             " Flatten: {}, Dense: {units: 2}]"));
+  // In mixed precision it reads float32 and writes 16 bits.
+  cases.push_back(
+      Layers("MaxPooling2D_normalized",
+             "[Input: {shape: [6, 6, 2]}, Conv2D: {filters: 4, kernel_size: 1},"
+             " GroupNormalization: {groups: 2}, MaxPooling2D: {}, Flatten: {},"
+             " Dense: {units: 2}]"));
   for (const char* keepdims : {"false", "true"}) {
     cases.push_back(Layers(
         absl::StrCat("global_average_keepdims_", keepdims),

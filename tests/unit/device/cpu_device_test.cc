@@ -7,10 +7,9 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "common/config/yaml_reader.h"
-#include "common/limits.h"
 #include "common/model/metric_layout.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/reverse.h"
@@ -21,20 +20,18 @@
 #include "tests/machine.h"
 #include "tests/sanitizers/openmp_threads.h"
 #include "tests/unit/data/allocation_count.h"
+#include "tests/unit/model/testing.h"
 #include "worker/device/cpu/cpu_state.h"
 #include "worker/device/cpu/kernels/batch_normalization.h"
 #include "worker/device/cpu/kernels/stored.h"
 #include "worker/device/cpu/parallel.h"
 #include "worker/device/cpu/program_compiler.h"
+#include "worker/device/program/program_layout.h"
 
 namespace paceline {
 namespace {
 
 using ::testing::HasSubstr;
-
-Value Yaml(const std::string& text) {
-  return *ReadYaml(text, "model", limits::kMaxJobBytes);
-}
 
 ModelConfig Network() {
   return {.layers = Yaml("[Input: {shape: [10, 10, 1]},"
@@ -55,17 +52,44 @@ TEST(CpuDeviceTest, LearnsTheTutorial) {
   EXPECT_LT(*step->TakeLoss(), first_loss / 2);
 }
 
-// Tensors of bfloat16 in the training program of these layers.
-int64_t CountBFloat16(const std::string& layers) {
+// Of the training program of these layers.
+ProgramLayout LayoutOf(const std::string& layers, Precision precision) {
   const ModelUnderTest model(
       {.layers = Yaml(layers),
        .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}"),
-       .precision = Precision::kMixedBFloat16});
+       .precision = precision});
   const ProgramSpec spec = model.Spec(Mode::kTrain, 2);
   CpuState state(*spec.plan, MetricLayout(spec.metrics).size(), {});
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  const cpu::ProgramParts parts = *cpu::CompileProgram(spec, state, engine);
-  return std::count_if(parts.layout.tensors.begin(), parts.layout.tensors.end(),
+  return std::move(cpu::CompileProgram(spec, state, engine)->layout);
+}
+
+size_t CountOperations(const std::string& layers) {
+  return LayoutOf("[Input: {shape: [6, 6, 3]}, " + layers +
+                      "Flatten: {}, Dense: {units: 2}]",
+                  Precision::kFloat32)
+      .operation_owners.size();
+}
+
+TEST(CpuDeviceTest, MaxPoolingRectifiesInPassing) {
+  const auto convolution = [](const std::string& activation) {
+    return "Conv2D: {filters: 4, kernel_size: 3, activation: " + activation +
+           "}, ";
+  };
+  const std::string pooling = "MaxPooling2D: {}, ";
+  EXPECT_EQ(CountOperations(convolution("relu") + pooling),
+            CountOperations(convolution("linear") + pooling));
+  EXPECT_EQ(CountOperations("Activation: {activation: relu}, " + pooling),
+            CountOperations(pooling));
+  // Forward and back.
+  EXPECT_EQ(CountOperations(convolution("relu")),
+            CountOperations(convolution("linear")) + 2);
+}
+
+// Tensors of bfloat16 in the training program of these layers.
+int64_t CountBFloat16(const std::string& layers) {
+  const ProgramLayout layout = LayoutOf(layers, Precision::kMixedBFloat16);
+  return std::count_if(layout.tensors.begin(), layout.tensors.end(),
                        [](const std::unique_ptr<Tensor>& tensor) {
                          return tensor->type == DataType::kBFloat16;
                        });

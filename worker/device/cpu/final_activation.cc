@@ -1,30 +1,21 @@
 #include "worker/device/cpu/final_activation.h"
 
-#include <algorithm>
-
-#include "common/model/layers/max_pooling2d.h"
+#include "common/operations/operation.h"
 #include "worker/device/cpu/kernels/activation.h"
+#include "worker/device/cpu/operations/operations.h"
+#include "worker/device/program/operations/operation_table.h"
+#include "worker/device/program/pooled_rectifier.h"
 #include "worker/device/program/row_activation.h"
 
 namespace paceline::cpu {
 
-bool PoolingRectifies(const Graph& graph, const Node& node) {
-  if (node.layer->class_name() != MaxPooling2D::kClassName) return false;
-  const int input = node.inputs[0];
-  return graph.nodes[input].layer->final_activation() ==
-             ActivationFunction::kRelu &&
-         ReaderCount(graph, input) == 1;
-}
-
 FinalActivation::FinalActivation(ActivationFunction function,
                                  const Graph& graph, const Node& node)
-    : function_(function) {
-  const auto index = static_cast<int>(&node - graph.nodes.data());
-  is_left_to_pooling_ = std::any_of(
-      graph.nodes.begin() + 1, graph.nodes.end(), [&](const Node& reader) {
-        return reader.inputs[0] == index && PoolingRectifies(graph, reader);
-      });
-}
+    : function_(function),
+      is_left_to_pooling_(
+          LeavesRectifier(graph, node, [](const op::Operation& operation) {
+            return FindOperation(Operations(), operation) != nullptr;
+          })) {}
 
 Tensor* FinalActivation::AddForwardOver(Tensor* values,
                                         ProgramBuilder& builder) {

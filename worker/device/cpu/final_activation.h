@@ -1,8 +1,8 @@
 // The activation at the end of a layer.
 //
 // oneDNN's rectifier, as a part of a convolution or product, makes 0 of NaN,
-// and would hide what diverged. So it is a pass of its own, in place; a max
-// pooling that alone reads the layer does it on the way.
+// and would hide what diverged. So it is a pass of its own, in place, unless
+// the max pooling behind the layer applies it (program/pooled_rectifier.h).
 #ifndef PACELINE_WORKER_DEVICE_CPU_FINAL_ACTIVATION_H_
 #define PACELINE_WORKER_DEVICE_CPU_FINAL_ACTIVATION_H_
 
@@ -12,10 +12,6 @@
 #include "worker/device/cpu/program_builder.h"
 
 namespace paceline::cpu {
-
-// Whether the pooling that `node` is applies the rectifier at the end of the
-// layer before it: nobody else reads that.
-bool PoolingRectifies(const Graph& graph, const Node& node);
 
 class FinalActivation {
  public:

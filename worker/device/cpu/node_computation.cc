@@ -5,7 +5,6 @@
 #include "common/model/layers/dense.h"
 #include "common/model/layers/depthwise_conv2d.h"
 #include "common/model/layers/layer_normalization.h"
-#include "common/model/layers/max_pooling2d.h"
 #include "common/model/layers/separable_conv2d.h"
 #include "worker/device/cpu/layers/layers.h"
 #include "worker/device/cpu/operations/operations.h"
@@ -20,7 +19,6 @@ constexpr LayerEntry<ProgramBuilder> kLayers[] = {
     {Dense::kClassName, MakeDense},
     {DepthwiseConv2D::kClassName, MakeDepthwiseConv2D},
     {LayerNormalization::kClassName, MakeLayerNormalization},
-    {MaxPooling2D::kClassName, MakeMaxPooling2D},
     {SeparableConv2D::kClassName, MakeSeparableConv2D},
 };
 

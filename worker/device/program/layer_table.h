@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "common/base/status_macros.h"
 #include "common/model/graph.h"
+#include "common/operations/operation.h"
 #include "worker/device/program/fused_clamp.h"
 #include "worker/device/program/layers/fused.h"
 #include "worker/device/program/lowered_node.h"
@@ -53,7 +54,10 @@ absl::StatusOr<std::unique_ptr<NodeComputation<Builder>>> MakeFromTables(
       return entry.make(graph, node);
     }
   }
-  NodeFunction function = MakeNodeFunction(graph, node, spec);
+  NodeFunction function =
+      MakeNodeFunction(graph, node, spec, [&](const op::Operation& operation) {
+        return FindOperation(tables.operations, operation) != nullptr;
+      });
   RETURN_IF_ERROR(CheckOperations(tables.device, tables.operations,
                                   absl::StrCat("layer ", node.layer->name, " (",
                                                node.layer->class_name(), ")"),

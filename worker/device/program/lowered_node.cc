@@ -40,7 +40,7 @@ Tensor* LoweredNode::AddForward(absl::Span<Tensor* const> inputs,
 std::vector<OutputGradient> LoweredNode::AddBackward(
     OutputGradient output, const std::vector<bool>& wants_inputs,
     LayoutBuilder& builder) {
-  if (output.before_activation) {
+  if (output.before_activation && !lowered_.leaves_rectifier) {
     CHECK(Contains(lowered_.inputs, lowered_.before_activation))
         << "layer " << node_.layer->name << " does more than activate";
     return {{.tensor = output.tensor}};
@@ -63,6 +63,7 @@ std::vector<OutputGradient> LoweredNode::AddBackward(
   for (size_t i = 0; i < wants_inputs.size(); ++i) {
     if (wants_inputs[i]) {
       gradients[i].tensor = tensors_[lowered_.input_gradients[i]];
+      gradients[i].before_activation = lowered_.rectifies_input;
     }
   }
   return gradients;

@@ -8,7 +8,9 @@
 #include "common/model/activation_operations.h"
 #include "common/operations/constant.h"
 #include "common/operations/gradient.h"
+#include "common/operations/map.h"
 #include "common/operations/rewrites/fuse_maps.h"
+#include "worker/device/program/pooled_rectifier.h"
 
 namespace paceline {
 namespace {
@@ -16,17 +18,24 @@ namespace {
 class NodeLowering {
  public:
   NodeLowering(const Graph& graph, const Node& node,
-               const NodeFunctionSpec& spec)
-      : graph_(graph), node_(node), spec_(spec) {}
+               const NodeFunctionSpec& spec, op::ComputesOperation computes)
+      : graph_(graph), node_(node), spec_(spec), computes_(computes) {}
 
   NodeFunction Run() && {
     function_.SetOwner(absl::StrCat("layer ", node_.layer->name));
+    result_.rectifies_input = RectifiesInput(graph_, node_, computes_);
+    result_.leaves_rectifier = LeavesRectifier(graph_, node_, computes_);
     const std::vector<op::Tensor> inputs = AddInputs();
     const std::vector<op::Tensor> variables = AddVariables();
+    std::vector<op::Tensor> layer_inputs = inputs;
+    if (result_.rectifies_input) layer_inputs[0] = op::Relu(inputs[0]);
     const op::Tensor before =
-        node_.layer->Lower({inputs, variables, spec_.is_training, spec_.seed})
+        node_.layer
+            ->Lower({layer_inputs, variables, spec_.is_training, spec_.seed})
             .output;
-    const ActivationFunction activation = node_.layer->final_activation();
+    const ActivationFunction activation = result_.leaves_rectifier
+                                              ? ActivationFunction::kLinear
+                                              : node_.layer->final_activation();
     const op::Tensor output = Activate(activation, before);
     AddResult(output, result_.output);
     if (activation != ActivationFunction::kLinear) {
@@ -96,7 +105,8 @@ class NodeLowering {
   }
 
   NodeFunction Fused() {
-    std::unique_ptr<op::Function> fused = op::FuseMaps(function_);
+    std::unique_ptr<op::Function> fused =
+        op::FuseMaps(*op::FuseRectifiers(function_, computes_));
     // Parameters come before all else, in both.
     for (size_t i = 0; i < places_.size(); ++i) {
       *places_[i] = fused->results()[i];
@@ -116,6 +126,7 @@ class NodeLowering {
   const Graph& graph_;
   const Node& node_;
   const NodeFunctionSpec& spec_;
+  const op::ComputesOperation computes_;
   op::Function function_;
   NodeFunction result_;
   // Of each result.
@@ -125,8 +136,9 @@ class NodeLowering {
 }  // namespace
 
 NodeFunction MakeNodeFunction(const Graph& graph, const Node& node,
-                              const NodeFunctionSpec& spec) {
-  return NodeLowering(graph, node, spec).Run();
+                              const NodeFunctionSpec& spec,
+                              op::ComputesOperation computes) {
+  return NodeLowering(graph, node, spec, computes).Run();
 }
 
 }  // namespace paceline

@@ -9,6 +9,7 @@
 
 #include "common/model/graph.h"
 #include "common/operations/function.h"
+#include "common/operations/rewrites/fuse_rectifiers.h"
 #include "worker/device/device.h"
 
 namespace paceline {
@@ -39,14 +40,22 @@ struct NodeFunction {
   int output = -1;
   // What goes into the final activation, if the layer has one.
   int before_activation = -1;
+  // The output is what goes into the layer's rectifier: the pooling behind it
+  // applies that (pooled_rectifier.h).
+  bool leaves_rectifier = false;
+  // The input is what goes into the rectifier of the layer before, and the
+  // gradient by it goes back through that.
+  bool rectifies_input = false;
   // In training. Of each input, and of each variable that is trained.
   std::vector<int> input_gradients;
   std::vector<int> variable_gradients;
 };
 
-// In float32, of a node of `graph`.
+// In float32, of a node of `graph`, for a device that computes such operations:
+// a max pooling rectifies its input there, if it can.
 NodeFunction MakeNodeFunction(const Graph& graph, const Node& node,
-                              const NodeFunctionSpec& spec);
+                              const NodeFunctionSpec& spec,
+                              op::ComputesOperation computes);
 
 }  // namespace paceline
 

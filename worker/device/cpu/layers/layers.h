@@ -16,7 +16,6 @@ NodeFactory MakeConv2D;
 NodeFactory MakeDepthwiseConv2D;
 NodeFactory MakeDense;
 NodeFactory MakeLayerNormalization;
-NodeFactory MakeMaxPooling2D;
 NodeFactory MakeSeparableConv2D;
 
 }  // namespace paceline::cpu

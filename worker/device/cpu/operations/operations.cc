@@ -36,6 +36,8 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::IotaOperation::kName, AddShared<AddIota>, IsRealIota},
     {op::LogSoftmaxOperation::kName, AddLogSoftmax},
     {op::LogSoftmaxGradientOperation::kName, AddLogSoftmaxGradient},
+    {op::MaxPoolingOperation::kName, AddMaxPooling},
+    {op::MaxPoolingGradientOperation::kName, AddMaxPoolingGradient},
     {op::PadOperation::kName, AddShared<AddPad>, PadsWithZeros},
     {op::ReduceOperation::kName, AddShared<AddReduce>, IsSum},
     {op::ReshapeOperation::kName, AddShared<AddReshape>},

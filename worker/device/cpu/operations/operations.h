@@ -22,6 +22,8 @@ AddOperation AddElementwise;
 AddOperation AddGatherRows;
 // In gather_rows.cc.
 AddOperation AddSumRows;
+AddOperation AddMaxPooling;
+AddOperation AddMaxPoolingGradient;
 AddOperation AddResize;
 AddOperation AddResizeGradient;
 AddOperation AddSoftmax;

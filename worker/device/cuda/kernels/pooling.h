@@ -3,6 +3,7 @@
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_POOLING_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_POOLING_H_
 
+#include <cmath>
 #include <cstdint>
 
 #include "common/base/host_device.h"
@@ -15,29 +16,26 @@ struct MaxPool {
   ImageWindows windows;
   ConstValues inputs{};
   Values outputs{};
-  // Which element of its window each output is: the first of the largest, or of
-  // those that are NaN. Null: not asked for.
-  int32_t* chosen = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const ImageElement at = windows.OutputAt(i);
-    float largest = 0;
-    int64_t best = -1;
-    windows.ForEachInput(at.y, at.x, [&](int64_t k, int64_t iy, int64_t ix) {
+    float largest = -INFINITY;
+    windows.ForEachInput(at.y, at.x, [&](int64_t, int64_t iy, int64_t ix) {
       const float value = inputs[windows.Input(at.example, iy, ix, at.channel)];
       // NaN compares false: it is taken, and stays.
-      if (best >= 0 && (value <= largest || largest != largest)) return;
+      if (value <= largest || largest != largest) return;
       largest = value;
-      best = k;
     });
     outputs.Set(i, largest);
-    if (chosen != nullptr) chosen[i] = static_cast<int32_t>(best);
   }
 };
 
+// Of the inputs that are stored as a window's output is, the first one gets the
+// gradient.
 struct MaxPoolBackward {
   ImageWindows windows;
-  const int32_t* chosen = nullptr;
+  ConstValues inputs{};
+  ConstValues outputs{};
   ConstValues output_gradients{};
   Values input_gradients{};
 
@@ -46,9 +44,23 @@ struct MaxPoolBackward {
     float sum = 0;
     windows.ForEachOutput(at.y, at.x, [&](int64_t k, int64_t oy, int64_t ox) {
       const int64_t output = windows.Output(at.example, oy, ox, at.channel);
-      if (chosen[output] == k) sum += output_gradients[output];
+      const float largest = outputs[output];
+      if (!IsLargest(inputs[i], largest)) return;
+      bool is_first = true;
+      windows.ForEachInput(oy, ox, [&](int64_t before, int64_t iy, int64_t ix) {
+        if (before >= k || !is_first) return;
+        is_first = !IsLargest(
+            inputs[windows.Input(at.example, iy, ix, at.channel)], largest);
+      });
+      if (is_first) sum += output_gradients[output];
     });
     input_gradients.Set(i, sum);
+  }
+
+  PACELINE_HOST_DEVICE bool IsLargest(float input, float largest) const {
+    const float stored = Stored(input, outputs.type);
+    // NaN equals nothing.
+    return stored == largest || (stored != stored && largest != largest);
   }
 };
 

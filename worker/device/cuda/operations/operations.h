@@ -22,6 +22,12 @@ AddOperation AddElementwise;
 AddOperation AddGatherRows;
 // In gather_rows.cc.
 AddOperation AddSumRows;
+// Which AddMaxPooling and AddMaxPoolingGradient compute: those that do not
+// rectify.
+bool IsPlainMaxPooling(const op::Operation& operation);
+bool IsPlainMaxPoolingGradient(const op::Operation& operation);
+AddOperation AddMaxPooling;
+AddOperation AddMaxPoolingGradient;
 AddOperation AddResize;
 AddOperation AddResizeGradient;
 AddOperation AddSoftmax;

@@ -1,0 +1,46 @@
+#include "common/operations/pooling.h"
+#include "worker/device/cuda/operations/operations.h"
+#include "worker/device/cuda/windows_of.h"
+
+namespace paceline::cuda {
+
+bool IsPlainMaxPooling(const op::Operation& operation) {
+  return !static_cast<const op::MaxPoolingOperation&>(operation).rectifies();
+}
+
+bool IsPlainMaxPoolingGradient(const op::Operation& operation) {
+  return !static_cast<const op::MaxPoolingGradientOperation&>(operation)
+              .rectifies();
+}
+
+Tensor* AddMaxPooling(const PlacedCall& call, ProgramBuilder& builder) {
+  const Tensor* const input = call.inputs[0];
+  Tensor* const output = OutputOf(call, builder);
+  const ImageWindows windows = WindowsOf(
+      static_cast<const op::MaxPoolingOperation&>(call.operation).window(),
+      input->shape);
+  builder.AddKernel({input, output}, output->count(), [=] {
+    return MaxPool{windows, ValuesOf(input), ValuesOf(output)};
+  });
+  return output;
+}
+
+Tensor* AddMaxPoolingGradient(const PlacedCall& call, ProgramBuilder& builder) {
+  const Tensor* const input = call.inputs[0];
+  const Tensor* const output = call.inputs[1];
+  const Tensor* const output_gradient = call.inputs[2];
+  Tensor* const input_gradient = OutputOf(call, builder);
+  const ImageWindows windows = WindowsOf(
+      static_cast<const op::MaxPoolingGradientOperation&>(call.operation)
+          .window(),
+      input->shape);
+  builder.AddKernel(
+      {input, output, output_gradient, input_gradient}, input->count(), [=] {
+        return MaxPoolBackward{windows, ValuesOf(input), ValuesOf(output),
+                               ValuesOf(output_gradient),
+                               ValuesOf(input_gradient)};
+      });
+  return input_gradient;
+}
+
+}  // namespace paceline::cuda

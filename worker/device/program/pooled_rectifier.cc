@@ -1,0 +1,32 @@
+#include "worker/device/program/pooled_rectifier.h"
+
+#include <algorithm>
+
+#include "common/model/activation.h"
+#include "common/model/layers/max_pooling2d.h"
+#include "common/operations/pooling.h"
+#include "worker/device/program/fused_clamp.h"
+
+namespace paceline {
+
+bool RectifiesInput(const Graph& graph, const Node& node,
+                    op::ComputesOperation computes) {
+  if (node.layer->class_name() != MaxPooling2D::kClassName) return false;
+  const int input = node.inputs[0];
+  const Node& before = graph.nodes[input];
+  return before.layer->final_activation() == ActivationFunction::kRelu &&
+         ReaderCount(graph, input) == 1 && !IsFusedIntoInput(graph, before) &&
+         computes(op::MaxPoolingOperation({}, /*rectifies=*/true));
+}
+
+bool LeavesRectifier(const Graph& graph, const Node& node,
+                     op::ComputesOperation computes) {
+  const auto index = static_cast<int>(&node - graph.nodes.data());
+  return std::any_of(graph.nodes.begin() + 1, graph.nodes.end(),
+                     [&](const Node& reader) {
+                       return reader.inputs[0] == index &&
+                              RectifiesInput(graph, reader, computes);
+                     });
+}
+
+}  // namespace paceline
