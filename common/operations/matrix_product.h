@@ -11,28 +11,37 @@
 
 namespace paceline::op {
 
+struct MatrixProductOptions {
+  // A transposed side has its last two axes the other way round.
+  bool left_is_transposed = false;
+  bool right_is_transposed = false;
+  // A third input, of shape (columns), is added to each row of the product.
+  // Made by a rewrite (rewrites/fuse_bias.h) alone.
+  bool has_bias = false;
+  // There is a second output, of shape (..., 1, columns): the sum of the rows
+  // of the right side, as it counts in the product. Made by a rewrite
+  // (rewrites/fuse_row_sum.h) alone.
+  bool has_row_sum = false;
+};
+
 // (..., rows, inner) by (..., inner, columns) to (..., rows, columns), with the
 // same leading axes on both sides, of which each index is a product of its own.
 class MatrixProductOperation final : public Operation {
  public:
   static constexpr char kName[] = "MatrixProduct";
 
-  // A transposed side has its last two axes the other way round.
-  MatrixProductOperation(bool left_is_transposed, bool right_is_transposed)
-      : left_is_transposed_(left_is_transposed),
-        right_is_transposed_(right_is_transposed) {}
+  explicit MatrixProductOperation(const MatrixProductOptions& options)
+      : options_(options) {}
 
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const override;
   Gradients AddGradient(const CallGradient& call) const override;
 
-  bool left_is_transposed() const { return left_is_transposed_; }
-  bool right_is_transposed() const { return right_is_transposed_; }
+  const MatrixProductOptions& options() const { return options_; }
 
  private:
-  bool left_is_transposed_;
-  bool right_is_transposed_;
+  MatrixProductOptions options_;
 };
 
 Tensor MatrixProduct(const Tensor& left, const Tensor& right,

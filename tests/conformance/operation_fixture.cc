@@ -4,10 +4,13 @@
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "common/model/initializers/sampling.h"
 #include "common/model/philox.h"
+#include "common/operations/binary_map.h"
 #include "common/operations/gradient.h"
+#include "common/operations/matrix_product.h"
 
 namespace paceline {
 namespace {
@@ -119,6 +122,13 @@ std::vector<std::vector<double>> GradientsOf(
     values.push_back(ValuesOf(gradient));
   }
   return values;
+}
+
+OperationCase BiasedProduct() {
+  return {"biased_product", {{4, 3}, {3, 5}, {5}}, [](auto inputs) {
+            const op::Tensor product = op::MatrixProduct(inputs[0], inputs[1]);
+            return product + inputs[2];
+          }};
 }
 
 void ExpectGradients(const OperationCase& each) {

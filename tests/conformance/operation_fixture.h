@@ -3,6 +3,7 @@
 #define PACELINE_TESTS_CONFORMANCE_OPERATION_FIXTURE_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,9 @@ std::vector<std::vector<double>> GradientsOf(
     const std::vector<std::vector<double>>& inputs,
     const std::vector<double>& weights,
     const reference::StepContext& step = {});
+
+// (4, 3) by (3, 5), and a bias.
+OperationCase BiasedProduct();
 
 // Asserts that the gradients in float64 are those of finite differences, and
 // that values and gradients in float32 are near.

@@ -10,6 +10,9 @@
 
 namespace paceline {
 
+// Of a device that has every operation.
+inline bool HasAll(const op::Operation& /*operation*/) { return true; }
+
 // Of the operations that are called.
 std::vector<std::string> NamesOf(const op::Function& function);
 

@@ -1,0 +1,91 @@
+#include "common/operations/rewrites/fuse_row_sum.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/operations/matrix_product.h"
+#include "common/operations/reduce.h"
+
+namespace paceline::op {
+namespace {
+
+bool IsSumOfRows(const Function& function, const Call& call) {
+  if (call.operation->name() != ReduceOperation::kName) return false;
+  const auto& reduce = static_cast<const ReduceOperation&>(*call.operation);
+  return reduce.reduction() == Reduction::kSum &&
+         reduce.axes() == std::vector<int>{0} &&
+         function.type(call.inputs[0]).shape.size() == 2;
+}
+
+// Null: it cannot sum up the rows of its right side, or does.
+std::shared_ptr<const Operation> WithRowSum(const Operation& operation) {
+  if (operation.name() != MatrixProductOperation::kName) return nullptr;
+  MatrixProductOptions options =
+      static_cast<const MatrixProductOperation&>(operation).options();
+  if (options.right_is_transposed || options.has_row_sum) return nullptr;
+  options.has_row_sum = true;
+  return std::make_shared<const MatrixProductOperation>(options);
+}
+
+class RowSumFusion {
+ public:
+  RowSumFusion(const Function& function, HasOperation has)
+      : function_(function), has_(has), made_before_(function.tensor_count()) {
+    const std::vector<Call>& calls = function.calls();
+    for (size_t i = 0; i < calls.size(); ++i) {
+      for (const int output : calls[i].outputs) made_before_[output] = i + 1;
+    }
+  }
+
+  std::unique_ptr<Function> Run() && {
+    const std::vector<Call>& calls = function_.calls();
+    for (size_t sum = 0; sum < calls.size(); ++sum) {
+      if (!IsSumOfRows(function_, calls[sum])) continue;
+      for (size_t i = 0; i < calls.size() && !Fuse(sum, i); ++i) {
+      }
+    }
+    return ReplaceCalls(function_, replacements_);
+  }
+
+ private:
+  // Whether the two calls have become one, in the place of the first of them.
+  bool Fuse(size_t sum, size_t product) {
+    const Call& sum_call = function_.calls()[sum];
+    const Call& product_call = function_.calls()[product];
+    std::shared_ptr<const Operation> with_sum =
+        WithRowSum(*product_call.operation);
+    const size_t place = std::min(sum, product);
+    if (with_sum == nullptr || product_call.inputs[1] != sum_call.inputs[0] ||
+        replacements_.contains(&product_call) || !has_(*with_sum) ||
+        !std::all_of(product_call.inputs.begin(), product_call.inputs.end(),
+                     [&](int input) { return made_before_[input] <= place; })) {
+      return false;
+    }
+    replacements_[&sum_call] = std::nullopt;
+    replacements_[&product_call] = std::nullopt;
+    replacements_[&function_.calls()[place]] =
+        Call{std::move(with_sum),
+             product_call.inputs,
+             {product_call.outputs[0], sum_call.outputs[0]},
+             product_call.owner};
+    return true;
+  }
+
+  const Function& function_;
+  HasOperation has_;
+  // By tensor: before which call of the list it is there.
+  std::vector<size_t> made_before_;
+  Replacements replacements_;
+};
+
+}  // namespace
+
+std::unique_ptr<Function> FuseRowSum(const Function& function,
+                                     HasOperation has) {
+  return RowSumFusion(function, has).Run();
+}
+
+}  // namespace paceline::op

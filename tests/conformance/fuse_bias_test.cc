@@ -1,0 +1,131 @@
+// FuseBias: which biases go into products, and that nothing becomes of their
+// values.
+#include "common/operations/rewrites/fuse_bias.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/operations/binary_map.h"
+#include "common/operations/map.h"
+#include "common/operations/matrix_product.h"
+#include "common/operations/reshape.h"
+#include "common/operations/rewrites/fuse_maps.h"
+#include "tests/conformance/operation_fixture.h"
+#include "tests/conformance/rewrite_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::ElementsAre;
+
+bool HasNoBias(const op::Operation& operation) {
+  return !static_cast<const op::MatrixProductOperation&>(operation)
+              .options()
+              .has_bias;
+}
+
+// The output alone, rewritten; it computes what it did before.
+std::unique_ptr<op::Function> WithBiases(const OperationCase& each,
+                                         op::HasOperation has = HasAll) {
+  op::Function function;
+  std::vector<op::Tensor> inputs;
+  for (const Shape& shape : each.inputs) {
+    inputs.push_back(function.AddParameter({DataType::kFloat32, shape}));
+  }
+  function.AddResult(each.make(inputs));
+  std::unique_ptr<op::Function> fused =
+      op::FuseBias(*op::FuseMaps(function), has);
+  EXPECT_EQ(ResultsOf(*fused, each), ResultsOf(function, each));
+  return fused;
+}
+
+TEST(FuseBiasTest, ABiasGoesIntoTheProduct) {
+  EXPECT_THAT(NamesOf(*WithBiases(BiasedProduct())),
+              ElementsAre("MatrixProduct"));
+  const OperationCase first = {
+      "bias_first", {{4, 3}, {5, 3}, {5}}, [](auto inputs) {
+        const op::Tensor product =
+            op::MatrixProduct(inputs[0], inputs[1], false, true);
+        return inputs[2] + product;
+      }};
+  EXPECT_THAT(NamesOf(*WithBiases(first)), ElementsAre("MatrixProduct"));
+}
+
+TEST(FuseBiasTest, EachProductOfABatchGetsIt) {
+  const OperationCase batch = {
+      "batch", {{2, 4, 3}, {2, 3, 5}, {5}}, BiasedProduct().make};
+  EXPECT_THAT(NamesOf(*WithBiases(batch)), ElementsAre("MatrixProduct"));
+}
+
+TEST(FuseBiasTest, GradientsStay) {
+  const WithGradients whole(BiasedProduct());
+  const std::unique_ptr<op::Function> fused =
+      op::FuseBias(*op::FuseMaps(whole.function), HasAll);
+  EXPECT_EQ(fused->calls().size() + 1, whole.function.calls().size());
+  EXPECT_EQ(ResultsOf(*fused, BiasedProduct()),
+            ResultsOf(whole.function, BiasedProduct()));
+}
+
+TEST(FuseBiasTest, ADeviceMayLackIt) {
+  EXPECT_THAT(NamesOf(*WithBiases(BiasedProduct(), HasNoBias)),
+              ElementsAre("MatrixProduct", "Elementwise"));
+}
+
+// A product of (2, 2) with a bias: what `add_results` makes of both.
+std::vector<std::string> NamesWithBias(
+    void (*add_results)(op::Function& function, const op::Tensor& product,
+                        const op::Tensor& bias)) {
+  op::Function function;
+  const op::Tensor x = function.AddParameter({DataType::kFloat32, {2, 2}});
+  const op::Tensor bias = function.AddParameter({DataType::kFloat32, {2}});
+  add_results(function, op::MatrixProduct(x, x), bias);
+  return NamesOf(*op::FuseBias(*op::FuseMaps(function), HasAll));
+}
+
+TEST(FuseBiasTest, AProductThatSomebodyElseReadsStays) {
+  const auto add_results = [](op::Function& function, const op::Tensor& product,
+                              const op::Tensor& bias) {
+    function.AddResult(product);
+    function.AddResult(product + bias);
+  };
+  EXPECT_THAT(NamesWithBias(add_results),
+              ElementsAre("MatrixProduct", "Elementwise"));
+}
+
+TEST(FuseBiasTest, AProductHasOneBias) {
+  const auto add_results = [](op::Function& function, const op::Tensor& product,
+                              const op::Tensor& bias) {
+    const op::Tensor sum = product + bias;
+    // Of what lies in memory, so the second sum is a call of its own.
+    function.AddResult(op::Reshape(sum, {4}));
+    function.AddResult(op::Reshape(sum, {2, 2}) + bias);
+  };
+  EXPECT_THAT(NamesWithBias(add_results),
+              ElementsAre("MatrixProduct", "Reshape", "Elementwise"));
+}
+
+TEST(FuseBiasTest, AnActivationAddsTheBiasInItsPass) {
+  const auto add_results = [](op::Function& function, const op::Tensor& product,
+                              const op::Tensor& bias) {
+    function.AddResult(op::Relu(product + bias));
+  };
+  EXPECT_THAT(NamesWithBias(add_results),
+              ElementsAre("MatrixProduct", "Elementwise"));
+}
+
+TEST(FuseBiasTest, OnlyAVectorOfColumnsIsABias) {
+  for (const Shape& shape : {Shape{4, 5}, Shape{1, 5}, Shape{4, 1}, Shape{1}}) {
+    const OperationCase other = {
+        "other", {{4, 3}, {3, 5}, shape}, BiasedProduct().make};
+    EXPECT_THAT(NamesOf(*WithBiases(other)),
+                ElementsAre("MatrixProduct", "Elementwise"))
+        << ShapeToString(shape);
+  }
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,99 @@
+// FuseRowSum: which sums go into products, and that nothing becomes of their
+// values.
+#include "common/operations/rewrites/fuse_row_sum.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "common/operations/binary_map.h"
+#include "common/operations/map.h"
+#include "common/operations/matrix_product.h"
+#include "common/operations/reduce.h"
+#include "tests/conformance/operation_fixture.h"
+#include "tests/conformance/rewrite_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::ElementsAre;
+
+bool HasNone(const op::Operation& /*operation*/) { return false; }
+
+TEST(FuseRowSumTest, ABiasGetsItsGradientFromTheKernels) {
+  const WithGradients whole(BiasedProduct());
+  EXPECT_THAT(NamesOf(whole.function),
+              ElementsAre("MatrixProduct", "BinaryMap", "Reduce", "Reshape",
+                          "MatrixProduct", "MatrixProduct"));
+  const std::unique_ptr<op::Function> fused =
+      op::FuseRowSum(whole.function, HasAll);
+  EXPECT_THAT(NamesOf(*fused),
+              ElementsAre("MatrixProduct", "BinaryMap", "MatrixProduct",
+                          "Reshape", "MatrixProduct"));
+  EXPECT_EQ(fused->calls()[2].outputs.size(), 2u);
+  EXPECT_EQ(ResultsOf(*fused, BiasedProduct()),
+            ResultsOf(whole.function, BiasedProduct()));
+}
+
+TEST(FuseRowSumTest, ADeviceMayLackIt) {
+  const WithGradients whole(BiasedProduct());
+  EXPECT_EQ(NamesOf(*op::FuseRowSum(whole.function, HasNone)),
+            NamesOf(whole.function));
+}
+
+// x · y and sums over `axes` of y, where the product comes first, or reads
+// what is made of the sums.
+struct ProductAndSum {
+  ProductAndSum(std::vector<int> axes, bool is_transposed, bool reads_sums) {
+    const op::Tensor x = function.AddParameter({DataType::kFloat32, {4, 4}});
+    const op::Tensor y = function.AddParameter({DataType::kFloat32, {4, 4}});
+    const auto multiply = [&](const op::Tensor& left) {
+      return op::MatrixProduct(left, y, false, is_transposed);
+    };
+    if (reads_sums) {
+      const op::Tensor sum = op::Sum(y, axes);
+      function.AddResult(sum);
+      function.AddResult(multiply(x * sum));
+    } else {
+      function.AddResult(multiply(x));
+      function.AddResult(op::Sum(y, axes));
+    }
+  }
+
+  std::vector<std::string> FusedNames() const {
+    const OperationCase inputs = {"product_and_sum", {{4, 4}, {4, 4}}, nullptr};
+    const std::unique_ptr<op::Function> fused =
+        op::FuseRowSum(function, HasAll);
+    EXPECT_EQ(ResultsOf(*fused, inputs), ResultsOf(function, inputs));
+    return NamesOf(*fused);
+  }
+
+  op::Function function;
+};
+
+TEST(FuseRowSumTest, TheProductMayComeFirst) {
+  EXPECT_THAT(ProductAndSum({0}, false, false).FusedNames(),
+              ElementsAre("MatrixProduct"));
+}
+
+TEST(FuseRowSumTest, OtherSumsStay) {
+  for (const std::vector<int>& axes :
+       {std::vector<int>{1}, std::vector<int>{0, 1}}) {
+    EXPECT_THAT(ProductAndSum(axes, false, false).FusedNames(),
+                ElementsAre("MatrixProduct", "Reduce"));
+  }
+}
+
+TEST(FuseRowSumTest, ATransposedSideHasOtherRows) {
+  EXPECT_THAT(ProductAndSum({0}, true, false).FusedNames(),
+              ElementsAre("MatrixProduct", "Reduce"));
+}
+
+TEST(FuseRowSumTest, AProductOfTheSumComesBehindIt) {
+  EXPECT_THAT(ProductAndSum({0}, false, true).FusedNames(),
+              ElementsAre("Reduce", "BinaryMap", "MatrixProduct"));
+}
+
+}  // namespace
+}  // namespace paceline
