@@ -1,6 +1,5 @@
 #include "common/model/loss_input.h"
 
-#include "common/model/activation.h"
 #include "common/model/layers/activation.h"
 #include "common/model/layers/dropout.h"
 
@@ -18,6 +17,11 @@ bool HandsOn(const Layer& layer, bool is_training) {
 
 }  // namespace
 
+bool MayGiveLogits(ActivationFunction activation) {
+  return activation == ActivationFunction::kSoftmax ||
+         activation == ActivationFunction::kSigmoid;
+}
+
 LossInput ResolveLossInput(const Graph& graph, const Loss& loss,
                            bool is_training) {
   if (!loss.has_logits_form()) return {.node = graph.output};
@@ -25,9 +29,7 @@ LossInput ResolveLossInput(const Graph& graph, const Loss& loss,
   while (HandsOn(*graph.nodes[node].layer, is_training)) {
     node = graph.nodes[node].inputs[0];
   }
-  const ActivationFunction last = graph.nodes[node].layer->final_activation();
-  if (last == ActivationFunction::kSoftmax ||
-      last == ActivationFunction::kSigmoid) {
+  if (MayGiveLogits(graph.nodes[node].layer->final_activation())) {
     return {.node = node, .before_activation = true, .from_logits = true};
   }
   return {.node = graph.output, .from_logits = loss.reads_logits()};

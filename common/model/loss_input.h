@@ -8,6 +8,7 @@
 #ifndef PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 #define PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 
+#include "common/model/activation.h"
 #include "common/model/graph.h"
 #include "common/model/loss.h"
 
@@ -24,6 +25,9 @@ struct LossInput {
   // The loss takes what it reads for logits.
   bool from_logits = false;
 };
+
+// Whether a loss may read what goes into this activation at the end of a layer.
+bool MayGiveLogits(ActivationFunction activation);
 
 // Also for losses that are used as metrics. `is_training`: whether Dropout
 // drops.

@@ -60,9 +60,9 @@ OperationCase CaseOf(std::function<op::Tensor(const op::Tensor&)> make) {
 // Both rewrites of a function, which computes what it did before.
 std::unique_ptr<op::Function> Fused(const op::Function& function,
                                     const OperationCase& each,
-                                    op::ComputesOperation computes) {
+                                    op::HasOperation has) {
   std::unique_ptr<op::Function> fused =
-      op::FuseMaps(*op::FuseRectifiers(function, computes));
+      op::FuseMaps(*op::FuseRectifiers(function, has));
   EXPECT_EQ(ResultsOf(*fused, each), ResultsOf(function, each));
   return fused;
 }

@@ -1,6 +1,6 @@
 #include "common/operations/rewrites/fuse_rectifiers.h"
 
-#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -24,9 +24,9 @@ const T* As(const Call* call) {
 
 class RectifierFusion {
  public:
-  RectifierFusion(const Function& from, ComputesOperation computes)
+  RectifierFusion(const Function& from, HasOperation has)
       : from_(from),
-        computes_(computes),
+        has_(has),
         makers_(from.tensor_count(), nullptr),
         readers_(from.tensor_count()) {
     for (const Call& call : from.calls()) {
@@ -41,19 +41,7 @@ class RectifierFusion {
       const auto* const map = As<MapOperation>(&call);
       if (map != nullptr && map->function() == MapFunction::kRelu) Fuse(call);
     }
-    auto to = std::make_unique<Function>();
-    CallCopier copier(from_, *to);
-    for (const int parameter : from_.parameters()) {
-      copier.Map(parameter, to->AddParameter(from_.type(parameter)));
-    }
-    for (const Call& call : from_.calls()) {
-      const auto fused = fused_.find(&call);
-      copier.Copy(fused == fused_.end() ? call : fused->second);
-    }
-    for (const int result : from_.results()) {
-      to->AddResult(copier.CopyOf(result));
-    }
-    return to;
+    return ReplaceCalls(from_, fused_);
   }
 
  private:
@@ -84,12 +72,12 @@ class RectifierFusion {
         std::make_shared<const MaxPoolingOperation>(window, /*rectifies=*/true);
     const auto backward = std::make_shared<const MaxPoolingGradientOperation>(
         window, /*rectifies=*/true);
-    if (!computes_(*forward) || !computes_(*backward)) return;
-    fused_[pooling] = {forward, {x}, pooling->outputs, pooling->owner};
+    if (!has_(*forward) || !has_(*backward)) return;
+    fused_[pooling] = Call{forward, {x}, pooling->outputs, pooling->owner};
     if (product == nullptr) return;
     std::vector<int> inputs = readers->pooling_gradient->inputs;
     inputs[0] = x;
-    fused_[product] = {backward, inputs, product->outputs, product->owner};
+    fused_[product] = Call{backward, inputs, product->outputs, product->owner};
   }
 
   // Nothing, if there are more, or the caller is one.
@@ -140,20 +128,19 @@ class RectifierFusion {
   }
 
   const Function& from_;
-  const ComputesOperation computes_;
+  const HasOperation has_;
   // By tensor; null for parameters.
   std::vector<const Call*> makers_;
   // By tensor; the caller, who reads results, is null.
   std::vector<std::vector<const Call*>> readers_;
-  // What becomes of calls; of all others, copies.
-  std::map<const Call*, Call> fused_;
+  Replacements fused_;
 };
 
 }  // namespace
 
 std::unique_ptr<Function> FuseRectifiers(const Function& function,
-                                         ComputesOperation computes) {
-  return RectifierFusion(function, computes).Run();
+                                         HasOperation has) {
+  return RectifierFusion(function, has).Run();
 }
 
 }  // namespace paceline::op

@@ -11,20 +11,16 @@
 
 #include <memory>
 
-#include "absl/functional/function_ref.h"
 #include "common/operations/function.h"
-#include "common/operations/operation.h"
+#include "common/operations/rewrites/replace_calls.h"
 
 namespace paceline::op {
 
-// Whether a device computes an operation.
-using ComputesOperation = absl::FunctionRef<bool(const Operation& operation)>;
-
-// The function for a device that computes such operations: where it has no
-// max pooling that rectifies, nothing changes. It has the same parameters and
+// The function for a device that `has` operations: where there is no max
+// pooling that rectifies, nothing changes. It has the same parameters and
 // results, in the same order; FuseMaps drops what no result needs any more.
 std::unique_ptr<Function> FuseRectifiers(const Function& function,
-                                         ComputesOperation computes);
+                                         HasOperation has);
 
 }  // namespace paceline::op
 

@@ -27,7 +27,7 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
 
   absl::StatusOr<std::unique_ptr<NodeComputation>> MakeComputation(
       const Graph& graph, const Node& node) override {
-    return MakeNodeComputation(graph, node, NodeFunctionSpecOf(spec()));
+    return MakeNodeComputation(graph, node, FunctionSpecOf(node));
   }
 
   absl::Status AddLayer(const Layer& layer,

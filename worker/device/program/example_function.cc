@@ -6,8 +6,8 @@
 #include "common/operations/gradient.h"
 #include "common/operations/rewrites/fuse_maps.h"
 #include "glog/logging.h"
-#include "worker/device/program/function_memory.h"
 #include "worker/device/program/operations/operation_table.h"
+#include "worker/device/program/overwriting.h"
 
 namespace paceline {
 namespace {
@@ -17,46 +17,6 @@ op::Tensor AddLabels(bool are_sparse, const Shape& shape,
   return function.AddParameter(
       {are_sparse ? DataType::kInt32 : DataType::kFloat32, shape});
 }
-
-// Finds what a call may write over: what an earlier call of the function has
-// computed, of the output's type, that nobody reads any more.
-class Overwriting {
- public:
-  explicit Overwriting(const op::Function& function)
-      : function_(function),
-        memories_(FindMemories(function)),
-        is_computed_(function.tensor_count()),
-        reads_left_(function.tensor_count()) {
-    for (const op::Call& call : function.calls()) {
-      // Constants have no inputs.
-      is_computed_[call.outputs[0]] = !call.inputs.empty();
-      for (const int input : call.inputs) ++reads_left_[memories_[input]];
-    }
-    for (const int result : function.results())
-      ++reads_left_[memories_[result]];
-  }
-
-  // To be called for each call, in order. -1: nothing.
-  int Next(const op::Call& call) {
-    for (const int input : call.inputs) --reads_left_[memories_[input]];
-    for (const int input : call.inputs) {
-      if (is_computed_[memories_[input]] &&
-          reads_left_[memories_[input]] == 0 &&
-          function_.type(input) == function_.type(call.outputs[0])) {
-        return input;
-      }
-    }
-    return -1;
-  }
-
- private:
-  const op::Function& function_;
-  const std::vector<int> memories_;
-  // By tensor; the others are parameters and constants.
-  std::vector<bool> is_computed_;
-  // By memory. Results are read by the caller, too.
-  std::vector<int> reads_left_;
-};
 
 }  // namespace
 
@@ -104,7 +64,8 @@ std::vector<Tensor*> AddCalls(const op::Function& function,
     std::vector<Tensor*> inputs;
     for (const int input : call.inputs) inputs.push_back(tensors[input]);
     const int output = call.outputs[0];
-    const int overwritable = overwriting.Next(call);
+    overwriting.Pass(call);
+    const int overwritable = overwriting.OverwritableBy(call);
     tensors[output] = builder.AddCall(
         {.operation = *call.operation,
          .inputs = inputs,

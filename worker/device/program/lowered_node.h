@@ -16,6 +16,7 @@
 #include "worker/device/program/node_computation.h"
 #include "worker/device/program/node_function.h"
 #include "worker/device/program/node_gradients.h"
+#include "worker/device/program/overwriting.h"
 #include "worker/device/program/tensor.h"
 
 namespace paceline {
@@ -33,32 +34,26 @@ class LoweredNode {
   Tensor* before_activation() const;
 
  private:
-  // Adds the calls that these tensors of the function need, as far as they have
-  // not been added.
-  void AddCallsFor(const std::vector<int>& wanted, LayoutBuilder& builder);
-  // `reads_left` counts, by tensor, the later calls that read its memory.
-  void AddCall(const op::Call& call, const std::vector<int>& reads_left,
-               LayoutBuilder& builder);
-  // Where the tensor must lie, if it is the gradient of a variable; else null.
+  // The calls that these tensors of the function need, as far as they have not
+  // been added.
+  std::vector<const op::Call*> CallsFor(const std::vector<int>& wanted) const;
+  // Notes that the calls that are neither added nor among these never will be.
+  void PassOthers(const std::vector<const op::Call*>& calls);
+  void AddCall(const op::Call& call, LayoutBuilder& builder);
+  // Where the tensor must lie, if it is the gradient of a variable, or of its
+  // memory; else null.
   Tensor* VariableGradient(int tensor, LayoutBuilder& builder) const;
-  // What the call may write over; null: nothing.
-  Tensor* OverwritableBy(const op::Call& call,
-                         const std::vector<int>& reads_left) const;
   // Ends the gradients of variables that are known, and whose variable no later
   // call reads.
-  void FinishGradients(const std::vector<int>& reads_left,
-                       LayoutBuilder& builder);
+  void FinishGradients(LayoutBuilder& builder);
 
   const Node& node_;
   const NodeFunction lowered_;
-  // By tensor of the function, the one whose memory it shares, or itself.
-  const std::vector<int> memories_;
+  Overwriting overwriting_;
   // Tensors of the program, by tensor of the function; null: not computed yet.
   std::vector<Tensor*> tensors_;
   // Of each of the node's variables.
   std::vector<bool> is_finished_;
-  // The gradient by the output, if it may be written over.
-  Tensor* overwritable_ = nullptr;
 };
 
 template <typename Builder>

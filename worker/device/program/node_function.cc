@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/model/activation_operations.h"
+#include "common/model/loss_input.h"
 #include "common/operations/constant.h"
 #include "common/operations/gradient.h"
 #include "common/operations/map.h"
@@ -18,13 +19,13 @@ namespace {
 class NodeLowering {
  public:
   NodeLowering(const Graph& graph, const Node& node,
-               const NodeFunctionSpec& spec, op::ComputesOperation computes)
-      : graph_(graph), node_(node), spec_(spec), computes_(computes) {}
+               const NodeFunctionSpec& spec, op::HasOperation has)
+      : graph_(graph), node_(node), spec_(spec), has_(has) {}
 
   NodeFunction Run() && {
     function_.SetOwner(absl::StrCat("layer ", node_.layer->name));
-    result_.rectifies_input = RectifiesInput(graph_, node_, computes_);
-    result_.leaves_rectifier = LeavesRectifier(graph_, node_, computes_);
+    result_.rectifies_input = RectifiesInput(graph_, node_, has_);
+    result_.leaves_rectifier = LeavesRectifier(graph_, node_, has_);
     const std::vector<op::Tensor> inputs = AddInputs();
     const std::vector<op::Tensor> variables = AddVariables();
     std::vector<op::Tensor> layer_inputs = inputs;
@@ -38,10 +39,15 @@ class NodeLowering {
                                               : node_.layer->final_activation();
     const op::Tensor output = Activate(activation, before);
     AddResult(output, result_.output);
-    if (activation != ActivationFunction::kLinear) {
+    if (MayGiveLogits(activation)) {
       AddResult(before, result_.before_activation);
     }
-    if (spec_.is_training) AddGradients(inputs, variables, output);
+    result_.has_gradient_before_activation =
+        spec_.has_gradient_before_activation;
+    if (spec_.is_training) {
+      AddGradients(inputs, variables,
+                   spec_.has_gradient_before_activation ? before : output);
+    }
     return Fused();
   }
 
@@ -73,8 +79,8 @@ class NodeLowering {
   // Those of variables come first: they leave earlier.
   void AddGradients(const std::vector<op::Tensor>& inputs,
                     const std::vector<op::Tensor>& variables,
-                    const op::Tensor& output) {
-    const op::Tensor output_gradient = AddParameter(output.shape());
+                    const op::Tensor& of) {
+    const op::Tensor output_gradient = AddParameter(of.shape());
     result_.output_gradient = output_gradient.id();
     std::vector<op::Tensor> by;
     result_.variable_gradients.resize(variables.size(), -1);
@@ -90,7 +96,7 @@ class NodeLowering {
       places.push_back(&result_.input_gradients[i]);
     }
     const op::Gradients gradients =
-        op::AddGradients({output}, {output_gradient}, by);
+        op::AddGradients({of}, {output_gradient}, by);
     for (size_t i = 0; i < by.size(); ++i) {
       AddResult(
           gradients[i] ? *gradients[i] : op::Full(function_, by[i].type(), 0),
@@ -106,7 +112,7 @@ class NodeLowering {
 
   NodeFunction Fused() {
     std::unique_ptr<op::Function> fused =
-        op::FuseMaps(*op::FuseRectifiers(function_, computes_));
+        op::FuseMaps(*op::FuseRectifiers(function_, has_));
     // Parameters come before all else, in both.
     for (size_t i = 0; i < places_.size(); ++i) {
       *places_[i] = fused->results()[i];
@@ -126,7 +132,7 @@ class NodeLowering {
   const Graph& graph_;
   const Node& node_;
   const NodeFunctionSpec& spec_;
-  const op::ComputesOperation computes_;
+  const op::HasOperation has_;
   op::Function function_;
   NodeFunction result_;
   // Of each result.
@@ -137,8 +143,8 @@ class NodeLowering {
 
 NodeFunction MakeNodeFunction(const Graph& graph, const Node& node,
                               const NodeFunctionSpec& spec,
-                              op::ComputesOperation computes) {
-  return NodeLowering(graph, node, spec, computes).Run();
+                              op::HasOperation has) {
+  return NodeLowering(graph, node, spec, has).Run();
 }
 
 }  // namespace paceline

@@ -9,8 +9,7 @@
 
 #include "common/model/graph.h"
 #include "common/operations/function.h"
-#include "common/operations/rewrites/fuse_rectifiers.h"
-#include "worker/device/device.h"
+#include "common/operations/rewrites/replace_calls.h"
 
 namespace paceline {
 
@@ -19,14 +18,10 @@ struct NodeFunctionSpec {
   bool is_training = true;
   // The job's.
   uint64_t seed = 0;
+  // In training, the loss reads what goes into the final activation, and its
+  // gradient comes in there (LossInput::before_activation).
+  bool has_gradient_before_activation = false;
 };
-
-// Of a node in a program.
-inline NodeFunctionSpec NodeFunctionSpecOf(const ProgramSpec& program) {
-  return {.batch_size = program.batch_size,
-          .is_training = program.mode == Mode::kTrain,
-          .seed = program.seed};
-}
 
 // Tensors are ids of `function`, whose maps are fused. -1: there is none.
 struct NodeFunction {
@@ -34,11 +29,12 @@ struct NodeFunction {
   // Parameters. In the order of the node's.
   std::vector<int> inputs;
   std::vector<int> variables;
-  // The gradient by the output.
+  // The gradient by the output, or by what goes into the final activation.
   int output_gradient = -1;
+  bool has_gradient_before_activation = false;
   // Results.
   int output = -1;
-  // What goes into the final activation, if the layer has one.
+  // What goes into the final activation, if losses may read it.
   int before_activation = -1;
   // The output is what goes into the layer's rectifier: the pooling behind it
   // applies that (pooled_rectifier.h).
@@ -55,7 +51,7 @@ struct NodeFunction {
 // a max pooling rectifies its input there, if it can.
 NodeFunction MakeNodeFunction(const Graph& graph, const Node& node,
                               const NodeFunctionSpec& spec,
-                              op::ComputesOperation computes);
+                              op::HasOperation has);
 
 }  // namespace paceline
 

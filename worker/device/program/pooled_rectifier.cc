@@ -10,23 +10,22 @@
 namespace paceline {
 
 bool RectifiesInput(const Graph& graph, const Node& node,
-                    op::ComputesOperation computes) {
+                    op::HasOperation has) {
   if (node.layer->class_name() != MaxPooling2D::kClassName) return false;
   const int input = node.inputs[0];
   const Node& before = graph.nodes[input];
   return before.layer->final_activation() == ActivationFunction::kRelu &&
          ReaderCount(graph, input) == 1 && !IsFusedIntoInput(graph, before) &&
-         computes(op::MaxPoolingOperation({}, /*rectifies=*/true));
+         has(op::MaxPoolingOperation({}, /*rectifies=*/true));
 }
 
 bool LeavesRectifier(const Graph& graph, const Node& node,
-                     op::ComputesOperation computes) {
+                     op::HasOperation has) {
   const auto index = static_cast<int>(&node - graph.nodes.data());
-  return std::any_of(graph.nodes.begin() + 1, graph.nodes.end(),
-                     [&](const Node& reader) {
-                       return reader.inputs[0] == index &&
-                              RectifiesInput(graph, reader, computes);
-                     });
+  return std::any_of(
+      graph.nodes.begin() + 1, graph.nodes.end(), [&](const Node& reader) {
+        return reader.inputs[0] == index && RectifiesInput(graph, reader, has);
+      });
 }
 
 }  // namespace paceline

@@ -9,19 +9,18 @@
 #define PACELINE_WORKER_DEVICE_PROGRAM_POOLED_RECTIFIER_H_
 
 #include "common/model/graph.h"
-#include "common/operations/rewrites/fuse_rectifiers.h"
+#include "common/operations/rewrites/replace_calls.h"
 
 namespace paceline {
 
 // Whether the node is a max pooling that applies the rectifier of the node
-// before it, on a device that computes such operations.
-bool RectifiesInput(const Graph& graph, const Node& node,
-                    op::ComputesOperation computes);
+// before it, on a device that `has` operations.
+bool RectifiesInput(const Graph& graph, const Node& node, op::HasOperation has);
 
 // Whether the node leaves its rectifier to the pooling behind it: its output is
 // what goes into the rectifier, and so is the gradient that it gets.
 bool LeavesRectifier(const Graph& graph, const Node& node,
-                     op::ComputesOperation computes);
+                     op::HasOperation has);
 
 }  // namespace paceline
 

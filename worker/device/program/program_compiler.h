@@ -28,6 +28,7 @@
 #include "worker/device/device.h"
 #include "worker/device/program/example_function.h"
 #include "worker/device/program/node_computation.h"
+#include "worker/device/program/node_function.h"
 #include "worker/device/program/node_gradients.h"
 #include "worker/device/program/operations/operation_table.h"
 #include "worker/device/program/tensor.h"
@@ -67,6 +68,16 @@ class ProgramCompiler {
 
   const ProgramSpec& spec() const { return spec_; }
   Builder& builder() const { return builder_; }
+
+  // What a node of the graph is lowered for.
+  NodeFunctionSpec FunctionSpecOf(const Node& node) const {
+    return {.batch_size = spec_.batch_size,
+            .is_training = builder_.is_training(),
+            .seed = spec_.seed,
+            .has_gradient_before_activation =
+                loss_input_.before_activation &&
+                &node == &graph_.nodes[loss_input_.node]};
+  }
 
   // --- The part of a device. Offsets are those of MetricLayout. ---
 
