@@ -55,11 +55,10 @@ LoweredLayer Dense::Lower(const LayerCall& call) const {
   int64_t rows = 1;
   for (size_t axis = 0; axis + 1 < shape.size(); ++axis) rows *= shape[axis];
   shape.back() = units;
-  op::Tensor y = op::Reshape(
-      op::MatrixProduct(op::Reshape(x, {rows, size}), call.variables[0]),
-      shape);
+  op::Tensor y =
+      op::MatrixProduct(op::Reshape(x, {rows, size}), call.variables[0]);
   if (use_bias) y = y + call.variables[1];
-  return y;
+  return op::Reshape(y, shape);
 }
 
 }  // namespace paceline

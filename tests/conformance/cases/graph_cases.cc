@@ -29,6 +29,11 @@ std::vector<Case> GraphCases() {
       graph("add_last", conv("a", relu) + ", {" + conv("b") +
                             ", inputs: [in]}, {Add: {}, inputs: [a, b]},"
                             " Dense: {units: 2}"),
+      // The same of products.
+      graph("add_dense",
+            "Flatten: {name: f}, Dense: {units: 4, activation: tanh, name: a},"
+            " {Dense: {units: 4, name: b}, inputs: [f]},"
+            " {Add: {}, inputs: [a, b]}, Dense: {units: 2}"),
       // A residual block; the rectifier is read twice.
       graph("residual",
             conv("a", relu) + ", " + conv("b", relu) + ", " + conv("c") +

@@ -123,6 +123,35 @@ TEST(CpuDeviceTest, BFloat16LiesBetweenConvolutions) {
             5);
 }
 
+TEST(CpuDeviceTest, ProductsShareWhatIsMultiplied) {
+  if (!ProcessorHasBFloat16()) {
+    GTEST_SKIP() << "this processor has neither AVX512-BF16 nor AMX";
+  }
+  const std::string end = ", Dense: {units: 2}]";
+  // Of its input, its kernel and the gradient by its output, each read by
+  // two or three products. What the loss reads is float32.
+  const std::string dense = "Dense: {units: 4, activation: relu}";
+  EXPECT_EQ(CountBFloat16("[Input: {shape: [6]}, " + dense + end), 3);
+  EXPECT_EQ(
+      CountBFloat16("[Input: {shape: [6]}, " + dense + ", " + dense + end), 6);
+  // Layers share an input. They get one gradient too, which the rectifier
+  // writes over behind the other's products: so it is copied twice.
+  EXPECT_EQ(CountBFloat16("[Input: {shape: [6], name: in}, "
+                          "Dense: {units: 4, activation: relu, name: a}, "
+                          "{Dense: {units: 4, name: b}, inputs: [in]}, "
+                          "{Add: {}, inputs: [a, b]}" +
+                          end),
+            5);
+  // So does a normalization.
+  EXPECT_EQ(CountBFloat16("[Input: {shape: [6], name: in}, "
+                          "Dense: {units: 4, name: a}, "
+                          "BatchNormalization: {name: n}, "
+                          "{Dense: {units: 4, name: b}, inputs: [in]}, "
+                          "{Add: {}, inputs: [n, b]}" +
+                          end),
+            5);
+}
+
 TEST(CpuDeviceTest, NormalizationPassesNanOnInBFloat16) {
   const float inputs[] = {std::nanf(""), 2, -4, 40};
   std::vector<cpu::BFloat16> values(4);

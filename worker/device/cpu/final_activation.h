@@ -15,14 +15,12 @@ namespace paceline::cpu {
 
 class FinalActivation {
  public:
-  explicit FinalActivation(ActivationFunction function) : function_(function) {}
-  // That of `node`, which may be left to the pooling behind it.
+  // That of `node`; it may be left to the pooling behind it.
   FinalActivation(ActivationFunction function, const Graph& graph,
                   const Node& node);
 
-  // Activates along the last axis; returns the output.
-  Tensor* AddForward(Tensor* values, ProgramBuilder& builder);
-  // The same; a rectifier overwrites `values`.
+  // Activates along the last axis; returns the output. A rectifier overwrites
+  // `values`.
   Tensor* AddForwardOver(Tensor* values, ProgramBuilder& builder);
 
   // The gradient by what goes in; takes the memory of that by the output,
@@ -33,6 +31,8 @@ class FinalActivation {
   Tensor* input() const { return input_; }
 
  private:
+  Tensor* AddForward(Tensor* values, ProgramBuilder& builder);
+
   ActivationFunction function_;
   // Whether the pooling behind the layer applies it.
   bool is_left_to_pooling_ = false;

@@ -111,6 +111,26 @@ Tensor* ProgramBuilder::Reordered(Tensor* source,
   return result;
 }
 
+Tensor* ProgramBuilder::Factors(Tensor* tensor) {
+  if (tensor->type == factor_type()) return tensor;
+  Tensor*& factors = factors_[{tensor, factor_type()}];
+  if (factors == nullptr) {
+    factors = NewTensor(tensor->shape, factor_type());
+    const auto layout = [count = tensor->count()](DataType type) {
+      return Layout({count}, dnnl::memory::format_tag::x, type);
+    };
+    AddReorder({DNNL_ARG_FROM, tensor, layout(tensor->type)},
+               {DNNL_ARG_TO, factors, layout(factors->type)});
+  }
+  return factors;
+}
+
+void ProgramBuilder::NoteOverwriting(const Tensor* tensor) {
+  std::erase_if(factors_, [tensor](const auto& entry) {
+    return entry.first.first->memory == tensor->memory;
+  });
+}
+
 void ProgramBuilder::AddBoxRead(const Tensor* from, const BoxAxes& box,
                                 const Tensor* to) {
   const int64_t run = box.sizes[0];

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <dnnl.hpp>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,7 @@ class ProgramBuilder final : public LayoutBuilder {
     return NewTensor(std::move(shape), from->type);
   }
   Tensor* NewConstant(Shape shape, std::vector<float> values) override;
+  void NoteOverwriting(const Tensor* tensor) override;
   // Bytes in the arena, whatever lies in them.
   Tensor* NewScratch(int64_t size_bytes);
 
@@ -74,6 +76,10 @@ class ProgramBuilder final : public LayoutBuilder {
   Tensor* Reordered(Tensor* source, const dnnl::memory::desc& from,
                     const dnnl::memory::desc& to);
 
+  // A tensor as products multiply it: itself, or a copy of factor_type(), which
+  // is made once, until the tensor is written over.
+  Tensor* Factors(Tensor* tensor);
+
   Tensor* AddCall(const PlacedCall& call) override;
   void AddBoxRead(const Tensor* from, const BoxAxes& box,
                   const Tensor* to) override;
@@ -97,6 +103,8 @@ class ProgramBuilder final : public LayoutBuilder {
   dnnl::engine engine_;
   // Without the layout.
   ProgramParts parts_;
+  // By original and type.
+  std::map<std::pair<const Tensor*, DataType>, Tensor*> factors_;
 };
 
 }  // namespace paceline::cpu

@@ -13,11 +13,8 @@ class FinalActivation {
  public:
   explicit FinalActivation(ActivationFunction function) : function_(function) {}
 
-  // Activates along the last axis; returns the output.
-  Tensor* AddForward(Tensor* values, ProgramBuilder& builder) {
-    return AddForward(values, /*bias=*/nullptr, builder);
-  }
-  // Adds `bias` before, in place, unless it is null.
+  // Activates along the last axis; returns the output. Adds `bias` before, in
+  // place, unless it is null.
   Tensor* AddForward(Tensor* values, const Tensor* bias,
                      ProgramBuilder& builder);
 

@@ -2,7 +2,6 @@
 
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/conv2d.h"
-#include "common/model/layers/dense.h"
 #include "common/model/layers/depthwise_conv2d.h"
 #include "common/model/layers/layer_normalization.h"
 #include "common/model/layers/separable_conv2d.h"
@@ -16,7 +15,6 @@ namespace {
 constexpr LayerEntry<ProgramBuilder> kLayers[] = {
     {BatchNormalization::kClassName, MakeBatchNormalization},
     {Conv2D::kClassName, MakeConv2D},
-    {Dense::kClassName, MakeDense},
     {DepthwiseConv2D::kClassName, MakeDepthwiseConv2D},
     {LayerNormalization::kClassName, MakeLayerNormalization},
     {SeparableConv2D::kClassName, MakeSeparableConv2D},

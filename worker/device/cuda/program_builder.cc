@@ -56,9 +56,15 @@ void ProgramBuilder::AddKernel(const std::vector<const Tensor*>& used,
 
 void ProgramBuilder::BeginPart(const std::string& owner, bool in_float32) {
   LayoutBuilder::BeginPart(owner, in_float32);
-  // Layers write over gradients that they are done with.
+  // So that copies of what is in the arena live no longer than a layer.
   std::erase_if(converted_, [this](const auto& entry) {
     return IsInArena(entry.first.first);
+  });
+}
+
+void ProgramBuilder::NoteOverwriting(const Tensor* tensor) {
+  std::erase_if(converted_, [tensor](const auto& entry) {
+    return entry.first.first->memory == tensor->memory;
   });
 }
 
@@ -99,10 +105,11 @@ void ProgramBuilder::AddProduct(const Tensor* left, const Tensor* right,
 }
 
 bool ProgramBuilder::IsProductVector(const Tensor* column_sums) const {
-  CHECK(!IsInArena(column_sums)) << "it has no address yet";
-  const auto address = reinterpret_cast<uintptr_t>(column_sums->data());
-  return compute_type() == DataType::kFloat32 &&
-         address % kProductVectorAlignment == 0;
+  // What is in the arena has no address yet.
+  return compute_type() == DataType::kFloat32 && !IsInArena(column_sums) &&
+         reinterpret_cast<uintptr_t>(column_sums->data()) %
+                 kProductVectorAlignment ==
+             0;
 }
 
 void ProgramBuilder::AddConvolution(ConvolutionShape shape,

@@ -41,8 +41,7 @@ struct ProgramParts {
   int64_t labels_size_bytes = 0;
 };
 
-// What MatrixProduct has beside its operands; null: not wanted. Column sums go
-// to the gradient of a variable.
+// What MatrixProduct has beside its operands; null: not wanted.
 struct ProductExtras {
   const Tensor* bias = nullptr;
   const Tensor* column_sums = nullptr;
@@ -73,6 +72,7 @@ class ProgramBuilder final : public LayoutBuilder {
     return NewTensor(std::move(shape));
   }
   Tensor* NewConstant(Shape shape, std::vector<float> values) override;
+  void NoteOverwriting(const Tensor* tensor) override;
 
   // Of the step under way, in the GPU's memory.
   const StepValues* step() const { return state_.step(); }

@@ -54,8 +54,8 @@ absl::StatusOr<std::unique_ptr<NodeComputation<Builder>>> MakeFromTables(
       return entry.make(graph, node);
     }
   }
-  NodeFunction function =
-      MakeNodeFunction(graph, node, spec, [&](const op::Operation& operation) {
+  NodeFunction function = MakeNodeFunction(
+      graph, node, spec, [&tables](const op::Operation& operation) {
         return FindOperation(tables.operations, operation) != nullptr;
       });
   RETURN_IF_ERROR(CheckOperations(tables.device, tables.operations,

@@ -64,6 +64,9 @@ class LayoutBuilder {
   virtual Tensor* NewMoved(const Tensor* from, Shape shape) = 0;
   // Values that do not change. Not in the arena.
   virtual Tensor* NewConstant(Shape shape, std::vector<float> values) = 0;
+  // `tensor` will be written over: what the device has made of its values does
+  // not stand for it any more.
+  virtual void NoteOverwriting(const Tensor* tensor) = 0;
   // The same memory under another shape.
   Tensor* Reshaped(const Tensor* tensor, Shape shape);
 

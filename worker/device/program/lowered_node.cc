@@ -100,13 +100,20 @@ void LoweredNode::AddCall(const op::Call& call, LayoutBuilder& builder) {
   for (const int input : call.inputs) inputs.push_back(tensors_[input]);
   overwriting_.Pass(call);
   const int overwritable = overwriting_.OverwritableBy(call);
-  CHECK_EQ(call.outputs.size(), 1u) << call.operation->name();
+  std::vector<Tensor*> more_outputs;
+  for (const int more : absl::MakeSpan(call.outputs).subspan(1)) {
+    Tensor* const place = VariableGradient(more, builder);
+    const auto& [type, shape] = lowered_.function->type(more);
+    tensors_[more] = place != nullptr ? place : builder.NewTensor(shape, type);
+    more_outputs.push_back(tensors_[more]);
+  }
   const int output = call.outputs[0];
   tensors_[output] = builder.AddCall(
       {.operation = *call.operation,
        .inputs = inputs,
        .output_type = lowered_.function->type(output),
        .output = VariableGradient(output, builder),
+       .more_outputs = more_outputs,
        .overwritable = overwritable < 0 ? nullptr : tensors_[overwritable]});
 }
 

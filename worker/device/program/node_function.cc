@@ -10,7 +10,10 @@
 #include "common/operations/constant.h"
 #include "common/operations/gradient.h"
 #include "common/operations/map.h"
+#include "common/operations/rewrites/fuse_bias.h"
 #include "common/operations/rewrites/fuse_maps.h"
+#include "common/operations/rewrites/fuse_rectifiers.h"
+#include "common/operations/rewrites/fuse_row_sum.h"
 #include "worker/device/program/pooled_rectifier.h"
 
 namespace paceline {
@@ -112,7 +115,11 @@ class NodeLowering {
 
   NodeFunction Fused() {
     std::unique_ptr<op::Function> fused =
-        op::FuseMaps(*op::FuseRectifiers(function_, has_));
+        result_.rectifies_input
+            ? op::FuseMaps(*op::FuseRectifiers(function_, has_))
+            : op::FuseMaps(function_);
+    fused = op::FuseBias(*fused, has_);
+    fused = op::FuseRowSum(*fused, has_);
     // Parameters come before all else, in both.
     for (size_t i = 0; i < places_.size(); ++i) {
       *places_[i] = fused->results()[i];

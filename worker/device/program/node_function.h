@@ -1,5 +1,5 @@
 // A node of a graph as a function of operations: its forward and, in training,
-// its backward.
+// its backward, rewritten for a device.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_NODE_FUNCTION_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_NODE_FUNCTION_H_
 
@@ -23,7 +23,8 @@ struct NodeFunctionSpec {
   bool has_gradient_before_activation = false;
 };
 
-// Tensors are ids of `function`, whose maps are fused. -1: there is none.
+// Tensors are ids of `function`, whose calls are fused as far as the device has
+// what comes of it. -1: there is none.
 struct NodeFunction {
   std::unique_ptr<const op::Function> function;
   // Parameters. In the order of the node's.
@@ -47,8 +48,8 @@ struct NodeFunction {
   std::vector<int> variable_gradients;
 };
 
-// In float32, of a node of `graph`, for a device that computes such operations:
-// a max pooling rectifies its input there, if it can.
+// In float32, of a node of `graph`, for a device that `has` operations: a max
+// pooling rectifies its input there, if it can.
 NodeFunction MakeNodeFunction(const Graph& graph, const Node& node,
                               const NodeFunctionSpec& spec,
                               op::HasOperation has);

@@ -5,7 +5,10 @@
 namespace paceline {
 
 Tensor* Overwritable(const OutputGradient& gradient, LayoutBuilder& builder) {
-  if (!gradient.is_shared) return gradient.tensor;
+  if (!gradient.is_shared) {
+    builder.NoteOverwriting(gradient.tensor);
+    return gradient.tensor;
+  }
   Tensor* const copy = builder.NewTensor(gradient.tensor->shape);
   builder.AddCopy(gradient.tensor, copy);
   return copy;
@@ -33,6 +36,7 @@ OutputGradient NodeGradients::TakeSum(int node, LayoutBuilder& builder) {
                                ? part.tensor
                                : builder.NewTensor(sum.tensor->shape);
     builder.AddSum(sum.tensor, part.tensor, target);
+    builder.NoteOverwriting(target);
     sum = {target};
   }
   return sum;

@@ -297,6 +297,7 @@ class BatchNormalizationComputation final : public LayerComputation {
         output.is_shared || gradient->type != input_->type
             ? builder.NewTensor(input_->shape, input_->type)
             : gradient;
+    builder.NoteOverwriting(input_gradient);
     builder.AddParallel(
         line_.used({gradient, input_, shares_, slopes_, input_gradient}), rows_,
         channels_,

@@ -6,6 +6,7 @@
 #include "common/operations/elementwise.h"
 #include "common/operations/gather_rows.h"
 #include "common/operations/iota.h"
+#include "common/operations/matrix_product.h"
 #include "common/operations/pad.h"
 #include "common/operations/pooling.h"
 #include "common/operations/random.h"
@@ -36,6 +37,7 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::IotaOperation::kName, AddShared<AddIota>, IsRealIota},
     {op::LogSoftmaxOperation::kName, AddLogSoftmax},
     {op::LogSoftmaxGradientOperation::kName, AddLogSoftmaxGradient},
+    {op::MatrixProductOperation::kName, AddMatrixProduct, IsInnerProduct},
     {op::MaxPoolingOperation::kName, AddMaxPooling},
     {op::MaxPoolingGradientOperation::kName, AddMaxPoolingGradient},
     {op::PadOperation::kName, AddShared<AddPad>, PadsWithZeros},

@@ -22,6 +22,10 @@ AddOperation AddElementwise;
 AddOperation AddGatherRows;
 // In gather_rows.cc.
 AddOperation AddSumRows;
+// Which AddMatrixProduct computes: not with both sides transposed, a bias with
+// none or the right one, sums of rows with the left one.
+bool IsInnerProduct(const op::Operation& operation);
+AddOperation AddMatrixProduct;
 AddOperation AddMaxPooling;
 AddOperation AddMaxPoolingGradient;
 AddOperation AddResize;

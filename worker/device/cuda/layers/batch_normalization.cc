@@ -188,6 +188,7 @@ class BatchNormalizationComputation final : public LayerComputation {
     Tensor* const gradient = output.tensor;
     Tensor* const input_gradient =
         output.is_shared ? builder.NewTensor(input_->shape) : gradient;
+    builder.NoteOverwriting(input_gradient);
     std::vector<const Tensor*> used = {input_, lines_, gradient,
                                        input_gradient};
     if (slopes != nullptr) used.push_back(slopes);

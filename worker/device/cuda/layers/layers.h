@@ -14,7 +14,6 @@ NodeFactory MakeBatchNormalization;
 NodeFactory MakeConv2D;
 // In conv2d.cc.
 NodeFactory MakeDepthwiseConv2D;
-NodeFactory MakeDense;
 NodeFactory MakeLayerNormalization;
 NodeFactory MakeSeparableConv2D;
 

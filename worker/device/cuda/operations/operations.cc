@@ -6,6 +6,7 @@
 #include "common/operations/elementwise.h"
 #include "common/operations/gather_rows.h"
 #include "common/operations/iota.h"
+#include "common/operations/matrix_product.h"
 #include "common/operations/pad.h"
 #include "common/operations/pooling.h"
 #include "common/operations/random.h"
@@ -32,6 +33,7 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::IotaOperation::kName, AddShared<AddIota>, IsRealIota},
     {op::LogSoftmaxOperation::kName, AddLogSoftmax},
     {op::LogSoftmaxGradientOperation::kName, AddLogSoftmaxGradient},
+    {op::MatrixProductOperation::kName, AddMatrixProduct, HasOneVector},
     {op::MaxPoolingOperation::kName, AddMaxPooling, IsPlainMaxPooling},
     {op::MaxPoolingGradientOperation::kName, AddMaxPoolingGradient,
      IsPlainMaxPoolingGradient},

@@ -22,6 +22,9 @@ AddOperation AddElementwise;
 AddOperation AddGatherRows;
 // In gather_rows.cc.
 AddOperation AddSumRows;
+// Which AddMatrixProduct computes: with a bias, or with sums of rows.
+bool HasOneVector(const op::Operation& operation);
+AddOperation AddMatrixProduct;
 // Which AddMaxPooling and AddMaxPoolingGradient compute: those that do not
 // rectify.
 bool IsPlainMaxPooling(const op::Operation& operation);

@@ -22,6 +22,8 @@ struct PlacedCall {
   const op::TensorType& output_type;
   // Where the output should lie: the gradient of a variable. Null: anywhere.
   Tensor* output = nullptr;
+  // Where the outputs behind the first must be written.
+  absl::Span<Tensor* const> more_outputs = {};
   // One of the inputs, of the output's shape, that nobody reads afterwards: an
   // operation that can may write its output there. Null: there is none.
   Tensor* overwritable = nullptr;
@@ -38,9 +40,11 @@ inline Tensor* OutputOf(const PlacedCall& call, LayoutBuilder& builder) {
 
 // The same of an operation that can write over an input.
 inline Tensor* InPlaceOutputOf(const PlacedCall& call, LayoutBuilder& builder) {
-  return call.output == nullptr && call.overwritable != nullptr
-             ? call.overwritable
-             : OutputOf(call, builder);
+  if (call.output != nullptr || call.overwritable == nullptr) {
+    return OutputOf(call, builder);
+  }
+  builder.NoteOverwriting(call.overwritable);
+  return call.overwritable;
 }
 
 // Adds the call; returns its output, which need not be PlacedCall::output.

@@ -1,0 +1,176 @@
+#include "worker/device/program/lowered_node.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/config/yaml_reader.h"
+#include "common/limits.h"
+#include "common/operations/reshape.h"
+#include "tests/conformance/model_under_test.h"
+#include "worker/device/program/operations/operation_table.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Notes what is added, instead of making a program of it.
+class RecordingBuilder final : public LayoutBuilder {
+ public:
+  explicit RecordingBuilder(const ProgramSpec& spec)
+      : LayoutBuilder(
+            spec, DataType::kFloat32, [](int) { return nullptr; },
+            [](int) { return nullptr; }) {}
+
+  // Names of operations, and "bucket" where one is final.
+  std::vector<std::string> TakeAdded() { return std::exchange(added_, {}); }
+  // Blocks that operations have written.
+  size_t written_count() const { return written_.size(); }
+
+  Tensor* AddCall(const PlacedCall& call) override {
+    added_.emplace_back(call.operation.name());
+    if (call.operation.name() == op::ReshapeOperation::kName) {
+      return Reshaped(call.inputs[0], call.output_type.shape);
+    }
+    Tensor* const output = InPlaceOutputOf(call, *this);
+    written_.insert(output->memory);
+    return output;
+  }
+  void AddCopy(const Tensor* /*from*/, const Tensor* /*to*/) override {
+    added_.push_back("copy");
+  }
+
+  Tensor* NewMoved(const Tensor* from, Shape shape) override {
+    return NewTensor(std::move(shape), from->type);
+  }
+  Tensor* NewConstant(Shape shape, std::vector<float> /*values*/) override {
+    return NewOutsideArena(std::move(shape));
+  }
+  void NoteOverwriting(const Tensor* /*tensor*/) override {}
+  void AddBoxRead(const Tensor* /*from*/, const BoxAxes& /*box*/,
+                  const Tensor* /*to*/) override {}
+  void AddBoxWrite(const Tensor* /*from*/, const BoxAxes& /*box*/,
+                   const Tensor* /*to*/) override {}
+  void AddPadding(const Tensor* /*from*/, const BoxAxes& /*box*/,
+                  double /*value*/, const Tensor* /*to*/) override {}
+  void AddSum(const Tensor* /*a*/, const Tensor* /*b*/,
+              const Tensor* /*sum*/) override {}
+  void AddRowSums(const Tensor* /*from*/, const RowGeometry& /*rows*/,
+                  const Tensor* /*sums*/) override {}
+
+ private:
+  void AddBucketEnd(int /*bucket*/, bool /*is_last*/) override {
+    added_.push_back("bucket");
+  }
+  void AddPenaltyGradient(const Regularizer& /*regularizer*/,
+                          const Tensor* /*values*/,
+                          const Tensor* /*gradients*/) override {}
+
+  std::vector<std::string> added_;
+  std::set<const Memory*> written_;
+};
+
+// The last of these layers, in a program that trains them.
+class TrainedLayer {
+ public:
+  explicit TrainedLayer(const std::string& layers)
+      : model_({.layers = *ReadYaml(
+                    absl::StrCat("[Input: {shape: [5]}, ", layers, "]"),
+                    "model", limits::kMaxJobBytes)}),
+        spec_(model_.Spec(Mode::kTrain, /*batch_size=*/4)),
+        builder_(spec_),
+        node_(node(),
+              MakeNodeFunction(model_.graph(), node(), {.batch_size = 4},
+                               [](const op::Operation&) { return true; })) {}
+
+  std::vector<std::string> AddForward() {
+    Tensor* const input = builder_.NewTensor(builder_.BatchShape(
+        model_.graph().nodes[node().inputs[0]].output_shape));
+    output_ = node_.AddForward({input}, builder_);
+    return builder_.TakeAdded();
+  }
+  std::vector<std::string> AddBackward(bool wants_input,
+                                       bool is_shared = false) {
+    gradient_ = builder_.NewTensor(output_->shape);
+    input_gradient_ =
+        node_
+            .AddBackward({.tensor = gradient_, .is_shared = is_shared},
+                         {wants_input}, builder_)[0]
+            .tensor;
+    return builder_.TakeAdded();
+  }
+
+  size_t written_count() const { return builder_.written_count(); }
+  // By the output, and by the input.
+  const Tensor* gradient() const { return gradient_; }
+  const Tensor* input_gradient() const { return input_gradient_; }
+
+ private:
+  const Node& node() const { return model_.graph().nodes.back(); }
+
+  const ModelUnderTest model_;
+  const ProgramSpec spec_;
+  RecordingBuilder builder_;
+  LoweredNode node_;
+  const Tensor* output_ = nullptr;
+  Tensor* gradient_ = nullptr;
+  const Tensor* input_gradient_ = nullptr;
+};
+
+// The gradient of the kernel is known before the last product reads the
+// kernel, and lies where it must without a copy.
+TEST(LoweredNodeTest, ABucketIsFinalBehindTheLastReaderOfItsVariables) {
+  TrainedLayer layer("Dense: {units: 3}");
+  EXPECT_THAT(layer.AddForward(), ElementsAre("MatrixProduct"));
+  EXPECT_THAT(
+      layer.AddBackward(/*wants_input=*/true),
+      ElementsAre("MatrixProduct", "Reshape", "MatrixProduct", "bucket"));
+  EXPECT_NE(layer.input_gradient(), nullptr);
+}
+
+TEST(LoweredNodeTest, BackwardHasNothingThatNobodyWants) {
+  TrainedLayer layer("Dense: {units: 3}");
+  layer.AddForward();
+  EXPECT_THAT(layer.AddBackward(/*wants_input=*/false),
+              ElementsAre("MatrixProduct", "Reshape", "bucket"));
+  EXPECT_EQ(layer.input_gradient(), nullptr);
+
+  TrainedLayer frozen("Dense: {units: 3, trainable: false}");
+  frozen.AddForward();
+  EXPECT_THAT(frozen.AddBackward(/*wants_input=*/true),
+              ElementsAre("MatrixProduct"));
+}
+
+TEST(LoweredNodeTest, AnActivationWritesOverTheProduct) {
+  const auto written_count = [](const std::string& activation) {
+    TrainedLayer layer(
+        absl::StrCat("Dense: {units: 3, activation: ", activation, "}"));
+    layer.AddForward();
+    return layer.written_count();
+  };
+  EXPECT_EQ(written_count("relu"), 1u);
+  // Its backward reads what goes in.
+  EXPECT_EQ(written_count("silu"), 2u);
+  // A loss may read the logits.
+  EXPECT_EQ(written_count("sigmoid"), 2u);
+}
+
+TEST(LoweredNodeTest, ASharedGradientIsNotWrittenOver) {
+  for (const bool is_shared : {false, true}) {
+    TrainedLayer layer("Dense: {units: 3}, ReLU: {}");
+    layer.AddForward();
+    EXPECT_THAT(layer.AddBackward(/*wants_input=*/true, is_shared),
+                ElementsAre("Elementwise"));
+    EXPECT_EQ(layer.input_gradient() == layer.gradient(), !is_shared);
+  }
+}
+
+}  // namespace
+}  // namespace paceline

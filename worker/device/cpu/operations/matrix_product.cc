@@ -1,0 +1,114 @@
+#include "common/operations/matrix_product.h"
+
+#include <dnnl.hpp>
+#include <utility>
+#include <vector>
+
+#include "glog/logging.h"
+#include "worker/device/cpu/onednn.h"
+#include "worker/device/cpu/operations/operations.h"
+
+namespace paceline::cpu {
+namespace {
+
+using dnnl::inner_product_backward_weights;
+using dnnl::inner_product_forward;
+using Format = dnnl::memory::format_tag;
+
+const op::MatrixProductOptions& OptionsOf(const PlacedCall& call) {
+  return static_cast<const op::MatrixProductOperation&>(call.operation)
+      .options();
+}
+
+dnnl::memory::desc RowsOf(const Tensor* matrix) {
+  return Layout(matrix->shape, Format::nc, matrix->type);
+}
+
+// Of a bias or a sum of rows; empty if there is none.
+dnnl::memory::desc VectorLayout(bool is_there, const Tensor* product) {
+  return is_there ? Layout({product->shape[1]}, Format::x)
+                  : dnnl::memory::desc();
+}
+
+// The product of a left side that lies as it counts, as oneDNN's inner product
+// of each of its rows.
+Tensor* AddProductOfRows(const PlacedCall& call, ProgramBuilder& builder) {
+  const op::MatrixProductOptions& options = OptionsOf(call);
+  Tensor* const left = builder.Factors(call.inputs[0]);
+  Tensor* const right = builder.Factors(call.inputs[1]);
+  Tensor* const product = OutputOf(call, builder);
+  const dnnl::memory::desc source = RowsOf(left);
+  // A kernel stays in Keras' layout (n, units), which oneDNN calls "io": its
+  // matrix products are as fast on it as on layouts of its own choice.
+  const dnnl::memory::desc weights = Layout(
+      {product->shape[1], left->shape[1]},
+      options.right_is_transposed ? Format::oi : Format::io, right->type);
+  const dnnl::memory::desc bias = VectorLayout(options.has_bias, product);
+  const dnnl::memory::desc result = RowsOf(product);
+  const inner_product_forward::primitive_desc description(
+      inner_product_forward::desc(builder.forward_kind(), source, weights, bias,
+                                  result),
+      builder.PrimitiveAttributes(), builder.engine());
+  std::vector<PrimitiveArgument> arguments = {
+      {DNNL_ARG_SRC, left, source},
+      {DNNL_ARG_WEIGHTS, right, weights},
+      {DNNL_ARG_DST, product, result}};
+  if (options.has_bias) {
+    arguments.push_back({DNNL_ARG_BIAS, call.inputs[2], bias});
+  }
+  builder.AddPrimitive(inner_product_forward(description),
+                       description.scratchpad_desc(), std::move(arguments));
+  return product;
+}
+
+// The product of a transposed left side, as the gradient of a kernel: the left
+// side was multiplied with it, the right one is the gradient by that product.
+Tensor* AddKernelGradient(const PlacedCall& call, ProgramBuilder& builder) {
+  const op::MatrixProductOptions& options = OptionsOf(call);
+  Tensor* const input = builder.Factors(call.inputs[0]);
+  Tensor* const gradient = builder.Factors(call.inputs[1]);
+  Tensor* const product = OutputOf(call, builder);
+  const auto kernel = [&](DataType type) {
+    return Layout({product->shape[1], product->shape[0]}, Format::io, type);
+  };
+  const dnnl::memory::desc row_sum = VectorLayout(options.has_row_sum, product);
+  const dnnl::primitive_attr attributes = builder.PrimitiveAttributes();
+  // oneDNN asks for the product that it is the gradient of.
+  const inner_product_forward::primitive_desc forward(
+      inner_product_forward::desc(builder.forward_kind(), RowsOf(input),
+                                  kernel(input->type), row_sum,
+                                  Layout(gradient->shape, Format::nc)),
+      attributes, builder.engine());
+  const inner_product_backward_weights::primitive_desc description(
+      inner_product_backward_weights::desc(RowsOf(input), kernel(product->type),
+                                           row_sum, RowsOf(gradient)),
+      attributes, builder.engine(), forward);
+  std::vector<PrimitiveArgument> arguments = {
+      {DNNL_ARG_SRC, input, RowsOf(input)},
+      {DNNL_ARG_DIFF_DST, gradient, RowsOf(gradient)},
+      {DNNL_ARG_DIFF_WEIGHTS, product, kernel(product->type)}};
+  if (options.has_row_sum) {
+    arguments.push_back({DNNL_ARG_DIFF_BIAS, call.more_outputs[0], row_sum});
+  }
+  builder.AddPrimitive(inner_product_backward_weights(description),
+                       description.scratchpad_desc(), std::move(arguments));
+  return product;
+}
+
+}  // namespace
+
+bool IsInnerProduct(const op::Operation& operation) {
+  const op::MatrixProductOptions& options =
+      static_cast<const op::MatrixProductOperation&>(operation).options();
+  return options.left_is_transposed
+             ? !options.right_is_transposed && !options.has_bias
+             : !options.has_row_sum;
+}
+
+Tensor* AddMatrixProduct(const PlacedCall& call, ProgramBuilder& builder) {
+  CHECK_EQ(call.output_type.shape.size(), 2u) << "a batch of products";
+  return OptionsOf(call).left_is_transposed ? AddKernelGradient(call, builder)
+                                            : AddProductOfRows(call, builder);
+}
+
+}  // namespace paceline::cpu

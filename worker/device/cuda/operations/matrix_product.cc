@@ -1,0 +1,37 @@
+#include "common/operations/matrix_product.h"
+
+#include "glog/logging.h"
+#include "worker/device/cuda/operations/operations.h"
+
+namespace paceline::cuda {
+namespace {
+
+const op::MatrixProductOptions& OptionsOf(const op::Operation& operation) {
+  return static_cast<const op::MatrixProductOperation&>(operation).options();
+}
+
+}  // namespace
+
+bool HasOneVector(const op::Operation& operation) {
+  const op::MatrixProductOptions& options = OptionsOf(operation);
+  return !options.has_bias || !options.has_row_sum;
+}
+
+Tensor* AddMatrixProduct(const PlacedCall& call, ProgramBuilder& builder) {
+  const op::MatrixProductOptions& options = OptionsOf(call.operation);
+  const Tensor* const left = call.inputs[0];
+  Tensor* const output = OutputOf(call, builder);
+  CHECK_EQ(output->shape.size(), 2u) << "a batch of products";
+  builder.AddProduct(
+      left, call.inputs[1], output,
+      {.rows = output->shape[0],
+       .columns = output->shape[1],
+       .inner = left->shape[options.left_is_transposed ? 0 : 1],
+       .left_is_transposed = options.left_is_transposed,
+       .right_is_transposed = options.right_is_transposed},
+      {.bias = options.has_bias ? call.inputs[2] : nullptr,
+       .column_sums = options.has_row_sum ? call.more_outputs[0] : nullptr});
+  return output;
+}
+
+}  // namespace paceline::cuda
