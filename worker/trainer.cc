@@ -157,7 +157,10 @@ void Trainer::WriteStates(size_t count) {
 }
 
 void Trainer::Report(bool ends_lease) {
-  if (!ends_lease) return parts_.progress->Report(progress_.lease(), false);
+  if (!ends_lease) {
+    parts_.progress->Report(progress_.lease(), false);
+    return;
+  }
   WriteStates(sums_.states.size());
   parts_.progress->Report(progress_.lease(), true);
   // The pushes of the next lease tell of this one, too.

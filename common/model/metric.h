@@ -57,7 +57,8 @@ class Metric {
   virtual op::Tensor Lower(const op::Tensor& output,
                            const op::Tensor& labels) const = 0;
 
-  // The value of a state, which has seen an example or more.
+  // The value of a state, which has seen an example or more. A large one may be
+  // all 0: the worker was lost before its lease ended (lease_table.h).
   virtual double Result(absl::Span<const double> state) const {
     return state[0] / state[1];
   }

@@ -205,10 +205,10 @@ ProgressView JobFlow::Progress() const {
   view.phase = table_->phase();
   view.steps_done = table_->Totals().steps;
   view.steps_total = table_->steps_total();
-  view.logs = Values();
+  // Open leases of large states have told of their loss alone.
   const bool has_all = ReportedSize(metrics_) == StateSize(metrics_);
-  // Open leases have told of their loss alone.
-  if (!has_all && !view.logs.empty()) view.logs.resize(1);
+  view.logs = Values(
+      absl::MakeConstSpan(metrics_).first(has_all ? metrics_.size() : 1));
   return view;
 }
 
@@ -265,7 +265,7 @@ void JobFlow::AdvanceCheckpoint(absl::Time now) {
 
 void JobFlow::AdvanceEvaluation(absl::Time now) {
   if (!table_->Done()) return;
-  Logs logs = Values();
+  Logs logs = Values(metrics_);
   NoteEvaluation(logs);
   next_lease_id_ = table_->next_lease_id();
   table_.reset();
@@ -299,7 +299,7 @@ void JobFlow::EndTraining(absl::Time now) {
   steps_before_epoch_ += totals.steps;
   record_ = EpochRecord();
   record_.epoch = epoch_;
-  record_.logs = Values();
+  record_.logs = Values(metrics_);
   record_.learning_rate = learning_rate_(steps_before_epoch_);
   record_.steps = totals.steps;
   record_.examples = totals.examples;
@@ -437,10 +437,11 @@ absl::Status JobFlow::CheckInvariants() const {
   return absl::OkStatus();
 }
 
-Logs JobFlow::Values() const {
+Logs JobFlow::Values(absl::Span<const LoggedMetric> metrics) const {
   const PassTotals totals = table_->Totals();
   if (totals.examples == 0) return {};
-  return ResultsOf(metrics_, totals.states);
+  return ResultsOf(
+      metrics, absl::MakeConstSpan(totals.states).first(StateSize(metrics)));
 }
 
 }  // namespace paceline

@@ -139,9 +139,9 @@ class JobFlow {
   // Steps that may still be leased before the next checkpoint by steps.
   int64_t StepsToCheckpoint() const;
   bool AllEpochsDone() const { return epoch_ >= epochs_; }
-  // The values of the loss and the metrics in the pass so far; none before the
-  // first example.
-  Logs Values() const;
+  // The values of these, the first of the job's, in the pass so far; none
+  // before the first example.
+  Logs Values(absl::Span<const LoggedMetric> metrics) const;
   // Whether the pass is one that the stage has.
   bool PassFitsStage() const;
   // Tells of a loss of an evaluation that is not finite, once a job.

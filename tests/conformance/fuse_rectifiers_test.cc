@@ -67,13 +67,11 @@ std::unique_ptr<op::Function> Fused(const op::Function& function,
   return fused;
 }
 
-bool ComputesAll(const op::Operation& /*operation*/) { return true; }
-
 TEST(FuseRectifiersTest, APoolingRectifiesForwardAndBack) {
   const OperationCase each =
       CaseOf([](const op::Tensor& x) { return Pooled(op::Relu(x)); });
   const WithGradients whole(each);
-  const auto fused = Fused(whole.function, each, ComputesAll);
+  const auto fused = Fused(whole.function, each, HasAll);
   ASSERT_THAT(NamesOf(*fused), ElementsAre("MaxPooling", "MaxPoolingGradient"));
   for (const op::Call& call : fused->calls()) {
     EXPECT_TRUE(IsRectifying(*call.operation)) << call.operation->name();
@@ -86,7 +84,7 @@ TEST(FuseRectifiersTest, APoolingWithoutGradientRectifies) {
   const op::Tensor x =
       function.AddParameter({DataType::kFloat32, {2, 7, 5, 3}});
   function.AddResult(Pooled(op::Relu(x)));
-  const auto fused = Fused(function, CaseOf(Pooled), ComputesAll);
+  const auto fused = Fused(function, CaseOf(Pooled), HasAll);
   EXPECT_THAT(NamesOf(*fused), ElementsAre("MaxPooling"));
   EXPECT_TRUE(HasRectifying(*fused));
 }
@@ -123,7 +121,7 @@ TEST(FuseRectifiersTest, WhatOthersReadIsRectifiedBeforeThePooling) {
            [](const op::Tensor& x) { return Pooled(op::Abs(x)); }}) {
     const OperationCase each = CaseOf(make);
     const WithGradients whole(each);
-    EXPECT_FALSE(HasRectifying(*Fused(whole.function, each, ComputesAll)));
+    EXPECT_FALSE(HasRectifying(*Fused(whole.function, each, HasAll)));
   }
 }
 
@@ -134,7 +132,7 @@ TEST(FuseRectifiersTest, AResultIsRectifiedBeforeThePooling) {
   const op::Tensor rectified = op::Relu(x);
   function.AddResult(rectified);
   function.AddResult(Pooled(rectified));
-  EXPECT_FALSE(HasRectifying(*Fused(function, CaseOf(Pooled), ComputesAll)));
+  EXPECT_FALSE(HasRectifying(*Fused(function, CaseOf(Pooled), HasAll)));
 }
 
 // The gradient by what is rectified is not that of both.
@@ -149,7 +147,7 @@ TEST(FuseRectifiersTest, AGradientBetweenTheTwoKeepsThemApart) {
   for (const auto& gradient : op::AddGradients({y}, {dy}, {rectified, x})) {
     function.AddResult(*gradient);
   }
-  EXPECT_FALSE(HasRectifying(*Fused(function, CaseOf(Pooled), ComputesAll)));
+  EXPECT_FALSE(HasRectifying(*Fused(function, CaseOf(Pooled), HasAll)));
 }
 
 }  // namespace

@@ -29,12 +29,10 @@ const FieldTable<PrecisionMetric>& PrecisionMetric::Fields() {
 
 absl::Status PrecisionMetric::CheckOutput(const Shape& output) const {
   RETURN_IF_ERROR(CheckRank(output, 1));
-  if (!class_id) return absl::OkStatus();
-  if (output.size() == 1 && *class_id < output[0]) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("class_id is ", *class_id,
-                   "; expected a class of an output (classes), not of ",
-                   ShapeToString(output)));
+  if (!class_id || *class_id < output.back()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "class_id is ", *class_id, "; expected below ", output.back(),
+      ", the last axis of an output ", ShapeToString(output)));
 }
 
 op::Tensor PrecisionMetric::Lower(const op::Tensor& output,

@@ -56,14 +56,14 @@ class BiasFusion {
   // Whether `sum` has become a product with the bias.
   bool Fuse(const Call& sum, int product, int bias) {
     const Call* const maker = makers_[product];
+    if (maker == nullptr || read_counts_[product] > 1) return false;
+    std::shared_ptr<const Operation> with_bias = WithBias(*maker->operation);
+    if (with_bias == nullptr || !has_(*with_bias)) return false;
     const TensorType& type = function_.type(product);
-    if (maker == nullptr || read_counts_[product] > 1 ||
-        function_.type(sum.outputs[0]) != type ||
+    if (function_.type(sum.outputs[0]) != type ||
         function_.type(bias).shape != Shape{type.shape.back()}) {
       return false;
     }
-    std::shared_ptr<const Operation> with_bias = WithBias(*maker->operation);
-    if (with_bias == nullptr || !has_(*with_bias)) return false;
     Call fused = {std::move(with_bias), maker->inputs, sum.outputs, sum.owner};
     fused.inputs.push_back(bias);
     replacements_[maker] = std::nullopt;

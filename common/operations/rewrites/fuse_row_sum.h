@@ -14,8 +14,10 @@
 
 namespace paceline::op {
 
-// The function with sums of the rows of a matrix in the first product that has
-// it on its right side, not transposed, where a device `has` such a product.
+// The function with sums of the rows of a matrix in a product that has it on
+// its right side, not transposed, where a device `has` such a product: in the
+// first one without such sums that can be computed where the earlier of the two
+// calls stands.
 // Parameters and results stay as they are.
 std::unique_ptr<Function> FuseRowSum(const Function& function,
                                      HasOperation has);

@@ -268,7 +268,8 @@ TEST(MetricTest, PrecisionTakesOneThresholdAndOneClass) {
   expect("{thresholds: 1.5}", {3}, "metrics[0].thresholds: must be");
   expect("{top_k: 2}", {3}, "metrics[0].top_k");
   expect("{class_id: 3}", {3}, "metrics[0]: class_id is 3");
-  expect("{class_id: 0}", {2, 3}, "metrics[0]: class_id is 0");
+  EXPECT_TRUE(check("{class_id: 2}", {4, 3}).ok());
+  expect("{class_id: 3}", {4, 3}, "metrics[0]: class_id is 3");
 }
 
 TEST(MetricTest, PrecisionIsTheShareOfPredictionsThatAreRight) {

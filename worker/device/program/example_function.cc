@@ -61,6 +61,7 @@ std::vector<Tensor*> AddCalls(const op::Function& function,
   }
   Overwriting overwriting(function);
   for (const op::Call& call : function.calls()) {
+    CHECK_EQ(call.outputs.size(), 1u) << call.operation->name();
     std::vector<Tensor*> inputs;
     for (const int input : call.inputs) inputs.push_back(tensors[input]);
     const int output = call.outputs[0];
