@@ -34,7 +34,7 @@ json LogsToJson(const Logs& logs) {
   return array;
 }
 
-json RecordToJson(const EpochRecord& record) {
+json EpochToJson(const EpochRecord& record) {
   return {{"epoch", record.epoch},
           {"logs", LogsToJson(record.logs)},
           {"validation_logs", LogsToJson(record.validation_logs)},
@@ -170,7 +170,7 @@ json ToJson(const SavedSession& saved) {
   }
   json history = json::array();
   for (const EpochRecord& record : saved.history) {
-    history.push_back(RecordToJson(record));
+    history.push_back(EpochToJson(record));
   }
   return {{"epoch", saved.epoch},
           {"steps", saved.steps},
