@@ -65,6 +65,8 @@ inline constexpr int64_t kMaxSteps = int64_t{1} << 53;
 // Reports of leases in a heartbeat. A worker holds two leases, and repeats what
 // it reported of finished ones until a heartbeat is answered.
 inline constexpr int kMaxLeaseReports = 256;
+// Bytes of them: half of kMaxControlBytes, and room for any two.
+inline constexpr size_t kMaxLeaseReportBytes = 2 << 20;
 // Numbers of the loss and the metrics in every report of a lease, 4 KiB; if
 // there are more, the metrics' come once a lease.
 inline constexpr size_t kMaxReportedState = 512;

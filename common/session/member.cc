@@ -193,19 +193,14 @@ void Member::SendReport(const v1::ReportCheckpointRequest& request) {
 
 void Member::Report(const v1::LeaseReport& report, bool complete) {
   MutexLock lock(mutex_);
-  v1::LeaseReport& last = reports_[report.lease_id()];
-  const bool is_news =
-      report.first_nonfinite_step() > 0 && last.first_nonfinite_step() == 0;
-  last = report;
-  if (complete) complete_.push_back(report.lease_id());
-  if (!complete && !is_news) return;
+  if (!pending_.AddLease(report, complete)) return;
   beat_now_ = true;
   poked_.NotifyAll();
 }
 
 void Member::ReportStep(const v1::StepReport& step) {
   MutexLock lock(mutex_);
-  steps_.push_back(step);
+  pending_.AddStep(step);
 }
 
 void Member::SetWaitingFor(absl::string_view what) {
@@ -226,7 +221,11 @@ void Member::Leave(const absl::Status& reason) {
     poked_.NotifyAll();
   }
   heartbeats_.join();
-  for (size_t beats = BeatsLeft(); beats > 0 && Beat();) --beats;
+  // As long as each brings over what was pending.
+  size_t before;
+  do {
+    before = PendingCount();
+  } while (Beat() && PendingCount() > 0 && PendingCount() < before);
   SendLeave(reason);
 }
 
@@ -240,9 +239,9 @@ void Member::SendLeave(const absl::Status& reason) {
   if (!response.ok()) LOG(WARNING) << response.status();
 }
 
-size_t Member::BeatsLeft() {
+size_t Member::PendingCount() {
   MutexLock lock(mutex_);
-  return 1 + steps_.size() / limits::kMaxStepReports;
+  return pending_.size();
 }
 
 bool Member::Leaving() {
@@ -264,37 +263,20 @@ void Member::Run() {
   }
 }
 
-v1::HeartbeatRequest Member::NextHeartbeat(std::vector<uint64_t>& carried) {
+v1::HeartbeatRequest Member::NextHeartbeat(bool& is_full) {
   v1::HeartbeatRequest request;
   *request.mutable_member() = self_;
   request.set_activity(activity_);
   request.set_peak_rss_bytes(PeakResidentBytes());
   MutexLock lock(mutex_);
   request.set_waiting_for(waiting_for_);
-  uint64_t last_id = 0;
-  for (const auto& [id, report] : reports_) {
-    if (request.reports_size() == limits::kMaxLeaseReports) break;
-    *request.add_reports() = report;
-    last_id = id;
-  }
-  const auto rest =
-      std::partition(complete_.begin(), complete_.end(),
-                     [last_id](uint64_t id) { return id <= last_id; });
-  carried.assign(complete_.begin(), rest);
-  complete_.erase(complete_.begin(), rest);
-  const auto end =
-      steps_.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(
-                           steps_.size(), limits::kMaxStepReports));
-  for (auto step = steps_.begin(); step != end; ++step) {
-    *request.add_steps() = std::move(*step);
-  }
-  steps_.erase(steps_.begin(), end);
+  is_full = pending_.MoveInto(request);
   return request;
 }
 
 bool Member::Beat() {
-  std::vector<uint64_t> carried;
-  v1::HeartbeatRequest request = NextHeartbeat(carried);
+  bool is_full;
+  const v1::HeartbeatRequest request = NextHeartbeat(is_full);
   // A call that begins late in a silence does not prolong it.
   const absl::Time silence_ends = last_answer_ + heartbeat_timeout_;
   absl::StatusOr<v1::HeartbeatResponse> response = client_.Heartbeat(
@@ -303,13 +285,11 @@ bool Member::Beat() {
     MutexLock lock(mutex_);
     if (response.ok()) {
       last_answer_ = MonotonicNow();
-      for (const uint64_t id : carried) reports_.erase(id);
-      if (steps_.size() >= limits::kMaxStepReports) beat_now_ = true;
+      pending_.Arrived();
+      beat_now_ |= is_full;
       if (!response->stop()) return true;
     } else {
-      complete_.insert(complete_.end(), carried.begin(), carried.end());
-      steps_.insert(steps_.begin(), request.steps().begin(),
-                    request.steps().end());
+      pending_.TakeBack(request);
       if (IsTransient(response.status())) {
         if (MonotonicNow() < silence_ends) return true;
         response = absl::DeadlineExceededError(absl::StrCat(

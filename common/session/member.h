@@ -3,9 +3,9 @@
 #define PACELINE_COMMON_SESSION_MEMBER_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +22,7 @@
 #include "common/cluster/task.h"
 #include "common/identity/caller.h"
 #include "common/rpc/coordinator_client.h"
+#include "common/session/pending_reports.h"
 #include "paceline/v1/coordinator.pb.h"
 
 namespace paceline {
@@ -101,14 +102,14 @@ class Member {
  private:
   explicit Member(MemberOptions options);
 
-  // Heartbeats that take what is to be reported.
-  size_t BeatsLeft();
+  // Reports that wait for a heartbeat.
+  size_t PendingCount();
   bool Leaving();
   // Repeats the report until the leader has it.
   void SendReport(const v1::ReportCheckpointRequest& request);
   void Run();
-  // `carried` gets the complete leases whose reports it has.
-  v1::HeartbeatRequest NextHeartbeat(std::vector<uint64_t>& carried);
+  // `is_full`: reports had no room in it.
+  v1::HeartbeatRequest NextHeartbeat(bool& is_full);
   // Beats once. Returns whether to go on.
   bool Beat();
   void SendLeave(const absl::Status& reason);
@@ -129,10 +130,7 @@ class Member {
   bool leaving_ ABSL_GUARDED_BY(mutex_) = false;
   bool beat_now_ ABSL_GUARDED_BY(mutex_) = false;
   std::string waiting_for_ ABSL_GUARDED_BY(mutex_);
-  // Open leases by id; complete ones until a heartbeat has carried them.
-  std::map<uint64_t, v1::LeaseReport> reports_ ABSL_GUARDED_BY(mutex_);
-  std::vector<uint64_t> complete_ ABSL_GUARDED_BY(mutex_);
-  std::vector<v1::StepReport> steps_ ABSL_GUARDED_BY(mutex_);
+  PendingReports pending_ ABSL_GUARDED_BY(mutex_);
   std::thread heartbeats_;
 };
 
