@@ -152,6 +152,24 @@ TEST(AggregatorTest, RemembersWhatItSaved) {
   EXPECT_EQ(progress.SerializeAsString(), Progress(1).SerializeAsString());
 }
 
+// Those of another version, which nobody could count.
+TEST(AggregatorTest, DropsSavedReportsOfAnotherSize) {
+  const v1::WorkerId worker = Worker(0, 7);
+  Aggregator before = MakeAggregator({worker});
+  v1::Progress progress = Progress(2);
+  *progress.mutable_previous() = progress.lease();
+  progress.mutable_previous()->set_lease_id(2);
+  ASSERT_EQ(before.HandlePush(1, worker, progress)[0].verdict, Verdict::kApply);
+
+  AggregatorOptions options = FiveWorkers();
+  options.state_size = 4;
+  auto after = Aggregator::Restore(before.step(), before.Save(), options);
+  ASSERT_TRUE(after.ok()) << after.status();
+  const v1::Progress kept = after->Fence(worker).response.progress();
+  EXPECT_EQ(kept.sequence(), 2u);
+  EXPECT_FALSE(kept.has_lease() || kept.has_previous()) << kept.DebugString();
+}
+
 TEST(AggregatorTest, DamagedRecordsAreDataLoss) {
   for (const auto& [key, value] :
        std::map<std::string, std::string>{{"worker/0", "{}"},
@@ -245,6 +263,9 @@ TEST(AggregatorTest, KeepsReportsOfTheSizeOfTheJobAlone) {
   progress.mutable_lease()->mutable_sums()->mutable_states()->RemoveLast();
   decisions = aggregator.HandlePush(2, worker, progress);
   EXPECT_EQ(decisions[0].verdict, Verdict::kRefuse);
+  progress.mutable_lease()->clear_sums();
+  decisions = aggregator.HandlePush(2, worker, progress);
+  EXPECT_EQ(decisions[0].verdict, Verdict::kRefuse) << "examples need states";
   // Fields of another version are not kept.
   ASSERT_TRUE(progress.ParseFromString(Progress(1).SerializeAsString() +
                                        std::string("\xfa\x3e\x05noise", 8)));
