@@ -121,7 +121,8 @@ absl::StatusOr<std::vector<ExampleRange>> ReadRemaining(
 // Checkpoints without `states` have the total and the count of each value, all
 // of which are means.
 absl::StatusOr<std::vector<double>> ReadStates(const ObjectReader& reader) {
-  if (!reader.List("totals").ok()) return reader.Numbers("states");
+  absl::StatusOr<std::vector<double>> read = reader.Numbers("states");
+  if (read.ok() || !reader.List("totals").ok()) return read;
   ASSIGN_OR_RETURN(const std::vector<double> totals, reader.Numbers("totals"));
   ASSIGN_OR_RETURN(const std::vector<double> counts, reader.Numbers("counts"));
   if (totals.size() != counts.size()) {
