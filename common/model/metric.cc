@@ -141,7 +141,11 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
   return metrics;
 }
 
-Value Serialize(const Metric& metric) {
+absl::StatusOr<Value> Serialize(const Metric& metric) {
+  if (metric.mean_of() != nullptr) {
+    return absl::UnimplementedError(absl::StrCat(
+        "metric ", metric.name, ": means of losses are not written yet"));
+  }
   return SerializeByEntry("keras.metrics", MetricEntries(), metric);
 }
 

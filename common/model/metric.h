@@ -79,8 +79,9 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
 absl::Status CheckStateSize(const Metric& metric, int64_t taken,
                             const Path& path);
 
-// As Keras serializes it. CHECK-fails on a MeanLoss, which has no field table.
-Value Serialize(const Metric& metric);
+// As Keras serializes it. Unimplemented for a MeanLoss, which has no field
+// table.
+absl::StatusOr<Value> Serialize(const Metric& metric);
 
 // Every metric that is no mean of a loss, by class name.
 std::vector<ClassReference> MetricReferences();
