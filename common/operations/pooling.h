@@ -54,9 +54,9 @@ class AveragePoolingOperation final : public Operation {
 };
 
 // From the input of the pooling, its output, and the gradient by that to the
-// gradient by the input. Of equal maxima of a window the first one gets all.
-// With `rectifies`, by what goes into the rectifier: where the output is not
-// above 0, nobody gets anything.
+// gradient by the input. Of equal maxima of a window the first one gets all;
+// of a window with NaN, any one element. With `rectifies`, by what goes into
+// the rectifier: where the output is not above 0, nobody gets anything.
 class MaxPoolingGradientOperation final : public Operation {
  public:
   static constexpr char kName[] = "MaxPoolingGradient";

@@ -12,6 +12,7 @@
 #include "worker/device/cpu/kernels/arg_max.h"
 #include "worker/device/cpu/kernels/arithmetic.h"
 #include "worker/device/cpu/kernels/elementwise.h"
+#include "worker/device/cpu/kernels/pooling.h"
 #include "worker/device/cpu/kernels/softmax.h"
 #include "worker/device/row_geometry.h"
 
@@ -191,6 +192,24 @@ TEST(ArgMaxOfRowsTest, FindsItAnywhereInLongRows) {
     ArgMaxOfRows(1, size, row.data(), &index);
     EXPECT_EQ(index, ArgMaxOf(row.data(), size)) << size;
   }
+}
+
+// One image of 2 × 2 pixels, which is one window.
+TEST(MaxPoolTest, ItsGradientGoesToOnePixelWhateverItIs) {
+  constexpr op::WindowAxis kBoth = {.size = 2, .stride = 2};
+  const PoolWindows windows = MakePoolWindows({kBoth, kBoth}, {1, 2, 2, 1});
+  const auto gradients = [&](const std::vector<float>& x, float dy) {
+    float y;
+    MaxPoolForward(windows, /*rectifies=*/false, 0, 1, x.data(), &y);
+    std::vector<float> dx(x.size());
+    MaxPoolBackward(windows, /*rectifies=*/false, 0, 1, x.data(), &y, &dy,
+                    dx.data());
+    return dx;
+  };
+  EXPECT_THAT(gradients({1, 4, 4, 2}, 3), ElementsAre(0, 3, 0, 0));
+  EXPECT_THAT(gradients({1, 4, 4, 2}, kInfinity),
+              ElementsAre(0, kInfinity, 0, 0));
+  EXPECT_THAT(gradients({1, 4, kNan, 2}, 3), ElementsAre(3, 0, 0, 0));
 }
 
 }  // namespace

@@ -106,10 +106,10 @@ void MaxPoolBackward(const PoolWindows& windows, bool rectifies, int64_t begin,
           float* const pixel_gradient = in_gradient + offset + first;
 #pragma omp simd
           for (int64_t c = 0; c < count; ++c) {
-            // The largest, or any if the window has NaN.
-            const float taken = pixel[c] < largest[c] ? 0.0f : rest[c];
-            pixel_gradient[c] += taken;
-            rest[c] -= taken;
+            // Of a window with NaN, the first pixel.
+            const bool is_less = pixel[c] < largest[c];
+            pixel_gradient[c] += is_less ? 0.0f : rest[c];
+            rest[c] = is_less ? rest[c] : 0.0f;
           }
         }
       }
