@@ -41,7 +41,6 @@ absl::StatusOr<std::unique_ptr<ModelState>> CpuDevice::CreateState(
 
 absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Compile(
     const ProgramSpec& spec, ModelState& state) {
-  RETURN_IF_ERROR(Supports(*spec.graph));
   auto& cpu_state = static_cast<CpuState&>(state);
   // oneDNN plans a primitive for as many threads as there are now.
   cpu::PrepareThread(options_.threads);

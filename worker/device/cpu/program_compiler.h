@@ -17,7 +17,8 @@ namespace paceline::cpu {
 // Unimplemented names a layer that the device cannot compute.
 absl::Status CheckGraph(const Graph& graph);
 
-// For a batch size and mode. oneDNN's errors name the layer.
+// For a batch size and mode. Unimplemented names the layer, the loss or the
+// metric that the device cannot compute; oneDNN's errors name the layer.
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
                                             CpuState& state,
                                             const dnnl::engine& engine);

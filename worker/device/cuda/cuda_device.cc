@@ -27,7 +27,6 @@ absl::StatusOr<std::unique_ptr<ModelState>> CudaDevice::CreateState(
 
 absl::StatusOr<std::unique_ptr<Program>> CudaDevice::Compile(
     const ProgramSpec& spec, ModelState& state) {
-  RETURN_IF_ERROR(Supports(*spec.graph));
   auto& cuda_state = static_cast<CudaState&>(state);
   ASSIGN_OR_RETURN(
       cuda::ProgramParts parts,

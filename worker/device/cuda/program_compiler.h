@@ -13,8 +13,8 @@ namespace paceline::cuda {
 // Unimplemented names the layer that the device cannot compute.
 absl::Status CheckGraph(const Graph& graph);
 
-// A graph that CheckGraph takes. Unimplemented names the loss or metric that
-// the device cannot compute.
+// Unimplemented names the layer, the loss or the metric that the device cannot
+// compute.
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
                                             CudaState& state,
                                             Planning planning);
