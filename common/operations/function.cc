@@ -21,20 +21,20 @@ Tensor Function::AddParameter(TensorType type) {
 std::vector<Tensor> Function::AddCall(
     std::shared_ptr<const Operation> operation,
     absl::Span<const Tensor> inputs) {
-  Call call;
+  Call call = {std::move(operation), {}, {}, owner_};
+  call.inputs.reserve(inputs.size());
   std::vector<TensorType> input_types;
+  input_types.reserve(inputs.size());
   for (const Tensor& input : inputs) {
-    CHECK_EQ(&input.function(), this) << operation->name();
+    CHECK_EQ(&input.function(), this) << call.operation->name();
     call.inputs.push_back(input.id());
     input_types.push_back(input.type());
   }
   std::vector<Tensor> outputs;
-  for (TensorType& type : operation->OutputTypes(input_types)) {
+  for (TensorType& type : call.operation->OutputTypes(input_types)) {
     call.outputs.push_back(AddTensor(std::move(type)));
     outputs.push_back(tensor(call.outputs.back()));
   }
-  call.operation = std::move(operation);
-  call.owner = owner_;
   calls_.push_back(std::move(call));
   return outputs;
 }
@@ -60,10 +60,11 @@ std::vector<Tensor> Function::Inline(const Function& from,
 }
 
 CallCopier::CallCopier(const Function& from, Function& to)
-    : to_(to), copies_(from.tensor_count(), -1) {}
+    : from_(from), to_(to), copies_(from.tensor_count(), -1) {}
 
 void CallCopier::Map(int from, Tensor to) {
   CHECK_EQ(&to.function(), &to_);
+  CHECK(to.type() == from_.type(from)) << ToString(to.type());
   copies_[from] = to.id();
 }
 
@@ -73,15 +74,17 @@ Tensor CallCopier::CopyOf(int from) const {
 }
 
 void CallCopier::Copy(const Call& call) {
-  std::vector<Tensor> inputs;
-  for (const int input : call.inputs) inputs.push_back(CopyOf(input));
-  const std::string owner = to_.owner();
-  to_.SetOwner(call.owner);
-  const std::vector<Tensor> outputs = to_.AddCall(call.operation, inputs);
-  to_.SetOwner(owner);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    Map(call.outputs[i], outputs[i]);
+  Call copy = {call.operation, {}, {}, call.owner};
+  copy.inputs.reserve(call.inputs.size());
+  copy.outputs.reserve(call.outputs.size());
+  for (const int input : call.inputs) {
+    copy.inputs.push_back(CopyOf(input).id());
   }
+  for (const int output : call.outputs) {
+    copies_[output] = to_.AddTensor(from_.type(output));
+    copy.outputs.push_back(copies_[output]);
+  }
+  to_.calls_.push_back(std::move(copy));
 }
 
 }  // namespace paceline::op

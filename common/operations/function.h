@@ -96,6 +96,8 @@ class Function {
   Tensor tensor(int id) { return {*this, id}; }
 
  private:
+  friend class CallCopier;
+
   int AddTensor(TensorType type);
 
   // By id. References to them stay valid as tensors are added.
@@ -114,7 +116,8 @@ class CallCopier {
   // Both outlive it.
   CallCopier(const Function& from, Function& to);
 
-  // `to` stands for the tensor of the function that is copied from.
+  // `to` stands for the tensor of the function that is copied from, which has
+  // the same type.
   void Map(int from, Tensor to);
   bool IsMapped(int from) const { return copies_[from] >= 0; }
   // What stands for it, which has been mapped or copied.
@@ -123,6 +126,7 @@ class CallCopier {
   void Copy(const Call& call);
 
  private:
+  const Function& from_;
   Function& to_;
   // Of each tensor of the function that is copied from; -1: none yet.
   std::vector<int> copies_;
