@@ -39,6 +39,13 @@ std::vector<Tensor> Function::AddCall(
   return outputs;
 }
 
+std::vector<TensorType> Function::TypesOf(absl::Span<const int> tensors) const {
+  std::vector<TensorType> types;
+  types.reserve(tensors.size());
+  for (const int tensor : tensors) types.push_back(types_[tensor]);
+  return types;
+}
+
 void Function::AddResult(Tensor result) {
   CHECK_EQ(&result.function(), this);
   results_.push_back(result.id());

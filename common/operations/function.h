@@ -93,6 +93,7 @@ class Function {
   const std::vector<int>& results() const { return results_; }
   int tensor_count() const { return static_cast<int>(types_.size()); }
   const TensorType& type(int tensor) const { return types_[tensor]; }
+  std::vector<TensorType> TypesOf(absl::Span<const int> tensors) const;
   Tensor tensor(int id) { return {*this, id}; }
 
  private:

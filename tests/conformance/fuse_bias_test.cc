@@ -22,7 +22,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-bool HasNoBias(const op::Operation& operation) {
+bool HasNoBias(const op::Operation& operation,
+               absl::Span<const op::TensorType> /*inputs*/) {
   return !static_cast<const op::MatrixProductOperation&>(operation)
               .options()
               .has_bias;

@@ -95,9 +95,11 @@ TEST(FuseRectifiersTest, TheDeviceMustComputeForwardAndBack) {
   const WithGradients whole(each);
   for (const std::string lacking : {"MaxPooling", "MaxPoolingGradient"}) {
     const auto fused =
-        Fused(whole.function, each, [&](const op::Operation& operation) {
-          return !IsRectifying(operation) || operation.name() != lacking;
-        });
+        Fused(whole.function, each,
+              [&](const op::Operation& operation,
+                  absl::Span<const op::TensorType> /*inputs*/) {
+                return !IsRectifying(operation) || operation.name() != lacking;
+              });
     EXPECT_FALSE(HasRectifying(*fused)) << lacking;
     EXPECT_THAT(NamesOf(*fused),
                 UnorderedElementsAre("Elementwise", "MaxPooling",

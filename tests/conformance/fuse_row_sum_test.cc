@@ -19,7 +19,10 @@ namespace {
 
 using ::testing::ElementsAre;
 
-bool HasNone(const op::Operation& /*operation*/) { return false; }
+bool HasNone(const op::Operation& /*operation*/,
+             absl::Span<const op::TensorType> /*inputs*/) {
+  return false;
+}
 
 TEST(FuseRowSumTest, ABiasGetsItsGradientFromTheKernels) {
   const WithGradients whole(BiasedProduct());

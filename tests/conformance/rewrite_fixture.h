@@ -11,7 +11,10 @@
 namespace paceline {
 
 // Of a device that has every operation.
-inline bool HasAll(const op::Operation& /*operation*/) { return true; }
+inline bool HasAll(const op::Operation& /*operation*/,
+                   absl::Span<const op::TensorType> /*inputs*/) {
+  return true;
+}
 
 // Of the operations that are called.
 std::vector<std::string> NamesOf(const op::Function& function);

@@ -58,7 +58,7 @@ class BiasFusion {
     const Call* const maker = makers_[product];
     if (maker == nullptr || read_counts_[product] > 1) return false;
     std::shared_ptr<const Operation> with_bias = WithBias(*maker->operation);
-    if (with_bias == nullptr || !has_(*with_bias)) return false;
+    if (with_bias == nullptr) return false;
     const TensorType& type = function_.type(product);
     if (function_.type(sum.outputs[0]) != type ||
         function_.type(bias).shape != Shape{type.shape.back()}) {
@@ -66,6 +66,7 @@ class BiasFusion {
     }
     Call fused = {std::move(with_bias), maker->inputs, sum.outputs, sum.owner};
     fused.inputs.push_back(bias);
+    if (!has_(*fused.operation, function_.TypesOf(fused.inputs))) return false;
     replacements_[maker] = std::nullopt;
     replacements_[&sum] = std::move(fused);
     return true;

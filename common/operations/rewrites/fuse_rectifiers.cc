@@ -72,7 +72,10 @@ class RectifierFusion {
         std::make_shared<const MaxPoolingOperation>(window, /*rectifies=*/true);
     const auto backward = std::make_shared<const MaxPoolingGradientOperation>(
         window, /*rectifies=*/true);
-    if (!has_(*forward) || !has_(*backward)) return;
+    if (!Has(*forward, *pooling)) return;
+    if (product != nullptr && !Has(*backward, *readers->pooling_gradient)) {
+      return;
+    }
     fused_[pooling] = Call{forward, {x}, pooling->outputs, pooling->owner};
     if (product == nullptr) return;
     std::vector<int> inputs = readers->pooling_gradient->inputs;
@@ -115,6 +118,11 @@ class RectifierFusion {
                    product == OnlyReader(gradient->outputs[0])
                ? product
                : nullptr;
+  }
+
+  // Whether the device computes the operation in the place of the call.
+  bool Has(const Operation& operation, const Call& call) const {
+    return has_(operation, from_.TypesOf(call.inputs));
   }
 
   bool IsZero(int tensor) const {

@@ -59,7 +59,8 @@ class RowSumFusion {
         WithRowSum(*product_call.operation);
     const size_t place = std::min(sum, product);
     if (with_sum == nullptr || product_call.inputs[1] != sum_call.inputs[0] ||
-        replacements_.contains(&product_call) || !has_(*with_sum) ||
+        replacements_.contains(&product_call) ||
+        !has_(*with_sum, function_.TypesOf(product_call.inputs)) ||
         !std::all_of(product_call.inputs.begin(), product_call.inputs.end(),
                      [&](int input) { return made_before_[input] <= place; })) {
       return false;

@@ -7,14 +7,17 @@
 #include <optional>
 
 #include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
 #include "common/operations/function.h"
 #include "common/operations/operation.h"
+#include "common/operations/tensor_type.h"
 
 namespace paceline::op {
 
-// Whether a device computes the operation. A rewrite asks before it makes one
-// that devices may lack.
-using HasOperation = absl::FunctionRef<bool(const Operation& operation)>;
+// Whether a device computes the operation, of inputs of these types. A rewrite
+// asks before it makes one that devices may lack.
+using HasOperation = absl::FunctionRef<bool(
+    const Operation& operation, absl::Span<const TensorType> inputs)>;
 
 // What becomes of calls of a function: another call in their place, whose
 // inputs and outputs are tensors of that function, or nothing.

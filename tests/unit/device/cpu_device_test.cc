@@ -12,6 +12,7 @@
 
 #include "common/model/metric_layout.h"
 #include "common/operations/binary_map.h"
+#include "common/operations/matrix_product.h"
 #include "common/operations/reverse.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,6 +21,7 @@
 #include "tests/machine.h"
 #include "tests/sanitizers/openmp_threads.h"
 #include "tests/unit/data/allocation_count.h"
+#include "tests/unit/device/composed_layer.h"
 #include "tests/unit/model/testing.h"
 #include "worker/device/cpu/cpu_state.h"
 #include "worker/device/cpu/kernels/batch_normalization.h"
@@ -368,44 +370,26 @@ TEST(CpuDeviceTest, RefusesBatchesThatDoNotFit) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("labels are float32"));
 }
 
-// A layer that the device has no file for.
-class Mirror final : public Layer {
- public:
-  // The sum of the input and its mirror image, or twice the input.
-  explicit Mirror(bool reverses) : reverses_(reverses) { name = "mirror_1"; }
-
-  absl::string_view class_name() const override { return "Mirror"; }
-  absl::StatusOr<Shape> OutputShape(
-      absl::Span<const Shape> inputs) const override {
-    return inputs[0];
-  }
-  LoweredLayer Lower(const LayerCall& call) const override {
-    const op::Tensor& x = call.inputs[0];
-    return reverses_ ? x + op::Reverse(x, 1) : x + x;
-  }
-
- private:
-  bool reverses_;
-};
-
-absl::Status SupportsMirror(bool reverses) {
-  const Mirror layer(reverses);
-  Graph graph;
-  graph.nodes = {
-      {&layer, /*inputs=*/{}, /*variables=*/{}, /*output_shape=*/{2}},
-      {&layer, {0}, {}, {2}}};
-  graph.output = 1;
-  return CpuDevice({.threads = 1}).Supports(graph);
-}
-
 TEST(CpuDeviceTest, ALayerNeedsNothingButItsOperations) {
-  EXPECT_TRUE(SupportsMirror(/*reverses=*/false).ok());
+  EXPECT_TRUE(SupportsComposed(CpuDevice({}), {2}, [](const op::Tensor& x) {
+                return x + x;
+              }).ok());
 }
 
 TEST(CpuDeviceTest, NamesTheOperationThatItLacks) {
-  EXPECT_EQ(SupportsMirror(/*reverses=*/true),
-            absl::UnimplementedError("layer mirror_1 (Mirror): the cpu device "
-                                     "has no operation Reverse"));
+  EXPECT_EQ(
+      SupportsComposed(CpuDevice({}), {2},
+                       [](const op::Tensor& x) { return op::Reverse(x, 1); }),
+      absl::UnimplementedError("layer composed_1 (Composed): the cpu device "
+                               "has no operation Reverse"));
+}
+
+TEST(CpuDeviceTest, LacksBatchesOfProducts) {
+  EXPECT_EQ(SupportsComposed(
+                CpuDevice({}), {2, 2},
+                [](const op::Tensor& x) { return op::MatrixProduct(x, x); }),
+            absl::UnimplementedError("layer composed_1 (Composed): the cpu "
+                                     "device has no operation MatrixProduct"));
 }
 
 }  // namespace

@@ -87,8 +87,11 @@ class TrainedLayer {
         spec_(model_.Spec(Mode::kTrain, /*batch_size=*/4)),
         builder_(spec_),
         node_(node(),
-              MakeNodeFunction(model_.graph(), node(), {.batch_size = 4},
-                               [](const op::Operation&) { return true; })) {}
+              MakeNodeFunction(
+                  model_.graph(), node(), {.batch_size = 4},
+                  [](const op::Operation&, absl::Span<const op::TensorType>) {
+                    return true;
+                  })) {}
 
   std::vector<std::string> AddForward() {
     Tensor* const input = builder_.NewTensor(builder_.BatchShape(

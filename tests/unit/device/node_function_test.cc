@@ -17,7 +17,8 @@ using ::testing::IsEmpty;
 NodeFunction FunctionOf(const Graph& graph, int node,
                         bool has_rectifying_pooling = true) {
   return MakeNodeFunction(graph, graph.nodes[node], {},
-                          [&](const op::Operation& /*operation*/) {
+                          [&](const op::Operation& /*operation*/,
+                              absl::Span<const op::TensorType> /*inputs*/) {
                             return has_rectifying_pooling;
                           });
 }

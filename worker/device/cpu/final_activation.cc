@@ -12,9 +12,11 @@ namespace paceline::cpu {
 FinalActivation::FinalActivation(ActivationFunction function,
                                  const Graph& graph, const Node& node)
     : function_(function),
-      is_left_to_pooling_(
-          LeavesRectifier(graph, node, [](const op::Operation& operation) {
-            return FindOperation(Operations(), operation) != nullptr;
+      is_left_to_pooling_(LeavesRectifier(
+          graph, node,
+          [](const op::Operation& operation,
+             absl::Span<const op::TensorType> inputs) {
+            return HasOperation(Operations(), operation, inputs);
           })) {}
 
 Tensor* FinalActivation::AddForwardOver(Tensor* values,

@@ -55,8 +55,10 @@ absl::StatusOr<std::unique_ptr<NodeComputation<Builder>>> MakeFromTables(
     }
   }
   NodeFunction function = MakeNodeFunction(
-      graph, node, spec, [&tables](const op::Operation& operation) {
-        return FindOperation(tables.operations, operation) != nullptr;
+      graph, node, spec,
+      [&tables](const op::Operation& operation,
+                absl::Span<const op::TensorType> inputs) {
+        return HasOperation(tables.operations, operation, inputs);
       });
   RETURN_IF_ERROR(CheckOperations(tables.device, tables.operations,
                                   absl::StrCat("layer ", node.layer->name, " (",

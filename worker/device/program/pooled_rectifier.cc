@@ -14,9 +14,11 @@ bool RectifiesInput(const Graph& graph, const Node& node,
   if (node.layer->class_name() != MaxPooling2D::kClassName) return false;
   const int input = node.inputs[0];
   const Node& before = graph.nodes[input];
+  op::TensorType image = {DataType::kFloat32, before.output_shape};
+  image.shape.insert(image.shape.begin(), 1);
   return before.layer->final_activation() == ActivationFunction::kRelu &&
          ReaderCount(graph, input) == 1 && !IsFusedIntoInput(graph, before) &&
-         has(op::MaxPoolingOperation({}, /*rectifies=*/true));
+         has(op::MaxPoolingOperation({}, /*rectifies=*/true), {image});
 }
 
 bool LeavesRectifier(const Graph& graph, const Node& node,

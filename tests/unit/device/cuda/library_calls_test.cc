@@ -6,10 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "common/config/yaml_reader.h"
 #include "common/limits.h"
+#include "common/operations/matrix_product.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/fake_gpu.h"
 #include "tests/conformance/model_under_test.h"
+#include "tests/unit/device/composed_layer.h"
 #include "worker/device/cuda/cuda_device.h"
 #include "worker/device/cuda/limited_gpu.h"
 
@@ -69,6 +71,14 @@ TEST(LibraryCallsTest, ConvolutionsOfSinglePixelsAreProducts) {
       "Input: {shape: [6, 6, 1]}, Conv2D: {filters: 2, kernel_size: 1}");
   EXPECT_THAT(calls, Not(Contains("plan")));
   EXPECT_EQ(CountOf(calls, "queue 0: multiply"), 2);
+}
+
+TEST(LibraryCallsTest, BatchesOfProductsAreLacking) {
+  EXPECT_EQ(SupportsComposed(
+                CudaDevice(cuda::MakeFakeGpu()), {2, 2},
+                [](const op::Tensor& x) { return op::MatrixProduct(x, x); }),
+            absl::UnimplementedError("layer composed_1 (Composed): the cuda "
+                                     "device has no operation MatrixProduct"));
 }
 
 TEST(LibraryCallsTest, TheBiasOfADenseLayerTakesNoKernel) {

@@ -97,16 +97,17 @@ Tensor* AddKernelGradient(const PlacedCall& call, ProgramBuilder& builder) {
 
 }  // namespace
 
-bool IsInnerProduct(const op::Operation& operation) {
+bool IsInnerProduct(const op::Operation& operation,
+                    absl::Span<const op::TensorType> inputs) {
   const op::MatrixProductOptions& options =
       static_cast<const op::MatrixProductOperation&>(operation).options();
+  if (inputs[0].shape.size() != 2) return false;
   return options.left_is_transposed
              ? !options.right_is_transposed && !options.has_bias
              : !options.has_row_sum;
 }
 
 Tensor* AddMatrixProduct(const PlacedCall& call, ProgramBuilder& builder) {
-  CHECK_EQ(call.output_type.shape.size(), 2u) << "a batch of products";
   return OptionsOf(call).left_is_transposed ? AddKernelGradient(call, builder)
                                             : AddProductOfRows(call, builder);
 }

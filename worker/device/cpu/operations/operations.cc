@@ -20,7 +20,8 @@
 namespace paceline::cpu {
 namespace {
 
-bool PadsWithZeros(const op::Operation& operation) {
+bool PadsWithZeros(const op::Operation& operation,
+                   absl::Span<const op::TensorType> /*inputs*/) {
   return static_cast<const op::PadOperation&>(operation).value() == 0;
 }
 
@@ -58,7 +59,7 @@ absl::Span<const OperationEntry<ProgramBuilder>> Operations() {
 }
 
 Tensor* ProgramBuilder::AddCall(const PlacedCall& call) {
-  return FindOperation(Operations(), call.operation)(call, *this);
+  return FindOperation(Operations(), call.operation)->add(call, *this);
 }
 
 }  // namespace paceline::cpu

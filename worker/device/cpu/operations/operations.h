@@ -15,16 +15,16 @@ AddOperation AddArgMax;
 AddOperation AddAveragePooling;
 AddOperation AddAveragePoolingGradient;
 // Which AddCast computes, of reals.
-bool IsCastToIds(const op::Operation& operation);
+ComputesOperation IsCastToIds;
 AddOperation AddCast;
 AddOperation AddDropoutMask;
 AddOperation AddElementwise;
 AddOperation AddGatherRows;
 // In gather_rows.cc.
 AddOperation AddSumRows;
-// Which AddMatrixProduct computes: not with both sides transposed, a bias with
-// none or the right one, sums of rows with the left one.
-bool IsInnerProduct(const op::Operation& operation);
+// Which AddMatrixProduct computes: of two matrices, not both transposed; a bias
+// with none or the right one, sums of rows with the left one.
+ComputesOperation IsInnerProduct;
 AddOperation AddMatrixProduct;
 AddOperation AddMaxPooling;
 AddOperation AddMaxPoolingGradient;

@@ -4,7 +4,8 @@
 
 namespace paceline::cuda {
 
-bool IsCastToIds(const op::Operation& operation) {
+bool IsCastToIds(const op::Operation& operation,
+                 absl::Span<const op::TensorType> /*inputs*/) {
   return static_cast<const op::CastOperation&>(operation).type() ==
          DataType::kInt32;
 }

@@ -1,6 +1,5 @@
 #include "common/operations/matrix_product.h"
 
-#include "glog/logging.h"
 #include "worker/device/cuda/operations/operations.h"
 
 namespace paceline::cuda {
@@ -12,16 +11,17 @@ const op::MatrixProductOptions& OptionsOf(const op::Operation& operation) {
 
 }  // namespace
 
-bool HasOneVector(const op::Operation& operation) {
+bool IsOneProduct(const op::Operation& operation,
+                  absl::Span<const op::TensorType> inputs) {
   const op::MatrixProductOptions& options = OptionsOf(operation);
-  return !options.has_bias || !options.has_row_sum;
+  return inputs[0].shape.size() == 2 &&
+         (!options.has_bias || !options.has_row_sum);
 }
 
 Tensor* AddMatrixProduct(const PlacedCall& call, ProgramBuilder& builder) {
   const op::MatrixProductOptions& options = OptionsOf(call.operation);
   const Tensor* const left = call.inputs[0];
   Tensor* const output = OutputOf(call, builder);
-  CHECK_EQ(output->shape.size(), 2u) << "a batch of products";
   builder.AddProduct(
       left, call.inputs[1], output,
       {.rows = output->shape[0],

@@ -4,11 +4,13 @@
 
 namespace paceline::cuda {
 
-bool IsPlainMaxPooling(const op::Operation& operation) {
+bool IsPlainMaxPooling(const op::Operation& operation,
+                       absl::Span<const op::TensorType> /*inputs*/) {
   return !static_cast<const op::MaxPoolingOperation&>(operation).rectifies();
 }
 
-bool IsPlainMaxPoolingGradient(const op::Operation& operation) {
+bool IsPlainMaxPoolingGradient(const op::Operation& operation,
+                               absl::Span<const op::TensorType> /*inputs*/) {
   return !static_cast<const op::MaxPoolingGradientOperation&>(operation)
               .rectifies();
 }

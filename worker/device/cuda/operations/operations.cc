@@ -33,7 +33,7 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::IotaOperation::kName, AddShared<AddIota>, IsRealIota},
     {op::LogSoftmaxOperation::kName, AddLogSoftmax},
     {op::LogSoftmaxGradientOperation::kName, AddLogSoftmaxGradient},
-    {op::MatrixProductOperation::kName, AddMatrixProduct, HasOneVector},
+    {op::MatrixProductOperation::kName, AddMatrixProduct, IsOneProduct},
     {op::MaxPoolingOperation::kName, AddMaxPooling, IsPlainMaxPooling},
     {op::MaxPoolingGradientOperation::kName, AddMaxPoolingGradient,
      IsPlainMaxPoolingGradient},
@@ -55,7 +55,7 @@ absl::Span<const OperationEntry<ProgramBuilder>> Operations() {
 }
 
 Tensor* ProgramBuilder::AddCall(const PlacedCall& call) {
-  return FindOperation(Operations(), call.operation)(call, *this);
+  return FindOperation(Operations(), call.operation)->add(call, *this);
 }
 
 }  // namespace paceline::cuda

@@ -15,20 +15,21 @@ AddOperation AddArgMax;
 AddOperation AddAveragePooling;
 AddOperation AddAveragePoolingGradient;
 // Which AddCast computes, of reals.
-bool IsCastToIds(const op::Operation& operation);
+ComputesOperation IsCastToIds;
 AddOperation AddCast;
 AddOperation AddDropoutMask;
 AddOperation AddElementwise;
 AddOperation AddGatherRows;
 // In gather_rows.cc.
 AddOperation AddSumRows;
-// Which AddMatrixProduct computes: with a bias, or with sums of rows.
-bool HasOneVector(const op::Operation& operation);
+// Which AddMatrixProduct computes: of two matrices, not both with a bias and
+// with sums of rows.
+ComputesOperation IsOneProduct;
 AddOperation AddMatrixProduct;
 // Which AddMaxPooling and AddMaxPoolingGradient compute: those that do not
 // rectify.
-bool IsPlainMaxPooling(const op::Operation& operation);
-bool IsPlainMaxPoolingGradient(const op::Operation& operation);
+ComputesOperation IsPlainMaxPooling;
+ComputesOperation IsPlainMaxPoolingGradient;
 AddOperation AddMaxPooling;
 AddOperation AddMaxPoolingGradient;
 AddOperation AddResize;

@@ -7,7 +7,8 @@
 
 namespace paceline {
 
-bool IsRealIota(const op::Operation& operation) {
+bool IsRealIota(const op::Operation& operation,
+                absl::Span<const op::TensorType> /*inputs*/) {
   return op::IsReal(static_cast<const op::IotaOperation&>(operation).type());
 }
 

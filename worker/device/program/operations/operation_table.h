@@ -58,26 +58,36 @@ Tensor* AddShared(const PlacedCall& call, Builder& builder) {
   return add(call, builder);
 }
 
+// Whether a device computes this operation of a name, of inputs of these types.
+using ComputesOperation = bool(const op::Operation& operation,
+                               absl::Span<const op::TensorType> inputs);
+
 template <typename Builder>
 struct OperationEntry {
   const char* name;
   AddOperation<Builder>* add;
-  // Whether the device computes this operation of the name. Null: all of them.
-  bool (*computes)(const op::Operation& operation) = nullptr;
+  // Null: all of the name.
+  ComputesOperation* computes = nullptr;
 };
 
-// Null if the operation is not in the table.
+// Null if there is none of its name in the table.
 template <typename Builder>
-AddOperation<Builder>* FindOperation(
+const OperationEntry<Builder>* FindOperation(
     absl::Span<const OperationEntry<Builder>> table,
     const op::Operation& operation) {
   for (const OperationEntry<Builder>& entry : table) {
-    if (operation.name() != entry.name) continue;
-    const bool is_computed =
-        entry.computes == nullptr || entry.computes(operation);
-    return is_computed ? entry.add : nullptr;
+    if (operation.name() == entry.name) return &entry;
   }
   return nullptr;
+}
+
+template <typename Builder>
+bool HasOperation(absl::Span<const OperationEntry<Builder>> table,
+                  const op::Operation& operation,
+                  absl::Span<const op::TensorType> inputs) {
+  const OperationEntry<Builder>* const entry = FindOperation(table, operation);
+  return entry != nullptr &&
+         (entry->computes == nullptr || entry->computes(operation, inputs));
 }
 
 // Whether a device has all operations of a function, which `owner` ("layer
@@ -89,7 +99,9 @@ absl::Status CheckOperations(absl::string_view device,
                              absl::string_view owner,
                              const op::Function& function) {
   for (const op::Call& call : function.calls()) {
-    if (FindOperation(table, *call.operation) != nullptr) continue;
+    if (HasOperation(table, *call.operation, function.TypesOf(call.inputs))) {
+      continue;
+    }
     return absl::UnimplementedError(absl::StrCat(owner, ": the ", device,
                                                  " device has no operation ",
                                                  call.operation->name()));

@@ -10,11 +10,11 @@ namespace paceline {
 AddOperation<LayoutBuilder> AddConcatenate;
 AddOperation<LayoutBuilder> AddConstant;
 // Reals, which AddIota computes.
-bool IsRealIota(const op::Operation& operation);
+ComputesOperation IsRealIota;
 AddOperation<LayoutBuilder> AddIota;
 AddOperation<LayoutBuilder> AddPad;
 // The sum, which AddReduce computes.
-bool IsSum(const op::Operation& operation);
+ComputesOperation IsSum;
 AddOperation<LayoutBuilder> AddReduce;
 AddOperation<LayoutBuilder> AddReshape;
 AddOperation<LayoutBuilder> AddSlice;

@@ -35,7 +35,8 @@ std::vector<Run> RunsOf(Shape shape, std::vector<int> axes) {
 
 }  // namespace
 
-bool IsSum(const op::Operation& operation) {
+bool IsSum(const op::Operation& operation,
+           absl::Span<const op::TensorType> /*inputs*/) {
   return static_cast<const op::ReduceOperation&>(operation).reduction() ==
          op::Reduction::kSum;
 }

@@ -1,0 +1,52 @@
+// A layer that no device has a file for.
+#ifndef PACELINE_TESTS_UNIT_DEVICE_COMPOSED_LAYER_H_
+#define PACELINE_TESTS_UNIT_DEVICE_COMPOSED_LAYER_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/model/graph.h"
+#include "common/model/layer.h"
+#include "common/operations/function.h"
+#include "worker/device/device.h"
+
+namespace paceline {
+
+// A function of its input that gives a tensor of the same shape.
+class ComposedLayer final : public Layer {
+ public:
+  using Formula = op::Tensor(const op::Tensor& x);
+
+  explicit ComposedLayer(Formula* formula) : formula_(formula) {
+    name = "composed_1";
+  }
+
+  absl::string_view class_name() const override { return "Composed"; }
+  absl::StatusOr<Shape> OutputShape(
+      absl::Span<const Shape> inputs) const override {
+    return inputs[0];
+  }
+  LoweredLayer Lower(const LayerCall& call) const override {
+    return formula_(call.inputs[0]);
+  }
+
+ private:
+  Formula* formula_;
+};
+
+// Whether the device computes it of examples of this shape.
+inline absl::Status SupportsComposed(const Device& device, const Shape& shape,
+                                     ComposedLayer::Formula* formula) {
+  const ComposedLayer layer(formula);
+  Graph graph;
+  graph.nodes = {
+      {&layer, /*inputs=*/{}, /*variables=*/{}, /*output_shape=*/shape},
+      {&layer, {0}, {}, shape}};
+  graph.output = 1;
+  return device.Supports(graph);
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_UNIT_DEVICE_COMPOSED_LAYER_H_
