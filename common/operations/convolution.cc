@@ -32,14 +32,20 @@ void CheckConvolution(const ConvolutionParameters& parameters,
 
 std::vector<TensorType> ConvolutionOperation::OutputTypes(
     absl::Span<const TensorType> inputs) const {
+  CHECK_EQ(inputs.size(), options_.has_bias ? 3u : 2u);
   const TensorType output = {
       inputs[0].type, WindowOutputShape(parameters_.window, inputs[0].shape,
                                         inputs[1].shape.back())};
   CheckConvolution(parameters_, inputs[0], inputs[1], output);
+  if (options_.has_bias) {
+    CHECK(inputs[2] == TensorType({output.type, {output.shape.back()}}))
+        << ToString(inputs[2]) << " for " << ToString(output);
+  }
   return {output};
 }
 
 Gradients ConvolutionOperation::AddGradient(const CallGradient& call) const {
+  CHECK(!options_.has_bias && !options_.rectifies);
   const Tensor& input = call.inputs[0];
   const Tensor& kernel = call.inputs[1];
   const Tensor& dy = *call.output_gradients[0];
@@ -80,11 +86,16 @@ std::vector<TensorType> ConvolutionKernelGradientOperation::OutputTypes(
       inputs[0].type,
       KernelShape(parameters_, inputs[0].shape.back(), inputs[1].shape.back())};
   CheckConvolution(parameters_, inputs[0], kernel, inputs[1]);
-  return {kernel};
+  std::vector<TensorType> outputs = {kernel};
+  if (has_row_sum_) {
+    outputs.push_back({kernel.type, {1, 1, 1, kernel.shape.back()}});
+  }
+  return outputs;
 }
 
 Gradients ConvolutionKernelGradientOperation::AddGradient(
     const CallGradient& call) const {
+  CHECK(!has_row_sum_);
   const Tensor& input = call.inputs[0];
   const Tensor& output_gradient = call.inputs[1];
   const Tensor& dk = *call.output_gradients[0];

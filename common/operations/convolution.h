@@ -31,12 +31,22 @@ struct ConvolutionParameters {
   int64_t groups = 1;
 };
 
+// What a convolution does to what it gives. Made by a rewrite
+// (rewrites/fuse_bias.h) alone.
+struct ConvolutionOptions {
+  // A third input, of shape (filters), is added to each pixel of the output.
+  bool has_bias = false;
+  // Then max(y, 0) is taken; NaN stays NaN.
+  bool rectifies = false;
+};
+
 class ConvolutionOperation final : public Operation {
  public:
   static constexpr char kName[] = "Convolution";
 
-  explicit ConvolutionOperation(const ConvolutionParameters& parameters)
-      : parameters_(parameters) {}
+  explicit ConvolutionOperation(const ConvolutionParameters& parameters,
+                                const ConvolutionOptions& options = {})
+      : parameters_(parameters), options_(options) {}
 
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
@@ -44,9 +54,11 @@ class ConvolutionOperation final : public Operation {
   Gradients AddGradient(const CallGradient& call) const override;
 
   const ConvolutionParameters& parameters() const { return parameters_; }
+  const ConvolutionOptions& options() const { return options_; }
 
  private:
   ConvolutionParameters parameters_;
+  ConvolutionOptions options_;
 };
 
 class ConvolutionInputGradientOperation final : public Operation {
@@ -73,9 +85,12 @@ class ConvolutionKernelGradientOperation final : public Operation {
  public:
   static constexpr char kName[] = "ConvolutionKernelGradient";
 
+  // `has_row_sum`: there is a second output, of shape (1, 1, 1, filters), the
+  // sum of the pixels of the output gradient, which is that by a bias. Made by
+  // a rewrite (rewrites/fuse_row_sum.h) alone.
   explicit ConvolutionKernelGradientOperation(
-      const ConvolutionParameters& parameters)
-      : parameters_(parameters) {}
+      const ConvolutionParameters& parameters, bool has_row_sum = false)
+      : parameters_(parameters), has_row_sum_(has_row_sum) {}
 
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
@@ -83,9 +98,11 @@ class ConvolutionKernelGradientOperation final : public Operation {
   Gradients AddGradient(const CallGradient& call) const override;
 
   const ConvolutionParameters& parameters() const { return parameters_; }
+  bool has_row_sum() const { return has_row_sum_; }
 
  private:
   ConvolutionParameters parameters_;
+  bool has_row_sum_;
 };
 
 Tensor Convolution(const Tensor& input, const Tensor& kernel,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/operations/binary_map.h"
+#include "common/operations/convolution.h"
 #include "common/operations/map.h"
 #include "common/operations/matrix_product.h"
 #include "common/operations/reshape.h"
@@ -60,6 +61,75 @@ TEST(FuseBiasTest, EachProductOfABatchGetsIt) {
   const OperationCase batch = {
       "batch", {{2, 4, 3}, {2, 3, 5}, {5}}, BiasedProduct().make};
   EXPECT_THAT(NamesOf(*WithBiases(batch)), ElementsAre("MatrixProduct"));
+}
+
+// The options of the convolution that comes first.
+op::ConvolutionOptions OptionsOf(const op::Function& function) {
+  return static_cast<const op::ConvolutionOperation&>(
+             *function.calls()[0].operation)
+      .options();
+}
+
+TEST(FuseBiasTest, ABiasGoesIntoTheConvolution) {
+  for (const int64_t groups : {1, 2}) {
+    const auto fused = WithBiases(BiasedConvolution(groups));
+    ASSERT_THAT(NamesOf(*fused), ElementsAre("Convolution"));
+    EXPECT_TRUE(OptionsOf(*fused).has_bias);
+    EXPECT_FALSE(OptionsOf(*fused).rectifies);
+  }
+}
+
+// The biased convolution, and a map of it.
+OperationCase ActivatedConvolution(op::MapFunction function) {
+  OperationCase each = BiasedConvolution(1);
+  each.make = [function, make = each.make](auto inputs) {
+    return op::Map(function, make(inputs));
+  };
+  return each;
+}
+
+TEST(FuseBiasTest, ARectifierGoesIntoTheConvolution) {
+  const auto fused = WithBiases(ActivatedConvolution(op::MapFunction::kRelu));
+  ASSERT_THAT(NamesOf(*fused), ElementsAre("Convolution"));
+  EXPECT_TRUE(OptionsOf(*fused).has_bias);
+  EXPECT_TRUE(OptionsOf(*fused).rectifies);
+
+  OperationCase unbiased = BiasedConvolution(1);
+  unbiased.make = [](auto inputs) {
+    return op::Relu(op::Convolution(inputs[0], inputs[1], {{{{3}, {2}}}}));
+  };
+  const auto rectified = WithBiases(unbiased);
+  ASSERT_THAT(NamesOf(*rectified), ElementsAre("Convolution"));
+  EXPECT_FALSE(OptionsOf(*rectified).has_bias);
+  EXPECT_TRUE(OptionsOf(*rectified).rectifies);
+}
+
+TEST(FuseBiasTest, OtherActivationsOfAConvolutionStay) {
+  EXPECT_THAT(
+      NamesOf(*WithBiases(ActivatedConvolution(op::MapFunction::kTanh))),
+      ElementsAre("Convolution", "Elementwise"));
+}
+
+TEST(FuseBiasTest, ADeviceMayLackRectifyingConvolutions) {
+  const auto has = [](const op::Operation& operation,
+                      absl::Span<const op::TensorType> /*inputs*/) {
+    return !static_cast<const op::ConvolutionOperation&>(operation)
+                .options()
+                .rectifies;
+  };
+  EXPECT_THAT(
+      NamesOf(*WithBiases(ActivatedConvolution(op::MapFunction::kRelu), has)),
+      ElementsAre("Convolution", "Elementwise"));
+}
+
+TEST(FuseBiasTest, TheDeviceHearsOfTheBias) {
+  const auto has = [](const op::Operation& /*operation*/,
+                      absl::Span<const op::TensorType> inputs) {
+    EXPECT_EQ(inputs.size(), 3u);
+    return inputs.back().shape == Shape{5};
+  };
+  EXPECT_THAT(NamesOf(*WithBiases(BiasedProduct(), has)),
+              ElementsAre("MatrixProduct"));
 }
 
 TEST(FuseBiasTest, GradientsStay) {

@@ -39,6 +39,32 @@ TEST(FuseRowSumTest, ABiasGetsItsGradientFromTheKernels) {
             ResultsOf(whole.function, BiasedProduct()));
 }
 
+TEST(FuseRowSumTest, SoItIsOfConvolutions) {
+  for (const int64_t groups : {1, 2}) {
+    const OperationCase each = BiasedConvolution(groups);
+    const WithGradients whole(each);
+    const std::unique_ptr<op::Function> fused =
+        op::FuseRowSum(whole.function, HasAll);
+    EXPECT_THAT(
+        NamesOf(*fused),
+        ElementsAre("Convolution", "BinaryMap", "ConvolutionKernelGradient",
+                    "Reshape", "ConvolutionInputGradient"));
+    EXPECT_EQ(fused->calls()[2].outputs.size(), 2u);
+    EXPECT_EQ(ResultsOf(*fused, each), ResultsOf(whole.function, each));
+  }
+}
+
+// They have sums of their own.
+TEST(FuseRowSumTest, SumsOverABatchOfProductsStay) {
+  op::Function function;
+  const op::Tensor x = function.AddParameter({DataType::kFloat32, {2, 3, 4}});
+  const op::Tensor y = function.AddParameter({DataType::kFloat32, {2, 4, 5}});
+  function.AddResult(op::MatrixProduct(x, y));
+  function.AddResult(op::Sum(y, {0, 1}));
+  EXPECT_THAT(NamesOf(*op::FuseRowSum(function, HasAll)),
+              ElementsAre("MatrixProduct", "Reduce"));
+}
+
 TEST(FuseRowSumTest, ADeviceMayLackIt) {
   const WithGradients whole(BiasedProduct());
   EXPECT_EQ(NamesOf(*op::FuseRowSum(whole.function, HasNone)),

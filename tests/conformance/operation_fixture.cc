@@ -9,6 +9,7 @@
 #include "common/model/initializers/sampling.h"
 #include "common/model/philox.h"
 #include "common/operations/binary_map.h"
+#include "common/operations/convolution.h"
 #include "common/operations/gradient.h"
 #include "common/operations/matrix_product.h"
 
@@ -128,6 +129,20 @@ OperationCase BiasedProduct() {
   return {"biased_product", {{4, 3}, {3, 5}, {5}}, [](auto inputs) {
             const op::Tensor product = op::MatrixProduct(inputs[0], inputs[1]);
             return product + inputs[2];
+          }};
+}
+
+OperationCase BiasedConvolution(int64_t groups) {
+  return {"biased_convolution",
+          {{2, 5, 4, 4}, {3, 2, 4 / groups, 6}, {6}},
+          [groups](auto inputs) {
+            const op::ConvolutionParameters parameters = {
+                {{{.size = 3, .stride = 2, .pad_before = 1, .pad_after = 1},
+                  {.size = 2}}},
+                groups};
+            const op::Tensor images =
+                op::Convolution(inputs[0], inputs[1], parameters);
+            return images + inputs[2];
           }};
 }
 

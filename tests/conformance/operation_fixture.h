@@ -48,6 +48,9 @@ std::vector<std::vector<double>> GradientsOf(
 
 // (4, 3) by (3, 5), and a bias.
 OperationCase BiasedProduct();
+// Of images (2, 5, 4, 4) by 6 filters (3, 2), with strides and padding, and a
+// bias.
+OperationCase BiasedConvolution(int64_t groups);
 
 // Asserts that the gradients in float64 are those of finite differences, and
 // that values and gradients in float32 are near.

@@ -1,31 +1,72 @@
 #include "common/operations/rewrites/fuse_bias.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "common/operations/convolution.h"
 #include "common/operations/elementwise.h"
 #include "common/operations/matrix_product.h"
 
 namespace paceline::op {
 namespace {
 
-// Of its two inputs, and nothing else.
-bool IsSum(const Call& call) {
-  if (call.operation->name() != ElementwiseOperation::kName) return false;
+// What a call makes of a product.
+struct Tail {
+  // It adds the other of its two inputs.
+  bool adds_bias = false;
+  // Then it takes max(y, 0).
+  bool rectifies = false;
+};
+
+// Nothing, if it makes anything else.
+std::optional<Tail> TailOf(const Call& call) {
+  if (call.operation->name() != ElementwiseOperation::kName) return {};
   const std::vector<ElementInstruction>& instructions =
       static_cast<const ElementwiseOperation&>(*call.operation).instructions();
-  return call.inputs.size() == 2 && instructions.size() == 1 &&
-         instructions[0].function == ElementFunction::kAdd;
+  const auto computes = [&](std::initializer_list<ElementFunction> functions) {
+    return std::equal(
+        functions.begin(), functions.end(), instructions.begin(),
+        instructions.end(),
+        [](ElementFunction function, const ElementInstruction& instruction) {
+          return instruction.function == function;
+        });
+  };
+  if (call.inputs.size() == 1 && computes({ElementFunction::kRelu})) {
+    return Tail{.adds_bias = false, .rectifies = true};
+  }
+  if (call.inputs.size() != 2) return {};
+  if (computes({ElementFunction::kAdd})) return Tail{.adds_bias = true};
+  if (computes({ElementFunction::kAdd, ElementFunction::kRelu})) {
+    return Tail{.adds_bias = true, .rectifies = true};
+  }
+  return {};
 }
 
-// Null: it cannot have a bias, or has one.
-std::shared_ptr<const Operation> WithBias(const Operation& operation) {
-  if (operation.name() != MatrixProductOperation::kName) return nullptr;
-  MatrixProductOptions options =
-      static_cast<const MatrixProductOperation&>(operation).options();
-  if (options.has_bias) return nullptr;
-  options.has_bias = true;
-  return std::make_shared<const MatrixProductOperation>(options);
+// Null: it cannot have one, or has.
+std::shared_ptr<const Operation> WithTail(const Operation& operation,
+                                          const Tail& tail) {
+  if (operation.name() == MatrixProductOperation::kName) {
+    MatrixProductOptions options =
+        static_cast<const MatrixProductOperation&>(operation).options();
+    if (options.has_bias || tail.rectifies) return nullptr;
+    options.has_bias = true;
+    return std::make_shared<const MatrixProductOperation>(options);
+  }
+  if (operation.name() == ConvolutionOperation::kName) {
+    const auto& convolution =
+        static_cast<const ConvolutionOperation&>(operation);
+    const ConvolutionOptions& options = convolution.options();
+    if (options.has_bias || options.rectifies) return nullptr;
+    return std::make_shared<const ConvolutionOperation>(
+        convolution.parameters(),
+        ConvolutionOptions{.has_bias = tail.adds_bias,
+                           .rectifies = tail.rectifies});
+  }
+  return nullptr;
 }
 
 class BiasFusion {
@@ -44,31 +85,36 @@ class BiasFusion {
 
   std::unique_ptr<Function> Run() && {
     for (const Call& call : function_.calls()) {
-      if (!IsSum(call)) continue;
-      if (!Fuse(call, call.inputs[0], call.inputs[1])) {
-        Fuse(call, call.inputs[1], call.inputs[0]);
+      const std::optional<Tail> tail = TailOf(call);
+      if (!tail) continue;
+      // Either input of a sum may be the product.
+      for (size_t i = 0; i < call.inputs.size() && !Fuse(call, *tail, i); ++i) {
       }
     }
     return ReplaceCalls(function_, replacements_);
   }
 
  private:
-  // Whether `sum` has become a product with the bias.
-  bool Fuse(const Call& sum, int product, int bias) {
+  // Whether the call has become what makes its input `i`, with the tail.
+  bool Fuse(const Call& call, const Tail& tail, size_t i) {
+    const int product = call.inputs[i];
     const Call* const maker = makers_[product];
     if (maker == nullptr || read_counts_[product] > 1) return false;
-    std::shared_ptr<const Operation> with_bias = WithBias(*maker->operation);
-    if (with_bias == nullptr) return false;
+    std::shared_ptr<const Operation> with_tail =
+        WithTail(*maker->operation, tail);
+    if (with_tail == nullptr) return false;
     const TensorType& type = function_.type(product);
-    if (function_.type(sum.outputs[0]) != type ||
-        function_.type(bias).shape != Shape{type.shape.back()}) {
-      return false;
+    if (function_.type(call.outputs[0]) != type) return false;
+    Call fused = {std::move(with_tail), maker->inputs, call.outputs,
+                  call.owner};
+    if (tail.adds_bias) {
+      const int bias = call.inputs[1 - i];
+      if (function_.type(bias).shape != Shape{type.shape.back()}) return false;
+      fused.inputs.push_back(bias);
     }
-    Call fused = {std::move(with_bias), maker->inputs, sum.outputs, sum.owner};
-    fused.inputs.push_back(bias);
     if (!has_(*fused.operation, function_.TypesOf(fused.inputs))) return false;
     replacements_[maker] = std::nullopt;
-    replacements_[&sum] = std::move(fused);
+    replacements_[&call] = std::move(fused);
     return true;
   }
 

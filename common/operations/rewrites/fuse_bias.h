@@ -1,4 +1,4 @@
-// Puts biases into products:
+// Puts biases into products and convolutions:
 //
 //   p = MatrixProduct(x, kernel)
 //   y = Elementwise(p, bias)            y = MatrixProduct(x, kernel, bias)
@@ -6,7 +6,8 @@
 // The sum costs a pass over the product otherwise, which a device saves that
 // adds the bias as it writes the product. Behind FuseMaps: where more than the
 // sum is computed of the product, as an activation, that pass adds the bias
-// too.
+// too. A convolution takes a rectifier in the same way, with a bias before it
+// or without.
 #ifndef PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_BIAS_H_
 #define PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_BIAS_H_
 
@@ -17,9 +18,10 @@
 
 namespace paceline::op {
 
-// The function with the biases of products in them, where a device `has` such
-// a product and nobody but the sum reads the one without. Parameters and
-// results stay as they are.
+// The function with the biases of products and convolutions in them, and the
+// rectifiers of convolutions, where a device `has` such a one and nobody but
+// the sum, or the rectifier, reads the one without. Parameters and results stay
+// as they are.
 std::unique_ptr<Function> FuseBias(const Function& function, HasOperation has);
 
 }  // namespace paceline::op

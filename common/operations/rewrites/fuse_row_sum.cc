@@ -2,32 +2,46 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "common/operations/convolution.h"
 #include "common/operations/matrix_product.h"
 #include "common/operations/reduce.h"
 
 namespace paceline::op {
 namespace {
 
+// Over all axes but the last.
 bool IsSumOfRows(const Function& function, const Call& call) {
   if (call.operation->name() != ReduceOperation::kName) return false;
   const auto& reduce = static_cast<const ReduceOperation&>(*call.operation);
-  return reduce.reduction() == Reduction::kSum &&
-         reduce.axes() == std::vector<int>{0} &&
-         function.type(call.inputs[0]).shape.size() == 2;
+  const size_t rank = function.type(call.inputs[0]).shape.size();
+  if (rank < 2) return false;
+  std::vector<int> axes(rank - 1);
+  std::iota(axes.begin(), axes.end(), 0);
+  return reduce.reduction() == Reduction::kSum && reduce.axes() == axes;
 }
 
-// Null: it cannot sum up the rows of its right side, or does.
+// Null: it cannot sum up the rows of its second input, or does.
 std::shared_ptr<const Operation> WithRowSum(const Operation& operation) {
-  if (operation.name() != MatrixProductOperation::kName) return nullptr;
-  MatrixProductOptions options =
-      static_cast<const MatrixProductOperation&>(operation).options();
-  if (options.right_is_transposed || options.has_row_sum) return nullptr;
-  options.has_row_sum = true;
-  return std::make_shared<const MatrixProductOperation>(options);
+  if (operation.name() == MatrixProductOperation::kName) {
+    MatrixProductOptions options =
+        static_cast<const MatrixProductOperation&>(operation).options();
+    if (options.right_is_transposed || options.has_row_sum) return nullptr;
+    options.has_row_sum = true;
+    return std::make_shared<const MatrixProductOperation>(options);
+  }
+  if (operation.name() == ConvolutionKernelGradientOperation::kName) {
+    const auto& gradient =
+        static_cast<const ConvolutionKernelGradientOperation&>(operation);
+    if (gradient.has_row_sum()) return nullptr;
+    return std::make_shared<const ConvolutionKernelGradientOperation>(
+        gradient.parameters(), /*has_row_sum=*/true);
+  }
+  return nullptr;
 }
 
 class RowSumFusion {
@@ -57,10 +71,17 @@ class RowSumFusion {
     const Call& product_call = function_.calls()[product];
     std::shared_ptr<const Operation> with_sum =
         WithRowSum(*product_call.operation);
-    const size_t place = std::min(sum, product);
     if (with_sum == nullptr || product_call.inputs[1] != sum_call.inputs[0] ||
-        replacements_.contains(&product_call) ||
-        !has_(*with_sum, function_.TypesOf(product_call.inputs)) ||
+        replacements_.contains(&product_call)) {
+      return false;
+    }
+    const std::vector<TensorType> types =
+        function_.TypesOf(product_call.inputs);
+    const size_t place = std::min(sum, product);
+    // A batch of products has sums of each.
+    if (with_sum->OutputTypes(types)[1] !=
+            function_.type(sum_call.outputs[0]) ||
+        !has_(*with_sum, types) ||
         !std::all_of(product_call.inputs.begin(), product_call.inputs.end(),
                      [&](int input) { return made_before_[input] <= place; })) {
       return false;

@@ -3,7 +3,9 @@
 //   db = Sum(dy, {0})
 //   dw = MatrixProduct(x, dy, true)     dw, db = MatrixProduct(x, dy, true)
 //
-// Both read all of dy; a device may sum its rows up as it multiplies them.
+// Both read all of dy; a device may sum its rows up as it multiplies them. The
+// rows of images are their pixels: a ConvolutionKernelGradient gets
+// Sum(dy, {0, 1, 2}).
 #ifndef PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_ROW_SUM_H_
 #define PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_ROW_SUM_H_
 
@@ -15,9 +17,10 @@
 namespace paceline::op {
 
 // The function with sums of the rows of a matrix in a product that has it on
-// its right side, not transposed, where a device `has` such a product: in the
-// first one without such sums that can be computed where the earlier of the two
-// calls stands.
+// its right side, not transposed, or sums of the pixels of images in the kernel
+// gradient that reads them, where a device `has` such a call: in the first one
+// without such sums that can be computed where the earlier of the two calls
+// stands.
 // Parameters and results stay as they are.
 std::unique_ptr<Function> FuseRowSum(const Function& function,
                                      HasOperation has);

@@ -1,5 +1,8 @@
 #include "common/operations/convolution.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "worker/device/reference/operations/operations.h"
 #include "worker/device/reference/operations/windows.h"
 
@@ -28,12 +31,34 @@ void ForEachTriple(const op::ConvolutionParameters& parameters,
       });
 }
 
+// Adds the bias, unless it is null, and rectifies if that is asked for.
+template <typename T>
+void Finish(const T* bias, bool rectifies, absl::Span<T> pixels,
+            int64_t filters) {
+  for (size_t i = 0; i < pixels.size(); ++i) {
+    T& y = pixels[i];
+    if (bias != nullptr) y += bias[i % filters];
+    if (rectifies && y < 0) y = 0;
+  }
+}
+
+// In double, as Reduce.
+template <typename T>
+void SumUpPixels(absl::Span<const T> pixels, absl::Span<T> sums) {
+  std::vector<double> totals(sums.size());
+  for (size_t i = 0; i < pixels.size(); ++i) {
+    totals[i % sums.size()] += pixels[i];
+  }
+  std::copy(totals.begin(), totals.end(), sums.begin());
+}
+
 }  // namespace
 
 void EvaluateConvolution(const op::Operation& operation,
                          const Evaluation& evaluation) {
-  const auto& parameters =
-      static_cast<const op::ConvolutionOperation&>(operation).parameters();
+  const auto& convolution =
+      static_cast<const op::ConvolutionOperation&>(operation);
+  const op::ConvolutionOptions& options = convolution.options();
   Array& output = evaluation.output();
   WithRealType(output.data_type(), [&](auto zero) {
     using T = decltype(zero);
@@ -41,8 +66,10 @@ void EvaluateConvolution(const op::Operation& operation,
     const absl::Span<const T> k = evaluation.input(1).values<T>();
     const absl::Span<T> y = output.values<T>();
     ForEachTriple(
-        parameters, evaluation.input(0).shape(), output.shape(),
+        convolution.parameters(), evaluation.input(0).shape(), output.shape(),
         [&](int64_t i, int64_t w, int64_t o) { y[o] += x[i] * k[w]; });
+    Finish(options.has_bias ? evaluation.input(2).values<T>().data() : nullptr,
+           options.rectifies, y, output.shape().back());
   });
 }
 
@@ -65,9 +92,8 @@ void EvaluateConvolutionInputGradient(const op::Operation& operation,
 
 void EvaluateConvolutionKernelGradient(const op::Operation& operation,
                                        const Evaluation& evaluation) {
-  const auto& parameters =
-      static_cast<const op::ConvolutionKernelGradientOperation&>(operation)
-          .parameters();
+  const auto& gradient =
+      static_cast<const op::ConvolutionKernelGradientOperation&>(operation);
   Array& kernel = evaluation.output();
   WithRealType(kernel.data_type(), [&](auto zero) {
     using T = decltype(zero);
@@ -75,8 +101,12 @@ void EvaluateConvolutionKernelGradient(const op::Operation& operation,
     const absl::Span<const T> y = evaluation.input(1).values<T>();
     const absl::Span<T> k = kernel.values<T>();
     ForEachTriple(
-        parameters, evaluation.input(0).shape(), evaluation.input(1).shape(),
+        gradient.parameters(), evaluation.input(0).shape(),
+        evaluation.input(1).shape(),
         [&](int64_t i, int64_t w, int64_t o) { k[w] += x[i] * y[o]; });
+    if (gradient.has_row_sum()) {
+      SumUpPixels(y, evaluation.outputs[1].values<T>());
+    }
   });
 }
 
