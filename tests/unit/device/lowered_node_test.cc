@@ -24,6 +24,7 @@ using ::testing::ElementsAre;
 // Notes what is added, instead of making a program of it.
 class RecordingBuilder final : public LayoutBuilder {
  public:
+  // Its products multiply bfloat16.
   explicit RecordingBuilder(const ProgramSpec& spec)
       : LayoutBuilder(
             spec, DataType::kFloat32, [](int) { return nullptr; },
@@ -34,6 +35,7 @@ class RecordingBuilder final : public LayoutBuilder {
   // Blocks that operations have written.
   size_t written_count() const { return written_.size(); }
 
+  DataType factor_type() const override { return DataType::kBFloat16; }
   Tensor* AddCall(const PlacedCall& call) override {
     added_.emplace_back(call.operation.name());
     if (call.operation.name() == op::ReshapeOperation::kName) {
@@ -80,7 +82,7 @@ class RecordingBuilder final : public LayoutBuilder {
 // The last of these layers, in a program that trains them.
 class TrainedLayer {
  public:
-  explicit TrainedLayer(const std::string& layers)
+  explicit TrainedLayer(const std::string& layers, bool stores_factors = false)
       : model_({.layers = *ReadYaml(
                     absl::StrCat("[Input: {shape: [5]}, ", layers, "]"),
                     "model", limits::kMaxJobBytes)}),
@@ -88,14 +90,18 @@ class TrainedLayer {
         builder_(spec_),
         node_(node(),
               MakeNodeFunction(
-                  model_.graph(), node(), {.batch_size = 4},
+                  model_.graph(), node(),
+                  {.batch_size = 4, .stores_factors = stores_factors},
                   [](const op::Operation&, absl::Span<const op::TensorType>) {
                     return true;
                   })) {}
 
-  std::vector<std::string> AddForward() {
-    Tensor* const input = builder_.NewTensor(builder_.BatchShape(
-        model_.graph().nodes[node().inputs[0]].output_shape));
+  std::vector<std::string> AddForward(
+      DataType input_type = DataType::kFloat32) {
+    Tensor* const input = builder_.NewTensor(
+        builder_.BatchShape(
+            model_.graph().nodes[node().inputs[0]].output_shape),
+        input_type);
     output_ = node_.AddForward({input}, builder_);
     return builder_.TakeAdded();
   }
@@ -111,6 +117,7 @@ class TrainedLayer {
   }
 
   size_t written_count() const { return builder_.written_count(); }
+  const Tensor* output() const { return output_; }
   // By the output, and by the input.
   const Tensor* gradient() const { return gradient_; }
   const Tensor* input_gradient() const { return input_gradient_; }
@@ -172,6 +179,25 @@ TEST(LoweredNodeTest, ASharedGradientIsNotWrittenOver) {
     EXPECT_THAT(layer.AddBackward(/*wants_input=*/true, is_shared),
                 ElementsAre("Elementwise"));
     EXPECT_EQ(layer.input_gradient() == layer.gradient(), !is_shared);
+  }
+}
+
+TEST(LoweredNodeTest, OutputsLieAsProductsMultiplyThemWhereThatIsAsked) {
+  const auto type_of_output = [](bool stores_factors) {
+    TrainedLayer layer("Dense: {units: 3}", stores_factors);
+    layer.AddForward();
+    return layer.output()->type;
+  };
+  EXPECT_EQ(type_of_output(true), DataType::kBFloat16);
+  EXPECT_EQ(type_of_output(false), DataType::kFloat32);
+}
+
+TEST(LoweredNodeTest, AGradientLiesAsTheInputDoes) {
+  for (const DataType type : {DataType::kBFloat16, DataType::kFloat32}) {
+    TrainedLayer layer("Dense: {units: 3}");
+    layer.AddForward(type);
+    layer.AddBackward(/*wants_input=*/true);
+    EXPECT_EQ(layer.input_gradient()->type, type);
   }
 }
 

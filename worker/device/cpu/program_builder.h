@@ -42,7 +42,7 @@ class ProgramBuilder final : public LayoutBuilder {
   // What the layer's convolutions and matrix products multiply: bfloat16 or
   // float32. They add up in float32, which everything else is but what
   // factor_outputs.h names.
-  DataType factor_type() const;
+  DataType factor_type() const override;
 
   // Of every primitive: the scratchpad is an argument.
   dnnl::primitive_attr PrimitiveAttributes() const;

@@ -74,6 +74,8 @@ class LayoutBuilder {
   Tensor* features() const { return features_; }
   Tensor* labels() const { return labels_; }
   Tensor* variable(int index) const { return variables_[index]; }
+  // What products multiply in this layer.
+  virtual DataType factor_type() const { return compute_type(); }
   // Whether its gradient is wanted.
   bool is_trained(int variable) const {
     return spec_.graph->variables[variable].is_trained();

@@ -108,13 +108,28 @@ void LoweredNode::AddCall(const op::Call& call, LayoutBuilder& builder) {
     more_outputs.push_back(tensors_[more]);
   }
   const int output = call.outputs[0];
+  op::TensorType output_type = lowered_.function->type(output);
+  output_type.type = StoredType(output, builder);
   tensors_[output] = builder.AddCall(
       {.operation = *call.operation,
        .inputs = inputs,
-       .output_type = lowered_.function->type(output),
+       .output_type = output_type,
        .output = VariableGradient(output, builder),
        .more_outputs = more_outputs,
        .overwritable = overwritable < 0 ? nullptr : tensors_[overwritable]});
+}
+
+DataType LoweredNode::StoredType(int tensor,
+                                 const LayoutBuilder& builder) const {
+  const DataType factor_type = builder.factor_type();
+  if (tensor == lowered_.output && lowered_.stores_factors) return factor_type;
+  for (size_t i = 0; i < lowered_.input_gradients.size(); ++i) {
+    if (tensor == lowered_.input_gradients[i] &&
+        tensors_[lowered_.inputs[i]]->type == factor_type) {
+      return factor_type;
+    }
+  }
+  return lowered_.function->type(tensor).type;
 }
 
 Tensor* LoweredNode::VariableGradient(int tensor,

@@ -29,6 +29,7 @@ class NodeLowering {
     function_.SetOwner(absl::StrCat("layer ", node_.layer->name));
     result_.rectifies_input = RectifiesInput(graph_, node_, has_);
     result_.leaves_rectifier = LeavesRectifier(graph_, node_, has_);
+    result_.stores_factors = spec_.stores_factors;
     const std::vector<op::Tensor> inputs = AddInputs();
     const std::vector<op::Tensor> variables = AddVariables();
     std::vector<op::Tensor> layer_inputs = inputs;
@@ -119,7 +120,7 @@ class NodeLowering {
             ? op::FuseMaps(*op::FuseRectifiers(function_, has_))
             : op::FuseMaps(function_);
     fused = op::FuseBias(*fused, has_);
-    fused = op::FuseRowSum(*fused, has_);
+    if (spec_.is_training) fused = op::FuseRowSum(*fused, has_);
     // Parameters come before all else, in both.
     for (size_t i = 0; i < places_.size(); ++i) {
       *places_[i] = fused->results()[i];

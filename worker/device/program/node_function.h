@@ -21,6 +21,9 @@ struct NodeFunctionSpec {
   // In training, the loss reads what goes into the final activation, and its
   // gradient comes in there (LossInput::before_activation).
   bool has_gradient_before_activation = false;
+  // The output, and the gradient by it, lie in memory in the type that products
+  // multiply.
+  bool stores_factors = false;
 };
 
 // Tensors are ids of `function`, whose calls are fused as far as the device has
@@ -40,6 +43,8 @@ struct NodeFunction {
   // The output is what goes into the layer's rectifier: the pooling behind it
   // applies that (pooled_rectifier.h).
   bool leaves_rectifier = false;
+  // As the spec has it.
+  bool stores_factors = false;
   // The input is what goes into the rectifier of the layer before, and the
   // gradient by it goes back through that.
   bool rectifies_input = false;

@@ -29,13 +29,13 @@ struct PlacedCall {
   Tensor* overwritable = nullptr;
 };
 
-// Where the output lies: as asked, or in a new tensor. Reals have the type that
-// the layer computes in.
+// Where the output lies: as asked, or in a new tensor. float32 stands for the
+// type that the layer computes in.
 inline Tensor* OutputOf(const PlacedCall& call, LayoutBuilder& builder) {
   if (call.output != nullptr) return call.output;
   const auto& [type, shape] = call.output_type;
-  return op::IsReal(type) ? builder.NewTensor(shape)
-                          : builder.NewTensor(shape, type);
+  return type == DataType::kFloat32 ? builder.NewTensor(shape)
+                                    : builder.NewTensor(shape, type);
 }
 
 // The same of an operation that can write over an input.
