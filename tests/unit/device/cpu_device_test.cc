@@ -97,7 +97,7 @@ int64_t CountBFloat16(const std::string& layers) {
                        });
 }
 
-// What oneDNN alone reads counts for nothing: it is in scratch memory.
+// Kernels as oneDNN reads them count for nothing: they are in scratch memory.
 TEST(CpuDeviceTest, BFloat16LiesBetweenConvolutions) {
   if (!ProcessorHasBFloat16()) {
     GTEST_SKIP() << "this processor has neither AVX512-BF16 nor AMX";
@@ -106,23 +106,42 @@ TEST(CpuDeviceTest, BFloat16LiesBetweenConvolutions) {
   const std::string input = "[Input: {shape: [6, 6, 3]}, ";
   const std::string convolution = "Conv2D: {filters: 4, kernel_size: 1}, ";
   const std::string end = "Flatten: {}, Dense: {units: 2}]";
-  EXPECT_EQ(CountBFloat16(input + convolution + end), 0);
+  // Copies of the features and of the gradient by the output.
+  EXPECT_EQ(CountBFloat16(input + convolution + end), 2);
   EXPECT_EQ(CountBFloat16(input +
                           "BatchNormalization: {}, "
                           "BatchNormalization: {}, " +
                           end),
             0);
-  // Its output, and the gradient by it.
+  // A copy of the features; its output, and the gradient by it.
   EXPECT_EQ(
-      CountBFloat16(input + convolution + "BatchNormalization: {}, " + end), 2);
+      CountBFloat16(input + convolution + "BatchNormalization: {}, " + end), 3);
   // Of the convolution, the normalization and the padding, and the gradients by
   // the latter two. The gradient by the convolution takes the memory of that by
-  // the normalization.
+  // the normalization. Copies of the features and of the gradient by the last
+  // convolution.
   EXPECT_EQ(CountBFloat16(input + convolution +
                           "BatchNormalization: {}, ReLU: {}, ZeroPadding2D: "
                           "{}, " +
                           convolution + end),
-            5);
+            7);
+}
+
+TEST(CpuDeviceTest, ActivatedConvolutionsGiveFloat32) {
+  if (!ProcessorHasBFloat16()) {
+    GTEST_SKIP() << "this processor has neither AVX512-BF16 nor AMX";
+  }
+  const auto count = [](const std::string& first) {
+    return CountBFloat16("[Input: {shape: [6, 6, 4]}, " + first +
+                         ", DepthwiseConv2D: {kernel_size: 1},"
+                         " Flatten: {}, Dense: {units: 2}]");
+  };
+  // Copies of the features and of the gradient by the first layer's output: a
+  // depthwise convolution multiplies what it reads as it is.
+  EXPECT_EQ(count("Conv2D: {filters: 4, kernel_size: 1, activation: relu}"), 2);
+  // A copy of the features; the output and the gradient by it; a copy of that
+  // by the depthwise convolution's output.
+  EXPECT_EQ(count("Conv2D: {filters: 4, kernel_size: 1}"), 4);
 }
 
 TEST(CpuDeviceTest, ProductsShareWhatIsMultiplied) {

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "absl/strings/string_view.h"
+#include "common/model/activation.h"
 #include "common/model/layers/activation.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/conv2d.h"
@@ -33,6 +34,18 @@ const Node* OnlyReader(const Graph& graph, const Node& node) {
       });
 }
 
+bool IsConvolution(const Node& node) {
+  return IsAnyOf(node, {Conv2D::kClassName, DepthwiseConv2D::kClassName,
+                        SeparableConv2D::kClassName});
+}
+
+// Whether its output can lie so: activations are float32.
+bool GivesFactors(const Node& node) {
+  return (IsConvolution(node) ||
+          IsAnyOf(node, {BatchNormalization::kClassName})) &&
+         node.layer->final_activation() == ActivationFunction::kLinear;
+}
+
 // Whether it passes its input on, of whatever type.
 bool PassesOn(const Graph& graph, const Node& node) {
   return IsFusedIntoInput(graph, node) ||
@@ -56,6 +69,7 @@ bool MayGiveLossInput(const Graph& graph, const Node& node) {
 }  // namespace
 
 bool IsReadAsFactors(const Graph& graph, const Node& node) {
+  if (!GivesFactors(node)) return false;
   const Node* reader = OnlyReader(graph, node);
   while (reader != nullptr && PassesOn(graph, *reader)) {
     reader = OnlyReader(graph, *reader);
@@ -64,8 +78,7 @@ bool IsReadAsFactors(const Graph& graph, const Node& node) {
   if (IsAnyOf(*reader, {BatchNormalization::kClassName})) {
     return !IsAnyOf(node, {BatchNormalization::kClassName});
   }
-  return IsAnyOf(*reader, {Conv2D::kClassName, DepthwiseConv2D::kClassName,
-                           SeparableConv2D::kClassName});
+  return IsConvolution(*reader);
 }
 
 }  // namespace paceline::cpu

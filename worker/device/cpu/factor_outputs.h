@@ -11,8 +11,8 @@
 
 namespace paceline::cpu {
 
-// Whether the output of a convolution or of a normalization is such. It has one
-// reader then, and the gradient by it is of the same type.
+// Whether the output of the node, a convolution or a normalization, is such. It
+// has one reader then, and the gradient by it is of the same type.
 bool IsReadAsFactors(const Graph& graph, const Node& node);
 
 }  // namespace paceline::cpu

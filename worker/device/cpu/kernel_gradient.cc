@@ -28,9 +28,9 @@ void Multiply(int64_t rows, int64_t columns, int64_t inner, const float* left,
 void AddKernelGradient(const PatchGeometry& geometry, const Tensor* input,
                        const Tensor* gradient, const Tensor* kernel_gradient,
                        const Tensor* bias_gradient, ProgramBuilder& builder) {
-  const int64_t columns = geometry.x.output;
+  const int64_t columns = geometry.columns;
   const int64_t filters = gradient->shape.back();
-  const int64_t rows = gradient->shape[0] * geometry.y.output;
+  const int64_t rows = gradient->shape[0] * geometry.rows;
   const int64_t row_bytes =
       columns * geometry.patch_size() * static_cast<int64_t>(sizeof(float));
   const int64_t rows_each =

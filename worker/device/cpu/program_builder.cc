@@ -111,11 +111,11 @@ Tensor* ProgramBuilder::Reordered(Tensor* source,
   return result;
 }
 
-Tensor* ProgramBuilder::Factors(Tensor* tensor) {
-  if (tensor->type == factor_type()) return tensor;
-  Tensor*& factors = factors_[{tensor, factor_type()}];
+Tensor* ProgramBuilder::Factors(Tensor* tensor, DataType type) {
+  if (tensor->type == type) return tensor;
+  Tensor*& factors = factors_[{tensor, type}];
   if (factors == nullptr) {
-    factors = NewTensor(tensor->shape, factor_type());
+    factors = NewTensor(tensor->shape, type);
     const auto layout = [count = tensor->count()](DataType type) {
       return Layout({count}, dnnl::memory::format_tag::x, type);
     };

@@ -78,7 +78,9 @@ class ProgramBuilder final : public LayoutBuilder {
 
   // A tensor as products multiply it: itself, or a copy of factor_type(), which
   // is made once, until the tensor is written over.
-  Tensor* Factors(Tensor* tensor);
+  Tensor* Factors(Tensor* tensor) { return Factors(tensor, factor_type()); }
+  // The same of those that multiply another type.
+  Tensor* Factors(Tensor* tensor, DataType type);
 
   Tensor* AddCall(const PlacedCall& call) override;
   void AddBoxRead(const Tensor* from, const BoxAxes& box,

@@ -1,10 +1,7 @@
 #include "worker/device/cuda/node_computation.h"
 
 #include "common/model/layers/batch_normalization.h"
-#include "common/model/layers/conv2d.h"
-#include "common/model/layers/depthwise_conv2d.h"
 #include "common/model/layers/layer_normalization.h"
-#include "common/model/layers/separable_conv2d.h"
 #include "worker/device/cuda/layers/layers.h"
 #include "worker/device/cuda/operations/operations.h"
 #include "worker/device/program/layer_table.h"
@@ -14,10 +11,7 @@ namespace {
 
 constexpr LayerEntry<ProgramBuilder> kLayers[] = {
     {BatchNormalization::kClassName, MakeBatchNormalization},
-    {Conv2D::kClassName, MakeConv2D},
-    {DepthwiseConv2D::kClassName, MakeDepthwiseConv2D},
     {LayerNormalization::kClassName, MakeLayerNormalization},
-    {SeparableConv2D::kClassName, MakeSeparableConv2D},
 };
 
 }  // namespace

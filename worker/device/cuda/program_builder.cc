@@ -57,25 +57,44 @@ void ProgramBuilder::AddKernel(const std::vector<const Tensor*>& used,
 void ProgramBuilder::BeginPart(const std::string& owner, bool in_float32) {
   LayoutBuilder::BeginPart(owner, in_float32);
   // So that copies of what is in the arena live no longer than a layer.
-  std::erase_if(converted_, [this](const auto& entry) {
-    return IsInArena(entry.first.first);
+  std::erase_if(copies_, [this](const auto& entry) {
+    return IsInArena(entry.first.original);
   });
 }
 
 void ProgramBuilder::NoteOverwriting(const Tensor* tensor) {
-  std::erase_if(converted_, [tensor](const auto& entry) {
-    return entry.first.first->memory == tensor->memory;
+  std::erase_if(copies_, [tensor](const auto& entry) {
+    return entry.first.original->memory == tensor->memory;
   });
 }
 
 const Tensor* ProgramBuilder::Computed(const Tensor* tensor) {
   if (tensor->type == compute_type()) return tensor;
-  const Tensor*& converted = converted_[{tensor, compute_type()}];
+  const Tensor*& converted = copies_[{tensor, compute_type()}];
   if (converted == nullptr) {
     converted = NewTensor(tensor->shape);
     AddCopy(tensor, converted);
   }
   return converted;
+}
+
+const Tensor* ProgramBuilder::FiltersFirst(const Tensor* kernel) {
+  const Tensor*& copy =
+      copies_[{kernel, compute_type(), /*has_filters_first=*/true}];
+  if (copy == nullptr) {
+    Tensor* const filters_first = NewTensor({kernel->count()});
+    AddTranspose(kernel, kernel->count() / kernel->shape.back(), filters_first);
+    copy = filters_first;
+  }
+  return copy;
+}
+
+void ProgramBuilder::AddTranspose(const Tensor* from, int64_t rows,
+                                  const Tensor* to) {
+  const int64_t columns = from->count() / rows;
+  AddKernel({from, to}, from->count(), [=] {
+    return Transpose{rows, columns, ValuesOf(from), ValuesOf(to)};
+  });
 }
 
 void ProgramBuilder::AddProduct(const Tensor* left, const Tensor* right,
@@ -161,13 +180,6 @@ const Tensor* ProgramBuilder::AddSumOfParts(const Tensor* part_sums,
         parts, columns, 1, part_sums->doubles(), sums->doubles()};
   });
   return sums;
-}
-
-void ProgramBuilder::AddBiasGradient(const Tensor* gradient, int bias) {
-  if (!is_trained(bias)) return;
-  const int64_t size = gradient->shape.back();
-  AddColumnSums(gradient, gradient->count() / size, size, this->gradient(bias));
-  FinishGradient(bias);
 }
 
 void ProgramBuilder::AddReplicaSum(const Tensor* sums) {

@@ -2,6 +2,7 @@
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PROGRAM_BUILDER_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PROGRAM_BUILDER_H_
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -91,6 +92,11 @@ class ProgramBuilder final : public LayoutBuilder {
   // A tensor in the type that the layer computes in: itself, or a copy. That of
   // a variable is made once a program, others once a layer.
   const Tensor* Computed(const Tensor* tensor);
+  // The same of a kernel (..., filters) as the library's convolutions want it,
+  // (filters, ...).
+  const Tensor* FiltersFirst(const Tensor* kernel);
+  // `to` (columns, rows) = `from` (rows, columns) with its dimensions swapped.
+  void AddTranspose(const Tensor* from, int64_t rows, const Tensor* to);
   // result = left · right, with the sizes and transpositions of `product`, in
   // the type that layers compute in. Columns are summed up in passing where
   // that costs little, else by AddColumnSums.
@@ -105,9 +111,6 @@ class ProgramBuilder final : public LayoutBuilder {
   // The sums (columns) over the parts (parts, columns); both are doubles.
   const Tensor* AddSumOfParts(const Tensor* part_sums, int64_t parts,
                               int64_t columns);
-  // The gradient by a bias, which is final then, from that by what it was added
-  // to, (rows, bias). Nothing is done if it is frozen.
-  void AddBiasGradient(const Tensor* gradient, int bias);
   // Adds factor · Σ `values`, reals or doubles, to the total at `offset` of the
   // metrics' states, and `examples` to the count behind it.
   void AddToMean(size_t offset, const Tensor* values, double factor,
@@ -163,8 +166,15 @@ class ProgramBuilder final : public LayoutBuilder {
   const Planning planning_;
   // Without the layout.
   ProgramParts parts_;
-  // By original and type.
-  std::map<std::pair<const Tensor*, DataType>, const Tensor*> converted_;
+  // A copy of a tensor in another type, or with its filters first.
+  struct CopyKey {
+    const Tensor* original;
+    DataType type;
+    bool has_filters_first = false;
+
+    friend auto operator<=>(const CopyKey&, const CopyKey&) = default;
+  };
+  std::map<CopyKey, const Tensor*> copies_;
   absl::Status error_;
 };
 

@@ -76,10 +76,6 @@ class LayoutBuilder {
   Tensor* variable(int index) const { return variables_[index]; }
   // What products multiply in this layer.
   virtual DataType factor_type() const { return compute_type(); }
-  // Whether its gradient is wanted.
-  bool is_trained(int variable) const {
-    return spec_.graph->variables[variable].is_trained();
-  }
   // Where the gradient of a variable that is not frozen must be written.
   Tensor* gradient(int index) const {
     CHECK(gradients_[index] != nullptr) << index;

@@ -4,16 +4,6 @@
 
 namespace paceline {
 
-Tensor* Overwritable(const OutputGradient& gradient, LayoutBuilder& builder) {
-  if (!gradient.is_shared) {
-    builder.NoteOverwriting(gradient.tensor);
-    return gradient.tensor;
-  }
-  Tensor* const copy = builder.NewTensor(gradient.tensor->shape);
-  builder.AddCopy(gradient.tensor, copy);
-  return copy;
-}
-
 void NodeGradients::Add(int node, const OutputGradient& part) {
   parts_[node].push_back(part);
   ++pending_[part.tensor->memory];

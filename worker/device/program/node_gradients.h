@@ -23,9 +23,6 @@ struct OutputGradient {
   bool is_shared = false;
 };
 
-// The tensor of a gradient, to be overwritten: a copy, if it is shared.
-Tensor* Overwritable(const OutputGradient& gradient, LayoutBuilder& builder);
-
 // What the readers of each node give, until its backward takes the sum.
 class NodeGradients {
  public:

@@ -9,7 +9,7 @@ namespace {
 // on; null: of one beyond the image. Returns the end of what it wrote.
 float* GatherRow(const PatchGeometry& geometry, const float* image_row,
                  int64_t begin, float* to) {
-  const Window& window = geometry.windows[1];
+  const op::WindowAxis& window = geometry.window[1];
   for (int64_t k = 0; k < window.size; ++k) {
     const int64_t column = begin + k * window.dilation;
     const bool is_inside =
@@ -27,25 +27,16 @@ float* GatherRow(const PatchGeometry& geometry, const float* image_row,
 
 }  // namespace
 
-PatchGeometry::PatchGeometry(const std::array<Window, 2>& windows,
-                             int64_t height, int64_t width, int64_t channels)
-    : windows(windows),
-      height(height),
-      width(width),
-      channels(channels),
-      y(ExtentOf(windows[0], height)),
-      x(ExtentOf(windows[1], width)) {}
-
 void GatherPatches(const PatchGeometry& geometry, int64_t row,
                    const float* images, float* patches) {
-  const auto& [window_y, window_x] = geometry.windows;
+  const auto& [window_y, window_x] = geometry.window;
   const int64_t row_size = geometry.width * geometry.channels;
   const float* const image =
-      images + row / geometry.y.output * geometry.height * row_size;
+      images + row / geometry.rows * geometry.height * row_size;
   const int64_t top =
-      row % geometry.y.output * window_y.stride - geometry.y.pad_before;
-  for (int64_t column = 0; column < geometry.x.output; ++column) {
-    const int64_t left = column * window_x.stride - geometry.x.pad_before;
+      row % geometry.rows * window_y.stride - window_y.pad_before;
+  for (int64_t column = 0; column < geometry.columns; ++column) {
+    const int64_t left = column * window_x.stride - window_x.pad_before;
     for (int64_t k = 0; k < window_y.size; ++k) {
       const int64_t i = top + k * window_y.dilation;
       const bool is_inside = i >= 0 && i < geometry.height;

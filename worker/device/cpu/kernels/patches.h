@@ -2,30 +2,26 @@
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_PATCHES_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_PATCHES_H_
 
-#include <array>
 #include <cstdint>
 
-#include "common/model/window.h"
+#include "common/operations/window_axis.h"
 
 namespace paceline::cpu {
 
 // Of images (height, width, channels). A patch is (window height, window width,
 // channels), with zeros beyond the image.
 struct PatchGeometry {
-  PatchGeometry(const std::array<Window, 2>& windows, int64_t height,
-                int64_t width, int64_t channels);
-
   int64_t patch_size() const {
-    return windows[0].size * windows[1].size * channels;
+    return window[0].size * window[1].size * channels;
   }
 
-  std::array<Window, 2> windows;
+  op::Window2D window;
   int64_t height = 0;
   int64_t width = 0;
   int64_t channels = 0;
-  // In rows and columns of positions.
-  WindowExtent y;
-  WindowExtent x;
+  // Of positions.
+  int64_t rows = window[0].OutputSize(height);
+  int64_t columns = window[1].OutputSize(width);
 };
 
 // Writes the patches of a row of positions: row `row` of all rows of a batch.

@@ -11,11 +11,7 @@ namespace paceline::cpu {
 using NodeFactory = ::paceline::NodeFactory<ProgramBuilder>;
 
 NodeFactory MakeBatchNormalization;
-NodeFactory MakeConv2D;
-// In conv2d.cc.
-NodeFactory MakeDepthwiseConv2D;
 NodeFactory MakeLayerNormalization;
-NodeFactory MakeSeparableConv2D;
 
 }  // namespace paceline::cpu
 

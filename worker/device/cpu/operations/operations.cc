@@ -3,6 +3,7 @@
 #include "common/operations/cast.h"
 #include "common/operations/concatenate.h"
 #include "common/operations/constant.h"
+#include "common/operations/convolution.h"
 #include "common/operations/elementwise.h"
 #include "common/operations/gather_rows.h"
 #include "common/operations/iota.h"
@@ -32,6 +33,10 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::CastOperation::kName, AddCast, IsCastToIds},
     {op::ConcatenateOperation::kName, AddShared<AddConcatenate>},
     {op::ConstantOperation::kName, AddShared<AddConstant>},
+    {op::ConvolutionOperation::kName, AddConvolution, IsPlainConvolution},
+    {op::ConvolutionInputGradientOperation::kName, AddConvolutionInputGradient},
+    {op::ConvolutionKernelGradientOperation::kName,
+     AddConvolutionKernelGradient},
     {op::DropoutMaskOperation::kName, AddDropoutMask},
     {op::ElementwiseOperation::kName, AddElementwise},
     {op::GatherRowsOperation::kName, AddGatherRows},

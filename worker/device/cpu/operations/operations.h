@@ -17,6 +17,12 @@ AddOperation AddAveragePoolingGradient;
 // Which AddCast computes, of reals.
 ComputesOperation IsCastToIds;
 AddOperation AddCast;
+// Which AddConvolution computes: those that do not rectify. oneDNN's rectifier
+// makes 0 of NaN, and would hide what diverged.
+ComputesOperation IsPlainConvolution;
+AddOperation AddConvolution;
+AddOperation AddConvolutionInputGradient;
+AddOperation AddConvolutionKernelGradient;
 AddOperation AddDropoutMask;
 AddOperation AddElementwise;
 AddOperation AddGatherRows;

@@ -32,17 +32,6 @@ struct BiasActivation {
   }
 };
 
-// Replaces the gradients by the outputs by those by the inputs.
-struct ActivationBackward {
-  ActivationFunction function = ActivationFunction::kLinear;
-  ConstValues inputs{};
-  Values gradients{};
-
-  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    gradients.Set(i, gradients[i] * ActivationDerivative(function, inputs[i]));
-  }
-};
-
 }  // namespace paceline::cuda
 
 #endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_ACTIVATION_H_

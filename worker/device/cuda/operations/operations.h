@@ -17,6 +17,12 @@ AddOperation AddAveragePoolingGradient;
 // Which AddCast computes, of reals.
 ComputesOperation IsCastToIds;
 AddOperation AddCast;
+// Which AddConvolution computes: those of single pixels, which are products, do
+// not rectify.
+ComputesOperation IsLibraryConvolution;
+AddOperation AddConvolution;
+AddOperation AddConvolutionInputGradient;
+AddOperation AddConvolutionKernelGradient;
 AddOperation AddDropoutMask;
 AddOperation AddElementwise;
 AddOperation AddGatherRows;

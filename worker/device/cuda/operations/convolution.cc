@@ -1,0 +1,133 @@
+#include "common/operations/convolution.h"
+
+#include <algorithm>
+
+#include "worker/device/cuda/operations/operations.h"
+#include "worker/device/cuda/windows_of.h"
+
+// Where a convolution reads single pixels it is the product of the pixels with
+// the kernel as Keras has it. Else it is a convolution of the GPU's library,
+// which wants the filters first: the kernel is transposed once for the forward
+// and the gradient by the input, and the gradient by it is transposed back.
+namespace paceline::cuda {
+namespace {
+
+// A window reads a pixel, and every one is read.
+bool IsPointwise(const op::ConvolutionParameters& parameters) {
+  return parameters.groups == 1 &&
+         std::all_of(parameters.window.begin(), parameters.window.end(),
+                     [](const op::WindowAxis& axis) {
+                       return axis.size == 1 && axis.stride == 1 &&
+                              axis.pad_before == 0 && axis.pad_after == 0;
+                     });
+}
+
+int64_t PixelCount(const Tensor* images) {
+  return images->count() / images->shape.back();
+}
+
+ConvolutionShape ShapeOf(ConvolutionPass pass,
+                         const op::ConvolutionParameters& parameters,
+                         const Shape& images, int64_t filters) {
+  return {.pass = pass,
+          .batch = images[0],
+          .windows = WindowsOf(parameters.window, images),
+          .filters = filters,
+          .groups = parameters.groups};
+}
+
+}  // namespace
+
+bool IsLibraryConvolution(const op::Operation& operation,
+                          absl::Span<const op::TensorType> /*inputs*/) {
+  const auto& convolution =
+      static_cast<const op::ConvolutionOperation&>(operation);
+  return !convolution.options().rectifies ||
+         !IsPointwise(convolution.parameters());
+}
+
+Tensor* AddConvolution(const PlacedCall& call, ProgramBuilder& builder) {
+  const auto& operation =
+      static_cast<const op::ConvolutionOperation&>(call.operation);
+  const auto& [has_bias, rectifies] = operation.options();
+  const Tensor* const input = builder.Computed(call.inputs[0]);
+  const Tensor* const kernel = call.inputs[1];
+  const Tensor* const bias = has_bias ? call.inputs[2] : nullptr;
+  Tensor* const output = OutputOf(call, builder);
+  const int64_t filters = output->shape.back();
+  if (IsPointwise(operation.parameters())) {
+    builder.AddProduct(input, kernel, output,
+                       {.rows = PixelCount(output),
+                        .columns = filters,
+                        .inner = input->shape.back()},
+                       {.bias = bias});
+    return output;
+  }
+  ConvolutionShape shape = ShapeOf(
+      ConvolutionPass::kForward, operation.parameters(), input->shape, filters);
+  shape.has_bias = has_bias;
+  shape.has_relu = rectifies;
+  builder.AddConvolution(shape, {.images = input,
+                                 .kernel = builder.FiltersFirst(kernel),
+                                 .outputs = output,
+                                 .bias = bias});
+  return output;
+}
+
+Tensor* AddConvolutionInputGradient(const PlacedCall& call,
+                                    ProgramBuilder& builder) {
+  const op::ConvolutionParameters& parameters =
+      static_cast<const op::ConvolutionInputGradientOperation&>(call.operation)
+          .parameters();
+  const Tensor* const gradient = builder.Computed(call.inputs[0]);
+  const Tensor* const kernel = call.inputs[1];
+  Tensor* const input_gradient = OutputOf(call, builder);
+  const int64_t filters = gradient->shape.back();
+  if (IsPointwise(parameters)) {
+    builder.AddProduct(gradient, kernel, input_gradient,
+                       {.rows = PixelCount(gradient),
+                        .columns = input_gradient->shape.back(),
+                        .inner = filters,
+                        .right_is_transposed = true});
+    return input_gradient;
+  }
+  builder.AddConvolution(ShapeOf(ConvolutionPass::kInputGradient, parameters,
+                                 input_gradient->shape, filters),
+                         {.images = input_gradient,
+                          .kernel = builder.FiltersFirst(kernel),
+                          .outputs = gradient});
+  return input_gradient;
+}
+
+Tensor* AddConvolutionKernelGradient(const PlacedCall& call,
+                                     ProgramBuilder& builder) {
+  const auto& operation =
+      static_cast<const op::ConvolutionKernelGradientOperation&>(
+          call.operation);
+  const Tensor* const input = builder.Computed(call.inputs[0]);
+  const Tensor* const gradient = builder.Computed(call.inputs[1]);
+  Tensor* const kernel_gradient = OutputOf(call, builder);
+  const int64_t filters = gradient->shape.back();
+  if (IsPointwise(operation.parameters())) {
+    builder.AddProduct(input, gradient, kernel_gradient,
+                       {.rows = input->shape.back(),
+                        .columns = filters,
+                        .inner = PixelCount(gradient),
+                        .left_is_transposed = true});
+  } else {
+    const Tensor* const filters_first =
+        builder.NewTensor({kernel_gradient->count()});
+    builder.AddConvolution(
+        ShapeOf(ConvolutionPass::kKernelGradient, operation.parameters(),
+                input->shape, filters),
+        {.images = input, .kernel = filters_first, .outputs = gradient});
+    builder.AddTranspose(filters_first, filters, kernel_gradient);
+  }
+  if (operation.has_row_sum()) {
+    builder.AddColumnSums(call.inputs[1], PixelCount(gradient), filters,
+                          call.more_outputs[0]);
+  }
+  return kernel_gradient;
+}
+
+}  // namespace paceline::cuda
