@@ -16,6 +16,7 @@
 #include "common/operations/concatenate.h"
 #include "common/operations/convolution.h"
 #include "common/operations/gather_rows.h"
+#include "common/operations/group_normalization.h"
 #include "common/operations/iota.h"
 #include "common/operations/map.h"
 #include "common/operations/matrix_product.h"
@@ -241,6 +242,21 @@ std::vector<OperationCase> GradientCases() {
       {"BatchVariance",
        {{5, 2}},
        [](Tensors in) { return op::BatchMoments(in[0], false).variance; }},
+      {"GroupNormalization",
+       {{2, 3, 6}, {6}, {6}},
+       [](Tensors in) {
+         return op::GroupNormalization(in[0], in[1], in[2], 3, 0.1);
+       }},
+      {"GroupNormalizationWithGamma",
+       {{2, 3, 4}, {4}},
+       [](Tensors in) {
+         return op::GroupNormalization(in[0], in[1], {}, 2, 0.1);
+       }},
+      {"GroupNormalizationWithBeta",
+       {{4, 1, 5}, {5}},
+       [](Tensors in) {
+         return op::GroupNormalization(in[0], {}, in[1], 1, 0.1);
+       }},
       {"Softmax", {{3, 4}}, [](Tensors in) { return op::Softmax(in[0]); }},
       {"LogSoftmax",
        {{3, 4}},

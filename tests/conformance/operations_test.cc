@@ -19,6 +19,7 @@
 #include "common/operations/convolution.h"
 #include "common/operations/gather_rows.h"
 #include "common/operations/gradient.h"
+#include "common/operations/group_normalization.h"
 #include "common/operations/map.h"
 #include "common/operations/pooling.h"
 #include "common/operations/random.h"
@@ -301,6 +302,34 @@ TEST(BatchMomentsTest, OfNothingIsZero) {
                       }},
                      {{}}),
               ElementsAre(0, 0, 0, 0, 0));
+}
+
+// Two examples of two positions; each group is a column and the one behind it.
+TEST(GroupNormalizationTest, NormalizesAGroupOverItsPositions) {
+  const OperationCase normalized = {"", {{2, 2, 4}, {4}, {4}}, [](Tensors in) {
+                                      return op::GroupNormalization(
+                                          in[0], in[1], in[2], /*groups=*/2,
+                                          /*epsilon=*/0);
+                                    }};
+  EXPECT_THAT(Values(normalized, {{1, 1, 7, 3, 3, 3, 7, 3,  //
+                                   5, 9, 0, 2, 9, 5, 2, 0},
+                                  {1, 1, 1, 10},
+                                  {0, 100, 0, 0}}),
+              Pointwise(DoubleNear(1e-12), {-1, 99, 1, -10, 1, 101, 1, -10,  //
+                                            -1, 101, -1, 10, 1, 99, 1, -10}));
+}
+
+TEST(GroupNormalizationTest, SmallVarianceBesideALargeMeanKeepsItsDigits) {
+  const OperationCase normalized = {"", {{1, 1, 4}}, [](Tensors in) {
+                                      return op::GroupNormalization(
+                                          in[0], {}, {}, /*groups=*/1,
+                                          /*epsilon=*/0);
+                                    }};
+  constexpr double kMean = 1 << 20;
+  const reference::Array output =
+      Output(normalized, DataType::kFloat32,
+             {{kMean - 0.5, kMean + 0.5, kMean - 0.5, kMean + 0.5}});
+  EXPECT_THAT(ValuesOf(output), ElementsAre(-1, 1, -1, 1));
 }
 
 TEST(OneHotTest, AnIdOutsideGivesZeros) {

@@ -1,14 +1,15 @@
 #include "common/model/layers/group_normalization.h"
 
+#include <optional>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
-#include "common/operations/binary_map.h"
-#include "common/operations/map.h"
-#include "common/operations/reduce.h"
+#include "common/operations/broadcast.h"
+#include "common/operations/group_normalization.h"
 #include "common/operations/reshape.h"
 
 namespace paceline {
@@ -47,28 +48,26 @@ std::vector<VariableSpec> GroupNormalization::Variables(
 LoweredLayer GroupNormalization::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
   const int channel_axis = 1 + ExampleAxis(axis, x.rank() - 1);
-  const int64_t channels = x.dimension(channel_axis);
-  const int64_t group_count = groups == -1 ? channels : groups;
-
-  // (..., channels, ...) becomes (..., groups, channels / groups, ...).
-  Shape grouped = x.shape();
-  grouped[channel_axis] = channels / group_count;
-  grouped.insert(grouped.begin() + channel_axis, group_count);
-  std::vector<int> reduced;
-  for (int i = 1; i < static_cast<int>(grouped.size()); ++i) {
-    if (i != channel_axis) reduced.push_back(i);
-  }
-  const op::Tensor of_groups = op::Reshape(x, grouped);
-  const op::Tensor deviation = of_groups - op::Mean(of_groups, reduced);
-  const op::Tensor variance = op::Mean(deviation * deviation, reduced);
-  const op::Tensor normalized = deviation / op::Sqrt(variance + epsilon);
-
-  op::Tensor y = op::Reshape(normalized, x.shape());
-  Shape of_channels(x.rank() - channel_axis, 1);
-  of_channels[0] = channels;
-  if (scale) y = y * op::Reshape(call.variables.front(), of_channels);
-  if (center) y = y + op::Reshape(call.variables.back(), of_channels);
-  return y;
+  const auto shape = absl::MakeConstSpan(x.shape());
+  const int64_t channels = shape[channel_axis];
+  // What lies behind a channel belongs to its columns.
+  const int64_t columns_each = NumElements(shape.subspan(channel_axis + 1));
+  const int64_t columns = channels * columns_each;
+  const auto of_columns = [&](const op::Tensor& variable) {
+    if (columns_each == 1) return variable;
+    const op::Tensor column = op::Reshape(variable, {channels, 1});
+    return op::Reshape(op::Broadcast(column, {channels, columns_each}),
+                       {columns});
+  };
+  std::optional<op::Tensor> gamma;
+  if (scale) gamma = of_columns(call.variables.front());
+  std::optional<op::Tensor> beta;
+  if (center) beta = of_columns(call.variables.back());
+  const int64_t positions = NumElements(shape.subspan(1, channel_axis - 1));
+  const op::Tensor y = op::GroupNormalization(
+      op::Reshape(x, {shape[0], positions, columns}), gamma, beta,
+      groups == -1 ? channels : groups, epsilon);
+  return op::Reshape(y, x.shape());
 }
 
 }  // namespace paceline

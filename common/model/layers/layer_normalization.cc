@@ -1,6 +1,5 @@
 #include "common/model/layers/layer_normalization.h"
 
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,9 +12,8 @@
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
-#include "common/operations/binary_map.h"
-#include "common/operations/map.h"
-#include "common/operations/reduce.h"
+#include "common/operations/group_normalization.h"
+#include "common/operations/reshape.h"
 
 namespace paceline {
 namespace {
@@ -88,15 +86,16 @@ Shape LayerNormalization::NormalizedShape(const Shape& input) const {
 
 LoweredLayer LayerNormalization::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
-  // The last ones.
-  std::vector<int> axes(axis.size());
-  std::iota(axes.begin(), axes.end(), x.rank() - static_cast<int>(axes.size()));
-  const op::Tensor deviation = x - op::Mean(x, axes);
-  const op::Tensor variance = op::Mean(deviation * deviation, axes);
-  op::Tensor y = deviation / op::Sqrt(variance + epsilon);
-  if (scale) y = y * call.variables.front();
-  if (center) y = y + call.variables.back();
-  return y;
+  // Each row is normalized by itself.
+  const int64_t size = NumElements(NormalizedShape(x.shape()));
+  const op::Tensor rows = op::Reshape(x, {x.count() / size, 1, size});
+  std::optional<op::Tensor> gamma;
+  if (scale) gamma = op::Reshape(call.variables.front(), {size});
+  std::optional<op::Tensor> beta;
+  if (center) beta = op::Reshape(call.variables.back(), {size});
+  return op::Reshape(
+      op::GroupNormalization(rows, gamma, beta, /*groups=*/1, epsilon),
+      x.shape());
 }
 
 }  // namespace paceline

@@ -89,6 +89,11 @@ std::vector<Case> LayerNormalizationCases() {
              " GroupNormalization: {groups: 3, axis: 1, center: false},"
              " GroupNormalization: {groups: -1, axis: 2, scale: false},"
              " GroupNormalization: {groups: 1}, Dense: {units: 2}]"),
+      // More columns than are worked on at a time.
+      Layers("group_normalization_wide",
+             "[Input: {shape: [3, 4]}, Dense: {units: 150},"
+             " GroupNormalization: {groups: 50},"
+             " GroupNormalization: {groups: 2}, Dense: {units: 2}]"),
       // Squares of 600 are beyond float16.
       Layers("group_normalization_of_large_inputs",
              "[Input: {shape: [6, 4]}, Rescaling: {scale: 600},"

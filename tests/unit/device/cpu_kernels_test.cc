@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -12,6 +13,7 @@
 #include "worker/device/cpu/kernels/arg_max.h"
 #include "worker/device/cpu/kernels/arithmetic.h"
 #include "worker/device/cpu/kernels/elementwise.h"
+#include "worker/device/cpu/kernels/group_normalization.h"
 #include "worker/device/cpu/kernels/pooling.h"
 #include "worker/device/cpu/kernels/softmax.h"
 #include "worker/device/row_geometry.h"
@@ -162,6 +164,77 @@ TEST_P(RowsTest, SumsAreThoseOfDoubles) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strides, RowsTest, ::testing::Values(1, 3));
+
+// Values (3, 5, groups · size), as blocks of small groups, the last of which is
+// smaller, or as groups one by one.
+class GroupNormalizationKernelTest
+    : public ::testing::TestWithParam<std::pair<int64_t, int64_t>> {
+ protected:
+  static constexpr int64_t kExamples = 3;
+
+  GroupNormalizationKernelTest() {
+    groups_.values = x_.data();
+    groups_.gamma = gamma_.data();
+    groups_.means = means_.data();
+    groups_.factors = factors_.data();
+  }
+
+  NormalizedGroups groups_ = {
+      .positions = 5, .groups = GetParam().first, .size = GetParam().second};
+  const int64_t blocks_ = kExamples * groups_.blocks_of_example();
+  const int64_t count_ = kExamples * groups_.positions * groups_.columns();
+  const std::vector<float> x_ = SomeValues(count_, 1);
+  const std::vector<float> dy_ = SomeValues(count_, 2);
+  const std::vector<float> gamma_ = SomeValues(groups_.columns(), 3);
+  const std::vector<float> beta_ = SomeValues(groups_.columns(), 4);
+  std::vector<float> means_ = std::vector<float>(kExamples * groups_.groups);
+  std::vector<float> factors_ = means_;
+};
+
+TEST_P(GroupNormalizationKernelTest, RangesGiveTheSameBits) {
+  std::vector<float> whole(count_), parts(count_);
+  GroupNormalizationForward(groups_, 0.1, beta_.data(), 0, blocks_,
+                            whole.data());
+  for (int64_t i = 0; i < blocks_; ++i) {
+    GroupNormalizationForward(groups_, 0.1, beta_.data(), i, i + 1,
+                              parts.data());
+  }
+  EXPECT_EQ(parts, whole);
+
+  GroupNormalizationBackward(groups_, 0, blocks_, dy_.data(), whole.data());
+  for (int64_t i = 0; i < blocks_; ++i) {
+    GroupNormalizationBackward(groups_, i, i + 1, dy_.data(), parts.data());
+  }
+  EXPECT_EQ(parts, whole);
+
+  const int64_t columns = groups_.columns();
+  std::vector<float> gamma(columns), beta(columns);
+  std::vector<float> part_gamma(columns), part_beta(columns);
+  GroupNormalizationSums(groups_, kExamples, 0, columns, dy_.data(),
+                         gamma.data(), beta.data());
+  for (int64_t i = 0; i < columns; ++i) {
+    GroupNormalizationSums(groups_, kExamples, i, i + 1, dy_.data(),
+                           part_gamma.data(), part_beta.data());
+  }
+  EXPECT_EQ(part_gamma, gamma);
+  EXPECT_EQ(part_beta, beta);
+}
+
+TEST_P(GroupNormalizationKernelTest, GradientsMayLieWhereTheirInputsDo) {
+  std::vector<float> y(count_), dx(count_), over_x = x_, over_dy = dy_;
+  GroupNormalizationForward(groups_, 0.1, beta_.data(), 0, blocks_, y.data());
+  GroupNormalizationBackward(groups_, 0, blocks_, dy_.data(), dx.data());
+  GroupNormalizationBackward(groups_, 0, blocks_, over_dy.data(),
+                             over_dy.data());
+  EXPECT_EQ(over_dy, dx);
+  groups_.values = over_x.data();
+  GroupNormalizationBackward(groups_, 0, blocks_, dy_.data(), over_x.data());
+  EXPECT_EQ(over_x, dx);
+}
+
+INSTANTIATE_TEST_SUITE_P(Groups, GroupNormalizationKernelTest,
+                         ::testing::Values(std::pair(1, 100), std::pair(4, 2),
+                                           std::pair(50, 3), std::pair(3, 70)));
 
 TEST(ArgMaxOfRowsTest, TakesTheFirstOfEqualOnesAndNanLast) {
   const std::vector<float> rows = {1,    3,    3,           //

@@ -201,5 +201,32 @@ TEST(LoweredNodeTest, AGradientLiesAsTheInputDoes) {
   }
 }
 
+// The sums for gamma and beta are one call, and the statistics of forward are
+// not computed again.
+TEST(LoweredNodeTest, ANormalizationFinishesGammaAndBetaTogether) {
+  TrainedLayer layer("LayerNormalization: {}");
+  EXPECT_THAT(layer.AddForward(),
+              ElementsAre("Reshape", "GroupNormalization", "Reshape"));
+  EXPECT_THAT(layer.AddBackward(/*wants_input=*/true),
+              ElementsAre("Reshape", "GroupNormalizationGammaGradient",
+                          "GroupNormalizationGradient", "bucket", "Reshape"));
+  EXPECT_EQ(layer.input_gradient()->memory, layer.gradient()->memory);
+}
+
+TEST(LoweredNodeTest, ANormalizationComputesTheGradientsThatAreWanted) {
+  const auto backward = [](const std::string& options, bool wants_input) {
+    TrainedLayer layer(absl::StrCat("LayerNormalization: {", options, "}"));
+    layer.AddForward();
+    return layer.AddBackward(wants_input);
+  };
+  EXPECT_THAT(backward("trainable: false", true),
+              ElementsAre("Reshape", "GroupNormalizationGradient", "Reshape"));
+  EXPECT_THAT(backward("scale: false", false),
+              ElementsAre("Reshape", "Reduce", "Reshape", "bucket"));
+  EXPECT_THAT(
+      backward("center: false", false),
+      ElementsAre("Reshape", "GroupNormalizationGammaGradient", "bucket"));
+}
+
 }  // namespace
 }  // namespace paceline

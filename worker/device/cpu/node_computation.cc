@@ -1,7 +1,6 @@
 #include "worker/device/cpu/node_computation.h"
 
 #include "common/model/layers/batch_normalization.h"
-#include "common/model/layers/layer_normalization.h"
 #include "worker/device/cpu/factor_outputs.h"
 #include "worker/device/cpu/layers/layers.h"
 #include "worker/device/cpu/operations/operations.h"
@@ -12,7 +11,6 @@ namespace {
 
 constexpr LayerEntry<ProgramBuilder> kLayers[] = {
     {BatchNormalization::kClassName, MakeBatchNormalization},
-    {LayerNormalization::kClassName, MakeLayerNormalization},
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "worker/device/cuda/node_computation.h"
 
 #include "common/model/layers/batch_normalization.h"
-#include "common/model/layers/layer_normalization.h"
 #include "worker/device/cuda/layers/layers.h"
 #include "worker/device/cuda/operations/operations.h"
 #include "worker/device/program/layer_table.h"
@@ -11,7 +10,6 @@ namespace {
 
 constexpr LayerEntry<ProgramBuilder> kLayers[] = {
     {BatchNormalization::kClassName, MakeBatchNormalization},
-    {LayerNormalization::kClassName, MakeLayerNormalization},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "common/operations/convolution.h"
 #include "common/operations/elementwise.h"
 #include "common/operations/gather_rows.h"
+#include "common/operations/group_normalization.h"
 #include "common/operations/iota.h"
 #include "common/operations/map.h"
 #include "common/operations/matrix_product.h"
@@ -61,6 +62,11 @@ constexpr Entry kOperations[] = {
     {op::DropoutMaskOperation::kName, EvaluateDropoutMask},
     {op::ElementwiseOperation::kName, EvaluateElementwise},
     {op::GatherRowsOperation::kName, EvaluateGatherRows},
+    {op::GroupNormalizationOperation::kName, EvaluateGroupNormalization},
+    {op::GroupNormalizationGradientOperation::kName,
+     EvaluateGroupNormalizationGradient},
+    {op::GroupNormalizationGammaGradientOperation::kName,
+     EvaluateGroupNormalizationGammaGradient},
     {op::IotaOperation::kName, EvaluateIota},
     {op::LogSoftmaxOperation::kName, EvaluateLogSoftmax},
     {op::LogSoftmaxGradientOperation::kName, EvaluateLogSoftmaxGradient},

@@ -11,7 +11,6 @@ namespace paceline::cpu {
 using NodeFactory = ::paceline::NodeFactory<ProgramBuilder>;
 
 NodeFactory MakeBatchNormalization;
-NodeFactory MakeLayerNormalization;
 
 }  // namespace paceline::cpu
 

@@ -28,6 +28,9 @@ AddOperation AddElementwise;
 AddOperation AddGatherRows;
 // In gather_rows.cc.
 AddOperation AddSumRows;
+AddOperation AddGroupNormalization;
+AddOperation AddGroupNormalizationGradient;
+AddOperation AddGroupNormalizationGammaGradient;
 // Which AddMatrixProduct computes: of two matrices, not both transposed; a bias
 // with none or the right one, sums of rows with the left one.
 ComputesOperation IsInnerProduct;

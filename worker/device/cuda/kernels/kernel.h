@@ -23,7 +23,7 @@
 #include "worker/device/cuda/kernels/dropout.h"
 #include "worker/device/cuda/kernels/elementwise.h"
 #include "worker/device/cuda/kernels/embedding.h"
-#include "worker/device/cuda/kernels/layer_normalization.h"
+#include "worker/device/cuda/kernels/group_normalization.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/pooling.h"
 #include "worker/device/cuda/kernels/regularization.h"
@@ -38,18 +38,19 @@ namespace paceline::cuda {
 using OtherKernels = std::variant<
     DifferencesUpdate, UnscaleGradients, DropOverflow, CountLoss,
     AdaptLossScale, SquareSums, ClipFactor, ScaleGradients, BiasActivation,
-    ColumnSums<ConstValues, float>, ColumnSums<ConstValues, double>,
-    ColumnSums<const double*, double>, ColumnSums<const double*, float>,
-    AddToTotal, AddToStates, AddPenaltyGradient, PenaltySums,
-    WriteGradientScales, ArgMaxOfRows, SoftmaxForward, SoftmaxBackward, MaxPool,
-    MaxPoolBackward, AveragePool, AveragePoolBackward, Transpose,
-    DrawDropoutMask, DeviationSums, ChannelMoments, BatchStatistics,
-    MovingStatistics, Normalize, NormalizeGradientSums,
-    NormalizeParameterGradients, ChannelSlopes, NormalizeBackward,
-    RowStatistics, NormalizeRows, RowParameterSums, RowSlopes,
-    NormalizeRowsBackward, CopyElements, CastToInt32, AddElements,
-    ComputeElementwise, RowPartSums, ReadBox, WriteBox, PadBox, GatherRows,
-    LinkIds, ScatterRows, BlendImages, BlendImagesBackward>;
+    ColumnSums<ConstValues, float>,
+    ColumnSums<ConstValues, double>, ColumnSums<const double*, double>,
+    ColumnSums<const double*, float>, AddToTotal, AddToStates,
+    AddPenaltyGradient, PenaltySums, WriteGradientScales, ArgMaxOfRows,
+    SoftmaxForward, SoftmaxBackward, MaxPool, MaxPoolBackward, AveragePool,
+    AveragePoolBackward, Transpose, DrawDropoutMask, DeviationSums,
+    ChannelMoments, BatchStatistics, MovingStatistics, Normalize,
+    NormalizeGradientSums, NormalizeParameterGradients, ChannelSlopes,
+    NormalizeBackward, GroupPartMoments, GroupMoments, NormalizeGroups,
+    GroupColumnSums, GroupPartSlopes, GroupSlopes, NormalizeGroupsBackward,
+    CopyElements, CastToInt32, AddElements, ComputeElementwise, RowPartSums,
+    ReadBox, WriteBox, PadBox, GatherRows, LinkIds, ScatterRows, BlendImages,
+    BlendImagesBackward>;
 
 using Kernel =
     JoinedVariant<UpdateKernels<Optimizers::Formula>::Type, OtherKernels>;

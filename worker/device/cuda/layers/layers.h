@@ -11,7 +11,6 @@ namespace paceline::cuda {
 using NodeFactory = ::paceline::NodeFactory<ProgramBuilder>;
 
 NodeFactory MakeBatchNormalization;
-NodeFactory MakeLayerNormalization;
 
 }  // namespace paceline::cuda
 

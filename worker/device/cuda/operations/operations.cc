@@ -6,6 +6,7 @@
 #include "common/operations/convolution.h"
 #include "common/operations/elementwise.h"
 #include "common/operations/gather_rows.h"
+#include "common/operations/group_normalization.h"
 #include "common/operations/iota.h"
 #include "common/operations/matrix_product.h"
 #include "common/operations/pad.h"
@@ -35,6 +36,11 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::DropoutMaskOperation::kName, AddDropoutMask},
     {op::ElementwiseOperation::kName, AddElementwise},
     {op::GatherRowsOperation::kName, AddGatherRows},
+    {op::GroupNormalizationOperation::kName, AddGroupNormalization},
+    {op::GroupNormalizationGradientOperation::kName,
+     AddGroupNormalizationGradient},
+    {op::GroupNormalizationGammaGradientOperation::kName,
+     AddGroupNormalizationGammaGradient},
     {op::IotaOperation::kName, AddShared<AddIota>, IsRealIota},
     {op::LogSoftmaxOperation::kName, AddLogSoftmax},
     {op::LogSoftmaxGradientOperation::kName, AddLogSoftmaxGradient},

@@ -28,6 +28,9 @@ AddOperation AddElementwise;
 AddOperation AddGatherRows;
 // In gather_rows.cc.
 AddOperation AddSumRows;
+AddOperation AddGroupNormalization;
+AddOperation AddGroupNormalizationGradient;
+AddOperation AddGroupNormalizationGammaGradient;
 // Which AddMatrixProduct computes: of two matrices, not both with a bias and
 // with sums of rows.
 ComputesOperation IsOneProduct;

@@ -25,6 +25,9 @@ EvaluateOperation EvaluateCopy;  // Reshape and StopGradient.
 EvaluateOperation EvaluateDropoutMask;
 EvaluateOperation EvaluateElementwise;
 EvaluateOperation EvaluateGatherRows;
+EvaluateOperation EvaluateGroupNormalization;
+EvaluateOperation EvaluateGroupNormalizationGradient;
+EvaluateOperation EvaluateGroupNormalizationGammaGradient;
 EvaluateOperation EvaluateIota;
 EvaluateOperation EvaluateLogSoftmax;
 EvaluateOperation EvaluateLogSoftmaxGradient;

@@ -1,0 +1,59 @@
+// Normalization of groups, as common/operations/group_normalization.h has it.
+#ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_GROUP_NORMALIZATION_H_
+#define PACELINE_WORKER_DEVICE_CPU_KERNELS_GROUP_NORMALIZATION_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace paceline::cpu {
+
+// Values (examples, positions, groups · size), and their statistics.
+struct NormalizedGroups {
+  // Columns of small groups that are worked on at a time.
+  static constexpr int64_t kBlockColumns = 64;
+
+  int64_t positions = 1;
+  int64_t groups = 1;
+  // Columns of a group.
+  int64_t size = 0;
+  const float* values = nullptr;
+  // Of each group of each example: the mean, and 1 / √(variance + epsilon).
+  float* means = nullptr;
+  float* factors = nullptr;
+  // Of each column.
+  const float* gamma = nullptr;
+
+  int64_t columns() const { return groups * size; }
+  // Of an element in a mean over its group.
+  double share() const { return 1.0 / static_cast<double>(positions * size); }
+  // Neighbouring groups of an example are worked on together: a block.
+  int64_t groups_of_block() const {
+    return std::clamp<int64_t>(kBlockColumns / size, 1, groups);
+  }
+  int64_t blocks_of_example() const {
+    return (groups + groups_of_block() - 1) / groups_of_block();
+  }
+};
+
+// The blocks [begin, end) of all examples: writes means, factors, and the
+// outputs, gamma · x̂ + beta.
+void GroupNormalizationForward(const NormalizedGroups& groups, double epsilon,
+                               const float* beta, int64_t begin, int64_t end,
+                               float* outputs);
+
+// The gradients by the values of the blocks [begin, end). They may lie where
+// the values do, or the gradients by the outputs.
+void GroupNormalizationBackward(const NormalizedGroups& groups, int64_t begin,
+                                int64_t end, const float* output_gradients,
+                                float* input_gradients);
+
+// Of the columns [begin, end), over the positions of all examples: Σ dy·x̂, and
+// Σ dy unless it is null.
+void GroupNormalizationSums(const NormalizedGroups& groups, int64_t examples,
+                            int64_t begin, int64_t end,
+                            const float* output_gradients,
+                            float* gamma_gradients, float* beta_gradients);
+
+}  // namespace paceline::cpu
+
+#endif  // PACELINE_WORKER_DEVICE_CPU_KERNELS_GROUP_NORMALIZATION_H_
