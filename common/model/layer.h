@@ -75,10 +75,6 @@ class Layer {
     return {};
   }
 
-  // Whether a mixed precision, too, computes it in float32, whatever type its
-  // inputs have.
-  virtual bool computes_in_float32() const { return false; }
-
   // Adds the layer's operations to the function of `call`.
   virtual LoweredLayer Lower(const LayerCall& call) const = 0;
 

@@ -30,8 +30,6 @@ class GroupNormalization : public NormalizationLayer {
   // [gamma], [beta].
   std::vector<VariableSpec> Variables(
       absl::Span<const Shape> inputs) const override;
-  // As Keras does: squares of large inputs are infinite in float16.
-  bool computes_in_float32() const override { return true; }
   LoweredLayer Lower(const LayerCall& call) const override;
 
   // -1: each channel is one.

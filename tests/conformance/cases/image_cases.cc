@@ -136,12 +136,6 @@ std::vector<Case> PoolingCases() {
              "[Input: {shape: [3, 3, 2]}, UpSampling2D: {}, Conv2D: {filters:"
              " 3, kernel_size: 1}, MaxPooling2D: {pool_size: 3, strides: 1},"
              " Flatten: {}, Dense: {units: 2}]"));
-  // In mixed precision it reads float32 and writes 16 bits.
-  cases.push_back(
-      Layers("MaxPooling2D_normalized",
-             "[Input: {shape: [6, 6, 2]}, Conv2D: {filters: 4, kernel_size: 1},"
-             " GroupNormalization: {groups: 2}, MaxPooling2D: {}, Flatten: {},"
-             " Dense: {units: 2}]"));
   for (const char* keepdims : {"false", "true"}) {
     cases.push_back(Layers(
         absl::StrCat("global_average_keepdims_", keepdims),

@@ -229,9 +229,8 @@ class ProgramCompiler {
   // behind it: exp and log of fewer bits lose too much.
   void BeginLayer(int node) {
     const Layer& layer = *graph_.nodes[node].layer;
-    builder_.BeginPart(
-        absl::StrCat("layer ", layer.name),
-        /*in_float32=*/node >= loss_input_.node || layer.computes_in_float32());
+    builder_.BeginPart(absl::StrCat("layer ", layer.name),
+                       /*in_float32=*/node >= loss_input_.node);
   }
 
   const ProgramSpec& spec_;
