@@ -30,8 +30,7 @@ struct MaxPool {
   }
 };
 
-// Of the inputs that are stored as a window's output is, the first one gets the
-// gradient.
+// Of the inputs that equal a window's output, the first one gets the gradient.
 struct MaxPoolBackward {
   ImageWindows windows;
   ConstValues inputs{};
@@ -58,9 +57,8 @@ struct MaxPoolBackward {
   }
 
   PACELINE_HOST_DEVICE bool IsLargest(float input, float largest) const {
-    const float stored = Stored(input, outputs.type);
     // NaN equals nothing.
-    return stored == largest || (stored != stored && largest != largest);
+    return input == largest || (input != input && largest != largest);
   }
 };
 

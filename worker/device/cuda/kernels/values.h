@@ -31,13 +31,6 @@ PACELINE_HOST_DEVICE inline uint16_t WriteFloat16(float value) {
 #endif
 }
 
-// `value` as elements of float32, float16 or bfloat16 have it.
-PACELINE_HOST_DEVICE inline float Stored(float value, DataType type) {
-  if (type == DataType::kFloat32) return value;
-  return type == DataType::kFloat16 ? ReadFloat16(WriteFloat16(value))
-                                    : FloatOfBFloat16(BFloat16Of(value));
-}
-
 PACELINE_HOST_DEVICE inline const void* PlaceOf(const void* data, DataType type,
                                                 int64_t i) {
   const int64_t size = type == DataType::kFloat32 ? 4 : 2;
