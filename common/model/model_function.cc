@@ -10,6 +10,7 @@
 #include "common/operations/batch_moments.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/broadcast.h"
+#include "common/operations/cast.h"
 #include "common/operations/constant.h"
 #include "common/operations/gradient.h"
 #include "common/operations/map.h"
@@ -126,16 +127,14 @@ class ModelLowering {
     }
   }
 
-  // How far the batch moves each statistic, times the batch's share of the
-  // step.
   void AddDifferences() {
     model_->updates.resize(graph_.variables.size());
     for (size_t i = 0; i < graph_.variables.size(); ++i) {
       if (!statistics_[i]) continue;
       function_.SetOwner(absl::StrCat("statistic ", graph_.variables[i].name));
-      const op::Tensor rate =
-          model_->regularization_scale * (1 - graph_.variables[i].momentum);
-      model_->updates[i] = (*statistics_[i] - model_->variables[i]) * rate;
+      model_->updates[i] = StatisticDifference(
+          *statistics_[i], model_->variables[i], graph_.variables[i].momentum,
+          model_->regularization_scale);
     }
   }
 
@@ -201,6 +200,13 @@ class ModelLowering {
 std::unique_ptr<const ModelFunction> MakeModelFunction(
     const ModelFunctionSpec& spec) {
   return ModelLowering(spec).Run();
+}
+
+op::Tensor StatisticDifference(const op::Tensor& value,
+                               const op::Tensor& statistic, double momentum,
+                               const op::Tensor& share) {
+  return (op::Cast(value, statistic.data_type()) - statistic) * share *
+         (1 - momentum);
 }
 
 std::vector<size_t> FinalAfter(const ModelFunction& model) {

@@ -66,6 +66,13 @@ struct ModelFunction {
 std::unique_ptr<const ModelFunction> MakeModelFunction(
     const ModelFunctionSpec& spec);
 
+// How far a batch moves a statistic (VariableUpdate::kDifference) that it has
+// `value` of: (1 − momentum) · share · (value − statistic), where `share` is
+// Batch::regularization_scale, the batch's share of the step.
+op::Tensor StatisticDifference(const op::Tensor& value,
+                               const op::Tensor& statistic, double momentum,
+                               const op::Tensor& share);
+
 // Of each variable, the number of calls after which its update is known and no
 // call reads it any more, so that somebody may overwrite it; 0 if it is frozen.
 // Of a function for training.

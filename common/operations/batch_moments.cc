@@ -1,8 +1,7 @@
 #include "common/operations/batch_moments.h"
 
 #include "common/operations/binary_map.h"
-#include "common/operations/concatenate.h"
-#include "common/operations/slice.h"
+#include "common/operations/cast.h"
 #include "common/operations/sum_over_replicas.h"
 #include "glog/logging.h"
 
@@ -12,8 +11,8 @@ std::vector<TensorType> BatchMomentsOperation::OutputTypes(
     absl::Span<const TensorType> inputs) const {
   const auto& [type, shape] = inputs[0];
   CHECK(IsReal(type) && !shape.empty()) << ToString(inputs[0]);
-  const TensorType of_channels = {type, {shape.back()}};
-  return {{type, {}}, of_channels, of_channels};
+  const TensorType of_channels = {DataType::kFloat64, {shape.back()}};
+  return {{DataType::kFloat64, {}}, of_channels, of_channels};
 }
 
 Gradients BatchMomentsOperation::AddGradient(const CallGradient& call) const {
@@ -27,15 +26,13 @@ Gradients BatchMomentsOperation::AddGradient(const CallGradient& call) const {
   Tensor by_mean = gradient_or_zeros(1);
   Tensor by_variance = gradient_or_zeros(2);
   if (over_replicas_) {
-    // As one sum: replicas wait for each other once.
-    const int64_t channels = mean.count();
-    const Tensor sums = SumOverReplicas(Concatenate({by_mean, by_variance}, 0));
-    by_mean = SliceAxis(sums, 0, 0, channels);
-    by_variance = SliceAxis(sums, 0, channels, channels);
+    const std::vector<Tensor> sums = SumOverReplicas({by_mean, by_variance});
+    by_mean = sums[0];
+    by_variance = sums[1];
   }
-  const Tensor through_mean = by_mean / count;
-  const Tensor factor = by_variance * 2 / count;
-  const Tensor through_variance = (x - mean) * factor;
+  const Tensor through_mean = Cast(by_mean / count, x.data_type());
+  const Tensor factor = Cast(by_variance * 2 / count, x.data_type());
+  const Tensor through_variance = (x - Cast(mean, x.data_type())) * factor;
   return {through_variance + through_mean};
 }
 

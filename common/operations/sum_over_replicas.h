@@ -12,9 +12,10 @@
 
 namespace paceline::op {
 
-// In the order of ranks, the same on all. All replicas make the same calls in
-// the same order; one without an example contributes what it computed of an
-// empty batch, which must be zeros. Without other replicas it is the identity.
+// Of each input, of any shape: replicas wait for each other once a call. In the
+// order of ranks, the same on all. All replicas make the same calls in the same
+// order; one without an example contributes what it computed of an empty batch,
+// which must be zeros. Without other replicas it is the identity.
 //
 // Each replica differentiates its own loss, and the gradient that counts is
 // that of their sum: so the gradient is a sum over the replicas too.
@@ -25,19 +26,17 @@ class SumOverReplicasOperation final : public Operation {
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const override {
-    CHECK(IsReal(inputs[0].type)) << ToString(inputs[0]);
-    return {inputs[0]};
+    for (const TensorType& input : inputs) {
+      CHECK(IsReal(input.type)) << ToString(input);
+    }
+    return {inputs.begin(), inputs.end()};
   }
   Gradients AddGradient(const CallGradient& call) const override;
 };
 
+std::vector<Tensor> SumOverReplicas(absl::Span<const Tensor> inputs);
 inline Tensor SumOverReplicas(const Tensor& x) {
-  return AddCall(SumOverReplicasOperation(), {x});
-}
-
-inline Gradients SumOverReplicasOperation::AddGradient(
-    const CallGradient& call) const {
-  return {SumOverReplicas(*call.output_gradients[0])};
+  return SumOverReplicas(absl::MakeSpan(&x, 1))[0];
 }
 
 }  // namespace paceline::op

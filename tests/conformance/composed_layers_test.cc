@@ -10,6 +10,7 @@
 #include "common/operations/batch_moments.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/broadcast.h"
+#include "common/operations/cast.h"
 #include "common/operations/concatenate.h"
 #include "common/operations/constant.h"
 #include "common/operations/convolution.h"
@@ -221,9 +222,10 @@ std::vector<OperationCase> Layers() {
        {{2, 3, 3, 2}, {2}, {2}},
        [](Tensors in) {
          const op::Moments moments = op::BatchMoments(in[0], false);
-         return (in[0] - moments.mean) / op::Sqrt(moments.variance + 1e-3) *
-                    in[1] +
-                in[2];
+         const DataType type = in[0].data_type();
+         const op::Tensor mean = op::Cast(moments.mean, type);
+         const op::Tensor variance = op::Cast(moments.variance, type);
+         return (in[0] - mean) / op::Sqrt(variance + 1e-3) * in[1] + in[2];
        }},
       {"Gelu",
        {{3, 4}},

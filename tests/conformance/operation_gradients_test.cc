@@ -12,8 +12,10 @@
 #include "common/operations/binary_map.h"
 #include "common/operations/broadcast.h"
 #include "common/operations/cast.h"
+#include "common/operations/channel_normalization.h"
 #include "common/operations/compare.h"
 #include "common/operations/concatenate.h"
+#include "common/operations/constant.h"
 #include "common/operations/convolution.h"
 #include "common/operations/gather_rows.h"
 #include "common/operations/group_normalization.h"
@@ -60,6 +62,13 @@ OperationCase BinaryCase(op::BinaryFunction function, double low = -1) {
       {{3, 1, 4}, {2, 1}},
       [function](Tensors in) { return op::BinaryMap(function, in[0], in[1]); },
       low};
+}
+
+op::Tensor NormalizedByBatch(const op::Tensor& x,
+                             const op::GammaAndBeta& variables) {
+  const op::Moments moments = op::BatchMoments(x, /*over_replicas=*/false);
+  return op::NormalizeByBatch(x, moments, /*over_replicas=*/false, variables,
+                              0.1);
 }
 
 OperationCase ConvolutionCase(const std::string& name, Shape input,
@@ -237,11 +246,50 @@ std::vector<OperationCase> GradientCases() {
        {{2, 3, 4}},
        [](Tensors in) {
          const op::Moments moments = op::BatchMoments(in[0], false);
-         return (in[0] - moments.mean) / op::Sqrt(moments.variance + 0.1);
+         const DataType type = in[0].data_type();
+         const op::Tensor mean = op::Cast(moments.mean, type);
+         const op::Tensor variance = op::Cast(moments.variance, type);
+         return (in[0] - mean) / op::Sqrt(variance + 0.1);
        }},
       {"BatchVariance",
        {{5, 2}},
-       [](Tensors in) { return op::BatchMoments(in[0], false).variance; }},
+       [](Tensors in) {
+         return op::Cast(op::BatchMoments(in[0], false).variance,
+                         in[0].data_type());
+       }},
+      {"ChannelNormalizationByGivenNumbers",
+       {{3, 2, 4}, {4}, {4}},
+       [](Tensors in) {
+         const auto numbers = [&in](std::vector<double> values) {
+           return op::Constants(in[0].function(), in[0].data_type(),
+                                std::move(values));
+         };
+         const op::Tensor mean = numbers({0.1, 0, -0.2, 0.3});
+         const op::Tensor variance = numbers({1, 0.5, -1, 2});
+         return op::NormalizeChannels(in[0], mean, variance, {in[1], in[2]},
+                                      0.1);
+       }},
+      {"ChannelNormalizationByTheBatch",
+       {{3, 2, 4}, {4}, {4}},
+       [](Tensors in) {
+         return NormalizedByBatch(in[0], {in[1], in[2]});
+       }},
+      {"ChannelNormalizationWithoutBeta",
+       {{3, 2, 4}, {4}},
+       [](Tensors in) {
+         return NormalizedByBatch(in[0], {.gamma = in[1], .beta = {}});
+       }},
+      {"ChannelNormalizationWithoutGamma",
+       {{3, 2, 4}, {4}},
+       [](Tensors in) {
+         return NormalizedByBatch(in[0], {.gamma = {}, .beta = in[1]});
+       }},
+      {"ChannelNormalizationWithinAClamp",
+       {{3, 2, 4}, {4}, {4}},
+       [](Tensors in) {
+         return op::ClampNormalization(NormalizedByBatch(in[0], {in[1], in[2]}),
+                                       {.floor = -0.25f, .ceiling = 0.5f});
+       }},
       {"GroupNormalization",
        {{2, 3, 6}, {6}, {6}},
        [](Tensors in) {

@@ -9,6 +9,7 @@
 
 #include "common/operations/batch_moments.h"
 #include "common/operations/binary_map.h"
+#include "common/operations/channel_normalization.h"
 #include "common/operations/map.h"
 #include "common/operations/sum_over_replicas.h"
 #include "tests/conformance/operation_fixture.h"
@@ -58,11 +59,15 @@ class ThreadsSum : public ReplicaSum {
   const int rank_;
 };
 
-// Normalized by the statistics of all replicas.
-OperationCase Normalization(int64_t rows, bool over_replicas) {
-  return {"", {{rows, 2}}, [over_replicas](Tensors in) {
+// Normalized by the statistics of all replicas, if so: by an operation or by
+// maps.
+OperationCase Normalization(int64_t rows, bool by_maps, bool over_replicas) {
+  return {"", {{rows, 2}}, [=](Tensors in) {
             const op::Moments moments = op::BatchMoments(in[0], over_replicas);
-            return (in[0] - moments.mean) / op::Sqrt(moments.variance + 0.1);
+            if (by_maps) {
+              return (in[0] - moments.mean) / op::Sqrt(moments.variance + 0.1);
+            }
+            return op::NormalizeByBatch(in[0], moments, over_replicas, {}, 0.1);
           }};
 }
 
@@ -86,9 +91,14 @@ std::vector<double> OnAllReplicas(Run run) {
   return all;
 }
 
-TEST(OperationReplicasTest, ShareTheStatisticsOfTheWholeBatch) {
+class SharedStatisticsTest : public ::testing::TestWithParam<bool> {};
+
+TEST_P(SharedStatisticsTest, AreThoseOfTheWholeBatch) {
   constexpr int64_t kRows[kReplicas] = {3, 0, 2};
-  const OperationCase whole = Normalization(5, false);
+  const auto normalization = [](int64_t rows, bool over_replicas) {
+    return Normalization(rows, /*by_maps=*/GetParam(), over_replicas);
+  };
+  const OperationCase whole = normalization(5, false);
   const std::vector<double> input = {1, -2, 4, 0.5, 3, 3, -1, 2, 0, 7};
   const std::vector<double> weights = {1, 2, -1, 0.5, 3, 1, 2, -2, 1, 0};
   // The rows of a replica.
@@ -100,19 +110,24 @@ TEST(OperationReplicasTest, ShareTheStatisticsOfTheWholeBatch) {
   };
   EXPECT_THAT(
       OnAllReplicas([&](int rank, const reference::StepContext& step) {
-        return ValuesOf(Output(Normalization(kRows[rank], true),
+        return ValuesOf(Output(normalization(kRows[rank], true),
                                DataType::kFloat64, {slice(input, rank)}, step));
       }),
       Pointwise(DoubleNear(1e-12),
                 ValuesOf(Output(whole, DataType::kFloat64, {input}))));
   EXPECT_THAT(
       OnAllReplicas([&](int rank, const reference::StepContext& step) {
-        return GradientsOf(Normalization(kRows[rank], true), DataType::kFloat64,
+        return GradientsOf(normalization(kRows[rank], true), DataType::kFloat64,
                            {slice(input, rank)}, slice(weights, rank), step)[0];
       }),
       Pointwise(DoubleNear(1e-12),
                 GradientsOf(whole, DataType::kFloat64, {input}, weights)[0]));
 }
+
+INSTANTIATE_TEST_SUITE_P(, SharedStatisticsTest, ::testing::Bool(),
+                         [](const auto& info) {
+                           return info.param ? "OfMaps" : "OfAnOperation";
+                         });
 
 // Each replica's loss is its rank times the sum of the squares of all inputs.
 TEST(OperationReplicasTest, GradientOfASumIsASum) {

@@ -12,6 +12,7 @@
 #include "common/operations/binary_map.h"
 #include "common/operations/broadcast.h"
 #include "common/operations/cast.h"
+#include "common/operations/channel_normalization.h"
 #include "common/operations/class_ids.h"
 #include "common/operations/compare.h"
 #include "common/operations/concatenate.h"
@@ -36,6 +37,8 @@ namespace {
 
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::IsNan;
 using ::testing::Pointwise;
 
 using Tensors = absl::Span<const op::Tensor>;
@@ -302,6 +305,45 @@ TEST(BatchMomentsTest, OfNothingIsZero) {
                       }},
                      {{}}),
               ElementsAre(0, 0, 0, 0, 0));
+}
+
+// By mean 1 and variances 4, −1, which is taken for 0, and NaN.
+OperationCase GivenNormalization(const op::Clamp& clamp) {
+  return {"", {{2, 3}}, [clamp](Tensors in) {
+            const auto numbers = [&in](std::vector<double> values) {
+              return op::Constants(in[0].function(), in[0].data_type(),
+                                   std::move(values));
+            };
+            const op::Tensor mean = numbers({1, 1, 1});
+            const op::Tensor variance = numbers({3.75, -1, kNan});
+            const op::Tensor beta = numbers({0, 0.5, 0});
+            return op::ClampNormalization(
+                op::NormalizeChannels(in[0], mean, variance,
+                                      {.gamma = {}, .beta = beta}, 0.25),
+                clamp);
+          }};
+}
+
+TEST(ChannelNormalizationTest, AVarianceBelowZeroIsZeroAndNaNStays) {
+  EXPECT_THAT(Values(GivenNormalization({}), {{5, 5, 5, -7, -7, -7}}),
+              ElementsAre(2, 8.5, IsNan(), -4, -15.5, IsNan()));
+}
+
+TEST(ChannelNormalizationTest, NaNPassesAClamp) {
+  EXPECT_THAT(Values(GivenNormalization({.floor = 0, .ceiling = 6}),
+                     {{5, 5, 5, -7, -7, -7}}),
+              ElementsAre(2, 6, IsNan(), 0, 0, IsNan()));
+}
+
+TEST(ChannelNormalizationTest, OfNothingIsNothingAndHasZeroSums) {
+  const OperationCase normalization = {
+      "", {{0, 2}, {2}, {2}}, [](Tensors in) {
+        const op::Moments moments = op::BatchMoments(in[0], false);
+        return op::NormalizeByBatch(in[0], moments, false, {in[1], in[2]}, 0.1);
+      }};
+  EXPECT_THAT(
+      GradientsOf(normalization, DataType::kFloat32, {{}, {1, 2}, {3, 4}}, {}),
+      ElementsAre(IsEmpty(), ElementsAre(0, 0), ElementsAre(0, 0)));
 }
 
 // Two examples of two positions; each group is a column and the one behind it.

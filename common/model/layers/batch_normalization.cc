@@ -6,8 +6,7 @@
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/batch_moments.h"
-#include "common/operations/binary_map.h"
-#include "common/operations/map.h"
+#include "common/operations/channel_normalization.h"
 
 namespace paceline {
 
@@ -72,21 +71,19 @@ LoweredLayer BatchNormalization::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
   const int moving_mean = static_cast<int>(call.variables.size()) - 2;
   const int moving_variance = moving_mean + 1;
-  std::vector<std::pair<int, op::Tensor>> statistics;
-  op::Tensor mean = call.variables[moving_mean];
-  op::Tensor variance = call.variables[moving_variance];
-  if (call.is_training && trainable) {
-    const op::Moments moments = op::BatchMoments(x, synchronized);
-    mean = moments.mean;
-    variance = moments.variance;
-    statistics = {{moving_mean, mean}, {moving_variance, variance}};
+  op::GammaAndBeta variables;
+  if (scale) variables.gamma = call.variables[0];
+  if (center) variables.beta = call.variables[scale ? 1 : 0];
+  if (!call.is_training || !trainable) {
+    return op::NormalizeChannels(x, call.variables[moving_mean],
+                                 call.variables[moving_variance], variables,
+                                 epsilon);
   }
-  const op::Tensor deviation = op::Sqrt(op::Maximum(variance, 0) + epsilon);
-  op::Tensor y = (x - mean) / deviation;
-  if (scale) y = y * call.variables[0];
-  if (center) y = y + call.variables[scale ? 1 : 0];
-  LoweredLayer lowered = y;
-  lowered.statistics = std::move(statistics);
+  const op::Moments moments = op::BatchMoments(x, synchronized);
+  LoweredLayer lowered =
+      op::NormalizeByBatch(x, moments, synchronized, variables, epsilon);
+  lowered.statistics = {{moving_mean, moments.mean},
+                        {moving_variance, moments.variance}};
   return lowered;
 }
 

@@ -10,21 +10,21 @@ namespace paceline {
 namespace {
 
 // The clamp that a layer is, if it is one.
-std::optional<Clamp> ClampOf(const Layer& layer) {
+std::optional<op::Clamp> ClampOf(const Layer& layer) {
   if (layer.class_name() == ReLU::kClassName) {
     const auto& relu = static_cast<const ReLU&>(layer);
     if (relu.negative_slope != 0 || relu.threshold != 0) return std::nullopt;
-    if (!relu.max_value) return Clamp{.floor = 0};
+    if (!relu.max_value) return op::Clamp{.floor = 0};
     // At a ceiling a clamp has the derivative 0, as relu6 alone has.
     if (*relu.max_value != 6) return std::nullopt;
-    return Clamp{.floor = 0, .ceiling = 6};
+    return op::Clamp{.floor = 0, .ceiling = 6};
   }
   if (layer.class_name() == Activation::kClassName) {
     switch (static_cast<const Activation&>(layer).activation) {
       case ActivationFunction::kRelu:
-        return Clamp{.floor = 0};
+        return op::Clamp{.floor = 0};
       case ActivationFunction::kRelu6:
-        return Clamp{.floor = 0, .ceiling = 6};
+        return op::Clamp{.floor = 0, .ceiling = 6};
       default:
         break;
     }
@@ -34,7 +34,7 @@ std::optional<Clamp> ClampOf(const Layer& layer) {
 
 }  // namespace
 
-Clamp ClampBehind(const Graph& graph, const Node& normalization) {
+op::Clamp ClampBehind(const Graph& graph, const Node& normalization) {
   const auto index = static_cast<int>(&normalization - graph.nodes.data());
   for (const Node& node : graph.nodes) {
     if (node.inputs == std::vector<int>{index} &&

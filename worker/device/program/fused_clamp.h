@@ -7,13 +7,13 @@
 #define PACELINE_WORKER_DEVICE_PROGRAM_FUSED_CLAMP_H_
 
 #include "common/model/graph.h"
-#include "worker/device/program/clamp.h"
+#include "common/operations/clamp.h"
 
 namespace paceline {
 
 // What a batch normalization clamps its output to; without a rectifier,
 // nothing.
-Clamp ClampBehind(const Graph& graph, const Node& normalization);
+op::Clamp ClampBehind(const Graph& graph, const Node& normalization);
 
 // Whether the layer before the node does its work.
 bool IsFusedIntoInput(const Graph& graph, const Node& node);

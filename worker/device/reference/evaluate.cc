@@ -8,6 +8,7 @@
 #include "common/operations/binary_map.h"
 #include "common/operations/broadcast.h"
 #include "common/operations/cast.h"
+#include "common/operations/channel_normalization.h"
 #include "common/operations/compare.h"
 #include "common/operations/concatenate.h"
 #include "common/operations/constant.h"
@@ -51,6 +52,10 @@ constexpr Entry kOperations[] = {
     {op::BinaryMapOperation::kName, EvaluateBinaryMap},
     {op::BroadcastOperation::kName, EvaluateBroadcast},
     {op::CastOperation::kName, EvaluateCast},
+    {op::ChannelGradientSumsOperation::kName, EvaluateChannelGradientSums},
+    {op::ChannelNormalizationOperation::kName, EvaluateChannelNormalization},
+    {op::ChannelNormalizationGradientOperation::kName,
+     EvaluateChannelNormalizationGradient},
     {op::CompareOperation::kName, EvaluateCompare},
     {op::ConcatenateOperation::kName, EvaluateConcatenate},
     {op::ConstantOperation::kName, EvaluateConstant},

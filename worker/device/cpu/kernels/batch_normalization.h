@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
+#include "common/operations/clamp.h"
 #include "worker/device/cpu/kernels/stored.h"
-#include "worker/device/program/clamp.h"
 
 namespace paceline::cpu {
 
@@ -20,7 +20,7 @@ struct ChannelLines {
   const float* means = nullptr;
   const float* scales = nullptr;
   const float* offsets = nullptr;
-  Clamp clamp;
+  op::Clamp clamp;
 };
 
 // All work on the rows [begin, end).

@@ -26,7 +26,7 @@ Stored WriteTo(const Tensor* tensor) { return {tensor->data(), tensor->type}; }
 struct ChannelTensors {
   int64_t channels = 0;
   double epsilon = 0;
-  Clamp clamp;
+  op::Clamp clamp;
   // Null where there is none.
   const Tensor* gamma = nullptr;
   const Tensor* beta = nullptr;
@@ -63,7 +63,7 @@ class BatchNormalizationComputation final : public LayerComputation {
  public:
   // With `is_read_as_factors`, the output is of the type that is multiplied.
   BatchNormalizationComputation(const BatchNormalization& layer,
-                                const Node& node, const Clamp& clamp,
+                                const Node& node, const op::Clamp& clamp,
                                 bool is_read_as_factors)
       : layer_(layer), node_(node), is_read_as_factors_(is_read_as_factors) {
     line_.epsilon = layer.epsilon;

@@ -13,9 +13,9 @@
 #include <cstdint>
 
 #include "common/base/host_device.h"
+#include "common/operations/clamp.h"
 #include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/cuda/kernels/values.h"
-#include "worker/device/program/clamp.h"
 
 namespace paceline::cuda {
 
@@ -132,7 +132,7 @@ struct MovingStatistics {
 // For each element.
 struct Normalize {
   int64_t channels = 0;
-  Clamp clamp;
+  op::Clamp clamp;
   const ChannelLine* lines = nullptr;
   ConstValues inputs{};
   Values outputs{};
@@ -148,7 +148,7 @@ struct NormalizeGradientSums {
   int64_t rows = 0;
   int64_t channels = 0;
   int64_t parts = 1;
-  Clamp clamp;
+  op::Clamp clamp;
   const ChannelLine* lines = nullptr;
   ConstValues inputs{};
   ConstValues gradients{};
@@ -214,7 +214,7 @@ struct ChannelSlopes {
 // For each element. May work in place.
 struct NormalizeBackward {
   int64_t channels = 0;
-  Clamp clamp;
+  op::Clamp clamp;
   const ChannelLine* lines = nullptr;
   // Null: the statistics are not those of the batch.
   const ChannelSlope* slopes = nullptr;

@@ -12,7 +12,7 @@ namespace {
 class BatchNormalizationComputation final : public LayerComputation {
  public:
   BatchNormalizationComputation(const BatchNormalization& layer,
-                                const Node& node, const Clamp& clamp)
+                                const Node& node, const op::Clamp& clamp)
       : layer_(layer), node_(node), clamp_(clamp) {}
 
   Tensor* AddForward(Tensor* input, ProgramBuilder& builder) override {
@@ -210,7 +210,7 @@ class BatchNormalizationComputation final : public LayerComputation {
 
   const BatchNormalization& layer_;
   const Node& node_;
-  const Clamp clamp_;
+  const op::Clamp clamp_;
   Tensor* input_ = nullptr;
   int64_t rows_ = 0;
   int64_t channels_ = 0;

@@ -53,11 +53,11 @@ void EvaluateBatchMoments(const op::Operation& operation,
       deviations[i % channels] += deviation * deviation;
     }
     if (replica_sum != nullptr) Share(*replica_sum, count, means, deviations);
-    evaluation.outputs[0].values<T>()[0] = static_cast<T>(count);
+    evaluation.outputs[0].values<double>()[0] = count;
     for (int64_t c = 0; c < channels; ++c) {
-      evaluation.outputs[1].values<T>()[c] = static_cast<T>(means[c]);
-      evaluation.outputs[2].values<T>()[c] =
-          static_cast<T>(count > 0 ? deviations[c] / count : 0);
+      evaluation.outputs[1].values<double>()[c] = means[c];
+      evaluation.outputs[2].values<double>()[c] =
+          count > 0 ? deviations[c] / count : 0;
     }
   });
 }

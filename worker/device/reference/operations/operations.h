@@ -15,6 +15,10 @@ EvaluateOperation EvaluateBatchMoments;
 EvaluateOperation EvaluateBinaryMap;
 EvaluateOperation EvaluateBroadcast;
 EvaluateOperation EvaluateCast;
+EvaluateOperation EvaluateChannelGradientSums;
+// In channel_normalization.cc, like the two beside it.
+EvaluateOperation EvaluateChannelNormalization;
+EvaluateOperation EvaluateChannelNormalizationGradient;
 EvaluateOperation EvaluateCompare;
 EvaluateOperation EvaluateConcatenate;
 EvaluateOperation EvaluateConstant;

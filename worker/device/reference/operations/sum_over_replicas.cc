@@ -1,6 +1,5 @@
 #include "common/operations/sum_over_replicas.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "worker/device/device.h"
@@ -10,16 +9,20 @@ namespace paceline::reference {
 
 void EvaluateSumOverReplicas(const op::Operation& /*operation*/,
                              const Evaluation& evaluation) {
-  const Array& x = evaluation.input(0);
-  WithRealType(x.data_type(), [&](auto zero) {
+  WithRealType(evaluation.output().data_type(), [&](auto zero) {
     using T = decltype(zero);
-    std::vector<double> sums(x.values<T>().begin(), x.values<T>().end());
+    std::vector<double> sums;
+    for (const Array* input : evaluation.inputs) {
+      sums.insert(sums.end(), input->values<T>().begin(),
+                  input->values<T>().end());
+    }
     if (evaluation.step.replica_sum != nullptr) {
       evaluation.step.replica_sum->AddUp(absl::MakeSpan(sums));
     }
-    std::transform(sums.begin(), sums.end(),
-                   evaluation.output().values<T>().begin(),
-                   [](double sum) { return static_cast<T>(sum); });
+    auto next = sums.begin();
+    for (Array& output : evaluation.outputs) {
+      for (T& value : output.values<T>()) value = static_cast<T>(*next++);
+    }
   });
 }
 
