@@ -32,10 +32,10 @@ class RecordingBuilder final : public LayoutBuilder {
 
   // Names of operations, and "bucket" where one is final.
   std::vector<std::string> TakeAdded() { return std::exchange(added_, {}); }
+  DataType factor_type() const override { return DataType::kBFloat16; }
   // Blocks that operations have written.
   size_t written_count() const { return written_.size(); }
 
-  DataType factor_type() const override { return DataType::kBFloat16; }
   Tensor* AddCall(const PlacedCall& call) override {
     added_.emplace_back(call.operation.name());
     if (call.operation.name() == op::ReshapeOperation::kName) {
@@ -48,6 +48,8 @@ class RecordingBuilder final : public LayoutBuilder {
   void AddCopy(const Tensor* /*from*/, const Tensor* /*to*/) override {
     added_.push_back("copy");
   }
+
+  Tensor* AddRegularizationScale() override { return NewTensor<float>({}); }
 
   Tensor* NewMoved(const Tensor* from, Shape shape) override {
     return NewTensor(std::move(shape), from->type);
@@ -107,7 +109,7 @@ class TrainedLayer {
   }
   std::vector<std::string> AddBackward(bool wants_input,
                                        bool is_shared = false) {
-    gradient_ = builder_.NewTensor(output_->shape);
+    gradient_ = builder_.NewTensor(output_->shape, output_->type);
     input_gradient_ =
         node_
             .AddBackward({.tensor = gradient_, .is_shared = is_shared},
@@ -226,6 +228,48 @@ TEST(LoweredNodeTest, ANormalizationComputesTheGradientsThatAreWanted) {
   EXPECT_THAT(
       backward("center: false", false),
       ElementsAre("Reshape", "GroupNormalizationGammaGradient", "bucket"));
+}
+
+TEST(LoweredNodeTest, StatisticsAreFinalInForward) {
+  TrainedLayer layer("BatchNormalization: {center: false, scale: false}");
+  EXPECT_THAT(layer.AddForward(),
+              ElementsAre("BatchMoments", "ChannelNormalization", "Cast",
+                          "Elementwise", "Cast", "Elementwise", "bucket"));
+  EXPECT_THAT(
+      layer.AddBackward(/*wants_input=*/true),
+      ElementsAre("ChannelGradientSums", "ChannelNormalizationGradient"));
+}
+
+TEST(LoweredNodeTest, AFrozenNormalizationHasNoStatisticsAndNoSums) {
+  TrainedLayer layer("BatchNormalization: {trainable: false}");
+  EXPECT_THAT(layer.AddForward(), ElementsAre("ChannelNormalization"));
+  EXPECT_THAT(layer.AddBackward(/*wants_input=*/true),
+              ElementsAre("ChannelNormalizationGradient"));
+}
+
+TEST(LoweredNodeTest, ReplicasMeetEvenIfNobodyWantsTheGradientByTheInput) {
+  TrainedLayer layer(
+      "BatchNormalization: {synchronized: true, center: false, scale: false}");
+  layer.AddForward();
+  EXPECT_THAT(layer.AddBackward(/*wants_input=*/false),
+              ElementsAre("ChannelGradientSums", "SumOverReplicas"));
+}
+
+// The output in the type that products multiply, the gradient by the input in
+// the type of the input; over the gradient by the output, if that is the same.
+TEST(LoweredNodeTest, FactorsStayFactors) {
+  for (const DataType input : {DataType::kFloat32, DataType::kBFloat16}) {
+    for (const bool stores_factors : {false, true}) {
+      TrainedLayer layer("BatchNormalization: {}", stores_factors);
+      layer.AddForward(input);
+      const DataType output =
+          stores_factors ? DataType::kBFloat16 : DataType::kFloat32;
+      EXPECT_EQ(layer.output()->type, output);
+      layer.AddBackward(/*wants_input=*/true);
+      EXPECT_EQ(layer.input_gradient()->type, input);
+      EXPECT_EQ(layer.input_gradient() == layer.gradient(), input == output);
+    }
+  }
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
-// Which node applies a rectifier that a max pooling reads.
+// Which node applies a rectifier.
 #include "worker/device/program/node_function.h"
 
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "common/operations/channel_normalization.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/model/testing.h"
@@ -13,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::IsNan;
 
 NodeFunction FunctionOf(const Graph& graph, int node,
                         bool has_rectifying_pooling = true) {
@@ -77,6 +80,31 @@ TEST(NodeFunctionTest, OnlyARectifierThatNobodyElseReadsIsLeft) {
       EXPECT_FALSE(function.leaves_rectifier || function.rectifies_input) << i;
     }
   }
+}
+
+// Of each call of a normalization, its ceiling.
+std::vector<float> CeilingsOf(const std::string& layers) {
+  const Graph graph = *GraphOf(layers);
+  const NodeFunction function = FunctionOf(graph, 1);
+  std::vector<float> ceilings;
+  for (const op::Call& call : function.function->calls()) {
+    if (!absl::StartsWith(call.operation->name(), "Channel")) continue;
+    ceilings.push_back(static_cast<const op::ChannelOperation&>(*call.operation)
+                           .options()
+                           .clamp.ceiling);
+  }
+  return ceilings;
+}
+
+// Forward, sums and the gradient by the input.
+TEST(NodeFunctionTest, ANormalizationAppliesTheRectifierBehindIt) {
+  EXPECT_THAT(CeilingsOf("[Input: {shape: [3]}, BatchNormalization: {},"
+                         " Activation: {activation: relu6}]"),
+              ElementsAre(6, 6, 6));
+  EXPECT_THAT(CeilingsOf("[Input: {shape: [3]}, BatchNormalization: {name: n},"
+                         " Activation: {activation: relu6, name: r},"
+                         " {Add: {}, inputs: [n, r]}]"),
+              ElementsAre(IsNan(), IsNan(), IsNan()));
 }
 
 }  // namespace

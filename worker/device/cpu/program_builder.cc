@@ -91,6 +91,14 @@ void ProgramBuilder::AddPrimitive(const dnnl::primitive& primitive,
   Add(used, PrimitiveCall(primitive, engine_, arguments));
 }
 
+void ProgramBuilder::AddReplicaSum(const Tensor* sums) {
+  ReplicaSum* const replicas = spec().replica_sum;
+  if (replicas == nullptr) return;
+  Add({sums}, [=](const Step&) {
+    replicas->AddUp({sums->doubles(), static_cast<size_t>(sums->count())});
+  });
+}
+
 void ProgramBuilder::AddReorder(PrimitiveArgument source,
                                 PrimitiveArgument destination) {
   const dnnl::reorder::primitive_desc description(engine_, source.layout,
@@ -183,6 +191,14 @@ void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
     std::copy(from->floats() + begin, from->floats() + end,
               to->floats() + begin);
   });
+}
+
+Tensor* ProgramBuilder::AddRegularizationScale() {
+  Tensor* const scale = NewTensor<float>({});
+  Add({scale}, [scale](const Step& step) {
+    *scale->floats() = static_cast<float>(step.batch.regularization_scale);
+  });
+  return scale;
 }
 
 void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,

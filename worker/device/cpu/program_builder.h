@@ -70,6 +70,9 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddPrimitive(const dnnl::primitive& primitive,
                     const dnnl::memory::desc& scratchpad,
                     std::vector<PrimitiveArgument> arguments);
+  // Replaces `sums`, doubles, by their sums over the replicas of the step, if
+  // there are any.
+  void AddReplicaSum(const Tensor* sums);
   void AddReorder(PrimitiveArgument source, PrimitiveArgument destination);
   // `source` in the layout and type that oneDNN wants: itself, if it is so
   // already.
@@ -91,6 +94,7 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddPadding(const Tensor* from, const BoxAxes& box, double value,
                   const Tensor* to) override;
   void AddCopy(const Tensor* from, const Tensor* to) override;
+  Tensor* AddRegularizationScale() override;
   void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddRowSums(const Tensor* from, const RowGeometry& rows,
                   const Tensor* sums) override;

@@ -258,6 +258,14 @@ void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
   });
 }
 
+Tensor* ProgramBuilder::AddRegularizationScale() {
+  Tensor* const scale = NewTensor<float>({});
+  AddKernel({scale}, 1, [scale, step = step()] {
+    return WriteRegularizationScale{step, scale->floats()};
+  });
+  return scale;
+}
+
 void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,
                             const Tensor* sum) {
   AddKernel({a, b, sum}, sum->count(), [=] {

@@ -138,6 +138,7 @@ class ProgramBuilder final : public LayoutBuilder {
                   const Tensor* to) override;
   // The two may be of different types.
   void AddCopy(const Tensor* from, const Tensor* to) override;
+  Tensor* AddRegularizationScale() override;
   void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddRowSums(const Tensor* from, const RowGeometry& rows,
                   const Tensor* sums) override;

@@ -1,7 +1,5 @@
 #include "worker/device/program/fused_clamp.h"
 
-#include <optional>
-
 #include "common/model/layers/activation.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/relu.h"
@@ -34,15 +32,19 @@ std::optional<op::Clamp> ClampOf(const Layer& layer) {
 
 }  // namespace
 
-op::Clamp ClampBehind(const Graph& graph, const Node& normalization) {
+std::optional<op::Clamp> ClampBehind(const Graph& graph,
+                                     const Node& normalization) {
+  if (normalization.layer->class_name() != BatchNormalization::kClassName) {
+    return std::nullopt;
+  }
   const auto index = static_cast<int>(&normalization - graph.nodes.data());
   for (const Node& node : graph.nodes) {
-    if (node.inputs == std::vector<int>{index} &&
+    if (node.inputs.size() == 1 && node.inputs[0] == index &&
         IsFusedIntoInput(graph, node)) {
-      return *ClampOf(*node.layer);
+      return ClampOf(*node.layer);
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 bool IsFusedIntoInput(const Graph& graph, const Node& node) {

@@ -6,14 +6,17 @@
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_FUSED_CLAMP_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_FUSED_CLAMP_H_
 
+#include <optional>
+
 #include "common/model/graph.h"
 #include "common/operations/clamp.h"
 
 namespace paceline {
 
-// What a batch normalization clamps its output to; without a rectifier,
-// nothing.
-op::Clamp ClampBehind(const Graph& graph, const Node& normalization);
+// What the node clamps its output to; nullopt, if it is no batch normalization
+// that a rectifier alone reads.
+std::optional<op::Clamp> ClampBehind(const Graph& graph,
+                                     const Node& normalization);
 
 // Whether the layer before the node does its work.
 bool IsFusedIntoInput(const Graph& graph, const Node& node);

@@ -1,4 +1,4 @@
-// What a device computes: layers in a way of its own, all others by operations.
+// How a device computes layers: by the operations that it has.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LAYER_TABLE_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LAYER_TABLE_H_
 
@@ -19,40 +19,22 @@
 
 namespace paceline {
 
-// Makes the computation of a node, which it outlives no more than the graph.
-template <typename Builder>
-using NodeFactory = std::unique_ptr<NodeComputation<Builder>>(
-    const Graph& graph, const Node& node);
-
-template <typename Builder>
-struct LayerEntry {
-  const char* class_name;
-  NodeFactory<Builder>* make;
-};
-
 template <typename Builder>
 struct DeviceTables {
   // As errors call it.
   const char* device;
-  absl::Span<const LayerEntry<Builder>> layers;
   absl::Span<const OperationEntry<Builder>> operations;
 };
 
 // The computation of a node of `graph`, which outlives it: nothing, if the node
-// before it does that too; that of the table of layers; or the layer's
-// operations. Unimplemented names the layer, and the operation that the device
-// lacks.
+// before it does that too, or the layer's operations. Unimplemented names the
+// layer, and the operation that the device lacks.
 template <typename Builder>
 absl::StatusOr<std::unique_ptr<NodeComputation<Builder>>> MakeFromTables(
     const DeviceTables<Builder>& tables, const Graph& graph, const Node& node,
     const NodeFunctionSpec& spec) {
   if (IsFusedIntoInput(graph, node)) {
     return std::make_unique<FusedComputation<Builder>>();
-  }
-  for (const LayerEntry<Builder>& entry : tables.layers) {
-    if (node.layer->class_name() == entry.class_name) {
-      return entry.make(graph, node);
-    }
   }
   NodeFunction function = MakeNodeFunction(
       graph, node, spec,

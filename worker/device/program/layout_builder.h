@@ -59,6 +59,10 @@ class LayoutBuilder {
     return NewInArena(std::move(shape), type,
                       static_cast<int64_t>(SizeOf(type)));
   }
+  // What the layer computes in.
+  DataType compute_type() const {
+    return in_float32_ ? DataType::kFloat32 : type_of_layers_;
+  }
   // For reals of `from` that are only moved: of its type, or of that which the
   // layer computes in.
   virtual Tensor* NewMoved(const Tensor* from, Shape shape) = 0;
@@ -100,6 +104,8 @@ class LayoutBuilder {
   virtual void AddPadding(const Tensor* from, const BoxAxes& box, double value,
                           const Tensor* to) = 0;
   virtual void AddCopy(const Tensor* from, const Tensor* to) = 0;
+  // Batch::regularization_scale of each step, of shape (), in float32.
+  virtual Tensor* AddRegularizationScale() = 0;
   // Of each element; the sum may be `a` or `b`.
   virtual void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) = 0;
   // The sums of the rows of `from`.
@@ -118,10 +124,6 @@ class LayoutBuilder {
   LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
                 BucketMemory variables, BucketMemory gradients);
 
-  // What the layer computes in.
-  DataType compute_type() const {
-    return in_float32_ ? DataType::kFloat32 : type_of_layers_;
-  }
   bool computes_in_float32() const { return in_float32_; }
 
   // The gradients of a bucket that leaves are written; those of all, if it is

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "common/operations/sum_over_replicas.h"
 #include "glog/logging.h"
 #include "worker/device/program/operations/operation_table.h"
 
@@ -24,8 +25,19 @@ Tensor* LoweredNode::AddForward(absl::Span<Tensor* const> inputs,
   for (size_t i = 0; i < node_.variables.size(); ++i) {
     tensors_[lowered_.variables[i]] = builder.variable(node_.variables[i]);
   }
-  for (const op::Call* call : CallsFor({lowered_.output})) {
+  if (lowered_.regularization_scale >= 0) {
+    tensors_[lowered_.regularization_scale] = builder.AddRegularizationScale();
+  }
+  std::vector<int> wanted = {lowered_.output};
+  for (size_t i = 0; i < lowered_.variable_gradients.size(); ++i) {
+    const VariableSpec& variable =
+        builder.spec().graph->variables[node_.variables[i]];
+    const int difference = lowered_.variable_gradients[i];
+    if (!variable.is_trained() && difference >= 0) wanted.push_back(difference);
+  }
+  for (const op::Call* call : CallsFor(wanted)) {
     AddCall(*call, builder);
+    FinishGradients(builder);
   }
   return tensors_[lowered_.output];
 }
@@ -44,6 +56,12 @@ std::vector<OutputGradient> LoweredNode::AddBackward(
   }
   for (size_t i = 0; i < wants_inputs.size(); ++i) {
     if (wants_inputs[i]) wanted.push_back(lowered_.input_gradients[i]);
+  }
+  // Other replicas wait for these whether or not anybody here wants them.
+  for (const op::Call& call : lowered_.function->calls()) {
+    if (call.operation->name() == op::SumOverReplicasOperation::kName) {
+      wanted.push_back(call.outputs[0]);
+    }
   }
   const std::vector<const op::Call*> calls = CallsFor(wanted);
   PassOthers(calls);

@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/model/activation_operations.h"
 #include "common/model/loss_input.h"
+#include "common/model/model_function.h"
+#include "common/operations/channel_normalization.h"
 #include "common/operations/constant.h"
 #include "common/operations/gradient.h"
 #include "common/operations/map.h"
@@ -14,6 +16,7 @@
 #include "common/operations/rewrites/fuse_maps.h"
 #include "common/operations/rewrites/fuse_rectifiers.h"
 #include "common/operations/rewrites/fuse_row_sum.h"
+#include "worker/device/program/fused_clamp.h"
 #include "worker/device/program/pooled_rectifier.h"
 
 namespace paceline {
@@ -34,10 +37,11 @@ class NodeLowering {
     const std::vector<op::Tensor> variables = AddVariables();
     std::vector<op::Tensor> layer_inputs = inputs;
     if (result_.rectifies_input) layer_inputs[0] = op::Relu(inputs[0]);
+    const LoweredLayer layer = node_.layer->Lower(
+        {layer_inputs, variables, spec_.is_training, spec_.seed});
+    const std::optional<op::Clamp> clamp = ClampBehind(graph_, node_);
     const op::Tensor before =
-        node_.layer
-            ->Lower({layer_inputs, variables, spec_.is_training, spec_.seed})
-            .output;
+        clamp ? op::ClampNormalization(layer.output, *clamp) : layer.output;
     const ActivationFunction activation = result_.leaves_rectifier
                                               ? ActivationFunction::kLinear
                                               : node_.layer->final_activation();
@@ -49,6 +53,7 @@ class NodeLowering {
     result_.has_gradient_before_activation =
         spec_.has_gradient_before_activation;
     if (spec_.is_training) {
+      AddDifferences(layer.statistics, variables);
       AddGradients(inputs, variables,
                    spec_.has_gradient_before_activation ? before : output);
     }
@@ -80,6 +85,19 @@ class NodeLowering {
     return function_.AddParameter({DataType::kFloat32, std::move(shape)});
   }
 
+  void AddDifferences(const std::vector<std::pair<int, op::Tensor>>& statistics,
+                      const std::vector<op::Tensor>& variables) {
+    result_.variable_gradients.resize(variables.size(), -1);
+    if (statistics.empty()) return;
+    const op::Tensor share = AddParameter({});
+    result_.regularization_scale = share.id();
+    for (const auto& [place, value] : statistics) {
+      const double momentum = graph_.variables[node_.variables[place]].momentum;
+      AddResult(StatisticDifference(value, variables[place], momentum, share),
+                result_.variable_gradients[place]);
+    }
+  }
+
   // Those of variables come first: they leave earlier.
   void AddGradients(const std::vector<op::Tensor>& inputs,
                     const std::vector<op::Tensor>& variables,
@@ -87,7 +105,6 @@ class NodeLowering {
     const op::Tensor output_gradient = AddParameter(of.shape());
     result_.output_gradient = output_gradient.id();
     std::vector<op::Tensor> by;
-    result_.variable_gradients.resize(variables.size(), -1);
     std::vector<int*> places;
     for (size_t i = 0; i < variables.size(); ++i) {
       if (!graph_.variables[node_.variables[i]].is_trained()) continue;
@@ -129,6 +146,9 @@ class NodeLowering {
     for (int& input : result_.inputs) input = fused->parameters()[next++];
     for (int& variable : result_.variables) {
       variable = fused->parameters()[next++];
+    }
+    if (result_.regularization_scale >= 0) {
+      result_.regularization_scale = fused->parameters()[next++];
     }
     if (spec_.is_training) {
       result_.output_gradient = fused->parameters()[next];

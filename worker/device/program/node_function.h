@@ -33,6 +33,8 @@ struct NodeFunction {
   // Parameters. In the order of the node's.
   std::vector<int> inputs;
   std::vector<int> variables;
+  // Batch::regularization_scale, of shape (), if the node has statistics.
+  int regularization_scale = -1;
   // The gradient by the output, or by what goes into the final activation.
   int output_gradient = -1;
   bool has_gradient_before_activation = false;
@@ -48,13 +50,15 @@ struct NodeFunction {
   // The input is what goes into the rectifier of the layer before, and the
   // gradient by it goes back through that.
   bool rectifies_input = false;
-  // In training. Of each input, and of each variable that is trained.
+  // In training. Of each input, and of each variable that is trained; in the
+  // place of the gradient of a statistic its difference (StatisticDifference).
   std::vector<int> input_gradients;
   std::vector<int> variable_gradients;
 };
 
 // In float32, of a node of `graph`, for a device that `has` operations: a max
-// pooling rectifies its input there, if it can.
+// pooling rectifies its input there, if it can. A batch normalization applies
+// the rectifier behind it (fused_clamp.h).
 NodeFunction MakeNodeFunction(const Graph& graph, const Node& node,
                               const NodeFunctionSpec& spec,
                               op::HasOperation has);

@@ -1,16 +1,21 @@
 #include "common/operations/cast.h"
 
+#include <algorithm>
+
+#include "glog/logging.h"
 #include "worker/device/cpu/operations/operations.h"
 
 namespace paceline::cpu {
 
-bool IsCastToIds(const op::Operation& operation,
-                 absl::Span<const op::TensorType> /*inputs*/) {
-  return static_cast<const op::CastOperation&>(operation).type() ==
-         DataType::kInt32;
+bool IsCastOfReals(const op::Operation& operation,
+                   absl::Span<const op::TensorType> /*inputs*/) {
+  const DataType to = static_cast<const op::CastOperation&>(operation).type();
+  return to == DataType::kInt32 || to == DataType::kFloat32;
 }
 
-Tensor* AddCast(const PlacedCall& call, ProgramBuilder& builder) {
+namespace {
+
+Tensor* AddCastToIds(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const input = call.inputs[0];
   Tensor* const output = OutputOf(call, builder);
   builder.AddParallel(
@@ -20,6 +25,27 @@ Tensor* AddCast(const PlacedCall& call, ProgramBuilder& builder) {
         }
       });
   return output;
+}
+
+// Of sums over a batch.
+Tensor* AddCastToFloats(const PlacedCall& call, ProgramBuilder& builder) {
+  const Tensor* const input = call.inputs[0];
+  Tensor* const output = FloatOutputOf(call, builder);
+  CHECK(input->type == DataType::kFloat64) << DataTypeName(input->type);
+  builder.Add({input, output}, [=](const Step&) {
+    std::transform(input->doubles(), input->doubles() + input->count(),
+                   output->floats(),
+                   [](double value) { return static_cast<float>(value); });
+  });
+  return output;
+}
+
+}  // namespace
+
+Tensor* AddCast(const PlacedCall& call, ProgramBuilder& builder) {
+  return call.output_type.type == DataType::kInt32
+             ? AddCastToIds(call, builder)
+             : AddCastToFloats(call, builder);
 }
 
 }  // namespace paceline::cpu

@@ -14,9 +14,14 @@ using AddOperation = ::paceline::AddOperation<ProgramBuilder>;
 AddOperation AddArgMax;
 AddOperation AddAveragePooling;
 AddOperation AddAveragePoolingGradient;
-// Which AddCast computes, of reals.
-ComputesOperation IsCastToIds;
+AddOperation AddBatchMoments;
+// Which AddCast computes: of reals to ids, of float64 to float32.
+ComputesOperation IsCastOfReals;
 AddOperation AddCast;
+AddOperation AddChannelNormalization;
+// In channel_normalization.cc.
+AddOperation AddChannelGradientSums;
+AddOperation AddChannelNormalizationGradient;
 // Which AddConvolution computes: those that do not rectify. oneDNN's rectifier
 // makes 0 of NaN, and would hide what diverged.
 ComputesOperation IsPlainConvolution;
@@ -44,6 +49,7 @@ AddOperation AddSoftmaxGradient;
 // In softmax.cc.
 AddOperation AddLogSoftmax;
 AddOperation AddLogSoftmaxGradient;
+AddOperation AddSumOverReplicas;
 
 // All of them, and those of worker/device/program/operations.
 absl::Span<const OperationEntry<ProgramBuilder>> Operations();

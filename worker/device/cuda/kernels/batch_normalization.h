@@ -14,7 +14,6 @@
 
 #include "common/base/host_device.h"
 #include "common/operations/clamp.h"
-#include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/cuda/kernels/values.h"
 
 namespace paceline::cuda {
@@ -72,60 +71,43 @@ struct ChannelLine {
   }
 };
 
-// How a channel's line follows from its statistics.
-struct LineMaker {
+// From ChannelMoments, maybe of several replicas, to the count, mean and
+// variance. For each channel.
+struct TakeMoments {
+  int64_t channels = 0;
+  const double* moments = nullptr;
+  double* count = nullptr;
+  double* means = nullptr;
+  double* variances = nullptr;
+
+  // NaN stays, so that what diverged shows.
+  PACELINE_HOST_DEVICE void operator()(int64_t c) const {
+    const double rows = moments[0];
+    const double mean = moments[1 + c] / rows;
+    const double variance = moments[1 + channels + c] / rows - mean * mean;
+    if (c == 0) *count = rows;
+    means[c] = mean;
+    variances[c] = variance < 0 ? 0 : variance;
+  }
+};
+
+// Statistics are floats or doubles. For each channel.
+template <typename Statistic>
+struct MakeChannelLines {
   double epsilon = 0;
+  const Statistic* means = nullptr;
+  const Statistic* variances = nullptr;
   // Null: ones, zeros.
   const float* gamma = nullptr;
   const float* beta = nullptr;
-
-  // NaN stays, so that what diverged shows.
-  PACELINE_HOST_DEVICE ChannelLine Make(int64_t c, double mean,
-                                        double variance) const {
-    const auto factor = static_cast<float>(
-        1 / std::sqrt((variance < 0 ? 0 : variance) + epsilon));
-    return {static_cast<float>(mean), factor,
-            gamma == nullptr ? factor : factor * gamma[c],
-            beta == nullptr ? 0.0f : beta[c]};
-  }
-};
-
-// The statistics of the batch, and how far they move the moving ones, in the
-// place of these variables' gradients. For each channel.
-struct BatchStatistics {
-  int64_t channels = 0;
-  const double* moments = nullptr;
-  LineMaker maker;
-  double one_minus_momentum = 0;
-  const StepValues* step = nullptr;
-  const float* moving_mean = nullptr;
-  const float* moving_variance = nullptr;
-  float* mean_difference = nullptr;
-  float* variance_difference = nullptr;
   ChannelLine* lines = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t c) const {
-    const double mean = moments[1 + c] / moments[0];
-    const double variance =
-        moments[1 + channels + c] / moments[0] - mean * mean;
-    lines[c] = maker.Make(c, mean, variance);
-    // The replica's share of the step's examples.
-    const double rate = step->regularization_scale * one_minus_momentum;
-    mean_difference[c] = static_cast<float>(rate * (mean - moving_mean[c]));
-    variance_difference[c] =
-        static_cast<float>(rate * (variance - moving_variance[c]));
-  }
-};
-
-// For each channel.
-struct MovingStatistics {
-  LineMaker maker;
-  const float* moving_mean = nullptr;
-  const float* moving_variance = nullptr;
-  ChannelLine* lines = nullptr;
-
-  PACELINE_HOST_DEVICE void operator()(int64_t c) const {
-    lines[c] = maker.Make(c, moving_mean[c], moving_variance[c]);
+    const double variance = variances[c] < 0 ? 0 : variances[c];
+    const auto factor = static_cast<float>(1 / std::sqrt(variance + epsilon));
+    lines[c] = {static_cast<float>(means[c]), factor,
+                gamma == nullptr ? factor : factor * gamma[c],
+                beta == nullptr ? 0.0f : beta[c]};
   }
 };
 
@@ -170,21 +152,24 @@ struct NormalizeGradientSums {
   }
 };
 
-// Of gamma and beta; null: there is none. For each channel.
-struct NormalizeParameterGradients {
+// Adds up the parts of NormalizeGradientSums. For each channel.
+struct SumGradientParts {
   int64_t channels = 0;
-  // Σ g, then Σ g·x̂.
-  const double* sums = nullptr;
-  float* gamma_gradient = nullptr;
-  float* beta_gradient = nullptr;
+  int64_t parts = 1;
+  const double* part_sums = nullptr;
+  double* gradient_sums = nullptr;
+  double* product_sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t c) const {
-    if (beta_gradient != nullptr) {
-      beta_gradient[c] = static_cast<float>(sums[c]);
+    double gradient_sum = 0;
+    double product_sum = 0;
+    for (int64_t part = 0; part < parts; ++part) {
+      const double* const sums = part_sums + 2 * part * channels;
+      gradient_sum += sums[c];
+      product_sum += sums[channels + c];
     }
-    if (gamma_gradient != nullptr) {
-      gamma_gradient[c] = static_cast<float>(sums[channels + c]);
-    }
+    gradient_sums[c] = gradient_sum;
+    product_sums[c] = product_sum;
   }
 };
 
@@ -196,17 +181,16 @@ struct ChannelSlope {
 
 // For each channel.
 struct ChannelSlopes {
-  int64_t channels = 0;
-  // N.
+  // N, Σ g and Σ g·x̂.
   const double* rows = nullptr;
-  // Σ g, then Σ g·x̂.
-  const double* sums = nullptr;
+  const double* gradient_sums = nullptr;
+  const double* product_sums = nullptr;
   const ChannelLine* lines = nullptr;
   ChannelSlope* slopes = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t c) const {
-    slopes[c] = {static_cast<float>(sums[c] / *rows),
-                 static_cast<float>(sums[channels + c] / *rows *
+    slopes[c] = {static_cast<float>(gradient_sums[c] / *rows),
+                 static_cast<float>(product_sums[c] / *rows *
                                     static_cast<double>(lines[c].factor))};
   }
 };

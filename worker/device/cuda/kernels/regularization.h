@@ -51,6 +51,16 @@ struct PenaltySums {
   }
 };
 
+// StepValues::regularization_scale as a tensor. For one index.
+struct WriteRegularizationScale {
+  const StepValues* step = nullptr;
+  float* scale = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
+    *scale = static_cast<float>(step->regularization_scale);
+  }
+};
+
 }  // namespace paceline::cuda
 
 #endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_REGULARIZATION_H_

@@ -1,22 +1,46 @@
 #include "common/operations/cast.h"
 
+#include "glog/logging.h"
 #include "worker/device/cuda/operations/operations.h"
 
 namespace paceline::cuda {
 
-bool IsCastToIds(const op::Operation& operation,
-                 absl::Span<const op::TensorType> /*inputs*/) {
-  return static_cast<const op::CastOperation&>(operation).type() ==
-         DataType::kInt32;
+bool IsCastOfReals(const op::Operation& operation,
+                   absl::Span<const op::TensorType> /*inputs*/) {
+  const DataType to = static_cast<const op::CastOperation&>(operation).type();
+  return to == DataType::kInt32 || to == DataType::kFloat32;
 }
 
-Tensor* AddCast(const PlacedCall& call, ProgramBuilder& builder) {
+namespace {
+
+Tensor* AddCastToIds(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const input = call.inputs[0];
   Tensor* const output = OutputOf(call, builder);
   builder.AddKernel({input, output}, input->count(), [=] {
     return CastToInt32{ValuesOf(input), output->as<int32_t>()};
   });
   return output;
+}
+
+// Of sums over a batch. A sum over one row converts.
+Tensor* AddCastToFloats(const PlacedCall& call, ProgramBuilder& builder) {
+  const Tensor* const input = call.inputs[0];
+  Tensor* const output = FloatOutputOf(call, builder);
+  CHECK(input->type == DataType::kFloat64) << DataTypeName(input->type);
+  const int64_t count = input->count();
+  builder.AddKernel({input, output}, count, [=] {
+    return ColumnSums<const double*, float>{1, count, 1, input->doubles(),
+                                            output->floats()};
+  });
+  return output;
+}
+
+}  // namespace
+
+Tensor* AddCast(const PlacedCall& call, ProgramBuilder& builder) {
+  return call.output_type.type == DataType::kInt32
+             ? AddCastToIds(call, builder)
+             : AddCastToFloats(call, builder);
 }
 
 }  // namespace paceline::cuda

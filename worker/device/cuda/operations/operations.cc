@@ -1,6 +1,8 @@
 #include "worker/device/cuda/operations/operations.h"
 
+#include "common/operations/batch_moments.h"
 #include "common/operations/cast.h"
+#include "common/operations/channel_normalization.h"
 #include "common/operations/concatenate.h"
 #include "common/operations/constant.h"
 #include "common/operations/convolution.h"
@@ -17,6 +19,7 @@
 #include "common/operations/resize.h"
 #include "common/operations/slice.h"
 #include "common/operations/softmax.h"
+#include "common/operations/sum_over_replicas.h"
 #include "worker/device/program/operations/operations.h"
 
 namespace paceline::cuda {
@@ -26,7 +29,12 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::ArgMaxOperation::kName, AddArgMax},
     {op::AveragePoolingOperation::kName, AddAveragePooling},
     {op::AveragePoolingGradientOperation::kName, AddAveragePoolingGradient},
-    {op::CastOperation::kName, AddCast, IsCastToIds},
+    {op::BatchMomentsOperation::kName, AddBatchMoments},
+    {op::CastOperation::kName, AddCast, IsCastOfReals},
+    {op::ChannelGradientSumsOperation::kName, AddChannelGradientSums},
+    {op::ChannelNormalizationOperation::kName, AddChannelNormalization},
+    {op::ChannelNormalizationGradientOperation::kName,
+     AddChannelNormalizationGradient},
     {op::ConcatenateOperation::kName, AddShared<AddConcatenate>},
     {op::ConstantOperation::kName, AddShared<AddConstant>},
     {op::ConvolutionOperation::kName, AddConvolution, IsLibraryConvolution},
@@ -56,6 +64,7 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::SliceOperation::kName, AddShared<AddSlice>},
     {op::SoftmaxOperation::kName, AddSoftmax},
     {op::SoftmaxGradientOperation::kName, AddSoftmaxGradient},
+    {op::SumOverReplicasOperation::kName, AddSumOverReplicas},
     {op::SumRowsOperation::kName, AddSumRows},
 };
 

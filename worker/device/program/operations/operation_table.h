@@ -38,9 +38,21 @@ inline Tensor* OutputOf(const PlacedCall& call, LayoutBuilder& builder) {
                                     : builder.NewTensor(shape, type);
 }
 
+// The same of numbers that stay float32 whatever layers compute in, such as
+// sums over a batch.
+inline Tensor* FloatOutputOf(const PlacedCall& call, LayoutBuilder& builder) {
+  return call.output != nullptr
+             ? call.output
+             : builder.NewTensor<float>(call.output_type.shape);
+}
+
 // The same of an operation that can write over an input.
 inline Tensor* InPlaceOutputOf(const PlacedCall& call, LayoutBuilder& builder) {
-  if (call.output != nullptr || call.overwritable == nullptr) {
+  const Tensor* const place = call.overwritable;
+  const DataType type = call.output_type.type;
+  if (call.output != nullptr || place == nullptr ||
+      (place->type != type &&
+       (type != DataType::kFloat32 || place->type != builder.compute_type()))) {
     return OutputOf(call, builder);
   }
   builder.NoteOverwriting(call.overwritable);
