@@ -7,9 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "worker/device/cpu/factor_outputs.h"
 #include "worker/device/cpu/kernels/regularization.h"
-#include "worker/device/cpu/node_computation.h"
 #include "worker/device/cpu/operations/operations.h"
+#include "worker/device/program/lower_node.h"
 #include "worker/device/program/program_compiler.h"
 
 namespace paceline::cpu {
@@ -42,9 +43,8 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
   using ProgramCompiler::AddOperations;
 
  private:
-  absl::StatusOr<std::unique_ptr<NodeComputation>> MakeComputation(
-      const Graph& graph, const Node& node) override {
-    return MakeNodeComputation(graph, node, FunctionSpecOf(node));
+  bool StoresFactors(const Node& node) const override {
+    return IsReadAsFactors(*spec().graph, node);
   }
 
   absl::Status AddLayer(const Layer& layer,
@@ -97,10 +97,7 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
 }  // namespace
 
 absl::Status CheckGraph(const Graph& graph) {
-  for (size_t i = 1; i < graph.nodes.size(); ++i) {
-    RETURN_IF_ERROR(MakeNodeComputation(graph, graph.nodes[i], {}).status());
-  }
-  return absl::OkStatus();
+  return CheckLayers("cpu", Operations(), graph);
 }
 
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,

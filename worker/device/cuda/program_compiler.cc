@@ -8,8 +8,8 @@
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 #include "worker/device/cuda/device_update.h"
-#include "worker/device/cuda/node_computation.h"
 #include "worker/device/cuda/operations/operations.h"
+#include "worker/device/program/lower_node.h"
 #include "worker/device/program/program_compiler.h"
 
 namespace paceline::cuda {
@@ -24,11 +24,6 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
 
  private:
   double batch_size() const { return static_cast<double>(spec().batch_size); }
-
-  absl::StatusOr<std::unique_ptr<NodeComputation>> MakeComputation(
-      const Graph& graph, const Node& node) override {
-    return MakeNodeComputation(graph, node, FunctionSpecOf(node));
-  }
 
   absl::Status AddLayer(const Layer& layer,
                         absl::FunctionRef<void()> add) override {
@@ -83,10 +78,7 @@ const Tensor* AsFloat32(const Tensor* output, ProgramBuilder& builder) {
 }  // namespace
 
 absl::Status CheckGraph(const Graph& graph) {
-  for (size_t i = 1; i < graph.nodes.size(); ++i) {
-    RETURN_IF_ERROR(MakeNodeComputation(graph, graph.nodes[i], {}).status());
-  }
-  return absl::OkStatus();
+  return CheckLayers("cuda", Operations(), graph);
 }
 
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,

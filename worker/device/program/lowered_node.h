@@ -1,7 +1,7 @@
 // A node of a graph, computed by the operations that its layer is made of.
 //
 // Its forward and its backward are one function (node_function.h), so that
-// backward reads what forward left in memory. A device needs nothing for such a
+// backward reads what forward left in memory. A device needs nothing for a
 // layer but the operations.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LOWERED_NODE_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LOWERED_NODE_H_
@@ -13,7 +13,6 @@
 #include "common/model/graph.h"
 #include "common/operations/function.h"
 #include "worker/device/program/layout_builder.h"
-#include "worker/device/program/node_computation.h"
 #include "worker/device/program/node_function.h"
 #include "worker/device/program/node_gradients.h"
 #include "worker/device/program/overwriting.h"
@@ -26,11 +25,19 @@ class LoweredNode {
   // Of a node of a graph, which outlives it; as it is in the program.
   LoweredNode(const Node& node, NodeFunction function);
 
-  // As NodeComputation has them.
+  // Adds the calls of the forward; returns the output.
   Tensor* AddForward(absl::Span<Tensor* const> inputs, LayoutBuilder& builder);
+
+  // Adds the calls of the backward, which may overwrite `output` unless it is
+  // shared: the gradients of the node's variables, then those of the inputs
+  // that are wanted. Returns one for each input; several may be one tensor.
+  // After AddForward, in training.
   std::vector<OutputGradient> AddBackward(OutputGradient output,
                                           const std::vector<bool>& wants_inputs,
                                           LayoutBuilder& builder);
+
+  // What goes into the final activation, for losses that read it; null if no
+  // loss may. After AddForward.
   Tensor* before_activation() const;
 
  private:
@@ -57,29 +64,6 @@ class LoweredNode {
   std::vector<Tensor*> tensors_;
   // Of each of the node's variables.
   std::vector<bool> is_finished_;
-};
-
-template <typename Builder>
-class LoweredComputation final : public NodeComputation<Builder> {
- public:
-  LoweredComputation(const Node& node, NodeFunction function)
-      : node_(node, std::move(function)) {}
-
-  Tensor* AddNodeForward(absl::Span<Tensor* const> inputs,
-                         Builder& builder) override {
-    return node_.AddForward(inputs, builder);
-  }
-  std::vector<OutputGradient> AddNodeBackward(
-      OutputGradient output, const std::vector<bool>& wants_inputs,
-      Builder& builder) override {
-    return node_.AddBackward(output, wants_inputs, builder);
-  }
-  Tensor* before_activation() const override {
-    return node_.before_activation();
-  }
-
- private:
-  LoweredNode node_;
 };
 
 }  // namespace paceline

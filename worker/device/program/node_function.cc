@@ -35,14 +35,11 @@ class NodeLowering {
     result_.stores_factors = spec_.stores_factors;
     const std::vector<op::Tensor> inputs = AddInputs();
     const std::vector<op::Tensor> variables = AddVariables();
-    std::vector<op::Tensor> layer_inputs = inputs;
-    if (result_.rectifies_input) layer_inputs[0] = op::Relu(inputs[0]);
-    const LoweredLayer layer = node_.layer->Lower(
-        {layer_inputs, variables, spec_.is_training, spec_.seed});
-    const std::optional<op::Clamp> clamp = ClampBehind(graph_, node_);
-    const op::Tensor before =
-        clamp ? op::ClampNormalization(layer.output, *clamp) : layer.output;
-    const ActivationFunction activation = result_.leaves_rectifier
+    const bool is_fused = IsFusedIntoInput(graph_, node_);
+    const LoweredLayer layer =
+        is_fused ? LoweredLayer(inputs[0]) : Lower(inputs, variables);
+    const op::Tensor& before = layer.output;
+    const ActivationFunction activation = is_fused || result_.leaves_rectifier
                                               ? ActivationFunction::kLinear
                                               : node_.layer->final_activation();
     const op::Tensor output = Activate(activation, before);
@@ -61,6 +58,19 @@ class NodeLowering {
   }
 
  private:
+  // The layer without its final activation; with what the nodes around it leave
+  // to it.
+  LoweredLayer Lower(std::vector<op::Tensor> inputs,
+                     const std::vector<op::Tensor>& variables) {
+    if (result_.rectifies_input) inputs[0] = op::Relu(inputs[0]);
+    LoweredLayer layer =
+        node_.layer->Lower({inputs, variables, spec_.is_training, spec_.seed});
+    if (const std::optional<op::Clamp> clamp = ClampBehind(graph_, node_)) {
+      layer.output = op::ClampNormalization(layer.output, *clamp);
+    }
+    return layer;
+  }
+
   std::vector<op::Tensor> AddInputs() {
     std::vector<op::Tensor> inputs;
     for (const int input : node_.inputs) {

@@ -2,7 +2,7 @@
 // backward.
 //
 // The walk over the graph is that of every device; each derives a compiler that
-// says how it computes a node and adds up losses, metrics and penalties.
+// has its operations and adds up losses, metrics and penalties.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_COMPILER_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_COMPILER_H_
 
@@ -27,7 +27,8 @@
 #include "common/model/variable.h"
 #include "worker/device/device.h"
 #include "worker/device/program/example_function.h"
-#include "worker/device/program/node_computation.h"
+#include "worker/device/program/lower_node.h"
+#include "worker/device/program/lowered_node.h"
 #include "worker/device/program/node_function.h"
 #include "worker/device/program/node_gradients.h"
 #include "worker/device/program/operations/operation_table.h"
@@ -69,20 +70,10 @@ class ProgramCompiler {
   const ProgramSpec& spec() const { return spec_; }
   Builder& builder() const { return builder_; }
 
-  // What a node of the graph is lowered for.
-  NodeFunctionSpec FunctionSpecOf(const Node& node) const {
-    return {.batch_size = spec_.batch_size,
-            .is_training = builder_.is_training(),
-            .seed = spec_.seed,
-            .has_gradient_before_activation =
-                loss_input_.before_activation &&
-                &node == &graph_.nodes[loss_input_.node]};
-  }
-
   // --- The part of a device. Offsets are those of MetricLayout. ---
 
-  virtual absl::StatusOr<std::unique_ptr<NodeComputation<Builder>>>
-  MakeComputation(const Graph& graph, const Node& node) = 0;
+  // NodeFunctionSpec::stores_factors.
+  virtual bool StoresFactors(const Node& /*node*/) const { return false; }
 
   // Runs `add`, which adds operations of a layer.
   virtual absl::Status AddLayer(const Layer& layer,
@@ -106,16 +97,30 @@ class ProgramCompiler {
   virtual void AddPenalty(const Regularizer& regularizer, Tensor* variable) = 0;
 
  private:
+  // What a node of the graph is lowered for.
+  NodeFunctionSpec FunctionSpecOf(const Node& node) const {
+    return {.batch_size = spec_.batch_size,
+            .is_training = builder_.is_training(),
+            .seed = spec_.seed,
+            .has_gradient_before_activation =
+                loss_input_.before_activation &&
+                &node == &graph_.nodes[loss_input_.node],
+            .stores_factors = StoresFactors(node)};
+  }
+
   Tensor* output() const { return outputs_[graph_.output]; }
 
   absl::Status AddForward() {
     outputs_ = {builder_.features()};
-    computations_.emplace_back();
+    nodes_.emplace_back();
     has_updates_ = {false};
     for (int i = 1; i < static_cast<int>(graph_.nodes.size()); ++i) {
       const Node& node = graph_.nodes[i];
-      ASSIGN_OR_RETURN(computations_.emplace_back(),
-                       MakeComputation(graph_, node));
+      ASSIGN_OR_RETURN(NodeFunction function,
+                       LowerNode(device(), operations(), graph_, node,
+                                 FunctionSpecOf(node)));
+      nodes_.push_back(
+          std::make_unique<LoweredNode>(node, std::move(function)));
       std::vector<Tensor*> inputs;
       bool has_updates = std::any_of(
           node.variables.begin(), node.variables.end(), [this](int variable) {
@@ -128,8 +133,7 @@ class ProgramCompiler {
       has_updates_.push_back(has_updates);
       BeginLayer(i);
       RETURN_IF_ERROR(AddLayer(*node.layer, [&] {
-        outputs_.push_back(
-            computations_.back()->AddNodeForward(inputs, builder_));
+        outputs_.push_back(nodes_.back()->AddForward(inputs, builder_));
       }));
     }
     return absl::OkStatus();
@@ -139,7 +143,7 @@ class ProgramCompiler {
   absl::StatusOr<Tensor*> AddLoss(const Loss& loss, const LossInput& from,
                                   size_t offset, bool has_gradient) {
     Tensor* const input = from.before_activation
-                              ? computations_[from.node]->before_activation()
+                              ? nodes_[from.node]->before_activation()
                               : outputs_[from.node];
     Tensor* const labels = builder_.labels();
     const ExampleFunction function = MakeLossFunction(
@@ -214,9 +218,8 @@ class ProgramCompiler {
       }
       BeginLayer(i);
       RETURN_IF_ERROR(AddLayer(*node.layer, [&] {
-        const std::vector<OutputGradient> of_inputs =
-            computations_[i]->AddNodeBackward(gradients_.TakeSum(i, builder_),
-                                              wants_inputs, builder_);
+        const std::vector<OutputGradient> of_inputs = nodes_[i]->AddBackward(
+            gradients_.TakeSum(i, builder_), wants_inputs, builder_);
         for (size_t k = 0; k < node.inputs.size(); ++k) {
           if (wants_inputs[k]) gradients_.Add(node.inputs[k], of_inputs[k]);
         }
@@ -237,8 +240,8 @@ class ProgramCompiler {
   const Graph& graph_;
   Builder& builder_;
   const LossInput loss_input_;
-  // Of each node; the input has no computation.
-  std::vector<std::unique_ptr<NodeComputation<Builder>>> computations_;
+  // Null for the input.
+  std::vector<std::unique_ptr<LoweredNode>> nodes_;
   std::vector<Tensor*> outputs_;
   // Whether a step updates variables of a node or of one before it.
   std::vector<bool> has_updates_;
