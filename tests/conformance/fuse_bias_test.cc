@@ -40,7 +40,7 @@ std::unique_ptr<op::Function> WithBiases(const OperationCase& each,
   }
   function.AddResult(each.make(inputs));
   std::unique_ptr<op::Function> fused =
-      op::FuseBias(*op::FuseMaps(function), has);
+      op::FuseBias(op::FuseMaps(function), has);
   EXPECT_EQ(ResultsOf(*fused, each), ResultsOf(function, each));
   return fused;
 }
@@ -135,7 +135,7 @@ TEST(FuseBiasTest, TheDeviceHearsOfTheBias) {
 TEST(FuseBiasTest, GradientsStay) {
   const WithGradients whole(BiasedProduct());
   const std::unique_ptr<op::Function> fused =
-      op::FuseBias(*op::FuseMaps(whole.function), HasAll);
+      op::FuseBias(op::FuseMaps(whole.function), HasAll);
   EXPECT_EQ(fused->calls().size() + 1, whole.function.calls().size());
   EXPECT_EQ(ResultsOf(*fused, BiasedProduct()),
             ResultsOf(whole.function, BiasedProduct()));
@@ -154,7 +154,7 @@ std::vector<std::string> NamesWithBias(
   const op::Tensor x = function.AddParameter({DataType::kFloat32, {2, 2}});
   const op::Tensor bias = function.AddParameter({DataType::kFloat32, {2}});
   add_results(function, op::MatrixProduct(x, x), bias);
-  return NamesOf(*op::FuseBias(*op::FuseMaps(function), HasAll));
+  return NamesOf(*op::FuseBias(op::FuseMaps(function), HasAll));
 }
 
 TEST(FuseBiasTest, AProductThatSomebodyElseReadsStays) {

@@ -24,13 +24,17 @@ bool HasNone(const op::Operation& /*operation*/,
   return false;
 }
 
+std::unique_ptr<op::Function> Fused(const op::Function& function,
+                                    op::HasOperation has = HasAll) {
+  return op::FuseRowSum(op::ReplaceCalls(function, {}), has);
+}
+
 TEST(FuseRowSumTest, ABiasGetsItsGradientFromTheKernels) {
   const WithGradients whole(BiasedProduct());
   EXPECT_THAT(NamesOf(whole.function),
               ElementsAre("MatrixProduct", "BinaryMap", "Reduce", "Reshape",
                           "MatrixProduct", "MatrixProduct"));
-  const std::unique_ptr<op::Function> fused =
-      op::FuseRowSum(whole.function, HasAll);
+  const std::unique_ptr<op::Function> fused = Fused(whole.function);
   EXPECT_THAT(NamesOf(*fused),
               ElementsAre("MatrixProduct", "BinaryMap", "MatrixProduct",
                           "Reshape", "MatrixProduct"));
@@ -43,8 +47,7 @@ TEST(FuseRowSumTest, SoItIsOfConvolutions) {
   for (const int64_t groups : {1, 2}) {
     const OperationCase each = BiasedConvolution(groups);
     const WithGradients whole(each);
-    const std::unique_ptr<op::Function> fused =
-        op::FuseRowSum(whole.function, HasAll);
+    const std::unique_ptr<op::Function> fused = Fused(whole.function);
     EXPECT_THAT(
         NamesOf(*fused),
         ElementsAre("Convolution", "BinaryMap", "ConvolutionKernelGradient",
@@ -61,14 +64,13 @@ TEST(FuseRowSumTest, SumsOverABatchOfProductsStay) {
   const op::Tensor y = function.AddParameter({DataType::kFloat32, {2, 4, 5}});
   function.AddResult(op::MatrixProduct(x, y));
   function.AddResult(op::Sum(y, {0, 1}));
-  EXPECT_THAT(NamesOf(*op::FuseRowSum(function, HasAll)),
+  EXPECT_THAT(NamesOf(*Fused(function)),
               ElementsAre("MatrixProduct", "Reduce"));
 }
 
 TEST(FuseRowSumTest, ADeviceMayLackIt) {
   const WithGradients whole(BiasedProduct());
-  EXPECT_EQ(NamesOf(*op::FuseRowSum(whole.function, HasNone)),
-            NamesOf(whole.function));
+  EXPECT_EQ(NamesOf(*Fused(whole.function, HasNone)), NamesOf(whole.function));
 }
 
 // x · y and sums over `axes` of y, where the product comes first, or reads
@@ -92,8 +94,7 @@ struct ProductAndSum {
 
   std::vector<std::string> FusedNames() const {
     const OperationCase inputs = {"product_and_sum", {{4, 4}, {4, 4}}, nullptr};
-    const std::unique_ptr<op::Function> fused =
-        op::FuseRowSum(function, HasAll);
+    const std::unique_ptr<op::Function> fused = Fused(function);
     EXPECT_EQ(ResultsOf(*fused, inputs), ResultsOf(function, inputs));
     return NamesOf(*fused);
   }

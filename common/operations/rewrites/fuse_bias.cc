@@ -83,7 +83,7 @@ class BiasFusion {
     for (const int result : function.results()) ++read_counts_[result];
   }
 
-  std::unique_ptr<Function> Run() && {
+  Replacements Run() && {
     for (const Call& call : function_.calls()) {
       const std::optional<Tail> tail = TailOf(call);
       if (!tail) continue;
@@ -91,7 +91,7 @@ class BiasFusion {
       for (size_t i = 0; i < call.inputs.size() && !Fuse(call, *tail, i); ++i) {
       }
     }
-    return ReplaceCalls(function_, replacements_);
+    return std::move(replacements_);
   }
 
  private:
@@ -129,8 +129,11 @@ class BiasFusion {
 
 }  // namespace
 
-std::unique_ptr<Function> FuseBias(const Function& function, HasOperation has) {
-  return BiasFusion(function, has).Run();
+std::unique_ptr<Function> FuseBias(std::unique_ptr<Function> function,
+                                   HasOperation has) {
+  const Replacements replacements = BiasFusion(*function, has).Run();
+  return replacements.empty() ? std::move(function)
+                              : ReplaceCalls(*function, replacements);
 }
 
 }  // namespace paceline::op

@@ -20,9 +20,10 @@ namespace paceline::op {
 
 // The function with the biases of products and convolutions in them, and the
 // rectifiers of convolutions, where a device `has` such a one and nobody but
-// the sum, or the rectifier, reads the one without. Parameters and results stay
-// as they are.
-std::unique_ptr<Function> FuseBias(const Function& function, HasOperation has);
+// the sum, or the rectifier, reads the one without; the function itself where
+// there is none. Parameters and results stay as they are.
+std::unique_ptr<Function> FuseBias(std::unique_ptr<Function> function,
+                                   HasOperation has);
 
 }  // namespace paceline::op
 

@@ -54,14 +54,14 @@ class RowSumFusion {
     }
   }
 
-  std::unique_ptr<Function> Run() && {
+  Replacements Run() && {
     const std::vector<Call>& calls = function_.calls();
     for (size_t sum = 0; sum < calls.size(); ++sum) {
       if (!IsSumOfRows(function_, calls[sum])) continue;
       for (size_t i = 0; i < calls.size() && !Fuse(sum, i); ++i) {
       }
     }
-    return ReplaceCalls(function_, replacements_);
+    return std::move(replacements_);
   }
 
  private:
@@ -105,9 +105,11 @@ class RowSumFusion {
 
 }  // namespace
 
-std::unique_ptr<Function> FuseRowSum(const Function& function,
+std::unique_ptr<Function> FuseRowSum(std::unique_ptr<Function> function,
                                      HasOperation has) {
-  return RowSumFusion(function, has).Run();
+  const Replacements replacements = RowSumFusion(*function, has).Run();
+  return replacements.empty() ? std::move(function)
+                              : ReplaceCalls(*function, replacements);
 }
 
 }  // namespace paceline::op

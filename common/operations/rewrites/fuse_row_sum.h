@@ -20,9 +20,9 @@ namespace paceline::op {
 // its right side, not transposed, or sums of the pixels of images in the kernel
 // gradient that reads them, where a device `has` such a call: in the first one
 // without such sums that can be computed where the earlier of the two calls
-// stands.
-// Parameters and results stay as they are.
-std::unique_ptr<Function> FuseRowSum(const Function& function,
+// stands. The function itself where there is none. Parameters and results stay
+// as they are.
+std::unique_ptr<Function> FuseRowSum(std::unique_ptr<Function> function,
                                      HasOperation has);
 
 }  // namespace paceline::op

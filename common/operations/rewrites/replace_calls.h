@@ -23,9 +23,10 @@ using HasOperation = absl::FunctionRef<bool(
 // inputs and outputs are tensors of that function, or nothing.
 using Replacements = std::map<const Call*, std::optional<Call>>;
 
-// `from` with these calls replaced, and the others as they are. It has the same
-// parameters and results, in the same order. Each tensor that a call or a
-// result reads must be made before, by the calls that there are then.
+// `from` with these calls replaced, and the others as they are; a copy, even if
+// there are none. It has the same parameters and results, in the same order.
+// Each tensor that a call or a result reads must be made before, by the calls
+// that there are then.
 std::unique_ptr<Function> ReplaceCalls(const Function& from,
                                        const Replacements& replacements);
 

@@ -146,8 +146,8 @@ class NodeLowering {
         result_.rectifies_input
             ? op::FuseMaps(*op::FuseRectifiers(function_, has_))
             : op::FuseMaps(function_);
-    fused = op::FuseBias(*fused, has_);
-    if (spec_.is_training) fused = op::FuseRowSum(*fused, has_);
+    fused = op::FuseBias(std::move(fused), has_);
+    fused = op::FuseRowSum(std::move(fused), has_);
     // Parameters come before all else, in both.
     for (size_t i = 0; i < places_.size(); ++i) {
       *places_[i] = fused->results()[i];
