@@ -12,9 +12,9 @@
 namespace paceline::op {
 
 // From (..., channels) to three outputs in float64: the number of rows, of
-// shape
-// (), and their mean and biased variance for each channel, of shape (channels).
-// Without a row, mean and variance are 0.
+// shape (), and their mean and biased variance for each channel, of shape
+// (channels). Without a row, mean and variance are 0; only the reference device
+// computes that, for on others a replica without a row runs no program.
 //
 // `over_replicas`: of the rows of all replicas of the step, which meet once, in
 // the sum of counts, Σ x and Σ x²; one without a row contributes zeros. A

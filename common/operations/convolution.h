@@ -31,8 +31,8 @@ struct ConvolutionParameters {
   int64_t groups = 1;
 };
 
-// What a convolution does to what it gives. Made by a rewrite
-// (rewrites/fuse_bias.h) alone.
+// What a convolution does to what it gives. Only a rewrite
+// (rewrites/fuse_bias.h) makes one.
 struct ConvolutionOptions {
   // A third input, of shape (filters), is added to each pixel of the output.
   bool has_bias = false;

@@ -43,7 +43,7 @@ bool PendingReports::MoveLeases(v1::HeartbeatRequest& heartbeat) {
                      [last_id](uint64_t id) { return id <= last_id; });
   under_way_.assign(complete_.begin(), rest);
   complete_.erase(complete_.begin(), rest);
-  return static_cast<size_t>(heartbeat.reports_size()) < leases_.size();
+  return !complete_.empty();
 }
 
 bool PendingReports::MoveSteps(v1::HeartbeatRequest& heartbeat) {

@@ -24,7 +24,8 @@ class PendingReports {
   // What this worker adds to a row of steps.csv.
   void AddStep(const v1::StepReport& step);
 
-  // Moves what has room into the heartbeat. Returns whether something had none.
+  // Moves what has room into the heartbeat. Returns whether something that must
+  // arrive had none.
   bool MoveInto(v1::HeartbeatRequest& heartbeat);
   // The heartbeat that they were moved into was answered.
   void Arrived();

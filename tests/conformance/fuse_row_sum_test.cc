@@ -43,7 +43,7 @@ TEST(FuseRowSumTest, ABiasGetsItsGradientFromTheKernels) {
             ResultsOf(whole.function, BiasedProduct()));
 }
 
-TEST(FuseRowSumTest, SoItIsOfConvolutions) {
+TEST(FuseRowSumTest, SumsOfPixelsGoIntoConvolutions) {
   for (const int64_t groups : {1, 2}) {
     const OperationCase each = BiasedConvolution(groups);
     const WithGradients whole(each);

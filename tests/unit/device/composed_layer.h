@@ -1,4 +1,4 @@
-// A layer that no device has a file for.
+// A layer made for tests.
 #ifndef PACELINE_TESTS_UNIT_DEVICE_COMPOSED_LAYER_H_
 #define PACELINE_TESTS_UNIT_DEVICE_COMPOSED_LAYER_H_
 

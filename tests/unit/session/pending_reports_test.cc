@@ -1,5 +1,8 @@
 #include "common/session/pending_reports.h"
 
+#include <cstdint>
+#include <vector>
+
 #include "common/limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -70,6 +73,13 @@ TEST(PendingReportsTest, HeartbeatsStayBelowTheLimitOfAMessage) {
   for (uint64_t id = 1; id <= kLeases; ++id) {
     pending.AddLease(Lease(id, largest), /*complete=*/true);
   }
+  for (int i = 0; i < limits::kMaxStepReports; ++i) {
+    v1::StepReport step;
+    step.set_step(static_cast<uint64_t>(limits::kMaxSteps));
+    step.set_total(0.1);
+    step.set_weight(0.1);
+    pending.AddStep(step);
+  }
   bool is_full = true;
   uint64_t next = 1;
   while (is_full) {
@@ -105,6 +115,16 @@ TEST(PendingReportsTest, HeartbeatsHaveAtMostSoManyLeasesAndSteps) {
   ASSERT_EQ(rest.steps_size(), 2);
   EXPECT_EQ(rest.steps(0).step(),
             static_cast<uint64_t>(limits::kMaxStepReports) + 1);
+}
+
+TEST(PendingReportsTest, OpenLeasesWithoutRoomAreNotUrgent) {
+  PendingReports pending;
+  for (int i = 0; i < limits::kMaxLeaseReports + 1; ++i) {
+    pending.AddLease(Lease(1 + static_cast<uint64_t>(i)), /*complete=*/false);
+  }
+  v1::HeartbeatRequest heartbeat;
+  EXPECT_FALSE(pending.MoveInto(heartbeat));
+  EXPECT_EQ(heartbeat.reports_size(), limits::kMaxLeaseReports);
 }
 
 TEST(PendingReportsTest, StepsStayInOrder) {

@@ -41,7 +41,7 @@ class ProgramBuilder final : public LayoutBuilder {
 
   // What the layer's convolutions and matrix products multiply: bfloat16 or
   // float32. They add up in float32, which everything else is but what
-  // factor_outputs.h names.
+  // factor_outputs.h names, and sums over a batch in float64.
   DataType factor_type() const override;
 
   // Of every primitive: the scratchpad is an argument.

@@ -1,10 +1,9 @@
 // Collects the tensors of a program, and notes what its operations use.
 //
 // Each device derives a ProgramBuilder, which adds how its operations are made;
-// layers are written against that: each adds the operations of its forward and
-// its backward, in order. The builder notes when a tensor is first and last
-// used, which gives the memory plan, and when the gradient of a variable is
-// final, which gives the sections.
+// the bodies of operations are written against that. The builder notes when a
+// tensor is first and last used, which gives the memory plan, and when the
+// gradient of a variable is final, which gives the sections.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
 

@@ -47,8 +47,8 @@ class LoweredNode {
   // Notes that the calls that are neither added nor among these never will be.
   void PassOthers(const std::vector<const op::Call*>& calls);
   void AddCall(const op::Call& call, LayoutBuilder& builder);
-  // What the tensor is of in memory: where factors are stored, the output and
-  // the gradient by an input are what products multiply.
+  // The tensor's type in memory: where factors are stored, the output and the
+  // gradient by an input are of the type that products multiply.
   DataType StoredType(int tensor, const LayoutBuilder& builder) const;
   // Where the tensor must lie, if it is the gradient of a variable, or of its
   // memory; else null.

@@ -148,7 +148,7 @@ class NodeLowering {
             : op::FuseMaps(function_);
     fused = op::FuseBias(std::move(fused), has_);
     fused = op::FuseRowSum(std::move(fused), has_);
-    // Parameters come before all else, in both.
+    // Rewrites keep the order of parameters and results.
     for (size_t i = 0; i < places_.size(); ++i) {
       *places_[i] = fused->results()[i];
     }

@@ -51,7 +51,8 @@ struct NodeFunction {
   // gradient by it goes back through that.
   bool rectifies_input = false;
   // In training. Of each input, and of each variable that is trained; in the
-  // place of the gradient of a statistic its difference (StatisticDifference).
+  // place of the gradient of a statistic stands its difference
+  // (StatisticDifference).
   std::vector<int> input_gradients;
   std::vector<int> variable_gradients;
 };

@@ -9,9 +9,10 @@
 namespace paceline {
 
 // Follows how calls of a function are added to a program, and finds what each
-// may write over: what an earlier call has computed, of the output's type, that
-// nobody reads any more. Parameters, which are somebody else's, constants,
-// which each step reads again, and results are never written over.
+// may write over: what an earlier call has computed, of the output's type in
+// the function, that nobody reads any more. Parameters, which are somebody
+// else's, constants, which each step reads again, and results are never written
+// over.
 //
 // To be told of each call, in the order of the list as far as they read each
 // other's outputs.

@@ -1,5 +1,6 @@
 #include "worker/device/cpu/kernels/group_normalization.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/base/simd.h"
@@ -8,6 +9,8 @@ namespace paceline::cpu {
 namespace {
 
 constexpr int64_t kBlockColumns = NormalizedGroups::kBlockColumns;
+// At most so many columns are added up in float32, then in float64.
+constexpr int64_t kFloatSumColumns = 1024;
 
 // Of a group, two at a time.
 struct GroupSums {
@@ -35,15 +38,18 @@ class OneGroup {
                                     GroupSums* sums) const {
     GroupSums total = {};
     for (int64_t p = 0; p < positions; ++p) {
-      float sum_a = 0;
-      float sum_b = 0;
+      for (int64_t first = 0; first < count_; first += kFloatSumColumns) {
+        const int64_t end = std::min(first + kFloatSumColumns, count_);
+        float sum_a = 0;
+        float sum_b = 0;
 #pragma omp simd reduction(+ : sum_a, sum_b)
-      for (int64_t i = 0; i < count_; ++i) {
-        sum_a += a(p * stride + i, i);
-        sum_b += b(p * stride + i, i);
+        for (int64_t i = first; i < end; ++i) {
+          sum_a += a(p * stride + i, i);
+          sum_b += b(p * stride + i, i);
+        }
+        total.a += sum_a;
+        total.b += sum_b;
       }
-      total.a += sum_a;
-      total.b += sum_b;
     }
     sums[0] = total;
   }

@@ -38,9 +38,9 @@ PoolWindows MakePoolWindows(const op::Window2D& window, const Shape& images);
 void MaxPoolForward(const PoolWindows& windows, bool rectifies, int64_t begin,
                     int64_t end, const float* input, float* output);
 
-// The gradient goes to the first of a window's largest elements, or of all if
-// one is NaN. With `rectifies`, it is by what goes into the rectifier, whether
-// that was applied to `input` or by MaxPoolForward.
+// The gradient goes to the first of a window's largest elements, or to the
+// first element if one is NaN. With `rectifies`, it is by what goes into the
+// rectifier, whether that was applied to `input` or by MaxPoolForward.
 void MaxPoolBackward(const PoolWindows& windows, bool rectifies, int64_t begin,
                      int64_t end, const float* input, const float* output,
                      const float* output_gradient, float* input_gradient);

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 
-#include "glog/logging.h"
 #include "worker/device/cpu/operations/operations.h"
 
 namespace paceline::cpu {
 
-bool IsCastOfReals(const op::Operation& operation,
-                   absl::Span<const op::TensorType> /*inputs*/) {
+bool IsCastToIdsOrOfSums(const op::Operation& operation,
+                         absl::Span<const op::TensorType> inputs) {
   const DataType to = static_cast<const op::CastOperation&>(operation).type();
-  return to == DataType::kInt32 || to == DataType::kFloat32;
+  const DataType from = inputs[0].type;
+  return (from == DataType::kFloat32 && to == DataType::kInt32) ||
+         (from == DataType::kFloat64 && to == DataType::kFloat32);
 }
 
 namespace {
@@ -31,7 +32,6 @@ Tensor* AddCastToIds(const PlacedCall& call, ProgramBuilder& builder) {
 Tensor* AddCastToFloats(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const input = call.inputs[0];
   Tensor* const output = FloatOutputOf(call, builder);
-  CHECK(input->type == DataType::kFloat64) << DataTypeName(input->type);
   builder.Add({input, output}, [=](const Step&) {
     std::transform(input->doubles(), input->doubles() + input->count(),
                    output->floats(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "glog/logging.h"
 #include "worker/device/cpu/kernels/elementwise.h"
 #include "worker/device/cpu/operations/operations.h"
 
@@ -181,6 +182,7 @@ Tensor* AddElementwise(const PlacedCall& call, ProgramBuilder& builder) {
       static_cast<const op::ElementwiseOperation&>(call.operation)
           .instructions();
   Tensor* const output = InPlaceOutputOf(call, builder);
+  CHECK(output->type == DataType::kFloat32) << DataTypeName(output->type);
   std::vector<const Tensor*> used(call.inputs.begin(), call.inputs.end());
   used.push_back(output);
   const auto work = static_cast<int64_t>(instructions.size());

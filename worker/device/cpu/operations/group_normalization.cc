@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "glog/logging.h"
 #include "worker/device/cpu/kernels/group_normalization.h"
 #include "worker/device/cpu/operations/operations.h"
 
@@ -68,6 +69,7 @@ Tensor* AddGroupNormalization(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const beta =
       options.has_beta ? call.inputs.back() : EveryColumn(0, input, builder);
   Tensor* const output = OutputOf(call, builder);
+  CHECK(output->type == DataType::kFloat32) << DataTypeName(output->type);
   AddOfBlocks({beta, output}, tensors, builder,
               [=, epsilon = options.epsilon](int64_t begin, int64_t end) {
                 GroupNormalizationForward(tensors.groups(), epsilon,
@@ -88,6 +90,8 @@ Tensor* AddGroupNormalizationGradient(const PlacedCall& call,
                                         ? call.inputs[4]
                                         : EveryColumn(1, input, builder)};
   Tensor* const input_gradient = InPlaceOutputOf(call, builder);
+  CHECK(input_gradient->type == DataType::kFloat32)
+      << DataTypeName(input_gradient->type);
   AddOfBlocks({output_gradient, input_gradient}, tensors, builder,
               [=](int64_t begin, int64_t end) {
                 GroupNormalizationBackward(tensors.groups(), begin, end,

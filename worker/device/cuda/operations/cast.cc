@@ -1,14 +1,15 @@
 #include "common/operations/cast.h"
 
-#include "glog/logging.h"
 #include "worker/device/cuda/operations/operations.h"
 
 namespace paceline::cuda {
 
-bool IsCastOfReals(const op::Operation& operation,
-                   absl::Span<const op::TensorType> /*inputs*/) {
+bool IsCastToIdsOrOfSums(const op::Operation& operation,
+                         absl::Span<const op::TensorType> inputs) {
   const DataType to = static_cast<const op::CastOperation&>(operation).type();
-  return to == DataType::kInt32 || to == DataType::kFloat32;
+  const DataType from = inputs[0].type;
+  return (from == DataType::kFloat32 && to == DataType::kInt32) ||
+         (from == DataType::kFloat64 && to == DataType::kFloat32);
 }
 
 namespace {
@@ -26,7 +27,6 @@ Tensor* AddCastToIds(const PlacedCall& call, ProgramBuilder& builder) {
 Tensor* AddCastToFloats(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const input = call.inputs[0];
   Tensor* const output = FloatOutputOf(call, builder);
-  CHECK(input->type == DataType::kFloat64) << DataTypeName(input->type);
   const int64_t count = input->count();
   builder.AddKernel({input, output}, count, [=] {
     return ColumnSums<const double*, float>{1, count, 1, input->doubles(),

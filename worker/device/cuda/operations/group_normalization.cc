@@ -113,9 +113,7 @@ Tensor* AddGroupNormalizationGammaGradient(const PlacedCall& call,
                                            ProgramBuilder& builder) {
   const Tensors tensors = StatisticsOf(call);
   const Tensor* const gradient = call.inputs[3];
-  Tensor* const of_gamma =
-      call.output != nullptr ? call.output
-                             : builder.NewTensor<float>(call.output_type.shape);
+  Tensor* const of_gamma = FloatOutputOf(call, builder);
   const Tensor* const of_beta =
       call.more_outputs.empty() ? nullptr : call.more_outputs[0];
   const int64_t columns = of_gamma->count();

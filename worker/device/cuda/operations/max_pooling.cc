@@ -1,4 +1,5 @@
 #include "common/operations/pooling.h"
+#include "glog/logging.h"
 #include "worker/device/cuda/operations/operations.h"
 #include "worker/device/cuda/windows_of.h"
 
@@ -31,6 +32,9 @@ Tensor* AddMaxPoolingGradient(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const input = call.inputs[0];
   const Tensor* const output = call.inputs[1];
   const Tensor* const output_gradient = call.inputs[2];
+  // The kernel finds the largest input by its value, which must not be rounded.
+  CHECK(output->type == DataType::kFloat32 || output->type == input->type)
+      << DataTypeName(output->type) << " of " << DataTypeName(input->type);
   Tensor* const input_gradient = OutputOf(call, builder);
   const ImageWindows windows = WindowsOf(
       static_cast<const op::MaxPoolingGradientOperation&>(call.operation)

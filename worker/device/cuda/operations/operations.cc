@@ -30,7 +30,7 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::AveragePoolingOperation::kName, AddAveragePooling},
     {op::AveragePoolingGradientOperation::kName, AddAveragePoolingGradient},
     {op::BatchMomentsOperation::kName, AddBatchMoments},
-    {op::CastOperation::kName, AddCast, IsCastOfReals},
+    {op::CastOperation::kName, AddCast, IsCastToIdsOrOfSums},
     {op::ChannelGradientSumsOperation::kName, AddChannelGradientSums},
     {op::ChannelNormalizationOperation::kName, AddChannelNormalization},
     {op::ChannelNormalizationGradientOperation::kName,

@@ -15,8 +15,8 @@ AddOperation AddArgMax;
 AddOperation AddAveragePooling;
 AddOperation AddAveragePoolingGradient;
 AddOperation AddBatchMoments;
-// Which AddCast computes: of reals to ids, of float64 to float32.
-ComputesOperation IsCastOfReals;
+// Which AddCast computes: of float32 to ids, of float64 to float32.
+ComputesOperation IsCastToIdsOrOfSums;
 AddOperation AddCast;
 AddOperation AddChannelNormalization;
 // In channel_normalization.cc.

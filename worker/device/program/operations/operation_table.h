@@ -19,6 +19,9 @@ namespace paceline {
 struct PlacedCall {
   const op::Operation& operation;
   absl::Span<Tensor* const> inputs;
+  // In memory: an output that is stored as products multiply it is of that type
+  // (NodeFunctionSpec::stores_factors). float32 stands for the type that the
+  // layer computes in.
   const op::TensorType& output_type;
   // Where the output should lie: the gradient of a variable. Null: anywhere.
   Tensor* output = nullptr;
@@ -29,8 +32,7 @@ struct PlacedCall {
   Tensor* overwritable = nullptr;
 };
 
-// Where the output lies: as asked, or in a new tensor. float32 stands for the
-// type that the layer computes in.
+// Where the output lies: as asked, or in a new tensor.
 inline Tensor* OutputOf(const PlacedCall& call, LayoutBuilder& builder) {
   if (call.output != nullptr) return call.output;
   const auto& [type, shape] = call.output_type;
@@ -38,15 +40,16 @@ inline Tensor* OutputOf(const PlacedCall& call, LayoutBuilder& builder) {
                                     : builder.NewTensor(shape, type);
 }
 
-// The same of numbers that stay float32 whatever layers compute in, such as
-// sums over a batch.
+// The same for numbers that stay float32 whatever layers compute in, such as
+// gradients of variables.
 inline Tensor* FloatOutputOf(const PlacedCall& call, LayoutBuilder& builder) {
   return call.output != nullptr
              ? call.output
              : builder.NewTensor<float>(call.output_type.shape);
 }
 
-// The same of an operation that can write over an input.
+// The same for an operation that can write over an input: it does if the input
+// lies in memory in the output's type.
 inline Tensor* InPlaceOutputOf(const PlacedCall& call, LayoutBuilder& builder) {
   const Tensor* const place = call.overwritable;
   const DataType type = call.output_type.type;
