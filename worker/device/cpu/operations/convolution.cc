@@ -108,14 +108,17 @@ Description::Description(const op::ConvolutionParameters& parameters,
 template <typename Gradient>
 typename Gradient::primitive_desc WithoutForward(
     const typename Gradient::desc& description, const ProgramBuilder& builder) {
-  dnnl_primitive_desc_t primitive = nullptr;
+  dnnl_primitive_desc_t created = nullptr;
   dnnl::error::wrap_c_api(
-      dnnl_primitive_desc_create(&primitive, &description.data,
+      dnnl_primitive_desc_create(&created, &description.data,
                                  builder.PrimitiveAttributes().get(),
                                  builder.engine().get(),
                                  /*hint_forward_primitive_desc=*/nullptr),
       "no primitive for the gradient of a convolution");
-  return typename Gradient::primitive_desc(primitive);
+  // The constructor would copy it.
+  typename Gradient::primitive_desc primitive;
+  primitive.reset(created);
+  return primitive;
 }
 
 // oneDNN's kernels for AVX2 take up to twice the time of products here.
