@@ -101,6 +101,12 @@ Array Output(const OperationCase& each, DataType type,
   return Run(function, RealArrays(type, each.inputs, inputs), step)[0];
 }
 
+std::vector<double> Values(const OperationCase& each,
+                           const std::vector<std::vector<double>>& inputs,
+                           const reference::StepContext& step) {
+  return ValuesOf(Output(each, DataType::kFloat64, inputs, step));
+}
+
 std::vector<std::vector<double>> GradientsOf(
     const OperationCase& each, DataType type,
     const std::vector<std::vector<double>>& inputs,

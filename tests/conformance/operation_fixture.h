@@ -3,6 +3,7 @@
 #define PACELINE_TESTS_CONFORMANCE_OPERATION_FIXTURE_H_
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "worker/device/reference/evaluate.h"
 
 namespace paceline {
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // A function of real tensors that gives one tensor.
 struct OperationCase {
@@ -37,6 +40,11 @@ std::vector<std::vector<double>> SomeInputs(const OperationCase& each);
 reference::Array Output(const OperationCase& each, DataType type,
                         const std::vector<std::vector<double>>& inputs,
                         const reference::StepContext& step = {});
+
+// The same, in float64.
+std::vector<double> Values(const OperationCase& each,
+                           const std::vector<std::vector<double>>& inputs,
+                           const reference::StepContext& step = {});
 
 // The gradients of Σ weights · output by each input, where `weights` has as
 // many elements as the output.

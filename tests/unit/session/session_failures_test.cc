@@ -2,12 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "common/limits.h"
 #include "common/session/session.h"
 #include "tests/unit/session/session_fixture.h"
 
@@ -15,21 +12,9 @@ namespace paceline {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Pair;
 
-class SessionFailuresTest : public SessionTest {
- protected:
-  // The answer of the one shard.
-  static std::vector<v1::FenceResponse> ShardKnows(
-      const v1::LeaseReport& report) {
-    std::vector<v1::FenceResponse> answers(1);
-    answers[0].mutable_progress()->set_sequence(1);
-    *answers[0].mutable_progress()->mutable_lease() = report;
-    return answers;
-  }
-};
+using SessionFailuresTest = SessionTest;
 
 TEST_F(SessionFailuresTest, DeadWorkerIsFencedAndTheRestOfItsLeasesReturns) {
   Start();
@@ -354,119 +339,6 @@ TEST_F(SessionFailuresTest, LateWorkerThatReadsOtherDataIsRefusedAlone) {
   EXPECT_FALSE(session_->ended());
 }
 
-TEST_F(SessionFailuresTest, ImpossibleReportsAreRefusedAndTheJobGoesOn) {
-  Start();
-  const auto lease = Acquire(kWorker0);
-  ASSERT_TRUE(lease);
-  const v1::LeaseReport sound = ReportOf(*lease, 50);
-  const std::vector<std::function<void(v1::LeaseReport&)>> changes = {
-      // States beyond those of the loss and the metrics, though no examples.
-      [](auto& r) {
-        r.set_examples(0);
-        for (int i = 0; i < 100'000; ++i) r.mutable_sums()->add_states(1);
-      },
-      [](auto& r) { r.mutable_sums()->mutable_states()->RemoveLast(); },
-      [](auto& r) { r.clear_sums(); },
-      [](auto& r) { r.mutable_sums()->set_states(1, -1); },
-      [](auto& r) { r.mutable_sums()->set_states(3, INFINITY); },
-      [](auto& r) { r.set_steps(uint64_t{1} << 63); },
-      [](auto& r) { r.set_steps(65); },
-      [](auto& r) { r.set_examples(uint64_t{1} << 63); },
-      [](auto& r) { r.set_examples(~uint64_t{0}); },
-      [](auto& r) { r.set_first_nonfinite_step(6); }};
-  for (const auto& change : changes) {
-    v1::LeaseReport report = sound;
-    change(report);
-    const absl::Status refused = Beat(kWorker0, {report}).status();
-    EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << refused;
-    EXPECT_THAT(std::string(refused.message()), HasSubstr("worker-0"));
-    EXPECT_EQ(session_->Progress().steps_done, 0);
-    EXPECT_FALSE(session_->ended());
-  }
-  const std::vector<v1::LeaseReport> many(limits::kMaxLeaseReports + 1, sound);
-  EXPECT_EQ(Beat(kWorker0, many).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(Beat(kWorker0, {sound}).ok());
-  EXPECT_EQ(session_->Progress().steps_done, 5);
-}
-
-TEST_F(SessionFailuresTest, LargeStatesComeAllOrNoneButTheLoss) {
-  constexpr size_t kLarge = limits::kMaxReportedState;
-  options_.metrics = {{"loss"},
-                      {"large", kLarge, [](absl::Span<const double> state) {
-                         return state.back();
-                       }}};
-  Start();
-  auto lease = Acquire(kWorker0);
-  ASSERT_TRUE(lease);
-  const auto beat = [&](int64_t examples, size_t numbers) {
-    v1::LeaseReport report = ReportOf(*lease, examples);
-    report.mutable_sums()->mutable_states()->Resize(static_cast<int>(numbers),
-                                                    -3);
-    return Beat(kWorker0, {report}).status();
-  };
-  for (const size_t numbers :
-       {size_t{0}, size_t{1}, size_t{4}, kLarge, kLarge + 1, kLarge + 3}) {
-    EXPECT_EQ(beat(50, numbers).code(), absl::StatusCode::kInvalidArgument);
-  }
-  EXPECT_TRUE(beat(50, 2).ok());
-  EXPECT_THAT(session_->Progress().logs, ElementsAre(Pair("loss", 2)));
-  EXPECT_EQ(session_->Progress().steps_done, 5);
-  int leases = 0;
-  for (; lease; lease = Acquire(kWorker0)) {
-    const auto size = static_cast<int64_t>(lease->end() - lease->begin());
-    ASSERT_TRUE(beat(size, kLarge + 2).ok());
-    ++leases;
-  }
-  ASSERT_EQ(session_->history().size(), 1u);
-  EXPECT_THAT(session_->history()[0].logs,
-              ElementsAre(Pair("loss", 2), Pair("large", -3 * leases)));
-}
-
-TEST_F(SessionFailuresTest, AnImpossibleRecordOfAShardEndsTheJobByName) {
-  Start();
-  const auto lease = Acquire(kWorker0);
-  Pass(absl::Seconds(9), {kWorker0});
-  const auto fence = Take<FenceWorker>();
-  ASSERT_TRUE(fence);
-  v1::LeaseReport report = ReportOf(*lease, 0);
-  for (int i = 0; i < 100'000; ++i) report.mutable_sums()->add_states(1);
-  session_->Fenced(fence->worker, ShardKnows(report), now_);
-  const auto ended = Take<Ended>();
-  ASSERT_TRUE(ended);
-  EXPECT_EQ(ended->status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(ended->task, kPs0);
-  EXPECT_THAT(Message(ended),
-              AllOf(HasSubstr("worker-0 at host-a:1"),
-                    HasSubstr("the record of ps-0: sums.states: 100004")));
-}
-
-TEST_F(SessionFailuresTest, WordsOfAMemberAreEscapedAndShort) {
-  Start();
-  ASSERT_TRUE(Acquire(kWorker1));
-  ASSERT_TRUE(
-      Beat(kWorker1, {}, "\r\x1b[2K" + std::string(1'000'000, 'w')).ok());
-  ASSERT_TRUE(Leave(kPs0, absl::InternalError("\x07"
-                                              "bang\n" +
-                                              std::string(1'000'000, 'e')))
-                  .ok());
-  const std::string message = Message(Take<Ended>());
-  EXPECT_THAT(message, HasSubstr("ps-0 at host-p:1: \\x07bang\\neee"));
-  EXPECT_LT(message.size(), 400);
-}
-
-TEST_F(SessionFailuresTest, ACodeThatIsNoneIsUnknown) {
-  Start();
-  v1::LeaveRequest request;
-  *request.mutable_member() = MemberOf(kPs0);
-  request.mutable_error()->set_code(-7);
-  request.mutable_error()->set_message("odd");
-  ASSERT_TRUE(session_->Leave(request, now_).ok());
-  EXPECT_EQ(Take<Ended>()->status.code(), absl::StatusCode::kUnknown);
-}
-
-// All wait for one that joined and holds no lease. The leader cannot know it;
-// the shards let the others go on before one of them is blamed.
 TEST_F(SessionFailuresTest, UnderBoundedStalenessWaitingIsBlamedLast) {
   options_.job.set_consistency(v1::CONSISTENCY_BOUNDED);
   Start();

@@ -138,6 +138,15 @@ class SessionTest : public ::testing::Test {
     return report;
   }
 
+  // The answer of the one shard.
+  static std::vector<v1::FenceResponse> ShardKnows(
+      const v1::LeaseReport& report) {
+    std::vector<v1::FenceResponse> answers(1);
+    answers[0].mutable_progress()->set_sequence(1);
+    *answers[0].mutable_progress()->mutable_lease() = report;
+    return answers;
+  }
+
   absl::StatusOr<v1::HeartbeatResponse> Beat(
       TaskId task, const std::vector<v1::LeaseReport>& reports = {},
       const std::string& waiting_for = "") {
