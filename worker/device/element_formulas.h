@@ -7,7 +7,7 @@
 
 #include "common/base/host_device.h"
 #include "common/operations/elementwise.h"
-#include "worker/device/activation_formulas.h"
+#include "worker/device/sigmoid.h"
 
 namespace paceline {
 

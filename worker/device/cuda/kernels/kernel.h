@@ -13,10 +13,10 @@
 
 #include "common/base/joined_variant.h"
 #include "common/optimizer/optimizers.h"
-#include "worker/device/cuda/kernels/activation.h"
 #include "worker/device/cuda/kernels/arg_max.h"
 #include "worker/device/cuda/kernels/arithmetic.h"
 #include "worker/device/cuda/kernels/batch_normalization.h"
+#include "worker/device/cuda/kernels/bias_relu.h"
 #include "worker/device/cuda/kernels/blend.h"
 #include "worker/device/cuda/kernels/box.h"
 #include "worker/device/cuda/kernels/clipping.h"
@@ -37,7 +37,7 @@ namespace paceline::cuda {
 // What is no formula of an optimizer.
 using OtherKernels = std::variant<
     DifferencesUpdate, UnscaleGradients, DropOverflow, CountLoss,
-    AdaptLossScale, SquareSums, ClipFactor, ScaleGradients, BiasActivation,
+    AdaptLossScale, SquareSums, ClipFactor, ScaleGradients, BiasRelu,
     ColumnSums<ConstValues, float>, ColumnSums<ConstValues, double>,
     ColumnSums<const double*, double>, ColumnSums<const double*, float>,
     AddToTotal, AddToStates, AddPenaltyGradient, PenaltySums,

@@ -131,9 +131,9 @@ void CudaQueue::Multiply(const MatrixProduct& product) {
   MultiplyPlain(product);
   if (product.bias != nullptr) {
     ForEach(product.rows * product.columns,
-            BiasActivation{.channels = product.columns,
-                           .bias = product.bias,
-                           .values = product.result});
+            BiasRelu{.channels = product.columns,
+                     .bias = product.bias,
+                     .values = product.result});
   } else {
     ForEach(product.columns,
             ColumnSums<ConstValues, float>{.rows = product.inner,

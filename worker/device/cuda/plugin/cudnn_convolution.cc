@@ -18,12 +18,10 @@ absl::Status CudnnConvolution::Enqueue(cudnnHandle_t handle,
   const auto& [y, x, channels] = shape_.windows;
   return ToStatus(
       Launch(shape_.batch * y.output * x.output * shape_.filters,
-             BiasActivation{
-                 .function = ActivationFunction::kRelu,
-                 .channels = shape_.filters,
-                 .bias = shape_.has_bias ? blocks.bias : nullptr,
-                 .values = blocks.outputs,
-                 .outputs = shape_.has_relu ? blocks.outputs : Values()},
+             BiasRelu{.has_relu = shape_.has_relu,
+                      .channels = shape_.filters,
+                      .bias = shape_.has_bias ? blocks.bias : nullptr,
+                      .values = blocks.outputs},
              stream),
       "behind a convolution");
 }

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "glog/logging.h"
-#include "worker/device/activation_formulas.h"
 #include "worker/device/reference/operations/operations.h"
+#include "worker/device/sigmoid.h"
 
 namespace paceline::reference {
 namespace {
