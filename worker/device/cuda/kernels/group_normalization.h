@@ -37,6 +37,10 @@ struct NormalizedGroups {
   PACELINE_HOST_DEVICE int64_t GroupOf(int64_t row, int64_t column) const {
     return row / positions * groups + column / size;
   }
+  // x̂ of element i of all, which is of this group.
+  PACELINE_HOST_DEVICE float Normalized(int64_t i, int64_t group) const {
+    return (inputs[i] - means[group]) * factors[group];
+  }
 };
 
 // Of some elements: their mean, and Σ (x − mean)².
@@ -111,7 +115,7 @@ struct NormalizeGroups {
     const int64_t row = i / groups.columns();
     const int64_t column = i - row * groups.columns();
     const int64_t group = groups.GroupOf(row, column);
-    float y = (groups.inputs[i] - groups.means[group]) * groups.factors[group];
+    float y = groups.Normalized(i, group);
     if (gamma.data != nullptr) y *= gamma[column];
     if (beta.data != nullptr) y += beta[column];
     outputs.Set(i, y);
@@ -138,9 +142,7 @@ struct GroupColumnSums {
     for (int64_t row = i / columns; row < rows; row += parts) {
       const int64_t at = row * columns + column;
       const int64_t group = groups.GroupOf(row, column);
-      product_sum +=
-          gradients[at] *
-          ((groups.inputs[at] - groups.means[group]) * groups.factors[group]);
+      product_sum += gradients[at] * groups.Normalized(at, group);
       sum += gradients[at];
     }
     products[i] = product_sum;
