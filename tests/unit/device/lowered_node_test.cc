@@ -49,6 +49,10 @@ class RecordingBuilder final : public LayoutBuilder {
     added_.push_back("copy");
   }
 
+  void AddDoublesCopy(const Tensor* /*from*/, int64_t /*from_begin*/,
+                      const Tensor* /*to*/, int64_t /*to_begin*/,
+                      int64_t /*count*/) override {}
+  void AddReplicaSum(const Tensor* /*sums*/) override {}
   Tensor* AddRegularizationScale() override { return NewTensor<float>({}); }
 
   Tensor* NewMoved(const Tensor* from, Shape shape) override {

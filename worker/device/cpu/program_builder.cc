@@ -91,6 +91,14 @@ void ProgramBuilder::AddPrimitive(const dnnl::primitive& primitive,
   Add(used, PrimitiveCall(primitive, engine_, arguments));
 }
 
+void ProgramBuilder::AddDoublesCopy(const Tensor* from, int64_t from_begin,
+                                    const Tensor* to, int64_t to_begin,
+                                    int64_t count) {
+  Add({from, to}, [=](const Step&) {
+    std::copy_n(from->doubles() + from_begin, count, to->doubles() + to_begin);
+  });
+}
+
 void ProgramBuilder::AddReplicaSum(const Tensor* sums) {
   ReplicaSum* const replicas = spec().replica_sum;
   if (replicas == nullptr) return;

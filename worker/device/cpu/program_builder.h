@@ -70,9 +70,9 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddPrimitive(const dnnl::primitive& primitive,
                     const dnnl::memory::desc& scratchpad,
                     std::vector<PrimitiveArgument> arguments);
-  // Replaces `sums`, doubles, by their sums over the replicas of the step, if
-  // there are any.
-  void AddReplicaSum(const Tensor* sums);
+  void AddDoublesCopy(const Tensor* from, int64_t from_begin, const Tensor* to,
+                      int64_t to_begin, int64_t count) override;
+  void AddReplicaSum(const Tensor* sums) override;
   void AddReorder(PrimitiveArgument source, PrimitiveArgument destination);
   // `source` in the layout and type that oneDNN wants: itself, if it is so
   // already.

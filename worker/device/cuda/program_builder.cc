@@ -182,6 +182,16 @@ const Tensor* ProgramBuilder::AddSumOfParts(const Tensor* part_sums,
   return sums;
 }
 
+// A sum over one row copies.
+void ProgramBuilder::AddDoublesCopy(const Tensor* from, int64_t from_begin,
+                                    const Tensor* to, int64_t to_begin,
+                                    int64_t count) {
+  AddKernel({from, to}, count, [=] {
+    return ColumnSums<const double*, double>{
+        1, count, 1, from->doubles() + from_begin, to->doubles() + to_begin};
+  });
+}
+
 void ProgramBuilder::AddReplicaSum(const Tensor* sums) {
   if (spec().replica_sum == nullptr) return;
   EndSection();

@@ -125,9 +125,10 @@ class ProgramBuilder final : public LayoutBuilder {
   // is skipped, and the scale follows.
   void AddLossScaleChange();
 
-  // Replaces `sums`, doubles, by their sums over the replicas of the step, if
-  // there are any: a section ends before.
-  void AddReplicaSum(const Tensor* sums);
+  void AddDoublesCopy(const Tensor* from, int64_t from_begin, const Tensor* to,
+                      int64_t to_begin, int64_t count) override;
+  // A section ends before.
+  void AddReplicaSum(const Tensor* sums) override;
 
   Tensor* AddCall(const PlacedCall& call) override;
   void AddBoxRead(const Tensor* from, const BoxAxes& box,

@@ -103,6 +103,13 @@ class LayoutBuilder {
   virtual void AddPadding(const Tensor* from, const BoxAxes& box, double value,
                           const Tensor* to) = 0;
   virtual void AddCopy(const Tensor* from, const Tensor* to) = 0;
+  // `count` doubles of `from`, from one on, to those of `to`.
+  virtual void AddDoublesCopy(const Tensor* from, int64_t from_begin,
+                              const Tensor* to, int64_t to_begin,
+                              int64_t count) = 0;
+  // Replaces `sums`, doubles, by their sums over the replicas of the step, if
+  // there are any.
+  virtual void AddReplicaSum(const Tensor* sums) = 0;
   // Batch::regularization_scale of each step, of shape (), in float32.
   virtual Tensor* AddRegularizationScale() = 0;
   // Of each element; the sum may be `a` or `b`.

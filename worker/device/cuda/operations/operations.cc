@@ -64,7 +64,7 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::SliceOperation::kName, AddShared<AddSlice>},
     {op::SoftmaxOperation::kName, AddSoftmax},
     {op::SoftmaxGradientOperation::kName, AddSoftmaxGradient},
-    {op::SumOverReplicasOperation::kName, AddSumOverReplicas},
+    {op::SumOverReplicasOperation::kName, AddShared<AddSumOverReplicas>},
     {op::SumRowsOperation::kName, AddSumRows},
 };
 

@@ -15,8 +15,6 @@ AddOperation AddArgMax;
 AddOperation AddAveragePooling;
 AddOperation AddAveragePoolingGradient;
 AddOperation AddBatchMoments;
-// Which AddCast computes: of float32 to ids, of float64 to float32.
-ComputesOperation IsCastToIdsOrOfSums;
 AddOperation AddCast;
 AddOperation AddChannelNormalization;
 // In channel_normalization.cc.
@@ -53,7 +51,6 @@ AddOperation AddSoftmaxGradient;
 // In softmax.cc.
 AddOperation AddLogSoftmax;
 AddOperation AddLogSoftmaxGradient;
-AddOperation AddSumOverReplicas;
 
 // All of them, and those of worker/device/program/operations.
 absl::Span<const OperationEntry<ProgramBuilder>> Operations();

@@ -7,6 +7,9 @@
 
 namespace paceline {
 
+// Of float32 to ids, and of float64 to float32: those that devices, each in its
+// own way, compute.
+ComputesOperation IsCastToIdsOrOfSums;
 AddOperation<LayoutBuilder> AddConcatenate;
 AddOperation<LayoutBuilder> AddConstant;
 // Reals, which AddIota computes.
@@ -18,6 +21,7 @@ ComputesOperation IsSum;
 AddOperation<LayoutBuilder> AddReduce;
 AddOperation<LayoutBuilder> AddReshape;
 AddOperation<LayoutBuilder> AddSlice;
+AddOperation<LayoutBuilder> AddSumOverReplicas;
 
 }  // namespace paceline
 

@@ -1,16 +1,16 @@
 #include "common/operations/sum_over_replicas.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "glog/logging.h"
-#include "worker/device/cpu/operations/operations.h"
+#include "worker/device/program/operations/operations.h"
 
-namespace paceline::cpu {
+namespace paceline {
 
-// Of sums over a batch, which are float64: one tensor behind the other.
-Tensor* AddSumOverReplicas(const PlacedCall& call, ProgramBuilder& builder) {
+// Replicas meet once: the tensors lie one behind the other in one that they sum
+// up. All are sums over a batch, which are float64.
+Tensor* AddSumOverReplicas(const PlacedCall& call, LayoutBuilder& builder) {
   std::vector<Tensor*> outputs = {OutputOf(call, builder)};
   outputs.insert(outputs.end(), call.more_outputs.begin(),
                  call.more_outputs.end());
@@ -20,20 +20,16 @@ Tensor* AddSumOverReplicas(const PlacedCall& call, ProgramBuilder& builder) {
   int64_t begin = 0;
   for (const Tensor* input : call.inputs) {
     CHECK(input->type == DataType::kFloat64) << DataTypeName(input->type);
-    builder.Add({input, sums}, [=](const Step&) {
-      std::copy_n(input->doubles(), input->count(), sums->doubles() + begin);
-    });
+    builder.AddDoublesCopy(input, 0, sums, begin, input->count());
     begin += input->count();
   }
   builder.AddReplicaSum(sums);
   begin = 0;
   for (const Tensor* output : outputs) {
-    builder.Add({sums, output}, [=](const Step&) {
-      std::copy_n(sums->doubles() + begin, output->count(), output->doubles());
-    });
+    builder.AddDoublesCopy(sums, begin, output, 0, output->count());
     begin += output->count();
   }
   return outputs[0];
 }
 
-}  // namespace paceline::cpu
+}  // namespace paceline
