@@ -23,7 +23,10 @@ constexpr v1::DataType kWireType =
 template <typename T>
 BlockState<T>::BlockState(const ShardPlan& plan, const Block& block,
                           const Optimizer& optimizer)
-    : plan_(plan), block_(block), optimizer_(optimizer) {
+    : plan_(plan),
+      block_(block),
+      optimizer_(optimizer),
+      needs_whole_(is_trained() && optimizer.updates_whole_variables()) {
   const int slot_count =
       is_trained() ? static_cast<int>(optimizer.slot_names().size()) : 0;
   tensors_.emplace_back(block.count, T{0});
@@ -55,6 +58,12 @@ absl::Status BlockState<T>::Check(const DenseValues& gradients) const {
                                gradients.offset, " do not fit its ",
                                block_.count, " elements of ", sizeof(T),
                                " bytes"));
+  }
+  if (needs_whole_ && !IsWhole(gradients)) {
+    return refuse(absl::StrCat(count, " elements from ", gradients.offset, "; ",
+                               optimizer_.class_name(),
+                               " takes those of the whole block, which has ",
+                               block_.count));
   }
   return absl::OkStatus();
 }

@@ -24,7 +24,8 @@ class BlockState {
   BlockState(const ShardPlan& plan, const Block& block,
              const Optimizer& optimizer);
 
-  // InvalidArgument if gradients do not fit the block, or it is frozen.
+  // InvalidArgument if gradients do not fit the block, if it is frozen, or if
+  // the optimizer updates whole variables and these are not of all.
   absl::Status Check(const DenseValues& gradients) const;
 
   // Applies gradients that fit, as the update after `iterations` updates; of
@@ -90,6 +91,8 @@ class BlockState {
   const ShardPlan& plan_;
   const Block& block_;
   const Optimizer& optimizer_;
+  // Whether an update takes all elements at once.
+  const bool needs_whole_;
 
   mutable Mutex mutex_;
   uint64_t version_ ABSL_GUARDED_BY(mutex_) = 0;

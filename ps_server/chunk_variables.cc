@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/manifest.h"
 #include "common/checkpoint/tensor_visits.h"
+#include "common/job/job_plan.h"
 #include "common/model/graph.h"
 #include "common/optimizer/make_optimizer.h"
 #include "common/sharding/shard_plan.h"
@@ -205,10 +206,9 @@ ChunkVariables::Create(const v1::Job& job, int shard, int shard_count,
         absl::StrCat("there is no shard ", shard, " of ", shard_count));
   }
   ASSIGN_OR_RETURN(Graph graph, BuildGraph(job.model()));
-  ASSIGN_OR_RETURN(
-      ShardPlan plan,
-      ShardPlan::Make(graph.variables, shard_count, job.partitioner(),
-                      static_cast<int>(SizeOf(type))));
+  ASSIGN_OR_RETURN(ShardPlan plan,
+                   MakeJobPlan(job, graph.variables, shard_count,
+                               static_cast<int>(SizeOf(type))));
   ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> optimizer,
                    MakeOptimizer(job.optimizer()));
   auto made = std::make_shared<ShardLayout>();

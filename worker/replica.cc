@@ -6,6 +6,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
+#include "common/job/job_plan.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/metric_layout.h"
 #include "common/optimizer/make_optimizer.h"
@@ -24,9 +25,9 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   RETURN_IF_ERROR(replica->device->Supports(model.graph));
   ASSIGN_OR_RETURN(
       replica->plan,
-      ShardPlan::Make(model.graph.variables,
-                      std::max(1, static_cast<int>(job.cluster().ps())),
-                      job.partitioner(), sizeof(float)));
+      MakeJobPlan(job, model.graph.variables,
+                  std::max(1, static_cast<int>(job.cluster().ps())),
+                  sizeof(float)));
   std::vector<int64_t> shared = SynchronizedChannels(model.graph);
   if (!shared.empty()) {
     replica->statistics = std::make_unique<TransportSum>(std::move(shared));

@@ -17,6 +17,7 @@
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
 #include "common/job/job_model.h"
+#include "common/job/job_plan.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/optimizer/make_optimizer.h"
 #include "common/strategy/strategy_traits.h"
@@ -228,6 +229,17 @@ absl::Status CheckFile(const JobFile& file) {
   return absl::OkStatus();
 }
 
+// Whether the job's variables can lie on parameter servers.
+absl::Status CheckPlan(const v1::Job& job, const Graph& graph) {
+  if (!StrategyOf(job).has_parameter_servers()) return absl::OkStatus();
+  const absl::Status status =
+      MakeJobPlan(job, graph.variables, static_cast<int>(job.cluster().ps()),
+                  sizeof(float))
+          .status();
+  if (status.ok()) return status;
+  return ConfigError(Path("partitioner"), status.message(), status.code());
+}
+
 }  // namespace
 
 absl::Status CheckJob(const v1::Job& job) {
@@ -244,7 +256,8 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckDevices(job));
   ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
   RETURN_IF_ERROR(CheckStatistics(job, model.graph));
-  return MakeOptimizer(job.optimizer()).status();
+  RETURN_IF_ERROR(MakeOptimizer(job.optimizer()).status());
+  return CheckPlan(job, model.graph);
 }
 
 absl::Status CheckEvaluator(const v1::Job& job) {

@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_OPTIMIZER_APPLY_FORMULA_H_
 #define PACELINE_COMMON_OPTIMIZER_APPLY_FORMULA_H_
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -35,14 +36,66 @@ template <typename Formula, typename T, int... t>
 }
 
 template <typename Formula, typename T>
-[[gnu::always_inline]] inline void UpdateLoop(
-    const ElementUpdates<Formula, T>& updates) {
+[[gnu::always_inline]] inline void UpdateEach(
+    const ElementUpdates<Formula, T>& u) {
   constexpr auto kTensors =
       std::make_integer_sequence<int, 1 + Formula::kSlotCount>();
-  // A copy, so that the compiler knows that no store changes it.
-  const ElementUpdates<Formula, T> u = updates;
 #pragma omp simd
   for (int64_t i = 0; i < u.count; ++i) UpdateElement(u, i, kTensors);
+}
+
+// Updates the slots of an element by a formula with norms. Returns its
+// direction.
+template <typename Formula, typename T, int... t>
+[[gnu::always_inline]] inline T UpdateSlotsOfElement(
+    const ElementUpdates<Formula, T>& updates, int64_t i,
+    std::integer_sequence<int, t...> /*slots*/) {
+  T slots[] = {updates.tensors[1 + t][i]...};
+  updates.formula.UpdateSlots(updates.step, updates.gradients[i], slots);
+  ((updates.tensors[1 + t][i] = slots[t]), ...);
+  return updates.formula.Direction(updates.step, slots);
+}
+
+template <typename Formula, typename T, int... t>
+[[gnu::always_inline]] inline void MoveElement(
+    const ElementUpdates<Formula, T>& updates, T rate, int64_t i,
+    std::integer_sequence<int, t...> /*slots*/) {
+  const T slots[] = {updates.tensors[1 + t][i]...};
+  updates.tensors[0][i] -=
+      rate * updates.formula.Direction(updates.step, slots);
+}
+
+template <typename Formula, typename T>
+[[gnu::always_inline]] inline void UpdateByNorms(
+    const ElementUpdates<Formula, T>& u) {
+  constexpr auto kSlots =
+      std::make_integer_sequence<int, Formula::kSlotCount>();
+  double norm = 0;
+  double direction_norm = 0;
+#pragma omp simd reduction(+ : norm, direction_norm)
+  for (int64_t i = 0; i < u.count; ++i) {
+    const auto w = static_cast<double>(u.tensors[0][i]);
+    const auto r = static_cast<double>(UpdateSlotsOfElement(u, i, kSlots));
+    norm += w * w;
+    direction_norm += r * r;
+  }
+  const T rate = static_cast<T>(
+      u.step[0] *
+      u.formula.TrustRatio(std::sqrt(norm), std::sqrt(direction_norm)));
+#pragma omp simd
+  for (int64_t i = 0; i < u.count; ++i) MoveElement(u, rate, i, kSlots);
+}
+
+template <typename Formula, typename T>
+[[gnu::always_inline]] inline void UpdateLoop(
+    const ElementUpdates<Formula, T>& updates) {
+  // A copy, so that the compiler knows that no store changes it.
+  const ElementUpdates<Formula, T> u = updates;
+  if constexpr (HasNorms<Formula>) {
+    UpdateByNorms(u);
+  } else {
+    UpdateEach(u);
+  }
 }
 
 template <typename Formula>
@@ -57,8 +110,8 @@ void UpdateElements(const ElementUpdates<Formula, double>& updates) {
   UpdateLoop(updates);
 }
 
-// Updates each element of the range, which has the slots of the formula. Does
-// not allocate.
+// Updates each element of the range, which has the slots of the formula and is
+// a whole variable where that has norms. Does not allocate.
 template <typename Formula, typename T>
 void ApplyFormula(const Formula& formula, const StepScalars& step,
                   const UpdateRange<T>& range) {

@@ -20,6 +20,21 @@
 // CPU's loop (apply_formula.h) becomes vector code, and CUDA's kernel
 // (worker/device/cuda/kernels/update_variables.h) keeps elements in registers.
 // So a choice among formulas is a template parameter, not a branch.
+//
+// A formula with norms, such as LambFormula, scales the update of a variable by
+// two norms: that of the variable and that of its direction. In place of the
+// call operator it has three functions:
+//
+//   // First pass: the new slots of an element, and its direction by them.
+//   template <typename T>
+//   void UpdateSlots(const StepScalars& step, T g, T* slots) const;
+//   template <typename T>
+//   T Direction(const StepScalars& step, const T* slots) const;
+//   // Second pass: w -= step[0] · TrustRatio(‖w‖, ‖direction‖) · direction.
+//   double TrustRatio(double norm, double direction_norm) const;
+//
+// It updates whole variables, so parameter servers do not cut them
+// (docs/design/optimizers.md).
 #ifndef PACELINE_COMMON_OPTIMIZER_FORMULA_H_
 #define PACELINE_COMMON_OPTIMIZER_FORMULA_H_
 
@@ -34,6 +49,12 @@ struct StepScalars {
   PACELINE_HOST_DEVICE double operator[](int i) const { return values[i]; }
 
   double values[4] = {};
+};
+
+// Whether a formula has norms.
+template <typename Formula>
+concept HasNorms = requires(const Formula& formula) {
+  formula.TrustRatio(0.0, 0.0);
 };
 
 }  // namespace paceline

@@ -19,6 +19,14 @@ void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
 
 }  // namespace
 
+bool Optimizer::updates_whole_variables() const {
+  return std::visit(
+      []<typename Formula>(const Formula& /*formula*/) {
+        return HasNorms<Formula>;
+      },
+      formula());
+}
+
 void Optimizer::Apply(const UpdateStep& step,
                       const UpdateRange<float>& range) const {
   ApplyTyped(*this, step, range);

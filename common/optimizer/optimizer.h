@@ -47,6 +47,10 @@ class Optimizer {
   // Has as many slots as slot_names.
   virtual AnyFormula formula() const = 0;
 
+  // Whether an update needs all elements of a variable at once, as a formula
+  // with norms does. Then the ranges of Apply are variables.
+  bool updates_whole_variables() const;
+
   // What the formula takes of a step: the learning rate, unless it says
   // otherwise.
   virtual StepScalars ScalarsOf(const UpdateStep& step) const {

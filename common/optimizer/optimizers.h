@@ -7,6 +7,7 @@
 
 #include "common/base/joined_variant.h"
 #include "common/optimizer/adam.h"
+#include "common/optimizer/lamb.h"
 #include "common/optimizer/rmsprop.h"
 #include "common/optimizer/sgd.h"
 
@@ -18,7 +19,7 @@ struct OptimizerList {
   using Formula = JoinedVariant<typename Each::Formula...>;
 };
 
-using Optimizers = OptimizerList<Adam, RmsProp, Sgd>;
+using Optimizers = OptimizerList<Adam, Lamb, RmsProp, Sgd>;
 
 struct AnyFormula : Optimizers::Formula {
   using Optimizers::Formula::variant;

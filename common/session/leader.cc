@@ -15,6 +15,7 @@
 #include "common/cluster/task_proto.h"
 #include "common/job/job_fingerprint.h"
 #include "common/job/job_model.h"
+#include "common/job/job_plan.h"
 #include "common/limits.h"
 #include "common/optimizer/make_optimizer.h"
 #include "common/rpc/incarnation.h"
@@ -38,9 +39,8 @@ int CountPs(const std::vector<ExpectedTask>& tasks) {
 // shard.
 absl::StatusOr<ShardPlan> MakePlan(const LeaderOptions& options,
                                    const JobModel& model) {
-  return ShardPlan::Make(model.graph.variables,
-                         std::max(1, CountPs(options.tasks)),
-                         options.job.partitioner(), sizeof(float));
+  return MakeJobPlan(options.job, model.graph.variables,
+                     std::max(1, CountPs(options.tasks)), sizeof(float));
 }
 
 // What every checkpoint of the job has in common.

@@ -74,7 +74,8 @@ void PlaceWhole(const Rows& rows, std::vector<int64_t>& loads,
       {static_cast<int>(emptiest - loads.begin()), 0, rows.elements()});
 }
 
-Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count) {
+Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count,
+                         Cutting cutting) {
   int64_t total = 0;
   for (const Rows& rows : variables) total += rows.elements();
   // The fair share of shard s is [share_end(s - 1), share_end(s)) of a line on
@@ -90,7 +91,7 @@ Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count) {
   int shard = 0;
   for (int v : LargestFirst(variables)) {
     const Rows& rows = variables[v];
-    if (rows.elements() <= total / shard_count) {
+    if (cutting == Cutting::kNone || rows.elements() <= total / shard_count) {
       PlaceWhole(rows, loads, placement[v]);
       continue;
     }
@@ -172,10 +173,11 @@ void PlaceRanges(const Rows& rows, int64_t count, std::vector<int64_t>& loads,
 
 absl::StatusOr<Placement> PlaceVariables(
     absl::Span<const VariableSpec> variables, int shard_count,
-    const v1::Partitioner& partitioner, int bytes_per_element) {
+    const v1::Partitioner& partitioner, int bytes_per_element,
+    Cutting cutting) {
   ASSIGN_OR_RETURN(const std::vector<Rows> rows, RowsOf(variables));
   if (partitioner.kind() == v1::Partitioner::KIND_UNSPECIFIED) {
-    return PlaceByBalance(rows, shard_count);
+    return PlaceByBalance(rows, shard_count, cutting);
   }
   Placement placement(variables.size());
   std::vector<int64_t> loads(shard_count, 0);
@@ -186,6 +188,12 @@ absl::StatusOr<Placement> PlaceVariables(
       return absl::InvalidArgumentError(absl::StrCat(
           "partitioner cuts variable ", variables[v].name, " into ", count,
           " parts; at most ", limits::kMaxPartsPerVariable, " are possible"));
+    }
+    if (count > 1 && cutting == Cutting::kNone) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "variable ", variables[v].name, " would be cut into ", count,
+          " parts, but the job's optimizer updates whole variables; expected "
+          "no partitioner, or one that leaves them whole"));
     }
     PlaceRanges(rows[v], count, loads, placement[v]);
   }

@@ -19,6 +19,14 @@ struct PlacedRange {
   int64_t count = 0;
 };
 
+// What variables may be cut into.
+enum class Cutting {
+  kRows,
+  // They stay whole, as an optimizer wants them that updates a variable at
+  // once.
+  kNone
+};
+
 // Of each variable its ranges: at least one, in order, none empty, together the
 // whole variable, and by ascending shard.
 using Placement = std::vector<std::vector<PlacedRange>>;
@@ -31,10 +39,11 @@ using Placement = std::vector<std::vector<PlacedRange>>;
 // cut. Ranges of one variable go in runs to the emptiest shards.
 //
 // Deterministic. InvalidArgument names the key of the partitioner that is
-// wrong, or a variable without elements.
+// wrong, a variable without elements, or one that the partitioner cuts though
+// it is to stay whole.
 absl::StatusOr<Placement> PlaceVariables(
     absl::Span<const VariableSpec> variables, int shard_count,
-    const v1::Partitioner& partitioner, int bytes_per_element);
+    const v1::Partitioner& partitioner, int bytes_per_element, Cutting cutting);
 
 // Cuts the ranges of a placement of `variables` into such of at most
 // `max_count` elements, or of one row.

@@ -45,7 +45,8 @@ int64_t ChunkBytes(const v1::Partitioner& partitioner) {
 
 absl::StatusOr<ShardPlan> ShardPlan::Make(
     absl::Span<const VariableSpec> variables, int shard_count,
-    const v1::Partitioner& partitioner, int bytes_per_element) {
+    const v1::Partitioner& partitioner, int bytes_per_element,
+    Cutting cutting) {
   CHECK(bytes_per_element == 4 || bytes_per_element == 8) << bytes_per_element;
   if (variables.empty()) {
     return absl::InvalidArgumentError("the model has no variables to train");
@@ -54,12 +55,12 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
     return absl::InvalidArgumentError(absl::StrCat(
         "there are ", shard_count, " shards; at least 1 is needed"));
   }
-  ASSIGN_OR_RETURN(
-      Placement placement,
-      PlaceVariables(variables, shard_count, partitioner, bytes_per_element));
+  ASSIGN_OR_RETURN(Placement placement,
+                   PlaceVariables(variables, shard_count, partitioner,
+                                  bytes_per_element, cutting));
   const int64_t chunk_count =
       std::max<int64_t>(1, ChunkBytes(partitioner) / bytes_per_element);
-  CutRanges(variables, chunk_count, placement);
+  if (cutting == Cutting::kRows) CutRanges(variables, chunk_count, placement);
   ShardPlan plan;
   plan.shard_count_ = shard_count;
   plan.places_.resize(variables.size());

@@ -83,7 +83,7 @@ struct VariablePlace {
 class ShardPlan {
  public:
   // Blocks of a shard that travel together. Larger than Partitioner.chunk_bytes
-  // only where a single row is.
+  // only where a single row is, or a variable that is not cut.
   struct Chunk {
     // At least one, by Block::index.
     std::vector<Block> blocks;
@@ -98,7 +98,8 @@ class ShardPlan {
   // partitioner contradicts itself or asks for too many chunks.
   static absl::StatusOr<ShardPlan> Make(
       absl::Span<const VariableSpec> variables, int shard_count,
-      const v1::Partitioner& partitioner, int bytes_per_element);
+      const v1::Partitioner& partitioner, int bytes_per_element,
+      Cutting cutting = Cutting::kRows);
 
   int shard_count() const { return shard_count_; }
   absl::Span<const Bucket> buckets() const { return buckets_; }

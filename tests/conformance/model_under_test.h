@@ -56,9 +56,11 @@ class ModelUnderTest {
  public:
   explicit ModelUnderTest(const ModelConfig& config,
                           const v1::Partitioner& partitioner = {},
-                          int shard_count = 1);
+                          int shard_count = 1,
+                          Cutting cutting = Cutting::kRows);
   ModelUnderTest(JobModel model, Precision precision,
-                 const v1::Partitioner& partitioner, int shard_count);
+                 const v1::Partitioner& partitioner, int shard_count,
+                 Cutting cutting = Cutting::kRows);
 
   const Graph& graph() const { return model_.graph; }
   const Loss& loss() const { return *model_.loss; }

@@ -33,18 +33,19 @@ const DeviceUnderTest& DeviceNamed(const std::string& name) {
       [&](const DeviceUnderTest& each) { return each.name == name; });
 }
 
+constexpr char kLayers[] =
+    "[Input: {shape: [6, 6, 1]},"
+    " Conv2D: {filters: 4, kernel_size: 3, activation: relu,"
+    " kernel_regularizer: {L2: {l2: 0.01}}}, Flatten: {},"
+    " Dropout: {rate: 0.3},"
+    " Dense: {units: 8, activation: tanh,"
+    " kernel_regularizer: {L2: {l2: 0.02}}},"
+    " Dense: {units: 5}]";
+
 class StrategiesTest
     : public ::testing::TestWithParam<std::tuple<StrategyKind, int>> {
  protected:
-  StrategiesTest()
-      : models_(
-            "[Input: {shape: [6, 6, 1]},"
-            " Conv2D: {filters: 4, kernel_size: 3, activation: relu,"
-            " kernel_regularizer: {L2: {l2: 0.01}}}, Flatten: {},"
-            " Dropout: {rate: 0.3},"
-            " Dense: {units: 8, activation: tanh,"
-            " kernel_regularizer: {L2: {l2: 0.02}}},"
-            " Dense: {units: 5}]") {}
+  StrategiesTest() : models_(kLayers) {}
 
   // How far replicas end from a single process.
   static void ExpectNear(const Models& models, const char* device,
@@ -74,21 +75,33 @@ TEST_P(StrategiesTest, AdamInFloat64EndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64", "Adam", 1e-9);
 }
 
-class ClippedStrategiesTest : public StrategiesTest {};
+// Optimizers that look at more than one element.
+class OptimizersOfStrategiesTest : public StrategiesTest {};
 
 // A bound that each step reaches.
-TEST_P(ClippedStrategiesTest, ClippedByNormEndsWhereASingleProcessDoes) {
+TEST_P(OptimizersOfStrategiesTest, ClippedByNormEndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64", "{Adam: {clipnorm: 0.1}}", 1e-9);
 }
 
-TEST_P(ClippedStrategiesTest,
+TEST_P(OptimizersOfStrategiesTest,
        ClippedByTheGlobalNormEndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64",
              "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}", 1e-9);
 }
 
-TEST_P(ClippedStrategiesTest, ClippedByValueEndsWhereASingleProcessDoes) {
+TEST_P(OptimizersOfStrategiesTest, ClippedByValueEndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64", "{SGD: {clipvalue: 0.01}}", 1e-9);
+}
+
+// What updates whole variables, whose norms it needs.
+TEST_P(OptimizersOfStrategiesTest, LambEndsWhereASingleProcessDoes) {
+  const Models models(kLayers, /*chunk_bytes=*/512, Cutting::kNone);
+  ASSERT_GT(models_.served.plan().parts().size(),
+            models.served.plan().parts().size());
+  ASSERT_GT(models.served.plan().chunks(1).size(), 0u);
+  ExpectNear(models, "cpu", "Lamb", 1e-5);
+  ExpectNear(models, "reference_float64", "Lamb", 1e-9);
+  ExpectNear(models, "reference_float64", "{Lamb: {clipnorm: 0.1}}", 1e-9);
 }
 
 // A kernel that fills a bucket becomes final before its bias, which belongs to
@@ -299,6 +312,8 @@ constexpr const char* kOptimizers[] = {
     "{SGD: {learning_rate: {ExponentialDecay: {initial_learning_rate: 0.1,"
     " decay_steps: 1, decay_rate: 0.5}}}}",
     "{SGD: {clipvalue: 0.01}}",
+    "{Lamb: {clipvalue: 0.01}}",
+    "{Lamb: {global_clipnorm: 0.2}}",
     "{Adam: {clipnorm: 0.1}}",
     "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}"};
 
@@ -330,7 +345,7 @@ INSTANTIATE_TEST_SUITE_P(
                                          StrategyKind::kCentralStorage),
                        ::testing::Values(2, 3, 5)),
     NameOfReplicas);
-INSTANTIATE_TEST_SUITE_P(Replicas, ClippedStrategiesTest,
+INSTANTIATE_TEST_SUITE_P(Replicas, OptimizersOfStrategiesTest,
                          ::testing::Combine(::testing::ValuesIn(kKinds),
                                             ::testing::Values(3)),
                          NameOfReplicas);

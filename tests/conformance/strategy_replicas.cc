@@ -356,11 +356,12 @@ class Replica {
 
 }  // namespace
 
-Models::Models(const std::string& layers, int chunk_bytes)
+Models::Models(const std::string& layers, int chunk_bytes, Cutting cutting)
     : layers(layers),
       chunk_bytes(chunk_bytes),
-      local({Yaml(layers), Yaml(kLoss)}),
-      served({Yaml(layers), Yaml(kLoss)}, ChunksOf(chunk_bytes), kServers) {}
+      local({Yaml(layers), Yaml(kLoss)}, {}, /*shard_count=*/1, cutting),
+      served({Yaml(layers), Yaml(kLoss)}, ChunksOf(chunk_bytes), kServers,
+             cutting) {}
 
 std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
                                      int count) {

@@ -153,6 +153,8 @@ def optimizers():
             "learning_rate": decay, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 0.001,
             "amsgrad": True, "global_clipnorm": 2.0, "name": "mine",
         }),
+        ("Lamb", {}),
+        ("Lamb", {"learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.9, "epsilon": 1e-3}),
         ("RMSprop", {}),
         ("RMSprop", {
             "learning_rate": 0.1, "rho": 0.8, "momentum": 0.5, "epsilon": 0.001,

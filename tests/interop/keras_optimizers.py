@@ -9,9 +9,12 @@ def numbers(array):
     return [float(f"{x:.8g}") for x in np.asarray(array, np.float64).ravel()]
 
 
-def optimizer_case(class_name, config, steps=10):
+INITIAL = [0.5, -1.0, 2.0, 0.0, 1e-3, -3.0]
+
+
+def optimizer_case(class_name, config, steps=10, initial=INITIAL):
     """Values of a variable of 6 elements after each of `steps` updates."""
-    initial = np.array([0.5, -1.0, 2.0, 0.0, 1e-3, -3.0], np.float32)
+    initial = np.array(initial, np.float32)
     gradients = np.array(
         [
             [0.1 * np.sin(1.3 * t + e) * (10.0 ** (e - 3)) for e in range(6)]
@@ -52,6 +55,12 @@ def optimizers():
         optimizer_case("RMSprop", {"learning_rate": 0.01, "centered": True}),
         optimizer_case("RMSprop", {"rho": 0.8, "momentum": 0.5, "epsilon": 1e-3}),
         optimizer_case("RMSprop", {"momentum": 0.9, "centered": True}),
+        optimizer_case("Lamb", {}),
+        optimizer_case(
+            "Lamb",
+            {"learning_rate": 0.1, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 1e-3},
+        ),
+        optimizer_case("Lamb", {"learning_rate": 0.05}, initial=[0.0] * 6),
         optimizer_case("SGD", {"weight_decay": 0.01, "momentum": 0.5}),
         optimizer_case("Adam", {"weight_decay": 0.01}),
     ]

@@ -68,10 +68,15 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
 
 absl::Status CentralStorageStrategy::Reduce(int bucket) {
   const absl::Span<std::byte> bytes = state_.host_gradients(bucket);
-  if (state_.type() == DataType::kFloat64) {
-    return collectives_.ReduceScatter(As<double>(bytes), ReduceOp::kSum);
-  }
-  return collectives_.ReduceScatter(As<float>(bytes), ReduceOp::kSum);
+  return state_.type() == DataType::kFloat64 ? ReduceTyped(As<double>(bytes))
+                                             : ReduceTyped(As<float>(bytes));
+}
+
+template <typename T>
+absl::Status CentralStorageStrategy::ReduceTyped(absl::Span<T> gradients) {
+  return central_.updates_whole_variables()
+             ? collectives_.AllReduce(gradients, ReduceOp::kSum)
+             : collectives_.ReduceScatter(gradients, ReduceOp::kSum);
 }
 
 Chunk CentralStorageStrategy::OwnPart(int bucket) const {
@@ -80,6 +85,12 @@ Chunk CentralStorageStrategy::OwnPart(int bucket) const {
 }
 
 absl::Status CentralStorageStrategy::Clip() {
+  if (!central_.updates_whole_variables()) return ClipParts();
+  clipper_.ClipAll();
+  return absl::OkStatus();
+}
+
+absl::Status CentralStorageStrategy::ClipParts() {
   const int bucket_count = static_cast<int>(plan_.updated_buckets().size());
   clipper_.BeginNorms();
   if (clipper_.needs_norms()) {

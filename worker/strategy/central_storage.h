@@ -3,7 +3,9 @@
 //
 // In a step each replica adds up a part of all gradients, applies the update to
 // that part of the central variables, and, when all have done so, copies the
-// whole: so the sum and the update are shared out, and happen once.
+// whole: so the sum and the update are shared out, and happen once. An
+// optimizer that updates whole variables needs all of a variable's gradients in
+// one place: then each replica adds up all, and updates some variables.
 #ifndef PACELINE_WORKER_STRATEGY_CENTRAL_STORAGE_H_
 #define PACELINE_WORKER_STRATEGY_CENTRAL_STORAGE_H_
 
@@ -41,11 +43,15 @@ class CentralStorageStrategy : public Strategy {
  private:
   // Copies the first buckets from central storage, so many.
   absl::Status Pull(size_t bucket_count);
-  // Adds up this replica's part of a bucket.
+  // Adds up what this replica needs of a bucket's gradients.
   absl::Status Reduce(int bucket);
-  // Exchanges the norms of the parts and clips this replica's.
+  template <typename T>
+  absl::Status ReduceTyped(absl::Span<T> gradients);
+  // Clips what was added up.
   absl::Status Clip();
-  // This replica's part of a bucket.
+  // Exchanges the norms of the parts and clips this replica's.
+  absl::Status ClipParts();
+  // The part of a bucket that this replica updates.
   Chunk OwnPart(int bucket) const;
 
   const std::function<void(const std::string&)> on_waiting_;

@@ -67,6 +67,22 @@ void LocalVariables::Apply(int bucket, int64_t begin, int64_t count,
 template <typename T>
 void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
                                 ModelState& gradients) {
+  if (!plan_.buckets()[bucket].is_trained() || !updates_whole_variables()) {
+    return Update<T>(bucket, begin, count, gradients);
+  }
+  // The plan does not cut them: a part is a variable.
+  for (const Part& part : plan_.parts()) {
+    if (part.bucket != bucket || part.bucket_offset < begin ||
+        part.bucket_offset >= begin + count) {
+      continue;
+    }
+    Update<T>(bucket, part.bucket_offset, part.count, gradients);
+  }
+}
+
+template <typename T>
+void LocalVariables::Update(int bucket, int64_t begin, int64_t count,
+                            ModelState& gradients) {
   const absl::Span<const std::byte> bytes = gradients.host_gradients(bucket);
   UpdateRange<T> range;
   range.values = Values<T>(bucket, -1).subspan(begin, count);

@@ -30,8 +30,12 @@ class LocalVariables {
 
   // Applies gradients to `count` elements of a bucket that is not frozen, from
   // `begin` on, as the update after iterations() updates. They lie in the host
-  // memory of `gradients`, a state of the same plan and type.
+  // memory of `gradients`, a state of the same plan and type. Where the
+  // optimizer updates whole variables, these are the ones that begin there.
   void Apply(int bucket, int64_t begin, int64_t count, ModelState& gradients);
+  bool updates_whole_variables() const {
+    return optimizer_.updates_whole_variables();
+  }
   // All elements have had their update.
   void EndUpdate();
 
@@ -74,6 +78,9 @@ class LocalVariables {
   template <typename T>
   void ApplyTyped(int bucket, int64_t begin, int64_t count,
                   ModelState& gradients);
+  // The same to these elements alone.
+  template <typename T>
+  void Update(int bucket, int64_t begin, int64_t count, ModelState& gradients);
   template <typename T, typename Visit>
   void VisitTyped(Visit& visit) {
     MutexLock lock(mutex_);

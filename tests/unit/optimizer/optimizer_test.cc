@@ -137,6 +137,8 @@ TEST(OptimizerTest, NamesItsSlots) {
               ElementsAre("momentum", "velocity"));
   EXPECT_THAT(Make("Adam", {{"amsgrad", true}})->slot_names(),
               ElementsAre("momentum", "velocity", "velocity_hat"));
+  EXPECT_THAT(Make("Lamb", {})->slot_names(),
+              ElementsAre("momentum", "velocity"));
   EXPECT_THAT(Make("RMSprop", {})->slot_names(), ElementsAre("velocity"));
   EXPECT_THAT(
       Make("RMSprop", {{"momentum", 0.9}, {"centered", true}})->slot_names(),
@@ -147,6 +149,7 @@ TEST(OptimizerTest, NamesItsSlots) {
 TEST(OptimizerTest, EveryLengthIsUpdatedWhole) {
   for (const KerasCase& example : KerasCases()) {
     const Optimizer& optimizer = *example.optimizer;
+    if (optimizer.updates_whole_variables()) continue;
     for (size_t count = 0; count < 40; ++count) {
       std::vector<float> values(count);
       std::vector<float> gradients(count);
@@ -164,6 +167,32 @@ TEST(OptimizerTest, EveryLengthIsUpdatedWhole) {
         ASSERT_FLOAT_EQ(all.values()[i], one.values()[0])
             << example.text << " " << i << " of " << count;
       }
+    }
+  }
+}
+
+// Zeros behind a variable change no norm and stay, so each length must come out
+// as a longer one does.
+TEST(OptimizerTest, EveryLengthHasItsNorms) {
+  const auto lamb = Make("Lamb", {{"learning_rate", 0.1}});
+  ASSERT_TRUE(lamb->updates_whole_variables());
+  for (size_t count = 1; count < 40; ++count) {
+    std::vector<float> values(64);
+    std::vector<float> gradients(64);
+    for (size_t i = 0; i < count; ++i) {
+      values[i] = 1 + std::sin(static_cast<float>(i));
+      gradients[i] = std::cos(static_cast<float>(i));
+    }
+    Variable<float> padded(*lamb, values);
+    values.resize(count);
+    Variable<float> exact(*lamb, values);
+    padded.Update(0, gradients);
+    gradients.resize(count);
+    exact.Update(0, gradients);
+    for (size_t i = 0; i < count; ++i) {
+      ASSERT_NE(exact.values()[i], values[i]);
+      ASSERT_FLOAT_EQ(exact.values()[i], padded.values()[i])
+          << i << " of " << count;
     }
   }
 }

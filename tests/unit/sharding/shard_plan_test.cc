@@ -221,6 +221,37 @@ TEST(ShardPlanTest, AJobSaysHowLargeChunksAre) {
   }
 }
 
+TEST(ShardPlanTest, VariablesStayWholeForOptimizersThatNeedThem) {
+  v1::Partitioner partitioner;
+  partitioner.set_chunk_bytes(4096);
+  const auto variables = Variables({{100, 100}, {10}, {3, 2000}, {2000}});
+  const auto plan =
+      ShardPlan::Make(variables, 2, partitioner, 4, Cutting::kNone);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  CheckInvariants(*plan, variables);
+  EXPECT_EQ(plan->parts().size(), variables.size());
+  // The emptiest shard takes the next.
+  EXPECT_THAT(Loads(*plan), ElementsAre(10'000, 8'010));
+}
+
+TEST(ShardPlanTest, RefusesToCutWhatIsToStayWhole) {
+  auto variables = Variables({{4, 3}, {1}});
+  variables[0].name = "dense/kernel";
+  const auto make = [&](uint32_t parts) {
+    return ShardPlan::Make(
+               variables, 2,
+               MakePartitioner(v1::Partitioner::KIND_FIXED, 0, parts), 4,
+               Cutting::kNone)
+        .status();
+  };
+  EXPECT_TRUE(make(1).ok()) << make(1);
+  EXPECT_EQ(make(4).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(make(4).message(),
+            "variable dense/kernel would be cut into 4 parts, but the job's "
+            "optimizer updates whole variables; expected no partitioner, or "
+            "one that leaves them whole");
+}
+
 TEST(ShardPlanTest, RefusesTooManyChunks) {
   v1::Partitioner partitioner;
   partitioner.set_chunk_bytes(4);

@@ -40,7 +40,8 @@ void DeviceUpdate::Add() {
   const Tensor* const factor =
       clipping.global_norm ? AddClipFactor(*clipping.global_norm, trained)
                            : nullptr;
-  for (const Range& range : trained) AddOptimizer(range, factor);
+  std::visit([&](const auto& formula) { AddFormula(formula, factor); },
+             optimizer_.formula());
   builder_.AddLossScaleChange();
 }
 
@@ -93,18 +94,26 @@ void DeviceUpdate::AddDifferences(const Range& range) {
                                   gradients(range)}] { return update; });
 }
 
-void DeviceUpdate::ClipEach(double bound) {
+std::vector<DeviceUpdate::Range> DeviceUpdate::TrainedVariables() const {
+  std::vector<Range> ranges;
   for (const Bucket& bucket : plan_.updated_buckets()) {
     if (!bucket.is_trained()) continue;
     for (const int variable : bucket.variables) {
       const Tensor* const gradient = builder_.gradient(variable);
-      const int64_t begin = gradient->floats() - state_.all_gradients();
-      const Tensor* const factor =
-          AddClipFactor(bound, {{begin, gradient->count()}});
-      builder_.AddKernel({factor}, gradient->count(), [=] {
-        return ScaleGradients{factor->floats(), gradient->floats()};
-      });
+      ranges.push_back(
+          {gradient->floats() - state_.all_gradients(), gradient->count()});
     }
+  }
+  return ranges;
+}
+
+void DeviceUpdate::ClipEach(double bound) {
+  for (const Range& variable : TrainedVariables()) {
+    const Tensor* const factor = AddClipFactor(bound, {variable});
+    builder_.AddKernel({factor}, variable.count,
+                       [factor, gradients = gradients(variable)] {
+                         return ScaleGradients{factor->floats(), gradients};
+                       });
   }
 }
 
@@ -128,14 +137,30 @@ const Tensor* DeviceUpdate::AddClipFactor(double bound,
   return factor;
 }
 
-void DeviceUpdate::AddOptimizer(const Range& range, const Tensor* factor) {
-  std::visit([&](const auto& formula) { AddFormula(formula, range, factor); },
-             optimizer_.formula());
+GradientClip DeviceUpdate::ClipByValue() const {
+  GradientClip clip;
+  if (optimizer_.clipping.value) {
+    clip.bound = static_cast<float>(*optimizer_.clipping.value);
+  }
+  return clip;
 }
 
 template <typename Formula>
-void DeviceUpdate::AddFormula(const Formula& formula, const Range& range,
-                              const Tensor* factor) {
+void DeviceUpdate::AddFormula(const Formula& formula, const Tensor* factor) {
+  if constexpr (HasNorms<Formula>) {
+    for (const Range& variable : TrainedVariables()) {
+      AddUpdateByNorms(formula, variable, factor);
+    }
+  } else {
+    for (const Range& range : RangesOf(/*trained=*/true)) {
+      AddUpdate(formula, range, factor);
+    }
+  }
+}
+
+template <typename Formula>
+void DeviceUpdate::AddUpdate(const Formula& formula, const Range& range,
+                             const Tensor* factor) {
   UpdateVariables<Formula> update;
   update.count = range.count;
   update.tensors[0] = values(range);
@@ -145,15 +170,54 @@ void DeviceUpdate::AddFormula(const Formula& formula, const Range& range,
   update.gradients = gradients(range);
   update.step = builder_.step();
   update.formula = formula;
-  if (optimizer_.clipping.value) {
-    update.clip.bound = static_cast<float>(*optimizer_.clipping.value);
-  }
+  update.clip = ClipByValue();
   update.loss_scale = state_.loss_scale();
   std::vector<const Tensor*> used;
   if (factor != nullptr) used.push_back(factor);
   builder_.AddKernel(used, FourBlocks(range.count), [=]() mutable {
     if (factor != nullptr) update.clip.factor = factor->floats();
     return Kernel(update);
+  });
+}
+
+template <HasNorms Formula>
+void DeviceUpdate::AddUpdateByNorms(const Formula& formula,
+                                    const Range& variable,
+                                    const Tensor* factor) {
+  const int64_t parts = PartCount(variable.count);
+  const Tensor* const sums = builder_.NewTensor<double>({2, parts});
+  const Tensor* const rate = builder_.NewTensor<float>({1});
+  UpdateSlots<Formula> slots;
+  slots.count = variable.count;
+  slots.parts = parts;
+  slots.variable = values(variable);
+  slots.gradients = gradients(variable);
+  slots.step = builder_.step();
+  slots.formula = formula;
+  slots.clip = ClipByValue();
+  slots.loss_scale = state_.loss_scale();
+  MoveByDirection<Formula> move;
+  move.variable = values(variable);
+  move.step = slots.step;
+  move.formula = formula;
+  move.loss_scale = slots.loss_scale;
+  for (int i = 0; i < Formula::kSlotCount; ++i) {
+    move.slots[i] = slots.slots[i] = slot(i, variable);
+  }
+  std::vector<const Tensor*> used = {sums};
+  if (factor != nullptr) used.push_back(factor);
+  builder_.AddKernel(used, parts, [=]() mutable {
+    if (factor != nullptr) slots.clip.factor = factor->floats();
+    slots.sums = sums->doubles();
+    return Kernel(slots);
+  });
+  builder_.AddKernel({sums, rate}, 1, [=, step = slots.step] {
+    return Kernel(WriteUpdateRate<Formula>{parts, sums->doubles(), step,
+                                           formula, rate->floats()});
+  });
+  builder_.AddKernel({rate}, variable.count, [=]() mutable {
+    move.rate = rate->floats();
+    return Kernel(move);
   });
 }
 

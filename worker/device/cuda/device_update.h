@@ -1,13 +1,15 @@
 // The update of the variables as the end of a training program.
 //
 // Buckets that are updated alike lie side by side, so each operation runs over
-// all of them at once, and over the gaps between them, which nobody reads.
+// all of them at once, and over the gaps between them, which nobody reads. What
+// needs the norm of a variable runs over each variable by itself.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_DEVICE_UPDATE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_DEVICE_UPDATE_H_
 
 #include <cstdint>
 #include <vector>
 
+#include "common/optimizer/formula.h"
 #include "common/optimizer/optimizer.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/program_builder.h"
@@ -41,15 +43,24 @@ class DeviceUpdate {
   // Of all gradients and differences, with the other replicas.
   void AddAllReduce();
   void AddDifferences(const Range& range);
+  // The trained variables.
+  std::vector<Range> TrainedVariables() const;
   // Scales the gradients of each variable by its norm.
   void ClipEach(double bound);
   // Writes the factor of the gradients of `ranges` together.
   const Tensor* AddClipFactor(double bound, const std::vector<Range>& ranges);
-  // `factor` may be null.
-  void AddOptimizer(const Range& range, const Tensor* factor);
+  // Of all gradients; null: none.
   template <typename Formula>
-  void AddFormula(const Formula& formula, const Range& range,
-                  const Tensor* factor);
+  void AddFormula(const Formula& formula, const Tensor* factor);
+  // To a range of variables.
+  template <typename Formula>
+  void AddUpdate(const Formula& formula, const Range& range,
+                 const Tensor* factor);
+  // To one variable.
+  template <HasNorms Formula>
+  void AddUpdateByNorms(const Formula& formula, const Range& variable,
+                        const Tensor* factor);
+  GradientClip ClipByValue() const;
 
   ProgramBuilder& builder_;
   CudaState& state_;

@@ -12,6 +12,8 @@
 #include "gtest/gtest.h"
 #include "tests/unit/optimizer/keras_cases.h"
 #include "worker/device/cuda/kernels/clipping.h"
+#include "worker/device/cuda/kernels/sums.h"
+#include "worker/device/cuda/kernels/update_by_norms.h"
 #include "worker/device/cuda/kernels/update_variables.h"
 
 namespace paceline::cuda {
@@ -91,8 +93,10 @@ struct Range {
 };
 
 template <typename Formula>
-void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
-               const GradientClip& clip = {}) {
+requires(!HasNorms<Formula>) void RunKernel(const Formula& formula,
+                                            const StepScalars& scalars,
+                                            Range& range,
+                                            const GradientClip& clip = {}) {
   const StepValues step = {.optimizer = scalars};
   UpdateVariables<Formula> update;
   update.count = range.count;
@@ -105,6 +109,34 @@ void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
   update.formula = formula;
   update.clip = clip;
   RunOverBlocks(update);
+}
+
+template <HasNorms Formula>
+void RunKernel(const Formula& formula, const StepScalars& scalars,
+               Range& range) {
+  const StepValues step = {.optimizer = scalars};
+  const int64_t parts = PartCount(range.count);
+  std::vector<double> sums(2 * parts);
+  float rate = 0;
+  UpdateSlots<Formula> update;
+  update.count = range.count;
+  update.parts = parts;
+  update.variable = range.values.data();
+  update.gradients = range.gradients.data();
+  update.step = &step;
+  update.formula = formula;
+  update.sums = sums.data();
+  MoveByDirection<Formula> move;
+  move.variable = range.values.data();
+  move.step = &step;
+  move.formula = formula;
+  move.rate = &rate;
+  for (int slot = 0; slot < Formula::kSlotCount; ++slot) {
+    move.slots[slot] = update.slots[slot] = range.slots[slot].data();
+  }
+  for (int64_t part = parts; part-- > 0;) update(part);
+  WriteUpdateRate<Formula>{parts, sums.data(), &step, formula, &rate}(0);
+  for (int64_t i = range.count; i-- > 0;) move(i);
 }
 
 void ExpectSame(Block& actual, Block& expected) {

@@ -30,7 +30,7 @@
 #include "worker/device/cuda/kernels/softmax.h"
 #include "worker/device/cuda/kernels/sums.h"
 #include "worker/device/cuda/kernels/transpose.h"
-#include "worker/device/cuda/kernels/update_variables.h"
+#include "worker/device/cuda/kernels/update_kernels.h"
 
 namespace paceline::cuda {
 

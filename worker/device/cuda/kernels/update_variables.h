@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <variant>
 
 #include "common/base/host_device.h"
 #include "worker/device/cuda/kernels/four_floats.h"
@@ -60,14 +59,6 @@ struct UpdateVariables {
       StoreFour(fours[t], tensors[t], block, count);
     }
   }
-};
-
-// One kernel for each of the formulas of a variant.
-template <typename Formulas>
-struct UpdateKernels;
-template <typename... Formulas>
-struct UpdateKernels<std::variant<Formulas...>> {
-  using Type = std::variant<UpdateVariables<Formulas>...>;
 };
 
 // w += d: variables that are not trained, whose differences stand in the place

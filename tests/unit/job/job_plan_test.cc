@@ -1,0 +1,64 @@
+#include "common/job/job_plan.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/model/variable.h"
+#include "gtest/gtest.h"
+
+namespace paceline {
+namespace {
+
+v1::Job JobOf(const std::string& optimizer, v1::Strategy strategy) {
+  v1::Job job;
+  job.mutable_optimizer()->set_class_name(optimizer);
+  job.set_strategy(strategy);
+  return job;
+}
+
+std::vector<VariableSpec> OneVariable(Shape shape) {
+  std::vector<VariableSpec> variables(1);
+  variables[0].name = "embedding/embeddings";
+  variables[0].shape = std::move(shape);
+  return variables;
+}
+
+TEST(JobPlanTest, TheOptimizerSaysWhetherVariablesAreCut) {
+  const auto parts = [](const std::string& optimizer) {
+    const auto plan =
+        MakeJobPlan(JobOf(optimizer, v1::STRATEGY_PARAMETER_SERVER),
+                    OneVariable({100, 8}), /*shard_count=*/4, 4);
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    return plan->parts().size();
+  };
+  EXPECT_EQ(parts("Adam"), 4u);
+  EXPECT_EQ(parts("Lamb"), 1u);
+}
+
+// 1.25 GiB.
+TEST(JobPlanTest, RefusesAWholeVariableThatNoCallCarries) {
+  const std::vector<VariableSpec> variables = OneVariable({10 << 20, 32});
+  const auto make = [&](const std::string& optimizer, v1::Strategy strategy) {
+    return MakeJobPlan(JobOf(optimizer, strategy), variables, 1, 4).status();
+  };
+  const absl::Status refused = make("Lamb", v1::STRATEGY_PARAMETER_SERVER);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.message(),
+            "variable embedding/embeddings has 1342177280 bytes; Lamb updates "
+            "whole variables, of which parameter servers take at most "
+            "1073741824 bytes each");
+  EXPECT_TRUE(make("Lamb", v1::STRATEGY_MIRRORED).ok());
+  EXPECT_TRUE(make("Adam", v1::STRATEGY_PARAMETER_SERVER).ok());
+}
+
+TEST(JobPlanTest, RefusesAnUnknownOptimizer) {
+  EXPECT_EQ(
+      MakeJobPlan(JobOf("Adamm", v1::STRATEGY_MIRRORED), OneVariable({2}), 1, 4)
+          .status()
+          .code(),
+      absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace paceline
