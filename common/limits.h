@@ -42,6 +42,8 @@ inline constexpr int kMaxLayerInputs = 1'000;
 inline constexpr int64_t kMaxMetricState = 65'536;
 // Bytes of a data file after decompression.
 inline constexpr int64_t kMaxDataFileBytes = int64_t{1} << 40;
+// Parts of all variables, 48 bytes each.
+inline constexpr int64_t kMaxParts = int64_t{4} << 20;
 // Parts of one variable: bounds what a tiny part size in a job can ask for.
 inline constexpr int64_t kMaxPartsPerVariable = 10'000;
 // A checkpoint's manifest or the header of a safetensors file; the reader of
@@ -96,6 +98,9 @@ inline constexpr int64_t kChunkBytes = 8 << 20;
 // The least and most a job can ask for. Protobuf's messages end at 2 GiB.
 inline constexpr int64_t kMinChunkBytes = 1 << 10;
 inline constexpr int64_t kMaxChunkBytes = 1 << 30;
+// Bytes of a variable that a parameter server takes whole, as an optimizer
+// wants it that updates whole variables: a call carries it within its deadline.
+inline constexpr int64_t kMaxWholeVariableBytes = 256 << 20;
 // Chunks of a shard: bounds what a tiny size in a job can ask for. 8 MiB each
 // make 800 GB.
 inline constexpr int64_t kMaxChunks = 100'000;

@@ -25,7 +25,8 @@ class BlockState {
              const Optimizer& optimizer);
 
   // InvalidArgument if gradients do not fit the block, if it is frozen, or if
-  // the optimizer updates whole variables and these are not of all.
+  // the optimizer updates whole variables and the gradients do not cover all
+  // of the block.
   absl::Status Check(const DenseValues& gradients) const;
 
   // Applies gradients that fit, as the update after `iterations` updates; of

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -229,15 +230,20 @@ absl::Status CheckFile(const JobFile& file) {
   return absl::OkStatus();
 }
 
-// Whether the job's variables can lie on parameter servers.
-absl::Status CheckPlan(const v1::Job& job, const Graph& graph) {
-  if (!StrategyOf(job).has_parameter_servers()) return absl::OkStatus();
+// Whether parameter servers can take variables as the optimizer wants them.
+absl::Status CheckOptimizer(const v1::Job& job, const Graph& graph) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
+                   MakeOptimizer(job.optimizer()));
+  if (!StrategyOf(job).has_parameter_servers() ||
+      !optimizer->updates_whole_variables()) {
+    return absl::OkStatus();
+  }
   const absl::Status status =
       MakeJobPlan(job, graph.variables, static_cast<int>(job.cluster().ps()),
                   sizeof(float))
           .status();
   if (status.ok()) return status;
-  return ConfigError(Path("partitioner"), status.message(), status.code());
+  return ConfigError(Path("optimizer"), status.message(), status.code());
 }
 
 }  // namespace
@@ -256,8 +262,7 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckDevices(job));
   ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
   RETURN_IF_ERROR(CheckStatistics(job, model.graph));
-  RETURN_IF_ERROR(MakeOptimizer(job.optimizer()).status());
-  return CheckPlan(job, model.graph);
+  return CheckOptimizer(job, model.graph);
 }
 
 absl::Status CheckEvaluator(const v1::Job& job) {

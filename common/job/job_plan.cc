@@ -14,16 +14,19 @@
 namespace paceline {
 namespace {
 
-// A variable that stays whole travels in one call.
+// A variable that may not be cut travels in one call.
 absl::Status CheckFitsCall(absl::Span<const VariableSpec> variables,
                            int bytes_per_element, absl::string_view optimizer) {
   for (const VariableSpec& variable : variables) {
     const int64_t bytes = NumElements(variable.shape) * bytes_per_element;
-    if (bytes <= limits::kMaxChunkBytes) continue;
+    if (MayCut(variable, Cutting::kUntrained) ||
+        bytes <= limits::kMaxWholeVariableBytes) {
+      continue;
+    }
     return absl::InvalidArgumentError(absl::StrCat(
         "variable ", variable.name, " has ", bytes, " bytes; ", optimizer,
         " updates whole variables, of which parameter servers take at most ",
-        limits::kMaxChunkBytes, " bytes each"));
+        limits::kMaxWholeVariableBytes, " bytes each"));
   }
   return absl::OkStatus();
 }
@@ -35,9 +38,9 @@ absl::StatusOr<ShardPlan> MakeJobPlan(const v1::Job& job,
                                       int shard_count, int bytes_per_element) {
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
                    MakeOptimizer(job.optimizer()));
-  Cutting cutting = Cutting::kRows;
+  Cutting cutting = Cutting::kAll;
   if (optimizer->updates_whole_variables()) {
-    cutting = Cutting::kNone;
+    cutting = Cutting::kUntrained;
     const StrategyTraits* const strategy = FindStrategy(job.strategy());
     if (strategy != nullptr && strategy->has_parameter_servers()) {
       RETURN_IF_ERROR(

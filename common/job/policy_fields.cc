@@ -98,7 +98,8 @@ const FieldTable<Partitioner>& FieldsOf(const Partitioner*) {
            "chunk_bytes",
            Whole(&Partitioner::chunk_bytes, &Partitioner::set_chunk_bytes),
            Between(limits::kMinChunkBytes, limits::kMaxChunkBytes),
-           "Most bytes of a call; a row that is larger has one of its own.")},
+           "Most bytes of a call; a row that is larger has one of its own, "
+           "and so has each variable that Lamb updates.")},
       [] {
         Partitioner partitioner;
         partitioner.set_chunk_bytes(limits::kChunkBytes);

@@ -22,8 +22,9 @@
 // So a choice among formulas is a template parameter, not a branch.
 //
 // A formula with norms, such as LambFormula, scales the update of a variable by
-// two norms: that of the variable and that of its direction. In place of the
-// call operator it has three functions:
+// a trust ratio, which follows from two norms: that of the variable and that of
+// the direction in which it moves. In place of the call operator it has three
+// functions, marked alike:
 //
 //   // First pass: the new slots of an element, and its direction by them.
 //   template <typename T>

@@ -9,7 +9,8 @@ namespace paceline {
 const FieldTable<Lamb>& Lamb::Fields() {
   static const auto& table = *new FieldTable<Lamb>(
       kClassName,
-      "LAMB: Adam, with updates as large as the norm of their variable.",
+      "LAMB: Adam, with the update of each variable scaled to learning_rate "
+      "times the norm of the variable.",
       WithBaseFields<Lamb>({
           Optional("beta_1", &Lamb::beta_1, Within(0, 1),
                    "Decay of the mean of the gradients."),

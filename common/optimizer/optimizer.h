@@ -3,7 +3,7 @@
 // An optimizer is one file in common/optimizer: a class whose public members
 // are Keras' config keys, its field table, its slots, and its formulas
 // (formula.h), of which the config chooses one. optimizers.h lists all. The
-// CPU runs any formula by one loop (Apply), CUDA by one kernel.
+// CPU runs all formulas by the same loops (Apply), CUDA by the same kernels.
 #ifndef PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 #define PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 

@@ -21,17 +21,18 @@ struct Rows {
   int64_t count = 1;
   // In elements.
   int64_t size = 1;
+  bool may_cut = true;
   int64_t elements() const { return count * size; }
 };
 
 // `shape` has elements.
 Rows RowsOf(const Shape& shape) {
   const int64_t rows = shape.empty() ? 1 : shape[0];
-  return {rows, NumElements(shape) / rows};
+  return {.count = rows, .size = NumElements(shape) / rows};
 }
 
 absl::StatusOr<std::vector<Rows>> RowsOf(
-    absl::Span<const VariableSpec> variables) {
+    absl::Span<const VariableSpec> variables, Cutting cutting) {
   std::vector<Rows> result;
   for (const VariableSpec& variable : variables) {
     if (NumElements(variable.shape) < 1) {
@@ -40,8 +41,16 @@ absl::StatusOr<std::vector<Rows>> RowsOf(
                        ShapeToString(variable.shape), " has no elements"));
     }
     result.push_back(RowsOf(variable.shape));
+    result.back().may_cut = MayCut(variable, cutting);
   }
   return result;
+}
+
+absl::Status CheckPartCount(int64_t count) {
+  if (count <= limits::kMaxParts) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("partitioner cuts the variables into at least ", count,
+                   " parts; at most ", limits::kMaxParts, " are possible"));
 }
 
 // Indices of `rows` by falling size, equal ones in their order.
@@ -74,8 +83,7 @@ void PlaceWhole(const Rows& rows, std::vector<int64_t>& loads,
       {static_cast<int>(emptiest - loads.begin()), 0, rows.elements()});
 }
 
-Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count,
-                         Cutting cutting) {
+Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count) {
   int64_t total = 0;
   for (const Rows& rows : variables) total += rows.elements();
   // The fair share of shard s is [share_end(s - 1), share_end(s)) of a line on
@@ -91,7 +99,7 @@ Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count,
   int shard = 0;
   for (int v : LargestFirst(variables)) {
     const Rows& rows = variables[v];
-    if (cutting == Cutting::kNone || rows.elements() <= total / shard_count) {
+    if (!rows.may_cut || rows.elements() <= total / shard_count) {
       PlaceWhole(rows, loads, placement[v]);
       continue;
     }
@@ -175,12 +183,13 @@ absl::StatusOr<Placement> PlaceVariables(
     absl::Span<const VariableSpec> variables, int shard_count,
     const v1::Partitioner& partitioner, int bytes_per_element,
     Cutting cutting) {
-  ASSIGN_OR_RETURN(const std::vector<Rows> rows, RowsOf(variables));
+  ASSIGN_OR_RETURN(const std::vector<Rows> rows, RowsOf(variables, cutting));
   if (partitioner.kind() == v1::Partitioner::KIND_UNSPECIFIED) {
-    return PlaceByBalance(rows, shard_count, cutting);
+    return PlaceByBalance(rows, shard_count);
   }
   Placement placement(variables.size());
   std::vector<int64_t> loads(shard_count, 0);
+  int64_t part_count = 0;
   for (int v : LargestFirst(rows)) {
     ASSIGN_OR_RETURN(const int64_t count,
                      RangeCount(rows[v], partitioner, bytes_per_element));
@@ -189,22 +198,39 @@ absl::StatusOr<Placement> PlaceVariables(
           "partitioner cuts variable ", variables[v].name, " into ", count,
           " parts; at most ", limits::kMaxPartsPerVariable, " are possible"));
     }
-    if (count > 1 && cutting == Cutting::kNone) {
+    if (count > 1 && !rows[v].may_cut) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "variable ", variables[v].name, " would be cut into ", count,
-          " parts, but the job's optimizer updates whole variables; expected "
-          "no partitioner, or one that leaves them whole"));
+          "the partitioner cuts variable ", variables[v].name, " into ", count,
+          " parts, but the optimizer updates whole variables; expected no "
+          "partitioner, or one that leaves them whole"));
     }
+    part_count += count;
+    RETURN_IF_ERROR(CheckPartCount(part_count));
     PlaceRanges(rows[v], count, loads, placement[v]);
   }
   return placement;
 }
 
-void CutRanges(absl::Span<const VariableSpec> variables, int64_t max_count,
-               Placement& placement) {
+absl::Status CutRanges(absl::Span<const VariableSpec> variables,
+                       int64_t max_count, Cutting cutting,
+                       Placement& placement) {
+  // Elements of a part.
+  const auto step_of = [max_count](const VariableSpec& variable) {
+    const int64_t row_size = RowsOf(variable.shape).size;
+    return std::max<int64_t>(1, max_count / row_size) * row_size;
+  };
+  int64_t part_count = 0;
   for (size_t v = 0; v < placement.size(); ++v) {
-    const int64_t row_size = RowsOf(variables[v].shape).size;
-    const int64_t step = std::max<int64_t>(1, max_count / row_size) * row_size;
+    if (!MayCut(variables[v], cutting)) continue;
+    const int64_t step = step_of(variables[v]);
+    for (const PlacedRange& range : placement[v]) {
+      part_count += (range.count - 1) / step + 1;
+    }
+    RETURN_IF_ERROR(CheckPartCount(part_count));
+  }
+  for (size_t v = 0; v < placement.size(); ++v) {
+    if (!MayCut(variables[v], cutting)) continue;
+    const int64_t step = step_of(variables[v]);
     std::vector<PlacedRange> cut;
     for (const PlacedRange& range : placement[v]) {
       const int64_t end = range.begin + range.count;
@@ -214,6 +240,7 @@ void CutRanges(absl::Span<const VariableSpec> variables, int64_t max_count,
     }
     placement[v] = std::move(cut);
   }
+  return absl::OkStatus();
 }
 
 }  // namespace paceline

@@ -19,13 +19,16 @@ struct PlacedRange {
   int64_t count = 0;
 };
 
-// What variables may be cut into.
+// Which variables may be cut into ranges of rows.
 enum class Cutting {
-  kRows,
-  // They stay whole, as an optimizer wants them that updates a variable at
-  // once.
-  kNone
+  kAll,
+  // Those that are not trained: the optimizer updates whole variables.
+  kUntrained
 };
+
+inline bool MayCut(const VariableSpec& variable, Cutting cutting) {
+  return cutting == Cutting::kAll || !variable.is_trained();
+}
 
 // Of each variable its ranges: at least one, in order, none empty, together the
 // whole variable, and by ascending shard.
@@ -33,22 +36,25 @@ using Placement = std::vector<std::vector<PlacedRange>>;
 
 // By default, shards hold equal bytes as far as rows allow. Variables larger
 // than a fair share are laid end to end and cut at every multiple of the share;
-// the others stay whole and go, largest first, to the emptiest shard.
+// the others, and those that may not be cut, stay whole and go, largest first,
+// to the emptiest shard.
 //
 // TensorFlow's partitioners say into how many nearly equal ranges a variable is
 // cut. Ranges of one variable go in runs to the emptiest shards.
 //
 // Deterministic. InvalidArgument names the key of the partitioner that is
 // wrong, a variable without elements, or one that the partitioner cuts though
-// it is to stay whole.
+// it may not be cut.
 absl::StatusOr<Placement> PlaceVariables(
     absl::Span<const VariableSpec> variables, int shard_count,
     const v1::Partitioner& partitioner, int bytes_per_element, Cutting cutting);
 
 // Cuts the ranges of a placement of `variables` into such of at most
-// `max_count` elements, or of one row.
-void CutRanges(absl::Span<const VariableSpec> variables, int64_t max_count,
-               Placement& placement);
+// `max_count` elements, or of one row; those that may not be cut stay.
+// InvalidArgument if there would be more than limits::kMaxParts.
+absl::Status CutRanges(absl::Span<const VariableSpec> variables,
+                       int64_t max_count, Cutting cutting,
+                       Placement& placement);
 
 }  // namespace paceline
 

@@ -60,9 +60,10 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
                                   bytes_per_element, cutting));
   const int64_t chunk_count =
       std::max<int64_t>(1, ChunkBytes(partitioner) / bytes_per_element);
-  if (cutting == Cutting::kRows) CutRanges(variables, chunk_count, placement);
+  RETURN_IF_ERROR(CutRanges(variables, chunk_count, cutting, placement));
   ShardPlan plan;
   plan.shard_count_ = shard_count;
+  plan.cutting_ = cutting;
   plan.places_.resize(variables.size());
   plan.chunks_.resize(shard_count);
   const auto add_buckets = [&](VariableUpdate update) {

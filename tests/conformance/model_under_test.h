@@ -56,11 +56,10 @@ class ModelUnderTest {
  public:
   explicit ModelUnderTest(const ModelConfig& config,
                           const v1::Partitioner& partitioner = {},
-                          int shard_count = 1,
-                          Cutting cutting = Cutting::kRows);
+                          int shard_count = 1, Cutting cutting = Cutting::kAll);
   ModelUnderTest(JobModel model, Precision precision,
                  const v1::Partitioner& partitioner, int shard_count,
-                 Cutting cutting = Cutting::kRows);
+                 Cutting cutting = Cutting::kAll);
 
   const Graph& graph() const { return model_.graph; }
   const Loss& loss() const { return *model_.loss; }

@@ -36,7 +36,7 @@ struct Models {
   // Calls to servers carry at most `chunk_bytes`, a part of what they hold.
   // `cutting` is as the optimizer of jobs wants it.
   explicit Models(const std::string& layers, int chunk_bytes = 512,
-                  Cutting cutting = Cutting::kRows);
+                  Cutting cutting = Cutting::kAll);
 
   std::string layers;
   int chunk_bytes;

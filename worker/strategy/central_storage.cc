@@ -1,5 +1,6 @@
 #include "worker/strategy/central_storage.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -8,6 +9,30 @@
 #include "worker/strategy/typed_values.h"
 
 namespace paceline {
+namespace {
+
+// The trained variables of a replica: the largest goes first, to the replica
+// with the fewest elements.
+std::vector<Part> VariablesOf(const ShardPlan& plan, int rank,
+                              int replica_count) {
+  std::vector<Part> variables;
+  for (const Part& part : plan.parts()) {
+    if (plan.is_trained(part)) variables.push_back(part);
+  }
+  std::stable_sort(
+      variables.begin(), variables.end(),
+      [](const Part& a, const Part& b) { return a.count > b.count; });
+  std::vector<int64_t> loads(replica_count, 0);
+  std::vector<Part> own;
+  for (const Part& variable : variables) {
+    const auto least = std::min_element(loads.begin(), loads.end());
+    *least += variable.count;
+    if (least - loads.begin() == rank) own.push_back(variable);
+  }
+  return own;
+}
+
+}  // namespace
 
 CentralStorageStrategy::CentralStorageStrategy(
     std::function<void(const std::string&)> on_waiting,
@@ -20,6 +45,10 @@ CentralStorageStrategy::CentralStorageStrategy(
       stream_(stream),
       collectives_(transport),
       clipper_(clipping, plan, state),
+      own_variables_(
+          central.updates_whole_variables()
+              ? VariablesOf(plan, transport.rank(), transport.world_size())
+              : std::vector<Part>()),
       waiting_(absl::StrCat("the gradients of ", transport.world_size(),
                             " replicas")) {}
 
@@ -52,10 +81,7 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
     RETURN_IF_ERROR(Reduce(bucket));
   }
   if (clipper_.is_active()) RETURN_IF_ERROR(Clip());
-  for (int bucket = 0; bucket < bucket_count; ++bucket) {
-    const Chunk own = OwnPart(bucket);
-    central_.Apply(bucket, own.begin, own.size, state_);
-  }
+  Update();
   const int64_t step = central_.iterations() + 1;
   // Until all parts are updated. That all have copied them is known before the
   // next update: who owns a part hears of all others before it is complete.
@@ -82,6 +108,21 @@ absl::Status CentralStorageStrategy::ReduceTyped(absl::Span<T> gradients) {
 Chunk CentralStorageStrategy::OwnPart(int bucket) const {
   return ChunkOf(plan_.buckets()[bucket].count, collectives_.rank(),
                  collectives_.world_size());
+}
+
+void CentralStorageStrategy::Update() {
+  const int bucket_count = static_cast<int>(plan_.updated_buckets().size());
+  for (int bucket = 0; bucket < bucket_count; ++bucket) {
+    if (central_.updates_whole_variables() &&
+        plan_.buckets()[bucket].is_trained()) {
+      continue;
+    }
+    const Chunk own = OwnPart(bucket);
+    central_.Apply(bucket, own.begin, own.size, state_);
+  }
+  for (const Part& part : own_variables_) {
+    central_.Apply(part.bucket, part.bucket_offset, part.count, state_);
+  }
 }
 
 absl::Status CentralStorageStrategy::Clip() {

@@ -5,7 +5,8 @@
 // that part of the central variables, and, when all have done so, copies the
 // whole: so the sum and the update are shared out, and happen once. An
 // optimizer that updates whole variables needs all of a variable's gradients in
-// one place: then each replica adds up all, and updates some variables.
+// one place: then each replica adds up all, and updates the variables that are
+// its own.
 #ifndef PACELINE_WORKER_STRATEGY_CENTRAL_STORAGE_H_
 #define PACELINE_WORKER_STRATEGY_CENTRAL_STORAGE_H_
 
@@ -13,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -51,7 +53,10 @@ class CentralStorageStrategy : public Strategy {
   absl::Status Clip();
   // Exchanges the norms of the parts and clips this replica's.
   absl::Status ClipParts();
-  // The part of a bucket that this replica updates.
+  // Applies the update to what this replica updates.
+  void Update();
+  // The part of a bucket that this replica adds up and updates, unless the
+  // optimizer updates whole variables.
   Chunk OwnPart(int bucket) const;
 
   const std::function<void(const std::string&)> on_waiting_;
@@ -61,6 +66,9 @@ class CentralStorageStrategy : public Strategy {
   Stream& stream_;
   Collectives collectives_;
   GradientClipper clipper_;
+  // The variables that this replica updates, where the optimizer updates whole
+  // ones.
+  const std::vector<Part> own_variables_;
   const std::string waiting_;
 };
 

@@ -19,6 +19,9 @@ LocalVariables::LocalVariables(const ShardPlan& plan,
                                const Optimizer& optimizer, ModelState& state)
     : plan_(plan), optimizer_(optimizer), state_(state) {
   CHECK_EQ(plan.shard_count(), 1);
+  CHECK(!optimizer.updates_whole_variables() ||
+        plan.cutting() == Cutting::kUntrained)
+      << optimizer.class_name();
   const size_t element_size = SizeOf(state.type());
   slots_.resize(optimizer.slot_names().size());
   for (auto& buckets : slots_) {

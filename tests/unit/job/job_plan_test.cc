@@ -36,18 +36,18 @@ TEST(JobPlanTest, TheOptimizerSaysWhetherVariablesAreCut) {
   EXPECT_EQ(parts("Lamb"), 1u);
 }
 
-// 1.25 GiB.
+// 320 MiB.
 TEST(JobPlanTest, RefusesAWholeVariableThatNoCallCarries) {
-  const std::vector<VariableSpec> variables = OneVariable({10 << 20, 32});
+  const std::vector<VariableSpec> variables = OneVariable({10 << 20, 8});
   const auto make = [&](const std::string& optimizer, v1::Strategy strategy) {
     return MakeJobPlan(JobOf(optimizer, strategy), variables, 1, 4).status();
   };
   const absl::Status refused = make("Lamb", v1::STRATEGY_PARAMETER_SERVER);
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(refused.message(),
-            "variable embedding/embeddings has 1342177280 bytes; Lamb updates "
+            "variable embedding/embeddings has 335544320 bytes; Lamb updates "
             "whole variables, of which parameter servers take at most "
-            "1073741824 bytes each");
+            "268435456 bytes each");
   EXPECT_TRUE(make("Lamb", v1::STRATEGY_MIRRORED).ok());
   EXPECT_TRUE(make("Adam", v1::STRATEGY_PARAMETER_SERVER).ok());
 }

@@ -390,7 +390,7 @@ TEST(JobReader, RefusesImpossibleCombinations) {
        "22: partitioner.chunk_bytes: must be from 1024 to"},
       {"  Adam:\n    learning_rate: 0.001", "  Lamb:\npartitioner: {fixed: 2}",
        kInvalid,
-       "13: partitioner: variable dense/kernel would be cut into 2 parts"},
+       "11: optimizer: the partitioner cuts variable dense/kernel into 2"},
       {"64", "64\nprecision: float16", kInvalid, "22: precision: "},
       {"64", "64\ndevice: cpu\nprecision: tf32", kInvalid,
        "23: precision: tf32: is not of the cpu device; expected float32, "

@@ -226,12 +226,21 @@ TEST(ShardPlanTest, VariablesStayWholeForOptimizersThatNeedThem) {
   partitioner.set_chunk_bytes(4096);
   const auto variables = Variables({{100, 100}, {10}, {3, 2000}, {2000}});
   const auto plan =
-      ShardPlan::Make(variables, 2, partitioner, 4, Cutting::kNone);
+      ShardPlan::Make(variables, 2, partitioner, 4, Cutting::kUntrained);
   ASSERT_TRUE(plan.ok()) << plan.status();
   CheckInvariants(*plan, variables);
   EXPECT_EQ(plan->parts().size(), variables.size());
   // The emptiest shard takes the next.
   EXPECT_THAT(Loads(*plan), ElementsAre(10'000, 8'010));
+}
+
+// Nobody updates them.
+TEST(ShardPlanTest, FrozenVariablesAreCutAllTheSame) {
+  auto variables = Variables({{100, 8}, {10}});
+  variables[0].update = VariableUpdate::kNone;
+  const auto plan = ShardPlan::Make(variables, 4, {}, 4, Cutting::kUntrained);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(PartsOf(*plan, 0).size(), 4u);
 }
 
 TEST(ShardPlanTest, RefusesToCutWhatIsToStayWhole) {
@@ -241,13 +250,13 @@ TEST(ShardPlanTest, RefusesToCutWhatIsToStayWhole) {
     return ShardPlan::Make(
                variables, 2,
                MakePartitioner(v1::Partitioner::KIND_FIXED, 0, parts), 4,
-               Cutting::kNone)
+               Cutting::kUntrained)
         .status();
   };
   EXPECT_TRUE(make(1).ok()) << make(1);
   EXPECT_EQ(make(4).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(make(4).message(),
-            "variable dense/kernel would be cut into 4 parts, but the job's "
+            "the partitioner cuts variable dense/kernel into 4 parts, but the "
             "optimizer updates whole variables; expected no partitioner, or "
             "one that leaves them whole");
 }
@@ -259,6 +268,19 @@ TEST(ShardPlanTest, RefusesTooManyChunks) {
   EXPECT_EQ(ShardPlan::Make(variables, 1, partitioner, 4).status().message(),
             "partitioner.chunk_bytes 4 cuts a shard into 100001 chunks; "
             "expected at most 100000");
+}
+
+// Before it makes them: 2^32 parts would take 200 GB.
+TEST(ShardPlanTest, RefusesTooManyParts) {
+  v1::Partitioner partitioner;
+  partitioner.set_chunk_bytes(1024);
+  const auto variables = Variables({{int64_t{1} << 38, 4}});
+  const absl::Status status =
+      ShardPlan::Make(variables, 1, partitioner, 4).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "partitioner cuts the variables into at least 4294967296 parts; "
+            "at most 4194304 are possible");
 }
 
 TEST(ShardPlanTest, BucketsCloseAtTheirTargetSize) {

@@ -49,7 +49,7 @@ class DeviceUpdate {
   void ClipEach(double bound);
   // Writes the factor of the gradients of `ranges` together.
   const Tensor* AddClipFactor(double bound, const std::vector<Range>& ranges);
-  // Of all gradients; null: none.
+  // To all trained variables. `factor` is that of all gradients; null: 1.
   template <typename Formula>
   void AddFormula(const Formula& formula, const Tensor* factor);
   // To a range of variables.

@@ -112,8 +112,9 @@ requires(!HasNorms<Formula>) void RunKernel(const Formula& formula,
 }
 
 template <HasNorms Formula>
-void RunKernel(const Formula& formula, const StepScalars& scalars,
-               Range& range) {
+void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
+               const GradientClip& clip = {},
+               const LossScale* loss_scale = nullptr) {
   const StepValues step = {.optimizer = scalars};
   const int64_t parts = PartCount(range.count);
   std::vector<double> sums(2 * parts);
@@ -125,11 +126,14 @@ void RunKernel(const Formula& formula, const StepScalars& scalars,
   update.gradients = range.gradients.data();
   update.step = &step;
   update.formula = formula;
+  update.clip = clip;
+  update.loss_scale = loss_scale;
   update.sums = sums.data();
   MoveByDirection<Formula> move;
   move.variable = range.values.data();
   move.step = &step;
   move.formula = formula;
+  move.loss_scale = loss_scale;
   move.rate = &rate;
   for (int slot = 0; slot < Formula::kSlotCount; ++slot) {
     move.slots[slot] = update.slots[slot] = range.slots[slot].data();
@@ -207,6 +211,35 @@ TEST_P(OptimizerKernelTest, ClipsByValueAndByFactor) {
   }
   ApplyFormula(SgdFormula(), {{0.01}}, expected.range());
   RunKernel(SgdFormula(), {{0.01}}, actual, {.bound = 0.5f, .factor = &factor});
+  ExpectSame(actual, expected);
+}
+
+constexpr LambFormula kLamb = {
+    .one_minus_beta_1 = 0.1, .one_minus_beta_2 = 0.25, .epsilon = 1e-3};
+constexpr StepScalars kLambStep = {{0.01, 0.1, 0.25}};
+
+TEST_P(OptimizerKernelTest, FormulasWithNormsClip) {
+  Range actual(GetParam(), 2);
+  Range expected(GetParam(), 2);
+  const float factor = 0.25f;
+  for (float& gradient : expected.gradients.span()) {
+    gradient = factor * std::min(std::max(gradient, -0.5f), 0.5f);
+  }
+  ApplyFormula(kLamb, kLambStep, expected.range());
+  RunKernel(kLamb, kLambStep, actual, {.bound = 0.5f, .factor = &factor});
+  ExpectSame(actual, expected);
+}
+
+TEST_P(OptimizerKernelTest, FormulasWithNormsSkipAStepWithAnOverflow) {
+  Range actual(GetParam(), 2);
+  Range expected(GetParam(), 2);
+  LossScale scale;
+  scale.has_overflow = 1;
+  RunKernel(kLamb, kLambStep, actual, {}, &scale);
+  ExpectSame(actual, expected);
+  scale.has_overflow = 0;
+  RunKernel(kLamb, kLambStep, actual, {}, &scale);
+  ApplyFormula(kLamb, kLambStep, expected.range());
   ExpectSame(actual, expected);
 }
 
