@@ -14,14 +14,6 @@
 namespace paceline::op {
 namespace {
 
-// The operation of the call, if it is a T; else null.
-template <typename T>
-const T* As(const Call* call) {
-  return call != nullptr && call->operation->name() == T::kName
-             ? static_cast<const T*>(call->operation.get())
-             : nullptr;
-}
-
 class RectifierFusion {
  public:
   RectifierFusion(const Function& from, HasOperation has)

@@ -19,6 +19,14 @@ namespace paceline::op {
 using HasOperation = absl::FunctionRef<bool(
     const Operation& operation, absl::Span<const TensorType> inputs)>;
 
+// The operation of the call, if it is a T; else null, as for no call.
+template <typename T>
+const T* As(const Call* call) {
+  return call != nullptr && call->operation->name() == T::kName
+             ? static_cast<const T*>(call->operation.get())
+             : nullptr;
+}
+
 // What becomes of calls of a function: another call in their place, whose
 // inputs and outputs are tensors of that function, or nothing.
 using Replacements = std::map<const Call*, std::optional<Call>>;

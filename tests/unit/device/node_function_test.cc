@@ -1,4 +1,4 @@
-// Which node applies a rectifier.
+// Which node applies a rectifier, and which a pooling.
 #include "worker/device/program/node_function.h"
 
 #include <string>
@@ -13,9 +13,11 @@
 namespace paceline {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::IsNan;
+using ::testing::Not;
 
 NodeFunction FunctionOf(const Graph& graph, int node,
                         bool has_rectifying_pooling = true) {
@@ -38,32 +40,42 @@ constexpr char kRectifierAndPooling[] =
     "[Input: {shape: [4, 4, 3]}, Activation: {activation: relu, name: a},"
     " MaxPooling2D: {}]";
 
-TEST(NodeFunctionTest, ThePoolingAppliesTheRectifierBeforeIt) {
+TEST(NodeFunctionTest, ALayerComputesThePoolingBehindItsRectifier) {
   const Graph graph = *GraphOf(kRectifierAndPooling);
-  const NodeFunction rectifier = FunctionOf(graph, 1);
-  EXPECT_TRUE(rectifier.leaves_rectifier);
-  EXPECT_THAT(CallsOf(rectifier), IsEmpty());
-  const NodeFunction pooling = FunctionOf(graph, 2);
-  EXPECT_TRUE(pooling.rectifies_input);
-  EXPECT_THAT(CallsOf(pooling),
+  EXPECT_THAT(CallsOf(FunctionOf(graph, 1)),
+              ElementsAre("MaxPooling", "MaxPoolingGradient"));
+  EXPECT_THAT(CallsOf(FunctionOf(graph, 2)), IsEmpty());
+}
+
+TEST(NodeFunctionTest, ThePoolingStaysWhereNoneRectifies) {
+  const Graph graph = *GraphOf(kRectifierAndPooling);
+  EXPECT_THAT(CallsOf(FunctionOf(graph, 1, /*has_rectifying_pooling=*/false)),
+              ElementsAre("Elementwise", "Elementwise"));
+  EXPECT_THAT(CallsOf(FunctionOf(graph, 2, /*has_rectifying_pooling=*/false)),
               ElementsAre("MaxPooling", "MaxPoolingGradient"));
 }
 
-TEST(NodeFunctionTest, TheRectifierStaysWhereNoPoolingRectifies) {
-  const Graph graph = *GraphOf(kRectifierAndPooling);
-  const NodeFunction rectifier =
-      FunctionOf(graph, 1, /*has_rectifying_pooling=*/false);
-  EXPECT_FALSE(rectifier.leaves_rectifier);
-  EXPECT_THAT(CallsOf(rectifier), ElementsAre("Elementwise", "Elementwise"));
-  const NodeFunction pooling =
-      FunctionOf(graph, 2, /*has_rectifying_pooling=*/false);
-  EXPECT_FALSE(pooling.rectifies_input);
-  EXPECT_THAT(CallsOf(pooling),
-              ElementsAre("MaxPooling", "MaxPoolingGradient"));
+// Where nobody wants the gradient by the images, as in the first layer.
+TEST(NodeFunctionTest, AConvolutionPoolsAsItIsComputed) {
+  const Graph graph = *GraphOf(
+      "[Input: {shape: [6, 6, 3]}, Conv2D: {filters: 4, kernel_size: 3,"
+      " activation: relu}, MaxPooling2D: {}]");
+  const auto calls_of = [&](const NodeFunctionSpec& spec) {
+    return CallsOf(MakeNodeFunction(
+        graph, graph.nodes[1], spec,
+        [](const op::Operation& /*operation*/,
+           absl::Span<const op::TensorType> /*inputs*/) { return true; }));
+  };
+  EXPECT_THAT(calls_of({.wants_input_gradients = false}),
+              ElementsAre("PooledConvolution",
+                          "PooledConvolutionKernelGradient", "Reshape"));
+  EXPECT_THAT(calls_of({.is_training = false}),
+              ElementsAre("PooledConvolution"));
+  EXPECT_THAT(calls_of({}), Not(Contains("PooledConvolution")));
 }
 
 // Another activation, another reader, and a normalization that has done it.
-TEST(NodeFunctionTest, OnlyARectifierThatNobodyElseReadsIsLeft) {
+TEST(NodeFunctionTest, OnlyThePoolingThatAloneReadsARectifierIsComputedBefore) {
   for (const std::string layers :
        {"[Input: {shape: [4, 4, 3]}, Activation: {activation: relu6, name: a},"
         " MaxPooling2D: {}]",
@@ -75,9 +87,9 @@ TEST(NodeFunctionTest, OnlyARectifierThatNobodyElseReadsIsLeft) {
     SCOPED_TRACE(layers);
     const Graph graph = *GraphOf(layers);
     for (size_t i = 1; i < graph.nodes.size(); ++i) {
-      if (graph.nodes[i].layer->class_name() == "BatchNormalization") continue;
-      const NodeFunction function = FunctionOf(graph, static_cast<int>(i));
-      EXPECT_FALSE(function.leaves_rectifier || function.rectifies_input) << i;
+      if (graph.nodes[i].layer->class_name() != "MaxPooling2D") continue;
+      EXPECT_THAT(CallsOf(FunctionOf(graph, static_cast<int>(i))),
+                  ElementsAre("MaxPooling", "MaxPoolingGradient"));
     }
   }
 }

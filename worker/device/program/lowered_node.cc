@@ -45,8 +45,7 @@ Tensor* LoweredNode::AddForward(absl::Span<Tensor* const> inputs,
 std::vector<OutputGradient> LoweredNode::AddBackward(
     OutputGradient output, const std::vector<bool>& wants_inputs,
     LayoutBuilder& builder) {
-  CHECK_EQ(output.before_activation,
-           lowered_.has_gradient_before_activation || lowered_.leaves_rectifier)
+  CHECK_EQ(output.before_activation, lowered_.has_gradient_before_activation)
       << "layer " << node_.layer->name;
   tensors_[lowered_.output_gradient] = output.tensor;
   if (!output.is_shared) overwriting_.Allow(lowered_.output_gradient);
@@ -74,7 +73,6 @@ std::vector<OutputGradient> LoweredNode::AddBackward(
   for (size_t i = 0; i < wants_inputs.size(); ++i) {
     if (wants_inputs[i]) {
       gradients[i].tensor = tensors_[lowered_.input_gradients[i]];
-      gradients[i].before_activation = lowered_.rectifies_input;
     }
   }
   return gradients;

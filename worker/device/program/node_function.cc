@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/model/activation_operations.h"
+#include "common/model/layers/batch_normalization.h"
 #include "common/model/loss_input.h"
 #include "common/model/model_function.h"
 #include "common/operations/channel_normalization.h"
@@ -14,10 +15,11 @@
 #include "common/operations/map.h"
 #include "common/operations/rewrites/fuse_bias.h"
 #include "common/operations/rewrites/fuse_maps.h"
+#include "common/operations/rewrites/fuse_pooling.h"
 #include "common/operations/rewrites/fuse_rectifiers.h"
 #include "common/operations/rewrites/fuse_row_sum.h"
 #include "worker/device/program/fused_clamp.h"
-#include "worker/device/program/pooled_rectifier.h"
+#include "worker/device/program/pooling_behind.h"
 
 namespace paceline {
 namespace {
@@ -26,23 +28,27 @@ class NodeLowering {
  public:
   NodeLowering(const Graph& graph, const Node& node,
                const NodeFunctionSpec& spec, op::HasOperation has)
-      : graph_(graph), node_(node), spec_(spec), has_(has) {}
+      : graph_(graph),
+        node_(node),
+        spec_(spec),
+        has_(has),
+        pooling_(PoolingBehind(graph, node, has)),
+        is_pooled_before_(IsPooledBefore(graph, node, has)) {}
 
   NodeFunction Run() && {
     function_.SetOwner(absl::StrCat("layer ", node_.layer->name));
-    result_.rectifies_input = RectifiesInput(graph_, node_, has_);
-    result_.leaves_rectifier = LeavesRectifier(graph_, node_, has_);
     result_.stores_factors = spec_.stores_factors;
     const std::vector<op::Tensor> inputs = AddInputs();
     const std::vector<op::Tensor> variables = AddVariables();
-    const bool is_fused = IsFusedIntoInput(graph_, node_);
+    const bool is_done_before =
+        is_pooled_before_ || IsFusedIntoInput(graph_, node_);
     const LoweredLayer layer =
-        is_fused ? LoweredLayer(inputs[0]) : Lower(inputs, variables);
+        is_done_before ? LoweredLayer(inputs[0]) : Lower(inputs, variables);
     const op::Tensor& before = layer.output;
-    const ActivationFunction activation = is_fused || result_.leaves_rectifier
+    const ActivationFunction activation = is_done_before
                                               ? ActivationFunction::kLinear
                                               : node_.layer->final_activation();
-    const op::Tensor output = Activate(activation, before);
+    const op::Tensor output = Pool(Activate(activation, before));
     AddResult(output, result_.output);
     if (MayGiveLogits(activation)) {
       AddResult(before, result_.before_activation);
@@ -60,9 +66,8 @@ class NodeLowering {
  private:
   // The layer without its final activation; with what the nodes around it leave
   // to it.
-  LoweredLayer Lower(std::vector<op::Tensor> inputs,
+  LoweredLayer Lower(const std::vector<op::Tensor>& inputs,
                      const std::vector<op::Tensor>& variables) {
-    if (result_.rectifies_input) inputs[0] = op::Relu(inputs[0]);
     LoweredLayer layer =
         node_.layer->Lower({inputs, variables, spec_.is_training, spec_.seed});
     if (const std::optional<op::Clamp> clamp = ClampBehind(graph_, node_)) {
@@ -71,10 +76,18 @@ class NodeLowering {
     return layer;
   }
 
+  // What the pooling behind the layer makes of its output.
+  op::Tensor Pool(const op::Tensor& output) {
+    if (pooling_ == nullptr) return output;
+    return pooling_->layer->Lower({{output}, {}, spec_.is_training, spec_.seed})
+        .output;
+  }
+
   std::vector<op::Tensor> AddInputs() {
     std::vector<op::Tensor> inputs;
     for (const int input : node_.inputs) {
-      Shape shape = graph_.nodes[input].output_shape;
+      Shape shape = is_pooled_before_ ? node_.output_shape
+                                      : graph_.nodes[input].output_shape;
       shape.insert(shape.begin(), spec_.batch_size);
       inputs.push_back(AddParameter(std::move(shape)));
       result_.inputs.push_back(inputs.back().id());
@@ -122,7 +135,7 @@ class NodeLowering {
       places.push_back(&result_.variable_gradients[i]);
     }
     result_.input_gradients.resize(inputs.size(), -1);
-    for (size_t i = 0; i < inputs.size(); ++i) {
+    for (size_t i = 0; i < inputs.size() && HasInputGradients(); ++i) {
       by.push_back(inputs[i]);
       places.push_back(&result_.input_gradients[i]);
     }
@@ -135,6 +148,13 @@ class NodeLowering {
     }
   }
 
+  // Replicas that share statistics meet for the gradient by the input whether
+  // or not anybody wants it.
+  bool HasInputGradients() const {
+    return spec_.wants_input_gradients ||
+           node_.layer->class_name() == BatchNormalization::kClassName;
+  }
+
   // Notes in `place` which tensor of the fused function it becomes.
   void AddResult(op::Tensor tensor, int& place) {
     function_.AddResult(tensor);
@@ -143,11 +163,11 @@ class NodeLowering {
 
   NodeFunction Fused() {
     std::unique_ptr<op::Function> fused =
-        result_.rectifies_input
-            ? op::FuseMaps(*op::FuseRectifiers(function_, has_))
-            : op::FuseMaps(function_);
+        pooling_ != nullptr ? op::FuseMaps(*op::FuseRectifiers(function_, has_))
+                            : op::FuseMaps(function_);
     fused = op::FuseBias(std::move(fused), has_);
     fused = op::FuseRowSum(std::move(fused), has_);
+    if (pooling_ != nullptr) fused = op::FusePooling(std::move(fused), has_);
     // Rewrites keep the order of parameters and results.
     for (size_t i = 0; i < places_.size(); ++i) {
       *places_[i] = fused->results()[i];
@@ -171,6 +191,9 @@ class NodeLowering {
   const Node& node_;
   const NodeFunctionSpec& spec_;
   const op::HasOperation has_;
+  // Null: none.
+  const Node* const pooling_;
+  const bool is_pooled_before_;
   op::Function function_;
   NodeFunction result_;
   // Of each result.

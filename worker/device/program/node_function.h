@@ -21,6 +21,8 @@ struct NodeFunctionSpec {
   // In training, the loss reads what goes into the final activation, and its
   // gradient comes in there (LossInput::before_activation).
   bool has_gradient_before_activation = false;
+  // In training, whether anybody wants the gradients by the inputs.
+  bool wants_input_gradients = true;
   // The output, and the gradient by it, lie in memory in the type that products
   // multiply.
   bool stores_factors = false;
@@ -42,24 +44,19 @@ struct NodeFunction {
   int output = -1;
   // What goes into the final activation, if losses may read it.
   int before_activation = -1;
-  // The output is what goes into the layer's rectifier: the pooling behind it
-  // applies that (pooled_rectifier.h).
-  bool leaves_rectifier = false;
   // As the spec has it.
   bool stores_factors = false;
-  // The input is what goes into the rectifier of the layer before, and the
-  // gradient by it goes back through that.
-  bool rectifies_input = false;
-  // In training. Of each input, and of each variable that is trained; in the
-  // place of the gradient of a statistic stands its difference
-  // (StatisticDifference).
+  // In training. Of each input, if they are wanted, and of each variable that
+  // is trained; in the place of the gradient of a statistic stands its
+  // difference (StatisticDifference).
   std::vector<int> input_gradients;
   std::vector<int> variable_gradients;
 };
 
-// In float32, of a node of `graph`, for a device that `has` operations: a max
-// pooling rectifies its input there, if it can. A batch normalization applies
-// the rectifier behind it (fused_clamp.h).
+// In float32, of a node of `graph`, for a device that `has` operations. A layer
+// with a rectifier does the work of the max pooling behind it
+// (pooling_behind.h), and a batch normalization that of the rectifier behind it
+// (fused_clamp.h).
 NodeFunction MakeNodeFunction(const Graph& graph, const Node& node,
                               const NodeFunctionSpec& spec,
                               op::HasOperation has);

@@ -105,6 +105,9 @@ class ProgramCompiler {
             .has_gradient_before_activation =
                 loss_input_.before_activation &&
                 &node == &graph_.nodes[loss_input_.node],
+            .wants_input_gradients =
+                std::any_of(node.inputs.begin(), node.inputs.end(),
+                            [this](int input) { return has_updates_[input]; }),
             .stores_factors = StoresFactors(node)};
   }
 

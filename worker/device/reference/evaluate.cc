@@ -20,6 +20,7 @@
 #include "common/operations/map.h"
 #include "common/operations/matrix_product.h"
 #include "common/operations/pad.h"
+#include "common/operations/pooled_convolution.h"
 #include "common/operations/pooling.h"
 #include "common/operations/random.h"
 #include "common/operations/reduce.h"
@@ -80,6 +81,9 @@ constexpr Entry kOperations[] = {
     {op::MaxPoolingOperation::kName, EvaluateMaxPooling},
     {op::MaxPoolingGradientOperation::kName, EvaluateMaxPoolingGradient},
     {op::PadOperation::kName, EvaluatePad},
+    {op::PooledConvolutionOperation::kName, EvaluatePooledConvolution},
+    {op::PooledConvolutionKernelGradientOperation::kName,
+     EvaluatePooledConvolutionKernelGradient},
     {op::RandomNormalOperation::kName, EvaluateRandomNormal},
     {op::ReduceOperation::kName, EvaluateReduce},
     {op::ReshapeOperation::kName, EvaluateCopy},

@@ -12,6 +12,7 @@
 #include "common/operations/iota.h"
 #include "common/operations/matrix_product.h"
 #include "common/operations/pad.h"
+#include "common/operations/pooled_convolution.h"
 #include "common/operations/pooling.h"
 #include "common/operations/random.h"
 #include "common/operations/reduce.h"
@@ -61,6 +62,10 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::MaxPoolingOperation::kName, AddMaxPooling},
     {op::MaxPoolingGradientOperation::kName, AddMaxPoolingGradient},
     {op::PadOperation::kName, AddShared<AddPad>, PadsWithZeros},
+    {op::PooledConvolutionOperation::kName, AddPooledConvolution,
+     IsSmallPooledConvolution},
+    {op::PooledConvolutionKernelGradientOperation::kName,
+     AddPooledConvolutionKernelGradient, IsSmallPooledConvolutionGradient},
     {op::ReduceOperation::kName, AddShared<AddReduce>, IsSum},
     {op::ReshapeOperation::kName, AddShared<AddReshape>},
     {op::ResizeOperation::kName, AddResize},

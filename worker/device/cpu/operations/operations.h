@@ -40,6 +40,12 @@ ComputesOperation IsInnerProduct;
 AddOperation AddMatrixProduct;
 AddOperation AddMaxPooling;
 AddOperation AddMaxPoolingGradient;
+// Which the two below compute: those that read few elements for each element of
+// the convolution, move by one pixel, and are pooled by 2 x 2.
+ComputesOperation IsSmallPooledConvolution;
+ComputesOperation IsSmallPooledConvolutionGradient;
+AddOperation AddPooledConvolution;
+AddOperation AddPooledConvolutionKernelGradient;
 AddOperation AddResize;
 AddOperation AddResizeGradient;
 AddOperation AddSoftmax;

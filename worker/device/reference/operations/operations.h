@@ -40,6 +40,8 @@ EvaluateOperation EvaluateMatrixProduct;
 EvaluateOperation EvaluateMaxPooling;
 EvaluateOperation EvaluateMaxPoolingGradient;
 EvaluateOperation EvaluatePad;
+EvaluateOperation EvaluatePooledConvolution;
+EvaluateOperation EvaluatePooledConvolutionKernelGradient;
 EvaluateOperation EvaluateRandomNormal;
 EvaluateOperation EvaluateReduce;
 EvaluateOperation EvaluateResize;

@@ -1,6 +1,4 @@
-#include "worker/device/program/pooled_rectifier.h"
-
-#include <algorithm>
+#include "worker/device/program/pooling_behind.h"
 
 #include "common/model/activation.h"
 #include "common/model/layers/max_pooling2d.h"
@@ -9,7 +7,17 @@
 
 namespace paceline {
 
-bool RectifiesInput(const Graph& graph, const Node& node,
+const Node* PoolingBehind(const Graph& graph, const Node& node,
+                          op::HasOperation has) {
+  const auto index = static_cast<int>(&node - graph.nodes.data());
+  for (const Node& reader : graph.nodes) {
+    if (reader.inputs.empty() || reader.inputs[0] != index) continue;
+    return IsPooledBefore(graph, reader, has) ? &reader : nullptr;
+  }
+  return nullptr;
+}
+
+bool IsPooledBefore(const Graph& graph, const Node& node,
                     op::HasOperation has) {
   if (node.layer->class_name() != MaxPooling2D::kClassName) return false;
   const int input = node.inputs[0];
@@ -19,15 +27,6 @@ bool RectifiesInput(const Graph& graph, const Node& node,
   return before.layer->final_activation() == ActivationFunction::kRelu &&
          ReaderCount(graph, input) == 1 && !IsFusedIntoInput(graph, before) &&
          has(op::MaxPoolingOperation({}, /*rectifies=*/true), {image});
-}
-
-bool LeavesRectifier(const Graph& graph, const Node& node,
-                     op::HasOperation has) {
-  const auto index = static_cast<int>(&node - graph.nodes.data());
-  return std::any_of(
-      graph.nodes.begin() + 1, graph.nodes.end(), [&](const Node& reader) {
-        return reader.inputs[0] == index && RectifiesInput(graph, reader, has);
-      });
 }
 
 }  // namespace paceline
