@@ -21,6 +21,7 @@
 namespace paceline {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 
 bool HasNoBias(const op::Operation& operation,
@@ -102,6 +103,29 @@ TEST(FuseBiasTest, ARectifierGoesIntoTheConvolution) {
   ASSERT_THAT(NamesOf(*rectified), ElementsAre("Convolution"));
   EXPECT_FALSE(OptionsOf(*rectified).has_bias);
   EXPECT_TRUE(OptionsOf(*rectified).rectifies);
+}
+
+TEST(FuseBiasTest, AConvolutionThatSomebodyElseReadsStays) {
+  OperationCase shared = BiasedConvolution(1);
+  shared.make = [](auto inputs) {
+    const op::Tensor c = op::Convolution(inputs[0], inputs[1], {{{{3}, {2}}}});
+    const op::Tensor biased = c + inputs[2];
+    return op::Reshape(c, {c.count()}) + op::Reshape(biased, {c.count()});
+  };
+  const auto fused = WithBiases(shared);
+  EXPECT_THAT(NamesOf(*fused), Contains("Convolution"));
+  EXPECT_FALSE(OptionsOf(*fused).has_bias);
+}
+
+TEST(FuseBiasTest, OnlyAVectorOfFiltersIsABiasOfAConvolution) {
+  for (const Shape& shape : {Shape{1}, Shape{1, 1, 1, 6}}) {
+    OperationCase other = BiasedConvolution(1);
+    other.inputs[2] = shape;
+    const auto fused = WithBiases(other);
+    ASSERT_THAT(NamesOf(*fused), ElementsAre("Convolution", "Elementwise"))
+        << ShapeToString(shape);
+    EXPECT_FALSE(OptionsOf(*fused).has_bias);
+  }
 }
 
 TEST(FuseBiasTest, OtherActivationsOfAConvolutionStay) {
