@@ -125,6 +125,25 @@ std::vector<Case> PoolingCases() {
                             " kernel_size: 3, activation: relu}, ",
                             kind, ": {}, Flatten: {}, Dense: {units: 2}]")));
   }
+  // First layers that the CPU pools as it convolves: filters in multiples
+  // of 16.
+  for (const char* convolution :
+       {"kernel_size: 3", "kernel_size: 3, padding: same",
+        "kernel_size: [2, 4], padding: same, use_bias: false"}) {
+    cases.push_back(
+        Layers(absl::StrCat("MaxPooling2D_pooled_convolution_", cases.size()),
+               absl::StrCat("[Input: {shape: [7, 8, 2]}, Conv2D: {filters: 16,"
+                            " activation: relu, ",
+                            convolution,
+                            "}, MaxPooling2D: {}, Flatten: {},"
+                            " Dense: {units: 2}]")));
+  }
+  // In bfloat16 the normalization gives what convolutions multiply.
+  cases.push_back(
+      Layers("MaxPooling2D_pooled_convolution_normalized",
+             "[Input: {shape: [7, 8, 2]}, BatchNormalization: {trainable:"
+             " false}, Conv2D: {filters: 16, kernel_size: 3, activation:"
+             " relu}, MaxPooling2D: {}, Flatten: {}, Dense: {units: 2}]"));
   // A rectifier that a device may leave to the pooling, of other layers.
   cases.push_back(
       Layers("MaxPooling2D_dense",

@@ -79,7 +79,8 @@ bool IsSmallPooledConvolutionGradient(const op::Operation& operation,
 Tensor* AddPooledConvolution(const PlacedCall& call, ProgramBuilder& builder) {
   const auto& operation =
       static_cast<const op::PooledConvolutionOperation&>(call.operation);
-  const Tensor* const input = call.inputs[0];
+  const Tensor* const input =
+      builder.Factors(call.inputs[0], DataType::kFloat32);
   const Tensor* const kernel = call.inputs[1];
   const Tensor* const bias = operation.has_bias() ? call.inputs[2] : nullptr;
   Tensor* const output = OutputOf(call, builder);
@@ -106,7 +107,8 @@ Tensor* AddPooledConvolutionKernelGradient(const PlacedCall& call,
   const auto& operation =
       static_cast<const op::PooledConvolutionKernelGradientOperation&>(
           call.operation);
-  const Tensor* const input = call.inputs[0];
+  const Tensor* const input =
+      builder.Factors(call.inputs[0], DataType::kFloat32);
   const Tensor* const positions = call.inputs[1];
   const Tensor* const output_gradient = call.inputs[2];
   Tensor* const kernel_gradient = OutputOf(call, builder);
