@@ -95,7 +95,7 @@ uint64_t BlockState<T>::Apply(int64_t iterations,
     const absl::Span<const T> range =
         given.subspan(begin - given_begin, end - begin);
     if (is_trained()) {
-      Update(iterations, begin, range);
+      Update(iterations, part, begin, range);
     } else {
       MoveByParts(part.momentum, range, Values(begin, range.size()));
     }
@@ -105,7 +105,7 @@ uint64_t BlockState<T>::Apply(int64_t iterations,
 }
 
 template <typename T>
-void BlockState<T>::Update(int64_t iterations, int64_t begin,
+void BlockState<T>::Update(int64_t iterations, const Part& part, int64_t begin,
                            absl::Span<const T> gradients) {
   if (!is_trained()) {
     return AddDifferences(gradients, Values(begin, gradients.size()));
@@ -118,6 +118,8 @@ void BlockState<T>::Update(int64_t iterations, int64_t begin,
   range.values = spans.front();
   range.gradients = gradients;
   range.slots = absl::MakeSpan(spans).subspan(1);
+  const VariableSpec& variable = plan_.variables()[part.variable];
+  range.variable = {variable.name, variable.shape};
   optimizer_.Apply(optimizer_.StepAfter(iterations), range);
 }
 
@@ -154,7 +156,7 @@ void BlockState<T>::ApplySum(int64_t iterations,
     if (is_trained()) {
       optimizer_.clipping.Clip(factors[part.variable], gradients);
     }
-    Update(iterations, OffsetOf(part), gradients);
+    Update(iterations, part, OffsetOf(part), gradients);
   }
   std::fill(sum_.begin(), sum_.end(), T{0});
   ++version_;

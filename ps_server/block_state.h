@@ -81,8 +81,10 @@ class BlockState {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return absl::MakeSpan(tensors_.front()).subspan(begin, count);
   }
-  // Updates elements [begin, begin + gradients.size()) of the block.
-  void Update(int64_t iterations, int64_t begin, absl::Span<const T> gradients)
+  // Updates elements [begin, begin + gradients.size()) of the block, which are
+  // of a part.
+  void Update(int64_t iterations, const Part& part, int64_t begin,
+              absl::Span<const T> gradients)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Where a part starts in the block.
   int64_t OffsetOf(const Part& part) const {

@@ -6,9 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "common/base/simd.h"
 #include "common/optimizer/formula.h"
+#include "common/optimizer/newton_schulz.h"
 #include "common/optimizer/update_range.h"
 #include "glog/logging.h"
 
@@ -86,6 +89,37 @@ template <typename Formula, typename T>
   for (int64_t i = 0; i < u.count; ++i) MoveElement(u, rate, i, kSlots);
 }
 
+// The new slots of an element, by a formula of matrices. Returns its direction.
+template <typename Formula, typename T, int... t>
+[[gnu::always_inline]] inline T DirectionOfElement(
+    const ElementUpdates<Formula, T>& updates, int64_t i,
+    std::integer_sequence<int, t...> /*slots*/) {
+  T slots[] = {updates.tensors[1 + t][i]...};
+  const T direction =
+      updates.formula.UpdateSlots(updates.step, updates.gradients[i], slots);
+  ((updates.tensors[1 + t][i] = slots[t]), ...);
+  return direction;
+}
+
+template <typename Formula, typename T>
+[[gnu::always_inline]] inline void UpdateMatrix(
+    const ElementUpdates<Formula, T>& u) {
+  constexpr auto kSlots =
+      std::make_integer_sequence<int, Formula::kSlotCount>();
+  std::vector<T> matrix(u.count);
+  T* const direction = matrix.data();
+#pragma omp simd
+  for (int64_t i = 0; i < u.count; ++i) {
+    direction[i] = DirectionOfElement(u, i, kSlots);
+  }
+  Orthogonalize(u.formula.iteration, u.formula.rows, u.formula.columns,
+                absl::MakeSpan(matrix));
+#pragma omp simd
+  for (int64_t i = 0; i < u.count; ++i) {
+    u.formula.Move(u.step, direction[i], u.tensors[0][i]);
+  }
+}
+
 template <typename Formula, typename T>
 [[gnu::always_inline]] inline void UpdateLoop(
     const ElementUpdates<Formula, T>& updates) {
@@ -93,6 +127,8 @@ template <typename Formula, typename T>
   const ElementUpdates<Formula, T> u = updates;
   if constexpr (HasNorms<Formula>) {
     UpdateByNorms(u);
+  } else if constexpr (UpdatesMatrices<Formula>) {
+    UpdateMatrix(u);
   } else {
     UpdateEach(u);
   }
@@ -111,7 +147,7 @@ void UpdateElements(const ElementUpdates<Formula, double>& updates) {
 }
 
 // Updates each element of the range, which has the slots of the formula and is
-// a whole variable where that has norms. Does not allocate.
+// a whole variable where that needs one. Allocates only for matrices.
 template <typename Formula, typename T>
 void ApplyFormula(const Formula& formula, const StepScalars& step,
                   const UpdateRange<T>& range) {

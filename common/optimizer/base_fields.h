@@ -23,13 +23,14 @@ inline Accessors<Optimizer, std::optional<double>> ClippingBound(
 
 // The fields of optimizer T: the common ones and `own`.
 template <typename T>
-std::vector<Field<T>> WithBaseFields(std::vector<Field<T>> own) {
+std::vector<Field<T>> WithBaseFields(Field<T> weight_decay,
+                                     std::vector<Field<T>> own) {
   std::vector<Field<T>> fields = {
       Optional("name", &Optimizer::name, "Name of the optimizer."),
       Optional("learning_rate", &Optimizer::learning_rate,
                "Size of the updates, at least 0; a schedule changes it from "
                "step to step."),
-      Only("weight_decay", nullptr, "Decoupled weight decay."),
+      std::move(weight_decay),
       Optional("clipnorm", ClippingBound(&Clipping::norm), Above(0),
                "Bound of the norm of each variable's gradient."),
       Excluding({"clipnorm"},
@@ -51,6 +52,13 @@ std::vector<Field<T>> WithBaseFields(std::vector<Field<T>> own) {
            "Gradients averaged into one update."),
   };
   return Joined<T>({std::move(fields), std::move(own)});
+}
+
+// The same of one that has no weight decay yet.
+template <typename T>
+std::vector<Field<T>> WithBaseFields(std::vector<Field<T>> own) {
+  return WithBaseFields<T>(
+      Only("weight_decay", nullptr, "Decoupled weight decay."), std::move(own));
 }
 
 }  // namespace paceline

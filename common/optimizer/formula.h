@@ -34,7 +34,22 @@
 //   // Second pass: w -= step[0] · TrustRatio(‖w‖, ‖direction‖) · direction.
 //   double TrustRatio(double norm, double direction_norm) const;
 //
-// It updates whole variables, so parameter servers do not cut them
+// A formula of matrices, such as MuonFormula, moves a matrix along the
+// orthogonal factor of a direction (newton_schulz.h). It knows the matrix,
+// which lies in C order, and has two functions:
+//
+//   int64_t rows = 0;
+//   int64_t columns = 0;
+//   NewtonSchulz iteration;
+//
+//   // First pass: the new slots of an element. Returns its direction.
+//   template <typename T>
+//   T UpdateSlots(const StepScalars& step, T g, T* slots) const;
+//   // Last pass, by the element of the direction's orthogonal factor.
+//   template <typename T>
+//   void Move(const StepScalars& step, T factor, T& w) const;
+//
+// Both update whole variables, so parameter servers do not cut them
 // (docs/design/optimizers.md).
 #ifndef PACELINE_COMMON_OPTIMIZER_FORMULA_H_
 #define PACELINE_COMMON_OPTIMIZER_FORMULA_H_
@@ -57,6 +72,15 @@ template <typename Formula>
 concept HasNorms = requires(const Formula& formula) {
   formula.TrustRatio(0.0, 0.0);
 };
+
+// Whether a formula is one of matrices.
+template <typename Formula>
+concept UpdatesMatrices = requires(const Formula& formula) {
+  formula.iteration;
+};
+
+template <typename Formula>
+concept UpdatesWholeVariables = HasNorms<Formula> || UpdatesMatrices<Formula>;
 
 }  // namespace paceline
 

@@ -14,7 +14,7 @@ void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
   const StepScalars scalars = optimizer.ScalarsOf(step);
   std::visit(
       [&](const auto& formula) { ApplyFormula(formula, scalars, range); },
-      optimizer.formula());
+      optimizer.FormulaFor(range.variable));
 }
 
 }  // namespace
@@ -22,9 +22,13 @@ void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
 bool Optimizer::updates_whole_variables() const {
   return std::visit(
       []<typename Formula>(const Formula& /*formula*/) {
-        return HasNorms<Formula>;
+        return UpdatesWholeVariables<Formula>;
       },
       formula());
+}
+
+AnyFormula Optimizer::FormulaFor(const UpdatedVariable& /*variable*/) const {
+  return formula();
 }
 
 void Optimizer::Apply(const UpdateStep& step,

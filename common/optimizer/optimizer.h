@@ -47,9 +47,13 @@ class Optimizer {
   // Has as many slots as slot_names.
   virtual AnyFormula formula() const = 0;
 
-  // Whether an update needs all elements of a variable at once, as a formula
-  // with norms does. Then the ranges of Apply are variables.
+  // Whether an update needs all elements of a variable at once, as formulas
+  // with norms and of matrices do. Then the ranges of Apply are variables.
   bool updates_whole_variables() const;
+
+  // The formula of a variable. Differs from formula() only where an optimizer
+  // updates whole variables.
+  virtual AnyFormula FormulaFor(const UpdatedVariable& variable) const;
 
   // What the formula takes of a step: the learning rate, unless it says
   // otherwise.
@@ -62,7 +66,7 @@ class Optimizer {
     return {iterations, learning_rate.At(iterations)};
   }
 
-  // Applies an update on the CPU. Does not allocate.
+  // Applies an update on the CPU. Allocates only for formulas of matrices.
   void Apply(const UpdateStep& step, const UpdateRange<float>& range) const;
   void Apply(const UpdateStep& step, const UpdateRange<double>& range) const;
 

@@ -8,6 +8,7 @@
 #include "common/base/joined_variant.h"
 #include "common/optimizer/adam.h"
 #include "common/optimizer/lamb.h"
+#include "common/optimizer/muon.h"
 #include "common/optimizer/rmsprop.h"
 #include "common/optimizer/sgd.h"
 
@@ -19,7 +20,7 @@ struct OptimizerList {
   using Formula = JoinedVariant<typename Each::Formula...>;
 };
 
-using Optimizers = OptimizerList<Adam, Lamb, RmsProp, Sgd>;
+using Optimizers = OptimizerList<Adam, Lamb, Muon, RmsProp, Sgd>;
 
 struct AnyFormula : Optimizers::Formula {
   using Optimizers::Formula::variant;

@@ -3,10 +3,19 @@
 #define PACELINE_COMMON_OPTIMIZER_UPDATE_RANGE_H_
 
 #include <cstddef>
+#include <cstdint>
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 namespace paceline {
+
+// What an optimizer may ask of a variable. Refers to memory of others.
+struct UpdatedVariable {
+  // "<layer>/<variable>".
+  absl::string_view name;
+  absl::Span<const int64_t> shape;
+};
 
 // Elements of variables with their gradients and slots; all of one size.
 template <typename T>
@@ -15,6 +24,8 @@ struct UpdateRange {
   absl::Span<const T> gradients;
   // One span a slot, in the order of Optimizer::slot_names.
   absl::Span<const absl::Span<T>> slots;
+  // Where the optimizer updates whole variables: the one that this is.
+  UpdatedVariable variable = {};
 };
 
 // Updates variables that are not trained: adds the differences that stand in

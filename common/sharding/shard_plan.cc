@@ -64,6 +64,7 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
   ShardPlan plan;
   plan.shard_count_ = shard_count;
   plan.cutting_ = cutting;
+  plan.variables_ = {variables.begin(), variables.end()};
   plan.places_.resize(variables.size());
   plan.chunks_.resize(shard_count);
   const auto add_buckets = [&](VariableUpdate update) {

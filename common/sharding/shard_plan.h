@@ -111,6 +111,8 @@ class ShardPlan {
     return buckets().first(updated_bucket_count_);
   }
   absl::Span<const Part> parts() const { return parts_; }
+  // In the order of the graph.
+  absl::Span<const VariableSpec> variables() const { return variables_; }
   // The chunks of a shard, the frozen ones last. May be empty.
   absl::Span<const Chunk> chunks(int shard) const { return chunks_[shard]; }
   VariablePlace place(int variable) const { return places_[variable]; }
@@ -133,6 +135,7 @@ class ShardPlan {
   int shard_count_ = 0;
   Cutting cutting_ = Cutting::kAll;
   int64_t element_count_ = 0;
+  std::vector<VariableSpec> variables_;
   std::vector<Bucket> buckets_;
   size_t updated_bucket_count_ = 0;
   std::vector<Part> parts_;

@@ -94,15 +94,21 @@ TEST_P(OptimizersOfStrategiesTest, ClippedByValueEndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64", "{SGD: {clipvalue: 0.01}}", 1e-9);
 }
 
-// What updates whole variables, whose norms it needs.
-TEST_P(OptimizersOfStrategiesTest, LambEndsWhereASingleProcessDoes) {
+// Lamb needs the norms of whole variables, Muon whole matrices.
+TEST_P(OptimizersOfStrategiesTest,
+       UpdatesOfWholeVariablesEndWhereASingleProcessDoes) {
   const Models models(kLayers, /*chunk_bytes=*/512, Cutting::kUntrained);
   ASSERT_GT(models_.served.plan().parts().size(),
             models.served.plan().parts().size());
   ASSERT_GT(models.served.plan().chunks(1).size(), 0u);
-  ExpectNear(models, "cpu", "Lamb", 1e-5);
-  ExpectNear(models, "reference_float64", "Lamb", 1e-9);
-  ExpectNear(models, "reference_float64", "{Lamb: {clipnorm: 0.1}}", 1e-9);
+  for (const std::string optimizer : {"Lamb", "Muon"}) {
+    SCOPED_TRACE(optimizer);
+    const std::string clipped =
+        absl::StrCat("{", optimizer, ": {clipnorm: 0.1}}");
+    ExpectNear(models, "cpu", optimizer.c_str(), 1e-5);
+    ExpectNear(models, "reference_float64", optimizer.c_str(), 1e-9);
+    ExpectNear(models, "reference_float64", clipped.c_str(), 1e-9);
+  }
 }
 
 // A kernel that fills a bucket becomes final before its bias, which belongs to
@@ -263,8 +269,9 @@ std::string NameOfReplicas(
 }
 
 Cutting CuttingFor(const std::string& optimizer) {
-  return absl::StrContains(optimizer, "Lamb") ? Cutting::kUntrained
-                                              : Cutting::kAll;
+  const bool takes_whole_variables = absl::StrContains(optimizer, "Lamb") ||
+                                     absl::StrContains(optimizer, "Muon");
+  return takes_whole_variables ? Cutting::kUntrained : Cutting::kAll;
 }
 
 // A device, an optimizer, the steps of an execution, and replicas.
@@ -321,6 +328,9 @@ constexpr const char* kOptimizers[] = {
     "{SGD: {clipvalue: 0.01}}",
     "{Lamb: {clipvalue: 0.01}}",
     "{Lamb: {global_clipnorm: 0.2}}",
+    "Muon",
+    "{Muon: {clipvalue: 0.01, nesterov: false}}",
+    "{Muon: {global_clipnorm: 0.2}}",
     "{Adam: {clipnorm: 0.1}}",
     "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}"};
 

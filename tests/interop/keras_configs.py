@@ -155,6 +155,11 @@ def optimizers():
         }),
         ("Lamb", {}),
         ("Lamb", {"learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.9, "epsilon": 1e-3}),
+        ("Muon", {}),
+        ("Muon", {
+            "learning_rate": 0.1, "weight_decay": None, "exclude_layers": ["head"],
+            "adam_lr_ratio": 0.5, "ns_steps": 3, "nesterov": False, "rms_rate": None,
+        }),
         ("RMSprop", {}),
         ("RMSprop", {
             "learning_rate": 0.1, "rho": 0.8, "momentum": 0.5, "epsilon": 0.001,

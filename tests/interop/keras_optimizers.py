@@ -12,26 +12,32 @@ def numbers(array):
 INITIAL = [0.5, -1.0, 2.0, 0.0, 1e-3, -3.0]
 
 
-def optimizer_case(class_name, config, steps=10, initial=INITIAL):
+def element_gradients(steps):
+    """Of 6 elements, by orders of magnitude apart, for each of `steps` updates."""
+    return [
+        [0.1 * np.sin(1.3 * t + e) * (10.0 ** (e - 3)) for e in range(6)]
+        for t in range(steps)
+    ]
+
+
+def optimizer_case(
+    class_name, config, steps=10, initial=INITIAL, shape=(6,), name="variable"
+):
     """Values of a variable of 6 elements after each of `steps` updates."""
-    initial = np.array(initial, np.float32)
-    gradients = np.array(
-        [
-            [0.1 * np.sin(1.3 * t + e) * (10.0 ** (e - 3)) for e in range(6)]
-            for t in range(steps)
-        ],
-        np.float32,
-    )
+    initial = np.array(initial, np.float32).reshape(shape)
+    gradients = np.array(element_gradients(steps), np.float32)
     optimizer = getattr(keras.optimizers, class_name)(**config)
-    variable = keras.Variable(initial)
+    variable = keras.Variable(initial, name=name)
     optimizer.build([variable])
     values = []
-    for gradient in gradients:
+    for gradient in gradients.reshape(steps, *shape):
         optimizer.apply_gradients([(keras.ops.convert_to_tensor(gradient), variable)])
         values.append(numbers(variable.numpy()))
     return {
         "class_name": class_name,
         "config": config,
+        "name": name,
+        "shape": shape,
         "initial": numbers(initial),
         "gradients": [numbers(g) for g in gradients],
         "values": values,
@@ -61,6 +67,55 @@ def optimizers():
             {"learning_rate": 0.1, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 1e-3},
         ),
         optimizer_case("Lamb", {"learning_rate": 0.05}, initial=[0.0] * 6),
+        optimizer_case("Muon", {}),
+        optimizer_case("Muon", {}, shape=(2, 3)),
+        optimizer_case("Muon", {"nesterov": False}, shape=(3, 2)),
+        optimizer_case("Muon", {"learning_rate": 0.1, "ns_steps": 2}, shape=(1, 6)),
+        optimizer_case(
+            "Muon",
+            {
+                "learning_rate": 0.1,
+                "weight_decay": 0.5,
+                "muon_a": 3.0,
+                "muon_b": -3.5,
+                "muon_c": 1.5,
+                "momentum": 0.5,
+                "rms_rate": None,
+            },
+            shape=(3, 2),
+        ),
+        optimizer_case(
+            "Muon",
+            {"learning_rate": 0.1, "weight_decay": None, "adam_weight_decay": None},
+            shape=(2, 3),
+        ),
+        optimizer_case("Muon", {}, shape=(3, 2), initial=[0.0] * 6),
+        optimizer_case(
+            "Muon",
+            {
+                "learning_rate": 0.1,
+                "adam_lr_ratio": 0.5,
+                "adam_weight_decay": 0.1,
+                "adam_beta_1": 0.8,
+                "adam_beta_2": 0.99,
+                "epsilon": 1e-3,
+            },
+            shape=(2, 3),
+            name="Embeddings",
+        ),
+        optimizer_case(
+            "Muon",
+            {"exclude_embeddings": False},
+            shape=(2, 3),
+            name="embeddings",
+        ),
+        optimizer_case(
+            "Muon",
+            {"exclude_layers": ["logits", "head"], "adam_weight_decay": None},
+            shape=(2, 3),
+            name="my_head",
+        ),
+        optimizer_case("Muon", {}, shape=(1, 2, 3)),
         optimizer_case("SGD", {"weight_decay": 0.01, "momentum": 0.5}),
         optimizer_case("Adam", {"weight_decay": 0.01}),
     ]

@@ -71,7 +71,7 @@ template <typename T>
 void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
                                 ModelState& gradients) {
   if (!plan_.buckets()[bucket].is_trained() || !updates_whole_variables()) {
-    return Update<T>(bucket, begin, count, gradients);
+    return Update<T>(bucket, begin, count, /*variable=*/{}, gradients);
   }
   // The plan does not cut them: a part is a variable.
   for (const Part& part : plan_.parts()) {
@@ -79,12 +79,15 @@ void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
         part.bucket_offset >= begin + count) {
       continue;
     }
-    Update<T>(bucket, part.bucket_offset, part.count, gradients);
+    const VariableSpec& variable = plan_.variables()[part.variable];
+    Update<T>(bucket, part.bucket_offset, part.count,
+              {variable.name, variable.shape}, gradients);
   }
 }
 
 template <typename T>
 void LocalVariables::Update(int bucket, int64_t begin, int64_t count,
+                            const UpdatedVariable& variable,
                             ModelState& gradients) {
   const absl::Span<const std::byte> bytes = gradients.host_gradients(bucket);
   UpdateRange<T> range;
@@ -99,6 +102,7 @@ void LocalVariables::Update(int bucket, int64_t begin, int64_t count,
     slots.push_back(Values<T>(bucket, slot).subspan(begin, count));
   }
   range.slots = slots;
+  range.variable = variable;
   optimizer_.Apply(optimizer_.StepAfter(iterations()), range);
 }
 

@@ -78,9 +78,11 @@ class LocalVariables {
   template <typename T>
   void ApplyTyped(int bucket, int64_t begin, int64_t count,
                   ModelState& gradients);
-  // The same to these elements alone.
+  // The same to these elements alone, which are `variable` where the optimizer
+  // updates whole variables.
   template <typename T>
-  void Update(int bucket, int64_t begin, int64_t count, ModelState& gradients);
+  void Update(int bucket, int64_t begin, int64_t count,
+              const UpdatedVariable& variable, ModelState& gradients);
   template <typename T, typename Visit>
   void VisitTyped(Visit& visit) {
     MutexLock lock(mutex_);

@@ -34,6 +34,7 @@ TEST(JobPlanTest, TheOptimizerSaysWhetherVariablesAreCut) {
   };
   EXPECT_EQ(parts("Adam"), 4u);
   EXPECT_EQ(parts("Lamb"), 1u);
+  EXPECT_EQ(parts("Muon"), 1u);
 }
 
 // 320 MiB.

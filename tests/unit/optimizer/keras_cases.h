@@ -35,8 +35,12 @@ struct KerasCase {
   // For messages: class and config.
   std::string text;
   std::unique_ptr<const Optimizer> optimizer;
-  // `initial`, and `gradients` and `values` of each step.
+  // `name`, `shape` and `initial` of a variable, and `gradients` and `values`
+  // of each step.
   nlohmann::ordered_json expected;
+
+  std::string name() const { return expected["name"]; }
+  std::vector<int64_t> shape() const { return expected["shape"]; }
 };
 
 // Of the optimizers that are supported.
@@ -45,8 +49,8 @@ inline std::vector<KerasCase> KerasCases() {
   std::vector<KerasCase> cases;
   for (const nlohmann::ordered_json& each : expected["optimizers"]) {
     const nlohmann::ordered_json& config = each["config"];
-    if (config.contains("weight_decay")) continue;
     const std::string class_name = each["class_name"];
+    if (config.contains("weight_decay") && class_name != "Muon") continue;
     auto optimizer = MakeOptimizer(OptimizerObject(class_name, config));
     EXPECT_TRUE(optimizer.ok()) << optimizer.status();
     cases.push_back({class_name + config.dump(), *std::move(optimizer), each});

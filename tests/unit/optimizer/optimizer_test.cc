@@ -31,8 +31,12 @@ std::unique_ptr<const Optimizer> Make(const std::string& class_name,
 template <typename T>
 class Variable {
  public:
-  Variable(const Optimizer& optimizer, std::vector<T> values)
-      : optimizer_(optimizer), values_(std::move(values)) {
+  Variable(const Optimizer& optimizer, std::vector<T> values,
+           std::string name = "variable", std::vector<int64_t> shape = {})
+      : optimizer_(optimizer),
+        values_(std::move(values)),
+        name_(std::move(name)),
+        shape_(std::move(shape)) {
     const int slot_count = static_cast<int>(optimizer.slot_names().size());
     for (int s = 0; s < slot_count; ++s) {
       slots_.emplace_back(values_.size(),
@@ -46,7 +50,8 @@ class Variable {
   void Update(int64_t iterations, const std::vector<T>& gradients) {
     optimizer_.Apply(
         optimizer_.StepAfter(iterations),
-        UpdateRange<T>{absl::MakeSpan(values_), gradients, slot_spans_});
+        UpdateRange<T>{
+            absl::MakeSpan(values_), gradients, slot_spans_, {name_, shape_}});
   }
 
   const std::vector<T>& values() const { return values_; }
@@ -54,6 +59,8 @@ class Variable {
  private:
   const Optimizer& optimizer_;
   std::vector<T> values_;
+  const std::string name_;
+  const std::vector<int64_t> shape_;
   std::vector<std::vector<T>> slots_;
   std::vector<absl::Span<T>> slot_spans_;
 };
@@ -63,7 +70,8 @@ template <typename T>
 void ExpectLikeKeras(const KerasCase& example) {
   const nlohmann::ordered_json& expected = example.expected;
   Variable<T> variable(*example.optimizer,
-                       expected["initial"].get<std::vector<T>>());
+                       expected["initial"].get<std::vector<T>>(),
+                       example.name(), example.shape());
   for (size_t step = 0; step < expected["gradients"].size(); ++step) {
     variable.Update(static_cast<int64_t>(step),
                     expected["gradients"][step].get<std::vector<T>>());
@@ -124,7 +132,9 @@ TEST(OptimizerTest, EveryFormulaUpdatesLikeKeras) {
   for (const KerasCase& example : KerasCases()) {
     ExpectLikeKeras<float>(example);
     ExpectLikeKeras<double>(example);
-    formulas.insert(example.optimizer->formula().index());
+    const std::string name = example.name();
+    const std::vector<int64_t> shape = example.shape();
+    formulas.insert(example.optimizer->FormulaFor({name, shape}).index());
   }
   EXPECT_EQ(formulas.size(), std::variant_size_v<Optimizers::Formula>);
 }
@@ -138,6 +148,8 @@ TEST(OptimizerTest, NamesItsSlots) {
   EXPECT_THAT(Make("Adam", {{"amsgrad", true}})->slot_names(),
               ElementsAre("momentum", "velocity", "velocity_hat"));
   EXPECT_THAT(Make("Lamb", {})->slot_names(),
+              ElementsAre("momentum", "velocity"));
+  EXPECT_THAT(Make("Muon", {})->slot_names(),
               ElementsAre("momentum", "velocity"));
   EXPECT_THAT(Make("RMSprop", {})->slot_names(), ElementsAre("velocity"));
   EXPECT_THAT(
@@ -290,6 +302,16 @@ TEST(OptimizerTest, RefusesWhatItCannotDo) {
        Code::kInvalidArgument,
        "optimizer.momentum",
        "1"},
+      {"Muon",
+       {{"exclude_layers", {"head", "block.*"}}},
+       Code::kInvalidArgument,
+       "optimizer.exclude_layers[1]",
+       "a part of a variable's name"},
+      {"Muon",
+       {{"ns_steps", 101}},
+       Code::kInvalidArgument,
+       "optimizer.ns_steps",
+       "100"},
   };
   for (const BadCase& each : cases) {
     SCOPED_TRACE(each.class_name + each.config.dump());

@@ -5,6 +5,7 @@
 
 #include "common/optimizer/optimizers.h"
 #include "worker/device/bucket_memory.h"
+#include "worker/device/cuda/orthogonalize.h"
 
 namespace paceline::cuda {
 namespace {
@@ -40,8 +41,17 @@ void DeviceUpdate::Add() {
   const Tensor* const factor =
       clipping.global_norm ? AddClipFactor(*clipping.global_norm, trained)
                            : nullptr;
-  std::visit([&](const auto& formula) { AddFormula(formula, factor); },
-             optimizer_.formula());
+  if (optimizer_.updates_whole_variables()) {
+    for (const TrainedVariable& each : TrainedVariables()) {
+      const VariableSpec& variable = plan_.variables()[each.index];
+      AddAnyFormula(optimizer_.FormulaFor({variable.name, variable.shape}),
+                    each.range, factor);
+    }
+  } else {
+    for (const Range& range : trained) {
+      AddAnyFormula(optimizer_.formula(), range, factor);
+    }
+  }
   builder_.AddLossScaleChange();
 }
 
@@ -94,24 +104,27 @@ void DeviceUpdate::AddDifferences(const Range& range) {
                                   gradients(range)}] { return update; });
 }
 
-std::vector<DeviceUpdate::Range> DeviceUpdate::TrainedVariables() const {
-  std::vector<Range> ranges;
+std::vector<DeviceUpdate::TrainedVariable> DeviceUpdate::TrainedVariables()
+    const {
+  std::vector<TrainedVariable> variables;
   for (const Bucket& bucket : plan_.updated_buckets()) {
     if (!bucket.is_trained()) continue;
     for (const int variable : bucket.variables) {
       const Tensor* const gradient = builder_.gradient(variable);
-      ranges.push_back(
-          {gradient->floats() - state_.all_gradients(), gradient->count()});
+      variables.push_back(
+          {variable,
+           {gradient->floats() - state_.all_gradients(), gradient->count()}});
     }
   }
-  return ranges;
+  return variables;
 }
 
 void DeviceUpdate::ClipEach(double bound) {
-  for (const Range& variable : TrainedVariables()) {
-    const Tensor* const factor = AddClipFactor(bound, {variable});
-    builder_.AddKernel({factor}, variable.count,
-                       [factor, gradients = gradients(variable)] {
+  for (const TrainedVariable& variable : TrainedVariables()) {
+    const Range& range = variable.range;
+    const Tensor* const factor = AddClipFactor(bound, {range});
+    builder_.AddKernel({factor}, range.count,
+                       [factor, gradients = gradients(range)] {
                          return ScaleGradients{factor->floats(), gradients};
                        });
   }
@@ -145,17 +158,10 @@ GradientClip DeviceUpdate::ClipByValue() const {
   return clip;
 }
 
-template <typename Formula>
-void DeviceUpdate::AddFormula(const Formula& formula, const Tensor* factor) {
-  if constexpr (HasNorms<Formula>) {
-    for (const Range& variable : TrainedVariables()) {
-      AddUpdateByNorms(formula, variable, factor);
-    }
-  } else {
-    for (const Range& range : RangesOf(/*trained=*/true)) {
-      AddUpdate(formula, range, factor);
-    }
-  }
+void DeviceUpdate::AddAnyFormula(const AnyFormula& formula, const Range& range,
+                                 const Tensor* factor) {
+  std::visit([&](const auto& each) { AddUpdate(each, range, factor); },
+             formula);
 }
 
 template <typename Formula>
@@ -181,9 +187,8 @@ void DeviceUpdate::AddUpdate(const Formula& formula, const Range& range,
 }
 
 template <HasNorms Formula>
-void DeviceUpdate::AddUpdateByNorms(const Formula& formula,
-                                    const Range& variable,
-                                    const Tensor* factor) {
+void DeviceUpdate::AddUpdate(const Formula& formula, const Range& variable,
+                             const Tensor* factor) {
   const int64_t parts = PartCount(variable.count);
   const Tensor* const sums = builder_.NewTensor<double>({2, parts});
   const Tensor* const rate = builder_.NewTensor<float>({1});
@@ -217,6 +222,47 @@ void DeviceUpdate::AddUpdateByNorms(const Formula& formula,
   });
   builder_.AddKernel({rate}, variable.count, [=]() mutable {
     move.rate = rate->floats();
+    return Kernel(move);
+  });
+}
+
+template <UpdatesMatrices Formula>
+const Tensor* DeviceUpdate::AddDirection(const Formula& formula,
+                                         const Range& variable,
+                                         const Tensor* factor) {
+  const Tensor* const direction =
+      builder_.NewTensor<float>({formula.rows, formula.columns});
+  FindDirection<Formula> find;
+  for (int i = 0; i < Formula::kSlotCount; ++i) {
+    find.slots[i] = slot(i, variable);
+  }
+  find.gradients = gradients(variable);
+  find.step = builder_.step();
+  find.formula = formula;
+  find.clip = ClipByValue();
+  find.loss_scale = state_.loss_scale();
+  std::vector<const Tensor*> used = {direction};
+  if (factor != nullptr) used.push_back(factor);
+  builder_.AddKernel(used, variable.count, [=]() mutable {
+    if (factor != nullptr) find.clip.factor = factor->floats();
+    find.direction = direction->floats();
+    return Kernel(find);
+  });
+  return direction;
+}
+
+template <UpdatesMatrices Formula>
+void DeviceUpdate::AddUpdate(const Formula& formula, const Range& variable,
+                             const Tensor* factor) {
+  const Tensor* const orthogonal = AddOrthogonalize(
+      builder_, formula.iteration, AddDirection(formula, variable, factor));
+  MoveByFactor<Formula> move;
+  move.variable = values(variable);
+  move.step = builder_.step();
+  move.formula = formula;
+  move.loss_scale = state_.loss_scale();
+  builder_.AddKernel({orthogonal}, variable.count, [=]() mutable {
+    move.factor = orthogonal->floats();
     return Kernel(move);
   });
 }

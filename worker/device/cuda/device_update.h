@@ -43,23 +43,33 @@ class DeviceUpdate {
   // Of all gradients and differences, with the other replicas.
   void AddAllReduce();
   void AddDifferences(const Range& range);
-  // The trained variables.
-  std::vector<Range> TrainedVariables() const;
+  // A trained variable.
+  struct TrainedVariable {
+    int index = 0;
+    Range range;
+  };
+  std::vector<TrainedVariable> TrainedVariables() const;
   // Scales the gradients of each variable by its norm.
   void ClipEach(double bound);
   // Writes the factor of the gradients of `ranges` together.
   const Tensor* AddClipFactor(double bound, const std::vector<Range>& ranges);
-  // To all trained variables. `factor` is that of all gradients; null: 1.
-  template <typename Formula>
-  void AddFormula(const Formula& formula, const Tensor* factor);
-  // To a range of variables.
+  // Adds the update of a range of variables, or of one variable where the
+  // formula needs it whole. `factor` is that of all gradients; null: 1.
+  void AddAnyFormula(const AnyFormula& formula, const Range& range,
+                     const Tensor* factor);
   template <typename Formula>
   void AddUpdate(const Formula& formula, const Range& range,
                  const Tensor* factor);
-  // To one variable.
   template <HasNorms Formula>
-  void AddUpdateByNorms(const Formula& formula, const Range& variable,
-                        const Tensor* factor);
+  void AddUpdate(const Formula& formula, const Range& variable,
+                 const Tensor* factor);
+  template <UpdatesMatrices Formula>
+  void AddUpdate(const Formula& formula, const Range& variable,
+                 const Tensor* factor);
+  // The first operations of the update of a matrix. Returns its direction.
+  template <UpdatesMatrices Formula>
+  const Tensor* AddDirection(const Formula& formula, const Range& variable,
+                             const Tensor* factor);
   GradientClip ClipByValue() const;
 
   ProgramBuilder& builder_;

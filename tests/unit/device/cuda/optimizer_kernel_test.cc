@@ -93,10 +93,9 @@ struct Range {
 };
 
 template <typename Formula>
-requires(!HasNorms<Formula>) void RunKernel(const Formula& formula,
-                                            const StepScalars& scalars,
-                                            Range& range,
-                                            const GradientClip& clip = {}) {
+requires(!UpdatesWholeVariables<Formula>) void RunKernel(
+    const Formula& formula, const StepScalars& scalars, Range& range,
+    const GradientClip& clip = {}) {
   const StepValues step = {.optimizer = scalars};
   UpdateVariables<Formula> update;
   update.count = range.count;
@@ -143,6 +142,34 @@ void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
   for (int64_t i = range.count; i-- > 0;) move(i);
 }
 
+// The direction lies where the gradients do afterwards.
+template <UpdatesMatrices Formula>
+void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
+               const GradientClip& clip = {},
+               const LossScale* loss_scale = nullptr) {
+  const StepValues step = {.optimizer = scalars};
+  FindDirection<Formula> find;
+  find.gradients = range.gradients.data();
+  find.step = &step;
+  find.formula = formula;
+  find.clip = clip;
+  find.loss_scale = loss_scale;
+  find.direction = range.gradients.data();
+  MoveByFactor<Formula> move;
+  move.variable = range.values.data();
+  move.factor = range.gradients.data();
+  move.step = &step;
+  move.formula = formula;
+  move.loss_scale = loss_scale;
+  for (int slot = 0; slot < Formula::kSlotCount; ++slot) {
+    find.slots[slot] = range.slots[slot].data();
+  }
+  for (int64_t i = range.count; i-- > 0;) find(i);
+  Orthogonalize(formula.iteration, formula.rows, formula.columns,
+                range.gradients.span());
+  for (int64_t i = range.count; i-- > 0;) move(i);
+}
+
 void ExpectSame(Block& actual, Block& expected) {
   const std::vector<float> values = actual.copy();
   const std::vector<float> wanted = expected.copy();
@@ -180,7 +207,7 @@ TEST_P(OptimizerKernelTest, EveryOptimizerUpdatesAsOnTheCpu) {
           [&](const auto& formula) {
             RunKernel(formula, optimizer.ScalarsOf(step), actual);
           },
-          optimizer.formula());
+          optimizer.FormulaFor({}));
     }
     ExpectSame(actual, expected);
   }
@@ -241,6 +268,32 @@ TEST_P(OptimizerKernelTest, FormulasWithNormsSkipAStepWithAnOverflow) {
   RunKernel(kLamb, kLambStep, actual, {}, &scale);
   ApplyFormula(kLamb, kLambStep, expected.range());
   ExpectSame(actual, expected);
+}
+
+TEST_P(OptimizerKernelTest, FormulasOfMatricesClipAndSkipOverflows) {
+  MuonFormula</*kNesterov=*/true> muon;
+  muon.rows = 1;
+  muon.columns = GetParam();
+  muon.momentum = 0.5;
+  muon.decay = 0.25;
+  muon.scale = 2;
+  const StepScalars step = {{0, 0.01, 0, 0.01}};
+  Range actual(GetParam(), 2);
+  Range expected(GetParam(), 2);
+  const float factor = 0.25f;
+  LossScale scale;
+  scale.has_overflow = 1;
+  Range untouched(GetParam(), 2);
+  RunKernel(muon, step, actual, {.bound = 0.5f, .factor = &factor}, &scale);
+  ExpectSame(actual, untouched);
+
+  Range again(GetParam(), 2);
+  for (float& gradient : expected.gradients.span()) {
+    gradient = factor * std::min(std::max(gradient, -0.5f), 0.5f);
+  }
+  ApplyFormula(muon, step, expected.range());
+  RunKernel(muon, step, again, {.bound = 0.5f, .factor = &factor});
+  ExpectSame(again, expected);
 }
 
 TEST_P(OptimizerKernelTest, DifferencesAreAdded) {

@@ -21,26 +21,38 @@ PACELINE_HOST_DEVICE inline int64_t FourBlocks(int64_t count) {
   return (count + 3) / 4;
 }
 
-// Elements from 4 · block on; zeros beyond `count`. `data` starts on a multiple
-// of 16 bytes.
+// Whether a whole block can be read at once. A variable by itself may start
+// anywhere in its bucket; all threads of a launch agree on that.
+PACELINE_HOST_DEVICE inline bool IsWholeBlock(const float* data, int64_t block,
+                                              int64_t count) {
+  return 4 * block + 4 <= count &&
+         reinterpret_cast<uintptr_t>(data) % sizeof(FourFloats) == 0;
+}
+
+// Elements from 4 · block on; zeros beyond `count`. Fastest where `data` starts
+// on a multiple of 16 bytes.
 PACELINE_HOST_DEVICE inline FourFloats LoadFour(const float* data,
                                                 int64_t block, int64_t count) {
-  if (4 * block + 4 <= count) {
+  if (IsWholeBlock(data, block, count)) {
     return reinterpret_cast<const FourFloats*>(data)[block];
   }
   FourFloats result = {};
-  for (int i = 0; 4 * block + i < count; ++i) result[i] = data[4 * block + i];
+  for (int i = 0; i < 4 && 4 * block + i < count; ++i) {
+    result[i] = data[4 * block + i];
+  }
   return result;
 }
 
 PACELINE_HOST_DEVICE inline void StoreFour(const FourFloats& values,
                                            float* data, int64_t block,
                                            int64_t count) {
-  if (4 * block + 4 <= count) {
+  if (IsWholeBlock(data, block, count)) {
     reinterpret_cast<FourFloats*>(data)[block] = values;
     return;
   }
-  for (int i = 0; 4 * block + i < count; ++i) data[4 * block + i] = values[i];
+  for (int i = 0; i < 4 && 4 * block + i < count; ++i) {
+    data[4 * block + i] = values[i];
+  }
 }
 
 }  // namespace paceline::cuda

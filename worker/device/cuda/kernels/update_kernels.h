@@ -7,6 +7,7 @@
 #include "common/base/joined_variant.h"
 #include "common/optimizer/formula.h"
 #include "worker/device/cuda/kernels/update_by_norms.h"
+#include "worker/device/cuda/kernels/update_matrix.h"
 #include "worker/device/cuda/kernels/update_variables.h"
 
 namespace paceline::cuda {
@@ -20,6 +21,10 @@ template <HasNorms Formula>
 struct KernelsOfFormula<Formula> {
   using Type = std::variant<UpdateSlots<Formula>, WriteUpdateRate<Formula>,
                             MoveByDirection<Formula>>;
+};
+template <UpdatesMatrices Formula>
+struct KernelsOfFormula<Formula> {
+  using Type = std::variant<FindDirection<Formula>, MoveByFactor<Formula>>;
 };
 
 // Of all formulas of a variant.

@@ -1,0 +1,150 @@
+#include "common/optimizer/muon.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "common/base/status_macros.h"
+#include "common/config/field_table.h"
+#include "common/optimizer/base_fields.h"
+#include "common/optimizer/optimizers.h"
+
+namespace paceline {
+namespace {
+
+// Singular values that are still far from 1 after so many steps stay so.
+constexpr int kMaxSteps = 100;
+
+// Keras writes its default, 1, as an integer.
+std::optional<Value> WriteRatio(const Muon& muon) {
+  return muon.adam_lr_ratio == 1 ? Value(1) : Value(muon.adam_lr_ratio);
+}
+
+bool IsPlain(char c) {
+  return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '/';
+}
+
+}  // namespace
+
+absl::Status ReadConfig(const Value& value, const Path& path, NamePart& out) {
+  RETURN_IF_ERROR(Codec<std::string>::Read(value, path, out.text));
+  if (!out.text.empty() &&
+      std::all_of(out.text.begin(), out.text.end(), IsPlain)) {
+    return absl::OkStatus();
+  }
+  return WrongType(value, path,
+                   "a part of a variable's name: letters, digits, \"_\", "
+                   "\"-\" and \"/\"");
+}
+
+Value WriteConfig(const NamePart& part) { return part.text; }
+
+std::string ConfigType(const NamePart*) { return "string"; }
+
+const FieldTable<Muon>& Muon::Fields() {
+  static const auto& table = *new FieldTable<Muon>(
+      kClassName,
+      "Muon: moves a matrix by the orthogonal factor of its momentum, and "
+      "other variables as Adam does. Needs whole variables.",
+      WithBaseFields<Muon>(
+          Optional("weight_decay", &Muon::weight_decay, AtLeast(0),
+                   "Decoupled weight decay of matrices."),
+          {
+              Optional("adam_beta_1", &Muon::adam_beta_1, Within(0, 1),
+                       "Adam's decay of the mean of the gradients."),
+              Optional("adam_beta_2", &Muon::adam_beta_2, Within(0, 1),
+                       "Adam's decay of the mean of their squares."),
+              Optional("epsilon", &Muon::epsilon, AtLeast(0),
+                       "Keeps Adam's divisor from zero."),
+              Optional("exclude_layers", &Muon::exclude_layers,
+                       "Variables with one of these strings in their names go "
+                       "by Adam. Patterns are not supported."),
+              Optional("muon_a", &Muon::muon_a,
+                       "Of X in a step of the iteration."),
+              Optional("muon_b", &Muon::muon_b, "Of X·Xᵀ·X."),
+              Optional("muon_c", &Muon::muon_c, "Of (X·Xᵀ)²·X."),
+              WrittenAs(
+                  WriteRatio,
+                  Optional("adam_lr_ratio", &Muon::adam_lr_ratio, AtLeast(0),
+                           "Adam's learning rate, as a share of "
+                           "learning_rate.")),
+              Optional("momentum", &Muon::momentum, Between(0, 1),
+                       "Decay of the momentum of matrices."),
+              Optional("ns_steps", &Muon::ns_steps, Between(0, kMaxSteps),
+                       "Steps of the iteration."),
+              Optional("nesterov", &Muon::nesterov,
+                       "Whether the momentum is Nesterov's."),
+              Optional("exclude_embeddings", &Muon::exclude_embeddings,
+                       "Whether variables with \"embedding\" in their names go "
+                       "by Adam."),
+              Optional("adam_weight_decay", &Muon::adam_weight_decay,
+                       AtLeast(0), "Decoupled weight decay of the others."),
+              Optional("rms_rate", &Muon::rms_rate, AtLeast(0),
+                       "Multiplies updates of matrices, with the root of the "
+                       "larger of rows and columns; null: neither does."),
+          }));
+  return table;
+}
+
+std::vector<std::string> Muon::slot_names() const {
+  return {"momentum", "velocity"};
+}
+
+bool Muon::IsForAdam(const UpdatedVariable& variable) const {
+  if (variable.shape.size() != 2) return true;
+  if (exclude_embeddings &&
+      absl::StrContains(absl::AsciiStrToLower(variable.name), "embedding")) {
+    return true;
+  }
+  return std::any_of(exclude_layers.begin(), exclude_layers.end(),
+                     [&](const NamePart& part) {
+                       return absl::StrContains(variable.name, part.text);
+                     });
+}
+
+template <bool kNesterov>
+MuonFormula<kNesterov> Muon::MatrixFormula(
+    const UpdatedVariable& variable) const {
+  MuonFormula<kNesterov> formula;
+  formula.iteration = {muon_a, muon_b, muon_c, ns_steps};
+  formula.momentum = momentum;
+  formula.decay = weight_decay.value_or(0);
+  if (variable.shape.size() == 2) {
+    formula.rows = variable.shape[0];
+    formula.columns = variable.shape[1];
+  }
+  const auto longer =
+      static_cast<double>(std::max(formula.rows, formula.columns));
+  formula.scale = rms_rate ? *rms_rate * std::sqrt(longer) : 1;
+  return formula;
+}
+
+AnyFormula Muon::formula() const {
+  if (nesterov) return MatrixFormula<true>({});
+  return MatrixFormula<false>({});
+}
+
+AnyFormula Muon::FormulaFor(const UpdatedVariable& variable) const {
+  if (IsForAdam(variable)) {
+    return Decayed<AdamFormula<false>>{{.one_minus_beta_1 = 1 - adam_beta_1,
+                                        .one_minus_beta_2 = 1 - adam_beta_2,
+                                        .epsilon = epsilon},
+                                       adam_weight_decay.value_or(0)};
+  }
+  if (nesterov) return MatrixFormula<true>(variable);
+  return MatrixFormula<false>(variable);
+}
+
+StepScalars Muon::ScalarsOf(const UpdateStep& step) const {
+  const double t = static_cast<double>(step.iterations) + 1;
+  StepScalars scalars;
+  scalars.values[0] = step.learning_rate * adam_lr_ratio *
+                      std::sqrt(1 - std::pow(adam_beta_2, t)) /
+                      (1 - std::pow(adam_beta_1, t));
+  scalars.values[1] = step.learning_rate;
+  scalars.values[kDecayRateScalar] = step.learning_rate;
+  return scalars;
+}
+
+}  // namespace paceline

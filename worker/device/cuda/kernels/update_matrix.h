@@ -1,0 +1,83 @@
+// What updates of matrices (common/optimizer/formula.h) need beside products.
+// Nothing changes in a step with an overflow.
+#ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_MATRIX_H_
+#define PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_MATRIX_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "common/base/host_device.h"
+#include "common/optimizer/newton_schulz.h"
+#include "worker/device/cuda/kernels/loss_scale.h"
+#include "worker/device/cuda/kernels/step_values.h"
+#include "worker/device/cuda/kernels/update_variables.h"
+
+namespace paceline::cuda {
+
+// Updates the slots, and writes the direction by them. For each element.
+template <typename Formula>
+struct FindDirection {
+  float* slots[Formula::kSlotCount] = {};
+  const float* gradients = nullptr;
+  const StepValues* step = nullptr;
+  Formula formula = {};
+  GradientClip clip = {};
+  // Null: the loss is not scaled.
+  const LossScale* loss_scale = nullptr;
+  float* direction = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    if (HasOverflow(loss_scale)) return;
+    float element[Formula::kSlotCount];
+    for (int s = 0; s < Formula::kSlotCount; ++s) element[s] = slots[s][i];
+    direction[i] =
+        formula.UpdateSlots(step->optimizer, clip(gradients[i]), element);
+    for (int s = 0; s < Formula::kSlotCount; ++s) slots[s][i] = element[s];
+  }
+};
+
+// *factor = 1 / (sqrt(Σ sums) + 1e-7). For one index.
+struct InvertNorm {
+  int64_t parts = 0;
+  const double* sums = nullptr;
+  float* factor = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
+    double sum = 0;
+    for (int64_t part = 0; part < parts; ++part) sum += sums[part];
+    *factor =
+        static_cast<float>(1 / (std::sqrt(sum) + kOrthogonalizationEpsilon));
+  }
+};
+
+// y = a · x + b · y. For each element.
+struct CombineElements {
+  float a = 0;
+  const float* x = nullptr;
+  float b = 0;
+  float* y = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    y[i] = a * x[i] + b * y[i];
+  }
+};
+
+// Moves the variable by the orthogonal factor of its direction. For each
+// element.
+template <typename Formula>
+struct MoveByFactor {
+  float* variable = nullptr;
+  const float* factor = nullptr;
+  const StepValues* step = nullptr;
+  Formula formula = {};
+  const LossScale* loss_scale = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    if (HasOverflow(loss_scale)) return;
+    formula.Move(step->optimizer, factor[i], variable[i]);
+  }
+};
+
+}  // namespace paceline::cuda
+
+#endif  // PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_MATRIX_H_
