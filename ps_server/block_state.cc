@@ -18,6 +18,17 @@ template <typename T>
 constexpr v1::DataType kWireType =
     std::is_same_v<T, double> ? v1::DATA_TYPE_FLOAT64 : v1::DATA_TYPE_FLOAT32;
 
+// Whether the optimizer needs a variable of the block whole.
+bool NeedsWhole(const ShardPlan& plan, const Block& block,
+                const Optimizer& optimizer) {
+  return plan.update_of(block) == VariableUpdate::kGradient &&
+         std::any_of(block.parts.begin(), block.parts.end(), [&](int part) {
+           const VariableSpec& variable =
+               plan.variables()[plan.parts()[part].variable];
+           return optimizer.NeedsWhole({variable.name, variable.shape});
+         });
+}
+
 }  // namespace
 
 template <typename T>
@@ -26,7 +37,7 @@ BlockState<T>::BlockState(const ShardPlan& plan, const Block& block,
     : plan_(plan),
       block_(block),
       optimizer_(optimizer),
-      needs_whole_(is_trained() && optimizer.updates_whole_variables()) {
+      needs_whole_(NeedsWhole(plan, block, optimizer)) {
   const int slot_count =
       is_trained() ? static_cast<int>(optimizer.slot_names().size()) : 0;
   tensors_.emplace_back(block.count, T{0});

@@ -235,7 +235,7 @@ absl::Status CheckOptimizer(const v1::Job& job, const Graph& graph) {
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
                    MakeOptimizer(job.optimizer()));
   if (!StrategyOf(job).has_parameter_servers() ||
-      !optimizer->updates_whole_variables()) {
+      !optimizer->updates_by_variable()) {
     return absl::OkStatus();
   }
   const absl::Status status =

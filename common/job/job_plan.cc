@@ -14,41 +14,54 @@
 namespace paceline {
 namespace {
 
-// A variable that may not be cut travels in one call.
-absl::Status CheckFitsCall(absl::Span<const VariableSpec> variables,
-                           int bytes_per_element, absl::string_view optimizer) {
-  for (const VariableSpec& variable : variables) {
-    const int64_t bytes = NumElements(variable.shape) * bytes_per_element;
-    if (MayCut(variable, Cutting::kUntrained) ||
-        bytes <= limits::kMaxWholeVariableBytes) {
-      continue;
-    }
+// Parameter servers take a variable that may not be cut in one call, and answer
+// when it is updated.
+absl::Status CheckFitsCall(const VariableSpec& variable, int bytes_per_element,
+                           const Optimizer& optimizer) {
+  const int64_t bytes = NumElements(variable.shape) * bytes_per_element;
+  if (bytes > limits::kMaxWholeVariableBytes) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "variable ", variable.name, " has ", bytes, " bytes; ", optimizer,
-        " updates whole variables, of which parameter servers take at most ",
-        limits::kMaxWholeVariableBytes, " bytes each"));
+        "variable ", variable.name, " has ", bytes, " bytes; ",
+        optimizer.class_name(),
+        " updates it as a whole, and parameter servers take at most ",
+        limits::kMaxWholeVariableBytes, " bytes of a whole variable"));
+  }
+  const double multiplications =
+      optimizer.MultiplicationsOf({variable.name, variable.shape});
+  if (multiplications > limits::kMaxUpdateMultiplications) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "variable ", variable.name, " of shape ", ShapeToString(variable.shape),
+        ": an update by ", optimizer.class_name(), " takes ", multiplications,
+        " multiplications; parameter servers do at most ",
+        limits::kMaxUpdateMultiplications, " for an update"));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
+MayCut MayCutFor(const Optimizer& optimizer) {
+  return [&optimizer](const VariableSpec& variable) {
+    return !variable.is_trained() ||
+           !optimizer.NeedsWhole({variable.name, variable.shape});
+  };
+}
+
 absl::StatusOr<ShardPlan> MakeJobPlan(const v1::Job& job,
                                       absl::Span<const VariableSpec> variables,
                                       int shard_count, int bytes_per_element) {
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
                    MakeOptimizer(job.optimizer()));
-  Cutting cutting = Cutting::kAll;
-  if (optimizer->updates_whole_variables()) {
-    cutting = Cutting::kUntrained;
-    const StrategyTraits* const strategy = FindStrategy(job.strategy());
-    if (strategy != nullptr && strategy->has_parameter_servers()) {
-      RETURN_IF_ERROR(
-          CheckFitsCall(variables, bytes_per_element, optimizer->class_name()));
+  const MayCut may_cut = MayCutFor(*optimizer);
+  const StrategyTraits* const strategy = FindStrategy(job.strategy());
+  if (strategy != nullptr && strategy->has_parameter_servers()) {
+    for (const VariableSpec& variable : variables) {
+      if (may_cut(variable)) continue;
+      RETURN_IF_ERROR(CheckFitsCall(variable, bytes_per_element, *optimizer));
     }
   }
   return ShardPlan::Make(variables, shard_count, job.partitioner(),
-                         bytes_per_element, cutting);
+                         bytes_per_element, may_cut);
 }
 
 }  // namespace paceline

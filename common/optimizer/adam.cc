@@ -37,7 +37,7 @@ std::vector<std::string> Adam::slot_names() const {
   return {"momentum", "velocity"};
 }
 
-AnyFormula Adam::formula() const {
+AnyFormula Adam::FormulaFor(const UpdatedVariable& /*variable*/) const {
   if (amsgrad) return FormulaOf<true>(*this);
   return FormulaOf<false>(*this);
 }

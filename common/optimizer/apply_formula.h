@@ -89,7 +89,8 @@ template <typename Formula, typename T>
   for (int64_t i = 0; i < u.count; ++i) MoveElement(u, rate, i, kSlots);
 }
 
-// The new slots of an element, by a formula of matrices. Returns its direction.
+// Updates the slots of an element by a formula of matrices and returns its
+// direction.
 template <typename Formula, typename T, int... t>
 [[gnu::always_inline]] inline T DirectionOfElement(
     const ElementUpdates<Formula, T>& updates, int64_t i,
@@ -146,12 +147,13 @@ void UpdateElements(const ElementUpdates<Formula, double>& updates) {
   UpdateLoop(updates);
 }
 
-// Updates each element of the range, which has the slots of the formula and is
-// a whole variable where that needs one. Allocates only for matrices.
+// Updates each element of the range. Its first slots are those of the formula;
+// where that needs a whole variable, the range is one. Allocates only for
+// matrices.
 template <typename Formula, typename T>
 void ApplyFormula(const Formula& formula, const StepScalars& step,
                   const UpdateRange<T>& range) {
-  CHECK_EQ(range.slots.size(), static_cast<size_t>(Formula::kSlotCount));
+  CHECK_GE(range.slots.size(), static_cast<size_t>(Formula::kSlotCount));
   ElementUpdates<Formula, T> updates;
   updates.formula = formula;
   updates.step = step;

@@ -35,22 +35,22 @@
 //   double TrustRatio(double norm, double direction_norm) const;
 //
 // A formula of matrices, such as MuonFormula, moves a matrix along the
-// orthogonal factor of a direction (newton_schulz.h). It knows the matrix,
-// which lies in C order, and has two functions:
+// orthogonal factor of a direction (newton_schulz.h). It holds the sizes of the
+// matrix, which lies in C order, and the iteration, and has two functions:
 //
 //   int64_t rows = 0;
 //   int64_t columns = 0;
 //   NewtonSchulz iteration;
 //
-//   // First pass: the new slots of an element. Returns its direction.
+//   // First pass: updates the slots of an element and returns its direction.
 //   template <typename T>
 //   T UpdateSlots(const StepScalars& step, T g, T* slots) const;
-//   // Last pass, by the element of the direction's orthogonal factor.
+//   // Last pass: moves the element by that of the orthogonal factor.
 //   template <typename T>
 //   void Move(const StepScalars& step, T factor, T& w) const;
 //
-// Both update whole variables, so parameter servers do not cut them
-// (docs/design/optimizers.md).
+// Formulas of both kinds need whole variables, so parameter servers do not cut
+// these (docs/design/optimizers.md).
 #ifndef PACELINE_COMMON_OPTIMIZER_FORMULA_H_
 #define PACELINE_COMMON_OPTIMIZER_FORMULA_H_
 
@@ -76,6 +76,8 @@ concept HasNorms = requires(const Formula& formula) {
 // Whether a formula is one of matrices.
 template <typename Formula>
 concept UpdatesMatrices = requires(const Formula& formula) {
+  formula.rows;
+  formula.columns;
   formula.iteration;
 };
 

@@ -26,7 +26,7 @@ std::vector<std::string> Lamb::slot_names() const {
   return {"momentum", "velocity"};
 }
 
-AnyFormula Lamb::formula() const {
+AnyFormula Lamb::FormulaFor(const UpdatedVariable& /*variable*/) const {
   return LambFormula{.one_minus_beta_1 = 1 - beta_1,
                      .one_minus_beta_2 = 1 - beta_2,
                      .epsilon = epsilon};

@@ -64,7 +64,8 @@ class Lamb final : public Optimizer {
 
   absl::string_view class_name() const override { return kClassName; }
   std::vector<std::string> slot_names() const override;
-  AnyFormula formula() const override;
+  bool updates_by_variable() const override { return true; }
+  AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
   StepScalars ScalarsOf(const UpdateStep& step) const override;
 
   double beta_1 = 0.9;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/optimizer/base_fields.h"
@@ -21,32 +22,46 @@ std::optional<Value> WriteRatio(const Muon& muon) {
   return muon.adam_lr_ratio == 1 ? Value(1) : Value(muon.adam_lr_ratio);
 }
 
-bool IsPlain(char c) {
-  return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '/';
+// Whether `name` has `part` in it, whatever the case of its letters. `part` is
+// in lower case.
+bool HasPart(absl::string_view name, absl::string_view part) {
+  return std::search(name.begin(), name.end(), part.begin(), part.end(),
+                     [](char a, char b) {
+                       return absl::ascii_tolower(a) == b;
+                     }) != name.end();
 }
 
 }  // namespace
 
-absl::Status ReadConfig(const Value& value, const Path& path, NamePart& out) {
-  RETURN_IF_ERROR(Codec<std::string>::Read(value, path, out.text));
-  if (!out.text.empty() &&
-      std::all_of(out.text.begin(), out.text.end(), IsPlain)) {
-    return absl::OkStatus();
+absl::Status ReadConfig(const Value& value, const Path& path, NameParts& out) {
+  out.parts.clear();
+  if (value.is_null()) return absl::OkStatus();
+  RETURN_IF_ERROR(
+      Codec<std::vector<std::string>>::Read(value, path, out.parts));
+  for (size_t i = 0; i < out.parts.size(); ++i) {
+    if (out.parts[i].find_first_of("\\^$.|?*+()[]{}") == std::string::npos) {
+      continue;
+    }
+    return ConfigError(path.Index(i),
+                       absl::StrCat("\"", out.parts[i],
+                                    "\": patterns are not supported yet; "
+                                    "expected a part of a variable's name"),
+                       absl::StatusCode::kUnimplemented);
   }
-  return WrongType(value, path,
-                   "a part of a variable's name: letters, digits, \"_\", "
-                   "\"-\" and \"/\"");
+  return absl::OkStatus();
 }
 
-Value WriteConfig(const NamePart& part) { return part.text; }
+Value WriteConfig(const NameParts& names) {
+  return Codec<std::vector<std::string>>::Write(names.parts);
+}
 
-std::string ConfigType(const NamePart*) { return "string"; }
+std::string ConfigType(const NameParts*) { return "list of strings or null"; }
 
 const FieldTable<Muon>& Muon::Fields() {
   static const auto& table = *new FieldTable<Muon>(
       kClassName,
-      "Muon: moves a matrix by the orthogonal factor of its momentum, and "
-      "other variables as Adam does. Needs whole variables.",
+      "Muon: moves a matrix by the orthogonal factor of its momentum. Adam "
+      "updates all other variables.",
       WithBaseFields<Muon>(
           Optional("weight_decay", &Muon::weight_decay, AtLeast(0),
                    "Decoupled weight decay of matrices."),
@@ -58,12 +73,13 @@ const FieldTable<Muon>& Muon::Fields() {
               Optional("epsilon", &Muon::epsilon, AtLeast(0),
                        "Keeps Adam's divisor from zero."),
               Optional("exclude_layers", &Muon::exclude_layers,
-                       "Variables with one of these strings in their names go "
-                       "by Adam. Patterns are not supported."),
+                       "Adam updates variables that have one of these strings "
+                       "in their name, \"<layer>/<variable>\". Patterns are "
+                       "not supported yet."),
               Optional("muon_a", &Muon::muon_a,
-                       "Of X in a step of the iteration."),
-              Optional("muon_b", &Muon::muon_b, "Of X·Xᵀ·X."),
-              Optional("muon_c", &Muon::muon_c, "Of (X·Xᵀ)²·X."),
+                       "Coefficient of X in each step of the iteration."),
+              Optional("muon_b", &Muon::muon_b, "Coefficient of X·Xᵀ·X."),
+              Optional("muon_c", &Muon::muon_c, "Coefficient of (X·Xᵀ)²·X."),
               WrittenAs(
                   WriteRatio,
                   Optional("adam_lr_ratio", &Muon::adam_lr_ratio, AtLeast(0),
@@ -76,13 +92,14 @@ const FieldTable<Muon>& Muon::Fields() {
               Optional("nesterov", &Muon::nesterov,
                        "Whether the momentum is Nesterov's."),
               Optional("exclude_embeddings", &Muon::exclude_embeddings,
-                       "Whether variables with \"embedding\" in their names go "
-                       "by Adam."),
-              Optional("adam_weight_decay", &Muon::adam_weight_decay,
-                       AtLeast(0), "Decoupled weight decay of the others."),
+                       "Whether Adam updates variables that have \"embedding\" "
+                       "in their name."),
+              Optional(
+                  "adam_weight_decay", &Muon::adam_weight_decay, AtLeast(0),
+                  "Decoupled weight decay of variables that Adam updates."),
               Optional("rms_rate", &Muon::rms_rate, AtLeast(0),
-                       "Multiplies updates of matrices, with the root of the "
-                       "larger of rows and columns; null: neither does."),
+                       "Scales the update of a matrix by rms_rate · "
+                       "sqrt(max(rows, columns)); null: no scaling."),
           }));
   return table;
 }
@@ -91,15 +108,12 @@ std::vector<std::string> Muon::slot_names() const {
   return {"momentum", "velocity"};
 }
 
-bool Muon::IsForAdam(const UpdatedVariable& variable) const {
+bool Muon::UsesAdam(const UpdatedVariable& variable) const {
   if (variable.shape.size() != 2) return true;
-  if (exclude_embeddings &&
-      absl::StrContains(absl::AsciiStrToLower(variable.name), "embedding")) {
-    return true;
-  }
-  return std::any_of(exclude_layers.begin(), exclude_layers.end(),
-                     [&](const NamePart& part) {
-                       return absl::StrContains(variable.name, part.text);
+  if (exclude_embeddings && HasPart(variable.name, "embedding")) return true;
+  return std::any_of(exclude_layers.parts.begin(), exclude_layers.parts.end(),
+                     [&](const std::string& part) {
+                       return absl::StrContains(variable.name, part);
                      });
 }
 
@@ -110,23 +124,16 @@ MuonFormula<kNesterov> Muon::MatrixFormula(
   formula.iteration = {muon_a, muon_b, muon_c, ns_steps};
   formula.momentum = momentum;
   formula.decay = weight_decay.value_or(0);
-  if (variable.shape.size() == 2) {
-    formula.rows = variable.shape[0];
-    formula.columns = variable.shape[1];
-  }
+  formula.rows = variable.shape[0];
+  formula.columns = variable.shape[1];
   const auto longer =
       static_cast<double>(std::max(formula.rows, formula.columns));
   formula.scale = rms_rate ? *rms_rate * std::sqrt(longer) : 1;
   return formula;
 }
 
-AnyFormula Muon::formula() const {
-  if (nesterov) return MatrixFormula<true>({});
-  return MatrixFormula<false>({});
-}
-
 AnyFormula Muon::FormulaFor(const UpdatedVariable& variable) const {
-  if (IsForAdam(variable)) {
+  if (UsesAdam(variable)) {
     return Decayed<AdamFormula<false>>{{.one_minus_beta_1 = 1 - adam_beta_1,
                                         .one_minus_beta_2 = 1 - adam_beta_2,
                                         .epsilon = epsilon},
@@ -142,8 +149,7 @@ StepScalars Muon::ScalarsOf(const UpdateStep& step) const {
   scalars.values[0] = step.learning_rate * adam_lr_ratio *
                       std::sqrt(1 - std::pow(adam_beta_2, t)) /
                       (1 - std::pow(adam_beta_1, t));
-  scalars.values[1] = step.learning_rate;
-  scalars.values[kDecayRateScalar] = step.learning_rate;
+  scalars.values[kLearningRateScalar] = step.learning_rate;
   return scalars;
 }
 

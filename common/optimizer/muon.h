@@ -6,10 +6,13 @@
 //   d = g + momentum · m                 (without `nesterov`: d = m)
 //   w -= lr · rms_rate · sqrt(max(rows, columns)) · Orthogonalize(d)
 //
-// (newton_schulz.h; without rms_rate both its factors are left out.) Other
-// variables, and those that `exclude_layers` and `exclude_embeddings` take out,
-// go by Adam (adam.h) with lr · adam_lr_ratio, behind a decay by lr ·
-// adam_weight_decay.
+// (newton_schulz.h). Without rms_rate the update is lr · Orthogonalize(d).
+//
+// Adam (adam.h), at lr · adam_lr_ratio and with weight decay adam_weight_decay,
+// updates all other variables: those that have not two axes, and those that
+// `exclude_layers` or `exclude_embeddings` name. Keras looks for these names in
+// a variable's path, which may begin with the names of models around the layer;
+// here a name is "<layer>/<variable>".
 #ifndef PACELINE_COMMON_OPTIMIZER_MUON_H_
 #define PACELINE_COMMON_OPTIMIZER_MUON_H_
 
@@ -35,18 +38,17 @@ class Value;
 template <typename T>
 class FieldTable;
 
-// Of a matrix. Of each step: Adam's step size (not read here), and lr as scalar
-// 1. Slots: m, and v, which only Adam changes.
+// Updates a matrix. Scalar kLearningRateScalar of a step is lr. Slot: m.
 template <bool kNesterov>
 struct MuonFormula {
-  static constexpr int kSlotCount = 2;
+  static constexpr int kSlotCount = 1;
 
   int64_t rows = 0;
   int64_t columns = 0;
   NewtonSchulz iteration = {};
   double momentum = 0;
   double decay = 0;
-  // By what lr is multiplied.
+  // rms_rate · sqrt(max(rows, columns)), or 1.
   double scale = 0;
 
   template <typename T>
@@ -62,20 +64,19 @@ struct MuonFormula {
   [[gnu::always_inline]] PACELINE_HOST_DEVICE void Move(const StepScalars& step,
                                                         T factor, T& w) const {
     DecayWeight(step, decay, w);
-    w -= static_cast<T>(step[1] * scale) * factor;
+    w -= static_cast<T>(step[kLearningRateScalar] * scale) * factor;
   }
 };
 
-// A part of the names of variables.
-struct NamePart {
-  std::string text;
+// Strings to look for in the names of variables. In a config: a list, or null,
+// which is empty. Keras takes regular expressions; those with other than plain
+// characters are Unimplemented. See codec.h.
+struct NameParts {
+  std::vector<std::string> parts;
 };
-
-// A string that is not empty. Keras takes regular expressions; of those only
-// strings of letters, digits, "_", "-" and "/" are read. See codec.h.
-absl::Status ReadConfig(const Value& value, const Path& path, NamePart& out);
-Value WriteConfig(const NamePart& part);
-std::string ConfigType(const NamePart*);
+absl::Status ReadConfig(const Value& value, const Path& path, NameParts& out);
+Value WriteConfig(const NameParts& names);
+std::string ConfigType(const NameParts*);
 
 class Muon final : public Optimizer {
  public:
@@ -88,8 +89,7 @@ class Muon final : public Optimizer {
 
   absl::string_view class_name() const override { return kClassName; }
   std::vector<std::string> slot_names() const override;
-  // Of matrices.
-  AnyFormula formula() const override;
+  bool updates_by_variable() const override { return true; }
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
   StepScalars ScalarsOf(const UpdateStep& step) const override;
 
@@ -97,7 +97,7 @@ class Muon final : public Optimizer {
   double adam_beta_1 = 0.9;
   double adam_beta_2 = 0.999;
   double epsilon = 1e-7;
-  std::vector<NamePart> exclude_layers;
+  NameParts exclude_layers;
   double muon_a = NewtonSchulz().a;
   double muon_b = NewtonSchulz().b;
   double muon_c = NewtonSchulz().c;
@@ -110,8 +110,7 @@ class Muon final : public Optimizer {
   std::optional<double> rms_rate = 0.2;
 
  private:
-  bool IsForAdam(const UpdatedVariable& variable) const;
-  // Without rows and columns for a variable without axes.
+  bool UsesAdam(const UpdatedVariable& variable) const;
   template <bool kNesterov>
   MuonFormula<kNesterov> MatrixFormula(const UpdatedVariable& variable) const;
 };

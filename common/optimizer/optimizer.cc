@@ -1,16 +1,29 @@
 #include "common/optimizer/optimizer.h"
 
+#include <cstdint>
+#include <functional>
+#include <numeric>
 #include <variant>
 
 #include "common/optimizer/apply_formula.h"
+#include "common/optimizer/newton_schulz.h"
 #include "common/optimizer/optimizers.h"
+#include "glog/logging.h"
 
 namespace paceline {
 namespace {
 
+int64_t ElementsOf(const UpdatedVariable& variable) {
+  return std::accumulate(variable.shape.begin(), variable.shape.end(),
+                         int64_t{1}, std::multiplies<>());
+}
+
 template <typename T>
 void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
                 const UpdateRange<T>& range) {
+  CHECK(!optimizer.NeedsWhole(range.variable) ||
+        ElementsOf(range.variable) == static_cast<int64_t>(range.values.size()))
+      << range.values.size() << " elements of variable " << range.variable.name;
   const StepScalars scalars = optimizer.ScalarsOf(step);
   std::visit(
       [&](const auto& formula) { ApplyFormula(formula, scalars, range); },
@@ -19,16 +32,25 @@ void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
 
 }  // namespace
 
-bool Optimizer::updates_whole_variables() const {
-  return std::visit(
-      []<typename Formula>(const Formula& /*formula*/) {
-        return UpdatesWholeVariables<Formula>;
-      },
-      formula());
+bool Optimizer::NeedsWhole(const UpdatedVariable& variable) const {
+  return updates_by_variable() &&
+         std::visit(
+             []<typename Formula>(const Formula& /*formula*/) {
+               return UpdatesWholeVariables<Formula>;
+             },
+             FormulaFor(variable));
 }
 
-AnyFormula Optimizer::FormulaFor(const UpdatedVariable& /*variable*/) const {
-  return formula();
+double Optimizer::MultiplicationsOf(const UpdatedVariable& variable) const {
+  return std::visit(
+      []<typename Formula>(const Formula& formula) {
+        if constexpr (UpdatesMatrices<Formula>) {
+          return paceline::MultiplicationsOf(formula.iteration, formula.rows,
+                                             formula.columns);
+        }
+        return 0.0;
+      },
+      FormulaFor(variable));
 }
 
 void Optimizer::Apply(const UpdateStep& step,

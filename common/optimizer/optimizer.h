@@ -44,16 +44,22 @@ class Optimizer {
   virtual std::vector<std::string> slot_names() const = 0;
   virtual double slot_initial_value(int /*slot*/) const { return 0; }
 
-  // Has as many slots as slot_names.
-  virtual AnyFormula formula() const = 0;
+  // The formula that updates a variable. It uses all slots, or the first ones.
+  virtual AnyFormula FormulaFor(const UpdatedVariable& variable) const = 0;
 
-  // Whether an update needs all elements of a variable at once, as formulas
-  // with norms and of matrices do. Then the ranges of Apply are variables.
-  bool updates_whole_variables() const;
+  // Whether the update of a variable depends on its name or shape, or on all of
+  // its elements. Then each range of Apply names the one variable that it
+  // belongs to. Otherwise FormulaFor ignores the variable, and a range may span
+  // several.
+  virtual bool updates_by_variable() const { return false; }
 
-  // The formula of a variable. Differs from formula() only where an optimizer
-  // updates whole variables.
-  virtual AnyFormula FormulaFor(const UpdatedVariable& variable) const;
+  // Whether an update of this variable needs all its elements at once, as
+  // formulas with norms and of matrices do.
+  bool NeedsWhole(const UpdatedVariable& variable) const;
+
+  // How many multiplications the products of matrices in an update of this
+  // variable take; 0 without such products.
+  double MultiplicationsOf(const UpdatedVariable& variable) const;
 
   // What the formula takes of a step: the learning rate, unless it says
   // otherwise.

@@ -41,7 +41,7 @@ std::vector<std::string> RmsProp::slot_names() const {
   return names;
 }
 
-AnyFormula RmsProp::formula() const {
+AnyFormula RmsProp::FormulaFor(const UpdatedVariable& /*variable*/) const {
   return momentum > 0 ? FormulaOf<true>(*this) : FormulaOf<false>(*this);
 }
 

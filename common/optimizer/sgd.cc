@@ -23,7 +23,7 @@ std::vector<std::string> Sgd::slot_names() const {
   return {"momentum"};
 }
 
-AnyFormula Sgd::formula() const {
+AnyFormula Sgd::FormulaFor(const UpdatedVariable& /*variable*/) const {
   if (momentum == 0) return SgdFormula{};
   if (nesterov) return MomentumFormula<true>{momentum};
   return MomentumFormula<false>{momentum};

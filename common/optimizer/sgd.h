@@ -60,7 +60,7 @@ class Sgd final : public Optimizer {
   absl::string_view class_name() const override { return kClassName; }
   // {"momentum"}, or none without momentum.
   std::vector<std::string> slot_names() const override;
-  AnyFormula formula() const override;
+  AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
 
   double momentum = 0;
   bool nesterov = false;

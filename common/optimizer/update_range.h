@@ -10,7 +10,7 @@
 
 namespace paceline {
 
-// What an optimizer may ask of a variable. Refers to memory of others.
+// What the update of a variable may depend on. Does not own what it names.
 struct UpdatedVariable {
   // "<layer>/<variable>".
   absl::string_view name;
@@ -24,7 +24,8 @@ struct UpdateRange {
   absl::Span<const T> gradients;
   // One span a slot, in the order of Optimizer::slot_names.
   absl::Span<const absl::Span<T>> slots;
-  // Where the optimizer updates whole variables: the one that this is.
+  // The variable that these elements belong to. Set where
+  // Optimizer::updates_by_variable; otherwise empty.
   UpdatedVariable variable = {};
 };
 

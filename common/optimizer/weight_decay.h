@@ -7,17 +7,17 @@
 
 namespace paceline {
 
-// Which scalar of a step is the learning rate, where weights decay.
-inline constexpr int kDecayRateScalar = 3;
+// The scalar of a step that is the learning rate, where weights decay.
+inline constexpr int kLearningRateScalar = 3;
 
 // w -= w · decay · lr.
 template <typename T>
 [[gnu::always_inline]] PACELINE_HOST_DEVICE inline void DecayWeight(
     const StepScalars& step, double decay, T& w) {
-  w -= w * static_cast<T>(decay) * static_cast<T>(step[kDecayRateScalar]);
+  w -= w * static_cast<T>(decay) * static_cast<T>(step[kLearningRateScalar]);
 }
 
-// A formula of elements behind a decay.
+// Decays the weight, then applies a formula of elements.
 template <typename Formula>
 struct Decayed {
   static constexpr int kSlotCount = Formula::kSlotCount;

@@ -32,7 +32,7 @@ Rows RowsOf(const Shape& shape) {
 }
 
 absl::StatusOr<std::vector<Rows>> RowsOf(
-    absl::Span<const VariableSpec> variables, Cutting cutting) {
+    absl::Span<const VariableSpec> variables, const MayCut& may_cut) {
   std::vector<Rows> result;
   for (const VariableSpec& variable : variables) {
     if (NumElements(variable.shape) < 1) {
@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<Rows>> RowsOf(
                        ShapeToString(variable.shape), " has no elements"));
     }
     result.push_back(RowsOf(variable.shape));
-    result.back().may_cut = MayCut(variable, cutting);
+    result.back().may_cut = may_cut(variable);
   }
   return result;
 }
@@ -182,8 +182,8 @@ void PlaceRanges(const Rows& rows, int64_t count, std::vector<int64_t>& loads,
 absl::StatusOr<Placement> PlaceVariables(
     absl::Span<const VariableSpec> variables, int shard_count,
     const v1::Partitioner& partitioner, int bytes_per_element,
-    Cutting cutting) {
-  ASSIGN_OR_RETURN(const std::vector<Rows> rows, RowsOf(variables, cutting));
+    const MayCut& may_cut) {
+  ASSIGN_OR_RETURN(const std::vector<Rows> rows, RowsOf(variables, may_cut));
   if (partitioner.kind() == v1::Partitioner::KIND_UNSPECIFIED) {
     return PlaceByBalance(rows, shard_count);
   }
@@ -201,8 +201,8 @@ absl::StatusOr<Placement> PlaceVariables(
     if (count > 1 && !rows[v].may_cut) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the partitioner cuts variable ", variables[v].name, " into ", count,
-          " parts, but the optimizer updates whole variables; expected no "
-          "partitioner, or one that leaves them whole"));
+          " parts, but the optimizer updates it as a whole; expected no "
+          "partitioner, or one that leaves it whole"));
     }
     part_count += count;
     RETURN_IF_ERROR(CheckPartCount(part_count));
@@ -212,7 +212,7 @@ absl::StatusOr<Placement> PlaceVariables(
 }
 
 absl::Status CutRanges(absl::Span<const VariableSpec> variables,
-                       int64_t max_count, Cutting cutting,
+                       int64_t max_count, const MayCut& may_cut,
                        Placement& placement) {
   // Elements of a part.
   const auto step_of = [max_count](const VariableSpec& variable) {
@@ -221,7 +221,7 @@ absl::Status CutRanges(absl::Span<const VariableSpec> variables,
   };
   int64_t part_count = 0;
   for (size_t v = 0; v < placement.size(); ++v) {
-    if (!MayCut(variables[v], cutting)) continue;
+    if (!may_cut(variables[v])) continue;
     const int64_t step = step_of(variables[v]);
     for (const PlacedRange& range : placement[v]) {
       part_count += (range.count - 1) / step + 1;
@@ -229,7 +229,7 @@ absl::Status CutRanges(absl::Span<const VariableSpec> variables,
     RETURN_IF_ERROR(CheckPartCount(part_count));
   }
   for (size_t v = 0; v < placement.size(); ++v) {
-    if (!MayCut(variables[v], cutting)) continue;
+    if (!may_cut(variables[v])) continue;
     const int64_t step = step_of(variables[v]);
     std::vector<PlacedRange> cut;
     for (const PlacedRange& range : placement[v]) {

@@ -3,6 +3,7 @@
 #define PACELINE_COMMON_SHARDING_PLACEMENT_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,16 +20,10 @@ struct PlacedRange {
   int64_t count = 0;
 };
 
-// Which variables may be cut into ranges of rows.
-enum class Cutting {
-  kAll,
-  // Those that are not trained: the optimizer updates whole variables.
-  kUntrained
-};
+// Whether a variable may be cut into ranges of rows.
+using MayCut = std::function<bool(const VariableSpec& variable)>;
 
-inline bool MayCut(const VariableSpec& variable, Cutting cutting) {
-  return cutting == Cutting::kAll || !variable.is_trained();
-}
+inline bool MayCutAll(const VariableSpec& /*variable*/) { return true; }
 
 // Of each variable its ranges: at least one, in order, none empty, together the
 // whole variable, and by ascending shard.
@@ -47,13 +42,14 @@ using Placement = std::vector<std::vector<PlacedRange>>;
 // it may not be cut.
 absl::StatusOr<Placement> PlaceVariables(
     absl::Span<const VariableSpec> variables, int shard_count,
-    const v1::Partitioner& partitioner, int bytes_per_element, Cutting cutting);
+    const v1::Partitioner& partitioner, int bytes_per_element,
+    const MayCut& may_cut);
 
 // Cuts the ranges of a placement of `variables` into such of at most
 // `max_count` elements, or of one row; those that may not be cut stay.
 // InvalidArgument if there would be more than limits::kMaxParts.
 absl::Status CutRanges(absl::Span<const VariableSpec> variables,
-                       int64_t max_count, Cutting cutting,
+                       int64_t max_count, const MayCut& may_cut,
                        Placement& placement);
 
 }  // namespace paceline

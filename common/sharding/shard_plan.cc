@@ -46,7 +46,7 @@ int64_t ChunkBytes(const v1::Partitioner& partitioner) {
 absl::StatusOr<ShardPlan> ShardPlan::Make(
     absl::Span<const VariableSpec> variables, int shard_count,
     const v1::Partitioner& partitioner, int bytes_per_element,
-    Cutting cutting) {
+    const MayCut& may_cut) {
   CHECK(bytes_per_element == 4 || bytes_per_element == 8) << bytes_per_element;
   if (variables.empty()) {
     return absl::InvalidArgumentError("the model has no variables to train");
@@ -57,13 +57,12 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
   }
   ASSIGN_OR_RETURN(Placement placement,
                    PlaceVariables(variables, shard_count, partitioner,
-                                  bytes_per_element, cutting));
+                                  bytes_per_element, may_cut));
   const int64_t chunk_count =
       std::max<int64_t>(1, ChunkBytes(partitioner) / bytes_per_element);
-  RETURN_IF_ERROR(CutRanges(variables, chunk_count, cutting, placement));
+  RETURN_IF_ERROR(CutRanges(variables, chunk_count, may_cut, placement));
   ShardPlan plan;
   plan.shard_count_ = shard_count;
-  plan.cutting_ = cutting;
   plan.variables_ = {variables.begin(), variables.end()};
   plan.places_.resize(variables.size());
   plan.chunks_.resize(shard_count);

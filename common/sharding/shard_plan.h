@@ -13,8 +13,8 @@
 //
 // A shard's blocks are grouped into chunks of bounded size, and blocks that are
 // larger cut: a call to a parameter server carries one chunk, so what it takes
-// in memory does not grow with the model. Where the optimizer updates whole
-// variables, those are not cut, and a chunk is as large as its largest.
+// in memory does not grow with the model. A variable that the optimizer updates
+// as a whole is not cut, and its chunk is as large.
 //
 // Statistics, which may be final as soon as forward is, lie in buckets of their
 // own, before all others; so do frozen variables, which have no gradients,
@@ -100,10 +100,9 @@ class ShardPlan {
   static absl::StatusOr<ShardPlan> Make(
       absl::Span<const VariableSpec> variables, int shard_count,
       const v1::Partitioner& partitioner, int bytes_per_element,
-      Cutting cutting = Cutting::kAll);
+      const MayCut& may_cut = MayCutAll);
 
   int shard_count() const { return shard_count_; }
-  Cutting cutting() const { return cutting_; }
   absl::Span<const Bucket> buckets() const { return buckets_; }
   // Those that a step updates, in the order in which backward finishes them:
   // the first of all. The others are frozen.
@@ -133,7 +132,6 @@ class ShardPlan {
   void AddToChunks(Block block, int64_t chunk_count);
 
   int shard_count_ = 0;
-  Cutting cutting_ = Cutting::kAll;
   int64_t element_count_ = 0;
   std::vector<VariableSpec> variables_;
   std::vector<Bucket> buckets_;

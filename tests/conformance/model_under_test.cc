@@ -113,16 +113,16 @@ std::vector<double> ToDoubles(const void* data, DataType type, int64_t count) {
 
 ModelUnderTest::ModelUnderTest(const ModelConfig& config,
                                const v1::Partitioner& partitioner,
-                               int shard_count, Cutting cutting)
+                               int shard_count, const MayCut& may_cut)
     : ModelUnderTest(ModelOf(config), config.precision, partitioner,
-                     shard_count, cutting) {}
+                     shard_count, may_cut) {}
 
 ModelUnderTest::ModelUnderTest(JobModel model, Precision precision,
                                const v1::Partitioner& partitioner,
-                               int shard_count, Cutting cutting)
+                               int shard_count, const MayCut& may_cut)
     : model_(std::move(model)),
       plan_(Unwrap(ShardPlan::Make(model_.graph.variables, shard_count,
-                                   partitioner, 4, cutting))),
+                                   partitioner, 4, may_cut))),
       precision_(precision) {}
 
 ProgramSpec ModelUnderTest::Spec(Mode mode, int64_t batch_size) const {

@@ -56,10 +56,11 @@ class ModelUnderTest {
  public:
   explicit ModelUnderTest(const ModelConfig& config,
                           const v1::Partitioner& partitioner = {},
-                          int shard_count = 1, Cutting cutting = Cutting::kAll);
+                          int shard_count = 1,
+                          const MayCut& may_cut = MayCutAll);
   ModelUnderTest(JobModel model, Precision precision,
                  const v1::Partitioner& partitioner, int shard_count,
-                 Cutting cutting = Cutting::kAll);
+                 const MayCut& may_cut = MayCutAll);
 
   const Graph& graph() const { return model_.graph; }
   const Loss& loss() const { return *model_.loss; }

@@ -97,12 +97,12 @@ TEST_P(OptimizersOfStrategiesTest, ClippedByValueEndsWhereASingleProcessDoes) {
 // Lamb needs the norms of whole variables, Muon whole matrices.
 TEST_P(OptimizersOfStrategiesTest,
        UpdatesOfWholeVariablesEndWhereASingleProcessDoes) {
-  const Models models(kLayers, /*chunk_bytes=*/512, Cutting::kUntrained);
-  ASSERT_GT(models_.served.plan().parts().size(),
-            models.served.plan().parts().size());
-  ASSERT_GT(models.served.plan().chunks(1).size(), 0u);
   for (const std::string optimizer : {"Lamb", "Muon"}) {
     SCOPED_TRACE(optimizer);
+    const Models models(kLayers, /*chunk_bytes=*/512, optimizer);
+    ASSERT_GT(models_.served.plan().parts().size(),
+              models.served.plan().parts().size());
+    ASSERT_GT(models.served.plan().chunks(1).size(), 0u);
     const std::string clipped =
         absl::StrCat("{", optimizer, ": {clipnorm: 0.1}}");
     ExpectNear(models, "cpu", optimizer.c_str(), 1e-5);
@@ -268,12 +268,6 @@ std::string NameOfReplicas(
   return absl::StrCat(NameOf(std::get<0>(info.param)), std::get<1>(info.param));
 }
 
-Cutting CuttingFor(const std::string& optimizer) {
-  const bool takes_whole_variables = absl::StrContains(optimizer, "Lamb") ||
-                                     absl::StrContains(optimizer, "Muon");
-  return takes_whole_variables ? Cutting::kUntrained : Cutting::kAll;
-}
-
 // A device, an optimizer, the steps of an execution, and replicas.
 class DeviceUpdateTest : public ::testing::TestWithParam<
                              std::tuple<const char*, const char*, int, int>> {
@@ -285,8 +279,8 @@ class DeviceUpdateTest : public ::testing::TestWithParam<
             " kernel_regularizer: {L2: {l2: 0.01}}},"
             " BatchNormalization: {momentum: 0.9}, ReLU: {}, Flatten: {},"
             " Dropout: {rate: 0.3}, Dense: {units: 8, activation: tanh},"
-            " Dense: {units: 5}]",
-            /*chunk_bytes=*/512, CuttingFor(std::get<1>(GetParam()))) {}
+            " Dense: {units: 12}, Dense: {units: 5}]",
+            /*chunk_bytes=*/512, std::get<1>(GetParam())) {}
 
   // The last variables of each replica.
   std::vector<Variables> Train(const std::string& device,
@@ -329,7 +323,8 @@ constexpr const char* kOptimizers[] = {
     "{Lamb: {clipvalue: 0.01}}",
     "{Lamb: {global_clipnorm: 0.2}}",
     "Muon",
-    "{Muon: {clipvalue: 0.01, nesterov: false}}",
+    "{Muon: {clipvalue: 0.01, nesterov: false, ns_steps: 2}}",
+    "{Muon: {exclude_layers: [dense_1], ns_steps: 0}}",
     "{Muon: {global_clipnorm: 0.2}}",
     "{Adam: {clipnorm: 0.1}}",
     "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}"};

@@ -14,6 +14,7 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/config/yaml_reader.h"
+#include "common/job/job_plan.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
 #include "common/model/layers/batch_normalization.h"
@@ -72,6 +73,12 @@ v1::Job ReadServersJob(const std::string& layers,
       "job.yaml", {}, reader);
   CHECK(read.ok()) << read.status();
   return *read;
+}
+
+std::unique_ptr<const Optimizer> ReadOptimizer(const std::string& optimizer) {
+  const v1::Job job =
+      ReadServersJob("[Input: {shape: [1]}, Dense: {units: 5}]", optimizer);
+  return *MakeOptimizer(job.optimizer());
 }
 
 // The incarnation of the worker of rank 0; the others' follow.
@@ -158,10 +165,7 @@ class Replica {
       : model_(model),
         device_updates_(kind == StrategyKind::kDeviceUpdate),
         steps_per_execution_(job.steps_per_execution),
-        optimizer_(*MakeOptimizer(
-            ReadServersJob("[Input: {shape: [1]}, Dense: {units: 5}]",
-                           job.optimizer)
-                .optimizer())),
+        optimizer_(ReadOptimizer(job.optimizer)),
         device_(job.device.make()),
         stream_(*device_->CreateStream()),
         group_(JoinGroup(group_id, *transport, *device_)),
@@ -356,12 +360,14 @@ class Replica {
 
 }  // namespace
 
-Models::Models(const std::string& layers, int chunk_bytes, Cutting cutting)
+Models::Models(const std::string& layers, int chunk_bytes,
+               const std::string& optimizer)
     : layers(layers),
       chunk_bytes(chunk_bytes),
-      local({Yaml(layers), Yaml(kLoss)}, {}, /*shard_count=*/1, cutting),
+      local({Yaml(layers), Yaml(kLoss)}, {}, /*shard_count=*/1,
+            MayCutFor(*ReadOptimizer(optimizer))),
       served({Yaml(layers), Yaml(kLoss)}, ChunksOf(chunk_bytes), kServers,
-             cutting) {}
+             MayCutFor(*ReadOptimizer(optimizer))) {}
 
 std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
                                      int count) {

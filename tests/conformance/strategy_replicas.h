@@ -34,9 +34,9 @@ enum class StrategyKind {
 // The same model for replicas that hold its variables and for servers that do.
 struct Models {
   // Calls to servers carry at most `chunk_bytes`, a part of what they hold.
-  // `cutting` is as the optimizer of jobs wants it.
+  // Variables that the optimizer needs whole are not cut.
   explicit Models(const std::string& layers, int chunk_bytes = 512,
-                  Cutting cutting = Cutting::kAll);
+                  const std::string& optimizer = "SGD");
 
   std::string layers;
   int chunk_bytes;

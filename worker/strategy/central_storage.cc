@@ -46,7 +46,7 @@ CentralStorageStrategy::CentralStorageStrategy(
       collectives_(transport),
       clipper_(clipping, plan, state),
       own_variables_(
-          central.updates_whole_variables()
+          central.updates_by_variable()
               ? VariablesOf(plan, transport.rank(), transport.world_size())
               : std::vector<Part>()),
       waiting_(absl::StrCat("the gradients of ", transport.world_size(),
@@ -100,7 +100,7 @@ absl::Status CentralStorageStrategy::Reduce(int bucket) {
 
 template <typename T>
 absl::Status CentralStorageStrategy::ReduceTyped(absl::Span<T> gradients) {
-  return central_.updates_whole_variables()
+  return central_.updates_by_variable()
              ? collectives_.AllReduce(gradients, ReduceOp::kSum)
              : collectives_.ReduceScatter(gradients, ReduceOp::kSum);
 }
@@ -113,7 +113,7 @@ Chunk CentralStorageStrategy::OwnPart(int bucket) const {
 void CentralStorageStrategy::Update() {
   const int bucket_count = static_cast<int>(plan_.updated_buckets().size());
   for (int bucket = 0; bucket < bucket_count; ++bucket) {
-    if (central_.updates_whole_variables() &&
+    if (central_.updates_by_variable() &&
         plan_.buckets()[bucket].is_trained()) {
       continue;
     }
@@ -126,7 +126,7 @@ void CentralStorageStrategy::Update() {
 }
 
 absl::Status CentralStorageStrategy::Clip() {
-  if (!central_.updates_whole_variables()) return ClipParts();
+  if (!central_.updates_by_variable()) return ClipParts();
   clipper_.ClipAll();
   return absl::OkStatus();
 }

@@ -19,9 +19,6 @@ LocalVariables::LocalVariables(const ShardPlan& plan,
                                const Optimizer& optimizer, ModelState& state)
     : plan_(plan), optimizer_(optimizer), state_(state) {
   CHECK_EQ(plan.shard_count(), 1);
-  CHECK(!optimizer.updates_whole_variables() ||
-        plan.cutting() == Cutting::kUntrained)
-      << optimizer.class_name();
   const size_t element_size = SizeOf(state.type());
   slots_.resize(optimizer.slot_names().size());
   for (auto& buckets : slots_) {
@@ -70,10 +67,9 @@ void LocalVariables::Apply(int bucket, int64_t begin, int64_t count,
 template <typename T>
 void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
                                 ModelState& gradients) {
-  if (!plan_.buckets()[bucket].is_trained() || !updates_whole_variables()) {
+  if (!plan_.buckets()[bucket].is_trained() || !updates_by_variable()) {
     return Update<T>(bucket, begin, count, /*variable=*/{}, gradients);
   }
-  // The plan does not cut them: a part is a variable.
   for (const Part& part : plan_.parts()) {
     if (part.bucket != bucket || part.bucket_offset < begin ||
         part.bucket_offset >= begin + count) {

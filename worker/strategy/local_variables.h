@@ -31,11 +31,9 @@ class LocalVariables {
   // Applies gradients to `count` elements of a bucket that is not frozen, from
   // `begin` on, as the update after iterations() updates. They lie in the host
   // memory of `gradients`, a state of the same plan and type. Where the
-  // optimizer updates whole variables, these are the ones that begin there.
+  // optimizer updates by variable, these are the parts that begin there.
   void Apply(int bucket, int64_t begin, int64_t count, ModelState& gradients);
-  bool updates_whole_variables() const {
-    return optimizer_.updates_whole_variables();
-  }
+  bool updates_by_variable() const { return optimizer_.updates_by_variable(); }
   // All elements have had their update.
   void EndUpdate();
 
@@ -78,8 +76,7 @@ class LocalVariables {
   template <typename T>
   void ApplyTyped(int bucket, int64_t begin, int64_t count,
                   ModelState& gradients);
-  // The same to these elements alone, which are `variable` where the optimizer
-  // updates whole variables.
+  // The same to these elements alone. `variable` is that of UpdateRange.
   template <typename T>
   void Update(int bucket, int64_t begin, int64_t count,
               const UpdatedVariable& variable, ModelState& gradients);

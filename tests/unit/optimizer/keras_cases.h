@@ -50,8 +50,8 @@ inline std::vector<KerasCase> KerasCases() {
   for (const nlohmann::ordered_json& each : expected["optimizers"]) {
     const nlohmann::ordered_json& config = each["config"];
     const std::string class_name = each["class_name"];
-    if (config.contains("weight_decay") && class_name != "Muon") continue;
     auto optimizer = MakeOptimizer(OptimizerObject(class_name, config));
+    if (absl::IsUnimplemented(optimizer.status())) continue;
     EXPECT_TRUE(optimizer.ok()) << optimizer.status();
     cases.push_back({class_name + config.dump(), *std::move(optimizer), each});
   }

@@ -1,4 +1,4 @@
-// Shards of a job whose optimizer updates whole variables.
+// Shards of a job whose optimizer needs whole variables.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -16,18 +16,19 @@ using ::testing::HasSubstr;
 class WholeVariablesTest : public ShardTest {
  protected:
   // Calls would carry two elements each if variables were cut.
-  static v1::Job LambJob() {
+  static v1::Job JobOf(const std::string& optimizer) {
     v1::Job job = SmallJob();
     job.mutable_optimizer()->Clear();
-    job.mutable_optimizer()->set_class_name("Lamb");
+    job.mutable_optimizer()->set_class_name(optimizer);
     job.mutable_partitioner()->set_chunk_bytes(8);
     return job;
   }
 
-  static std::unique_ptr<Shard> MakeLambShard(int shard, int shard_count) {
+  static std::unique_ptr<Shard> MakeShard(const std::string& optimizer,
+                                          int shard, int shard_count) {
     auto result = std::make_unique<Shard>(kIncarnation, DataType::kFloat32);
     v1::InitializeRequest request = InitializeRequest(shard, shard_count);
-    *request.mutable_job() = LambJob();
+    *request.mutable_job() = JobOf(optimizer);
     v1::InitializeResponse response;
     const absl::Status status = result->Initialize(request, response);
     EXPECT_TRUE(status.ok()) << status;
@@ -52,21 +53,23 @@ class WholeVariablesTest : public ShardTest {
 };
 
 TEST_F(WholeVariablesTest, AnyNumberOfShardsUpdatesAlike) {
-  std::vector<float> whole = Train(*MakeLambShard(0, 1));
-  ASSERT_EQ(whole.size(), 26u);
-  std::vector<float> parts;
-  for (int s = 0; s < 3; ++s) {
-    const std::vector<float> part = Train(*MakeLambShard(s, 3));
-    EXPECT_FALSE(part.empty());
-    parts.insert(parts.end(), part.begin(), part.end());
+  for (const std::string optimizer : {"Lamb", "Muon"}) {
+    std::vector<float> whole = Train(*MakeShard(optimizer, 0, 1));
+    ASSERT_EQ(whole.size(), 26u);
+    std::vector<float> parts;
+    for (int s = 0; s < 3; ++s) {
+      const std::vector<float> part = Train(*MakeShard(optimizer, s, 3));
+      EXPECT_FALSE(part.empty());
+      parts.insert(parts.end(), part.begin(), part.end());
+    }
+    std::sort(whole.begin(), whole.end());
+    std::sort(parts.begin(), parts.end());
+    EXPECT_THAT(parts, ElementsAreArray(whole)) << optimizer;
   }
-  std::sort(whole.begin(), whole.end());
-  std::sort(parts.begin(), parts.end());
-  EXPECT_THAT(parts, ElementsAreArray(whole));
 }
 
 TEST_F(WholeVariablesTest, RefusesPartsOfBlocks) {
-  const auto shard = MakeLambShard(0, 1);
+  const auto shard = MakeShard("Lamb", 0, 1);
   const std::vector<float> before = Values(*shard);
   v1::PushRequest request = PushRequest(*shard, 1, 1.0f);
   request.mutable_gradients(0)->mutable_dense()->mutable_values()->resize(4);

@@ -221,12 +221,16 @@ TEST(ShardPlanTest, AJobSaysHowLargeChunksAre) {
   }
 }
 
+bool MayCutUntrained(const VariableSpec& variable) {
+  return !variable.is_trained();
+}
+
 TEST(ShardPlanTest, VariablesStayWholeForOptimizersThatNeedThem) {
   v1::Partitioner partitioner;
   partitioner.set_chunk_bytes(4096);
   const auto variables = Variables({{100, 100}, {10}, {3, 2000}, {2000}});
   const auto plan =
-      ShardPlan::Make(variables, 2, partitioner, 4, Cutting::kUntrained);
+      ShardPlan::Make(variables, 2, partitioner, 4, MayCutUntrained);
   ASSERT_TRUE(plan.ok()) << plan.status();
   CheckInvariants(*plan, variables);
   EXPECT_EQ(plan->parts().size(), variables.size());
@@ -238,7 +242,7 @@ TEST(ShardPlanTest, VariablesStayWholeForOptimizersThatNeedThem) {
 TEST(ShardPlanTest, FrozenVariablesAreCutAllTheSame) {
   auto variables = Variables({{100, 8}, {10}});
   variables[0].update = VariableUpdate::kNone;
-  const auto plan = ShardPlan::Make(variables, 4, {}, 4, Cutting::kUntrained);
+  const auto plan = ShardPlan::Make(variables, 4, {}, 4, MayCutUntrained);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(PartsOf(*plan, 0).size(), 4u);
 }
@@ -250,15 +254,15 @@ TEST(ShardPlanTest, RefusesToCutWhatIsToStayWhole) {
     return ShardPlan::Make(
                variables, 2,
                MakePartitioner(v1::Partitioner::KIND_FIXED, 0, parts), 4,
-               Cutting::kUntrained)
+               MayCutUntrained)
         .status();
   };
   EXPECT_TRUE(make(1).ok()) << make(1);
   EXPECT_EQ(make(4).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(make(4).message(),
             "the partitioner cuts variable dense/kernel into 4 parts, but the "
-            "optimizer updates whole variables; expected no partitioner, or "
-            "one that leaves them whole");
+            "optimizer updates it as a whole; expected no partitioner, or "
+            "one that leaves it whole");
 }
 
 TEST(ShardPlanTest, RefusesTooManyChunks) {

@@ -41,7 +41,7 @@ void DeviceUpdate::Add() {
   const Tensor* const factor =
       clipping.global_norm ? AddClipFactor(*clipping.global_norm, trained)
                            : nullptr;
-  if (optimizer_.updates_whole_variables()) {
+  if (optimizer_.updates_by_variable()) {
     for (const TrainedVariable& each : TrainedVariables()) {
       const VariableSpec& variable = plan_.variables()[each.index];
       AddAnyFormula(optimizer_.FormulaFor({variable.name, variable.shape}),
@@ -49,7 +49,7 @@ void DeviceUpdate::Add() {
     }
   } else {
     for (const Range& range : trained) {
-      AddAnyFormula(optimizer_.formula(), range, factor);
+      AddAnyFormula(optimizer_.FormulaFor(/*variable=*/{}), range, factor);
     }
   }
   builder_.AddLossScaleChange();
@@ -125,7 +125,7 @@ void DeviceUpdate::ClipEach(double bound) {
     const Tensor* const factor = AddClipFactor(bound, {range});
     builder_.AddKernel({factor}, range.count,
                        [factor, gradients = gradients(range)] {
-                         return ScaleGradients{factor->floats(), gradients};
+                         return ScaleElements{factor->floats(), gradients};
                        });
   }
 }

@@ -1,8 +1,9 @@
 // The update of the variables as the end of a training program.
 //
 // Buckets that are updated alike lie side by side, so each operation runs over
-// all of them at once, and over the gaps between them, which nobody reads. What
-// needs the norm of a variable runs over each variable by itself.
+// all of them at once, and over the gaps between them, which nobody reads.
+// Clipping by the norm of a variable, and an optimizer that updates by
+// variable, run over each variable by itself.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_DEVICE_UPDATE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_DEVICE_UPDATE_H_
 
@@ -54,7 +55,7 @@ class DeviceUpdate {
   // Writes the factor of the gradients of `ranges` together.
   const Tensor* AddClipFactor(double bound, const std::vector<Range>& ranges);
   // Adds the update of a range of variables, or of one variable where the
-  // formula needs it whole. `factor` is that of all gradients; null: 1.
+  // optimizer updates by variable. `factor` is that of all gradients; null: 1.
   void AddAnyFormula(const AnyFormula& formula, const Range& range,
                      const Tensor* factor);
   template <typename Formula>

@@ -41,7 +41,7 @@ void AddNormalize(ProgramBuilder& builder, const Tensor* matrix) {
     return InvertNorm{parts, sums->doubles(), factor->floats()};
   });
   builder.AddKernel({factor, matrix}, count, [=] {
-    return ScaleGradients{factor->floats(), matrix->floats()};
+    return ScaleElements{factor->floats(), matrix->floats()};
   });
 }
 

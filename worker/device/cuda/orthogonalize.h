@@ -1,5 +1,6 @@
 // The orthogonal factor of a matrix (common/optimizer/newton_schulz.h) on a
-// GPU: three products a step, in float32, and sums of matrices.
+// GPU: three products a step and sums of matrices, all in float32; the products
+// are in TF32 where the job's `precision` is.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_ORTHOGONALIZE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_ORTHOGONALIZE_H_
 

@@ -142,22 +142,22 @@ void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
   for (int64_t i = range.count; i-- > 0;) move(i);
 }
 
-// The direction lies where the gradients do afterwards.
 template <UpdatesMatrices Formula>
 void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
                const GradientClip& clip = {},
                const LossScale* loss_scale = nullptr) {
   const StepValues step = {.optimizer = scalars};
+  Block direction(range.count);
   FindDirection<Formula> find;
   find.gradients = range.gradients.data();
   find.step = &step;
   find.formula = formula;
   find.clip = clip;
   find.loss_scale = loss_scale;
-  find.direction = range.gradients.data();
+  find.direction = direction.data();
   MoveByFactor<Formula> move;
   move.variable = range.values.data();
-  move.factor = range.gradients.data();
+  move.factor = direction.data();
   move.step = &step;
   move.formula = formula;
   move.loss_scale = loss_scale;
@@ -166,7 +166,7 @@ void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
   }
   for (int64_t i = range.count; i-- > 0;) find(i);
   Orthogonalize(formula.iteration, formula.rows, formula.columns,
-                range.gradients.span());
+                direction.span());
   for (int64_t i = range.count; i-- > 0;) move(i);
 }
 
@@ -185,12 +185,27 @@ void ExpectSame(Range& actual, Range& expected) {
   }
 }
 
+// The shape of `count` elements that has the axes of `shape`.
+std::vector<int64_t> ShapeOf(int64_t count, std::vector<int64_t> shape) {
+  std::fill(shape.begin(), shape.end(), 1);
+  if (shape.empty()) shape.push_back(1);
+  if (shape.size() > 1 && count % 5 == 0) {
+    shape[0] = 5;
+    count /= 5;
+  }
+  shape.back() = count;
+  return shape;
+}
+
 class OptimizerKernelTest : public ::testing::TestWithParam<int64_t> {};
 
 TEST_P(OptimizerKernelTest, EveryOptimizerUpdatesAsOnTheCpu) {
   for (const KerasCase& example : KerasCases()) {
     SCOPED_TRACE(example.text);
     const Optimizer& optimizer = *example.optimizer;
+    const std::string name = example.name();
+    const std::vector<int64_t> shape = ShapeOf(GetParam(), example.shape());
+    const UpdatedVariable variable = {name, shape};
     const int slot_count = static_cast<int>(optimizer.slot_names().size());
     Range actual(GetParam(), slot_count);
     Range expected(GetParam(), slot_count);
@@ -202,12 +217,14 @@ TEST_P(OptimizerKernelTest, EveryOptimizerUpdatesAsOnTheCpu) {
     }
     for (int64_t iterations = 0; iterations < 3; ++iterations) {
       const UpdateStep step = optimizer.StepAfter(iterations);
-      optimizer.Apply(step, expected.range());
+      UpdateRange<float> range = expected.range();
+      range.variable = variable;
+      optimizer.Apply(step, range);
       std::visit(
           [&](const auto& formula) {
             RunKernel(formula, optimizer.ScalarsOf(step), actual);
           },
-          optimizer.FormulaFor({}));
+          optimizer.FormulaFor(variable));
     }
     ExpectSame(actual, expected);
   }
@@ -326,7 +343,7 @@ TEST_P(OptimizerKernelTest, GradientsAreScaledByTheirNorm) {
     }
     ClipFactor{bound, parts, sums.data(), &factor}(0);
     for (int64_t i = 0; i < GetParam(); ++i) {
-      ScaleGradients{&factor, gradients}(i);
+      ScaleElements{&factor, gradients}(i);
     }
     ExpectSame(actual.gradients, expected.gradients);
   }

@@ -41,14 +41,12 @@ struct ClipFactor {
   }
 };
 
-// g *= *factor. For each element.
-struct ScaleGradients {
+// x *= *factor. For each element.
+struct ScaleElements {
   const float* factor = nullptr;
-  float* gradients = nullptr;
+  float* x = nullptr;
 
-  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    gradients[i] *= *factor;
-  }
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const { x[i] *= *factor; }
 };
 
 }  // namespace paceline::cuda

@@ -37,7 +37,7 @@ namespace paceline::cuda {
 // What is no formula of an optimizer.
 using OtherKernels = std::variant<
     DifferencesUpdate, UnscaleGradients, DropOverflow, CountLoss,
-    AdaptLossScale, SquareSums, ClipFactor, ScaleGradients, InvertNorm,
+    AdaptLossScale, SquareSums, ClipFactor, ScaleElements, InvertNorm,
     CombineElements, BiasRelu, ColumnSums<ConstValues, float>,
     ColumnSums<ConstValues, double>, ColumnSums<const double*, double>,
     ColumnSums<const double*, float>, AddToTotal, AddToStates,
