@@ -12,7 +12,9 @@
 
 #include "common/model/metric_layout.h"
 #include "common/operations/binary_map.h"
+#include "common/operations/cast.h"
 #include "common/operations/matrix_product.h"
+#include "common/operations/reduce.h"
 #include "common/operations/reverse.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -403,6 +405,17 @@ TEST(CpuDeviceTest, NamesTheOperationThatItLacks) {
                        [](const op::Tensor& x) { return op::Reverse(x, 1); }),
       absl::UnimplementedError("layer composed_1 (Composed): the cpu device "
                                "has no operation Reverse"));
+}
+
+TEST(CpuDeviceTest, LacksSumsOfIntegers) {
+  EXPECT_EQ(
+      SupportsComposed(CpuDevice({}), {2},
+                       [](const op::Tensor& x) {
+                         const op::Tensor ids = op::Cast(x, DataType::kInt32);
+                         return x + op::Cast(op::Sum(ids, {1}), x.data_type());
+                       }),
+      absl::UnimplementedError("layer composed_1 (Composed): the cpu device "
+                               "has no operation Reduce"));
 }
 
 TEST(CpuDeviceTest, LacksBatchesOfProducts) {

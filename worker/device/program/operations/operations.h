@@ -16,7 +16,7 @@ AddOperation<LayoutBuilder> AddConstant;
 ComputesOperation IsRealIota;
 AddOperation<LayoutBuilder> AddIota;
 AddOperation<LayoutBuilder> AddPad;
-// The sum, which AddReduce computes.
+// Sums of float32 over one axis or more, which AddReduce computes.
 ComputesOperation IsSum;
 AddOperation<LayoutBuilder> AddReduce;
 AddOperation<LayoutBuilder> AddReshape;
