@@ -19,15 +19,14 @@ std::unique_ptr<Device> MakeCpuDevice(int threads) {
 }
 
 absl::StatusOr<std::unique_ptr<Device>> MakeCudaDevice(
-    int first, int index, const cuda::CudaOptions& options, const Graph& graph,
-    const cuda::Libraries& libraries) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<cuda::Driver> driver,
-                   cuda::LoadDriver(libraries));
+    int first, int index, const cuda::CudaOptions& options,
+    const ProgramSpec& spec, const DriverLoader& load_driver) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<cuda::Driver> driver, load_driver());
   const int ordinal = cuda::OrdinalOf(first, index, driver->Report().gpu_count);
   ASSIGN_OR_RETURN(std::unique_ptr<cuda::Gpu> gpu,
                    cuda::OpenGpu(*driver, ordinal, options));
   auto device = std::make_unique<CudaDevice>(std::move(gpu));
-  RETURN_IF_ERROR(device->Supports(graph));
+  RETURN_IF_ERROR(device->Supports(spec));
   return device;
 }
 
@@ -81,8 +80,8 @@ cuda::CudaOptions CudaOptionsOf(const v1::Job& job) {
 }
 
 absl::StatusOr<std::unique_ptr<Device>> MakeDevice(
-    const v1::Job& job, const DeviceChoice& choice, const Graph& graph,
-    const cuda::Libraries& libraries) {
+    const v1::Job& job, const DeviceChoice& choice, const ProgramSpec& spec,
+    const DriverLoader& load_driver) {
   ASSIGN_OR_RETURN(const DeviceName name, ParseDeviceName(job.device()));
   if (name.kind == DeviceKind::kCpu) {
     std::unique_ptr<Device> cpu = MakeCpuDevice(choice.threads);
@@ -93,7 +92,7 @@ absl::StatusOr<std::unique_ptr<Device>> MakeDevice(
     return std::make_unique<ReferenceDevice<float>>();
   }
   absl::StatusOr<std::unique_ptr<Device>> device = MakeCudaDevice(
-      name.ordinal, choice.index, CudaOptionsOf(job), graph, libraries);
+      name.ordinal, choice.index, CudaOptionsOf(job), spec, load_driver);
   if (device.ok()) return device;
   if (name.kind == DeviceKind::kAuto) {
     std::unique_ptr<Device> cpu = MakeCpuDevice(choice.threads);

@@ -21,8 +21,12 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   auto replica = std::make_unique<Replica>();
   ASSIGN_OR_RETURN(replica->model, MakeJobModel(job));
   const JobModel& model = replica->model;
-  ASSIGN_OR_RETURN(replica->device, MakeDevice(job, choice, model.graph));
-  RETURN_IF_ERROR(replica->device->Supports(model.graph));
+  ProgramSpec& spec = replica->spec;
+  spec.graph = &model.graph;
+  spec.loss = model.loss.get();
+  spec.metrics = model.metrics;
+  ASSIGN_OR_RETURN(replica->device, MakeDevice(job, choice, spec));
+  RETURN_IF_ERROR(replica->device->Supports(spec));
   ASSIGN_OR_RETURN(
       replica->plan,
       MakeJobPlan(job, model.graph.variables,
@@ -41,10 +45,7 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
                             Replica& replica) {
   const JobModel& model = replica.model;
   ProgramSpec& spec = replica.spec;
-  spec.graph = &model.graph;
   spec.plan = &replica.plan;
-  spec.loss = model.loss.get();
-  spec.metrics = model.metrics;
   spec.seed = job.seed();
   spec.precision = PrecisionOf(job, *replica.device);
   spec.steps_per_execution = std::max<int>(job.steps_per_execution(), 1);

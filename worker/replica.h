@@ -31,6 +31,8 @@ namespace paceline {
 struct Replica {
   // --- From MakeReplica on ---
   JobModel model;
+  // Of the model; CompileReplica adds the rest.
+  ProgramSpec spec;
   std::unique_ptr<Device> device;
   ShardPlan plan;
   // Of a model whose layers share statistics; else null.
@@ -41,7 +43,6 @@ struct Replica {
   std::unique_ptr<DeviceGroup> group;
 
   // --- From CompileReplica on ---
-  ProgramSpec spec;
   std::unique_ptr<ModelState> state;
   std::unique_ptr<ProgramCache> programs;
   // Where the replica holds the variables, initialised from the job's seed;

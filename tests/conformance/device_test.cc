@@ -85,7 +85,8 @@ class DeviceCaseTest : public ::testing::TestWithParam<
 TEST_P(DeviceCaseTest, AgreesWithReference) {
   const auto& [under_test, each, batch_size] = GetParam();
   Fixture actual(under_test, each.config);
-  const absl::Status status = actual.device->Supports(actual.model.graph());
+  const absl::Status status =
+      actual.device->Supports(actual.model.Spec(Mode::kTrain, 1));
   ASSERT_TRUE(status.ok()) << status;
   Fixture expected(Float64Reference(), each.config);
   Examples examples = actual.model.SomeExamples(batch_size);

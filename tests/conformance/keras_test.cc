@@ -116,7 +116,7 @@ class KerasTest : public ::testing::TestWithParam<
   }
 
   void SetUp() override {
-    const absl::Status status = device_->Supports(model_.graph());
+    const absl::Status status = device_->Supports(model_.Spec(Mode::kTrain, 1));
     ASSERT_TRUE(status.ok()) << status;
   }
 

@@ -266,8 +266,10 @@ class Device {
   // "cpu", "reference", "cuda:0".
   virtual std::string name() const = 0;
 
-  // Unimplemented names the layer that the device cannot compute.
-  virtual absl::Status Supports(const Graph& graph) const = 0;
+  // Whether it can compute the graph, the loss and the metrics of `spec`, which
+  // alone are read. Unimplemented names the layer, loss or metric, and the
+  // operation that the device lacks.
+  virtual absl::Status Supports(const ProgramSpec& spec) const = 0;
 
   virtual bool CanCompute(Precision precision) const {
     return precision == Precision::kFloat32;

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "common/model/graph.h"
 #include "common/model/layer.h"
+#include "common/model/losses/mean_squared_error.h"
 #include "common/operations/function.h"
 #include "worker/device/device.h"
 
@@ -39,12 +40,16 @@ class ComposedLayer final : public Layer {
 inline absl::Status SupportsComposed(const Device& device, const Shape& shape,
                                      ComposedLayer::Formula* formula) {
   const ComposedLayer layer(formula);
+  const MeanSquaredError loss;
   Graph graph;
   graph.nodes = {
       {&layer, /*inputs=*/{}, /*variables=*/{}, /*output_shape=*/shape},
       {&layer, {0}, {}, shape}};
   graph.output = 1;
-  return device.Supports(graph);
+  ProgramSpec spec;
+  spec.graph = &graph;
+  spec.loss = &loss;
+  return device.Supports(spec);
 }
 
 }  // namespace paceline

@@ -24,6 +24,7 @@
 #include "tests/sanitizers/openmp_threads.h"
 #include "tests/unit/data/allocation_count.h"
 #include "tests/unit/device/composed_layer.h"
+#include "tests/unit/device/reversed_labels.h"
 #include "tests/unit/model/testing.h"
 #include "worker/device/cpu/cpu_state.h"
 #include "worker/device/cpu/kernels/batch_normalization.h"
@@ -405,6 +406,27 @@ TEST(CpuDeviceTest, NamesTheOperationThatItLacks) {
                        [](const op::Tensor& x) { return op::Reverse(x, 1); }),
       absl::UnimplementedError("layer composed_1 (Composed): the cpu device "
                                "has no operation Reverse"));
+}
+
+TEST(CpuDeviceTest, NamesTheLossOrMetricThatItCannotCompute) {
+  const ModelUnderTest model(
+      {.layers = Yaml("[Input: {shape: [3]}, Dense: {units: 2}]"),
+       .metrics = Yaml("[mse, binary_accuracy]")});
+  const CpuDevice device({});
+  ProgramSpec spec = model.Spec(Mode::kTrain, 1);
+  EXPECT_TRUE(device.Supports(spec).ok());
+
+  std::vector<std::unique_ptr<const Metric>> metrics;
+  metrics.push_back(std::make_unique<ReversedAccuracy>());
+  spec.metrics = metrics;
+  EXPECT_EQ(device.Supports(spec),
+            absl::UnimplementedError("metric accuracy (ReversedAccuracy): the "
+                                     "cpu device has no operation Reverse"));
+  const ReversedLoss loss;
+  spec.loss = &loss;
+  EXPECT_EQ(device.Supports(spec),
+            absl::UnimplementedError("loss ReversedLoss: the cpu device has no "
+                                     "operation Reverse"));
 }
 
 TEST(CpuDeviceTest, LacksSumsOfIntegers) {

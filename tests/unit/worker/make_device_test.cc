@@ -1,13 +1,17 @@
 #include "worker/make_device.h"
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "common/config/yaml_reader.h"
 #include "common/limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/conformance/fake_gpu.h"
 #include "tests/conformance/model_under_test.h"
 #include "tests/machine.h"
+#include "tests/unit/device/reversed_labels.h"
 
 namespace paceline {
 namespace {
@@ -15,18 +19,42 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-absl::StatusOr<std::unique_ptr<Device>> Make(
-    const std::string& name, v1::Precision precision = v1::PRECISION_FLOAT32) {
+const ModelUnderTest& Model() {
   static const auto& model = *new ModelUnderTest(
       {.layers = *ReadYaml("[Input: {shape: [3]}, Dense: {units: 2}]", "model",
                            limits::kMaxJobBytes)});
-  // As on a machine without a GPU.
-  cuda::Libraries libraries;
-  libraries.driver = "libpaceline_no_such_driver.so";
+  return model;
+}
+
+// On a machine without a GPU.
+absl::StatusOr<std::unique_ptr<Device>> Make(
+    const std::string& name, v1::Precision precision = v1::PRECISION_FLOAT32) {
   v1::Job job;
   job.set_device(name);
   job.set_precision(precision);
-  return MakeDevice(job, {}, model.graph(), libraries);
+  return MakeDevice(job, {}, Model().Spec(Mode::kTrain, 1), [] {
+    return cuda::LoadDriver({.driver = "libpaceline_no_such_driver.so"});
+  });
+}
+
+// Of a machine with one GPU.
+class FakeDriver final : public cuda::Driver {
+ public:
+  cuda::DriverReport Report() const override {
+    return {.driver_version = 1, .gpu_count = 1};
+  }
+  absl::StatusOr<std::unique_ptr<cuda::Gpu>> Open(
+      int /*ordinal*/, const cuda::GpuOptions& /*options*/) override {
+    return cuda::MakeFakeGpu();
+  }
+};
+
+absl::StatusOr<std::unique_ptr<Device>> MakeBesideGpu(const std::string& name,
+                                                      const ProgramSpec& spec) {
+  v1::Job job;
+  job.set_device(name);
+  return MakeDevice(job, {}, spec,
+                    [] { return std::make_unique<FakeDriver>(); });
 }
 
 TEST(MakeDeviceTest, MakesWhatIsNamed) {
@@ -36,6 +64,29 @@ TEST(MakeDeviceTest, MakesWhatIsNamed) {
 
 TEST(MakeDeviceTest, AutoTakesTheCpuWhereNoGpuIs) {
   EXPECT_EQ((*Make("auto"))->name(), "cpu");
+}
+
+TEST(MakeDeviceTest, AutoTakesTheCpuWhereTheGpuLacksAnOperationOfTheLoss) {
+  ProgramSpec spec = Model().Spec(Mode::kTrain, 1);
+  EXPECT_EQ((*MakeBesideGpu("auto", spec))->name(), "cuda:fake");
+  const ReversedLoss loss;
+  spec.loss = &loss;
+  EXPECT_EQ((*MakeBesideGpu("auto", spec))->name(), "cpu");
+  EXPECT_EQ(MakeBesideGpu("cuda", spec).status(),
+            absl::UnimplementedError("device: cuda: loss ReversedLoss: the "
+                                     "cuda device has no operation Reverse"));
+}
+
+TEST(MakeDeviceTest, AutoTakesTheCpuWhereTheGpuLacksAnOperationOfAMetric) {
+  std::vector<std::unique_ptr<const Metric>> metrics;
+  metrics.push_back(std::make_unique<ReversedAccuracy>());
+  ProgramSpec spec = Model().Spec(Mode::kTrain, 1);
+  spec.metrics = metrics;
+  EXPECT_EQ((*MakeBesideGpu("auto", spec))->name(), "cpu");
+  EXPECT_EQ(MakeBesideGpu("cuda", spec).status(),
+            absl::UnimplementedError(
+                "device: cuda: metric accuracy (ReversedAccuracy): the cuda "
+                "device has no operation Reverse"));
 }
 
 TEST(MakeDeviceTest, ACpuHasBfloat16OrSaysWhatItNeeds) {

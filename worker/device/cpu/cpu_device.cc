@@ -17,8 +17,8 @@ CpuDevice::CpuDevice(const CpuDeviceOptions& options)
   CHECK_GE(options.threads, 1);
 }
 
-absl::Status CpuDevice::Supports(const Graph& graph) const {
-  return cpu::CheckGraph(graph);
+absl::Status CpuDevice::Supports(const ProgramSpec& spec) const {
+  return cpu::CheckModel(spec);
 }
 
 bool CpuDevice::CanCompute(Precision precision) const {

@@ -32,7 +32,7 @@ class CpuDevice final : public Device {
   explicit CpuDevice(const CpuDeviceOptions& options);
 
   std::string name() const override { return "cpu"; }
-  absl::Status Supports(const Graph& graph) const override;
+  absl::Status Supports(const ProgramSpec& spec) const override;
   // bfloat16 with AVX512-BF16 or AMX.
   bool CanCompute(Precision precision) const override;
   absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override;

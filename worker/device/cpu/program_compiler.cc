@@ -10,7 +10,7 @@
 #include "worker/device/cpu/factor_outputs.h"
 #include "worker/device/cpu/kernels/regularization.h"
 #include "worker/device/cpu/operations/operations.h"
-#include "worker/device/program/lower_node.h"
+#include "worker/device/program/check_model.h"
 #include "worker/device/program/program_compiler.h"
 
 namespace paceline::cpu {
@@ -96,8 +96,8 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
 
 }  // namespace
 
-absl::Status CheckGraph(const Graph& graph) {
-  return CheckLayers("cpu", Operations(), graph);
+absl::Status CheckModel(const ProgramSpec& spec) {
+  return paceline::CheckModel("cpu", Operations(), spec);
 }
 
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,

@@ -7,15 +7,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "common/model/graph.h"
 #include "worker/device/cpu/cpu_state.h"
 #include "worker/device/cpu/program_builder.h"
 #include "worker/device/device.h"
 
 namespace paceline::cpu {
 
-// Unimplemented names a layer that the device cannot compute.
-absl::Status CheckGraph(const Graph& graph);
+// As Device::Supports.
+absl::Status CheckModel(const ProgramSpec& spec);
 
 // For a batch size and mode. Unimplemented names the layer, the loss or the
 // metric that the device cannot compute; oneDNN's errors name the layer.

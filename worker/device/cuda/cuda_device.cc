@@ -12,8 +12,8 @@ namespace paceline {
 
 CudaDevice::CudaDevice(std::unique_ptr<cuda::Gpu> gpu) : gpu_(std::move(gpu)) {}
 
-absl::Status CudaDevice::Supports(const Graph& graph) const {
-  return cuda::CheckGraph(graph);
+absl::Status CudaDevice::Supports(const ProgramSpec& spec) const {
+  return cuda::CheckModel(spec);
 }
 
 absl::StatusOr<std::unique_ptr<Stream>> CudaDevice::CreateStream() {

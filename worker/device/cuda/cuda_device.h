@@ -27,7 +27,7 @@ class CudaDevice final : public Device {
 
   // "cuda:0".
   std::string name() const override { return gpu_->name(); }
-  absl::Status Supports(const Graph& graph) const override;
+  absl::Status Supports(const ProgramSpec& spec) const override;
   bool CanCompute(Precision /*precision*/) const override { return true; }
   bool CanUpdate() const override { return true; }
   std::string hardware_id() const override { return gpu_->hardware_id(); }

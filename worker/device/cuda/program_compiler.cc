@@ -9,7 +9,7 @@
 #include "glog/logging.h"
 #include "worker/device/cuda/device_update.h"
 #include "worker/device/cuda/operations/operations.h"
-#include "worker/device/program/lower_node.h"
+#include "worker/device/program/check_model.h"
 #include "worker/device/program/program_compiler.h"
 
 namespace paceline::cuda {
@@ -77,8 +77,8 @@ const Tensor* AsFloat32(const Tensor* output, ProgramBuilder& builder) {
 
 }  // namespace
 
-absl::Status CheckGraph(const Graph& graph) {
-  return CheckLayers("cuda", Operations(), graph);
+absl::Status CheckModel(const ProgramSpec& spec) {
+  return paceline::CheckModel("cuda", Operations(), spec);
 }
 
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,

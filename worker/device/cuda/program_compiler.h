@@ -10,8 +10,8 @@
 
 namespace paceline::cuda {
 
-// Unimplemented names the layer that the device cannot compute.
-absl::Status CheckGraph(const Graph& graph);
+// As Device::Supports.
+absl::Status CheckModel(const ProgramSpec& spec);
 
 // Unimplemented names the layer, the loss or the metric that the device cannot
 // compute.

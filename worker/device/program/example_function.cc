@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "common/operations/gradient.h"
 #include "common/operations/rewrites/fuse_maps.h"
 #include "glog/logging.h"
@@ -50,6 +51,14 @@ ExampleFunction MakeMetricFunction(const Metric& metric,
       AddLabels(metric.has_sparse_labels(), labels_shape, function);
   function.AddResult(metric.Lower(output, labels));
   return op::FuseMaps(function);
+}
+
+std::string OwnerName(const Loss& loss) {
+  return absl::StrCat("loss ", loss.class_name());
+}
+
+std::string OwnerName(const Metric& metric) {
+  return absl::StrCat("metric ", metric.name, " (", metric.class_name(), ")");
 }
 
 std::vector<Tensor*> AddCalls(const op::Function& function,

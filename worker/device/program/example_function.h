@@ -4,6 +4,7 @@
 #define PACELINE_WORKER_DEVICE_PROGRAM_EXAMPLE_FUNCTION_H_
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -33,6 +34,11 @@ ExampleFunction MakeLossFunction(const Loss& loss, bool from_logits,
 ExampleFunction MakeMetricFunction(const Metric& metric,
                                    const Shape& output_shape,
                                    const Shape& labels_shape);
+
+// As errors call them: "loss MeanSquaredError", "metric accuracy
+// (BinaryAccuracy)".
+std::string OwnerName(const Loss& loss);
+std::string OwnerName(const Metric& metric);
 
 // Adds all calls of a function, with these tensors as its parameters, which are
 // not written to; returns its results.

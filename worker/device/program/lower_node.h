@@ -2,8 +2,6 @@
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LOWER_NODE_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LOWER_NODE_H_
 
-#include <cstddef>
-
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -35,18 +33,6 @@ absl::StatusOr<NodeFunction> LowerNode(
                                                node.layer->class_name(), ")"),
                                   *function.function));
   return function;
-}
-
-// Unimplemented, as above, unless the device has the operations of all layers.
-template <typename Builder>
-absl::Status CheckLayers(absl::string_view device,
-                         absl::Span<const OperationEntry<Builder>> operations,
-                         const Graph& graph) {
-  for (size_t i = 1; i < graph.nodes.size(); ++i) {
-    RETURN_IF_ERROR(
-        LowerNode(device, operations, graph, graph.nodes[i], {}).status());
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace paceline

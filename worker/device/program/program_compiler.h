@@ -151,7 +151,7 @@ class ProgramCompiler {
     Tensor* const labels = builder_.labels();
     const ExampleFunction function = MakeLossFunction(
         loss, from.from_logits, input->shape, labels->shape, has_gradient);
-    RETURN_IF_ERROR(Check(absl::StrCat("loss ", loss.class_name()), *function));
+    RETURN_IF_ERROR(Check(OwnerName(loss), *function));
     std::vector<Tensor*> parameters = {input, labels};
     if (has_gradient) parameters.push_back(AddGradientScales());
     const std::vector<Tensor*> results =
@@ -195,9 +195,7 @@ class ProgramCompiler {
   absl::Status AddMetric(const Metric& metric, size_t offset) {
     const ExampleFunction function =
         MakeMetricFunction(metric, output()->shape, builder_.labels()->shape);
-    RETURN_IF_ERROR(Check(
-        absl::StrCat("metric ", metric.name, " (", metric.class_name(), ")"),
-        *function));
+    RETURN_IF_ERROR(Check(OwnerName(metric), *function));
     Tensor* const values =
         AddCalls(*function, {output(), builder_.labels()}, builder_)[0];
     if (metric.is_mean()) {

@@ -23,7 +23,7 @@ std::string ReferenceDevice<T>::name() const {
 }
 
 template <typename T>
-absl::Status ReferenceDevice<T>::Supports(const Graph& /*graph*/) const {
+absl::Status ReferenceDevice<T>::Supports(const ProgramSpec& /*spec*/) const {
   return absl::OkStatus();
 }
 
@@ -42,8 +42,6 @@ absl::StatusOr<std::unique_ptr<ModelState>> ReferenceDevice<T>::CreateState(
 template <typename T>
 absl::StatusOr<std::unique_ptr<Program>> ReferenceDevice<T>::Compile(
     const ProgramSpec& spec, ModelState& state) {
-  const absl::Status status = Supports(*spec.graph);
-  if (!status.ok()) return status;
   return std::make_unique<reference::ReferenceProgram<T>>(
       spec, static_cast<reference::State<T>&>(state));
 }

@@ -15,7 +15,7 @@ template <typename T>
 class ReferenceDevice : public Device {
  public:
   std::string name() const override;
-  absl::Status Supports(const Graph& graph) const override;
+  absl::Status Supports(const ProgramSpec& spec) const override;
   absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override;
   absl::StatusOr<std::unique_ptr<ModelState>> CreateState(
       const ProgramSpec& spec) override;
