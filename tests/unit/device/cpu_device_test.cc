@@ -13,9 +13,11 @@
 #include "common/model/metric_layout.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/cast.h"
+#include "common/operations/gather_rows.h"
 #include "common/operations/matrix_product.h"
 #include "common/operations/reduce.h"
 #include "common/operations/reverse.h"
+#include "common/operations/sum_over_replicas.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/benchmark/model_step.h"
@@ -438,6 +440,24 @@ TEST(CpuDeviceTest, LacksSumsOfIntegers) {
                        }),
       absl::UnimplementedError("layer composed_1 (Composed): the cpu device "
                                "has no operation Reduce"));
+}
+
+TEST(CpuDeviceTest, LacksWhatReadsOtherTypesThanItTakes) {
+  EXPECT_EQ(
+      SupportsComposed(
+          CpuDevice({}), {2},
+          [](const op::Tensor& x) { return op::SumOverReplicas(x); }),
+      absl::UnimplementedError("layer composed_1 (Composed): the cpu "
+                               "device has no operation SumOverReplicas"));
+  EXPECT_EQ(
+      SupportsComposed(CpuDevice({}), {2},
+                       [](const op::Tensor& x) {
+                         const op::Tensor ids = op::Cast(x, DataType::kInt32);
+                         return x + op::Cast(op::SumRows(ids, ids, 1),
+                                             x.data_type());
+                       }),
+      absl::UnimplementedError("layer composed_1 (Composed): the cpu device "
+                               "has no operation SumRows"));
 }
 
 TEST(CpuDeviceTest, LacksBatchesOfProducts) {

@@ -20,6 +20,7 @@
 #include "common/operations/slice.h"
 #include "common/operations/softmax.h"
 #include "common/operations/sum_over_replicas.h"
+#include "worker/device/program/operations/input_types.h"
 #include "worker/device/program/operations/operations.h"
 
 namespace paceline::cuda {
@@ -30,26 +31,29 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::AveragePoolingOperation::kName, AddAveragePooling},
     {op::AveragePoolingGradientOperation::kName, AddAveragePoolingGradient},
     {op::BatchMomentsOperation::kName, AddBatchMoments},
-    {op::CastOperation::kName, AddCast, IsCastToIdsOrOfSums},
-    {op::ChannelGradientSumsOperation::kName, AddChannelGradientSums},
-    {op::ChannelNormalizationOperation::kName, AddChannelNormalization},
+    {op::CastOperation::kName, AddCast, IsCastToIdsOrOfSums, AreAnyTypes},
+    {op::ChannelGradientSumsOperation::kName, AddChannelGradientSums, nullptr,
+     BeginWithFloats},
+    {op::ChannelNormalizationOperation::kName, AddChannelNormalization, nullptr,
+     BeginWithFloats},
     {op::ChannelNormalizationGradientOperation::kName,
-     AddChannelNormalizationGradient},
+     AddChannelNormalizationGradient, nullptr, BeginWithFloats},
     {op::ConcatenateOperation::kName, AddShared<AddConcatenate>},
-    {op::ConstantOperation::kName, AddShared<AddConstant>},
+    {op::ConstantOperation::kName, AddShared<AddConstant>, IsFloatConstant},
     {op::ConvolutionOperation::kName, AddConvolution, IsLibraryConvolution},
     {op::ConvolutionInputGradientOperation::kName, AddConvolutionInputGradient},
     {op::ConvolutionKernelGradientOperation::kName,
      AddConvolutionKernelGradient},
     {op::DropoutMaskOperation::kName, AddDropoutMask},
-    {op::ElementwiseOperation::kName, AddElementwise},
-    {op::GatherRowsOperation::kName, AddGatherRows},
+    {op::ElementwiseOperation::kName, AddElementwise, nullptr,
+     AreFloatsIdsOrBools},
+    {op::GatherRowsOperation::kName, AddGatherRows, nullptr, BeginWithFloats},
     {op::GroupNormalizationOperation::kName, AddGroupNormalization},
     {op::GroupNormalizationGradientOperation::kName,
      AddGroupNormalizationGradient},
     {op::GroupNormalizationGammaGradientOperation::kName,
      AddGroupNormalizationGammaGradient},
-    {op::IotaOperation::kName, AddShared<AddIota>, IsRealIota},
+    {op::IotaOperation::kName, AddShared<AddIota>, IsFloatIota},
     {op::LogSoftmaxOperation::kName, AddLogSoftmax},
     {op::LogSoftmaxGradientOperation::kName, AddLogSoftmaxGradient},
     {op::MatrixProductOperation::kName, AddMatrixProduct, IsOneProduct},
@@ -58,14 +62,15 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
      IsPlainMaxPoolingGradient},
     {op::PadOperation::kName, AddShared<AddPad>},
     {op::ReduceOperation::kName, AddShared<AddReduce>, IsSum},
-    {op::ReshapeOperation::kName, AddShared<AddReshape>},
+    {op::ReshapeOperation::kName, AddShared<AddReshape>, nullptr, AreAnyTypes},
     {op::ResizeOperation::kName, AddResize},
     {op::ResizeGradientOperation::kName, AddResizeGradient},
     {op::SliceOperation::kName, AddShared<AddSlice>},
     {op::SoftmaxOperation::kName, AddSoftmax},
     {op::SoftmaxGradientOperation::kName, AddSoftmaxGradient},
-    {op::SumOverReplicasOperation::kName, AddShared<AddSumOverReplicas>},
-    {op::SumRowsOperation::kName, AddSumRows},
+    {op::SumOverReplicasOperation::kName, AddShared<AddSumOverReplicas>,
+     nullptr, AreSums},
+    {op::SumRowsOperation::kName, AddSumRows, nullptr, EndWithFloats},
 };
 
 }  // namespace

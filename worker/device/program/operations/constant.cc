@@ -6,6 +6,11 @@
 
 namespace paceline {
 
+bool IsFloatConstant(const op::Operation& operation,
+                     absl::Span<const op::TensorType> inputs) {
+  return operation.OutputTypes(inputs)[0].type == DataType::kFloat32;
+}
+
 Tensor* AddConstant(const PlacedCall& call, LayoutBuilder& builder) {
   const std::vector<double>& values =
       static_cast<const op::ConstantOperation&>(call.operation).values();

@@ -7,9 +7,10 @@
 
 namespace paceline {
 
-bool IsRealIota(const op::Operation& operation,
-                absl::Span<const op::TensorType> /*inputs*/) {
-  return op::IsReal(static_cast<const op::IotaOperation&>(operation).type());
+bool IsFloatIota(const op::Operation& operation,
+                 absl::Span<const op::TensorType> /*inputs*/) {
+  return static_cast<const op::IotaOperation&>(operation).type() ==
+         DataType::kFloat32;
 }
 
 Tensor* AddIota(const PlacedCall& call, LayoutBuilder& builder) {

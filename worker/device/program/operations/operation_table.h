@@ -73,9 +73,14 @@ Tensor* AddShared(const PlacedCall& call, Builder& builder) {
   return add(call, builder);
 }
 
-// Whether a device computes this operation of a name, of inputs of these types.
+// Whether a device computes this operation of a name, of these inputs.
 using ComputesOperation = bool(const op::Operation& operation,
                                absl::Span<const op::TensorType> inputs);
+
+// Whether it takes inputs of these element types; input_types.h has more.
+using TakesTypes = bool(absl::Span<const op::TensorType> inputs);
+// All are float32.
+TakesTypes AreFloats;
 
 template <typename Builder>
 struct OperationEntry {
@@ -83,6 +88,7 @@ struct OperationEntry {
   AddOperation<Builder>* add;
   // Null: all of the name.
   ComputesOperation* computes = nullptr;
+  TakesTypes* takes = AreFloats;
 };
 
 // Null if there is none of its name in the table.
@@ -101,7 +107,7 @@ bool HasOperation(absl::Span<const OperationEntry<Builder>> table,
                   const op::Operation& operation,
                   absl::Span<const op::TensorType> inputs) {
   const OperationEntry<Builder>* const entry = FindOperation(table, operation);
-  return entry != nullptr &&
+  return entry != nullptr && entry->takes(inputs) &&
          (entry->computes == nullptr || entry->computes(operation, inputs));
 }
 

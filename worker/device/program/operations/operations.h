@@ -11,12 +11,14 @@ namespace paceline {
 // own way, compute.
 ComputesOperation IsCastToIdsOrOfSums;
 AddOperation<LayoutBuilder> AddConcatenate;
+// float32, which AddConstant computes.
+ComputesOperation IsFloatConstant;
 AddOperation<LayoutBuilder> AddConstant;
-// Reals, which AddIota computes.
-ComputesOperation IsRealIota;
+// float32, which AddIota computes.
+ComputesOperation IsFloatIota;
 AddOperation<LayoutBuilder> AddIota;
 AddOperation<LayoutBuilder> AddPad;
-// Sums of float32 over one axis or more, which AddReduce computes.
+// Sums over one axis or more, which AddReduce computes.
 ComputesOperation IsSum;
 AddOperation<LayoutBuilder> AddReduce;
 AddOperation<LayoutBuilder> AddReshape;

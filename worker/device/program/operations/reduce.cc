@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "glog/logging.h"
 #include "worker/device/program/operations/operations.h"
 #include "worker/device/row_geometry.h"
 
@@ -36,10 +35,9 @@ std::vector<Run> RunsOf(Shape shape, std::vector<int> axes) {
 }  // namespace
 
 bool IsSum(const op::Operation& operation,
-           absl::Span<const op::TensorType> inputs) {
+           absl::Span<const op::TensorType> /*inputs*/) {
   const auto& reduce = static_cast<const op::ReduceOperation&>(operation);
-  return reduce.reduction() == op::Reduction::kSum && !reduce.axes().empty() &&
-         inputs[0].type == DataType::kFloat32;
+  return reduce.reduction() == op::Reduction::kSum && !reduce.axes().empty();
 }
 
 // Sums are of float32, also where layers compute in a smaller type.
