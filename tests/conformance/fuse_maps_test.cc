@@ -91,6 +91,15 @@ TEST(FuseMapsTest, WhatIsSmallerIsComputedOnce) {
   Fused({"normalize", {{6, 4}, {4}}, normalize, 0.5, 2});
 }
 
+TEST(FuseMapsTest, AConditionIsComputedWhereItIsRead) {
+  const std::unique_ptr<op::Function> fused =
+      Fused({"columns", {{6, 4}, {4}}, [](auto inputs) {
+               const op::Tensor condition = op::Less(inputs[1], 0.25);
+               return op::Select(condition, inputs[0], inputs[0] * 2);
+             }});
+  EXPECT_EQ(fused->calls()[0].operation->name(), "Elementwise");
+}
+
 TEST(FuseMapsTest, OtherOperationsReadMemory) {
   const std::unique_ptr<op::Function> fused =
       Fused({"norm", {{4, 3}}, [](auto inputs) {

@@ -304,7 +304,8 @@ class MapFusion {
     const Call& maker = *makers_[tensor];
     if (IsNumber(maker)) return false;
     if (is_in_memory_[tensor]) return true;
-    return IsMap(maker) && ShapeOf(tensor) != shape;
+    return IsMap(maker) && IsReal(from_.type(tensor).type) &&
+           ShapeOf(tensor) != shape;
   }
 
   void Add(const Call& call) {

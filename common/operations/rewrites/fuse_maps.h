@@ -12,7 +12,8 @@
 //
 // Kept in memory, too, is what would be computed more than once an element
 // otherwise: a map of a smaller tensor (1 / Sqrt(variance)) that is broadcast
-// behind it. An Elementwise that would be too long is cut.
+// behind it. A condition is not, for an Elementwise gives reals alone. An
+// Elementwise that would be too long is cut.
 #ifndef PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_MAPS_H_
 #define PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_MAPS_H_
 
