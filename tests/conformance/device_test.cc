@@ -27,34 +27,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// All of `actual` within `tolerance` times the largest of `expected`.
-void ExpectNear(const std::vector<double>& actual,
-                const std::vector<double>& expected, double tolerance,
-                const std::string& what) {
-  ASSERT_EQ(actual.size(), expected.size()) << what;
-  double largest = 1e-3;
-  for (const double each : expected)
-    largest = std::max(largest, std::abs(each));
-  for (size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_NEAR(actual[i], expected[i], tolerance * largest)
-        << what << ", element " << i;
-  }
-}
-
-void ExpectNear(const StepResult& actual, const StepResult& expected,
-                double tolerance, const ModelUnderTest& model) {
-  ExpectNear(actual.output, expected.output, tolerance, "output");
+void ExpectResultNear(const StepResult& actual, const StepResult& expected,
+                      double tolerance, const ModelUnderTest& model) {
+  ExpectAllNear(actual.output, expected.output, tolerance, "output");
   ASSERT_EQ(actual.gradients.size(), expected.gradients.size());
   for (size_t i = 0; i < expected.gradients.size(); ++i) {
-    ExpectNear(actual.gradients[i], expected.gradients[i], tolerance,
-               absl::StrCat("gradient of ", model.graph().variables[i].name));
+    ExpectAllNear(
+        actual.gradients[i], expected.gradients[i], tolerance,
+        absl::StrCat("gradient of ", model.graph().variables[i].name));
   }
-  ExpectNear(actual.sums.states, expected.sums.states, tolerance, "states");
+  ExpectAllNear(actual.sums.states, expected.sums.states, tolerance, "states");
 }
-
-// A GPU runs the first step of a program operation by operation, captures a
-// graph in the second, and launches that graph in the third.
-constexpr int kStepsUntilAllIsSeen = 3;
 
 void ExpectStepsAgree(Fixture& actual, Fixture& expected,
                       const Examples& examples, double tolerance) {
@@ -62,13 +45,13 @@ void ExpectStepsAgree(Fixture& actual, Fixture& expected,
   const StepResult evaluated = expected.on_device.Evaluate(examples);
   for (int step = 1; step <= kStepsUntilAllIsSeen; ++step) {
     SCOPED_TRACE(absl::StrCat("training, step ", step));
-    ExpectNear(actual.on_device.Train(examples), trained, tolerance,
-               actual.model);
+    ExpectResultNear(actual.on_device.Train(examples), trained, tolerance,
+                     actual.model);
   }
   for (int step = 1; step <= kStepsUntilAllIsSeen; ++step) {
     SCOPED_TRACE(absl::StrCat("evaluation, step ", step));
-    ExpectNear(actual.on_device.Evaluate(examples), evaluated, tolerance,
-               actual.model);
+    ExpectResultNear(actual.on_device.Evaluate(examples), evaluated, tolerance,
+                     actual.model);
   }
 }
 
@@ -286,7 +269,7 @@ TEST_P(DeviceTest, PartsOfABatchAddUpToIt) {
     sum.sums.states.resize(result.sums.states.size());
     sum.sums.Add(result.sums);
   }
-  ExpectNear(sum, expected, 2 * GetParam().tolerance, fixture.model);
+  ExpectResultNear(sum, expected, 2 * GetParam().tolerance, fixture.model);
 }
 
 TEST_P(DeviceTest, ScalesLossAndPenaltyApart) {
@@ -305,7 +288,7 @@ TEST_P(DeviceTest, ScalesLossAndPenaltyApart) {
   for (size_t i = 0; i < both.size(); ++i) {
     expected.push_back(loss_only[i] / 2 + (both[i] - loss_only[i]) / 4);
   }
-  ExpectNear(half, expected, 2 * GetParam().tolerance, "gradient");
+  ExpectAllNear(half, expected, 2 * GetParam().tolerance, "gradient");
 }
 
 TEST_P(DeviceTest, CutsSectionsWhereBucketsBecomeFinal) {

@@ -2,9 +2,14 @@
 #ifndef PACELINE_TESTS_CONFORMANCE_FIXTURE_H_
 #define PACELINE_TESTS_CONFORMANCE_FIXTURE_H_
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "common/sharding/shard_plan.h"
+#include "gtest/gtest.h"
 #include "tests/conformance/devices.h"
 #include "tests/conformance/model_under_test.h"
 #include "worker/device/device.h"
@@ -27,9 +32,27 @@ class Fixture {
   ModelOnDevice on_device;
 };
 
+// A GPU runs the first step of a program operation by operation, captures a
+// graph in the second, and launches that graph in the third.
+inline constexpr int kStepsUntilAllIsSeen = 3;
+
 // What all are compared with.
 inline const DeviceUnderTest& Float64Reference() {
   return DevicesUnderTest().front();
+}
+
+// All of `actual` within `tolerance` times the largest of `expected`.
+inline void ExpectAllNear(const std::vector<double>& actual,
+                          const std::vector<double>& expected, double tolerance,
+                          const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  double largest = 1e-3;
+  for (const double each : expected)
+    largest = std::max(largest, std::abs(each));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(actual[i], expected[i], tolerance * largest)
+        << what << ", element " << i;
+  }
 }
 
 }  // namespace paceline
