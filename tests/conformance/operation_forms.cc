@@ -430,6 +430,12 @@ Forms MovingForms() {
              [](Inputs in) { return op::GatherRows(in[0], Ids(in[1], 5)); }),
         Form("SumRows", "of_vectors", {{2, 4}, {2, 4, 3}},
              [](Inputs in) { return op::SumRows(Ids(in[0], 3), in[1], 4); }),
+        Form("SumRows", "of_ones", {{9}},
+             [](Inputs in) {
+               const op::Tensor ones =
+                   op::Full(in[0].function(), in[0].type(), 1);
+               return op::SumRows(Ids(in[0], 3), ones, 4);
+             }),
         Form("SumRows", "of_numbers", {{9}, {9}},
              [](Inputs in) { return op::SumRows(Ids(in[0], 3), in[1], 4); })},
        LackedBy({"cpu"}, {Form("Pad", "a_number", {{4}}, [](Inputs in) {
