@@ -16,9 +16,9 @@ namespace paceline::op {
 // (channels). Without a row, mean and variance are 0; only the reference device
 // computes that, for on others a replica without a row runs no program.
 //
-// `over_replicas`: of the rows of all replicas of the step, which meet once, in
-// the sum of counts, Σ x and Σ x²; one without a row contributes zeros. A
-// replica's own (x − mean)² are summed around its mean, in double: with E[x²] −
+// `over_replicas`: of the rows of all replicas of the step, which meet once,
+// and merge the count, the mean and Σ (x − mean)² that each has of its rows in
+// double (merge_moments.h); one without a row contributes zeros. With E[x²] −
 // E[x]² nothing would be left of a variance that is small beside the mean.
 class BatchMomentsOperation final : public Operation {
  public:

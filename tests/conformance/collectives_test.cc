@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,6 +25,7 @@
 #include "tests/conformance/faulty_transport.h"
 #include "tests/unit/collective/shared_group.h"
 #include "worker/collective/memory_transport.h"
+#include "worker/collective/moments_block.h"
 #include "worker/collective/socket_transport.h"
 
 namespace paceline {
@@ -213,6 +215,57 @@ TEST_P(CollectivesTest, AllReduceOfDoublesGivesTheMean) {
       ASSERT_NEAR(values[0][i], SumOf(world_size(), i) / world_size(), 1e-13);
     }
     EXPECT_THAT(values, Each(values[0])) << count;
+  }
+}
+
+// Some ranks have no row. Means are large, and differences to them small.
+TEST_P(CollectivesTest, AllReduceOfMomentsGivesThoseOfTheRowsOfAllRanks) {
+  constexpr double kMean = 1e8;
+  const auto rows_of = [](int rank) { return 2 * rank % 5; };
+  const auto value = [](int rank, int row, int64_t column) {
+    return static_cast<double>((rank + 3 * row + column) % 7);
+  };
+  // Of the rows of ranks [begin, end).
+  const auto moments_of = [&](int begin, int end, int64_t column) {
+    double rows = 0, mean = 0, deviation = 0;
+    const auto for_each = [&](auto visit) {
+      for (int rank = begin; rank < end; ++rank) {
+        for (int row = 0; row < rows_of(rank); ++row) {
+          visit(value(rank, row, column));
+        }
+      }
+    };
+    for_each([&](double) { ++rows; });
+    for_each([&](double x) { mean += x / rows; });
+    for_each([&](double x) { deviation += (x - mean) * (x - mean); });
+    return std::tuple(rows, rows > 0 ? kMean + mean : 0, deviation);
+  };
+  for (const int64_t count : {1, 5, 250, 5000}) {
+    std::vector<std::vector<MomentsBlock>> blocks(world_size());
+    ExpectAllOk(Run([&](int rank, Collectives& collectives) {
+      blocks[rank].resize(count);
+      for (int64_t i = 0; i < count * MomentsBlock::kColumns; ++i) {
+        MomentsBlock& block = blocks[rank][i / MomentsBlock::kColumns];
+        const int64_t column = i % MomentsBlock::kColumns;
+        std::tie(block.rows, block.means[column], block.deviations[column]) =
+            moments_of(rank, rank + 1, i);
+      }
+      return collectives.AllReduce(absl::MakeSpan(blocks[rank]),
+                                   ReduceOp::kSum);
+    }));
+    for (int64_t i = 0; i < count * MomentsBlock::kColumns; ++i) {
+      const MomentsBlock& block = blocks[0][i / MomentsBlock::kColumns];
+      const int64_t column = i % MomentsBlock::kColumns;
+      const auto [rows, mean, deviation] = moments_of(0, world_size(), i);
+      ASSERT_EQ(block.rows, rows);
+      ASSERT_NEAR(block.means[column], mean, 1e-6);
+      ASSERT_NEAR(block.deviations[column], deviation, 1e-5);
+    }
+    for (const auto& of_rank : blocks) {
+      EXPECT_EQ(std::memcmp(of_rank.data(), blocks[0].data(),
+                            count * sizeof(MomentsBlock)),
+                0);
+    }
   }
 }
 

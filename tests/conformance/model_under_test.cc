@@ -189,9 +189,11 @@ Examples ModelUnderTest::SomeExamples(int64_t count) const {
   return examples;
 }
 
-ModelOnDevice::ModelOnDevice(const ModelUnderTest& model, Device& device)
+ModelOnDevice::ModelOnDevice(const ModelUnderTest& model, Device& device,
+                             ReplicaSum* replica_sum)
     : model_(model),
       device_(device),
+      replica_sum_(replica_sum),
       stream_(*device.CreateStream()),
       state_(Unwrap(device.CreateState(model.Spec(Mode::kTrain, 1)))) {}
 
@@ -229,7 +231,8 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
   const TypedNumbers labels(examples.labels, model_.loss().has_sparse_labels()
                                                  ? DataType::kInt32
                                                  : type());
-  const ProgramSpec spec = model_.Spec(mode, examples.count);
+  ProgramSpec spec = model_.Spec(mode, examples.count);
+  spec.replica_sum = replica_sum_;
   Program& program = ProgramOf(spec);
   CHECK_EQ(program.batch_size(), examples.count);
 

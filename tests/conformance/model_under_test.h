@@ -85,8 +85,9 @@ class ModelUnderTest {
 // a second step of its mode and batch size runs as those of a trainer do.
 class ModelOnDevice {
  public:
-  // Both outlive this.
-  ModelOnDevice(const ModelUnderTest& model, Device& device);
+  // All outlive this. Without `replica_sum` it is alone.
+  ModelOnDevice(const ModelUnderTest& model, Device& device,
+                ReplicaSum* replica_sum = nullptr);
 
   void SetVariables(const std::vector<std::vector<double>>& variables);
   StepResult Train(const Examples& examples);
@@ -104,6 +105,7 @@ class ModelOnDevice {
 
   const ModelUnderTest& model_;
   Device& device_;
+  ReplicaSum* const replica_sum_;
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<ModelState> state_;
   std::map<std::pair<Mode, int64_t>, std::unique_ptr<Program>> programs_;

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "common/base/merge_moments.h"
 #include "common/operations/batch_moments.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/channel_normalization.h"
@@ -19,43 +21,62 @@ namespace paceline {
 namespace {
 
 using ::testing::DoubleNear;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Pointwise;
 using Tensors = absl::Span<const op::Tensor>;
 
 constexpr int kReplicas = 3;
 
-// The sums of threads.
-class Meeting {
+// What replicas have, by rank.
+using Parts = std::vector<std::vector<double>>;
+
+// Of threads.
+class Gathering {
  public:
-  // Replaces values by their sums, once all replicas have called.
-  void AddUp(int rank, absl::Span<double> values) {
+  // What all replicas have, once they have called.
+  Parts Gather(int rank, absl::Span<const double> values) {
     parts_[rank] = {values.begin(), values.end()};
     barrier_.arrive_and_wait();
-    std::vector<double> sums(values.size());
-    for (const std::vector<double>& part : parts_) {
-      for (size_t i = 0; i < sums.size(); ++i) sums[i] += part.at(i);
-    }
+    Parts parts = parts_;
     // Nobody overwrites its part before all have read it.
     barrier_.arrive_and_wait();
-    std::copy(sums.begin(), sums.end(), values.begin());
+    return parts;
   }
 
  private:
-  std::vector<std::vector<double>> parts_{kReplicas};
+  Parts parts_{kReplicas};
   std::barrier<> barrier_{kReplicas};
 };
 
 class ThreadsSum : public ReplicaSum {
  public:
-  ThreadsSum(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+  ThreadsSum(Gathering& gathering, int rank)
+      : gathering_(gathering), rank_(rank) {}
   void AddUp(absl::Span<double> values) override {
-    meeting_.AddUp(rank_, values);
+    const Parts parts = gathering_.Gather(rank_, values);
+    absl::c_fill(values, 0);
+    for (const std::vector<double>& part : parts) {
+      for (size_t i = 0; i < values.size(); ++i) values[i] += part.at(i);
+    }
+  }
+  void MergeMoments(absl::Span<double> moments) override {
+    const Parts parts = gathering_.Gather(rank_, moments);
+    absl::c_fill(moments, 0);
+    const auto channels = static_cast<int64_t>(moments.size() / 2);
+    double* const means = moments.data() + 1;
+    ColumnMoments merged = {0, means, means + channels};
+    for (const std::vector<double>& part : parts) {
+      const double* const of_part = part.data() + 1;
+      paceline::MergeMoments({part[0], of_part, of_part + channels}, channels,
+                             merged);
+    }
+    moments[0] = merged.rows;
   }
   absl::Status Take() override { return absl::OkStatus(); }
 
  private:
-  Meeting& meeting_;
+  Gathering& gathering_;
   const int rank_;
 };
 
@@ -74,12 +95,12 @@ OperationCase Normalization(int64_t rows, bool by_maps, bool over_replicas) {
 // What run(rank, its sum) gives on each replica, one behind the other.
 template <typename Run>
 std::vector<double> OnAllReplicas(Run run) {
-  Meeting meeting;
+  Gathering gathering;
   std::vector<std::vector<double>> results(kReplicas);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < kReplicas; ++rank) {
     threads.emplace_back([&, rank] {
-      ThreadsSum sum(meeting, rank);
+      ThreadsSum sum(gathering, rank);
       results[rank] = run(rank, reference::StepContext{.replica_sum = &sum});
     });
   }
@@ -128,6 +149,25 @@ INSTANTIATE_TEST_SUITE_P(, SharedStatisticsTest, ::testing::Bool(),
                          [](const auto& info) {
                            return info.param ? "OfMaps" : "OfAnOperation";
                          });
+
+TEST(SharedMomentsTest, SmallVarianceBesideALargeMeanKeepsItsDigits) {
+  constexpr double kMean = 1e8;
+  const std::vector<std::vector<double>> rows = {
+      {kMean - 2, kMean, kMean + 1}, {}, {kMean + 3, kMean + 3}};
+  const std::vector<double> variances =
+      OnAllReplicas([&](int rank, const reference::StepContext& step) {
+        const auto count = static_cast<int64_t>(rows[rank].size());
+        const OperationCase variance = {
+            "", {{count, 1}}, [](Tensors in) {
+              return op::BatchMoments(in[0], /*over_replicas=*/true).variance;
+            }};
+        return ValuesOf(
+            Output(variance, DataType::kFloat64, {rows[rank]}, step));
+      });
+  // Of −2, 0, 1, 3 and 3, whose mean is 1.
+  EXPECT_THAT(variances, Each(DoubleNear(3.6, 1e-7)));
+  EXPECT_THAT(variances, Each(variances[0]));
+}
 
 // Each replica's loss is its rank times the sum of the squares of all inputs.
 TEST(OperationReplicasTest, GradientOfASumIsASum) {

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "common/base/status_macros.h"
+#include "glog/logging.h"
 #include "worker/collective/reduce_kernels.h"
 
 namespace paceline {
@@ -80,7 +81,12 @@ absl::Span<std::byte> MutableBytesOf(absl::Span<T> values) {
 
 template <typename T>
 void DivideForMean(T* values, int64_t count, ReduceOp op, int world_size) {
-  if (op == ReduceOp::kMean) Divide(values, count, static_cast<T>(world_size));
+  if constexpr (std::is_floating_point_v<T>) {
+    if (op != ReduceOp::kMean) return;
+    Divide(values, count, static_cast<T>(world_size));
+  } else {
+    CHECK(op == ReduceOp::kSum);
+  }
 }
 
 // One step of a ring: sends `message` on and calls take(from, to, count) for
@@ -244,5 +250,7 @@ absl::Status Collectives::Barrier() {
 PACELINE_INSTANTIATE(float);
 PACELINE_INSTANTIATE(double);
 #undef PACELINE_INSTANTIATE
+template absl::Status Collectives::AllReduce(absl::Span<MomentsBlock>, ReduceOp,
+                                             WireType);
 
 }  // namespace paceline

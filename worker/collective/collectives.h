@@ -60,7 +60,8 @@ class Collectives {
   int world_size() const { return transport_.world_size(); }
 
   // Replaces `values` by their sum or mean over all ranks. Picks the algorithm
-  // by size. T is float or double; doubles travel as they are.
+  // by size. T is float, double or MomentsBlock, which has a sum alone; only
+  // floats travel as others than they are.
   template <typename T>
   absl::Status AllReduce(absl::Span<T> values, ReduceOp op,
                          WireType wire = WireType::kNative);

@@ -1,5 +1,6 @@
 #include "worker/collective/reduce_kernels.h"
 
+#include "common/base/merge_moments.h"
 #include "common/base/simd.h"
 #include "common/tensor/float16.h"
 
@@ -15,6 +16,17 @@ PACELINE_MULTIVERSION
 void AddTo(double* to, const double* from, int64_t count) {
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) to[i] += from[i];
+}
+
+// Not of several versions: each rank merges for itself, and all are to get the
+// same bits, whatever vector units their machines have.
+void AddTo(MomentsBlock* to, const MomentsBlock* from, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    ColumnMoments merged = {to[i].rows, to[i].means, to[i].deviations};
+    MergeMoments({from[i].rows, from[i].means, from[i].deviations},
+                 MomentsBlock::kColumns, merged);
+    to[i].rows = merged.rows;
+  }
 }
 
 PACELINE_MULTIVERSION

@@ -4,11 +4,15 @@
 
 #include <cstdint>
 
+#include "worker/collective/moments_block.h"
+
 namespace paceline {
 
 // to[i] += from[i].
 void AddTo(float* to, const float* from, int64_t count);
 void AddTo(double* to, const double* from, int64_t count);
+// The moments of the rows of both.
+void AddTo(MomentsBlock* to, const MomentsBlock* from, int64_t count);
 
 // values[i] /= divisor.
 void Divide(float* values, int64_t count, float divisor);

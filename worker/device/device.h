@@ -217,15 +217,24 @@ class Program {
 };
 
 // Sums over the replicas that take a step together, for layers that share the
-// statistics of a batch. All replicas make the same calls in the same order.
-// Not thread-safe. Blocks, with deadlines.
+// statistics of a batch. All replicas make the same calls in the same order,
+// and get the same bits. Not thread-safe. Blocks, with deadlines.
 class ReplicaSum {
  public:
+  // One of the calls in which replicas meet.
+  using Meeting = void (ReplicaSum::*)(absl::Span<double>);
+
   virtual ~ReplicaSum() = default;
 
-  // Replaces values by their sums over the replicas, in the order of ranks.
-  // After an error, which Take returns, it does nothing.
+  // After an error, which Take returns, these do nothing.
+  //
+  // Replaces values by their sums over the replicas, in an order that depends
+  // on their number alone.
   virtual void AddUp(absl::Span<double> values) = 0;
+  // Replaces moments of a replica's rows by those of the rows of all replicas
+  // (merge_moments.h): the number of rows, then the mean of each channel, then
+  // its Σ (x − mean)². Without a row: zeros.
+  virtual void MergeMoments(absl::Span<double> moments) = 0;
   virtual absl::Status Take() = 0;
 };
 

@@ -19,7 +19,30 @@ void TransportSum::Abort(const absl::Status& reason) {
   if (transport_ != nullptr) transport_->Abort(reason);
 }
 
-void TransportSum::AddUp(absl::Span<double> values) {
+void TransportSum::AddUp(absl::Span<double> values) { AllReduce(values); }
+
+void TransportSum::MergeMoments(absl::Span<double> moments) {
+  if (!collectives_ || !status_.ok()) return;
+  constexpr int64_t kColumns = MomentsBlock::kColumns;
+  double& rows = moments[0];
+  const auto channels = static_cast<int64_t>(moments.size() - 1) / 2;
+  double* const means = moments.data() + 1;
+  double* const deviations = means + channels;
+  blocks_.assign((channels + kColumns - 1) / kColumns, {.rows = rows});
+  for (int64_t c = 0; c < channels; ++c) {
+    blocks_[c / kColumns].means[c % kColumns] = means[c];
+    blocks_[c / kColumns].deviations[c % kColumns] = deviations[c];
+  }
+  AllReduce(absl::MakeSpan(blocks_));
+  rows = blocks_[0].rows;
+  for (int64_t c = 0; c < channels; ++c) {
+    means[c] = blocks_[c / kColumns].means[c % kColumns];
+    deviations[c] = blocks_[c / kColumns].deviations[c % kColumns];
+  }
+}
+
+template <typename T>
+void TransportSum::AllReduce(absl::Span<T> values) {
   if (!collectives_ || !status_.ok()) return;
   on_waiting_(waiting_);
   status_ = collectives_->AllReduce(values, ReduceOp::kSum);
@@ -27,13 +50,16 @@ void TransportSum::AddUp(absl::Span<double> values) {
 }
 
 absl::Status TransportSum::AddNothing() {
-  const auto add = [this](int64_t count) {
+  // With doubles that are zeros.
+  const auto meet = [this](Meeting meeting, int64_t count) {
     nothing_.assign(static_cast<size_t>(count), 0.0);
-    AddUp(absl::MakeSpan(nothing_));
+    (this->*meeting)(absl::MakeSpan(nothing_));
   };
-  for (const int64_t channels : channels_) add(1 + 2 * channels);
+  for (const int64_t channels : channels_) {
+    meet(&ReplicaSum::MergeMoments, 1 + 2 * channels);
+  }
   for (auto it = channels_.rbegin(); it != channels_.rend(); ++it) {
-    add(2 * *it);
+    meet(&ReplicaSum::AddUp, 2 * *it);
   }
   return status_;
 }

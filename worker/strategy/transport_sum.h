@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "worker/collective/collectives.h"
+#include "worker/collective/moments_block.h"
 #include "worker/collective/transport.h"
 #include "worker/device/device.h"
 
@@ -33,18 +34,24 @@ class TransportSum final : public ReplicaSum {
   void Abort(const absl::Status& reason);
 
   void AddUp(absl::Span<double> values) override;
+  void MergeMoments(absl::Span<double> moments) override;
   absl::Status Take() override { return status_; }
 
   // The calls of a step, by a replica that has no example in it.
   absl::Status AddNothing();
 
  private:
+  template <typename T>
+  void AllReduce(absl::Span<T> values);
+
   const std::vector<int64_t> channels_;
   std::unique_ptr<Transport> transport_;
   std::optional<Collectives> collectives_;
   std::function<void(const std::string&)> on_waiting_;
   std::string waiting_;
   absl::Status status_;
+  // Reused.
+  std::vector<MomentsBlock> blocks_;
   // Reused; zeros before each call.
   std::vector<double> nothing_;
 };

@@ -12,6 +12,7 @@
 #include "worker/device/arg_max.h"
 #include "worker/device/cpu/kernels/arg_max.h"
 #include "worker/device/cpu/kernels/arithmetic.h"
+#include "worker/device/cpu/kernels/batch_normalization.h"
 #include "worker/device/cpu/kernels/elementwise.h"
 #include "worker/device/cpu/kernels/group_normalization.h"
 #include "worker/device/cpu/kernels/pooling.h"
@@ -235,6 +236,64 @@ TEST_P(GroupNormalizationKernelTest, GradientsMayLieWhereTheirInputsDo) {
 INSTANTIATE_TEST_SUITE_P(Groups, GroupNormalizationKernelTest,
                          ::testing::Values(std::pair(1, 100), std::pair(4, 2),
                                            std::pair(50, 3), std::pair(3, 70)));
+
+// Beside a large mean, whatever the first row is, and where the mean changes.
+TEST(ChannelMomentsTest, HaveTheDigitsOfASmallVariance) {
+  struct Change {
+    float first;
+    float mean;
+    // Of what is behind the first half.
+    float later_mean;
+  };
+  for (const auto& [first, mean, later_mean] :
+       {Change{0, 0, 0}, Change{1e7, 1e7, 1e7}, Change{0, 1e6, 1e6},
+        Change{1e6, 0, 0}, Change{1e5, 1e5, -1e5}}) {
+    // Σ d² of the first tile is up to 32 times what is left of it.
+    const double tolerance = first == mean ? 2e-6 : 4e-5;
+    for (const int64_t channels : {1, 37, 64}) {
+      for (const int64_t rows : {1, 2, 31, 32, 99, 1001}) {
+        SCOPED_TRACE(testing::Message() << mean << " " << rows);
+        std::vector<float> values = SomeValues(rows * channels, 1);
+        for (int64_t i = 0; i < rows * channels; ++i) {
+          values[i] += 2 * i < rows * channels ? mean : later_mean;
+        }
+        std::fill_n(values.begin(), channels, first);
+        std::vector<double> means(channels), deviations(channels);
+        ChannelMoments(channels, 0, rows, {values.data(), DataType::kFloat32},
+                       means.data(), deviations.data());
+        for (int64_t c = 0; c < channels; ++c) {
+          double expected_mean = 0, expected = 0;
+          for (int64_t row = 0; row < rows; ++row) {
+            expected_mean += values[row * channels + c];
+          }
+          expected_mean /= static_cast<double>(rows);
+          for (int64_t row = 0; row < rows; ++row) {
+            const double d = values[row * channels + c] - expected_mean;
+            expected += d * d;
+          }
+          ASSERT_NEAR(means[c], expected_mean,
+                      1e-6 * std::sqrt(expected) + 1e-9);
+          ASSERT_NEAR(deviations[c], expected, tolerance * expected);
+        }
+      }
+    }
+  }
+}
+
+TEST(ChannelMomentsTest, OfEqualRowsHaveNoDeviationAndNanStays) {
+  const std::vector<float> values(1000, 0.1f);
+  double mean = 0, deviation = 1;
+  ChannelMoments(1, 0, 1000, {values.data(), DataType::kFloat32}, &mean,
+                 &deviation);
+  EXPECT_EQ(mean, double{0.1f});
+  EXPECT_EQ(deviation, 0);
+  std::vector<float> broken = values;
+  broken[77] = kNan;
+  ChannelMoments(1, 0, 1000, {broken.data(), DataType::kFloat32}, &mean,
+                 &deviation);
+  EXPECT_TRUE(std::isnan(mean));
+  EXPECT_TRUE(std::isnan(deviation));
+}
 
 TEST(ArgMaxOfRowsTest, TakesTheFirstOfEqualOnesAndNanLast) {
   const std::vector<float> rows = {1,    3,    3,           //

@@ -16,6 +16,7 @@ namespace paceline {
 namespace {
 
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr int kReplicas = 3;
@@ -23,10 +24,11 @@ constexpr int kFaulty = 1;
 constexpr absl::Duration kTimeout = absl::Milliseconds(200);
 
 // The statuses of replicas that take two steps, of which the last has no
-// example, and what their first sum is.
+// example, and what they have of the first one.
 struct Outcome {
   std::vector<absl::Status> statuses{kReplicas};
-  std::vector<double> sums = std::vector<double>(kReplicas);
+  std::vector<std::vector<double>> moments{kReplicas};
+  std::vector<std::vector<double>> sums{kReplicas};
 };
 
 Outcome TakeSteps(Fault fault) {
@@ -40,18 +42,20 @@ Outcome TakeSteps(Fault fault) {
           std::make_unique<FaultyTransport>(group.MakeTransport(rank),
                                             rank == kFaulty ? fault : Fault()),
           [](const std::string&) {});
-      // Of the forward, a count, a sum and a sum of squares; then of the
+      // Of the forward, a count, a mean and Σ (x − mean)²; then of the
       // backward.
-      std::vector<double> forward = {1.0, 1.0 + rank, 2.0};
-      std::vector<double> backward = {3.0, 4.0};
+      std::vector<double> forward = {1.0 + 2 * rank, 1.0 + rank, 2.0};
+      std::vector<double> backward = {3.0, 4.0 + rank};
       for (int step = 0; step < 2; ++step) {
         if (rank + 1 == kReplicas) {
           sum.AddNothing().IgnoreError();
         } else {
-          sum.AddUp(absl::MakeSpan(forward));
+          sum.MergeMoments(absl::MakeSpan(forward));
           sum.AddUp(absl::MakeSpan(backward));
         }
-        if (step == 0) outcome.sums[rank] = forward[1];
+        if (step > 0) continue;
+        outcome.moments[rank] = forward;
+        outcome.sums[rank] = backward;
       }
       outcome.statuses[rank] = sum.Take();
       if (!outcome.statuses[rank].ok()) sum.Abort(outcome.statuses[rank]);
@@ -61,13 +65,16 @@ Outcome TakeSteps(Fault fault) {
   return outcome;
 }
 
-TEST(TransportSumTest, AddsUpWhatReplicasHaveAlsoWithOneThatHasNothing) {
+TEST(TransportSumTest, MeetsAlsoWithAReplicaThatHasNothing) {
   const Outcome outcome = TakeSteps(Fault());
   for (const absl::Status& status : outcome.statuses) {
     EXPECT_TRUE(status.ok()) << status;
   }
-  EXPECT_EQ(outcome.sums[0], 3.0);
-  EXPECT_EQ(outcome.sums[1], 3.0);
+  for (const int rank : {0, 1}) {
+    // The mean of one 1 and three 2, and their squares around it.
+    EXPECT_THAT(outcome.moments[rank], ElementsAre(4.0, 1.75, 4.75));
+    EXPECT_THAT(outcome.sums[rank], ElementsAre(6.0, 9.0));
+  }
 }
 
 TEST(TransportSumTest, AllEndWithAnErrorThatNamesTheReplicaThatFailed) {
@@ -93,7 +100,10 @@ TEST(TransportSumTest, AReplicaWithoutAGroupIsAlone) {
   TransportSum sum({1});
   std::vector<double> values = {1.0, 2.0};
   sum.AddUp(absl::MakeSpan(values));
-  EXPECT_THAT(values, testing::ElementsAre(1.0, 2.0));
+  EXPECT_THAT(values, ElementsAre(1.0, 2.0));
+  std::vector<double> moments = {3.0, 1.0, 2.0};
+  sum.MergeMoments(absl::MakeSpan(moments));
+  EXPECT_THAT(moments, ElementsAre(3.0, 1.0, 2.0));
   EXPECT_TRUE(sum.Take().ok());
 }
 

@@ -99,11 +99,13 @@ void ProgramBuilder::AddDoublesCopy(const Tensor* from, int64_t from_begin,
   });
 }
 
-void ProgramBuilder::AddReplicaSum(const Tensor* sums) {
+void ProgramBuilder::AddMeeting(const Tensor* doubles,
+                                ReplicaSum::Meeting meeting) {
   ReplicaSum* const replicas = spec().replica_sum;
   if (replicas == nullptr) return;
-  Add({sums}, [=](const Step&) {
-    replicas->AddUp({sums->doubles(), static_cast<size_t>(sums->count())});
+  Add({doubles}, [=](const Step&) {
+    (replicas->*meeting)(
+        {doubles->doubles(), static_cast<size_t>(doubles->count())});
   });
 }
 

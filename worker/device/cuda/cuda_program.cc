@@ -60,7 +60,7 @@ absl::Status CudaProgram::Allocate() {
     ASSIGN_OR_RETURN(run.event, gpu.CreateEvent());
   }
   RETURN_IF_ERROR(AllocateConstants());
-  return AllocateSums();
+  return AllocateExchanges();
 }
 
 absl::Status CudaProgram::AllocateConstants() {
@@ -83,18 +83,18 @@ absl::Status CudaProgram::AllocateConstants() {
   return absl::OkStatus();
 }
 
-absl::Status CudaProgram::AllocateSums() {
+absl::Status CudaProgram::AllocateExchanges() {
   int64_t largest = 0;
-  for (const auto& [section, sums] : parts_.exchanges) {
-    runs_[section].sums = sums;
-    largest = std::max(largest, sums->count());
+  for (const cuda::ProgramParts::Exchange& exchange : parts_.exchanges) {
+    runs_[exchange.section].exchange = &exchange;
+    largest = std::max(largest, exchange.doubles->count());
   }
   if (largest == 0) return absl::OkStatus();
-  ASSIGN_OR_RETURN(host_sums_,
+  ASSIGN_OR_RETURN(host_doubles_,
                    state_.gpu().AllocatePinned(
                        largest * static_cast<int64_t>(sizeof(double)),
                        "sums of the replicas"));
-  ASSIGN_OR_RETURN(sums_are_there_, state_.gpu().CreateEvent());
+  ASSIGN_OR_RETURN(doubles_are_there_, state_.gpu().CreateEvent());
   return absl::OkStatus();
 }
 
@@ -137,7 +137,9 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
   }
   SectionRun& run = runs_[section];
   if (section == 0) slots_.BeginReading(first_slot(), queue);
-  if (run.sums != nullptr) RETURN_IF_ERROR(AddUpReplicas(*run.sums, queue));
+  if (run.exchange != nullptr) {
+    RETURN_IF_ERROR(MeetReplicas(*run.exchange, queue));
+  }
   RETURN_IF_ERROR(Run(section, queue));
   state_.DownloadGradients(sections_[section].final_buckets, queue, *run.event);
   if (section + 1 == static_cast<int>(runs_.size())) {
@@ -210,16 +212,18 @@ absl::Status CudaProgram::BindToArena() {
   return absl::OkStatus();
 }
 
-absl::Status CudaProgram::AddUpReplicas(const Tensor& sums, Queue& queue) {
-  const int64_t count = sums.count();
+absl::Status CudaProgram::MeetReplicas(
+    const cuda::ProgramParts::Exchange& exchange, Queue& queue) {
+  const int64_t count = exchange.doubles->count();
   const auto size_bytes = count * static_cast<int64_t>(sizeof(double));
-  queue.Copy(host_sums_.get(), sums.data(), size_bytes);
-  queue.Record(*sums_are_there_);
+  queue.Copy(host_doubles_.get(), exchange.doubles->data(), size_bytes);
+  queue.Record(*doubles_are_there_);
   RETURN_IF_ERROR(queue.TakeError());
-  RETURN_IF_ERROR(sums_are_there_->Wait());
-  replica_sum_->AddUp({reinterpret_cast<double*>(host_sums_.get()),
-                       static_cast<size_t>(count)});
-  queue.Copy(sums.data(), host_sums_.get(), size_bytes);
+  RETURN_IF_ERROR(doubles_are_there_->Wait());
+  (replica_sum_->*exchange.meeting)(
+      {reinterpret_cast<double*>(host_doubles_.get()),
+       static_cast<size_t>(count)});
+  queue.Copy(exchange.doubles->data(), host_doubles_.get(), size_bytes);
   return absl::OkStatus();
 }
 

@@ -46,8 +46,8 @@ class CudaProgram final : public Program, private KeptSteps {
   // How a section runs.
   struct SectionRun {
     std::unique_ptr<Event> event;
-    // What replicas add up before; null: nothing.
-    const Tensor* sums = nullptr;
+    // What replicas do before; null: nothing.
+    const cuda::ProgramParts::Exchange* exchange = nullptr;
     // The first run is not captured: libraries load their kernels in it.
     bool has_run = false;
     // By group; null until captured.
@@ -58,15 +58,16 @@ class CudaProgram final : public Program, private KeptSteps {
               cuda::ProgramParts parts);
   absl::Status Allocate();
   absl::Status AllocateConstants();
-  absl::Status AllocateSums();
+  absl::Status AllocateExchanges();
   int64_t OutputBytes() const {
     return parts_.layout.output->count() * static_cast<int64_t>(sizeof(float));
   }
   // Gives the tensors their addresses, if the arena has moved.
   // FailedPrecondition: a larger program took it, and found no room.
   absl::Status BindToArena();
-  // Waits for the sums, and for the other replicas.
-  absl::Status AddUpReplicas(const Tensor& sums, cuda::Queue& queue);
+  // Waits for the doubles, and for the other replicas.
+  absl::Status MeetReplicas(const cuda::ProgramParts::Exchange& exchange,
+                            cuda::Queue& queue);
   // What the kernels are told of the batch.
   cuda::StepValues StepOf(const Batch& batch) const;
   // Runs a section for the slots of the group at hand.
@@ -105,9 +106,9 @@ class CudaProgram final : public Program, private KeptSteps {
   cuda::MemoryBlock device_constants_;
   int64_t constants_size_bytes_ = 0;
   bool has_constants_ = false;
-  // Sums on their way to the other replicas.
-  cuda::MemoryBlock host_sums_;
-  std::unique_ptr<Event> sums_are_there_;
+  // Doubles on their way to the other replicas.
+  cuda::MemoryBlock host_doubles_;
+  std::unique_ptr<Event> doubles_are_there_;
   // The arena that the tensors point into.
   std::byte* arena_ = nullptr;
 };

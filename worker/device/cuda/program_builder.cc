@@ -192,10 +192,11 @@ void ProgramBuilder::AddDoublesCopy(const Tensor* from, int64_t from_begin,
   });
 }
 
-void ProgramBuilder::AddReplicaSum(const Tensor* sums) {
+void ProgramBuilder::AddMeeting(const Tensor* doubles,
+                                ReplicaSum::Meeting meeting) {
   if (spec().replica_sum == nullptr) return;
   EndSection();
-  parts_.exchanges.push_back({section_count(), sums});
+  parts_.exchanges.push_back({section_count(), meeting, doubles});
 }
 
 void ProgramBuilder::AddToState(size_t offset, const Tensor* values) {

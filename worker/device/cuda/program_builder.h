@@ -30,8 +30,10 @@ struct ProgramParts {
   struct Exchange {
     // Before this section,
     int section = 0;
-    // these doubles are summed up over the replicas.
-    const Tensor* sums = nullptr;
+    // the replicas do this
+    ReplicaSum::Meeting meeting = nullptr;
+    // with these doubles.
+    const Tensor* doubles = nullptr;
   };
   ProgramLayout layout;
   std::vector<Operation> operations;
@@ -128,7 +130,13 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddDoublesCopy(const Tensor* from, int64_t from_begin, const Tensor* to,
                       int64_t to_begin, int64_t count) override;
   // A section ends before.
-  void AddReplicaSum(const Tensor* sums) override;
+  void AddReplicaSum(const Tensor* sums) override {
+    AddMeeting(sums, &ReplicaSum::AddUp);
+  }
+  // As ReplicaSum::MergeMoments has them. A section ends before.
+  void AddReplicaMoments(const Tensor* moments) {
+    AddMeeting(moments, &ReplicaSum::MergeMoments);
+  }
 
   Tensor* AddCall(const PlacedCall& call) override;
   void AddBoxRead(const Tensor* from, const BoxAxes& box,
@@ -155,6 +163,8 @@ class ProgramBuilder final : public LayoutBuilder {
  private:
   // Whether a product can make them in passing.
   bool IsProductVector(const Tensor* column_sums) const;
+  // Alone: nothing.
+  void AddMeeting(const Tensor* doubles, ReplicaSum::Meeting meeting);
   void AddBucketEnd(int bucket, bool is_last) override;
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;

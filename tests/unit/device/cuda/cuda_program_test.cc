@@ -160,6 +160,12 @@ class DoublingSum final : public ReplicaSum {
     sizes.push_back(values.size());
     for (double& value : values) value *= 2;
   }
+  void MergeMoments(absl::Span<double> moments) override {
+    sizes.push_back(moments.size());
+    const size_t channels = moments.size() / 2;
+    moments[0] *= 2;
+    for (double& deviation : moments.subspan(1 + channels)) deviation *= 2;
+  }
   absl::Status Take() override { return std::exchange(error, {}); }
 
   std::vector<size_t> sizes;
@@ -231,7 +237,7 @@ TEST_F(ReplicaSumTest, EqualReplicasAreAsOne) {
     RunStep(*program);
     EXPECT_THAT(Gradients(), Pointwise(FloatNear(1e-6), expected));
   }
-  // N, Σ x, Σ x²; then Σ dy, Σ dy·x̂.
+  // N, the means, Σ (x − mean)²; then Σ dy, Σ dy·x̂.
   EXPECT_THAT(replicas.sizes, ElementsAre(7, 6, 7, 6, 7, 6));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/merge_moments.h"
 #include "common/base/simd.h"
 
 namespace paceline::cpu {
@@ -12,32 +13,91 @@ constexpr int64_t kSumRows = 32;
 // Channels whose sums stay in registers.
 constexpr int64_t kSumChannels = 32;
 
+// Sums of at most kSumChannels of the channels over at most kSumRows rows: Σ d
+// and Σ d², where d is the difference to a shift.
+struct TileSums {
+  float shifts[kSumChannels];
+  float sums[kSumChannels] = {};
+  float squares[kSumChannels] = {};
+};
+
+template <typename X>
+[[gnu::always_inline]] inline void AddRows(int64_t channels, int64_t rows,
+                                           int64_t count, const X* values,
+                                           TileSums& tile) {
+  int64_t row = 0;
+  // Two at a time, since each addition waits for the one before.
+  for (; row + 1 < rows; row += 2) {
+    const X* const x = values + row * channels;
+    const X* const y = x + channels;
+#pragma omp simd
+    for (int64_t c = 0; c < count; ++c) {
+      const float d = Load(x[c]) - tile.shifts[c];
+      const float e = Load(y[c]) - tile.shifts[c];
+      tile.sums[c] += d + e;
+      tile.squares[c] += d * d + e * e;
+    }
+  }
+  if (row == rows) return;
+  const X* const x = values + row * channels;
+#pragma omp simd
+  for (int64_t c = 0; c < count; ++c) {
+    const float d = Load(x[c]) - tile.shifts[c];
+    tile.sums[c] += d;
+    tile.squares[c] += d * d;
+  }
+}
+
+// Adds a tile to moments, whose means are at first values of one of its rows.
+//
+// Its rows are read once, as differences to the mean of the rows before. Of n
+// rows Σ (x − mean)² = Σ d² − (Σ d)² / n. That costs no digits: in the first
+// tile the shift is one of the values, so Σ d² is at most n times what is left;
+// in later ones (Σ d)² / n is at most twice what merging adds again.
+template <typename X>
+[[gnu::always_inline]] inline void AddTile(int64_t channels, int64_t rows,
+                                           int64_t count, const X* values,
+                                           ColumnMoments& moments) {
+  TileSums tile;
+#pragma omp simd
+  for (int64_t c = 0; c < count; ++c) {
+    tile.shifts[c] = static_cast<float>(moments.means[c]);
+  }
+  AddRows(channels, rows, count, values, tile);
+  const auto n = static_cast<double>(rows);
+  double means[kSumChannels];
+  double deviations[kSumChannels];
+#pragma omp simd
+  for (int64_t c = 0; c < count; ++c) {
+    const double sum = double{tile.sums[c]};
+    const double deviation = double{tile.squares[c]} - sum * (sum / n);
+    means[c] = double{tile.shifts[c]} + sum / n;
+    // NaN stays.
+    deviations[c] = deviation < 0 ? 0 : deviation;
+  }
+  MergeMoments({n, means, deviations}, count, moments);
+}
+
 template <typename X>
 [[gnu::always_inline]] inline void AddMoments(int64_t channels, int64_t begin,
                                               int64_t end, const X* values,
-                                              const float* shifts, double* sums,
-                                              double* squares) {
-  std::fill_n(sums, channels, 0.0);
-  std::fill_n(squares, channels, 0.0);
+                                              double* means,
+                                              double* deviations) {
+  std::fill_n(deviations, channels, 0.0);
+  for (int64_t c = 0; c < channels; ++c) {
+    means[c] = double{Load(values[begin * channels + c])};
+  }
   for (int64_t block = begin; block < end; block += kSumRows) {
-    const int64_t last = std::min(block + kSumRows, end);
+    const int64_t rows = std::min(kSumRows, end - block);
     for (int64_t first = 0; first < channels; first += kSumChannels) {
-      const int64_t count = std::min(kSumChannels, channels - first);
-      const float* const shift = shifts + first;
-      float sum[kSumChannels] = {};
-      float square[kSumChannels] = {};
-      for (int64_t row = block; row < last; ++row) {
-        const X* const x = values + row * channels + first;
-#pragma omp simd
-        for (int64_t c = 0; c < count; ++c) {
-          const float d = Load(x[c]) - shift[c];
-          sum[c] += d;
-          square[c] += d * d;
-        }
-      }
-      for (int64_t c = 0; c < count; ++c) {
-        sums[first + c] += double{sum[c]};
-        squares[first + c] += double{square[c]};
+      const X* const x = values + block * channels + first;
+      ColumnMoments moments = {static_cast<double>(block - begin),
+                               means + first, deviations + first};
+      const int64_t count = channels - first;
+      if (count >= kSumChannels) {
+        AddTile(channels, rows, kSumChannels, x, moments);
+      } else {
+        AddTile(channels, rows, count, x, moments);
       }
     }
   }
@@ -122,11 +182,10 @@ template <typename X, typename G>
 
 PACELINE_MULTIVERSION
 void ChannelMoments(int64_t channels, int64_t begin, int64_t end,
-                    ConstStored values, const float* shifts, double* sums,
-                    double* squares) {
+                    ConstStored values, double* means, double* deviations) {
   WithTyped(
       values, [&](const auto* x) __attribute__((always_inline)) {
-        AddMoments(channels, begin, end, x, shifts, sums, squares);
+        AddMoments(channels, begin, end, x, means, deviations);
       });
 }
 

@@ -1,9 +1,9 @@
 // Batch normalization over the rows of a matrix in C order, whose columns are
 // the channels.
 //
-// Sums run over a range of rows: threads take different rows, and each reads
-// them but once. Rows are added up in float32 a few at a time, and these sums
-// in float64, so that the number of rows costs no digits.
+// Sums and moments are of a range of rows: threads take different rows, and
+// each reads them but once. Rows are added up in float32 a few at a time, and
+// what comes of these in float64, so that the number of rows costs no digits.
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_BATCH_NORMALIZATION_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_BATCH_NORMALIZATION_H_
 
@@ -25,10 +25,9 @@ struct ChannelLines {
 
 // All work on the rows [begin, end).
 
-// Writes Σ d and Σ d² of each channel, where d is the difference to its shift.
+// Writes the mean and Σ (x − mean)² of each channel, of at least one row.
 void ChannelMoments(int64_t channels, int64_t begin, int64_t end,
-                    ConstStored values, const float* shifts, double* sums,
-                    double* squares);
+                    ConstStored values, double* means, double* deviations);
 
 void NormalizeChannels(const ChannelLines& lines, int64_t begin, int64_t end,
                        ConstStored values, Stored outputs);

@@ -12,32 +12,58 @@
 
 namespace paceline::cpu {
 
-// Two sums of each channel of `x`, (2 · channels) doubles: those of some rows
-// by sum(begin row, end row, first sums, second sums), which reads `used`, then
-// added up in order: the same bits with any number of threads.
+// The rows of a batch, (…, channels), in parts that threads take. How many
+// there are depends on the shape alone, so what comes of them is the same bits
+// with any number of threads.
+struct RowParts {
+  explicit RowParts(const Tensor* x)
+      : channels(x->shape.back()),
+        rows(x->count() / channels),
+        count(std::clamp<int64_t>(rows / kMinRows, 1, kMaxCount)) {}
+
+  int64_t begin(int64_t part) const { return rows * part / count; }
+  int64_t end(int64_t part) const { return begin(part + 1); }
+
+  static constexpr int64_t kMaxCount = 32;
+  static constexpr int64_t kMinRows = 64;
+  int64_t channels;
+  int64_t rows;
+  int64_t count;
+};
+
+// Two results of each channel of each part, (parts, 2 · channels) doubles: by
+// compute(begin row, end row, first results, second results), which reads
+// `used`.
+template <typename Compute>
+Tensor* AddPartResults(const Tensor* x, std::vector<const Tensor*> used,
+                       Compute compute, ProgramBuilder& builder) {
+  const RowParts parts(x);
+  Tensor* const results =
+      builder.NewTensor<double>({parts.count, 2 * parts.channels});
+  used.insert(used.end(), {x, results});
+  builder.AddParallel(
+      used, parts.count, parts.rows * parts.channels / parts.count,
+      [=](int64_t begin, int64_t end) {
+        for (int64_t part = begin; part < end; ++part) {
+          double* const first = results->doubles() + part * 2 * parts.channels;
+          compute(parts.begin(part), parts.end(part), first,
+                  first + parts.channels);
+        }
+      });
+  return results;
+}
+
+// Two sums of each channel of `x`, (2 · channels) doubles: those of the parts,
+// as AddPartResults has them, added up in order.
 template <typename Sum>
 Tensor* AddChannelSums(const Tensor* x, std::vector<const Tensor*> used,
                        Sum sum, ProgramBuilder& builder) {
-  constexpr int64_t kMaxParts = 32;
-  constexpr int64_t kMinPartRows = 64;
-  const int64_t channels = x->shape.back();
-  const int64_t rows = x->count() / channels;
-  const int64_t parts = std::clamp<int64_t>(rows / kMinPartRows, 1, kMaxParts);
-  Tensor* const of_parts = builder.NewTensor<double>({parts, 2 * channels});
-  Tensor* const sums = builder.NewTensor<double>({2 * channels});
-  used.insert(used.end(), {x, of_parts});
-  builder.AddParallel(
-      used, parts, rows * channels / parts, [=](int64_t begin, int64_t end) {
-        for (int64_t part = begin; part < end; ++part) {
-          double* const first = of_parts->doubles() + part * 2 * channels;
-          sum(rows * part / parts, rows * (part + 1) / parts, first,
-              first + channels);
-        }
-      });
+  Tensor* const of_parts = AddPartResults(x, std::move(used), sum, builder);
+  Tensor* const sums = builder.NewTensor<double>({of_parts->shape.back()});
   builder.Add({of_parts, sums}, [=](const Step&) {
     const int64_t count = sums->count();
     std::copy_n(of_parts->doubles(), count, sums->doubles());
-    for (int64_t part = 1; part < parts; ++part) {
+    for (int64_t part = 1; part < of_parts->shape[0]; ++part) {
       const double* const more = of_parts->doubles() + part * count;
       for (int64_t i = 0; i < count; ++i) sums->doubles()[i] += more[i];
     }

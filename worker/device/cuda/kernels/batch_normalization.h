@@ -41,7 +41,7 @@ struct DeviationSums {
   }
 };
 
-// N, Σ x of each channel, then Σ x². For each channel.
+// N, the mean of each channel, then its Σ (x − mean)². For each channel.
 struct ChannelMoments {
   int64_t rows = 0;
   int64_t channels = 0;
@@ -51,10 +51,9 @@ struct ChannelMoments {
 
   PACELINE_HOST_DEVICE void operator()(int64_t c) const {
     const auto count = static_cast<double>(rows);
-    const double sum = value_sums[c];
     if (c == 0) moments[0] = count;
-    moments[1 + c] = sum;
-    moments[1 + channels + c] = deviation_sums[c] + sum * sum / count;
+    moments[1 + c] = value_sums[c] / count;
+    moments[1 + channels + c] = deviation_sums[c];
   }
 };
 
@@ -80,14 +79,11 @@ struct TakeMoments {
   double* means = nullptr;
   double* variances = nullptr;
 
-  // NaN stays, so that what diverged shows.
   PACELINE_HOST_DEVICE void operator()(int64_t c) const {
     const double rows = moments[0];
-    const double mean = moments[1 + c] / rows;
-    const double variance = moments[1 + channels + c] / rows - mean * mean;
     if (c == 0) *count = rows;
-    means[c] = mean;
-    variances[c] = variance < 0 ? 0 : variance;
+    means[c] = moments[1 + c];
+    variances[c] = moments[1 + channels + c] / rows;
   }
 };
 

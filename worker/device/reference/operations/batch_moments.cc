@@ -10,21 +10,17 @@ namespace paceline::reference {
 namespace {
 
 // Replaces the count, the means and Σ (x − mean)² of this replica's rows by
-// those of all replicas. As all devices do, by one sum of 1 + 2 · channels
-// numbers: rows, Σ x and Σ x².
+// those of all replicas.
 void Share(ReplicaSum& replica_sum, double& count, std::vector<double>& means,
            std::vector<double>& deviations) {
-  const size_t channels = means.size();
-  std::vector<double> sums = {count};
-  for (const double mean : means) sums.push_back(count * mean);
-  for (size_t c = 0; c < channels; ++c) {
-    sums.push_back(deviations[c] + count * means[c] * means[c]);
-  }
-  replica_sum.AddUp(absl::MakeSpan(sums));
-  count = sums[0];
-  for (size_t c = 0; c < channels && count > 0; ++c) {
-    means[c] = sums[1 + c] / count;
-    deviations[c] = sums[1 + channels + c] - count * means[c] * means[c];
+  std::vector<double> moments = {count};
+  moments.insert(moments.end(), means.begin(), means.end());
+  moments.insert(moments.end(), deviations.begin(), deviations.end());
+  replica_sum.MergeMoments(absl::MakeSpan(moments));
+  count = moments[0];
+  for (size_t c = 0; c < means.size(); ++c) {
+    means[c] = moments[1 + c];
+    deviations[c] = moments[1 + means.size() + c];
   }
 }
 
