@@ -3,8 +3,7 @@
 //
 // A layer is one file in common/model/layers: a class whose public members are
 // Keras' config keys, its field table, its shape rule, its variables, and the
-// operations that it is made of. Devices compute those; a device may have a
-// file of its own for a layer that it computes in another way.
+// operations that it is made of. Devices compute those, and know no layer.
 #ifndef PACELINE_COMMON_MODEL_LAYER_H_
 #define PACELINE_COMMON_MODEL_LAYER_H_
 
