@@ -13,8 +13,8 @@ namespace {
 // Opens sets one by one, checked against a model.
 class Opener {
  public:
-  Opener(const Graph& graph, const Loss& loss, Datasets& datasets)
-      : graph_(graph), loss_(loss), datasets_(datasets) {}
+  Opener(ModelArrays model, Datasets& datasets)
+      : model_(std::move(model)), datasets_(datasets) {}
 
   // `name` as in "data.train", for errors.
   absl::StatusOr<const DataSource*> Open(const char* name,
@@ -22,17 +22,13 @@ class Opener {
     absl::StatusOr<std::unique_ptr<const DataSource>> source =
         OpenDataSource(dataset);
     if (!source.ok()) return Annotate(source.status(), name);
-    RETURN_IF_ERROR(
-        Annotate(CheckFits(**source, graph_.input_shape(),
-                           graph_.output_shape(), loss_.has_sparse_labels()),
-                 name));
+    RETURN_IF_ERROR(Annotate(CheckFits(**source, model_), name));
     datasets_.sources.push_back(*std::move(source));
     return datasets_.sources.back().get();
   }
 
  private:
-  const Graph& graph_;
-  const Loss& loss_;
+  const ModelArrays model_;
   Datasets& datasets_;
 };
 
@@ -70,12 +66,25 @@ absl::StatusOr<PhaseData> TrainingPart(const v1::Job& job,
 
 }  // namespace
 
+ModelArrays ModelArraysOf(const Graph& graph, const Loss& loss) {
+  ModelArrays arrays;
+  arrays.inputs = {{graph.nodes.front().layer->name, graph.input_shape()}};
+  ModelArray& output = arrays.outputs.emplace_back();
+  output.name = graph.nodes[graph.output].layer->name;
+  if (loss.has_sparse_labels()) {
+    output.class_count = graph.output_shape().back();
+  } else {
+    output.shape = graph.output_shape();
+  }
+  return arrays;
+}
+
 absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
                                       const Loss& loss, int workers,
                                       const std::set<v1::Phase>& phases) {
   const int64_t batch = WorkerBatchSize(job, workers);
   Datasets datasets;
-  Opener opener(graph, loss, datasets);
+  Opener opener(ModelArraysOf(graph, loss), datasets);
   const v1::Data& data = job.data();
   if (data.has_test() && phases.contains(v1::PHASE_TEST)) {
     ASSIGN_OR_RETURN(const DataSource* source,

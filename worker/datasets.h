@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/data_source/data_source.h"
+#include "common/data_source/model_arrays.h"
 #include "common/model/graph.h"
 #include "common/model/loss.h"
 #include "paceline/v1/coordinator.pb.h"
@@ -25,6 +27,9 @@ struct Datasets {
   // What the leader must know: the numbers of examples.
   v1::AwaitStartRequest sizes;
 };
+
+// What the model takes of an example: one input, and one label.
+ModelArrays ModelArraysOf(const Graph& graph, const Loss& loss);
 
 // Opens what the job has for these phases. `workers` is how many work on it.
 // Errors name the set and the file.

@@ -10,6 +10,7 @@
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/metric_layout.h"
 #include "common/optimizer/make_optimizer.h"
+#include "worker/datasets.h"
 #include "worker/device/bucket_memory.h"
 #include "worker/make_device.h"
 #include "worker/trainer.h"
@@ -81,10 +82,7 @@ absl::Status RunReplica(
   PipelineOptions options;
   options.phases = work.phases;
   options.type = replica.state->type();
-  const bool sparse_labels = replica.model.loss->has_sparse_labels();
-  if (sparse_labels) {
-    options.class_count = replica.model.graph.output_shape().back();
-  }
+  options.model = ModelArraysOf(replica.model.graph, *replica.model.loss);
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(options, work.leases));
   TrainerParts parts;
@@ -97,7 +95,6 @@ absl::Status RunReplica(
   parts.progress = work.progress;
   parts.steps_per_execution = replica.spec.steps_per_execution;
   parts.bucket_count = static_cast<int>(replica.plan.updated_buckets().size());
-  parts.label_type = sparse_labels ? DataType::kInt32 : replica.state->type();
   if (replica.group != nullptr) parts.on_waiting = work.on_waiting;
   Trainer trainer(parts, MetricLayout(replica.model.metrics), work.log_steps);
   absl::Status status = trainer.Run();

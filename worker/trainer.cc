@@ -1,6 +1,7 @@
 #include "worker/trainer.h"
 
 #include <cstring>
+#include <vector>
 
 #include "common/base/status_macros.h"
 #include "worker/training_step.h"
@@ -21,6 +22,12 @@ uint64_t ReadingInterval(const TrainerParts& parts, bool log_steps) {
   // A reading ends what the device keeps back.
   const int steps = parts.steps_per_execution;
   return (kReadingInterval + steps - 1) / steps * steps;
+}
+
+// Devices compute models of one input and one output.
+HostTensor OnlyTensor(const std::vector<PreparedArray>& arrays) {
+  CHECK_EQ(arrays.size(), 1);
+  return {arrays[0].type, arrays[0].data};
 }
 
 }  // namespace
@@ -64,8 +71,8 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
 
   Batch batch;
   batch.count = prepared.count;
-  batch.features = {parts_.state->type(), prepared.features};
-  batch.labels = {parts_.label_type, prepared.labels};
+  batch.features = OnlyTensor(prepared.features);
+  batch.labels = OnlyTensor(prepared.labels);
   batch.first_example = prepared.begin;
   batch.epoch = lease.epoch();
   batch.loss_divisor = static_cast<double>(prepared.step_count);

@@ -33,8 +33,6 @@ struct TrainerParts {
   ProgressSink* progress = nullptr;
   // Those that steps update.
   int bucket_count = 0;
-  // Of the pipeline's labels.
-  DataType label_type = DataType::kInt32;
   // As ProgramSpec has it.
   int steps_per_execution = 1;
   // Told that the trainer waits for a device that may wait for others, and ""

@@ -132,8 +132,10 @@ std::string FieldTableBase::Describe(
   std::vector<std::string> required;
   for (const FieldInfo& info : infos) {
     if (!info.is_required) continue;
+    // Of several forms, the simplest, which comes first.
+    const std::string form = info.type.substr(0, info.type.find(" or "));
     required.push_back(
-        absl::StrCat(info.key, ": ", absl::AsciiStrToUpper(info.type)));
+        absl::StrCat(info.key, ": ", absl::AsciiStrToUpper(form)));
   }
   return absl::StrCat(name_, ": {", absl::StrJoin(required, ", "), "}");
 }

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "common/base/status_macros.h"
 #include "common/data_source/convert.h"
@@ -13,74 +13,151 @@
 namespace paceline {
 namespace {
 
-Shape ShapeOfExample(const Shape& shape) {
-  return Shape(shape.begin() + 1, shape.end());
-}
+// The examples of an array, one after the other.
+struct Column {
+  Column(const ArraySpec& spec, std::unique_ptr<std::byte[]> values)
+      : type(spec.type),
+        row_size(NumElements(spec.shape)),
+        row_bytes(row_size * static_cast<int64_t>(SizeOf(type))),
+        data(std::move(values)) {}
 
-// Row `index` of an array whose rows have `row_size` elements.
-Elements Row(const StoredArray& array, int64_t row_size, int64_t index) {
-  const auto row_bytes = static_cast<int64_t>(SizeOf(array.type)) * row_size;
-  return {array.type, array.data.get() + index * row_bytes, row_size};
-}
-
-class ArraySource : public DataSource {
- public:
-  ArraySource(NamedArray features, NamedArray labels)
-      : name_(std::move(features.name)),
-        label_name_(std::move(labels.name)),
-        features_(std::move(features.array)),
-        labels_(std::move(labels.array)),
-        feature_shape_(ShapeOfExample(features_.shape)),
-        label_shape_(ShapeOfExample(labels_.shape)),
-        feature_size_(NumElements(feature_shape_)),
-        label_size_(NumElements(label_shape_)) {}
-
-  const std::string& name() const override { return name_; }
-  int64_t example_count() const override { return features_.shape[0]; }
-  const Shape& feature_shape() const override { return feature_shape_; }
-  const Shape& label_shape() const override { return label_shape_; }
-
-  absl::Status CheckClassIds(int64_t class_count) const override {
-    const Elements all = {labels_.type, labels_.data.get(),
-                          example_count() * label_size_};
-    return Annotate(paceline::CheckClassIds(all, class_count), label_name_);
+  Elements Row(int64_t index) const {
+    return {type, data.get() + index * row_bytes, row_size};
   }
 
-  absl::StatusOr<Example> Read(
-      int64_t index, std::vector<std::byte>& /*scratch*/) const override {
-    CHECK(index >= 0 && index < example_count());
-    return Example{Row(features_, feature_size_, index),
-                   Row(labels_, label_size_, index)};
+  ElementType type;
+  // Of one example.
+  int64_t row_size;
+  int64_t row_bytes;
+  std::unique_ptr<std::byte[]> data;
+};
+
+// What a source keeps of its features or its labels.
+struct Columns {
+  std::vector<ArraySpec> specs;
+  std::vector<Column> columns;
+};
+
+// Where each column has the example `index`.
+void ReadRow(const std::vector<Column>& columns, int64_t index,
+             std::vector<Elements>& out) {
+  for (size_t i = 0; i < columns.size(); ++i) out[i] = columns[i].Row(index);
+}
+
+class ArrayReader : public ExampleReader {
+ public:
+  ArrayReader(const std::vector<Column>& features,
+              const std::vector<Column>& labels, int64_t count)
+      : features_(features), labels_(labels), count_(count) {
+    example_.features.resize(features.size());
+    example_.labels.resize(labels.size());
+  }
+
+  absl::StatusOr<const Example*> Read(int64_t index) override {
+    CHECK(index >= 0 && index < count_);
+    ReadRow(features_, index, example_.features);
+    ReadRow(labels_, index, example_.labels);
+    return &example_;
   }
 
  private:
-  const std::string name_;
-  const std::string label_name_;
-  const StoredArray features_;
-  const StoredArray labels_;
-  const Shape feature_shape_;
-  const Shape label_shape_;
-  const int64_t feature_size_;
-  const int64_t label_size_;
+  const std::vector<Column>& features_;
+  const std::vector<Column>& labels_;
+  const int64_t count_;
+  Example example_;
 };
+
+class ArraySource : public DataSource {
+ public:
+  ArraySource(Columns features, Columns labels, int64_t count)
+      : spec_({std::move(features.specs), std::move(labels.specs)}),
+        features_(std::move(features.columns)),
+        labels_(std::move(labels.columns)),
+        count_(count) {}
+
+  const std::string& name() const override {
+    return spec_.features.front().origin;
+  }
+  const ExampleSpec& spec() const override { return spec_; }
+  int64_t example_count() const override { return count_; }
+
+  absl::Status CheckClassIds(size_t label, int64_t class_count) const override {
+    Elements all = labels_[label].Row(0);
+    all.count *= count_;
+    return Annotate(paceline::CheckClassIds(all, class_count),
+                    spec_.labels[label].origin);
+  }
+
+  std::unique_ptr<ExampleReader> MakeReader() const override {
+    return std::make_unique<ArrayReader>(features_, labels_, count_);
+  }
+
+ private:
+  const ExampleSpec spec_;
+  const std::vector<Column> features_;
+  const std::vector<Column> labels_;
+  const int64_t count_;
+};
+
+// The number of examples of all arrays that were seen so far.
+class CommonCount {
+ public:
+  absl::Status Add(const std::string& origin, const Shape& shape) {
+    const int64_t count = shape[0];
+    if (count_ == 0) {
+      first_ = origin;
+      count_ = count;
+    }
+    if (count == count_) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s has %d examples, but %s has %d, expected the same number", first_,
+        count_, origin, count));
+  }
+
+  int64_t count() const { return count_; }
+
+ private:
+  std::string first_;
+  int64_t count_ = 0;
+};
+
+absl::Status CheckCounts(const std::vector<ArrayToRead>& arrays,
+                         CommonCount& count) {
+  for (const ArrayToRead& array : arrays) {
+    ASSIGN_OR_RETURN(const Shape shape, array.read_shape());
+    RETURN_IF_ERROR(count.Add(array.origin, shape));
+  }
+  return absl::OkStatus();
+}
+
+// `count` is compared again: a file may have changed.
+absl::StatusOr<Columns> ReadColumns(const std::vector<ArrayToRead>& arrays,
+                                    CommonCount& count) {
+  CHECK(!arrays.empty());
+  Columns columns;
+  for (const ArrayToRead& array : arrays) {
+    ASSIGN_OR_RETURN(StoredArray stored, array.read());
+    RETURN_IF_ERROR(count.Add(array.origin, stored.shape));
+    Shape of_example(stored.shape.begin() + 1, stored.shape.end());
+    columns.specs.push_back(
+        {array.name, array.origin, stored.type, std::move(of_example)});
+    columns.columns.emplace_back(columns.specs.back(), std::move(stored.data));
+  }
+  return columns;
+}
 
 }  // namespace
 
-absl::Status CheckSameCount(const std::string& features_name,
-                            const Shape& features,
-                            const std::string& labels_name,
-                            const Shape& labels) {
-  if (features[0] == labels[0]) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrFormat("%s has %d examples, but %s has %d labels", features_name,
-                      features[0], labels_name, labels[0]));
-}
-
-absl::StatusOr<std::unique_ptr<const DataSource>> MakeArraySource(
-    NamedArray features, NamedArray labels) {
-  RETURN_IF_ERROR(CheckSameCount(features.name, features.array.shape,
-                                 labels.name, labels.array.shape));
-  return std::make_unique<ArraySource>(std::move(features), std::move(labels));
+absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
+    const std::vector<ArrayToRead>& features,
+    const std::vector<ArrayToRead>& labels) {
+  CommonCount count;
+  RETURN_IF_ERROR(CheckCounts(features, count));
+  RETURN_IF_ERROR(CheckCounts(labels, count));
+  ASSIGN_OR_RETURN(Columns feature_columns, ReadColumns(features, count));
+  ASSIGN_OR_RETURN(Columns label_columns, ReadColumns(labels, count));
+  return std::make_unique<ArraySource>(std::move(feature_columns),
+                                       std::move(label_columns), count.count());
 }
 
 }  // namespace paceline

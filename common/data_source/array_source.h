@@ -1,11 +1,12 @@
-// Examples in two arrays, kept in memory as they are stored.
+// Examples in arrays, kept in memory as they are stored.
 #ifndef PACELINE_COMMON_DATA_SOURCE_ARRAY_SOURCE_H_
 #define PACELINE_COMMON_DATA_SOURCE_ARRAY_SOURCE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/data_source/data_source.h"
 #include "common/data_source/element.h"
@@ -13,22 +14,22 @@
 
 namespace paceline {
 
-// An array, and its name in errors, which starts with the file's.
-struct NamedArray {
+// An array of examples that is yet to be read. The first of its dimensions, of
+// which it has one at least, counts the examples.
+struct ArrayToRead {
+  // As ArraySpec has them.
   std::string name;
-  StoredArray array;
+  std::string origin;
+  // Reads what the file says of the array, however large that is.
+  std::function<absl::StatusOr<Shape>()> read_shape;
+  std::function<absl::StatusOr<StoredArray>()> read;
 };
 
-// InvalidArgument, with both names, unless the arrays have as many examples.
-// Each has at least one dimension, the first of which counts them.
-absl::Status CheckSameCount(const std::string& features_name,
-                            const Shape& features,
-                            const std::string& labels_name,
-                            const Shape& labels);
-
-// The source has the name of its features. Errors are those of CheckSameCount.
-absl::StatusOr<std::unique_ptr<const DataSource>> MakeArraySource(
-    NamedArray features, NamedArray labels);
+// Reads the arrays, at least one of each, unless they differ in their numbers
+// of examples: InvalidArgument names two that do.
+absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
+    const std::vector<ArrayToRead>& features,
+    const std::vector<ArrayToRead>& labels);
 
 }  // namespace paceline
 

@@ -1,13 +1,15 @@
 // Where examples come from.
 //
-// A source gives random access to examples in the type they are stored in; an
-// order says which comes when, and batches are made of them (worker/data).
+// A source says which arrays its examples have, features and labels, any number
+// of each; its readers give the examples, in the types that they are stored in.
+// An order says which comes when, and batches are made of them (worker/data).
 // sources.h has every kind of source.
 #ifndef PACELINE_COMMON_DATA_SOURCE_DATA_SOURCE_H_
 #define PACELINE_COMMON_DATA_SOURCE_DATA_SOURCE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,10 +20,38 @@
 
 namespace paceline {
 
-// One example.
+// What examples have of one array.
+struct ArraySpec {
+  // The input or output of the model that it is for, as the job names it;
+  // empty: the job names none, so it is for the only one.
+  std::string name;
+  // Where it is stored, for errors: "/data/digits.npz: x".
+  std::string origin;
+  ElementType type = ElementType::kUint8;
+  // Of one example; a class id has shape ().
+  Shape shape;
+};
+
+// At least one array of each.
+struct ExampleSpec {
+  std::vector<ArraySpec> features;
+  std::vector<ArraySpec> labels;
+};
+
+// One example: the values of each array, in the order of the spec.
 struct Example {
-  Elements features;
-  Elements labels;
+  std::vector<Elements> features;
+  std::vector<Elements> labels;
+};
+
+// Reads the examples of a source, which outlives it. Not thread-safe.
+class ExampleReader {
+ public:
+  virtual ~ExampleReader() = default;
+
+  // The example `index` in [0, example_count()), valid until the next call.
+  // Whoever reads adds source and index to errors. Allocates nothing once warm.
+  virtual absl::StatusOr<const Example*> Read(int64_t index) = 0;
 };
 
 // Immutable; thread-safe.
@@ -29,35 +59,23 @@ class DataSource {
  public:
   virtual ~DataSource() = default;
 
-  // Names the source in errors, by the file of its features.
+  // Names the source in errors, by the origin of its first features.
   virtual const std::string& name() const = 0;
+
+  virtual const ExampleSpec& spec() const = 0;
 
   // At least 1.
   virtual int64_t example_count() const = 0;
 
-  // Shapes of one example's features and labels; a class id has shape ().
-  virtual const Shape& feature_shape() const = 0;
-  virtual const Shape& label_shape() const = 0;
+  // InvalidArgument names the origin of labels array `label`, and a value of it
+  // that is no integer in [0, class_count), as far as the source knows its
+  // labels without reading examples.
+  virtual absl::Status CheckClassIds(size_t label,
+                                     int64_t class_count) const = 0;
 
-  // InvalidArgument names the file and a label that is no integer in
-  // [0, class_count), as far as the source knows its labels without decoding
-  // examples.
-  virtual absl::Status CheckClassIds(int64_t class_count) const = 0;
-
-  // The example `index` in [0, example_count()). A source that keeps examples
-  // encoded decodes into `scratch`, which it may resize. The result is valid as
-  // long as the source and `scratch` are, until `scratch` is used again. Does
-  // not allocate once `scratch` is large enough.
-  virtual absl::StatusOr<Example> Read(
-      int64_t index, std::vector<std::byte>& scratch) const = 0;
+  // Each thread takes a reader of its own.
+  virtual std::unique_ptr<ExampleReader> MakeReader() const = 0;
 };
-
-// InvalidArgument unless the examples fit a model: features of shape `input`
-// (without the batch; trailing dimensions of 1 count for nothing), and labels
-// that are ids of the classes along `output`'s last axis, if `sparse_labels`,
-// or of shape `output`.
-absl::Status CheckFits(const DataSource& source, const Shape& input,
-                       const Shape& output, bool sparse_labels);
 
 }  // namespace paceline
 

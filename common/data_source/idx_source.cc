@@ -2,38 +2,90 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/status_macros.h"
 #include "common/config/message_fields.h"
 #include "common/data_source/array_source.h"
+#include "common/data_source/by_name.h"
 #include "common/data_source/idx.h"
+#include "google/protobuf/map.h"
 
 namespace paceline {
+namespace {
+
+using Files = ByName<FilePath>;
+
+// A message has a file without a name in a string, others in a map.
+Files FilesOf(const std::string& alone,
+              const google::protobuf::Map<std::string, std::string>& named) {
+  Files files;
+  for (const auto& [name, path] : named) files.entries[name].text = path;
+  if (named.empty()) files.entries[""].text = alone;
+  return files;
+}
+
+void SetFiles(const Files& files, std::string& alone,
+              google::protobuf::Map<std::string, std::string>& named) {
+  alone.clear();
+  named.clear();
+  for (const auto& [name, path] : files.entries) {
+    (name.empty() ? alone : named[name]) = path.text;
+  }
+}
+
+Accessors<v1::IdxSource, Files> Features() {
+  return {[](const v1::IdxSource& source) {
+            return FilesOf(source.features(), source.named_features());
+          },
+          [](v1::IdxSource& source, const Files& files) {
+            SetFiles(files, *source.mutable_features(),
+                     *source.mutable_named_features());
+          }};
+}
+
+Accessors<v1::IdxSource, Files> Labels() {
+  return {[](const v1::IdxSource& source) {
+            return FilesOf(source.labels(), source.named_labels());
+          },
+          [](v1::IdxSource& source, const Files& files) {
+            SetFiles(files, *source.mutable_labels(),
+                     *source.mutable_named_labels());
+          }};
+}
+
+std::vector<ArrayToRead> ArraysOf(const Files& files) {
+  std::vector<ArrayToRead> arrays;
+  for (const auto& [name, file] : files.entries) {
+    arrays.push_back({name, file.text,
+                      [path = file.text]() -> absl::StatusOr<Shape> {
+                        ASSIGN_OR_RETURN(IdxHeader header, ReadIdxHeader(path));
+                        return std::move(header.shape);
+                      },
+                      [path = file.text] { return ReadIdx(path); }});
+  }
+  return arrays;
+}
+
+}  // namespace
 
 const FieldTable<v1::IdxSource>& v1::FieldsOf(const IdxSource*) {
   static const auto& table = *new FieldTable<IdxSource>(
       "idx", "IDX files, as MNIST comes in, plain or gzip.",
-      {Required("features",
-                File(&IdxSource::features, &IdxSource::mutable_features),
-                "Features, of shape [examples, ...]."),
-       Required("labels", File(&IdxSource::labels, &IdxSource::mutable_labels),
-                "Labels, of shape [examples] or [examples, classes].")});
+      {Required("features", Features(),
+                "Features, of shape [examples, ...]. For several inputs, a map "
+                "from the model's Input layers to their files."),
+       Required("labels", Labels(),
+                "Labels, of shape [examples] or [examples, classes]. For "
+                "several outputs, a map from the model's output layers to "
+                "their files.")});
   return table;
 }
 
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
-    const v1::IdxSource& files) {
-  const std::string& features = files.features();
-  const std::string& labels = files.labels();
-  // The counts are compared before the values are read.
-  ASSIGN_OR_RETURN(const IdxHeader feature_header, ReadIdxHeader(features));
-  ASSIGN_OR_RETURN(const IdxHeader label_header, ReadIdxHeader(labels));
-  RETURN_IF_ERROR(CheckSameCount(features, feature_header.shape, labels,
-                                 label_header.shape));
-  ASSIGN_OR_RETURN(StoredArray feature_array, ReadIdx(features));
-  ASSIGN_OR_RETURN(StoredArray label_array, ReadIdx(labels));
-  return MakeArraySource({features, std::move(feature_array)},
-                         {labels, std::move(label_array)});
+    const v1::IdxSource& source) {
+  return ReadArraySource(ArraysOf(Features().get(source)),
+                         ArraysOf(Labels().get(source)));
 }
 
 }  // namespace paceline

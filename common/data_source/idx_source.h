@@ -1,4 +1,4 @@
-// Examples in a pair of IDX files.
+// Examples in IDX files, one for each array.
 #ifndef PACELINE_COMMON_DATA_SOURCE_IDX_SOURCE_H_
 #define PACELINE_COMMON_DATA_SOURCE_IDX_SOURCE_H_
 
@@ -17,10 +17,10 @@ const FieldTable<IdxSource>& FieldsOf(const IdxSource*);
 
 namespace paceline {
 
-// Reads both files. Beside the errors of idx.h, InvalidArgument if the files
-// differ in their number of examples.
+// Reads the files. Beside the errors of idx.h, InvalidArgument if they differ
+// in their numbers of examples.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
-    const v1::IdxSource& files);
+    const v1::IdxSource& source);
 
 }  // namespace paceline
 

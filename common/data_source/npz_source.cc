@@ -1,6 +1,7 @@
 #include "common/data_source/npz_source.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "common/base/status_macros.h"
@@ -8,6 +9,24 @@
 #include "common/data_source/npz.h"
 
 namespace paceline {
+namespace {
+
+std::vector<ArrayToRead> ArraysOf(const NpzArchive& archive,
+                                  const ByName<ArrayName>& names) {
+  std::vector<ArrayToRead> arrays;
+  for (const auto& [name, array] : names.entries) {
+    arrays.push_back(
+        {name, archive.NameOf(array.text),
+         [&archive, &array = array.text]() -> absl::StatusOr<Shape> {
+           ASSIGN_OR_RETURN(NpzHeader header, archive.ReadHeader(array));
+           return std::move(header.shape);
+         },
+         [&archive, &array = array.text] { return archive.Read(array); }});
+  }
+  return arrays;
+}
+
+}  // namespace
 
 absl::Status ReadConfig(const Value& value, const Path& path, ArrayName& out) {
   RETURN_IF_ERROR(Codec<std::string>::Read(value, path, out.text));
@@ -29,10 +48,13 @@ const FieldTable<NpzSource>& FieldsOf(const NpzSource*) {
       "or float64.",
       {Required("file", &NpzSource::file, "The archive."),
        Optional("features", &NpzSource::features,
-                "Name of the array of features, of shape [examples, ...]."),
+                "Name of the array of features, of shape [examples, ...]. For "
+                "several inputs, a map from the model's Input layers to the "
+                "names of their arrays."),
        Optional("labels", &NpzSource::labels,
                 "Name of the array of labels, of shape [examples] or "
-                "[examples, classes].")});
+                "[examples, classes]. For several outputs, a map from the "
+                "model's output layers to the names of their arrays.")});
   return table;
 }
 
@@ -40,21 +62,8 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpzSource(
     const NpzSource& source) {
   ASSIGN_OR_RETURN(const NpzArchive archive,
                    NpzArchive::Open(source.file.text));
-  const std::string& features_array = source.features.text;
-  const std::string& labels_array = source.labels.text;
-  const std::string features_name = archive.NameOf(features_array);
-  const std::string labels_name = archive.NameOf(labels_array);
-  // The counts are compared before the values are read.
-  ASSIGN_OR_RETURN(const NpzHeader features_header,
-                   archive.ReadHeader(features_array));
-  ASSIGN_OR_RETURN(const NpzHeader labels_header,
-                   archive.ReadHeader(labels_array));
-  RETURN_IF_ERROR(CheckSameCount(features_name, features_header.shape,
-                                 labels_name, labels_header.shape));
-  ASSIGN_OR_RETURN(StoredArray features, archive.Read(features_array));
-  ASSIGN_OR_RETURN(StoredArray labels, archive.Read(labels_array));
-  return MakeArraySource({features_name, std::move(features)},
-                         {labels_name, std::move(labels)});
+  return ReadArraySource(ArraysOf(archive, source.features),
+                         ArraysOf(archive, source.labels));
 }
 
 }  // namespace paceline

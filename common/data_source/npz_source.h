@@ -10,6 +10,7 @@
 #include "common/config/field_table.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
+#include "common/data_source/by_name.h"
 #include "common/data_source/data_source.h"
 
 namespace paceline {
@@ -25,14 +26,14 @@ std::string ConfigType(const ArrayName*);
 
 struct NpzSource {
   FilePath file;
-  ArrayName features = {"x"};
-  ArrayName labels = {"y"};
+  ByName<ArrayName> features = {{{"", {"x"}}}};
+  ByName<ArrayName> labels = {{{"", {"y"}}}};
 };
 
 const FieldTable<NpzSource>& FieldsOf(const NpzSource*);
 
-// Reads both arrays. Beside the errors of npz.h, InvalidArgument if they differ
-// in their number of examples.
+// Reads the arrays. Beside the errors of npz.h, InvalidArgument if they differ
+// in their numbers of examples.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpzSource(
     const NpzSource& source);
 

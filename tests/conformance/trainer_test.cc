@@ -36,40 +36,58 @@ constexpr int64_t kBatchSize = 4;
 class ExamplesSource : public DataSource {
  public:
   explicit ExamplesSource(const ModelUnderTest& model, int64_t count)
-      : shape_(model.graph().input_shape()) {
+      : spec_(
+            {{{"", name_, ElementType::kFloat32, model.graph().input_shape()}},
+             {{"", name_, ElementType::kFloat32, {}}}}) {
     const Examples examples = model.SomeExamples(count);
     features_.assign(examples.features.begin(), examples.features.end());
     labels_.assign(examples.labels.begin(), examples.labels.end());
   }
 
   void Spoil(int64_t example) {
-    features_[NumElements(shape_) * example] =
+    features_[FeatureSize() * example] =
         std::numeric_limits<float>::quiet_NaN();
   }
 
   const std::string& name() const override { return name_; }
+  const ExampleSpec& spec() const override { return spec_; }
   int64_t example_count() const override {
     return static_cast<int64_t>(labels_.size());
   }
-  const Shape& feature_shape() const override { return shape_; }
-  const Shape& label_shape() const override { return label_shape_; }
-  absl::Status CheckClassIds(int64_t) const override {
+  absl::Status CheckClassIds(size_t, int64_t) const override {
     return absl::OkStatus();
   }
-  absl::StatusOr<Example> Read(int64_t index,
-                               std::vector<std::byte>&) const override {
-    const int64_t size = NumElements(shape_);
-    return Example{
-        {ElementType::kFloat32,
-         reinterpret_cast<const std::byte*>(&features_[size * index]), size},
-        {ElementType::kFloat32,
-         reinterpret_cast<const std::byte*>(&labels_[index]), 1}};
+  std::unique_ptr<ExampleReader> MakeReader() const override {
+    return std::make_unique<Reader>(*this);
   }
 
  private:
+  class Reader : public ExampleReader {
+   public:
+    explicit Reader(const ExamplesSource& source) : source_(source) {}
+
+    absl::StatusOr<const Example*> Read(int64_t index) override {
+      const int64_t size = source_.FeatureSize();
+      example_.features = {Values(source_.features_, size * index, size)};
+      example_.labels = {Values(source_.labels_, index, 1)};
+      return &example_;
+    }
+
+   private:
+    static Elements Values(const std::vector<float>& values, int64_t first,
+                           int64_t count) {
+      return {ElementType::kFloat32,
+              reinterpret_cast<const std::byte*>(&values[first]), count};
+    }
+
+    const ExamplesSource& source_;
+    Example example_;
+  };
+
+  int64_t FeatureSize() const { return NumElements(spec_.features[0].shape); }
+
   const std::string name_ = "examples";
-  const Shape shape_;
-  const Shape label_shape_;
+  const ExampleSpec spec_;
   std::vector<float> features_;
   std::vector<float> labels_;
 };
@@ -212,7 +230,8 @@ class TrainerTest : public ::testing::Test {
                                .rank = run.rank,
                                .sharers = run.replicas};
     }
-    options.class_count = 5;
+    options.model = {{{"input", model_.graph().input_shape()}},
+                     {{"output", {}, /*class_count=*/5}}};
     std::deque<v1::Lease> leases = {MakeLease(1, v1::PHASE_TRAIN, 0, 160),
                                     MakeLease(2, v1::PHASE_TRAIN, 160, 170),
                                     MakeLease(3, v1::PHASE_VALIDATION, 0, 30),

@@ -1,5 +1,7 @@
 // Wrong use, bad jobs and bad data: exit code 2, and a message that says where.
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -76,9 +78,10 @@ TEST(BadInputTest, MissingDataFile) {
 }
 
 // The job is refused by a worker, with an error that has `text`.
-void ExpectRefusedBeforeTheFirstStep(const SmallJob& job,
-                                     const std::string& text) {
-  Process run = job.Run();
+void ExpectRefusedBeforeTheFirstStep(
+    const SmallJob& job, const std::string& text,
+    const std::vector<std::string>& arguments = {}) {
+  Process run = job.Run(arguments);
   EXPECT_EQ(run.Wait(kJobLimit), 2) << run.Errors();
   EXPECT_THAT(run.Errors(), HasSubstr(text));
   const nlohmann::json result = job.Result();
@@ -107,6 +110,16 @@ TEST(BadInputTest, LabelsThatTheLossCannotTake) {
     ExpectRefusedBeforeTheFirstStep(
         job, absl::StrCat("data.", set, ": ", path, ": label "));
   }
+}
+
+TEST(BadInputTest, ArraysThatTheModelDoesNotHave) {
+  SmallJob job;
+  ExpectRefusedBeforeTheFirstStep(
+      job,
+      "train-images: the features are \"left\", \"right\", expected those of "
+      "the model's input: \"input_layer\"",
+      {"--set",
+       "data.train.idx.features={left: train-images, right: train-images}"});
 }
 
 TEST(BadInputTest, ResumeWithoutACheckpoint) {

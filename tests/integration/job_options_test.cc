@@ -96,6 +96,14 @@ TEST(JobOptionsTest, ValidationSet) {
                    evaluation.at("accuracy"));
 }
 
+TEST(JobOptionsTest, ArraysNamedByTheModelsLayers) {
+  SmallJob job;
+  const nlohmann::json result =
+      RunWith(job, {"data.train.idx.features={input_layer: train-images}",
+                    "data.train.idx.labels={dense_1: train-labels}"});
+  EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
+}
+
 TEST(JobOptionsTest, ValidationSplitIsTakenFromTheTrainingSet) {
   SmallJob job;
   const nlohmann::json result =

@@ -28,16 +28,11 @@ int64_t RoundUp(int64_t size_bytes) {
   return (size_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-absl::Status CheckSameShapes(const DataSource& a, const DataSource& b) {
-  if (a.feature_shape() == b.feature_shape() &&
-      a.label_shape() == b.label_shape()) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "%s has examples of shapes %s and %s, but %s of %s and %s", a.name(),
-      ShapeToString(a.feature_shape()), ShapeToString(a.label_shape()),
-      b.name(), ShapeToString(b.feature_shape()),
-      ShapeToString(b.label_shape())));
+// Elements of an example in all these arrays.
+int64_t ElementsOf(const std::vector<ModelArray>& arrays) {
+  int64_t elements = 0;
+  for (const ModelArray& array : arrays) elements += NumElements(array.shape);
+  return elements;
 }
 
 }  // namespace
@@ -47,52 +42,76 @@ absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
   CHECK(!options.phases.empty());
   CHECK(options.type == DataType::kFloat32 ||
         options.type == DataType::kFloat64);
-  const DataSource& first = *options.phases.begin()->second.source;
   int64_t batch_size = 0;
+  std::map<v1::Phase, Phase> phases;
   for (const auto& [phase, data] : options.phases) {
     CHECK_GE(data.step_size, 1);
     // No slice is larger by more than one than another.
     batch_size = std::max(batch_size,
                           (data.step_size + data.sharers - 1) / data.sharers);
     CHECK_LE(data.order.first + data.order.count, data.source->example_count());
-    RETURN_IF_ERROR(CheckSameShapes(first, *data.source));
+    ASSIGN_OR_RETURN(ArrayMatch match,
+                     MatchArrays(*data.source, options.model));
+    phases.emplace(phase, Phase{data, EpochOrder(data.order), std::move(match),
+                                data.source->MakeReader()});
   }
-  const int64_t feature_size = NumElements(first.feature_shape());
-  const int64_t label_size =
-      options.class_count > 0 ? 1 : NumElements(first.label_shape());
-  if (std::max(feature_size, label_size) > limits::kMaxElements / batch_size) {
+  const int64_t elements =
+      ElementsOf(options.model.inputs) + ElementsOf(options.model.outputs);
+  if (elements > limits::kMaxElements / batch_size) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "%s: a batch of %d examples has more than the limit of %d elements",
-        first.name(), batch_size, limits::kMaxElements));
+        options.phases.begin()->second.source->name(), batch_size,
+        limits::kMaxElements));
   }
-  return absl::WrapUnique(new BatchPipeline(
-      options, std::move(lease_source), batch_size, feature_size, label_size));
+  return absl::WrapUnique(new BatchPipeline(options, std::move(lease_source),
+                                            std::move(phases), batch_size));
 }
 
 BatchPipeline::BatchPipeline(const PipelineOptions& options,
-                             LeaseSource lease_source, int64_t batch_size,
-                             int64_t feature_size, int64_t label_size)
+                             LeaseSource lease_source,
+                             std::map<v1::Phase, Phase> phases,
+                             int64_t batch_size)
     : type_(options.type),
-      batch_size_(batch_size),
-      class_count_(options.class_count),
-      feature_size_(feature_size),
-      label_size_(label_size),
-      lease_source_(std::move(lease_source)) {
-  for (const auto& [phase, data] : options.phases) {
-    phases_.emplace(phase, Phase{data, EpochOrder(data.order)});
-  }
-  const int64_t element_size = static_cast<int64_t>(SizeOf(type_));
-  const int64_t feature_bytes =
-      RoundUp(batch_size_ * feature_size_ * element_size);
-  const int64_t label_bytes = RoundUp(batch_size_ * label_size_ * element_size);
-  memory_ = Allocate(kBufferCount * (feature_bytes + label_bytes));
-  std::byte* next = memory_.get();
-  for (PreparedBatch& batch : batches_) {
-    batch.features = next;
-    batch.labels = next + feature_bytes;
-    next += feature_bytes + label_bytes;
-  }
+      features_(ColumnsOf(options.model.inputs, type_)),
+      labels_(ColumnsOf(options.model.outputs, type_)),
+      lease_source_(std::move(lease_source)),
+      phases_(std::move(phases)) {
+  AllocateBatches(batch_size);
   thread_ = std::thread([this] { Run(); });
+}
+
+std::vector<BatchPipeline::Column> BatchPipeline::ColumnsOf(
+    const std::vector<ModelArray>& arrays, DataType type) {
+  std::vector<Column> columns;
+  for (const ModelArray& array : arrays) {
+    columns.push_back({array.class_count > 0 ? DataType::kInt32 : type,
+                       NumElements(array.shape), array.class_count});
+  }
+  return columns;
+}
+
+void BatchPipeline::AllocateBatches(int64_t batch_size) {
+  const auto size_bytes = [batch_size](const Column& column) {
+    return RoundUp(batch_size * column.row_size *
+                   static_cast<int64_t>(SizeOf(column.type)));
+  };
+  int64_t batch_bytes = 0;
+  for (const Column& column : features_) batch_bytes += size_bytes(column);
+  for (const Column& column : labels_) batch_bytes += size_bytes(column);
+  memory_ = Allocate(kBufferCount * batch_bytes);
+
+  std::byte* next = memory_.get();
+  const auto place = [&](const std::vector<Column>& columns,
+                         std::vector<PreparedArray>& arrays) {
+    for (const Column& column : columns) {
+      arrays.push_back({column.type, next});
+      next += size_bytes(column);
+    }
+  };
+  for (PreparedBatch& batch : batches_) {
+    place(features_, batch.features);
+    place(labels_, batch.labels);
+  }
 }
 
 BatchPipeline::~BatchPipeline() {
@@ -210,35 +229,51 @@ void BatchPipeline::Publish() {
 
 template <typename T>
 absl::Status BatchPipeline::Fill(Phase& phase, PreparedBatch& batch) {
-  const DataSource& source = *phase.data.source;
   for (int64_t row = 0; row < batch.count; ++row) {
     const int64_t index =
         phase.order.ExampleAt(batch.lease.epoch(), batch.begin + row);
-    const absl::StatusOr<Example> example = source.Read(index, scratch_);
-    const absl::Status status =
-        example.ok() ? FillExample<T>(*example, phase.data.scale, row, batch)
-                     : example.status();
+    const absl::StatusOr<const Example*> example = phase.reader->Read(index);
+    const absl::Status status = example.ok()
+                                    ? FillRow<T>(**example, phase, row, batch)
+                                    : example.status();
     if (!status.ok()) {
-      return Annotate(status, absl::StrCat(source.name(), ": example ", index));
+      return Annotate(
+          status, absl::StrCat(phase.data.source->name(), ": example ", index));
     }
   }
   return absl::OkStatus();
 }
 
 template <typename T>
-absl::Status BatchPipeline::FillExample(const Example& example, double scale,
-                                        int64_t row,
-                                        PreparedBatch& batch) const {
-  CHECK_EQ(example.features.count, feature_size_);
-  CHECK_EQ(example.labels.count, label_size_);
-  ConvertScaled(example.features, static_cast<T>(scale),
-                reinterpret_cast<T*>(batch.features) + row * feature_size_);
-  if (class_count_ > 0) {
-    return ConvertToClassIds(example.labels, class_count_,
-                             reinterpret_cast<int32_t*>(batch.labels) + row);
+absl::Status BatchPipeline::FillRow(const Example& example, const Phase& phase,
+                                    int64_t row, PreparedBatch& batch) const {
+  const auto scale = static_cast<T>(phase.data.scale);
+  for (size_t i = 0; i < features_.size(); ++i) {
+    RETURN_IF_ERROR(Convert(example.features[phase.match.inputs[i]], scale,
+                            features_[i], row, batch.features[i].data));
   }
-  ConvertScaled(example.labels, T{1},
-                reinterpret_cast<T*>(batch.labels) + row * label_size_);
+  for (size_t i = 0; i < labels_.size(); ++i) {
+    const size_t label = phase.match.outputs[i];
+    const absl::Status status = Convert(example.labels[label], T{1}, labels_[i],
+                                        row, batch.labels[i].data);
+    if (status.ok()) continue;
+    return Annotate(status, phase.data.source->spec().labels[label].origin);
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status BatchPipeline::Convert(const Elements& values, T scale,
+                                    const Column& column, int64_t row,
+                                    std::byte* out) {
+  CHECK_EQ(values.count, column.row_size);
+  if (column.class_count > 0) {
+    return ConvertToClassIds(
+        values, column.class_count,
+        reinterpret_cast<int32_t*>(out) + row * column.row_size);
+  }
+  ConvertScaled(values, scale,
+                reinterpret_cast<T*>(out) + row * column.row_size);
   return absl::OkStatus();
 }
 

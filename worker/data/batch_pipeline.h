@@ -29,6 +29,7 @@
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
 #include "common/data_source/data_source.h"
+#include "common/data_source/model_arrays.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "worker/data/epoch_order.h"
@@ -40,7 +41,7 @@ struct PhaseData {
   // Outlives the pipeline.
   const DataSource* source = nullptr;
   OrderOptions order;
-  // Factor applied to each feature.
+  // Factor applied to each value of the features.
   double scale = 1;
   // Examples of a step, at least 1, of which this replica takes slice `rank` of
   // `sharers`.
@@ -71,11 +72,19 @@ struct PhaseData {
 struct PipelineOptions {
   // Phases may share a source, as training and a validation split do.
   std::map<v1::Phase, PhaseData> phases;
-  // Type of the features, and of labels that are no class ids: kFloat32 or
-  // kFloat64.
+  // What a batch has arrays for.
+  ModelArrays model;
+  // Type of all values but class ids: kFloat32 or kFloat64.
   DataType type = DataType::kFloat32;
-  // Labels become int32 class ids below this; 0: they stay dense.
-  int64_t class_count = 0;
+};
+
+// What the examples of a batch have for an input or an output of the model.
+struct PreparedArray {
+  // kInt32 for class ids, else PipelineOptions::type.
+  DataType type = DataType::kFloat32;
+  // Shape [count, shape of ModelArray...], aligned to 64 bytes. Mutable only
+  // for the pipeline.
+  std::byte* data = nullptr;
 };
 
 // Examples ready for a device.
@@ -92,12 +101,9 @@ struct PreparedBatch {
   // Examples of the lease that this replica has done once this batch is.
   int64_t done_of_lease = 0;
   bool ends_lease = false;
-  // Type PipelineOptions::type, shape [count, features of an example], aligned
-  // to 64 bytes. Mutable only for the pipeline.
-  std::byte* features = nullptr;
-  // int32 of shape [count] or PipelineOptions::type of shape [count, labels of
-  // an example], aligned to 64 bytes.
-  std::byte* labels = nullptr;
+  // For the inputs and the outputs of PipelineOptions::model, in its order.
+  std::vector<PreparedArray> features;
+  std::vector<PreparedArray> labels;
 };
 
 // Next and Release are for one thread; Cancel may be called by any. Once all
@@ -109,8 +115,8 @@ class BatchPipeline {
   // pipeline is destroyed.
   using LeaseSource = std::function<absl::StatusOr<std::optional<v1::Lease>>()>;
 
-  // InvalidArgument if the sources of the phases differ in the shape of their
-  // examples, or a batch has too many elements.
+  // InvalidArgument if the source of a phase does not fit the model, or a batch
+  // has too many elements.
   static absl::StatusOr<std::unique_ptr<BatchPipeline>> Create(
       const PipelineOptions& options, LeaseSource lease_source);
 
@@ -148,11 +154,25 @@ class BatchPipeline {
   struct Phase {
     PhaseData data;
     EpochOrder order;
+    ArrayMatch match;
+    std::unique_ptr<ExampleReader> reader;
+  };
+
+  // Of an array of a batch.
+  struct Column {
+    DataType type = DataType::kFloat32;
+    // Elements of one example.
+    int64_t row_size = 0;
+    // As ModelArray has it.
+    int64_t class_count = 0;
   };
 
   BatchPipeline(const PipelineOptions& options, LeaseSource lease_source,
-                int64_t batch_size, int64_t feature_size, int64_t label_size);
+                std::map<v1::Phase, Phase> phases, int64_t batch_size);
+  static std::vector<Column> ColumnsOf(const std::vector<ModelArray>& arrays,
+                                       DataType type);
   static AlignedMemory Allocate(int64_t size_bytes);
+  void AllocateBatches(int64_t batch_size);
 
   // On the prefetch thread.
   void Run();
@@ -163,21 +183,21 @@ class BatchPipeline {
   template <typename T>
   absl::Status Fill(Phase& phase, PreparedBatch& batch);
   template <typename T>
-  absl::Status FillExample(const Example& example, double scale, int64_t row,
-                           PreparedBatch& batch) const;
+  absl::Status FillRow(const Example& example, const Phase& phase, int64_t row,
+                       PreparedBatch& batch) const;
+  // Converts an example's values to row `row` of `out`.
+  template <typename T>
+  static absl::Status Convert(const Elements& values, T scale,
+                              const Column& column, int64_t row,
+                              std::byte* out);
 
   const DataType type_;
-  // Examples of the largest batch.
-  const int64_t batch_size_;
-  const int64_t class_count_;
-  // Elements of one example.
-  const int64_t feature_size_;
-  const int64_t label_size_;
+  const std::vector<Column> features_;
+  const std::vector<Column> labels_;
   const LeaseSource lease_source_;
 
   // Of the prefetch thread alone.
   std::map<v1::Phase, Phase> phases_;
-  std::vector<std::byte> scratch_;
 
   // Batch i of the pipeline's life is in batches_[i % kBufferCount], which the
   // prefetch thread owns until it is made, and the trainer until it is

@@ -1,6 +1,7 @@
 #include "worker/data/batch_pipeline.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -40,32 +41,95 @@ class CountingSource : public DataSource {
   }
 
   const std::string& name() const override { return name_; }
+  const ExampleSpec& spec() const override { return spec_; }
   int64_t example_count() const override {
     return static_cast<int64_t>(labels_.size());
   }
-  const Shape& feature_shape() const override { return feature_shape_; }
-  const Shape& label_shape() const override { return label_shape_; }
-  absl::Status CheckClassIds(int64_t) const override {
+  absl::Status CheckClassIds(size_t, int64_t) const override {
     return absl::OkStatus();
   }
-  absl::StatusOr<Example> Read(int64_t index,
-                               std::vector<std::byte>&) const override {
-    if (index == broken_) return absl::DataLossError("broken");
-    return Example{{ElementType::kUint8, &features_[2 * index], 2},
-                   {ElementType::kFloat32,
-                    reinterpret_cast<const std::byte*>(&labels_[index]), 1}};
+  std::unique_ptr<ExampleReader> MakeReader() const override {
+    return std::make_unique<Reader>(*this);
   }
 
   void set_broken(int64_t index) { broken_ = index; }
   void set_label(int64_t index, float label) { labels_[index] = label; }
 
  private:
-  std::string name_ = "counting";
-  Shape feature_shape_ = {2};
-  Shape label_shape_;
+  class Reader : public ExampleReader {
+   public:
+    explicit Reader(const CountingSource& source) : source_(source) {}
+
+    absl::StatusOr<const Example*> Read(int64_t index) override {
+      if (index == source_.broken_) return absl::DataLossError("broken");
+      example_.features[0] = {ElementType::kUint8,
+                              &source_.features_[2 * index], 2};
+      example_.labels[0] = {
+          ElementType::kFloat32,
+          reinterpret_cast<const std::byte*>(&source_.labels_[index]), 1};
+      return &example_;
+    }
+
+   private:
+    const CountingSource& source_;
+    Example example_ = {.features = std::vector<Elements>(1),
+                        .labels = std::vector<Elements>(1)};
+  };
+
+  const std::string name_ = "counting";
+  const ExampleSpec spec_ = {{{"", "counting", ElementType::kUint8, {2}}},
+                             {{"", "labels", ElementType::kFloat32, {}}}};
   std::vector<std::byte> features_;
   std::vector<float> labels_;
   int64_t broken_ = -1;
+};
+
+// Example i has the features left = {i} and right = {10·i, 10·i + 1}, and the
+// labels class = i and size = {i / 2}.
+class PairSource : public DataSource {
+ public:
+  const std::string& name() const override { return name_; }
+  const ExampleSpec& spec() const override { return spec_; }
+  int64_t example_count() const override { return 10; }
+  absl::Status CheckClassIds(size_t, int64_t) const override {
+    return absl::OkStatus();
+  }
+  std::unique_ptr<ExampleReader> MakeReader() const override {
+    return std::make_unique<Reader>();
+  }
+
+ private:
+  class Reader : public ExampleReader {
+   public:
+    absl::StatusOr<const Example*> Read(int64_t index) override {
+      left_ = static_cast<uint8_t>(index);
+      right_ = {static_cast<int16_t>(10 * index),
+                static_cast<int16_t>(10 * index + 1)};
+      size_ = static_cast<float>(index) / 2;
+      return &example_;
+    }
+
+   private:
+    template <typename T>
+    static Elements Of(ElementType type, const T& values, int64_t count) {
+      return {type, reinterpret_cast<const std::byte*>(&values), count};
+    }
+
+    uint8_t left_ = 0;
+    std::array<int16_t, 2> right_ = {};
+    float size_ = 0;
+    const Example example_ = {
+        {Of(ElementType::kUint8, left_, 1), Of(ElementType::kInt16, right_, 2)},
+        {Of(ElementType::kUint8, left_, 1),
+         Of(ElementType::kFloat32, size_, 1)}};
+  };
+
+  const std::string name_ = "pairs";
+  const ExampleSpec spec_ = {
+      {{"left", "pairs: left", ElementType::kUint8, {1}},
+       {"right", "pairs: right", ElementType::kInt16, {2}}},
+      {{"class", "pairs: class", ElementType::kUint8, {}},
+       {"size", "pairs: size", ElementType::kFloat32, {1}}}};
 };
 
 v1::Lease MakeLease(uint64_t id, uint64_t begin, uint64_t end,
@@ -94,7 +158,7 @@ PipelineOptions TrainOptions(const DataSource& source, int64_t batch_size) {
   options.phases[v1::PHASE_TRAIN] = {.source = &source,
                                      .order = {.count = source.example_count()},
                                      .step_size = batch_size};
-  options.class_count = 10;
+  options.model = {{{"pixels", {2}}}, {{"digit", {}, /*class_count=*/10}}};
   return options;
 }
 
@@ -124,10 +188,10 @@ Drained Drain(BatchPipeline& pipeline) {
     const PreparedBatch& b = **batch;
     drained.batches.push_back(
         {static_cast<int64_t>(b.lease.id()), b.begin, b.count});
-    for (const float value : Values<float>(b.features, 2 * b.count)) {
+    for (const float value : Values<float>(b.features[0].data, 2 * b.count)) {
       drained.features.push_back(value);
     }
-    for (const int32_t label : Values<int32_t>(b.labels, b.count)) {
+    for (const int32_t label : Values<int32_t>(b.labels[0].data, b.count)) {
       drained.labels.push_back(label);
     }
     pipeline.Release(*batch);
@@ -272,24 +336,80 @@ TEST(BatchPipelineTest, MakesDoublesAndDenseLabels) {
   PipelineOptions options = TrainOptions(source, 4);
   options.phases[v1::PHASE_TRAIN].scale = 0.1;
   options.type = DataType::kFloat64;
-  options.class_count = 0;
+  options.model.outputs[0].class_count = 0;
   auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 0, 3)}));
   const PreparedBatch* batch = *pipeline->Next(kLong);
   ASSERT_NE(batch, nullptr);
-  EXPECT_THAT(Values<double>(batch->features, 6),
+  EXPECT_EQ(batch->features[0].type, DataType::kFloat64);
+  EXPECT_EQ(batch->labels[0].type, DataType::kFloat64);
+  EXPECT_THAT(Values<double>(batch->features[0].data, 6),
               ElementsAre(0, 0, 0.1, 0.2, 0.2, 0.4));
-  EXPECT_THAT(Values<double>(batch->labels, 3), ElementsAre(0, 1, 2));
+  EXPECT_THAT(Values<double>(batch->labels[0].data, 3), ElementsAre(0, 1, 2));
+}
+
+// In the order of the model's inputs and outputs, not in that of the source.
+PipelineOptions PairOptions(const PairSource& source) {
+  PipelineOptions options;
+  options.phases[v1::PHASE_TRAIN] = {
+      .source = &source, .order = {.count = 10}, .scale = 0.5, .step_size = 3};
+  options.model = {{{"right", {2}}, {"left", {1}}},
+                   {{"size", {1}}, {"class", {}, /*class_count=*/10}}};
+  return options;
+}
+
+TEST(BatchPipelineTest, MakesAnArrayForEachInputAndOutput) {
+  const PairSource source;
+  auto pipeline =
+      MakePipeline(PairOptions(source), GiveLeases({MakeLease(1, 4, 7)}));
+  const PreparedBatch* batch = *pipeline->Next(kLong);
+  ASSERT_NE(batch, nullptr);
+  ASSERT_EQ(batch->features.size(), 2);
+  EXPECT_THAT(Values<float>(batch->features[0].data, 6),
+              ElementsAre(20, 20.5, 25, 25.5, 30, 30.5));
+  EXPECT_THAT(Values<float>(batch->features[1].data, 3),
+              ElementsAre(2, 2.5, 3));
+  ASSERT_EQ(batch->labels.size(), 2);
+  EXPECT_EQ(batch->labels[0].type, DataType::kFloat32);
+  EXPECT_THAT(Values<float>(batch->labels[0].data, 3), ElementsAre(2, 2.5, 3));
+  EXPECT_EQ(batch->labels[1].type, DataType::kInt32);
+  EXPECT_THAT(Values<int32_t>(batch->labels[1].data, 3), ElementsAre(4, 5, 6));
+}
+
+TEST(BatchPipelineTest, NamesTheLabelsThatAreNoClassIds) {
+  const PairSource source;
+  PipelineOptions options = PairOptions(source);
+  options.model.outputs[1].class_count = 5;
+  auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 3, 6)}));
+  EXPECT_EQ(pipeline->Next(kLong).status(),
+            absl::InvalidArgumentError(
+                "pairs: example 5: pairs: class: label is 5, expected a class "
+                "id from 0 to 4"));
+}
+
+TEST(BatchPipelineTest, RefusesASourceThatDoesNotFitTheModel) {
+  const CountingSource source(8);
+  const PairSource pairs;
+  PipelineOptions options = TrainOptions(source, 4);
+  options.phases[v1::PHASE_TEST] = {
+      .source = &pairs, .order = {.count = 10}, .step_size = 4};
+  const absl::Status status =
+      BatchPipeline::Create(options, GiveLeases({})).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("pairs: the features"));
 }
 
 TEST(BatchPipelineTest, AlignsItsBuffers) {
-  const CountingSource source(100);
+  const PairSource source;
   auto pipeline =
-      MakePipeline(TrainOptions(source, 3), GiveLeases({MakeLease(1, 0, 100)}));
-  for (int i = 0; i < 8; ++i) {
+      MakePipeline(PairOptions(source), GiveLeases({MakeLease(1, 0, 10)}));
+  for (int i = 0; i < 4; ++i) {
     const PreparedBatch* batch = *pipeline->Next(kLong);
     ASSERT_NE(batch, nullptr);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(batch->features) % 64, 0u);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(batch->labels) % 64, 0u);
+    for (const auto* arrays : {&batch->features, &batch->labels}) {
+      for (const PreparedArray& array : *arrays) {
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(array.data) % 64, 0u);
+      }
+    }
     pipeline->Release(batch);
   }
 }

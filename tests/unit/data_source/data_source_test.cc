@@ -1,7 +1,6 @@
 #include "common/data_source/data_source.h"
 
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +27,16 @@ v1::Dataset IdxDataset(const std::string& features, const std::string& labels) {
   return dataset;
 }
 
+// Of a single array of bytes.
+void ExpectBytes(const std::vector<Elements>& arrays,
+                 const std::string& bytes) {
+  ASSERT_EQ(arrays.size(), 1);
+  EXPECT_EQ(arrays[0].type, ElementType::kUint8);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(arrays[0].data),
+                        arrays[0].count),
+            bytes);
+}
+
 TEST(DataSourceTest, GivesExamplesOfIdxFiles) {
   const v1::Dataset dataset = IdxDataset(IdxBytes(0x08, {3, 1, 2}, "abcdef"),
                                          IdxBytes(0x08, {3}, "\x05\x06\x07"));
@@ -35,18 +44,39 @@ TEST(DataSourceTest, GivesExamplesOfIdxFiles) {
   ASSERT_TRUE(source.ok()) << source.status();
   EXPECT_EQ((*source)->name(), dataset.idx().features());
   EXPECT_EQ((*source)->example_count(), 3);
-  EXPECT_THAT((*source)->feature_shape(), ElementsAre(1, 2));
-  EXPECT_THAT((*source)->label_shape(), IsEmpty());
+  const ExampleSpec& spec = (*source)->spec();
+  ASSERT_EQ(spec.features.size(), 1);
+  EXPECT_THAT(spec.features[0].shape, ElementsAre(1, 2));
+  ASSERT_EQ(spec.labels.size(), 1);
+  EXPECT_THAT(spec.labels[0].shape, IsEmpty());
 
-  std::vector<std::byte> scratch;
-  const auto example = (*source)->Read(1, scratch);
+  const auto reader = (*source)->MakeReader();
+  const auto example = reader->Read(1);
   ASSERT_TRUE(example.ok()) << example.status();
-  EXPECT_EQ(example->features.type, ElementType::kUint8);
-  ASSERT_EQ(example->features.count, 2);
-  EXPECT_EQ(static_cast<char>(example->features.data[0]), 'c');
-  EXPECT_EQ(static_cast<char>(example->features.data[1]), 'd');
-  ASSERT_EQ(example->labels.count, 1);
-  EXPECT_EQ(static_cast<int>(example->labels.data[0]), 6);
+  ExpectBytes((*example)->features, "cd");
+  ExpectBytes((*example)->labels, "\x06");
+}
+
+TEST(DataSourceTest, GivesExamplesOfSeveralIdxFiles) {
+  v1::Dataset dataset;
+  v1::IdxSource& idx = *dataset.mutable_idx();
+  idx.set_labels(WriteTestFile("labels", IdxBytes(0x08, {2}, "ef")));
+  auto& features = *idx.mutable_named_features();
+  features["right"] = WriteTestFile("r", IdxBytes(0x08, {2, 2}, "abcd"));
+  features["left"] = WriteTestFile("l", IdxBytes(0x08, {2, 1}, "gh"));
+  const auto source = OpenDataSource(dataset);
+  ASSERT_TRUE(source.ok()) << source.status();
+  const ExampleSpec& spec = (*source)->spec();
+  ASSERT_EQ(spec.features.size(), 2);
+  EXPECT_EQ(spec.features[0].name, "left");
+  EXPECT_EQ(spec.features[0].origin, features["left"]);
+  EXPECT_EQ(spec.features[1].name, "right");
+  EXPECT_EQ(spec.labels[0].name, "");
+  const auto reader = (*source)->MakeReader();
+  const Example* example = *reader->Read(1);
+  ExpectBytes({example->features[0]}, "h");
+  ExpectBytes({example->features[1]}, "cd");
+  ExpectBytes(example->labels, "f");
 }
 
 // As a job on the wire names it.
@@ -67,18 +97,19 @@ TEST(DataSourceTest, GivesExamplesOfANumpyArchive) {
   const auto source = OpenDataSource(dataset);
   ASSERT_TRUE(source.ok()) << source.status();
   EXPECT_EQ((*source)->example_count(), 1000);
-  EXPECT_THAT((*source)->feature_shape(), ElementsAre(4));
-  std::vector<std::byte> scratch;
-  const auto example = (*source)->Read(997, scratch);
+  EXPECT_THAT((*source)->spec().features[0].shape, ElementsAre(4));
+  const auto reader = (*source)->MakeReader();
+  const auto example = reader->Read(997);
   ASSERT_TRUE(example.ok()) << example.status();
-  EXPECT_EQ(example->features.type, ElementType::kFloat32);
-  ASSERT_EQ(example->features.count, 4);
+  const Elements features = (*example)->features[0];
+  EXPECT_EQ(features.type, ElementType::kFloat32);
+  ASSERT_EQ(features.count, 4);
   float feature = 0;
-  std::memcpy(&feature, example->features.data + 3 * sizeof(feature),
-              sizeof(feature));
+  std::memcpy(&feature, features.data + 3 * sizeof(feature), sizeof(feature));
   EXPECT_EQ(feature, 3);
-  EXPECT_EQ(example->labels.type, ElementType::kInt64);
-  EXPECT_EQ(static_cast<int>(example->labels.data[0]), 7);
+  const Elements labels = (*example)->labels[0];
+  EXPECT_EQ(labels.type, ElementType::kInt64);
+  EXPECT_EQ(static_cast<int>(labels.data[0]), 7);
 }
 
 TEST(DataSourceTest, TakesDefaultsOfWhatASourceDoesNotSay) {
@@ -112,7 +143,8 @@ TEST(DataSourceTest, RefusesDifferentNumbersOfExamples) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr(dataset.idx().features() + " has 3 examples"),
-                    HasSubstr(dataset.idx().labels() + " has 2 labels")));
+                    HasSubstr(dataset.idx().labels() +
+                              " has 2, expected the same number")));
 }
 
 TEST(DataSourceTest, RefusesADatasetWithoutSource) {
@@ -127,49 +159,6 @@ TEST(DataSourceTest, RefusesADatasetWithoutSource) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
               StartsWith("unknown source \"parquet\", expected idx: "));
-}
-
-class CheckFitsTest : public testing::Test {
- protected:
-  // Two examples of 2 × 3 with the class ids 0 and 9.
-  const v1::Dataset dataset_ =
-      IdxDataset(IdxBytes(0x08, {2, 2, 3}, "abcdefghijkl"),
-                 IdxBytes(0x08, {2}, std::string("\0\x09", 2)));
-  const std::unique_ptr<const DataSource> source_ = *OpenDataSource(dataset_);
-};
-
-TEST_F(CheckFitsTest, TakesImagesWithoutTheirChannel) {
-  EXPECT_TRUE(CheckFits(*source_, {2, 3}, {10}, true).ok());
-  EXPECT_TRUE(CheckFits(*source_, {2, 3, 1}, {10}, true).ok());
-}
-
-TEST_F(CheckFitsTest, TakesOneValueAsLabel) {
-  EXPECT_TRUE(CheckFits(*source_, {2, 3}, {1}, false).ok());
-}
-
-TEST_F(CheckFitsTest, RefusesOtherFeatures) {
-  for (const Shape& input : {Shape{3, 2}, Shape{6}, Shape{2, 3, 3}}) {
-    const absl::Status status = CheckFits(*source_, input, {10}, true);
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(std::string(status.message()),
-                AllOf(HasSubstr(source_->name()), HasSubstr("(2, 3)"),
-                      HasSubstr(ShapeToString(input))));
-  }
-}
-
-TEST_F(CheckFitsTest, RefusesOtherLabels) {
-  const absl::Status status = CheckFits(*source_, {2, 3}, {10}, false);
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("()"), HasSubstr("(10,)")));
-}
-
-TEST_F(CheckFitsTest, RefusesIdsOfOtherClasses) {
-  const absl::Status status = CheckFits(*source_, {2, 3}, {9}, true);
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(),
-            dataset_.idx().labels() +
-                ": label 1 is 9, expected a class id from 0 to 8");
 }
 
 }  // namespace

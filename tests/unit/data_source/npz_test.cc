@@ -350,27 +350,77 @@ TEST(NpzSourceTest, GivesExamples) {
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ((*opened)->name(), source.file.text + ": x");
   EXPECT_EQ((*opened)->example_count(), 3);
-  EXPECT_THAT((*opened)->feature_shape(), ElementsAre(2, 2));
-  EXPECT_TRUE((*opened)->label_shape().empty());
-  std::vector<std::byte> scratch;
-  const auto example = (*opened)->Read(1, scratch);
+  const ExampleSpec& spec = (*opened)->spec();
+  ASSERT_EQ(spec.features.size(), 1);
+  EXPECT_EQ(spec.features[0].name, "");
+  EXPECT_EQ(spec.features[0].type, ElementType::kUint8);
+  EXPECT_THAT(spec.features[0].shape, ElementsAre(2, 2));
+  ASSERT_EQ(spec.labels.size(), 1);
+  EXPECT_EQ(spec.labels[0].type, ElementType::kInt64);
+  EXPECT_TRUE(spec.labels[0].shape.empty());
+  const auto reader = (*opened)->MakeReader();
+  const auto example = reader->Read(1);
   ASSERT_TRUE(example.ok()) << example.status();
-  EXPECT_EQ(static_cast<int>(example->features.data[3]), 7);
-  EXPECT_EQ((*opened)->CheckClassIds(3).message(),
+  EXPECT_EQ(static_cast<int>((*example)->features[0].data[3]), 7);
+  EXPECT_EQ((*opened)->CheckClassIds(0, 3).message(),
             source.file.text +
                 ": y: label 2 is 1099511627776, expected a class id from 0 "
                 "to 2");
 }
 
+TEST(NpzSourceTest, GivesSeveralArrays) {
+  NpzSource source;
+  source.file.text = WriteEntries({{"a.npy", Npy(Header("(2, 2)"), "abcd")},
+                                   {"b.npy", Npy(Header("(2,)"), "ef")},
+                                   {"c.npy", Npy(Header("(2, 1)"), "gh")}});
+  source.features.entries = {{"left", {"c"}}, {"right", {"a"}}};
+  source.labels.entries = {{"first", {"b"}}, {"second", {"a"}}};
+  const auto opened = OpenNpzSource(source);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ((*opened)->name(), source.file.text + ": c");
+  const ExampleSpec& spec = (*opened)->spec();
+  ASSERT_EQ(spec.features.size(), 2);
+  EXPECT_EQ(spec.features[0].name, "left");
+  EXPECT_THAT(spec.features[0].shape, ElementsAre(1));
+  EXPECT_EQ(spec.features[1].name, "right");
+  EXPECT_EQ(spec.features[1].origin, source.file.text + ": a");
+  EXPECT_THAT(spec.features[1].shape, ElementsAre(2));
+  ASSERT_EQ(spec.labels.size(), 2);
+
+  const auto reader = (*opened)->MakeReader();
+  const auto example = reader->Read(1);
+  ASSERT_TRUE(example.ok()) << example.status();
+  const auto text = [](const Elements& values) {
+    return std::string(reinterpret_cast<const char*>(values.data),
+                       values.count);
+  };
+  EXPECT_EQ(text((*example)->features[0]), "h");
+  EXPECT_EQ(text((*example)->features[1]), "cd");
+  EXPECT_EQ(text((*example)->labels[0]), "f");
+  EXPECT_EQ(text((*example)->labels[1]), "cd");
+  EXPECT_THAT(std::string((*opened)->CheckClassIds(1, 10).message()),
+              HasSubstr(": a: label 0 is 97, expected a class id"));
+}
+
+TEST(NpzSourceTest, NamesAMissingArray) {
+  NpzSource source;
+  source.file.text = Fixture("stored");
+  source.features.entries = {{"left", {"x"}}, {"right", {"x2"}}};
+  const absl::Status status = OpenNpzSource(source).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("there is no array \"x2\", expected one of "));
+}
+
 TEST(NpzSourceTest, RefusesDifferentNumbersOfExamples) {
   NpzSource source;
   source.file.text = Fixture("stored");
-  source.labels.text = "float32";
+  source.features.entries = {{"left", {"x"}}, {"right", {"float32"}}};
   const absl::Status status = OpenNpzSource(source).status();
   EXPECT_EQ(status.code(), kInvalid);
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr(": x has 3 examples, but "),
-                    HasSubstr(": float32 has 2 labels")));
+                    HasSubstr(": float32 has 2, expected the same number")));
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+// A field that has one value, or one for each of several names.
+#ifndef PACELINE_COMMON_DATA_SOURCE_BY_NAME_H_
+#define PACELINE_COMMON_DATA_SOURCE_BY_NAME_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/codec.h"
+#include "common/config/path.h"
+#include "common/config/value.h"
+
+namespace paceline {
+
+//   features: x
+//   features: {left: x1, right: x2}
+//
+// The names are those of a model's inputs or outputs; a single T needs none.
+template <typename T>
+struct ByName {
+  // At least one. In the order of names, since the wire keeps no other. A T
+  // without a name has "", and is alone.
+  std::map<std::string, T> entries;
+};
+
+template <typename T>
+struct Codec<ByName<T>> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           ByName<T>& out) {
+    out.entries.clear();
+    if (!value.is_map()) {
+      return Codec<T>::Read(value, path, out.entries[""]);
+    }
+    if (value.as_map().empty()) {
+      return WrongType(value, path, absl::StrCat(Type(), " with an entry"));
+    }
+    for (const Value::Entry& entry : value.as_map()) {
+      if (entry.key.empty()) {
+        return WrongType(entry.key, path,
+                         "the name of an input or output of the model as key");
+      }
+      RETURN_IF_ERROR(Codec<T>::Read(entry.value, path.Key(entry.key),
+                                     out.entries[entry.key]));
+    }
+    return absl::OkStatus();
+  }
+
+  static Value Write(const ByName<T>& m) {
+    Value::Map map;
+    for (const auto& [name, t] : m.entries) {
+      if (name.empty()) return Codec<T>::Write(t);
+      map.push_back({name, Codec<T>::Write(t)});
+    }
+    return map;
+  }
+
+  static std::string Type() {
+    const std::string type = Codec<T>::Type();
+    return absl::StrCat(type, " or map of ", type, "s");
+  }
+
+  static void VisitFiles(ByName<T>& m, const Path& path,
+                         FileVisitor visit) requires HoldsFiles<T> {
+    for (auto& [name, t] : m.entries) {
+      Codec<T>::VisitFiles(t, name.empty() ? path : path.Key(name), visit);
+    }
+  }
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_DATA_SOURCE_BY_NAME_H_

@@ -1,0 +1,101 @@
+#include "common/data_source/model_arrays.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "common/base/status_macros.h"
+#include "common/config/value.h"
+
+namespace paceline {
+namespace {
+
+// What errors call the two sides.
+struct Side {
+  const char* arrays;
+  const char* model;
+};
+
+constexpr Side kInputs = {"features", "input"};
+constexpr Side kOutputs = {"labels", "output"};
+
+Shape WithoutTrailingOnes(Shape shape) {
+  while (!shape.empty() && shape.back() == 1) shape.pop_back();
+  return shape;
+}
+
+// "\"left\", \"right\"".
+template <typename Array>
+std::string NamesOf(const std::vector<Array>& arrays) {
+  return absl::StrJoin(arrays, ", ", [](std::string* text, const Array& array) {
+    text->append(array.name.empty() ? "one without a name"
+                                    : Excerpt(array.name));
+  });
+}
+
+absl::Status WrongNames(const Side& side, const std::string& source,
+                        const std::vector<ArraySpec>& arrays,
+                        const std::vector<ModelArray>& model) {
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%s: the %s are %s, expected those of the model's %s%s: %s", source,
+      side.arrays, NamesOf(arrays), side.model, model.size() == 1 ? "" : "s",
+      NamesOf(model)));
+}
+
+absl::Status CheckShape(const Side& side, const ArraySpec& array,
+                        const ModelArray& model) {
+  if (WithoutTrailingOnes(array.shape) == WithoutTrailingOnes(model.shape)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%s: examples have %s of shape %s, expected %s%s, of the model's %s %s",
+      array.origin, side.arrays, ShapeToString(array.shape),
+      model.class_count > 0 ? "a class id, " : "", ShapeToString(model.shape),
+      side.model, Excerpt(model.name)));
+}
+
+absl::StatusOr<std::vector<size_t>> Match(
+    const Side& side, const std::string& source,
+    const std::vector<ArraySpec>& arrays,
+    const std::vector<ModelArray>& model) {
+  if (arrays.size() != model.size()) {
+    return WrongNames(side, source, arrays, model);
+  }
+  std::vector<size_t> match;
+  for (const ModelArray& expected : model) {
+    size_t found = 0;
+    while (found < arrays.size() && arrays[found].name != expected.name) {
+      ++found;
+    }
+    if (arrays.size() == 1 && arrays[0].name.empty()) found = 0;
+    if (found == arrays.size()) {
+      return WrongNames(side, source, arrays, model);
+    }
+    RETURN_IF_ERROR(CheckShape(side, arrays[found], expected));
+    match.push_back(found);
+  }
+  return match;
+}
+
+}  // namespace
+
+absl::StatusOr<ArrayMatch> MatchArrays(const DataSource& source,
+                                       const ModelArrays& model) {
+  ArrayMatch match;
+  ASSIGN_OR_RETURN(match.inputs, Match(kInputs, source.name(),
+                                       source.spec().features, model.inputs));
+  ASSIGN_OR_RETURN(match.outputs, Match(kOutputs, source.name(),
+                                        source.spec().labels, model.outputs));
+  return match;
+}
+
+absl::Status CheckFits(const DataSource& source, const ModelArrays& model) {
+  ASSIGN_OR_RETURN(const ArrayMatch match, MatchArrays(source, model));
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const int64_t class_count = model.outputs[i].class_count;
+    if (class_count == 0) continue;
+    RETURN_IF_ERROR(source.CheckClassIds(match.outputs[i], class_count));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

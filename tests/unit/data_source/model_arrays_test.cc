@@ -1,0 +1,143 @@
+#include "common/data_source/model_arrays.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace paceline {
+namespace {
+
+using testing::ElementsAre;
+
+// Has no examples, only what is said of them. Of labels it knows the classes.
+class DescribedSource : public DataSource {
+ public:
+  DescribedSource(std::vector<ArraySpec> features,
+                  std::vector<ArraySpec> labels, int64_t classes = 10)
+      : spec_({std::move(features), std::move(labels)}), classes_(classes) {}
+
+  const std::string& name() const override { return name_; }
+  const ExampleSpec& spec() const override { return spec_; }
+  int64_t example_count() const override { return 1; }
+  absl::Status CheckClassIds(size_t label, int64_t class_count) const override {
+    if (class_count >= classes_) return absl::OkStatus();
+    return absl::InvalidArgumentError(spec_.labels[label].origin + ": classes");
+  }
+  std::unique_ptr<ExampleReader> MakeReader() const override { return nullptr; }
+
+ private:
+  const std::string name_ = "/d.npz: x";
+  const ExampleSpec spec_;
+  const int64_t classes_;
+};
+
+ArraySpec Alone(Shape shape) {
+  return {"", "/d.npz: x", ElementType::kUint8, std::move(shape)};
+}
+
+ArraySpec Named(const std::string& name, Shape shape) {
+  return {name, "/d.npz: " + name, ElementType::kUint8, std::move(shape)};
+}
+
+void ExpectRefused(const DataSource& source, const ModelArrays& model,
+                   const std::string& message) {
+  EXPECT_EQ(CheckFits(source, model), absl::InvalidArgumentError(message));
+}
+
+const ModelArrays kImages = {{{"image", {2, 3}}}, {{"digit", {}, 10}}};
+
+TEST(MatchArraysTest, TakesAnArrayWithoutANameForTheOnlyInput) {
+  const auto match =
+      MatchArrays(DescribedSource({Alone({2, 3})}, {Alone({})}), kImages);
+  ASSERT_TRUE(match.ok()) << match.status();
+  EXPECT_THAT(match->inputs, ElementsAre(0));
+  EXPECT_THAT(match->outputs, ElementsAre(0));
+}
+
+TEST(MatchArraysTest, MatchesArraysByName) {
+  const DescribedSource source(
+      {Named("a", {1}), Named("b", {2}), Named("c", {3})},
+      {Named("x", {}), Named("y", {4})});
+  const auto match =
+      MatchArrays(source, {{{"c", {3}}, {"a", {1}}, {"b", {2}}},
+                           {{"y", {4}}, {"x", {}, /*class_count=*/10}}});
+  ASSERT_TRUE(match.ok()) << match.status();
+  EXPECT_THAT(match->inputs, ElementsAre(2, 0, 1));
+  EXPECT_THAT(match->outputs, ElementsAre(1, 0));
+}
+
+TEST(MatchArraysTest, RefusesOtherNames) {
+  ExpectRefused(
+      DescribedSource({Named("left", {2, 3})}, {Alone({})}), kImages,
+      "/d.npz: x: the features are \"left\", expected those of the model's "
+      "input: \"image\"");
+  ExpectRefused(
+      DescribedSource({Alone({2, 3})}, {Named("label", {})}), kImages,
+      "/d.npz: x: the labels are \"label\", expected those of the model's "
+      "output: \"digit\"");
+}
+
+TEST(MatchArraysTest, RefusesOtherNumbersOfArrays) {
+  ExpectRefused(
+      DescribedSource({Named("image", {2, 3}), Named("right", {2, 3})},
+                      {Alone({})}),
+      kImages,
+      "/d.npz: x: the features are \"image\", \"right\", expected those of the "
+      "model's input: \"image\"");
+  ExpectRefused(
+      DescribedSource({Alone({2, 3})}, {Alone({})}),
+      {{{"left", {2, 3}}, {"right", {2, 3}}}, {{"digit", {}, 10}}},
+      "/d.npz: x: the features are one without a name, expected those of the "
+      "model's inputs: \"left\", \"right\"");
+}
+
+TEST(CheckFitsTest, TakesImagesWithoutTheirChannel) {
+  const DescribedSource source({Alone({2, 3})}, {Alone({})});
+  EXPECT_TRUE(CheckFits(source, kImages).ok());
+  EXPECT_TRUE(
+      CheckFits(source, {{{"image", {2, 3, 1}}}, kImages.outputs}).ok());
+}
+
+TEST(CheckFitsTest, TakesOneValueAsLabel) {
+  const DescribedSource source({Alone({2, 3})}, {Alone({})});
+  EXPECT_TRUE(CheckFits(source, {kImages.inputs, {{"size", {1}}}}).ok());
+}
+
+TEST(CheckFitsTest, RefusesOtherFeatures) {
+  const DescribedSource source({Alone({2, 3})}, {Alone({})});
+  for (const Shape& input : {Shape{3, 2}, Shape{6}, Shape{2, 3, 3}}) {
+    ExpectRefused(
+        source, {{{"image", input}}, kImages.outputs},
+        "/d.npz: x: examples have features of shape (2, 3), expected " +
+            ShapeToString(input) + ", of the model's input \"image\"");
+  }
+}
+
+TEST(CheckFitsTest, RefusesOtherLabels) {
+  const DescribedSource source({Alone({2, 3})}, {Named("digit", {3})});
+  ExpectRefused(source, {kImages.inputs, {{"digit", {10}}}},
+                "/d.npz: digit: examples have labels of shape (3,), expected "
+                "(10,), of the model's output \"digit\"");
+  ExpectRefused(source, kImages,
+                "/d.npz: digit: examples have labels of shape (3,), expected a "
+                "class id, (), of the model's output \"digit\"");
+}
+
+TEST(CheckFitsTest, AsksForTheClassesOfEachOutput) {
+  const DescribedSource source({Alone({2, 3})},
+                               {Named("a", {}), Named("b", {})});
+  const auto model = [](int64_t a, int64_t b) {
+    return ModelArrays{kImages.inputs, {{"b", {}, b}, {"a", {}, a}}};
+  };
+  EXPECT_TRUE(CheckFits(source, model(10, 12)).ok());
+  ExpectRefused(source, model(9, 10), "/d.npz: a: classes");
+  ExpectRefused(source, model(10, 9), "/d.npz: b: classes");
+}
+
+}  // namespace
+}  // namespace paceline

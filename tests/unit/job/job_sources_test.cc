@@ -1,0 +1,171 @@
+// What a job file can say of its sources of data.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/job/job_fields.h"
+#include "common/job/job_files.h"
+#include "common/job/job_fingerprint.h"
+#include "common/job/job_reader.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "gtest/gtest.h"
+
+namespace paceline {
+namespace {
+
+using ::google::protobuf::util::MessageDifferencer;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+using ::testing::StartsWith;
+
+// A job whose line 9 is `source`.
+absl::StatusOr<v1::Job> ReadWithSource(
+    const std::string& source, const std::vector<std::string>& overrides = {}) {
+  const std::string text = absl::StrCat(R"(strategy: parameter_server
+model:
+  layers: [{Input: {shape: [4]}}, {Dense: {units: 10}}]
+loss: {SparseCategoricalCrossentropy: {from_logits: true}}
+optimizer: SGD
+batch_size_per_replica: 64
+data:
+  train:
+    )",
+                                        source, "\n");
+  return ReadJob(text, "/jobs/job.yaml", overrides, {.check_files = false});
+}
+
+void ExpectSourceRefused(const std::string& source,
+                         const std::string& message) {
+  const absl::Status status = ReadWithSource(source).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << source;
+  EXPECT_THAT(std::string(status.message()),
+              StartsWith(absl::StrCat("/jobs/job.yaml:", message)));
+}
+
+// What is written of a job is read as the same job.
+void ExpectReadAgain(const v1::Job& job) {
+  const auto again = FieldsOf(&job).Read(WriteJob(job), Path());
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(MessageDifferencer::Equals(*again, job));
+}
+
+std::vector<std::pair<std::string, std::string>> FieldsAndFiles(
+    const v1::Job& job) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const JobFile& file : FilesOf(job)) {
+    files.emplace_back(file.field.text(), file.path);
+  }
+  return files;
+}
+
+// A source without a message of its own.
+TEST(JobSources, AreNumpyArchives) {
+  const std::string text = "npz: {file: digits.npz, features: x_train}";
+  const auto job = ReadWithSource(text);
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_THAT(FieldsAndFiles(*job),
+              ElementsAre(Pair("data.train.npz.file", "/jobs/digits.npz")));
+
+  EXPECT_EQ(job->data().train().other().config().fields().count("labels"), 0)
+      << "a default";
+  const Value written = WriteJob(*job);
+  const Value* npz = written.Find("data")->Find("train")->Find("npz");
+  ASSERT_NE(npz, nullptr);
+  EXPECT_EQ(npz->Find("features")->as_string(), "x_train");
+  EXPECT_EQ(npz->Find("labels")->as_string(), "y");
+  ExpectReadAgain(*job);
+
+  EXPECT_EQ(JobFingerprint(*job),
+            JobFingerprint(
+                *ReadWithSource(text, {"data.train.npz.file=/a/digits.npz"})));
+  EXPECT_NE(JobFingerprint(*job), JobFingerprint(*ReadWithSource(
+                                      text, {"data.train.npz.features=x"})));
+}
+
+// By the model's inputs and outputs.
+TEST(JobSources, AreSeveralArraysOfAnArchive) {
+  const std::string text =
+      "npz: {file: d.npz, features: {right: x2, left: x1}, labels: {digit: y}}";
+  const auto job = ReadWithSource(text);
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto& config = job->data().train().other().config().fields();
+  const auto& features = config.at("features").struct_value().fields();
+  EXPECT_EQ(features.size(), 2);
+  EXPECT_EQ(features.at("left").string_value(), "x1");
+  EXPECT_EQ(features.at("right").string_value(), "x2");
+  const Value written = WriteJob(*job);
+  const Value* labels =
+      written.Find("data")->Find("train")->Find("npz")->Find("labels");
+  ASSERT_NE(labels, nullptr);
+  EXPECT_EQ(labels->Find("digit")->as_string(), "y");
+  ExpectReadAgain(*job);
+  EXPECT_EQ(JobFingerprint(*job),
+            JobFingerprint(*ReadWithSource(
+                text, {"data.train.npz.features={left: x1, right: x2}"})));
+}
+
+TEST(JobSources, AreSeveralIdxFiles) {
+  const std::string text =
+      "idx: {features: {right: r.gz, left: l.gz}, labels: /data/labels.gz}";
+  const auto job = ReadWithSource(text);
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_THAT(FieldsAndFiles(*job),
+              ElementsAre(Pair("data.train.idx.features.left", "/jobs/l.gz"),
+                          Pair("data.train.idx.features.right", "/jobs/r.gz"),
+                          Pair("data.train.idx.labels", "/data/labels.gz")));
+  ExpectReadAgain(*job);
+
+  const std::string fingerprint = JobFingerprint(*job);
+  EXPECT_EQ(
+      fingerprint,
+      JobFingerprint(*ReadWithSource(
+          text, {"data.train.idx.features={left: /a/l.gz, right: /b/r.gz}"})));
+  EXPECT_NE(fingerprint,
+            JobFingerprint(*ReadWithSource(
+                text, {"data.train.idx.features={left: r.gz, right: l.gz}"})));
+}
+
+TEST(JobSources, AreRefusedWhereTheyAreMalformed) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"npz:",
+       "8: data.train: no source; expected idx: {features: PATH, labels: PATH} "
+       "or npz: {file: PATH}"},
+      {"npz: {file: ''}", "9: data.train.npz.file: the path is empty"},
+      {"npz: {features: x}", "9: data.train.npz.file: missing; expected path"},
+      {"npz: {file: f, features: ''}",
+       "9: data.train.npz.features: expected the name of an array, got \"\""},
+      {"npz: {file: f, labels: \"y\\0\"}",
+       "9: data.train.npz.labels: expected the name of an array, got "
+       "\"y\\u0000\""},
+      {"npz: {file: f, labels: 9007199254740993}",
+       "9: data.train.npz.labels: must be within 2^53"},
+      {"npz: {file: f, features: {}}",
+       "9: data.train.npz.features: expected string or map of strings with an "
+       "entry, got an empty map"},
+      {"npz: {file: f, features: {left: x, right: 3}}",
+       "9: data.train.npz.features.right: expected a string, got 3"},
+      {"npz: {file: f, features: {left: ''}}",
+       "9: data.train.npz.features.left: expected the name of an array, got "
+       "\"\""},
+      {"npz: {file: f, labels: {'': y}}",
+       "9: data.train.npz.labels: expected the name of an input or output of "
+       "the model as key, got \"\""},
+      {"idx: {features: {left: ''}, labels: l}",
+       "9: data.train.idx.features.left: the path is empty"},
+      {"npz: {file: f, features: [x1, x2]}",
+       "9: data.train.npz.features: expected a string, got "},
+  };
+  for (const auto& [source, message] : cases) {
+    ExpectSourceRefused(source, message);
+  }
+}
+
+TEST(JobSources, ExcludeEachOther) {
+  ExpectSourceRefused("{npz: {file: f}, idx: {features: f, labels: l}}",
+                      "9: data.train.npz: excludes idx; expected one of them");
+}
+
+}  // namespace
+}  // namespace paceline
