@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_format.h"
 #include "common/base/status_macros.h"
+#include "common/data_source/common_count.h"
 #include "common/data_source/convert.h"
 #include "glog/logging.h"
 
@@ -88,7 +88,7 @@ class ArraySource : public DataSource {
                     spec_.labels[label].origin);
   }
 
-  std::unique_ptr<ExampleReader> MakeReader() const override {
+  absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
     return std::make_unique<ArrayReader>(features_, labels_, count_);
   }
 
@@ -97,28 +97,6 @@ class ArraySource : public DataSource {
   const std::vector<Column> features_;
   const std::vector<Column> labels_;
   const int64_t count_;
-};
-
-// The number of examples of all arrays that were seen so far.
-class CommonCount {
- public:
-  absl::Status Add(const std::string& origin, const Shape& shape) {
-    const int64_t count = shape[0];
-    if (count_ == 0) {
-      first_ = origin;
-      count_ = count;
-    }
-    if (count == count_) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%s has %d examples, but %s has %d, expected the same number", first_,
-        count_, origin, count));
-  }
-
-  int64_t count() const { return count_; }
-
- private:
-  std::string first_;
-  int64_t count_ = 0;
 };
 
 absl::Status CheckCounts(const std::vector<ArrayToRead>& arrays,

@@ -2,8 +2,9 @@
 //
 // A source says which arrays its examples have, features and labels, any number
 // of each; its readers give the examples, in the types that they are stored in.
-// An order says which comes when, and batches are made of them (worker/data).
-// sources.h has every kind of source.
+// Examples of most sources are read in any order, those of a stream one after
+// the other. An order says which comes when, and batches are made of them
+// (worker/data). sources.h has every kind of source.
 #ifndef PACELINE_COMMON_DATA_SOURCE_DATA_SOURCE_H_
 #define PACELINE_COMMON_DATA_SOURCE_DATA_SOURCE_H_
 
@@ -49,7 +50,9 @@ class ExampleReader {
  public:
   virtual ~ExampleReader() = default;
 
-  // The example `index` in [0, example_count()), valid until the next call.
+  // The example `index` in [0, example_count()), valid until the next call. Of
+  // a stream, the one behind the last takes least time; one that is farther on
+  // takes that of those between, and one before it that of a new begin.
   // Whoever reads adds source and index to errors. Allocates nothing once warm.
   virtual absl::StatusOr<const Example*> Read(int64_t index) = 0;
 };
@@ -73,8 +76,12 @@ class DataSource {
   virtual absl::Status CheckClassIds(size_t label,
                                      int64_t class_count) const = 0;
 
-  // Each thread takes a reader of its own.
-  virtual std::unique_ptr<ExampleReader> MakeReader() const = 0;
+  // Whether examples are to be read in their order: see ExampleReader::Read.
+  virtual bool is_stream() const { return false; }
+
+  // Each thread takes a reader of its own. Errors name the origin of an array
+  // that cannot be read any more.
+  virtual absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const = 0;
 };
 
 }  // namespace paceline

@@ -1,98 +1,20 @@
 #include "common/data_source/idx.h"
 
-#include <zlib.h>
-
-#include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/base/status_macros.h"
+#include "common/data_source/gzip_file.h"
 #include "common/data_source/stored_array.h"
 #include "common/limits.h"
+#include "glog/logging.h"
 
 namespace paceline {
 namespace {
-
-// A file read through zlib, which passes plain files through.
-class InputFile {
- public:
-  static absl::StatusOr<InputFile> Open(const std::string& path) {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(path, error);
-    if (error) {
-      return absl::ErrnoToStatus(error.value(),
-                                 absl::StrCat("cannot open ", path));
-    }
-    errno = 0;
-    gzFile file = gzopen(path.c_str(), "rbe");
-    if (file == nullptr) {
-      return absl::ErrnoToStatus(errno == 0 ? ENOMEM : errno,
-                                 absl::StrCat("cannot open ", path));
-    }
-    gzbuffer(file, 1 << 17);
-    return InputFile(path, static_cast<int64_t>(size), file);
-  }
-  ~InputFile() {
-    if (file_ != nullptr) gzclose_r(file_);
-  }
-  InputFile(InputFile&& other) noexcept
-      : path_(std::move(other.path_)),
-        size_bytes_(other.size_bytes_),
-        file_(std::exchange(other.file_, nullptr)) {}
-
-  const std::string& path() const { return path_; }
-  // Upper bound of the bytes that Read can give.
-  int64_t capacity_bytes() const {
-    return gzdirect(file_) != 0 ? size_bytes_ : size_bytes_ * kMaxDeflateRatio;
-  }
-
-  // Reads `size` bytes, fewer only at the end of the file.
-  absl::StatusOr<int64_t> Read(void* out, int64_t size) {
-    int64_t total = 0;
-    while (total < size) {
-      const auto chunk = static_cast<unsigned>(
-          std::min<int64_t>(size - total, int64_t{1} << 30));
-      const int count = gzread(file_, static_cast<char*>(out) + total, chunk);
-      // zlib reports a compressed file that ends early as a short read, and
-      // tells only when it is asked.
-      if (count <= 0) RETURN_IF_ERROR(LastError());
-      if (count <= 0) break;
-      total += count;
-    }
-    return total;
-  }
-
- private:
-  InputFile(std::string path, int64_t size_bytes, gzFile file)
-      : path_(std::move(path)), size_bytes_(size_bytes), file_(file) {}
-
-  absl::Status LastError() const {
-    int code = Z_OK;
-    const char* message = gzerror(file_, &code);
-    if (code == Z_OK || code == Z_STREAM_END) return absl::OkStatus();
-    if (code == Z_ERRNO) {
-      return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path_));
-    }
-    if (code == Z_BUF_ERROR) {
-      return absl::DataLossError(
-          absl::StrCat(path_, ": the compressed data is truncated"));
-    }
-    return absl::DataLossError(
-        absl::StrCat(path_, ": the compressed data is damaged: ", message));
-  }
-
-  std::string path_;
-  int64_t size_bytes_;
-  gzFile file_;
-};
 
 uint32_t BigEndian32(const unsigned char* bytes) {
   return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 |
@@ -118,7 +40,7 @@ std::optional<ElementType> TypeOfCode(int code) {
   }
 }
 
-absl::StatusOr<IdxHeader> ReadHeader(InputFile& file) {
+absl::StatusOr<IdxHeader> ReadHeader(GzipFile& file) {
   const std::string& path = file.path();
   unsigned char magic[4] = {};
   ASSIGN_OR_RETURN(int64_t count, file.Read(magic, sizeof(magic)));
@@ -150,6 +72,10 @@ absl::StatusOr<IdxHeader> ReadHeader(InputFile& file) {
   return header;
 }
 
+int64_t HeaderBytes(const IdxHeader& header) {
+  return static_cast<int64_t>(4 + 4 * header.shape.size());
+}
+
 template <typename Word>
 Word SwapBytes(Word word) {
   if constexpr (sizeof(Word) == 2) return __builtin_bswap16(word);
@@ -177,12 +103,12 @@ void FromBigEndian(size_t element_size, std::byte* data, int64_t count) {
 }  // namespace
 
 absl::StatusOr<IdxHeader> ReadIdxHeader(const std::string& path) {
-  ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
+  ASSIGN_OR_RETURN(GzipFile file, GzipFile::Open(path));
   return ReadHeader(file);
 }
 
 absl::StatusOr<StoredArray> ReadIdx(const std::string& path) {
-  ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
+  ASSIGN_OR_RETURN(GzipFile file, GzipFile::Open(path));
   ASSIGN_OR_RETURN(IdxHeader header, ReadHeader(file));
   ASSIGN_OR_RETURN(
       StoredArray array,
@@ -192,6 +118,40 @@ absl::StatusOr<StoredArray> ReadIdx(const std::string& path) {
                        }}));
   FromBigEndian(SizeOf(array.type), array.data.get(), NumElements(array.shape));
   return array;
+}
+
+absl::StatusOr<IdxRows> IdxRows::Open(const std::string& path) {
+  ASSIGN_OR_RETURN(GzipFile file, GzipFile::Open(path));
+  ASSIGN_OR_RETURN(IdxHeader header, ReadHeader(file));
+  RETURN_IF_ERROR(StoredBytes(path, header.type, header.shape,
+                              file.capacity_bytes() - HeaderBytes(header))
+                      .status());
+  return IdxRows(std::move(file), std::move(header));
+}
+
+IdxRows::IdxRows(GzipFile file, IdxHeader header)
+    : file_(std::move(file)), header_(std::move(header)) {
+  row_size_ = NumElements(header_.shape) / header_.shape[0];
+  row_.resize(row_size_ * SizeOf(header_.type));
+}
+
+absl::StatusOr<Elements> IdxRows::Read(int64_t index) {
+  CHECK(index >= 0 && index < header_.shape[0]);
+  const auto row_bytes = static_cast<int64_t>(row_.size());
+  // After an error the file stands anywhere.
+  if (index != std::exchange(next_, -1)) {
+    RETURN_IF_ERROR(file_.Seek(HeaderBytes(header_) + index * row_bytes));
+  }
+  ASSIGN_OR_RETURN(const int64_t got, file_.Read(row_.data(), row_bytes));
+  if (got < row_bytes) return Truncated(file_.path(), "row", got, row_bytes);
+  next_ = index + 1;
+  if (next_ == header_.shape[0]) {
+    RETURN_IF_ERROR(CheckEnd(
+        file_.path(), header_.type, header_.shape,
+        [this](void* out, int64_t size) { return file_.Read(out, size); }));
+  }
+  FromBigEndian(SizeOf(header_.type), row_.data(), row_size_);
+  return Elements{header_.type, row_.data(), row_size_};
 }
 
 }  // namespace paceline

@@ -14,10 +14,14 @@
 #ifndef PACELINE_COMMON_DATA_SOURCE_IDX_H_
 #define PACELINE_COMMON_DATA_SOURCE_IDX_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/data_source/element.h"
+#include "common/data_source/gzip_file.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -34,6 +38,32 @@ absl::StatusOr<IdxHeader> ReadIdxHeader(const std::string& path);
 // Reads the whole file, with its values in the byte order of the machine.
 // Allocates nothing for values that the file is too small to hold.
 absl::StatusOr<StoredArray> ReadIdx(const std::string& path);
+
+// The rows of a file, which are read as they are asked for: the values of an
+// index of the first dimension. Not thread-safe.
+class IdxRows {
+ public:
+  // Reads the header. DataLoss if the file is too small for the values.
+  static absl::StatusOr<IdxRows> Open(const std::string& path);
+
+  const IdxHeader& header() const { return header_; }
+
+  // Row `index` of those that the header has, in the byte order of the machine;
+  // valid until the next call. GzipFile::Seek says what another row than the
+  // next takes. The last row has the end of the file checked. Allocates
+  // nothing.
+  absl::StatusOr<Elements> Read(int64_t index);
+
+ private:
+  IdxRows(GzipFile file, IdxHeader header);
+
+  GzipFile file_;
+  IdxHeader header_;
+  // Where the file stands.
+  int64_t next_ = 0;
+  int64_t row_size_ = 0;
+  std::vector<std::byte> row_;
+};
 
 }  // namespace paceline
 

@@ -9,6 +9,7 @@
 #include "common/data_source/array_source.h"
 #include "common/data_source/by_name.h"
 #include "common/data_source/idx.h"
+#include "common/data_source/idx_stream.h"
 #include "google/protobuf/map.h"
 
 namespace paceline {
@@ -67,6 +68,16 @@ std::vector<ArrayToRead> ArraysOf(const Files& files) {
   return arrays;
 }
 
+std::vector<ArraySpec> SpecsOf(const Files& files) {
+  std::vector<ArraySpec> specs;
+  for (const auto& [name, file] : files.entries) {
+    ArraySpec& spec = specs.emplace_back();
+    spec.name = name;
+    spec.origin = file.text;
+  }
+  return specs;
+}
+
 }  // namespace
 
 const FieldTable<v1::IdxSource>& v1::FieldsOf(const IdxSource*) {
@@ -78,14 +89,21 @@ const FieldTable<v1::IdxSource>& v1::FieldsOf(const IdxSource*) {
        Required("labels", Labels(),
                 "Labels, of shape [examples] or [examples, classes]. For "
                 "several outputs, a map from the model's output layers to "
-                "their files.")});
+                "their files."),
+       Optional("stream", Scalar(&IdxSource::stream, &IdxSource::set_stream),
+                "Whether examples are read one after the other as they are "
+                "needed, without `shuffle`, instead of all into memory.")});
   return table;
 }
 
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
     const v1::IdxSource& source) {
-  return ReadArraySource(ArraysOf(Features().get(source)),
-                         ArraysOf(Labels().get(source)));
+  const Files features = Features().get(source);
+  const Files labels = Labels().get(source);
+  if (source.stream()) {
+    return OpenIdxStream({SpecsOf(features), SpecsOf(labels)});
+  }
+  return ReadArraySource(ArraysOf(features), ArraysOf(labels));
 }
 
 }  // namespace paceline

@@ -11,6 +11,14 @@
 #include "common/limits.h"
 
 namespace paceline {
+namespace {
+
+std::string Describe(ElementType type, const Shape& shape) {
+  return absl::StrCat("shape ", ShapeToString(shape), " of ",
+                      ElementTypeName(type));
+}
+
+}  // namespace
 
 absl::Status CheckStoredRank(const std::string& name, int64_t rank) {
   if (rank >= 1 && rank <= limits::kMaxRank) return absl::OkStatus();
@@ -44,42 +52,49 @@ absl::Status Truncated(const std::string& name, absl::string_view field,
       "%s: truncated: %d of %d bytes of the %s", name, got, expected, field));
 }
 
-absl::StatusOr<StoredArray> ReadStoredArray(const std::string& name,
-                                            ElementType type, Shape shape,
-                                            const StoredValues& values) {
-  const std::string what = absl::StrCat("shape ", ShapeToString(shape), " of ",
-                                        ElementTypeName(type));
+absl::StatusOr<int64_t> StoredBytes(const std::string& name, ElementType type,
+                                    const Shape& shape,
+                                    int64_t capacity_bytes) {
   const int64_t count = NumElements(shape);
   const auto element_size = static_cast<int64_t>(SizeOf(type));
   if (count > limits::kMaxDataFileBytes / element_size) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("%s: %s is larger than the limit of %d bytes", name,
-                        what, limits::kMaxDataFileBytes));
+                        Describe(type, shape), limits::kMaxDataFileBytes));
   }
   const int64_t size_bytes = count * element_size;
-  if (size_bytes > values.capacity_bytes) {
-    return absl::DataLossError(absl::StrFormat(
-        "%s: truncated: %s takes %d bytes, and the file is too small to hold "
-        "them",
-        name, what, size_bytes));
-  }
+  if (size_bytes <= capacity_bytes) return size_bytes;
+  return absl::DataLossError(absl::StrFormat(
+      "%s: truncated: %s takes %d bytes, and the file is too small to hold "
+      "them",
+      name, Describe(type, shape), size_bytes));
+}
 
+absl::Status CheckEnd(const std::string& name, ElementType type,
+                      const Shape& shape, const ReadBytes& read) {
+  char extra = 0;
+  ASSIGN_OR_RETURN(const int64_t trailing, read(&extra, 1));
+  if (trailing == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s: there are bytes after the %d that %s takes", name,
+                      NumElements(shape) * static_cast<int64_t>(SizeOf(type)),
+                      Describe(type, shape)));
+}
+
+absl::StatusOr<StoredArray> ReadStoredArray(const std::string& name,
+                                            ElementType type, Shape shape,
+                                            const StoredValues& values) {
+  ASSIGN_OR_RETURN(const int64_t size_bytes,
+                   StoredBytes(name, type, shape, values.capacity_bytes));
   std::unique_ptr<std::byte[]> data(new (std::nothrow) std::byte[size_bytes]);
   if (data == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("%s: %s takes %d bytes, for which memory is lacking",
-                        name, what, size_bytes));
+                        name, Describe(type, shape), size_bytes));
   }
   ASSIGN_OR_RETURN(const int64_t got, values.read(data.get(), size_bytes));
   if (got < size_bytes) return Truncated(name, "values", got, size_bytes);
-  // Reading on also has the checksum compared.
-  char extra = 0;
-  ASSIGN_OR_RETURN(const int64_t trailing, values.read(&extra, 1));
-  if (trailing > 0) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s: there are bytes after the %d that %s takes", name,
-                        size_bytes, what));
-  }
+  RETURN_IF_ERROR(CheckEnd(name, type, shape, values.read));
   return StoredArray{type, std::move(shape), std::move(data)};
 }
 

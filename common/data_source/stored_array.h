@@ -32,18 +32,30 @@ absl::Status CheckStoredShape(const std::string& name, const Shape& shape);
 absl::Status Truncated(const std::string& name, absl::string_view field,
                        int64_t got, int64_t expected);
 
+// Reads `size` bytes, fewer only at the end, where it checks the checksum.
+using ReadBytes =
+    absl::FunctionRef<absl::StatusOr<int64_t>(void* out, int64_t size)>;
+
 // The rest of a file, behind what says which array it is.
 struct StoredValues {
   // The most bytes that the file can hold, by its size or by what it says.
   int64_t capacity_bytes = 0;
-  // Reads `size` bytes, fewer only at the end, where it checks the checksum.
-  absl::FunctionRef<absl::StatusOr<int64_t>(void* out, int64_t size)> read;
+  ReadBytes read;
 };
 
-// Reads the values, to the end of the file. `shape` was checked. Beside errors
-// of `values.read`, DataLoss if there are too few of them, InvalidArgument if
-// there are more, ResourceExhausted above limits::kMaxDataFileBytes and where
-// memory is lacking.
+// The bytes of the values. `shape` was checked. DataLoss if the file cannot
+// hold them, ResourceExhausted above limits::kMaxDataFileBytes.
+absl::StatusOr<int64_t> StoredBytes(const std::string& name, ElementType type,
+                                    const Shape& shape, int64_t capacity_bytes);
+
+// InvalidArgument if `read`, which has read all values, gives more. Reading on
+// also has the checksum compared.
+absl::Status CheckEnd(const std::string& name, ElementType type,
+                      const Shape& shape, const ReadBytes& read);
+
+// Reads the values, to the end of the file, with the errors of both above, of
+// `values.read`, DataLoss if there are too few values, and ResourceExhausted
+// where memory is lacking.
 absl::StatusOr<StoredArray> ReadStoredArray(const std::string& name,
                                             ElementType type, Shape shape,
                                             const StoredValues& values);

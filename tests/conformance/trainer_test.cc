@@ -57,7 +57,7 @@ class ExamplesSource : public DataSource {
   absl::Status CheckClassIds(size_t, int64_t) const override {
     return absl::OkStatus();
   }
-  std::unique_ptr<ExampleReader> MakeReader() const override {
+  absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
     return std::make_unique<Reader>(*this);
   }
 

@@ -122,6 +122,12 @@ TEST(BadInputTest, ArraysThatTheModelDoesNotHave) {
        "data.train.idx.features={left: train-images, right: train-images}"});
 }
 
+TEST(BadInputTest, AStreamIsNotShuffled) {
+  SmallJob job;
+  ExpectRefusedBeforeTheFirstStep(job, "data.train.shuffle: expected false",
+                                  {"--set", "data.train.idx.stream=true"});
+}
+
 TEST(BadInputTest, ResumeWithoutACheckpoint) {
   SmallJob job;
   ExpectBadInput(job.Run({"--resume"}), job.output_dir() + "/checkpoint");

@@ -104,6 +104,21 @@ TEST(JobOptionsTest, ArraysNamedByTheModelsLayers) {
   EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
 }
 
+// Of one worker, since asynchronous ones have no fixed order.
+TEST(JobOptionsTest, AStreamTrainsAsArraysInMemoryDo) {
+  std::vector<std::string> tensors;
+  for (const char* stream : {"false", "true"}) {
+    SmallJob job;
+    const nlohmann::json result =
+        RunWith(job, {"cluster.worker=1", "epochs=2",
+                      "data.train.shuffle=false", "data.validation_split=0.25",
+                      absl::StrCat("data.train.idx.stream=", stream)});
+    EXPECT_THAT(Column(result, "examples"), Each(450));
+    tensors.push_back(job.LastShardTensors());
+  }
+  EXPECT_EQ(tensors[0], tensors[1]);
+}
+
 TEST(JobOptionsTest, ValidationSplitIsTakenFromTheTrainingSet) {
   SmallJob job;
   const nlohmann::json result =

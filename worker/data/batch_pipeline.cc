@@ -52,8 +52,10 @@ absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
     CHECK_LE(data.order.first + data.order.count, data.source->example_count());
     ASSIGN_OR_RETURN(ArrayMatch match,
                      MatchArrays(*data.source, options.model));
+    ASSIGN_OR_RETURN(std::unique_ptr<ExampleReader> reader,
+                     data.source->MakeReader());
     phases.emplace(phase, Phase{data, EpochOrder(data.order), std::move(match),
-                                data.source->MakeReader()});
+                                std::move(reader)});
   }
   const int64_t elements =
       ElementsOf(options.model.inputs) + ElementsOf(options.model.outputs);

@@ -116,7 +116,7 @@ class BatchPipeline {
   using LeaseSource = std::function<absl::StatusOr<std::optional<v1::Lease>>()>;
 
   // InvalidArgument if the source of a phase does not fit the model, or a batch
-  // has too many elements.
+  // has too many elements. Also errors of DataSource::MakeReader.
   static absl::StatusOr<std::unique_ptr<BatchPipeline>> Create(
       const PipelineOptions& options, LeaseSource lease_source);
 

@@ -48,7 +48,7 @@ class CountingSource : public DataSource {
   absl::Status CheckClassIds(size_t, int64_t) const override {
     return absl::OkStatus();
   }
-  std::unique_ptr<ExampleReader> MakeReader() const override {
+  absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
     return std::make_unique<Reader>(*this);
   }
 
@@ -94,7 +94,7 @@ class PairSource : public DataSource {
   absl::Status CheckClassIds(size_t, int64_t) const override {
     return absl::OkStatus();
   }
-  std::unique_ptr<ExampleReader> MakeReader() const override {
+  absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
     return std::make_unique<Reader>();
   }
 

@@ -50,7 +50,7 @@ TEST(DataSourceTest, GivesExamplesOfIdxFiles) {
   ASSERT_EQ(spec.labels.size(), 1);
   EXPECT_THAT(spec.labels[0].shape, IsEmpty());
 
-  const auto reader = (*source)->MakeReader();
+  const auto reader = *(*source)->MakeReader();
   const auto example = reader->Read(1);
   ASSERT_TRUE(example.ok()) << example.status();
   ExpectBytes((*example)->features, "cd");
@@ -72,11 +72,63 @@ TEST(DataSourceTest, GivesExamplesOfSeveralIdxFiles) {
   EXPECT_EQ(spec.features[0].origin, features["left"]);
   EXPECT_EQ(spec.features[1].name, "right");
   EXPECT_EQ(spec.labels[0].name, "");
-  const auto reader = (*source)->MakeReader();
+  const auto reader = *(*source)->MakeReader();
   const Example* example = *reader->Read(1);
   ExpectBytes({example->features[0]}, "h");
   ExpectBytes({example->features[1]}, "cd");
   ExpectBytes(example->labels, "f");
+}
+
+TEST(DataSourceTest, StreamsIdxFiles) {
+  v1::Dataset dataset = IdxDataset(Gzip(IdxBytes(0x08, {3, 1, 2}, "abcdef")),
+                                   IdxBytes(0x08, {3}, "\x05\x06\x07"));
+  EXPECT_FALSE((*OpenDataSource(dataset))->is_stream());
+  dataset.mutable_idx()->set_stream(true);
+  const auto source = OpenDataSource(dataset);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_TRUE((*source)->is_stream());
+  EXPECT_EQ((*source)->name(), dataset.idx().features());
+  EXPECT_EQ((*source)->example_count(), 3);
+  EXPECT_EQ((*source)->spec().features[0].type, ElementType::kUint8);
+  EXPECT_THAT((*source)->spec().features[0].shape, ElementsAre(1, 2));
+  EXPECT_THAT((*source)->spec().labels[0].shape, IsEmpty());
+  const auto reader = (*source)->MakeReader();
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  // Another reader stands elsewhere.
+  ExpectBytes((*(*(*source)->MakeReader())->Read(2))->features, "ef");
+  const char* features[] = {"ab", "cd", "ef"};
+  const char* labels[] = {"\x05", "\x06", "\x07"};
+  for (const int index : {0, 1, 2, 0, 2}) {
+    const auto example = (*reader)->Read(index);
+    ASSERT_TRUE(example.ok()) << example.status();
+    ExpectBytes((*example)->features, features[index]);
+    ExpectBytes((*example)->labels, labels[index]);
+  }
+}
+
+TEST(DataSourceTest, AStreamRefusesDifferentNumbersOfExamples) {
+  v1::Dataset dataset =
+      IdxDataset(IdxBytes(0x08, {3, 1}, "abc"), IdxBytes(0x08, {2}, "ab"));
+  dataset.mutable_idx()->set_stream(true);
+  const absl::Status status = OpenDataSource(dataset).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(dataset.idx().features() + " has 3 examples"),
+                    HasSubstr(dataset.idx().labels() + " has 2")));
+}
+
+TEST(DataSourceTest, AStreamRefusesFilesThatWereReplaced) {
+  v1::Dataset dataset =
+      IdxDataset(IdxBytes(0x08, {3, 1}, "abc"), IdxBytes(0x08, {3}, "abc"));
+  dataset.mutable_idx()->set_stream(true);
+  const auto source = OpenDataSource(dataset);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ(WriteTestFile("labels", IdxBytes(0x08, {3, 2}, "abcdef")),
+            dataset.idx().labels());
+  EXPECT_EQ((*source)->MakeReader().status(),
+            absl::FailedPreconditionError(
+                dataset.idx().labels() +
+                ": the header has changed since the job began"));
 }
 
 // As a job on the wire names it.
@@ -98,7 +150,7 @@ TEST(DataSourceTest, GivesExamplesOfANumpyArchive) {
   ASSERT_TRUE(source.ok()) << source.status();
   EXPECT_EQ((*source)->example_count(), 1000);
   EXPECT_THAT((*source)->spec().features[0].shape, ElementsAre(4));
-  const auto reader = (*source)->MakeReader();
+  const auto reader = *(*source)->MakeReader();
   const auto example = reader->Read(997);
   ASSERT_TRUE(example.ok()) << example.status();
   const Elements features = (*example)->features[0];

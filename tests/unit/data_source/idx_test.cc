@@ -175,5 +175,83 @@ TEST(IdxTest, RefusesDamagedGzip) {
   ExpectRefused(bytes, absl::StatusCode::kDataLoss, "damaged");
 }
 
+std::string TextOf(const Elements& row) {
+  return std::string(reinterpret_cast<const char*>(row.data),
+                     row.count * SizeOf(row.type));
+}
+
+TEST(IdxRowsTest, AreReadInOrderAndOutOfIt) {
+  const std::string bytes = IdxBytes(0x08, {5, 1, 2}, "aabbccddee");
+  for (const std::string& path :
+       {WriteTestFile("plain", bytes), WriteTestFile("gz", Gzip(bytes))}) {
+    auto rows = IdxRows::Open(path);
+    ASSERT_TRUE(rows.ok()) << rows.status();
+    EXPECT_THAT(rows->header().shape, ElementsAre(5, 1, 2));
+    for (const int index : {0, 1, 3, 4, 0, 4, 2, 3, 1, 1}) {
+      const auto row = rows->Read(index);
+      ASSERT_TRUE(row.ok()) << row.status();
+      EXPECT_EQ(row->type, ElementType::kUint8);
+      EXPECT_EQ(TextOf(*row), std::string(2, static_cast<char>('a' + index)));
+    }
+  }
+}
+
+TEST(IdxRowsTest, AreInTheByteOrderOfTheMachine) {
+  auto rows = IdxRows::Open(WriteTestFile(
+      "i",
+      IdxBytes(0x0C, {2}, std::string("\x00\x01\x02\x03\xff\xff\xff\xfe", 8))));
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  const auto value = [&rows](int64_t index) {
+    int32_t value = 0;
+    std::memcpy(&value, rows->Read(index)->data, sizeof(value));
+    return value;
+  };
+  EXPECT_EQ(value(1), -2);
+  EXPECT_EQ(value(0), 0x00010203);
+}
+
+// What a file is too small for is found as it is opened, if it is plain.
+TEST(IdxRowsTest, RefusesTruncatedFiles) {
+  const std::string bytes = IdxBytes(0x08, {3, 4}, "aaaabbbbcc");
+  EXPECT_EQ(IdxRows::Open(WriteTestFile("plain", bytes.substr(0, 18)))
+                .status()
+                .code(),
+            absl::StatusCode::kDataLoss);
+  const std::string path = WriteTestFile("gz", Gzip(bytes));
+  auto rows = IdxRows::Open(path);
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_TRUE(rows->Read(1).ok());
+  EXPECT_EQ(rows->Read(2).status(),
+            absl::DataLossError(path + ": truncated: 2 of 4 bytes of the row"));
+  EXPECT_EQ(TextOf(*rows->Read(0)), "aaaa") << "reads on after an error";
+}
+
+TEST(IdxRowsTest, ComparesTheChecksumAtTheEnd) {
+  // Far more than zlib reads ahead.
+  constexpr int kRow = 1 << 20;
+  std::string bytes =
+      Gzip(IdxBytes(0x08, {2, kRow}, std::string(2 * kRow, 'a')));
+  bytes[bytes.size() - 6] ^= 1;
+  const std::string path = WriteTestFile("gz", bytes);
+  auto rows = IdxRows::Open(path);
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_TRUE(rows->Read(0).ok());
+  const absl::Status status = rows->Read(1).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(path), HasSubstr("damaged")));
+}
+
+TEST(IdxRowsTest, RefusesBytesAfterTheValues) {
+  auto rows =
+      IdxRows::Open(WriteTestFile("long", IdxBytes(0x08, {2, 2}, "aabbc")));
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_TRUE(rows->Read(0).ok());
+  const absl::Status status = rows->Read(1).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("there are bytes after the 4"));
+}
+
 }  // namespace
 }  // namespace paceline

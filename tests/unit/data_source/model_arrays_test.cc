@@ -28,7 +28,9 @@ class DescribedSource : public DataSource {
     if (class_count >= classes_) return absl::OkStatus();
     return absl::InvalidArgumentError(spec_.labels[label].origin + ": classes");
   }
-  std::unique_ptr<ExampleReader> MakeReader() const override { return nullptr; }
+  absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
+    return nullptr;
+  }
 
  private:
   const std::string name_ = "/d.npz: x";

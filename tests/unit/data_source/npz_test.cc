@@ -358,7 +358,7 @@ TEST(NpzSourceTest, GivesExamples) {
   ASSERT_EQ(spec.labels.size(), 1);
   EXPECT_EQ(spec.labels[0].type, ElementType::kInt64);
   EXPECT_TRUE(spec.labels[0].shape.empty());
-  const auto reader = (*opened)->MakeReader();
+  const auto reader = *(*opened)->MakeReader();
   const auto example = reader->Read(1);
   ASSERT_TRUE(example.ok()) << example.status();
   EXPECT_EQ(static_cast<int>((*example)->features[0].data[3]), 7);
@@ -387,7 +387,7 @@ TEST(NpzSourceTest, GivesSeveralArrays) {
   EXPECT_THAT(spec.features[1].shape, ElementsAre(2));
   ASSERT_EQ(spec.labels.size(), 2);
 
-  const auto reader = (*opened)->MakeReader();
+  const auto reader = *(*opened)->MakeReader();
   const auto example = reader->Read(1);
   ASSERT_TRUE(example.ok()) << example.status();
   const auto text = [](const Elements& values) {

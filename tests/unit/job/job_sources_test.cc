@@ -127,6 +127,17 @@ TEST(JobSources, AreSeveralIdxFiles) {
                 text, {"data.train.idx.features={left: r.gz, right: l.gz}"})));
 }
 
+TEST(JobSources, MayBeAStreamOfIdxFiles) {
+  const std::string text = "idx: {features: f, labels: l}";
+  const auto job = ReadWithSource(text, {"data.train.idx.stream=true"});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_TRUE(job->data().train().idx().stream());
+  ExpectReadAgain(*job);
+  EXPECT_EQ(
+      JobFingerprint(*ReadWithSource(text)),
+      JobFingerprint(*ReadWithSource(text, {"data.train.idx.stream=false"})));
+}
+
 TEST(JobSources, AreRefusedWhereTheyAreMalformed) {
   const std::pair<std::string, std::string> cases[] = {
       {"npz:",

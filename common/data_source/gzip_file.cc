@@ -1,0 +1,80 @@
+#include "common/data_source/gzip_file.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/data_source/stored_array.h"
+
+namespace paceline {
+
+absl::StatusOr<GzipFile> GzipFile::Open(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) {
+    return absl::ErrnoToStatus(error.value(),
+                               absl::StrCat("cannot open ", path));
+  }
+  errno = 0;
+  // zlib passes plain files through.
+  gzFile file = gzopen(path.c_str(), "rbe");
+  if (file == nullptr) {
+    return absl::ErrnoToStatus(errno == 0 ? ENOMEM : errno,
+                               absl::StrCat("cannot open ", path));
+  }
+  gzbuffer(file, 1 << 17);
+  return GzipFile(path, static_cast<int64_t>(size), file);
+}
+
+void GzipFile::Close::operator()(gzFile_s* file) const { gzclose_r(file); }
+
+bool GzipFile::is_compressed() const { return gzdirect(file_.get()) == 0; }
+
+int64_t GzipFile::capacity_bytes() const {
+  return is_compressed() ? size_bytes_ * kMaxDeflateRatio : size_bytes_;
+}
+
+absl::StatusOr<int64_t> GzipFile::Read(void* out, int64_t size) {
+  int64_t total = 0;
+  while (total < size) {
+    const auto chunk = static_cast<unsigned>(
+        std::min<int64_t>(size - total, int64_t{1} << 30));
+    const int count =
+        gzread(file_.get(), static_cast<char*>(out) + total, chunk);
+    // zlib reports a compressed file that ends early as a short read, and
+    // tells only when it is asked.
+    if (count <= 0) RETURN_IF_ERROR(LastError());
+    if (count <= 0) break;
+    total += count;
+  }
+  return total;
+}
+
+absl::Status GzipFile::Seek(int64_t offset) {
+  if (gzseek(file_.get(), offset, SEEK_SET) == offset) return absl::OkStatus();
+  RETURN_IF_ERROR(LastError());
+  return absl::InternalError(
+      absl::StrCat("cannot read ", path_, " from byte ", offset));
+}
+
+absl::Status GzipFile::LastError() const {
+  int code = Z_OK;
+  const char* message = gzerror(file_.get(), &code);
+  if (code == Z_OK || code == Z_STREAM_END) return absl::OkStatus();
+  if (code == Z_ERRNO) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path_));
+  }
+  if (code == Z_BUF_ERROR) {
+    return absl::DataLossError(
+        absl::StrCat(path_, ": the compressed data is truncated"));
+  }
+  return absl::DataLossError(
+      absl::StrCat(path_, ": the compressed data is damaged: ", message));
+}
+
+}  // namespace paceline

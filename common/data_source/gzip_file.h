@@ -1,0 +1,57 @@
+// A file that may be compressed with gzip: its first bytes tell.
+//
+// Errors begin with the path.
+#ifndef PACELINE_COMMON_DATA_SOURCE_GZIP_FILE_H_
+#define PACELINE_COMMON_DATA_SOURCE_GZIP_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+// zlib's.
+struct gzFile_s;
+
+namespace paceline {
+
+// Not thread-safe.
+class GzipFile {
+ public:
+  // NotFound, PermissionDenied, FailedPrecondition (it is a folder).
+  static absl::StatusOr<GzipFile> Open(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  bool is_compressed() const;
+  // Upper bound of the bytes that Read can give; the size of a file that is not
+  // compressed.
+  int64_t capacity_bytes() const;
+
+  // Reads `size` bytes, fewer only at the end of the file, where checksums are
+  // compared. DataLoss: the compressed data is truncated or damaged.
+  absl::StatusOr<int64_t> Read(void* out, int64_t size);
+
+  // The next Read begins at `offset` of the uncompressed bytes. In a compressed
+  // file it then reads what lies between, from the begin of the file if
+  // `offset` is behind.
+  absl::Status Seek(int64_t offset);
+
+ private:
+  struct Close {
+    void operator()(gzFile_s* file) const;
+  };
+
+  GzipFile(std::string path, int64_t size_bytes, gzFile_s* file)
+      : path_(std::move(path)), size_bytes_(size_bytes), file_(file) {}
+  absl::Status LastError() const;
+
+  std::string path_;
+  int64_t size_bytes_;
+  std::unique_ptr<gzFile_s, Close> file_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_DATA_SOURCE_GZIP_FILE_H_

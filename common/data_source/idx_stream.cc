@@ -1,0 +1,123 @@
+#include "common/data_source/idx_stream.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/data_source/common_count.h"
+#include "common/data_source/idx.h"
+#include "common/tensor/shape.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+// The files of some arrays.
+using RowFiles = std::vector<IdxRows>;
+
+absl::Status ReadRow(RowFiles& files, int64_t index,
+                     std::vector<Elements>& out) {
+  for (size_t i = 0; i < files.size(); ++i) {
+    ASSIGN_OR_RETURN(out[i], files[i].Read(index));
+  }
+  return absl::OkStatus();
+}
+
+class StreamReader : public ExampleReader {
+ public:
+  StreamReader(RowFiles features, RowFiles labels)
+      : features_(std::move(features)), labels_(std::move(labels)) {
+    example_.features.resize(features_.size());
+    example_.labels.resize(labels_.size());
+  }
+
+  absl::StatusOr<const Example*> Read(int64_t index) override {
+    RETURN_IF_ERROR(ReadRow(features_, index, example_.features));
+    RETURN_IF_ERROR(ReadRow(labels_, index, example_.labels));
+    return &example_;
+  }
+
+ private:
+  RowFiles features_;
+  RowFiles labels_;
+  Example example_;
+};
+
+Shape ShapeOfExample(const IdxHeader& header) {
+  return Shape(header.shape.begin() + 1, header.shape.end());
+}
+
+// Opens the files of `arrays`, which have `count` examples as described, unless
+// a file was replaced.
+absl::StatusOr<RowFiles> OpenFiles(const std::vector<ArraySpec>& arrays,
+                                   int64_t count) {
+  RowFiles files;
+  for (const ArraySpec& array : arrays) {
+    ASSIGN_OR_RETURN(IdxRows rows, IdxRows::Open(array.origin));
+    const IdxHeader& header = rows.header();
+    if (header.type != array.type || header.shape[0] != count ||
+        ShapeOfExample(header) != array.shape) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          array.origin, ": the header has changed since the job began"));
+    }
+    files.push_back(std::move(rows));
+  }
+  return files;
+}
+
+class IdxStream : public DataSource {
+ public:
+  IdxStream(ExampleSpec spec, int64_t count)
+      : spec_(std::move(spec)), count_(count) {}
+
+  const std::string& name() const override {
+    return spec_.features.front().origin;
+  }
+  const ExampleSpec& spec() const override { return spec_; }
+  int64_t example_count() const override { return count_; }
+  bool is_stream() const override { return true; }
+
+  absl::Status CheckClassIds(size_t /*label*/,
+                             int64_t /*class_count*/) const override {
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
+    ASSIGN_OR_RETURN(RowFiles features, OpenFiles(spec_.features, count_));
+    ASSIGN_OR_RETURN(RowFiles labels, OpenFiles(spec_.labels, count_));
+    return std::make_unique<StreamReader>(std::move(features),
+                                          std::move(labels));
+  }
+
+ private:
+  const ExampleSpec spec_;
+  const int64_t count_;
+};
+
+absl::Status Describe(std::vector<ArraySpec>& arrays, CommonCount& count) {
+  CHECK(!arrays.empty());
+  for (ArraySpec& array : arrays) {
+    ASSIGN_OR_RETURN(const IdxRows rows, IdxRows::Open(array.origin));
+    const IdxHeader& header = rows.header();
+    RETURN_IF_ERROR(count.Add(array.origin, header.shape));
+    array.type = header.type;
+    array.shape = ShapeOfExample(header);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxStream(
+    ExampleSpec spec) {
+  CommonCount count;
+  RETURN_IF_ERROR(Describe(spec.features, count));
+  RETURN_IF_ERROR(Describe(spec.labels, count));
+  return std::make_unique<IdxStream>(std::move(spec), count.count());
+}
+
+}  // namespace paceline

@@ -1,0 +1,22 @@
+// Examples in IDX files that are read as examples are asked for, one after the
+// other, so that they need not fit into memory.
+#ifndef PACELINE_COMMON_DATA_SOURCE_IDX_STREAM_H_
+#define PACELINE_COMMON_DATA_SOURCE_IDX_STREAM_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/data_source/data_source.h"
+
+namespace paceline {
+
+// Reads the headers of the files, which `spec` names as origins; it gets their
+// types and shapes. Errors are those of idx.h, and InvalidArgument if two files
+// differ in their numbers of examples.
+absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxStream(
+    ExampleSpec spec);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_DATA_SOURCE_IDX_STREAM_H_
