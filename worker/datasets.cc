@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "common/data_source/sources.h"
 #include "common/job/job_model.h"
+#include "glog/logging.h"
 
 namespace paceline {
 namespace {
@@ -73,13 +74,17 @@ absl::StatusOr<PhaseData> TrainingPart(const v1::Job& job,
 
 ModelArrays ModelArraysOf(const Graph& graph, const Loss& loss) {
   ModelArrays arrays;
-  arrays.inputs = {{graph.nodes.front().layer->name, graph.input_shape()}};
+  for (const int input : graph.inputs) {
+    const Node& node = graph.nodes[input];
+    arrays.inputs.push_back({node.layer->name, node.output_shape});
+  }
+  CHECK_EQ(graph.outputs.size(), 1);
   ModelArray& output = arrays.outputs.emplace_back();
-  output.name = graph.nodes[graph.output].layer->name;
+  output.name = graph.nodes[graph.outputs[0]].layer->name;
   if (loss.has_sparse_labels()) {
-    output.class_count = graph.output_shape().back();
+    output.class_count = graph.output_shape(0).back();
   } else {
-    output.shape = graph.output_shape();
+    output.shape = graph.output_shape(0);
   }
   return arrays;
 }

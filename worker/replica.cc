@@ -24,8 +24,7 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   const JobModel& model = replica->model;
   ProgramSpec& spec = replica->spec;
   spec.graph = &model.graph;
-  spec.loss = model.loss.get();
-  spec.metrics = model.metrics;
+  spec.outputs = {{.loss = model.loss.get(), .metrics = model.metrics}};
   ASSIGN_OR_RETURN(replica->device, MakeDevice(job, choice, spec));
   RETURN_IF_ERROR(replica->device->Supports(spec));
   ASSIGN_OR_RETURN(

@@ -24,10 +24,13 @@ uint64_t ReadingInterval(const TrainerParts& parts, bool log_steps) {
   return (kReadingInterval + steps - 1) / steps * steps;
 }
 
-// Devices compute models of one input and one output.
-HostTensor OnlyTensor(const std::vector<PreparedArray>& arrays) {
-  CHECK_EQ(arrays.size(), 1);
-  return {arrays[0].type, arrays[0].data};
+// Writes to memory that it reuses.
+void SetTensors(const std::vector<PreparedArray>& arrays,
+                std::vector<HostTensor>& tensors) {
+  tensors.clear();
+  for (const PreparedArray& array : arrays) {
+    tensors.push_back({array.type, array.data});
+  }
 }
 
 }  // namespace
@@ -69,10 +72,10 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
     if (training) RETURN_IF_ERROR(parts_.strategy->BeginLease());
   }
 
-  Batch batch;
+  Batch& batch = batch_;
   batch.count = prepared.count;
-  batch.features = OnlyTensor(prepared.features);
-  batch.labels = OnlyTensor(prepared.labels);
+  SetTensors(prepared.features, batch.features);
+  SetTensors(prepared.labels, batch.labels);
   batch.first_example = prepared.begin;
   batch.epoch = lease.epoch();
   batch.loss_divisor = static_cast<double>(prepared.step_count);

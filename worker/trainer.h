@@ -78,6 +78,8 @@ class Trainer {
   // Batches of a lease from one reading of the sums to the next.
   const uint64_t reading_interval_;
   const std::string waiting_ = "the sums of the other GPUs";
+  // The one at hand; kept, so that a step does not allocate its lists.
+  Batch batch_;
   // Of the lease, and of the batches since the last reading.
   MetricSums sums_;
   MetricSums read_;

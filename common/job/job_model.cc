@@ -12,12 +12,13 @@ absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job) {
   JobModel model;
   ASSIGN_OR_RETURN(model.graph, BuildGraph(job.model()));
   ASSIGN_OR_RETURN(model.loss, MakeLoss(job.loss()));
-  const absl::Status fits = model.loss->CheckOutput(model.graph.output_shape());
+  const absl::Status fits =
+      model.loss->CheckOutput(model.graph.output_shape(0));
   if (!fits.ok()) {
     return ConfigError(Path("loss"), fits.message(), fits.code());
   }
   ASSIGN_OR_RETURN(model.metrics, MakeMetrics(job.metrics(), *model.loss,
-                                              model.graph.output_shape()));
+                                              model.graph.output_shape(0)));
   return model;
 }
 

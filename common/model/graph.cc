@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/base/status_macros.h"
@@ -37,6 +38,10 @@ absl::Status LayerError(const Layer& layer, const Path& path,
                      error.code());
 }
 
+bool IsInput(const Layer& layer) {
+  return layer.class_name() == InputLayer::kClassName;
+}
+
 // A layer of the model, and the names of the layers that it reads.
 struct NamedLayer {
   std::unique_ptr<Layer> layer;
@@ -57,15 +62,20 @@ absl::StatusOr<std::vector<NamedLayer>> MakeLayers(const v1::Model& model) {
     KerasObject object = FromProto(proto);
     ASSIGN_OR_RETURN(std::unique_ptr<Layer> layer,
                      MakeLayer(object, layer_path));
-    const bool is_input = layer->class_name() == InputLayer::kClassName;
-    if (is_input != entries.empty()) {
-      return ConfigError(layer_path, is_input
-                                         ? "only the first layer is an Input"
-                                         : "the first layer must be an Input");
+    if (entries.empty() && !IsInput(*layer)) {
+      return ConfigError(layer_path, "the first layer must be an Input");
     }
     entries.push_back({std::move(layer), std::move(object.inputs)});
   }
   return entries;
+}
+
+absl::Status CheckHasOneInput(absl::Span<const NamedLayer> entries) {
+  for (size_t i = 1; i < entries.size(); ++i) {
+    if (!IsInput(*entries[i].layer)) continue;
+    return ConfigError(LayerPath(i), "only the first layer is an Input");
+  }
+  return absl::OkStatus();
 }
 
 // Gives names to layers that have none. InvalidArgument if two have the same.
@@ -102,20 +112,20 @@ LayerIndex IndexLayers(absl::Span<const NamedLayer> entries) {
   return index;
 }
 
-// The layer of that name, which must be one of `earlier`.
+// The layer of that name, which must be one of `layers`, the first of all;
+// `where` they are, for errors.
 absl::StatusOr<int> FindLayer(const LayerIndex& index,
-                              absl::Span<const NamedLayer> earlier,
-                              const std::string& name, const Path& path) {
+                              absl::Span<const NamedLayer> layers,
+                              absl::string_view where, const std::string& name,
+                              const Path& path) {
   const auto found = index.find(name);
-  if (found != index.end() &&
-      found->second < static_cast<int>(earlier.size())) {
+  if (found != index.end() && found->second < static_cast<int>(layers.size())) {
     return found->second;
   }
   std::vector<std::string> known;
-  for (const NamedLayer& entry : earlier) known.push_back(entry.layer->name);
-  return ConfigError(path,
-                     absl::StrCat("\"", name, "\" is no layer before this one",
-                                  Suggestion(name, known)));
+  for (const NamedLayer& entry : layers) known.push_back(entry.layer->name);
+  return ConfigError(path, absl::StrCat("\"", name, "\" is no layer ", where,
+                                        Suggestion(name, known)));
 }
 
 // The nodes that entry `index` reads.
@@ -137,20 +147,23 @@ absl::StatusOr<std::vector<int>> FindInputs(
   }
   std::vector<int> inputs;
   for (size_t i = 0; i < names.size(); ++i) {
-    ASSIGN_OR_RETURN(
-        inputs.emplace_back(),
-        FindLayer(layers, entries.first(index), names[i], path.Index(i)));
+    ASSIGN_OR_RETURN(inputs.emplace_back(),
+                     FindLayer(layers, entries.first(index), "before this one",
+                               names[i], path.Index(i)));
   }
-  if (names.empty() && index > 0) inputs = {static_cast<int>(index) - 1};
-  if (index == 0 && !inputs.empty()) return expects("no layers");
+  if (IsInput(layer)) {
+    if (!inputs.empty()) return expects("no layers");
+    return inputs;
+  }
+  if (names.empty()) inputs = {static_cast<int>(index) - 1};
   if (layer.is_merge() && inputs.size() < 2) return expects("2 or more layers");
   if (!layer.is_merge() && inputs.size() > 1) return expects("1 layer");
-  if (layer.id_count() > 0 && inputs != std::vector<int>{0}) {
-    return LayerError(
-        layer, path,
-        absl::InvalidArgumentError(absl::StrCat(
-            "ids come from the Input \"", entries[0].layer->name,
-            "\" only, not from \"", entries[inputs[0]].layer->name, "\"")));
+  const Layer& first_input = *entries[inputs[0]].layer;
+  if (layer.id_count() > 0 && !IsInput(first_input)) {
+    return LayerError(layer, path,
+                      absl::InvalidArgumentError(absl::StrCat(
+                          "ids come from an Input only, not from \"",
+                          first_input.name, "\"")));
   }
   return inputs;
 }
@@ -187,20 +200,46 @@ absl::Status AddNode(std::unique_ptr<const Layer> layer,
   return absl::OkStatus();
 }
 
+// For errors.
+std::string OutputNames(const Graph& graph) {
+  return absl::StrJoin(
+      graph.outputs, ", ", [&graph](std::string* text, int output) {
+        absl::StrAppend(text, "\"", graph.nodes[output].layer->name, "\"");
+      });
+}
+
 absl::Status CheckAllAreRead(const Graph& graph) {
-  std::vector<bool> is_read(graph.nodes.size());
-  is_read[graph.output] = true;
-  for (const Node& node : graph.nodes) {
-    for (const int input : node.inputs) is_read[input] = true;
-  }
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (is_read[i]) continue;
+    if (ReaderCount(graph, static_cast<int>(i)) > 0) continue;
     return LayerError(*graph.nodes[i].layer, LayerPath(i),
-                      absl::InvalidArgumentError(
-                          "no layer reads its output; only the last layer's "
-                          "is the model's"));
+                      absl::InvalidArgumentError(absl::StrCat(
+                          "no layer reads its output; the model's is that of ",
+                          OutputNames(graph))));
   }
   return absl::OkStatus();
+}
+
+// Of layers that have names.
+absl::StatusOr<Graph> BuildGraphOf(std::vector<NamedLayer> entries,
+                                   absl::Span<const std::string> outputs) {
+  const LayerIndex index = IndexLayers(entries);
+  Graph graph;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    ASSIGN_OR_RETURN(graph.outputs.emplace_back(),
+                     FindLayer(index, entries, "of the model", outputs[i],
+                               Path("model").Key("outputs").Index(i)));
+  }
+  std::vector<std::vector<int>> inputs;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    ASSIGN_OR_RETURN(inputs.emplace_back(), FindInputs(index, entries, i));
+    if (inputs.back().empty()) graph.inputs.push_back(static_cast<int>(i));
+  }
+  for (size_t i = 0; i < entries.size(); ++i) {
+    RETURN_IF_ERROR(AddNode(std::move(entries[i].layer), std::move(inputs[i]),
+                            LayerPath(i), graph));
+  }
+  RETURN_IF_ERROR(CheckAllAreRead(graph));
+  return graph;
 }
 
 }  // namespace
@@ -210,34 +249,32 @@ int64_t ReaderCount(const Graph& graph, int node) {
   for (const Node& each : graph.nodes) {
     count += std::count(each.inputs.begin(), each.inputs.end(), node);
   }
-  return count;
+  return count + std::count(graph.outputs.begin(), graph.outputs.end(), node);
 }
 
-int64_t FeatureIdCount(const Graph& graph) {
+int64_t FeatureIdCount(const Graph& graph, size_t input) {
   int64_t least = 0;
-  for (const auto& layer : graph.layers) {
-    const int64_t count = layer->id_count();
-    if (count > 0 && (least == 0 || count < least)) least = count;
+  for (const Node& node : graph.nodes) {
+    const int64_t count = node.layer->id_count();
+    if (count == 0 || node.inputs[0] != graph.inputs[input]) continue;
+    if (least == 0 || count < least) least = count;
   }
   return least;
 }
 
 absl::StatusOr<Graph> BuildGraph(const v1::Model& model) {
   ASSIGN_OR_RETURN(std::vector<NamedLayer> entries, MakeLayers(model));
+  RETURN_IF_ERROR(CheckHasOneInput(entries));
   RETURN_IF_ERROR(NameLayers(entries));
-  const LayerIndex index = IndexLayers(entries);
-  std::vector<std::vector<int>> inputs;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    ASSIGN_OR_RETURN(inputs.emplace_back(), FindInputs(index, entries, i));
-  }
-  Graph graph;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    RETURN_IF_ERROR(AddNode(std::move(entries[i].layer), std::move(inputs[i]),
-                            LayerPath(i), graph));
-  }
-  graph.output = static_cast<int>(graph.nodes.size()) - 1;
-  RETURN_IF_ERROR(CheckAllAreRead(graph));
-  return graph;
+  const std::string output = entries.back().layer->name;
+  return BuildGraphOf(std::move(entries), {output});
+}
+
+absl::StatusOr<Graph> BuildGraph(const v1::Model& model,
+                                 absl::Span<const std::string> outputs) {
+  ASSIGN_OR_RETURN(std::vector<NamedLayer> entries, MakeLayers(model));
+  RETURN_IF_ERROR(NameLayers(entries));
+  return BuildGraphOf(std::move(entries), outputs);
 }
 
 }  // namespace paceline

@@ -2,11 +2,14 @@
 #ifndef PACELINE_COMMON_MODEL_GRAPH_H_
 #define PACELINE_COMMON_MODEL_GRAPH_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/model/layer.h"
 #include "common/model/variable.h"
 #include "common/tensor/shape.h"
@@ -18,7 +21,7 @@ namespace paceline {
 struct Node {
   const Layer* layer = nullptr;
   // Nodes whose outputs this one reads, by index; all smaller than its own. One
-  // may be there twice.
+  // may be there twice. None: it is an input of the model.
   std::vector<int> inputs;
   // Variables of the layer, by index in Graph::variables.
   std::vector<int> variables;
@@ -29,27 +32,43 @@ struct Node {
 // Immutable once built; thread-safe.
 struct Graph {
   std::vector<std::unique_ptr<const Layer>> layers;
-  // In topological order. The first is the input.
+  // In topological order.
   std::vector<Node> nodes;
   // In the order of the layers, then Keras' order within a layer.
   std::vector<VariableSpec> variables;
-  // The node whose output the loss reads.
-  int output = 0;
+  // Nodes, by index. A batch has features for each of the inputs, and labels
+  // for each of the outputs, in these orders. Other nodes may read an output,
+  // and a node may be there twice.
+  std::vector<int> inputs;
+  std::vector<int> outputs;
 
-  const Shape& input_shape() const { return nodes.front().output_shape; }
-  const Shape& output_shape() const { return nodes[output].output_shape; }
+  // Without the batch; by place in `inputs` and `outputs`.
+  const Shape& input_shape(size_t input) const {
+    return nodes[inputs[input]].output_shape;
+  }
+  const Shape& output_shape(size_t output) const {
+    return nodes[outputs[output]].output_shape;
+  }
 };
 
-// How often other nodes read the output of `node`.
+// How often nodes read the output of `node`, and how often it is one of the
+// model's.
 int64_t ReaderCount(const Graph& graph, int node);
 
-// If above 0, features are ids from 0 to FeatureIdCount(graph) - 1.
-int64_t FeatureIdCount(const Graph& graph);
+// If above 0, the features of Graph::inputs[input] are ids from 0 to
+// FeatureIdCount(graph, input) - 1.
+int64_t FeatureIdCount(const Graph& graph, size_t input);
 
-// Builds the graph of a job's model. Layers without a name get Keras' names
+// Builds the graph of a job's model, which has one input, its first layer, and
+// one output, that of its last. Layers without a name get Keras' names
 // ("dense", "dense_1"). Each output but the last is read. Errors name the layer
 // and what does not fit.
 absl::StatusOr<Graph> BuildGraph(const v1::Model& model);
+
+// The same of a model with any number of Input layers, whose outputs are those
+// of the layers with the names `outputs`.
+absl::StatusOr<Graph> BuildGraph(const v1::Model& model,
+                                 absl::Span<const std::string> outputs);
 
 }  // namespace paceline
 

@@ -22,17 +22,17 @@ bool MayGiveLogits(ActivationFunction activation) {
          activation == ActivationFunction::kSigmoid;
 }
 
-LossInput ResolveLossInput(const Graph& graph, const Loss& loss,
+LossInput ResolveLossInput(const Graph& graph, int output, const Loss& loss,
                            bool is_training) {
-  if (!loss.has_logits_form()) return {.node = graph.output};
-  int node = graph.output;
+  if (!loss.has_logits_form()) return {.node = output};
+  int node = output;
   while (HandsOn(*graph.nodes[node].layer, is_training)) {
     node = graph.nodes[node].inputs[0];
   }
   if (MayGiveLogits(graph.nodes[node].layer->final_activation())) {
     return {.node = node, .before_activation = true, .from_logits = true};
   }
-  return {.node = graph.output, .from_logits = loss.reads_logits()};
+  return {.node = output, .from_logits = loss.reads_logits()};
 }
 
 }  // namespace paceline

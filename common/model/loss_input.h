@@ -19,8 +19,8 @@ struct LossInput {
   // behind it hand on what they get, and have no backward.
   int node = 0;
   // The loss reads what goes into the final activation of the node
-  // (Layer::final_activation), and its gradient enters there: the backward of
-  // that activation is left out.
+  // (Layer::final_activation), and its gradient enters there: it does not go
+  // back through that activation.
   bool before_activation = false;
   // The loss takes what it reads for logits.
   bool from_logits = false;
@@ -29,9 +29,9 @@ struct LossInput {
 // Whether a loss may read what goes into this activation at the end of a layer.
 bool MayGiveLogits(ActivationFunction activation);
 
-// Also for losses that are used as metrics. `is_training`: whether Dropout
-// drops.
-LossInput ResolveLossInput(const Graph& graph, const Loss& loss,
+// Of a loss of the model's output that node `output` gives; also for losses
+// that are used as metrics. `is_training`: whether Dropout drops.
+LossInput ResolveLossInput(const Graph& graph, int output, const Loss& loss,
                            bool is_training);
 
 }  // namespace paceline

@@ -2,6 +2,9 @@
 // numbers, which batches, replicas and leases add up,
 //
 //   total of the loss, its count; state of metric 0; state of metric 1; …
+//
+// Where a model has several outputs, the loss is that of all together, and the
+// metrics of the first output come first.
 #ifndef PACELINE_COMMON_MODEL_METRIC_LAYOUT_H_
 #define PACELINE_COMMON_MODEL_METRIC_LAYOUT_H_
 
@@ -13,6 +16,7 @@
 #include "absl/types/span.h"
 #include "common/limits.h"
 #include "common/model/metric.h"
+#include "common/model/output_spec.h"
 
 namespace paceline {
 
@@ -27,20 +31,28 @@ class MetricLayout {
  public:
   explicit MetricLayout(
       absl::Span<const std::unique_ptr<const Metric>> metrics) {
-    for (const std::unique_ptr<const Metric>& metric : metrics) {
-      offsets_.push_back(size_);
-      size_ += static_cast<size_t>(metric->state_size());
-    }
+    Append(metrics);
+  }
+  explicit MetricLayout(absl::Span<const OutputSpec> outputs) {
+    for (const OutputSpec& output : outputs) Append(output.metrics);
   }
 
   // Of all states together.
   size_t size() const { return size_; }
   // Of them, those in each report of a lease until the lease ends.
   size_t reported_size() const { return ReportedSize(size_); }
-  // Of the first number of a metric's state.
+  // Of the first number of a metric's state; by place among those of all
+  // outputs.
   size_t offset(size_t metric) const { return offsets_[metric]; }
 
  private:
+  void Append(absl::Span<const std::unique_ptr<const Metric>> metrics) {
+    for (const std::unique_ptr<const Metric>& metric : metrics) {
+      offsets_.push_back(size_);
+      size_ += static_cast<size_t>(metric->state_size());
+    }
+  }
+
   std::vector<size_t> offsets_;
   // The loss comes first.
   size_t size_ = 2;

@@ -27,17 +27,23 @@ class ModelLowering {
         graph_(*spec.graph),
         model_(std::make_unique<ModelFunction>()),
         function_(model_->function),
+        before_activation_(graph_.nodes.size()),
+        outputs_(graph_.nodes.size()),
         statistics_(graph_.variables.size()),
         has_penalty_(graph_.variables.size()) {}
 
   std::unique_ptr<const ModelFunction> Run() && {
     AddParameters();
-    outputs_ = {model_->features};
-    before_activation_ = {model_->features};
-    for (size_t i = 1; i < graph_.nodes.size(); ++i) AddNode(graph_.nodes[i]);
-    model_->output = outputs_[graph_.output];
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (!graph_.nodes[i].inputs.empty()) AddNode(i);
+    }
+    for (const int output : graph_.outputs) {
+      model_->outputs.push_back(outputs_[output]);
+    }
     function_.SetOwner("loss");
-    model_->losses = AddLoss(*spec_.loss);
+    for (size_t i = 0; i < spec_.outputs.size(); ++i) {
+      model_->losses.push_back(AddLoss(*spec_.outputs[i].loss, i));
+    }
     AddMetrics();
     if (spec_.is_training) AddDifferences();
     model_->backward_begin = function_.calls().size();
@@ -56,11 +62,17 @@ class ModelLowering {
     const auto add = [this](Shape shape) {
       return function_.AddParameter({spec_.type, std::move(shape)});
     };
-    model_->features = add(WithBatch(graph_.input_shape()));
-    model_->labels =
-        spec_.loss->has_sparse_labels()
-            ? function_.AddParameter({DataType::kInt32, {spec_.batch_size}})
-            : add(WithBatch(graph_.output_shape()));
+    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+      model_->features.push_back(add(WithBatch(graph_.input_shape(i))));
+      outputs_[graph_.inputs[i]] = model_->features.back();
+      before_activation_[graph_.inputs[i]] = model_->features.back();
+    }
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      model_->labels.push_back(
+          spec_.outputs[i].loss->has_sparse_labels()
+              ? function_.AddParameter({DataType::kInt32, {spec_.batch_size}})
+              : add(WithBatch(graph_.output_shape(i))));
+    }
     for (const VariableSpec& variable : graph_.variables) {
       model_->variables.push_back(add(variable.shape));
     }
@@ -68,7 +80,8 @@ class ModelLowering {
     model_->regularization_scale = add({});
   }
 
-  void AddNode(const Node& node) {
+  void AddNode(size_t index) {
+    const Node& node = graph_.nodes[index];
     std::vector<op::Tensor> inputs;
     for (const int input : node.inputs) inputs.push_back(outputs_[input]);
     std::vector<op::Tensor> variables;
@@ -82,19 +95,21 @@ class ModelLowering {
     for (const auto& [place, value] : lowered.statistics) {
       statistics_[node.variables[place]] = value;
     }
-    before_activation_.push_back(lowered.output);
-    outputs_.push_back(
-        Activate(node.layer->final_activation(), lowered.output));
-    CHECK(outputs_.back().shape() == WithBatch(node.output_shape))
+    before_activation_[index] = lowered.output;
+    outputs_[index] = Activate(node.layer->final_activation(), lowered.output);
+    CHECK(outputs_[index].shape() == WithBatch(node.output_shape))
         << "layer " << node.layer->name << ": "
-        << op::ToString(outputs_.back().type());
+        << op::ToString(outputs_[index].type());
   }
 
-  op::Tensor AddLoss(const Loss& loss) {
-    const LossInput input = ResolveLossInput(graph_, loss, spec_.is_training);
+  // Of Graph::outputs[output].
+  op::Tensor AddLoss(const Loss& loss, size_t output) {
+    const LossInput input = ResolveLossInput(graph_, graph_.outputs[output],
+                                             loss, spec_.is_training);
     const std::vector<op::Tensor>& from =
         input.before_activation ? before_activation_ : outputs_;
-    return loss.Lower(from[input.node], model_->labels, input.from_logits);
+    return loss.Lower(from[input.node], model_->labels[output],
+                      input.from_logits);
   }
 
   // Before the node's own calls, so that backward comes to it behind them: the
@@ -117,13 +132,15 @@ class ModelLowering {
   }
 
   void AddMetrics() {
-    for (const std::unique_ptr<const Metric>& metric : spec_.metrics) {
-      function_.SetOwner(absl::StrCat("metric ", metric->name));
-      if (const Loss* const loss = metric->mean_of(); loss != nullptr) {
-        model_->metrics.push_back(AddLoss(*loss));
-        continue;
+    for (size_t i = 0; i < spec_.outputs.size(); ++i) {
+      for (const auto& metric : spec_.outputs[i].metrics) {
+        function_.SetOwner(absl::StrCat("metric ", metric->name));
+        const Loss* const loss = metric->mean_of();
+        model_->metrics.push_back(
+            loss != nullptr
+                ? AddLoss(*loss, i)
+                : metric->Lower(model_->outputs[i], model_->labels[i]));
       }
-      model_->metrics.push_back(metric->Lower(model_->output, model_->labels));
     }
   }
 
@@ -138,13 +155,16 @@ class ModelLowering {
     }
   }
 
-  // The gradients are of Σ losses / loss_divisor + regularization_scale ·
-  // penalty.
+  // The gradients are of Σ weight · losses / loss_divisor over all outputs +
+  // regularization_scale · penalty.
   void AddGradients() {
     function_.SetOwner("loss");
-    std::vector<op::Tensor> of = {model_->losses};
-    std::vector<op::Tensor> output_gradients = {
-        op::Broadcast(1 / model_->loss_divisor, {spec_.batch_size})};
+    std::vector<op::Tensor> of = model_->losses;
+    std::vector<op::Tensor> output_gradients;
+    for (const OutputSpec& output : spec_.outputs) {
+      output_gradients.push_back(op::Broadcast(
+          output.weight / model_->loss_divisor, {spec_.batch_size}));
+    }
     if (model_->penalty) {
       of.push_back(*model_->penalty);
       output_gradients.push_back(model_->regularization_scale);

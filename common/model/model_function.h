@@ -1,4 +1,4 @@
-// A model as one function of operations: forward, loss, metrics, and in
+// A model as one function of operations: forward, losses, metrics, and in
 // training what a step gives each variable.
 #ifndef PACELINE_COMMON_MODEL_MODEL_FUNCTION_H_
 #define PACELINE_COMMON_MODEL_MODEL_FUNCTION_H_
@@ -9,18 +9,16 @@
 #include <optional>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "common/model/graph.h"
-#include "common/model/loss.h"
-#include "common/model/metric.h"
+#include "common/model/output_spec.h"
 #include "common/operations/function.h"
 
 namespace paceline {
 
 struct ModelFunctionSpec {
   const Graph* graph = nullptr;
-  const Loss* loss = nullptr;
-  absl::Span<const std::unique_ptr<const Metric>> metrics;
+  // As Graph::outputs.
+  std::vector<OutputSpec> outputs = {};
   bool is_training = false;
   int64_t batch_size = 0;
   // The job's.
@@ -29,17 +27,19 @@ struct ModelFunctionSpec {
   DataType type = DataType::kFloat32;
 };
 
-// The list has the calls in this order: forward by node, loss, metrics,
+// The list has the calls in this order: forward by node, losses, metrics,
 // differences of statistics, and, from `backward_begin` on, backward.
 // Parameters and results are tensors of `function`.
 struct ModelFunction {
   op::Function function;
 
   // --- Parameters. ---
-  // (batch, input shape...). Ids are whole numbers of the same type.
-  op::Tensor features;
-  // int32 (batch) under a sparse loss, else (batch, output shape...).
-  op::Tensor labels;
+  // Of each input, (batch, input shape...). Ids are whole numbers of the same
+  // type.
+  std::vector<op::Tensor> features;
+  // Of each output, int32 (batch) under a sparse loss, else
+  // (batch, output shape...).
+  std::vector<op::Tensor> labels;
   // As Graph::variables.
   std::vector<op::Tensor> variables;
   // Of shape (): Batch::loss_divisor and Batch::regularization_scale.
@@ -47,13 +47,14 @@ struct ModelFunction {
   op::Tensor regularization_scale;
 
   // --- What it computes. ---
-  // (batch, output shape...).
-  op::Tensor output;
-  // Of each example, without the penalty.
-  op::Tensor losses;
+  // Each (batch, output shape...).
+  std::vector<op::Tensor> outputs;
+  // Of each output, the loss of each example, without its weight and without
+  // the penalty.
+  std::vector<op::Tensor> losses;
   // Of all regularizers, whole, of shape (); nullopt: there are none.
   std::optional<op::Tensor> penalty;
-  // Of each metric, what Metric::Lower returns.
+  // Of each metric of all outputs, what Metric::Lower returns.
   std::vector<op::Tensor> metrics;
   // In training, of each variable: its gradient, or the difference of a
   // statistic (VariableUpdate). nullopt: it is frozen.

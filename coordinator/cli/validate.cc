@@ -115,8 +115,8 @@ void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
             out);
   PrintLine("model",
             absl::StrCat(graph.nodes.size(), " layers, ", ParameterCount(graph),
-                         " parameters, ", ShapeToString(graph.input_shape()),
-                         " -> ", ShapeToString(graph.output_shape())),
+                         " parameters, ", ShapeToString(graph.input_shape(0)),
+                         " -> ", ShapeToString(graph.output_shape(0))),
             out);
   PrintLine("loss", job.loss().class_name(), out);
   PrintLine("optimizer", job.optimizer().class_name(), out);

@@ -86,14 +86,14 @@ ModelStep::ModelStep(std::unique_ptr<Replica> replica, int64_t batch_size)
 
 ModelBatch ModelStep::SomeBatch() const {
   const Graph& graph = replica_->model.graph;
-  const int64_t classes = graph.output_shape().back();
-  ModelBatch batch(batch_size_, graph.input_shape(), classes);
-  if (const int64_t ids = FeatureIdCount(graph); ids > 0) {
+  const int64_t classes = graph.output_shape(0).back();
+  ModelBatch batch(batch_size_, graph.input_shape(0), classes);
+  if (const int64_t ids = FeatureIdCount(graph, 0); ids > 0) {
     std::minstd_rand random(2);
     for (float& id : batch.features) id = static_cast<float>(random() % ids);
   }
   if (!replica_->model.loss->has_sparse_labels()) {
-    const int64_t size = batch_size_ * NumElements(graph.output_shape());
+    const int64_t size = batch_size_ * NumElements(graph.output_shape(0));
     batch.label_values.resize(size);
     std::minstd_rand random(3);
     for (int64_t row = 0; row < size; row += classes) {
@@ -108,11 +108,11 @@ absl::Status ModelStep::Run(const ModelBatch& batch) {
                    replica_->programs->Get(Mode::kTrain, batch.count));
   RETURN_IF_ERROR(program->SetBatch(
       {.count = batch.count,
-       .features = {DataType::kFloat32, batch.features.data()},
-       .labels =
-           batch.label_values.empty()
-               ? HostTensor{DataType::kInt32, batch.labels.data()}
-               : HostTensor{DataType::kFloat32, batch.label_values.data()},
+       .features = {{DataType::kFloat32, batch.features.data()}},
+       .labels = {batch.label_values.empty()
+                      ? HostTensor{DataType::kInt32, batch.labels.data()}
+                      : HostTensor{DataType::kFloat32,
+                                   batch.label_values.data()}},
        .loss_divisor = static_cast<double>(batch.count)},
       *replica_->stream));
   RETURN_IF_ERROR(RunSections(*program, *replica_->stream, *update_, [] {}));

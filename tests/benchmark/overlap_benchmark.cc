@@ -121,9 +121,9 @@ class Member {
     Batch batch;
     batch.count = kBatchSize;
     batch.loss_divisor = kReplicas * kBatchSize;
-    batch.features = {DataType::kFloat32,
-                      reinterpret_cast<const std::byte*>(features_.data())};
-    batch.labels = {DataType::kInt32, labels_.data()};
+    batch.features = {{DataType::kFloat32,
+                       reinterpret_cast<const std::byte*>(features_.data())}};
+    batch.labels = {{DataType::kInt32, labels_.data()}};
     Stream& stream = *replica_->stream;
     Check(program_->SetBatch(batch, stream));
     Check(RunSections(*program_, stream, *strategy_, [] {}));

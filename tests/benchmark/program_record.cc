@@ -202,7 +202,9 @@ Json Outputs(const Subject& subject, Mode mode, Device& device) {
       if (result.gradients[i].empty()) continue;
       digest.Add(plan.place(static_cast<int>(i)).bucket, result.gradients[i]);
     }
-    if (!is_training) digest.Add(0, result.output);
+    if (!is_training) {
+      for (const auto& output : result.outputs) digest.Add(0, output);
+    }
     digest.AddBits(EveryOther(result.sums.states, 0));
     sums.states.resize(result.sums.states.size());
     sums.Add(result.sums);

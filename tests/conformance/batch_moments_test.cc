@@ -68,7 +68,7 @@ class BatchMomentsTest : public ::testing::TestWithParam<DeviceUnderTest> {
     on_device.SetVariables({4, std::vector<double>(kChannels)});
     Examples examples =
         model_.SomeExamples(static_cast<int64_t>(rows.size()) / kChannels);
-    examples.features = rows;
+    examples.features = {rows};
     const auto gradients = on_device.Train(examples).gradients;
     EXPECT_TRUE(sum.Take().ok());
     // Behind gamma and beta.

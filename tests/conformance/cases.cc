@@ -27,7 +27,7 @@ const std::vector<Case>& Cases() {
           LayerNormalizationCases, RescalingCases, UpSamplingCases,
           EmbeddingCases, ActivationCases, ConvolutionCases,
           GroupedConvolutionCases, PoolingCases, LossCases, MetricCases,
-          GraphCases, FrozenCases, NetworkCases}) {
+          GraphCases, FrozenCases, OutputCases, NetworkCases}) {
       for (Case& each : some()) all->push_back(std::move(each));
     }
     return all;

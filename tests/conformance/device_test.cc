@@ -29,7 +29,11 @@ using ::testing::HasSubstr;
 
 void ExpectResultNear(const StepResult& actual, const StepResult& expected,
                       double tolerance, const ModelUnderTest& model) {
-  ExpectAllNear(actual.output, expected.output, tolerance, "output");
+  ASSERT_EQ(actual.outputs.size(), expected.outputs.size());
+  for (size_t i = 0; i < expected.outputs.size(); ++i) {
+    ExpectAllNear(actual.outputs[i], expected.outputs[i], tolerance,
+                  absl::StrCat("output ", i));
+  }
   ASSERT_EQ(actual.gradients.size(), expected.gradients.size());
   for (size_t i = 0; i < expected.gradients.size(); ++i) {
     ExpectAllNear(
@@ -177,12 +181,12 @@ TEST_P(DeviceTest, NormalizationPassesNanOn) {
     Fixture actual(GetParam(), {.layers = *layers});
     Fixture expected(Float64Reference(), {.layers = *layers});
     Examples examples = actual.model.SomeExamples(5);
-    examples.features[5] = std::nan("");
+    examples.features[0][5] = std::nan("");
     const std::vector<double> output =
-        actual.on_device.Evaluate(examples).output;
+        actual.on_device.Evaluate(examples).outputs[0];
     EXPECT_TRUE(std::isnan(output[5]));
     EXPECT_EQ(are_nan(output),
-              are_nan(expected.on_device.Evaluate(examples).output));
+              are_nan(expected.on_device.Evaluate(examples).outputs[0]));
     const auto gradients = actual.on_device.Train(examples).gradients;
     const auto reference = expected.on_device.Train(examples).gradients;
     ASSERT_EQ(gradients.size(), reference.size());
@@ -249,14 +253,15 @@ TEST_P(DeviceTest, PartsOfABatchAddUpToIt) {
   const StepResult expected = fixture.on_device.Train(whole);
   StepResult sum;
   for (const auto& [begin, count] : {std::pair(0, 3), std::pair(3, 2)}) {
-    const auto features = static_cast<int64_t>(whole.features.size()) / 5;
+    const auto features = static_cast<int64_t>(whole.features[0].size()) / 5;
     Examples part = whole;
     part.count = count;
     part.first_example = begin;
-    part.features.assign(whole.features.begin() + begin * features,
-                         whole.features.begin() + (begin + count) * features);
-    part.labels.assign(whole.labels.begin() + begin,
-                       whole.labels.begin() + begin + count);
+    part.features[0].assign(
+        whole.features[0].begin() + begin * features,
+        whole.features[0].begin() + (begin + count) * features);
+    part.labels[0].assign(whole.labels[0].begin() + begin,
+                          whole.labels[0].begin() + begin + count);
     part.regularization_scale = 0.5;
     const StepResult result = fixture.on_device.Train(part);
     sum.gradients.resize(result.gradients.size());
@@ -289,6 +294,20 @@ TEST_P(DeviceTest, ScalesLossAndPenaltyApart) {
     expected.push_back(loss_only[i] / 2 + (both[i] - loss_only[i]) / 4);
   }
   ExpectAllNear(half, expected, 2 * GetParam().tolerance, "gradient");
+}
+
+// Each example counts once, whatever the number of outputs.
+TEST_P(DeviceTest, TheLossIsTheWeightedSumOfThoseOfTheOutputs) {
+  Fixture fixture(GetParam(), CaseNamed("outputs").config);
+  const StepResult result =
+      fixture.on_device.Train(fixture.model.SomeExamples(4));
+  // The loss; accuracy and loss of the first output, loss of the second.
+  const std::vector<double>& states = result.sums.states;
+  ASSERT_EQ(states.size(), 8u);
+  for (const size_t count : {1, 3, 5, 7}) EXPECT_EQ(states[count], 4);
+  EXPECT_GT(states[4], 0);
+  EXPECT_GT(states[6], 0);
+  EXPECT_NEAR(states[0], states[4] + 0.3 * states[6], 1e-6 * states[0]);
 }
 
 TEST_P(DeviceTest, CutsSectionsWhereBucketsBecomeFinal) {
@@ -360,10 +379,10 @@ TEST_P(DeviceTest, RefusesLabelsOutOfRange) {
     const int32_t labels[] = {0, bad};
     Batch batch;
     batch.count = 2;
-    batch.features = {fixture.on_device.type(),
-                      is_float64 ? static_cast<const void*>(features.data())
-                                 : features32.data()};
-    batch.labels = {DataType::kInt32, labels};
+    batch.features = {{fixture.on_device.type(),
+                       is_float64 ? static_cast<const void*>(features.data())
+                                  : features32.data()}};
+    batch.labels = {{DataType::kInt32, labels}};
     const absl::Status status = fixture.on_device.TrySetBatch(batch, 2);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
     EXPECT_THAT(std::string(status.message()), HasSubstr(absl::StrCat(bad)));
@@ -385,9 +404,9 @@ TEST_P(DeviceTest, RefusesIdsOutOfRange) {
     batch.count = 2;
     batch.first_example = 40;
     batch.features = {
-        fixture.on_device.type(),
-        is_float64 ? static_cast<const void*>(ids.data()) : ids32.data()};
-    batch.labels = {fixture.on_device.type(), labels.data()};
+        {fixture.on_device.type(),
+         is_float64 ? static_cast<const void*>(ids.data()) : ids32.data()}};
+    batch.labels = {{fixture.on_device.type(), labels.data()}};
     const absl::Status status = fixture.on_device.TrySetBatch(batch, 2);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
     EXPECT_EQ(status.message(),
@@ -402,18 +421,52 @@ TEST_P(DeviceTest, RefusesBatchesThatDoNotFit) {
   const int32_t labels[] = {0, 1};
   Batch batch;
   batch.count = 2;
-  batch.features = {fixture.on_device.type(), features.data()};
-  batch.labels = {DataType::kInt32, labels};
+  batch.features = {{fixture.on_device.type(), features.data()}};
+  batch.labels = {{DataType::kInt32, labels}};
   EXPECT_TRUE(fixture.on_device.TrySetBatch(batch, 2).ok());
   EXPECT_EQ(fixture.on_device.TrySetBatch(batch, 3).code(),
             absl::StatusCode::kInvalidArgument);
-  batch.features.type = DataType::kUint8;
+  batch.features[0].type = DataType::kUint8;
   EXPECT_EQ(fixture.on_device.TrySetBatch(batch, 2).code(),
             absl::StatusCode::kInvalidArgument);
-  batch.features.type = fixture.on_device.type();
-  batch.labels.type = DataType::kFloat32;
+  batch.features[0].type = fixture.on_device.type();
+  batch.labels[0].type = DataType::kFloat32;
   EXPECT_EQ(fixture.on_device.TrySetBatch(batch, 2).code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST_P(DeviceTest, NamesWhichOfSeveralInputsOrOutputsDoesNotFit) {
+  Fixture fixture(GetParam(), CaseNamed("inputs_of_ids").config);
+  const DataType type = fixture.on_device.type();
+  // Of any type, 0.
+  const std::vector<double> zeros(8);
+  std::vector<double> bad64(8, -1);
+  std::vector<float> bad32(8, -1);
+  const void* const bad = type == DataType::kFloat64
+                              ? static_cast<const void*>(bad64.data())
+                              : bad32.data();
+  const HostTensor good = {type, zeros.data()};
+  const auto error = [&](const std::vector<HostTensor>& features,
+                         const std::vector<HostTensor>& labels) {
+    Batch batch;
+    batch.count = 1;
+    batch.features = features;
+    batch.labels = labels;
+    const absl::Status status = fixture.on_device.TrySetBatch(batch, 1);
+    EXPECT_TRUE(status.ok() || absl::IsInvalidArgument(status)) << status;
+    return std::string(status.message());
+  };
+  EXPECT_EQ(error({good, good}, {good}), "");
+  EXPECT_EQ(error({good}, {good}),
+            "a batch of 1 arrays of features, expected 2");
+  EXPECT_EQ(error({good, good}, {}),
+            "a batch of 0 arrays of labels, expected 1");
+  EXPECT_EQ(error({good, {type, bad}}, {good}),
+            "input \"tags\": feature 0 of example 0 is no id: got -1, expected "
+            "a whole number from 0 to 4");
+  EXPECT_EQ(error({{DataType::kUint8, zeros.data()}, good}, {good}),
+            absl::StrCat("input \"words\": features are uint8, expected ",
+                         DataTypeName(type)));
 }
 
 INSTANTIATE_TEST_SUITE_P(, DeviceTest, ::testing::ValuesIn(DevicesUnderTest()),

@@ -98,15 +98,15 @@ class KerasTest : public ::testing::TestWithParam<
     }
     on_device_.SetVariables(variables);
     examples_.count = expected_["batch"];
-    examples_.features =
-        Features(examples_.count * NumElements(model_.graph().input_shape()));
-    examples_.labels = expected_["labels"].get<std::vector<double>>();
+    examples_.features = {
+        Features(examples_.count * NumElements(model_.graph().input_shape(0)))};
+    examples_.labels = {expected_["labels"].get<std::vector<double>>()};
     examples_.loss_divisor = static_cast<double>(examples_.count);
   }
 
   // `features` of the script.
   std::vector<double> Features(int64_t count) const {
-    const int64_t ids = FeatureIdCount(model_.graph());
+    const int64_t ids = FeatureIdCount(model_.graph(), 0);
     if (ids == 0) return Ramp(count, 1);
     std::vector<double> features;
     for (int64_t i = 0; i < count; ++i) {
@@ -130,13 +130,14 @@ class KerasTest : public ::testing::TestWithParam<
 
 TEST_P(KerasTest, OutputLossAndMetricsAgree) {
   const StepResult result = on_device_.Evaluate(examples_);
-  ExpectNear(result.output, expected_["output"], "output");
+  ExpectNear(result.outputs[0], expected_["output"], "output");
   const ProgramSpec spec = model_.Spec(Mode::kEvaluate, examples_.count);
   const std::vector<double>& states = result.sums.states;
   std::map<std::string, double> logs = {{"loss", states[0] / states[1]}};
-  const MetricLayout layout(spec.metrics);
-  for (size_t i = 0; i < spec.metrics.size(); ++i) {
-    logs[spec.metrics[i]->name] = spec.metrics[i]->Result(
+  const auto& metrics = spec.outputs[0].metrics;
+  const MetricLayout layout(metrics);
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    logs[metrics[i]->name] = metrics[i]->Result(
         absl::MakeConstSpan(states).subspan(layout.offset(i)));
   }
   const std::map<std::string, double> expected = expected_["logs"];
@@ -192,11 +193,11 @@ TEST_P(KerasBendsTest, DerivativesAgree) {
     ModelOnDevice on_device(model, *device);
     on_device.SetVariables({std::vector<double>(inputs.size()), inputs});
     Examples examples = {.count = 1,
-                         .features = {1},
-                         .labels = std::vector<double>(inputs.size())};
+                         .features = {{1}},
+                         .labels = {std::vector<double>(inputs.size())}};
     // The loss is the mean of the squares of errors.
-    examples.labels = on_device.Evaluate(examples).output;
-    for (double& label : examples.labels) {
+    examples.labels = on_device.Evaluate(examples).outputs;
+    for (double& label : examples.labels[0]) {
       label -= static_cast<double>(count) / 2;
     }
     ExpectNear(on_device.Train(examples).gradients[1],

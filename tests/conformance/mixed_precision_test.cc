@@ -146,9 +146,9 @@ TEST_P(MixedPrecisionTest, IsNearTheReference) {
   }
   ExpectNormsNear(ours.sums.states, exact.sums.states, mixed.tolerance, 0,
                   "states");
-  ExpectNormsNear(actual.on_device.Evaluate(examples).output,
-                  expected.on_device.Evaluate(examples).output, mixed.tolerance,
-                  0, "output");
+  ExpectNormsNear(actual.on_device.Evaluate(examples).outputs[0],
+                  expected.on_device.Evaluate(examples).outputs[0],
+                  mixed.tolerance, 0, "output");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -196,11 +196,11 @@ TEST_P(ProductTest, IsOf16Bits) {
   config.precision = mixed.precision;
   Fixture rounded(*mixed.device, config);
   Examples examples = rounded.model.SomeExamples(5);
-  ExpectRounded(rounded.on_device.Evaluate(examples).output,
-                float32.on_device.Evaluate(examples).output,
+  ExpectRounded(rounded.on_device.Evaluate(examples).outputs[0],
+                float32.on_device.Evaluate(examples).outputs[0],
                 mixed.device->tolerance);
   // So far from the output that its rounding does not change the gradient.
-  for (double& label : examples.labels) label += 1000;
+  for (double& label : examples.labels[0]) label += 1000;
   ExpectRounded(TrainWithinScale(rounded.on_device, examples).gradients.front(),
                 float32.on_device.Train(examples).gradients.front(),
                 mixed.device->tolerance);

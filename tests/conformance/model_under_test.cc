@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/model/initializers/sampling.h"
@@ -31,24 +32,16 @@ v1::KerasObject ObjectOf(const Value& value) {
   return Unwrap(ToProto(Unwrap(ReadKerasObject(value, Path())), Path()));
 }
 
-JobModel ModelOf(const ModelConfig& config) {
+Graph GraphOf(const ModelConfig& config) {
   v1::Model layers;
   for (const Value& layer : config.layers.as_list()) {
     *layers.add_layers() =
         Unwrap(ToProto(Unwrap(ReadLayerObject(layer, Path())), Path()));
   }
-  JobModel model;
-  model.graph = Unwrap(BuildGraph(layers));
-  model.loss = Unwrap(MakeLoss(ObjectOf(config.loss)));
-  CheckOk(model.loss->CheckOutput(model.graph.output_shape()));
-  google::protobuf::RepeatedPtrField<v1::KerasObject> metrics;
-  for (const Value& metric : config.metrics.as_list()) {
-    *metrics.Add() =
-        Unwrap(ToProto(Unwrap(ReadMetricObject(metric, Path())), Path()));
-  }
-  model.metrics =
-      Unwrap(MakeMetrics(metrics, *model.loss, model.graph.output_shape()));
-  return model;
+  if (config.outputs.empty()) return Unwrap(BuildGraph(layers));
+  std::vector<std::string> outputs;
+  for (const OutputConfig& each : config.outputs) outputs.push_back(each.layer);
+  return Unwrap(BuildGraph(layers, outputs));
 }
 
 // Numbers in (-1, 1) with 20 bits: exact in float32, and far enough apart that
@@ -62,6 +55,11 @@ std::vector<double> SomeNumbers(int64_t count, absl::string_view stream) {
     numbers.push_back((std::floor(unit * 2 * kSteps) + 0.5 - kSteps) / kSteps);
   }
   return numbers;
+}
+
+// The name of the first of several, or of a later one.
+std::string Numbered(const std::string& name, size_t index) {
+  return index == 0 ? name : absl::StrCat(name, " ", index);
 }
 
 // Numbers in a device's type.
@@ -99,6 +97,12 @@ class TypedNumbers {
   std::vector<std::byte> bytes_;
 };
 
+std::vector<HostTensor> TensorsOf(const std::vector<TypedNumbers>& numbers) {
+  std::vector<HostTensor> tensors;
+  for (const TypedNumbers& each : numbers) tensors.push_back(each.tensor());
+  return tensors;
+}
+
 std::vector<double> ToDoubles(const void* data, DataType type, int64_t count) {
   std::vector<double> numbers;
   for (int64_t i = 0; i < count; ++i) {
@@ -114,26 +118,62 @@ std::vector<double> ToDoubles(const void* data, DataType type, int64_t count) {
 ModelUnderTest::ModelUnderTest(const ModelConfig& config,
                                const v1::Partitioner& partitioner,
                                int shard_count, const MayCut& may_cut)
-    : ModelUnderTest(ModelOf(config), config.precision, partitioner,
-                     shard_count, may_cut) {}
+    : ModelUnderTest(GraphOf(config), config.precision, partitioner,
+                     shard_count, may_cut) {
+  outputs_ = MakeOutputs(config, graph_);
+}
 
 ModelUnderTest::ModelUnderTest(JobModel model, Precision precision,
                                const v1::Partitioner& partitioner,
                                int shard_count, const MayCut& may_cut)
-    : model_(std::move(model)),
-      plan_(Unwrap(ShardPlan::Make(model_.graph.variables, shard_count,
-                                   partitioner, 4, may_cut))),
+    : ModelUnderTest(std::move(model.graph), precision, partitioner,
+                     shard_count, may_cut) {
+  outputs_.push_back(
+      {.loss = std::move(model.loss), .metrics = std::move(model.metrics)});
+}
+
+ModelUnderTest::ModelUnderTest(Graph graph, Precision precision,
+                               const v1::Partitioner& partitioner,
+                               int shard_count, const MayCut& may_cut)
+    : graph_(std::move(graph)),
+      plan_(Unwrap(ShardPlan::Make(graph_.variables, shard_count, partitioner,
+                                   4, may_cut))),
       precision_(precision) {}
 
+std::vector<ModelUnderTest::Output> ModelUnderTest::MakeOutputs(
+    const ModelConfig& config, const Graph& graph) {
+  std::vector<OutputConfig> configs = config.outputs;
+  if (configs.empty()) {
+    configs = {{.loss = config.loss, .metrics = config.metrics}};
+  }
+  std::vector<Output> outputs;
+  for (size_t i = 0; i < configs.size(); ++i) {
+    const Shape& shape = graph.output_shape(i);
+    Output output = {.loss = Unwrap(MakeLoss(ObjectOf(configs[i].loss))),
+                     .weight = configs[i].weight};
+    CheckOk(output.loss->CheckOutput(shape));
+    google::protobuf::RepeatedPtrField<v1::KerasObject> metrics;
+    for (const Value& metric : configs[i].metrics.as_list()) {
+      *metrics.Add() =
+          Unwrap(ToProto(Unwrap(ReadMetricObject(metric, Path())), Path()));
+    }
+    output.metrics = Unwrap(MakeMetrics(metrics, *output.loss, shape));
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
 ProgramSpec ModelUnderTest::Spec(Mode mode, int64_t batch_size) const {
-  return {.graph = &model_.graph,
-          .plan = &plan_,
-          .loss = model_.loss.get(),
-          .metrics = model_.metrics,
-          .mode = mode,
-          .precision = precision_,
-          .batch_size = batch_size,
-          .seed = kSeed};
+  ProgramSpec spec = {.graph = &graph_,
+                      .plan = &plan_,
+                      .mode = mode,
+                      .precision = precision_,
+                      .batch_size = batch_size,
+                      .seed = kSeed};
+  for (const Output& output : outputs_) {
+    spec.outputs.push_back({output.loss.get(), output.weight, output.metrics});
+  }
+  return spec;
 }
 
 std::vector<std::vector<double>> ModelUnderTest::SomeVariables() const {
@@ -164,29 +204,44 @@ Examples ModelUnderTest::SomeExamples(int64_t count) const {
   Examples examples;
   examples.count = count;
   examples.loss_divisor = static_cast<double>(count);
-  const int64_t features = count * NumElements(graph().input_shape());
-  const int64_t ids = FeatureIdCount(graph());
-  if (ids > 0) {
-    for (int64_t i = 0; i < features; ++i) {
-      examples.features.push_back(static_cast<double>((7 * i + 3) % ids));
-    }
-  } else {
-    examples.features = SomeNumbers(features, "features");
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    examples.features.push_back(SomeFeatures(i, count));
   }
-  const int64_t outputs = NumElements(graph().output_shape());
-  if (loss().has_sparse_labels()) {
-    for (int64_t i = 0; i < count; ++i) {
-      examples.labels.push_back(static_cast<double>((3 * i + 1) % outputs));
-    }
-  } else {
-    // Probabilities; every other one is certain.
-    examples.labels = SomeNumbers(count * outputs, "labels");
-    for (size_t i = 0; i < examples.labels.size(); ++i) {
-      const double probability = (examples.labels[i] + 1) / 2;
-      examples.labels[i] = i % 2 == 0 ? std::round(probability) : probability;
-    }
+  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+    examples.labels.push_back(SomeLabels(i, count));
   }
   return examples;
+}
+
+std::vector<double> ModelUnderTest::SomeFeatures(size_t input,
+                                                 int64_t count) const {
+  const int64_t size = count * NumElements(graph_.input_shape(input));
+  const int64_t ids = FeatureIdCount(graph_, input);
+  if (ids == 0) return SomeNumbers(size, Numbered("features", input));
+  std::vector<double> features;
+  for (int64_t i = 0; i < size; ++i) {
+    features.push_back(static_cast<double>((7 * i + 3) % ids));
+  }
+  return features;
+}
+
+std::vector<double> ModelUnderTest::SomeLabels(size_t output,
+                                               int64_t count) const {
+  const int64_t size = NumElements(graph_.output_shape(output));
+  std::vector<double> labels;
+  if (outputs_[output].loss->has_sparse_labels()) {
+    for (int64_t i = 0; i < count; ++i) {
+      labels.push_back(static_cast<double>((3 * i + 1) % size));
+    }
+    return labels;
+  }
+  // Probabilities; every other one is certain.
+  labels = SomeNumbers(count * size, Numbered("labels", output));
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const double probability = (labels[i] + 1) / 2;
+    labels[i] = i % 2 == 0 ? std::round(probability) : probability;
+  }
+  return labels;
 }
 
 ModelOnDevice::ModelOnDevice(const ModelUnderTest& model, Device& device,
@@ -227,20 +282,26 @@ absl::Status ModelOnDevice::TrySetBatch(const Batch& batch,
 }
 
 StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
-  const TypedNumbers features(examples.features, type());
-  const TypedNumbers labels(examples.labels, model_.loss().has_sparse_labels()
-                                                 ? DataType::kInt32
-                                                 : type());
   ProgramSpec spec = model_.Spec(mode, examples.count);
   spec.replica_sum = replica_sum_;
+  std::vector<TypedNumbers> features;
+  for (const auto& each : examples.features) {
+    features.emplace_back(each, type());
+  }
+  std::vector<TypedNumbers> labels;
+  for (size_t i = 0; i < examples.labels.size(); ++i) {
+    const bool are_sparse = spec.outputs[i].loss->has_sparse_labels();
+    labels.emplace_back(examples.labels[i],
+                        are_sparse ? DataType::kInt32 : type());
+  }
   Program& program = ProgramOf(spec);
   CHECK_EQ(program.batch_size(), examples.count);
 
   SpoilGradients();
   CheckOk(
       program.SetBatch({.count = examples.count,
-                        .features = features.tensor(),
-                        .labels = labels.tensor(),
+                        .features = TensorsOf(features),
+                        .labels = TensorsOf(labels),
                         .first_example = examples.first_example,
                         .epoch = examples.epoch,
                         .loss_divisor = examples.loss_divisor,
@@ -259,12 +320,15 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
     }
   }
   if (mode == Mode::kEvaluate) {
-    const HostTensor output = Unwrap(program.Output(*stream_));
-    result.output =
-        ToDoubles(output.data, output.type,
-                  examples.count * NumElements(model_.graph().output_shape()));
+    const std::vector<HostTensor> outputs = Unwrap(program.Outputs(*stream_));
+    CHECK_EQ(outputs.size(), spec.outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const int64_t size = NumElements(model_.graph().output_shape(i));
+      result.outputs.push_back(
+          ToDoubles(outputs[i].data, outputs[i].type, examples.count * size));
+    }
   }
-  result.sums.states.resize(MetricLayout(spec.metrics).size());
+  result.sums.states.resize(MetricLayout(spec.outputs).size());
   CheckOk(state_->TakeMetrics(*stream_, result.sums));
   return result;
 }

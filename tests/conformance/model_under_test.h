@@ -21,19 +21,31 @@
 
 namespace paceline {
 
+struct OutputConfig {
+  // By name.
+  std::string layer = {};
+  Value loss = "mse";
+  double weight = 1;
+  Value metrics = Value::List{};
+};
+
 // Keras objects, as in a job.
 struct ModelConfig {
   Value layers;
+  // Of the output of the last layer.
   Value loss = "mse";
   Value metrics = Value::List{};
   Precision precision = Precision::kFloat32;
+  // Of a model with any number of inputs and outputs, instead of the above.
+  std::vector<OutputConfig> outputs = {};
 };
 
 // Examples as numbers; a device gets them in its own type.
 struct Examples {
   int64_t count = 0;
-  std::vector<double> features;
-  std::vector<double> labels;
+  // Of each input, and of each output of the model.
+  std::vector<std::vector<double>> features;
+  std::vector<std::vector<double>> labels;
   int64_t first_example = 0;
   int64_t epoch = 0;
   double loss_divisor = 1;
@@ -43,7 +55,7 @@ struct Examples {
 // What a step gave.
 struct StepResult {
   // In evaluation.
-  std::vector<double> output;
+  std::vector<std::vector<double>> outputs;
   // In training: by variable of the graph, as they were when the section that
   // finishes their bucket had ended.
   std::vector<std::vector<double>> gradients;
@@ -62,8 +74,7 @@ class ModelUnderTest {
                  const v1::Partitioner& partitioner, int shard_count,
                  const MayCut& may_cut = MayCutAll);
 
-  const Graph& graph() const { return model_.graph; }
-  const Loss& loss() const { return *model_.loss; }
+  const Graph& graph() const { return graph_; }
   const ShardPlan& plan() const { return plan_; }
   ProgramSpec Spec(Mode mode, int64_t batch_size) const;
 
@@ -76,9 +87,26 @@ class ModelUnderTest {
   Examples SomeExamples(int64_t count) const;
 
  private:
-  JobModel model_;
+  // Owns what an OutputSpec points to.
+  struct Output {
+    std::unique_ptr<const Loss> loss;
+    double weight = 1;
+    std::vector<std::unique_ptr<const Metric>> metrics = {};
+  };
+
+  static std::vector<Output> MakeOutputs(const ModelConfig& config,
+                                         const Graph& graph);
+  // Without the outputs.
+  ModelUnderTest(Graph graph, Precision precision,
+                 const v1::Partitioner& partitioner, int shard_count,
+                 const MayCut& may_cut);
+  std::vector<double> SomeFeatures(size_t input, int64_t count) const;
+  std::vector<double> SomeLabels(size_t output, int64_t count) const;
+
+  Graph graph_;
+  std::vector<Output> outputs_;
   ShardPlan plan_;
-  const Precision precision_;
+  Precision precision_;
 };
 
 // A model's state on a device, and its programs: each is compiled once, so that

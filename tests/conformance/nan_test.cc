@@ -44,7 +44,7 @@ enum class Place { kFeature, kVariable };
 Examples ExamplesWithNan(Fixture& fixture, Place place) {
   Examples examples = fixture.model.SomeExamples(3);
   if (place == Place::kFeature) {
-    examples.features[29] = std::nan("");
+    examples.features[0][29] = std::nan("");
   } else {
     auto variables = fixture.model.SomeVariables();
     variables[0][1] = std::nan("");
@@ -62,7 +62,7 @@ std::vector<bool> NanOutputs(const DeviceUnderTest& device,
   EXPECT_TRUE(std::isnan(evaluated.sums.states[0]));
   EXPECT_TRUE(std::isnan(fixture.on_device.Train(examples).sums.states[0]));
   std::vector<bool> are_nan;
-  for (const double each : evaluated.output) {
+  for (const double each : evaluated.outputs[0]) {
     are_nan.push_back(std::isnan(each));
   }
   return are_nan;
@@ -201,9 +201,9 @@ TEST_P(NanTest, PassesMaxPooling) {
                  model(absl::StrCat("Average", pooling.substr(3))));
     for (size_t i = 0; i < 72; ++i) {
       Examples examples = actual.model.SomeExamples(1);
-      examples.features[i] = std::nan("");
-      const auto output = actual.on_device.Evaluate(examples).output;
-      const auto expected = sums.on_device.Evaluate(examples).output;
+      examples.features[0][i] = std::nan("");
+      const auto output = actual.on_device.Evaluate(examples).outputs[0];
+      const auto expected = sums.on_device.Evaluate(examples).outputs[0];
       ASSERT_EQ(output.size(), expected.size());
       for (size_t o = 0; o < output.size(); ++o) {
         EXPECT_EQ(std::isnan(output[o]), std::isnan(expected[o]))

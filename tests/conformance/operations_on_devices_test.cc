@@ -65,7 +65,8 @@ JobModel ModelOf(const OperationForm& form) {
   const Layer* const layer = graph.layers[0].get();
   graph.nodes = {{layer, /*inputs=*/{}, /*variables=*/{}, {1}},
                  {layer, {0}, {}, *layer->OutputShape({})}};
-  graph.output = 1;
+  graph.inputs = {0};
+  graph.outputs = {1};
   for (size_t i = 0; i < form.inputs.size(); ++i) {
     VariableSpec& variable = graph.variables.emplace_back();
     variable.name = absl::StrCat("form/input_", i);
@@ -113,7 +114,7 @@ class FormOnDevice {
     examples.epoch = 2;
     std::vector<std::vector<double>> outputs;
     for (int step = 0; step < steps; ++step) {
-      outputs.push_back(on_device.Evaluate(examples).output);
+      outputs.push_back(on_device.Evaluate(examples).outputs[0]);
     }
     return outputs;
   }

@@ -215,7 +215,7 @@ TEST_P(StrategiesTest, MovingStatisticsAreWeightedMeans) {
                    DeviceNamed("reference_float64")};
   const auto [kind, count] = GetParam();
   const std::vector<double> examples =
-      models.local.SomeExamples(kExamples).features;
+      models.local.SomeExamples(kExamples).features[0];
   std::vector<double> means(kFeatures, 0);
   std::vector<double> variances(kFeatures, 1);
   for (int64_t step = 0; step < kSteps; ++step) {

@@ -176,11 +176,11 @@ class Replica {
     statistics_.Join(std::move(statistics), [](const std::string&) {});
     const Examples examples = model.SomeExamples(kExamples);
     if (state_->type() == DataType::kFloat64) {
-      Store<double>(examples.features);
+      Store<double>(examples.features[0]);
     } else {
-      Store<float>(examples.features);
+      Store<float>(examples.features[0]);
     }
-    for (const double label : examples.labels) {
+    for (const double label : examples.labels[0]) {
       labels_.push_back(static_cast<int32_t>(label));
     }
     slice_.rank = transport_->rank();
@@ -319,9 +319,9 @@ class Replica {
     batch.regularization_scale =
         static_cast<double>(batch.count) / batch.loss_divisor;
     const size_t example_bytes = features_.size() / kExamples;
-    batch.features = {state_->type(),
-                      features_.data() + batch.first_example * example_bytes};
-    batch.labels = {DataType::kInt32, labels_.data() + batch.first_example};
+    batch.features = {{state_->type(),
+                       features_.data() + batch.first_example * example_bytes}};
+    batch.labels = {{DataType::kInt32, labels_.data() + batch.first_example}};
     ASSIGN_OR_RETURN(Program * program,
                      programs_.Get(Mode::kTrain, batch.count));
     RETURN_IF_ERROR(program->SetBatch(batch, *stream_));

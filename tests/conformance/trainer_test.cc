@@ -37,11 +37,11 @@ class ExamplesSource : public DataSource {
  public:
   explicit ExamplesSource(const ModelUnderTest& model, int64_t count)
       : spec_(
-            {{{"", name_, ElementType::kFloat32, model.graph().input_shape()}},
+            {{{"", name_, ElementType::kFloat32, model.graph().input_shape(0)}},
              {{"", name_, ElementType::kFloat32, {}}}}) {
     const Examples examples = model.SomeExamples(count);
-    features_.assign(examples.features.begin(), examples.features.end());
-    labels_.assign(examples.labels.begin(), examples.labels.end());
+    features_.assign(examples.features[0].begin(), examples.features[0].end());
+    labels_.assign(examples.labels[0].begin(), examples.labels[0].end());
   }
 
   void Spoil(int64_t example) {
@@ -230,7 +230,7 @@ class TrainerTest : public ::testing::Test {
                                .rank = run.rank,
                                .sharers = run.replicas};
     }
-    options.model = {{{"input", model_.graph().input_shape()}},
+    options.model = {{{"input", model_.graph().input_shape(0)}},
                      {{"output", {}, /*class_count=*/5}}};
     std::deque<v1::Lease> leases = {MakeLease(1, v1::PHASE_TRAIN, 0, 160),
                                     MakeLease(2, v1::PHASE_TRAIN, 160, 170),
@@ -252,7 +252,7 @@ class TrainerTest : public ::testing::Test {
     ProgramSpec spec = model_.Spec(Mode::kTrain, kBatchSize);
     if (device->CanUpdate()) spec.optimizer = &adam;
     spec.steps_per_execution = run.steps_per_execution;
-    if (!run.metrics.empty()) spec.metrics = run.metrics;
+    if (!run.metrics.empty()) spec.outputs[0].metrics = run.metrics;
     std::unique_ptr<DeviceGroup> devices;
     if (!run.group_id.empty()) {
       devices = *device->JoinGroup({.group_id = run.group_id,
@@ -294,7 +294,7 @@ class TrainerTest : public ::testing::Test {
         static_cast<int>(model_.plan().updated_buckets().size());
     parts.steps_per_execution = run.steps_per_execution;
     reports.end =
-        Trainer(parts, MetricLayout(spec.metrics), run.log_steps).Run();
+        Trainer(parts, MetricLayout(spec.outputs), run.log_steps).Run();
     EXPECT_EQ(reports.end.ok(), run.told_group == nullptr) << reports.end;
     reports.most_pushed = noting.most_numbers();
     return reports;

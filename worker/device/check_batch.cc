@@ -1,11 +1,24 @@
 #include "worker/device/check_batch.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "common/base/status_macros.h"
+#include "worker/device/feature_ids.h"
 
 namespace paceline {
 namespace {
+
+absl::Status CheckCount(absl::string_view what, int64_t actual,
+                        int64_t expected) {
+  if (actual == expected) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a batch of ", actual, " ", what, ", expected ", expected));
+}
 
 absl::Status CheckType(absl::string_view what, DataType actual,
                        DataType expected) {
@@ -15,30 +28,63 @@ absl::Status CheckType(absl::string_view what, DataType actual,
                    DataTypeName(expected)));
 }
 
-}  // namespace
-
-int64_t SparseClassCount(const ProgramSpec& spec) {
-  return spec.loss->has_sparse_labels() ? spec.graph->output_shape().back() : 0;
+absl::Status CheckFeatures(const Graph& graph, size_t input, const Batch& batch,
+                           DataType type) {
+  RETURN_IF_ERROR(CheckType("features", batch.features[input].type, type));
+  return type == DataType::kFloat64
+             ? CheckFeatureIds<double>(graph, input, batch)
+             : CheckFeatureIds<float>(graph, input, batch);
 }
 
-absl::Status CheckBatch(const Batch& batch, int64_t batch_size, DataType type,
-                        int64_t sparse_class_count) {
-  if (batch.count != batch_size) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a batch of ", batch.count, " examples, expected ", batch_size));
-  }
-  RETURN_IF_ERROR(CheckType("features", batch.features.type, type));
-  if (sparse_class_count == 0) {
-    return CheckType("labels", batch.labels.type, type);
-  }
-  RETURN_IF_ERROR(CheckType("labels", batch.labels.type, DataType::kInt32));
-  const auto* labels = static_cast<const int32_t*>(batch.labels.data);
+absl::Status CheckClassIds(const Batch& batch, size_t output,
+                           int64_t class_count) {
+  const auto* labels = static_cast<const int32_t*>(batch.labels[output].data);
   for (int64_t i = 0; i < batch.count; ++i) {
-    if (labels[i] < 0 || labels[i] >= sparse_class_count) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "label ", labels[i], " of example ", batch.first_example + i,
-          " is no class of the model, which has ", sparse_class_count));
-    }
+    if (labels[i] >= 0 && labels[i] < class_count) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "label ", labels[i], " of example ", batch.first_example + i,
+        " is no class of the model, which has ", class_count));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLabels(const ProgramSpec& spec, size_t output,
+                         const Batch& batch, DataType type) {
+  const DataType actual = batch.labels[output].type;
+  if (!spec.outputs[output].loss->has_sparse_labels()) {
+    return CheckType("labels", actual, type);
+  }
+  RETURN_IF_ERROR(CheckType("labels", actual, DataType::kInt32));
+  return CheckClassIds(batch, output, spec.graph->output_shape(output).back());
+}
+
+// Says which of several inputs or outputs an error is about.
+absl::Status Named(const Graph& graph, absl::string_view what,
+                   absl::Span<const int> nodes, size_t index,
+                   const absl::Status& status) {
+  if (status.ok() || nodes.size() == 1) return status;
+  return Annotate(
+      status,
+      absl::StrCat(what, " \"", graph.nodes[nodes[index]].layer->name, "\""));
+}
+
+}  // namespace
+
+absl::Status CheckBatch(const ProgramSpec& spec, const Batch& batch,
+                        DataType type) {
+  const Graph& graph = *spec.graph;
+  RETURN_IF_ERROR(CheckCount("examples", batch.count, spec.batch_size));
+  RETURN_IF_ERROR(CheckCount("arrays of features", std::ssize(batch.features),
+                             std::ssize(graph.inputs)));
+  RETURN_IF_ERROR(CheckCount("arrays of labels", std::ssize(batch.labels),
+                             std::ssize(graph.outputs)));
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    RETURN_IF_ERROR(Named(graph, "input", graph.inputs, i,
+                          CheckFeatures(graph, i, batch, type)));
+  }
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    RETURN_IF_ERROR(Named(graph, "output", graph.outputs, i,
+                          CheckLabels(spec, i, batch, type)));
   }
   return absl::OkStatus();
 }

@@ -34,8 +34,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/model/graph.h"
-#include "common/model/loss.h"
-#include "common/model/metric.h"
+#include "common/model/output_spec.h"
 #include "common/sharding/shard_plan.h"
 #include "common/tensor/shape.h"
 #include "glog/logging.h"
@@ -56,17 +55,18 @@ struct HostTensor {
 struct Batch {
   // Examples; the batch size of the program that runs it.
   int64_t count = 0;
-  // float32 (float64 for a float64 device), shape [count, input shape...].
-  HostTensor features;
-  // int32 class ids of shape [count] under a sparse loss, else of the type of
-  // the features and shape [count, output shape...].
-  HostTensor labels;
+  // Of each of Graph::inputs: float32 (float64 for a float64 device), shape
+  // [count, input shape...].
+  std::vector<HostTensor> features;
+  // Of each of Graph::outputs: int32 class ids of shape [count] under a sparse
+  // loss, else of the type of the features and shape [count, output shape...].
+  std::vector<HostTensor> labels;
   // The first example's position in the epoch's order; the others follow. With
   // `epoch` it keys Dropout.
   int64_t first_example = 0;
   int64_t epoch = 0;
-  // The gradients are of Σ loss / loss_divisor: the examples of the global
-  // batch.
+  // The gradients are of Σ weight · loss / loss_divisor over all examples and
+  // outputs: the examples of the global batch.
   double loss_divisor = 1;
   // Factor of the regularizers' gradients: this batch's share of the global
   // batch, so that the shares of all replicas add up to 1.
@@ -191,7 +191,7 @@ class Program {
 
   // Makes `batch` the one that the next sections work on. Its memory must stay
   // valid until the last section is enqueued. Waits where too many batches are
-  // on their way to the device. InvalidArgument if its count or types do not
+  // on their way to the device. InvalidArgument if its counts or types do not
   // fit, or a label or id is out of range (named with its value).
   virtual absl::Status SetBatch(const Batch& batch, Stream& stream) = 0;
 
@@ -210,10 +210,10 @@ class Program {
   // the gradients that it finished are in host memory.
   virtual Event& section_event(int section) = 0;
 
-  // After the last section of Mode::kEvaluate: the output, shape
+  // After the last section of Mode::kEvaluate: each of Graph::outputs, shape
   // [batch, output shape...], in host memory, valid until the next SetBatch.
   // Waits for the stream.
-  virtual absl::StatusOr<HostTensor> Output(Stream& stream) = 0;
+  virtual absl::StatusOr<std::vector<HostTensor>> Outputs(Stream& stream) = 0;
 };
 
 // Sums over the replicas that take a step together, for layers that share the
@@ -242,8 +242,8 @@ class ReplicaSum {
 struct ProgramSpec {
   const Graph* graph = nullptr;
   const ShardPlan* plan = nullptr;
-  const Loss* loss = nullptr;
-  absl::Span<const std::unique_ptr<const Metric>> metrics;
+  // As Graph::outputs.
+  std::vector<OutputSpec> outputs = {};
   Mode mode = Mode::kTrain;
   // Of a device that CanCompute in it.
   Precision precision = Precision::kFloat32;

@@ -3,6 +3,7 @@
 #define PACELINE_WORKER_DEVICE_FEATURE_IDS_H_
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -24,14 +25,16 @@ inline std::string FeatureText(double value) {
                   : absl::StrFormat("%.9g", value);
 }
 
-// InvalidArgument, with the value, unless all features of the batch, which are
-// of type `T`, are ids of the model, if it has any.
+// InvalidArgument, with the value, unless all features of the batch for an
+// input, which are of type `T`, are ids of the model, if it has any.
 template <typename T>
-absl::Status CheckFeatureIds(const Graph& graph, const Batch& batch) {
-  const int64_t id_count = FeatureIdCount(graph);
+absl::Status CheckFeatureIds(const Graph& graph, size_t input,
+                             const Batch& batch) {
+  const int64_t id_count = FeatureIdCount(graph, input);
   if (id_count == 0) return absl::OkStatus();
-  const auto* const features = static_cast<const T*>(batch.features.data);
-  const int64_t size = NumElements(graph.input_shape());
+  const auto* const features =
+      static_cast<const T*>(batch.features[input].data);
+  const int64_t size = NumElements(graph.input_shape(input));
   for (int64_t i = 0; i < batch.count * size; ++i) {
     const T id = features[i];
     if (id >= 0 && id < static_cast<T>(id_count) && std::floor(id) == id) {

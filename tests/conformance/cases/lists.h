@@ -46,6 +46,10 @@ std::vector<Case> GraphCases();
 std::vector<Case> FrozenCases();
 std::vector<Case> NetworkCases();
 
+// output_cases.cc
+// Models of several inputs and outputs.
+std::vector<Case> OutputCases();
+
 }  // namespace paceline
 
 #endif  // PACELINE_TESTS_CONFORMANCE_CASES_LISTS_H_

@@ -45,10 +45,11 @@ inline absl::Status SupportsComposed(const Device& device, const Shape& shape,
   graph.nodes = {
       {&layer, /*inputs=*/{}, /*variables=*/{}, /*output_shape=*/shape},
       {&layer, {0}, {}, shape}};
-  graph.output = 1;
+  graph.inputs = {0};
+  graph.outputs = {1};
   ProgramSpec spec;
   spec.graph = &graph;
-  spec.loss = &loss;
+  spec.outputs = {{.loss = &loss}};
   return device.Supports(spec);
 }
 

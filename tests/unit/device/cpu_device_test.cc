@@ -66,7 +66,7 @@ ProgramLayout LayoutOf(const std::string& layers, Precision precision) {
        .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}"),
        .precision = precision});
   const ProgramSpec spec = model.Spec(Mode::kTrain, 2);
-  CpuState state(*spec.plan, MetricLayout(spec.metrics).size(), {});
+  CpuState state(*spec.plan, MetricLayout(spec.outputs).size(), {});
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return std::move(cpu::CompileProgram(spec, state, engine)->layout);
 }
@@ -208,18 +208,15 @@ class TrainingProgram {
       : program_(*device.Compile(model.Spec(Mode::kTrain, batch_size), state)),
         stream_(*device.CreateStream()) {
     const Examples examples = model.SomeExamples(batch_size);
-    features_.assign(examples.features.begin(), examples.features.end());
-    labels_.assign(examples.labels.begin(), examples.labels.end());
+    features_.assign(examples.features[0].begin(), examples.features[0].end());
+    labels_.assign(examples.labels[0].begin(), examples.labels[0].end());
+    batch_.count = batch_size;
+    batch_.features = {{DataType::kFloat32, features_.data()}};
+    batch_.labels = {{DataType::kInt32, labels_.data()}};
   }
 
   void Run() {
-    ASSERT_TRUE(
-        program_
-            ->SetBatch({.count = program_->batch_size(),
-                        .features = {DataType::kFloat32, features_.data()},
-                        .labels = {DataType::kInt32, labels_.data()}},
-                       *stream_)
-            .ok());
+    ASSERT_TRUE(program_->SetBatch(batch_, *stream_).ok());
     for (size_t i = 0; i < program_->sections().size(); ++i) {
       ASSERT_TRUE(program_->Enqueue(static_cast<int>(i), *stream_).ok());
     }
@@ -230,6 +227,7 @@ class TrainingProgram {
   std::unique_ptr<Stream> stream_;
   std::vector<float> features_;
   std::vector<int32_t> labels_;
+  Batch batch_;
 };
 
 // Calls of malloc in a warm step.
@@ -376,21 +374,21 @@ TEST(CpuDeviceTest, RefusesBatchesThatDoNotFit) {
   const std::vector<float> features(3 * 100);
   const std::vector<int32_t> labels(3);
   Batch batch{.count = 3,
-              .features = {DataType::kFloat32, features.data()},
-              .labels = {DataType::kInt32, labels.data()}};
+              .features = {{DataType::kFloat32, features.data()}},
+              .labels = {{DataType::kInt32, labels.data()}}};
   EXPECT_TRUE(on_device.TrySetBatch(batch, 3).ok());
 
   absl::Status status = on_device.TrySetBatch(batch, 4);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("3 examples"));
 
-  batch.features.type = DataType::kUint8;
+  batch.features[0].type = DataType::kUint8;
   status = on_device.TrySetBatch(batch, 3);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("features are uint8"));
 
-  batch.features.type = DataType::kFloat32;
-  batch.labels.type = DataType::kFloat32;
+  batch.features[0].type = DataType::kFloat32;
+  batch.labels[0].type = DataType::kFloat32;
   status = on_device.TrySetBatch(batch, 3);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("labels are float32"));
@@ -420,12 +418,12 @@ TEST(CpuDeviceTest, NamesTheLossOrMetricThatItCannotCompute) {
 
   std::vector<std::unique_ptr<const Metric>> metrics;
   metrics.push_back(std::make_unique<ReversedAccuracy>());
-  spec.metrics = metrics;
+  spec.outputs[0].metrics = metrics;
   EXPECT_EQ(device.Supports(spec),
             absl::UnimplementedError("metric accuracy (ReversedAccuracy): the "
                                      "cpu device has no operation Reverse"));
   const ReversedLoss loss;
-  spec.loss = &loss;
+  spec.outputs[0].loss = &loss;
   EXPECT_EQ(device.Supports(spec),
             absl::UnimplementedError("loss ReversedLoss: the cpu device has no "
                                      "operation Reverse"));

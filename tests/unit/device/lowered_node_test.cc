@@ -117,7 +117,7 @@ class TrainedLayer {
     input_gradient_ =
         node_
             .AddBackward({.tensor = gradient_, .is_shared = is_shared},
-                         {wants_input}, builder_)[0]
+                         /*before_activation=*/{}, {wants_input}, builder_)[0]
             .tensor;
     return builder_.TakeAdded();
   }

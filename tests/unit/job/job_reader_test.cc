@@ -499,7 +499,7 @@ TEST(JobReader, KnownNetworksHaveTheirVariables) {
       parameters += NumElements(variable.shape);
     }
     EXPECT_EQ(parameters, network.parameters) << network.name;
-    EXPECT_EQ(graph->output_shape(), Shape{1000}) << network.name;
+    EXPECT_EQ(graph->output_shape(0), Shape{1000}) << network.name;
   }
 }
 

@@ -53,7 +53,8 @@ TEST(GraphTest, InfersTheTutorialsShapes) {
   EXPECT_EQ(parameters, 347'146);
   EXPECT_THAT(graph->nodes[5].inputs, ElementsAre(4));
   EXPECT_THAT(graph->nodes[5].variables, ElementsAre(4, 5));
-  EXPECT_EQ(graph->output, 5);
+  EXPECT_THAT(graph->inputs, ElementsAre(0));
+  EXPECT_THAT(graph->outputs, ElementsAre(5));
 }
 
 TEST(GraphTest, KeepsGivenNamesAndAvoidsThem) {
@@ -99,7 +100,7 @@ TEST(GraphTest, ReadsKerasOwnConfigs) {
        "kernel_constraint": null, "bias_constraint": null},
      "build_config": {"input_shape": [null, 9, 9, 2]}}])");
   ASSERT_TRUE(graph.ok()) << graph.status();
-  EXPECT_EQ(graph->output_shape(), (Shape{9, 9, 4}));
+  EXPECT_EQ(graph->output_shape(0), (Shape{9, 9, 4}));
   EXPECT_EQ(graph->variables[0].regularizer.l2, 0.25);
   EXPECT_EQ(graph->variables[0].initializer->class_name(), "GlorotUniform");
   EXPECT_EQ(graph->variables[1].regularizer.l2, 0);
@@ -110,7 +111,7 @@ TEST(GraphTest, ShapeRules) {
     const auto graph =
         GraphOf("[Input: {shape: " + input + "}, " + layer + "]");
     EXPECT_TRUE(graph.ok()) << graph.status();
-    return graph.ok() ? graph->output_shape() : Shape{};
+    return graph.ok() ? graph->output_shape(0) : Shape{};
   };
   EXPECT_EQ(output("[7, 6, 3]",
                    "Conv2D: {filters: 5, kernel_size: [3, 2], strides: 2}"),
@@ -172,7 +173,45 @@ TEST(GraphTest, LayersReadThoseThatTheyName) {
   EXPECT_EQ(graph->nodes[4].output_shape, (Shape{12}));
   EXPECT_EQ(ReaderCount(*graph, 0), 3);
   EXPECT_EQ(ReaderCount(*graph, 3), 2);
-  EXPECT_EQ(ReaderCount(*graph, 5), 0);
+  // It is the output of the model.
+  EXPECT_EQ(ReaderCount(*graph, 5), 1);
+}
+
+TEST(GraphTest, AModelMayHaveSeveralInputsAndOutputs) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [4], name: words}, Input: {shape: [3], name: row},"
+      " Input: {shape: [2], name: tags},"
+      " {Embedding: {input_dim: 9, output_dim: 3, name: a}, inputs: [words]},"
+      " {Embedding: {input_dim: 7, output_dim: 3, name: b}, inputs: [words]},"
+      " {Embedding: {input_dim: 5, output_dim: 3, name: c}, inputs: [tags]},"
+      " {Dense: {units: 3, name: d}, inputs: [row]}]",
+      {"d", "b", "a", "c", "d"});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(graph->inputs, ElementsAre(0, 1, 2));
+  EXPECT_THAT(graph->outputs, ElementsAre(6, 4, 3, 5, 6));
+  EXPECT_EQ(graph->input_shape(2), (Shape{2}));
+  EXPECT_EQ(graph->output_shape(1), (Shape{4, 3}));
+  EXPECT_EQ(FeatureIdCount(*graph, 0), 7);
+  EXPECT_EQ(FeatureIdCount(*graph, 1), 0);
+  EXPECT_EQ(FeatureIdCount(*graph, 2), 5);
+  EXPECT_EQ(ReaderCount(*graph, 0), 2);
+  EXPECT_EQ(ReaderCount(*graph, 6), 2);
+}
+
+TEST(GraphTest, OutputsAreThoseThatAreNamed) {
+  const std::string layers =
+      "[Input: {shape: [4]}, Dense: {units: 3, name: first},"
+      " Dense: {units: 2, name: second}]";
+  const auto error = [&](const std::vector<std::string>& outputs) {
+    return std::string(GraphOf(layers, outputs).status().message());
+  };
+  EXPECT_EQ(error({"first", "second"}), "");
+  EXPECT_THAT(error({"second", "frist"}),
+              HasSubstr("model.outputs[1]: \"frist\" is no layer of the model; "
+                        "did you mean"));
+  EXPECT_THAT(error({"first"}),
+              HasSubstr("Dense \"second\": no layer reads its output; the "
+                        "model's is that of \"first\""));
 }
 
 TEST(GraphTest, FrozenLayersKeepTheirVariables) {
@@ -354,7 +393,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"[Input: {shape: [4], name: in}, ReLU: {name: r},"
                  " Embedding: {input_dim: 3, output_dim: 2, name: e}]",
                  kInvalid, "model.layers[2].inputs",
-                 "ids come from the Input \"in\" only, not from \"r\""},
+                 "ids come from an Input only, not from \"r\""},
         // What layers read.
         BadModel{"[Input: {shape: [2, 3], name: a}, Dense: {units: 2, name: b},"
                  " {Add: {}, inputs: [a, b]}]",

@@ -90,8 +90,9 @@ TEST(LossInputTest, TracesSoftmaxAndSigmoidBack) {
   const auto resolve = [](const std::string& layers, const std::string& loss) {
     const auto graph = GraphOf("[Input: {shape: [4]}, " + layers + "]");
     EXPECT_TRUE(graph.ok()) << graph.status();
-    const LossInput input = ResolveLossInput(*graph, *MakeLossFrom(loss),
-                                             /*is_training=*/true);
+    const LossInput input =
+        ResolveLossInput(*graph, graph->outputs[0], *MakeLossFrom(loss),
+                         /*is_training=*/true);
     return std::pair(input.before_activation, input.from_logits);
   };
   constexpr std::pair kTraced(true, true);
@@ -124,7 +125,8 @@ TEST(LossInputTest, TracesThroughLayersThatHandOnTheirInput) {
         layers + "]");
     EXPECT_TRUE(graph.ok()) << graph.status();
     const LossInput input = ResolveLossInput(
-        *graph, *MakeLossFrom("categorical_crossentropy"), is_training);
+        *graph, graph->outputs[0], *MakeLossFrom("categorical_crossentropy"),
+        is_training);
     return std::tuple(input.node, input.before_activation, input.from_logits);
   };
   const std::string linear = "Activation: {activation: linear}";

@@ -17,8 +17,7 @@ namespace {
 std::unique_ptr<const ModelFunction> FunctionOf(const Graph& graph) {
   const MeanSquaredError loss;
   return MakeModelFunction({.graph = &graph,
-                            .loss = &loss,
-                            .metrics = {},
+                            .outputs = {{.loss = &loss}},
                             .is_training = true,
                             .batch_size = 2,
                             .seed = 1,

@@ -3,6 +3,7 @@
 #define PACELINE_TESTS_UNIT_MODEL_TESTING_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/config/keras_object.h"
@@ -34,8 +35,7 @@ inline v1::KerasObject ProtoObject(const std::string& yaml) {
   return *proto;
 }
 
-// The graph of a list of layers.
-inline absl::StatusOr<Graph> GraphOf(const std::string& layers) {
+inline v1::Model ModelOf(const std::string& layers) {
   const Value list = Yaml(layers);
   v1::Model model;
   for (const Value& layer : list.as_list()) {
@@ -43,7 +43,18 @@ inline absl::StatusOr<Graph> GraphOf(const std::string& layers) {
     CHECK(object.ok()) << object.status();
     *model.add_layers() = *ToProto(*object, Path());
   }
-  return BuildGraph(model);
+  return model;
+}
+
+// The graph of a list of layers, of which the last gives the output.
+inline absl::StatusOr<Graph> GraphOf(const std::string& layers) {
+  return BuildGraph(ModelOf(layers));
+}
+
+// The same, of any number of Input layers, with the outputs of these layers.
+inline absl::StatusOr<Graph> GraphOf(const std::string& layers,
+                                     const std::vector<std::string>& outputs) {
+  return BuildGraph(ModelOf(layers), outputs);
 }
 
 }  // namespace paceline

@@ -91,7 +91,7 @@ class ParameterServerStrategyTest : public ::testing::Test {
     ProgramSpec spec;
     spec.graph = &model_.graph;
     spec.plan = &plan_;
-    spec.loss = model_.loss.get();
+    spec.outputs = {{.loss = model_.loss.get()}};
     stream_ = *device_.CreateStream();
     state_ = *device_.CreateState(spec);
 
@@ -206,7 +206,7 @@ class StatisticsTest : public ParameterServerStrategyTest {
     ProgramSpec spec;
     spec.graph = &model_.graph;
     spec.plan = &plan_;
-    spec.loss = model_.loss.get();
+    spec.outputs = {{.loss = model_.loss.get()}};
     ParameterServerOptions options;
     options.worker.set_rank(rank);
     options.worker.set_incarnation(10 + rank);

@@ -61,7 +61,7 @@ class LoneReplica {
     ProgramSpec spec;
     spec.graph = &model_.graph;
     spec.plan = &plan_;
-    spec.loss = model_.loss.get();
+    spec.outputs = {{.loss = model_.loss.get()}};
     return spec;
   }
 

@@ -70,7 +70,7 @@ TEST(MakeDeviceTest, AutoTakesTheCpuWhereTheGpuLacksAnOperationOfTheLoss) {
   ProgramSpec spec = Model().Spec(Mode::kTrain, 1);
   EXPECT_EQ((*MakeBesideGpu("auto", spec))->name(), "cuda:fake");
   const ReversedLoss loss;
-  spec.loss = &loss;
+  spec.outputs[0].loss = &loss;
   EXPECT_EQ((*MakeBesideGpu("auto", spec))->name(), "cpu");
   EXPECT_EQ(MakeBesideGpu("cuda", spec).status(),
             absl::UnimplementedError("device: cuda: loss ReversedLoss: the "
@@ -81,7 +81,7 @@ TEST(MakeDeviceTest, AutoTakesTheCpuWhereTheGpuLacksAnOperationOfAMetric) {
   std::vector<std::unique_ptr<const Metric>> metrics;
   metrics.push_back(std::make_unique<ReversedAccuracy>());
   ProgramSpec spec = Model().Spec(Mode::kTrain, 1);
-  spec.metrics = metrics;
+  spec.outputs[0].metrics = metrics;
   EXPECT_EQ((*MakeBesideGpu("auto", spec))->name(), "cpu");
   EXPECT_EQ(MakeBesideGpu("cuda", spec).status(),
             absl::UnimplementedError(

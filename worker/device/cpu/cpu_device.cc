@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Stream>> CpuDevice::CreateStream() {
 absl::StatusOr<std::unique_ptr<ModelState>> CpuDevice::CreateState(
     const ProgramSpec& spec) {
   return std::make_unique<CpuState>(
-      *spec.plan, MetricLayout(spec.metrics).size(), spec.gradient_memory);
+      *spec.plan, MetricLayout(spec.outputs).size(), spec.gradient_memory);
 }
 
 absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Compile(

@@ -1,31 +1,31 @@
 #include "worker/device/cpu/cpu_program.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 #include "worker/device/check_batch.h"
 #include "worker/device/cpu/parallel.h"
-#include "worker/device/feature_ids.h"
 
 namespace paceline {
 namespace {
 
-// Operations only read the batch.
-std::byte* Writable(const void* data) {
-  return static_cast<std::byte*>(const_cast<void*>(data));
+// Lets the memories lie where the batch does, which operations only read.
+void Place(absl::Span<const HostTensor> batch,
+           absl::Span<Memory* const> memories) {
+  for (size_t i = 0; i < batch.size(); ++i) {
+    memories[i]->data =
+        static_cast<std::byte*>(const_cast<void*>(batch[i].data));
+  }
 }
 
 }  // namespace
 
 CpuProgram::CpuProgram(const ProgramSpec& spec, int thread_count,
                        CpuState& state, cpu::ProgramParts parts)
-    : graph_(*spec.graph),
-      batch_size_(spec.batch_size),
-      is_training_(spec.mode == Mode::kTrain),
+    : spec_(spec),
       thread_count_(thread_count),
-      class_count_(SparseClassCount(spec)),
-      replica_sum_(spec.replica_sum),
       state_(state),
       parts_(std::move(parts)) {
   for (const ProgramLayout::SectionEnd& end : parts_.layout.sections) {
@@ -36,12 +36,10 @@ CpuProgram::CpuProgram(const ProgramSpec& spec, int thread_count,
 }
 
 absl::Status CpuProgram::SetBatch(const Batch& batch, Stream& /*stream*/) {
-  RETURN_IF_ERROR(
-      CheckBatch(batch, batch_size_, DataType::kFloat32, class_count_));
-  RETURN_IF_ERROR(CheckFeatureIds<float>(graph_, batch));
+  RETURN_IF_ERROR(CheckBatch(spec_, batch, DataType::kFloat32));
   step_.batch = batch;
-  parts_.layout.features->data = Writable(batch.features.data);
-  parts_.layout.labels->data = Writable(batch.labels.data);
+  Place(batch.features, parts_.layout.features);
+  Place(batch.labels, parts_.layout.labels);
   if (arena_ != state_.arena()) {
     arena_ = state_.arena();
     parts_.layout.PlaceArena(arena_);
@@ -55,12 +53,18 @@ absl::Status CpuProgram::Enqueue(int section, Stream& /*stream*/) {
   cpu::PrepareThread(thread_count_);
   const auto [begin, end] = parts_.layout.OperationsOf(section);
   for (int i = begin; i < end; ++i) parts_.operations[i](step_);
-  if (is_training_) state_.metrics().NoteLoss(step_.batch.step);
-  return replica_sum_ == nullptr ? absl::OkStatus() : replica_sum_->Take();
+  if (spec_.mode == Mode::kTrain) state_.metrics().NoteLoss(step_.batch.step);
+  return spec_.replica_sum == nullptr ? absl::OkStatus()
+                                      : spec_.replica_sum->Take();
 }
 
-absl::StatusOr<HostTensor> CpuProgram::Output(Stream& /*stream*/) {
-  return HostTensor{DataType::kFloat32, parts_.layout.output->data()};
+absl::StatusOr<std::vector<HostTensor>> CpuProgram::Outputs(
+    Stream& /*stream*/) {
+  std::vector<HostTensor> outputs;
+  for (const Tensor* output : parts_.layout.outputs) {
+    outputs.push_back({DataType::kFloat32, output->data()});
+  }
+  return outputs;
 }
 
 }  // namespace paceline

@@ -8,7 +8,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "common/model/graph.h"
 #include "worker/device/cpu/cpu_state.h"
 #include "worker/device/cpu/operation.h"
 #include "worker/device/cpu/program_builder.h"
@@ -31,25 +30,20 @@ class CpuEvent final : public Event {
 class CpuProgram final : public Program {
  public:
   // Runs `parts`, compiled for `spec` over `state`, on `thread_count` threads.
+  // What `spec` points to, and `state`, outlive the program.
   CpuProgram(const ProgramSpec& spec, int thread_count, CpuState& state,
              cpu::ProgramParts parts);
 
-  int64_t batch_size() const override { return batch_size_; }
+  int64_t batch_size() const override { return spec_.batch_size; }
   absl::Span<const Section> sections() const override { return sections_; }
   absl::Status SetBatch(const Batch& batch, Stream& stream) override;
   absl::Status Enqueue(int section, Stream& stream) override;
   Event& section_event(int /*section*/) override { return event_; }
-  absl::StatusOr<HostTensor> Output(Stream& stream) override;
+  absl::StatusOr<std::vector<HostTensor>> Outputs(Stream& stream) override;
 
  private:
-  const Graph& graph_;
-  const int64_t batch_size_;
-  const bool is_training_;
+  const ProgramSpec spec_;
   const int thread_count_;
-  // Of a sparse loss, the labels are in [0, class_count_); else it is 0.
-  const int64_t class_count_;
-  // May be null.
-  ReplicaSum* const replica_sum_;
   CpuState& state_;
   cpu::ProgramParts parts_;
   std::vector<Section> sections_;

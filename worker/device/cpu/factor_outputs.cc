@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "common/model/activation.h"
@@ -23,15 +24,31 @@ bool IsAnyOf(const Node& node,
                    node.layer->class_name()) != class_names.end();
 }
 
+int IndexOf(const Graph& graph, const Node& node) {
+  return static_cast<int>(&node - graph.nodes.data());
+}
+
+bool IsOutput(const Graph& graph, const Node& node) {
+  return std::find(graph.outputs.begin(), graph.outputs.end(),
+                   IndexOf(graph, node)) != graph.outputs.end();
+}
+
+// Nodes that read the output of this one.
+std::vector<const Node*> ReadersOf(const Graph& graph, const Node& node) {
+  std::vector<const Node*> readers;
+  for (const Node& each : graph.nodes) {
+    if (std::find(each.inputs.begin(), each.inputs.end(),
+                  IndexOf(graph, node)) != each.inputs.end()) {
+      readers.push_back(&each);
+    }
+  }
+  return readers;
+}
+
 // Null: there are others, or none.
 const Node* OnlyReader(const Graph& graph, const Node& node) {
-  const auto index = static_cast<int>(&node - graph.nodes.data());
-  if (ReaderCount(graph, index) != 1) return nullptr;
-  return &*std::find_if(
-      graph.nodes.begin(), graph.nodes.end(), [index](const Node& each) {
-        return std::find(each.inputs.begin(), each.inputs.end(), index) !=
-               each.inputs.end();
-      });
+  if (ReaderCount(graph, IndexOf(graph, node)) != 1) return nullptr;
+  return IsOutput(graph, node) ? nullptr : ReadersOf(graph, node).front();
 }
 
 bool IsConvolution(const Node& node) {
@@ -52,18 +69,17 @@ bool PassesOn(const Graph& graph, const Node& node) {
          IsAnyOf(node, {ZeroPadding2D::kClassName});
 }
 
-// The loss may be taken of the node's output, or of what goes into its
-// activation (common/model/loss_input.h): it computes in float32.
+// A loss may be taken of the node's output, or of what goes into its activation
+// (common/model/loss_input.h): it computes in float32.
 bool MayGiveLossInput(const Graph& graph, const Node& node) {
-  const Node* last = &node;
-  while (last != nullptr && last != &graph.nodes[graph.output]) {
-    last = OnlyReader(graph, *last);
-    if (last != nullptr &&
-        !IsAnyOf(*last, {Activation::kClassName, Dropout::kClassName})) {
-      return false;
-    }
-  }
-  return last != nullptr;
+  if (IsOutput(graph, node)) return true;
+  const std::vector<const Node*> readers = ReadersOf(graph, node);
+  return std::any_of(
+      readers.begin(), readers.end(), [&graph](const Node* reader) {
+        return IsAnyOf(*reader,
+                       {Activation::kClassName, Dropout::kClassName}) &&
+               MayGiveLossInput(graph, *reader);
+      });
 }
 
 }  // namespace

@@ -237,8 +237,8 @@ void ProgramBuilder::AddPenaltyGradient(const Regularizer& regularizer,
   });
 }
 
-ProgramParts ProgramBuilder::Build(const Tensor* output) && {
-  parts_.layout = TakeLayout(output);
+ProgramParts ProgramBuilder::Build(std::vector<const Tensor*> outputs) && {
+  parts_.layout = TakeLayout(std::move(outputs));
   return std::move(parts_);
 }
 

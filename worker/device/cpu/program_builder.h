@@ -105,8 +105,8 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddRowSums(const Tensor* from, const RowGeometry& rows,
                   const Tensor* sums) override;
 
-  // Ends the last section, and plans the memory. `output` is the model's.
-  ProgramParts Build(const Tensor* output) &&;
+  // Ends the last section, and plans the memory. `outputs` are the model's.
+  ProgramParts Build(std::vector<const Tensor*> outputs) &&;
 
  private:
   // What the replicas do with the doubles; alone: nothing.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
@@ -57,13 +58,13 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     return Operations();
   }
 
-  void AddToMean(size_t offset, Tensor* values) override {
-    builder().Add({values}, [values, offset](const Step& step) {
+  void AddToMean(size_t offset, Tensor* values, double weight,
+                 int64_t examples) override {
+    builder().Add({values}, [=](const Step& step) {
       const float* const begin = values->floats();
-      const int64_t count = values->count();
       double* const state = &step.metrics->states[offset];
-      state[0] += std::accumulate(begin, begin + count, 0.0);
-      state[1] += static_cast<double>(count);
+      state[0] += weight * std::accumulate(begin, begin + values->count(), 0.0);
+      state[1] += static_cast<double>(examples);
     });
   }
 
@@ -76,11 +77,11 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     });
   }
 
-  Tensor* AddGradientScales() override {
+  Tensor* AddGradientScales(double weight) override {
     Tensor* const scales = builder().NewTensor<float>({spec().batch_size});
-    builder().Add({scales}, [scales](const Step& step) {
+    builder().Add({scales}, [=](const Step& step) {
       std::fill_n(scales->floats(), scales->count(),
-                  static_cast<float>(1 / step.batch.loss_divisor));
+                  static_cast<float>(weight / step.batch.loss_divisor));
     });
     return scales;
   }
@@ -104,9 +105,9 @@ absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
                                             CpuState& state,
                                             const dnnl::engine& engine) {
   ProgramBuilder builder(spec, state, engine);
-  ASSIGN_OR_RETURN(const Tensor* const output,
+  ASSIGN_OR_RETURN(std::vector<const Tensor*> outputs,
                    Compiler(spec, builder).AddOperations());
-  return std::move(builder).Build(output);
+  return std::move(builder).Build(std::move(outputs));
 }
 
 }  // namespace paceline::cpu

@@ -22,21 +22,25 @@ SlotGroups SlotGroupsOf(const ProgramSpec& spec) {
   return {.size = spec.steps_per_execution, .count = 2};
 }
 
-int64_t BatchSlots::SizeBytes(int64_t features_size_bytes,
-                              int64_t labels_size_bytes) {
-  return Aligned(sizeof(StepValues)) + Aligned(labels_size_bytes) +
-         features_size_bytes;
+BatchSlots::BatchSlots(const BatchSizes& sizes)
+    : size_bytes_(static_cast<int64_t>(sizeof(StepValues))) {
+  const auto place = [this](int64_t size_bytes) {
+    const int64_t offset = Aligned(size_bytes_);
+    size_bytes_ = offset + size_bytes;
+    return Place{offset, size_bytes};
+  };
+  for (const int64_t size : sizes.labels) labels_.push_back(place(size));
+  for (const int64_t size : sizes.features) features_.push_back(place(size));
+}
+
+int64_t BatchSlots::SizeBytes(const BatchSizes& sizes) {
+  return BatchSlots(sizes).size_bytes_;
 }
 
 absl::StatusOr<BatchSlots> BatchSlots::Create(Gpu& gpu, int count,
-                                              int64_t features_size_bytes,
-                                              int64_t labels_size_bytes) {
-  BatchSlots slots;
-  slots.features_size_bytes_ = features_size_bytes;
-  slots.labels_size_bytes_ = labels_size_bytes;
-  slots.labels_offset_ = Aligned(sizeof(StepValues));
-  slots.features_offset_ = slots.labels_offset_ + Aligned(labels_size_bytes);
-  const int64_t size_bytes = SizeBytes(features_size_bytes, labels_size_bytes);
+                                              const BatchSizes& sizes) {
+  BatchSlots slots(sizes);
+  const int64_t size_bytes = slots.size_bytes_;
   for (int i = 0; i < count; ++i) {
     Slot& slot = slots.slots_.emplace_back();
     ASSIGN_OR_RETURN(slot.host, gpu.AllocatePinned(size_bytes, "a batch"));
@@ -47,6 +51,13 @@ absl::StatusOr<BatchSlots> BatchSlots::Create(Gpu& gpu, int count,
   return slots;
 }
 
+void BatchSlots::CopyTo(std::byte* slot, const std::vector<HostTensor>& arrays,
+                        const std::vector<Place>& places) {
+  for (size_t i = 0; i < places.size(); ++i) {
+    std::memcpy(slot + places[i].offset, arrays[i].data, places[i].size_bytes);
+  }
+}
+
 absl::Status BatchSlots::Fill(int index, const Batch& batch,
                               const StepValues& step, Queue& copies) {
   Slot& slot = slots_[index];
@@ -55,12 +66,11 @@ absl::Status BatchSlots::Fill(int index, const Batch& batch,
   std::memcpy(to, &step, sizeof(step));
   // A batch without examples has no memory.
   if (batch.count > 0) {
-    std::memcpy(to + labels_offset_, batch.labels.data, labels_size_bytes_);
-    std::memcpy(to + features_offset_, batch.features.data,
-                features_size_bytes_);
+    CopyTo(to, batch.labels, labels_);
+    CopyTo(to, batch.features, features_);
   }
   if (slot.was_read) copies.WaitFor(*slot.read);
-  copies.Copy(slot.device.get(), to, features_offset_ + features_size_bytes_);
+  copies.Copy(slot.device.get(), to, size_bytes_);
   copies.Record(*slot.copied);
   slot.was_filled = true;
   return copies.TakeError();

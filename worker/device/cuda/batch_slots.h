@@ -27,6 +27,12 @@ struct SlotGroups {
 // else there is one slot.
 SlotGroups SlotGroupsOf(const ProgramSpec& spec);
 
+// Bytes of a batch, of each of its arrays.
+struct BatchSizes {
+  std::vector<int64_t> features;
+  std::vector<int64_t> labels;
+};
+
 // Slots for batches of one size, each with pinned memory of the host and memory
 // of the GPU: one is filled and copied, by a queue of its own, while steps read
 // others. Not thread-safe.
@@ -35,13 +41,11 @@ class BatchSlots {
   // Without slots.
   BatchSlots() = default;
   // Bytes that one takes on the GPU.
-  static int64_t SizeBytes(int64_t features_size_bytes,
-                           int64_t labels_size_bytes);
+  static int64_t SizeBytes(const BatchSizes& sizes);
 
-  // Sizes are of a batch. `gpu` outlives the slots.
+  // `gpu` outlives the slots.
   static absl::StatusOr<BatchSlots> Create(Gpu& gpu, int count,
-                                           int64_t features_size_bytes,
-                                           int64_t labels_size_bytes);
+                                           const BatchSizes& sizes);
 
   // Puts a batch into a slot and enqueues its copy to the GPU, behind the steps
   // that read the slot. Waits until its last copy is done.
@@ -53,10 +57,15 @@ class BatchSlots {
   void BeginReading(int slot, Queue& queue);
   void EndReading(int slot, Queue& queue);
 
-  // In the GPU's memory.
+  // In the GPU's memory. Of the step, and of what the batch has for an input or
+  // an output of the model.
   std::byte* step(int slot) const { return slots_[slot].device.get(); }
-  std::byte* labels(int slot) const { return step(slot) + labels_offset_; }
-  std::byte* features(int slot) const { return step(slot) + features_offset_; }
+  std::byte* features(int slot, size_t input) const {
+    return step(slot) + features_[input].offset;
+  }
+  std::byte* labels(int slot, size_t output) const {
+    return step(slot) + labels_[output].offset;
+  }
 
  private:
   // Step values, labels and features lie together: one copy takes them all.
@@ -69,10 +78,19 @@ class BatchSlots {
     bool was_read = false;
   };
 
-  int64_t features_size_bytes_ = 0;
-  int64_t labels_size_bytes_ = 0;
-  int64_t labels_offset_ = 0;
-  int64_t features_offset_ = 0;
+  // Where an array lies in a slot.
+  struct Place {
+    int64_t offset = 0;
+    int64_t size_bytes = 0;
+  };
+
+  explicit BatchSlots(const BatchSizes& sizes);
+  static void CopyTo(std::byte* slot, const std::vector<HostTensor>& arrays,
+                     const std::vector<Place>& places);
+
+  std::vector<Place> labels_;
+  std::vector<Place> features_;
+  int64_t size_bytes_ = 0;
   std::vector<Slot> slots_;
 };
 

@@ -8,11 +8,19 @@
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 #include "worker/device/check_batch.h"
-#include "worker/device/feature_ids.h"
 
 namespace paceline {
 
 using cuda::Queue;
+
+namespace {
+
+// Of a tensor of float32.
+int64_t BytesOf(const Tensor& tensor) {
+  return tensor.count() * static_cast<int64_t>(sizeof(float));
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<CudaProgram>> CudaProgram::Create(
     const ProgramSpec& spec, CudaState& state, cuda::ProgramParts parts) {
@@ -25,11 +33,7 @@ absl::StatusOr<std::unique_ptr<CudaProgram>> CudaProgram::Create(
 
 CudaProgram::CudaProgram(const ProgramSpec& spec, CudaState& state,
                          cuda::ProgramParts parts)
-    : graph_(*spec.graph),
-      batch_size_(spec.batch_size),
-      is_evaluation_(spec.mode == Mode::kEvaluate),
-      class_count_(SparseClassCount(spec)),
-      replica_sum_(spec.replica_sum),
+    : spec_(spec),
       optimizer_(spec.mode == Mode::kTrain ? spec.optimizer : nullptr),
       group_of_devices_(optimizer_ == nullptr ? nullptr : spec.group),
       groups_(cuda::SlotGroupsOf(spec)),
@@ -50,11 +54,10 @@ CudaProgram::~CudaProgram() {
 absl::Status CudaProgram::Allocate() {
   cuda::Gpu& gpu = state_.gpu();
   ASSIGN_OR_RETURN(slots_, cuda::BatchSlots::Create(gpu, groups_.slots(),
-                                                    parts_.features_size_bytes,
-                                                    parts_.labels_size_bytes));
-  if (is_evaluation_) {
-    ASSIGN_OR_RETURN(host_output_,
-                     gpu.AllocatePinned(OutputBytes(), "the output"));
+                                                    parts_.batch_sizes));
+  if (spec_.mode == Mode::kEvaluate) {
+    ASSIGN_OR_RETURN(host_outputs_,
+                     gpu.AllocatePinned(OutputBytes(), "the outputs"));
   }
   for (SectionRun& run : runs_) {
     ASSIGN_OR_RETURN(run.event, gpu.CreateEvent());
@@ -99,9 +102,7 @@ absl::Status CudaProgram::AllocateExchanges() {
 }
 
 absl::Status CudaProgram::SetBatch(const Batch& batch, Stream& stream) {
-  RETURN_IF_ERROR(
-      CheckBatch(batch, batch_size_, DataType::kFloat32, class_count_));
-  RETURN_IF_ERROR(CheckFeatureIds<float>(graph_, batch));
+  RETURN_IF_ERROR(CheckBatch(spec_, batch, DataType::kFloat32));
   auto& queue = static_cast<Queue&>(stream);
   if (constants_size_bytes_ > 0 && !std::exchange(has_constants_, true)) {
     queue.Copy(device_constants_.get(), host_constants_.get(),
@@ -149,7 +150,8 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
   }
   RETURN_IF_ERROR(state_.copies().TakeError());
   RETURN_IF_ERROR(queue.TakeError());
-  return replica_sum_ == nullptr ? absl::OkStatus() : replica_sum_->Take();
+  return spec_.replica_sum == nullptr ? absl::OkStatus()
+                                      : spec_.replica_sum->Take();
 }
 
 absl::Status CudaProgram::RunKept(Queue& queue) {
@@ -220,7 +222,7 @@ absl::Status CudaProgram::MeetReplicas(
   queue.Record(*doubles_are_there_);
   RETURN_IF_ERROR(queue.TakeError());
   RETURN_IF_ERROR(doubles_are_there_->Wait());
-  (replica_sum_->*exchange.meeting)(
+  (spec_.replica_sum->*exchange.meeting)(
       {reinterpret_cast<double*>(host_doubles_.get()),
        static_cast<size_t>(count)});
   queue.Copy(exchange.doubles->data(), host_doubles_.get(), size_bytes);
@@ -234,10 +236,19 @@ absl::Status CudaProgram::EnqueueGroup(int section, bool waits, Queue& queue) {
   return absl::OkStatus();
 }
 
+void CudaProgram::PlaceBatch(int slot) {
+  const ProgramLayout& layout = parts_.layout;
+  for (size_t i = 0; i < layout.features.size(); ++i) {
+    layout.features[i]->data = slots_.features(slot, i);
+  }
+  for (size_t i = 0; i < layout.labels.size(); ++i) {
+    layout.labels[i]->data = slots_.labels(slot, i);
+  }
+}
+
 absl::Status CudaProgram::EnqueueOperations(int section, int slot, bool waits,
                                             Queue& queue) {
-  parts_.layout.features->data = slots_.features(slot);
-  parts_.layout.labels->data = slots_.labels(slot);
+  PlaceBatch(slot);
   if (section == 0) {
     queue.Copy(state_.step(), slots_.step(slot), sizeof(cuda::StepValues));
   }
@@ -258,11 +269,25 @@ absl::Status CudaProgram::EnqueueOperations(int section, int slot, bool waits,
   return absl::OkStatus();
 }
 
-absl::StatusOr<HostTensor> CudaProgram::Output(Stream& stream) {
+int64_t CudaProgram::OutputBytes() const {
+  int64_t size_bytes = 0;
+  for (const Tensor* output : parts_.layout.outputs) {
+    size_bytes += BytesOf(*output);
+  }
+  return size_bytes;
+}
+
+absl::StatusOr<std::vector<HostTensor>> CudaProgram::Outputs(Stream& stream) {
   auto& queue = static_cast<Queue&>(stream);
-  queue.Copy(host_output_.get(), parts_.layout.output->data(), OutputBytes());
+  std::vector<HostTensor> outputs;
+  std::byte* next = host_outputs_.get();
+  for (const Tensor* output : parts_.layout.outputs) {
+    queue.Copy(next, output->data(), BytesOf(*output));
+    outputs.push_back({DataType::kFloat32, next});
+    next += BytesOf(*output);
+  }
   RETURN_IF_ERROR(queue.Synchronize());
-  return HostTensor{DataType::kFloat32, host_output_.get()};
+  return outputs;
 }
 
 }  // namespace paceline

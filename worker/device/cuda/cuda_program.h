@@ -19,7 +19,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "common/model/graph.h"
 #include "worker/device/cuda/batch_slots.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/program_builder.h"
@@ -35,12 +34,12 @@ class CudaProgram final : public Program, private KeptSteps {
   // Steps that are kept back are lost.
   ~CudaProgram() override;
 
-  int64_t batch_size() const override { return batch_size_; }
+  int64_t batch_size() const override { return spec_.batch_size; }
   absl::Span<const Section> sections() const override { return sections_; }
   absl::Status SetBatch(const Batch& batch, Stream& stream) override;
   absl::Status Enqueue(int section, Stream& stream) override;
   Event& section_event(int section) override { return *runs_[section].event; }
-  absl::StatusOr<HostTensor> Output(Stream& stream) override;
+  absl::StatusOr<std::vector<HostTensor>> Outputs(Stream& stream) override;
 
  private:
   // How a section runs.
@@ -59,9 +58,7 @@ class CudaProgram final : public Program, private KeptSteps {
   absl::Status Allocate();
   absl::Status AllocateConstants();
   absl::Status AllocateExchanges();
-  int64_t OutputBytes() const {
-    return parts_.layout.output->count() * static_cast<int64_t>(sizeof(float));
-  }
+  int64_t OutputBytes() const;
   // Gives the tensors their addresses, if the arena has moved.
   // FailedPrecondition: a larger program took it, and found no room.
   absl::Status BindToArena();
@@ -72,6 +69,8 @@ class CudaProgram final : public Program, private KeptSteps {
   cuda::StepValues StepOf(const Batch& batch) const;
   // Runs a section for the slots of the group at hand.
   absl::Status Run(int section, cuda::Queue& queue);
+  // Gives the batch's tensors their addresses, those of a slot.
+  void PlaceBatch(int slot);
   absl::Status EnqueueGroup(int section, bool waits, cuda::Queue& queue);
   // Errors name the layer. With `waits`, those of running the operations, too.
   absl::Status EnqueueOperations(int section, int slot, bool waits,
@@ -79,13 +78,7 @@ class CudaProgram final : public Program, private KeptSteps {
   absl::Status RunKept(cuda::Queue& queue) override;
   int first_slot() const { return group_ * groups_.size; }
 
-  const Graph& graph_;
-  const int64_t batch_size_;
-  const bool is_evaluation_;
-  // As SparseClassCount has it.
-  const int64_t class_count_;
-  // May be null.
-  ReplicaSum* const replica_sum_;
+  const ProgramSpec spec_;
   // Not null: the program updates the variables by it.
   const Optimizer* const optimizer_;
   // Null: it sums nothing up with others.
@@ -99,8 +92,8 @@ class CudaProgram final : public Program, private KeptSteps {
   // The group that is filled, and how many of its steps are kept back.
   int group_ = 0;
   int kept_ = 0;
-  // Of an evaluation.
-  cuda::MemoryBlock host_output_;
+  // Of an evaluation, one after the other.
+  cuda::MemoryBlock host_outputs_;
   // Constants, on their way with the first batch.
   cuda::MemoryBlock host_constants_;
   cuda::MemoryBlock device_constants_;

@@ -115,7 +115,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
   CudaState(cuda::Gpu& gpu, const ProgramSpec& spec)
       : gpu_(gpu),
         plan_(*spec.plan),
-        metric_state_size_(MetricLayout(spec.metrics).size()),
+        metric_state_size_(MetricLayout(spec.outputs).size()),
         updates_(spec.optimizer != nullptr) {}
   static float* Floats(const cuda::MemoryBlock& memory) {
     return reinterpret_cast<float*>(memory.get());

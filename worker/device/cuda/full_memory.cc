@@ -26,8 +26,7 @@ int64_t BytesOf(const ProgramSpec& spec, const ProgramParts& parts) {
   }
   return Allocated(parts.layout.arena_size_bytes) +
          SlotGroupsOf(spec).slots() *
-             Allocated(BatchSlots::SizeBytes(parts.features_size_bytes,
-                                             parts.labels_size_bytes)) +
+             Allocated(BatchSlots::SizeBytes(parts.batch_sizes)) +
          Allocated(constants);
 }
 

@@ -346,12 +346,16 @@ void ProgramBuilder::AddPenaltyGradient(const Regularizer& regularizer,
   });
 }
 
-ProgramParts ProgramBuilder::Build(const Tensor* output) && {
+ProgramParts ProgramBuilder::Build(std::vector<const Tensor*> outputs) && {
   static_assert(sizeof(float) == sizeof(int32_t));
   constexpr int64_t kElementBytes = sizeof(float);
-  parts_.features_size_bytes = features()->count() * kElementBytes;
-  parts_.labels_size_bytes = labels()->count() * kElementBytes;
-  parts_.layout = TakeLayout(output);
+  for (size_t i = 0; i < spec().graph->inputs.size(); ++i) {
+    parts_.batch_sizes.features.push_back(features(i)->count() * kElementBytes);
+  }
+  for (size_t i = 0; i < spec().graph->outputs.size(); ++i) {
+    parts_.batch_sizes.labels.push_back(labels(i)->count() * kElementBytes);
+  }
+  parts_.layout = TakeLayout(std::move(outputs));
   return std::move(parts_);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "worker/device/cuda/batch_slots.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/kernels/kernel.h"
 #include "worker/device/cuda/operation.h"
@@ -40,8 +41,7 @@ struct ProgramParts {
   std::vector<Constant> constants;
   // In the order of the sections.
   std::vector<Exchange> exchanges;
-  int64_t features_size_bytes = 0;
-  int64_t labels_size_bytes = 0;
+  BatchSizes batch_sizes;
 };
 
 // What MatrixProduct has beside its operands; null: not wanted.
@@ -155,8 +155,8 @@ class ProgramBuilder final : public LayoutBuilder {
   // The first error of what was added since the last call.
   absl::Status TakeError() { return std::exchange(error_, absl::OkStatus()); }
 
-  // Ends the last section, and plans the memory. `output` is the model's.
-  ProgramParts Build(const Tensor* output) &&;
+  // Ends the last section, and plans the memory. `outputs` are the model's.
+  ProgramParts Build(std::vector<const Tensor*> outputs) &&;
 
   void BeginPart(const std::string& owner, bool in_float32) override;
 

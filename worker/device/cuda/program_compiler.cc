@@ -23,8 +23,6 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
   using ProgramCompiler::AddOperations;
 
  private:
-  double batch_size() const { return static_cast<double>(spec().batch_size); }
-
   absl::Status AddLayer(const Layer& layer,
                         absl::FunctionRef<void()> add) override {
     add();
@@ -36,19 +34,21 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
     return Operations();
   }
 
-  void AddToMean(size_t offset, Tensor* values) override {
-    builder().AddToMean(offset, values, 1, batch_size());
+  void AddToMean(size_t offset, Tensor* values, double weight,
+                 int64_t examples) override {
+    builder().AddToMean(offset, values, weight, static_cast<double>(examples));
   }
   void AddToState(size_t offset, Tensor* values) override {
     builder().AddToState(offset, values);
   }
 
-  Tensor* AddGradientScales() override {
+  Tensor* AddGradientScales(double weight) override {
     Tensor* const scales = builder().NewTensor<float>({spec().batch_size});
     builder().AddKernel(
         {scales}, spec().batch_size,
         [=, step = builder().step(), loss_scale = builder().loss_scale()] {
-          return WriteGradientScales{step, loss_scale, scales->floats()};
+          return WriteGradientScales{weight, step, loss_scale,
+                                     scales->floats()};
         });
     return scales;
   }
@@ -61,18 +61,20 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
       return PenaltySums{regularizer.l1, regularizer.l2,     count,
                          parts,          variable->floats(), sums->doubles()};
     });
-    builder().AddToMean(0, sums, batch_size(), /*examples=*/0);
+    builder().AddToMean(0, sums, static_cast<double>(spec().batch_size),
+                        /*examples=*/0);
   }
 };
 
 // What is read of an evaluation.
-const Tensor* AsFloat32(const Tensor* output, ProgramBuilder& builder) {
-  if (builder.is_training() || output->type == DataType::kFloat32) {
-    return output;
+void ConvertToFloat32(std::vector<const Tensor*>& outputs,
+                      ProgramBuilder& builder) {
+  for (const Tensor*& output : outputs) {
+    if (output->type == DataType::kFloat32) continue;
+    Tensor* const copy = builder.NewTensor<float>(output->shape);
+    builder.AddCopy(output, copy);
+    output = copy;
   }
-  Tensor* const copy = builder.NewTensor<float>(output->shape);
-  builder.AddCopy(output, copy);
-  return copy;
 }
 
 }  // namespace
@@ -90,15 +92,16 @@ absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
   if (spec.batch_size == 0) {
     builder.SetOwner("the update");
     DeviceUpdate(builder, state).AddWithoutGradients();
-    return std::move(builder).Build(builder.features());
+    return std::move(builder).Build(/*outputs=*/{});
   }
-  ASSIGN_OR_RETURN(const Tensor* const output,
+  ASSIGN_OR_RETURN(std::vector<const Tensor*> outputs,
                    Compiler(spec, builder).AddOperations());
   if (builder.is_training() && spec.optimizer != nullptr) {
     builder.SetOwner("the update");
     DeviceUpdate(builder, state).Add();
   }
-  return std::move(builder).Build(AsFloat32(output, builder));
+  if (!builder.is_training()) ConvertToFloat32(outputs, builder);
+  return std::move(builder).Build(std::move(outputs));
 }
 
 }  // namespace paceline::cuda

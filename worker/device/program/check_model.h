@@ -27,27 +27,33 @@ inline Shape OneExample(Shape shape) {
 }
 
 // Of labels, as a loss or a metric has them.
-inline Shape LabelsOfOneExample(bool are_sparse, const Graph& graph) {
-  return are_sparse ? Shape{1} : OneExample(graph.output_shape());
+inline Shape LabelsOfOneExample(bool are_sparse, const Shape& output) {
+  return are_sparse ? Shape{1} : OneExample(output);
 }
 
-// A loss, or a metric that is its mean, as training has it.
-inline ExampleFunction LossFunctionOf(const Graph& graph, const Loss& loss,
-                                      bool has_gradient) {
-  const LossInput from = ResolveLossInput(graph, loss, /*is_training=*/true);
-  return MakeLossFunction(
-      loss, from.from_logits, OneExample(graph.nodes[from.node].output_shape),
-      LabelsOfOneExample(loss.has_sparse_labels(), graph), has_gradient);
+// A loss of the output of node `output`, or a metric that is its mean, as
+// training has it.
+inline ExampleFunction LossFunctionOf(const Graph& graph, int output,
+                                      const Loss& loss, bool has_gradient) {
+  const LossInput from =
+      ResolveLossInput(graph, output, loss, /*is_training=*/true);
+  return MakeLossFunction(loss, from.from_logits,
+                          OneExample(graph.nodes[from.node].output_shape),
+                          LabelsOfOneExample(loss.has_sparse_labels(),
+                                             graph.nodes[output].output_shape),
+                          has_gradient);
 }
 
-inline ExampleFunction MetricFunctionOf(const Graph& graph,
+inline ExampleFunction MetricFunctionOf(const Graph& graph, int output,
                                         const Metric& metric) {
   if (metric.mean_of() != nullptr) {
-    return LossFunctionOf(graph, *metric.mean_of(), /*has_gradient=*/false);
+    return LossFunctionOf(graph, output, *metric.mean_of(),
+                          /*has_gradient=*/false);
   }
+  const Shape& shape = graph.nodes[output].output_shape;
   return MakeMetricFunction(
-      metric, OneExample(graph.output_shape()),
-      LabelsOfOneExample(metric.has_sparse_labels(), graph));
+      metric, OneExample(shape),
+      LabelsOfOneExample(metric.has_sparse_labels(), shape));
 }
 
 // As Device::Supports, of a device with these operations.
@@ -56,16 +62,20 @@ absl::Status CheckModel(absl::string_view device,
                         absl::Span<const OperationEntry<Builder>> operations,
                         const ProgramSpec& spec) {
   const Graph& graph = *spec.graph;
-  for (size_t i = 1; i < graph.nodes.size(); ++i) {
-    RETURN_IF_ERROR(
-        LowerNode(device, operations, graph, graph.nodes[i], {}).status());
+  for (const Node& node : graph.nodes) {
+    if (node.inputs.empty()) continue;
+    RETURN_IF_ERROR(LowerNode(device, operations, graph, node, {}).status());
   }
-  RETURN_IF_ERROR(CheckOperations(
-      device, operations, OwnerName(*spec.loss),
-      *LossFunctionOf(graph, *spec.loss, /*has_gradient=*/true)));
-  for (const std::unique_ptr<const Metric>& metric : spec.metrics) {
-    RETURN_IF_ERROR(CheckOperations(device, operations, OwnerName(*metric),
-                                    *MetricFunctionOf(graph, *metric)));
+  for (size_t i = 0; i < spec.outputs.size(); ++i) {
+    const int node = graph.outputs[i];
+    const Loss& loss = *spec.outputs[i].loss;
+    RETURN_IF_ERROR(CheckOperations(
+        device, operations, OwnerName(loss),
+        *LossFunctionOf(graph, node, loss, /*has_gradient=*/true)));
+    for (const auto& metric : spec.outputs[i].metrics) {
+      RETURN_IF_ERROR(CheckOperations(device, operations, OwnerName(*metric),
+                                      *MetricFunctionOf(graph, node, *metric)));
+    }
   }
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "glog/logging.h"
 
@@ -15,15 +16,7 @@ LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
   for (const Bucket& bucket : spec.plan->updated_buckets()) {
     unfinished_.push_back(bucket.variables.size());
   }
-  features_ = NewOutsideArena(BatchShape(spec.graph->input_shape()));
-  layout_.features = last_memory();
-  if (spec.loss->has_sparse_labels()) {
-    labels_ = NewOutsideArena({spec.batch_size});
-    labels_->type = DataType::kInt32;
-  } else {
-    labels_ = NewOutsideArena(BatchShape(spec.graph->output_shape()));
-  }
-  layout_.labels = last_memory();
+  AddBatch();
   for (size_t i = 0; i < spec.graph->variables.size(); ++i) {
     const VariablePlace place = spec.plan->place(static_cast<int>(i));
     const VariableSpec& variable = spec.graph->variables[i];
@@ -35,6 +28,23 @@ LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
             ? nullptr
             : NewOutsideArena(variable.shape,
                               gradients(place.bucket) + offset));
+  }
+}
+
+void LayoutBuilder::AddBatch() {
+  const Graph& graph = *spec_.graph;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    features_.push_back(NewOutsideArena(BatchShape(graph.input_shape(i))));
+    layout_.features.push_back(last_memory());
+  }
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    if (spec_.outputs[i].loss->has_sparse_labels()) {
+      labels_.push_back(NewOutsideArena({spec_.batch_size}));
+      labels_.back()->type = DataType::kInt32;
+    } else {
+      labels_.push_back(NewOutsideArena(BatchShape(graph.output_shape(i))));
+    }
+    layout_.labels.push_back(last_memory());
   }
 }
 
@@ -112,9 +122,13 @@ void LayoutBuilder::EndSection() {
   }
 }
 
-ProgramLayout LayoutBuilder::TakeLayout(const Tensor* output) {
-  layout_.output = output;
-  if (!is_training()) ExtendLife(output, std::numeric_limits<int>::max());
+ProgramLayout LayoutBuilder::TakeLayout(std::vector<const Tensor*> outputs) {
+  layout_.outputs = std::move(outputs);
+  if (!is_training()) {
+    for (const Tensor* output : layout_.outputs) {
+      ExtendLife(output, std::numeric_limits<int>::max());
+    }
+  }
   EndSection();
   PlanArena();
   return std::move(layout_);

@@ -73,9 +73,9 @@ class LayoutBuilder {
   // The same memory under another shape.
   Tensor* Reshaped(const Tensor* tensor, Shape shape);
 
-  // The batch. Not in the arena.
-  Tensor* features() const { return features_; }
-  Tensor* labels() const { return labels_; }
+  // The batch, by place in Graph::inputs and Graph::outputs. Not in the arena.
+  Tensor* features(size_t input) const { return features_[input]; }
+  Tensor* labels(size_t output) const { return labels_[output]; }
   Tensor* variable(int index) const { return variables_[index]; }
   // What products multiply in this layer.
   virtual DataType factor_type() const { return compute_type(); }
@@ -155,8 +155,8 @@ class LayoutBuilder {
   // To be placed by the program.
   Memory* last_memory() const { return layout_.memories.back().get(); }
 
-  // Ends the last section, and plans the memory. `output` is the model's.
-  ProgramLayout TakeLayout(const Tensor* output);
+  // Ends the last section, and plans the memory. `outputs` are the model's.
+  ProgramLayout TakeLayout(std::vector<const Tensor*> outputs);
 
  private:
   struct Use {
@@ -170,6 +170,7 @@ class LayoutBuilder {
     if (std::is_same_v<T, double>) return DataType::kFloat64;
     return DataType::kUint8;
   }
+  void AddBatch();
   Tensor* NewInArena(Shape shape, DataType type, int64_t element_size_bytes);
   void ExtendLife(const Tensor* tensor, int last);
   void PlanArena();
@@ -185,8 +186,8 @@ class LayoutBuilder {
   std::map<const Memory*, Use> uses_;
   std::map<std::string, int> owner_indices_;
   int owner_ = 0;
-  Tensor* features_;
-  Tensor* labels_;
+  std::vector<Tensor*> features_;
+  std::vector<Tensor*> labels_;
   std::vector<Tensor*> variables_;
   // Null if frozen.
   std::vector<Tensor*> gradients_;

@@ -43,12 +43,10 @@ Tensor* LoweredNode::AddForward(absl::Span<Tensor* const> inputs,
 }
 
 std::vector<OutputGradient> LoweredNode::AddBackward(
-    OutputGradient output, const std::vector<bool>& wants_inputs,
-    LayoutBuilder& builder) {
-  CHECK_EQ(output.before_activation, lowered_.has_gradient_before_activation)
-      << "layer " << node_.layer->name;
-  tensors_[lowered_.output_gradient] = output.tensor;
-  if (!output.is_shared) overwriting_.Allow(lowered_.output_gradient);
+    OutputGradient output, OutputGradient before_activation,
+    const std::vector<bool>& wants_inputs, LayoutBuilder& builder) {
+  SetGradient(lowered_.output_gradient, output);
+  SetGradient(lowered_.gradient_before_activation, before_activation);
   std::vector<int> wanted;
   for (const int gradient : lowered_.variable_gradients) {
     if (gradient >= 0) wanted.push_back(gradient);
@@ -76,6 +74,14 @@ std::vector<OutputGradient> LoweredNode::AddBackward(
     }
   }
   return gradients;
+}
+
+void LoweredNode::SetGradient(int parameter, const OutputGradient& gradient) {
+  CHECK_EQ(parameter >= 0, gradient.tensor != nullptr)
+      << "layer " << node_.layer->name;
+  if (parameter < 0) return;
+  tensors_[parameter] = gradient.tensor;
+  if (!gradient.is_shared) overwriting_.Allow(parameter);
 }
 
 Tensor* LoweredNode::before_activation() const {

@@ -28,11 +28,13 @@ class LoweredNode {
   // Adds the calls of the forward; returns the output.
   Tensor* AddForward(absl::Span<Tensor* const> inputs, LayoutBuilder& builder);
 
-  // Adds the calls of the backward, which may overwrite `output` unless it is
-  // shared: the gradients of the node's variables, then those of the inputs
-  // that are wanted. Returns one for each input; several may be one tensor.
-  // After AddForward, in training.
+  // Adds the calls of the backward: the gradients of the node's variables, then
+  // those of the inputs that are wanted. Given are those that the function
+  // takes, by the output and by what goes into the final activation, which it
+  // may overwrite unless they are shared. Returns one for each input; several
+  // may be one tensor. After AddForward, in training.
   std::vector<OutputGradient> AddBackward(OutputGradient output,
+                                          OutputGradient before_activation,
                                           const std::vector<bool>& wants_inputs,
                                           LayoutBuilder& builder);
 
@@ -46,6 +48,8 @@ class LoweredNode {
   std::vector<const op::Call*> CallsFor(const std::vector<int>& wanted) const;
   // Notes that the calls that are neither added nor among these never will be.
   void PassOthers(const std::vector<const op::Call*>& calls);
+  // Gives a parameter of the function that is a gradient its tensor.
+  void SetGradient(int parameter, const OutputGradient& gradient);
   void AddCall(const op::Call& call, LayoutBuilder& builder);
   // The tensor's type in memory: where factors are stored, the output and the
   // gradient by an input are of the type that products multiply.

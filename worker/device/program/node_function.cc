@@ -53,12 +53,9 @@ class NodeLowering {
     if (MayGiveLogits(activation)) {
       AddResult(before, result_.before_activation);
     }
-    result_.has_gradient_before_activation =
-        spec_.has_gradient_before_activation;
     if (spec_.is_training) {
       AddDifferences(layer.statistics, variables);
-      AddGradients(inputs, variables,
-                   spec_.has_gradient_before_activation ? before : output);
+      AddGradients(inputs, variables, output, before);
     }
     return Fused();
   }
@@ -124,9 +121,18 @@ class NodeLowering {
   // Those of variables come first: they leave earlier.
   void AddGradients(const std::vector<op::Tensor>& inputs,
                     const std::vector<op::Tensor>& variables,
-                    const op::Tensor& of) {
-    const op::Tensor output_gradient = AddParameter(of.shape());
-    result_.output_gradient = output_gradient.id();
+                    const op::Tensor& output, const op::Tensor& before) {
+    std::vector<op::Tensor> of;
+    std::vector<op::Tensor> output_gradients;
+    const auto add = [&](const op::Tensor& tensor, int& parameter) {
+      of.push_back(tensor);
+      output_gradients.push_back(AddParameter(tensor.shape()));
+      parameter = output_gradients.back().id();
+    };
+    if (spec_.has_output_gradient) add(output, result_.output_gradient);
+    if (spec_.has_gradient_before_activation) {
+      add(before, result_.gradient_before_activation);
+    }
     std::vector<op::Tensor> by;
     std::vector<int*> places;
     for (size_t i = 0; i < variables.size(); ++i) {
@@ -139,8 +145,7 @@ class NodeLowering {
       by.push_back(inputs[i]);
       places.push_back(&result_.input_gradients[i]);
     }
-    const op::Gradients gradients =
-        op::AddGradients({of}, {output_gradient}, by);
+    const op::Gradients gradients = op::AddGradients(of, output_gradients, by);
     for (size_t i = 0; i < by.size(); ++i) {
       AddResult(
           gradients[i] ? *gradients[i] : op::Full(function_, by[i].type(), 0),
@@ -180,8 +185,9 @@ class NodeLowering {
     if (result_.regularization_scale >= 0) {
       result_.regularization_scale = fused->parameters()[next++];
     }
-    if (spec_.is_training) {
-      result_.output_gradient = fused->parameters()[next];
+    for (int* gradient :
+         {&result_.output_gradient, &result_.gradient_before_activation}) {
+      if (*gradient >= 0) *gradient = fused->parameters()[next++];
     }
     result_.function = std::move(fused);
     return std::move(result_);

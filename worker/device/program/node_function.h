@@ -18,8 +18,9 @@ struct NodeFunctionSpec {
   bool is_training = true;
   // The job's.
   uint64_t seed = 0;
-  // In training, the loss reads what goes into the final activation, and its
-  // gradient comes in there (LossInput::before_activation).
+  // In training, where gradients come in: by the output, and by what goes into
+  // the final activation, if a loss reads that (LossInput::before_activation).
+  bool has_output_gradient = true;
   bool has_gradient_before_activation = false;
   // In training, whether anybody wants the gradients by the inputs.
   bool wants_input_gradients = true;
@@ -37,9 +38,10 @@ struct NodeFunction {
   std::vector<int> variables;
   // Batch::regularization_scale, of shape (), if the node has statistics.
   int regularization_scale = -1;
-  // The gradient by the output, or by what goes into the final activation.
+  // The gradients by the output, and by what goes into the final activation, as
+  // the spec has them.
   int output_gradient = -1;
-  bool has_gradient_before_activation = false;
+  int gradient_before_activation = -1;
   // Results.
   int output = -1;
   // What goes into the final activation, if losses may read it.

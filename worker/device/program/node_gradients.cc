@@ -1,8 +1,16 @@
 #include "worker/device/program/node_gradients.h"
 
-#include "glog/logging.h"
-
 namespace paceline {
+namespace {
+
+// The layer that computes in float32 may have readers that do not: the sum is
+// not rounded as they round what they give.
+bool CanHoldSum(const OutputGradient& part, const LayoutBuilder& builder) {
+  return !part.is_shared &&
+         SizeOf(part.tensor->type) >= SizeOf(builder.compute_type());
+}
+
+}  // namespace
 
 void NodeGradients::Add(int node, const OutputGradient& part) {
   parts_[node].push_back(part);
@@ -17,12 +25,12 @@ OutputGradient NodeGradients::TakePart(int node) {
 }
 
 OutputGradient NodeGradients::TakeSum(int node, LayoutBuilder& builder) {
+  if (!has(node)) return {};
   OutputGradient sum = TakePart(node);
   while (has(node)) {
-    CHECK(!sum.before_activation);
     const OutputGradient part = TakePart(node);
-    Tensor* const target = !sum.is_shared ? sum.tensor
-                           : !part.is_shared
+    Tensor* const target = CanHoldSum(sum, builder) ? sum.tensor
+                           : CanHoldSum(part, builder)
                                ? part.tensor
                                : builder.NewTensor(sum.tensor->shape);
     builder.AddSum(sum.tensor, part.tensor, target);

@@ -11,14 +11,11 @@
 
 namespace paceline {
 
-// The gradient of the loss by a node's output.
+// The gradient of the loss by a node's output, or by what goes into the node's
+// final activation.
 struct OutputGradient {
-  // Null if nobody asked for it.
+  // Null if nobody asked for it, or nobody gave any.
   Tensor* tensor = nullptr;
-  // It is by what goes into the node's final activation: whoever made the
-  // gradient has gone back through the activation too. Only where the node has
-  // no other reader.
-  bool before_activation = false;
   // Others will read it too: not to be overwritten.
   bool is_shared = false;
 };
@@ -31,7 +28,8 @@ class NodeGradients {
   void Add(int node, const OutputGradient& part);
   bool has(int node) const { return !parts_[node].empty(); }
 
-  // Adds the sum of the parts, in place where no other node wants them.
+  // Adds the sum of the parts, in place where no other node wants them. Null if
+  // there are none.
   OutputGradient TakeSum(int node, LayoutBuilder& builder);
 
  private:

@@ -1,4 +1,4 @@
-// From a model to the operations of a program: forward, loss and metrics,
+// From a model to the operations of a program: forward, losses and metrics,
 // backward.
 //
 // The walk over the graph is that of every device; each derives a compiler that
@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -24,9 +25,11 @@
 #include "common/model/loss_input.h"
 #include "common/model/metric.h"
 #include "common/model/metric_layout.h"
+#include "common/model/output_spec.h"
 #include "common/model/variable.h"
 #include "worker/device/device.h"
 #include "worker/device/program/example_function.h"
+#include "worker/device/program/loss_inputs.h"
 #include "worker/device/program/lower_node.h"
 #include "worker/device/program/lowered_node.h"
 #include "worker/device/program/node_function.h"
@@ -47,24 +50,23 @@ class ProgramCompiler {
       : spec_(spec),
         graph_(*spec.graph),
         builder_(builder),
-        loss_input_(
-            ResolveLossInput(graph_, *spec.loss, spec.mode == Mode::kTrain)),
-        gradients_(graph_.nodes.size()) {}
+        losses_(graph_, spec.outputs, spec.mode == Mode::kTrain),
+        nodes_(graph_.nodes.size()),
+        outputs_(graph_.nodes.size()),
+        has_updates_(graph_.nodes.size()),
+        output_gradients_(graph_.nodes.size()),
+        gradients_before_activation_(graph_.nodes.size()) {}
 
-  // Adds all operations; returns the model's output. To be called once.
-  absl::StatusOr<const Tensor*> AddOperations() {
+  // Adds all operations; returns the model's outputs. To be called once.
+  absl::StatusOr<std::vector<const Tensor*>> AddOperations() {
     RETURN_IF_ERROR(AddForward());
-    builder_.BeginPart("loss", /*in_float32=*/true);
-    const bool has_backward =
-        builder_.is_training() && has_updates_[loss_input_.node];
-    ASSIGN_OR_RETURN(Tensor* const gradient,
-                     AddLoss(*spec_.loss, loss_input_, 0, has_backward));
+    RETURN_IF_ERROR(AddLosses());
     AddPenalties();
     RETURN_IF_ERROR(AddMetrics());
-    if (has_backward) {
-      RETURN_IF_ERROR(AddBackward({gradient, loss_input_.before_activation}));
-    }
-    return output();
+    if (builder_.is_training()) RETURN_IF_ERROR(AddBackward());
+    std::vector<const Tensor*> outputs;
+    for (const int output : graph_.outputs) outputs.push_back(outputs_[output]);
+    return outputs;
   }
 
   const ProgramSpec& spec() const { return spec_; }
@@ -83,47 +85,50 @@ class ProgramCompiler {
   virtual absl::string_view device() const = 0;
   virtual absl::Span<const OperationEntry<Builder>> operations() const = 0;
 
-  // Adds `values`, one an example, to the total at `offset`, and their number
-  // to the count behind it.
-  virtual void AddToMean(size_t offset, Tensor* values) = 0;
+  // Adds weight · `values`, one an example, to the total at `offset`, and
+  // `examples` to the count behind it.
+  virtual void AddToMean(size_t offset, Tensor* values, double weight,
+                         int64_t examples) = 0;
   // Adds each of `values` to the states from `offset` on.
   virtual void AddToState(size_t offset, Tensor* values) = 0;
 
-  // Of shape (batch), written in each step: what the loss of an example is
-  // multiplied with before its gradient is taken, the same for all.
-  virtual Tensor* AddGradientScales() = 0;
+  // Of shape (batch), written in each step: what the loss of an example, of an
+  // output of this weight, is multiplied with before its gradient is taken, the
+  // same for all.
+  virtual Tensor* AddGradientScales(double weight) = 0;
 
   // Adds a variable's penalty to the loss, once an example.
   virtual void AddPenalty(const Regularizer& regularizer, Tensor* variable) = 0;
 
  private:
   // What a node of the graph is lowered for.
-  NodeFunctionSpec FunctionSpecOf(const Node& node) const {
-    return {.batch_size = spec_.batch_size,
-            .is_training = builder_.is_training(),
-            .seed = spec_.seed,
-            .has_gradient_before_activation =
-                loss_input_.before_activation &&
-                &node == &graph_.nodes[loss_input_.node],
-            .wants_input_gradients =
-                std::any_of(node.inputs.begin(), node.inputs.end(),
-                            [this](int input) { return has_updates_[input]; }),
-            .stores_factors = StoresFactors(node)};
+  NodeFunctionSpec FunctionSpecOf(int index) const {
+    const Node& node = graph_.nodes[index];
+    const LossReads& loss_reads = losses_.of_node(index);
+    return {
+        .batch_size = spec_.batch_size,
+        .is_training = builder_.is_training(),
+        .seed = spec_.seed,
+        .has_output_gradient =
+            loss_reads.depends_on_output || !loss_reads.reads_before_activation,
+        .has_gradient_before_activation = loss_reads.reads_before_activation,
+        .wants_input_gradients =
+            std::any_of(node.inputs.begin(), node.inputs.end(),
+                        [this](int input) { return has_updates_[input]; }),
+        .stores_factors = StoresFactors(node)};
   }
 
-  Tensor* output() const { return outputs_[graph_.output]; }
-
   absl::Status AddForward() {
-    outputs_ = {builder_.features()};
-    nodes_.emplace_back();
-    has_updates_ = {false};
-    for (int i = 1; i < static_cast<int>(graph_.nodes.size()); ++i) {
+    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+      outputs_[graph_.inputs[i]] = builder_.features(i);
+    }
+    for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
       const Node& node = graph_.nodes[i];
-      ASSIGN_OR_RETURN(NodeFunction function,
-                       LowerNode(device(), operations(), graph_, node,
-                                 FunctionSpecOf(node)));
-      nodes_.push_back(
-          std::make_unique<LoweredNode>(node, std::move(function)));
+      if (node.inputs.empty()) continue;
+      ASSIGN_OR_RETURN(
+          NodeFunction function,
+          LowerNode(device(), operations(), graph_, node, FunctionSpecOf(i)));
+      nodes_[i] = std::make_unique<LoweredNode>(node, std::move(function));
       std::vector<Tensor*> inputs;
       bool has_updates = std::any_of(
           node.variables.begin(), node.variables.end(), [this](int variable) {
@@ -133,31 +138,52 @@ class ProgramCompiler {
         inputs.push_back(outputs_[input]);
         has_updates = has_updates || has_updates_[input];
       }
-      has_updates_.push_back(has_updates);
+      has_updates_[i] = has_updates;
       BeginLayer(i);
       RETURN_IF_ERROR(AddLayer(*node.layer, [&] {
-        outputs_.push_back(nodes_.back()->AddForward(inputs, builder_));
+        outputs_[i] = nodes_[i]->AddForward(inputs, builder_);
       }));
     }
     return absl::OkStatus();
   }
 
-  // Adds a loss up at `offset`; returns its gradient by what it reads, or null.
-  absl::StatusOr<Tensor*> AddLoss(const Loss& loss, const LossInput& from,
-                                  size_t offset, bool has_gradient) {
+  // All examples count once, whatever the number of outputs.
+  absl::Status AddLosses() {
+    builder_.BeginPart("loss", /*in_float32=*/true);
+    for (size_t i = 0; i < spec_.outputs.size(); ++i) {
+      const auto& [loss, weight, metrics] = spec_.outputs[i];
+      const LossInput& from = losses_.input(i);
+      const bool has_gradient =
+          builder_.is_training() && has_updates_[from.node];
+      ASSIGN_OR_RETURN(
+          const std::vector<Tensor*> results,
+          AddLoss(*loss, from, builder_.labels(i),
+                  has_gradient ? AddGradientScales(weight) : nullptr));
+      AddToMean(/*offset=*/0, results[0], weight,
+                i == 0 ? spec_.batch_size : 0);
+      if (!has_gradient) continue;
+      (from.before_activation ? gradients_before_activation_
+                              : output_gradients_)
+          .Add(from.node, {results[1]});
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns the losses of the examples; and with scales, which are not null,
+  // the gradient by what the loss reads.
+  absl::StatusOr<std::vector<Tensor*>> AddLoss(const Loss& loss,
+                                               const LossInput& from,
+                                               Tensor* labels, Tensor* scales) {
     Tensor* const input = from.before_activation
                               ? nodes_[from.node]->before_activation()
                               : outputs_[from.node];
-    Tensor* const labels = builder_.labels();
-    const ExampleFunction function = MakeLossFunction(
-        loss, from.from_logits, input->shape, labels->shape, has_gradient);
+    const ExampleFunction function =
+        MakeLossFunction(loss, from.from_logits, input->shape, labels->shape,
+                         /*has_gradient=*/scales != nullptr);
     RETURN_IF_ERROR(Check(OwnerName(loss), *function));
     std::vector<Tensor*> parameters = {input, labels};
-    if (has_gradient) parameters.push_back(AddGradientScales());
-    const std::vector<Tensor*> results =
-        AddCalls(*function, parameters, builder_);
-    AddToMean(offset, results[0]);
-    return has_gradient ? results[1] : nullptr;
+    if (scales != nullptr) parameters.push_back(scales);
+    return AddCalls(*function, parameters, builder_);
   }
 
   absl::Status Check(absl::string_view owner,
@@ -174,44 +200,53 @@ class ProgramCompiler {
   }
 
   absl::Status AddMetrics() {
-    const MetricLayout layout(spec_.metrics);
-    for (size_t i = 0; i < spec_.metrics.size(); ++i) {
-      const Metric& metric = *spec_.metrics[i];
-      builder_.BeginPart(absl::StrCat("metric ", metric.name),
-                         /*in_float32=*/true);
-      if (const Loss* loss = metric.mean_of(); loss != nullptr) {
-        const LossInput from =
-            ResolveLossInput(graph_, *loss, builder_.is_training());
-        RETURN_IF_ERROR(
-            AddLoss(*loss, from, layout.offset(i), /*has_gradient=*/false)
-                .status());
-      } else {
-        RETURN_IF_ERROR(AddMetric(metric, layout.offset(i)));
+    const MetricLayout layout(spec_.outputs);
+    size_t next = 0;
+    for (size_t i = 0; i < spec_.outputs.size(); ++i) {
+      for (const auto& metric : spec_.outputs[i].metrics) {
+        builder_.BeginPart(absl::StrCat("metric ", metric->name),
+                           /*in_float32=*/true);
+        RETURN_IF_ERROR(AddMetric(*metric, i, layout.offset(next++)));
       }
     }
     return absl::OkStatus();
   }
 
-  absl::Status AddMetric(const Metric& metric, size_t offset) {
-    const ExampleFunction function =
-        MakeMetricFunction(metric, output()->shape, builder_.labels()->shape);
-    RETURN_IF_ERROR(Check(OwnerName(metric), *function));
-    Tensor* const values =
-        AddCalls(*function, {output(), builder_.labels()}, builder_)[0];
+  // Of Graph::outputs[output].
+  absl::Status AddMetric(const Metric& metric, size_t output, size_t offset) {
+    ASSIGN_OR_RETURN(Tensor* const values, AddMetricValues(metric, output));
     if (metric.is_mean()) {
-      AddToMean(offset, values);
+      AddToMean(offset, values, /*weight=*/1, spec_.batch_size);
     } else {
       AddToState(offset, values);
     }
     return absl::OkStatus();
   }
 
+  // What Metric::Lower returns.
+  absl::StatusOr<Tensor*> AddMetricValues(const Metric& metric, size_t output) {
+    const int node = graph_.outputs[output];
+    Tensor* const labels = builder_.labels(output);
+    if (const Loss* loss = metric.mean_of(); loss != nullptr) {
+      const LossInput from =
+          ResolveLossInput(graph_, node, *loss, builder_.is_training());
+      ASSIGN_OR_RETURN(const std::vector<Tensor*> results,
+                       AddLoss(*loss, from, labels, /*scales=*/nullptr));
+      return results[0];
+    }
+    const ExampleFunction function =
+        MakeMetricFunction(metric, outputs_[node]->shape, labels->shape);
+    RETURN_IF_ERROR(Check(OwnerName(metric), *function));
+    return AddCalls(*function, {outputs_[node], labels}, builder_)[0];
+  }
+
   // Of the nodes with updates at or before them, the last first: statistics
   // too, as replicas that share them sum gradients in each step.
-  absl::Status AddBackward(OutputGradient gradient) {
-    gradients_.Add(loss_input_.node, gradient);
-    for (int i = loss_input_.node; i > 0; --i) {
-      if (!gradients_.has(i)) continue;
+  absl::Status AddBackward() {
+    for (int i = static_cast<int>(graph_.nodes.size()) - 1; i >= 0; --i) {
+      if (!output_gradients_.has(i) && !gradients_before_activation_.has(i)) {
+        continue;
+      }
       const Node& node = graph_.nodes[i];
       std::vector<bool> wants_inputs;
       for (const int input : node.inputs) {
@@ -219,34 +254,39 @@ class ProgramCompiler {
       }
       BeginLayer(i);
       RETURN_IF_ERROR(AddLayer(*node.layer, [&] {
+        const OutputGradient output = output_gradients_.TakeSum(i, builder_);
+        const OutputGradient before_activation =
+            gradients_before_activation_.TakeSum(i, builder_);
         const std::vector<OutputGradient> of_inputs = nodes_[i]->AddBackward(
-            gradients_.TakeSum(i, builder_), wants_inputs, builder_);
+            output, before_activation, wants_inputs, builder_);
         for (size_t k = 0; k < node.inputs.size(); ++k) {
-          if (wants_inputs[k]) gradients_.Add(node.inputs[k], of_inputs[k]);
+          if (!wants_inputs[k]) continue;
+          output_gradients_.Add(node.inputs[k], of_inputs[k]);
         }
       }));
     }
     return absl::OkStatus();
   }
 
-  // What the loss is taken of is float32, as Keras advises, and the output
-  // behind it: exp and log of fewer bits lose too much.
+  // What a loss is taken of is float32, as Keras advises, and the output behind
+  // it: exp and log of fewer bits lose too much.
   void BeginLayer(int node) {
     const Layer& layer = *graph_.nodes[node].layer;
     builder_.BeginPart(absl::StrCat("layer ", layer.name),
-                       /*in_float32=*/node >= loss_input_.node);
+                       losses_.of_node(node).is_between_loss_and_output);
   }
 
   const ProgramSpec& spec_;
   const Graph& graph_;
   Builder& builder_;
-  const LossInput loss_input_;
-  // Null for the input.
+  const LossInputs losses_;
+  // By node. Null for the inputs of the model.
   std::vector<std::unique_ptr<LoweredNode>> nodes_;
   std::vector<Tensor*> outputs_;
   // Whether a step updates variables of a node or of one before it.
   std::vector<bool> has_updates_;
-  NodeGradients gradients_;
+  NodeGradients output_gradients_;
+  NodeGradients gradients_before_activation_;
 };
 
 }  // namespace paceline

@@ -37,11 +37,12 @@ struct ProgramLayout {
   std::vector<std::unique_ptr<Memory>> memories;
   std::vector<ArenaBlock> arena;
   int64_t arena_size_bytes = 0;
-  // Those of the batch, which the program places.
-  Memory* features = nullptr;
-  Memory* labels = nullptr;
-  // The model's output; in evaluation, it stays until the next batch.
-  const Tensor* output = nullptr;
+  // Those of the batch, by input and by output of the model, which the program
+  // places.
+  std::vector<Memory*> features;
+  std::vector<Memory*> labels;
+  // The model's; in evaluation, they stay until the next batch.
+  std::vector<const Tensor*> outputs;
   // What operations and blocks are for: "layer conv2d", "loss".
   std::vector<std::string> owners;
   // Of each operation, by index in `owners`.

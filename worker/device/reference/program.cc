@@ -5,11 +5,10 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/model/metric_layout.h"
 #include "glog/logging.h"
-#include "worker/device/feature_ids.h"
+#include "worker/device/check_batch.h"
 
 namespace paceline::reference {
 
@@ -18,8 +17,7 @@ ReferenceProgram<T>::ReferenceProgram(const ProgramSpec& spec, State<T>& state)
     : spec_(spec),
       state_(state),
       model_(MakeModelFunction({.graph = spec.graph,
-                                .loss = spec.loss,
-                                .metrics = spec.metrics,
+                                .outputs = spec.outputs,
                                 .is_training = spec.mode == Mode::kTrain,
                                 .batch_size = spec.batch_size,
                                 .seed = spec.seed,
@@ -60,42 +58,8 @@ void ReferenceProgram<T>::MakeSections() {
 template <typename T>
 absl::Status ReferenceProgram<T>::SetBatch(const Batch& batch,
                                            Stream& /*stream*/) {
-  if (batch.count != spec_.batch_size) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a batch of ", batch.count, " examples for a program of ",
-                     spec_.batch_size));
-  }
-  const DataType type = DataTypeOf<T>::kValue;
-  if (batch.features.type != type) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("features are ", DataTypeName(batch.features.type),
-                     ", expected ", DataTypeName(type)));
-  }
-  RETURN_IF_ERROR(CheckFeatureIds<T>(*spec_.graph, batch));
-  RETURN_IF_ERROR(CheckLabels(batch));
+  RETURN_IF_ERROR(CheckBatch(spec_, batch, DataTypeOf<T>::kValue));
   batch_ = batch;
-  return absl::OkStatus();
-}
-
-template <typename T>
-absl::Status ReferenceProgram<T>::CheckLabels(const Batch& batch) const {
-  const bool sparse = spec_.loss->has_sparse_labels();
-  const DataType type = sparse ? DataType::kInt32 : DataTypeOf<T>::kValue;
-  if (batch.labels.type != type) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("labels are ", DataTypeName(batch.labels.type),
-                     ", expected ", DataTypeName(type)));
-  }
-  if (!sparse) return absl::OkStatus();
-  const int64_t classes = spec_.graph->output_shape().back();
-  const auto* const labels = static_cast<const int32_t*>(batch.labels.data);
-  for (int64_t i = 0; i < batch.count; ++i) {
-    if (labels[i] < 0 || labels[i] >= classes) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "label ", labels[i], " of example ", batch.first_example + i,
-          " is out of range: the model has ", classes, " classes"));
-    }
-  }
   return absl::OkStatus();
 }
 
@@ -111,11 +75,16 @@ void ReferenceProgram<T>::SetArguments() {
     const absl::Span<E> to = run_.Argument(parameter.id()).values<E>();
     std::copy_n(from, to.size(), to.begin());
   };
-  copy(model_->features, static_cast<const T*>(batch_.features.data));
-  if (spec_.loss->has_sparse_labels()) {
-    copy(model_->labels, static_cast<const int32_t*>(batch_.labels.data));
-  } else {
-    copy(model_->labels, static_cast<const T*>(batch_.labels.data));
+  for (size_t i = 0; i < model_->features.size(); ++i) {
+    copy(model_->features[i], static_cast<const T*>(batch_.features[i].data));
+  }
+  for (size_t i = 0; i < model_->labels.size(); ++i) {
+    const void* const labels = batch_.labels[i].data;
+    if (spec_.outputs[i].loss->has_sparse_labels()) {
+      copy(model_->labels[i], static_cast<const int32_t*>(labels));
+    } else {
+      copy(model_->labels[i], static_cast<const T*>(labels));
+    }
   }
   for (size_t i = 0; i < model_->variables.size(); ++i) {
     copy(model_->variables[i],
@@ -143,10 +112,14 @@ absl::Status ReferenceProgram<T>::Enqueue(int section, Stream& /*stream*/) {
 }
 
 template <typename T>
-absl::StatusOr<HostTensor> ReferenceProgram<T>::Output(Stream& /*stream*/) {
-  return HostTensor{
-      DataTypeOf<T>::kValue,
-      run_.value(model_->output.id()).template values<T>().data()};
+absl::StatusOr<std::vector<HostTensor>> ReferenceProgram<T>::Outputs(
+    Stream& /*stream*/) {
+  std::vector<HostTensor> outputs;
+  for (const op::Tensor& output : model_->outputs) {
+    outputs.push_back({DataTypeOf<T>::kValue,
+                       run_.value(output.id()).template values<T>().data()});
+  }
+  return outputs;
 }
 
 template <typename T>
@@ -162,22 +135,34 @@ void ReferenceProgram<T>::AddSums() {
   // The whole penalty, whatever share of it this replica's gradients carry: the
   // mean over all replicas' examples then has it once.
   const double penalty = model_->penalty ? TotalOf(*model_->penalty) : 0;
-  state_.AddToState(0, TotalOf(model_->losses) + count * penalty);
+  double loss = 0;
+  for (size_t i = 0; i < model_->losses.size(); ++i) {
+    loss += spec_.outputs[i].weight * TotalOf(model_->losses[i]);
+  }
+  state_.AddToState(0, loss + count * penalty);
   state_.AddToState(1, count);
-  const MetricLayout layout(spec_.metrics);
-  for (size_t m = 0; m < model_->metrics.size(); ++m) {
-    const op::Tensor& values = model_->metrics[m];
-    const size_t offset = layout.offset(m);
-    if (spec_.metrics[m]->is_mean()) {
-      state_.AddToState(offset, TotalOf(values));
-      state_.AddToState(offset + 1, count);
-      continue;
+  const MetricLayout layout(spec_.outputs);
+  size_t next = 0;
+  for (const OutputSpec& output : spec_.outputs) {
+    for (const auto& metric : output.metrics) {
+      AddMetric(*metric, model_->metrics[next], layout.offset(next));
+      ++next;
     }
-    const absl::Span<const T> added =
-        run_.value(values.id()).template values<T>();
-    for (size_t i = 0; i < added.size(); ++i) {
-      state_.AddToState(offset + i, added[i]);
-    }
+  }
+}
+
+template <typename T>
+void ReferenceProgram<T>::AddMetric(const Metric& metric,
+                                    const op::Tensor& values, size_t offset) {
+  if (metric.is_mean()) {
+    state_.AddToState(offset, TotalOf(values));
+    state_.AddToState(offset + 1, static_cast<double>(batch_.count));
+    return;
+  }
+  const absl::Span<const T> added =
+      run_.value(values.id()).template values<T>();
+  for (size_t i = 0; i < added.size(); ++i) {
+    state_.AddToState(offset + i, added[i]);
   }
 }
 

@@ -35,17 +35,18 @@ class ReferenceProgram : public Program {
   absl::Status SetBatch(const Batch& batch, Stream& stream) override;
   absl::Status Enqueue(int section, Stream& stream) override;
   Event& section_event(int /*section*/) override { return event_; }
-  absl::StatusOr<HostTensor> Output(Stream& stream) override;
+  absl::StatusOr<std::vector<HostTensor>> Outputs(Stream& stream) override;
 
  private:
   // Cuts the list of calls where buckets become final.
   void MakeSections();
 
-  absl::Status CheckLabels(const Batch& batch) const;
   // Copies what the function reads in this step.
   void SetArguments();
   void SetScalar(const op::Tensor& parameter, double value);
   void AddSums();
+  // Adds what the batch gives a metric, whose state lies at `offset`.
+  void AddMetric(const Metric& metric, const op::Tensor& values, size_t offset);
   // Copies the updates of a bucket to the state.
   void WriteUpdates(int bucket);
 

@@ -163,8 +163,8 @@ TEST_P(FaultTest, NamesTheLayer) {
   const auto run = [&]() -> absl::Status {
     absl::Status status =
         program->SetBatch({.count = 2,
-                           .features = {DataType::kFloat32, features.data()},
-                           .labels = {DataType::kFloat32, labels}},
+                           .features = {{DataType::kFloat32, features.data()}},
+                           .labels = {{DataType::kFloat32, labels}}},
                           *stream);
     for (size_t i = 0; i < program->sections().size(); ++i) {
       status.Update(program->Enqueue(static_cast<int>(i), *stream));

@@ -58,8 +58,8 @@ class CudaProgramTest : public ::testing::Test {
     const float labels[] = {1, 0, 0, 1};
     Batch batch;
     batch.count = 2;
-    batch.features = {DataType::kFloat32, features};
-    batch.labels = {DataType::kFloat32, labels};
+    batch.features = {{DataType::kFloat32, features}};
+    batch.labels = {{DataType::kFloat32, labels}};
     EXPECT_TRUE(program_->SetBatch(batch, *stream_).ok());
     calls_.clear();
     return program_->Enqueue(0, *stream_);
@@ -195,8 +195,8 @@ class ReplicaSumTest : public ::testing::Test {
     const float labels[] = {1, 0, 0, 1, 1, 0};
     EXPECT_TRUE(program
                     .SetBatch({.count = 2,
-                               .features = {DataType::kFloat32, features},
-                               .labels = {DataType::kFloat32, labels}},
+                               .features = {{DataType::kFloat32, features}},
+                               .labels = {{DataType::kFloat32, labels}}},
                               *stream_)
                     .ok());
     std::vector<cuda::CallLog> calls;
@@ -288,8 +288,8 @@ class UpdatingProgramTest : public ::testing::Test {
     const float labels[] = {1, 0, 0, 1};
     Batch batch;
     batch.count = 2;
-    batch.features = {DataType::kFloat32, features};
-    batch.labels = {DataType::kFloat32, labels};
+    batch.features = {{DataType::kFloat32, features}};
+    batch.labels = {{DataType::kFloat32, labels}};
     calls_.clear();
     EXPECT_TRUE(program_->SetBatch(batch, *stream_).ok());
     EXPECT_TRUE(program_->Enqueue(0, *stream_).ok());
@@ -360,8 +360,8 @@ TEST_F(KeptStepsTest, ComeBeforeThoseOfAnotherProgramInALargerArena) {
   const std::vector<float> zeros(4096 * 3);
   Batch batch;
   batch.count = 4096;
-  batch.features = {DataType::kFloat32, zeros.data()};
-  batch.labels = {DataType::kFloat32, zeros.data()};
+  batch.features = {{DataType::kFloat32, zeros.data()}};
+  batch.labels = {{DataType::kFloat32, zeros.data()}};
   calls_.clear();
   ASSERT_TRUE(larger->SetBatch(batch, *stream_).ok());
   EXPECT_THAT(calls_, Contains("queue 0: multiply"));

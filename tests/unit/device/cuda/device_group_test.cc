@@ -90,8 +90,8 @@ class Rank {
     const float labels[] = {1, 0};
     Batch batch;
     batch.count = 1;
-    batch.features = {DataType::kFloat32, features};
-    batch.labels = {DataType::kFloat32, labels};
+    batch.features = {{DataType::kFloat32, features}};
+    batch.labels = {{DataType::kFloat32, labels}};
     const absl::Status status = program.SetBatch(batch, *stream_);
     return status.ok() ? program.Enqueue(0, *stream_) : status;
   }

@@ -129,8 +129,8 @@ constexpr float kLabels[] = {-1000, -900};
 Examples TwoExamples() {
   Examples examples;
   examples.count = 2;
-  examples.features.assign(std::begin(kFeatures), std::end(kFeatures));
-  examples.labels.assign(std::begin(kLabels), std::end(kLabels));
+  examples.features = {{std::begin(kFeatures), std::end(kFeatures)}};
+  examples.labels = {{std::begin(kLabels), std::end(kLabels)}};
   return examples;
 }
 
@@ -182,8 +182,8 @@ TEST(OverflowTest, TheScaleChangesOnceAStepWithSeveralSections) {
     EXPECT_EQ(scale.scale(), std::ldexp(1.0f, 15 - step));
     ASSERT_TRUE(program
                     ->SetBatch({.count = 2,
-                                .features = {DataType::kFloat32, kFeatures},
-                                .labels = {DataType::kFloat32, kLabels}},
+                                .features = {{DataType::kFloat32, kFeatures}},
+                                .labels = {{DataType::kFloat32, kLabels}}},
                                *stream)
                     .ok());
     for (size_t i = 0; i < program->sections().size(); ++i) {
@@ -215,8 +215,8 @@ TEST(OverflowTest, TheStateNotesALossThatIsNotFinite) {
     while (sums.first_nonfinite_step == 0 && ++step < 30) {
       ASSERT_TRUE(program
                       ->SetBatch({.count = 2,
-                                  .features = {DataType::kFloat32, features},
-                                  .labels = {DataType::kFloat32, kLabels},
+                                  .features = {{DataType::kFloat32, features}},
+                                  .labels = {{DataType::kFloat32, kLabels}},
                                   .step = step},
                                  *stream)
                       .ok());
@@ -255,8 +255,8 @@ std::vector<float> VariablesAfter(int steps, Precision precision,
   for (int step = 0; step < steps; ++step) {
     EXPECT_TRUE(program
                     ->SetBatch({.count = 2,
-                                .features = {DataType::kFloat32, kFeatures},
-                                .labels = {DataType::kFloat32, kLabels},
+                                .features = {{DataType::kFloat32, kFeatures}},
+                                .labels = {{DataType::kFloat32, kLabels}},
                                 .loss_divisor = 2},
                                *stream)
                     .ok());

@@ -49,6 +49,8 @@ PACELINE_HOST_DEVICE inline bool HasOverflow(const LossScale* scale) {
 // What the loss of an example is multiplied with before its gradient is taken.
 // For each example.
 struct WriteGradientScales {
+  // Of the loss among others.
+  double weight = 1;
   const StepValues* step = nullptr;
   // Null: the loss is not scaled.
   const LossScale* loss_scale = nullptr;
@@ -56,7 +58,7 @@ struct WriteGradientScales {
 
   PACELINE_HOST_DEVICE void operator()(int64_t example) const {
     scales[example] =
-        static_cast<float>(step->gradient_scale * ScaleOf(loss_scale));
+        static_cast<float>(weight * step->gradient_scale * ScaleOf(loss_scale));
   }
 };
 

@@ -29,10 +29,13 @@ Tensor* AddMaxPooling(const PlacedCall& call, ProgramBuilder& builder) {
 }
 
 Tensor* AddMaxPoolingGradient(const PlacedCall& call, ProgramBuilder& builder) {
-  const Tensor* const input = call.inputs[0];
   const Tensor* const output = call.inputs[1];
   const Tensor* const output_gradient = call.inputs[2];
-  // The kernel finds the largest input by its value, which must not be rounded.
+  // The kernel finds the largest input by its value: it is rounded as the
+  // output is.
+  const Tensor* const input = output->type == DataType::kFloat32
+                                  ? call.inputs[0]
+                                  : builder.Computed(call.inputs[0]);
   CHECK(output->type == DataType::kFloat32 || output->type == input->type)
       << DataTypeName(output->type) << " of " << DataTypeName(input->type);
   Tensor* const input_gradient = OutputOf(call, builder);

@@ -1,0 +1,28 @@
+#include "worker/device/program/loss_inputs.h"
+
+namespace paceline {
+
+LossInputs::LossInputs(const Graph& graph, absl::Span<const OutputSpec> outputs,
+                       bool is_training)
+    : reads_(graph.nodes.size()) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const LossInput input = ResolveLossInput(graph, graph.outputs[i],
+                                             *outputs[i].loss, is_training);
+    inputs_.push_back(input);
+    (input.before_activation ? reads_[input.node].reads_before_activation
+                             : reads_[input.node].depends_on_output) = true;
+    for (int node = graph.outputs[i];; node = graph.nodes[node].inputs[0]) {
+      reads_[node].is_between_loss_and_output = true;
+      if (node == input.node) break;
+    }
+  }
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    const LossReads& reads = reads_[i];
+    if (!reads.reads_before_activation && !reads.depends_on_output) continue;
+    for (const int input : graph.nodes[i].inputs) {
+      reads_[input].depends_on_output = true;
+    }
+  }
+}
+
+}  // namespace paceline
