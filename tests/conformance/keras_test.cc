@@ -173,6 +173,61 @@ INSTANTIATE_TEST_SUITE_P(
                           std::get<1>(info.param));
     });
 
+// --- Several inputs and outputs
+
+class KerasOutputsTest : public ::testing::TestWithParam<DeviceUnderTest> {};
+
+TEST_P(KerasOutputsTest, OutputsLossMetricsAndGradientsAgree) {
+  const Json& expected = KerasExpected()["several_outputs"];
+  ModelConfig config = {.layers = ValueFromJson(expected["layers"])};
+  for (const Json& output : expected["outputs"]) {
+    config.outputs.push_back({.layer = output["layer"],
+                              .loss = ValueFromJson(output["loss"]),
+                              .weight = output["weight"],
+                              .metrics = ValueFromJson(output["metrics"])});
+  }
+  const ModelUnderTest model(config);
+  const std::unique_ptr<Device> device = GetParam().make();
+  ModelOnDevice on_device(model, *device);
+  std::vector<std::vector<double>> variables;
+  for (const VariableSpec& variable : model.graph().variables) {
+    const auto salt = static_cast<int64_t>(10 + variables.size());
+    variables.push_back(Ramp(NumElements(variable.shape), salt));
+  }
+  on_device.SetVariables(variables);
+  Examples examples;
+  examples.count = expected["batch"];
+  examples.loss_divisor = static_cast<double>(examples.count);
+  for (size_t i = 0; i < model.graph().inputs.size(); ++i) {
+    examples.features.push_back(
+        Ramp(examples.count * NumElements(model.graph().input_shape(i)),
+             static_cast<int64_t>(1 + i)));
+  }
+  examples.labels = expected["labels"].get<std::vector<std::vector<double>>>();
+
+  const StepResult evaluated = on_device.Evaluate(examples);
+  ASSERT_EQ(evaluated.outputs.size(), expected["predictions"].size());
+  for (size_t i = 0; i < evaluated.outputs.size(); ++i) {
+    ExpectNear(evaluated.outputs[i], expected["predictions"][i], "output");
+  }
+  std::vector<double> logs;
+  const std::vector<double>& states = evaluated.sums.states;
+  for (size_t i = 0; i < states.size(); i += 2) {
+    logs.push_back(states[i] / states[i + 1]);
+  }
+  ExpectNear(logs, expected["logs"], "logs");
+  const StepResult trained = on_device.Train(examples);
+  ASSERT_EQ(trained.gradients.size(), expected["gradients"].size());
+  for (size_t i = 0; i < trained.gradients.size(); ++i) {
+    ExpectNear(trained.gradients[i], expected["gradients"][i],
+               model.graph().variables[i].name);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, KerasOutputsTest,
+                         ::testing::ValuesIn(DevicesUnderTest()),
+                         [](const auto& info) { return info.param.name; });
+
 // --- Derivatives where they jump
 
 class KerasBendsTest : public ::testing::TestWithParam<DeviceUnderTest> {};
