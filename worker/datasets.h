@@ -28,7 +28,7 @@ struct Datasets {
   v1::AwaitStartRequest sizes;
 };
 
-// What the model takes of an example: one input, and one label.
+// What the model takes of an example, for its inputs and its only output.
 ModelArrays ModelArraysOf(const Graph& graph, const Loss& loss);
 
 // Opens what the job has for these phases. `workers` is how many work on it.

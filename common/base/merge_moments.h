@@ -7,7 +7,7 @@
 namespace paceline {
 
 // Of some rows: how many they are, and of each column the mean and Σ (x −
-// mean)². Of no rows: zeros.
+// mean)². Of no rows the latter is 0, and the mean is any number.
 struct ColumnMoments {
   double rows = 0;
   double* means = nullptr;

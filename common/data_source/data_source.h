@@ -52,8 +52,9 @@ class ExampleReader {
 
   // The example `index` in [0, example_count()), valid until the next call. Of
   // a stream, the one behind the last takes least time; one that is farther on
-  // takes that of those between, and one before it that of a new begin.
-  // Whoever reads adds source and index to errors. Allocates nothing once warm.
+  // takes that of those between, and one before it that of starting again at
+  // the beginning. Whoever reads adds source and index to errors. Allocates
+  // nothing once warm.
   virtual absl::StatusOr<const Example*> Read(int64_t index) = 0;
 };
 

@@ -34,8 +34,8 @@ class GzipFile {
   absl::StatusOr<int64_t> Read(void* out, int64_t size);
 
   // The next Read begins at `offset` of the uncompressed bytes. In a compressed
-  // file it then reads what lies between, from the begin of the file if
-  // `offset` is behind.
+  // file it then reads what lies between, from the beginning of the
+  // file if `offset` is before where it stands.
   absl::Status Seek(int64_t offset);
 
  private:

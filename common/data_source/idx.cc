@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -123,26 +124,40 @@ absl::StatusOr<StoredArray> ReadIdx(const std::string& path) {
 absl::StatusOr<IdxRows> IdxRows::Open(const std::string& path) {
   ASSIGN_OR_RETURN(GzipFile file, GzipFile::Open(path));
   ASSIGN_OR_RETURN(IdxHeader header, ReadHeader(file));
-  RETURN_IF_ERROR(StoredBytes(path, header.type, header.shape,
-                              file.capacity_bytes() - HeaderBytes(header))
-                      .status());
+  ASSIGN_OR_RETURN(const int64_t bytes,
+                   StoredBytes(path, header.type, header.shape,
+                               file.capacity_bytes() - HeaderBytes(header)));
+  if (file.is_compressed() && bytes > kMaxCompressedStreamBytes) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s: a stream of a compressed file of %d bytes of values takes too "
+        "long to go to an example; expected at most %d, or a file that is not "
+        "compressed",
+        path, bytes, kMaxCompressedStreamBytes));
+  }
   return IdxRows(std::move(file), std::move(header));
 }
 
 IdxRows::IdxRows(GzipFile file, IdxHeader header)
-    : file_(std::move(file)), header_(std::move(header)) {
-  row_size_ = NumElements(header_.shape) / header_.shape[0];
-  row_.resize(row_size_ * SizeOf(header_.type));
-}
+    : file_(std::move(file)),
+      header_(std::move(header)),
+      row_size_(NumElements(header_.shape) / header_.shape[0]) {}
 
 absl::StatusOr<Elements> IdxRows::Read(int64_t index) {
   CHECK(index >= 0 && index < header_.shape[0]);
-  const auto row_bytes = static_cast<int64_t>(row_.size());
+  const int64_t row_bytes =
+      row_size_ * static_cast<int64_t>(SizeOf(header_.type));
+  if (row_ == nullptr) {
+    row_.reset(new (std::nothrow) std::byte[row_bytes]);
+    if (row_ == nullptr) {
+      return absl::ResourceExhaustedError(absl::StrFormat(
+          "%s: no memory for a row of %d bytes", file_.path(), row_bytes));
+    }
+  }
   // After an error the file stands anywhere.
   if (index != std::exchange(next_, -1)) {
     RETURN_IF_ERROR(file_.Seek(HeaderBytes(header_) + index * row_bytes));
   }
-  ASSIGN_OR_RETURN(const int64_t got, file_.Read(row_.data(), row_bytes));
+  ASSIGN_OR_RETURN(const int64_t got, file_.Read(row_.get(), row_bytes));
   if (got < row_bytes) return Truncated(file_.path(), "row", got, row_bytes);
   next_ = index + 1;
   if (next_ == header_.shape[0]) {
@@ -150,8 +165,8 @@ absl::StatusOr<Elements> IdxRows::Read(int64_t index) {
         file_.path(), header_.type, header_.shape,
         [this](void* out, int64_t size) { return file_.Read(out, size); }));
   }
-  FromBigEndian(SizeOf(header_.type), row_.data(), row_size_);
-  return Elements{header_.type, row_.data(), row_size_};
+  FromBigEndian(SizeOf(header_.type), row_.get(), row_size_);
+  return Elements{header_.type, row_.get(), row_size_};
 }
 
 }  // namespace paceline

@@ -16,8 +16,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/data_source/element.h"
@@ -39,19 +39,26 @@ absl::StatusOr<IdxHeader> ReadIdxHeader(const std::string& path);
 // Allocates nothing for values that the file is too small to hold.
 absl::StatusOr<StoredArray> ReadIdx(const std::string& path);
 
+// Bytes of values of a compressed file whose rows are read one by one. To go to
+// another row is to inflate what lies between, some 300 MB a second, and a
+// worker does that while it holds a lease.
+inline constexpr int64_t kMaxCompressedStreamBytes = int64_t{2} << 30;
+
 // The rows of a file, which are read as they are asked for: the values of an
 // index of the first dimension. Not thread-safe.
 class IdxRows {
  public:
   // Reads the header. DataLoss if the file is too small for the values.
+  // InvalidArgument if it is compressed and has more than
+  // kMaxCompressedStreamBytes of values.
   static absl::StatusOr<IdxRows> Open(const std::string& path);
 
   const IdxHeader& header() const { return header_; }
 
   // Row `index` of those that the header has, in the byte order of the machine;
   // valid until the next call. GzipFile::Seek says what another row than the
-  // next takes. The last row has the end of the file checked. Allocates
-  // nothing.
+  // next takes. The last row has the end of the file checked. Allocates in the
+  // first call alone: ResourceExhausted if there is no memory for a row.
   absl::StatusOr<Elements> Read(int64_t index);
 
  private:
@@ -62,7 +69,8 @@ class IdxRows {
   // Where the file stands.
   int64_t next_ = 0;
   int64_t row_size_ = 0;
-  std::vector<std::byte> row_;
+  // Null until the first row is read.
+  std::unique_ptr<std::byte[]> row_;
 };
 
 }  // namespace paceline

@@ -209,8 +209,13 @@ std::string OutputNames(const Graph& graph) {
 }
 
 absl::Status CheckAllAreRead(const Graph& graph) {
+  std::vector<bool> is_read(graph.nodes.size());
+  for (const int output : graph.outputs) is_read[output] = true;
+  for (const Node& node : graph.nodes) {
+    for (const int input : node.inputs) is_read[input] = true;
+  }
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (ReaderCount(graph, static_cast<int>(i)) > 0) continue;
+    if (is_read[i]) continue;
     return LayerError(*graph.nodes[i].layer, LayerPath(i),
                       absl::InvalidArgumentError(absl::StrCat(
                           "no layer reads its output; the model's is that of ",

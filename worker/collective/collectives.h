@@ -61,7 +61,7 @@ class Collectives {
 
   // Replaces `values` by their sum or mean over all ranks. Picks the algorithm
   // by size. T is float, double or MomentsBlock, which has a sum alone; only
-  // floats travel as others than they are.
+  // floats may be converted on their way.
   template <typename T>
   absl::Status AllReduce(absl::Span<T> values, ReduceOp op,
                          WireType wire = WireType::kNative);

@@ -18,8 +18,9 @@ void AddTo(double* to, const double* from, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] += from[i];
 }
 
-// Not of several versions: each rank merges for itself, and all are to get the
-// same bits, whatever vector units their machines have.
+// Compiled once, not for each instruction set: each rank merges for itself, and
+// all ranks that run the same binary get the same bits, whatever vector units
+// their machines have.
 void AddTo(MomentsBlock* to, const MomentsBlock* from, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     ColumnMoments merged = {to[i].rows, to[i].means, to[i].deviations};

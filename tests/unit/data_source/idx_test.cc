@@ -1,6 +1,8 @@
 #include "common/data_source/idx.h"
 
 #include <cstring>
+#include <filesystem>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -224,6 +226,31 @@ TEST(IdxRowsTest, RefusesTruncatedFiles) {
   EXPECT_EQ(rows->Read(2).status(),
             absl::DataLossError(path + ": truncated: 2 of 4 bytes of the row"));
   EXPECT_EQ(TextOf(*rows->Read(0)), "aaaa") << "reads on after an error";
+}
+
+// The file claims more than 2 GiB, and its size does not belie it.
+TEST(IdxRowsTest, RefusesCompressedFilesThatTakeLongToGoThrough) {
+  std::minstd_rand random(1);
+  std::string noise(2'200'000, '\0');
+  for (char& byte : noise) byte = static_cast<char>(random());
+  const std::string path =
+      WriteTestFile("gz", Gzip(IdxBytes(0x08, {2049, 1 << 20}, noise)));
+  EXPECT_EQ(IdxRows::Open(path).status(),
+            absl::InvalidArgumentError(
+                path +
+                ": a stream of a compressed file of 2148532224 bytes of values "
+                "takes too long to go to an example; expected at most "
+                "2147483648, or a file that is not compressed"));
+}
+
+// A row of 64 GiB, none of which is on disk.
+TEST(IdxRowsTest, AllocatesNoRowBeforeOneIsRead) {
+  const std::string path =
+      WriteTestFile("sparse", IdxBytes(0x08, {1, 1 << 16, 1 << 20}, ""));
+  std::filesystem::resize_file(path, 16 + (int64_t{1} << 36));
+  const auto rows = IdxRows::Open(path);
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_THAT(rows->header().shape, ElementsAre(1, 1 << 16, 1 << 20));
 }
 
 TEST(IdxRowsTest, ComparesTheChecksumAtTheEnd) {

@@ -31,12 +31,11 @@ inline Shape LabelsOfOneExample(bool are_sparse, const Shape& output) {
   return are_sparse ? Shape{1} : OneExample(output);
 }
 
-// A loss of the output of node `output`, or a metric that is its mean, as
-// training has it.
+// A loss of the output of node `output`, or a metric that is its mean.
 inline ExampleFunction LossFunctionOf(const Graph& graph, int output,
-                                      const Loss& loss, bool has_gradient) {
-  const LossInput from =
-      ResolveLossInput(graph, output, loss, /*is_training=*/true);
+                                      const Loss& loss, bool is_training,
+                                      bool has_gradient) {
+  const LossInput from = ResolveLossInput(graph, output, loss, is_training);
   return MakeLossFunction(loss, from.from_logits,
                           OneExample(graph.nodes[from.node].output_shape),
                           LabelsOfOneExample(loss.has_sparse_labels(),
@@ -45,15 +44,39 @@ inline ExampleFunction LossFunctionOf(const Graph& graph, int output,
 }
 
 inline ExampleFunction MetricFunctionOf(const Graph& graph, int output,
-                                        const Metric& metric) {
+                                        const Metric& metric,
+                                        bool is_training) {
   if (metric.mean_of() != nullptr) {
-    return LossFunctionOf(graph, output, *metric.mean_of(),
+    return LossFunctionOf(graph, output, *metric.mean_of(), is_training,
                           /*has_gradient=*/false);
   }
   const Shape& shape = graph.nodes[output].output_shape;
   return MakeMetricFunction(
       metric, OneExample(shape),
       LabelsOfOneExample(metric.has_sparse_labels(), shape));
+}
+
+// Unimplemented unless the device has the operations of the losses and metrics,
+// as training or evaluation has them.
+template <typename Builder>
+absl::Status CheckOutputs(absl::string_view device,
+                          absl::Span<const OperationEntry<Builder>> operations,
+                          const ProgramSpec& spec, bool is_training) {
+  const Graph& graph = *spec.graph;
+  for (size_t i = 0; i < spec.outputs.size(); ++i) {
+    const int node = graph.outputs[i];
+    const Loss& loss = *spec.outputs[i].loss;
+    RETURN_IF_ERROR(
+        CheckOperations(device, operations, OwnerName(loss),
+                        *LossFunctionOf(graph, node, loss, is_training,
+                                        /*has_gradient=*/is_training)));
+    for (const auto& metric : spec.outputs[i].metrics) {
+      RETURN_IF_ERROR(CheckOperations(
+          device, operations, OwnerName(*metric),
+          *MetricFunctionOf(graph, node, *metric, is_training)));
+    }
+  }
+  return absl::OkStatus();
 }
 
 // As Device::Supports, of a device with these operations.
@@ -66,18 +89,8 @@ absl::Status CheckModel(absl::string_view device,
     if (node.inputs.empty()) continue;
     RETURN_IF_ERROR(LowerNode(device, operations, graph, node, {}).status());
   }
-  for (size_t i = 0; i < spec.outputs.size(); ++i) {
-    const int node = graph.outputs[i];
-    const Loss& loss = *spec.outputs[i].loss;
-    RETURN_IF_ERROR(CheckOperations(
-        device, operations, OwnerName(loss),
-        *LossFunctionOf(graph, node, loss, /*has_gradient=*/true)));
-    for (const auto& metric : spec.outputs[i].metrics) {
-      RETURN_IF_ERROR(CheckOperations(device, operations, OwnerName(*metric),
-                                      *MetricFunctionOf(graph, node, *metric)));
-    }
-  }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(CheckOutputs(device, operations, spec, /*is_training=*/true));
+  return CheckOutputs(device, operations, spec, /*is_training=*/false);
 }
 
 }  // namespace paceline

@@ -52,8 +52,8 @@ template <typename X>
 //
 // Its rows are read once, as differences to the mean of the rows before. Of n
 // rows Σ (x − mean)² = Σ d² − (Σ d)² / n. That costs no digits: in the first
-// tile the shift is one of the values, so Σ d² is at most n times what is left;
-// in later ones (Σ d)² / n is at most twice what merging adds again.
+// tile the shift is one of the values, so Σ d² is at most n + 1 times what is
+// left; in later ones (Σ d)² / n is at most twice what merging adds again.
 template <typename X>
 [[gnu::always_inline]] inline void AddTile(int64_t channels, int64_t rows,
                                            int64_t count, const X* values,

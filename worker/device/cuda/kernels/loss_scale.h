@@ -49,7 +49,7 @@ PACELINE_HOST_DEVICE inline bool HasOverflow(const LossScale* scale) {
 // What the loss of an example is multiplied with before its gradient is taken.
 // For each example.
 struct WriteGradientScales {
-  // Of the loss among others.
+  // Of the output whose loss it is.
   double weight = 1;
   const StepValues* step = nullptr;
   // Null: the loss is not scaled.
