@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "common/job/job_plan.h"
 #include "common/optimizer/moving_statistics.h"
 
 namespace paceline {
@@ -18,15 +19,13 @@ template <typename T>
 constexpr v1::DataType kWireType =
     std::is_same_v<T, double> ? v1::DATA_TYPE_FLOAT64 : v1::DATA_TYPE_FLOAT32;
 
-// Whether the optimizer needs a variable of the block whole.
+// Whether the block has a variable that the plan did not cut for the optimizer.
 bool NeedsWhole(const ShardPlan& plan, const Block& block,
                 const Optimizer& optimizer) {
-  return plan.update_of(block) == VariableUpdate::kGradient &&
-         std::any_of(block.parts.begin(), block.parts.end(), [&](int part) {
-           const VariableSpec& variable =
-               plan.variables()[plan.parts()[part].variable];
-           return optimizer.NeedsWhole({variable.name, variable.shape});
-         });
+  const MayCut may_cut = MayCutFor(optimizer);
+  return std::any_of(block.parts.begin(), block.parts.end(), [&](int part) {
+    return !may_cut(plan.variables()[plan.parts()[part].variable]);
+  });
 }
 
 }  // namespace

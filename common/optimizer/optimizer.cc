@@ -21,24 +21,27 @@ int64_t ElementsOf(const UpdatedVariable& variable) {
 template <typename T>
 void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
                 const UpdateRange<T>& range) {
-  CHECK(!optimizer.NeedsWhole(range.variable) ||
-        ElementsOf(range.variable) == static_cast<int64_t>(range.values.size()))
-      << range.values.size() << " elements of variable " << range.variable.name;
   const StepScalars scalars = optimizer.ScalarsOf(step);
   std::visit(
-      [&](const auto& formula) { ApplyFormula(formula, scalars, range); },
+      [&]<typename Formula>(const Formula& formula) {
+        if constexpr (UpdatesWholeVariables<Formula>) {
+          CHECK_EQ(ElementsOf(range.variable),
+                   static_cast<int64_t>(range.values.size()))
+              << "of variable " << range.variable.name;
+        }
+        ApplyFormula(formula, scalars, range);
+      },
       optimizer.FormulaFor(range.variable));
 }
 
 }  // namespace
 
 bool Optimizer::NeedsWhole(const UpdatedVariable& variable) const {
-  return updates_by_variable() &&
-         std::visit(
-             []<typename Formula>(const Formula& /*formula*/) {
-               return UpdatesWholeVariables<Formula>;
-             },
-             FormulaFor(variable));
+  return std::visit(
+      []<typename Formula>(const Formula& /*formula*/) {
+        return UpdatesWholeVariables<Formula>;
+      },
+      FormulaFor(variable));
 }
 
 double Optimizer::MultiplicationsOf(const UpdatedVariable& variable) const {

@@ -3,7 +3,6 @@
 #define PACELINE_WORKER_DEVICE_PROGRAM_CHECK_MODEL_H_
 
 #include <cstddef>
-#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -11,7 +10,6 @@
 #include "common/base/status_macros.h"
 #include "common/model/graph.h"
 #include "common/model/loss.h"
-#include "common/model/loss_input.h"
 #include "common/model/metric.h"
 #include "worker/device/device.h"
 #include "worker/device/program/example_function.h"
@@ -20,41 +18,14 @@
 
 namespace paceline {
 
-// `shape` of an example, for the smallest batch.
-inline Shape OneExample(Shape shape) {
-  shape.insert(shape.begin(), 1);
-  return shape;
-}
+// The function of a loss of the output of node `output`, or of a metric that is
+// its mean, for a batch of one example.
+ExampleFunction LossFunctionOf(const Graph& graph, int output, const Loss& loss,
+                               bool is_training, bool has_gradient);
 
-// Of labels, as a loss or a metric has them.
-inline Shape LabelsOfOneExample(bool are_sparse, const Shape& output) {
-  return are_sparse ? Shape{1} : OneExample(output);
-}
-
-// A loss of the output of node `output`, or a metric that is its mean.
-inline ExampleFunction LossFunctionOf(const Graph& graph, int output,
-                                      const Loss& loss, bool is_training,
-                                      bool has_gradient) {
-  const LossInput from = ResolveLossInput(graph, output, loss, is_training);
-  return MakeLossFunction(loss, from.from_logits,
-                          OneExample(graph.nodes[from.node].output_shape),
-                          LabelsOfOneExample(loss.has_sparse_labels(),
-                                             graph.nodes[output].output_shape),
-                          has_gradient);
-}
-
-inline ExampleFunction MetricFunctionOf(const Graph& graph, int output,
-                                        const Metric& metric,
-                                        bool is_training) {
-  if (metric.mean_of() != nullptr) {
-    return LossFunctionOf(graph, output, *metric.mean_of(), is_training,
-                          /*has_gradient=*/false);
-  }
-  const Shape& shape = graph.nodes[output].output_shape;
-  return MakeMetricFunction(
-      metric, OneExample(shape),
-      LabelsOfOneExample(metric.has_sparse_labels(), shape));
-}
+// The same of a metric.
+ExampleFunction MetricFunctionOf(const Graph& graph, int output,
+                                 const Metric& metric, bool is_training);
 
 // Unimplemented unless the device has the operations of the losses and metrics,
 // as training or evaluation has them.
