@@ -26,6 +26,13 @@ struct SquareSums {
   }
 };
 
+// The norm of what has these sums of squares, by part.
+PACELINE_HOST_DEVICE inline double NormOf(const double* sums, int64_t parts) {
+  double sum = 0;
+  for (int64_t part = 0; part < parts; ++part) sum += sums[part];
+  return std::sqrt(sum);
+}
+
 // *factor = bound / max(sqrt(Σ sums), bound). For one index.
 struct ClipFactor {
   double bound = 0;
@@ -34,9 +41,7 @@ struct ClipFactor {
   float* factor = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
-    double sum = 0;
-    for (int64_t part = 0; part < parts; ++part) sum += sums[part];
-    const double norm = std::sqrt(sum);
+    const double norm = NormOf(sums, parts);
     *factor = static_cast<float>(bound / (norm < bound ? bound : norm));
   }
 };

@@ -3,11 +3,11 @@
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_MATRIX_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_MATRIX_H_
 
-#include <cmath>
 #include <cstdint>
 
 #include "common/base/host_device.h"
 #include "common/optimizer/newton_schulz.h"
+#include "worker/device/cuda/kernels/clipping.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/cuda/kernels/update_variables.h"
@@ -43,10 +43,8 @@ struct InvertNorm {
   float* factor = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
-    double sum = 0;
-    for (int64_t part = 0; part < parts; ++part) sum += sums[part];
-    *factor =
-        static_cast<float>(1 / (std::sqrt(sum) + kOrthogonalizationEpsilon));
+    *factor = static_cast<float>(
+        1 / (NormOf(sums, parts) + kOrthogonalizationEpsilon));
   }
 };
 
