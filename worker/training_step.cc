@@ -6,7 +6,7 @@ namespace paceline {
 namespace {
 
 absl::Status HandOver(const Section& section, Strategy& strategy) {
-  for (const int bucket : section.final_buckets) {
+  for (const int bucket : section.ready_buckets) {
     RETURN_IF_ERROR(strategy.GradientsReady(bucket));
   }
   return absl::OkStatus();
@@ -28,7 +28,7 @@ absl::Status RunSections(Program& program, Stream& stream, Strategy& strategy,
     }
   }
   for (; handed_over < count; ++handed_over) {
-    if (!sections[handed_over].final_buckets.empty()) {
+    if (!sections[handed_over].ready_buckets.empty()) {
       RETURN_IF_ERROR(program.section_event(handed_over).Wait());
     }
     worked();

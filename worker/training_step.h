@@ -10,7 +10,7 @@
 namespace paceline {
 
 // Runs the sections of `program`, whose batch is set, and gives the strategy
-// each bucket once its gradients are final, between the sections that are still
+// each bucket once its gradients are ready, between the sections that are still
 // to be enqueued: so the first travel while the last are computed, on devices
 // that compute as they are called too. Blocks until all are handed over, not
 // for sections that hand nothing over; `worked` is called for each section.

@@ -229,7 +229,7 @@ op::Tensor StatisticDifference(const op::Tensor& value,
          (1 - momentum);
 }
 
-std::vector<size_t> FinalAfter(const ModelFunction& model) {
+std::vector<VariableEnd> VariableEnds(const ModelFunction& model) {
   const std::vector<op::Call>& calls = model.function.calls();
   // Of each tensor, the number of calls up to the one that writes it, and up to
   // the last that reads it.
@@ -239,14 +239,14 @@ std::vector<size_t> FinalAfter(const ModelFunction& model) {
     for (const int input : calls[i].inputs) last_read[input] = i + 1;
     for (const int output : calls[i].outputs) written[output] = i + 1;
   }
-  std::vector<size_t> final_after;
-  for (size_t i = 0; i < model.variables.size(); ++i) {
-    const std::optional<op::Tensor>& update = model.updates[i];
-    final_after.push_back(update ? std::max(last_read[model.variables[i].id()],
-                                            written[update->id()])
-                                 : 0);
+  std::vector<VariableEnd> ends(model.variables.size());
+  for (size_t i = 0; i < ends.size(); ++i) {
+    if (!model.updates[i]) continue;
+    ends[i].ready_after = written[model.updates[i]->id()];
+    ends[i].final_after =
+        std::max(ends[i].ready_after, last_read[model.variables[i].id()]);
   }
-  return final_after;
+  return ends;
 }
 
 }  // namespace paceline

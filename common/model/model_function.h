@@ -74,10 +74,16 @@ op::Tensor StatisticDifference(const op::Tensor& value,
                                const op::Tensor& statistic, double momentum,
                                const op::Tensor& share);
 
-// Of each variable, the number of calls after which its update is known and no
-// call reads it any more, so that somebody may overwrite it; 0 if it is frozen.
-// Of a function for training.
-std::vector<size_t> FinalAfter(const ModelFunction& model);
+// When a variable is done with, in numbers of calls; zeros if it is frozen.
+struct VariableEnd {
+  // Its update is known.
+  size_t ready_after = 0;
+  // No call reads it any more, either, so that somebody may overwrite it.
+  size_t final_after = 0;
+};
+
+// Of each variable of a function for training.
+std::vector<VariableEnd> VariableEnds(const ModelFunction& model);
 
 }  // namespace paceline
 

@@ -1,8 +1,12 @@
 #include "tests/conformance/model_under_test.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -24,6 +28,22 @@ T Unwrap(absl::StatusOr<T> value) {
 }
 
 void CheckOk(const absl::Status& status) { CHECK(status.ok()) << status; }
+
+// Each bucket is ready once, and final once, not before.
+void CheckSections(absl::Span<const Section> sections) {
+  std::set<int> ready;
+  std::set<int> final_buckets;
+  for (const Section& section : sections) {
+    for (const int bucket : section.ready_buckets) {
+      CHECK(ready.insert(bucket).second) << "bucket " << bucket;
+    }
+    for (const int bucket : section.final_buckets) {
+      CHECK_EQ(ready.count(bucket), 1u) << "bucket " << bucket;
+      CHECK(final_buckets.insert(bucket).second) << "bucket " << bucket;
+    }
+  }
+  CHECK(ready == final_buckets) << "a bucket is never final";
+}
 
 // Keys what is random in a model.
 constexpr uint64_t kSeed = 3;
@@ -307,6 +327,7 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
                         .loss_divisor = examples.loss_divisor,
                         .regularization_scale = examples.regularization_scale},
                        *stream_));
+  CheckSections(program.sections());
   StepResult result;
   if (mode == Mode::kTrain) {
     result.gradients.resize(model_.graph().variables.size());
@@ -315,10 +336,11 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
     const int section = static_cast<int>(i);
     CheckOk(program.Enqueue(section, *stream_));
     CheckOk(program.section_event(section).Wait());
-    for (const int bucket : program.sections()[i].final_buckets) {
+    for (const int bucket : program.sections()[i].ready_buckets) {
       ReadGradients(bucket, result);
     }
   }
+  CheckUnchanged(program.sections(), result);
   if (mode == Mode::kEvaluate) {
     const std::vector<HostTensor> outputs = Unwrap(program.Outputs(*stream_));
     CHECK_EQ(outputs.size(), spec.outputs.size());
@@ -342,11 +364,30 @@ Program& ModelOnDevice::ProgramOf(const ProgramSpec& spec) {
 void ModelOnDevice::ReadGradients(int bucket, StepResult& result) {
   for (const int variable : model_.plan().buckets()[bucket].variables) {
     CHECK(result.gradients[variable].empty())
-        << "bucket " << bucket << " became final twice";
+        << "bucket " << bucket << " became ready twice";
     const VariablePlace place = model_.plan().place(variable);
     result.gradients[variable] = ToDoubles(
         &state_->host_gradients(bucket)[place.offset * SizeOf(type())], type(),
         NumElements(model_.graph().variables[variable].shape));
+  }
+}
+
+void ModelOnDevice::CheckUnchanged(absl::Span<const Section> sections,
+                                   const StepResult& result) {
+  StepResult now;
+  now.gradients.resize(result.gradients.size());
+  for (const Section& section : sections) {
+    for (const int bucket : section.ready_buckets) ReadGradients(bucket, now);
+  }
+  for (size_t i = 0; i < now.gradients.size(); ++i) {
+    const auto is_same = [](double a, double b) {
+      return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+    };
+    CHECK(std::equal(now.gradients[i].begin(), now.gradients[i].end(),
+                     result.gradients[i].begin(), result.gradients[i].end(),
+                     is_same))
+        << "a section changed a gradient that was ready: "
+        << model_.graph().variables[i].name;
   }
 }
 

@@ -129,6 +129,9 @@ class ModelOnDevice {
   StepResult Run(Mode mode, const Examples& examples);
   Program& ProgramOf(const ProgramSpec& spec);
   void ReadGradients(int bucket, StepResult& result);
+  // Gradients may travel once they are ready, so nothing may change them then.
+  void CheckUnchanged(absl::Span<const Section> sections,
+                      const StepResult& result);
   void SpoilGradients();
 
   const ModelUnderTest& model_;

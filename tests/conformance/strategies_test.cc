@@ -111,7 +111,7 @@ TEST_P(OptimizersOfStrategiesTest,
   }
 }
 
-// A kernel that fills a bucket becomes final before its bias, which belongs to
+// A kernel that fills a bucket becomes ready before its bias, which belongs to
 // the bucket before; a replica without examples has no such order.
 TEST_P(StrategiesTest, BucketsMeetInTheSameOrder) {
   const Models models(

@@ -174,8 +174,11 @@ enum class Precision { kFloat32, kMixedFloat16, kMixedBFloat16 };
 
 // A stretch of a step.
 struct Section {
-  // Buckets whose gradients are final after it; each that steps update once.
-  // None where the device updates.
+  // Buckets whose gradients are complete after it, so that they can travel;
+  // each that steps update once. None where the device updates.
+  std::vector<int> ready_buckets;
+  // Buckets that were ready before or are now, and whose variables no later
+  // section reads, so that an update may overwrite them; each once.
   std::vector<int> final_buckets;
 };
 

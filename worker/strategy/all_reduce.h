@@ -72,7 +72,7 @@ class AllReduceStrategy : public Strategy {
   GradientClipper clipper_;
   const std::string waiting_;
 
-  // By bucket, whether its gradients are final in this step; and the first
+  // By bucket, whether its gradients are ready in this step; and the first
   // that was not given to the reducer.
   std::vector<bool> is_ready_;
   size_t next_bucket_ = 0;

@@ -37,7 +37,8 @@ class Strategy {
   // others may wait for this worker's.
   virtual absl::Status BeginLease() { return absl::OkStatus(); }
 
-  // The gradients of a bucket are final in host memory. Does not wait.
+  // The gradients of a bucket are complete in host memory; later sections may
+  // still read its variables. Does not wait.
   virtual absl::Status GradientsReady(int bucket) = 0;
 
   // All gradients of the step were handed over. Waits until they are applied

@@ -20,6 +20,7 @@ namespace paceline {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 // Notes what is added, instead of making a program of it.
 class RecordingBuilder final : public LayoutBuilder {
@@ -30,14 +31,22 @@ class RecordingBuilder final : public LayoutBuilder {
             spec, DataType::kFloat32, [](int) { return nullptr; },
             [](int) { return nullptr; }) {}
 
-  // Names of operations, and "bucket" where one is final.
+  // Names of operations, and "bucket" where one is ready.
   std::vector<std::string> TakeAdded() { return std::exchange(added_, {}); }
+  std::vector<Section> TakeSections() {
+    std::vector<Section> sections;
+    for (const ProgramLayout::SectionEnd& each : TakeLayout({}).sections) {
+      sections.push_back(each.section);
+    }
+    return sections;
+  }
   DataType factor_type() const override { return DataType::kBFloat16; }
   // Blocks that operations have written.
   size_t written_count() const { return written_.size(); }
 
   Tensor* AddCall(const PlacedCall& call) override {
     added_.emplace_back(call.operation.name());
+    NoteOperation({});
     if (call.operation.name() == op::ReshapeOperation::kName) {
       return Reshaped(call.inputs[0], call.output_type.shape);
     }
@@ -122,6 +131,7 @@ class TrainedLayer {
     return builder_.TakeAdded();
   }
 
+  std::vector<Section> TakeSections() { return builder_.TakeSections(); }
   size_t written_count() const { return builder_.written_count(); }
   const Tensor* output() const { return output_; }
   // By the output, and by the input.
@@ -142,13 +152,19 @@ class TrainedLayer {
 
 // The gradient of the kernel is known before the last product reads the
 // kernel, and lies where it must without a copy.
-TEST(LoweredNodeTest, ABucketIsFinalBehindTheLastReaderOfItsVariables) {
+TEST(LoweredNodeTest, ABucketIsFinalAfterTheLastReaderOfItsVariables) {
   TrainedLayer layer("Dense: {units: 3}");
   EXPECT_THAT(layer.AddForward(), ElementsAre("MatrixProduct"));
   EXPECT_THAT(
       layer.AddBackward(/*wants_input=*/true),
-      ElementsAre("MatrixProduct", "Reshape", "MatrixProduct", "bucket"));
+      ElementsAre("MatrixProduct", "Reshape", "bucket", "MatrixProduct"));
   EXPECT_NE(layer.input_gradient(), nullptr);
+  const std::vector<Section> sections = layer.TakeSections();
+  ASSERT_EQ(sections.size(), 2u);
+  EXPECT_THAT(sections[0].ready_buckets, ElementsAre(0));
+  EXPECT_THAT(sections[0].final_buckets, IsEmpty());
+  EXPECT_THAT(sections[1].ready_buckets, IsEmpty());
+  EXPECT_THAT(sections[1].final_buckets, ElementsAre(0));
 }
 
 TEST(LoweredNodeTest, BackwardHasNothingThatNobodyWants) {
@@ -157,6 +173,10 @@ TEST(LoweredNodeTest, BackwardHasNothingThatNobodyWants) {
   EXPECT_THAT(layer.AddBackward(/*wants_input=*/false),
               ElementsAre("MatrixProduct", "Reshape", "bucket"));
   EXPECT_EQ(layer.input_gradient(), nullptr);
+  const std::vector<Section> sections = layer.TakeSections();
+  ASSERT_EQ(sections.size(), 1u);
+  EXPECT_THAT(sections[0].ready_buckets, ElementsAre(0));
+  EXPECT_THAT(sections[0].final_buckets, ElementsAre(0));
 
   TrainedLayer frozen("Dense: {units: 3, trainable: false}");
   frozen.AddForward();
@@ -215,7 +235,7 @@ TEST(LoweredNodeTest, ANormalizationFinishesGammaAndBetaTogether) {
               ElementsAre("Reshape", "GroupNormalization", "Reshape"));
   EXPECT_THAT(layer.AddBackward(/*wants_input=*/true),
               ElementsAre("Reshape", "GroupNormalizationGammaGradient",
-                          "GroupNormalizationGradient", "bucket", "Reshape"));
+                          "bucket", "GroupNormalizationGradient", "Reshape"));
   EXPECT_EQ(layer.input_gradient()->memory, layer.gradient()->memory);
 }
 

@@ -48,19 +48,20 @@ size_t LastReadAfter(const ModelFunction& model, const op::Tensor& tensor) {
 // The second kernel's gradient is there before the gradient by its layer's
 // input is computed, which reads the kernel: an update in between would be seen
 // by it.
-TEST(ModelFunctionTest, AVariableIsFinalAfterItsLastReader) {
+TEST(ModelFunctionTest, AVariableIsReadyThenFinalAfterItsLastReader) {
   const auto graph =
       GraphOf("[Input: {shape: [4]}, Dense: {units: 3}, Dense: {units: 2}]");
   ASSERT_TRUE(graph.ok()) << graph.status();
   const auto model = FunctionOf(*graph);
-  const std::vector<size_t> final_after = FinalAfter(*model);
+  const std::vector<VariableEnd> ends = VariableEnds(*model);
   ASSERT_EQ(graph->variables[2].name, "dense_1/kernel");
   const size_t written = WrittenAfter(*model, *model->updates[2]);
   const size_t read = LastReadAfter(*model, model->variables[2]);
   ASSERT_LT(written, read);
-  EXPECT_EQ(final_after[2], read);
+  EXPECT_EQ(ends[2].ready_after, written);
+  EXPECT_EQ(ends[2].final_after, read);
   // Nothing is before the first layer, so nobody reads its kernel in backward.
-  EXPECT_EQ(final_after[0], WrittenAfter(*model, *model->updates[0]));
+  EXPECT_EQ(ends[0].final_after, WrittenAfter(*model, *model->updates[0]));
 }
 
 // So their bucket, which is the first of all, keeps no other one waiting.
@@ -70,14 +71,14 @@ TEST(ModelFunctionTest, StatisticsAreFinalBeforeBackward) {
       " Dense: {units: 2}]");
   ASSERT_TRUE(graph.ok()) << graph.status();
   const auto model = FunctionOf(*graph);
-  const std::vector<size_t> final_after = FinalAfter(*model);
+  const std::vector<VariableEnd> ends = VariableEnds(*model);
   int statistics = 0;
   for (size_t i = 0; i < graph->variables.size(); ++i) {
     if (graph->variables[i].is_trained()) {
-      EXPECT_GT(final_after[i], model->backward_begin)
+      EXPECT_GT(ends[i].ready_after, model->backward_begin)
           << graph->variables[i].name;
     } else {
-      EXPECT_LE(final_after[i], model->backward_begin)
+      EXPECT_LE(ends[i].final_after, model->backward_begin)
           << graph->variables[i].name;
       ++statistics;
     }

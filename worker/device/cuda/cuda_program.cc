@@ -142,7 +142,7 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
     RETURN_IF_ERROR(MeetReplicas(*run.exchange, queue));
   }
   RETURN_IF_ERROR(Run(section, queue));
-  state_.DownloadGradients(sections_[section].final_buckets, queue, *run.event);
+  state_.DownloadGradients(sections_[section].ready_buckets, queue, *run.event);
   if (section + 1 == static_cast<int>(runs_.size())) {
     slots_.EndReading(first_slot(), queue);
     // The stream ends with the step, its copies included.

@@ -20,7 +20,7 @@ namespace paceline::cuda {
 // Adds the operations of an update by the optimizer of a program's spec.
 class DeviceUpdate {
  public:
-  // The builder's gradients are final. `state` is that of the program. Both
+  // The builder's gradients are complete. `state` is that of the program. Both
   // outlive the object.
   DeviceUpdate(ProgramBuilder& builder, CudaState& state);
 

@@ -11,10 +11,13 @@ namespace paceline {
 
 LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
                              BucketMemory variables, BucketMemory gradients)
-    : spec_(spec), type_of_layers_(type_of_layers) {
+    : spec_(spec),
+      type_of_layers_(type_of_layers),
+      is_written_(spec.graph->variables.size()) {
   SetOwner("batch");
   for (const Bucket& bucket : spec.plan->updated_buckets()) {
-    unfinished_.push_back(bucket.variables.size());
+    const size_t count = bucket.variables.size();
+    progress_.push_back({.unwritten = count, .read = count});
   }
   AddBatch();
   for (size_t i = 0; i < spec.graph->variables.size(); ++i) {
@@ -102,17 +105,32 @@ void LayoutBuilder::NoteOperation(const std::vector<const Tensor*>& used) {
 }
 
 void LayoutBuilder::FinishGradient(int variable) {
+  CHECK(!is_written_[variable])
+      << "two nodes have variable " << spec_.graph->variables[variable].name;
+  is_written_[variable] = true;
   const Regularizer& regularizer = spec_.graph->variables[variable].regularizer;
   if (regularizer.l1 != 0 || regularizer.l2 != 0) {
     AddPenaltyGradient(regularizer, variables_[variable], gradients_[variable]);
   }
   if (spec_.optimizer != nullptr) return;
   const int bucket = spec_.plan->place(variable).bucket;
-  if (--unfinished_[bucket] > 0) return;
-  AddBucketEnd(bucket, std::all_of(unfinished_.begin(), unfinished_.end(),
-                                   [](int64_t count) { return count == 0; }));
+  if (--progress_[bucket].unwritten > 0) return;
+  AddBucketEnd(bucket, std::all_of(progress_.begin(), progress_.end(),
+                                   [](const BucketProgress& each) {
+                                     return each.unwritten == 0;
+                                   }));
   EndSection();
-  layout_.sections.back().section.final_buckets.push_back(bucket);
+  layout_.sections.back().section.ready_buckets.push_back(bucket);
+}
+
+void LayoutBuilder::FinishReads(int variable) {
+  CHECK(is_written_[variable]) << spec_.graph->variables[variable].name;
+  if (spec_.optimizer != nullptr) return;
+  const int bucket = spec_.plan->place(variable).bucket;
+  if (--progress_[bucket].read > 0) return;
+  next_final_.push_back(bucket);
+  // Else the operations since then belong to the next section.
+  if (layout_.sections.back().end == operation_count()) EndSection();
 }
 
 void LayoutBuilder::EndSection() {
@@ -120,6 +138,11 @@ void LayoutBuilder::EndSection() {
       layout_.sections.back().end < operation_count()) {
     layout_.sections.push_back({{}, operation_count()});
   }
+  std::vector<int>& final_buckets =
+      layout_.sections.back().section.final_buckets;
+  final_buckets.insert(final_buckets.end(), next_final_.begin(),
+                       next_final_.end());
+  next_final_.clear();
 }
 
 ProgramLayout LayoutBuilder::TakeLayout(std::vector<const Tensor*> outputs) {

@@ -3,7 +3,7 @@
 // Each device derives a ProgramBuilder, which adds how its operations are made;
 // the bodies of operations are written against that. The builder notes when a
 // tensor is first and last used, which gives the memory plan, and when the
-// gradient of a variable is final, which gives the sections.
+// gradient of a variable is written, which gives the sections.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
 
@@ -119,9 +119,11 @@ class LayoutBuilder {
                           const Tensor* sums) = 0;
 
   // The gradient of the loss by a variable is written: adds that of its
-  // regularizer, and ends a section where this makes a bucket final that leaves
+  // regularizer, and ends a section where this makes a bucket ready that leaves
   // the device.
   void FinishGradient(int variable);
+  // After FinishGradient: no operation that is yet to come reads the variable.
+  void FinishReads(int variable);
 
  protected:
   // Where a bucket lies in the device's memory; a frozen one has no gradients.
@@ -191,9 +193,17 @@ class LayoutBuilder {
   std::vector<Tensor*> variables_;
   // Null if frozen.
   std::vector<Tensor*> gradients_;
-  // Of each bucket that is not frozen, the variables whose gradients are still
-  // to come.
-  std::vector<size_t> unfinished_;
+  // Of a bucket, variables of which something is still to come.
+  struct BucketProgress {
+    size_t unwritten = 0;
+    size_t read = 0;
+  };
+  // Of each bucket that is not frozen.
+  std::vector<BucketProgress> progress_;
+  // Of each variable, whether its gradient is written.
+  std::vector<bool> is_written_;
+  // Buckets that are final with the next section.
+  std::vector<int> next_final_;
 };
 
 }  // namespace paceline

@@ -15,7 +15,8 @@ LoweredNode::LoweredNode(const Node& node, NodeFunction function)
       lowered_(std::move(function)),
       overwriting_(*lowered_.function),
       tensors_(lowered_.function->tensor_count()),
-      is_finished_(node.variables.size()) {}
+      is_finished_(node.variables.size()),
+      is_unread_(node.variables.size()) {}
 
 Tensor* LoweredNode::AddForward(absl::Span<Tensor* const> inputs,
                                 LayoutBuilder& builder) {
@@ -37,7 +38,7 @@ Tensor* LoweredNode::AddForward(absl::Span<Tensor* const> inputs,
   }
   for (const op::Call* call : CallsFor(wanted)) {
     AddCall(*call, builder);
-    FinishGradients(builder);
+    FinishVariables(builder);
   }
   return tensors_[lowered_.output];
 }
@@ -62,10 +63,10 @@ std::vector<OutputGradient> LoweredNode::AddBackward(
   }
   const std::vector<const op::Call*> calls = CallsFor(wanted);
   PassOthers(calls);
-  FinishGradients(builder);
+  FinishVariables(builder);
   for (const op::Call* call : calls) {
     AddCall(*call, builder);
-    FinishGradients(builder);
+    FinishVariables(builder);
   }
   std::vector<OutputGradient> gradients(wants_inputs.size());
   for (size_t i = 0; i < wants_inputs.size(); ++i) {
@@ -168,20 +169,37 @@ Tensor* LoweredNode::VariableGradient(int tensor,
   return nullptr;
 }
 
-void LoweredNode::FinishGradients(LayoutBuilder& builder) {
+std::vector<size_t> LoweredNode::TakeFinished() {
+  std::vector<size_t> finished;
   for (size_t i = 0; i < lowered_.variable_gradients.size(); ++i) {
     const int gradient = lowered_.variable_gradients[i];
     if (gradient < 0 || is_finished_[i] || tensors_[gradient] == nullptr ||
-        overwriting_.IsRead(lowered_.variables[i]) ||
         overwriting_.IsRead(gradient)) {
       continue;
     }
     is_finished_[i] = true;
+    finished.push_back(i);
+  }
+  return finished;
+}
+
+void LoweredNode::FinishVariables(LayoutBuilder& builder) {
+  const std::vector<size_t> finished = TakeFinished();
+  // All copies come first: a penalty is added to a gradient where it lies,
+  // which may be the gradient of another variable, too.
+  for (const size_t i : finished) {
+    const Tensor* const gradient = tensors_[lowered_.variable_gradients[i]];
     Tensor* const place = builder.gradient(node_.variables[i]);
-    if (tensors_[gradient]->memory != place->memory) {
-      builder.AddCopy(tensors_[gradient], place);
+    if (gradient->memory != place->memory) builder.AddCopy(gradient, place);
+  }
+  for (const size_t i : finished) builder.FinishGradient(node_.variables[i]);
+  for (size_t i = 0; i < is_unread_.size(); ++i) {
+    if (!is_finished_[i] || is_unread_[i] ||
+        overwriting_.IsRead(lowered_.variables[i])) {
+      continue;
     }
-    builder.FinishGradient(node_.variables[i]);
+    is_unread_[i] = true;
+    builder.FinishReads(node_.variables[i]);
   }
 }
 

@@ -57,9 +57,11 @@ class LoweredNode {
   // Where the tensor must lie, if it is the gradient of a variable, or of its
   // memory; else null.
   Tensor* VariableGradient(int tensor, LayoutBuilder& builder) const;
-  // Ends the gradients of variables that are known, and whose variable no later
-  // call reads.
-  void FinishGradients(LayoutBuilder& builder);
+  // Tells the builder of gradients that no later call reads or writes, and of
+  // variables that none reads.
+  void FinishVariables(LayoutBuilder& builder);
+  // Variables whose gradients are finished now.
+  std::vector<size_t> TakeFinished();
 
   const Node& node_;
   const NodeFunction lowered_;
@@ -68,6 +70,7 @@ class LoweredNode {
   std::vector<Tensor*> tensors_;
   // Of each of the node's variables.
   std::vector<bool> is_finished_;
+  std::vector<bool> is_unread_;
 };
 
 }  // namespace paceline

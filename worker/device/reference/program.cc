@@ -28,23 +28,29 @@ ReferenceProgram<T>::ReferenceProgram(const ProgramSpec& spec, State<T>& state)
 
 template <typename T>
 void ReferenceProgram<T>::MakeSections() {
-  // The buckets that are final after so many calls.
-  std::map<size_t, std::vector<int>> final_buckets;
-  if (spec_.mode == Mode::kTrain) {
-    const std::vector<size_t> of_variables = FinalAfter(*model_);
-    const absl::Span<const Bucket> buckets = spec_.plan->updated_buckets();
-    for (size_t b = 0; b < buckets.size(); ++b) {
-      // The first section has all of forward, with loss and metrics.
-      size_t latest = model_->backward_begin;
-      for (const int variable : buckets[b].variables) {
-        latest = std::max(latest, of_variables[variable]);
-      }
-      final_buckets[latest].push_back(static_cast<int>(b));
+  const bool is_training = spec_.mode == Mode::kTrain;
+  const std::vector<VariableEnd> ends =
+      is_training ? VariableEnds(*model_) : std::vector<VariableEnd>();
+  const absl::Span<const Bucket> buckets =
+      is_training ? spec_.plan->updated_buckets() : absl::Span<const Bucket>();
+  // When the last variable of a bucket is done with. The first section has all
+  // of forward, with loss and metrics.
+  const auto end_of = [&](const Bucket& bucket, size_t VariableEnd::*end) {
+    size_t latest = model_->backward_begin;
+    for (const int variable : bucket.variables) {
+      latest = std::max(latest, ends[variable].*end);
     }
+    return latest;
+  };
+  // The buckets that are ready after so many calls.
+  std::map<size_t, std::vector<int>> ready_buckets;
+  for (size_t b = 0; b < buckets.size(); ++b) {
+    ready_buckets[end_of(buckets[b], &VariableEnd::ready_after)].push_back(
+        static_cast<int>(b));
   }
-  for (auto& [end, buckets] : final_buckets) {
+  for (auto& [end, ready] : ready_buckets) {
     section_ends_.push_back(end);
-    sections_.push_back({std::move(buckets)});
+    sections_.push_back({std::move(ready), {}});
   }
   // Without a gradient it is forward alone.
   if (sections_.empty()) {
@@ -53,6 +59,13 @@ void ReferenceProgram<T>::MakeSections() {
   }
   // Behind the last gradient replicas may still have sums to share.
   section_ends_.back() = model_->function.calls().size();
+  for (size_t b = 0; b < buckets.size(); ++b) {
+    const size_t section =
+        std::lower_bound(section_ends_.begin(), section_ends_.end(),
+                         end_of(buckets[b], &VariableEnd::final_after)) -
+        section_ends_.begin();
+    sections_[section].final_buckets.push_back(static_cast<int>(b));
+  }
 }
 
 template <typename T>
@@ -104,7 +117,7 @@ absl::Status ReferenceProgram<T>::Enqueue(int section, Stream& /*stream*/) {
     AddSums();
     if (spec_.mode == Mode::kTrain) state_.NoteLoss(batch_.step);
   }
-  for (const int bucket : sections_[section].final_buckets) {
+  for (const int bucket : sections_[section].ready_buckets) {
     WriteUpdates(bucket);
   }
   return spec_.replica_sum == nullptr ? absl::OkStatus()

@@ -38,7 +38,7 @@ class ReferenceProgram : public Program {
   absl::StatusOr<std::vector<HostTensor>> Outputs(Stream& stream) override;
 
  private:
-  // Cuts the list of calls where buckets become final.
+  // Cuts the list of calls where buckets become ready.
   void MakeSections();
 
   // Copies what the function reads in this step.

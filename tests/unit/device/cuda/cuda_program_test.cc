@@ -245,7 +245,7 @@ TEST_F(ReplicaSumTest, SectionsEndBeforeTheSums) {
   DoublingSum replicas;
   const auto program = Compile(&replicas);
   EXPECT_GT(program->sections().size(), Compile(nullptr)->sections().size());
-  EXPECT_THAT(program->sections()[0].final_buckets, IsEmpty());
+  EXPECT_THAT(program->sections()[0].ready_buckets, IsEmpty());
   RunStep(*program);
   RunStep(*program);
   const std::vector<cuda::CallLog> calls = RunStep(*program);
@@ -306,7 +306,7 @@ class UpdatingProgramTest : public ::testing::Test {
 
 TEST_F(UpdatingProgramTest, AStepIsOneCopyBesideTheLastAndOneLaunch) {
   ASSERT_EQ(program_->sections().size(), 1u);
-  EXPECT_TRUE(program_->sections()[0].final_buckets.empty());
+  EXPECT_TRUE(program_->sections()[0].ready_buckets.empty());
   // Each of the two slots has a graph of its own.
   for (int step = 0; step < 3; ++step) CallsOfAStep();
   for (int step = 3; step < 6; ++step) {
