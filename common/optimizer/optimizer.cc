@@ -1,22 +1,16 @@
 #include "common/optimizer/optimizer.h"
 
 #include <cstdint>
-#include <functional>
-#include <numeric>
 #include <variant>
 
 #include "common/optimizer/apply_formula.h"
 #include "common/optimizer/newton_schulz.h"
 #include "common/optimizer/optimizers.h"
+#include "common/tensor/shape.h"
 #include "glog/logging.h"
 
 namespace paceline {
 namespace {
-
-int64_t ElementsOf(const UpdatedVariable& variable) {
-  return std::accumulate(variable.shape.begin(), variable.shape.end(),
-                         int64_t{1}, std::multiplies<>());
-}
 
 template <typename T>
 void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
@@ -25,7 +19,7 @@ void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
   std::visit(
       [&]<typename Formula>(const Formula& formula) {
         if constexpr (UpdatesWholeVariables<Formula>) {
-          CHECK_EQ(ElementsOf(range.variable),
+          CHECK_EQ(NumElements(range.variable.shape),
                    static_cast<int64_t>(range.values.size()))
               << "of variable " << range.variable.name;
         }

@@ -1,5 +1,6 @@
 #include "worker/device/cuda/device_update.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <variant>
 
@@ -186,6 +187,21 @@ void DeviceUpdate::AddUpdate(const Formula& formula, const Range& range,
   });
 }
 
+template <typename Formula>
+SlotUpdate<Formula> DeviceUpdate::UpdateOfSlots(const Formula& formula,
+                                                const Range& variable) const {
+  SlotUpdate<Formula> update;
+  for (int i = 0; i < Formula::kSlotCount; ++i) {
+    update.slots[i] = slot(i, variable);
+  }
+  update.gradients = gradients(variable);
+  update.step = builder_.step();
+  update.formula = formula;
+  update.clip = ClipByValue();
+  update.loss_scale = state_.loss_scale();
+  return update;
+}
+
 template <HasNorms Formula>
 void DeviceUpdate::AddUpdate(const Formula& formula, const Range& variable,
                              const Tensor* factor) {
@@ -196,27 +212,21 @@ void DeviceUpdate::AddUpdate(const Formula& formula, const Range& variable,
   slots.count = variable.count;
   slots.parts = parts;
   slots.variable = values(variable);
-  slots.gradients = gradients(variable);
-  slots.step = builder_.step();
-  slots.formula = formula;
-  slots.clip = ClipByValue();
-  slots.loss_scale = state_.loss_scale();
+  slots.update = UpdateOfSlots(formula, variable);
   MoveByDirection<Formula> move;
   move.variable = values(variable);
-  move.step = slots.step;
+  std::copy_n(slots.update.slots, Formula::kSlotCount, move.slots);
+  move.step = builder_.step();
   move.formula = formula;
-  move.loss_scale = slots.loss_scale;
-  for (int i = 0; i < Formula::kSlotCount; ++i) {
-    move.slots[i] = slots.slots[i] = slot(i, variable);
-  }
+  move.loss_scale = state_.loss_scale();
   std::vector<const Tensor*> used = {sums};
   if (factor != nullptr) used.push_back(factor);
   builder_.AddKernel(used, parts, [=]() mutable {
-    if (factor != nullptr) slots.clip.factor = factor->floats();
+    if (factor != nullptr) slots.update.clip.factor = factor->floats();
     slots.sums = sums->doubles();
     return Kernel(slots);
   });
-  builder_.AddKernel({sums, rate}, 1, [=, step = slots.step] {
+  builder_.AddKernel({sums, rate}, 1, [=, step = builder_.step()] {
     return Kernel(WriteUpdateRate<Formula>{parts, sums->doubles(), step,
                                            formula, rate->floats()});
   });
@@ -233,18 +243,11 @@ const Tensor* DeviceUpdate::AddDirection(const Formula& formula,
   const Tensor* const direction =
       builder_.NewTensor<float>({formula.rows, formula.columns});
   FindDirection<Formula> find;
-  for (int i = 0; i < Formula::kSlotCount; ++i) {
-    find.slots[i] = slot(i, variable);
-  }
-  find.gradients = gradients(variable);
-  find.step = builder_.step();
-  find.formula = formula;
-  find.clip = ClipByValue();
-  find.loss_scale = state_.loss_scale();
+  find.update = UpdateOfSlots(formula, variable);
   std::vector<const Tensor*> used = {direction};
   if (factor != nullptr) used.push_back(factor);
   builder_.AddKernel(used, variable.count, [=]() mutable {
-    if (factor != nullptr) find.clip.factor = factor->floats();
+    if (factor != nullptr) find.update.clip.factor = factor->floats();
     find.direction = direction->floats();
     return Kernel(find);
   });

@@ -13,6 +13,7 @@
 #include "common/optimizer/formula.h"
 #include "common/optimizer/optimizer.h"
 #include "worker/device/cuda/cuda_state.h"
+#include "worker/device/cuda/kernels/slot_update.h"
 #include "worker/device/cuda/program_builder.h"
 
 namespace paceline::cuda {
@@ -67,6 +68,10 @@ class DeviceUpdate {
   template <UpdatesMatrices Formula>
   void AddUpdate(const Formula& formula, const Range& variable,
                  const Tensor* factor);
+  // What updates the slots of a variable.
+  template <typename Formula>
+  SlotUpdate<Formula> UpdateOfSlots(const Formula& formula,
+                                    const Range& variable) const;
   // The first operations of the update of a matrix. Returns its direction.
   template <UpdatesMatrices Formula>
   const Tensor* AddDirection(const Formula& formula, const Range& variable,

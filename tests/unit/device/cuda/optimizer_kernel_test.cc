@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/unit/optimizer/keras_cases.h"
 #include "worker/device/cuda/kernels/clipping.h"
+#include "worker/device/cuda/kernels/slot_update.h"
 #include "worker/device/cuda/kernels/sums.h"
 #include "worker/device/cuda/kernels/update_by_norms.h"
 #include "worker/device/cuda/kernels/update_variables.h"
@@ -110,6 +111,23 @@ requires(!UpdatesWholeVariables<Formula>) void RunKernel(
   RunOverBlocks(update);
 }
 
+template <typename Formula>
+SlotUpdate<Formula> UpdateOfSlots(const Formula& formula,
+                                  const StepValues& step, Range& range,
+                                  const GradientClip& clip,
+                                  const LossScale* loss_scale) {
+  SlotUpdate<Formula> update;
+  for (int slot = 0; slot < Formula::kSlotCount; ++slot) {
+    update.slots[slot] = range.slots[slot].data();
+  }
+  update.gradients = range.gradients.data();
+  update.step = &step;
+  update.formula = formula;
+  update.clip = clip;
+  update.loss_scale = loss_scale;
+  return update;
+}
+
 template <HasNorms Formula>
 void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
                const GradientClip& clip = {},
@@ -122,11 +140,7 @@ void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
   update.count = range.count;
   update.parts = parts;
   update.variable = range.values.data();
-  update.gradients = range.gradients.data();
-  update.step = &step;
-  update.formula = formula;
-  update.clip = clip;
-  update.loss_scale = loss_scale;
+  update.update = UpdateOfSlots(formula, step, range, clip, loss_scale);
   update.sums = sums.data();
   MoveByDirection<Formula> move;
   move.variable = range.values.data();
@@ -134,9 +148,7 @@ void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
   move.formula = formula;
   move.loss_scale = loss_scale;
   move.rate = &rate;
-  for (int slot = 0; slot < Formula::kSlotCount; ++slot) {
-    move.slots[slot] = update.slots[slot] = range.slots[slot].data();
-  }
+  std::copy_n(update.update.slots, Formula::kSlotCount, move.slots);
   for (int64_t part = parts; part-- > 0;) update(part);
   WriteUpdateRate<Formula>{parts, sums.data(), &step, formula, &rate}(0);
   for (int64_t i = range.count; i-- > 0;) move(i);
@@ -149,11 +161,7 @@ void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
   const StepValues step = {.optimizer = scalars};
   Block direction(range.count);
   FindDirection<Formula> find;
-  find.gradients = range.gradients.data();
-  find.step = &step;
-  find.formula = formula;
-  find.clip = clip;
-  find.loss_scale = loss_scale;
+  find.update = UpdateOfSlots(formula, step, range, clip, loss_scale);
   find.direction = direction.data();
   MoveByFactor<Formula> move;
   move.variable = range.values.data();
@@ -161,9 +169,6 @@ void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
   move.step = &step;
   move.formula = formula;
   move.loss_scale = loss_scale;
-  for (int slot = 0; slot < Formula::kSlotCount; ++slot) {
-    find.slots[slot] = range.slots[slot].data();
-  }
   for (int64_t i = range.count; i-- > 0;) find(i);
   Orthogonalize(formula.iteration, formula.rows, formula.columns,
                 direction.span());

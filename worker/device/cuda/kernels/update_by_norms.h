@@ -9,8 +9,8 @@
 
 #include "common/base/host_device.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
+#include "worker/device/cuda/kernels/slot_update.h"
 #include "worker/device/cuda/kernels/step_values.h"
-#include "worker/device/cuda/kernels/update_variables.h"
 
 namespace paceline::cuda {
 
@@ -22,26 +22,21 @@ struct UpdateSlots {
   int64_t count = 0;
   int64_t parts = 1;
   const float* variable = nullptr;
-  float* slots[Formula::kSlotCount] = {};
-  const float* gradients = nullptr;
-  const StepValues* step = nullptr;
-  Formula formula = {};
-  GradientClip clip = {};
-  // Null: the loss is not scaled.
-  const LossScale* loss_scale = nullptr;
+  SlotUpdate<Formula> update;
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t part) const {
-    if (HasOverflow(loss_scale)) return;
+    if (HasOverflow(update.loss_scale)) return;
+    const StepScalars& scalars = update.step->optimizer;
     double norm = 0;
     double direction_norm = 0;
     for (int64_t i = part; i < count; i += parts) {
       float element[Formula::kSlotCount];
-      for (int s = 0; s < Formula::kSlotCount; ++s) element[s] = slots[s][i];
-      formula.UpdateSlots(step->optimizer, clip(gradients[i]), element);
-      for (int s = 0; s < Formula::kSlotCount; ++s) slots[s][i] = element[s];
+      update.Load(i, element);
+      update.formula.UpdateSlots(scalars, update.gradient(i), element);
+      update.Store(element, i);
       const double w = variable[i];
-      const double r = formula.Direction(step->optimizer, element);
+      const double r = update.formula.Direction(scalars, element);
       norm += w * w;
       direction_norm += r * r;
     }

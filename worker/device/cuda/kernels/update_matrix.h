@@ -9,30 +9,24 @@
 #include "common/optimizer/newton_schulz.h"
 #include "worker/device/cuda/kernels/clipping.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
+#include "worker/device/cuda/kernels/slot_update.h"
 #include "worker/device/cuda/kernels/step_values.h"
-#include "worker/device/cuda/kernels/update_variables.h"
 
 namespace paceline::cuda {
 
 // Updates the slots, and writes the direction by them. For each element.
 template <typename Formula>
 struct FindDirection {
-  float* slots[Formula::kSlotCount] = {};
-  const float* gradients = nullptr;
-  const StepValues* step = nullptr;
-  Formula formula = {};
-  GradientClip clip = {};
-  // Null: the loss is not scaled.
-  const LossScale* loss_scale = nullptr;
+  SlotUpdate<Formula> update;
   float* direction = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    if (HasOverflow(loss_scale)) return;
+    if (HasOverflow(update.loss_scale)) return;
     float element[Formula::kSlotCount];
-    for (int s = 0; s < Formula::kSlotCount; ++s) element[s] = slots[s][i];
-    direction[i] =
-        formula.UpdateSlots(step->optimizer, clip(gradients[i]), element);
-    for (int s = 0; s < Formula::kSlotCount; ++s) slots[s][i] = element[s];
+    update.Load(i, element);
+    direction[i] = update.formula.UpdateSlots(update.step->optimizer,
+                                              update.gradient(i), element);
+    update.Store(element, i);
   }
 };
 
