@@ -49,11 +49,6 @@ absl::StatusOr<PhaseData> TrainingPart(const v1::Job& job,
                                        const DataSource& train,
                                        int64_t step_size) {
   const v1::Data& data = job.data();
-  if (train.is_stream() && data.train().shuffle()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("data.train.shuffle: expected false, since ", train.name(),
-                     " is a stream, whose examples come in their order"));
-  }
   PhaseData training = WholeOf(train, data.train(), step_size);
   training.order.count =
       TrainingExamples(train.example_count(), data.validation_split());

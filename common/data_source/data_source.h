@@ -51,10 +51,10 @@ class ExampleReader {
   virtual ~ExampleReader() = default;
 
   // The example `index` in [0, example_count()), valid until the next call. Of
-  // a stream, the one behind the last takes least time; one that is farther on
-  // takes that of those between, and one before it that of starting again at
-  // the beginning. Whoever reads adds source and index to errors. Allocates
-  // nothing once warm.
+  // a stream (IsStream in sources.h), the one behind the last takes least time;
+  // one that is farther on takes that of those between, and one before it that
+  // of starting again at the beginning. Whoever reads adds source and index to
+  // errors. Allocates nothing once warm.
   virtual absl::StatusOr<const Example*> Read(int64_t index) = 0;
 };
 
@@ -76,9 +76,6 @@ class DataSource {
   // labels without reading examples.
   virtual absl::Status CheckClassIds(size_t label,
                                      int64_t class_count) const = 0;
-
-  // Whether examples are to be read in their order: see ExampleReader::Read.
-  virtual bool is_stream() const { return false; }
 
   // Each thread takes a reader of its own. Errors name the origin of an array
   // that cannot be read any more.

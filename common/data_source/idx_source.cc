@@ -96,6 +96,8 @@ const FieldTable<v1::IdxSource>& v1::FieldsOf(const IdxSource*) {
   return table;
 }
 
+bool IsIdxStream(const v1::IdxSource& source) { return source.stream(); }
+
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
     const v1::IdxSource& source) {
   const Files features = Features().get(source);

@@ -17,8 +17,10 @@ const FieldTable<IdxSource>& FieldsOf(const IdxSource*);
 
 namespace paceline {
 
-// Reads the files. Beside the errors of idx.h, InvalidArgument if they differ
-// in their numbers of examples.
+bool IsIdxStream(const v1::IdxSource& source);
+
+// Reads the files, of a stream their headers. Beside the errors of idx.h,
+// InvalidArgument if they differ in their numbers of examples.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
     const v1::IdxSource& source);
 

@@ -79,7 +79,6 @@ class IdxStream : public DataSource {
   }
   const ExampleSpec& spec() const override { return spec_; }
   int64_t example_count() const override { return count_; }
-  bool is_stream() const override { return true; }
 
   absl::Status CheckClassIds(size_t /*label*/,
                              int64_t /*class_count*/) const override {

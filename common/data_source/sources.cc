@@ -1,5 +1,6 @@
 #include "common/data_source/sources.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -25,6 +26,8 @@ struct Source {
   Field<v1::Dataset> field;
   // Null if the data set has no source of this kind.
   std::function<absl::StatusOr<DataSourcePtr>(const v1::Dataset&)> open;
+  // Whether the data set has a source of this kind that is a stream.
+  std::function<bool(const v1::Dataset&)> is_stream;
   std::string example;
   std::function<ClassReference()> reference;
 };
@@ -34,11 +37,17 @@ const FieldTable<S>& TableOf() {
   return FieldsOf(static_cast<const S*>(nullptr));
 }
 
+template <typename S>
+bool IsNoStream(const S& /*source*/) {
+  return false;
+}
+
 // `S` has what a job says of a source of this kind, `member` is where a data
 // set has it, and `open` opens it.
 template <typename S>
 Source SourceOf(const Accessors<v1::Dataset, std::optional<S>>& member,
-                absl::StatusOr<DataSourcePtr> (*open)(const S&)) {
+                absl::StatusOr<DataSourcePtr> (*open)(const S&),
+                bool (*is_stream)(const S&) = IsNoStream<S>) {
   const FieldTable<S>& fields = TableOf<S>();
   return {Optional(fields.name(), member, fields.help()),
           [get = member.get,
@@ -46,6 +55,10 @@ Source SourceOf(const Accessors<v1::Dataset, std::optional<S>>& member,
             const std::optional<S> source = get(dataset);
             if (!source) return nullptr;
             return open(*source);
+          },
+          [get = member.get, is_stream](const v1::Dataset& dataset) {
+            const std::optional<S> source = get(dataset);
+            return source && is_stream(*source);
           },
           fields.Example(), [&fields] { return fields.Reference(); }};
 }
@@ -72,13 +85,15 @@ void WriteOther(v1::Dataset& dataset, const std::optional<S>& source) {
 
 // A source without a message of its own.
 template <typename S>
-Source OtherSource(absl::StatusOr<DataSourcePtr> (*open)(const S&)) {
+Source OtherSource(absl::StatusOr<DataSourcePtr> (*open)(const S&),
+                   bool (*is_stream)(const S&) = IsNoStream<S>) {
   // A malformed source has no fields; it is refused when it is opened.
   const auto get = [](const v1::Dataset& dataset) {
     return ReadOther<S>(dataset).value_or(std::nullopt);
   };
-  Source other = SourceOf(
-      Accessors<v1::Dataset, std::optional<S>>{get, WriteOther<S>}, open);
+  Source other =
+      SourceOf(Accessors<v1::Dataset, std::optional<S>>{get, WriteOther<S>},
+               open, is_stream);
   other.field.read = [read = other.field.read](const Value& value,
                                                const Path& path,
                                                v1::Dataset& dataset) {
@@ -98,7 +113,7 @@ const std::vector<Source>& Sources() {
   static const auto& sources = *new std::vector<Source>{
       SourceOf(Inner(&v1::Dataset::has_idx, &v1::Dataset::idx,
                      &v1::Dataset::mutable_idx),
-               OpenIdxSource),
+               OpenIdxSource, IsIdxStream),
       OtherSource(OpenNpzSource),
   };
   return sources;
@@ -130,6 +145,12 @@ std::string SourceExamples() {
 
 std::vector<ClassReference> SourceReferences() {
   return ReferencesOf(Sources());
+}
+
+bool IsStream(const v1::Dataset& dataset) {
+  return std::any_of(
+      Sources().begin(), Sources().end(),
+      [&dataset](const Source& source) { return source.is_stream(dataset); });
 }
 
 absl::StatusOr<DataSourcePtr> OpenDataSource(const v1::Dataset& dataset) {

@@ -26,6 +26,10 @@ std::string SourceExamples();
 // What each kind of source takes.
 std::vector<ClassReference> SourceReferences();
 
+// Whether examples of the data set come one after the other, so that they
+// cannot be shuffled.
+bool IsStream(const v1::Dataset& dataset);
+
 // Opens the source of a data set; paths are taken as they are. Errors name the
 // file; InvalidArgument also if the source is unknown or malformed, since a
 // peer may send any. Blocks while it reads.

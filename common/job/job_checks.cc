@@ -120,6 +120,11 @@ absl::Status CheckData(const v1::Job& job) {
   const v1::Data& data = job.data();
   if (!data.has_train()) return ConfigError(path.Key("train"), "is null");
   RETURN_IF_ERROR(CheckDataset(data.train(), path.Key("train")));
+  if (data.train().shuffle() && IsStream(data.train())) {
+    return ConfigError(path.Key("train").Key("shuffle"),
+                       "expected false, since the source is a stream, whose "
+                       "examples come in their order");
+  }
   if (data.has_validation()) {
     RETURN_IF_ERROR(CheckDataset(data.validation(), path.Key("validation")));
     if (data.validation_split() > 0) {

@@ -124,8 +124,8 @@ TEST(BadInputTest, ArraysThatTheModelDoesNotHave) {
 
 TEST(BadInputTest, AStreamIsNotShuffled) {
   SmallJob job;
-  ExpectRefusedBeforeTheFirstStep(job, "data.train.shuffle: expected false",
-                                  {"--set", "data.train.idx.stream=true"});
+  ExpectBadInput(job.Run({"--set", "data.train.idx.stream=true"}),
+                 "data.train.shuffle: expected false");
 }
 
 TEST(BadInputTest, ResumeWithoutACheckpoint) {

@@ -82,11 +82,11 @@ TEST(DataSourceTest, GivesExamplesOfSeveralIdxFiles) {
 TEST(DataSourceTest, StreamsIdxFiles) {
   v1::Dataset dataset = IdxDataset(Gzip(IdxBytes(0x08, {3, 1, 2}, "abcdef")),
                                    IdxBytes(0x08, {3}, "\x05\x06\x07"));
-  EXPECT_FALSE((*OpenDataSource(dataset))->is_stream());
+  EXPECT_FALSE(IsStream(dataset));
   dataset.mutable_idx()->set_stream(true);
   const auto source = OpenDataSource(dataset);
   ASSERT_TRUE(source.ok()) << source.status();
-  EXPECT_TRUE((*source)->is_stream());
+  EXPECT_TRUE(IsStream(dataset));
   EXPECT_EQ((*source)->name(), dataset.idx().features());
   EXPECT_EQ((*source)->example_count(), 3);
   EXPECT_EQ((*source)->spec().features[0].type, ElementType::kUint8);
