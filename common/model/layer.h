@@ -3,7 +3,9 @@
 //
 // A layer is one file in common/model/layers: a class whose public members are
 // Keras' config keys, its field table, its shape rule, its variables, and the
-// operations that it is made of. Devices compute those, and know no layer.
+// operations that it is made of. Devices compute those operations; where they
+// store outputs in 16 bits, or fuse neighbours, they also ask for some classes
+// of layers (worker/device/cpu/factor_outputs.cc, worker/device/program).
 #ifndef PACELINE_COMMON_MODEL_LAYER_H_
 #define PACELINE_COMMON_MODEL_LAYER_H_
 

@@ -36,7 +36,8 @@ Gradients SoftmaxGradientOperation::AddGradient(
   const Tensor& y = call.inputs[0];
   const Tensor& dy = call.inputs[1];
   const Tensor& g = *call.output_gradients[0];
-  return {g * (dy - Sum(y * dy, {axis()})) - dy * Sum(y * g, {axis()}),
+  const Tensor through_y = g * (dy - Sum(y * dy, {axis()}));
+  return {through_y - dy * Sum(y * g, {axis()}),
           AddCall(SoftmaxGradientOperation(axis()), {y, g})};
 }
 

@@ -5,7 +5,9 @@
 //        * (Relu(x) > 0)                         rectifying
 //
 // That saves a pass over x forward and two back. The gradient by x is that of
-// both, as gradient.h adds it. A rectifier that anything else reads stays.
+// both, as gradient.h adds it, but for a dy that is NaN or infinite: where the
+// rectifier is closed, it counts as 0, not as NaN. A rectifier that anything
+// else reads stays.
 #ifndef PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_RECTIFIERS_H_
 #define PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_RECTIFIERS_H_
 
