@@ -18,6 +18,10 @@ import peer_process
 
 REPLICAS = 2
 
+# What each sets in the job.
+STRATEGIES = {"multi_worker_mirrored": [f"cluster={{worker: {REPLICAS}}}"],
+              "mirrored": ["strategy=mirrored", "cluster={worker: 1}", f"devices={REPLICAS}"]}
+
 
 def run_ours(coordinator, epochs, *settings):
     sets = [f"--set={setting}" for setting in (f"epochs={epochs}", *settings)]
@@ -56,7 +60,7 @@ def run_torch(python, epochs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("strategy", choices=["multi_worker_mirrored", "mirrored"])
+    parser.add_argument("strategy", choices=STRATEGIES)
     parser.add_argument("--tensorflow-python", help="Python with tensorflow-cpu and tf-keras 2.21")
     parser.add_argument("--torch-python", help="Python with torch")
     parser.add_argument("--coordinator",
@@ -65,10 +69,8 @@ def main():
     parser.add_argument("--epochs", type=int, default=3)
     arguments = parser.parse_args()
 
-    replicas = {"multi_worker_mirrored": [f"cluster={{worker: {REPLICAS}}}"],
-                "mirrored": ["strategy=mirrored", "cluster={worker: 1}", f"devices={REPLICAS}"]}
     runs = {"ours": lambda: run_ours(arguments.coordinator, arguments.epochs,
-                                     *replicas[arguments.strategy]),
+                                     *STRATEGIES[arguments.strategy]),
             "ours, one process": lambda: run_ours(arguments.coordinator, arguments.epochs,
                                                   "cluster={worker: 1}")}
     if arguments.tensorflow_python:

@@ -32,6 +32,11 @@ def write_idx(path, shape, element, values):
         file.write(struct.pack(f">{len(values)}{element}", *values))
 
 
+def width_of(gigabytes):
+    """Of a square kernel of so many bytes."""
+    return int((gigabytes * 1e9 / 4) ** 0.5)
+
+
 def write_job(folder, width, optimizer, workers):
     examples = BATCH_SIZE * STEPS * workers
     features, labels = f"{folder}/features", f"{folder}/labels"
@@ -54,6 +59,28 @@ def write_job(folder, width, optimizer, workers):
     return job
 
 
+def run(coordinator, optimizer, gigabytes, workers, settings=()):
+    """Its result.json, and the bytes that its server held."""
+    with tempfile.TemporaryDirectory() as folder:
+        job = write_job(folder, width_of(gigabytes), optimizer, workers)
+        output = f"{folder}/output"
+        subprocess.run([coordinator, "run", job, "--output", output,
+                        *[f"--set={setting}" for setting in settings]],
+                       stdout=subprocess.DEVNULL, timeout=peer_process.TIMEOUT_SECONDS, check=True)
+        with open(f"{output}/result.json", encoding="utf-8") as file:
+            result = json.load(file)
+        with open(f"{output}/logs/ps-0.log", encoding="utf-8") as file:
+            held = int(re.search(r"(\d+) bytes of variables and slots", file.read())[1])
+    return result, held
+
+
+def peaks_of(coordinator, optimizer, gigabytes, workers):
+    """{task: bytes}."""
+    result, _ = run(coordinator, optimizer, gigabytes, workers)
+    return {f"{task['type']}-{task['index']}": task["peak_rss_bytes"]
+            for task in result["tasks"]}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--optimizer", default="SGD")
@@ -61,17 +88,9 @@ def main():
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--set", action="append", default=[])
     options = parser.parse_args()
-    width = int((options.gigabytes * 1e9 / 4) ** 0.5)
-    with tempfile.TemporaryDirectory() as folder:
-        job = write_job(folder, width, options.optimizer, options.workers)
-        output = f"{folder}/output"
-        subprocess.run([f"{peer_process.ROOT}/build/release/bin/coordinator", "run", job, "--output", output,
-                        *[f"--set={setting}" for setting in options.set]],
-                       stdout=subprocess.DEVNULL, timeout=peer_process.TIMEOUT_SECONDS, check=True)
-        with open(f"{output}/result.json", encoding="utf-8") as file:
-            result = json.load(file)
-        with open(f"{output}/logs/ps-0.log", encoding="utf-8") as file:
-            held = int(re.search(r"(\d+) bytes of variables and slots", file.read())[1])
+    result, held = run(f"{peer_process.ROOT}/build/release/bin/coordinator", options.optimizer,
+                       options.gigabytes, options.workers, options.set)
+    width = width_of(options.gigabytes)
     print(f"a kernel of {width * width * 4:,} bytes, {options.optimizer}")
     for task in result["tasks"]:
         peak = task["peak_rss_bytes"]
