@@ -102,7 +102,7 @@ function(paceline_library name)
   # Under the sanitizers most of the compiler's time goes into headers, which it
   # reads once for several files so.
   if(PACELINE_SANITIZE AND NOT PACELINE_FUZZ)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   elseif(ARG_JOINED AND PACELINE_FAST_BUILD)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     foreach(source IN LISTS ARG_SOURCES)
@@ -129,8 +129,7 @@ endfunction()
 # a GoogleTest program, one CTest entry a program. Target <label>_tests builds all
 # of a label: `unit`, `conformance`, `simulation` or `integration`; beside `unit` or
 # `conformance` also `threads`, where code of ours runs in several threads or
-# processes, so that the thread sanitizer may find something. Tests of `integration`
-# run alone, since they start programs and limit their time. With OPTIMIZED the
+# processes, so that the thread sanitizer may find something. With OPTIMIZED the
 # test's own code is, which pays where that runs for longer than it compiles.
 function(paceline_test name)
   cmake_parse_arguments(ARG "OPTIMIZED" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
@@ -151,12 +150,9 @@ function(paceline_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  # By COST, tests that may take long begin where two run at a time.
+  # By COST, tests that may take long begin where several run at a time.
   set_tests_properties(${name} PROPERTIES
     LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} ENVIRONMENT "${PACELINE_TEST_ENVIRONMENT}")
-  if("integration" IN_LIST ARG_LABELS)
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
-  endif()
   foreach(label IN LISTS ARG_LABELS)
     if(NOT TARGET ${label}_tests)
       add_custom_target(${label}_tests)

@@ -31,9 +31,9 @@ struct Refusal {
   int line;
 };
 
-class Handler : public YAML::EventHandler {
+class YamlHandler : public YAML::EventHandler {
  public:
-  explicit Handler(int64_t max_bytes) : builder_(max_bytes) {}
+  explicit YamlHandler(int64_t max_bytes) : builder_(max_bytes) {}
 
   Value Take() { return builder_.Take(); }
 
@@ -180,7 +180,7 @@ absl::StatusOr<Value> ReadYaml(absl::string_view text,
               absl::InvalidArgumentError(
                   "a control character; expected YAML or JSON in UTF-8"));
   }
-  Handler handler(max_bytes);
+  YamlHandler handler(max_bytes);
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
