@@ -36,6 +36,13 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
   }
 }
 
+absl::StatusOr<int64_t> FileSize(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (!error) return static_cast<int64_t>(size);
+  return absl::ErrnoToStatus(error.value(), absl::StrCat("cannot open ", path));
+}
+
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view content) {
   ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,

@@ -16,6 +16,10 @@ namespace paceline {
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      int64_t limit_bytes);
 
+// Of a file, in bytes. NotFound, PermissionDenied, FailedPrecondition (it is a
+// folder); messages name the path.
+absl::StatusOr<int64_t> FileSize(const std::string& path);
+
 // Writes a file whole or not at all: into `path`.tmp, synced, then renamed over
 // `path`. On an error (a full disk, say) what was at `path` stays as it was. A
 // link at either is replaced, never followed.

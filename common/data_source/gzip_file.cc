@@ -4,22 +4,17 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/errno_error.h"
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/data_source/stored_array.h"
 
 namespace paceline {
 
 absl::StatusOr<GzipFile> GzipFile::Open(const std::string& path) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) {
-    return absl::ErrnoToStatus(error.value(),
-                               absl::StrCat("cannot open ", path));
-  }
+  ASSIGN_OR_RETURN(const int64_t size, FileSize(path));
   errno = 0;
   // zlib passes plain files through.
   gzFile file = gzopen(path.c_str(), "rbe");
@@ -28,7 +23,7 @@ absl::StatusOr<GzipFile> GzipFile::Open(const std::string& path) {
                                absl::StrCat("cannot open ", path));
   }
   gzbuffer(file, 1 << 17);
-  return GzipFile(path, static_cast<int64_t>(size), file);
+  return GzipFile(path, size, file);
 }
 
 void GzipFile::Close::operator()(gzFile_s* file) const { gzclose_r(file); }
@@ -66,9 +61,7 @@ absl::Status GzipFile::LastError() const {
   int code = Z_OK;
   const char* message = gzerror(file_.get(), &code);
   if (code == Z_OK || code == Z_STREAM_END) return absl::OkStatus();
-  if (code == Z_ERRNO) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path_));
-  }
+  if (code == Z_ERRNO) return ErrnoError("cannot read", path_);
   if (code == Z_BUF_ERROR) {
     return absl::DataLossError(
         absl::StrCat(path_, ": the compressed data is truncated"));

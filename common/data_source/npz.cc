@@ -6,11 +6,9 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <set>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,6 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/config/value.h"
 #include "common/data_source/stored_array.h"
@@ -364,12 +363,7 @@ void NpzArchive::Discard::operator()(zip* archive) const {
 }
 
 absl::StatusOr<NpzArchive> NpzArchive::Open(const std::string& path) {
-  std::error_code error;
-  const uint64_t file_size = std::filesystem::file_size(path, error);
-  if (error) {
-    return absl::ErrnoToStatus(error.value(),
-                               absl::StrCat("cannot open ", path));
-  }
+  ASSIGN_OR_RETURN(const int64_t file_size, FileSize(path));
   int code = 0;
   Zip archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
   if (archive == nullptr) return OpenError(path, code);

@@ -12,7 +12,7 @@ namespace paceline {
 namespace {
 
 // Between two attempts: a callee that breaks each of them is not flooded.
-constexpr absl::Duration kPauseBetween = absl::Milliseconds(100);
+constexpr absl::Duration kRepeatPause = absl::Milliseconds(100);
 
 gpr_timespec After(absl::Duration duration) {
   return gpr_time_add(
@@ -71,15 +71,15 @@ void RepeatedCalls::Ended(const std::shared_ptr<Call>& call,
 }
 
 bool RepeatedCalls::PauseAfter(const std::shared_ptr<Call>& call) {
-  if (MonotonicNow() + kPauseBetween >= call->deadline) return false;
+  if (MonotonicNow() + kRepeatPause >= call->deadline) return false;
   MutexLock lock(mutex_);
   if (is_cancelled_) return false;
   const uint64_t number = ++last_pause_;
   std::shared_ptr<Pause>& pause = pauses_[number];
   pause = std::make_shared<Pause>();
-  pause->alarm.Set(
-      After(kPauseBetween),
-      [this, number, call](bool /*is_over*/) { PauseEnded(number, call); });
+  pause->alarm.Set(After(kRepeatPause), [this, number, call](bool /*is_over*/) {
+    PauseEnded(number, call);
+  });
   return true;
 }
 

@@ -10,9 +10,7 @@ Training steps of models alone: compare_builds.py.
 """
 
 import argparse
-import json
 import os
-import subprocess
 
 import compare_main_job
 import compare_synchronous
@@ -22,30 +20,22 @@ import peer_process
 EPOCHS = 3
 
 
-def benchmarks(program, *options):
-    """The results of a program of Google Benchmark's."""
-    finished = subprocess.run(
-        [program, "--benchmark_format=json", *options],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        timeout=peer_process.TIMEOUT_SECONDS, check=True)
-    return json.loads(finished.stdout)["benchmarks"]
-
-
 def parameter_server(folder):
     return {result["name"].removesuffix("/real_time"): result["bytes_per_second"]
-            for result in benchmarks(f"{folder}/ps_benchmark", "--benchmark_min_time=0.2")}
+            for result in peer_process.run_benchmark(f"{folder}/ps_benchmark",
+                                                     "--benchmark_min_time=0.2")}
 
 
 def all_reduce(folder):
     """Ours alone, though the benchmark times Gloo's as well."""
     return {result["run_name"].split("/iterations")[0]: 1 / result["ours_us"]
-            for result in benchmarks(f"{folder}/ring_benchmark",
-                                     "--benchmark_filter=SharedMemory|Sockets")
+            for result in peer_process.run_benchmark(f"{folder}/ring_benchmark",
+                                                     "--benchmark_filter=SharedMemory|Sockets")
             if result.get("aggregate_name") == "median"}
 
 
 def overlap(folder):
-    [median] = [result for result in benchmarks(f"{folder}/overlap_benchmark")
+    [median] = [result for result in peer_process.run_benchmark(f"{folder}/overlap_benchmark")
                 if result.get("aggregate_name") == "median"]
     return {"overlap, a step": 1 / median["step_ms"],
             "overlap, a slow step": 1 / median["slow_step_ms"]}

@@ -19,12 +19,8 @@ WAYS = ("shared", "tcp")
 
 
 def run_ours(benchmark):
-    finished = subprocess.run(
-        [benchmark, "--benchmark_filter=^(Push|Pull)/", "--benchmark_format=json"],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        timeout=peer_process.TIMEOUT_SECONDS, check=True)
     rates = {}
-    for result in json.loads(finished.stdout)["benchmarks"]:
+    for result in peer_process.run_benchmark(benchmark, "--benchmark_filter=^(Push|Pull)/"):
         call, size, way = result["name"].split("/")[:3]
         rates[(call.lower(), size.removeprefix("MiB:"), way)] = result["bytes_per_second"]
     return rates

@@ -9,17 +9,13 @@ own training loops over Fashion-MNIST, and prints the ratios of steps/s.
 import argparse
 import json
 import os
-import subprocess
 
 import peer_process
 
 
 def run_ours(benchmark, threads):
-    finished = subprocess.run(
-        [benchmark, f"--benchmark_filter=^Step/threads:{threads}/", "--benchmark_min_time=5",
-         "--benchmark_format=json"],
-        stdout=subprocess.PIPE, timeout=peer_process.TIMEOUT_SECONDS, check=True)
-    (result,) = json.loads(finished.stdout)["benchmarks"]
+    (result,) = peer_process.run_benchmark(
+        benchmark, f"--benchmark_filter=^Step/threads:{threads}/", "--benchmark_min_time=5")
     return result["items_per_second"] / peer_process.BATCH_SIZE
 
 

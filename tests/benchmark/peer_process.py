@@ -29,6 +29,14 @@ def run_peer(python, script, *arguments, environment=None):
     return parse_reports(finished.stdout)
 
 
+def run_benchmark(program, *options):
+    """The results of a program of Google Benchmark's."""
+    finished = subprocess.run([program, "--benchmark_format=json", *options],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              timeout=TIMEOUT_SECONDS, check=True)
+    return json.loads(finished.stdout)["benchmarks"]
+
+
 def parse_reports(text):
     """{"first_step_seconds", "steps_per_second", "examples_per_second", "accuracy"}.
 

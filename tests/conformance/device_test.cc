@@ -318,7 +318,7 @@ TEST_P(DeviceTest, CutsSectionsWhereBucketsBecomeFinal) {
   Fixture whole(Deterministic(GetParam()), Network());
   ASSERT_GT(cut.model.plan().buckets().size(), 1u);
   const Examples examples = cut.model.SomeExamples(3);
-  // ReadGradients has checked that each bucket becomes ready once.
+  // Each run checks that a bucket becomes ready once.
   EXPECT_EQ(cut.on_device.Train(examples).gradients,
             whole.on_device.Train(examples).gradients);
 }

@@ -18,6 +18,7 @@
 #include "common/rpc/call_group.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/integration/harness/free_addresses.h"
 #include "tests/integration/harness/hand_started_cluster.h"
 #include "tests/integration/harness/time_limit.h"
 

@@ -4,6 +4,7 @@
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/integration/harness/free_addresses.h"
 #include "tests/integration/harness/hand_started_cluster.h"
 #include "tests/integration/harness/time_limit.h"
 

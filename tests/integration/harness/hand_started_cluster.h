@@ -13,10 +13,6 @@
 
 namespace paceline {
 
-// "127.0.0.1" with ports that are free, all different, and that no other
-// program of tests is given. Not thread-safe.
-std::vector<std::string> FreeAddresses(int count);
-
 class HandStartedCluster {
  public:
   // Addresses by task type, such as {"ps", {"10.0.0.1:2222"}}.

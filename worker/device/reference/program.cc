@@ -11,6 +11,26 @@
 #include "worker/device/check_batch.h"
 
 namespace paceline::reference {
+namespace {
+
+// When the last variable of each bucket is done with; at the earliest after all
+// of forward, with loss and metrics, which is in the first section.
+std::vector<VariableEnd> BucketEnds(const ModelFunction& model,
+                                    absl::Span<const Bucket> buckets) {
+  const std::vector<VariableEnd> of_variables = VariableEnds(model);
+  std::vector<VariableEnd> ends(buckets.size(),
+                                {model.backward_begin, model.backward_begin});
+  for (size_t b = 0; b < buckets.size(); ++b) {
+    for (const int variable : buckets[b].variables) {
+      const VariableEnd& end = of_variables[variable];
+      ends[b].ready_after = std::max(ends[b].ready_after, end.ready_after);
+      ends[b].final_after = std::max(ends[b].final_after, end.final_after);
+    }
+  }
+  return ends;
+}
+
+}  // namespace
 
 template <typename T>
 ReferenceProgram<T>::ReferenceProgram(const ProgramSpec& spec, State<T>& state)
@@ -28,25 +48,14 @@ ReferenceProgram<T>::ReferenceProgram(const ProgramSpec& spec, State<T>& state)
 
 template <typename T>
 void ReferenceProgram<T>::MakeSections() {
-  const bool is_training = spec_.mode == Mode::kTrain;
-  const std::vector<VariableEnd> ends =
-      is_training ? VariableEnds(*model_) : std::vector<VariableEnd>();
-  const absl::Span<const Bucket> buckets =
-      is_training ? spec_.plan->updated_buckets() : absl::Span<const Bucket>();
-  // When the last variable of a bucket is done with. The first section has all
-  // of forward, with loss and metrics.
-  const auto end_of = [&](const Bucket& bucket, size_t VariableEnd::*end) {
-    size_t latest = model_->backward_begin;
-    for (const int variable : bucket.variables) {
-      latest = std::max(latest, ends[variable].*end);
-    }
-    return latest;
-  };
+  std::vector<VariableEnd> ends;
+  if (spec_.mode == Mode::kTrain) {
+    ends = BucketEnds(*model_, spec_.plan->updated_buckets());
+  }
   // The buckets that are ready after so many calls.
   std::map<size_t, std::vector<int>> ready_buckets;
-  for (size_t b = 0; b < buckets.size(); ++b) {
-    ready_buckets[end_of(buckets[b], &VariableEnd::ready_after)].push_back(
-        static_cast<int>(b));
+  for (size_t b = 0; b < ends.size(); ++b) {
+    ready_buckets[ends[b].ready_after].push_back(static_cast<int>(b));
   }
   for (auto& [end, ready] : ready_buckets) {
     section_ends_.push_back(end);
@@ -59,10 +68,10 @@ void ReferenceProgram<T>::MakeSections() {
   }
   // Behind the last gradient replicas may still have sums to share.
   section_ends_.back() = model_->function.calls().size();
-  for (size_t b = 0; b < buckets.size(); ++b) {
+  for (size_t b = 0; b < ends.size(); ++b) {
     const size_t section =
         std::lower_bound(section_ends_.begin(), section_ends_.end(),
-                         end_of(buckets[b], &VariableEnd::final_after)) -
+                         ends[b].final_after) -
         section_ends_.begin();
     sections_[section].final_buckets.push_back(static_cast<int>(b));
   }
