@@ -11,6 +11,7 @@ namespace paceline::cpu {
 namespace {
 
 constexpr int64_t kTileSize = 256;
+constexpr int64_t kVector = 16;
 constexpr int kMaxValues = op::ElementwiseOperation::kMaxInputs +
                            op::ElementwiseOperation::kMaxInstructions;
 
@@ -35,7 +36,10 @@ void WriteOut(const T* values, const BroadcastAxes& axes, int64_t begin,
   for (int64_t i = begin; i < end;) {
     const int64_t run = std::min(axes.sizes[0] - i % axes.sizes[0], end - i);
     const T* const from = values + axes.Offset(i);
-    if (axes.strides[0] == 0) {
+    if (axes.strides[0] == 0 && run <= kVector && end - i >= kVector) {
+      // One store; the next run writes over what is too much.
+      std::fill_n(to, kVector, static_cast<float>(*from));
+    } else if (axes.strides[0] == 0) {
       std::fill_n(to, run, static_cast<float>(*from));
     } else {
       std::copy_n(from, run, to);
@@ -59,12 +63,13 @@ ElementProgram::ElementProgram(std::vector<op::ElementInstruction> instructions,
   for (const Tensor* input : inputs) {
     inputs_.push_back({input, MakeBroadcastAxes(input->shape, output->shape)});
   }
-  const int64_t patterned = PatternedTileSize();
-  tile_size_ = patterned > 0 ? patterned : kTileSize;
+  const int64_t period = PeriodOfTiles();
+  tile_size_ = kTileSize / period * period;
   for (Input& input : inputs_) {
-    if (!input.axes.is_same()) {
-      input.reading = patterned > 0 ? Reading::kOnce : Reading::kEachTile;
-    } else if (input.tensor->type != DataType::kFloat32) {
+    const BroadcastAxes& axes = input.axes;
+    if (IsNumber(axes) || (IsPeriodic(axes) && axes.sizes[0] == period)) {
+      input.reading = Reading::kOnce;
+    } else if (!axes.is_same() || input.tensor->type != DataType::kFloat32) {
       input.reading = Reading::kEachTile;
     }
   }
@@ -76,18 +81,12 @@ ElementProgram::ElementProgram(std::vector<op::ElementInstruction> instructions,
       });
 }
 
-int64_t ElementProgram::PatternedTileSize() const {
-  int64_t period = 1;
+int64_t ElementProgram::PeriodOfTiles() const {
   for (const Input& input : inputs_) {
     const BroadcastAxes& axes = input.axes;
-    if (axes.is_same() || IsNumber(axes)) continue;
-    if (!IsPeriodic(axes) || axes.sizes[0] > kTileSize ||
-        (period != 1 && period != axes.sizes[0])) {
-      return 0;
-    }
-    period = axes.sizes[0];
+    if (IsPeriodic(axes) && axes.sizes[0] <= kTileSize) return axes.sizes[0];
   }
-  return kTileSize / period * period;
+  return 1;
 }
 
 void ElementProgram::Write(const Input& input, int64_t begin, int64_t count,

@@ -43,9 +43,9 @@ class ElementProgram {
   // Values of a tile, by number.
   struct Tile;
 
-  // The length of tiles of which each has the same pattern of every input that
-  // is broadcast; 0: there is none.
-  int64_t PatternedTileSize() const;
+  // Tiles are whole multiples of this, so that inputs which repeat every so
+  // many elements are the same in each; 1: there is no such input.
+  int64_t PeriodOfTiles() const;
   // Where elements [begin, begin + count) of what the input is broadcast to lie
   // side by side; null: nowhere.
   static const float* RunOf(const Input& input, int64_t begin, int64_t count);
