@@ -58,7 +58,14 @@ elseif(PACELINE_SANITIZE MATCHES address)
     UBSAN_OPTIONS=print_stacktrace=1)
 endif()
 
-option(PACELINE_FAST_BUILD "Precompile headers and join small files; clang-tidy wants neither" ON)
+# Most of the compiler's time goes into headers, which it reads once for several
+# files of a library so. Under the sanitizers, which have no precompiled ones, that
+# pays for more files, and nobody waits there for the build of a change.
+option(PACELINE_FAST_BUILD "Precompile headers and join files; clang-tidy wants neither" ON)
+set(PACELINE_FILES_AT_ONCE 8)
+if(PACELINE_SANITIZE)
+  set(PACELINE_FILES_AT_ONCE 16)
+endif()
 
 # The headers that nearly every file includes are compiled once for our libraries
 # and programs, and once more for the tests. A file with options of its own must
@@ -90,28 +97,16 @@ function(paceline_precompiled_headers name headers)
     $<TARGET_PROPERTY:paceline_proto,INTERFACE_INCLUDE_DIRECTORIES>)
 endfunction()
 
-# paceline_library(NAME SOURCES... [DEPS...] [JOINED]): one folder's code. With
-# JOINED, the compiler sees the small files of each of its subfolders at once.
+# paceline_library(NAME SOURCES... [DEPS...]): one folder's code.
 function(paceline_library name)
-  cmake_parse_arguments(ARG "JOINED" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_compile_options(${name} PRIVATE ${PACELINE_WARNINGS})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+  set_target_properties(${name} PROPERTIES
+    UNITY_BUILD ${PACELINE_FAST_BUILD} UNITY_BUILD_BATCH_SIZE ${PACELINE_FILES_AT_ONCE})
   paceline_precompiled_headers(${name} paceline_headers)
-  # Under the sanitizers most of the compiler's time goes into headers, which it
-  # reads once for several files so.
-  if(PACELINE_SANITIZE AND NOT PACELINE_FUZZ)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
-  elseif(ARG_JOINED AND PACELINE_FAST_BUILD)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    foreach(source IN LISTS ARG_SOURCES)
-      cmake_path(GET source PARENT_PATH subfolder)
-      if(subfolder)
-        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${subfolder})
-      endif()
-    endforeach()
-  endif()
 endfunction()
 
 # paceline_binary(NAME SOURCES... [DEPS...]): a program in build/<preset>/bin.
@@ -127,10 +122,11 @@ endfunction()
 
 # paceline_test(NAME SOURCES... DEPS... LABELS... [TIMEOUT SECONDS] [OPTIMIZED]):
 # a GoogleTest program, one CTest entry a program. Target <label>_tests builds all
-# of a label: `unit`, `conformance`, `simulation` or `integration`; beside `unit` or
-# `conformance` also `threads`, where code of ours runs in several threads or
-# processes, so that the thread sanitizer may find something. With OPTIMIZED the
-# test's own code is, which pays where that runs for longer than it compiles.
+# of a label: `unit`, `conformance` (one device, one replica), `distributed` (several
+# replicas, ranks or servers in one program), `simulation` or `integration`; beside
+# it also `threads`, where code of ours runs in several threads or processes, so that
+# the thread sanitizer may find something. With OPTIMIZED the test's own code is,
+# which pays where that runs for longer than it compiles.
 function(paceline_test name)
   cmake_parse_arguments(ARG "OPTIMIZED" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})

@@ -13,7 +13,7 @@ namespace paceline {
 namespace {
 
 // Tasks named in one message, at most.
-constexpr int kMaxNamed = 16;
+constexpr int kMaxNamedTasks = 16;
 
 std::string Text(absl::Duration duration) {
   return absl::FormatDuration(absl::Trunc(duration, absl::Milliseconds(100)));
@@ -288,13 +288,13 @@ std::string Session::State::Missing(std::optional<TaskId>* first) {
       continue;
     }
     if (!*first) *first = id;
-    if (++count <= kMaxNamed) {
+    if (++count <= kMaxNamedTasks) {
       absl::StrAppend(&text, text.empty() ? "" : ", ", place.Name(), " (", what,
                       ")");
     }
   }
-  if (count > kMaxNamed) {
-    absl::StrAppend(&text, " and ", count - kMaxNamed, " more");
+  if (count > kMaxNamedTasks) {
+    absl::StrAppend(&text, " and ", count - kMaxNamedTasks, " more");
   }
   return text.empty() ? "the parameter servers to hold variables" : text;
 }
