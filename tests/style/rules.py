@@ -1,8 +1,8 @@
 """The rules of the source tree that a program can check.
 
 Each rule takes the tree as {path: text}, paths relative to the repository, and
-yields violations as "path:line: what is wrong". ARCHITECTURE.md says why the
-rules are as they are.
+yields violations as "path:line: what is wrong". docs/design/building.md
+says why there are such rules.
 """
 
 import collections
