@@ -21,15 +21,15 @@ absl::Status NotAdmittedError(const v1::WorkerId& worker) {
                    " was not admitted by the leader"));
 }
 
-// InvalidArgument unless a report, which is kept and saved, is of the size that
-// those of the job have. One without examples, or of no lease, needs no states.
+// InvalidArgument unless a report, which is kept, is of the size that those of
+// the job have. One of an early push has no states.
 absl::Status CheckStates(const v1::LeaseReport& report, size_t state_size) {
   const auto size = static_cast<size_t>(report.sums().states_size());
-  const bool is_empty = report.lease_id() == 0 || report.examples() == 0;
-  if (size == state_size || (size == 0 && is_empty)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "a report of lease ", report.lease_id(), " has ", size,
-      " numbers of the loss and the metrics; expected ", state_size));
+  if (size == state_size || size == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a report of lease ", report.lease_id(), " has ", size,
+                   " numbers of the loss and the metrics; expected ",
+                   state_size, ", or none"));
 }
 
 // What is kept of a progress: fields that this version does not know are no
@@ -316,13 +316,6 @@ absl::StatusOr<Aggregator> Aggregator::Restore(
     AggregatorOptions options) {
   Aggregator aggregator(step, options);
   RETURN_IF_ERROR(aggregator.workers_.Restore(saved));
-  for (auto& [key, worker] : aggregator.workers_.all()) {
-    v1::Progress& last = worker.last;
-    if (!CheckStates(last.lease(), options.state_size).ok()) last.clear_lease();
-    if (!CheckStates(last.previous(), options.state_size).ok()) {
-      last.clear_previous();
-    }
-  }
   return aggregator;
 }
 

@@ -157,8 +157,7 @@ class Aggregator {
   // The state but for `step`, as common/checkpoint/FORMAT.md has it. Held
   // pushes are not part of it.
   std::map<std::string, std::string> Save() const { return workers_.Save(); }
-  // As KnownWorkers::Restore. Reports with more or fewer states than the job,
-  // as another version may have saved them, are dropped.
+  // As KnownWorkers::Restore.
   static absl::StatusOr<Aggregator> Restore(
       int64_t step, const std::map<std::string, std::string>& saved,
       AggregatorOptions options = {});

@@ -32,6 +32,18 @@ absl::Status DamagedEntry(absl::string_view key) {
       absl::StrCat("the record of a worker cannot be read: ", key));
 }
 
+// What is saved of a push. Nobody asks for sums after a restart, and early
+// pushes have none: so all chunks save the same.
+v1::Progress WithoutSums(v1::Progress progress) {
+  const auto clear = [](v1::LeaseReport& report) {
+    report.clear_sums();
+    report.clear_first_nonfinite_step();
+  };
+  if (progress.has_lease()) clear(*progress.mutable_lease());
+  if (progress.has_previous()) clear(*progress.mutable_previous());
+  return progress;
+}
+
 }  // namespace
 
 bool KnownWorkers::MakeRoom(uint32_t rank) {
@@ -100,8 +112,8 @@ std::map<std::string, std::string> KnownWorkers::Save() const {
     if (worker.is_fenced) saved[absl::StrCat(kFencedEntry, "/", name)] = "";
     if (worker.last.sequence() == 0) continue;
     std::string& progress = saved[absl::StrCat(kWorkerEntry, "/", name)];
-    const auto written =
-        google::protobuf::util::MessageToJsonString(worker.last, &progress);
+    const auto written = google::protobuf::util::MessageToJsonString(
+        WithoutSums(worker.last), &progress);
     CHECK(written.ok()) << written;
   }
   return saved;
@@ -133,7 +145,7 @@ absl::Status KnownWorkers::Restore(
         found == workers_.end() ? Add(worker_key) : &found->second;
     worker->is_restored = true;
     worker->is_fenced |= is_fence;
-    if (!is_fence) worker->last = std::move(last);
+    if (!is_fence) worker->last = WithoutSums(std::move(last));
   }
   return absl::OkStatus();
 }

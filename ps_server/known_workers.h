@@ -85,7 +85,8 @@ class KnownWorkers {
   // How many there have been, with those that are forgotten.
   uint64_t count() const { return count_; }
 
-  // As common/checkpoint/FORMAT.md has them: those that pushed or are fenced.
+  // As common/checkpoint/FORMAT.md has them: those that pushed or are fenced,
+  // without the sums of their reports.
   std::map<std::string, std::string> Save() const;
   // Adds what was saved, but for ranks that the job no longer has, and what
   // exceeds the limit of a rank. Other entries are ignored. DataLoss names the

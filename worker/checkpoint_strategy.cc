@@ -51,7 +51,7 @@ absl::Status CheckpointStrategy::GradientsReady(int /*bucket*/) {
 }
 
 absl::StatusOr<int64_t> CheckpointStrategy::EndStep(
-    const v1::Progress& /*progress*/, bool /*ends_lease*/) {
+    const v1::Progress& /*progress*/) {
   return absl::FailedPreconditionError(
       "variables of a checkpoint are only evaluated");
 }

@@ -24,8 +24,7 @@ class CheckpointStrategy : public Strategy {
 
   absl::Status PullVariables() override;
   absl::Status GradientsReady(int bucket) override;
-  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
-                                  bool ends_lease) override;
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
  private:
   CheckpointStrategy(std::unique_ptr<CheckpointReader> reader,

@@ -83,6 +83,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
       static_cast<double>(prepared.count) / batch.loss_divisor;
   v1::LeaseReport& report = *progress_.mutable_lease();
   batch.step = static_cast<int64_t>(report.steps()) + 1;
+  if (training) BeginStep(prepared);
   // Devices that sum up among themselves take all steps.
   const bool steps_anyway =
       training && parts_.state->device_updates() != nullptr;
@@ -96,8 +97,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   const bool is_read = IsReadingDue(prepared);
   if (is_read) RETURN_IF_ERROR(AccountFor(prepared));
   if (training) {
-    ASSIGN_OR_RETURN(const int64_t step,
-                     parts_.strategy->EndStep(progress_, prepared.ends_lease));
+    ASSIGN_OR_RETURN(const int64_t step, parts_.strategy->EndStep(progress_));
     if (log_steps_) {
       parts_.progress->ReportStep(step, read_.states[0], read_.states[1]);
     }
@@ -105,6 +105,13 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   if (is_read) Report(prepared.ends_lease);
   parts_.progress->Worked();
   return absl::OkStatus();
+}
+
+void Trainer::BeginStep(const PreparedBatch& prepared) {
+  v1::LeaseReport& lease = *position_.mutable_lease();
+  lease.set_steps(progress_.lease().steps() + 1);
+  lease.set_examples(static_cast<uint64_t>(prepared.done_of_lease));
+  parts_.strategy->BeginStep(position_, prepared.ends_lease);
 }
 
 absl::Status Trainer::Train(const Batch& batch) {
@@ -126,6 +133,7 @@ absl::Status Trainer::TrainOnNothing() {
         parts_.state->host_gradients(bucket);
     std::memset(gradients.data(), 0, gradients.size());
     RETURN_IF_ERROR(parts_.strategy->GradientsReady(bucket));
+    parts_.strategy->BucketFinal(bucket);
   }
   return absl::OkStatus();
 }
@@ -189,6 +197,10 @@ void Trainer::StartLease(const v1::Lease& lease) {
   report.set_steps(0);
   report.set_first_nonfinite_step(0);
   sums_.Reset();
+  *position_.mutable_previous() = progress_.previous();
+  position_.mutable_previous()->clear_sums();
+  position_.mutable_previous()->clear_first_nonfinite_step();
+  position_.mutable_lease()->set_lease_id(lease.id());
 }
 
 }  // namespace paceline

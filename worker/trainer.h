@@ -56,6 +56,8 @@ class Trainer {
 
  private:
   absl::Status RunBatch(const PreparedBatch& prepared);
+  // Tells the strategy where the step leads.
+  void BeginStep(const PreparedBatch& prepared);
   absl::Status Train(const Batch& batch);
   // This replica has no example in a step that others train on.
   absl::Status TrainOnNothing();
@@ -85,6 +87,8 @@ class Trainer {
   MetricSums read_;
   // The lease at hand, and the one before.
   v1::Progress progress_;
+  // Where the step at hand leads, without sums.
+  v1::Progress position_;
   v1::Phase phase_ = v1::PHASE_UNSPECIFIED;
   uint32_t epoch_ = 0;
 };

@@ -9,6 +9,7 @@ absl::Status HandOver(const Section& section, Strategy& strategy) {
   for (const int bucket : section.ready_buckets) {
     RETURN_IF_ERROR(strategy.GradientsReady(bucket));
   }
+  for (const int bucket : section.final_buckets) strategy.BucketFinal(bucket);
   return absl::OkStatus();
 }
 
@@ -28,7 +29,8 @@ absl::Status RunSections(Program& program, Stream& stream, Strategy& strategy,
     }
   }
   for (; handed_over < count; ++handed_over) {
-    if (!sections[handed_over].ready_buckets.empty()) {
+    if (!sections[handed_over].ready_buckets.empty() ||
+        !sections[handed_over].final_buckets.empty()) {
       RETURN_IF_ERROR(program.section_event(handed_over).Wait());
     }
     worked();

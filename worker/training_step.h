@@ -10,11 +10,11 @@
 namespace paceline {
 
 // Runs the sections of `program`, whose batch is set, and gives the strategy
-// each bucket once its gradients are ready, between the sections that are still
-// to be enqueued: so the first travel while the last are computed, on devices
-// that compute as they are called too. Blocks until all are handed over, not
-// for sections that hand nothing over; `worked` is called for each section.
-// Does not allocate.
+// each bucket once its gradients are ready, and once more when it is final,
+// between the sections that are still to be enqueued: so the first travel while
+// the last are computed, on devices that compute as they are called too. Blocks
+// until all are handed over, not for sections that hand nothing over; `worked`
+// is called for each section. Does not allocate.
 absl::Status RunSections(Program& program, Stream& stream, Strategy& strategy,
                          absl::FunctionRef<void()> worked);
 

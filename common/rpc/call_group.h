@@ -30,6 +30,9 @@ class CallGroup {
   // of the one that ended first; -1 if no call is open. Each call has a
   // deadline of its own, so this ends.
   int WaitForOne();
+  // The same for calls that have ended already; -1 if there is none. Does not
+  // wait.
+  int TakeEnded();
   // Waits until no call is open. The statuses are those of the last call of
   // each index.
   void Wait();
@@ -38,6 +41,8 @@ class CallGroup {
 
  private:
   void Close(int index, absl::Status status);
+  // -1 if there is none.
+  int TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Mutex mutex_;
   CondVar closed_;

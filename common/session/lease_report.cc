@@ -36,10 +36,8 @@ absl::Status CheckStates(absl::Span<const double> states,
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<LeaseReport> ReadLeaseReport(
-    const v1::LeaseReport& report, absl::Span<const LoggedMetric> metrics) {
+// Of everything but the states.
+absl::StatusOr<LeaseReport> ReadCounts(const v1::LeaseReport& report) {
   LeaseReport read;
   read.lease_id = report.lease_id();
   ASSIGN_OR_RETURN(read.examples, ReadCount("examples", report.examples(),
@@ -49,6 +47,28 @@ absl::StatusOr<LeaseReport> ReadLeaseReport(
   ASSIGN_OR_RETURN(read.first_nonfinite_step,
                    ReadCount("first_nonfinite_step",
                              report.first_nonfinite_step(), read.steps));
+  return read;
+}
+
+// Of a push.
+absl::StatusOr<LeaseReport> ReadPushed(const v1::LeaseReport& report,
+                                       absl::Span<const LoggedMetric> metrics) {
+  if (!report.sums().states().empty() || report.examples() == 0) {
+    return ReadLeaseReport(report, metrics);
+  }
+  if (report.first_nonfinite_step() > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("first_nonfinite_step: ", report.first_nonfinite_step(),
+                     ", without sums; expected 0"));
+  }
+  return ReadCounts(report);
+}
+
+}  // namespace
+
+absl::StatusOr<LeaseReport> ReadLeaseReport(
+    const v1::LeaseReport& report, absl::Span<const LoggedMetric> metrics) {
+  ASSIGN_OR_RETURN(LeaseReport read, ReadCounts(report));
   const auto& states = report.sums().states();
   if (!states.empty() || read.examples > 0) {
     RETURN_IF_ERROR(CheckStates(states, metrics));
@@ -65,11 +85,12 @@ absl::StatusOr<ShardRecord> ReadShardRecord(
   const v1::Progress& progress = answer.progress();
   ASSIGN_OR_RETURN(record.sequence, ReadCount("sequence", progress.sequence(),
                                               limits::kMaxSteps));
-  for (const v1::LeaseReport* report :
-       {&progress.previous(), &progress.lease()}) {
-    if (report->lease_id() == 0) continue;
-    ASSIGN_OR_RETURN(record.reports.emplace_back(),
-                     ReadLeaseReport(*report, metrics));
+  for (const v1::Progress* push : {&answer.summed(), &progress}) {
+    for (const v1::LeaseReport* report : {&push->previous(), &push->lease()}) {
+      if (report->lease_id() == 0) continue;
+      ASSIGN_OR_RETURN(record.reports.emplace_back(),
+                       ReadPushed(*report, metrics));
+    }
   }
   return record;
 }

@@ -25,7 +25,8 @@ struct LeaseReport {
   int64_t first_nonfinite_step = 0;
   // Of the loss and each metric of the job, or where they are many of the loss
   // alone: then the report that ends the lease has all of them. The count of a
-  // mean is finite and not negative; all other numbers may be any.
+  // mean is finite and not negative; all other numbers may be any. Empty: not
+  // known, but for what earlier reports said.
   std::vector<double> states;
 };
 
@@ -39,11 +40,12 @@ absl::StatusOr<LeaseReport> ReadLeaseReport(
 struct ShardRecord {
   // Number of that push; 0: there was none.
   int64_t sequence = 0;
-  // Of the worker's last leases, the older one first; at most two.
+  // Of the worker's last two leases, at most two each.
   std::vector<LeaseReport> reports;
 };
 
-// InvalidArgument as above.
+// The same of a push: an early one has no states, and no step that is not
+// finite.
 absl::StatusOr<ShardRecord> ReadShardRecord(
     const v1::FenceResponse& answer, absl::Span<const LoggedMetric> metrics);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -110,7 +111,9 @@ absl::StatusOr<bool> LeaseTable::Report(TaskId worker,
   if (report.examples <= last.examples && report.steps <= last.steps) {
     return false;
   }
+  std::vector<double> known = std::move(last.states);
   last = report;
+  if (last.states.empty()) last.states = std::move(known);
   if (!IsDone(open)) return false;
   Settle(open);
   open_.erase(it);
@@ -156,8 +159,16 @@ void LeaseTable::ReturnWhole(TaskId worker) {
 
 absl::Status LeaseTable::ReturnRest(TaskId worker,
                                     absl::Span<const LeaseReport> records) {
-  for (const LeaseReport& record : records) {
-    RETURN_IF_ERROR(Report(worker, record).status());
+  // One with sums first, since of the next that is as far none are taken.
+  std::vector<const LeaseReport*> in_order;
+  for (const LeaseReport& record : records) in_order.push_back(&record);
+  std::sort(in_order.begin(), in_order.end(),
+            [](const LeaseReport* a, const LeaseReport* b) {
+              return std::make_tuple(a->examples, a->steps, a->states.empty()) <
+                     std::make_tuple(b->examples, b->steps, b->states.empty());
+            });
+  for (const LeaseReport* record : in_order) {
+    RETURN_IF_ERROR(Report(worker, *record).status());
   }
   for (auto it = open_.begin(); it != open_.end();) {
     if (!it->second.reports.contains(worker)) {

@@ -93,7 +93,8 @@ class LeaseTable {
   // back whole.
   void ReturnWhole(TaskId worker);
   // The worker is gone, and `records` are the last reports that shards have of
-  // its leases: what any shard applied is counted, the rest goes back.
+  // its leases: what any shard applied is counted, the rest goes back. The sums
+  // are those of the furthest report that has any.
   // InvalidArgument: as for Report.
   absl::Status ReturnRest(TaskId worker, absl::Span<const LeaseReport> records);
 

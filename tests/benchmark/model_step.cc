@@ -32,7 +32,7 @@ class HostUpdate final : public Strategy {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<int64_t> EndStep(const v1::Progress&, bool) override {
+  absl::StatusOr<int64_t> EndStep(const v1::Progress&) override {
     replica_.variables->EndUpdate();
     RETURN_IF_ERROR(PullVariables());
     return replica_.variables->iterations();
@@ -116,7 +116,7 @@ absl::Status ModelStep::Run(const ModelBatch& batch) {
        .loss_divisor = static_cast<double>(batch.count)},
       *replica_->stream));
   RETURN_IF_ERROR(RunSections(*program, *replica_->stream, *update_, [] {}));
-  return update_->EndStep({}, false).status();
+  return update_->EndStep({}).status();
 }
 
 absl::StatusOr<double> ModelStep::TakeLoss() {

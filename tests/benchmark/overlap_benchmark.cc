@@ -127,7 +127,7 @@ class Member {
     Stream& stream = *replica_->stream;
     Check(program_->SetBatch(batch, stream));
     Check(RunSections(*program_, stream, *strategy_, [] {}));
-    Check(strategy_->EndStep({}, false).status());
+    Check(strategy_->EndStep({}).status());
   }
 
  private:

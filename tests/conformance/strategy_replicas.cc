@@ -237,10 +237,11 @@ class Replica {
     for (int64_t epoch = 0; step < kSteps; ++epoch) {
       for (int64_t at = 0; at < kExamples && step < kSteps;
            at += kGlobalBatch, ++step) {
+        strategy_->BeginStep(v1::Progress(), false);
         RETURN_IF_ERROR(
             Step(epoch, at, std::min(kGlobalBatch, kExamples - at)));
         ASSIGN_OR_RETURN(const int64_t number,
-                         strategy_->EndStep(v1::Progress(), false));
+                         strategy_->EndStep(v1::Progress()));
         EXPECT_EQ(number, step + 1);
       }
     }

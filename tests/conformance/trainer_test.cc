@@ -164,16 +164,19 @@ class NotingStrategy : public Strategy {
 
   absl::Status PullVariables() override { return to_.PullVariables(); }
   absl::Status BeginLease() override { return to_.BeginLease(); }
+  void BeginStep(const v1::Progress& position, bool ends_lease) override {
+    to_.BeginStep(position, ends_lease);
+  }
   absl::Status GradientsReady(int bucket) override {
     return to_.GradientsReady(bucket);
   }
-  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
-                                  bool ends_lease) override {
+  void BucketFinal(int bucket) override { to_.BucketFinal(bucket); }
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override {
     for (const v1::LeaseReport* report :
          {&progress.lease(), &progress.previous()}) {
       most_numbers_ = std::max(most_numbers_, report->sums().states_size());
     }
-    return to_.EndStep(progress, ends_lease);
+    return to_.EndStep(progress);
   }
 
   int most_numbers() const { return most_numbers_; }

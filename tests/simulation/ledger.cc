@@ -25,10 +25,32 @@ void Ledger::Applied(int shard, const Push& push) {
     Violation(absl::StrCat("ps-", shard, " applied a push of incarnation ",
                            incarnation, " after its fence"));
   }
-  if (!pushes_.insert(key).second) return;
+  const auto [step, is_new] =
+      pushes_.try_emplace(key, Step{push.epoch, push.begin, push.end});
+  step->second.has_sums |= push.progress.lease().has_sums();
+  if (!is_new) return;
   std::vector<int>& coverage = coverage_[push.epoch];
   coverage.resize(std::max<size_t>(coverage.size(), push.end));
   for (uint64_t i = push.begin; i < push.end; ++i) ++coverage[i];
+}
+
+int64_t Ledger::unsummed_count() const {
+  return std::count_if(pushes_.begin(), pushes_.end(), [](const auto& entry) {
+    return !entry.second.has_sums;
+  });
+}
+
+double Ledger::MeanOfSums(uint32_t epoch) const {
+  double total = 0;
+  double count = 0;
+  for (const auto& [key, step] : pushes_) {
+    if (step.epoch != epoch || !step.has_sums) continue;
+    for (uint64_t i = step.begin; i < step.end; ++i) {
+      total += static_cast<double>(i);
+      ++count;
+    }
+  }
+  return total / count;
 }
 
 void Ledger::Fenced(int shard, uint64_t incarnation) {

@@ -34,6 +34,11 @@ class Ledger {
 
   // Pushes that at least one shard applied.
   int64_t push_count() const { return static_cast<int64_t>(pushes_.size()); }
+  // Of these, those whose sums no shard has: the worker was lost between two
+  // pushes of one step.
+  int64_t unsummed_count() const;
+  // The mean of the examples of an epoch whose sums some shard has.
+  double MeanOfSums(uint32_t epoch) const;
 
   // Notes each example of `epochs` epochs that was not trained on once.
   void CheckCoverage(int epochs, int64_t examples);
@@ -44,7 +49,14 @@ class Ledger {
   // Incarnation and sequence number.
   using PushKey = std::pair<uint64_t, uint64_t>;
 
-  std::set<PushKey> pushes_;
+  struct Step {
+    uint32_t epoch = 0;
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    bool has_sums = false;
+  };
+
+  std::map<PushKey, Step> pushes_;
   std::set<std::pair<int, PushKey>> applied_;
   std::set<std::pair<int, uint64_t>> admitted_;
   std::set<std::pair<int, uint64_t>> fenced_;

@@ -142,17 +142,20 @@ void WorkerProcess::Join(std::function<void()> joined) {
 }
 
 void WorkerProcess::Compute() {
-  simulator_.After(simulator_.Between(options_.min_step, options_.max_step),
-                   shared_from_this(), [this] {
-                     if (leases_.front().phase() == v1::PHASE_TRAIN) {
-                       PushStep();
-                     } else {
-                       StepDone();
-                     }
-                   });
+  const absl::Duration step =
+      simulator_.Between(options_.min_step, options_.max_step);
+  const bool trains = leases_.front().phase() == v1::PHASE_TRAIN;
+  if (trains && options_.pushes_early) return PushEarly(step);
+  simulator_.After(step, shared_from_this(), [this, trains] {
+    if (trains) {
+      PushStep();
+    } else {
+      StepDone();
+    }
+  });
 }
 
-void WorkerProcess::PushStep() {
+Push WorkerProcess::NextPush() {
   const v1::Lease& lease = leases_.front();
   Push push;
   push.worker = id();
@@ -165,6 +168,25 @@ void WorkerProcess::PushStep() {
   push.pace.set_clock(++clock_);
   push.pace.set_pauses(push.end == lease.end());
   missing_answers_ = shards_.size();
+  return push;
+}
+
+void WorkerProcess::PushEarly(absl::Duration step) {
+  Push push = NextPush();
+  const Push last = push;
+  push.progress.mutable_lease()->clear_sums();
+  push.progress.mutable_previous()->clear_sums();
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    const auto part = static_cast<double>(i + 1);
+    simulator_.After(
+        step * (part / static_cast<double>(shards_.size())), shared_from_this(),
+        [this, shard = shards_[i],
+         sent = i + 1 < shards_.size() ? push : last] { PushTo(shard, sent); });
+  }
+}
+
+void WorkerProcess::PushStep() {
+  const Push push = NextPush();
   for (const auto& shard : shards_) PushTo(shard, push);
 }
 

@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "common/session/job_flow.h"
 #include "tests/simulation/member_process.h"
 #include "tests/simulation/shard_process.h"
@@ -24,6 +25,9 @@ struct WorkerOptions {
   absl::Duration max_step = absl::Milliseconds(400);
   // Whether it joins the others for each lease: bounded staleness.
   bool joins = false;
+  // Whether the pushes of a step leave while it is computed, one after the
+  // other, and the last one alone has sums.
+  bool pushes_early = false;
   // Whether it is broken: it joins over and over, and takes no lease.
   bool only_joins = false;
 };
@@ -48,6 +52,10 @@ class WorkerProcess : public MemberProcess {
   // Calls `joined` once all shards know.
   void Join(std::function<void()> joined);
   void OnlyJoin();
+  // The push of the step that begins now.
+  Push NextPush();
+  // Spreads its pushes over the time that the step takes.
+  void PushEarly(absl::Duration step);
   void PushStep();
   // Until the shard answers.
   void PushTo(const std::shared_ptr<ShardProcess>& shard, const Push& push);

@@ -62,7 +62,7 @@ absl::Status AllReduceStrategy::GradientsReady(int bucket) {
 }
 
 absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
-    const v1::Progress& /*progress*/, bool /*ends_lease*/) {
+    const v1::Progress& /*progress*/) {
   options_.on_waiting(waiting_);
   const size_t count = is_ready_.size();
   CHECK(std::find(is_ready_.begin(), is_ready_.end(), false) == is_ready_.end())

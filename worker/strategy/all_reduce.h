@@ -52,8 +52,7 @@ class AllReduceStrategy : public Strategy {
 
   absl::Status PullVariables() override;
   absl::Status GradientsReady(int bucket) override;
-  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
-                                  bool ends_lease) override;
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
  private:
   // On the reducer thread.

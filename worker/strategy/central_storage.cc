@@ -74,7 +74,7 @@ absl::Status CentralStorageStrategy::GradientsReady(int /*bucket*/) {
 }
 
 absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
-    const v1::Progress& /*progress*/, bool /*ends_lease*/) {
+    const v1::Progress& /*progress*/) {
   on_waiting_(waiting_);
   const int bucket_count = static_cast<int>(plan_.updated_buckets().size());
   for (int bucket = 0; bucket < bucket_count; ++bucket) {

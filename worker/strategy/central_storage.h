@@ -39,8 +39,7 @@ class CentralStorageStrategy : public Strategy {
 
   absl::Status PullVariables() override;
   absl::Status GradientsReady(int bucket) override;
-  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
-                                  bool ends_lease) override;
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
  private:
   // Copies the first buckets from central storage, so many.

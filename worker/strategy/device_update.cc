@@ -9,7 +9,7 @@ absl::Status DeviceUpdateStrategy::GradientsReady(int bucket) {
 }
 
 absl::StatusOr<int64_t> DeviceUpdateStrategy::EndStep(
-    const v1::Progress& /*progress*/, bool /*ends_lease*/) {
+    const v1::Progress& /*progress*/) {
   if (group_ != nullptr) RETURN_IF_ERROR(group_->status());
   return variables_.iterations();
 }

@@ -27,8 +27,7 @@ class DeviceUpdateStrategy final : public Strategy {
   absl::Status GradientsReady(int bucket) override;
   // Does not wait. An error is that of the group: none after what was computed
   // so far has been read says that no sum in it had failed.
-  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
-                                  bool ends_lease) override;
+  absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
  private:
   const LocalVariables& variables_;

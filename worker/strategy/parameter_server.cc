@@ -3,31 +3,15 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/clock.h"
-#include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 #include "common/optimizer/moving_statistics.h"
 
 namespace paceline {
-namespace {
-
-// Between two attempts to reach a chunk.
-constexpr absl::Duration kRetryPause = absl::Milliseconds(50);
-// How long a server may be unavailable where calls have no deadline by which it
-// must answer. With the time in which gRPC notices, less than a job's failure
-// may take.
-constexpr absl::Duration kUnavailable = absl::Seconds(3);
-// A call that ends later than this had a connection.
-constexpr absl::Duration kConnectAttempt = absl::Seconds(2);
-
-}  // namespace
-
 ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
                                                  const ShardPlan& plan,
                                                  ModelState& state,
@@ -43,7 +27,7 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
   for (int index = 0; index < plan.shard_count(); ++index) {
     if (plan.chunks(index).empty()) continue;
     const v1::Member& member = options_.servers[index];
-    Server& server = servers_.emplace_back();
+    ChunkServer& server = servers_.emplace_back();
     PsClientOptions client;
     client.fail_fast = waits_for_others();
     client.use_shared_memory = options_.use_shared_memory;
@@ -52,10 +36,33 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
     server.shard = index;
     descriptions.push_back(server.client->description());
   }
-  AddChunks(&Server::updated);
+  AddChunks(&ChunkServer::updated);
   updated_chunk_count_ = chunks_.size();
-  AddChunks(&Server::frozen);
-  calls_ = std::make_unique<CallGroup>(static_cast<int>(chunks_.size()));
+  AddChunks(&ChunkServer::frozen);
+  chunks_of_bucket_.resize(plan.updated_buckets().size());
+  for (ChunkCalls& chunk : updated_chunks()) {
+    const auto& blocks =
+        plan.chunks(chunk.server->shard)[chunk.pull_request.chunk()].blocks;
+    for (const Block& block : blocks) {
+      std::vector<ChunkCalls*>& chunks = chunks_of_bucket_[block.bucket];
+      if (!chunks.empty() && chunks.back() == &chunk) continue;
+      chunks.push_back(&chunk);
+      ++chunk.bucket_count;
+    }
+  }
+  ChunkStreamOptions stream_options;
+  stream_options.timeout = options_.timeout;
+  stream_options.waits_for_others = waits_for_others();
+  // Under bounded staleness a call that is held must not keep back others, for
+  // which those it waits for may wait.
+  stream_options.calls_per_server =
+      options_.consistency == v1::CONSISTENCY_BOUNDED
+          ? static_cast<int>(chunks_.size())
+          : limits::kCallsPerServer;
+  stream_options.on_waiting = options_.on_waiting;
+  stream_of_chunks_ = std::make_unique<ChunkStream>(std::move(stream_options),
+                                                    absl::MakeSpan(servers_),
+                                                    absl::MakeSpan(chunks_));
   const std::string callees = absl::StrJoin(descriptions, ", ");
   waiting_for_push_ = absl::StrCat("Push to ", callees);
   waiting_for_pull_ = absl::StrCat("Pull to ", callees);
@@ -63,8 +70,8 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
 }
 
 void ParameterServerStrategy::AddChunks(Chunks chunks) {
-  const bool are_frozen = chunks == &Server::frozen;
-  for (Server& server : servers_) {
+  const bool are_frozen = chunks == &ChunkServer::frozen;
+  for (ChunkServer& server : servers_) {
     (server.*chunks).begin = chunks_.size();
     uint32_t index = 0;
     for (const ShardPlan::Chunk& chunk : plan_.chunks(server.shard)) {
@@ -76,7 +83,7 @@ void ParameterServerStrategy::AddChunks(Chunks chunks) {
 }
 
 void ParameterServerStrategy::AddChunk(const ShardPlan::Chunk& chunk,
-                                       uint32_t index, Server& server) {
+                                       uint32_t index, ChunkServer& server) {
   const v1::DataType type = state_.type() == DataType::kFloat64
                                 ? v1::DATA_TYPE_FLOAT64
                                 : v1::DATA_TYPE_FLOAT32;
@@ -107,9 +114,9 @@ ParameterServerStrategy::~ParameterServerStrategy() = default;
 
 absl::Status ParameterServerStrategy::PullVariables() {
   for (ChunkCalls& chunk : updated_chunks()) chunk.pull_request.clear_joins();
-  RETURN_IF_ERROR(Pull(&Server::updated));
+  RETURN_IF_ERROR(Pull(&ChunkServer::updated));
   if (has_frozen_) return UploadUpdated(plan_, state_, stream_);
-  RETURN_IF_ERROR(Pull(&Server::frozen));
+  RETURN_IF_ERROR(Pull(&ChunkServer::frozen));
   has_frozen_ = true;
   return UploadAll(plan_, state_, stream_);
 }
@@ -120,7 +127,7 @@ absl::Status ParameterServerStrategy::BeginLease() {
     *chunk.pull_request.mutable_joins() = options_.worker;
     chunk.pull_request.set_sequence(sequence_);
   }
-  RETURN_IF_ERROR(Pull(&Server::updated));
+  RETURN_IF_ERROR(Pull(&ChunkServer::updated));
   for (const ChunkCalls& chunk : updated_chunks()) {
     clock_ = std::max(clock_, chunk.pull_response.clock());
   }
@@ -128,7 +135,7 @@ absl::Status ParameterServerStrategy::BeginLease() {
 }
 
 absl::Status ParameterServerStrategy::Pull(Chunks chunks) {
-  RETURN_IF_ERROR(CallAll(
+  RETURN_IF_ERROR(stream_of_chunks_->Run(
       waiting_for_pull_, chunks,
       [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
         chunk.server->client->Pull(chunk.pull_request, &chunk.pull_response,
@@ -138,58 +145,14 @@ absl::Status ParameterServerStrategy::Pull(Chunks chunks) {
   return CheckVariables(chunks);
 }
 
-// They leave together, from where they are.
-absl::Status ParameterServerStrategy::GradientsReady(int /*bucket*/) {
-  return absl::OkStatus();
-}
-
-absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
-    const v1::Progress& progress, bool ends_lease) {
-  if (clips_own_gradients()) clipper_.ClipAll();
-  if (options_.consistency != v1::CONSISTENCY_SYNC) {
-    if (state_.type() == DataType::kFloat64) {
-      MakeStatisticsParts<double>();
-    } else {
-      MakeStatisticsParts<float>();
-    }
-  }
-  RETURN_IF_ERROR(Push(progress, ends_lease));
-  uint64_t step = 0;
-  bool has_norms = false;
-  for (const ChunkCalls& chunk : updated_chunks()) {
-    step = std::max(step, chunk.push_response.step());
-    has_norms |= !chunk.push_response.squared_norms().empty();
-  }
-  if (has_norms) RETURN_IF_ERROR(Apply());
-  RETURN_IF_ERROR(CheckVariables(&Server::updated));
-  RETURN_IF_ERROR(UploadUpdated(plan_, state_, stream_));
-  return static_cast<int64_t>(step);
-}
-
-template <typename T>
-void ParameterServerStrategy::MakeStatisticsParts() {
-  for (const Part& part : plan_.parts()) {
-    if (plan_.buckets()[part.bucket].update != VariableUpdate::kDifference) {
-      continue;
-    }
-    const auto elements = [&part](absl::Span<std::byte> bucket) {
-      return absl::MakeSpan(
-          reinterpret_cast<T*>(bucket.data()) + part.bucket_offset,
-          static_cast<size_t>(part.count));
-    };
-    DifferencesToParts<T>(part.momentum,
-                          elements(state_.host_variables(part.bucket)),
-                          elements(state_.host_gradients(part.bucket)));
-  }
-}
-
-absl::Status ParameterServerStrategy::Push(const v1::Progress& progress,
-                                           bool ends_lease) {
+void ParameterServerStrategy::BeginStep(const v1::Progress& position,
+                                        bool ends_lease) {
   ++sequence_;
   ++clock_;
   for (ChunkCalls& chunk : updated_chunks()) {
-    *chunk.push_request.mutable_progress() = progress;
+    *chunk.push_request.mutable_progress() = position;
     chunk.push_request.mutable_progress()->set_sequence(sequence_);
+    chunk.open_buckets = chunk.bucket_count;
     for (size_t block = 0; block < chunk.gradients.size(); ++block) {
       chunk.gradients[block].version = chunk.variables[block].version;
     }
@@ -197,14 +160,85 @@ absl::Status ParameterServerStrategy::Push(const v1::Progress& progress,
     chunk.push_request.mutable_pace()->set_clock(clock_);
     chunk.push_request.mutable_pace()->set_pauses(ends_lease);
   }
-  RETURN_IF_ERROR(
-      CallAll(waiting_for_push_, &Server::updated,
-              [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
-                chunk.server->client->Push(
-                    chunk.push_request, chunk.gradients, &chunk.push_response,
-                    absl::MakeSpan(chunk.variables), timeout, std::move(done));
-              }));
-  return CheckApplied();
+  unreleased_ = updated_chunk_count_;
+  stream_of_chunks_->Begin(
+      waiting_for_push_, &ChunkServer::updated,
+      [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
+        chunk.server->client->Push(
+            chunk.push_request, chunk.gradients, &chunk.push_response,
+            absl::MakeSpan(chunk.variables), timeout, std::move(done));
+      });
+}
+
+// They leave once the bucket is final.
+absl::Status ParameterServerStrategy::GradientsReady(int /*bucket*/) {
+  return absl::OkStatus();
+}
+
+void ParameterServerStrategy::BucketFinal(int bucket) {
+  if (!pushes_early()) return;
+  Finish(bucket);
+  for (ChunkCalls* const chunk : chunks_of_bucket_[bucket]) {
+    // The last chunk waits for the sums.
+    if (--chunk->open_buckets > 0 || unreleased_ == 1) continue;
+    --unreleased_;
+    stream_of_chunks_->Release(*chunk);
+  }
+}
+
+absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
+    const v1::Progress& progress) {
+  if (!pushes_early()) {
+    if (clips_own_gradients()) clipper_.ClipAll();
+    for (size_t b = 0; b < plan_.updated_buckets().size(); ++b) {
+      Finish(static_cast<int>(b));
+    }
+  }
+  for (ChunkCalls& chunk : updated_chunks()) {
+    if (chunk.is_released) continue;
+    *chunk.push_request.mutable_progress() = progress;
+    chunk.push_request.mutable_progress()->set_sequence(sequence_);
+  }
+  RETURN_IF_ERROR(stream_of_chunks_->Finish());
+  RETURN_IF_ERROR(CheckApplied());
+  uint64_t step = 0;
+  bool has_norms = false;
+  for (const ChunkCalls& chunk : updated_chunks()) {
+    step = std::max(step, chunk.push_response.step());
+    has_norms |= !chunk.push_response.squared_norms().empty();
+  }
+  if (has_norms) RETURN_IF_ERROR(Apply());
+  RETURN_IF_ERROR(CheckVariables(&ChunkServer::updated));
+  RETURN_IF_ERROR(UploadUpdated(plan_, state_, stream_));
+  return static_cast<int64_t>(step);
+}
+
+void ParameterServerStrategy::Finish(int bucket) {
+  if (clips_own_gradients() && !clipper_.needs_norms()) {
+    clipper_.Clip(bucket, 0, plan_.buckets()[bucket].count);
+  }
+  if (options_.consistency == v1::CONSISTENCY_SYNC) return;
+  if (state_.type() == DataType::kFloat64) {
+    MakeStatisticsParts<double>(bucket);
+  } else {
+    MakeStatisticsParts<float>(bucket);
+  }
+}
+
+template <typename T>
+void ParameterServerStrategy::MakeStatisticsParts(int bucket) {
+  if (plan_.buckets()[bucket].update != VariableUpdate::kDifference) return;
+  for (const Part& part : plan_.parts()) {
+    if (part.bucket != bucket) continue;
+    const auto elements = [&part](absl::Span<std::byte> bytes) {
+      return absl::MakeSpan(
+          reinterpret_cast<T*>(bytes.data()) + part.bucket_offset,
+          static_cast<size_t>(part.count));
+    };
+    DifferencesToParts<T>(part.momentum,
+                          elements(state_.host_variables(bucket)),
+                          elements(state_.host_gradients(bucket)));
+  }
 }
 
 absl::Status ParameterServerStrategy::CheckApplied() {
@@ -248,86 +282,17 @@ absl::Status ParameterServerStrategy::Apply() {
     chunk.apply_request.mutable_squared_norms()->Assign(norms.begin(),
                                                         norms.end());
   }
-  return CallAll(waiting_for_apply_, &Server::updated,
-                 [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
-                   chunk.server->client->Apply(chunk.apply_request,
-                                               &chunk.apply_response,
-                                               absl::MakeSpan(chunk.variables),
-                                               timeout, std::move(done));
-                 });
-}
-
-// Under bounded staleness a call that is held must not keep back others, for
-// which those it waits for may wait. Otherwise all workers go through the
-// chunks in the same order, or are not held.
-int ParameterServerStrategy::calls_per_server() const {
-  return options_.consistency == v1::CONSISTENCY_BOUNDED
-             ? static_cast<int>(chunks_.size())
-             : limits::kCallsPerServer;
-}
-
-template <typename Start>
-absl::Status ParameterServerStrategy::CallAll(const std::string& what,
-                                              Chunks chunks, Start start) {
-  options_.on_waiting(what);
-  const auto call = [&](ChunkCalls& chunk) {
-    ++chunk.attempts;
-    chunk.began = MonotonicNow();
-    // Whoever waits for other workers relies on the leader, which tells a step
-    // that takes long from one that is stuck.
-    const absl::Duration timeout =
-        waits_for_others()
-            ? limits::kCollectiveTimeout
-            : std::max(chunk.first_began + options_.timeout - chunk.began,
-                       kRetryPause);
-    start(chunk, timeout,
-          calls_->Open(static_cast<int>(&chunk - chunks_.data())));
-  };
-  const auto call_next = [&](Server& server) {
-    if (server.waiting.begin == server.waiting.end) return;
-    ChunkCalls& chunk = chunks_[server.waiting.begin++];
-    chunk.attempts = 0;
-    chunk.first_began = MonotonicNow();
-    chunk.unavailable_since = absl::InfiniteFuture();
-    call(chunk);
-  };
-  for (Server& server : servers_) server.waiting = server.*chunks;
-  for (int i = 0; i < calls_per_server(); ++i) {
-    for (Server& server : servers_) call_next(server);
-  }
-  absl::Status failure;
-  // Each call by itself: the others may wait for workers that wait for it.
-  for (int ended = calls_->WaitForOne(); ended >= 0;
-       ended = calls_->WaitForOne()) {
-    if (!failure.ok()) continue;
-    const absl::Status& status = calls_->status(ended);
-    ChunkCalls& chunk = chunks_[ended];
-    if (status.ok()) {
-      call_next(*chunk.server);
-    } else if (absl::IsUnavailable(status) && MayCallAgain(chunk)) {
-      absl::SleepFor(kRetryPause);
-      call(chunk);
-    } else {
-      failure = status;
-      for (const Server& server : servers_) server.client->Cancel();
-    }
-  }
-  if (failure.ok()) options_.on_waiting("");
-  return failure;
-}
-
-bool ParameterServerStrategy::MayCallAgain(ChunkCalls& chunk) const {
-  const absl::Time now = MonotonicNow();
-  if (!waits_for_others()) return now < chunk.first_began + options_.timeout;
-  const bool was_open = now - chunk.began > kConnectAttempt;
-  if (was_open || chunk.unavailable_since == absl::InfiniteFuture()) {
-    chunk.unavailable_since = now;
-  }
-  return now - chunk.unavailable_since < kUnavailable;
+  return stream_of_chunks_->Run(
+      waiting_for_apply_, &ChunkServer::updated,
+      [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
+        chunk.server->client->Apply(chunk.apply_request, &chunk.apply_response,
+                                    absl::MakeSpan(chunk.variables), timeout,
+                                    std::move(done));
+      });
 }
 
 absl::Status ParameterServerStrategy::CheckVariables(Chunks chunks) const {
-  for (const Server& server : servers_) {
+  for (const ChunkServer& server : servers_) {
     for (size_t c = (server.*chunks).begin; c < (server.*chunks).end; ++c) {
       const ChunkCalls& chunk = chunks_[c];
       for (size_t block = 0; block < chunk.variables.size(); ++block) {

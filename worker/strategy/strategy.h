@@ -5,9 +5,11 @@
 //
 //   strategy.PullVariables()              variables are current
 //   strategy.BeginLease()
+//   strategy.BeginStep(position, is_last)
 //   for each section …
-//     strategy.GradientsReady(bucket)     may start to send, does not wait
-//   strategy.EndStep(progress, is_last)   variables are those of the next step
+//     strategy.GradientsReady(bucket)     gradients may travel
+//     strategy.BucketFinal(bucket)        and variables may be overwritten
+//   strategy.EndStep(progress)            variables are those of the next step
 #ifndef PACELINE_WORKER_STRATEGY_STRATEGY_H_
 #define PACELINE_WORKER_STRATEGY_STRATEGY_H_
 
@@ -37,17 +39,26 @@ class Strategy {
   // others may wait for this worker's.
   virtual absl::Status BeginLease() { return absl::OkStatus(); }
 
+  // A step follows. `position` is how far the worker is with its leases once
+  // the step counts, without a sequence and without sums, which are not known
+  // yet. `ends_lease`: it is the last of its lease. Does not wait.
+  virtual void BeginStep(const v1::Progress& /*position*/,
+                         bool /*ends_lease*/) {}
+
   // The gradients of a bucket are complete in host memory; later sections may
   // still read its variables. Does not wait.
   virtual absl::Status GradientsReady(int bucket) = 0;
 
+  // Nor does any later section of the step read its variables in the host's
+  // memory. Called once for each bucket that steps update, after
+  // GradientsReady. Does not wait.
+  virtual void BucketFinal(int /*bucket*/) {}
+
   // All gradients of the step were handed over. Waits until they are applied
   // and the variables of the next step are on the device; not where the device
-  // updates. `progress` is how far
-  // the worker is with its leases once this step counts, without a sequence.
+  // updates. `progress` is the position with its sums.
   // Returns the number of the step at the strategy, from 1.
-  virtual absl::StatusOr<int64_t> EndStep(const v1::Progress& progress,
-                                          bool ends_lease) = 0;
+  virtual absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) = 0;
 };
 
 // Brings the host's variables to the device: of the first buckets, so many.

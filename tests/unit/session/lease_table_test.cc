@@ -165,6 +165,24 @@ TEST(LeaseTableTest, FencedWorkerIsCountedByTheFurthestShard) {
   EXPECT_EQ(table.steps_total(), 8);
 }
 
+// Lost between two chunks of its third step, of which one shard has all and one
+// has nothing but the position; of a shard that has less no sums are taken.
+TEST(LeaseTableTest, ExamplesOfAnEarlyPushCountWithTheSumsBeforeIt) {
+  for (const bool some_have_sums : {false, true}) {
+    LeaseTable table = MakeTable(64, 8);
+    const auto lease = table.Grant(kFirst, 1, kNoLimit);
+    LeaseReport early = MakeReport(lease->id(), 24, 3);
+    early.states.clear();
+    std::vector<LeaseReport> records = {early, MakeReport(lease->id(), 16, 2)};
+    if (some_have_sums) records.push_back(MakeReport(lease->id(), 24, 3));
+    ASSERT_TRUE(table.ReturnRest(kFirst, records).ok());
+    EXPECT_EQ(table.Totals().examples, 24);
+    EXPECT_EQ(table.Totals().steps, 3);
+    EXPECT_EQ(table.Totals().states[0], some_have_sums ? 48 : 32);
+    EXPECT_THAT(table.Remaining(), ElementsAre(ExampleRange{24, 64}));
+  }
+}
+
 TEST(LeaseTableTest, LeaseThatNoShardKnowsGoesBackWhole) {
   LeaseTable table = MakeTable(64, 8);
   const auto first = table.Grant(kFirst, 1, kNoLimit);

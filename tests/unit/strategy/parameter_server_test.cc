@@ -12,10 +12,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/cluster/blame.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
+#include "common/optimizer/make_optimizer.h"
 #include "common/rpc/rpc_server.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -106,6 +108,9 @@ class ParameterServerStrategyTest : public ::testing::Test {
       ASSERT_TRUE(servers_[shard]->shard.Initialize(request, response).ok());
       Admit(/*rank=*/0, /*incarnation=*/5, *servers_[shard]);
     }
+    const auto optimizer = MakeOptimizer(job->optimizer());
+    ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+    clipping_ = (*optimizer)->clipping;
     strategy_ = MakeStrategy(absl::Seconds(30));
   }
 
@@ -121,6 +126,7 @@ class ParameterServerStrategyTest : public ::testing::Test {
       options.servers.push_back(server->member);
     }
     options.timeout = timeout;
+    options.clipping = clipping_;
     options.on_waiting = [this](const std::string& what) { waiting_ = what; };
     return std::make_unique<ParameterServerStrategy>(std::move(options), plan_,
                                                      *state_, *stream_);
@@ -138,11 +144,13 @@ class ParameterServerStrategyTest : public ::testing::Test {
 
   // Hands over gradients that are `value` everywhere.
   void HandOver(float value) {
+    strategy_->BeginStep(v1::Progress(), false);
     for (size_t bucket = 0; bucket < plan_.updated_buckets().size(); ++bucket) {
       const auto bytes = state_->host_gradients(static_cast<int>(bucket));
       std::fill_n(reinterpret_cast<float*>(bytes.data()),
                   bytes.size() / sizeof(float), value);
       ASSERT_TRUE(strategy_->GradientsReady(static_cast<int>(bucket)).ok());
+      strategy_->BucketFinal(static_cast<int>(bucket));
     }
   }
 
@@ -152,6 +160,7 @@ class ParameterServerStrategyTest : public ::testing::Test {
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<ModelState> state_;
   std::vector<std::unique_ptr<Server>> servers_;
+  Clipping clipping_;
   std::string waiting_;
   std::unique_ptr<ParameterServerStrategy> strategy_;
 };
@@ -161,7 +170,7 @@ TEST_F(ParameterServerStrategyTest, PushesAllGradientsAndPullsAllVariables) {
   const std::vector<float> before = Variables();
   for (int step = 1; step <= 3; ++step) {
     HandOver(0.25f);
-    const auto number = strategy_->EndStep(v1::Progress(), false);
+    const auto number = strategy_->EndStep(v1::Progress());
     ASSERT_TRUE(number.ok()) << number.status();
     EXPECT_EQ(*number, step);
   }
@@ -171,6 +180,98 @@ TEST_F(ParameterServerStrategyTest, PushesAllGradientsAndPullsAllVariables) {
     EXPECT_NEAR(after[i], before[i] - 3 * 0.5f * 0.25f, 1e-6) << i;
   }
   EXPECT_EQ(waiting_, "");
+}
+
+// What a server knows of the worker that pushes.
+v1::Progress ProgressAt(Server& server) {
+  v1::FenceRequest request;
+  request.mutable_worker()->set_incarnation(5);
+  v1::FenceResponse response;
+  const absl::Status status = server.shard.Fence(request, response);
+  EXPECT_TRUE(status.ok()) << status;
+  return response.progress();
+}
+
+// Steps that a server's first chunk has taken, once they are `steps`, or after
+// some time.
+uint64_t AwaitSteps(Server& server, uint64_t steps) {
+  v1::PullRequest request;
+  request.set_ps_incarnation(server.member.incarnation());
+  v1::PullResponse response;
+  std::vector<DensePlace> places;
+  const absl::Time deadline = MonotonicNow() + absl::Seconds(10);
+  const auto sizes = server.shard.BlockSizesFor(request);
+  EXPECT_TRUE(sizes.ok()) << sizes.status();
+  std::vector<std::vector<std::byte>> memory;
+  for (const size_t size : *sizes) {
+    places.push_back({absl::MakeSpan(memory.emplace_back(size))});
+  }
+  do {
+    const absl::Status status =
+        server.shard.Pull(request, response, absl::MakeSpan(places));
+    EXPECT_TRUE(status.ok()) << status;
+  } while (response.step() < steps && MonotonicNow() < deadline);
+  return response.step();
+}
+
+v1::Progress PositionAfter(uint64_t examples) {
+  v1::Progress position;
+  position.mutable_lease()->set_lease_id(3);
+  position.mutable_lease()->set_examples(examples);
+  position.mutable_lease()->set_steps(1);
+  return position;
+}
+
+// Each server has one chunk.
+TEST_F(ParameterServerStrategyTest, ChunksLeaveBeforeTheStepEnds) {
+  ASSERT_TRUE(strategy_->PullVariables().ok());
+  v1::Progress progress = PositionAfter(4);
+  strategy_->BeginStep(progress, false);
+  const auto last_bucket = [&](int shard) {
+    return plan_.chunks(shard)[0].blocks.back().bucket;
+  };
+  const int early = last_bucket(0) <= last_bucket(1) ? 0 : 1;
+  for (size_t bucket = 0; bucket < plan_.updated_buckets().size(); ++bucket) {
+    ASSERT_TRUE(strategy_->GradientsReady(static_cast<int>(bucket)).ok());
+    strategy_->BucketFinal(static_cast<int>(bucket));
+  }
+  EXPECT_EQ(AwaitSteps(*servers_[early], 1), 1u);
+  EXPECT_EQ(AwaitSteps(*servers_[1 - early], 0), 0u);
+  progress.mutable_lease()->mutable_sums()->add_states(1.5);
+  progress.mutable_lease()->mutable_sums()->add_states(4);
+  ASSERT_TRUE(strategy_->EndStep(progress).ok());
+  for (int shard = 0; shard < 2; ++shard) {
+    const v1::Progress at_shard = ProgressAt(*servers_[shard]);
+    EXPECT_EQ(at_shard.sequence(), 1u);
+    EXPECT_EQ(at_shard.lease().examples(), 4u);
+    EXPECT_EQ(at_shard.lease().sums().states_size(), shard == early ? 0 : 2);
+  }
+}
+
+// Lost between the two chunks of its step.
+TEST_F(ParameterServerStrategyTest, EndsCallsThatAreUnderWay) {
+  ASSERT_TRUE(strategy_->PullVariables().ok());
+  HandOver(0.25f);
+  strategy_.reset();
+}
+
+class ClippedByNormTest : public ParameterServerStrategyTest {
+ protected:
+  std::string JobText() const override {
+    return absl::StrReplaceAll(
+        kJob, {{"learning_rate: 0.5", "learning_rate: 0.5, clipnorm: 0.1"}});
+  }
+};
+
+// A norm needs all gradients.
+TEST_F(ClippedByNormTest, ChunksLeaveAtTheEnd) {
+  ASSERT_TRUE(strategy_->PullVariables().ok());
+  HandOver(0.25f);
+  absl::SleepFor(absl::Milliseconds(200));
+  for (const auto& server : servers_) EXPECT_EQ(AwaitSteps(*server, 0), 0u);
+  const auto number = strategy_->EndStep(v1::Progress());
+  ASSERT_TRUE(number.ok()) << number.status();
+  for (const auto& server : servers_) EXPECT_EQ(AwaitSteps(*server, 1), 1u);
 }
 
 class StatisticsTest : public ParameterServerStrategyTest {
@@ -244,7 +345,11 @@ TEST_F(StatisticsTest, OfStaleWorkersStayWithinThoseOfTheBatches) {
           (1 - kMomentum) * (batch - worker.statistics()[i]);
       expected[i] = expected[i] * kMomentum + (1 - kMomentum) * batch;
     }
-    ASSERT_TRUE(worker.strategy->EndStep(v1::Progress(), false).ok());
+    worker.strategy->BeginStep(v1::Progress(), false);
+    for (size_t b = 0; b < plan_.updated_buckets().size(); ++b) {
+      worker.strategy->BucketFinal(static_cast<int>(b));
+    }
+    ASSERT_TRUE(worker.strategy->EndStep(v1::Progress()).ok());
     for (size_t i = 0; i < expected.size(); ++i) {
       ASSERT_NEAR(worker.statistics()[i], expected[i], 1e-5)
           << "step " << step << ", element " << i;
@@ -287,7 +392,7 @@ TEST_F(FrozenLayerTest, ComesOnceAndTravelsNoMore) {
   before = Variables();
   for (int step = 1; step <= 2; ++step) {
     HandOver(0.25f);
-    const auto number = strategy_->EndStep(v1::Progress(), false);
+    const auto number = strategy_->EndStep(v1::Progress());
     ASSERT_TRUE(number.ok()) << number.status();
     EXPECT_EQ(*number, step);
   }
@@ -303,13 +408,13 @@ TEST_F(FrozenLayerTest, ComesOnceAndTravelsNoMore) {
 TEST_F(ParameterServerStrategyTest, AStepOutlivesTheRestartOfAConnection) {
   ASSERT_TRUE(strategy_->PullVariables().ok());
   HandOver(0.25f);
-  ASSERT_TRUE(strategy_->EndStep(v1::Progress(), false).ok());
+  ASSERT_TRUE(strategy_->EndStep(v1::Progress()).ok());
   const std::vector<float> before = Variables();
   const std::string address = servers_[1]->member.address();
   servers_[1]->rpc.reset();
   servers_[1]->Start(address);
   HandOver(0.25f);
-  const auto number = strategy_->EndStep(v1::Progress(), false);
+  const auto number = strategy_->EndStep(v1::Progress());
   ASSERT_TRUE(number.ok()) << number.status();
   EXPECT_EQ(*number, 2);
   EXPECT_NEAR(Variables()[0], before[0] - 0.5f * 0.25f, 1e-6);
@@ -338,7 +443,7 @@ TEST_F(ParameterServerStrategyTest, AFencedWorkerIsRefused) {
   v1::FenceResponse response;
   ASSERT_TRUE(servers_[0]->shard.Fence(fence, response).ok());
   HandOver(0.25f);
-  EXPECT_EQ(strategy_->EndStep(v1::Progress(), false).status().code(),
+  EXPECT_EQ(strategy_->EndStep(v1::Progress()).status().code(),
             absl::StatusCode::kAborted);
 }
 
@@ -346,11 +451,11 @@ TEST_F(ParameterServerStrategyTest, AFencedWorkerIsRefused) {
 TEST_F(ParameterServerStrategyTest, APushThatIsTakenForARepeatAtOnceIsAnError) {
   ASSERT_TRUE(strategy_->PullVariables().ok());
   const auto other = MakeStrategy(absl::Seconds(30));
+  other->BeginStep(v1::Progress(), false);
+  const auto number = other->EndStep(v1::Progress());
+  ASSERT_TRUE(number.ok()) << number.status();
   HandOver(0.25f);
-  ASSERT_TRUE(other->EndStep(v1::Progress(), false).ok());
-  HandOver(0.25f);
-  const absl::Status status =
-      strategy_->EndStep(v1::Progress(), false).status();
+  const absl::Status status = strategy_->EndStep(v1::Progress()).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(
       std::string(status.message()),
