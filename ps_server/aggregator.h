@@ -114,8 +114,8 @@ class Aggregator {
 
   // A push came. `ticket` is unique. kRefuse with InvalidArgument if worker,
   // sequence number or clock are missing, the clock is ahead of the job, or a
-  // report has more or fewer states than the job; FailedPrecondition if the
-  // worker was not admitted, the step has this rank's push or waits for
+  // report has more or fewer states than the job, but some; FailedPrecondition
+  // if the worker was not admitted, the step has this rank's push or waits for
   // HandleApply; Aborted if the worker is fenced, or sends a held push again
   // (the first copy is refused).
   std::vector<Decision> HandlePush(uint64_t ticket, const v1::WorkerId& worker,

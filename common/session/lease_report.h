@@ -25,8 +25,8 @@ struct LeaseReport {
   int64_t first_nonfinite_step = 0;
   // Of the loss and each metric of the job, or where they are many of the loss
   // alone: then the report that ends the lease has all of them. The count of a
-  // mean is finite and not negative; all other numbers may be any. Empty: not
-  // known, but for what earlier reports said.
+  // mean is finite and not negative; all other numbers may be any. Empty: an
+  // early push, to which the states of the report before still apply.
   std::vector<double> states;
 };
 
@@ -40,7 +40,7 @@ absl::StatusOr<LeaseReport> ReadLeaseReport(
 struct ShardRecord {
   // Number of that push; 0: there was none.
   int64_t sequence = 0;
-  // Of the worker's last two leases, at most two each.
+  // Of its last leases, up to three, in no order.
   std::vector<LeaseReport> reports;
 };
 

@@ -159,7 +159,7 @@ void LeaseTable::ReturnWhole(TaskId worker) {
 
 absl::Status LeaseTable::ReturnRest(TaskId worker,
                                     absl::Span<const LeaseReport> records) {
-  // One with sums first, since of the next that is as far none are taken.
+  // Of two that are as far, Report takes the first alone: the one with sums.
   std::vector<const LeaseReport*> in_order;
   for (const LeaseReport& record : records) in_order.push_back(&record);
   std::sort(in_order.begin(), in_order.end(),

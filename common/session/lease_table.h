@@ -8,9 +8,9 @@
 // Each example is counted once: sums are kept a lease, as totals since its
 // begin, so repeats and late reports change nothing. Where metrics have large
 // states (limits::kMaxReportedState), the report that ends a lease alone has
-// them. Of a worker that is lost before it gave that report, the lease's loss
-// and examples count as far as shards applied them, and nothing for its
-// metrics.
+// them. Of a worker that is lost before it gave that report, the lease's
+// examples count as far as shards applied them, its loss as far as a push with
+// sums said, and nothing for its metrics.
 //
 // Under a synchronous strategy all workers share each lease: every worker gets
 // it, in the same order, and reports what it did of it; the lease is finished

@@ -9,10 +9,10 @@
 // wait in a circle:
 //  * To each server chunks leave in their order, whatever the order in which
 //    they are released.
-//  * Of a server so many calls are under way at most, and where a call may be
-//    held for other workers' a later one does not wait for it: either all may
-//    be under way (bounded staleness), or all workers have the same order
-//    (synchronous steps).
+//  * A call that a server holds for other workers never keeps back a call that
+//    those wait for: under bounded staleness all may be under way at once, and
+//    in synchronous steps all workers call in the same order. Otherwise so many
+//    are under way to a server at most.
 //
 // A call whose server is unavailable is repeated under the same sequence
 // number, until the server was unavailable for too long.

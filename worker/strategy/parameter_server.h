@@ -11,10 +11,11 @@
 // A chunk leaves while backward goes on, as soon as its last bucket is final:
 // nobody reads the variables any more that the answer overwrites. Such a push
 // carries the worker's position in its lease, but no sums of loss and metrics;
-// those go with the chunks that leave at the end of the step, of which there is
-// always one. So of a worker that is lost in the middle of a step the servers
-// know the examples of that step, and the sums of the step before. Where norms
-// clip, all chunks leave at the end, since a norm needs all gradients.
+// those go with the chunks that are not released before the end of the step, of
+// which there is always one. So of a worker that is lost in the middle of a
+// step the servers know the examples of that step, and the sums of the step
+// before. Where norms clip, all chunks leave at the end, since a norm needs all
+// gradients.
 //
 // Clipping: asynchronously, each worker clips its own gradients before it
 // pushes them. Synchronously the shards clip the sum; if by norms, the answers

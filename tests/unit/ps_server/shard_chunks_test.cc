@@ -53,6 +53,17 @@ class ShardChunksTest : public ShardTest {
     return response;
   }
 
+  // The one that pushes.
+  static v1::FenceResponse FenceWorker(Shard& shard) {
+    v1::FenceRequest request;
+    request.mutable_worker()->set_rank(3);
+    request.mutable_worker()->set_incarnation(7);
+    v1::FenceResponse response;
+    const absl::Status status = shard.Fence(request, response);
+    EXPECT_TRUE(status.ok()) << status;
+    return response;
+  }
+
   static void PushAll(Shard& shard, uint64_t sequence, float gradient = 1) {
     for (uint32_t chunk = 0; chunk < CountChunks(shard); ++chunk) {
       PushChunk(shard, sequence, chunk, gradient);
@@ -95,11 +106,7 @@ TEST_F(ShardChunksTest, FenceTellsHowFarTheFurthestChunkIs) {
   const auto shard = MakeShardOf(Job(), kWorkersOfShard);
   PushAll(*shard, 1);
   PushChunk(*shard, 2, 0);
-  v1::FenceRequest fence;
-  fence.mutable_worker()->set_rank(3);
-  fence.mutable_worker()->set_incarnation(7);
-  v1::FenceResponse fenced;
-  ASSERT_TRUE(shard->Fence(fence, fenced).ok());
+  const v1::FenceResponse fenced = FenceWorker(*shard);
   EXPECT_EQ(fenced.progress().sequence(), 2u);
   EXPECT_EQ(fenced.progress().lease().examples(), 20u);
   for (uint32_t chunk = 0; chunk < kChunks; ++chunk) {
@@ -131,11 +138,7 @@ TEST_F(ShardChunksTest, FenceTellsTheLastSumsBesideAFurtherPush) {
     push(1, chunk, /*has_sums=*/chunk + 1 == kChunks);
   }
   push(2, 0, /*has_sums=*/false);
-  v1::FenceRequest fence;
-  fence.mutable_worker()->set_rank(3);
-  fence.mutable_worker()->set_incarnation(7);
-  v1::FenceResponse fenced;
-  ASSERT_TRUE(shard->Fence(fence, fenced).ok());
+  const v1::FenceResponse fenced = FenceWorker(*shard);
   EXPECT_EQ(fenced.progress().sequence(), 2u);
   EXPECT_EQ(fenced.progress().lease().examples(), 20u);
   EXPECT_FALSE(fenced.progress().lease().has_sums());
