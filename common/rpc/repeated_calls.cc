@@ -13,6 +13,8 @@ namespace {
 
 // Between two attempts: a callee that breaks each of them is not flooded.
 constexpr absl::Duration kRepeatPause = absl::Milliseconds(100);
+// An attempt that ends later than this had a connection.
+constexpr absl::Duration kConnectAttempt = absl::Seconds(2);
 
 gpr_timespec After(absl::Duration duration) {
   return gpr_time_add(
@@ -24,8 +26,12 @@ gpr_timespec After(absl::Duration duration) {
 
 struct RepeatedCalls::Call {
   absl::Time deadline;
+  absl::Duration unavailable_limit;
   Attempt attempt;
   CallDone done;
+  // Of the last attempt.
+  absl::Time began;
+  absl::Time unavailable_since = absl::InfiniteFuture();
   // Why the last attempt but this failed; OK before.
   absl::Status broke;
 };
@@ -37,22 +43,22 @@ struct RepeatedCalls::Pause {
 RepeatedCalls::RepeatedCalls() = default;
 RepeatedCalls::~RepeatedCalls() = default;
 
-void RepeatedCalls::Start(absl::Duration timeout, Attempt attempt,
-                          CallDone done) {
+void RepeatedCalls::Start(RepeatLimits limits, Attempt attempt, CallDone done) {
   auto call = std::make_shared<Call>();
-  call->deadline = MonotonicNow() + timeout;
+  call->deadline = MonotonicNow() + limits.timeout;
+  call->unavailable_limit = limits.unavailable;
   call->attempt = std::move(attempt);
   call->done = std::move(done);
   // The first has the whole time, to the last digit of its error.
+  Try(call, limits.timeout);
+}
+
+void RepeatedCalls::Try(const std::shared_ptr<Call>& call,
+                        absl::Duration timeout) {
+  call->began = MonotonicNow();
   call->attempt(timeout, [this, call](const absl::Status& status) {
     Ended(call, status);
   });
-}
-
-void RepeatedCalls::Try(const std::shared_ptr<Call>& call) {
-  call->attempt(
-      call->deadline - MonotonicNow(),
-      [this, call](const absl::Status& status) { Ended(call, status); });
 }
 
 void RepeatedCalls::Ended(const std::shared_ptr<Call>& call,
@@ -71,7 +77,13 @@ void RepeatedCalls::Ended(const std::shared_ptr<Call>& call,
 }
 
 bool RepeatedCalls::PauseAfter(const std::shared_ptr<Call>& call) {
-  if (MonotonicNow() + kRepeatPause >= call->deadline) return false;
+  const absl::Time now = MonotonicNow();
+  const bool was_connected = now - call->began > kConnectAttempt;
+  if (was_connected || call->unavailable_since == absl::InfiniteFuture()) {
+    call->unavailable_since = now;
+  }
+  if (now + kRepeatPause >= call->deadline) return false;
+  if (now - call->unavailable_since >= call->unavailable_limit) return false;
   MutexLock lock(mutex_);
   if (is_cancelled_) return false;
   const uint64_t number = ++last_pause_;
@@ -94,7 +106,7 @@ void RepeatedCalls::PauseEnded(uint64_t number,
   if (is_cancelled) {
     call->done(absl::CancelledError(call->broke.message()));
   } else {
-    Try(call);
+    Try(call, call->deadline - MonotonicNow());
   }
 }
 

@@ -14,13 +14,22 @@
 
 namespace paceline {
 
-// Makes attempts at a call until one ends otherwise than with Unavailable, or
-// the call's time is over. For calls whose callee answers a repeat as it did
-// the first, also while the first is still under way: it may have done what it
-// was asked for, though the answer was lost. Thread-safe.
+struct RepeatLimits {
+  // For all attempts of a call together.
+  absl::Duration timeout;
+  // How long the callee may be unavailable. This counts from the end of an
+  // attempt that had a connection, or of the first one.
+  absl::Duration unavailable = absl::InfiniteDuration();
+};
+
+// Repeats a call while its attempts end with Unavailable, until its limits. For
+// calls whose callee answers a repeat as it did the first, also while the first
+// is still under way: it may have done what it was asked for, though the answer
+// was lost. Thread-safe.
 class RepeatedCalls {
  public:
-  // Starts one attempt, for which `timeout` is left.
+  // Starts one attempt, for which `timeout` is left. Runs on the thread that
+  // starts the call, or on one of gRPC's.
   using Attempt = std::function<void(absl::Duration timeout, CallDone done)>;
 
   RepeatedCalls();
@@ -29,7 +38,7 @@ class RepeatedCalls {
 
   // `done` gets the status of the last attempt, on a thread of gRPC's or of
   // `attempt`, and must not block.
-  void Start(absl::Duration timeout, Attempt attempt, CallDone done);
+  void Start(RepeatLimits limits, Attempt attempt, CallDone done);
 
   // No attempt follows those under way; calls that wait for their next one end.
   // To be called before the attempts are cancelled.
@@ -39,7 +48,7 @@ class RepeatedCalls {
   struct Call;
   struct Pause;
 
-  void Try(const std::shared_ptr<Call>& call);
+  void Try(const std::shared_ptr<Call>& call, absl::Duration timeout);
   void Ended(const std::shared_ptr<Call>& call, const absl::Status& status);
   // Whether there is another attempt after a pause.
   bool PauseAfter(const std::shared_ptr<Call>& call);

@@ -85,7 +85,7 @@ void ShardCalls::Call(Method<Request, Response> method,
       // The session tries it again, with the addresses of then.
       attempt(timeout, std::move(call_done));
     } else {
-      repeated_.Start(timeout, std::move(attempt), std::move(call_done));
+      repeated_.Start({timeout}, std::move(attempt), std::move(call_done));
     }
   }
 }

@@ -1,23 +1,17 @@
 #include "worker/strategy/chunk_stream.h"
 
-#include <algorithm>
+#include <glog/logging.h>
+
 #include <utility>
 
-#include "absl/time/clock.h"
-#include "common/base/clock.h"
 #include "common/limits.h"
 
 namespace paceline {
 namespace {
 
-// Between two attempts to reach a chunk.
-constexpr absl::Duration kRetryPause = absl::Milliseconds(50);
-// How long a server may be unavailable where calls have no deadline by which it
-// must answer. With the time in which gRPC notices, less than a job's failure
-// may take.
+// How long a server may be unavailable where calls have no timeout of their
+// own. With the time in which gRPC notices, less than a job's failure may take.
 constexpr absl::Duration kUnavailable = absl::Seconds(3);
-// A call that ends later than this had a connection.
-constexpr absl::Duration kConnectAttempt = absl::Seconds(2);
 
 }  // namespace
 
@@ -27,41 +21,46 @@ ChunkStream::ChunkStream(ChunkStreamOptions options,
     : options_(std::move(options)),
       servers_(servers),
       chunks_(chunks),
+      queues_(servers.size()),
+      released_(chunks.size()),
       calls_(static_cast<int>(chunks.size())) {}
 
 ChunkStream::~ChunkStream() {
-  for (const ChunkServer& server : servers_) {
-    if (server.under_way > 0) server.client->Cancel();
-  }
+  CancelAll();
   calls_.Wait();
 }
 
 void ChunkStream::Begin(const std::string& what, Chunks chunks, Start start) {
   what_ = &what;
   start_ = std::move(start);
-  for (ChunkServer& server : servers_) {
-    server.waiting = server.*chunks;
-    for (size_t c = server.waiting.begin; c < server.waiting.end; ++c) {
-      chunks_[c].is_released = false;
+  for (size_t s = 0; s < servers_.size(); ++s) {
+    queues_[s].waiting = servers_[s].*chunks;
+    for (size_t c = queues_[s].waiting.begin; c < queues_[s].waiting.end; ++c) {
+      released_[c] = false;
     }
   }
 }
 
 void ChunkStream::Release(ChunkCalls& chunk) {
-  chunk.is_released = true;
+  released_[IndexOf(chunk)] = true;
+  StartThoseReleased(QueueOf(chunk));
+}
+
+absl::Status ChunkStream::Poll() {
   for (int ended = calls_.TakeEnded(); ended >= 0; ended = calls_.TakeEnded()) {
     HandleEnd(ended);
   }
-  StartThoseReleased(*chunk.server);
+  return failure_;
 }
 
 absl::Status ChunkStream::Finish() {
+  CHECK(what_ != nullptr);
   options_.on_waiting(*what_);
-  for (ChunkServer& server : servers_) {
-    for (size_t c = server.waiting.begin; c < server.waiting.end; ++c) {
-      chunks_[c].is_released = true;
+  for (Queue& queue : queues_) {
+    for (size_t c = queue.waiting.begin; c < queue.waiting.end; ++c) {
+      released_[c] = true;
     }
-    StartThoseReleased(server);
+    StartThoseReleased(queue);
   }
   for (int ended = calls_.WaitForOne(); ended >= 0;
        ended = calls_.WaitForOne()) {
@@ -71,59 +70,49 @@ absl::Status ChunkStream::Finish() {
   return failure_;
 }
 
-void ChunkStream::StartThoseReleased(ChunkServer& server) {
-  while (failure_.ok() && server.under_way < options_.calls_per_server &&
-         server.waiting.begin < server.waiting.end) {
-    ChunkCalls& chunk = chunks_[server.waiting.begin];
-    if (!chunk.is_released) return;
-    ++server.waiting.begin;
-    ++server.under_way;
-    chunk.attempts = 0;
-    chunk.first_began = MonotonicNow();
-    chunk.unavailable_since = absl::InfiniteFuture();
-    Call(chunk);
+void ChunkStream::StartThoseReleased(Queue& queue) {
+  while (failure_.ok() && queue.under_way < options_.calls_per_server &&
+         queue.waiting.begin < queue.waiting.end &&
+         released_[queue.waiting.begin]) {
+    ++queue.under_way;
+    Call(chunks_[queue.waiting.begin++]);
   }
 }
 
 void ChunkStream::Call(ChunkCalls& chunk) {
-  ++chunk.attempts;
-  chunk.began = MonotonicNow();
-  const absl::Duration timeout =
-      options_.waits_for_others
-          ? limits::kCollectiveTimeout
-          : std::max(chunk.first_began + options_.timeout - chunk.began,
-                     kRetryPause);
-  start_(chunk, timeout,
-         calls_.Open(static_cast<int>(&chunk - chunks_.data())));
+  RepeatLimits limits;
+  if (options_.waits_for_others) {
+    limits.timeout = limits::kCollectiveTimeout;
+    limits.unavailable = kUnavailable;
+  } else {
+    limits.timeout = options_.timeout;
+  }
+  chunk.attempts = 0;
+  repeated_.Start(
+      limits,
+      [this, &chunk](absl::Duration timeout, CallDone done) {
+        ++chunk.attempts;
+        start_(chunk, timeout, std::move(done));
+      },
+      calls_.Open(static_cast<int>(IndexOf(chunk))));
 }
 
-void ChunkStream::HandleEnd(int index) {
-  ChunkCalls& chunk = chunks_[index];
-  const absl::Status& status = calls_.status(index);
-  if (absl::IsUnavailable(status) && failure_.ok() && MayCallAgain(chunk)) {
-    absl::SleepFor(kRetryPause);
-    Call(chunk);
-    return;
-  }
-  --chunk.server->under_way;
+void ChunkStream::HandleEnd(size_t index) {
+  const absl::Status& status = calls_.status(static_cast<int>(index));
+  Queue& queue = QueueOf(chunks_[index]);
+  --queue.under_way;
   if (status.ok()) {
-    StartThoseReleased(*chunk.server);
+    StartThoseReleased(queue);
   } else if (failure_.ok()) {
     failure_ = status;
-    for (const ChunkServer& server : servers_) server.client->Cancel();
+    CancelAll();
   }
 }
 
-bool ChunkStream::MayCallAgain(ChunkCalls& chunk) const {
-  const absl::Time now = MonotonicNow();
-  if (!options_.waits_for_others) {
-    return now < chunk.first_began + options_.timeout;
-  }
-  const bool was_open = now - chunk.began > kConnectAttempt;
-  if (was_open || chunk.unavailable_since == absl::InfiniteFuture()) {
-    chunk.unavailable_since = now;
-  }
-  return now - chunk.unavailable_since < kUnavailable;
+void ChunkStream::CancelAll() {
+  // First, or it would repeat calls that the servers' clients cancel.
+  repeated_.Cancel();
+  for (const ChunkServer& server : servers_) server.client->Cancel();
 }
 
 }  // namespace paceline

@@ -1,11 +1,14 @@
 #include "worker/strategy/gradient_clipper.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <cstddef>
 
 #include "worker/strategy/typed_values.h"
 
 namespace paceline {
+
 GradientClipper::GradientClipper(const Clipping& clipping,
                                  const ShardPlan& plan, ModelState& state)
     : clipping_(clipping), plan_(plan), state_(state) {
@@ -43,6 +46,11 @@ void GradientClipper::ClipAll() {
   for (size_t b = 0; b < plan_.updated_buckets().size(); ++b) {
     Clip(static_cast<int>(b), 0, plan_.buckets()[b].count);
   }
+}
+
+void GradientClipper::ClipValues(int bucket) {
+  CHECK(!needs_norms());
+  Clip(bucket, 0, plan_.buckets()[bucket].count);
 }
 
 void GradientClipper::BeginNorms() {

@@ -24,6 +24,8 @@ class GradientClipper {
 
   // Clips all gradients; they are all here.
   void ClipAll();
+  // Clips those of one bucket, where that takes no norms.
+  void ClipValues(int bucket);
 
   // The same where each replica holds a part of each bucket, in steps: the
   // norms of the own parts …

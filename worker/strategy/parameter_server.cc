@@ -12,6 +12,7 @@
 #include "common/optimizer/moving_statistics.h"
 
 namespace paceline {
+
 ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
                                                  const ShardPlan& plan,
                                                  ModelState& state,
@@ -40,14 +41,14 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
   updated_chunk_count_ = chunks_.size();
   AddChunks(&ChunkServer::frozen);
   chunks_of_bucket_.resize(plan.updated_buckets().size());
-  for (ChunkCalls& chunk : updated_chunks()) {
-    const auto& blocks =
-        plan.chunks(chunk.server->shard)[chunk.pull_request.chunk()].blocks;
-    for (const Block& block : blocks) {
-      std::vector<ChunkCalls*>& chunks = chunks_of_bucket_[block.bucket];
-      if (!chunks.empty() && chunks.back() == &chunk) continue;
-      chunks.push_back(&chunk);
-      ++chunk.bucket_count;
+  bucket_counts_.resize(updated_chunk_count_);
+  for (size_t c = 0; c < updated_chunk_count_; ++c) {
+    const auto& shard = plan.chunks(chunks_[c].server->shard);
+    for (const Block& block : shard[chunks_[c].pull_request.chunk()].blocks) {
+      std::vector<size_t>& chunks = chunks_of_bucket_[block.bucket];
+      if (!chunks.empty() && chunks.back() == c) continue;
+      chunks.push_back(c);
+      ++bucket_counts_[c];
     }
   }
   ChunkStreamOptions stream_options;
@@ -60,9 +61,9 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
           ? static_cast<int>(chunks_.size())
           : limits::kCallsPerServer;
   stream_options.on_waiting = options_.on_waiting;
-  stream_of_chunks_ = std::make_unique<ChunkStream>(std::move(stream_options),
-                                                    absl::MakeSpan(servers_),
-                                                    absl::MakeSpan(chunks_));
+  pushes_ = std::make_unique<ChunkStream>(std::move(stream_options),
+                                          absl::MakeSpan(servers_),
+                                          absl::MakeSpan(chunks_));
   const std::string callees = absl::StrJoin(descriptions, ", ");
   waiting_for_push_ = absl::StrCat("Push to ", callees);
   waiting_for_pull_ = absl::StrCat("Pull to ", callees);
@@ -135,7 +136,7 @@ absl::Status ParameterServerStrategy::BeginLease() {
 }
 
 absl::Status ParameterServerStrategy::Pull(Chunks chunks) {
-  RETURN_IF_ERROR(stream_of_chunks_->Run(
+  RETURN_IF_ERROR(pushes_->Run(
       waiting_for_pull_, chunks,
       [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
         chunk.server->client->Pull(chunk.pull_request, &chunk.pull_response,
@@ -152,7 +153,6 @@ void ParameterServerStrategy::BeginStep(const v1::Progress& position,
   for (ChunkCalls& chunk : updated_chunks()) {
     *chunk.push_request.mutable_progress() = position;
     chunk.push_request.mutable_progress()->set_sequence(sequence_);
-    chunk.open_buckets = chunk.bucket_count;
     for (size_t block = 0; block < chunk.gradients.size(); ++block) {
       chunk.gradients[block].version = chunk.variables[block].version;
     }
@@ -160,29 +160,31 @@ void ParameterServerStrategy::BeginStep(const v1::Progress& position,
     chunk.push_request.mutable_pace()->set_clock(clock_);
     chunk.push_request.mutable_pace()->set_pauses(ends_lease);
   }
+  open_buckets_ = bucket_counts_;
   unreleased_ = updated_chunk_count_;
-  stream_of_chunks_->Begin(
-      waiting_for_push_, &ChunkServer::updated,
-      [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
-        chunk.server->client->Push(
-            chunk.push_request, chunk.gradients, &chunk.push_response,
-            absl::MakeSpan(chunk.variables), timeout, std::move(done));
-      });
+  pushes_->Begin(waiting_for_push_, &ChunkServer::updated,
+                 [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
+                   chunk.server->client->Push(
+                       chunk.push_request, chunk.gradients,
+                       &chunk.push_response, absl::MakeSpan(chunk.variables),
+                       timeout, std::move(done));
+                 });
 }
 
-// They leave once the bucket is final.
+// Chunks leave once their buckets are final.
 absl::Status ParameterServerStrategy::GradientsReady(int /*bucket*/) {
-  return absl::OkStatus();
+  return pushes_->Poll();
 }
 
 void ParameterServerStrategy::BucketFinal(int bucket) {
   if (!pushes_early()) return;
-  Finish(bucket);
-  for (ChunkCalls* const chunk : chunks_of_bucket_[bucket]) {
+  PrepareGradients(bucket);
+  for (const size_t c : chunks_of_bucket_[bucket]) {
+    CHECK_GT(open_buckets_[c], 0);
     // The last chunk waits for the sums.
-    if (--chunk->open_buckets > 0 || unreleased_ == 1) continue;
+    if (--open_buckets_[c] > 0 || unreleased_ == 1) continue;
     --unreleased_;
-    stream_of_chunks_->Release(*chunk);
+    pushes_->Release(chunks_[c]);
   }
 }
 
@@ -191,15 +193,15 @@ absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
   if (!pushes_early()) {
     if (clips_own_gradients()) clipper_.ClipAll();
     for (size_t b = 0; b < plan_.updated_buckets().size(); ++b) {
-      Finish(static_cast<int>(b));
+      PrepareGradients(static_cast<int>(b));
     }
   }
   for (ChunkCalls& chunk : updated_chunks()) {
-    if (chunk.is_released) continue;
+    if (pushes_->is_released(chunk)) continue;
     *chunk.push_request.mutable_progress() = progress;
     chunk.push_request.mutable_progress()->set_sequence(sequence_);
   }
-  RETURN_IF_ERROR(stream_of_chunks_->Finish());
+  RETURN_IF_ERROR(pushes_->Finish());
   RETURN_IF_ERROR(CheckApplied());
   uint64_t step = 0;
   bool has_norms = false;
@@ -213,9 +215,9 @@ absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
   return static_cast<int64_t>(step);
 }
 
-void ParameterServerStrategy::Finish(int bucket) {
+void ParameterServerStrategy::PrepareGradients(int bucket) {
   if (clips_own_gradients() && !clipper_.needs_norms()) {
-    clipper_.Clip(bucket, 0, plan_.buckets()[bucket].count);
+    clipper_.ClipValues(bucket);
   }
   if (options_.consistency == v1::CONSISTENCY_SYNC) return;
   if (state_.type() == DataType::kFloat64) {
@@ -282,7 +284,7 @@ absl::Status ParameterServerStrategy::Apply() {
     chunk.apply_request.mutable_squared_norms()->Assign(norms.begin(),
                                                         norms.end());
   }
-  return stream_of_chunks_->Run(
+  return pushes_->Run(
       waiting_for_apply_, &ChunkServer::updated,
       [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
         chunk.server->client->Apply(chunk.apply_request, &chunk.apply_response,

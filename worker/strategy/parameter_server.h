@@ -55,7 +55,8 @@ struct ParameterServerOptions {
   Clipping clipping;
   // Whether it is tried with servers of the same machine.
   bool use_shared_memory = true;
-  // Told what the strategy waits for, and "" when it no longer does.
+  // Called with what the strategy waits for, and with "" when it no longer
+  // waits.
   std::function<void(const std::string&)> on_waiting;
 };
 
@@ -88,10 +89,10 @@ class ParameterServerStrategy : public Strategy {
     return absl::MakeSpan(chunks_).first(updated_chunk_count_);
   }
   absl::Status Pull(Chunks chunks);
-  // Makes what a server takes of a bucket's gradients: clips them, and turns
+  // Makes a bucket's gradients what the servers expect: clips them, and turns
   // differences of statistics into parts (moving_statistics.h). The variables
   // are still those that the step was computed with.
-  void Finish(int bucket);
+  void PrepareGradients(int bucket);
   template <typename T>
   void MakeStatisticsParts(int bucket);
   // Internal if a server took the first attempt of a push for a repeat.
@@ -116,9 +117,13 @@ class ParameterServerStrategy : public Strategy {
   std::vector<ChunkCalls> chunks_;
   size_t updated_chunk_count_ = 0;
   // By bucket that steps update: the chunks with blocks of it.
-  std::vector<std::vector<ChunkCalls*>> chunks_of_bucket_;
+  std::vector<std::vector<size_t>> chunks_of_bucket_;
+  // By updated chunk: the buckets of which it has blocks; and how many of them
+  // are not final yet in the step at hand.
+  std::vector<int> bucket_counts_;
+  std::vector<int> open_buckets_;
   bool has_frozen_ = false;
-  std::unique_ptr<ChunkStream> stream_of_chunks_;
+  std::unique_ptr<ChunkStream> pushes_;
   GradientClipper clipper_;
   // What the task waits for, by call.
   std::string waiting_for_push_;
