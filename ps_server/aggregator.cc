@@ -22,9 +22,15 @@ absl::Status NotAdmittedError(const v1::WorkerId& worker) {
 }
 
 // InvalidArgument unless a report, which is kept, is of the size that those of
-// the job have. One of an early push has no states.
+// the job have. One of an early push has no states, and does not know yet
+// whether its loss is finite.
 absl::Status CheckStates(const v1::LeaseReport& report, size_t state_size) {
   const auto size = static_cast<size_t>(report.sums().states_size());
+  if (size == 0 && report.first_nonfinite_step() > 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a report of lease ", report.lease_id(), " without sums has ",
+        report.first_nonfinite_step(), " as first_nonfinite_step; expected 0"));
+  }
   if (size == state_size || size == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("a report of lease ", report.lease_id(), " has ", size,
@@ -145,7 +151,7 @@ Decision Aggregator::Answer(uint64_t ticket) const {
 void Aggregator::Apply(uint64_t ticket, const v1::Progress& progress,
                        Worker& worker, std::vector<Decision>& decisions) {
   decisions.push_back({ticket, Verdict::kApply, step_++, {}});
-  worker.last = Kept(progress);
+  worker.RecordApplied(Kept(progress));
 }
 
 void Aggregator::SumUp(std::vector<Decision>& decisions) {
@@ -156,7 +162,7 @@ void Aggregator::SumUp(std::vector<Decision>& decisions) {
   }
   if (held.size() < options_.workers) return;
   for (Worker* worker : held) {
-    worker->last = *std::exchange(worker->held_progress, std::nullopt);
+    worker->RecordApplied(*std::exchange(worker->held_progress, std::nullopt));
     decisions.push_back({*worker->held, Verdict::kAdd, step_, {}});
   }
   if (options_.applies_apart) {
@@ -234,6 +240,9 @@ Aggregator::Fenced Aggregator::Fence(const v1::WorkerId& worker) {
   }
   if (known->last.sequence() > 0) {
     *fenced.response.mutable_progress() = known->last;
+  }
+  if (known->last_summed.sequence() > 0) {
+    *fenced.response.mutable_summed() = known->last_summed;
   }
   return fenced;
 }

@@ -46,6 +46,11 @@ v1::Progress WithoutSums(v1::Progress progress) {
 
 }  // namespace
 
+void KnownWorker::RecordApplied(v1::Progress progress) {
+  last = std::move(progress);
+  if (last.lease().sums().states_size() > 0) last_summed = last;
+}
+
 bool KnownWorkers::MakeRoom(uint32_t rank) {
   int count = 0;
   auto spared = workers_.end();

@@ -27,8 +27,10 @@
 namespace paceline {
 
 struct KnownWorker {
-  // Of the last push applied; sequence 0 if there was none.
+  // Of the last push applied, and of the last one applied that came with sums;
+  // sequence 0 if there was none. An early push comes without.
   v1::Progress last;
+  v1::Progress last_summed;
   bool is_fenced = false;
   // It comes from a checkpoint; the leader has not named it since.
   bool is_restored = false;
@@ -53,6 +55,8 @@ struct KnownWorker {
   uint64_t sequence() const {
     return held_progress ? held_progress->sequence() : last.sequence();
   }
+  // A push of this progress was applied.
+  void RecordApplied(v1::Progress progress);
 };
 
 // Not thread-safe; a value.

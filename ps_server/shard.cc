@@ -67,16 +67,6 @@ SafetensorsMetadata Join(const std::vector<Entries>& chunks) {
   return joined;
 }
 
-bool HasSums(const v1::Progress& progress) {
-  return progress.lease().sums().states_size() > 0;
-}
-
-// Of two pushes of one step the one with sums tells more.
-bool IsFurther(const v1::Progress& progress, const v1::Progress& than) {
-  return progress.sequence() > than.sequence() ||
-         (progress.sequence() == than.sequence() && HasSums(progress));
-}
-
 // By chunk.
 std::vector<Entries> Split(const SafetensorsMetadata& joined,
                            size_t chunk_count) {
@@ -267,12 +257,11 @@ absl::Status Shard::Fence(const v1::FenceRequest& request,
   for (const std::unique_ptr<ShardChunk>& chunk : *chunks) {
     v1::FenceResponse fenced;
     chunk->Fence(request.worker(), fenced);
-    if (IsFurther(fenced.progress(), response.progress())) {
+    if (fenced.progress().sequence() > response.progress().sequence()) {
       *response.mutable_progress() = fenced.progress();
     }
-    if (HasSums(fenced.progress()) &&
-        IsFurther(fenced.progress(), response.summed())) {
-      *response.mutable_summed() = fenced.progress();
+    if (fenced.summed().sequence() > response.summed().sequence()) {
+      *response.mutable_summed() = fenced.summed();
     }
   }
   LOG(INFO) << "fenced worker-" << request.worker().rank()

@@ -203,8 +203,11 @@ ProgressView JobFlow::Progress() const {
   view.epoch = epoch_;
   if (!table_) return view;
   view.phase = table_->phase();
-  view.steps_done = table_->Totals().steps;
+  const PassTotals totals = table_->Totals();
+  view.steps_done = totals.steps;
   view.steps_total = table_->steps_total();
+  // Of the examples of a lost worker the sums may be unknown.
+  if (!totals.has_sums()) return view;
   // Open leases of large states have told of their loss alone.
   const bool has_all = ReportedSize(metrics_) == StateSize(metrics_);
   view.logs = Values(

@@ -85,6 +85,11 @@ absl::StatusOr<ShardRecord> ReadShardRecord(
   const v1::Progress& progress = answer.progress();
   ASSIGN_OR_RETURN(record.sequence, ReadCount("sequence", progress.sequence(),
                                               limits::kMaxSteps));
+  if (answer.summed().sequence() > progress.sequence()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "summed.sequence: ", answer.summed().sequence(),
+        "; expected at most that of the last push, ", progress.sequence()));
+  }
   for (const v1::Progress* push : {&answer.summed(), &progress}) {
     for (const v1::LeaseReport* report : {&push->previous(), &push->lease()}) {
       if (report->lease_id() == 0) continue;

@@ -53,6 +53,9 @@ struct PassTotals {
   int64_t steps = 0;
   // Of the loss and each metric.
   std::vector<double> states;
+
+  // Whether they are of any example: the loss, a mean, has a count.
+  bool has_sums() const { return states[1] > 0; }
 };
 
 // Not thread-safe. A state machine without I/O.

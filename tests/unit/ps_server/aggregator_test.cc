@@ -217,6 +217,13 @@ TEST(AggregatorTest, KeepsReportsOfTheSizeOfTheJobAlone) {
   progress.mutable_lease()->clear_sums();
   decisions = aggregator.HandlePush(2, worker, progress);
   EXPECT_EQ(decisions[0].verdict, Verdict::kApply) << "of an early push";
+  progress = Progress(2);
+  progress.mutable_lease()->clear_sums();
+  progress.mutable_lease()->set_first_nonfinite_step(1);
+  decisions = aggregator.HandlePush(3, worker, progress);
+  EXPECT_EQ(decisions[0].error.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(decisions[0].error.message()),
+              HasSubstr("without sums has 1 as first_nonfinite_step"));
   // Fields of another version are not kept.
   ASSERT_TRUE(progress.ParseFromString(Progress(2).SerializeAsString() +
                                        std::string("\xfa\x3e\x05noise", 8)));

@@ -53,6 +53,23 @@ class ShardChunksTest : public ShardTest {
     return response;
   }
 
+  // A push of the first lease, after 10 examples more than the one before.
+  static void PushReport(Shard& shard, uint64_t sequence, uint32_t chunk,
+                         bool has_sums) {
+    v1::PushRequest request =
+        PushRequest(shard, sequence, 1.0F, /*worker=*/7, chunk);
+    v1::LeaseReport& lease = *request.mutable_progress()->mutable_lease();
+    lease.set_lease_id(1);
+    lease.set_examples(10 * sequence);
+    if (has_sums) {
+      lease.mutable_sums()->add_states(5);
+      lease.mutable_sums()->add_states(static_cast<double>(10 * sequence));
+    }
+    v1::PushResponse response;
+    const absl::Status status = Push(shard, request, response);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+
   // The one that pushes.
   static v1::FenceResponse FenceWorker(Shard& shard) {
     v1::FenceRequest request;
@@ -120,28 +137,27 @@ TEST_F(ShardChunksTest, FenceTellsHowFarTheFurthestChunkIs) {
 // The worker was lost after its second step's first chunk, which left early.
 TEST_F(ShardChunksTest, FenceTellsTheLastSumsBesideAFurtherPush) {
   const auto shard = MakeShardOf(Job(), kWorkersOfShard);
-  const auto push = [&](uint64_t sequence, uint32_t chunk, bool has_sums) {
-    v1::PushRequest request =
-        PushRequest(*shard, sequence, 1.0F, /*worker=*/7, chunk);
-    v1::LeaseReport& lease = *request.mutable_progress()->mutable_lease();
-    lease.set_lease_id(1);
-    lease.set_examples(10 * sequence);
-    if (has_sums) {
-      lease.mutable_sums()->add_states(5);
-      lease.mutable_sums()->add_states(static_cast<double>(10 * sequence));
-    }
-    v1::PushResponse response;
-    const absl::Status status = Push(*shard, request, response);
-    ASSERT_TRUE(status.ok()) << status;
-  };
   for (uint32_t chunk = 0; chunk < kChunks; ++chunk) {
-    push(1, chunk, /*has_sums=*/chunk + 1 == kChunks);
+    PushReport(*shard, 1, chunk, /*has_sums=*/chunk + 1 == kChunks);
   }
-  push(2, 0, /*has_sums=*/false);
+  PushReport(*shard, 2, 0, /*has_sums=*/false);
   const v1::FenceResponse fenced = FenceWorker(*shard);
   EXPECT_EQ(fenced.progress().sequence(), 2u);
   EXPECT_EQ(fenced.progress().lease().examples(), 20u);
   EXPECT_FALSE(fenced.progress().lease().has_sums());
+  EXPECT_EQ(fenced.summed().sequence(), 1u);
+  EXPECT_EQ(fenced.summed().lease().sums().states(1), 10);
+}
+
+// Which chunk leaves last, and so has the sums, may differ from step to step.
+TEST_F(ShardChunksTest, AChunkKeepsItsSumsBesideALaterPushWithout) {
+  const auto shard = MakeShardOf(Job(), kWorkersOfShard);
+  for (uint32_t chunk = 0; chunk < kChunks; ++chunk) {
+    PushReport(*shard, 1, chunk, /*has_sums=*/chunk == 0);
+  }
+  PushReport(*shard, 2, 0, /*has_sums=*/false);
+  const v1::FenceResponse fenced = FenceWorker(*shard);
+  EXPECT_EQ(fenced.progress().sequence(), 2u);
   EXPECT_EQ(fenced.summed().sequence(), 1u);
   EXPECT_EQ(fenced.summed().lease().sums().states(1), 10);
 }

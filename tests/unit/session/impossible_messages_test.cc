@@ -108,6 +108,21 @@ TEST_F(ImpossibleMessagesTest, AnImpossibleRecordOfAShardEndsTheJobByName) {
                     HasSubstr("the record of ps-0: sums.states: 100004")));
 }
 
+TEST_F(ImpossibleMessagesTest, SumsOfAPushAfterTheLastAreImpossible) {
+  Start();
+  const auto lease = Acquire(kWorker0);
+  Pass(absl::Seconds(9), {kWorker0});
+  const auto fence = Take<FenceWorker>();
+  ASSERT_TRUE(fence);
+  std::vector<v1::FenceResponse> answers = ShardKnows(ReportOf(*lease, 10));
+  *answers[0].mutable_summed() = answers[0].progress();
+  answers[0].mutable_summed()->set_sequence(2);
+  session_->Fenced(fence->worker, answers, now_);
+  EXPECT_THAT(Message(Take<Ended>()),
+              HasSubstr("the record of ps-0: summed.sequence: 2; expected at "
+                        "most that of the last push, 1"));
+}
+
 TEST_F(ImpossibleMessagesTest, WordsOfAMemberAreEscapedAndShort) {
   Start();
   ASSERT_TRUE(Acquire(kWorker1));

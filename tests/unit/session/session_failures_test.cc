@@ -42,6 +42,21 @@ TEST_F(SessionFailuresTest, DeadWorkerIsFencedAndTheRestOfItsLeasesReturns) {
   EXPECT_TRUE(session_->ended());
 }
 
+// The worker was lost in its first step, after an early push.
+TEST_F(SessionFailuresTest, ExamplesWithoutSumsShowNoLoss) {
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  Pass(absl::Seconds(9), {kWorker0});
+  const auto fence = Take<FenceWorker>();
+  ASSERT_TRUE(fence);
+  v1::LeaseReport report = ReportOf(*lease, 10);
+  report.clear_sums();
+  session_->Fenced(fence->worker, ShardKnows(report), now_);
+  EXPECT_EQ(session_->Progress().steps_done, 1);
+  EXPECT_TRUE(session_->Progress().logs.empty());
+}
+
 TEST_F(SessionFailuresTest, NewIncarnationWaitsForTheFence) {
   Start();
   Acquire(kWorker0);
