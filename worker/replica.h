@@ -61,8 +61,8 @@ struct CompileOptions {
   // Of other batches of training, for which it is, too.
   std::vector<int64_t> other_batch_sizes;
   bool holds_variables = false;
-  // Nobody else has gradients for the variables it holds. So the device may
-  // update them itself, as it may where it has joined a group.
+  // The strategy keeps the variables at each replica, and there is one. So the
+  // device may update them itself, as it may where it has joined a group.
   bool is_alone = false;
   // Gives so many bytes for its gradients, which outlive it, or none; null: it
   // takes memory of its own.

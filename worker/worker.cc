@@ -117,7 +117,7 @@ class WorkerTask {
   absl::Status CompileReplicas() {
     CompileOptions options;
     options.batch_size = ReplicaBatchSize(job(), world_size());
-    options.is_alone = ReplicaCount(job(), world_size()) == 1;
+    options.is_alone = has_copies() && ReplicaCount(job(), world_size()) == 1;
     Replica& first = *replicas_.front();
     if (has_peers() && world_size() > 1 && first.group == nullptr) {
       options.gradient_memory = [this](size_t size) {

@@ -1,5 +1,7 @@
 #include "worker/strategy/central_storage.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -152,6 +154,7 @@ absl::Status CentralStorageStrategy::ClipParts() {
 
 absl::StatusOr<std::unique_ptr<Strategy>> MakeCentralStorage(
     const StrategyParts& parts) {
+  CHECK(parts.state.device_updates() == nullptr);
   RETURN_IF_ERROR(Collectives(*parts.transport).Barrier());
   return std::make_unique<CentralStorageStrategy>(
       parts.on_waiting, parts.optimizer.clipping, *parts.transport, parts.plan,
