@@ -339,8 +339,12 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
     for (const int bucket : program.sections()[i].ready_buckets) {
       ReadGradients(bucket, result);
     }
+    for (const int bucket : program.sections()[i].final_buckets) {
+      SpoilVariables(bucket);
+    }
   }
   CheckUnchanged(program.sections(), result);
+  RestoreVariables();
   if (mode == Mode::kEvaluate) {
     const std::vector<HostTensor> outputs = Unwrap(program.Outputs(*stream_));
     CHECK_EQ(outputs.size(), spec.outputs.size());
@@ -387,6 +391,20 @@ void ModelOnDevice::CheckUnchanged(absl::Span<const Section> sections,
         << "a section changed a gradient that was ready: "
         << model_.graph().variables[i].name;
   }
+}
+
+void ModelOnDevice::SpoilVariables(int bucket) {
+  const absl::Span<std::byte> values = state_->host_variables(bucket);
+  spoiled_[bucket].assign(values.begin(), values.end());
+  std::fill(values.begin(), values.end(), std::byte{0xff});
+}
+
+void ModelOnDevice::RestoreVariables() {
+  for (const auto& [bucket, values] : spoiled_) {
+    std::copy(values.begin(), values.end(),
+              state_->host_variables(bucket).begin());
+  }
+  spoiled_.clear();
 }
 
 void ModelOnDevice::SpoilGradients() {

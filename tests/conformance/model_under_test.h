@@ -133,6 +133,9 @@ class ModelOnDevice {
   void CheckUnchanged(absl::Span<const Section> sections,
                       const StepResult& result);
   void SpoilGradients();
+  // A final bucket's variables may be overwritten, so nothing may read them.
+  void SpoilVariables(int bucket);
+  void RestoreVariables();
 
   const ModelUnderTest& model_;
   Device& device_;
@@ -140,6 +143,8 @@ class ModelOnDevice {
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<ModelState> state_;
   std::map<std::pair<Mode, int64_t>, std::unique_ptr<Program>> programs_;
+  // By bucket that is spoiled.
+  std::map<int, std::vector<std::byte>> spoiled_;
 };
 
 }  // namespace paceline

@@ -25,7 +25,9 @@ WorkerProcess::WorkerProcess(Simulator& simulator, LeaderProcess& leader,
 
 void WorkerProcess::AddProgress(v1::HeartbeatRequest& request) {
   request.set_activity(activity_);
-  if (missing_answers_ > 0) request.set_waiting_for("a shard");
+  if (missing_answers_ > 0 && !is_computing_) {
+    request.set_waiting_for("a shard");
+  }
   for (const auto& [id, report] : reports_) *request.add_reports() = report;
 }
 
@@ -145,9 +147,13 @@ void WorkerProcess::Compute() {
   const absl::Duration step =
       simulator_.Between(options_.min_step, options_.max_step);
   const bool trains = leases_.front().phase() == v1::PHASE_TRAIN;
-  if (trains && options_.pushes_early) return PushEarly(step);
+  is_computing_ = true;
+  if (trains && options_.pushes_early) PushEarly(step);
   simulator_.After(step, shared_from_this(), [this, trains] {
-    if (trains) {
+    is_computing_ = false;
+    if (trains && options_.pushes_early) {
+      PushTo(shards_.back(), last_push_);
+    } else if (trains) {
       PushStep();
     } else {
       StepDone();
@@ -172,16 +178,16 @@ Push WorkerProcess::NextPush() {
 }
 
 void WorkerProcess::PushEarly(absl::Duration step) {
-  Push push = NextPush();
-  const Push last = push;
-  push.progress.mutable_lease()->clear_sums();
-  push.progress.mutable_previous()->clear_sums();
-  for (size_t i = 0; i < shards_.size(); ++i) {
-    const auto part = static_cast<double>(i + 1);
+  last_push_ = NextPush();
+  Push early = last_push_;
+  early.progress.mutable_lease()->clear_sums();
+  early.progress.mutable_previous()->clear_sums();
+  for (size_t i = 0; i + 1 < shards_.size(); ++i) {
+    const double part =
+        static_cast<double>(i + 1) / static_cast<double>(shards_.size());
     simulator_.After(
-        step * (part / static_cast<double>(shards_.size())), shared_from_this(),
-        [this, shard = shards_[i],
-         sent = i + 1 < shards_.size() ? push : last] { PushTo(shard, sent); });
+        step * part, shared_from_this(),
+        [this, shard = shards_[i], early] { PushTo(shard, early); });
   }
 }
 

@@ -54,7 +54,7 @@ class WorkerProcess : public MemberProcess {
   void OnlyJoin();
   // The push of the step that begins now.
   Push NextPush();
-  // Spreads its pushes over the time that the step takes.
+  // Spreads all pushes but the last over the time that the step takes.
   void PushEarly(absl::Duration step);
   void PushStep();
   // Until the shard answers.
@@ -70,6 +70,9 @@ class WorkerProcess : public MemberProcess {
   uint64_t request_ = 1;
   bool is_asking_ = false;
   bool is_working_ = false;
+  bool is_computing_ = false;
+  // Of a step that pushes early: the push to the last shard, with the sums.
+  Push last_push_;
   std::deque<v1::Lease> leases_;
   // By lease; finished ones until a heartbeat has carried them.
   std::map<uint64_t, v1::LeaseReport> reports_;
