@@ -161,7 +161,6 @@ void ParameterServerStrategy::BeginStep(const v1::Progress& position,
     chunk.push_request.mutable_pace()->set_pauses(ends_lease);
   }
   open_buckets_ = bucket_counts_;
-  unreleased_ = updated_chunk_count_;
   pushes_->Begin(waiting_for_push_, &ChunkServer::updated,
                  [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
                    chunk.server->client->Push(
@@ -181,10 +180,9 @@ void ParameterServerStrategy::BucketFinal(int bucket) {
   PrepareGradients(bucket);
   for (const size_t c : chunks_of_bucket_[bucket]) {
     CHECK_GT(open_buckets_[c], 0);
-    // The last chunk waits for the sums.
-    if (--open_buckets_[c] > 0 || unreleased_ == 1) continue;
-    --unreleased_;
-    pushes_->Release(chunks_[c]);
+    const bool is_last = c + 1 == updated_chunk_count_;
+    // The last one waits for the sums.
+    if (--open_buckets_[c] == 0 && !is_last) pushes_->Release(chunks_[c]);
   }
 }
 

@@ -10,9 +10,9 @@
 //
 // A chunk leaves while backward goes on, as soon as its last bucket is final:
 // nobody reads the variables any more that the answer overwrites. Such a push
-// carries the worker's position in its lease, but no sums of loss and metrics;
-// those go with the chunks that are not released before the end of the step, of
-// which there is always one. So of a worker that is lost in the middle of a
+// carries the worker's position in its lease, but no sums of loss and metrics.
+// Those go with the chunks that have not left when the step ends; the last
+// chunk always waits for them. So of a worker that is lost in the middle of a
 // step the servers know the examples of that step, and the sums of the step
 // before. Where norms clip, all chunks leave at the end, since a norm needs all
 // gradients.
@@ -130,8 +130,6 @@ class ParameterServerStrategy : public Strategy {
   std::string waiting_for_pull_;
   std::string waiting_for_apply_;
   uint64_t sequence_ = 0;
-  // Of the step at hand: the updated chunks that are not released.
-  size_t unreleased_ = 0;
   // Of bounded staleness.
   uint64_t clock_ = 0;
 };
