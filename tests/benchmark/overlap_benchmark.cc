@@ -1,11 +1,18 @@
-// How much of a slow network is hidden behind backward: two replicas, 5 ms
-// injected into the transfer of each bucket. `growth` is what a step takes
-// longer, over the sum of what was injected into it.
+// How much of a slow network is hidden behind backward. `growth` is what a step
+// takes longer, over the sum of what was injected into it: the lower, the more
+// is hidden.
+//
+//  * Two replicas that all-reduce, 5 ms injected into the transfer of each
+//    bucket.
+//  * A worker and a parameter server, whose pushes arrive one after the other,
+//    each so late that all of a step together are late by 40 % of the step that
+//    the benchmark finds.
 #include <benchmark/benchmark.h>
 #include <glog/logging.h>
 
-#include <algorithm>
 #include <chrono>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,51 +21,29 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "common/job/job_reader.h"
+#include "common/base/mutex.h"
+#include "common/rpc/rpc_server.h"
+#include "common/rpc/rpc_service.h"
+#include "paceline/v1/ps.grpc.pb.h"
+#include "ps_server/ps_service.h"
+#include "ps_server/shard.h"
+#include "tests/benchmark/overlap_replica.h"
 #include "tests/benchmark/quantiles.h"
 #include "tests/conformance/forwarding_transport.h"
+#include "tests/test_identity.h"
 #include "worker/collective/memory_transport.h"
-#include "worker/replica.h"
 #include "worker/strategy/all_reduce.h"
-#include "worker/training_step.h"
+#include "worker/strategy/parameter_server.h"
 
 namespace paceline {
 namespace {
 
 constexpr int kReplicas = 2;
-constexpr int kBatchSize = 256;
 constexpr int kSteps = 10;
 constexpr int kPairs = 5;
 constexpr absl::Duration kDelay = absl::Milliseconds(5);
+constexpr double kInjectedShare = 0.4;
 constexpr absl::Duration kTimeout = absl::Seconds(60);
-
-// Six layers of 4 MiB, a bucket each.
-constexpr char kJob[] = R"(
-strategy: mirrored
-devices: 2
-model:
-  layers:
-    - Input: {shape: [1024]}
-    - Dense: {units: 1024, activation: relu}
-    - Dense: {units: 1024, activation: relu}
-    - Dense: {units: 1024, activation: relu}
-    - Dense: {units: 1024, activation: relu}
-    - Dense: {units: 1024, activation: relu}
-    - Dense: {units: 1024, activation: relu}
-    - Dense: {units: 10}
-loss: {SparseCategoricalCrossentropy: {from_logits: true}}
-optimizer: SGD
-data: {train: {idx: {features: f, labels: l}}}
-batch_size_per_replica: 256
-)";
-
-v1::Job ParsedJob() {
-  JobReaderOptions reader;
-  reader.check_files = false;
-  const auto job = ReadJob(kJob, "job", {}, reader);
-  CHECK(job.ok()) << job.status();
-  return *job;
-}
 
 // Large messages arrive late.
 class SlowTransport final : public ForwardingTransport {
@@ -85,62 +70,35 @@ class SlowTransport final : public ForwardingTransport {
   int64_t large_count_ = 0;
 };
 
-void Check(const absl::Status& status) { CHECK(status.ok()) << status; }
-
-// One replica, its strategy and its batch.
+// One replica of all-reduce.
 class Member {
  public:
   Member(const v1::Job& job, std::unique_ptr<Transport> transport)
       : transport_(std::move(transport)),
-        features_(kBatchSize * 1024, 0.01F),
-        labels_(kBatchSize, 1) {
-    auto replica = MakeReplica(job, {});
-    CHECK(replica.ok()) << replica.status();
-    replica_ = *std::move(replica);
-    CompileOptions options;
-    options.batch_size = kBatchSize;
-    options.holds_variables = true;
-    Check(CompileReplica(job, options, *replica_));
-    AllReduceOptions strategy;
-    strategy.on_waiting = [](const std::string&) {};
+        replica_(job, /*holds_variables=*/true) {
+    AllReduceOptions options;
+    options.on_waiting = [](const std::string&) {};
     strategy_ = std::make_unique<AllReduceStrategy>(
-        std::move(strategy), transport_, replica_->plan, *replica_->variables,
+        std::move(options), transport_, replica_->plan, *replica_->variables,
         *replica_->state, *replica_->stream);
-    auto program = replica_->programs->Get(Mode::kTrain, kBatchSize);
-    CHECK(program.ok()) << program.status();
-    program_ = *program;
-    Check(strategy_->PullVariables());
+    CheckOk(strategy_->PullVariables());
   }
 
   SlowTransport& transport() { return transport_; }
   int bucket_count() const {
     return static_cast<int>(replica_->plan.updated_buckets().size());
   }
-
-  void Step() {
-    Batch batch;
-    batch.count = kBatchSize;
-    batch.loss_divisor = kReplicas * kBatchSize;
-    batch.features = {{DataType::kFloat32,
-                       reinterpret_cast<const std::byte*>(features_.data())}};
-    batch.labels = {{DataType::kInt32, labels_.data()}};
-    Stream& stream = *replica_->stream;
-    Check(program_->SetBatch(batch, stream));
-    Check(RunSections(*program_, stream, *strategy_, [] {}));
-    Check(strategy_->EndStep({}).status());
-  }
+  void Step() { replica_.Step(*strategy_, kReplicas); }
 
  private:
   SlowTransport transport_;
-  const std::vector<float> features_;
-  const std::vector<int32_t> labels_;
-  std::unique_ptr<Replica> replica_;
+  OverlapReplica replica_;
   std::unique_ptr<AllReduceStrategy> strategy_;
-  Program* program_ = nullptr;
 };
 
 // Seconds of a step of all.
-double TimeSteps(std::vector<std::unique_ptr<Member>>& members) {
+template <typename T>
+double TimeSteps(std::vector<std::unique_ptr<T>>& members) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::thread> threads;
   for (const auto& member : members) {
@@ -154,8 +112,17 @@ double TimeSteps(std::vector<std::unique_ptr<Member>>& members) {
   return duration.count() / kSteps;
 }
 
-void Overlap(benchmark::State& state) {
-  const v1::Job job = ParsedJob();
+// `pairs` of a step without and with what was injected, in seconds.
+void Report(benchmark::State& state, double plain, double slow,
+            double injected) {
+  const auto pairs = static_cast<double>(state.iterations());
+  state.counters["step_ms"] = plain / pairs * 1e3;
+  state.counters["slow_step_ms"] = slow / pairs * 1e3;
+  state.counters["growth"] = (slow - plain) / injected;
+}
+
+void AllReduce(benchmark::State& state) {
+  const v1::Job job = OverlapJob("strategy: mirrored\ndevices: 2\n");
   MemoryGroup group(kReplicas, kTimeout);
   std::vector<std::unique_ptr<Member>> members;
   for (int rank = 0; rank < kReplicas; ++rank) {
@@ -177,19 +144,152 @@ void Overlap(benchmark::State& state) {
     set_delay(kDelay * first.bucket_count() / messages_per_step);
     slow += TimeSteps(members);
   }
-  const auto pairs = static_cast<double>(state.iterations());
   state.counters["buckets"] = first.bucket_count();
-  state.counters["step_ms"] = plain / pairs * 1e3;
-  state.counters["slow_step_ms"] = slow / pairs * 1e3;
-  state.counters["growth"] = (slow - plain) / pairs / injected;
+  Report(state, plain, slow,
+         injected * static_cast<double>(state.iterations()));
 }
-BENCHMARK(Overlap)
-    ->UseRealTime()
-    ->Iterations(1)
-    ->Repetitions(kPairs)
-    ->ReportAggregatesOnly()
-    ->ComputeStatistics("quartile1", Quartile1)
-    ->ComputeStatistics("quartile3", Quartile3);
+
+// A parameter server behind a wire on which each push takes some time.
+class SlowService final : public RpcService {
+ public:
+  explicit SlowService(const RpcService& service)
+      : RpcService(v1::ParameterServerService::service_full_name()) {
+    for (const auto& [path, method] : service.methods()) {
+      const std::string name = path.substr(path.rfind('/') + 1);
+      RpcMethod delayed = method;
+      if (name == "Push") {
+        delayed.handle = [this, handle = method.handle](ServerCall& call) {
+          Send([handle, &call] { handle(call); });
+        };
+      }
+      Add(name, std::move(delayed));
+    }
+    wire_ = std::thread([this] { Run(); });
+  }
+  ~SlowService() override {
+    Send(nullptr);
+    wire_.join();
+  }
+
+  // Of each push from now on.
+  void set_delay(absl::Duration delay) {
+    MutexLock lock(mutex_);
+    delay_ = delay;
+  }
+
+ private:
+  void Send(std::function<void()> arrive) {
+    MutexLock lock(mutex_);
+    sent_.push_back(std::move(arrive));
+    changed_.NotifyAll();
+  }
+  void Run() {
+    while (true) {
+      std::function<void()> arrive;
+      absl::Duration delay;
+      {
+        MutexLock lock(mutex_);
+        while (sent_.empty()) changed_.WaitFor(mutex_, absl::Seconds(1));
+        arrive = std::move(sent_.front());
+        sent_.pop_front();
+        delay = delay_;
+      }
+      if (arrive == nullptr) return;
+      if (delay > absl::ZeroDuration()) absl::SleepFor(delay);
+      arrive();
+    }
+  }
+
+  Mutex mutex_;
+  CondVar changed_;
+  absl::Duration delay_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::function<void()>> sent_ ABSL_GUARDED_BY(mutex_);
+  std::thread wire_;
+};
+
+// A worker and its server.
+class PushingWorker {
+ public:
+  explicit PushingWorker(const v1::Job& job)
+      : shard_(kIncarnation),
+        service_(shard_),
+        slow_service_(service_),
+        replica_(job, /*holds_variables=*/false) {
+    v1::InitializeRequest request;
+    *request.mutable_job() = job;
+    request.set_shard_count(1);
+    request.set_workers(1);
+    v1::InitializeResponse initialized;
+    CheckOk(shard_.Initialize(request, initialized));
+    auto server = StartTestServer("127.0.0.1:0", slow_service_);
+    CHECK(server.ok()) << server.status();
+    server_ = *std::move(server);
+    ParameterServerOptions options;
+    options.worker.set_incarnation(kIncarnation);
+    options.caller = TestCaller();
+    v1::Member& member = options.servers.emplace_back();
+    member.set_incarnation(kIncarnation);
+    member.set_address(absl::StrCat("127.0.0.1:", server_->port()));
+    options.timeout = kTimeout;
+    options.use_shared_memory = false;
+    options.on_waiting = [](const std::string&) {};
+    v1::AdmitRequest admission;
+    *admission.add_workers() = options.worker;
+    v1::AdmitResponse admitted;
+    CheckOk(shard_.Admit(admission, admitted));
+    strategy_ = std::make_unique<ParameterServerStrategy>(
+        std::move(options), replica_->plan, *replica_->state,
+        *replica_->stream);
+    CheckOk(strategy_->PullVariables());
+  }
+
+  void Step() { replica_.Step(*strategy_, 1); }
+  void set_delay(absl::Duration delay) { slow_service_.set_delay(delay); }
+  size_t chunk_count() const { return replica_->plan.chunks(0).size(); }
+
+ private:
+  static constexpr uint64_t kIncarnation = 1;
+
+  Shard shard_;
+  PsService service_;
+  SlowService slow_service_;
+  std::unique_ptr<RpcServer> server_;
+  OverlapReplica replica_;
+  std::unique_ptr<ParameterServerStrategy> strategy_;
+};
+
+void ParameterServer(benchmark::State& state) {
+  std::vector<std::unique_ptr<PushingWorker>> workers;
+  workers.push_back(std::make_unique<PushingWorker>(
+      OverlapJob("strategy: parameter_server\ncluster: {ps: 1, worker: 1}\n")));
+  PushingWorker& worker = *workers.front();
+  TimeSteps(workers);
+  double plain = 0;
+  double slow = 0;
+  double injected = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    worker.set_delay(absl::ZeroDuration());
+    const double step = TimeSteps(workers);
+    plain += step;
+    injected += kInjectedShare * step;
+    worker.set_delay(absl::Seconds(kInjectedShare * step) /
+                     worker.chunk_count());
+    slow += TimeSteps(workers);
+  }
+  state.counters["chunks"] = static_cast<double>(worker.chunk_count());
+  Report(state, plain, slow, injected);
+}
+
+void InPairs(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseRealTime()
+      ->Iterations(1)
+      ->Repetitions(kPairs)
+      ->ReportAggregatesOnly()
+      ->ComputeStatistics("quartile1", Quartile1)
+      ->ComputeStatistics("quartile3", Quartile3);
+}
+BENCHMARK(AllReduce)->Apply(InPairs);
+BENCHMARK(ParameterServer)->Apply(InPairs);
 
 }  // namespace
 }  // namespace paceline
