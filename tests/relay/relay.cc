@@ -1,0 +1,225 @@
+#include "tests/relay/relay.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <glog/logging.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
+
+namespace paceline {
+namespace {
+
+// Bytes that are read at once: a tenth of a millisecond at 1 Gbit/s.
+constexpr size_t kPiece = 16 << 10;
+// Pieces that wait for a receiver who does not read.
+constexpr size_t kMaxPieces = 256;
+// A wire makes up for so much time in which a thread of the relay slept too
+// long while bytes were waiting, and does not sleep for less.
+constexpr absl::Duration kSlack = absl::Milliseconds(1);
+constexpr absl::Duration kShortestSleep = absl::Microseconds(200);
+
+sockaddr_in Resolve(const std::string& address) {
+  sockaddr_in resolved{};
+  resolved.sin_family = AF_INET;
+  const size_t colon = address.rfind(':');
+  uint32_t port = 0;
+  CHECK(colon != std::string::npos &&
+        absl::SimpleAtoi(address.substr(colon + 1), &port) &&
+        inet_pton(AF_INET, address.substr(0, colon).c_str(),
+                  &resolved.sin_addr) == 1)
+      << address;
+  resolved.sin_port = htons(static_cast<uint16_t>(port));
+  return resolved;
+}
+
+FileDescriptor OpenSocket() {
+  FileDescriptor opened(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  PCHECK(opened.is_open());
+  return opened;
+}
+
+void SendAtOnce(int socket) {
+  const int on = 1;
+  PCHECK(setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) == 0);
+}
+
+void SleepUntil(absl::Time time) {
+  const absl::Duration left = time - MonotonicNow();
+  if (left > kShortestSleep) absl::SleepFor(left);
+}
+
+bool WriteAll(int socket, const std::string& bytes) {
+  for (size_t sent = 0; sent < bytes.size();) {
+    const ssize_t size =
+        send(socket, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (size <= 0) return false;
+    sent += size;
+  }
+  return true;
+}
+
+// What has left a wire's beginning and not arrived yet. Thread-safe.
+class InFlight {
+ public:
+  // No bytes: the sender has ended.
+  void Push(std::string bytes, absl::Time arrives_at) {
+    MutexLock lock(mutex_);
+    while (pieces_.size() >= kMaxPieces) {
+      changed_.WaitFor(mutex_, absl::Seconds(1));
+    }
+    pieces_.push_back({std::move(bytes), arrives_at});
+    changed_.NotifyAll();
+  }
+  std::string Pop() {
+    Piece piece;
+    {
+      MutexLock lock(mutex_);
+      while (pieces_.empty()) changed_.WaitFor(mutex_, absl::Seconds(1));
+      piece = std::move(pieces_.front());
+      pieces_.pop_front();
+      changed_.NotifyAll();
+    }
+    SleepUntil(piece.arrives_at);
+    return std::move(piece.bytes);
+  }
+
+ private:
+  struct Piece {
+    std::string bytes;
+    absl::Time arrives_at;
+  };
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<Piece> pieces_ ABSL_GUARDED_BY(mutex_);
+};
+
+void ReadAll(int from, Wire& wire, InFlight& in_flight) {
+  std::string piece;
+  while (true) {
+    piece.resize(kPiece);
+    const ssize_t size = recv(from, piece.data(), piece.size(), 0);
+    if (size <= 0) break;
+    piece.resize(size);
+    in_flight.Push(std::move(piece), wire.Send(size));
+  }
+  in_flight.Push("", MonotonicNow());
+}
+
+void Deliver(InFlight& in_flight, int to) {
+  bool is_open = true;
+  for (std::string piece = in_flight.Pop(); !piece.empty();
+       piece = in_flight.Pop()) {
+    is_open = is_open && WriteAll(to, piece);
+  }
+  shutdown(to, SHUT_WR);
+}
+
+// Carries one direction of a connection until its sender ends.
+void Carry(int from, int to, Wire& wire) {
+  InFlight in_flight;
+  std::thread deliverer([&in_flight, to] { Deliver(in_flight, to); });
+  ReadAll(from, wire, in_flight);
+  deliverer.join();
+}
+
+}  // namespace
+
+void Wire::set_speed(const LinkSpeed& speed) {
+  MutexLock lock(mutex_);
+  speed_ = speed;
+}
+
+absl::Time Wire::Send(size_t bytes) {
+  absl::Time left_at = MonotonicNow();
+  absl::Duration latency;
+  {
+    MutexLock lock(mutex_);
+    const double seconds = static_cast<double>(bytes) / speed_.bytes_per_second;
+    free_at_ = std::max(free_at_, left_at - kSlack) + absl::Seconds(seconds);
+    left_at = std::max(left_at, free_at_);
+    latency = speed_.latency;
+  }
+  SleepUntil(left_at);
+  return left_at + latency;
+}
+
+Relay::Relay(const std::string& listens_on, const std::string& callee,
+             const LinkSpeed& speed, const std::string& callee_netns)
+    : callee_(callee), listener_(OpenSocket()) {
+  set_speed(speed);
+  sockaddr_in address = Resolve(listens_on);
+  socklen_t size = sizeof(address);
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  PCHECK(bind(listener_.get(), generic, size) == 0) << listens_on;
+  PCHECK(listen(listener_.get(), SOMAXCONN) == 0);
+  PCHECK(getsockname(listener_.get(), generic, &size) == 0);
+  address_ = absl::StrCat(listens_on.substr(0, listens_on.rfind(':')), ":",
+                          ntohs(address.sin_port));
+  acceptor_ = std::thread([this, callee_netns] { Accept(callee_netns); });
+}
+
+Relay::~Relay() {
+  std::vector<std::thread> threads;
+  {
+    MutexLock lock(mutex_);
+    is_stopping_ = true;
+    shutdown(listener_.get(), SHUT_RDWR);
+    for (const FileDescriptor& end : ends_) shutdown(end.get(), SHUT_RDWR);
+  }
+  acceptor_.join();
+  {
+    MutexLock lock(mutex_);
+    threads = std::move(threads_);
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+void Relay::set_speed(const LinkSpeed& speed) {
+  there_.set_speed(speed);
+  back_.set_speed(speed);
+}
+
+void Relay::Accept(const std::string& callee_netns) {
+  if (!callee_netns.empty()) {
+    // Of this thread alone.
+    const FileDescriptor netns(
+        open(callee_netns.c_str(), O_RDONLY | O_CLOEXEC));
+    PCHECK(setns(netns.get(), CLONE_NEWNET) == 0) << callee_netns;
+  }
+  while (true) {
+    FileDescriptor caller(
+        accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!caller.is_open()) return;
+    const sockaddr_in address = Resolve(callee_);
+    FileDescriptor callee = OpenSocket();
+    // Nobody there: the caller sees its connection break.
+    if (connect(callee.get(), reinterpret_cast<const sockaddr*>(&address),
+                sizeof(address)) != 0) {
+      continue;
+    }
+    MutexLock lock(mutex_);
+    if (is_stopping_) return;
+    const int a = caller.get();
+    const int b = callee.get();
+    SendAtOnce(a);
+    SendAtOnce(b);
+    threads_.emplace_back([this, a, b] { Carry(a, b, there_); });
+    threads_.emplace_back([this, a, b] { Carry(b, a, back_); });
+    ends_.push_back(std::move(caller));
+    ends_.push_back(std::move(callee));
+  }
+}
+
+}  // namespace paceline
