@@ -118,7 +118,7 @@ template <typename T>
 void BlockState<T>::Update(int64_t iterations, const Part& part, int64_t begin,
                            absl::Span<const T> gradients) {
   if (!is_trained()) {
-    return AddDifferences(gradients, Values(begin, gradients.size()));
+    return AddDeltas(gradients, Values(begin, gradients.size()));
   }
   absl::InlinedVector<absl::Span<T>, kUsualSlots + 1> spans;
   for (std::vector<T>& tensor : tensors_) {

@@ -38,7 +38,7 @@ class BlockState {
   bool IsWhole(const DenseValues& gradients) const;
 
   // Adds gradients of the whole block to those that ApplySum will apply; of
-  // statistics they are differences.
+  // statistics they are deltas.
   void Add(const DenseValues& gradients);
   // Adds Σ g² of the sum's gradients to `squared_norms`, by variable.
   void AddSquaredNorms(absl::Span<double> squared_norms) const;

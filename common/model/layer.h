@@ -5,7 +5,7 @@
 // Keras' config keys, its field table, its shape rule, its variables, and the
 // operations that it is made of. Devices compute those operations; where they
 // store outputs in 16 bits, or fuse neighbours, they also ask for some classes
-// of layers (worker/device/cpu/factor_outputs.cc, worker/device/program).
+// of layers (worker/device/cpu/compute_type_outputs.cc, worker/device/program).
 #ifndef PACELINE_COMMON_MODEL_LAYER_H_
 #define PACELINE_COMMON_MODEL_LAYER_H_
 
@@ -43,8 +43,8 @@ struct LoweredLayer {
   // What goes into the final activation (Layer::final_activation), which is
   // added by whoever lowers the model.
   op::Tensor output;
-  // In training, what the batch has of each statistic
-  // (VariableUpdate::kDifference), by its place in LayerCall::variables.
+  // In training, what the batch has of each statistic (VariableUpdate::kDelta),
+  // by its place in LayerCall::variables.
   std::vector<std::pair<int, op::Tensor>> statistics;
 };
 

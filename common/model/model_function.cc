@@ -45,7 +45,7 @@ class ModelLowering {
       model_->losses.push_back(AddLoss(*spec_.outputs[i].loss, i));
     }
     AddMetrics();
-    if (spec_.is_training) AddDifferences();
+    if (spec_.is_training) AddDeltas();
     model_->backward_begin = function_.calls().size();
     if (spec_.is_training) AddGradients();
     return std::move(model_);
@@ -144,14 +144,14 @@ class ModelLowering {
     }
   }
 
-  void AddDifferences() {
+  void AddDeltas() {
     model_->updates.resize(graph_.variables.size());
     for (size_t i = 0; i < graph_.variables.size(); ++i) {
       if (!statistics_[i]) continue;
       function_.SetOwner(absl::StrCat("statistic ", graph_.variables[i].name));
-      model_->updates[i] = StatisticDifference(
-          *statistics_[i], model_->variables[i], graph_.variables[i].momentum,
-          model_->regularization_scale);
+      model_->updates[i] = StatisticDelta(*statistics_[i], model_->variables[i],
+                                          graph_.variables[i].momentum,
+                                          model_->regularization_scale);
     }
   }
 
@@ -222,9 +222,8 @@ std::unique_ptr<const ModelFunction> MakeModelFunction(
   return ModelLowering(spec).Run();
 }
 
-op::Tensor StatisticDifference(const op::Tensor& value,
-                               const op::Tensor& statistic, double momentum,
-                               const op::Tensor& share) {
+op::Tensor StatisticDelta(const op::Tensor& value, const op::Tensor& statistic,
+                          double momentum, const op::Tensor& share) {
   return (op::Cast(value, statistic.data_type()) - statistic) * share *
          (1 - momentum);
 }

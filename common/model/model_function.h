@@ -28,8 +28,8 @@ struct ModelFunctionSpec {
 };
 
 // The list has the calls in this order: forward by node, losses, metrics,
-// differences of statistics, and, from `backward_begin` on, backward.
-// Parameters and results are tensors of `function`.
+// deltas of statistics, and, from `backward_begin` on, backward. Parameters and
+// results are tensors of `function`.
 struct ModelFunction {
   op::Function function;
 
@@ -56,8 +56,8 @@ struct ModelFunction {
   std::optional<op::Tensor> penalty;
   // Of each metric of all outputs, what Metric::Lower returns.
   std::vector<op::Tensor> metrics;
-  // In training, of each variable: its gradient, or the difference of a
-  // statistic (VariableUpdate). nullopt: it is frozen.
+  // In training, of each variable: its gradient, or the delta of a statistic
+  // (VariableUpdate). nullopt: it is frozen.
   std::vector<std::optional<op::Tensor>> updates;
   // The index of the first call of backward, or the number of calls.
   size_t backward_begin = 0;
@@ -67,12 +67,11 @@ struct ModelFunction {
 std::unique_ptr<const ModelFunction> MakeModelFunction(
     const ModelFunctionSpec& spec);
 
-// How far a batch moves a statistic (VariableUpdate::kDifference) that it has
+// How far a batch moves a statistic (VariableUpdate::kDelta) that it has
 // `value` of: (1 − momentum) · share · (value − statistic), where `share` is
 // Batch::regularization_scale, the batch's share of the step.
-op::Tensor StatisticDifference(const op::Tensor& value,
-                               const op::Tensor& statistic, double momentum,
-                               const op::Tensor& share);
+op::Tensor StatisticDelta(const op::Tensor& value, const op::Tensor& statistic,
+                          double momentum, const op::Tensor& share);
 
 // When a variable is done with, in numbers of calls; zeros if it is frozen.
 struct VariableEnd {

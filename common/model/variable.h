@@ -17,10 +17,10 @@ enum class VariableUpdate {
   kGradient,
   // A statistic of the data, such as a moving mean, that the optimizer leaves
   // alone. Instead of its gradient a step gives how far this replica's batch
-  // moves it, times the batch's share of the step; the replicas' differences
-  // are summed and added to it. Workers that do not step together go another
-  // way (moving_statistics.h). No slots, clipping or regularizer.
-  kDifference,
+  // moves it, times the batch's share of the step; the replicas' deltas are
+  // summed and added to it. Workers that do not step together go another way
+  // (moving_statistics.h). No slots, clipping or regularizer.
+  kDelta,
   // Nothing: its layer is frozen. It has no gradient.
   kNone,
 };

@@ -1,19 +1,19 @@
 // Moving statistics that workers push at their own pace.
 //
 // A step moves a statistic by new = old · m + batch · (1 − m), where m is the
-// momentum of its layer. A device gives the difference new − old, which is
-// right for replicas that step together: all have the same old, so the sum of
-// their differences, weighted by their shares of the step, is the weighted mean
-// of what each would have made of it.
+// momentum of its layer. A device gives the delta new − old, which is right for
+// replicas that step together: all have the same old, so the sum of their
+// deltas, weighted by their shares of the step, is the weighted mean of what
+// each would have made of it.
 //
 // Workers that push asynchronously have no such old in common: each knows the
 // values as they were when it last pulled, and others have pushed since. Added
-// to what is there now, the differences of N workers would move the statistic N
+// to what is there now, the deltas of N workers would move the statistic N
 // times as far from the same old value, beyond all their batches where
 // N · (1 − m) > 1: a variance may become negative. So the worker, which knows
-// the old value that its difference starts from, pushes
+// the old value that its delta starts from, pushes
 //
-//   part = difference + old · (1 − m) = batch · (1 − m),
+//   part = delta + old · (1 − m) = batch · (1 − m),
 //
 // in which no old value is left, and the server makes new = now · m + part.
 // That is the formula itself, applied to one batch after the other in the order
@@ -28,14 +28,13 @@
 
 namespace paceline {
 
-// Replaces differences by parts; `old_values` are those that the differences
-// start from.
+// Replaces deltas by parts; `old_values` are those that the deltas start from.
 template <typename T>
-void DifferencesToParts(double momentum, absl::Span<const T> old_values,
-                        absl::Span<T> differences) {
+void DeltasToParts(double momentum, absl::Span<const T> old_values,
+                   absl::Span<T> deltas) {
   const T rate = static_cast<T>(1 - momentum);
-  for (size_t i = 0; i < differences.size(); ++i) {
-    differences[i] += old_values[i] * rate;
+  for (size_t i = 0; i < deltas.size(); ++i) {
+    deltas[i] += old_values[i] * rate;
   }
 }
 

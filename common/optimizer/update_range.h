@@ -29,11 +29,11 @@ struct UpdateRange {
   UpdatedVariable variable = {};
 };
 
-// Updates variables that are not trained: adds the differences that stand in
-// the place of their gradients.
+// Updates variables that are not trained: adds the deltas that stand in the
+// place of their gradients.
 template <typename T>
-void AddDifferences(absl::Span<const T> differences, absl::Span<T> values) {
-  for (size_t i = 0; i < values.size(); ++i) values[i] += differences[i];
+void AddDeltas(absl::Span<const T> deltas, absl::Span<T> values) {
+  for (size_t i = 0; i < values.size(); ++i) values[i] += deltas[i];
 }
 
 }  // namespace paceline

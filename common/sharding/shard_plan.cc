@@ -69,7 +69,7 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
   const auto add_buckets = [&](VariableUpdate update) {
     AddBuckets(variables, placement, bytes_per_element, update, plan.buckets_);
   };
-  add_buckets(VariableUpdate::kDifference);
+  add_buckets(VariableUpdate::kDelta);
   add_buckets(VariableUpdate::kGradient);
   plan.updated_bucket_count_ = plan.buckets_.size();
   add_buckets(VariableUpdate::kNone);

@@ -45,7 +45,7 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
     Features are those of `features`, variable i is ramp(salt 10 + i) times `scale`; its
     square plus 0.25 if it is not trainable, such as a variance. `labels` is
     "sparse", "one_hot", "bits" or "values". Gradients of what is not trainable
-    are the differences that a step of training makes.
+    are the deltas that a step of training makes.
     """
     keras.utils.clear_session()
     model, made = make_model(shape, layers)

@@ -113,7 +113,7 @@ void AllReduceStrategy::Run() {
 
 absl::Status AllReduceStrategy::Reduce(int bucket) {
   const absl::Span<std::byte> gradients = state_.host_gradients(bucket);
-  // Rounded differences would let replicas' statistics drift from the data's.
+  // Rounded deltas would let replicas' statistics drift from the data's.
   const WireType wire =
       plan_.buckets()[bucket].is_trained() ? options_.wire : WireType::kNative;
   return state_.type() == DataType::kFloat64

@@ -91,7 +91,7 @@ void LocalVariables::Update(int bucket, int64_t begin, int64_t count,
   range.gradients = {reinterpret_cast<const T*>(bytes.data()) + begin,
                      static_cast<size_t>(count)};
   if (!plan_.buckets()[bucket].is_trained()) {
-    return AddDifferences(range.gradients, range.values);
+    return AddDeltas(range.gradients, range.values);
   }
   absl::InlinedVector<absl::Span<T>, kUsualSlots> slots;
   for (int slot = 0; slot < slot_count(); ++slot) {

@@ -227,7 +227,7 @@ void ParameterServerStrategy::PrepareGradients(int bucket) {
 
 template <typename T>
 void ParameterServerStrategy::MakeStatisticsParts(int bucket) {
-  if (plan_.buckets()[bucket].update != VariableUpdate::kDifference) return;
+  if (plan_.buckets()[bucket].update != VariableUpdate::kDelta) return;
   for (const Part& part : plan_.parts()) {
     if (part.bucket != bucket) continue;
     const auto elements = [&part](absl::Span<std::byte> bytes) {
@@ -235,9 +235,8 @@ void ParameterServerStrategy::MakeStatisticsParts(int bucket) {
           reinterpret_cast<T*>(bytes.data()) + part.bucket_offset,
           static_cast<size_t>(part.count));
     };
-    DifferencesToParts<T>(part.momentum,
-                          elements(state_.host_variables(bucket)),
-                          elements(state_.host_gradients(bucket)));
+    DeltasToParts<T>(part.momentum, elements(state_.host_variables(bucket)),
+                     elements(state_.host_gradients(bucket)));
   }
 }
 

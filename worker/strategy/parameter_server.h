@@ -90,7 +90,7 @@ class ParameterServerStrategy : public Strategy {
   }
   absl::Status Pull(Chunks chunks);
   // Makes a bucket's gradients what the servers expect: clips them, and turns
-  // differences of statistics into parts (moving_statistics.h). The variables
+  // deltas of statistics into parts (moving_statistics.h). The variables
   // are still those that the step was computed with.
   void PrepareGradients(int bucket);
   template <typename T>

@@ -49,9 +49,9 @@ std::vector<VariableSpec> BatchNormalization::Variables(
   const Shape channels = {inputs[0].back()};
   std::vector<VariableSpec> variables = GammaAndBeta(channels);
   variables.push_back({"moving_mean", channels, moving_mean_initializer,
-                       Regularizer(), VariableUpdate::kDifference, momentum});
+                       Regularizer(), VariableUpdate::kDelta, momentum});
   variables.push_back({"moving_variance", channels, moving_variance_initializer,
-                       Regularizer(), VariableUpdate::kDifference, momentum});
+                       Regularizer(), VariableUpdate::kDelta, momentum});
   return variables;
 }
 

@@ -21,11 +21,11 @@ namespace paceline {
 // axis), with gamma and beta if `scale` and `center`.
 //
 // In training mean and (biased) variance are those of the replica's batch, or,
-// if `synchronized`, of the batches of all replicas of the step; and
-// moving = moving · momentum + batch · (1 − momentum), which replicas hand over
-// as a difference (see VariableUpdate), so that the moving statistics
-// are the means over replicas, weighted by examples. Else, and if the layer is
-// frozen, the moving ones.
+// if `synchronized`, of the batches of all replicas of the step; and moving =
+// moving · momentum + batch · (1 − momentum), which replicas hand over as a
+// delta (see VariableUpdate), so that the moving statistics are the means over
+// replicas, weighted by examples. Else, and if the layer is frozen, the moving
+// ones.
 //
 // Of workers that push asynchronously each batch moves what the server has, by
 // the same formula (moving_statistics.h). A variance below 0, as a checkpoint

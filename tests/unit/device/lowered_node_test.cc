@@ -40,7 +40,7 @@ class RecordingBuilder final : public LayoutBuilder {
     }
     return sections;
   }
-  DataType factor_type() const override { return DataType::kBFloat16; }
+  DataType compute_type() const override { return DataType::kBFloat16; }
   // Blocks that operations have written.
   size_t written_count() const { return written_.size(); }
 
@@ -97,7 +97,8 @@ class RecordingBuilder final : public LayoutBuilder {
 // The last of these layers, in a program that trains them.
 class TrainedLayer {
  public:
-  explicit TrainedLayer(const std::string& layers, bool stores_factors = false)
+  explicit TrainedLayer(const std::string& layers,
+                        bool stores_compute_type = false)
       : model_({.layers = *ReadYaml(
                     absl::StrCat("[Input: {shape: [5]}, ", layers, "]"),
                     "model", limits::kMaxJobBytes)}),
@@ -106,7 +107,7 @@ class TrainedLayer {
         node_(node(),
               MakeNodeFunction(
                   model_.graph(), node(),
-                  {.batch_size = 4, .stores_factors = stores_factors},
+                  {.batch_size = 4, .stores_compute_type = stores_compute_type},
                   [](const op::Operation&, absl::Span<const op::TensorType>) {
                     return true;
                   })) {}
@@ -208,9 +209,9 @@ TEST(LoweredNodeTest, ASharedGradientIsNotWrittenOver) {
   }
 }
 
-TEST(LoweredNodeTest, OutputsLieAsProductsMultiplyThemWhereThatIsAsked) {
-  const auto type_of_output = [](bool stores_factors) {
-    TrainedLayer layer("Dense: {units: 3}", stores_factors);
+TEST(LoweredNodeTest, OutputsAreOfTheComputeTypeWhereThatIsAsked) {
+  const auto type_of_output = [](bool stores_compute_type) {
+    TrainedLayer layer("Dense: {units: 3}", stores_compute_type);
     layer.AddForward();
     return layer.output()->type;
   };
@@ -279,15 +280,15 @@ TEST(LoweredNodeTest, ReplicasMeetEvenIfNobodyWantsTheGradientByTheInput) {
               ElementsAre("ChannelGradientSums", "SumOverReplicas"));
 }
 
-// The output in the type that products multiply, the gradient by the input in
-// the type of the input; over the gradient by the output, if that is the same.
-TEST(LoweredNodeTest, FactorsStayFactors) {
+// The output in the compute type, the gradient by the input in the type of the
+// input; over the gradient by the output, if that is the same.
+TEST(LoweredNodeTest, TheComputeTypePassesThrough) {
   for (const DataType input : {DataType::kFloat32, DataType::kBFloat16}) {
-    for (const bool stores_factors : {false, true}) {
-      TrainedLayer layer("BatchNormalization: {}", stores_factors);
+    for (const bool stores_compute_type : {false, true}) {
+      TrainedLayer layer("BatchNormalization: {}", stores_compute_type);
       layer.AddForward(input);
       const DataType output =
-          stores_factors ? DataType::kBFloat16 : DataType::kFloat32;
+          stores_compute_type ? DataType::kBFloat16 : DataType::kFloat32;
       EXPECT_EQ(layer.output()->type, output);
       layer.AddBackward(/*wants_input=*/true);
       EXPECT_EQ(layer.input_gradient()->type, input);

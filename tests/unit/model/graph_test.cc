@@ -225,8 +225,8 @@ TEST(GraphTest, FrozenLayersKeepTheirVariables) {
     updates.push_back(variable.update);
   }
   using enum VariableUpdate;
-  EXPECT_THAT(updates, ElementsAre(kNone, kNone, kGradient, kDifference,
-                                   kDifference, kNone, kNone, kNone, kNone));
+  EXPECT_THAT(updates, ElementsAre(kNone, kNone, kGradient, kDelta, kDelta,
+                                   kNone, kNone, kNone, kNone));
   EXPECT_EQ(graph->variables[0].regularizer.l2, 0);
   EXPECT_THAT(SynchronizedChannels(*graph), ElementsAre());
 }

@@ -302,7 +302,7 @@ TEST(ShardPlanTest, BucketsCloseAtTheirTargetSize) {
 TEST(ShardPlanTest, FrozenVariablesComeLastInChunksOfTheirOwn) {
   auto variables = Variables({{20}, {30}, {40}, {50}, {60}});
   variables[0].update = VariableUpdate::kNone;
-  variables[2].update = VariableUpdate::kDifference;
+  variables[2].update = VariableUpdate::kDelta;
   variables[4].update = VariableUpdate::kNone;
   const ShardPlan plan = MakePlan(variables, 1);
   ASSERT_EQ(plan.buckets().size(), 3u);

@@ -54,15 +54,15 @@ class StatisticsTest : public ParameterServerFixture {
   static absl::Span<float> StatisticsOf(const Worker& worker) {
     return FloatsOf(worker.state->host_variables(0));
   }
-  static absl::Span<float> DifferencesOf(const Worker& worker) {
+  static absl::Span<float> DeltasOf(const Worker& worker) {
     return FloatsOf(worker.state->host_gradients(0));
   }
 };
 
-// Each starts from what it pulled three pushes ago, and its differences are
-// large: added up they would swing further and further.
+// Each starts from what it pulled three pushes ago, and its deltas are large:
+// added up they would swing further and further.
 TEST_F(StatisticsTest, OfStaleWorkersStayWithinThoseOfTheBatches) {
-  ASSERT_EQ(plan_.buckets()[0].update, VariableUpdate::kDifference);
+  ASSERT_EQ(plan_.buckets()[0].update, VariableUpdate::kDelta);
   ASSERT_EQ(plan_.buckets()[0].count, 16);
   std::vector<Worker> workers;
   for (uint32_t rank = 0; rank < 4; ++rank) workers.push_back(MakeWorker(rank));
@@ -73,8 +73,7 @@ TEST_F(StatisticsTest, OfStaleWorkersStayWithinThoseOfTheBatches) {
     const Worker& worker = workers[step % 4];
     const float batch = step % 3 == 0 ? 2.0f : 0.25f;
     for (size_t i = 0; i < expected.size(); ++i) {
-      DifferencesOf(worker)[i] =
-          (1 - kMomentum) * (batch - StatisticsOf(worker)[i]);
+      DeltasOf(worker)[i] = (1 - kMomentum) * (batch - StatisticsOf(worker)[i]);
       expected[i] = expected[i] * kMomentum + (1 - kMomentum) * batch;
     }
     worker.strategy->BeginStep(v1::Progress(), false);

@@ -5,9 +5,9 @@
 // height, width, channels). Variables and gradients are used where they lie in
 // the buckets. With Precision::kMixedBFloat16 convolutions and matrix products
 // multiply bfloat16, and what passes between them is bfloat16 too, where
-// factor_outputs.h says so. Programs compute on the thread that enqueues, with
-// the OpenMP threads that the device gives it; denormal numbers are zeros. A
-// repeat gives the same bits, on the same kind of processor with the same
+// compute_type_outputs.h says so. Programs compute on the thread that enqueues,
+// with the OpenMP threads that the device gives it; denormal numbers are zeros.
+// A repeat gives the same bits, on the same kind of processor with the same
 // number of threads.
 #ifndef PACELINE_WORKER_DEVICE_CPU_CPU_DEVICE_H_
 #define PACELINE_WORKER_DEVICE_CPU_CPU_DEVICE_H_

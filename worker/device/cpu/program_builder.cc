@@ -43,7 +43,7 @@ ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CpuState& state,
       engine_(engine) {}
 
 // Not oneDNN's fpmath mode, which does nothing on processors without AMX.
-DataType ProgramBuilder::factor_type() const {
+DataType ProgramBuilder::compute_type() const {
   return spec().precision == Precision::kMixedBFloat16 && !computes_in_float32()
              ? DataType::kBFloat16
              : DataType::kFloat32;
@@ -129,22 +129,22 @@ Tensor* ProgramBuilder::Reordered(Tensor* source,
   return result;
 }
 
-Tensor* ProgramBuilder::Factors(Tensor* tensor, DataType type) {
+Tensor* ProgramBuilder::Converted(Tensor* tensor, DataType type) {
   if (tensor->type == type) return tensor;
-  Tensor*& factors = factors_[{tensor, type}];
-  if (factors == nullptr) {
-    factors = NewTensor(tensor->shape, type);
+  Tensor*& converted = converted_[{tensor, type}];
+  if (converted == nullptr) {
+    converted = NewTensor(tensor->shape, type);
     const auto layout = [count = tensor->count()](DataType type) {
       return Layout({count}, dnnl::memory::format_tag::x, type);
     };
     AddReorder({DNNL_ARG_FROM, tensor, layout(tensor->type)},
-               {DNNL_ARG_TO, factors, layout(factors->type)});
+               {DNNL_ARG_TO, converted, layout(converted->type)});
   }
-  return factors;
+  return converted;
 }
 
 void ProgramBuilder::NoteOverwriting(const Tensor* tensor) {
-  std::erase_if(factors_, [tensor](const auto& entry) {
+  std::erase_if(converted_, [tensor](const auto& entry) {
     return entry.first.first->memory == tensor->memory;
   });
 }

@@ -39,10 +39,9 @@ class ProgramBuilder final : public LayoutBuilder {
                          : dnnl::prop_kind::forward_inference;
   }
 
-  // What the layer's convolutions and matrix products multiply: bfloat16 or
-  // float32. They add up in float32, which everything else is but what
-  // factor_outputs.h names, and sums over a batch in float64.
-  DataType factor_type() const override;
+  // bfloat16 or float32. Products add up in float32, which everything else is
+  // but what compute_type_outputs.h names, and sums over a batch in float64.
+  DataType compute_type() const override;
 
   // Of every primitive: the scratchpad is an argument.
   dnnl::primitive_attr PrimitiveAttributes() const;
@@ -85,11 +84,11 @@ class ProgramBuilder final : public LayoutBuilder {
   Tensor* Reordered(Tensor* source, const dnnl::memory::desc& from,
                     const dnnl::memory::desc& to);
 
-  // A tensor as products multiply it: itself, or a copy of factor_type(), which
-  // is made once, until the tensor is written over.
-  Tensor* Factors(Tensor* tensor) { return Factors(tensor, factor_type()); }
-  // The same of those that multiply another type.
-  Tensor* Factors(Tensor* tensor, DataType type);
+  // A tensor in the compute type: itself, or a copy, which is made once, until
+  // the tensor is written over.
+  Tensor* Computed(Tensor* tensor) { return Converted(tensor, compute_type()); }
+  // The same in another type.
+  Tensor* Converted(Tensor* tensor, DataType type);
 
   Tensor* AddCall(const PlacedCall& call) override;
   void AddBoxRead(const Tensor* from, const BoxAxes& box,
@@ -118,7 +117,7 @@ class ProgramBuilder final : public LayoutBuilder {
   // Without the layout.
   ProgramParts parts_;
   // By original and type.
-  std::map<std::pair<const Tensor*, DataType>, Tensor*> factors_;
+  std::map<std::pair<const Tensor*, DataType>, Tensor*> converted_;
 };
 
 }  // namespace paceline::cpu

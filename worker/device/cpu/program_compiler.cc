@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
-#include "worker/device/cpu/factor_outputs.h"
+#include "worker/device/cpu/compute_type_outputs.h"
 #include "worker/device/cpu/kernels/regularization.h"
 #include "worker/device/cpu/operations/operations.h"
 #include "worker/device/program/check_model.h"
@@ -44,8 +44,8 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
   using ProgramCompiler::AddOperations;
 
  private:
-  bool StoresFactors(const Node& node) const override {
-    return IsReadAsFactors(*spec().graph, node);
+  bool StoresComputeType(const Node& node) const override {
+    return OutputsComputeType(*spec().graph, node);
   }
 
   absl::Status AddLayer(const Layer& layer,

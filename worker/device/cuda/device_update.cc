@@ -32,7 +32,7 @@ void DeviceUpdate::AddWithoutGradients() {
 
 void DeviceUpdate::Add() {
   if (builder_.spec().group != nullptr) AddAllReduce();
-  for (const Range& range : RangesOf(/*trained=*/false)) AddDifferences(range);
+  for (const Range& range : RangesOf(/*trained=*/false)) AddDeltas(range);
   const std::vector<Range> trained = RangesOf(/*trained=*/true);
   for (const Range& range : trained) {
     builder_.AddUnscaling(gradients(range), range.count);
@@ -98,11 +98,12 @@ void DeviceUpdate::AddAllReduce() {
   });
 }
 
-void DeviceUpdate::AddDifferences(const Range& range) {
+void DeviceUpdate::AddDeltas(const Range& range) {
   builder_.AddKernel(
       {}, FourBlocks(range.count),
-      [update = DifferencesUpdate{range.count, values(range),
-                                  gradients(range)}] { return update; });
+      [update = DeltasUpdate{range.count, values(range), gradients(range)}] {
+        return update;
+      });
 }
 
 std::vector<DeviceUpdate::TrainedVariable> DeviceUpdate::TrainedVariables()

@@ -42,9 +42,9 @@ class DeviceUpdate {
   float* gradients(const Range& range) const;
   float* slot(int slot, const Range& range) const;
 
-  // Of all gradients and differences, with the other replicas.
+  // Of all gradients and deltas, with the other replicas.
   void AddAllReduce();
-  void AddDifferences(const Range& range);
+  void AddDeltas(const Range& range);
   // A trained variable.
   struct TrainedVariable {
     int index = 0;

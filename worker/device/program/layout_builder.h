@@ -50,20 +50,20 @@ class LayoutBuilder {
   Tensor* NewTensor(Shape shape) {
     return NewInArena(std::move(shape), TypeOf<T>(), sizeof(T));
   }
-  // Of the type that the layer computes in.
+  // Of the layer's storage type.
   Tensor* NewTensor(Shape shape) {
-    return NewTensor(std::move(shape), compute_type());
+    return NewTensor(std::move(shape), storage_type());
   }
   Tensor* NewTensor(Shape shape, DataType type) {
     return NewInArena(std::move(shape), type,
                       static_cast<int64_t>(SizeOf(type)));
   }
-  // What the layer computes in.
-  DataType compute_type() const {
+  // The type of what the layer stores, unless the device chooses another.
+  DataType storage_type() const {
     return in_float32_ ? DataType::kFloat32 : type_of_layers_;
   }
-  // For reals of `from` that are only moved: of its type, or of that which the
-  // layer computes in.
+  // For reals of `from` that are only moved: of its type, or of the layer's
+  // storage type.
   virtual Tensor* NewMoved(const Tensor* from, Shape shape) = 0;
   // Values that do not change. Not in the arena.
   virtual Tensor* NewConstant(Shape shape, std::vector<float> values) = 0;
@@ -77,8 +77,9 @@ class LayoutBuilder {
   Tensor* features(size_t input) const { return features_[input]; }
   Tensor* labels(size_t output) const { return labels_[output]; }
   Tensor* variable(int index) const { return variables_[index]; }
-  // What products multiply in this layer.
-  virtual DataType factor_type() const { return compute_type(); }
+  // The type that products multiply in this layer: bfloat16, say, in mixed
+  // precision.
+  virtual DataType compute_type() const { return storage_type(); }
   // Where the gradient of a variable that is not frozen must be written.
   Tensor* gradient(int index) const {
     CHECK(gradients_[index] != nullptr) << index;

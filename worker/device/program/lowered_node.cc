@@ -33,8 +33,8 @@ Tensor* LoweredNode::AddForward(absl::Span<Tensor* const> inputs,
   for (size_t i = 0; i < lowered_.variable_gradients.size(); ++i) {
     const VariableSpec& variable =
         builder.spec().graph->variables[node_.variables[i]];
-    const int difference = lowered_.variable_gradients[i];
-    if (!variable.is_trained() && difference >= 0) wanted.push_back(difference);
+    const int delta = lowered_.variable_gradients[i];
+    if (!variable.is_trained() && delta >= 0) wanted.push_back(delta);
   }
   for (const op::Call* call : CallsFor(wanted)) {
     AddCall(*call, builder);
@@ -144,12 +144,13 @@ void LoweredNode::AddCall(const op::Call& call, LayoutBuilder& builder) {
 
 DataType LoweredNode::StoredType(int tensor,
                                  const LayoutBuilder& builder) const {
-  const DataType factor_type = builder.factor_type();
-  if (tensor == lowered_.output && lowered_.stores_factors) return factor_type;
+  const DataType compute_type = builder.compute_type();
+  if (tensor == lowered_.output && lowered_.stores_compute_type)
+    return compute_type;
   for (size_t i = 0; i < lowered_.input_gradients.size(); ++i) {
     if (tensor == lowered_.input_gradients[i] &&
-        tensors_[lowered_.inputs[i]]->type == factor_type) {
-      return factor_type;
+        tensors_[lowered_.inputs[i]]->type == compute_type) {
+      return compute_type;
     }
   }
   return lowered_.function->type(tensor).type;

@@ -51,8 +51,8 @@ class LoweredNode {
   // Gives a parameter of the function that is a gradient its tensor.
   void SetGradient(int parameter, const OutputGradient& gradient);
   void AddCall(const op::Call& call, LayoutBuilder& builder);
-  // The tensor's type in memory: where factors are stored, the output and the
-  // gradient by an input are of the type that products multiply.
+  // The tensor's type in memory: where the compute type is stored, the output
+  // and the gradient by an input are of it.
   DataType StoredType(int tensor, const LayoutBuilder& builder) const;
   // Where the tensor must lie, if it is the gradient of a variable, or of its
   // memory; else null.

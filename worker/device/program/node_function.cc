@@ -37,7 +37,7 @@ class NodeLowering {
 
   NodeFunction Run() && {
     function_.SetOwner(absl::StrCat("layer ", node_.layer->name));
-    result_.stores_factors = spec_.stores_factors;
+    result_.stores_compute_type = spec_.stores_compute_type;
     const std::vector<op::Tensor> inputs = AddInputs();
     const std::vector<op::Tensor> variables = AddVariables();
     const bool is_done_before =
@@ -54,7 +54,7 @@ class NodeLowering {
       AddResult(before, result_.before_activation);
     }
     if (spec_.is_training) {
-      AddDifferences(layer.statistics, variables);
+      AddDeltas(layer.statistics, variables);
       AddGradients(inputs, variables, output, before);
     }
     return Fused();
@@ -105,15 +105,15 @@ class NodeLowering {
     return function_.AddParameter({DataType::kFloat32, std::move(shape)});
   }
 
-  void AddDifferences(const std::vector<std::pair<int, op::Tensor>>& statistics,
-                      const std::vector<op::Tensor>& variables) {
+  void AddDeltas(const std::vector<std::pair<int, op::Tensor>>& statistics,
+                 const std::vector<op::Tensor>& variables) {
     result_.variable_gradients.resize(variables.size(), -1);
     if (statistics.empty()) return;
     const op::Tensor share = AddParameter({});
     result_.regularization_scale = share.id();
     for (const auto& [place, value] : statistics) {
       const double momentum = graph_.variables[node_.variables[place]].momentum;
-      AddResult(StatisticDifference(value, variables[place], momentum, share),
+      AddResult(StatisticDelta(value, variables[place], momentum, share),
                 result_.variable_gradients[place]);
     }
   }

@@ -24,9 +24,8 @@ struct NodeFunctionSpec {
   bool has_gradient_before_activation = false;
   // In training, whether anybody wants the gradients by the inputs.
   bool wants_input_gradients = true;
-  // The output, and the gradient by it, lie in memory in the type that products
-  // multiply.
-  bool stores_factors = false;
+  // The output, and the gradient by it, are stored in the compute type.
+  bool stores_compute_type = false;
 };
 
 // Tensors are ids of `function`, whose calls are fused as far as the device has
@@ -47,10 +46,10 @@ struct NodeFunction {
   // What goes into the final activation, if losses may read it.
   int before_activation = -1;
   // As the spec has it.
-  bool stores_factors = false;
+  bool stores_compute_type = false;
   // In training. Of each input, if they are wanted, and of each variable that
-  // is trained; in the place of the gradient of a statistic stands its
-  // difference (StatisticDifference).
+  // is trained; in the place of the gradient of a statistic stands its delta
+  // (StatisticDelta).
   std::vector<int> input_gradients;
   std::vector<int> variable_gradients;
 };

@@ -7,7 +7,7 @@ namespace {
 // not rounded as they round what they give.
 bool CanHoldSum(const OutputGradient& part, const LayoutBuilder& builder) {
   return !part.is_shared &&
-         SizeOf(part.tensor->type) >= SizeOf(builder.compute_type());
+         SizeOf(part.tensor->type) >= SizeOf(builder.storage_type());
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ class ProgramCompiler {
 
   // --- The part of a device. Offsets are those of MetricLayout. ---
 
-  // NodeFunctionSpec::stores_factors.
-  virtual bool StoresFactors(const Node& /*node*/) const { return false; }
+  // NodeFunctionSpec::stores_compute_type.
+  virtual bool StoresComputeType(const Node& /*node*/) const { return false; }
 
   // Runs `add`, which adds operations of a layer.
   virtual absl::Status AddLayer(const Layer& layer,
@@ -115,7 +115,7 @@ class ProgramCompiler {
         .wants_input_gradients =
             std::any_of(node.inputs.begin(), node.inputs.end(),
                         [this](int input) { return has_updates_[input]; }),
-        .stores_factors = StoresFactors(node)};
+        .stores_compute_type = StoresComputeType(node)};
   }
 
   absl::Status AddForward() {

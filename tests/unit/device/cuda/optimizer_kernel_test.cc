@@ -318,13 +318,13 @@ TEST_P(OptimizerKernelTest, FormulasOfMatricesClipAndSkipOverflows) {
   ExpectSame(again, expected);
 }
 
-TEST_P(OptimizerKernelTest, DifferencesAreAdded) {
+TEST_P(OptimizerKernelTest, DeltasAreAdded) {
   Range actual(GetParam());
   Range expected(GetParam());
-  AddDifferences<float>(expected.gradients.span(), expected.values.span());
-  RunOverBlocks(DifferencesUpdate{.count = GetParam(),
-                                  .values = actual.values.data(),
-                                  .differences = actual.gradients.data()});
+  AddDeltas<float>(expected.gradients.span(), expected.values.span());
+  RunOverBlocks(DeltasUpdate{.count = GetParam(),
+                             .values = actual.values.data(),
+                             .deltas = actual.gradients.data()});
   ExpectSame(actual.values, expected.values);
 }
 

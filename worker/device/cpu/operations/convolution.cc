@@ -22,7 +22,7 @@ using dnnl::convolution_backward_weights;
 using dnnl::convolution_forward;
 using Format = dnnl::memory::format_tag;
 
-// With fewer channels, gathering patches takes longer than products save.
+// With fewer channels, im2col takes longer than products save.
 constexpr int64_t kManyChannels = 64;
 
 // Images, or the gradient by them, as they lie in memory and as they are
@@ -42,7 +42,7 @@ struct Description {
               const op::TensorType& input, const op::TensorType& output,
               bool has_bias, const ProgramBuilder& builder);
 
-  DataType factor_type;
+  DataType compute_type;
   ImageLayout input;
   ImageLayout output;
   dnnl::memory::desc keras_kernel;
@@ -63,28 +63,28 @@ op::TensorType TypeOf(const Tensor* tensor) {
 
 // What a depthwise convolution reads is multiplied a few times only: rounding
 // it to bfloat16 takes as long as that saves.
-DataType FactorType(const op::ConvolutionParameters& parameters,
-                    const op::TensorType& input,
-                    const ProgramBuilder& builder) {
+DataType ComputeType(const op::ConvolutionParameters& parameters,
+                     const op::TensorType& input,
+                     const ProgramBuilder& builder) {
   const bool is_depthwise =
       parameters.groups > 1 && parameters.groups == input.shape.back();
-  return is_depthwise ? input.type : builder.factor_type();
+  return is_depthwise ? input.type : builder.compute_type();
 }
 
-ImageLayout LayoutOf(const op::TensorType& images, DataType factor_type) {
+ImageLayout LayoutOf(const op::TensorType& images, DataType compute_type) {
   const Shape& shape = images.shape;
   const dnnl::memory::dims dims = {shape[0], shape[3], shape[1], shape[2]};
   return {Layout(dims, Format::nhwc, images.type),
-          Layout(dims, Format::nhwc, factor_type)};
+          Layout(dims, Format::nhwc, compute_type)};
 }
 
 Description::Description(const op::ConvolutionParameters& parameters,
                          const op::TensorType& input_type,
                          const op::TensorType& output_type, bool has_bias,
                          const ProgramBuilder& builder)
-    : factor_type(FactorType(parameters, input_type, builder)),
-      input(LayoutOf(input_type, factor_type)),
-      output(LayoutOf(output_type, factor_type)) {
+    : compute_type(ComputeType(parameters, input_type, builder)),
+      input(LayoutOf(input_type, compute_type)),
+      output(LayoutOf(output_type, compute_type)) {
   const int64_t groups = parameters.groups;
   const int64_t filters = output_type.shape.back();
   dnnl::memory::dims kernel = {filters / groups,
@@ -98,7 +98,7 @@ Description::Description(const op::ConvolutionParameters& parameters,
   }
   if (groups > 1) kernel.insert(kernel.begin(), groups);
   keras_kernel = Layout(kernel, groups > 1 ? Format::hwigo : Format::hwio);
-  any_kernel = Layout(kernel, Format::any, factor_type);
+  any_kernel = Layout(kernel, Format::any, compute_type);
   any_kernel_gradient = Layout(kernel, Format::any);
   if (has_bias) bias = Layout({filters}, Format::x);
 }
@@ -149,7 +149,7 @@ Tensor* AddConvolution(const PlacedCall& call, ProgramBuilder& builder) {
   // oneDNN stores nothing smaller than it multiplies.
   if (output_type.type != DataType::kFloat32) {
     output_type.type =
-        FactorType(operation.parameters(), TypeOf(input), builder);
+        ComputeType(operation.parameters(), TypeOf(input), builder);
   }
   const Description description(operation.parameters(), TypeOf(input),
                                 output_type, has_bias, builder);
@@ -160,7 +160,7 @@ Tensor* AddConvolution(const PlacedCall& call, ProgramBuilder& builder) {
           description.output.values, description.strides, description.dilations,
           description.pad_before, description.pad_after),
       builder.PrimitiveAttributes(), builder.engine());
-  Tensor* const factors = builder.Factors(input, description.factor_type);
+  Tensor* const factors = builder.Converted(input, description.compute_type);
   Tensor* const kernel = builder.Reordered(
       call.inputs[1], description.keras_kernel, primitive.weights_desc());
   Tensor* const output = builder.NewTensor(output_type.shape, output_type.type);
@@ -188,7 +188,7 @@ Tensor* AddConvolutionInputGradient(const PlacedCall& call,
        description.any_kernel, description.output.factors, description.strides,
        description.dilations, description.pad_before, description.pad_after},
       builder);
-  Tensor* const factors = builder.Factors(gradient, description.factor_type);
+  Tensor* const factors = builder.Converted(gradient, description.compute_type);
   Tensor* const kernel = builder.Reordered(
       call.inputs[1], description.keras_kernel, primitive.weights_desc());
   Tensor* const input_gradient = OutputOf(call, builder);
@@ -227,8 +227,9 @@ Tensor* AddConvolutionKernelGradient(const PlacedCall& call,
                       input, gradient, kernel_gradient, row_sum, builder);
     return kernel_gradient;
   }
-  Tensor* const input_factors = builder.Factors(input, description.factor_type);
-  Tensor* const factors = builder.Factors(gradient, description.factor_type);
+  Tensor* const input_factors =
+      builder.Converted(input, description.compute_type);
+  Tensor* const factors = builder.Converted(gradient, description.compute_type);
   const dnnl::memory::desc layout = primitive.diff_weights_desc();
   const bool is_direct = layout == description.keras_kernel;
   Tensor* const target =

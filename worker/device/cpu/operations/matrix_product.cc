@@ -34,8 +34,8 @@ dnnl::memory::desc VectorLayout(bool is_there, const Tensor* product) {
 // of each of its rows.
 Tensor* AddProductOfRows(const PlacedCall& call, ProgramBuilder& builder) {
   const op::MatrixProductOptions& options = OptionsOf(call);
-  Tensor* const left = builder.Factors(call.inputs[0]);
-  Tensor* const right = builder.Factors(call.inputs[1]);
+  Tensor* const left = builder.Computed(call.inputs[0]);
+  Tensor* const right = builder.Computed(call.inputs[1]);
   Tensor* const product = OutputOf(call, builder);
   const dnnl::memory::desc source = RowsOf(left);
   // A kernel stays in Keras' layout (n, units), which oneDNN calls "io": its
@@ -65,8 +65,8 @@ Tensor* AddProductOfRows(const PlacedCall& call, ProgramBuilder& builder) {
 // side was multiplied with it, the right one is the gradient by that product.
 Tensor* AddKernelGradient(const PlacedCall& call, ProgramBuilder& builder) {
   const op::MatrixProductOptions& options = OptionsOf(call);
-  Tensor* const input = builder.Factors(call.inputs[0]);
-  Tensor* const gradient = builder.Factors(call.inputs[1]);
+  Tensor* const input = builder.Computed(call.inputs[0]);
+  Tensor* const gradient = builder.Computed(call.inputs[1]);
   Tensor* const product = OutputOf(call, builder);
   const auto kernel = [&](DataType type) {
     return Layout({product->shape[1], product->shape[0]}, Format::io, type);

@@ -80,7 +80,7 @@ Tensor* AddPooledConvolution(const PlacedCall& call, ProgramBuilder& builder) {
   const auto& operation =
       static_cast<const op::PooledConvolutionOperation&>(call.operation);
   const Tensor* const input =
-      builder.Factors(call.inputs[0], DataType::kFloat32);
+      builder.Converted(call.inputs[0], DataType::kFloat32);
   const Tensor* const kernel = call.inputs[1];
   const Tensor* const bias = operation.has_bias() ? call.inputs[2] : nullptr;
   Tensor* const output = OutputOf(call, builder);
@@ -108,7 +108,7 @@ Tensor* AddPooledConvolutionKernelGradient(const PlacedCall& call,
       static_cast<const op::PooledConvolutionKernelGradientOperation&>(
           call.operation);
   const Tensor* const input =
-      builder.Factors(call.inputs[0], DataType::kFloat32);
+      builder.Converted(call.inputs[0], DataType::kFloat32);
   const Tensor* const positions = call.inputs[1];
   const Tensor* const output_gradient = call.inputs[2];
   Tensor* const kernel_gradient = OutputOf(call, builder);

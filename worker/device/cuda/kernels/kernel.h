@@ -36,15 +36,14 @@ namespace paceline::cuda {
 
 // What is no formula of an optimizer.
 using OtherKernels = std::variant<
-    DifferencesUpdate, UnscaleGradients, DropOverflow, CountLoss,
-    AdaptLossScale, SquareSums, ClipFactor, ScaleElements, InvertNorm,
-    CombineElements, BiasRelu, ColumnSums<ConstValues, float>,
-    ColumnSums<ConstValues, double>, ColumnSums<const double*, double>,
-    ColumnSums<const double*, float>, AddToTotal, AddToStates,
-    AddPenaltyGradient, PenaltySums, WriteRegularizationScale,
-    WriteGradientScales, ArgMaxOfRows, SoftmaxForward, SoftmaxBackward, MaxPool,
-    MaxPoolBackward, AveragePool, AveragePoolBackward, Transpose,
-    DrawDropoutMask, DeviationSums, ChannelMoments, TakeMoments,
+    DeltasUpdate, UnscaleGradients, DropOverflow, CountLoss, AdaptLossScale,
+    SquareSums, ClipFactor, ScaleElements, InvertNorm, CombineElements,
+    BiasRelu, ColumnSums<ConstValues, float>, ColumnSums<ConstValues, double>,
+    ColumnSums<const double*, double>, ColumnSums<const double*, float>,
+    AddToTotal, AddToStates, AddPenaltyGradient, PenaltySums,
+    WriteRegularizationScale, WriteGradientScales, ArgMaxOfRows, SoftmaxForward,
+    SoftmaxBackward, MaxPool, MaxPoolBackward, AveragePool, AveragePoolBackward,
+    Transpose, DrawDropoutMask, DeviationSums, ChannelMoments, TakeMoments,
     MakeChannelLines<float>, MakeChannelLines<double>, Normalize,
     NormalizeGradientSums, SumGradientParts, ChannelSlopes, NormalizeBackward,
     GroupPartMoments, GroupMoments, NormalizeGroups, GroupColumnSums,

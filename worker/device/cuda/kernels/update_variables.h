@@ -61,16 +61,16 @@ struct UpdateVariables {
   }
 };
 
-// w += d: variables that are not trained, whose differences stand in the place
-// of gradients. For each of FourBlocks(count).
-struct DifferencesUpdate {
+// w += d: variables that are not trained, whose deltas stand in the place of
+// gradients. For each of FourBlocks(count).
+struct DeltasUpdate {
   int64_t count = 0;
   float* values = nullptr;
-  const float* differences = nullptr;
+  const float* deltas = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t block) const {
     FourFloats w = LoadFour(values, block, count);
-    const FourFloats d = LoadFour(differences, block, count);
+    const FourFloats d = LoadFour(deltas, block, count);
     for (int i = 0; i < 4; ++i) w[i] += d[i];
     StoreFour(w, values, block, count);
   }

@@ -19,9 +19,9 @@ namespace paceline {
 struct PlacedCall {
   const op::Operation& operation;
   absl::Span<Tensor* const> inputs;
-  // In memory: an output that is stored as products multiply it is of that type
-  // (NodeFunctionSpec::stores_factors). float32 stands for the type that the
-  // layer computes in.
+  // In memory: an output may be of the compute type
+  // (NodeFunctionSpec::stores_compute_type). float32 stands for the layer's
+  // storage type.
   const op::TensorType& output_type;
   // Where the output should lie: the gradient of a variable. Null: anywhere.
   Tensor* output = nullptr;
@@ -51,11 +51,11 @@ inline Tensor* FloatOutputOf(const PlacedCall& call, LayoutBuilder& builder) {
 // The same for an operation that can write over an input: it does if the input
 // lies in memory in the output's type.
 inline Tensor* InPlaceOutputOf(const PlacedCall& call, LayoutBuilder& builder) {
-  const Tensor* const place = call.overwritable;
+  const Tensor* const input = call.overwritable;
   const DataType type = call.output_type.type;
-  if (call.output != nullptr || place == nullptr ||
-      (place->type != type &&
-       (type != DataType::kFloat32 || place->type != builder.compute_type()))) {
+  if (call.output != nullptr || input == nullptr ||
+      (input->type != type &&
+       (type != DataType::kFloat32 || input->type != builder.storage_type()))) {
     return OutputOf(call, builder);
   }
   builder.NoteOverwriting(call.overwritable);

@@ -1,6 +1,7 @@
-// What the positions of a window read of an image, side by side.
-#ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_PATCHES_H_
-#define PACELINE_WORKER_DEVICE_CPU_KERNELS_PATCHES_H_
+// im2col: what the positions of a window read of an image, as the rows of a
+// matrix.
+#ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_IM2COL_H_
+#define PACELINE_WORKER_DEVICE_CPU_KERNELS_IM2COL_H_
 
 #include <cstdint>
 
@@ -10,7 +11,7 @@ namespace paceline::cpu {
 
 // Of images (height, width, channels). A patch is (window height, window width,
 // channels), with zeros beyond the image.
-struct PatchGeometry {
+struct Im2ColGeometry {
   int64_t patch_size() const {
     return window[0].size * window[1].size * channels;
   }
@@ -24,10 +25,11 @@ struct PatchGeometry {
   int64_t columns = window[1].OutputSize(width);
 };
 
-// Writes the patches of a row of positions: row `row` of all rows of a batch.
-void GatherPatches(const PatchGeometry& geometry, int64_t row,
-                   const float* images, float* patches);
+// Writes the patches of a row of positions, (columns, patch_size()): row `row`
+// of all rows of a batch.
+void Im2Col(const Im2ColGeometry& geometry, int64_t row, const float* images,
+            float* matrix);
 
 }  // namespace paceline::cpu
 
-#endif  // PACELINE_WORKER_DEVICE_CPU_KERNELS_PATCHES_H_
+#endif  // PACELINE_WORKER_DEVICE_CPU_KERNELS_IM2COL_H_

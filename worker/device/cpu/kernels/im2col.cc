@@ -1,4 +1,4 @@
-#include "worker/device/cpu/kernels/patches.h"
+#include "worker/device/cpu/kernels/im2col.h"
 
 #include <algorithm>
 
@@ -7,8 +7,8 @@ namespace {
 
 // Writes what a row of a window reads of a row of an image from column `begin`
 // on; null: of one beyond the image. Returns the end of what it wrote.
-float* GatherRow(const PatchGeometry& geometry, const float* image_row,
-                 int64_t begin, float* to) {
+float* CopyRow(const Im2ColGeometry& geometry, const float* image_row,
+               int64_t begin, float* to) {
   const op::WindowAxis& window = geometry.window[1];
   for (int64_t k = 0; k < window.size; ++k) {
     const int64_t column = begin + k * window.dilation;
@@ -27,8 +27,8 @@ float* GatherRow(const PatchGeometry& geometry, const float* image_row,
 
 }  // namespace
 
-void GatherPatches(const PatchGeometry& geometry, int64_t row,
-                   const float* images, float* patches) {
+void Im2Col(const Im2ColGeometry& geometry, int64_t row, const float* images,
+            float* matrix) {
   const auto& [window_y, window_x] = geometry.window;
   const int64_t row_size = geometry.width * geometry.channels;
   const float* const image =
@@ -40,8 +40,8 @@ void GatherPatches(const PatchGeometry& geometry, int64_t row,
     for (int64_t k = 0; k < window_y.size; ++k) {
       const int64_t i = top + k * window_y.dilation;
       const bool is_inside = i >= 0 && i < geometry.height;
-      patches = GatherRow(geometry, is_inside ? image + i * row_size : nullptr,
-                          left, patches);
+      matrix = CopyRow(geometry, is_inside ? image + i * row_size : nullptr,
+                       left, matrix);
     }
   }
 }

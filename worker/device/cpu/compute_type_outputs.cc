@@ -1,4 +1,4 @@
-#include "worker/device/cpu/factor_outputs.h"
+#include "worker/device/cpu/compute_type_outputs.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -56,8 +56,8 @@ bool IsConvolution(const Node& node) {
                         SeparableConv2D::kClassName});
 }
 
-// Whether its output can lie so: activations are float32.
-bool GivesFactors(const Node& node) {
+// Whether its output may be of the compute type: activations are float32.
+bool CanOutputComputeType(const Node& node) {
   return (IsConvolution(node) ||
           IsAnyOf(node, {BatchNormalization::kClassName})) &&
          node.layer->final_activation() == ActivationFunction::kLinear;
@@ -84,8 +84,8 @@ bool MayGiveLossInput(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-bool IsReadAsFactors(const Graph& graph, const Node& node) {
-  if (!GivesFactors(node)) return false;
+bool OutputsComputeType(const Graph& graph, const Node& node) {
+  if (!CanOutputComputeType(node)) return false;
   const Node* reader = OnlyReader(graph, node);
   while (reader != nullptr && PassesOn(graph, *reader)) {
     reader = OnlyReader(graph, *reader);
