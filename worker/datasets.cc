@@ -134,10 +134,10 @@ std::map<v1::Phase, PhaseData> PhasesOfReplica(const Datasets& datasets,
   std::map<v1::Phase, PhaseData> phases = datasets.phases;
   for (auto& [phase, data] : phases) {
     data.rank = device;
-    data.sharers = devices;
+    data.replica_count = devices;
     if (phase != v1::PHASE_TRAIN || !IsSynchronous(job)) continue;
     data.rank = rank * devices + device;
-    data.sharers = workers * devices;
+    data.replica_count = workers * devices;
   }
   return phases;
 }

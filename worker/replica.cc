@@ -34,7 +34,8 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
                   sizeof(float)));
   std::vector<int64_t> shared = SynchronizedChannels(model.graph);
   if (!shared.empty()) {
-    replica->statistics = std::make_unique<TransportSum>(std::move(shared));
+    replica->statistics =
+        std::make_unique<TransportStatisticsAllReduce>(std::move(shared));
   }
   ASSIGN_OR_RETURN(replica->optimizer, MakeOptimizer(job.optimizer()));
   ASSIGN_OR_RETURN(replica->stream, replica->device->CreateStream());
@@ -49,13 +50,13 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
   spec.seed = job.seed();
   spec.precision = PrecisionOf(job, *replica.device);
   spec.steps_per_execution = std::max<int>(job.steps_per_execution(), 1);
-  spec.replica_sum = replica.statistics.get();
+  spec.statistics_all_reduce = replica.statistics.get();
   if (options.gradient_memory != nullptr) {
     spec.gradient_memory = options.gradient_memory(
         GradientBytes(replica.plan, DataType::kFloat32));
   }
   spec.group = replica.group.get();
-  if (options.holds_variables && spec.replica_sum == nullptr &&
+  if (options.holds_variables && spec.statistics_all_reduce == nullptr &&
       (options.is_alone || replica.group != nullptr) &&
       replica.device->CanUpdate()) {
     spec.optimizer = replica.optimizer.get();

@@ -23,7 +23,7 @@
 #include "worker/progress_sink.h"
 #include "worker/strategy/local_variables.h"
 #include "worker/strategy/strategy.h"
-#include "worker/strategy/transport_sum.h"
+#include "worker/strategy/transport_statistics_all_reduce.h"
 
 namespace paceline {
 
@@ -36,7 +36,7 @@ struct Replica {
   std::unique_ptr<Device> device;
   ShardPlan plan;
   // Of a model whose layers share statistics; else null.
-  std::unique_ptr<TransportSum> statistics;
+  std::unique_ptr<TransportStatisticsAllReduce> statistics;
   std::unique_ptr<const Optimizer> optimizer;
   std::unique_ptr<Stream> stream;
   // The device's end of a group, if it has joined one; else null.

@@ -17,7 +17,7 @@
 #include "worker/program_cache.h"
 #include "worker/progress_sink.h"
 #include "worker/strategy/strategy.h"
-#include "worker/strategy/transport_sum.h"
+#include "worker/strategy/transport_statistics_all_reduce.h"
 
 namespace paceline {
 
@@ -29,7 +29,7 @@ struct TrainerParts {
   Stream* stream = nullptr;
   Strategy* strategy = nullptr;
   // Null if no layer shares statistics.
-  TransportSum* statistics = nullptr;
+  TransportStatisticsAllReduce* statistics = nullptr;
   ProgressSink* progress = nullptr;
   // Those that steps update.
   int bucket_count = 0;

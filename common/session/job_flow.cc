@@ -33,7 +33,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.worker_batch_size_ = WorkerBatchSize(job, world_size);
   flow.step_batch_size_ = StepBatchSize(job, world_size);
   flow.steps_per_execution_ = std::max<int>(job.steps_per_execution(), 1);
-  if (IsSynchronous(job)) flow.sharers_ = world_size;
+  if (IsSynchronous(job)) flow.workers_per_lease_ = world_size;
   if (flow.worker_batch_size_ < 1) {
     return absl::InvalidArgumentError("the job has no batch size");
   }
@@ -344,7 +344,7 @@ LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
   const bool training = phase == v1::PHASE_TRAIN;
   options.batch_size = training ? step_batch_size_ : worker_batch_size_;
   options.batches_at_once = training ? steps_per_execution_ : 1;
-  options.sharers = training ? sharers_ : 1;
+  options.workers_per_lease = training ? workers_per_lease_ : 1;
   options.state_size = StateSize(metrics_);
   options.first_lease_id = next_lease_id_;
   return options;

@@ -154,8 +154,8 @@ class JobFlow {
   int64_t step_batch_size_ = 1;
   int64_t steps_per_execution_ = 1;
   int64_t worker_batch_size_ = 1;
-  // Workers that share the leases of training.
-  int sharers_ = 1;
+  // Of training.
+  int workers_per_lease_ = 1;
   int64_t steps_per_epoch_ = 0;
   bool connects_only_ = false;
   bool evaluate_only_ = false;

@@ -57,7 +57,7 @@ std::optional<v1::Lease> LeaseTable::Grant(TaskId worker, int worker_count,
   for (auto& [id, open] : open_) {
     if (open.reports.contains(worker)) {
       ++held;
-    } else if (joined == nullptr && options_.sharers > 1) {
+    } else if (joined == nullptr && options_.workers_per_lease > 1) {
       joined = &open;
     }
   }
@@ -66,7 +66,7 @@ std::optional<v1::Lease> LeaseTable::Grant(TaskId worker, int worker_count,
     if (remaining_.empty() || max_steps <= 0) return std::nullopt;
     const int64_t left = std::min(RemainingSteps(), max_steps);
     const int64_t shares =
-        options_.sharers > 1 ? 1 : 2 * std::max(worker_count, 1);
+        options_.workers_per_lease > 1 ? 1 : 2 * std::max(worker_count, 1);
     const int64_t share =
         std::min((left + shares - 1) / shares, kMaxLeaseBatches);
     const int64_t at_once = options_.batches_at_once;
@@ -188,12 +188,14 @@ bool LeaseTable::IsDone(const OpenLease& open, TaskId holder) const {
 }
 
 bool LeaseTable::IsDone(const OpenLease& open) const {
-  if (options_.sharers == 1) return open.examples() == Size(open.lease);
+  if (options_.workers_per_lease == 1) {
+    return open.examples() == Size(open.lease);
+  }
   int done = 0;
   for (const auto& [holder, report] : open.reports) {
     done += IsDone(open, holder) ? 1 : 0;
   }
-  return done == options_.sharers;
+  return done == options_.workers_per_lease;
 }
 
 const v1::Lease* LeaseTable::Find(TaskId worker, uint64_t lease_id) const {
@@ -207,7 +209,7 @@ bool LeaseTable::Holds(TaskId worker) const {
   return std::any_of(open_.begin(), open_.end(), [&](const auto& entry) {
     const OpenLease& open = entry.second;
     return open.reports.contains(worker) &&
-           !(options_.sharers > 1 && IsDone(open, worker));
+           !(options_.workers_per_lease > 1 && IsDone(open, worker));
   });
 }
 
@@ -306,7 +308,7 @@ absl::Status LeaseTable::CheckOpen(uint64_t id, const OpenLease& open) const {
   const int64_t size = Size(open.lease);
   const auto holders = static_cast<int>(open.reports.size());
   if (open.lease.id() != id || id >= next_lease_id_ || holders < 1 ||
-      holders > options_.sharers) {
+      holders > options_.workers_per_lease) {
     return absl::InternalError(absl::StrCat("lease ", id, " says that it is ",
                                             open.lease.id(), ", and has ",
                                             holders, " holders"));

@@ -68,8 +68,8 @@ class LeaseTable {
     // A lease has a multiple of so many batches, while there are as many: what
     // a device takes at once is not cut.
     int64_t batches_at_once = 1;
-    // Workers that share each lease; 1: each has its own.
-    int sharers = 1;
+    // 1: each worker has leases of its own.
+    int workers_per_lease = 1;
     // Numbers of the states of the loss and the metrics.
     size_t state_size = 2;
     // Ids are unique in the life of a job.

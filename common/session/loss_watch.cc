@@ -26,12 +26,12 @@ void LossWatch::Found(Position position, const NonfiniteLoss& loss) {
 }
 
 std::optional<NonfiniteLoss> LossWatch::first() const {
-  if (!found_ || sharers_ == 1) return found_;
+  if (!found_ || workers_per_lease_ == 1) return found_;
   int there = 0;
   for (const auto& [worker, reached] : reached_) {
     if (reached >= position_) ++there;
   }
-  return there < sharers_ ? std::nullopt : found_;
+  return there < workers_per_lease_ ? std::nullopt : found_;
 }
 
 }  // namespace paceline

@@ -35,10 +35,11 @@ absl::string_view NonfiniteName(double value);
 // Not thread-safe; a value.
 class LossWatch {
  public:
-  // `sharers`: the workers that share each lease; 1: each has its own.
-  explicit LossWatch(int sharers = 1) : sharers_(sharers) {}
+  // `workers_per_lease`: how many share each; 1: each worker has its own.
+  explicit LossWatch(int workers_per_lease = 1)
+      : workers_per_lease_(workers_per_lease) {}
 
-  // A step of a lease, from 1; sharers take leases in the order of their ids.
+  // A step of a lease, from 1; workers take leases in the order of their ids.
   struct Position {
     uint64_t lease_id = 0;
     int64_t step = 0;
@@ -60,7 +61,7 @@ class LossWatch {
   const std::optional<NonfiniteLoss>& found() const { return found_; }
 
  private:
-  int sharers_;
+  int workers_per_lease_;
   std::map<TaskId, Position> reached_;
   Position position_;
   std::optional<NonfiniteLoss> found_;

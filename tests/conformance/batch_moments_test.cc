@@ -14,7 +14,7 @@
 #include "tests/conformance/devices.h"
 #include "tests/conformance/model_under_test.h"
 #include "worker/collective/memory_transport.h"
-#include "worker/strategy/transport_sum.h"
+#include "worker/strategy/transport_statistics_all_reduce.h"
 
 namespace paceline {
 namespace {
@@ -58,19 +58,20 @@ class BatchMomentsTest : public ::testing::TestWithParam<DeviceUnderTest> {
 
   // Of the replica that has these rows: how far they move its moving
   // statistics, which are 0. Nothing, if it has none.
-  Moments Train(const std::vector<double>& rows, TransportSum& sum) {
+  Moments Train(const std::vector<double>& rows,
+                TransportStatisticsAllReduce& all_reduce) {
     if (rows.empty()) {
-      EXPECT_TRUE(sum.AddNothing().ok());
+      EXPECT_TRUE(all_reduce.AddNothing().ok());
       return {};
     }
     const std::unique_ptr<Device> device = GetParam().make();
-    ModelOnDevice on_device(model_, *device, &sum);
+    ModelOnDevice on_device(model_, *device, &all_reduce);
     on_device.SetVariables({4, std::vector<double>(kChannels)});
     Examples examples =
         model_.SomeExamples(static_cast<int64_t>(rows.size()) / kChannels);
     examples.features = {rows};
     const auto gradients = on_device.Train(examples).gradients;
-    EXPECT_TRUE(sum.Take().ok());
+    EXPECT_TRUE(all_reduce.Take().ok());
     // Behind gamma and beta.
     return {gradients[2], gradients[3]};
   }
@@ -86,9 +87,9 @@ class BatchMomentsTest : public ::testing::TestWithParam<DeviceUnderTest> {
     for (int rank = 0; rank < count; ++rank) {
       const auto end = begin + rows[rank] * kChannels;
       threads.emplace_back([&, rank, slice = std::vector(begin, end)] {
-        TransportSum sum({kChannels});
-        sum.Join(group.MakeTransport(rank), [](const std::string&) {});
-        moments[rank] = Train(slice, sum);
+        TransportStatisticsAllReduce all_reduce({kChannels});
+        all_reduce.Join(group.MakeTransport(rank), [](const std::string&) {});
+        moments[rank] = Train(slice, all_reduce);
       });
       begin = end;
     }

@@ -265,10 +265,10 @@ std::vector<double> ModelUnderTest::SomeLabels(size_t output,
 }
 
 ModelOnDevice::ModelOnDevice(const ModelUnderTest& model, Device& device,
-                             ReplicaSum* replica_sum)
+                             StatisticsAllReduce* all_reduce)
     : model_(model),
       device_(device),
-      replica_sum_(replica_sum),
+      all_reduce_(all_reduce),
       stream_(*device.CreateStream()),
       state_(Unwrap(device.CreateState(model.Spec(Mode::kTrain, 1)))) {}
 
@@ -303,7 +303,7 @@ absl::Status ModelOnDevice::TrySetBatch(const Batch& batch,
 
 StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
   ProgramSpec spec = model_.Spec(mode, examples.count);
-  spec.replica_sum = replica_sum_;
+  spec.statistics_all_reduce = all_reduce_;
   std::vector<TypedNumbers> features;
   for (const auto& each : examples.features) {
     features.emplace_back(each, type());

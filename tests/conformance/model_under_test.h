@@ -113,9 +113,9 @@ class ModelUnderTest {
 // a second step of its mode and batch size runs as those of a trainer do.
 class ModelOnDevice {
  public:
-  // All outlive this. Without `replica_sum` it is alone.
+  // All outlive this. Without `all_reduce` it is alone.
   ModelOnDevice(const ModelUnderTest& model, Device& device,
-                ReplicaSum* replica_sum = nullptr);
+                StatisticsAllReduce* all_reduce = nullptr);
 
   void SetVariables(const std::vector<std::vector<double>>& variables);
   StepResult Train(const Examples& examples);
@@ -139,7 +139,7 @@ class ModelOnDevice {
 
   const ModelUnderTest& model_;
   Device& device_;
-  ReplicaSum* const replica_sum_;
+  StatisticsAllReduce* const all_reduce_;
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<ModelState> state_;
   std::map<std::pair<Mode, int64_t>, std::unique_ptr<Program>> programs_;

@@ -49,9 +49,9 @@ class Gathering {
   std::barrier<> barrier_{kReplicas};
 };
 
-class ThreadsSum : public ReplicaSum {
+class ThreadsAllReduce : public StatisticsAllReduce {
  public:
-  ThreadsSum(Gathering& gathering, int rank)
+  ThreadsAllReduce(Gathering& gathering, int rank)
       : gathering_(gathering), rank_(rank) {}
   void AddUp(absl::Span<double> values) override {
     const Parts parts = gathering_.Gather(rank_, values);
@@ -92,7 +92,7 @@ OperationCase Normalization(int64_t rows, bool by_maps, bool over_replicas) {
           }};
 }
 
-// What run(rank, its sum) gives on each replica, one behind the other.
+// What run(rank, its context) gives on each replica, one behind the other.
 template <typename Run>
 std::vector<double> OnAllReplicas(Run run) {
   Gathering gathering;
@@ -100,8 +100,9 @@ std::vector<double> OnAllReplicas(Run run) {
   std::vector<std::thread> threads;
   for (int rank = 0; rank < kReplicas; ++rank) {
     threads.emplace_back([&, rank] {
-      ThreadsSum sum(gathering, rank);
-      results[rank] = run(rank, reference::StepContext{.replica_sum = &sum});
+      ThreadsAllReduce all_reduce(gathering, rank);
+      results[rank] = run(
+          rank, reference::StepContext{.statistics_all_reduce = &all_reduce});
     });
   }
   for (std::thread& thread : threads) thread.join();

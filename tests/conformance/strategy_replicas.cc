@@ -34,7 +34,7 @@
 #include "worker/strategy/device_update.h"
 #include "worker/strategy/local_variables.h"
 #include "worker/strategy/parameter_server.h"
-#include "worker/strategy/transport_sum.h"
+#include "worker/strategy/transport_statistics_all_reduce.h"
 #include "worker/training_step.h"
 
 namespace paceline {
@@ -184,7 +184,7 @@ class Replica {
       labels_.push_back(static_cast<int32_t>(label));
     }
     slice_.rank = transport_->rank();
-    slice_.sharers = transport_->world_size();
+    slice_.replica_count = transport_->world_size();
   }
 
   // Before any replica trains. `central` is that of rank 0.
@@ -281,7 +281,7 @@ class Replica {
 
   ProgramSpec Spec() {
     ProgramSpec spec = model_.Spec(Mode::kTrain, 1);
-    spec.replica_sum = &statistics_;
+    spec.statistics_all_reduce = &statistics_;
     if (device_updates_) spec.optimizer = optimizer_.get();
     spec.group = group_.get();
     spec.steps_per_execution = steps_per_execution_;
@@ -349,7 +349,7 @@ class Replica {
   const std::unique_ptr<Stream> stream_;
   const std::unique_ptr<DeviceGroup> group_;
   const std::unique_ptr<ModelState> state_;
-  TransportSum statistics_;
+  TransportStatisticsAllReduce statistics_;
   ProgramCache programs_;
   std::optional<LocalVariables> variables_;
   const std::unique_ptr<Transport> transport_;

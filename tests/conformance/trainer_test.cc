@@ -231,7 +231,7 @@ class TrainerTest : public ::testing::Test {
                                .order = {.count = source_.example_count()},
                                .step_size = kBatchSize,
                                .rank = run.rank,
-                               .sharers = run.replicas};
+                               .replica_count = run.replicas};
     }
     options.model = {{{"input", model_.graph().input_shape(0)}},
                      {{"output", {}, /*class_count=*/5}}};

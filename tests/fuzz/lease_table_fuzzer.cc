@@ -29,7 +29,7 @@ void Fuzz(FuzzInput input) {
   LeaseTable::Options options;
   options.batch_size = 1 + input.Below(20);
   options.batches_at_once = 1 + input.Below(4);
-  options.sharers = input.Below(2) == 0 ? 1 : 2;
+  options.workers_per_lease = input.Below(2) == 0 ? 1 : 2;
   const std::vector<LoggedMetric> metrics = FuzzMetrics();
   options.state_size = StateSize(metrics);
   const ExampleRange all = {0, kExamples};

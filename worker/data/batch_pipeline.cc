@@ -47,8 +47,9 @@ absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
   for (const auto& [phase, data] : options.phases) {
     CHECK_GE(data.step_size, 1);
     // No slice is larger by more than one than another.
-    batch_size = std::max(batch_size,
-                          (data.step_size + data.sharers - 1) / data.sharers);
+    batch_size =
+        std::max(batch_size, (data.step_size + data.replica_count - 1) /
+                                 data.replica_count);
     CHECK_LE(data.order.first + data.order.count, data.source->example_count());
     ASSIGN_OR_RETURN(ArrayMatch match,
                      MatchArrays(*data.source, options.model));

@@ -44,15 +44,17 @@ struct PhaseData {
   // Factor applied to each value of the features.
   double scale = 1;
   // Examples of a step, at least 1, of which this replica takes slice `rank` of
-  // `sharers`.
+  // `replica_count` slices.
   int64_t step_size = 0;
   int rank = 0;
-  int sharers = 1;
+  int replica_count = 1;
 
   // The slice of a step of `count` examples: its begin and its size.
-  int64_t SliceBegin(int64_t count) const { return count * rank / sharers; }
+  int64_t SliceBegin(int64_t count) const {
+    return count * rank / replica_count;
+  }
   int64_t SliceSize(int64_t count) const {
-    return count * (rank + 1) / sharers - SliceBegin(count);
+    return count * (rank + 1) / replica_count - SliceBegin(count);
   }
 
   // Of this replica's batches in an epoch: those of whole steps, and that of

@@ -219,15 +219,16 @@ class Program {
   virtual absl::StatusOr<std::vector<HostTensor>> Outputs(Stream& stream) = 0;
 };
 
-// Sums over the replicas that take a step together, for layers that share the
-// statistics of a batch. All replicas make the same calls in the same order,
-// and get the same bits. Not thread-safe. Blocks, with deadlines.
-class ReplicaSum {
+// The all-reduce of synchronized statistics, which layers take of the batches
+// of all replicas that take a step together. All replicas make the same calls
+// in the same order, and get the same bits. Not thread-safe. Blocks, with
+// deadlines.
+class StatisticsAllReduce {
  public:
-  // One of the calls in which replicas meet.
-  using Meeting = void (ReplicaSum::*)(absl::Span<double>);
+  // One of the two all-reduces.
+  using Reduction = void (StatisticsAllReduce::*)(absl::Span<double>);
 
-  virtual ~ReplicaSum() = default;
+  virtual ~StatisticsAllReduce() = default;
 
   // After an error, which Take returns, these do nothing.
   //
@@ -254,7 +255,7 @@ struct ProgramSpec {
   // Seed of the job: keys Dropout.
   uint64_t seed = 0;
   // Null: each replica is alone with its batch.
-  ReplicaSum* replica_sum = nullptr;
+  StatisticsAllReduce* statistics_all_reduce = nullptr;
   // Where a state's gradients are to lie in host memory (bucket_memory.h);
   // outlives the state. Empty: in memory of its own.
   absl::Span<std::byte> gradient_memory = {};

@@ -282,7 +282,7 @@ TEST(BatchPipelineTest, ReplicasShareEachStep) {
   for (int rank = 0; rank < 3; ++rank) {
     PipelineOptions options = TrainOptions(source, /*batch_size=*/8);
     options.phases[v1::PHASE_TRAIN].rank = rank;
-    options.phases[v1::PHASE_TRAIN].sharers = 3;
+    options.phases[v1::PHASE_TRAIN].replica_count = 3;
     auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 2, 11)}));
     const PreparedBatch* first = *pipeline->Next(kLong);
     ASSERT_NE(first, nullptr);
@@ -313,7 +313,7 @@ TEST(BatchPipelineTest, AnEpochHasTheBatchSizesThatItsPhaseNames) {
         PhaseData& phase = options.phases[v1::PHASE_TRAIN];
         phase.order.epoch_examples = epoch_examples;
         phase.rank = rank;
-        phase.sharers = 3;
+        phase.replica_count = 3;
         const int end = epoch_examples == 0 ? 20 : 34;
         auto pipeline =
             MakePipeline(options, GiveLeases({MakeLease(1, 0, end)}));

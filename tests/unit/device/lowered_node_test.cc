@@ -61,7 +61,7 @@ class RecordingBuilder final : public LayoutBuilder {
   void AddDoublesCopy(const Tensor* /*from*/, int64_t /*from_begin*/,
                       const Tensor* /*to*/, int64_t /*to_begin*/,
                       int64_t /*count*/) override {}
-  void AddReplicaSum(const Tensor* /*sums*/) override {}
+  void AddSumAllReduce(const Tensor* /*sums*/) override {}
   Tensor* AddRegularizationScale() override { return NewTensor<float>({}); }
 
   Tensor* NewMoved(const Tensor* from, Shape shape) override {

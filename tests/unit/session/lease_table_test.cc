@@ -231,10 +231,10 @@ TEST(LeaseTableTest, GoesOnFromRanges) {
   EXPECT_THAT(table.Remaining(), IsEmpty());
 }
 
-TEST(LeaseTableTest, SharersGetTheSameLeasesInTheSameOrder) {
+TEST(LeaseTableTest, WorkersThatShareLeasesGetThemInTheSameOrder) {
   LeaseTable::Options options;
   options.batch_size = 8;
-  options.sharers = 2;
+  options.workers_per_lease = 2;
   const ExampleRange all = {0, 8 * kMaxLeaseBatches + 4};
   LeaseTable table(options, {&all, 1}, PassTotals());
   EXPECT_EQ(table.steps_total(), kMaxLeaseBatches + 1);
@@ -251,7 +251,7 @@ TEST(LeaseTableTest, SharersGetTheSameLeasesInTheSameOrder) {
 TEST(LeaseTableTest, SharedLeaseEndsWhenAllHaveTakenItsSteps) {
   LeaseTable::Options options;
   options.batch_size = 8;
-  options.sharers = 2;
+  options.workers_per_lease = 2;
   const ExampleRange all = {0, 17};
   LeaseTable table(options, {&all, 1}, PassTotals());
   const auto lease = table.Grant(kFirst, 2, kNoLimit);

@@ -28,8 +28,8 @@ TEST(LossWatchTest, AWorkerWithLeasesOfItsOwnIsTheFirstAtOnce) {
   EXPECT_EQ(watch.first()->step, 22);
 }
 
-TEST(LossWatchTest, SharersAreAwaitedAndTheSmallestStepWins) {
-  LossWatch watch(/*sharers=*/2);
+TEST(LossWatchTest, WorkersOfALeaseAreAwaitedAndTheSmallestStepWins) {
+  LossWatch watch(/*workers_per_lease=*/2);
   watch.Found({4, 9}, {kWorker1, 0, 29});
   watch.Reached(kWorker1, {4, 20});
   watch.Reached(kWorker0, {4, 8});
@@ -44,7 +44,7 @@ TEST(LossWatchTest, SharersAreAwaitedAndTheSmallestStepWins) {
 TEST(LossWatchTest, OfTheSameStepTheLowestRankWins) {
   for (const TaskId first : {kWorker0, kWorker1}) {
     const TaskId second = first == kWorker0 ? kWorker1 : kWorker0;
-    LossWatch watch(/*sharers=*/2);
+    LossWatch watch(/*workers_per_lease=*/2);
     for (const TaskId worker : {first, second}) {
       EXPECT_FALSE(watch.first());
       watch.Found({4, 9}, {worker, 0, 29});
@@ -56,7 +56,7 @@ TEST(LossWatchTest, OfTheSameStepTheLowestRankWins) {
 }
 
 TEST(LossWatchTest, ALaterLeaseIsBeyondAnEarlierOne) {
-  LossWatch watch(/*sharers=*/2);
+  LossWatch watch(/*workers_per_lease=*/2);
   watch.Found({4, 9}, {kWorker1, 0, 29});
   watch.Reached(kWorker1, {4, 9});
   watch.Reached(kWorker0, {5, 1});
@@ -150,7 +150,7 @@ TEST_F(NonfiniteLossTest, IsOnlyToldWithoutTerminateOnNan) {
 
 // Workers that step together: the one with the smaller step, though it tells of
 // it later.
-TEST_F(NonfiniteLossTest, OfSharersTheFirstIsNamed) {
+TEST_F(NonfiniteLossTest, OfWorkersThatShareALeaseTheFirstIsNamed) {
   options_.tasks = {{kWorker0, "host-a:1"}, {kWorker1, "host-b:1"}};
   options_.job.set_strategy(v1::STRATEGY_MULTI_WORKER_MIRRORED);
   Start();
@@ -169,7 +169,7 @@ TEST_F(NonfiniteLossTest, OfSharersTheFirstIsNamed) {
   EXPECT_THAT(Message(ended), HasSubstr("the loss of step 1,"));
 }
 
-TEST_F(NonfiniteLossTest, ExplainsTheLossOfASharer) {
+TEST_F(NonfiniteLossTest, ExplainsTheLossOfAWorkerThatSharesALease) {
   options_.tasks = {{kWorker0, "host-a:1"}, {kWorker1, "host-b:1"}};
   options_.job.set_strategy(v1::STRATEGY_MULTI_WORKER_MIRRORED);
   Start();

@@ -54,8 +54,9 @@ absl::Status CpuProgram::Enqueue(int section, Stream& /*stream*/) {
   const auto [begin, end] = parts_.layout.OperationsOf(section);
   for (int i = begin; i < end; ++i) parts_.operations[i](step_);
   if (spec_.mode == Mode::kTrain) state_.metrics().NoteLoss(step_.batch.step);
-  return spec_.replica_sum == nullptr ? absl::OkStatus()
-                                      : spec_.replica_sum->Take();
+  return spec_.statistics_all_reduce == nullptr
+             ? absl::OkStatus()
+             : spec_.statistics_all_reduce->Take();
 }
 
 absl::StatusOr<std::vector<HostTensor>> CpuProgram::Outputs(

@@ -99,12 +99,12 @@ void ProgramBuilder::AddDoublesCopy(const Tensor* from, int64_t from_begin,
   });
 }
 
-void ProgramBuilder::AddMeeting(const Tensor* doubles,
-                                ReplicaSum::Meeting meeting) {
-  ReplicaSum* const replicas = spec().replica_sum;
-  if (replicas == nullptr) return;
+void ProgramBuilder::AddAllReduce(const Tensor* doubles,
+                                  StatisticsAllReduce::Reduction reduction) {
+  StatisticsAllReduce* const all_reduce = spec().statistics_all_reduce;
+  if (all_reduce == nullptr) return;
   Add({doubles}, [=](const Step&) {
-    (replicas->*meeting)(
+    (all_reduce->*reduction)(
         {doubles->doubles(), static_cast<size_t>(doubles->count())});
   });
 }

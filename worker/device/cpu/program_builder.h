@@ -71,12 +71,12 @@ class ProgramBuilder final : public LayoutBuilder {
                     std::vector<PrimitiveArgument> arguments);
   void AddDoublesCopy(const Tensor* from, int64_t from_begin, const Tensor* to,
                       int64_t to_begin, int64_t count) override;
-  void AddReplicaSum(const Tensor* sums) override {
-    AddMeeting(sums, &ReplicaSum::AddUp);
+  void AddSumAllReduce(const Tensor* sums) override {
+    AddAllReduce(sums, &StatisticsAllReduce::AddUp);
   }
-  // As ReplicaSum::MergeMoments has them.
-  void AddReplicaMoments(const Tensor* moments) {
-    AddMeeting(moments, &ReplicaSum::MergeMoments);
+  // As StatisticsAllReduce::MergeMoments has them.
+  void AddMomentsAllReduce(const Tensor* moments) {
+    AddAllReduce(moments, &StatisticsAllReduce::MergeMoments);
   }
   void AddReorder(PrimitiveArgument source, PrimitiveArgument destination);
   // `source` in the layout and type that oneDNN wants: itself, if it is so
@@ -109,7 +109,8 @@ class ProgramBuilder final : public LayoutBuilder {
 
  private:
   // What the replicas do with the doubles; alone: nothing.
-  void AddMeeting(const Tensor* doubles, ReplicaSum::Meeting meeting);
+  void AddAllReduce(const Tensor* doubles,
+                    StatisticsAllReduce::Reduction reduction);
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;
 

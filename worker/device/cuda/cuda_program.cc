@@ -139,7 +139,7 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
   SectionRun& run = runs_[section];
   if (section == 0) slots_.BeginReading(first_slot(), queue);
   if (run.exchange != nullptr) {
-    RETURN_IF_ERROR(MeetReplicas(*run.exchange, queue));
+    RETURN_IF_ERROR(AllReduceStatistics(*run.exchange, queue));
   }
   RETURN_IF_ERROR(Run(section, queue));
   state_.DownloadGradients(sections_[section].ready_buckets, queue, *run.event);
@@ -150,8 +150,9 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
   }
   RETURN_IF_ERROR(state_.copies().TakeError());
   RETURN_IF_ERROR(queue.TakeError());
-  return spec_.replica_sum == nullptr ? absl::OkStatus()
-                                      : spec_.replica_sum->Take();
+  return spec_.statistics_all_reduce == nullptr
+             ? absl::OkStatus()
+             : spec_.statistics_all_reduce->Take();
 }
 
 absl::Status CudaProgram::RunKept(Queue& queue) {
@@ -214,7 +215,7 @@ absl::Status CudaProgram::BindToArena() {
   return absl::OkStatus();
 }
 
-absl::Status CudaProgram::MeetReplicas(
+absl::Status CudaProgram::AllReduceStatistics(
     const cuda::ProgramParts::Exchange& exchange, Queue& queue) {
   const int64_t count = exchange.doubles->count();
   const auto size_bytes = count * static_cast<int64_t>(sizeof(double));
@@ -222,7 +223,7 @@ absl::Status CudaProgram::MeetReplicas(
   queue.Record(*doubles_are_there_);
   RETURN_IF_ERROR(queue.TakeError());
   RETURN_IF_ERROR(doubles_are_there_->Wait());
-  (spec_.replica_sum->*exchange.meeting)(
+  (spec_.statistics_all_reduce->*exchange.reduction)(
       {reinterpret_cast<double*>(host_doubles_.get()),
        static_cast<size_t>(count)});
   queue.Copy(exchange.doubles->data(), host_doubles_.get(), size_bytes);

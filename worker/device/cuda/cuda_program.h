@@ -63,8 +63,8 @@ class CudaProgram final : public Program, private KeptSteps {
   // FailedPrecondition: a larger program took it, and found no room.
   absl::Status BindToArena();
   // Waits for the doubles, and for the other replicas.
-  absl::Status MeetReplicas(const cuda::ProgramParts::Exchange& exchange,
-                            cuda::Queue& queue);
+  absl::Status AllReduceStatistics(const cuda::ProgramParts::Exchange& exchange,
+                                   cuda::Queue& queue);
   // What the kernels are told of the batch.
   cuda::StepValues StepOf(const Batch& batch) const;
   // Runs a section for the slots of the group at hand.

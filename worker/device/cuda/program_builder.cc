@@ -192,11 +192,11 @@ void ProgramBuilder::AddDoublesCopy(const Tensor* from, int64_t from_begin,
   });
 }
 
-void ProgramBuilder::AddMeeting(const Tensor* doubles,
-                                ReplicaSum::Meeting meeting) {
-  if (spec().replica_sum == nullptr) return;
+void ProgramBuilder::AddAllReduce(const Tensor* doubles,
+                                  StatisticsAllReduce::Reduction reduction) {
+  if (spec().statistics_all_reduce == nullptr) return;
   EndSection();
-  parts_.exchanges.push_back({section_count(), meeting, doubles});
+  parts_.exchanges.push_back({section_count(), reduction, doubles});
 }
 
 void ProgramBuilder::AddToState(size_t offset, const Tensor* values) {

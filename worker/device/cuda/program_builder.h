@@ -32,7 +32,7 @@ struct ProgramParts {
     // Before this section,
     int section = 0;
     // the replicas do this
-    ReplicaSum::Meeting meeting = nullptr;
+    StatisticsAllReduce::Reduction reduction = nullptr;
     // with these doubles.
     const Tensor* doubles = nullptr;
   };
@@ -130,12 +130,12 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddDoublesCopy(const Tensor* from, int64_t from_begin, const Tensor* to,
                       int64_t to_begin, int64_t count) override;
   // A section ends before.
-  void AddReplicaSum(const Tensor* sums) override {
-    AddMeeting(sums, &ReplicaSum::AddUp);
+  void AddSumAllReduce(const Tensor* sums) override {
+    AddAllReduce(sums, &StatisticsAllReduce::AddUp);
   }
-  // As ReplicaSum::MergeMoments has them. A section ends before.
-  void AddReplicaMoments(const Tensor* moments) {
-    AddMeeting(moments, &ReplicaSum::MergeMoments);
+  // As StatisticsAllReduce::MergeMoments has them. A section ends before.
+  void AddMomentsAllReduce(const Tensor* moments) {
+    AddAllReduce(moments, &StatisticsAllReduce::MergeMoments);
   }
 
   Tensor* AddCall(const PlacedCall& call) override;
@@ -164,7 +164,8 @@ class ProgramBuilder final : public LayoutBuilder {
   // Whether a product can make them in passing.
   bool IsProductVector(const Tensor* column_sums) const;
   // Alone: nothing.
-  void AddMeeting(const Tensor* doubles, ReplicaSum::Meeting meeting);
+  void AddAllReduce(const Tensor* doubles,
+                    StatisticsAllReduce::Reduction reduction);
   void AddBucketEnd(int bucket, bool is_last) override;
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;

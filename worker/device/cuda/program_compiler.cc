@@ -87,7 +87,7 @@ absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
                                             CudaState& state,
                                             Planning planning) {
   // Each replica has a loss scale of its own; jobs with both are refused.
-  CHECK(state.loss_scale() == nullptr || spec.replica_sum == nullptr);
+  CHECK(state.loss_scale() == nullptr || spec.statistics_all_reduce == nullptr);
   ProgramBuilder builder(spec, state, planning);
   if (spec.batch_size == 0) {
     builder.SetOwner("the update");

@@ -110,7 +110,7 @@ class LayoutBuilder {
                               int64_t count) = 0;
   // Replaces `sums`, doubles, by their sums over the replicas of the step, if
   // there are any.
-  virtual void AddReplicaSum(const Tensor* sums) = 0;
+  virtual void AddSumAllReduce(const Tensor* sums) = 0;
   // Batch::regularization_scale of each step, of shape (), in float32.
   virtual Tensor* AddRegularizationScale() = 0;
   // Of each element; the sum may be `a` or `b`.

@@ -13,7 +13,7 @@
 #include "worker/device/reference/array.h"
 
 namespace paceline {
-class ReplicaSum;
+class StatisticsAllReduce;
 }
 
 namespace paceline::reference {
@@ -31,7 +31,7 @@ struct StepContext {
   int64_t first_example = 0;
   int64_t epoch = 0;
   // Null: the replica is alone.
-  ReplicaSum* replica_sum = nullptr;
+  StatisticsAllReduce* statistics_all_reduce = nullptr;
 };
 
 // One evaluation of a function, in parts.

@@ -121,7 +121,7 @@ absl::Status ReferenceProgram<T>::Enqueue(int section, Stream& /*stream*/) {
   if (section == 0) SetArguments();
   run_.Run(section == 0 ? 0 : section_ends_[section - 1],
            section_ends_[section],
-           {batch_.first_example, batch_.epoch, spec_.replica_sum});
+           {batch_.first_example, batch_.epoch, spec_.statistics_all_reduce});
   if (section == 0) {
     AddSums();
     if (spec_.mode == Mode::kTrain) state_.NoteLoss(batch_.step);
@@ -129,8 +129,9 @@ absl::Status ReferenceProgram<T>::Enqueue(int section, Stream& /*stream*/) {
   for (const int bucket : sections_[section].ready_buckets) {
     WriteUpdates(bucket);
   }
-  return spec_.replica_sum == nullptr ? absl::OkStatus()
-                                      : spec_.replica_sum->Take();
+  return spec_.statistics_all_reduce == nullptr
+             ? absl::OkStatus()
+             : spec_.statistics_all_reduce->Take();
 }
 
 template <typename T>

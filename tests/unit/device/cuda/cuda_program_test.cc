@@ -154,7 +154,7 @@ TEST_F(CudaProgramTest, SaysThatALargerOneLostItsMemory) {
 // --- Replicas
 
 // A second replica with the same batch.
-class DoublingSum final : public ReplicaSum {
+class DoublingAllReduce final : public StatisticsAllReduce {
  public:
   void AddUp(absl::Span<double> values) override {
     sizes.push_back(values.size());
@@ -172,9 +172,9 @@ class DoublingSum final : public ReplicaSum {
   absl::Status error;
 };
 
-class ReplicaSumTest : public ::testing::Test {
+class StatisticsAllReduceTest : public ::testing::Test {
  protected:
-  ReplicaSumTest()
+  StatisticsAllReduceTest()
       : model_(
             {.layers = *ReadYaml("[Input: {shape: [2]}, Dense: {units: 3},"
                                  " BatchNormalization: {synchronized: true}]",
@@ -183,9 +183,9 @@ class ReplicaSumTest : public ::testing::Test {
         stream_(*device_.CreateStream()),
         state_(*device_.CreateState(model_.Spec(Mode::kTrain, 2))) {}
 
-  std::unique_ptr<Program> Compile(ReplicaSum* replica_sum) {
+  std::unique_ptr<Program> Compile(StatisticsAllReduce* all_reduce) {
     ProgramSpec spec = model_.Spec(Mode::kTrain, 2);
-    spec.replica_sum = replica_sum;
+    spec.statistics_all_reduce = all_reduce;
     return *device_.Compile(spec, *state_);
   }
 
@@ -227,11 +227,11 @@ class ReplicaSumTest : public ::testing::Test {
   std::unique_ptr<ModelState> state_;
 };
 
-TEST_F(ReplicaSumTest, EqualReplicasAreAsOne) {
+TEST_F(StatisticsAllReduceTest, EqualReplicasAreAsOne) {
   const auto alone = Compile(nullptr);
   RunStep(*alone);
   const std::vector<float> expected = Gradients();
-  DoublingSum replicas;
+  DoublingAllReduce replicas;
   const auto program = Compile(&replicas);
   for (int step = 0; step < 3; ++step) {
     RunStep(*program);
@@ -241,8 +241,8 @@ TEST_F(ReplicaSumTest, EqualReplicasAreAsOne) {
   EXPECT_THAT(replicas.sizes, ElementsAre(7, 6, 7, 6, 7, 6));
 }
 
-TEST_F(ReplicaSumTest, SectionsEndBeforeTheSums) {
-  DoublingSum replicas;
+TEST_F(StatisticsAllReduceTest, SectionsEndBeforeTheSums) {
+  DoublingAllReduce replicas;
   const auto program = Compile(&replicas);
   EXPECT_GT(program->sections().size(), Compile(nullptr)->sections().size());
   EXPECT_THAT(program->sections()[0].ready_buckets, IsEmpty());
@@ -257,8 +257,8 @@ TEST_F(ReplicaSumTest, SectionsEndBeforeTheSums) {
                           "queue 0: copy 56 bytes", "queue 0: launch"));
 }
 
-TEST_F(ReplicaSumTest, ErrorsOfTheReplicasEndTheStep) {
-  DoublingSum replicas;
+TEST_F(StatisticsAllReduceTest, ErrorsOfTheReplicasEndTheStep) {
+  DoublingAllReduce replicas;
   const auto program = Compile(&replicas);
   RunStep(*program);
   replicas.error = absl::UnavailableError("worker-1 does not answer");

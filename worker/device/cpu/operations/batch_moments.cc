@@ -12,7 +12,7 @@
 namespace paceline::cpu {
 namespace {
 
-// Of the replica's rows, as ReplicaSum::MergeMoments has them.
+// Of the replica's rows, as StatisticsAllReduce::MergeMoments has them.
 Tensor* AddReplicaMoments(const Tensor* x, ProgramBuilder& builder) {
   const RowParts parts(x);
   const int64_t channels = parts.channels;
@@ -45,7 +45,7 @@ Tensor* AddBatchMoments(const PlacedCall& call, ProgramBuilder& builder) {
   Tensor* const moments = AddReplicaMoments(call.inputs[0], builder);
   if (static_cast<const op::BatchMomentsOperation&>(call.operation)
           .over_replicas()) {
-    builder.AddReplicaMoments(moments);
+    builder.AddMomentsAllReduce(moments);
   }
   Tensor* const count = OutputOf(call, builder);
   Tensor* const means = call.more_outputs[0];

@@ -58,7 +58,7 @@ Tensor* AddBatchMoments(const PlacedCall& call, ProgramBuilder& builder) {
   });
   if (static_cast<const op::BatchMomentsOperation&>(call.operation)
           .over_replicas()) {
-    builder.AddReplicaMoments(moments);
+    builder.AddMomentsAllReduce(moments);
   }
   Tensor* const count = OutputOf(call, builder);
   Tensor* const means = call.more_outputs[0];

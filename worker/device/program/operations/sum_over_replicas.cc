@@ -21,7 +21,7 @@ Tensor* AddSumOverReplicas(const PlacedCall& call, LayoutBuilder& builder) {
     builder.AddDoublesCopy(input, 0, sums, begin, input->count());
     begin += input->count();
   }
-  builder.AddReplicaSum(sums);
+  builder.AddSumAllReduce(sums);
   begin = 0;
   for (const Tensor* output : outputs) {
     builder.AddDoublesCopy(sums, begin, output, 0, output->count());

@@ -11,12 +11,12 @@ namespace {
 
 // Replaces the count, the means and Σ (x − mean)² of this replica's rows by
 // those of all replicas.
-void Share(ReplicaSum& replica_sum, double& count, std::vector<double>& means,
-           std::vector<double>& deviations) {
+void Share(StatisticsAllReduce& all_reduce, double& count,
+           std::vector<double>& means, std::vector<double>& deviations) {
   std::vector<double> moments = {count};
   moments.insert(moments.end(), means.begin(), means.end());
   moments.insert(moments.end(), deviations.begin(), deviations.end());
-  replica_sum.MergeMoments(absl::MakeSpan(moments));
+  all_reduce.MergeMoments(absl::MakeSpan(moments));
   count = moments[0];
   for (size_t c = 0; c < means.size(); ++c) {
     means[c] = moments[1 + c];
@@ -30,8 +30,8 @@ void EvaluateBatchMoments(const op::Operation& operation,
                           const Evaluation& evaluation) {
   const auto& moments =
       static_cast<const op::BatchMomentsOperation&>(operation);
-  ReplicaSum* const replica_sum =
-      moments.over_replicas() ? evaluation.step.replica_sum : nullptr;
+  StatisticsAllReduce* const all_reduce =
+      moments.over_replicas() ? evaluation.step.statistics_all_reduce : nullptr;
   const Array& x = evaluation.input(0);
   const int64_t channels = x.shape().back();
   WithRealType(x.data_type(), [&](auto zero) {
@@ -48,7 +48,7 @@ void EvaluateBatchMoments(const op::Operation& operation,
       const double deviation = values[i] - means[i % channels];
       deviations[i % channels] += deviation * deviation;
     }
-    if (replica_sum != nullptr) Share(*replica_sum, count, means, deviations);
+    if (all_reduce != nullptr) Share(*all_reduce, count, means, deviations);
     evaluation.outputs[0].values<double>()[0] = count;
     for (int64_t c = 0; c < channels; ++c) {
       evaluation.outputs[1].values<double>()[c] = means[c];

@@ -16,8 +16,8 @@ void EvaluateSumOverReplicas(const op::Operation& /*operation*/,
       sums.insert(sums.end(), input->values<T>().begin(),
                   input->values<T>().end());
     }
-    if (evaluation.step.replica_sum != nullptr) {
-      evaluation.step.replica_sum->AddUp(absl::MakeSpan(sums));
+    if (evaluation.step.statistics_all_reduce != nullptr) {
+      evaluation.step.statistics_all_reduce->AddUp(absl::MakeSpan(sums));
     }
     auto next = sums.begin();
     for (Array& output : evaluation.outputs) {

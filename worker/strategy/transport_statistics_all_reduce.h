@@ -1,7 +1,7 @@
-// Statistics that replicas share within a step, summed over a group of their
-// own: gradients of the same step may be on their way at the same time.
-#ifndef PACELINE_WORKER_STRATEGY_TRANSPORT_SUM_H_
-#define PACELINE_WORKER_STRATEGY_TRANSPORT_SUM_H_
+// The all-reduce of synchronized statistics over a group of its own: gradients
+// of the same step may be on their way at the same time.
+#ifndef PACELINE_WORKER_STRATEGY_TRANSPORT_STATISTICS_ALL_REDUCE_H_
+#define PACELINE_WORKER_STRATEGY_TRANSPORT_STATISTICS_ALL_REDUCE_H_
 
 #include <cstdint>
 #include <functional>
@@ -20,10 +20,10 @@
 namespace paceline {
 
 // Not thread-safe.
-class TransportSum final : public ReplicaSum {
+class TransportStatisticsAllReduce final : public StatisticsAllReduce {
  public:
   // `channels` as SynchronizedChannels has them.
-  explicit TransportSum(std::vector<int64_t> channels)
+  explicit TransportStatisticsAllReduce(std::vector<int64_t> channels)
       : channels_(std::move(channels)) {}
 
   // Before the first step. Without it the replica is alone. `on_waiting` is
@@ -58,4 +58,4 @@ class TransportSum final : public ReplicaSum {
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_STRATEGY_TRANSPORT_SUM_H_
+#endif  // PACELINE_WORKER_STRATEGY_TRANSPORT_STATISTICS_ALL_REDUCE_H_

@@ -1,5 +1,5 @@
 // Statistics that replicas share, and what becomes of them when one fails.
-#include "worker/strategy/transport_sum.h"
+#include "worker/strategy/transport_statistics_all_reduce.h"
 
 #include <memory>
 #include <string>
@@ -37,8 +37,8 @@ Outcome TakeSteps(Fault fault) {
   std::vector<std::thread> threads;
   for (int rank = 0; rank < kReplicas; ++rank) {
     threads.emplace_back([&, rank] {
-      TransportSum sum({1});
-      sum.Join(
+      TransportStatisticsAllReduce all_reduce({1});
+      all_reduce.Join(
           std::make_unique<FaultyTransport>(group.MakeTransport(rank),
                                             rank == kFaulty ? fault : Fault()),
           [](const std::string&) {});
@@ -48,24 +48,25 @@ Outcome TakeSteps(Fault fault) {
       std::vector<double> backward = {3.0, 4.0 + rank};
       for (int step = 0; step < 2; ++step) {
         if (rank + 1 == kReplicas) {
-          sum.AddNothing().IgnoreError();
+          all_reduce.AddNothing().IgnoreError();
         } else {
-          sum.MergeMoments(absl::MakeSpan(forward));
-          sum.AddUp(absl::MakeSpan(backward));
+          all_reduce.MergeMoments(absl::MakeSpan(forward));
+          all_reduce.AddUp(absl::MakeSpan(backward));
         }
         if (step > 0) continue;
         outcome.moments[rank] = forward;
         outcome.sums[rank] = backward;
       }
-      outcome.statuses[rank] = sum.Take();
-      if (!outcome.statuses[rank].ok()) sum.Abort(outcome.statuses[rank]);
+      outcome.statuses[rank] = all_reduce.Take();
+      if (!outcome.statuses[rank].ok())
+        all_reduce.Abort(outcome.statuses[rank]);
     });
   }
   for (std::thread& thread : threads) thread.join();
   return outcome;
 }
 
-TEST(TransportSumTest, MeetsAlsoWithAReplicaThatHasNothing) {
+TEST(TransportStatisticsAllReduceTest, IsWholeWithAReplicaThatHasNothing) {
   const Outcome outcome = TakeSteps(Fault());
   for (const absl::Status& status : outcome.statuses) {
     EXPECT_TRUE(status.ok()) << status;
@@ -77,7 +78,8 @@ TEST(TransportSumTest, MeetsAlsoWithAReplicaThatHasNothing) {
   }
 }
 
-TEST(TransportSumTest, AllEndWithAnErrorThatNamesTheReplicaThatFailed) {
+TEST(TransportStatisticsAllReduceTest,
+     EndsEverywhereWithAnErrorThatNamesWhoFailed) {
   for (const absl::Duration hang : {absl::ZeroDuration(), 5 * kTimeout}) {
     for (int exchange = 0; exchange < 8; ++exchange) {
       SCOPED_TRACE(exchange);
@@ -96,15 +98,15 @@ TEST(TransportSumTest, AllEndWithAnErrorThatNamesTheReplicaThatFailed) {
   }
 }
 
-TEST(TransportSumTest, AReplicaWithoutAGroupIsAlone) {
-  TransportSum sum({1});
+TEST(TransportStatisticsAllReduceTest, AReplicaWithoutAGroupIsAlone) {
+  TransportStatisticsAllReduce all_reduce({1});
   std::vector<double> values = {1.0, 2.0};
-  sum.AddUp(absl::MakeSpan(values));
+  all_reduce.AddUp(absl::MakeSpan(values));
   EXPECT_THAT(values, ElementsAre(1.0, 2.0));
   std::vector<double> moments = {3.0, 1.0, 2.0};
-  sum.MergeMoments(absl::MakeSpan(moments));
+  all_reduce.MergeMoments(absl::MakeSpan(moments));
   EXPECT_THAT(moments, ElementsAre(3.0, 1.0, 2.0));
-  EXPECT_TRUE(sum.Take().ok());
+  EXPECT_TRUE(all_reduce.Take().ok());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "worker/strategy/transport_sum.h"
+#include "worker/strategy/transport_statistics_all_reduce.h"
 
 #include <utility>
 
@@ -6,8 +6,9 @@
 
 namespace paceline {
 
-void TransportSum::Join(std::unique_ptr<Transport> transport,
-                        std::function<void(const std::string&)> on_waiting) {
+void TransportStatisticsAllReduce::Join(
+    std::unique_ptr<Transport> transport,
+    std::function<void(const std::string&)> on_waiting) {
   transport_ = std::move(transport);
   collectives_.emplace(*transport_);
   on_waiting_ = std::move(on_waiting);
@@ -15,13 +16,15 @@ void TransportSum::Join(std::unique_ptr<Transport> transport,
                           " replicas");
 }
 
-void TransportSum::Abort(const absl::Status& reason) {
+void TransportStatisticsAllReduce::Abort(const absl::Status& reason) {
   if (transport_ != nullptr) transport_->Abort(reason);
 }
 
-void TransportSum::AddUp(absl::Span<double> values) { AllReduce(values); }
+void TransportStatisticsAllReduce::AddUp(absl::Span<double> values) {
+  AllReduce(values);
+}
 
-void TransportSum::MergeMoments(absl::Span<double> moments) {
+void TransportStatisticsAllReduce::MergeMoments(absl::Span<double> moments) {
   if (!collectives_ || !status_.ok()) return;
   constexpr int64_t kColumns = MomentsBlock::kColumns;
   double& rows = moments[0];
@@ -42,24 +45,24 @@ void TransportSum::MergeMoments(absl::Span<double> moments) {
 }
 
 template <typename T>
-void TransportSum::AllReduce(absl::Span<T> values) {
+void TransportStatisticsAllReduce::AllReduce(absl::Span<T> values) {
   if (!collectives_ || !status_.ok()) return;
   on_waiting_(waiting_);
   status_ = collectives_->AllReduce(values, ReduceOp::kSum);
   if (status_.ok()) on_waiting_("");
 }
 
-absl::Status TransportSum::AddNothing() {
+absl::Status TransportStatisticsAllReduce::AddNothing() {
   // With doubles that are zeros.
-  const auto meet = [this](Meeting meeting, int64_t count) {
+  const auto reduce = [this](Reduction reduction, int64_t count) {
     nothing_.assign(static_cast<size_t>(count), 0.0);
-    (this->*meeting)(absl::MakeSpan(nothing_));
+    (this->*reduction)(absl::MakeSpan(nothing_));
   };
   for (const int64_t channels : channels_) {
-    meet(&ReplicaSum::MergeMoments, 1 + 2 * channels);
+    reduce(&StatisticsAllReduce::MergeMoments, 1 + 2 * channels);
   }
   for (auto it = channels_.rbegin(); it != channels_.rend(); ++it) {
-    meet(&ReplicaSum::AddUp, 2 * *it);
+    reduce(&StatisticsAllReduce::AddUp, 2 * *it);
   }
   return status_;
 }
