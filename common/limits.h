@@ -79,10 +79,10 @@ inline constexpr int kMaxStepReports = 10'000;
 inline constexpr int64_t kMaxStepRows = 10'000'000;
 // Bytes of a steps.csv that a resume continues: rows of several runs, 30 each.
 inline constexpr int64_t kMaxStepsFileBytes = int64_t{1} << 30;
-// Bytes of the name of a worker's GPU, which has 36 characters, and of that of
-// a group of GPUs, to which NCCL gives 128 bytes.
-inline constexpr int kMaxHardwareIdBytes = 256;
-inline constexpr int kMaxGroupIdBytes = 1024;
+// Bytes of the UUID of a worker's GPU, which has 36 characters, and of NCCL's
+// unique id of a group of GPUs, which has 128 bytes.
+inline constexpr int kMaxGpuUuidBytes = 256;
+inline constexpr int kMaxNcclIdBytes = 1024;
 // Bytes of memory or of a file that a process tells of: far from int64's range.
 inline constexpr int64_t kMaxToldBytes = int64_t{1} << 60;
 // The longest time that a process tells another to wait or to keep to.
@@ -189,7 +189,7 @@ inline constexpr absl::Duration kGreetingTimeout = absl::Seconds(10);
 // when they have something to say.
 inline constexpr absl::Duration kIdleTimeout = absl::Seconds(60);
 // One sleep for a signal in shared memory: what a signal that is lost costs.
-inline constexpr absl::Duration kBellSleep = absl::Seconds(1);
+inline constexpr absl::Duration kFutexSleep = absl::Seconds(1);
 // gRPC: between attempts to connect, and to resolve a name.
 inline constexpr absl::Duration kReconnectBackoff = absl::Seconds(1);
 

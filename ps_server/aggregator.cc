@@ -81,9 +81,9 @@ absl::Status Aggregator::CheckClock(const v1::WorkerId& worker,
 
 absl::Status Aggregator::CheckNew(const v1::WorkerId& worker,
                                   const Worker& known,
-                                  const v1::Pace& pace) const {
+                                  const v1::WorkerClock& clock) const {
   if (options_.consistency == v1::CONSISTENCY_BOUNDED) {
-    return CheckClock(worker, known, pace.clock());
+    return CheckClock(worker, known, clock.steps());
   }
   if (options_.consistency != v1::CONSISTENCY_SYNC) return absl::OkStatus();
   if (has_sum_) {
@@ -103,7 +103,7 @@ absl::Status Aggregator::CheckNew(const v1::WorkerId& worker,
 std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
                                              const v1::WorkerId& worker,
                                              const v1::Progress& progress,
-                                             const v1::Pace& pace) {
+                                             const v1::WorkerClock& clock) {
   Worker* const found = workers_.Find(worker);
   absl::Status status = Check(worker, found, progress);
   if (!status.ok()) return {Refuse(ticket, std::move(status))};
@@ -113,7 +113,7 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
   const bool is_repeat = progress.sequence() == known.sequence();
   if (is_repeat && !known.held) return {Answer(ticket)};
   // A push that is refused changes nothing, what is held included.
-  if (!is_repeat) status = CheckNew(worker, known, pace);
+  if (!is_repeat) status = CheckNew(worker, known, clock);
   if (!status.ok()) return {Refuse(ticket, std::move(status))};
   std::vector<Decision> decisions;
   if (known.held) {
@@ -132,8 +132,8 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
       Apply(ticket, progress, known, decisions);
       known.held = ticket;
       known.idle_since.reset();
-      known.clock = pace.clock();
-      known.is_active = !pace.pauses();
+      known.clock = clock.steps();
+      known.is_active = !clock.pauses();
       known.has_lapsed = false;
       AnswerNear(decisions);
       break;

@@ -120,7 +120,7 @@ class Aggregator {
   // (the first copy is refused).
   std::vector<Decision> HandlePush(uint64_t ticket, const v1::WorkerId& worker,
                                    const v1::Progress& progress,
-                                   const v1::Pace& pace = {});
+                                   const v1::WorkerClock& clock = {});
 
   // A worker asks that the sum be applied as logical step `step`. kApplySum if
   // it is to be now, nothing if it was before. FailedPrecondition if there is
@@ -181,7 +181,7 @@ class Aggregator {
                      const v1::Progress& progress) const;
   // The same for one that is no repeat.
   absl::Status CheckNew(const v1::WorkerId& worker, const Worker& known,
-                        const v1::Pace& pace) const;
+                        const v1::WorkerClock& clock) const;
   absl::Status CheckClock(const v1::WorkerId& worker, const Worker& known,
                           uint64_t clock) const;
   void Apply(uint64_t ticket, const v1::Progress& progress, Worker& worker,

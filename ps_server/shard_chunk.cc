@@ -43,7 +43,7 @@ void ShardChunk::Push(const v1::PushRequest& request,
   }
   Handle([&](Aggregator& aggregator) {
     return aggregator.HandlePush(ticket, request.worker(), request.progress(),
-                                 request.pace());
+                                 request.clock());
   });
 }
 

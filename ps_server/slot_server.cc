@@ -12,23 +12,23 @@ namespace paceline {
 void SlotServer::Run() {
   FlushDenormals();
   slot_.BeginToServe();
-  Bell& bell = slot_.bell(CallSlot::kRequest);
+  FutexEvent& event = slot_.event(CallSlot::kRequest);
   while (!is_closed_) {
-    const uint32_t rings = bell.rings();
+    const uint32_t signals = event.signals();
     const uint32_t posted = slot_.posted(CallSlot::kRequest);
     if (!is_open_ && posted != number_) {
       number_ = posted;
       is_open_ = true;
       Handle();
     } else {
-      bell.Wait(rings, absl::InfiniteFuture(), absl::ZeroDuration());
+      event.Wait(signals, absl::InfiniteFuture(), absl::ZeroDuration());
     }
   }
 }
 
 void SlotServer::Close() {
   is_closed_ = true;
-  slot_.bell(CallSlot::kRequest).Ring();
+  slot_.event(CallSlot::kRequest).Signal();
 }
 
 void SlotServer::Handle() {

@@ -17,21 +17,21 @@ constexpr absl::Duration kLeadersWord = absl::Seconds(1);
 
 }  // namespace
 
-std::string GroupableHardware(const Replica& replica) {
+std::string GroupableGpu(const Replica& replica) {
   // Replicas that share statistics wait for each other within a step.
   const bool can_be_in_group =
       replica.statistics == nullptr && replica.device->CanUpdate();
-  return can_be_in_group ? replica.device->hardware_id() : "";
+  return can_be_in_group ? replica.device->gpu_uuid() : "";
 }
 
-absl::Status JoinGroup(const std::string& group_id, int first_rank,
+absl::Status JoinGroup(const std::string& nccl_id, int first_rank,
                        int world_size,
                        absl::Span<const std::unique_ptr<Replica>> replicas) {
   std::vector<absl::Status> results(replicas.size());
   const auto join = [&](size_t i) {
     absl::StatusOr<std::unique_ptr<DeviceGroup>> group =
         replicas[i]->device->JoinGroup(
-            {.group_id = group_id,
+            {.nccl_id = nccl_id,
              .rank = first_rank + static_cast<int>(i),
              .world_size = world_size,
              .timeout = limits::kConnectTimeout});
@@ -50,41 +50,41 @@ absl::Status JoinGroup(const std::string& group_id, int first_rank,
 }
 
 absl::Status JoinOwnGroup(absl::Span<const std::unique_ptr<Replica>> replicas) {
-  std::vector<std::string> ids;
+  std::vector<std::string> uuids;
   for (const std::unique_ptr<Replica>& replica : replicas) {
-    ids.push_back(GroupableHardware(*replica));
+    uuids.push_back(GroupableGpu(*replica));
   }
-  if (!CanBeGroup(ids)) {
-    LOG_IF(INFO, !ids.front().empty())
-        << "gradients of " << ids.size()
+  if (!CanBeGroup(uuids)) {
+    LOG_IF(INFO, !uuids.front().empty())
+        << "gradients of " << uuids.size()
         << " replicas are summed up by the host: not each has a GPU of its own";
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const std::string group_id,
-                   replicas.front()->device->NewGroupId());
-  return JoinGroup(group_id, /*first_rank=*/0,
-                   static_cast<int>(replicas.size()), replicas);
+  ASSIGN_OR_RETURN(const std::string nccl_id,
+                   replicas.front()->device->NewNcclId());
+  return JoinGroup(nccl_id, /*first_rank=*/0, static_cast<int>(replicas.size()),
+                   replicas);
 }
 
 absl::Status OfferDevice(const Replica& replica, int rank,
                          v1::AwaitStartRequest& request) {
-  request.set_hardware_id(GroupableHardware(replica));
-  if (rank == 0 && !request.hardware_id().empty()) {
-    ASSIGN_OR_RETURN(*request.mutable_group_id(), replica.device->NewGroupId());
+  request.set_gpu_uuid(GroupableGpu(replica));
+  if (rank == 0 && !request.gpu_uuid().empty()) {
+    ASSIGN_OR_RETURN(*request.mutable_nccl_id(), replica.device->NewNcclId());
   }
   return absl::OkStatus();
 }
 
 absl::Status JoinPeers(const v1::AwaitStartResponse& start, int rank,
                        absl::Span<const std::unique_ptr<Replica>> replicas) {
-  const std::vector<std::string> ids(start.hardware_ids().begin(),
-                                     start.hardware_ids().end());
-  if (!CanBeGroup(ids)) {
+  const std::vector<std::string> uuids(start.gpu_uuids().begin(),
+                                       start.gpu_uuids().end());
+  if (!CanBeGroup(uuids)) {
     LOG(INFO) << "gradients are summed up by the host: not every worker has a "
                  "GPU of its own";
     return absl::OkStatus();
   }
-  return JoinGroup(start.group_id(), rank, static_cast<int>(ids.size()),
+  return JoinGroup(start.nccl_id(), rank, static_cast<int>(uuids.size()),
                    replicas);
 }
 

@@ -13,14 +13,14 @@
 
 namespace paceline {
 
-// Device::hardware_id where the device could also update the variables, which
-// goes with a group; else "". Of a replica that was made.
-std::string GroupableHardware(const Replica& replica);
+// Device::gpu_uuid where the device could also update the variables, which goes
+// with a group; else "". Of a replica that was made.
+std::string GroupableGpu(const Replica& replica);
 
-// The devices of `replicas` take the places from `first_rank` on of a group of
+// The devices of `replicas` are the ranks from `first_rank` on of a group of
 // `world_size`. Blocks until all ranks have come, limits::kConnectTimeout at
 // most.
-absl::Status JoinGroup(const std::string& group_id, int first_rank,
+absl::Status JoinGroup(const std::string& nccl_id, int first_rank,
                        int world_size,
                        absl::Span<const std::unique_ptr<Replica>> replicas);
 
@@ -30,8 +30,8 @@ absl::Status JoinOwnGroup(absl::Span<const std::unique_ptr<Replica>> replicas);
 
 // --- Workers with a replica each ---------------------------------------------
 
-// Tells the leader, before the start, of the replica's GroupableHardware; where
-// there is some, rank 0 also names the group.
+// Tells the leader, before the start, of the replica's GroupableGpu; where
+// there is one, rank 0 also sends NCCL's unique id of a new group.
 absl::Status OfferDevice(const Replica& replica, int rank,
                          v1::AwaitStartRequest& request);
 

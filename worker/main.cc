@@ -24,7 +24,7 @@
 #include "common/session/run_setup.h"
 #include "common/task/task_program.h"
 #include "worker/evaluator.h"
-#include "worker/leaders_worker.h"
+#include "worker/in_process_worker.h"
 #include "worker/worker.h"
 
 namespace paceline {
@@ -92,7 +92,7 @@ absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
   leader.is_terminal = isatty(STDOUT_FILENO) == 1;
   ASSIGN_OR_RETURN(const std::unique_ptr<Interrupt> interrupt,
                    Interrupt::Watch());
-  LeadersWorker own_task(std::move(worker));
+  InProcessWorker own_task(std::move(worker));
   return LeadJob({std::move(leader), flags.resume, /*print_json=*/false,
                   [&] { return interrupt->Taken(); }},
                  own_task);

@@ -32,10 +32,10 @@ absl::StatusOr<GroupOptions> PeerOptions(const v1::AwaitStartResponse& start,
                            caller.address, caller.incarnation});
   }
   // Those that offered a GPU compile after the start.
-  const auto& hardware = start.hardware_ids();
+  const auto& gpu_uuids = start.gpu_uuids();
   const bool others_may_compile =
-      std::any_of(hardware.begin(), hardware.end(),
-                  [](const std::string& id) { return !id.empty(); });
+      std::any_of(gpu_uuids.begin(), gpu_uuids.end(),
+                  [](const std::string& uuid) { return !uuid.empty(); });
   group.connect_timeout =
       others_may_compile ? limits::kStartTimeout : limits::kConnectTimeout;
   group.timeout = limits::kCollectiveTimeout;

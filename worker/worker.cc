@@ -74,7 +74,7 @@ class WorkerTask {
   }
   int device_count() const { return ReplicaCount(job(), 1); }
   // For a group with those of other workers.
-  bool offers_gpu() const { return !request_.hardware_id().empty(); }
+  bool offers_gpu() const { return !request_.gpu_uuid().empty(); }
   bool evaluates_checkpoint() const {
     return !registration().evaluate_checkpoint().empty();
   }

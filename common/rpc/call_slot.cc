@@ -53,7 +53,7 @@ absl::Status MalformedCall(absl::string_view what) {
 struct CallSlot::Header {
   struct alignas(64) Posts {
     std::atomic<uint32_t> last;
-    Bell bell;
+    FutexEvent event;
   };
   std::atomic<uint64_t> magic;
   std::atomic<uint64_t> token;
@@ -105,7 +105,7 @@ bool CallSlot::is_served() const { return header().is_served.load() != 0; }
 
 void CallSlot::BeginToServe() {
   header().is_served = 1;
-  bell(kAnswer).Ring();
+  event(kAnswer).Signal();
 }
 
 bool CallSlot::Write(Way way, uint32_t code, absl::string_view content,
@@ -137,7 +137,7 @@ bool CallSlot::Write(Way way, uint32_t code, absl::string_view content,
 
 void CallSlot::Post(Way way, uint32_t number) {
   header().posts[way].last.store(number, std::memory_order_release);
-  bell(way).Ring();
+  event(way).Signal();
 }
 
 uint32_t CallSlot::posted(Way way) const {
@@ -175,6 +175,6 @@ absl::Status CallSlot::Read(Way way, SlotMessage& message) const {
   return absl::OkStatus();
 }
 
-Bell& CallSlot::bell(Way way) const { return header().posts[way].bell; }
+FutexEvent& CallSlot::event(Way way) const { return header().posts[way].event; }
 
 }  // namespace paceline

@@ -7,7 +7,7 @@
 // The caller copies the values of blocks into the last part, describes them and
 // the message in the request, and posts it; the callee works on the values
 // where they lie, puts those of its answer into their place, and posts the
-// answer. Each side sleeps on a bell of its own.
+// answer. Each side sleeps on an event of its own.
 //
 // Neither side trusts the other. What is read here is copied first, since the
 // peer may change it meanwhile, and checked: blocks lie within the values, and
@@ -26,7 +26,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/rpc/dense_values.h"
-#include "common/shared_memory/bell.h"
+#include "common/shared_memory/futex_event.h"
 #include "common/shared_memory/shared_region.h"
 
 namespace paceline {
@@ -43,7 +43,7 @@ struct SlotMessage {
   std::vector<DenseValues> blocks;
 };
 
-// Not thread-safe but for the bells; a side writes what it posts, and reads
+// Not thread-safe but for the events; a side writes what it posts, and reads
 // what the other one posted, in turn.
 class CallSlot {
  public:
@@ -80,8 +80,8 @@ class CallSlot {
   // Reads what was posted. InvalidArgument if it is no message.
   absl::Status Read(Way way, SlotMessage& message) const;
 
-  // Rings with each post.
-  Bell& bell(Way way) const;
+  // Signalled with each post.
+  FutexEvent& event(Way way) const;
 
  private:
   struct Header;

@@ -75,7 +75,7 @@ bool SlotCaller::Post(SlotCall& call) {
   open_ = std::move(call);
   state_ = State::kPosted;
   slot_.Post(CallSlot::kRequest, ++number_);
-  if (is_urgent) slot_.bell(CallSlot::kAnswer).Ring();
+  if (is_urgent) slot_.event(CallSlot::kAnswer).Signal();
   return true;
 }
 
@@ -91,13 +91,13 @@ void SlotCaller::End(const absl::Status& reason) {
     MutexLock lock(mutex_);
     if (!end_) end_ = reason;
   }
-  slot_.bell(CallSlot::kAnswer).Ring();
+  slot_.event(CallSlot::kAnswer).Signal();
 }
 
 void SlotCaller::Run() {
-  Bell& bell = slot_.bell(CallSlot::kAnswer);
+  FutexEvent& event = slot_.event(CallSlot::kAnswer);
   while (true) {
-    const uint32_t rings = bell.rings();
+    const uint32_t signals = event.signals();
     std::optional<Ended> ended;
     absl::Time wake_at;
     {
@@ -106,12 +106,12 @@ void SlotCaller::Run() {
       if (!ended && end_) return;
       // Of a sleep at most: only calls with shorter deadlines have to wake this
       // thread as they start.
-      wake_at = MonotonicNow() + limits::kBellSleep;
+      wake_at = MonotonicNow() + limits::kFutexSleep;
       if (open_) wake_at = std::min(wake_at, open_->deadline);
       looks_at_ = wake_at;
     }
     if (!ended) {
-      bell.Wait(rings, wake_at, absl::ZeroDuration());
+      event.Wait(signals, wake_at, absl::ZeroDuration());
       continue;
     }
     if (ended->is_answered) {

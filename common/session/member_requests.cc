@@ -95,12 +95,12 @@ absl::StatusOr<Preparation> ReadPreparation(
   ASSIGN_OR_RETURN(read.sizes.test,
                    ReadCount("test_examples", request.test_examples(),
                              limits::kMaxExamples));
-  RETURN_IF_ERROR(CheckLength("hardware_id", request.hardware_id().size(),
-                              limits::kMaxHardwareIdBytes, "bytes"));
-  RETURN_IF_ERROR(CheckLength("group_id", request.group_id().size(),
-                              limits::kMaxGroupIdBytes, "bytes"));
-  read.hardware_id = request.hardware_id();
-  read.group_id = request.group_id();
+  RETURN_IF_ERROR(CheckLength("gpu_uuid", request.gpu_uuid().size(),
+                              limits::kMaxGpuUuidBytes, "bytes"));
+  RETURN_IF_ERROR(CheckLength("nccl_id", request.nccl_id().size(),
+                              limits::kMaxNcclIdBytes, "bytes"));
+  read.gpu_uuid = request.gpu_uuid();
+  read.nccl_id = request.nccl_id();
   return read;
 }
 

@@ -48,8 +48,8 @@ struct DataSizes {
 struct Preparation {
   DataSizes sizes;
   // As AwaitStartRequest has them; of bounded size.
-  std::string hardware_id;
-  std::string group_id;
+  std::string gpu_uuid;
+  std::string nccl_id;
 };
 absl::StatusOr<Preparation> ReadPreparation(
     const v1::AwaitStartRequest& request);

@@ -190,8 +190,8 @@ absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
     if (id.type == TaskType::kPs) continue;
     const Preparation known =
         state.seats[id].preparation.value_or(Preparation());
-    response.add_hardware_ids(known.hardware_id);
-    if (other.rank == 0) response.set_group_id(known.group_id);
+    response.add_gpu_uuids(known.gpu_uuid);
+    if (other.rank == 0) response.set_nccl_id(known.nccl_id);
   }
   if (state.WorkersHoldVariables()) {
     response.set_restore_path(state.options.restore_path);

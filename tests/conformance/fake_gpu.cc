@@ -260,7 +260,7 @@ class MeetingPoints {
   }
   std::shared_ptr<MemoryGroup> Of(const GroupPlace& place) {
     MutexLock lock(mutex_);
-    std::shared_ptr<MemoryGroup>& group = groups_[place.group_id];
+    std::shared_ptr<MemoryGroup>& group = groups_[place.nccl_id];
     if (group == nullptr) {
       group = std::make_shared<MemoryGroup>(place.world_size, place.timeout);
     }
@@ -319,12 +319,11 @@ class FakeGpu final : public Gpu {
  public:
   explicit FakeGpu(const FakeGpuOptions& options)
       : options_(options),
-        hardware_id_(absl::StrCat("fake-", MeetingPoints::Get().NextNumber())) {
-  }
+        gpu_uuid_(absl::StrCat("fake-", MeetingPoints::Get().NextNumber())) {}
 
   std::string name() const override { return "cuda:fake"; }
-  std::string hardware_id() const override { return hardware_id_; }
-  absl::StatusOr<std::string> NewGroupId() override {
+  std::string gpu_uuid() const override { return gpu_uuid_; }
+  absl::StatusOr<std::string> NewNcclId() override {
     return absl::StrCat("group-", MeetingPoints::Get().NextNumber());
   }
   absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
@@ -391,7 +390,7 @@ class FakeGpu final : public Gpu {
 
   const FakeGpuOptions options_;
   std::atomic<int64_t> used_bytes_ = 0;
-  const std::string hardware_id_;
+  const std::string gpu_uuid_;
   int queue_count_ = 0;
 };
 

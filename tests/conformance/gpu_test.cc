@@ -15,9 +15,9 @@ namespace paceline::cuda {
 namespace {
 
 // Joins a group without others, sums up in it, and ends it.
-void ExpectSumsUpAlone(Gpu& gpu, const std::string& group_id) {
+void ExpectSumsUpAlone(Gpu& gpu, const std::string& nccl_id) {
   const absl::StatusOr<std::unique_ptr<Communicator>> joined =
-      gpu.JoinGroup({.group_id = group_id, .timeout = absl::Seconds(60)});
+      gpu.JoinGroup({.nccl_id = nccl_id, .timeout = absl::Seconds(60)});
   ASSERT_TRUE(joined.ok()) << joined.status();
   Communicator& communicator = **joined;
   const std::unique_ptr<Queue> queue = *gpu.CreateQueue(QueueKind::kComputing);
@@ -47,7 +47,7 @@ void ExpectSumsUpAlone(Gpu& gpu, const std::string& group_id) {
 
 TEST(FakeGpuTest, SumsUpAlone) {
   const std::unique_ptr<Gpu> gpu = MakeFakeGpu();
-  ExpectSumsUpAlone(*gpu, *gpu->NewGroupId());
+  ExpectSumsUpAlone(*gpu, *gpu->NewNcclId());
 }
 
 TEST(GpuTest, SumsUpAlone) {
@@ -55,13 +55,13 @@ TEST(GpuTest, SumsUpAlone) {
   if (!obstacle.empty()) GTEST_SKIP() << obstacle;
   const absl::StatusOr<std::unique_ptr<Gpu>> gpu = OpenFirstGpu();
   ASSERT_TRUE(gpu.ok()) << gpu.status();
-  const absl::StatusOr<std::string> group_id = (*gpu)->NewGroupId();
-  if (absl::IsUnimplemented(group_id.status())) {
-    GTEST_SKIP() << group_id.status().message();
+  const absl::StatusOr<std::string> nccl_id = (*gpu)->NewNcclId();
+  if (absl::IsUnimplemented(nccl_id.status())) {
+    GTEST_SKIP() << nccl_id.status().message();
   }
-  ASSERT_TRUE(group_id.ok()) << group_id.status();
-  EXPECT_NE((*gpu)->hardware_id(), "");
-  ExpectSumsUpAlone(**gpu, *group_id);
+  ASSERT_TRUE(nccl_id.ok()) << nccl_id.status();
+  EXPECT_NE((*gpu)->gpu_uuid(), "");
+  ExpectSumsUpAlone(**gpu, *nccl_id);
 }
 
 }  // namespace

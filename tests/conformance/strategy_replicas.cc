@@ -158,17 +158,17 @@ class CountingTransport final : public ForwardingTransport {
 class Replica {
  public:
   // `statistics` joins the group in which replicas share theirs. Waits for the
-  // others in the group `group_id` of devices; "": there is none.
+  // others in the group `nccl_id` of devices; "": there is none.
   Replica(const Job& job, StrategyKind kind, const ModelUnderTest& model,
           std::unique_ptr<Transport> transport,
-          std::unique_ptr<Transport> statistics, const std::string& group_id)
+          std::unique_ptr<Transport> statistics, const std::string& nccl_id)
       : model_(model),
         device_updates_(kind == StrategyKind::kDeviceUpdate),
         steps_per_execution_(job.steps_per_execution),
         optimizer_(ReadOptimizer(job.optimizer)),
         device_(job.device.make()),
         stream_(*device_->CreateStream()),
-        group_(JoinGroup(group_id, *transport, *device_)),
+        group_(JoinGroup(nccl_id, *transport, *device_)),
         state_(*device_->CreateState(Spec())),
         statistics_(SynchronizedChannels(model.graph())),
         programs_(Spec(), *device_, *state_),
@@ -269,11 +269,11 @@ class Replica {
   }
 
  private:
-  static std::unique_ptr<DeviceGroup> JoinGroup(const std::string& group_id,
+  static std::unique_ptr<DeviceGroup> JoinGroup(const std::string& nccl_id,
                                                 const Transport& transport,
                                                 Device& device) {
-    if (group_id.empty()) return nullptr;
-    return *device.JoinGroup({.group_id = group_id,
+    if (nccl_id.empty()) return nullptr;
+    return *device.JoinGroup({.nccl_id = nccl_id,
                               .rank = transport.rank(),
                               .world_size = transport.world_size(),
                               .timeout = kTimeout});
@@ -379,9 +379,9 @@ std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
   if (is_served) servers.emplace(job, count);
   const ModelUnderTest& model =
       is_served ? job.models.served : job.models.local;
-  const std::string group_id = kind == StrategyKind::kDeviceUpdate && count > 1
-                                   ? *job.device.make()->NewGroupId()
-                                   : "";
+  const std::string nccl_id = kind == StrategyKind::kDeviceUpdate && count > 1
+                                  ? *job.device.make()->NewNcclId()
+                                  : "";
   std::vector<std::unique_ptr<Replica>> replicas(count);
   std::vector<std::thread> makers;
   for (int rank = 0; rank < count; ++rank) {
@@ -393,7 +393,7 @@ std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
       }
       replicas[rank] =
           std::make_unique<Replica>(job, kind, model, std::move(transport),
-                                    statistics.MakeTransport(rank), group_id);
+                                    statistics.MakeTransport(rank), nccl_id);
     });
   }
   for (std::thread& maker : makers) maker.join();

@@ -127,7 +127,7 @@ struct RunOptions {
   bool log_steps = false;
   int steps_per_execution = 1;
   // Of several replicas: a group of their devices, and the place in it.
-  std::string group_id = {};
+  std::string nccl_id = {};
   int rank = 0;
   int replicas = 1;
   // What the strategy asks, if not that group.
@@ -257,8 +257,8 @@ class TrainerTest : public ::testing::Test {
     spec.steps_per_execution = run.steps_per_execution;
     if (!run.metrics.empty()) spec.outputs[0].metrics = run.metrics;
     std::unique_ptr<DeviceGroup> devices;
-    if (!run.group_id.empty()) {
-      devices = *device->JoinGroup({.group_id = run.group_id,
+    if (!run.nccl_id.empty()) {
+      devices = *device->JoinGroup({.nccl_id = run.nccl_id,
                                     .rank = run.rank,
                                     .world_size = run.replicas,
                                     .timeout = absl::Seconds(60)});
@@ -442,13 +442,13 @@ class GroupTrainerTest : public TrainerTest {
   // What the replicas reported, added up.
   std::vector<v1::LeaseReport> TrainGroup(int replicas,
                                           int steps_per_execution) {
-    const std::string id = *MakeDeviceNamed("cuda_on_fake")->NewGroupId();
+    const std::string id = *MakeDeviceNamed("cuda_on_fake")->NewNcclId();
     std::vector<Reports> reports(replicas);
     std::vector<std::thread> threads;
     for (int rank = 0; rank < replicas; ++rank) {
       threads.emplace_back([&, rank] {
         RunOptions run = {"cuda_on_fake", false, steps_per_execution};
-        run.group_id = id;
+        run.nccl_id = id;
         run.rank = rank;
         run.replicas = replicas;
         reports[rank] = Train(run);

@@ -93,12 +93,13 @@ void Fuzz(FuzzInput input) {
         Settle(aggregator.HandleTime(now).decisions, open);
         break;
       default: {
-        v1::Pace pace;
-        pace.set_clock(input.Number());
-        pace.set_pauses(input.Below(2) == 0);
+        v1::WorkerClock clock;
+        clock.set_steps(input.Number());
+        clock.set_pauses(input.Below(2) == 0);
         open.insert(++ticket);
-        Settle(aggregator.HandlePush(ticket, worker, FuzzProgress(input), pace),
-               open);
+        Settle(
+            aggregator.HandlePush(ticket, worker, FuzzProgress(input), clock),
+            open);
       }
     }
     const absl::Status status = aggregator.CheckInvariants();

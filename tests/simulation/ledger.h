@@ -18,7 +18,7 @@ namespace paceline {
 struct Push {
   v1::WorkerId worker;
   v1::Progress progress;
-  v1::Pace pace;
+  v1::WorkerClock clock;
   uint32_t epoch = 0;
   uint64_t begin = 0;
   uint64_t end = 0;

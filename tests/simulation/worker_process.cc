@@ -171,8 +171,8 @@ Push WorkerProcess::NextPush() {
   push.epoch = lease.epoch();
   push.begin = lease.begin() + reports_[lease.id()].examples();
   push.end = lease.begin() + push.progress.lease().examples();
-  push.pace.set_clock(++clock_);
-  push.pace.set_pauses(push.end == lease.end());
+  push.clock.set_steps(++clock_);
+  push.clock.set_pauses(push.end == lease.end());
   missing_answers_ = shards_.size();
   return push;
 }

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
-#include "common/shared_memory/bell.h"
 #include "common/shared_memory/copy_out.h"
+#include "common/shared_memory/futex_event.h"
 #include "worker/collective/blamed_rank.h"
 
 namespace paceline {
@@ -46,8 +46,8 @@ struct SharedMemoryTransport::Header {
   std::atomic<uint64_t> magic;
   std::atomic<uint32_t> rank;
   std::atomic<uint32_t> world_size;
-  // Rings with each event for this rank.
-  alignas(64) Bell bell;
+  // Signalled whenever something happens for this rank.
+  alignas(64) FutexEvent event;
   // Whom this rank waits for, plus 1; 0: nobody.
   std::atomic<uint32_t> waits_for;
   // 0: not aborted, 1: `reason` is being written, 2: aborted.
@@ -170,8 +170,8 @@ absl::Status SharedMemoryTransport::Exchange(int to,
   Incoming incoming{from, in_size};
   absl::Time deadline = MonotonicNow() + options_.timeout;
   while (true) {
-    // Read first, so that no event is missed.
-    const uint32_t rings = header(rank()).bell.rings();
+    // Read first, so that no signal is missed.
+    const uint32_t signals = header(rank()).event.signals();
     RETURN_IF_ERROR(Aborted());
     ASSIGN_OR_RETURN(const bool pushed, Push(outgoing));
     ASSIGN_OR_RETURN(const bool pulled, Pull(incoming, sink));
@@ -187,7 +187,7 @@ absl::Status SharedMemoryTransport::Exchange(int to,
     const int other = is_complete ? to : from;
     header(rank()).waits_for = other + 1;
     if (MonotonicNow() >= deadline) return TimedOut(other);
-    header(rank()).bell.Wait(rings, deadline, options_.spin);
+    header(rank()).event.Wait(signals, deadline, options_.spin);
   }
 }
 
@@ -238,7 +238,7 @@ absl::StatusOr<bool> SharedMemoryTransport::Push(Outgoing& outgoing) {
   outgoing.done += slot.size;
   box.slots[sent % kSlots] = slot;
   box.sent.store(++sent, std::memory_order_release);
-  header(outgoing.to).bell.Ring();
+  header(outgoing.to).event.Signal();
   return true;
 }
 
@@ -276,7 +276,7 @@ absl::StatusOr<bool> SharedMemoryTransport::Pull(Incoming& incoming,
   sink(incoming.done, memory.subspan(slot.offset, slot.size));
   incoming.done += slot.size;
   box.taken.store(++taken, std::memory_order_release);
-  header(incoming.from).bell.Ring();
+  header(incoming.from).event.Signal();
   return true;
 }
 
@@ -290,7 +290,7 @@ void SharedMemoryTransport::Abort(const absl::Status& reason) {
   const size_t size = std::min(reason.message().size(), kMaxReasonBytes - 1);
   std::memcpy(own.reason.message, reason.message().data(), size);
   own.aborted.store(2, std::memory_order_release);
-  for (int peer = 0; peer < world_size(); ++peer) header(peer).bell.Ring();
+  for (int peer = 0; peer < world_size(); ++peer) header(peer).event.Signal();
 }
 
 absl::Status SharedMemoryTransport::Aborted() const {

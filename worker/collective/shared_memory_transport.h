@@ -5,9 +5,9 @@
 //
 //   header | mailboxes, one to each rank | staging, the same | payload
 //
-// A sender describes its message in its mailbox to the receiver and rings the
-// receiver's bell, a futex in the receiver's header; the receiver reads the
-// sender's memory, says in the mailbox that it has taken it, and rings back.
+// A sender describes its message in its mailbox to the receiver and signals the
+// receiver's event, a futex in the receiver's header; the receiver reads the
+// sender's memory, says in the mailbox that it has taken it, and signals back.
 // What lies in the sender's payload, at a multiple of kPieceAlignment, is not
 // copied at all, and the sender waits until it was read; other memory, and
 // short messages, go through the staging area of the receiver's mailbox in
@@ -15,8 +15,8 @@
 //
 // A rank does not trust what the others can write: it copies the description of
 // a piece before it checks it, and keeps its own counts. A peer can spoil the
-// values it sends, and end the group; a bell that it spoils costs
-// limits::kBellSleep.
+// values it sends, and end the group; an event that it spoils costs
+// limits::kFutexSleep.
 #ifndef PACELINE_WORKER_COLLECTIVE_SHARED_MEMORY_TRANSPORT_H_
 #define PACELINE_WORKER_COLLECTIVE_SHARED_MEMORY_TRANSPORT_H_
 

@@ -291,12 +291,13 @@ class Device {
   // Whether it can update variables itself, by any optimizer.
   virtual bool CanUpdate() const { return false; }
 
-  // Names the piece of hardware, where it can be in a group: no other has the
-  // name, on no machine. "": it cannot.
-  virtual std::string hardware_id() const { return ""; }
-  // A name for a new group. Of a device with a hardware_id, as JoinGroup is.
-  virtual absl::StatusOr<std::string> NewGroupId();
-  // Takes a place in a group. Blocks until all ranks have come.
+  // The UUID of a GPU that can be in a group: no other has it, on no machine.
+  // "": the device cannot.
+  virtual std::string gpu_uuid() const { return ""; }
+  // NCCL's unique id of a new group. Of a device with a gpu_uuid, as JoinGroup
+  // is.
+  virtual absl::StatusOr<std::string> NewNcclId();
+  // Becomes a rank of a group. Blocks until all ranks have come.
   // DeadlineExceeded: not all came in time. The end of the group outlives the
   // programs that use it.
   virtual absl::StatusOr<std::unique_ptr<DeviceGroup>> JoinGroup(
@@ -316,7 +317,7 @@ class Device {
       const ProgramSpec& spec, ModelState& state) = 0;
 };
 
-inline absl::StatusOr<std::string> Device::NewGroupId() {
+inline absl::StatusOr<std::string> Device::NewNcclId() {
   return absl::UnimplementedError(name() + " is in no groups");
 }
 inline absl::StatusOr<std::unique_ptr<DeviceGroup>> Device::JoinGroup(

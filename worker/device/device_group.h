@@ -11,10 +11,11 @@
 
 namespace paceline {
 
-// A device's place in a group.
+// How a device joins a group.
 struct GroupPlace {
-  // What NewGroupId of one of the devices gave; the same for all.
-  std::string group_id;
+  // NCCL's unique id, which NewNcclId of one of the devices gave; the same for
+  // all.
+  std::string nccl_id;
   int rank = 0;
   int world_size = 1;
   // Until which all ranks must have come.
@@ -35,12 +36,12 @@ class DeviceGroup {
   virtual absl::Status status() const = 0;
 };
 
-// Whether devices with these Device::hardware_id can be a group: each of them
-// can, and they are different pieces of hardware. All who ask with the same
-// ids, in any order, get the same answer.
-inline bool CanBeGroup(absl::Span<const std::string> hardware_ids) {
-  const std::set<std::string> ids(hardware_ids.begin(), hardware_ids.end());
-  return ids.size() == hardware_ids.size() && !ids.contains("");
+// Whether devices with these Device::gpu_uuid can be a group: each of them can,
+// and they are different GPUs. All who ask with the same UUIDs, in any order,
+// get the same answer.
+inline bool CanBeGroup(absl::Span<const std::string> gpu_uuids) {
+  const std::set<std::string> different(gpu_uuids.begin(), gpu_uuids.end());
+  return different.size() == gpu_uuids.size() && !different.contains("");
 }
 
 }  // namespace paceline

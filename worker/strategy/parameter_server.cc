@@ -157,8 +157,8 @@ void ParameterServerStrategy::BeginStep(const v1::Progress& position,
       chunk.gradients[block].version = chunk.variables[block].version;
     }
     if (options_.consistency != v1::CONSISTENCY_BOUNDED) continue;
-    chunk.push_request.mutable_pace()->set_clock(clock_);
-    chunk.push_request.mutable_pace()->set_pauses(ends_lease);
+    chunk.push_request.mutable_clock()->set_steps(clock_);
+    chunk.push_request.mutable_clock()->set_pauses(ends_lease);
   }
   open_buckets_ = bucket_counts_;
   pushes_->Begin(waiting_for_push_, &ChunkServer::updated,

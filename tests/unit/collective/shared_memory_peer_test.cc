@@ -24,7 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr size_t kPeerPayloadBytes = 64 << 10;
-// Of the layout, where these tests spoil it: who sleeps on a rank's bell,
+// Of the layout, where these tests spoil it: who sleeps on a rank's event,
 // whether it aborted and whom it blames, its mailboxes, and in a mailbox the
 // counts and the first piece.
 constexpr size_t kIsAsleep = 68;

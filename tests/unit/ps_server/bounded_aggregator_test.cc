@@ -26,13 +26,13 @@ class BoundedAggregatorTest : public ::testing::Test {
   }
   // The next step of a worker; its ticket is 10 · rank + the step's number.
   std::vector<std::string> Push(uint32_t rank, bool pauses = false) {
-    v1::Pace pace;
-    pace.set_clock(++clocks_[rank]);
-    pace.set_pauses(pauses);
+    v1::WorkerClock clock;
+    clock.set_steps(++clocks_[rank]);
+    clock.set_pauses(pauses);
     const uint64_t sequence = ++sequences_[rank];
     return Words(aggregator_.HandlePush(10 * rank + sequence,
                                         Worker(rank, 7 + rank),
-                                        Progress(sequence), pace));
+                                        Progress(sequence), clock));
   }
   void Join(uint32_t rank) {
     const auto clock =
@@ -104,10 +104,11 @@ TEST_F(BoundedAggregatorTest, ClocksOnlyGoForward) {
   EXPECT_THAT(Words(aggregator_.HandlePush(9, Worker(1, 8), Progress(2))),
               ElementsAre("refuse 9"));
   // Nor ahead of what the workers can have done.
-  v1::Pace pace;
-  pace.set_clock(UINT64_MAX);
-  EXPECT_THAT(Words(aggregator_.HandlePush(9, Worker(1, 8), Progress(2), pace)),
-              ElementsAre("refuse 9"));
+  v1::WorkerClock clock;
+  clock.set_steps(UINT64_MAX);
+  EXPECT_THAT(
+      Words(aggregator_.HandlePush(9, Worker(1, 8), Progress(2), clock)),
+      ElementsAre("refuse 9"));
   EXPECT_EQ(aggregator_.Join(Worker(1, 0), 0).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(aggregator_.Join(Worker(1, 77), 0).status().code(),
@@ -139,10 +140,10 @@ TEST_F(BoundedAggregatorTest, ARepeatOfWhatIsHeldIsHeldAndNotAppliedAgain) {
   Push(1);
   Push(1);
   Push(1);
-  v1::Pace pace;
-  pace.set_clock(3);
+  v1::WorkerClock clock;
+  clock.set_steps(3);
   EXPECT_THAT(
-      Words(aggregator_.HandlePush(99, Worker(1, 8), Progress(3), pace)),
+      Words(aggregator_.HandlePush(99, Worker(1, 8), Progress(3), clock)),
       ElementsAre("refuse 13"));
   EXPECT_EQ(aggregator_.step(), 3);
   EXPECT_THAT(Push(2), ElementsAre("apply 21", "answer 99", "answer 21"));
@@ -210,8 +211,8 @@ TEST_F(BoundedAggregatorTest, ARefusedPushLeavesWhatIsHeld) {
   Push(1);
   Push(1);
   EXPECT_THAT(Push(1), ElementsAre("apply 13"));
-  v1::Pace wrong;
-  wrong.set_clock(3);
+  v1::WorkerClock wrong;
+  wrong.set_steps(3);
   EXPECT_THAT(
       Words(aggregator_.HandlePush(99, Worker(1, 8), Progress(4), wrong)),
       ElementsAre("refuse 99"));

@@ -147,7 +147,7 @@ TEST_F(ShardTest, ABoundedWorkerIsAnsweredWithWhatItWaitedFor) {
   for (const uint32_t rank : {0u, 1u}) {
     requests[rank] = PushRequest(*shard, 1, 1.0f, 8 + rank);
     requests[rank].set_pull(true);
-    requests[rank].mutable_pace()->set_clock(1);
+    requests[rank].mutable_clock()->set_steps(1);
     v1::PullRequest pull;
     pull.set_ps_incarnation(kIncarnation);
     *pull.mutable_joins() = requests[rank].worker();

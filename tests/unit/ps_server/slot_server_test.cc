@@ -387,11 +387,11 @@ TEST_F(SlotProcessesTest, AKilledWorkerLeavesNothingAndDisturbsNobody) {
                     push.SerializeAsString(), {&gradients, 1});
         slot->Post(CallSlot::kRequest, number);
         while (slot->posted(CallSlot::kAnswer) != number) {
-          Bell& bell = slot->bell(CallSlot::kAnswer);
-          const uint32_t rings = bell.rings();
+          FutexEvent& event = slot->event(CallSlot::kAnswer);
+          const uint32_t signals = event.signals();
           if (slot->posted(CallSlot::kAnswer) == number) break;
-          bell.Wait(rings, MonotonicNow() + absl::Seconds(1),
-                    absl::ZeroDuration());
+          event.Wait(signals, MonotonicNow() + absl::Seconds(1),
+                     absl::ZeroDuration());
         }
       }
     });

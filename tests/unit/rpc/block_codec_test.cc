@@ -84,7 +84,7 @@ v1::PushRequest WholePush() {
   push.set_ps_incarnation(77);
   push.mutable_progress()->mutable_lease()->mutable_sums()->add_states(0.5);
   push.set_pull(true);
-  push.mutable_pace()->set_clock(300);
+  push.mutable_clock()->set_steps(300);
   for (const uint32_t index : {0u, 300u}) {
     v1::Block& block = *push.add_gradients();
     block.set_index(index);
@@ -223,7 +223,7 @@ TEST(BlockCodecTest, TheReceiverKnowsTheMessageBeforeItsBlocks) {
     explicit Late(const v1::PushRequest& message) : message_(message) {}
     absl::Status Expect(size_t block_count) override {
       // Behind the blocks on the wire.
-      EXPECT_EQ(message_.pace().clock(), 300u);
+      EXPECT_EQ(message_.clock().steps(), 300u);
       return Received::Expect(block_count);
     }
 

@@ -223,11 +223,11 @@ TEST_F(SessionStartTest, NamesOfGpusAreBounded) {
   ASSERT_TRUE(Register(kWorker0).ok());
   v1::AwaitStartRequest request;
   *request.mutable_member() = MemberOf(kWorker0);
-  request.set_group_id(std::string(limits::kMaxGroupIdBytes + 1, 'x'));
+  request.set_nccl_id(std::string(limits::kMaxNcclIdBytes + 1, 'x'));
   EXPECT_EQ(session_->AwaitStart(request, now_).status().code(),
             absl::StatusCode::kInvalidArgument);
-  request.clear_group_id();
-  request.set_hardware_id(std::string(limits::kMaxHardwareIdBytes + 1, 'x'));
+  request.clear_nccl_id();
+  request.set_gpu_uuid(std::string(limits::kMaxGpuUuidBytes + 1, 'x'));
   EXPECT_EQ(session_->AwaitStart(request, now_).status().code(),
             absl::StatusCode::kInvalidArgument);
 }

@@ -97,16 +97,16 @@ TEST_F(WorkerVariablesTest, StartTellsAllTheGpusAndTheGroupOfRankZero) {
     v1::AwaitStartRequest request;
     *request.mutable_member() = MemberOf(task);
     request.set_train_examples(train_examples_);
-    request.set_hardware_id(gpu);
-    request.set_group_id(group);
+    request.set_gpu_uuid(gpu);
+    request.set_nccl_id(group);
     return session_->AwaitStart(request, now_);
   };
   ASSERT_TRUE(await(kWorker1, "GPU-b", "").ok());
   ASSERT_TRUE(await(kWorker0, "GPU-a", "group").ok());
   const auto start = await(kWorker1, "GPU-b", "");
   ASSERT_TRUE(start.ok() && start->has_value());
-  EXPECT_THAT((*start)->hardware_ids(), testing::ElementsAre("GPU-a", "GPU-b"));
-  EXPECT_EQ((*start)->group_id(), "group");
+  EXPECT_THAT((*start)->gpu_uuids(), testing::ElementsAre("GPU-a", "GPU-b"));
+  EXPECT_EQ((*start)->nccl_id(), "group");
 }
 
 TEST_F(WorkerVariablesTest, RankZeroIsAskedForTheCheckpoint) {

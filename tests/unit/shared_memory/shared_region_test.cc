@@ -13,7 +13,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
-#include "common/shared_memory/bell.h"
+#include "common/shared_memory/futex_event.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -142,47 +142,47 @@ TEST(SharedRegionTest, AnotherUserCannotOpenIt) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(BellTest, WakesWhoeverSleepsAndNobodyElse) {
-  Bell bell{};
-  const uint32_t rings = bell.rings();
-  bell.Wait(rings, MonotonicNow() + absl::Milliseconds(20),
-            absl::ZeroDuration());
-  EXPECT_EQ(bell.rings(), rings);
-  std::thread ringer([&bell] {
+TEST(FutexEventTest, WakesWhoeverSleepsAndNobodyElse) {
+  FutexEvent event{};
+  const uint32_t signals = event.signals();
+  event.Wait(signals, MonotonicNow() + absl::Milliseconds(20),
+             absl::ZeroDuration());
+  EXPECT_EQ(event.signals(), signals);
+  std::thread signaller([&event] {
     absl::SleepFor(absl::Milliseconds(20));
-    bell.Ring();
+    event.Signal();
   });
   const auto wait = [&] {
-    bell.Wait(rings, absl::InfiniteFuture(), absl::ZeroDuration());
-    EXPECT_EQ(bell.rings(), rings + 1);
+    event.Wait(signals, absl::InfiniteFuture(), absl::ZeroDuration());
+    EXPECT_EQ(event.signals(), signals + 1);
   };
   wait();
   // What happened before the wait is not waited for.
   wait();
-  ringer.join();
+  signaller.join();
 }
 
-// A peer says in its name that nobody sleeps: it rings, and wakes nobody.
-TEST(BellTest, ARingThatNobodyHearsCostsASecond) {
-  Bell bell{};
-  auto* words = reinterpret_cast<std::atomic<uint32_t>*>(&bell);
+// A peer says in its name that nobody sleeps: the signal wakes nobody.
+TEST(FutexEventTest, ASignalThatWakesNobodyCostsASecond) {
+  FutexEvent event{};
+  auto* words = reinterpret_cast<std::atomic<uint32_t>*>(&event);
   std::thread thief([&] {
     absl::SleepFor(absl::Milliseconds(100));
     words[1] = 0;
-    bell.Ring();
+    event.Signal();
   });
   const absl::Time begun_at = MonotonicNow();
-  bell.Wait(0, begun_at + absl::Hours(1), absl::ZeroDuration());
+  event.Wait(0, begun_at + absl::Hours(1), absl::ZeroDuration());
   EXPECT_LT(MonotonicNow() - begun_at, absl::Seconds(20));
   thief.join();
 }
 
-// A peer sets the count back: the bell has not rung, but whoever waits for it
-// looks again.
-TEST(BellTest, AWaitEndsAfterASecondAtMost) {
-  Bell bell{};
+// A peer sets the count back: the event was not signalled, but whoever waits
+// for it looks again.
+TEST(FutexEventTest, AWaitEndsAfterASecondAtMost) {
+  FutexEvent event{};
   const absl::Time begun_at = MonotonicNow();
-  bell.Wait(0, begun_at + absl::Hours(1), absl::ZeroDuration());
+  event.Wait(0, begun_at + absl::Hours(1), absl::ZeroDuration());
   EXPECT_LT(MonotonicNow() - begun_at, absl::Seconds(20));
 }
 

@@ -42,7 +42,7 @@ TEST(DeviceGroupsTest, OtherDevicesStayAlone) {
   replicas.push_back(MakeReplicaOn(MakeGpuDevice()));
   replicas.push_back(
       MakeReplicaOn(std::make_unique<CpuDevice>(CpuDeviceOptions{})));
-  EXPECT_EQ(GroupableHardware(*replicas[1]), "");
+  EXPECT_EQ(GroupableGpu(*replicas[1]), "");
   ASSERT_TRUE(JoinOwnGroup(replicas).ok());
   EXPECT_EQ(replicas[0]->group, nullptr);
 }
@@ -56,9 +56,9 @@ class PeersTest : public ::testing::Test {
       const Replica& replica = *replicas_[rank].front();
       v1::AwaitStartRequest request;
       EXPECT_TRUE(OfferDevice(replica, rank, request).ok());
-      EXPECT_EQ(request.group_id().empty(), rank != 0);
-      if (rank == 0) start_.set_group_id(request.group_id());
-      start_.add_hardware_ids(request.hardware_id());
+      EXPECT_EQ(request.nccl_id().empty(), rank != 0);
+      if (rank == 0) start_.set_nccl_id(request.nccl_id());
+      start_.add_gpu_uuids(request.gpu_uuid());
     }
   }
 
@@ -80,20 +80,20 @@ class PeersTest : public ::testing::Test {
 TEST_F(PeersTest, JoinAGroup) { ExpectJoin(true); }
 
 TEST_F(PeersTest, StayAloneWhereOneHasNoGpu) {
-  start_.set_hardware_ids(1, "");
+  start_.set_gpu_uuids(1, "");
   ExpectJoin(false);
 }
 
 TEST_F(PeersTest, StayAloneOnTheSameGpu) {
-  start_.set_hardware_ids(1, start_.hardware_ids(0));
+  start_.set_gpu_uuids(1, start_.gpu_uuids(0));
   ExpectJoin(false);
 }
 
 TEST_F(PeersTest, ThatOfferedAGpuMayTakeLongerToBeThere) {
   EXPECT_EQ(PeerOptions(start_, 0, 1)->connect_timeout, limits::kStartTimeout);
-  start_.clear_hardware_ids();
-  start_.add_hardware_ids("");
-  start_.add_hardware_ids("");
+  start_.clear_gpu_uuids();
+  start_.add_gpu_uuids("");
+  start_.add_gpu_uuids("");
   EXPECT_EQ(PeerOptions(start_, 0, 1)->connect_timeout,
             limits::kConnectTimeout);
 }

@@ -30,10 +30,8 @@ class CudaDevice final : public Device {
   absl::Status Supports(const ProgramSpec& spec) const override;
   bool CanCompute(Precision /*precision*/) const override { return true; }
   bool CanUpdate() const override { return true; }
-  std::string hardware_id() const override { return gpu_->hardware_id(); }
-  absl::StatusOr<std::string> NewGroupId() override {
-    return gpu_->NewGroupId();
-  }
+  std::string gpu_uuid() const override { return gpu_->gpu_uuid(); }
+  absl::StatusOr<std::string> NewNcclId() override { return gpu_->NewNcclId(); }
   absl::StatusOr<std::unique_ptr<DeviceGroup>> JoinGroup(
       const GroupPlace& place) override {
     return gpu_->JoinGroup(place);

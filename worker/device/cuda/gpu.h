@@ -195,8 +195,8 @@ class Gpu {
 
   virtual absl::StatusOr<GpuMemory> Memory() const = 0;
   // As Device has them.
-  virtual std::string hardware_id() const = 0;
-  virtual absl::StatusOr<std::string> NewGroupId() = 0;
+  virtual std::string gpu_uuid() const = 0;
+  virtual absl::StatusOr<std::string> NewNcclId() = 0;
   virtual absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
       const GroupPlace& place) = 0;
 

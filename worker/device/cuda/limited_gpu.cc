@@ -18,10 +18,8 @@ class LimitedGpu final : public Gpu {
 
   std::string name() const override { return gpu_->name(); }
 
-  std::string hardware_id() const override { return gpu_->hardware_id(); }
-  absl::StatusOr<std::string> NewGroupId() override {
-    return gpu_->NewGroupId();
-  }
+  std::string gpu_uuid() const override { return gpu_->gpu_uuid(); }
+  absl::StatusOr<std::string> NewNcclId() override { return gpu_->NewNcclId(); }
   absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
       const GroupPlace& place) override {
     return gpu_->JoinGroup(place);

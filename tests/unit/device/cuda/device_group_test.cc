@@ -24,7 +24,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::Not;
 
-TEST(CanBeGroupTest, EachHasHardwareOfItsOwn) {
+TEST(CanBeGroupTest, EachHasAGpuOfItsOwn) {
   EXPECT_TRUE(CanBeGroup({"GPU-a", "GPU-b"}));
   EXPECT_TRUE(CanBeGroup({"GPU-b", "GPU-a", "GPU-c"}));
   EXPECT_FALSE(CanBeGroup({"GPU-a", "GPU-a"}));
@@ -36,7 +36,7 @@ TEST(DeviceGroupTest, ARankThatDoesNotComeIsNotWaitedForForever) {
   CudaDevice device(cuda::MakeFakeGpu());
   const absl::Status status =
       device
-          .JoinGroup({.group_id = *device.NewGroupId(),
+          .JoinGroup({.nccl_id = *device.NewNcclId(),
                       .rank = 0,
                       .world_size = 2,
                       .timeout = absl::Milliseconds(50)})
@@ -55,11 +55,11 @@ const ModelUnderTest& DenseModel() {
 class Rank {
  public:
   // `fault` as FakeGpuOptions has it.
-  Rank(const std::string& group_id, int rank,
+  Rank(const std::string& nccl_id, int rank,
        const std::function<absl::Status(const std::string&)>& fault)
       : device_(cuda::MakeFakeGpu({.log = &calls_, .fault = fault})),
         stream_(*device_.CreateStream()),
-        group_(*device_.JoinGroup({.group_id = group_id,
+        group_(*device_.JoinGroup({.nccl_id = nccl_id,
                                    .rank = rank,
                                    .world_size = 2,
                                    .timeout = absl::Seconds(60)})) {
@@ -110,7 +110,7 @@ class Rank {
 class RanksTest : public ::testing::Test {
  protected:
   RanksTest() {
-    const std::string id = *CudaDevice(cuda::MakeFakeGpu()).NewGroupId();
+    const std::string id = *CudaDevice(cuda::MakeFakeGpu()).NewNcclId();
     ForEachRank([&](int rank) {
       ranks_[rank] = std::make_unique<Rank>(
           id, rank, [this, rank](const std::string& call) {
@@ -175,7 +175,7 @@ TEST_F(RanksTest, EvaluationsAreCaptured) {
 TEST(FakeCommunicatorTest, RefusesASumThatIsCaptured) {
   const std::unique_ptr<cuda::Gpu> gpu = cuda::MakeFakeGpu();
   const auto communicator = *gpu->JoinGroup(
-      {.group_id = *gpu->NewGroupId(), .timeout = absl::Seconds(60)});
+      {.nccl_id = *gpu->NewNcclId(), .timeout = absl::Seconds(60)});
   const std::unique_ptr<cuda::Queue> queue =
       *gpu->CreateQueue(cuda::QueueKind::kComputing);
   float value = 1;
@@ -190,10 +190,10 @@ TEST(FakeCommunicatorTest, RefusesASumThatIsCaptured) {
 TEST(FakeCommunicatorTest, RefusesSumsOfDifferentLengths) {
   const std::unique_ptr<cuda::Gpu> gpus[] = {cuda::MakeFakeGpu(),
                                              cuda::MakeFakeGpu()};
-  const std::string id = *gpus[0]->NewGroupId();
+  const std::string id = *gpus[0]->NewNcclId();
   const auto sum_up = [&](int rank) {
     const auto communicator =
-        *gpus[rank]->JoinGroup({.group_id = id,
+        *gpus[rank]->JoinGroup({.nccl_id = id,
                                 .rank = rank,
                                 .world_size = 2,
                                 .timeout = absl::Seconds(60)});

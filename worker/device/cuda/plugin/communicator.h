@@ -15,7 +15,7 @@ namespace paceline::cuda {
 absl::Status CheckGroups();
 
 // As Gpu has them; of GPU `ordinal`.
-absl::StatusOr<std::string> NewGroupId();
+absl::StatusOr<std::string> NewNcclId();
 absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
     int ordinal, const GroupPlace& place);
 

@@ -38,7 +38,7 @@ class CudaGpu final : public Gpu {
                      static_cast<int64_t>(total_bytes)};
   }
 
-  std::string hardware_id() const override {
+  std::string gpu_uuid() const override {
     cudaDeviceProp properties;
     absl::Status status = CheckGroups();
     status.Update(
@@ -51,9 +51,9 @@ class CudaGpu final : public Gpu {
         "GPU-", absl::BytesToHexString(absl::string_view(
                     properties.uuid.bytes, sizeof(properties.uuid.bytes))));
   }
-  absl::StatusOr<std::string> NewGroupId() override {
+  absl::StatusOr<std::string> NewNcclId() override {
     RETURN_IF_ERROR(Use());
-    return cuda::NewGroupId();
+    return cuda::NewNcclId();
   }
   absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
       const GroupPlace& place) override {

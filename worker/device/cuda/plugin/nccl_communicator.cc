@@ -98,12 +98,12 @@ absl::StatusOr<std::unique_ptr<Communicator>> NcclCommunicator::Join(
 
 absl::Status NcclCommunicator::Initialize(const GroupPlace& place) {
   ncclUniqueId id;
-  if (place.group_id.size() != sizeof(id)) {
+  if (place.nccl_id.size() != sizeof(id)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(name_, ": a group id of ", place.group_id.size(),
+        absl::StrCat(name_, ": an NCCL id of ", place.nccl_id.size(),
                      " bytes, expected ", sizeof(id)));
   }
-  std::memcpy(&id, place.group_id.data(), sizeof(id));
+  std::memcpy(&id, place.nccl_id.data(), sizeof(id));
   RETURN_IF_ERROR(ToStatus(cudaSetDevice(ordinal_), name_));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
@@ -205,7 +205,7 @@ void NcclCommunicator::Watch() {
 
 absl::Status CheckGroups() { return LoadNccl().status(); }
 
-absl::StatusOr<std::string> NewGroupId() {
+absl::StatusOr<std::string> NewNcclId() {
   ASSIGN_OR_RETURN(const NcclLibrary nccl, LoadNccl());
   ncclUniqueId id;
   if (const ncclResult_t result = nccl.GetUniqueId(&id);

@@ -12,7 +12,7 @@ absl::Status NoNccl() {
 
 absl::Status CheckGroups() { return NoNccl(); }
 
-absl::StatusOr<std::string> NewGroupId() { return NoNccl(); }
+absl::StatusOr<std::string> NewNcclId() { return NoNccl(); }
 
 absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
     int /*ordinal*/, const GroupPlace& /*place*/) {

@@ -1,4 +1,4 @@
-#include "worker/leaders_worker.h"
+#include "worker/in_process_worker.h"
 
 #include <glog/logging.h>
 
@@ -6,7 +6,7 @@
 
 namespace paceline {
 
-absl::Status LeadersWorker::Start(int /*port*/) {
+absl::Status InProcessWorker::Start(int /*port*/) {
   WorkerOptions options = options_;
   // The leader in this process tells how the job ended.
   options.member.on_stop = [](const absl::Status&) {};

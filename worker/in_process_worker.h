@@ -1,7 +1,7 @@
 // A worker that leads its job beside its own work: worker 0 of a cluster
 // without a chief, such as a TFJob of ps and workers.
-#ifndef PACELINE_WORKER_LEADERS_WORKER_H_
-#define PACELINE_WORKER_LEADERS_WORKER_H_
+#ifndef PACELINE_WORKER_IN_PROCESS_WORKER_H_
+#define PACELINE_WORKER_IN_PROCESS_WORKER_H_
 
 #include <utility>
 
@@ -14,9 +14,9 @@ namespace paceline {
 // The worker of a process that leads, on a thread of its own. That thread may
 // still wait for somebody who does not answer when the job is over, so the
 // process should end at once then.
-class LeadersWorker : public OwnTasks {
+class InProcessWorker : public OwnTasks {
  public:
-  explicit LeadersWorker(WorkerOptions options)
+  explicit InProcessWorker(WorkerOptions options)
       : options_(std::move(options)) {}
 
   absl::Status Start(int port) override;
@@ -27,4 +27,4 @@ class LeadersWorker : public OwnTasks {
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_LEADERS_WORKER_H_
+#endif  // PACELINE_WORKER_IN_PROCESS_WORKER_H_
