@@ -30,7 +30,8 @@ inline constexpr int kMaxRank = 8;
 inline constexpr int64_t kMaxBatchSize = 1 << 20;
 // Tasks of one type.
 inline constexpr int kMaxTasks = 10'000;
-// Steps that are launched at once. The device has a slot for the batch of each.
+// Steps that are launched at once. The device has a buffer for the batch of
+// each.
 inline constexpr int kMaxStepsPerExecution = 1'000;
 // Devices of one worker.
 inline constexpr int kMaxDevices = 64;

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/rpc/message_bytes.h"
 #include "paceline/v1/ps.grpc.pb.h"
-#include "ps_server/slot_server.h"
+#include "ps_server/mailbox_server.h"
 
 namespace paceline {
 namespace {
@@ -139,9 +139,10 @@ void PsService::Attach(ServerCall& call) {
   if (!read.ok()) return call.Finish(read);
   const RegionReference memory = {request.process(), request.fd(),
                                   request.device(), request.inode()};
-  absl::StatusOr<CallSlot> slot = CallSlot::Open(memory, request.token());
-  if (!slot.ok()) return call.Finish(FailedToAttach(slot.status()));
-  auto server = std::make_shared<SlotServer>(*std::move(slot), shard_);
+  absl::StatusOr<CallMailbox> mailbox =
+      CallMailbox::Open(memory, request.token());
+  if (!mailbox.ok()) return call.Finish(FailedToAttach(mailbox.status()));
+  auto server = std::make_shared<MailboxServer>(*std::move(mailbox), shard_);
   call.OnCancelled([server] { server->Close(); });
   const absl::Status started = RunApart([server, &call]() mutable {
     server->Run();

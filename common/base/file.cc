@@ -22,13 +22,13 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return ErrnoError("cannot open", path);
   std::string content;
-  char chunk[1 << 16];
+  char buffer[1 << 16];
   while (true) {
-    const ssize_t count = read(file.get(), chunk, sizeof(chunk));
+    const ssize_t count = read(file.get(), buffer, sizeof(buffer));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return ErrnoError("cannot read", path);
     if (count == 0) return content;
-    content.append(chunk, static_cast<size_t>(count));
+    content.append(buffer, static_cast<size_t>(count));
     if (static_cast<int64_t>(content.size()) > limit_bytes) {
       return absl::ResourceExhaustedError(absl::StrCat(
           path, " is larger than the limit of ", limit_bytes, " bytes"));

@@ -15,7 +15,7 @@ namespace paceline {
 namespace {
 
 // Elements that are converted at a time.
-constexpr size_t kChunkElements = 1 << 16;
+constexpr size_t kBufferElements = 1 << 16;
 
 template <typename T>
 absl::Span<std::byte> AsBytes(absl::Span<T> values) {
@@ -30,10 +30,10 @@ absl::Status ReadElements(const SafetensorsFile& file, int64_t begin_bytes,
   if constexpr (std::is_same_v<Stored, T>) {
     return file.Read(begin_bytes, AsBytes(out));
   } else {
-    std::vector<Stored> chunk(std::min(out.size(), kChunkElements));
+    std::vector<Stored> buffer(std::min(out.size(), kBufferElements));
     while (!out.empty()) {
-      const size_t count = std::min(out.size(), chunk.size());
-      const auto stored = absl::MakeSpan(chunk.data(), count);
+      const size_t count = std::min(out.size(), buffer.size());
+      const auto stored = absl::MakeSpan(buffer.data(), count);
       RETURN_IF_ERROR(file.Read(begin_bytes, AsBytes(stored)));
       for (size_t i = 0; i < count; ++i) out[i] = static_cast<T>(stored[i]);
       begin_bytes += static_cast<int64_t>(count * sizeof(Stored));

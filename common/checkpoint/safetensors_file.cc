@@ -19,7 +19,7 @@ namespace {
 
 // The length of the header stands first.
 constexpr int64_t kLengthBytes = 8;
-constexpr size_t kCrcChunkBytes = 1 << 20;
+constexpr size_t kCrcBufferBytes = 1 << 20;
 
 uint64_t FromLittleEndian(absl::Span<const std::byte> bytes) {
   uint64_t value = 0;
@@ -97,13 +97,13 @@ absl::Status SafetensorsFile::ReadAt(int64_t offset_bytes,
 }
 
 absl::StatusOr<uint32_t> SafetensorsFile::ComputeCrc32() const {
-  std::vector<std::byte> chunk(kCrcChunkBytes);
+  std::vector<std::byte> buffer(kCrcBufferBytes);
   uLong crc = 0;
   for (int64_t offset = 0; offset < size_bytes_;) {
     const int64_t count =
-        std::min<int64_t>(kCrcChunkBytes, size_bytes_ - offset);
-    RETURN_IF_ERROR(ReadAt(offset, absl::MakeSpan(chunk.data(), count)));
-    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(chunk.data()), count);
+        std::min<int64_t>(kCrcBufferBytes, size_bytes_ - offset);
+    RETURN_IF_ERROR(ReadAt(offset, absl::MakeSpan(buffer.data(), count)));
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(buffer.data()), count);
     offset += count;
   }
   return static_cast<uint32_t>(crc);

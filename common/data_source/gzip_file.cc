@@ -37,10 +37,10 @@ int64_t GzipFile::capacity_bytes() const {
 absl::StatusOr<int64_t> GzipFile::Read(void* out, int64_t size) {
   int64_t total = 0;
   while (total < size) {
-    const auto chunk = static_cast<unsigned>(
+    const auto wanted = static_cast<unsigned>(
         std::min<int64_t>(size - total, int64_t{1} << 30));
     const int count =
-        gzread(file_.get(), static_cast<char*>(out) + total, chunk);
+        gzread(file_.get(), static_cast<char*>(out) + total, wanted);
     // zlib reports a compressed file that ends early as a short read, and
     // tells only when it is asked.
     if (count <= 0) RETURN_IF_ERROR(LastError());

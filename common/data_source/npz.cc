@@ -124,10 +124,10 @@ class ZipEntry {
   absl::StatusOr<int64_t> Read(void* out, int64_t size) {
     int64_t total = 0;
     while (total < size) {
-      const auto chunk = static_cast<zip_uint64_t>(
+      const auto wanted = static_cast<zip_uint64_t>(
           std::min<int64_t>(size - total, int64_t{1} << 30));
       const zip_int64_t count =
-          zip_fread(entry_.get(), static_cast<char*>(out) + total, chunk);
+          zip_fread(entry_.get(), static_cast<char*>(out) + total, wanted);
       if (count < 0) return ZipError(name_, zip_file_get_error(entry_.get()));
       if (count == 0) break;
       total += count;

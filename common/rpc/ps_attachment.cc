@@ -12,14 +12,14 @@
 namespace paceline {
 namespace {
 
-v1::AttachRequest RequestOf(const SlotCaller& slot) {
-  const RegionReference& memory = slot.reference();
+v1::AttachRequest RequestOf(const MailboxCaller& mailbox) {
+  const RegionReference& memory = mailbox.reference();
   v1::AttachRequest request;
   request.set_process(memory.process);
   request.set_fd(memory.fd);
   request.set_device(memory.device);
   request.set_inode(memory.inode);
-  request.set_token(slot.token());
+  request.set_token(mailbox.token());
   return request;
 }
 
@@ -34,19 +34,19 @@ PsAttachment::~PsAttachment() {
   while (is_open_) closed_.WaitFor(mutex_, absl::Seconds(1));
 }
 
-std::shared_ptr<SlotCaller> PsAttachment::Get(size_t values_size) {
+std::shared_ptr<MailboxCaller> PsAttachment::Get(size_t values_size) {
   bool is_too_small = false;
   {
     MutexLock lock(mutex_);
     if (is_refused_ || is_cancelled_) return nullptr;
     if (is_open_) {
-      if (slot_ == nullptr || !slot_->is_served()) return nullptr;
+      if (mailbox_ == nullptr || !mailbox_->is_served()) return nullptr;
       if (!std::exchange(is_logged_, true)) {
         LOG(INFO) << "calls to " << callee_ << " go through shared memory";
       }
-      if (slot_->values_size() >= values_size) return slot_;
-      if (!slot_->Retire()) return nullptr;
-      slot_.reset();
+      if (mailbox_->values_size() >= values_size) return mailbox_;
+      if (!mailbox_->Retire()) return nullptr;
+      mailbox_.reset();
       is_too_small = true;
     }
     is_open_ = true;
@@ -61,14 +61,14 @@ std::shared_ptr<SlotCaller> PsAttachment::Get(size_t values_size) {
 
 bool PsAttachment::is_served() {
   MutexLock lock(mutex_);
-  return slot_ != nullptr && slot_->is_served() && is_logged_;
+  return mailbox_ != nullptr && mailbox_->is_served() && is_logged_;
 }
 
 void PsAttachment::Attach(size_t values_size) {
-  std::shared_ptr<SlotCaller> slot;
+  std::shared_ptr<MailboxCaller> mailbox;
   {
-    absl::StatusOr<std::shared_ptr<SlotCaller>> made =
-        SlotCaller::Create(values_size);
+    absl::StatusOr<std::shared_ptr<MailboxCaller>> made =
+        MailboxCaller::Create(values_size);
     MutexLock lock(mutex_);
     if (!made.ok()) {
       Refuse(made.status());
@@ -76,16 +76,16 @@ void PsAttachment::Attach(size_t values_size) {
       closed_.NotifyAll();
       return;
     }
-    slot = slot_ = *std::move(made);
+    mailbox = mailbox_ = *std::move(made);
     is_ending_ = is_cancelled_;
   }
   // Without the lock: gRPC may run callbacks in here.
   const uint64_t call = channel_.Start(
       absl::StrCat("/", v1::ParameterServerService::service_full_name(),
                    "/Attach"),
-      WriteMessage(RequestOf(*slot)), {},
-      [this, slot](const absl::Status& status, grpc::ByteBuffer&) {
-        Detach(slot, status);
+      WriteMessage(RequestOf(*mailbox)), {},
+      [this, mailbox](const absl::Status& status, grpc::ByteBuffer&) {
+        Detach(mailbox, status);
       });
   bool is_ending = false;
   {
@@ -103,17 +103,17 @@ void PsAttachment::Refuse(const absl::Status& reason) {
             << " do not go through shared memory: " << reason.message();
 }
 
-void PsAttachment::Detach(const std::shared_ptr<SlotCaller>& slot,
+void PsAttachment::Detach(const std::shared_ptr<MailboxCaller>& mailbox,
                           const absl::Status& status) {
   absl::Status reason = absl::UnavailableError(status.message());
   {
     MutexLock lock(mutex_);
-    slot_.reset();
+    mailbox_.reset();
     if (is_cancelled_) reason = absl::CancelledError(status.message());
   }
-  slot->End(reason);
+  mailbox->End(reason);
   MutexLock lock(mutex_);
-  if (!slot->is_served() && !is_cancelled_ && !absl::IsUnavailable(status)) {
+  if (!mailbox->is_served() && !is_cancelled_ && !absl::IsUnavailable(status)) {
     Refuse(status);
   }
   is_open_ = false;

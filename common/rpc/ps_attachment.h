@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "common/base/mutex.h"
 #include "common/rpc/call_channel.h"
-#include "common/rpc/slot_caller.h"
+#include "common/rpc/mailbox_caller.h"
 
 namespace paceline {
 
@@ -30,15 +30,15 @@ class PsAttachment {
   // Ends the calls that are open.
   ~PsAttachment();
 
-  // A slot with room for so many bytes of values. Null where no memory can be
-  // shared, and until the server has agreed to that, which this asks for and
+  // A mailbox with room for so many bytes of values. Null where no memory can
+  // be shared, and until the server has agreed to that, which this asks for and
   // does not wait for.
-  std::shared_ptr<SlotCaller> Get(size_t values_size);
+  std::shared_ptr<MailboxCaller> Get(size_t values_size);
 
-  // Whether Get has given a slot, and would again.
+  // Whether Get has given a mailbox, and would again.
   bool is_served();
 
-  // Ends open calls with Cancelled; there are no slots any more.
+  // Ends open calls with Cancelled; there are no mailboxes any more.
   void Cancel();
 
  private:
@@ -47,7 +47,7 @@ class PsAttachment {
   // Ends the call of Attach.
   void EndCall();
   // It has ended.
-  void Detach(const std::shared_ptr<SlotCaller>& slot,
+  void Detach(const std::shared_ptr<MailboxCaller>& mailbox,
               const absl::Status& status);
 
   CallChannel& channel_;
@@ -55,12 +55,12 @@ class PsAttachment {
 
   Mutex mutex_;
   CondVar closed_;
-  // From before a slot is made until gRPC has let go of the call.
+  // From before a mailbox is made until gRPC has let go of the call.
   bool is_open_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_refused_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_logged_ ABSL_GUARDED_BY(mutex_) = false;
-  std::shared_ptr<SlotCaller> slot_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<MailboxCaller> mailbox_ ABSL_GUARDED_BY(mutex_);
   // The call of Attach, once its number is known, and whether it is to end.
   uint64_t call_ ABSL_GUARDED_BY(mutex_) = 0;
   bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;

@@ -18,9 +18,9 @@
 #include "common/rpc/block_codec.h"
 #include "common/rpc/call_channel.h"
 #include "common/rpc/call_error.h"
+#include "common/rpc/mailbox_caller.h"
 #include "common/rpc/message_bytes.h"
 #include "common/rpc/ps_attachment.h"
-#include "common/rpc/slot_caller.h"
 #include "paceline/v1/ps.grpc.pb.h"
 
 namespace paceline {
@@ -117,7 +117,7 @@ struct PsClient::Impl {
   // The same for a call whose messages carry blocks.
   struct BlockCall {
     const char* name = nullptr;
-    SlotMethod method = SlotMethod::kPull;
+    MailboxMethod method = MailboxMethod::kPull;
     const google::protobuf::MessageLite* request = nullptr;
     int gradients_field = 0;
     absl::Span<const DenseValues> gradients;
@@ -127,7 +127,7 @@ struct PsClient::Impl {
   };
   // A call without gradients.
   template <typename Response>
-  static BlockCall CallOf(const char* name, SlotMethod method,
+  static BlockCall CallOf(const char* name, MailboxMethod method,
                           const google::protobuf::MessageLite& request,
                           Response* response,
                           absl::Span<DensePlace> variables) {
@@ -143,28 +143,28 @@ struct PsClient::Impl {
   void Start(const BlockCall& call, absl::Duration timeout, CallDone done) {
     for (DensePlace& place : call.variables) place.is_filled = false;
     call.response->Clear();
-    if (StartInSlot(call, timeout, done)) return;
+    if (StartInMailbox(call, timeout, done)) return;
     StartOnChannel(call, timeout, std::move(done));
   }
 
-  // Bytes that the values of the larger way take in a slot.
+  // Bytes that the values of the larger way take in a mailbox.
   static size_t ValuesSize(const BlockCall& call) {
     size_t gradients = 0;
     for (const DenseValues& block : call.gradients) {
-      gradients = CallSlot::NextBlock(gradients) + block.values.size();
+      gradients = CallMailbox::NextBlock(gradients) + block.values.size();
     }
     size_t variables = 0;
     for (const DensePlace& place : call.variables) {
-      variables = CallSlot::NextBlock(variables) + place.values.size();
+      variables = CallMailbox::NextBlock(variables) + place.values.size();
     }
     return std::max(gradients, variables);
   }
 
   // Whether the call goes through shared memory; else nothing has happened.
-  bool StartInSlot(const BlockCall& call, absl::Duration timeout,
-                   const CallDone& done) {
+  bool StartInMailbox(const BlockCall& call, absl::Duration timeout,
+                      const CallDone& done) {
     if (attachments.empty()) return false;
-    SlotCall started;
+    MailboxCall started;
     started.method = call.method;
     started.request = call.request;
     started.gradients = call.gradients;
@@ -182,10 +182,10 @@ struct PsClient::Impl {
     };
     // The next one only while those before it are busy: most need no second.
     for (const std::unique_ptr<PsAttachment>& attachment : attachments) {
-      const std::shared_ptr<SlotCaller> slot =
+      const std::shared_ptr<MailboxCaller> mailbox =
           attachment->Get(ValuesSize(call));
-      if (slot == nullptr) return false;
-      if (slot->Start(started)) return true;
+      if (mailbox == nullptr) return false;
+      if (mailbox->Start(started)) return true;
     }
     return false;
   }
@@ -280,7 +280,7 @@ void PsClient::Push(const v1::PushRequest& request,
                     absl::Span<DensePlace> variables, absl::Duration timeout,
                     CallDone done) {
   Impl::BlockCall call =
-      Impl::CallOf("Push", SlotMethod::kPush, request, response, variables);
+      Impl::CallOf("Push", MailboxMethod::kPush, request, response, variables);
   call.gradients_field = v1::PushRequest::kGradientsFieldNumber;
   call.gradients = gradients;
   impl_->Start(call, timeout, std::move(done));
@@ -290,16 +290,16 @@ void PsClient::Apply(const v1::ApplyRequest& request,
                      v1::ApplyResponse* response,
                      absl::Span<DensePlace> variables, absl::Duration timeout,
                      CallDone done) {
-  impl_->Start(
-      Impl::CallOf("Apply", SlotMethod::kApply, request, response, variables),
-      timeout, std::move(done));
+  impl_->Start(Impl::CallOf("Apply", MailboxMethod::kApply, request, response,
+                            variables),
+               timeout, std::move(done));
 }
 
 void PsClient::Pull(const v1::PullRequest& request, v1::PullResponse* response,
                     absl::Span<DensePlace> variables, absl::Duration timeout,
                     CallDone done) {
   impl_->Start(
-      Impl::CallOf("Pull", SlotMethod::kPull, request, response, variables),
+      Impl::CallOf("Pull", MailboxMethod::kPull, request, response, variables),
       timeout, std::move(done));
 }
 

@@ -303,10 +303,10 @@ TEST_P(CollectivesTest, ReduceScatterGivesEachRankItsPart) {
                                        ReduceOp::kSum);
     }));
     for (int rank = 0; rank < world_size(); ++rank) {
-      const Chunk chunk = ChunkOf(count, rank, world_size());
-      EXPECT_EQ(chunk.begin, covered);
-      covered += chunk.size;
-      for (int64_t i = chunk.begin; i < chunk.begin + chunk.size; ++i) {
+      const Segment segment = SegmentOf(count, rank, world_size());
+      EXPECT_EQ(segment.begin, covered);
+      covered += segment.size;
+      for (int64_t i = segment.begin; i < segment.begin + segment.size; ++i) {
         ASSERT_NEAR(values[rank][i], SumOf(world_size(), i), 1e-12);
       }
     }
@@ -320,9 +320,9 @@ TEST_P(CollectivesTest, AllGatherGivesEachRankAllParts) {
     std::vector<std::vector<float>> values(world_size());
     ExpectAllOk(Run([&](int rank, Collectives& collectives) {
       values[rank].assign(count, -1);
-      const Chunk chunk = ChunkOf(count, rank, world_size());
-      std::copy_n(whole.begin() + chunk.begin, chunk.size,
-                  values[rank].begin() + chunk.begin);
+      const Segment segment = SegmentOf(count, rank, world_size());
+      std::copy_n(whole.begin() + segment.begin, segment.size,
+                  values[rank].begin() + segment.begin);
       return collectives.AllGather(absl::MakeSpan(values[rank]));
     }));
     EXPECT_THAT(values, Each(whole)) << count;

@@ -14,9 +14,9 @@ namespace {
 // Bytes that each rank sends directly at most: above, a ring takes less time.
 constexpr size_t kMaxDirectBytes = 16 << 10;
 // Of a broadcast.
-constexpr size_t kSegmentBytes = 256 << 10;
-// Elements that chunks are cut at multiples of.
-constexpr int64_t kChunkAlignment = 16;
+constexpr size_t kPieceBytes = 256 << 10;
+// Elements that segments are cut at multiples of.
+constexpr int64_t kSegmentAlignment = 16;
 
 // How values of type T are written into messages.
 template <typename T>
@@ -107,12 +107,12 @@ void DropAll(size_t, absl::Span<const std::byte>) {}
 
 }  // namespace
 
-Chunk ChunkOf(int64_t count, int rank, int world_size) {
-  const int64_t units = (count + kChunkAlignment - 1) / kChunkAlignment;
+Segment SegmentOf(int64_t count, int rank, int world_size) {
+  const int64_t units = (count + kSegmentAlignment - 1) / kSegmentAlignment;
   const int64_t begin =
-      std::min(count, units * rank / world_size * kChunkAlignment);
+      std::min(count, units * rank / world_size * kSegmentAlignment);
   const int64_t end =
-      std::min(count, units * (rank + 1) / world_size * kChunkAlignment);
+      std::min(count, units * (rank + 1) / world_size * kSegmentAlignment);
   return {begin, end - begin};
 }
 
@@ -168,15 +168,15 @@ absl::Status Collectives::ReduceScatter(absl::Span<T> values, ReduceOp op,
     using Codec = decltype(codec);
     using Wire = typename Codec::Wire;
     for (int step = 0; step + 1 < world_size(); ++step) {
-      const Chunk out = ChunkOf(count, Around(-step - 1), world_size());
-      const Chunk in = ChunkOf(count, Around(-step - 2), world_size());
+      const Segment out = SegmentOf(count, Around(-step - 1), world_size());
+      const Segment in = SegmentOf(count, Around(-step - 2), world_size());
       const Wire* message = Codec::Encode(values.data() + out.begin, out.size,
                                           Scratch(out.size * Codec::kScratch));
       RETURN_IF_ERROR(PassOn<Wire>(
           transport_, Around(1), Around(-1), BytesOf(message, out.size),
           values.subspan(in.begin, in.size), Codec::Add));
     }
-    const Chunk own = ChunkOf(count, rank(), world_size());
+    const Segment own = SegmentOf(count, rank(), world_size());
     DivideForMean(values.data() + own.begin, own.size, op, world_size());
     return absl::OkStatus();
   });
@@ -189,8 +189,8 @@ absl::Status Collectives::AllGather(absl::Span<T> values, WireType wire) {
     using Codec = decltype(codec);
     using Wire = typename Codec::Wire;
     for (int step = 0; step + 1 < world_size(); ++step) {
-      const Chunk out = ChunkOf(count, Around(-step), world_size());
-      const Chunk in = ChunkOf(count, Around(-step - 1), world_size());
+      const Segment out = SegmentOf(count, Around(-step), world_size());
+      const Segment in = SegmentOf(count, Around(-step - 1), world_size());
       T* own = values.data() + out.begin;
       const Wire* message =
           Codec::Encode(own, out.size, Scratch(out.size * Codec::kScratch));
@@ -216,17 +216,16 @@ absl::Status Collectives::Broadcast(absl::Span<std::byte> data, int root) {
   const int position = Around(-root);
   const bool is_first = position == 0;
   const bool is_last = position == world_size() - 1;
-  const size_t segment_count =
-      (data.size() + kSegmentBytes - 1) / kSegmentBytes;
-  const auto segment = [&](size_t index) {
-    return data.subspan(index * kSegmentBytes, kSegmentBytes);
+  const size_t piece_count = (data.size() + kPieceBytes - 1) / kPieceBytes;
+  const auto piece = [&](size_t index) {
+    return data.subspan(index * kPieceBytes, kPieceBytes);
   };
-  // Takes segment i while it passes segment i - 1 on; the root has all already.
+  // Takes piece i while it passes piece i - 1 on; the root has all already.
   const size_t lag = is_first ? 0 : 1;
-  for (size_t i = 0; i < segment_count + lag; ++i) {
+  for (size_t i = 0; i < piece_count + lag; ++i) {
     absl::Span<std::byte> out, in;
-    if (!is_last && i >= lag) out = segment(i - lag);
-    if (!is_first && i < segment_count) in = segment(i);
+    if (!is_last && i >= lag) out = piece(i - lag);
+    if (!is_first && i < piece_count) in = piece(i);
     RETURN_IF_ERROR(transport_.ExchangeInto(Around(1), out, Around(-1), in));
   }
   return absl::OkStatus();

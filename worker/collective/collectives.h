@@ -3,20 +3,19 @@
 // n bytes on P ranks; a step is one exchange of every rank with a neighbour.
 //
 //   ring      reduce-scatter, then all-gather. The values are cut into P
-//   chunks.
-//             In step s of the first half rank r sends chunk r-s-1 to rank r+1
-//             and adds its own values to chunk r-s-2, which comes from rank
-//             r-1; after P-1 steps chunk r is complete at rank r. The second
-//             half sends the complete chunks around the same way. 2(P-1) steps,
-//             2n(P-1)/P bytes sent by each rank: no algorithm sends less
-//             (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for
-//             clusters of workstations", 2009).
+//             segments. In step s of the first half rank r sends segment r-s-1
+//             to rank r+1 and adds its own values to segment r-s-2, which comes
+//             from rank r-1; after P-1 steps segment r is complete at rank r.
+//             The second half sends the complete segments around the same way.
+//             2(P-1) steps, 2n(P-1)/P bytes sent by each rank: no algorithm
+//             sends less (Patarasuk and Yuan, "Bandwidth optimal all-reduce
+//             algorithms for clusters of workstations", 2009).
 //   direct    Everybody sends all to everybody, and adds up by itself, in rank
 //             order. P-1 steps that do not wait for each other, (P-1)n bytes
 //             sent by each rank: the least latency, for small messages.
 //
 // The order in which values are added depends on P and the number of values
-// alone: from rank 0 up (direct), or from the rank behind a chunk's owner
+// alone: from rank 0 up (direct), or from the rank behind a segment's owner
 // around to the owner (ring). So a repeat gives the same bits, and all ranks
 // get the same ones.
 #ifndef PACELINE_WORKER_COLLECTIVE_COLLECTIVES_H_
@@ -39,14 +38,14 @@ enum class ReduceOp { kSum, kMean };
 enum class WireType { kNative, kFloat16, kBFloat16 };
 
 // A stretch of elements.
-struct Chunk {
+struct Segment {
   int64_t begin = 0;
   int64_t size = 0;
 };
 
-// The chunk of `count` elements that belongs to `rank`: as equal as multiples
+// The segment of `count` elements that belongs to `rank`: as equal as multiples
 // of 16 elements allow, so that no two ranks write to one cache line.
-Chunk ChunkOf(int64_t count, int rank, int world_size);
+Segment SegmentOf(int64_t count, int rank, int world_size);
 
 // One rank's end of a group. All ranks must call the same functions with the
 // same sizes in the same order. Errors are the transport's. Not thread-safe.
@@ -66,19 +65,19 @@ class Collectives {
   absl::Status AllReduce(absl::Span<T> values, ReduceOp op,
                          WireType wire = WireType::kNative);
 
-  // The first half of a ring: this rank's chunk of `values` is reduced, the
+  // The first half of a ring: this rank's segment of `values` is reduced, the
   // others are left in between.
   template <typename T>
   absl::Status ReduceScatter(absl::Span<T> values, ReduceOp op,
                              WireType wire = WireType::kNative);
 
-  // The second half: each rank's chunk of `values` goes to all.
+  // The second half: each rank's segment of `values` goes to all.
   template <typename T>
   absl::Status AllGather(absl::Span<T> values,
                          WireType wire = WireType::kNative);
 
-  // Replaces `data` by that of rank `root`, in segments that follow each other
-  // along a chain of all ranks: n bytes on each link, P-1 segments of delay.
+  // Replaces `data` by that of rank `root`, in pieces that follow each other
+  // along a chain of all ranks: n bytes on each link, P-1 pieces of delay.
   absl::Status Broadcast(absl::Span<std::byte> data, int root);
 
   // Returns when all ranks have called it: ⌈log2 P⌉ rounds, in round k with the

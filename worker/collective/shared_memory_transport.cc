@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t kRegionMagic = 0x706163656c696e04;
 constexpr size_t kPageSize = 4096;
 // Pieces under way from one rank to another.
-constexpr uint32_t kSlots = 2;
+constexpr uint32_t kEntries = 2;
 // Bytes of a staged piece: both halves of the staging area stay in a cache.
 constexpr size_t kStagedBytes = 128 << 10;
 // A message of the payload that is copied all the same: then the sender need
@@ -56,7 +56,7 @@ struct SharedMemoryTransport::Header {
 };
 
 struct SharedMemoryTransport::Mailbox {
-  struct alignas(8) Slot {
+  struct alignas(8) Entry {
     // Of the piece, from the start of the region, and of the whole message.
     // Each piece begins at a multiple of kPieceAlignment, in memory and in the
     // message.
@@ -67,7 +67,7 @@ struct SharedMemoryTransport::Mailbox {
   // Pieces described, and pieces taken, since the start; both wrap around. Told
   // to the other side: whoever counts keeps the count to itself.
   alignas(64) std::atomic<uint32_t> sent;
-  Slot slots[kSlots];
+  Entry entries[kEntries];
   alignas(64) std::atomic<uint32_t> taken;
 };
 
@@ -75,11 +75,11 @@ struct SharedMemoryTransport::Layout {
   explicit Layout(int world_size) {
     const size_t end = sizeof(Header) + sizeof(Mailbox) * world_size;
     staging = (end + kPageSize - 1) / kPageSize * kPageSize;
-    payload = staging + world_size * kSlots * kStagedBytes;
+    payload = staging + world_size * kEntries * kStagedBytes;
   }
-  // The memory of a slot of the mailbox to `peer`.
-  size_t StagedPiece(int peer, uint32_t slot) const {
-    return staging + (peer * kSlots + slot) * kStagedBytes;
+  // The memory of an entry of the mailbox to `peer`.
+  size_t StagedPiece(int peer, uint32_t entry) const {
+    return staging + (peer * kEntries + entry) * kStagedBytes;
   }
   size_t staging;
   size_t payload;
@@ -195,11 +195,11 @@ absl::StatusOr<uint32_t> SharedMemoryTransport::UnderWay(int peer,
                                                          uint32_t sent,
                                                          uint32_t taken) const {
   const uint32_t under_way = sent - taken;
-  if (under_way <= kSlots) return under_way;
+  if (under_way <= kEntries) return under_way;
   return WithBlamedRank(
       peer, absl::FailedPreconditionError(absl::StrCat(
                 "shared memory of ", NameOf(peer), ": ", under_way,
-                " pieces are under way, expected at most ", kSlots)));
+                " pieces are under way, expected at most ", kEntries)));
 }
 
 bool SharedMemoryTransport::CanLend(const std::byte* piece, size_t size) const {
@@ -221,22 +221,23 @@ absl::StatusOr<bool> SharedMemoryTransport::Push(Outgoing& outgoing) {
     outgoing.is_taken = !outgoing.is_lent || under_way == 0;
     return outgoing.is_taken;
   }
-  if (under_way == kSlots) return false;
-  Mailbox::Slot slot;
-  slot.message_size = outgoing.message.size();
-  slot.size = left;
+  if (under_way == kEntries) return false;
+  Mailbox::Entry entry;
+  entry.message_size = outgoing.message.size();
+  entry.size = left;
   const std::byte* piece = outgoing.message.data() + outgoing.done;
   if (left > kCopiedBytes && CanLend(piece, left)) {
     outgoing.is_lent = true;
-    slot.offset = piece - regions_[rank()]->memory().data();
+    entry.offset = piece - regions_[rank()]->memory().data();
   } else {
-    slot.size = std::min(left, kStagedBytes);
-    slot.offset = Layout(world_size()).StagedPiece(outgoing.to, sent % kSlots);
-    std::memcpy(regions_[rank()]->memory().data() + slot.offset, piece,
-                slot.size);
+    entry.size = std::min(left, kStagedBytes);
+    entry.offset =
+        Layout(world_size()).StagedPiece(outgoing.to, sent % kEntries);
+    std::memcpy(regions_[rank()]->memory().data() + entry.offset, piece,
+                entry.size);
   }
-  outgoing.done += slot.size;
-  box.slots[sent % kSlots] = slot;
+  outgoing.done += entry.size;
+  box.entries[sent % kEntries] = entry;
   box.sent.store(++sent, std::memory_order_release);
   header(outgoing.to).event.Signal();
   return true;
@@ -251,30 +252,31 @@ absl::StatusOr<bool> SharedMemoryTransport::Pull(Incoming& incoming,
       const uint32_t under_way,
       UnderWay(incoming.from, box.sent.load(std::memory_order_acquire), taken));
   if (under_way == 0) return false;
-  const auto slot = CopyOut<Mailbox::Slot>(&box.slots[taken % kSlots]);
+  const auto entry = CopyOut<Mailbox::Entry>(&box.entries[taken % kEntries]);
   const absl::Span<const std::byte> memory = regions_[incoming.from]->memory();
-  if (slot.message_size != incoming.size) {
+  if (entry.message_size != incoming.size) {
     return WithBlamedRank(
         incoming.from,
         absl::FailedPreconditionError(absl::StrCat(
-            NameOf(incoming.from), " sent ", slot.message_size, " bytes to ",
+            NameOf(incoming.from), " sent ", entry.message_size, " bytes to ",
             NameOf(rank()), ", which expects ", incoming.size)));
   }
   const size_t left = incoming.size - incoming.done;
   const bool is_cut_well =
-      slot.size == left ||
-      (slot.size < left && slot.size > 0 && slot.size % kPieceAlignment == 0);
-  if (!is_cut_well || slot.offset % kPieceAlignment != 0 ||
-      slot.offset > memory.size() || slot.size > memory.size() - slot.offset) {
+      entry.size == left || (entry.size < left && entry.size > 0 &&
+                             entry.size % kPieceAlignment == 0);
+  if (!is_cut_well || entry.offset % kPieceAlignment != 0 ||
+      entry.offset > memory.size() ||
+      entry.size > memory.size() - entry.offset) {
     return WithBlamedRank(
         incoming.from,
         absl::FailedPreconditionError(absl::StrCat(
-            NameOf(incoming.from), " sent ", slot.size, " bytes at ",
-            slot.offset, " of its shared memory to ", NameOf(rank()),
+            NameOf(incoming.from), " sent ", entry.size, " bytes at ",
+            entry.offset, " of its shared memory to ", NameOf(rank()),
             ", which expects ", left, " more within ", memory.size())));
   }
-  sink(incoming.done, memory.subspan(slot.offset, slot.size));
-  incoming.done += slot.size;
+  sink(incoming.done, memory.subspan(entry.offset, entry.size));
+  incoming.done += entry.size;
   box.taken.store(++taken, std::memory_order_release);
   header(incoming.from).event.Signal();
   return true;

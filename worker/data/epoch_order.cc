@@ -76,9 +76,9 @@ void EpochOrder::RunShuffleBuffer(uint64_t key) {
   int64_t size = capacity;
   int64_t next = capacity;
   for (int64_t& example : buffered_order_) {
-    const int64_t slot = random.Below(size);
-    example = buffer_[slot];
-    buffer_[slot] = next < options_.count ? next++ : buffer_[--size];
+    const int64_t drawn = random.Below(size);
+    example = buffer_[drawn];
+    buffer_[drawn] = next < options_.count ? next++ : buffer_[--size];
   }
 }
 

@@ -107,9 +107,9 @@ absl::Status CentralStorageStrategy::ReduceTyped(absl::Span<T> gradients) {
              : collectives_.ReduceScatter(gradients, ReduceOp::kSum);
 }
 
-Chunk CentralStorageStrategy::OwnPart(int bucket) const {
-  return ChunkOf(plan_.buckets()[bucket].count, collectives_.rank(),
-                 collectives_.world_size());
+Segment CentralStorageStrategy::OwnPart(int bucket) const {
+  return SegmentOf(plan_.buckets()[bucket].count, collectives_.rank(),
+                   collectives_.world_size());
 }
 
 void CentralStorageStrategy::Update() {
@@ -119,7 +119,7 @@ void CentralStorageStrategy::Update() {
         plan_.buckets()[bucket].is_trained()) {
       continue;
     }
-    const Chunk own = OwnPart(bucket);
+    const Segment own = OwnPart(bucket);
     central_.Apply(bucket, own.begin, own.size, state_);
   }
   for (const Part& part : own_variables_) {
@@ -138,7 +138,7 @@ absl::Status CentralStorageStrategy::ClipParts() {
   clipper_.BeginNorms();
   if (clipper_.needs_norms()) {
     for (int bucket = 0; bucket < bucket_count; ++bucket) {
-      const Chunk own = OwnPart(bucket);
+      const Segment own = OwnPart(bucket);
       clipper_.AddNorms(bucket, own.begin, own.size);
     }
     RETURN_IF_ERROR(
@@ -146,7 +146,7 @@ absl::Status CentralStorageStrategy::ClipParts() {
   }
   clipper_.EndNorms();
   for (int bucket = 0; bucket < bucket_count; ++bucket) {
-    const Chunk own = OwnPart(bucket);
+    const Segment own = OwnPart(bucket);
     clipper_.Clip(bucket, own.begin, own.size);
   }
   return absl::OkStatus();

@@ -56,7 +56,7 @@ class CentralStorageStrategy : public Strategy {
   void Update();
   // The part of a bucket that this replica adds up and updates, unless the
   // optimizer updates whole variables.
-  Chunk OwnPart(int bucket) const;
+  Segment OwnPart(int bucket) const;
 
   const std::function<void(const std::string&)> on_waiting_;
   const ShardPlan& plan_;

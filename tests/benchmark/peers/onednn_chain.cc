@@ -309,10 +309,10 @@ void OnednnChain::Adam() {
                           (1 - std::pow(kBeta1, t));
   for (Parameter& parameter : parameters_) {
     const auto count = static_cast<int64_t>(parameter.momentum.size());
-    constexpr int64_t kChunk = 8192;
-#pragma omp parallel for if (count > 4 * kChunk)
-    for (int64_t begin = 0; begin < count; begin += kChunk) {
-      ChainAdam(step_size, begin, std::min(begin + kChunk, count),
+    constexpr int64_t kPart = 8192;
+#pragma omp parallel for if (count > 4 * kPart)
+    for (int64_t begin = 0; begin < count; begin += kPart) {
+      ChainAdam(step_size, begin, std::min(begin + kPart, count),
                 Floats(parameter.value), Floats(parameter.gradient),
                 parameter.momentum.data(), parameter.velocity.data());
     }

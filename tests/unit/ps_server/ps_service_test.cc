@@ -17,7 +17,7 @@
 #include "common/base/file_descriptor.h"
 #include "common/cluster/blame.h"
 #include "common/identity/call_header.h"
-#include "common/rpc/call_slot.h"
+#include "common/rpc/call_mailbox.h"
 #include "common/rpc/ps_client.h"
 #include "common/rpc/rpc_server.h"
 #include "gmock/gmock.h"
@@ -203,9 +203,9 @@ TEST_F(PsServiceTest, TheEndOfTheServerEndsCallsAndItsReturnBringsMemoryBack) {
 
 TEST_F(PsServiceTest, RefusesMemoryThatIsNotTheCallers) {
   Serve();
-  const auto slot = CallSlot::Create(100, 5);
-  ASSERT_TRUE(slot.ok());
-  const RegionReference right = *slot->reference();
+  const auto mailbox = CallMailbox::Create(100, 5);
+  ASSERT_TRUE(mailbox.ok());
+  const RegionReference right = *mailbox->reference();
   const auto refuse = [&](const RegionReference& memory, uint64_t token) {
     const grpc::Status status = Attach(memory, token);
     EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION)

@@ -36,7 +36,7 @@ CudaProgram::CudaProgram(const ProgramSpec& spec, CudaState& state,
     : spec_(spec),
       optimizer_(spec.mode == Mode::kTrain ? spec.optimizer : nullptr),
       group_of_devices_(optimizer_ == nullptr ? nullptr : spec.group),
-      groups_(cuda::SlotGroupsOf(spec)),
+      groups_(cuda::BufferGroupsOf(spec)),
       state_(state),
       parts_(std::move(parts)),
       runs_(parts_.layout.sections.size()) {
@@ -53,8 +53,8 @@ CudaProgram::~CudaProgram() {
 
 absl::Status CudaProgram::Allocate() {
   cuda::Gpu& gpu = state_.gpu();
-  ASSIGN_OR_RETURN(slots_, cuda::BatchSlots::Create(gpu, groups_.slots(),
-                                                    parts_.batch_sizes));
+  ASSIGN_OR_RETURN(buffers_, cuda::BatchBuffers::Create(gpu, groups_.buffers(),
+                                                        parts_.batch_sizes));
   if (spec_.mode == Mode::kEvaluate) {
     ASSIGN_OR_RETURN(host_outputs_,
                      gpu.AllocatePinned(OutputBytes(), "the outputs"));
@@ -110,8 +110,8 @@ absl::Status CudaProgram::SetBatch(const Batch& batch, Stream& stream) {
   }
   // Those of another program.
   if (kept_ == 0) RETURN_IF_ERROR(state_.RunKept(queue));
-  return slots_.Fill(first_slot() + kept_, batch, StepOf(batch),
-                     state_.copies());
+  return buffers_.Fill(first_buffer() + kept_, batch, StepOf(batch),
+                       state_.copies());
 }
 
 cuda::StepValues CudaProgram::StepOf(const Batch& batch) const {
@@ -137,14 +137,14 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
     return ++kept_ < groups_.size ? absl::OkStatus() : RunKept(queue);
   }
   SectionRun& run = runs_[section];
-  if (section == 0) slots_.BeginReading(first_slot(), queue);
+  if (section == 0) buffers_.BeginReading(first_buffer(), queue);
   if (run.exchange != nullptr) {
     RETURN_IF_ERROR(AllReduceStatistics(*run.exchange, queue));
   }
   RETURN_IF_ERROR(Run(section, queue));
   state_.DownloadGradients(sections_[section].ready_buckets, queue, *run.event);
   if (section + 1 == static_cast<int>(runs_.size())) {
-    slots_.EndReading(first_slot(), queue);
+    buffers_.EndReading(first_buffer(), queue);
     // The stream ends with the step, its copies included.
     queue.WaitFor(*run.event);
   }
@@ -158,19 +158,21 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
 absl::Status CudaProgram::RunKept(Queue& queue) {
   state_.set_kept(nullptr);
   const int kept = std::exchange(kept_, 0);
-  const int begin = first_slot();
+  const int begin = first_buffer();
   const int end = begin + kept;
-  for (int slot = begin; slot < end; ++slot) slots_.BeginReading(slot, queue);
+  for (int buffer = begin; buffer < end; ++buffer)
+    buffers_.BeginReading(buffer, queue);
   if (kept == groups_.size) {
     RETURN_IF_ERROR(Run(/*section=*/0, queue));
   } else {
     RETURN_IF_ERROR(BindToArena());
-    for (int slot = begin; slot < end; ++slot) {
+    for (int buffer = begin; buffer < end; ++buffer) {
       RETURN_IF_ERROR(
-          EnqueueOperations(/*section=*/0, slot, /*waits=*/false, queue));
+          EnqueueOperations(/*section=*/0, buffer, /*waits=*/false, queue));
     }
   }
-  for (int slot = begin; slot < end; ++slot) slots_.EndReading(slot, queue);
+  for (int buffer = begin; buffer < end; ++buffer)
+    buffers_.EndReading(buffer, queue);
   queue.Record(*runs_.front().event);
   group_ = (group_ + 1) % groups_.count;
   return queue.TakeError();
@@ -232,26 +234,27 @@ absl::Status CudaProgram::AllReduceStatistics(
 
 absl::Status CudaProgram::EnqueueGroup(int section, bool waits, Queue& queue) {
   for (int i = 0; i < groups_.size; ++i) {
-    RETURN_IF_ERROR(EnqueueOperations(section, first_slot() + i, waits, queue));
+    RETURN_IF_ERROR(
+        EnqueueOperations(section, first_buffer() + i, waits, queue));
   }
   return absl::OkStatus();
 }
 
-void CudaProgram::PlaceBatch(int slot) {
+void CudaProgram::PlaceBatch(int buffer) {
   const ProgramLayout& layout = parts_.layout;
   for (size_t i = 0; i < layout.features.size(); ++i) {
-    layout.features[i]->data = slots_.features(slot, i);
+    layout.features[i]->data = buffers_.features(buffer, i);
   }
   for (size_t i = 0; i < layout.labels.size(); ++i) {
-    layout.labels[i]->data = slots_.labels(slot, i);
+    layout.labels[i]->data = buffers_.labels(buffer, i);
   }
 }
 
-absl::Status CudaProgram::EnqueueOperations(int section, int slot, bool waits,
+absl::Status CudaProgram::EnqueueOperations(int section, int buffer, bool waits,
                                             Queue& queue) {
-  PlaceBatch(slot);
+  PlaceBatch(buffer);
   if (section == 0) {
-    queue.Copy(state_.step(), slots_.step(slot), sizeof(cuda::StepValues));
+    queue.Copy(state_.step(), buffers_.step(buffer), sizeof(cuda::StepValues));
   }
   const ProgramLayout& layout = parts_.layout;
   const auto [begin, end] = layout.OperationsOf(section);

@@ -3,9 +3,9 @@
 //
 // Where the device updates the variables, a step is one section, and one graph
 // has as many steps as are executed at once, a group. Nobody waits for them:
-// batches are copied into the slots of one group while the other is computed.
+// batches are copied into the buffers of one group while the other is computed.
 //
-//   slots     | 0 1 2 | 3 4 5 |          three steps a group
+//   buffers   | 0 1 2 | 3 4 5 |          three steps a group
 //   copies    | ===== | ===== | =====
 //   stream            | graph 0 | graph 1 |
 #ifndef PACELINE_WORKER_DEVICE_CUDA_CUDA_PROGRAM_H_
@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "worker/device/cuda/batch_slots.h"
+#include "worker/device/cuda/batch_buffers.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/program_builder.h"
 #include "worker/device/device.h"
@@ -67,28 +67,28 @@ class CudaProgram final : public Program, private KeptSteps {
                                    cuda::Queue& queue);
   // What the kernels are told of the batch.
   cuda::StepValues StepOf(const Batch& batch) const;
-  // Runs a section for the slots of the group at hand.
+  // Runs a section for the buffers of the group at hand.
   absl::Status Run(int section, cuda::Queue& queue);
-  // Gives the batch's tensors their addresses, those of a slot.
-  void PlaceBatch(int slot);
+  // Gives the batch's tensors their addresses, those of a buffer.
+  void PlaceBatch(int buffer);
   absl::Status EnqueueGroup(int section, bool waits, cuda::Queue& queue);
   // Errors name the layer. With `waits`, those of running the operations, too.
-  absl::Status EnqueueOperations(int section, int slot, bool waits,
+  absl::Status EnqueueOperations(int section, int buffer, bool waits,
                                  cuda::Queue& queue);
   absl::Status RunKept(cuda::Queue& queue) override;
-  int first_slot() const { return group_ * groups_.size; }
+  int first_buffer() const { return group_ * groups_.size; }
 
   const ProgramSpec spec_;
   // Not null: the program updates the variables by it.
   const Optimizer* const optimizer_;
   // Null: it sums nothing up with others.
   const DeviceGroup* const group_of_devices_;
-  const cuda::SlotGroups groups_;
+  const cuda::BufferGroups groups_;
   CudaState& state_;
   cuda::ProgramParts parts_;
   std::vector<Section> sections_;
   std::vector<SectionRun> runs_;
-  cuda::BatchSlots slots_;
+  cuda::BatchBuffers buffers_;
   // The group that is filled, and how many of its steps are kept back.
   int group_ = 0;
   int kept_ = 0;

@@ -5,7 +5,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
-#include "worker/device/cuda/batch_slots.h"
+#include "worker/device/cuda/batch_buffers.h"
 #include "worker/device/cuda/out_of_memory.h"
 #include "worker/device/cuda/program_compiler.h"
 
@@ -25,8 +25,8 @@ int64_t BytesOf(const ProgramSpec& spec, const ProgramParts& parts) {
     constants += AlignUp(static_cast<int64_t>(constant.bytes.size()));
   }
   return Allocated(parts.layout.arena_size_bytes) +
-         SlotGroupsOf(spec).slots() *
-             Allocated(BatchSlots::SizeBytes(parts.batch_sizes)) +
+         BufferGroupsOf(spec).buffers() *
+             Allocated(BatchBuffers::SizeBytes(parts.batch_sizes)) +
          Allocated(constants);
 }
 

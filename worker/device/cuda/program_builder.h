@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "worker/device/cuda/batch_slots.h"
+#include "worker/device/cuda/batch_buffers.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/kernels/kernel.h"
 #include "worker/device/cuda/operation.h"

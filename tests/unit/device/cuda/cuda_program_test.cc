@@ -307,7 +307,7 @@ class UpdatingProgramTest : public ::testing::Test {
 TEST_F(UpdatingProgramTest, AStepIsOneCopyBesideTheLastAndOneLaunch) {
   ASSERT_EQ(program_->sections().size(), 1u);
   EXPECT_TRUE(program_->sections()[0].ready_buckets.empty());
-  // Each of the two slots has a graph of its own.
+  // Each of the two buffers has a graph of its own.
   for (int step = 0; step < 3; ++step) CallsOfAStep();
   for (int step = 3; step < 6; ++step) {
     EXPECT_THAT(

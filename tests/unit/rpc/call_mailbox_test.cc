@@ -1,5 +1,5 @@
 // What a side reads that the other one may have spoilt.
-#include "common/rpc/call_slot.h"
+#include "common/rpc/call_mailbox.h"
 
 #include <atomic>
 #include <cstring>
@@ -24,15 +24,15 @@ constexpr size_t kRequest = 4096;
 constexpr size_t kMessageBytes = 128 << 10;
 constexpr size_t kBlock = kRequest + 16 + 8;
 
-class CallSlotTest : public ::testing::Test {
+class CallMailboxTest : public ::testing::Test {
  protected:
-  CallSlotTest() {
-    auto made = CallSlot::Create(kValuesSize, kToken);
+  CallMailboxTest() {
+    auto made = CallMailbox::Create(kValuesSize, kToken);
     EXPECT_TRUE(made.ok()) << made.status();
-    caller_ = std::make_unique<CallSlot>(*std::move(made));
-    auto opened = CallSlot::Open(*caller_->reference(), kToken);
+    caller_ = std::make_unique<CallMailbox>(*std::move(made));
+    auto opened = CallMailbox::Open(*caller_->reference(), kToken);
     EXPECT_TRUE(opened.ok()) << opened.status();
-    callee_ = std::make_unique<CallSlot>(*std::move(opened));
+    callee_ = std::make_unique<CallMailbox>(*std::move(opened));
     auto raw = SharedRegion::Open(*caller_->reference());
     EXPECT_TRUE(raw.ok()) << raw.status();
     raw_ = std::make_unique<SharedRegion>(*std::move(raw));
@@ -42,7 +42,8 @@ class CallSlotTest : public ::testing::Test {
   void Write() {
     const DenseValues block = {3, v1::DATA_TYPE_FLOAT32, 9,
                                caller_->values().subspan(64, 128), 5};
-    ASSERT_TRUE(caller_->Write(CallSlot::kRequest, 2, "12345678", {&block, 1}));
+    ASSERT_TRUE(
+        caller_->Write(CallMailbox::kRequest, 2, "12345678", {&block, 1}));
   }
 
   template <typename T>
@@ -50,19 +51,19 @@ class CallSlotTest : public ::testing::Test {
     std::memcpy(raw_->memory().data() + at, &value, sizeof(value));
   }
 
-  std::unique_ptr<CallSlot> caller_;
-  std::unique_ptr<CallSlot> callee_;
+  std::unique_ptr<CallMailbox> caller_;
+  std::unique_ptr<CallMailbox> callee_;
   std::unique_ptr<SharedRegion> raw_;
 };
 
-TEST_F(CallSlotTest, CarriesMessagesBothWays) {
-  EXPECT_EQ(callee_->posted(CallSlot::kRequest), 0u);
+TEST_F(CallMailboxTest, CarriesMessagesBothWays) {
+  EXPECT_EQ(callee_->posted(CallMailbox::kRequest), 0u);
   Write();
   std::memset(caller_->values().data() + 64, 7, 128);
-  caller_->Post(CallSlot::kRequest, 1);
-  EXPECT_EQ(callee_->posted(CallSlot::kRequest), 1u);
-  SlotMessage message;
-  ASSERT_TRUE(callee_->Read(CallSlot::kRequest, message).ok());
+  caller_->Post(CallMailbox::kRequest, 1);
+  EXPECT_EQ(callee_->posted(CallMailbox::kRequest), 1u);
+  MailboxMessage message;
+  ASSERT_TRUE(callee_->Read(CallMailbox::kRequest, message).ok());
   EXPECT_EQ(message.code, 2u);
   EXPECT_EQ(message.content, "12345678");
   ASSERT_EQ(message.blocks.size(), 1u);
@@ -73,25 +74,25 @@ TEST_F(CallSlotTest, CarriesMessagesBothWays) {
   EXPECT_EQ(block.offset, 5u);
   EXPECT_EQ(block.values.data(), callee_->values().data() + 64);
   EXPECT_THAT(block.values, testing::Each(std::byte{7}));
-  ASSERT_TRUE(callee_->Write(CallSlot::kAnswer, 0, "", {}));
-  callee_->Post(CallSlot::kAnswer, 1);
-  EXPECT_EQ(caller_->posted(CallSlot::kAnswer), 1u);
-  ASSERT_TRUE(caller_->Read(CallSlot::kAnswer, message).ok());
+  ASSERT_TRUE(callee_->Write(CallMailbox::kAnswer, 0, "", {}));
+  callee_->Post(CallMailbox::kAnswer, 1);
+  EXPECT_EQ(caller_->posted(CallMailbox::kAnswer), 1u);
+  ASSERT_TRUE(caller_->Read(CallMailbox::kAnswer, message).ok());
   EXPECT_TRUE(message.blocks.empty());
 }
 
-TEST_F(CallSlotTest, WhatIsTooLargeIsNotWritten) {
-  EXPECT_FALSE(caller_->Write(CallSlot::kRequest, 1,
+TEST_F(CallMailboxTest, WhatIsTooLargeIsNotWritten) {
+  EXPECT_FALSE(caller_->Write(CallMailbox::kRequest, 1,
                               std::string(kMessageBytes, 'x'), {}));
   const std::vector<DenseValues> blocks(
       kMessageBytes / 40 + 1,
       {0, v1::DATA_TYPE_FLOAT32, 0, caller_->values().subspan(0, 4)});
-  EXPECT_FALSE(caller_->Write(CallSlot::kRequest, 1, "", blocks));
-  EXPECT_TRUE(caller_->Write(CallSlot::kRequest, 1, "",
+  EXPECT_FALSE(caller_->Write(CallMailbox::kRequest, 1, "", blocks));
+  EXPECT_TRUE(caller_->Write(CallMailbox::kRequest, 1, "",
                              absl::MakeSpan(blocks).subspan(1)));
 }
 
-TEST_F(CallSlotTest, RefusesWhatLeadsOutOfTheMemory) {
+TEST_F(CallMailboxTest, RefusesWhatLeadsOutOfTheMemory) {
   const std::vector<std::function<void()>> cases = {
       [&] { Spoil(kRequest + 4, uint32_t{kMessageBytes}); },
       [&] { Spoil(kRequest + 4, UINT32_MAX); },
@@ -108,15 +109,15 @@ TEST_F(CallSlotTest, RefusesWhatLeadsOutOfTheMemory) {
   for (size_t i = 0; i < cases.size(); ++i) {
     Write();
     cases[i]();
-    SlotMessage message;
-    EXPECT_EQ(callee_->Read(CallSlot::kRequest, message).code(),
+    MailboxMessage message;
+    EXPECT_EQ(callee_->Read(CallMailbox::kRequest, message).code(),
               absl::StatusCode::kInvalidArgument)
         << i;
   }
 }
 
 // What is read stays as it was checked, whatever the peer writes meanwhile.
-TEST_F(CallSlotTest, WhatAPeerChangesWhileItIsReadIsCheckedAsItIsUsed) {
+TEST_F(CallMailboxTest, WhatAPeerChangesWhileItIsReadIsCheckedAsItIsUsed) {
   const std::vector<std::pair<size_t, uint64_t>> spoilt = {
       {kRequest, uint64_t{2} | uint64_t{kMessageBytes} << 32},
       {kRequest + 8, UINT64_MAX},
@@ -135,11 +136,11 @@ TEST_F(CallSlotTest, WhatAPeerChangesWhileItIsReadIsCheckedAsItIsUsed) {
     }
   });
   const absl::Span<std::byte> values = callee_->values();
-  SlotMessage message;
+  MailboxMessage message;
   int read = 0;
   const absl::Time end = MonotonicNow() + absl::Milliseconds(500);
   while (MonotonicNow() < end) {
-    if (!callee_->Read(CallSlot::kRequest, message).ok()) continue;
+    if (!callee_->Read(CallMailbox::kRequest, message).ok()) continue;
     ++read;
     ASSERT_LE(message.content.size(), kMessageBytes);
     for (const DenseValues& block : message.blocks) {
@@ -154,20 +155,21 @@ TEST_F(CallSlotTest, WhatAPeerChangesWhileItIsReadIsCheckedAsItIsUsed) {
   EXPECT_GT(read, 0);
 }
 
-TEST_F(CallSlotTest, MemoryThatIsNoSlotIsRefused) {
-  EXPECT_EQ(CallSlot::Open(*caller_->reference(), kToken + 1).status().code(),
-            absl::StatusCode::kInvalidArgument);
+TEST_F(CallMailboxTest, MemoryThatIsNoMailboxIsRefused) {
+  EXPECT_EQ(
+      CallMailbox::Open(*caller_->reference(), kToken + 1).status().code(),
+      absl::StatusCode::kInvalidArgument);
   Spoil(0, uint64_t{1});
-  EXPECT_EQ(CallSlot::Open(*caller_->reference(), kToken).status().code(),
+  EXPECT_EQ(CallMailbox::Open(*caller_->reference(), kToken).status().code(),
             absl::StatusCode::kInvalidArgument);
   const auto small = SharedRegion::Create(100);
   ASSERT_TRUE(small.ok());
-  EXPECT_EQ(CallSlot::Open(*small->reference(), 0).status().code(),
+  EXPECT_EQ(CallMailbox::Open(*small->reference(), 0).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(CallSlotTest, TooLittleMemoryIsAnError) {
-  EXPECT_EQ(CallSlot::Create(size_t{1} << 50, kToken).status().code(),
+TEST_F(CallMailboxTest, TooLittleMemoryIsAnError) {
+  EXPECT_EQ(CallMailbox::Create(size_t{1} << 50, kToken).status().code(),
             absl::StatusCode::kResourceExhausted);
 }
 

@@ -1,4 +1,5 @@
-// Memory through which one process calls another one of the same machine.
+// A mailbox: memory through which one process calls another one of the same
+// machine.
 //
 // It is the caller's, and holds one call at a time:
 //
@@ -12,8 +13,8 @@
 // Neither side trusts the other. What is read here is copied first, since the
 // peer may change it meanwhile, and checked: blocks lie within the values, and
 // are aligned. The numbers in them may be any.
-#ifndef PACELINE_COMMON_RPC_CALL_SLOT_H_
-#define PACELINE_COMMON_RPC_CALL_SLOT_H_
+#ifndef PACELINE_COMMON_RPC_CALL_MAILBOX_H_
+#define PACELINE_COMMON_RPC_CALL_MAILBOX_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -32,30 +33,30 @@
 namespace paceline {
 
 // The code of a request; that of an answer is an absl::StatusCode.
-enum class SlotMethod : uint32_t { kPush = 1, kApply = 2, kPull = 3 };
+enum class MailboxMethod : uint32_t { kPush = 1, kApply = 2, kPull = 3 };
 
 // A request or an answer as it was read.
-struct SlotMessage {
+struct MailboxMessage {
   uint32_t code = 0;
   // A serialised message; of a failure, its reason.
   std::string content;
-  // Their values lie in the slot.
+  // Their values lie in the mailbox.
   std::vector<DenseValues> blocks;
 };
 
 // Not thread-safe but for the events; a side writes what it posts, and reads
 // what the other one posted, in turn.
-class CallSlot {
+class CallMailbox {
  public:
   enum Way { kRequest, kAnswer };
 
-  // Makes a slot with room for so many bytes of values. Errors as of
+  // Makes a mailbox with room for so many bytes of values. Errors as of
   // SharedRegion::Create.
-  static absl::StatusOr<CallSlot> Create(size_t values_size, uint64_t token);
-  // Opens a slot that a caller refers to. InvalidArgument if there is none with
-  // this token; errors of SharedRegion::Open.
-  static absl::StatusOr<CallSlot> Open(const RegionReference& reference,
-                                       uint64_t token);
+  static absl::StatusOr<CallMailbox> Create(size_t values_size, uint64_t token);
+  // Opens a mailbox that a caller refers to. InvalidArgument if there is none
+  // with this token; errors of SharedRegion::Open.
+  static absl::StatusOr<CallMailbox> Open(const RegionReference& reference,
+                                          uint64_t token);
 
   absl::StatusOr<RegionReference> reference() const {
     return region_.reference();
@@ -78,7 +79,7 @@ class CallSlot {
   // The number that was posted last; 0 at first.
   uint32_t posted(Way way) const;
   // Reads what was posted. InvalidArgument if it is no message.
-  absl::Status Read(Way way, SlotMessage& message) const;
+  absl::Status Read(Way way, MailboxMessage& message) const;
 
   // Signalled with each post.
   FutexEvent& event(Way way) const;
@@ -86,7 +87,7 @@ class CallSlot {
  private:
   struct Header;
 
-  explicit CallSlot(SharedRegion region) : region_(std::move(region)) {}
+  explicit CallMailbox(SharedRegion region) : region_(std::move(region)) {}
 
   Header& header() const;
   absl::Span<std::byte> message(Way way) const;
@@ -96,4 +97,4 @@ class CallSlot {
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_RPC_CALL_SLOT_H_
+#endif  // PACELINE_COMMON_RPC_CALL_MAILBOX_H_

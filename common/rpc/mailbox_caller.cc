@@ -1,4 +1,4 @@
-#include "common/rpc/slot_caller.h"
+#include "common/rpc/mailbox_caller.h"
 
 #include <algorithm>
 #include <cstring>
@@ -22,20 +22,21 @@ void Fill(const DenseValues& block, DensePlace& place) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<SlotCaller>> SlotCaller::Create(
+absl::StatusOr<std::shared_ptr<MailboxCaller>> MailboxCaller::Create(
     size_t values_size) {
   const uint64_t token = DrawIncarnation();
-  ASSIGN_OR_RETURN(CallSlot slot, CallSlot::Create(values_size, token));
-  ASSIGN_OR_RETURN(const RegionReference reference, slot.reference());
-  std::shared_ptr<SlotCaller> caller(
-      new SlotCaller(std::move(slot), reference, token));
+  ASSIGN_OR_RETURN(CallMailbox mailbox,
+                   CallMailbox::Create(values_size, token));
+  ASSIGN_OR_RETURN(const RegionReference reference, mailbox.reference());
+  std::shared_ptr<MailboxCaller> caller(
+      new MailboxCaller(std::move(mailbox), reference, token));
   // It holds what it uses and ends with End, so nobody waits for it.
   std::thread([caller] { caller->Run(); }).detach();
   return caller;
 }
 
-bool SlotCaller::Start(SlotCall& call) {
-  if (!slot_.is_served() || !Reserve()) return false;
+bool MailboxCaller::Start(MailboxCall& call) {
+  if (!mailbox_.is_served() || !Reserve()) return false;
   // Without the lock: that others need not wait while values are copied.
   if (Write(call) && Post(call)) return true;
   MutexLock lock(mutex_);
@@ -43,19 +44,19 @@ bool SlotCaller::Start(SlotCall& call) {
   return false;
 }
 
-bool SlotCaller::Reserve() {
+bool MailboxCaller::Reserve() {
   MutexLock lock(mutex_);
   if (state_ != State::kFree || end_) return false;
   state_ = State::kWriting;
   return true;
 }
 
-bool SlotCaller::Write(const SlotCall& call) {
-  const absl::Span<std::byte> values = slot_.values();
+bool MailboxCaller::Write(const MailboxCall& call) {
+  const absl::Span<std::byte> values = mailbox_.values();
   blocks_.clear();
   size_t end = 0;
   for (const DenseValues& gradients : call.gradients) {
-    const size_t begin = CallSlot::NextBlock(end);
+    const size_t begin = CallMailbox::NextBlock(end);
     end = begin + gradients.values.size();
     if (end > values.size()) return false;
     std::memcpy(values.data() + begin, gradients.values.data(),
@@ -64,38 +65,38 @@ bool SlotCaller::Write(const SlotCall& call) {
     blocks_.back().values = values.subspan(begin, gradients.values.size());
   }
   return call.request->SerializeToString(&content_) &&
-         slot_.Write(CallSlot::kRequest, static_cast<uint32_t>(call.method),
-                     content_, blocks_);
+         mailbox_.Write(CallMailbox::kRequest,
+                        static_cast<uint32_t>(call.method), content_, blocks_);
 }
 
-bool SlotCaller::Post(SlotCall& call) {
+bool MailboxCaller::Post(MailboxCall& call) {
   MutexLock lock(mutex_);
   if (end_) return false;
   const bool is_urgent = call.deadline < looks_at_;
   open_ = std::move(call);
   state_ = State::kPosted;
-  slot_.Post(CallSlot::kRequest, ++number_);
-  if (is_urgent) slot_.event(CallSlot::kAnswer).Signal();
+  mailbox_.Post(CallMailbox::kRequest, ++number_);
+  if (is_urgent) mailbox_.event(CallMailbox::kAnswer).Signal();
   return true;
 }
 
-bool SlotCaller::Retire() {
+bool MailboxCaller::Retire() {
   MutexLock lock(mutex_);
   if (state_ != State::kFree) return false;
   end_ = absl::CancelledError("the shared memory is given up");
   return true;
 }
 
-void SlotCaller::End(const absl::Status& reason) {
+void MailboxCaller::End(const absl::Status& reason) {
   {
     MutexLock lock(mutex_);
     if (!end_) end_ = reason;
   }
-  slot_.event(CallSlot::kAnswer).Signal();
+  mailbox_.event(CallMailbox::kAnswer).Signal();
 }
 
-void SlotCaller::Run() {
-  FutexEvent& event = slot_.event(CallSlot::kAnswer);
+void MailboxCaller::Run() {
+  FutexEvent& event = mailbox_.event(CallMailbox::kAnswer);
   while (true) {
     const uint32_t signals = event.signals();
     std::optional<Ended> ended;
@@ -123,10 +124,10 @@ void SlotCaller::Run() {
   }
 }
 
-std::optional<SlotCaller::Ended> SlotCaller::NextEnded() {
+std::optional<MailboxCaller::Ended> MailboxCaller::NextEnded() {
   if (state_ != State::kPosted) return std::nullopt;
   Ended ended;
-  ended.is_answered = slot_.posted(CallSlot::kAnswer) == number_;
+  ended.is_answered = mailbox_.posted(CallMailbox::kAnswer) == number_;
   if (!open_) {
     // The answer came after the deadline.
     if (ended.is_answered) state_ = State::kFree;
@@ -146,8 +147,8 @@ std::optional<SlotCaller::Ended> SlotCaller::NextEnded() {
   return ended;
 }
 
-absl::Status SlotCaller::ReadAnswer(const SlotCall& call) {
-  const absl::Status read = slot_.Read(CallSlot::kAnswer, answer_);
+absl::Status MailboxCaller::ReadAnswer(const MailboxCall& call) {
+  const absl::Status read = mailbox_.Read(CallMailbox::kAnswer, answer_);
   if (!read.ok()) return absl::InternalError(read.message());
   if (answer_.code != 0) {
     return {static_cast<absl::StatusCode>(answer_.code), answer_.content};

@@ -1,4 +1,4 @@
-#include "common/rpc/call_slot.h"
+#include "common/rpc/call_mailbox.h"
 
 #include <atomic>
 #include <cstring>
@@ -32,7 +32,7 @@ struct FrameBlock {
   uint32_t dtype;
   uint64_t version;
   uint64_t offset;
-  // Where the values lie, from the start of the slot's.
+  // Where the values lie, from the start of the mailbox's.
   uint64_t begin;
   uint64_t size;
 };
@@ -50,7 +50,7 @@ absl::Status MalformedCall(absl::string_view what) {
 
 // Padded: what different sides write lies in different cache lines.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
-struct CallSlot::Header {
+struct CallMailbox::Header {
   struct alignas(64) Posts {
     std::atomic<uint32_t> last;
     FutexEvent event;
@@ -62,54 +62,55 @@ struct CallSlot::Header {
   Posts posts[2];
 };
 
-absl::StatusOr<CallSlot> CallSlot::Create(size_t values_size, uint64_t token) {
+absl::StatusOr<CallMailbox> CallMailbox::Create(size_t values_size,
+                                                uint64_t token) {
   ASSIGN_OR_RETURN(SharedRegion region,
                    SharedRegion::Create(kValuesOffset + values_size));
   static_assert(sizeof(Header) <= kPageSize);
   Header* header = new (region.memory().data()) Header();
   header->magic = kMagic;
   header->token = token;
-  return CallSlot(std::move(region));
+  return CallMailbox(std::move(region));
 }
 
-absl::StatusOr<CallSlot> CallSlot::Open(const RegionReference& reference,
-                                        uint64_t token) {
+absl::StatusOr<CallMailbox> CallMailbox::Open(const RegionReference& reference,
+                                              uint64_t token) {
   ASSIGN_OR_RETURN(SharedRegion region, SharedRegion::Open(reference));
-  CallSlot slot(std::move(region));
-  if (slot.region_.memory().size() < kValuesOffset ||
-      slot.header().magic != kMagic || slot.header().token != token) {
+  CallMailbox mailbox(std::move(region));
+  if (mailbox.region_.memory().size() < kValuesOffset ||
+      mailbox.header().magic != kMagic || mailbox.header().token != token) {
     return absl::InvalidArgumentError(
         "the shared memory is not the caller's, or of another version");
   }
-  return slot;
+  return mailbox;
 }
 
-CallSlot::Header& CallSlot::header() const {
+CallMailbox::Header& CallMailbox::header() const {
   return *reinterpret_cast<Header*>(region_.memory().data());
 }
 
-absl::Span<std::byte> CallSlot::message(Way way) const {
+absl::Span<std::byte> CallMailbox::message(Way way) const {
   return region_.memory().subspan(kPageSize + way * kMessageBytes,
                                   kMessageBytes);
 }
 
-absl::Span<std::byte> CallSlot::values() const {
+absl::Span<std::byte> CallMailbox::values() const {
   return region_.memory().subspan(kValuesOffset);
 }
 
-size_t CallSlot::NextBlock(size_t end) {
+size_t CallMailbox::NextBlock(size_t end) {
   return (end + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-bool CallSlot::is_served() const { return header().is_served.load() != 0; }
+bool CallMailbox::is_served() const { return header().is_served.load() != 0; }
 
-void CallSlot::BeginToServe() {
+void CallMailbox::BeginToServe() {
   header().is_served = 1;
   event(kAnswer).Signal();
 }
 
-bool CallSlot::Write(Way way, uint32_t code, absl::string_view content,
-                     absl::Span<const DenseValues> blocks) {
+bool CallMailbox::Write(Way way, uint32_t code, absl::string_view content,
+                        absl::Span<const DenseValues> blocks) {
   const absl::Span<std::byte> memory = message(way);
   if (content.size() > memory.size() ||
       BlocksOffset(content.size()) + blocks.size() * sizeof(FrameBlock) >
@@ -135,16 +136,16 @@ bool CallSlot::Write(Way way, uint32_t code, absl::string_view content,
   return true;
 }
 
-void CallSlot::Post(Way way, uint32_t number) {
+void CallMailbox::Post(Way way, uint32_t number) {
   header().posts[way].last.store(number, std::memory_order_release);
   event(way).Signal();
 }
 
-uint32_t CallSlot::posted(Way way) const {
+uint32_t CallMailbox::posted(Way way) const {
   return header().posts[way].last.load(std::memory_order_acquire);
 }
 
-absl::Status CallSlot::Read(Way way, SlotMessage& message) const {
+absl::Status CallMailbox::Read(Way way, MailboxMessage& message) const {
   const absl::Span<const std::byte> memory = this->message(way);
   const Frame frame = CopyOut<Frame>(memory.data());
   if (frame.content_size > memory.size() ||
@@ -175,6 +176,8 @@ absl::Status CallSlot::Read(Way way, SlotMessage& message) const {
   return absl::OkStatus();
 }
 
-FutexEvent& CallSlot::event(Way way) const { return header().posts[way].event; }
+FutexEvent& CallMailbox::event(Way way) const {
+  return header().posts[way].event;
+}
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-#include "ps_server/slot_server.h"
+#include "ps_server/mailbox_server.h"
 
 #include <utility>
 
@@ -9,13 +9,13 @@
 
 namespace paceline {
 
-void SlotServer::Run() {
+void MailboxServer::Run() {
   FlushDenormals();
-  slot_.BeginToServe();
-  FutexEvent& event = slot_.event(CallSlot::kRequest);
+  mailbox_.BeginToServe();
+  FutexEvent& event = mailbox_.event(CallMailbox::kRequest);
   while (!is_closed_) {
     const uint32_t signals = event.signals();
-    const uint32_t posted = slot_.posted(CallSlot::kRequest);
+    const uint32_t posted = mailbox_.posted(CallMailbox::kRequest);
     if (!is_open_ && posted != number_) {
       number_ = posted;
       is_open_ = true;
@@ -26,22 +26,22 @@ void SlotServer::Run() {
   }
 }
 
-void SlotServer::Close() {
+void MailboxServer::Close() {
   is_closed_ = true;
-  slot_.event(CallSlot::kRequest).Signal();
+  mailbox_.event(CallMailbox::kRequest).Signal();
 }
 
-void SlotServer::Handle() {
+void MailboxServer::Handle() {
   places_.clear();
-  const absl::Status read = slot_.Read(CallSlot::kRequest, call_);
+  const absl::Status read = mailbox_.Read(CallMailbox::kRequest, call_);
   if (!read.ok()) return Answer(read, push_response_);
-  switch (static_cast<SlotMethod>(call_.code)) {
-    case SlotMethod::kPush:
+  switch (static_cast<MailboxMethod>(call_.code)) {
+    case MailboxMethod::kPush:
       return Push();
-    case SlotMethod::kApply:
+    case MailboxMethod::kApply:
       return AnswerWithVariables(apply_request_, apply_response_,
                                  &Shard::Apply);
-    case SlotMethod::kPull:
+    case MailboxMethod::kPull:
       return AnswerWithVariables(pull_request_, pull_response_, &Shard::Pull);
   }
   Answer(absl::UnimplementedError(absl::StrCat("there is no call ", call_.code,
@@ -49,7 +49,7 @@ void SlotServer::Handle() {
          push_response_);
 }
 
-void SlotServer::Push() {
+void MailboxServer::Push() {
   push_response_.Clear();
   absl::Status status;
   if (!push_request_.ParseFromString(call_.content)) {
@@ -66,7 +66,7 @@ void SlotServer::Push() {
 }
 
 template <typename Request, typename Response>
-void SlotServer::AnswerWithVariables(
+void MailboxServer::AnswerWithVariables(
     Request& request, Response& response,
     absl::Status (Shard::*method)(const Request&, Response&,
                                   absl::Span<DensePlace>)) {
@@ -81,13 +81,13 @@ void SlotServer::AnswerWithVariables(
   Answer(status, response);
 }
 
-absl::Status SlotServer::MakePlaces(
+absl::Status MailboxServer::MakePlaces(
     const absl::StatusOr<absl::Span<const size_t>>& sizes) {
   RETURN_IF_ERROR(sizes.status());
-  const absl::Span<std::byte> values = slot_.values();
+  const absl::Span<std::byte> values = mailbox_.values();
   size_t end = 0;
   for (const size_t size : *sizes) {
-    const size_t begin = CallSlot::NextBlock(end);
+    const size_t begin = CallMailbox::NextBlock(end);
     end = begin + size;
     if (end > values.size()) {
       return absl::ResourceExhaustedError(
@@ -99,8 +99,8 @@ absl::Status SlotServer::MakePlaces(
   return absl::OkStatus();
 }
 
-void SlotServer::Answer(const absl::Status& status,
-                        const google::protobuf::MessageLite& response) {
+void MailboxServer::Answer(const absl::Status& status,
+                           const google::protobuf::MessageLite& response) {
   blocks_.clear();
   content_.clear();
   auto code = static_cast<uint32_t>(status.code());
@@ -115,14 +115,14 @@ void SlotServer::Answer(const absl::Status& status,
   } else {
     content_ = std::string(status.message());
   }
-  if (!slot_.Write(CallSlot::kAnswer, code, content_, blocks_)) {
+  if (!mailbox_.Write(CallMailbox::kAnswer, code, content_, blocks_)) {
     code = static_cast<uint32_t>(absl::StatusCode::kResourceExhausted);
-    slot_.Write(CallSlot::kAnswer, code, "no room for the answer", {});
+    mailbox_.Write(CallMailbox::kAnswer, code, "no room for the answer", {});
   }
   // The next call comes after the answer.
   const uint32_t number = number_;
   is_open_ = false;
-  slot_.Post(CallSlot::kAnswer, number);
+  mailbox_.Post(CallMailbox::kAnswer, number);
 }
 
 }  // namespace paceline

@@ -1,6 +1,6 @@
 // The side that is called through memory of a worker on the same machine.
-#ifndef PACELINE_PS_SERVER_SLOT_SERVER_H_
-#define PACELINE_PS_SERVER_SLOT_SERVER_H_
+#ifndef PACELINE_PS_SERVER_MAILBOX_SERVER_H_
+#define PACELINE_PS_SERVER_MAILBOX_SERVER_H_
 
 #include <atomic>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "common/rpc/call_slot.h"
+#include "common/rpc/call_mailbox.h"
 #include "common/rpc/dense_values.h"
 #include "google/protobuf/message_lite.h"
 #include "paceline/v1/ps.pb.h"
@@ -20,14 +20,14 @@
 
 namespace paceline {
 
-// Serves one slot: an adapter over the shard, as PsService is. Gradients are
+// Serves one mailbox: an adapter over the shard, as PsService is. Gradients are
 // applied where they lie, and variables copied there. Nothing of the shard is
 // locked while it waits for the worker.
-class SlotServer : public std::enable_shared_from_this<SlotServer> {
+class MailboxServer : public std::enable_shared_from_this<MailboxServer> {
  public:
   // `shard` outlives the server.
-  SlotServer(CallSlot slot, Shard& shard)
-      : slot_(std::move(slot)), shard_(shard) {}
+  MailboxServer(CallMailbox mailbox, Shard& shard)
+      : mailbox_(std::move(mailbox)), shard_(shard) {}
 
   // Serves until Close, on the calling thread. A push that is held then keeps
   // the server, and so the memory, until it has its answer, which nobody reads.
@@ -50,13 +50,13 @@ class SlotServer : public std::enable_shared_from_this<SlotServer> {
   void Answer(const absl::Status& status,
               const google::protobuf::MessageLite& response);
 
-  CallSlot slot_;
+  CallMailbox mailbox_;
   Shard& shard_;
   std::atomic<bool> is_closed_ = false;
   // Whether a call has no answer yet; then all below is that call's.
   std::atomic<bool> is_open_ = false;
   uint32_t number_ = 0;
-  SlotMessage call_;
+  MailboxMessage call_;
   std::vector<DensePlace> places_;
   std::string content_;
   std::vector<DenseValues> blocks_;
@@ -70,4 +70,4 @@ class SlotServer : public std::enable_shared_from_this<SlotServer> {
 
 }  // namespace paceline
 
-#endif  // PACELINE_PS_SERVER_SLOT_SERVER_H_
+#endif  // PACELINE_PS_SERVER_MAILBOX_SERVER_H_

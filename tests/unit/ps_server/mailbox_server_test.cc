@@ -1,5 +1,5 @@
 // Calls through shared memory, between threads and between processes.
-#include "ps_server/slot_server.h"
+#include "ps_server/mailbox_server.h"
 
 #include <glog/logging.h>
 #include <sys/prctl.h>
@@ -18,7 +18,7 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/file_descriptor.h"
-#include "common/rpc/slot_caller.h"
+#include "common/rpc/mailbox_caller.h"
 #include "gmock/gmock.h"
 #include "tests/unit/ps_server/shard_fixture.h"
 #include "tests/unit/ps_server/worker_messages.h"
@@ -49,25 +49,26 @@ void AwaitMappings(int count) {
   EXPECT_EQ(MappingCount(), count);
 }
 
-// A worker that calls through a slot.
+// A worker that calls through a mailbox.
 class Worker : public WorkerMessages {
  public:
   explicit Worker(uint32_t rank = 0, size_t values_size = kSize)
       : WorkerMessages(rank, kIncarnation) {
-    auto caller = SlotCaller::Create(values_size);
+    auto caller = MailboxCaller::Create(values_size);
     CHECK(caller.ok()) << caller.status();
     caller_ = *std::move(caller);
   }
   ~Worker() { caller_->End(absl::CancelledError("the worker goes")); }
 
-  SlotCaller& caller() { return *caller_; }
+  MailboxCaller& caller() { return *caller_; }
 
   bool StartPush(absl::Duration timeout = absl::Seconds(60)) {
     AdvancePush();
-    return Start(SlotMethod::kPush, push_, gradient_blocks_, &pushed_, timeout);
+    return Start(MailboxMethod::kPush, push_, gradient_blocks_, &pushed_,
+                 timeout);
   }
   bool StartPull(absl::Duration timeout = absl::Seconds(60)) {
-    return Start(SlotMethod::kPull, pull_, {}, &pulled_, timeout);
+    return Start(MailboxMethod::kPull, pull_, {}, &pulled_, timeout);
   }
   absl::Status Push(absl::Duration timeout = absl::Seconds(60)) {
     if (!StartPush(timeout)) return absl::UnknownError("not started");
@@ -82,10 +83,10 @@ class Worker : public WorkerMessages {
   }
 
  private:
-  bool Start(SlotMethod method, const google::protobuf::MessageLite& request,
+  bool Start(MailboxMethod method, const google::protobuf::MessageLite& request,
              absl::Span<const DenseValues> gradients,
              google::protobuf::MessageLite* response, absl::Duration timeout) {
-    SlotCall call;
+    MailboxCall call;
     call.method = method;
     call.request = &request;
     call.gradients = gradients;
@@ -98,17 +99,17 @@ class Worker : public WorkerMessages {
     return false;
   }
 
-  std::shared_ptr<SlotCaller> caller_;
+  std::shared_ptr<MailboxCaller> caller_;
 };
 
 // A thread that serves a worker.
 class ServingThread {
  public:
-  ServingThread(CallSlot slot, Shard& shard)
-      : server_(std::make_shared<SlotServer>(std::move(slot), shard)),
+  ServingThread(CallMailbox mailbox, Shard& shard)
+      : server_(std::make_shared<MailboxServer>(std::move(mailbox), shard)),
         thread_([server = server_] { server->Run(); }) {}
   ServingThread(Worker& worker, Shard& shard)
-      : ServingThread(SlotOf(worker.caller()), shard) {
+      : ServingThread(MailboxOf(worker.caller()), shard) {
     worker.AwaitServer();
   }
   ~ServingThread() {
@@ -117,13 +118,13 @@ class ServingThread {
   }
 
  private:
-  static CallSlot SlotOf(const SlotCaller& caller) {
-    auto slot = CallSlot::Open(caller.reference(), caller.token());
-    CHECK(slot.ok()) << slot.status();
-    return *std::move(slot);
+  static CallMailbox MailboxOf(const MailboxCaller& caller) {
+    auto mailbox = CallMailbox::Open(caller.reference(), caller.token());
+    CHECK(mailbox.ok()) << mailbox.status();
+    return *std::move(mailbox);
   }
 
-  const std::shared_ptr<SlotServer> server_;
+  const std::shared_ptr<MailboxServer> server_;
   std::thread thread_;
 };
 
@@ -136,9 +137,9 @@ v1::Job PlainJob(v1::Consistency consistency = v1::CONSISTENCY_ASYNC) {
   return job;
 }
 
-using SlotServerTest = ShardTest;
+using MailboxServerTest = ShardTest;
 
-TEST_F(SlotServerTest, PushesAreAppliedAndVariablesComeBack) {
+TEST_F(MailboxServerTest, PushesAreAppliedAndVariablesComeBack) {
   const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
   const std::vector<float> before = Values(*shard);
   {
@@ -159,7 +160,7 @@ TEST_F(SlotServerTest, PushesAreAppliedAndVariablesComeBack) {
   AwaitMappings(0);
 }
 
-TEST_F(SlotServerTest, ErrorsOfTheShardComeBack) {
+TEST_F(MailboxServerTest, ErrorsOfTheShardComeBack) {
   const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
   Worker worker;
   const ServingThread serving(worker, *shard);
@@ -173,7 +174,7 @@ TEST_F(SlotServerTest, ErrorsOfTheShardComeBack) {
   EXPECT_TRUE(worker.Pull().ok());
 }
 
-TEST_F(SlotServerTest, AnAnswerMayComeLaterAndFromAnotherThread) {
+TEST_F(MailboxServerTest, AnAnswerMayComeLaterAndFromAnotherThread) {
   const auto shard = MakeShardOf(PlainJob(v1::CONSISTENCY_SYNC), 2);
   const std::vector<float> before = Values(*shard);
   Worker first(0);
@@ -192,7 +193,7 @@ TEST_F(SlotServerTest, AnAnswerMayComeLaterAndFromAnotherThread) {
   }
 }
 
-TEST_F(SlotServerTest, AHeldPushKeepsTheMemoryUntilTheWorkerIsFenced) {
+TEST_F(MailboxServerTest, AHeldPushKeepsTheMemoryUntilTheWorkerIsFenced) {
   const auto shard = MakeShardOf(PlainJob(v1::CONSISTENCY_SYNC), 2);
   v1::FenceRequest fence;
   {
@@ -213,7 +214,7 @@ TEST_F(SlotServerTest, AHeldPushKeepsTheMemoryUntilTheWorkerIsFenced) {
   AwaitMappings(0);
 }
 
-TEST_F(SlotServerTest, WhatDoesNotFitIsSaid) {
+TEST_F(MailboxServerTest, WhatDoesNotFitIsSaid) {
   const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
   Worker worker(0, kSize - 1);
   const ServingThread serving(worker, *shard);
@@ -227,22 +228,22 @@ TEST_F(SlotServerTest, WhatDoesNotFitIsSaid) {
 class Callee {
  public:
   explicit Callee(Worker& worker)
-      : slot_(*CallSlot::Open(worker.caller().reference(),
-                              worker.caller().token())) {
-    slot_.BeginToServe();
+      : mailbox_(*CallMailbox::Open(worker.caller().reference(),
+                                    worker.caller().token())) {
+    mailbox_.BeginToServe();
   }
-  CallSlot& slot() { return slot_; }
+  CallMailbox& mailbox() { return mailbox_; }
   void Answer(uint32_t code, const std::string& content,
               absl::Span<const DenseValues> blocks) {
-    CHECK(slot_.Write(CallSlot::kAnswer, code, content, blocks));
-    slot_.Post(CallSlot::kAnswer, slot_.posted(CallSlot::kRequest));
+    CHECK(mailbox_.Write(CallMailbox::kAnswer, code, content, blocks));
+    mailbox_.Post(CallMailbox::kAnswer, mailbox_.posted(CallMailbox::kRequest));
   }
 
  private:
-  CallSlot slot_;
+  CallMailbox mailbox_;
 };
 
-TEST(SlotCallerTest, ACallEndsAtItsDeadlineAndTheNextWaitsForItsAnswer) {
+TEST(MailboxCallerTest, ACallEndsAtItsDeadlineAndTheNextWaitsForItsAnswer) {
   Worker worker;
   Callee callee(worker);
   const absl::Time begin = MonotonicNow();
@@ -250,21 +251,21 @@ TEST(SlotCallerTest, ACallEndsAtItsDeadlineAndTheNextWaitsForItsAnswer) {
             absl::StatusCode::kDeadlineExceeded);
   EXPECT_GE(MonotonicNow() - begin, absl::Milliseconds(50));
   EXPECT_LT(MonotonicNow() - begin, absl::Milliseconds(900));
-  EXPECT_FALSE(worker.StartPull()) << "the callee may still use the slot";
+  EXPECT_FALSE(worker.StartPull()) << "the callee may still use the mailbox";
   callee.Answer(0, "", {});
   while (!worker.StartPull()) absl::SleepFor(absl::Milliseconds(1));
   callee.Answer(0, "", {});
   EXPECT_TRUE(worker.Wait().ok());
 }
 
-TEST(SlotCallerTest, RefusesAnswersThatDoNotFit) {
+TEST(MailboxCallerTest, RefusesAnswersThatDoNotFit) {
   Worker worker;
   Callee callee(worker);
   const auto answer = [&](const std::string& content, uint32_t index,
                           size_t size) {
     CHECK(worker.StartPull());
     const DenseValues block = {index, v1::DATA_TYPE_FLOAT32, 1,
-                               callee.slot().values().subspan(0, size)};
+                               callee.mailbox().values().subspan(0, size)};
     callee.Answer(0, content, {&block, 1});
     return worker.Wait();
   };
@@ -276,56 +277,58 @@ TEST(SlotCallerTest, RefusesAnswersThatDoNotFit) {
   }
   // The message was checked, the blocks are the callee's to spoil.
   ASSERT_TRUE(worker.StartPull());
-  const DenseValues outside = {0,
-                               v1::DATA_TYPE_FLOAT32,
-                               1,
-                               {callee.slot().values().data() + 4096, kSize}};
+  const DenseValues outside = {
+      0,
+      v1::DATA_TYPE_FLOAT32,
+      1,
+      {callee.mailbox().values().data() + 4096, kSize}};
   callee.Answer(0, "", {&outside, 1});
   EXPECT_EQ(worker.Wait().code(), absl::StatusCode::kInternal);
 }
 
-TEST_F(SlotServerTest, AnswersRequestsThatMakeNoSenseWithErrors) {
+TEST_F(MailboxServerTest, AnswersRequestsThatMakeNoSenseWithErrors) {
   const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
-  auto made = CallSlot::Create(4096, 1);
+  auto made = CallMailbox::Create(4096, 1);
   ASSERT_TRUE(made.ok());
-  CallSlot slot = *std::move(made);
-  const ServingThread serving(*CallSlot::Open(*slot.reference(), 1), *shard);
+  CallMailbox mailbox = *std::move(made);
+  const ServingThread serving(*CallMailbox::Open(*mailbox.reference(), 1),
+                              *shard);
   uint32_t number = 0;
   const auto call = [&](uint32_t code, const std::string& content,
                         absl::Span<const DenseValues> blocks) {
-    EXPECT_TRUE(slot.Write(CallSlot::kRequest, code, content, blocks));
-    slot.Post(CallSlot::kRequest, ++number);
-    while (slot.posted(CallSlot::kAnswer) != number) {
+    EXPECT_TRUE(mailbox.Write(CallMailbox::kRequest, code, content, blocks));
+    mailbox.Post(CallMailbox::kRequest, ++number);
+    while (mailbox.posted(CallMailbox::kAnswer) != number) {
       absl::SleepFor(absl::Milliseconds(1));
     }
-    SlotMessage answer;
-    EXPECT_TRUE(slot.Read(CallSlot::kAnswer, answer).ok());
+    MailboxMessage answer;
+    EXPECT_TRUE(mailbox.Read(CallMailbox::kAnswer, answer).ok());
     return static_cast<absl::StatusCode>(answer.code);
   };
   using Code = absl::StatusCode;
   EXPECT_EQ(call(17, "", {}), Code::kUnimplemented);
-  const uint32_t push = static_cast<uint32_t>(SlotMethod::kPush);
+  const uint32_t push = static_cast<uint32_t>(MailboxMethod::kPush);
   EXPECT_EQ(call(push, "\xff\xff", {}), Code::kInvalidArgument);
   EXPECT_EQ(call(push, "", {}), Code::kFailedPrecondition);
   v1::PushRequest request = PushRequest(*shard, 1, 1.0f);
   request.clear_gradients();
   const std::string content = request.SerializeAsString();
   const DenseValues outside = {
-      0, v1::DATA_TYPE_FLOAT32, 0, {slot.values().data() + 4096, kSize}};
+      0, v1::DATA_TYPE_FLOAT32, 0, {mailbox.values().data() + 4096, kSize}};
   EXPECT_EQ(call(push, content, {&outside, 1}), Code::kInvalidArgument);
   const DenseValues too_long = {0, v1::DATA_TYPE_FLOAT32, 0,
-                                slot.values().subspan(0, kSize + 4)};
+                                mailbox.values().subspan(0, kSize + 4)};
   EXPECT_EQ(call(push, content, {&too_long, 1}), Code::kInvalidArgument);
   const DenseValues right = {0, v1::DATA_TYPE_FLOAT32, 0,
-                             slot.values().subspan(0, kSize)};
+                             mailbox.values().subspan(0, kSize)};
   EXPECT_EQ(call(push, content, {&right, 1}), Code::kOk);
 }
 
 // --- Processes ---------------------------------------------------------------
 
-class SlotProcessesTest : public ShardTest {
+class MailboxProcessesTest : public ShardTest {
  protected:
-  ~SlotProcessesTest() override { Kill(); }
+  ~MailboxProcessesTest() override { Kill(); }
 
   // Runs `work(from_parent, to_parent)`, with ends of pipes, in a process of
   // its own.
@@ -363,33 +366,33 @@ class SlotProcessesTest : public ShardTest {
 };
 
 // Wherever it is in its work; mostly it copies.
-TEST_F(SlotProcessesTest, AKilledWorkerLeavesNothingAndDisturbsNobody) {
+TEST_F(MailboxProcessesTest, AKilledWorkerLeavesNothingAndDisturbsNobody) {
   const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
   for (int i = 0; i < 8; ++i) {
     Admit(*shard, 0, 100 + i);
     Fork([i](int, int to_parent) {
       // By hand: threads must not be started after a fork.
-      auto slot = CallSlot::Create(kSize, kToken);
-      const RegionReference reference = *slot->reference();
+      auto mailbox = CallMailbox::Create(kSize, kToken);
+      const RegionReference reference = *mailbox->reference();
       PCHECK(write(to_parent, &reference, sizeof(reference)) ==
              sizeof(reference));
       const DenseValues gradients = {0, v1::DATA_TYPE_FLOAT32, 0,
-                                     slot->values().subspan(0, kSize)};
+                                     mailbox->values().subspan(0, kSize)};
       for (uint32_t number = 1;; ++number) {
         v1::PushRequest push;
         push.set_ps_incarnation(kIncarnation);
         push.set_pull(true);
         push.mutable_worker()->set_incarnation(100 + i);
         push.mutable_progress()->set_sequence(number);
-        std::memset(slot->values().data(), 0, kSize);
-        slot->Write(CallSlot::kRequest,
-                    static_cast<uint32_t>(SlotMethod::kPush),
-                    push.SerializeAsString(), {&gradients, 1});
-        slot->Post(CallSlot::kRequest, number);
-        while (slot->posted(CallSlot::kAnswer) != number) {
-          FutexEvent& event = slot->event(CallSlot::kAnswer);
+        std::memset(mailbox->values().data(), 0, kSize);
+        mailbox->Write(CallMailbox::kRequest,
+                       static_cast<uint32_t>(MailboxMethod::kPush),
+                       push.SerializeAsString(), {&gradients, 1});
+        mailbox->Post(CallMailbox::kRequest, number);
+        while (mailbox->posted(CallMailbox::kAnswer) != number) {
+          FutexEvent& event = mailbox->event(CallMailbox::kAnswer);
           const uint32_t signals = event.signals();
-          if (slot->posted(CallSlot::kAnswer) == number) break;
+          if (mailbox->posted(CallMailbox::kAnswer) == number) break;
           event.Wait(signals, MonotonicNow() + absl::Seconds(1),
                      absl::ZeroDuration());
         }
@@ -397,10 +400,10 @@ TEST_F(SlotProcessesTest, AKilledWorkerLeavesNothingAndDisturbsNobody) {
     });
     RegionReference reference;
     PCHECK(read(in_.get(), &reference, sizeof(reference)) == sizeof(reference));
-    auto slot = CallSlot::Open(reference, kToken);
-    ASSERT_TRUE(slot.ok()) << slot.status();
+    auto mailbox = CallMailbox::Open(reference, kToken);
+    ASSERT_TRUE(mailbox.ok()) << mailbox.status();
     {
-      const ServingThread serving(*std::move(slot), *shard);
+      const ServingThread serving(*std::move(mailbox), *shard);
       // Also on a busy machine a push comes in that time.
       absl::SleepFor(absl::Milliseconds(100 + 7 * i));
       Kill();
@@ -414,16 +417,16 @@ TEST_F(SlotProcessesTest, AKilledWorkerLeavesNothingAndDisturbsNobody) {
   }
 }
 
-TEST_F(SlotProcessesTest, AKilledServerEndsCallsAtTheirDeadline) {
+TEST_F(MailboxProcessesTest, AKilledServerEndsCallsAtTheirDeadline) {
   for (int i = 0; i < 5; ++i) {
     Fork([](int from_parent, int) {
       Invitation invitation;
       PCHECK(read(from_parent, &invitation, sizeof(invitation)) ==
              sizeof(invitation));
       const auto shard = MakeShardOf(PlainJob(), kWorkersOfShard);
-      auto slot = CallSlot::Open(invitation.reference, invitation.token);
-      CHECK(slot.ok()) << slot.status();
-      std::make_shared<SlotServer>(*std::move(slot), *shard)->Run();
+      auto mailbox = CallMailbox::Open(invitation.reference, invitation.token);
+      CHECK(mailbox.ok()) << mailbox.status();
+      std::make_shared<MailboxServer>(*std::move(mailbox), *shard)->Run();
     });
     {
       Worker worker;
