@@ -173,7 +173,7 @@ void BlockState<T>::ApplySum(int64_t iterations,
 }
 
 template <typename T>
-void BlockState<T>::Read(DensePlace& out) const {
+void BlockState<T>::Read(DenseBuffer& out) const {
   out.is_filled = true;
   out.dtype = kWireType<T>;
   MutexLock lock(mutex_);

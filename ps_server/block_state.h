@@ -46,8 +46,8 @@ class BlockState {
   // after `iterations` updates, and begins a new one.
   void ApplySum(int64_t iterations, absl::Span<const double> factors);
 
-  // Writes the whole block into a place of its size.
-  void Read(DensePlace& out) const;
+  // Writes the whole block into a buffer of its size.
+  void Read(DenseBuffer& out) const;
 
   // Of the values, and of values and slots.
   size_t values_size() const {

@@ -154,24 +154,25 @@ class TypedVariables final : public ChunkVariables {
 
   absl::Span<const size_t> block_sizes() const override { return block_sizes_; }
 
-  absl::Status CheckPlaces(absl::Span<const DensePlace> places) const override {
-    if (places.size() != blocks_.size()) {
+  absl::Status CheckBuffers(
+      absl::Span<const DenseBuffer> buffers) const override {
+    if (buffers.size() != blocks_.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("places for ", places.size(), " blocks; the chunk has ",
-                       blocks_.size()));
+          absl::StrCat("buffers for ", buffers.size(),
+                       " blocks; the chunk has ", blocks_.size()));
     }
     for (size_t block = 0; block < blocks_.size(); ++block) {
-      if (places[block].values.size() == block_sizes_[block]) continue;
+      if (buffers[block].values.size() == block_sizes_[block]) continue;
       return absl::InvalidArgumentError(absl::StrCat(
-          "a place of ", places[block].values.size(), " bytes for block ",
+          "a buffer of ", buffers[block].values.size(), " bytes for block ",
           block, ", which has ", block_sizes_[block]));
     }
     return absl::OkStatus();
   }
 
-  void Read(absl::Span<DensePlace> places) const override {
+  void Read(absl::Span<DenseBuffer> buffers) const override {
     for (size_t block = 0; block < blocks_.size(); ++block) {
-      blocks_[block]->Read(places[block]);
+      blocks_[block]->Read(buffers[block]);
     }
   }
 

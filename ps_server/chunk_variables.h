@@ -67,11 +67,11 @@ class ChunkVariables {
 
   // Bytes of the variables of each block.
   virtual absl::Span<const size_t> block_sizes() const = 0;
-  // InvalidArgument unless `places` are for these blocks.
-  virtual absl::Status CheckPlaces(
-      absl::Span<const DensePlace> places) const = 0;
-  // Writes all blocks to places that CheckPlaces passed.
-  virtual void Read(absl::Span<DensePlace> places) const = 0;
+  // InvalidArgument unless `buffers` are for these blocks.
+  virtual absl::Status CheckBuffers(
+      absl::Span<const DenseBuffer> buffers) const = 0;
+  // Writes all blocks to buffers that CheckBuffers passed.
+  virtual void Read(absl::Span<DenseBuffer> buffers) const = 0;
 
   // Appends copies of all variables and slots.
   virtual void CopyTo(std::vector<SnapshotTensor>& tensors) = 0;

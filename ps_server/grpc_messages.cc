@@ -43,8 +43,8 @@ class PushedBlocks final : public BlockReceiver {
     return &block_;
   }
 
-  absl::StatusOr<absl::Span<std::byte>> Place(const v1::Block& /*block*/,
-                                              size_t size) override {
+  absl::StatusOr<absl::Span<std::byte>> BufferFor(const v1::Block& /*block*/,
+                                                  size_t size) override {
     values_ = MemoryOf(messages_.gradients.size(), size, messages_.memory);
     return values_;
   }
@@ -108,7 +108,7 @@ absl::Status ReadPush(grpc::ByteBuffer& bytes, BlockSizes block_sizes,
   PushedBlocks blocks(block_sizes, messages);
   RETURN_IF_ERROR(ReadBlocks(bytes, v1::PushRequest::kGradientsFieldNumber,
                              messages.request, blocks));
-  if (messages.request.pull()) messages.MakePlaces(blocks.sizes());
+  if (messages.request.pull()) messages.MakeBuffers(blocks.sizes());
   return absl::OkStatus();
 }
 

@@ -54,9 +54,9 @@ struct BlockMessages {
   BlockMessages(const BlockMessages&) = delete;
   BlockMessages& operator=(const BlockMessages&) = delete;
 
-  // Makes places of these sizes for the variables, where gradients of the same
+  // Makes buffers of these sizes for the variables, where gradients of the same
   // size are, else beside them.
-  void MakePlaces(absl::Span<const size_t> sizes) {
+  void MakeBuffers(absl::Span<const size_t> sizes) {
     for (size_t block = 0; block < sizes.size(); ++block) {
       const bool fits = block < gradients.size() &&
                         gradients[block].values.size() == sizes[block];
@@ -71,7 +71,7 @@ struct BlockMessages {
   std::vector<DenseValues> gradients;
   Response response;
   // By block.
-  std::vector<DensePlace> variables;
+  std::vector<DenseBuffer> variables;
 };
 
 using PushMessages = BlockMessages<v1::PushRequest, v1::PushResponse>;
@@ -81,7 +81,7 @@ using PushMessages = BlockMessages<v1::PushRequest, v1::PushResponse>;
 using BlockSizes = absl::FunctionRef<absl::StatusOr<absl::Span<const size_t>>(
     const v1::PushRequest&)>;
 
-// Reads the request, and makes places for the variables if it asks for them.
+// Reads the request, and makes buffers for the variables if it asks for them.
 // InvalidArgument if it is none, if it has more blocks than the chunk, or if
 // its gradients have no elements; Unimplemented if they have rows; errors of
 // `block_sizes`. What is not of the chunk takes no memory.
@@ -94,9 +94,9 @@ template <typename Messages>
 grpc::ByteBuffer WriteResponse(const std::shared_ptr<Messages>& messages) {
   std::vector<DenseValues> blocks;
   uint32_t index = 0;
-  for (const DensePlace& place : messages->variables) {
-    if (place.is_filled) {
-      blocks.push_back({index, place.dtype, place.version, place.values});
+  for (const DenseBuffer& buffer : messages->variables) {
+    if (buffer.is_filled) {
+      blocks.push_back({index, buffer.dtype, buffer.version, buffer.values});
     }
     ++index;
   }

@@ -32,7 +32,7 @@ void MailboxServer::Close() {
 }
 
 void MailboxServer::Handle() {
-  places_.clear();
+  buffers_.clear();
   const absl::Status read = mailbox_.Read(CallMailbox::kRequest, call_);
   if (!read.ok()) return Answer(read, push_response_);
   switch (static_cast<MailboxMethod>(call_.code)) {
@@ -55,11 +55,11 @@ void MailboxServer::Push() {
   if (!push_request_.ParseFromString(call_.content)) {
     status = absl::InvalidArgumentError("the push cannot be read");
   } else if (push_request_.pull()) {
-    status = MakePlaces(shard_.BlockSizesFor(push_request_));
+    status = MakeBuffers(shard_.BlockSizesFor(push_request_));
   }
   if (!status.ok()) return Answer(status, push_response_);
   shard_.Push(push_request_, call_.blocks, push_response_,
-              absl::MakeSpan(places_),
+              absl::MakeSpan(buffers_),
               [self = shared_from_this()](const absl::Status& pushed) {
                 self->Answer(pushed, self->push_response_);
               });
@@ -69,19 +69,19 @@ template <typename Request, typename Response>
 void MailboxServer::AnswerWithVariables(
     Request& request, Response& response,
     absl::Status (Shard::*method)(const Request&, Response&,
-                                  absl::Span<DensePlace>)) {
+                                  absl::Span<DenseBuffer>)) {
   response.Clear();
   absl::Status status = absl::InvalidArgumentError("the call cannot be read");
   if (request.ParseFromString(call_.content)) {
-    status = MakePlaces(shard_.BlockSizesFor(request));
+    status = MakeBuffers(shard_.BlockSizesFor(request));
   }
   if (status.ok()) {
-    status = (shard_.*method)(request, response, absl::MakeSpan(places_));
+    status = (shard_.*method)(request, response, absl::MakeSpan(buffers_));
   }
   Answer(status, response);
 }
 
-absl::Status MailboxServer::MakePlaces(
+absl::Status MailboxServer::MakeBuffers(
     const absl::StatusOr<absl::Span<const size_t>>& sizes) {
   RETURN_IF_ERROR(sizes.status());
   const absl::Span<std::byte> values = mailbox_.values();
@@ -94,7 +94,7 @@ absl::Status MailboxServer::MakePlaces(
           absl::StrCat("no room for the variables in ", values.size(),
                        " bytes of shared memory"));
     }
-    places_.push_back({values.subspan(begin, size)});
+    buffers_.push_back({values.subspan(begin, size)});
   }
   return absl::OkStatus();
 }
@@ -106,11 +106,11 @@ void MailboxServer::Answer(const absl::Status& status,
   auto code = static_cast<uint32_t>(status.code());
   if (status.ok()) {
     response.SerializeToString(&content_);
-    for (size_t block = 0; block < places_.size(); ++block) {
-      const DensePlace& place = places_[block];
-      if (!place.is_filled) continue;
-      blocks_.push_back({static_cast<uint32_t>(block), place.dtype,
-                         place.version, place.values});
+    for (size_t block = 0; block < buffers_.size(); ++block) {
+      const DenseBuffer& buffer = buffers_[block];
+      if (!buffer.is_filled) continue;
+      blocks_.push_back({static_cast<uint32_t>(block), buffer.dtype,
+                         buffer.version, buffer.values});
     }
   } else {
     content_ = std::string(status.message());

@@ -42,10 +42,10 @@ class MailboxServer : public std::enable_shared_from_this<MailboxServer> {
   void AnswerWithVariables(
       Request& request, Response& response,
       absl::Status (Shard::*method)(const Request&, Response&,
-                                    absl::Span<DensePlace>));
-  // Places for variables of these sizes, one after the other;
+                                    absl::Span<DenseBuffer>));
+  // Buffers for variables of these sizes, one after the other;
   // ResourceExhausted if there is no room.
-  absl::Status MakePlaces(
+  absl::Status MakeBuffers(
       const absl::StatusOr<absl::Span<const size_t>>& sizes);
   void Answer(const absl::Status& status,
               const google::protobuf::MessageLite& response);
@@ -57,7 +57,7 @@ class MailboxServer : public std::enable_shared_from_this<MailboxServer> {
   std::atomic<bool> is_open_ = false;
   uint32_t number_ = 0;
   MailboxMessage call_;
-  std::vector<DensePlace> places_;
+  std::vector<DenseBuffer> buffers_;
   std::string content_;
   std::vector<DenseValues> blocks_;
   v1::PushRequest push_request_;

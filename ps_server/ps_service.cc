@@ -118,7 +118,7 @@ void PsService::Push(ServerCall& call) {
 template <typename Request, typename Response>
 void PsService::AnswerWithVariables(
     ServerCall& call, absl::Status (Shard::*method)(const Request&, Response&,
-                                                    absl::Span<DensePlace>)) {
+                                                    absl::Span<DenseBuffer>)) {
   const auto messages =
       std::make_shared<BlockMessages<Request, Response>>(memory_);
   absl::Status status = ReadMessage(call.request(), messages->request);
@@ -126,7 +126,7 @@ void PsService::AnswerWithVariables(
   const absl::StatusOr<absl::Span<const size_t>> sizes =
       shard_.BlockSizesFor(messages->request);
   if (!sizes.ok()) return call.Finish(sizes.status());
-  messages->MakePlaces(*sizes);
+  messages->MakeBuffers(*sizes);
   status = (shard_.*method)(messages->request, messages->response,
                             absl::MakeSpan(messages->variables));
   if (!status.ok()) return call.Finish(status);

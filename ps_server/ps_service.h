@@ -40,7 +40,7 @@ class PsService : public RpcService {
   template <typename Request, typename Response>
   void AnswerWithVariables(
       ServerCall& call, absl::Status (Shard::*method)(const Request&, Response&,
-                                                      absl::Span<DensePlace>));
+                                                      absl::Span<DenseBuffer>));
   // Serves the caller through the memory that it offers, until it gives up.
   void Attach(ServerCall& call);
   // Has `work` run on a thread of its own. ResourceExhausted if there is none.

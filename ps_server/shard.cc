@@ -217,26 +217,26 @@ absl::Status Shard::Initialize(const v1::InitializeRequest& request,
 
 void Shard::Push(const v1::PushRequest& request,
                  absl::Span<const DenseValues> gradients,
-                 v1::PushResponse& response, absl::Span<DensePlace> places,
+                 v1::PushResponse& response, absl::Span<DenseBuffer> buffers,
                  Done done) {
   const absl::StatusOr<ShardChunk*> chunk = ChunkOf(request);
   if (!chunk.ok()) return done(chunk.status());
-  (*chunk)->Push(request, gradients, response, places, std::move(done));
+  (*chunk)->Push(request, gradients, response, buffers, std::move(done));
 }
 
 absl::Status Shard::Apply(const v1::ApplyRequest& request,
                           v1::ApplyResponse& response,
-                          absl::Span<DensePlace> places) {
+                          absl::Span<DenseBuffer> buffers) {
   ASSIGN_OR_RETURN(ShardChunk* const chunk, ChunkOf(request));
-  return Annotate(chunk->Apply(request, response, places),
+  return Annotate(chunk->Apply(request, response, buffers),
                   ChunkName(request.chunk()));
 }
 
 absl::Status Shard::Pull(const v1::PullRequest& request,
                          v1::PullResponse& response,
-                         absl::Span<DensePlace> places) {
+                         absl::Span<DenseBuffer> buffers) {
   ASSIGN_OR_RETURN(ShardChunk* const chunk, ChunkOf(request));
-  return Annotate(chunk->Pull(request, response, places),
+  return Annotate(chunk->Pull(request, response, buffers),
                   ChunkName(request.chunk()));
 }
 

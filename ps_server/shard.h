@@ -46,8 +46,8 @@ class Shard {
                           v1::InitializeResponse& response);
 
   // As for PsClient, gradients and variables are no part of the messages:
-  // variables are written to places of block_sizes() of the chunk, where the
-  // gradients of the same call may lie. InvalidArgument if these places are
+  // variables are written to buffers of block_sizes() of the chunk, where the
+  // gradients of the same call may lie. InvalidArgument if these buffers are
   // others, or there is no such chunk.
   //
   // Calls `done` when response and variables are there: before it returns, or
@@ -55,14 +55,14 @@ class Shard {
   // then.
   void Push(const v1::PushRequest& request,
             absl::Span<const DenseValues> gradients, v1::PushResponse& response,
-            absl::Span<DensePlace> places, Done done);
+            absl::Span<DenseBuffer> buffers, Done done);
 
   absl::Status Apply(const v1::ApplyRequest& request,
                      v1::ApplyResponse& response,
-                     absl::Span<DensePlace> places);
+                     absl::Span<DenseBuffer> buffers);
 
   absl::Status Pull(const v1::PullRequest& request, v1::PullResponse& response,
-                    absl::Span<DensePlace> places);
+                    absl::Span<DenseBuffer> buffers);
 
   // Bytes of the variables of each block of the chunk that a push, an Apply or
   // a pull is for. Errors are those of the call.

@@ -23,12 +23,12 @@ ShardChunk::~ShardChunk() {
 
 void ShardChunk::Push(const v1::PushRequest& request,
                       absl::Span<const DenseValues> gradients,
-                      v1::PushResponse& response, absl::Span<DensePlace> places,
-                      Done done) {
+                      v1::PushResponse& response,
+                      absl::Span<DenseBuffer> buffers, Done done) {
   absl::Status checked = options_.consistency == v1::CONSISTENCY_SYNC
                              ? variables_->CheckWhole(gradients)
                              : variables_->Check(gradients);
-  if (request.pull()) checked.Update(variables_->CheckPlaces(places));
+  if (request.pull()) checked.Update(variables_->CheckBuffers(buffers));
   if (!checked.ok()) {
     return done(
         Annotate(checked, absl::StrCat("worker-", request.worker().rank(),
@@ -38,7 +38,7 @@ void ShardChunk::Push(const v1::PushRequest& request,
   {
     MutexLock lock(mutex_);
     ticket = next_ticket_++;
-    open_pushes_[ticket] = {&request, gradients, &response, places,
+    open_pushes_[ticket] = {&request, gradients, &response, buffers,
                             std::move(done)};
   }
   Handle([&](Aggregator& aggregator) {
@@ -155,9 +155,9 @@ void ShardChunk::AnswerNorms(const std::vector<Step>& steps) {
 
 absl::Status ShardChunk::Apply(const v1::ApplyRequest& request,
                                v1::ApplyResponse& response,
-                               absl::Span<DensePlace> places) {
+                               absl::Span<DenseBuffer> buffers) {
   RETURN_IF_ERROR(variables_->CheckNorms(request.squared_norms()));
-  RETURN_IF_ERROR(variables_->CheckPlaces(places));
+  RETURN_IF_ERROR(variables_->CheckBuffers(buffers));
   absl::Status status;
   Handle(
       [&](Aggregator& aggregator) {
@@ -169,7 +169,7 @@ absl::Status ShardChunk::Apply(const v1::ApplyRequest& request,
       request.squared_norms());
   RETURN_IF_ERROR(status);
   response.set_step(static_cast<uint64_t>(StepsApplied()));
-  variables_->Read(places);
+  variables_->Read(buffers);
   return absl::OkStatus();
 }
 
@@ -180,8 +180,8 @@ int64_t ShardChunk::StepsApplied() const {
 
 absl::Status ShardChunk::Pull(const v1::PullRequest& request,
                               v1::PullResponse& response,
-                              absl::Span<DensePlace> places) {
-  RETURN_IF_ERROR(variables_->CheckPlaces(places));
+                              absl::Span<DenseBuffer> buffers) {
+  RETURN_IF_ERROR(variables_->CheckBuffers(buffers));
   if (request.has_joins()) {
     // What the others' clocks stand for is applied.
     MutexLock order(order_mutex_);
@@ -191,7 +191,7 @@ absl::Status ShardChunk::Pull(const v1::PullRequest& request,
     response.set_clock(clock);
   }
   response.set_step(static_cast<uint64_t>(StepsApplied()));
-  variables_->Read(places);
+  variables_->Read(buffers);
   return absl::OkStatus();
 }
 

@@ -47,12 +47,12 @@ class ShardChunk {
   // As of Shard, for this chunk.
   void Push(const v1::PushRequest& request,
             absl::Span<const DenseValues> gradients, v1::PushResponse& response,
-            absl::Span<DensePlace> places, Done done);
+            absl::Span<DenseBuffer> buffers, Done done);
   absl::Status Apply(const v1::ApplyRequest& request,
                      v1::ApplyResponse& response,
-                     absl::Span<DensePlace> places);
+                     absl::Span<DenseBuffer> buffers);
   absl::Status Pull(const v1::PullRequest& request, v1::PullResponse& response,
-                    absl::Span<DensePlace> places);
+                    absl::Span<DenseBuffer> buffers);
   absl::Status Admit(const v1::WorkerId& worker);
   void Fence(const v1::WorkerId& worker, v1::FenceResponse& response);
 
@@ -87,7 +87,7 @@ class ShardChunk {
     const v1::PushRequest* request = nullptr;
     absl::Span<const DenseValues> gradients;
     v1::PushResponse* response = nullptr;
-    absl::Span<DensePlace> variables;
+    absl::Span<DenseBuffer> variables;
     Done done;
   };
   // A decision and the push it is about, if there is one; its `done` is set by

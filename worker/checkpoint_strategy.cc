@@ -35,12 +35,12 @@ template <typename T>
 absl::Status CheckpointStrategy::ReadVariables() {
   for (size_t i = 0; i < graph_.variables.size(); ++i) {
     const VariableSpec& variable = graph_.variables[i];
-    const VariablePlace place = plan_.place(static_cast<int>(i));
+    const VariableLocation location = plan_.location(static_cast<int>(i));
     T* bucket =
-        reinterpret_cast<T*>(state_.host_variables(place.bucket).data());
+        reinterpret_cast<T*>(state_.host_variables(location.bucket).data());
     RETURN_IF_ERROR(reader_->Read(
         variable.name, /*slot=*/"", /*begin=*/0,
-        absl::MakeSpan(bucket + place.offset, NumElements(variable.shape))));
+        absl::MakeSpan(bucket + location.offset, NumElements(variable.shape))));
   }
   return UploadAll(plan_, state_, stream_);
 }

@@ -11,8 +11,8 @@ absl::Status ClassError(const Path& path, absl::string_view class_name,
   absl::Status error = ConfigError(path, message, code);
   // Where Locate looks.
   ConfigError(path.Key(class_name), message)
-      .ForEachPayload([&](absl::string_view name, const absl::Cord& place) {
-        error.SetPayload(name, place);
+      .ForEachPayload([&](absl::string_view name, const absl::Cord& payload) {
+        error.SetPayload(name, payload);
       });
   return error;
 }

@@ -26,7 +26,7 @@ Weight Weigh(const Value& value);
 // Takes the events of one document in order: leaves, keys, and lists and maps
 // that begin and end. ResourceExhausted above the limits on nesting, values and
 // text; InvalidArgument for a repeated key. Messages name the limit or the key,
-// not the place. Lines count from 1; 0 if unknown.
+// not the line. Lines count from 1; 0 if unknown.
 class TreeBuilder {
  public:
   // `max_text_bytes` bounds all keys and strings together.

@@ -42,7 +42,7 @@ struct Graph {
   std::vector<int> inputs;
   std::vector<int> outputs;
 
-  // Without the batch; by place in `inputs` and `outputs`.
+  // Without the batch; by index in `inputs` and `outputs`.
   const Shape& input_shape(size_t input) const {
     return nodes[inputs[input]].output_shape;
   }

@@ -44,7 +44,7 @@ struct LoweredLayer {
   // added by whoever lowers the model.
   op::Tensor output;
   // In training, what the batch has of each statistic (VariableUpdate::kDelta),
-  // by its place in LayerCall::variables.
+  // by its index in LayerCall::variables.
   std::vector<std::pair<int, op::Tensor>> statistics;
 };
 

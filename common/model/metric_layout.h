@@ -41,7 +41,7 @@ class MetricLayout {
   size_t size() const { return size_; }
   // Of them, those in each report of a lease until the lease ends.
   size_t reported_size() const { return ReportedSize(size_); }
-  // Of the first number of a metric's state; by place among those of all
+  // Of the first number of a metric's state; by index among those of all
   // outputs.
   size_t offset(size_t metric) const { return offsets_[metric]; }
 

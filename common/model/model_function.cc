@@ -92,8 +92,8 @@ class ModelLowering {
     for (const int variable : node.variables) AddPenalty(variable);
     const LoweredLayer lowered =
         node.layer->Lower({inputs, variables, spec_.is_training, spec_.seed});
-    for (const auto& [place, value] : lowered.statistics) {
-      statistics_[node.variables[place]] = value;
+    for (const auto& [index, value] : lowered.statistics) {
+      statistics_[node.variables[index]] = value;
     }
     before_activation_[index] = lowered.output;
     outputs_[index] = Activate(node.layer->final_activation(), lowered.output);

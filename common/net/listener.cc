@@ -22,7 +22,7 @@ int PortOf(int socket) {
   sockaddr_storage bound{};
   socklen_t size = sizeof(bound);
   getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &size);
-  // The port is at the same place in both families.
+  // The port is at the same offset in both families.
   return ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
 }
 

@@ -156,9 +156,9 @@ absl::Status ReadFields(CodedInputStream& in, uint32_t tag, Fields* fields,
 
 absl::Status ReadValues(CodedInputStream& in, const v1::Block& block,
                         uint32_t size, BlockReceiver& receiver) {
-  ASSIGN_OR_RETURN(const absl::Span<std::byte> place,
-                   receiver.Place(block, size));
-  if (!in.ReadRaw(place.data(), static_cast<int>(size))) {
+  ASSIGN_OR_RETURN(const absl::Span<std::byte> buffer,
+                   receiver.BufferFor(block, size));
+  if (!in.ReadRaw(buffer.data(), static_cast<int>(size))) {
     return Malformed("the values of a block");
   }
   return absl::OkStatus();

@@ -42,8 +42,8 @@ class BlockReceiver {
   virtual v1::Block* Begin() = 0;
   // Memory for `size` bytes of values. What of the block comes before its
   // values on the wire, as all but foreign clients have it, is there.
-  virtual absl::StatusOr<absl::Span<std::byte>> Place(const v1::Block& block,
-                                                      size_t size) = 0;
+  virtual absl::StatusOr<absl::Span<std::byte>> BufferFor(
+      const v1::Block& block, size_t size) = 0;
   virtual absl::Status End(const v1::Block& block) = 0;
 };
 

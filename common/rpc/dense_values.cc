@@ -4,19 +4,19 @@
 
 namespace paceline {
 
-absl::StatusOr<DensePlace*> PlaceOf(uint32_t index, size_t size,
-                                    absl::Span<DensePlace> places) {
-  if (index >= places.size()) {
+absl::StatusOr<DenseBuffer*> FindBuffer(uint32_t index, size_t size,
+                                        absl::Span<DenseBuffer> buffers) {
+  if (index >= buffers.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "it has a block ", index, ", expected ", places.size(), " blocks"));
+        "it has a block ", index, ", expected ", buffers.size(), " blocks"));
   }
-  DensePlace& place = places[index];
-  if (size != place.values.size()) {
+  DenseBuffer& buffer = buffers[index];
+  if (size != buffer.values.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("it has ", size, " bytes of block ", index, ", expected ",
-                     place.values.size()));
+                     buffer.values.size()));
   }
-  return &place;
+  return &buffer;
 }
 
 }  // namespace paceline

@@ -22,7 +22,7 @@ struct DenseValues {
 };
 
 // Where all elements of a block go that is received.
-struct DensePlace {
+struct DenseBuffer {
   absl::Span<std::byte> values;
   // Whether the block has come, its version and its type.
   bool is_filled = false;
@@ -30,10 +30,10 @@ struct DensePlace {
   v1::DataType dtype = v1::DATA_TYPE_UNSPECIFIED;
 };
 
-// The place of a block that has come with so many bytes; InvalidArgument if it
+// The buffer of a block that has come with so many bytes; InvalidArgument if it
 // has none.
-absl::StatusOr<DensePlace*> PlaceOf(uint32_t index, size_t size,
-                                    absl::Span<DensePlace> places);
+absl::StatusOr<DenseBuffer*> FindBuffer(uint32_t index, size_t size,
+                                        absl::Span<DenseBuffer> buffers);
 
 }  // namespace paceline
 

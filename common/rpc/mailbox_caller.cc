@@ -13,11 +13,11 @@
 namespace paceline {
 namespace {
 
-void Fill(const DenseValues& block, DensePlace& place) {
-  std::memcpy(place.values.data(), block.values.data(), block.values.size());
-  place.is_filled = true;
-  place.version = block.version;
-  place.dtype = block.dtype;
+void Fill(const DenseValues& block, DenseBuffer& buffer) {
+  std::memcpy(buffer.values.data(), block.values.data(), block.values.size());
+  buffer.is_filled = true;
+  buffer.version = block.version;
+  buffer.dtype = block.dtype;
 }
 
 }  // namespace
@@ -157,10 +157,10 @@ absl::Status MailboxCaller::ReadAnswer(const MailboxCall& call) {
     return absl::InternalError("the answer is no message");
   }
   for (const DenseValues& block : answer_.blocks) {
-    const auto place =
-        PlaceOf(block.index, block.values.size(), call.variables);
-    if (!place.ok()) return absl::InternalError(place.status().message());
-    Fill(block, **place);
+    const auto buffer =
+        FindBuffer(block.index, block.values.size(), call.variables);
+    if (!buffer.ok()) return absl::InternalError(buffer.status().message());
+    Fill(block, **buffer);
   }
   return absl::OkStatus();
 }

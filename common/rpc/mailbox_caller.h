@@ -28,7 +28,7 @@ struct MailboxCall {
   const google::protobuf::MessageLite* request = nullptr;
   absl::Span<const DenseValues> gradients;
   google::protobuf::MessageLite* response = nullptr;
-  absl::Span<DensePlace> variables;
+  absl::Span<DenseBuffer> variables;
   // On the monotonic clock.
   absl::Time deadline;
   // Called from the caller's thread; must not block.

@@ -30,15 +30,16 @@ namespace {
 // How long gRPC may take to let go of memory after the end of all calls.
 constexpr absl::Duration kReleaseTimeout = absl::Seconds(5);
 
-// Writes received blocks to their places.
-class PlacedBlocks final : public BlockReceiver {
+// Writes received blocks to their buffers.
+class BufferedBlocks final : public BlockReceiver {
  public:
-  explicit PlacedBlocks(absl::Span<DensePlace> places) : places_(places) {}
+  explicit BufferedBlocks(absl::Span<DenseBuffer> buffers)
+      : buffers_(buffers) {}
 
   absl::Status Expect(size_t block_count) override {
-    if (block_count <= places_.size()) return absl::OkStatus();
+    if (block_count <= buffers_.size()) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(
-        "it has ", block_count, " blocks, expected at most ", places_.size()));
+        "it has ", block_count, " blocks, expected at most ", buffers_.size()));
   }
 
   v1::Block* Begin() override {
@@ -46,24 +47,24 @@ class PlacedBlocks final : public BlockReceiver {
     return &block_;
   }
 
-  absl::StatusOr<absl::Span<std::byte>> Place(const v1::Block& block,
-                                              size_t size) override {
-    ASSIGN_OR_RETURN(DensePlace* const place,
-                     PlaceOf(block.index(), size, places_));
-    place->is_filled = true;
-    return place->values;
+  absl::StatusOr<absl::Span<std::byte>> BufferFor(const v1::Block& block,
+                                                  size_t size) override {
+    ASSIGN_OR_RETURN(DenseBuffer* const buffer,
+                     FindBuffer(block.index(), size, buffers_));
+    buffer->is_filled = true;
+    return buffer->values;
   }
 
   absl::Status End(const v1::Block& block) override {
-    if (block.index() < places_.size()) {
-      places_[block.index()].version = block.version();
-      places_[block.index()].dtype = block.dtype();
+    if (block.index() < buffers_.size()) {
+      buffers_[block.index()].version = block.version();
+      buffers_[block.index()].dtype = block.dtype();
     }
     return absl::OkStatus();
   }
 
  private:
-  const absl::Span<DensePlace> places_;
+  const absl::Span<DenseBuffer> buffers_;
   v1::Block block_;
 };
 
@@ -123,14 +124,14 @@ struct PsClient::Impl {
     absl::Span<const DenseValues> gradients;
     google::protobuf::MessageLite* response = nullptr;
     int variables_field = 0;
-    absl::Span<DensePlace> variables;
+    absl::Span<DenseBuffer> variables;
   };
   // A call without gradients.
   template <typename Response>
   static BlockCall CallOf(const char* name, MailboxMethod method,
                           const google::protobuf::MessageLite& request,
                           Response* response,
-                          absl::Span<DensePlace> variables) {
+                          absl::Span<DenseBuffer> variables) {
     BlockCall call;
     call.name = name;
     call.method = method;
@@ -141,7 +142,7 @@ struct PsClient::Impl {
     return call;
   }
   void Start(const BlockCall& call, absl::Duration timeout, CallDone done) {
-    for (DensePlace& place : call.variables) place.is_filled = false;
+    for (DenseBuffer& buffer : call.variables) buffer.is_filled = false;
     call.response->Clear();
     if (StartInMailbox(call, timeout, done)) return;
     StartOnChannel(call, timeout, std::move(done));
@@ -154,8 +155,8 @@ struct PsClient::Impl {
       gradients = CallMailbox::NextBlock(gradients) + block.values.size();
     }
     size_t variables = 0;
-    for (const DensePlace& place : call.variables) {
-      variables = CallMailbox::NextBlock(variables) + place.values.size();
+    for (const DenseBuffer& buffer : call.variables) {
+      variables = CallMailbox::NextBlock(variables) + buffer.values.size();
     }
     return std::max(gradients, variables);
   }
@@ -207,7 +208,7 @@ struct PsClient::Impl {
   }
 
   static absl::Status Read(const BlockCall& call, grpc::ByteBuffer& buffer) {
-    PlacedBlocks blocks(call.variables);
+    BufferedBlocks blocks(call.variables);
     const absl::Status status =
         ReadBlocks(buffer, call.variables_field, *call.response, blocks);
     return status.ok() ? status : absl::InternalError(status.message());
@@ -277,7 +278,7 @@ PACELINE_PS_CALL(WriteCheckpoint)
 void PsClient::Push(const v1::PushRequest& request,
                     absl::Span<const DenseValues> gradients,
                     v1::PushResponse* response,
-                    absl::Span<DensePlace> variables, absl::Duration timeout,
+                    absl::Span<DenseBuffer> variables, absl::Duration timeout,
                     CallDone done) {
   Impl::BlockCall call =
       Impl::CallOf("Push", MailboxMethod::kPush, request, response, variables);
@@ -288,7 +289,7 @@ void PsClient::Push(const v1::PushRequest& request,
 
 void PsClient::Apply(const v1::ApplyRequest& request,
                      v1::ApplyResponse* response,
-                     absl::Span<DensePlace> variables, absl::Duration timeout,
+                     absl::Span<DenseBuffer> variables, absl::Duration timeout,
                      CallDone done) {
   impl_->Start(Impl::CallOf("Apply", MailboxMethod::kApply, request, response,
                             variables),
@@ -296,7 +297,7 @@ void PsClient::Apply(const v1::ApplyRequest& request,
 }
 
 void PsClient::Pull(const v1::PullRequest& request, v1::PullResponse* response,
-                    absl::Span<DensePlace> variables, absl::Duration timeout,
+                    absl::Span<DenseBuffer> variables, absl::Duration timeout,
                     CallDone done) {
   impl_->Start(
       Impl::CallOf("Pull", MailboxMethod::kPull, request, response, variables),

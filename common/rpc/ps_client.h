@@ -30,8 +30,8 @@ struct PsClientOptions {
 //
 // Gradients and variables are no part of the messages: those that are sent stay
 // where they are, unchanged, until `done`; those that are received are written
-// to `variables`, by block index. Internal if blocks come that have no place or
-// do not fit it; which came, their places say.
+// to `variables`, by block index. Internal if blocks come that have no buffer
+// or do not fit it; which came, their buffers say.
 //
 // Push, Apply and Pull go through shared memory where the server is on the same
 // machine and both sides can share some (ps_attachment.h), else over gRPC: as
@@ -51,13 +51,13 @@ class PsClient {
                   CallDone done);
   void Push(const v1::PushRequest& request,
             absl::Span<const DenseValues> gradients, v1::PushResponse* response,
-            absl::Span<DensePlace> variables, absl::Duration timeout,
+            absl::Span<DenseBuffer> variables, absl::Duration timeout,
             CallDone done);
   void Apply(const v1::ApplyRequest& request, v1::ApplyResponse* response,
-             absl::Span<DensePlace> variables, absl::Duration timeout,
+             absl::Span<DenseBuffer> variables, absl::Duration timeout,
              CallDone done);
   void Pull(const v1::PullRequest& request, v1::PullResponse* response,
-            absl::Span<DensePlace> variables, absl::Duration timeout,
+            absl::Span<DenseBuffer> variables, absl::Duration timeout,
             CallDone done);
   void Admit(const v1::AdmitRequest& request, v1::AdmitResponse* response,
              absl::Duration timeout, CallDone done);

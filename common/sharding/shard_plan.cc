@@ -64,7 +64,7 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
   ShardPlan plan;
   plan.shard_count_ = shard_count;
   plan.variables_ = {variables.begin(), variables.end()};
-  plan.places_.resize(variables.size());
+  plan.locations_.resize(variables.size());
   plan.chunks_.resize(shard_count);
   const auto add_buckets = [&](VariableUpdate update) {
     AddBuckets(variables, placement, bytes_per_element, update, plan.buckets_);
@@ -106,7 +106,7 @@ void ShardPlan::LayOutBucket(int bucket,
   for (int p = first_part; p < static_cast<int>(parts_.size()); ++p) {
     Part& part = parts_[p];
     part.bucket_offset = offset;
-    if (part.begin == 0) places_[part.variable] = {bucket, offset};
+    if (part.begin == 0) locations_[part.variable] = {bucket, offset};
     if (blocks.empty() || blocks.back().shard != part.shard ||
         blocks.back().count + part.count > chunk_count) {
       blocks.push_back({part.shard, /*index=*/0, bucket, offset, 0, {}});

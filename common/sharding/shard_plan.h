@@ -74,7 +74,7 @@ struct Block {
 };
 
 // Where a variable lies at the worker.
-struct VariablePlace {
+struct VariableLocation {
   int bucket = 0;
   // In elements.
   int64_t offset = 0;
@@ -114,7 +114,7 @@ class ShardPlan {
   absl::Span<const VariableSpec> variables() const { return variables_; }
   // The chunks of a shard, the frozen ones last. May be empty.
   absl::Span<const Chunk> chunks(int shard) const { return chunks_[shard]; }
-  VariablePlace place(int variable) const { return places_[variable]; }
+  VariableLocation location(int variable) const { return locations_[variable]; }
   VariableUpdate update_of(const Block& block) const {
     return buckets_[block.bucket].update;
   }
@@ -125,7 +125,7 @@ class ShardPlan {
   int64_t element_count() const { return element_count_; }
 
  private:
-  // Adds the parts, blocks and places of a bucket. `chunk_count` is the most
+  // Adds the parts, blocks and locations of a bucket. `chunk_count` is the most
   // elements of a chunk.
   void LayOutBucket(int bucket, absl::Span<const VariableSpec> variables,
                     const Placement& placement, int64_t chunk_count);
@@ -139,7 +139,7 @@ class ShardPlan {
   std::vector<Part> parts_;
   // By shard.
   std::vector<std::vector<Chunk>> chunks_;
-  std::vector<VariablePlace> places_;
+  std::vector<VariableLocation> locations_;
 };
 
 }  // namespace paceline

@@ -200,7 +200,8 @@ Json Outputs(const Subject& subject, Mode mode, Device& device) {
     for (size_t i = 0; i < result.gradients.size(); ++i) {
       // Frozen variables have none.
       if (result.gradients[i].empty()) continue;
-      digest.Add(plan.place(static_cast<int>(i)).bucket, result.gradients[i]);
+      digest.Add(plan.location(static_cast<int>(i)).bucket,
+                 result.gradients[i]);
     }
     if (!is_training) {
       for (const auto& output : result.outputs) digest.Add(0, output);

@@ -147,7 +147,7 @@ class Client {
     v1::PullRequest pull;
     v1::PullResponse pulled;
     std::vector<DenseValues> gradients;
-    std::vector<DensePlace> variables;
+    std::vector<DenseBuffer> variables;
   };
 
   static PsClientOptions OptionsOf(bool use_shared_memory) {
@@ -193,7 +193,7 @@ class Client {
       chunk.push.set_pull(pull);
       client_.Push(
           chunk.push, chunk.gradients, &chunk.pushed,
-          pull ? absl::MakeSpan(chunk.variables) : absl::Span<DensePlace>(),
+          pull ? absl::MakeSpan(chunk.variables) : absl::Span<DenseBuffer>(),
           kTimeout, std::move(done));
     });
   }

@@ -258,11 +258,12 @@ class MeetingPoints {
     MutexLock lock(mutex_);
     return next_++;
   }
-  std::shared_ptr<MemoryGroup> Of(const GroupPlace& place) {
+  std::shared_ptr<MemoryGroup> Of(const DeviceGroupOptions& options) {
     MutexLock lock(mutex_);
-    std::shared_ptr<MemoryGroup>& group = groups_[place.nccl_id];
+    std::shared_ptr<MemoryGroup>& group = groups_[options.nccl_id];
     if (group == nullptr) {
-      group = std::make_shared<MemoryGroup>(place.world_size, place.timeout);
+      group =
+          std::make_shared<MemoryGroup>(options.world_size, options.timeout);
     }
     return group;
   }
@@ -327,9 +328,9 @@ class FakeGpu final : public Gpu {
     return absl::StrCat("group-", MeetingPoints::Get().NextNumber());
   }
   absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
-      const GroupPlace& place) override {
+      const DeviceGroupOptions& options) override {
     auto communicator = std::make_unique<FakeCommunicator>(
-        MeetingPoints::Get().Of(place), place.rank);
+        MeetingPoints::Get().Of(options), options.rank);
     RETURN_IF_ERROR(communicator->Meet());
     return communicator;
   }

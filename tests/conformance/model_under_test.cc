@@ -275,11 +275,12 @@ ModelOnDevice::ModelOnDevice(const ModelUnderTest& model, Device& device,
 void ModelOnDevice::SetVariables(
     const std::vector<std::vector<double>>& variables) {
   for (size_t i = 0; i < variables.size(); ++i) {
-    const VariablePlace place = model_.plan().place(static_cast<int>(i));
+    const VariableLocation location =
+        model_.plan().location(static_cast<int>(i));
     const TypedNumbers typed(variables[i], type());
-    std::memcpy(
-        &state_->host_variables(place.bucket)[place.offset * SizeOf(type())],
-        typed.bytes().data(), typed.bytes().size());
+    std::memcpy(&state_->host_variables(
+                    location.bucket)[location.offset * SizeOf(type())],
+                typed.bytes().data(), typed.bytes().size());
   }
   for (size_t bucket = 0; bucket < model_.plan().buckets().size(); ++bucket) {
     CheckOk(state_->UploadVariables(static_cast<int>(bucket), *stream_));
@@ -367,10 +368,10 @@ Program& ModelOnDevice::ProgramOf(const ProgramSpec& spec) {
 
 void ModelOnDevice::ReadGradients(int bucket, StepResult& result) {
   for (const int variable : model_.plan().buckets()[bucket].variables) {
-    const VariablePlace place = model_.plan().place(variable);
+    const VariableLocation location = model_.plan().location(variable);
     result.gradients[variable] = ToDoubles(
-        &state_->host_gradients(bucket)[place.offset * SizeOf(type())], type(),
-        NumElements(model_.graph().variables[variable].shape));
+        &state_->host_gradients(bucket)[location.offset * SizeOf(type())],
+        type(), NumElements(model_.graph().variables[variable].shape));
   }
 }
 
@@ -413,10 +414,11 @@ void ModelOnDevice::SpoilGradients() {
   for (size_t i = 0; i < model_.graph().variables.size(); ++i) {
     const VariableSpec& variable = model_.graph().variables[i];
     if (variable.update == VariableUpdate::kNone) continue;
-    const VariablePlace place = model_.plan().place(static_cast<int>(i));
-    std::memset(
-        &state_->host_gradients(place.bucket)[place.offset * SizeOf(type())],
-        0xff, NumElements(variable.shape) * SizeOf(type()));
+    const VariableLocation location =
+        model_.plan().location(static_cast<int>(i));
+    std::memset(&state_->host_gradients(
+                    location.bucket)[location.offset * SizeOf(type())],
+                0xff, NumElements(variable.shape) * SizeOf(type()));
   }
 }
 

@@ -39,11 +39,11 @@ ModelConfig ImageModel(const std::string& layers,
 }
 
 // What is NaN.
-enum class Place { kFeature, kVariable };
+enum class NanIn { kFeature, kVariable };
 
-Examples ExamplesWithNan(Fixture& fixture, Place place) {
+Examples ExamplesWithNan(Fixture& fixture, NanIn nan_in) {
   Examples examples = fixture.model.SomeExamples(3);
-  if (place == Place::kFeature) {
+  if (nan_in == NanIn::kFeature) {
     examples.features[0][29] = std::nan("");
   } else {
     auto variables = fixture.model.SomeVariables();
@@ -55,9 +55,9 @@ Examples ExamplesWithNan(Fixture& fixture, Place place) {
 
 // Which outputs are NaN; the loss must be, in evaluation and in training.
 std::vector<bool> NanOutputs(const DeviceUnderTest& device,
-                             const ModelConfig& config, Place place) {
+                             const ModelConfig& config, NanIn nan_in) {
   Fixture fixture(device, config);
-  const Examples examples = ExamplesWithNan(fixture, place);
+  const Examples examples = ExamplesWithNan(fixture, nan_in);
   const StepResult evaluated = fixture.on_device.Evaluate(examples);
   EXPECT_TRUE(std::isnan(evaluated.sums.states[0]));
   EXPECT_TRUE(std::isnan(fixture.on_device.Train(examples).sums.states[0]));
@@ -72,14 +72,15 @@ std::vector<bool> NanOutputs(const DeviceUnderTest& device,
 void ExpectNanPasses(const DeviceUnderTest& device, const std::string& layers,
                      const std::string& activation,
                      Precision precision = Precision::kFloat32) {
-  for (const Place place : {Place::kFeature, Place::kVariable}) {
-    SCOPED_TRACE(absl::StrCat(
-        layers, place == Place::kFeature ? ", in a feature" : ", in a kernel"));
+  for (const NanIn nan_in : {NanIn::kFeature, NanIn::kVariable}) {
+    SCOPED_TRACE(absl::StrCat(layers, nan_in == NanIn::kFeature
+                                          ? ", in a feature"
+                                          : ", in a kernel"));
     const std::vector<bool> depends =
-        NanOutputs(Float64Reference(), ImageModel(layers, "linear"), place);
+        NanOutputs(Float64Reference(), ImageModel(layers, "linear"), nan_in);
     ModelConfig config = ImageModel(layers, activation);
     config.precision = precision;
-    const std::vector<bool> actual = NanOutputs(device, config, place);
+    const std::vector<bool> actual = NanOutputs(device, config, nan_in);
     ASSERT_EQ(actual.size(), depends.size());
     int count = 0;
     for (size_t i = 0; i < depends.size(); ++i) {
@@ -230,8 +231,8 @@ TEST_P(NanTest, ReachesEveryLoss) {
                          behind),
             last);
         config.loss = Parsed(loss);
-        NanOutputs(GetParam(), config, Place::kFeature);
-        NanOutputs(GetParam(), config, Place::kVariable);
+        NanOutputs(GetParam(), config, NanIn::kFeature);
+        NanOutputs(GetParam(), config, NanIn::kVariable);
       }
     }
   }

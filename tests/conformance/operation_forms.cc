@@ -403,7 +403,7 @@ Forms MapForms() {
   return forms;
 }
 
-// --- Elements in other places, and from nowhere
+// --- Elements in other positions, and from nowhere
 
 Forms MovingForms() {
   const std::vector<Shape> x = {{3, 4, 5}};

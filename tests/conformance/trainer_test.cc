@@ -126,7 +126,7 @@ struct RunOptions {
   std::string device;
   bool log_steps = false;
   int steps_per_execution = 1;
-  // Of several replicas: a group of their devices, and the place in it.
+  // Of several replicas: a group of their devices, and the rank in it.
   std::string nccl_id = {};
   int rank = 0;
   int replicas = 1;

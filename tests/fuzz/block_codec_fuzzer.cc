@@ -25,8 +25,8 @@ class Receiver : public BlockReceiver {
     values_.clear();
     return push_.add_gradients();
   }
-  absl::StatusOr<absl::Span<std::byte>> Place(const v1::Block& /*block*/,
-                                              size_t size) override {
+  absl::StatusOr<absl::Span<std::byte>> BufferFor(const v1::Block& /*block*/,
+                                                  size_t size) override {
     if (size > 1 << 16) return absl::ResourceExhaustedError("too large");
     values_.assign(size, '\0');
     return absl::MakeSpan(reinterpret_cast<std::byte*>(values_.data()), size);

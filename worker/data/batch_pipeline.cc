@@ -104,16 +104,16 @@ void BatchPipeline::AllocateBatches(int64_t batch_size) {
   memory_ = Allocate(kBufferCount * batch_bytes);
 
   std::byte* next = memory_.get();
-  const auto place = [&](const std::vector<Column>& columns,
-                         std::vector<PreparedArray>& arrays) {
+  const auto prepare = [&](const std::vector<Column>& columns,
+                           std::vector<PreparedArray>& arrays) {
     for (const Column& column : columns) {
       arrays.push_back({column.type, next});
       next += size_bytes(column);
     }
   };
   for (PreparedBatch& batch : batches_) {
-    place(features_, batch.features);
-    place(labels_, batch.labels);
+    prepare(features_, batch.features);
+    prepare(labels_, batch.labels);
   }
 }
 

@@ -45,11 +45,11 @@ EpochOrder::EpochOrder(const OrderOptions& options) : options_(options) {
 int64_t EpochOrder::ExampleAt(int64_t epoch, int64_t position) {
   DCHECK(position >= 0 && position < options_.epoch_examples);
   const int64_t absolute = epoch * options_.epoch_examples + position;
-  const int64_t place = absolute % options_.count;
-  if (!options_.shuffle) return options_.first + place;
+  const int64_t in_pass = absolute % options_.count;
+  if (!options_.shuffle) return options_.first + in_pass;
   PreparePass(absolute / options_.count);
-  return options_.first + (permutation_.has_value() ? (*permutation_)(place)
-                                                    : buffered_order_[place]);
+  return options_.first + (permutation_.has_value() ? (*permutation_)(in_pass)
+                                                    : buffered_order_[in_pass]);
 }
 
 void EpochOrder::PreparePass(int64_t pass) {

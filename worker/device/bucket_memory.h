@@ -41,13 +41,13 @@ inline std::vector<absl::Span<std::byte>> LayOutBuckets(
     absl::Span<const Bucket> buckets, DataType type,
     absl::Span<std::byte> memory) {
   CHECK_GE(memory.size(), BucketsBytes(buckets, type));
-  std::vector<absl::Span<std::byte>> places;
+  std::vector<absl::Span<std::byte>> spans;
   size_t offset = 0;
   for (const Bucket& bucket : buckets) {
-    places.push_back(memory.subspan(offset, BucketBytes(bucket, type)));
+    spans.push_back(memory.subspan(offset, BucketBytes(bucket, type)));
     offset += BucketStride(bucket, type);
   }
-  return places;
+  return spans;
 }
 
 }  // namespace paceline

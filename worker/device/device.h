@@ -301,7 +301,7 @@ class Device {
   // DeadlineExceeded: not all came in time. The end of the group outlives the
   // programs that use it.
   virtual absl::StatusOr<std::unique_ptr<DeviceGroup>> JoinGroup(
-      const GroupPlace& place);
+      const DeviceGroupOptions& options);
 
   // ResourceExhausted, as of those below: a memory is full.
   virtual absl::StatusOr<std::unique_ptr<Stream>> CreateStream() = 0;
@@ -321,7 +321,7 @@ inline absl::StatusOr<std::string> Device::NewNcclId() {
   return absl::UnimplementedError(name() + " is in no groups");
 }
 inline absl::StatusOr<std::unique_ptr<DeviceGroup>> Device::JoinGroup(
-    const GroupPlace& /*place*/) {
+    const DeviceGroupOptions& /*options*/) {
   return absl::UnimplementedError(name() + " is in no groups");
 }
 

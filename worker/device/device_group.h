@@ -12,7 +12,7 @@
 namespace paceline {
 
 // How a device joins a group.
-struct GroupPlace {
+struct DeviceGroupOptions {
   // NCCL's unique id, which NewNcclId of one of the devices gave; the same for
   // all.
   std::string nccl_id;

@@ -65,7 +65,7 @@ struct ChunkCalls {
   v1::ApplyResponse apply_response;
   // By block.
   std::vector<DenseValues> gradients;
-  std::vector<DensePlace> variables;
+  std::vector<DenseBuffer> variables;
   // Of the last call. The stream counts them.
   int attempts = 0;
 };

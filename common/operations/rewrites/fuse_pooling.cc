@@ -51,13 +51,13 @@ class PoolingFusion {
     PooledCalls calls = {.convolution = &call};
     const int convolved = call.outputs[0];
     for (const Call* reader : readers_[convolved]) {
-      const Call** place = nullptr;
-      if (Rectifies<MaxPoolingOperation>(reader)) place = &calls.pooling;
+      const Call** found = nullptr;
+      if (Rectifies<MaxPoolingOperation>(reader)) found = &calls.pooling;
       if (Rectifies<MaxPoolingGradientOperation>(reader)) {
-        place = &calls.pooling_gradient;
+        found = &calls.pooling_gradient;
       }
-      if (place == nullptr || *place != nullptr) return std::nullopt;
-      *place = reader;
+      if (found == nullptr || *found != nullptr) return std::nullopt;
+      *found = reader;
     }
     if (calls.pooling == nullptr) return std::nullopt;
     if (calls.pooling_gradient == nullptr) return calls;

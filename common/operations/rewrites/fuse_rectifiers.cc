@@ -79,13 +79,13 @@ class RectifierFusion {
   std::optional<Readers> ReadersOf(int rectified) const {
     Readers readers;
     for (const Call* reader : readers_[rectified]) {
-      const Call** place = &readers.other;
-      if (As<MaxPoolingOperation>(reader)) place = &readers.pooling;
+      const Call** found = &readers.other;
+      if (As<MaxPoolingOperation>(reader)) found = &readers.pooling;
       if (As<MaxPoolingGradientOperation>(reader)) {
-        place = &readers.pooling_gradient;
+        found = &readers.pooling_gradient;
       }
-      if (reader == nullptr || *place != nullptr) return std::nullopt;
-      *place = reader;
+      if (reader == nullptr || *found != nullptr) return std::nullopt;
+      *found = reader;
     }
     return readers;
   }

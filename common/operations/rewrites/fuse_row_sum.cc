@@ -77,18 +77,19 @@ class RowSumFusion {
     }
     const std::vector<TensorType> types =
         function_.TypesOf(product_call.inputs);
-    const size_t place = std::min(sum, product);
+    const size_t earlier = std::min(sum, product);
     // A batch of products has sums of each.
     if (with_sum->OutputTypes(types)[1] !=
             function_.type(sum_call.outputs[0]) ||
         !has_(*with_sum, types) ||
-        !std::all_of(product_call.inputs.begin(), product_call.inputs.end(),
-                     [&](int input) { return made_before_[input] <= place; })) {
+        !std::all_of(
+            product_call.inputs.begin(), product_call.inputs.end(),
+            [&](int input) { return made_before_[input] <= earlier; })) {
       return false;
     }
     replacements_[&sum_call] = std::nullopt;
     replacements_[&product_call] = std::nullopt;
-    replacements_[&function_.calls()[place]] =
+    replacements_[&function_.calls()[earlier]] =
         Call{std::move(with_sum),
              product_call.inputs,
              {product_call.outputs[0], sum_call.outputs[0]},

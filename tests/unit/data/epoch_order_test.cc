@@ -58,8 +58,8 @@ TEST(PermutationTest, StaysInALargeRange) {
   }
 }
 
-// Each element comes to each place about equally often over the keys: a χ² test
-// with 99 degrees of freedom, whose 0.9999 quantile is 160.
+// Each element comes to each position about equally often over the keys: a χ²
+// test with 99 degrees of freedom, whose 0.9999 quantile is 160.
 TEST(PermutationTest, SpreadsEachElementOverAllPlaces) {
   constexpr int64_t kSize = 100;
   constexpr int kKeys = 10'000;

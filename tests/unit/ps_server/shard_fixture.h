@@ -73,29 +73,29 @@ class ShardTest : public ::testing::Test {
     }
   }
 
-  // Places for the variables of a chunk.
-  struct Places {
-    Places(const Shard& shard, uint32_t chunk) {
+  // Buffers for the variables of a chunk.
+  struct Buffers {
+    Buffers(const Shard& shard, uint32_t chunk) {
       for (const size_t size : BlockSizes(shard, chunk)) {
         memory.emplace_back(size);
-        places.push_back({absl::MakeSpan(memory.back())});
+        buffers.push_back({absl::MakeSpan(memory.back())});
       }
     }
     void CopyTo(Blocks& blocks) const {
-      for (size_t index = 0; index < places.size(); ++index) {
-        const DensePlace& place = places[index];
-        if (!place.is_filled) continue;
+      for (size_t index = 0; index < buffers.size(); ++index) {
+        const DenseBuffer& buffer = buffers[index];
+        if (!buffer.is_filled) continue;
         v1::Block& block = *blocks.Add();
         block.set_index(static_cast<uint32_t>(index));
-        block.set_dtype(place.dtype);
-        block.set_version(place.version);
-        block.mutable_dense()->set_values(place.values.data(),
-                                          place.values.size());
+        block.set_dtype(buffer.dtype);
+        block.set_version(buffer.version);
+        block.mutable_dense()->set_values(buffer.values.data(),
+                                          buffer.values.size());
       }
     }
 
     std::vector<std::vector<std::byte>> memory;
-    std::vector<DensePlace> places;
+    std::vector<DenseBuffer> buffers;
   };
 
   // Of the test that runs: gets its checkpoints.
@@ -216,10 +216,10 @@ class ShardTest : public ::testing::Test {
                    v1::PushResponse& response, Shard::Done done) {
     struct Values {
       std::vector<DenseValues> gradients;
-      Places places;
+      Buffers buffers;
     };
     auto values =
-        std::make_shared<Values>(Values{{}, Places(shard, request.chunk())});
+        std::make_shared<Values>(Values{{}, Buffers(shard, request.chunk())});
     for (const v1::Block& block : request.gradients()) {
       const std::string& bytes = block.dense().values();
       values->gradients.push_back(
@@ -231,27 +231,27 @@ class ShardTest : public ::testing::Test {
     }
     Values& kept = *values;
     shard.Push(request, kept.gradients, response,
-               absl::MakeSpan(kept.places.places),
+               absl::MakeSpan(kept.buffers.buffers),
                [values = std::move(values), &response,
                 done = std::move(done)](const absl::Status& status) {
-                 values->places.CopyTo(*response.mutable_variables());
+                 values->buffers.CopyTo(*response.mutable_variables());
                  done(status);
                });
   }
   static absl::Status Pull(Shard& shard, const v1::PullRequest& request,
                            v1::PullResponse& response) {
-    Places places(shard, request.chunk());
+    Buffers buffers(shard, request.chunk());
     absl::Status status =
-        shard.Pull(request, response, absl::MakeSpan(places.places));
-    places.CopyTo(*response.mutable_variables());
+        shard.Pull(request, response, absl::MakeSpan(buffers.buffers));
+    buffers.CopyTo(*response.mutable_variables());
     return status;
   }
   static absl::Status Apply(Shard& shard, const v1::ApplyRequest& request,
                             v1::ApplyResponse& response) {
-    Places places(shard, request.chunk());
+    Buffers buffers(shard, request.chunk());
     absl::Status status =
-        shard.Apply(request, response, absl::MakeSpan(places.places));
-    places.CopyTo(*response.mutable_variables());
+        shard.Apply(request, response, absl::MakeSpan(buffers.buffers));
+    buffers.CopyTo(*response.mutable_variables());
     return status;
   }
 

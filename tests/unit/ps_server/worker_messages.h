@@ -56,7 +56,7 @@ class WorkerMessages {
   std::vector<float> gradients_;
   std::vector<float> variables_;
   std::vector<DenseValues> gradient_blocks_;
-  std::vector<DensePlace> variable_blocks_;
+  std::vector<DenseBuffer> variable_blocks_;
   v1::PushRequest push_;
   v1::PushResponse pushed_;
   v1::PullRequest pull_;

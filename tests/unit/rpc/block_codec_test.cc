@@ -32,8 +32,8 @@ class Received : public BlockReceiver {
     values.emplace_back();
     return &blocks.back();
   }
-  absl::StatusOr<absl::Span<std::byte>> Place(const v1::Block& block,
-                                              size_t size) override {
+  absl::StatusOr<absl::Span<std::byte>> BufferFor(const v1::Block& block,
+                                                  size_t size) override {
     if (size > 100) return absl::InvalidArgumentError("too large");
     indices_at_place.push_back(block.index());
     values.back().resize(size);

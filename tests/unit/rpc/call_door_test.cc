@@ -85,11 +85,11 @@ TEST(CallDoorTest, EndsWhileCallsArrive) {
       v1::PullRequest request;
       request.set_ps_incarnation(100);
       std::string values(100, ' ');
-      DensePlace place = {PlaceIn(values)};
+      DenseBuffer buffer = {BufferIn(values)};
       CallGroup calls(1);
       do {
         v1::PullResponse response;
-        client.Pull(request, &response, {&place, 1}, absl::Seconds(60),
+        client.Pull(request, &response, {&buffer, 1}, absl::Seconds(60),
                     calls.Open(0));
         calls.Wait();
       } while (calls.status(0).ok());
@@ -116,11 +116,11 @@ TEST(CallDoorTest, SeveralThreadsServeManyCallers) {
       request.set_ps_incarnation(10'000);
       std::vector<v1::PullResponse> responses(kCalls);
       std::vector<std::string> values(kCalls, std::string(10'000, ' '));
-      std::vector<DensePlace> places;
-      for (std::string& each : values) places.push_back({PlaceIn(each)});
+      std::vector<DenseBuffer> buffers;
+      for (std::string& each : values) buffers.push_back({BufferIn(each)});
       CallGroup calls(kCalls);
       for (int c = 0; c < kCalls; ++c) {
-        client.Pull(request, &responses[c], {&places[c], 1}, absl::Seconds(60),
+        client.Pull(request, &responses[c], {&buffers[c], 1}, absl::Seconds(60),
                     calls.Open(c));
       }
       calls.Wait();

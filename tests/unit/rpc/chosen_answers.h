@@ -57,7 +57,7 @@ class ChosenAnswers : public RpcService {
   std::vector<ServerCall*> fences_ ABSL_GUARDED_BY(mutex_);
 };
 
-inline absl::Span<std::byte> PlaceIn(std::string& values) {
+inline absl::Span<std::byte> BufferIn(std::string& values) {
   return {reinterpret_cast<std::byte*>(values.data()), values.size()};
 }
 

@@ -52,13 +52,13 @@ TEST_F(RpcTest, CarriesMessagesFarAboveTheDefaultLimit) {
   request.set_ps_incarnation(32 << 20);
   v1::PullResponse response;
   std::string values(32 << 20, ' ');
-  DensePlace place = {PlaceIn(values)};
+  DenseBuffer buffer = {BufferIn(values)};
   CallGroup calls(1);
-  client.Pull(request, &response, {&place, 1}, absl::Seconds(60),
+  client.Pull(request, &response, {&buffer, 1}, absl::Seconds(60),
               calls.Open(0));
   calls.Wait();
   ASSERT_TRUE(calls.status(0).ok()) << calls.status(0);
-  EXPECT_TRUE(place.is_filled);
+  EXPECT_TRUE(buffer.is_filled);
   EXPECT_EQ(values, std::string(32 << 20, 'x'));
 }
 
@@ -68,13 +68,13 @@ TEST_F(RpcTest, VariablesThatDoNotFitAreAnError) {
   request.set_ps_incarnation(9);
   v1::PullResponse response;
   std::string values(8, ' ');
-  DensePlace place = {PlaceIn(values)};
+  DenseBuffer buffer = {BufferIn(values)};
   CallGroup calls(1);
-  for (const auto& [places, message] :
-       {std::pair<absl::Span<DensePlace>, std::string>(
-            {&place, 1}, "it has 9 bytes of block 0, expected 8"),
+  for (const auto& [buffers, message] :
+       {std::pair<absl::Span<DenseBuffer>, std::string>(
+            {&buffer, 1}, "it has 9 bytes of block 0, expected 8"),
         {{}, "it has 1 blocks, expected at most 0"}}) {
-    client.Pull(request, &response, places, absl::Seconds(60), calls.Open(0));
+    client.Pull(request, &response, buffers, absl::Seconds(60), calls.Open(0));
     calls.Wait();
     EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kInternal);
     EXPECT_EQ(calls.status(0).message(),
@@ -135,7 +135,7 @@ TEST_F(RpcTest, ACallWaitsForAServerThatComesLate) {
   PsClient client(0, address_, TestCaller());
   v1::PullRequest request;
   v1::PullResponse response;
-  DensePlace nothing;
+  DenseBuffer nothing;
   CallGroup calls(1);
   client.Pull(request, &response, {&nothing, 1}, absl::Seconds(60),
               calls.Open(0));
@@ -173,7 +173,7 @@ class ProofTest : public RpcTest {
   static absl::Status Pull(PsClient& client) {
     const v1::PullRequest request;
     v1::PullResponse response;
-    DensePlace nothing;
+    DenseBuffer nothing;
     CallGroup calls(1);
     client.Pull(request, &response, {&nothing, 1}, absl::Seconds(60),
                 calls.Open(0));

@@ -70,14 +70,14 @@ void CheckInvariants(const ShardPlan& plan,
   for (size_t v = 0; v < variables.size(); ++v) {
     const Shape& shape = variables[v].shape;
     const int64_t row = shape.empty() ? 1 : NumElements(shape) / shape[0];
-    const VariablePlace place = plan.place(static_cast<int>(v));
+    const VariableLocation location = plan.location(static_cast<int>(v));
     int64_t next = 0;
     for (const Part& part : PartsOf(plan, static_cast<int>(v))) {
       EXPECT_EQ(part.begin, next);
       EXPECT_GT(part.count, 0);
       EXPECT_EQ(part.begin % row, 0);
-      EXPECT_EQ(part.bucket, place.bucket);
-      EXPECT_EQ(part.bucket_offset, place.offset + part.begin);
+      EXPECT_EQ(part.bucket, location.bucket);
+      EXPECT_EQ(part.bucket_offset, location.offset + part.begin);
       next += part.count;
     }
     EXPECT_EQ(next, NumElements(shape)) << variables[v].name;
@@ -160,7 +160,8 @@ TEST(ShardPlanTest, TwoShardsShareTheTutorialModelEvenly) {
   EXPECT_LE(std::abs(loads[0] - loads[1]), 64);
   EXPECT_EQ(PartsOf(plan, 2).size(), 2u);
   // The variable on both shards is a bucket of its own.
-  EXPECT_THAT(plan.buckets()[plan.place(2).bucket].variables, ElementsAre(2));
+  EXPECT_THAT(plan.buckets()[plan.location(2).bucket].variables,
+              ElementsAre(2));
 }
 
 TEST(ShardPlanTest, LargeVariablesThatDoNotDivideBalance) {

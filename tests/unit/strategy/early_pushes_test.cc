@@ -28,17 +28,17 @@ uint64_t AwaitSteps(Server& server, uint64_t steps) {
   v1::PullRequest request;
   request.set_ps_incarnation(server.member.incarnation());
   v1::PullResponse response;
-  std::vector<DensePlace> places;
+  std::vector<DenseBuffer> buffers;
   const absl::Time deadline = MonotonicNow() + absl::Seconds(10);
   const auto sizes = server.shard.BlockSizesFor(request);
   EXPECT_TRUE(sizes.ok()) << sizes.status();
   std::vector<std::vector<std::byte>> memory;
   for (const size_t size : *sizes) {
-    places.push_back({absl::MakeSpan(memory.emplace_back(size))});
+    buffers.push_back({absl::MakeSpan(memory.emplace_back(size))});
   }
   do {
     const absl::Status status =
-        server.shard.Pull(request, response, absl::MakeSpan(places));
+        server.shard.Pull(request, response, absl::MakeSpan(buffers));
     EXPECT_TRUE(status.ok()) << status;
   } while (response.step() < steps && MonotonicNow() < deadline);
   return response.step();

@@ -65,7 +65,7 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddParallel(const std::vector<const Tensor*>& used, int64_t count,
                    int64_t elements_each, RangeOperation operation);
   // A oneDNN primitive, created with a scratchpad of the user's, which gets its
-  // place in the arena.
+  // memory in the arena.
   void AddPrimitive(const dnnl::primitive& primitive,
                     const dnnl::memory::desc& scratchpad,
                     std::vector<PrimitiveArgument> arguments);

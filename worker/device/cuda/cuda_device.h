@@ -33,8 +33,8 @@ class CudaDevice final : public Device {
   std::string gpu_uuid() const override { return gpu_->gpu_uuid(); }
   absl::StatusOr<std::string> NewNcclId() override { return gpu_->NewNcclId(); }
   absl::StatusOr<std::unique_ptr<DeviceGroup>> JoinGroup(
-      const GroupPlace& place) override {
-    return gpu_->JoinGroup(place);
+      const DeviceGroupOptions& options) override {
+    return gpu_->JoinGroup(options);
   }
   absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override;
   absl::StatusOr<std::unique_ptr<ModelState>> CreateState(

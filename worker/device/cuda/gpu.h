@@ -198,7 +198,7 @@ class Gpu {
   virtual std::string gpu_uuid() const = 0;
   virtual absl::StatusOr<std::string> NewNcclId() = 0;
   virtual absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
-      const GroupPlace& place) = 0;
+      const DeviceGroupOptions& options) = 0;
 
   // Zeroed. ResourceExhausted says what was asked for `what`, and of the GPU's
   // memory what is free.

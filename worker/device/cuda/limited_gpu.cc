@@ -21,8 +21,8 @@ class LimitedGpu final : public Gpu {
   std::string gpu_uuid() const override { return gpu_->gpu_uuid(); }
   absl::StatusOr<std::string> NewNcclId() override { return gpu_->NewNcclId(); }
   absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
-      const GroupPlace& place) override {
-    return gpu_->JoinGroup(place);
+      const DeviceGroupOptions& options) override {
+    return gpu_->JoinGroup(options);
   }
 
   absl::StatusOr<GpuMemory> Memory() const override {

@@ -21,16 +21,17 @@ LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
   }
   AddBatch();
   for (size_t i = 0; i < spec.graph->variables.size(); ++i) {
-    const VariablePlace place = spec.plan->place(static_cast<int>(i));
+    const VariableLocation location = spec.plan->location(static_cast<int>(i));
     const VariableSpec& variable = spec.graph->variables[i];
-    const int64_t offset = place.offset * static_cast<int64_t>(sizeof(float));
+    const int64_t offset =
+        location.offset * static_cast<int64_t>(sizeof(float));
     variables_.push_back(
-        NewOutsideArena(variable.shape, variables(place.bucket) + offset));
+        NewOutsideArena(variable.shape, variables(location.bucket) + offset));
     gradients_.push_back(
         variable.update == VariableUpdate::kNone
             ? nullptr
             : NewOutsideArena(variable.shape,
-                              gradients(place.bucket) + offset));
+                              gradients(location.bucket) + offset));
   }
 }
 
@@ -113,7 +114,7 @@ void LayoutBuilder::FinishGradient(int variable) {
     AddPenaltyGradient(regularizer, variables_[variable], gradients_[variable]);
   }
   if (spec_.optimizer != nullptr) return;
-  const int bucket = spec_.plan->place(variable).bucket;
+  const int bucket = spec_.plan->location(variable).bucket;
   if (--progress_[bucket].unwritten > 0) return;
   AddBucketEnd(bucket, std::all_of(progress_.begin(), progress_.end(),
                                    [](const BucketProgress& each) {
@@ -126,7 +127,7 @@ void LayoutBuilder::FinishGradient(int variable) {
 void LayoutBuilder::FinishReads(int variable) {
   CHECK(is_written_[variable]) << spec_.graph->variables[variable].name;
   if (spec_.optimizer != nullptr) return;
-  const int bucket = spec_.plan->place(variable).bucket;
+  const int bucket = spec_.plan->location(variable).bucket;
   if (--progress_[bucket].read > 0) return;
   next_final_.push_back(bucket);
   // Else the operations since then belong to the next section.

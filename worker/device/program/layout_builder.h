@@ -73,7 +73,7 @@ class LayoutBuilder {
   // The same memory under another shape.
   Tensor* Reshaped(const Tensor* tensor, Shape shape);
 
-  // The batch, by place in Graph::inputs and Graph::outputs. Not in the arena.
+  // The batch, by index in Graph::inputs and Graph::outputs. Not in the arena.
   Tensor* features(size_t input) const { return features_[input]; }
   Tensor* labels(size_t output) const { return labels_[output]; }
   Tensor* variable(int index) const { return variables_[index]; }

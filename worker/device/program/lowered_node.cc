@@ -125,9 +125,10 @@ void LoweredNode::AddCall(const op::Call& call, LayoutBuilder& builder) {
   const int overwritable = overwriting_.OverwritableBy(call);
   std::vector<Tensor*> more_outputs;
   for (const int more : absl::MakeSpan(call.outputs).subspan(1)) {
-    Tensor* const place = VariableGradient(more, builder);
+    Tensor* const memory = VariableGradient(more, builder);
     const auto& [type, shape] = lowered_.function->type(more);
-    tensors_[more] = place != nullptr ? place : builder.NewTensor(shape, type);
+    tensors_[more] =
+        memory != nullptr ? memory : builder.NewTensor(shape, type);
     more_outputs.push_back(tensors_[more]);
   }
   const int output = call.outputs[0];
@@ -161,10 +162,10 @@ Tensor* LoweredNode::VariableGradient(int tensor,
   for (size_t i = 0; i < lowered_.variable_gradients.size(); ++i) {
     const int gradient = lowered_.variable_gradients[i];
     if (gradient < 0) continue;
-    Tensor* const place = builder.gradient(node_.variables[i]);
-    if (gradient == tensor) return place;
+    Tensor* const memory = builder.gradient(node_.variables[i]);
+    if (gradient == tensor) return memory;
     if (overwriting_.MemoryOf(gradient) == tensor) {
-      return builder.Reshaped(place, lowered_.function->type(tensor).shape);
+      return builder.Reshaped(memory, lowered_.function->type(tensor).shape);
     }
   }
   return nullptr;
@@ -190,8 +191,8 @@ void LoweredNode::FinishVariables(LayoutBuilder& builder) {
   // which may be the gradient of another variable, too.
   for (const size_t i : finished) {
     const Tensor* const gradient = tensors_[lowered_.variable_gradients[i]];
-    Tensor* const place = builder.gradient(node_.variables[i]);
-    if (gradient->memory != place->memory) builder.AddCopy(gradient, place);
+    Tensor* const memory = builder.gradient(node_.variables[i]);
+    if (gradient->memory != memory->memory) builder.AddCopy(gradient, memory);
   }
   for (const size_t i : finished) builder.FinishGradient(node_.variables[i]);
   for (size_t i = 0; i < is_unread_.size(); ++i) {

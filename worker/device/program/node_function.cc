@@ -111,10 +111,10 @@ class NodeLowering {
     if (statistics.empty()) return;
     const op::Tensor share = AddParameter({});
     result_.regularization_scale = share.id();
-    for (const auto& [place, value] : statistics) {
-      const double momentum = graph_.variables[node_.variables[place]].momentum;
-      AddResult(StatisticDelta(value, variables[place], momentum, share),
-                result_.variable_gradients[place]);
+    for (const auto& [index, value] : statistics) {
+      const double momentum = graph_.variables[node_.variables[index]].momentum;
+      AddResult(StatisticDelta(value, variables[index], momentum, share),
+                result_.variable_gradients[index]);
     }
   }
 
@@ -134,22 +134,22 @@ class NodeLowering {
       add(before, result_.gradient_before_activation);
     }
     std::vector<op::Tensor> by;
-    std::vector<int*> places;
+    std::vector<int*> ids;
     for (size_t i = 0; i < variables.size(); ++i) {
       if (!graph_.variables[node_.variables[i]].is_trained()) continue;
       by.push_back(variables[i]);
-      places.push_back(&result_.variable_gradients[i]);
+      ids.push_back(&result_.variable_gradients[i]);
     }
     result_.input_gradients.resize(inputs.size(), -1);
     for (size_t i = 0; i < inputs.size() && HasInputGradients(); ++i) {
       by.push_back(inputs[i]);
-      places.push_back(&result_.input_gradients[i]);
+      ids.push_back(&result_.input_gradients[i]);
     }
     const op::Gradients gradients = op::AddGradients(of, output_gradients, by);
     for (size_t i = 0; i < by.size(); ++i) {
       AddResult(
           gradients[i] ? *gradients[i] : op::Full(function_, by[i].type(), 0),
-          *places[i]);
+          *ids[i]);
     }
   }
 
@@ -160,10 +160,10 @@ class NodeLowering {
            node_.layer->class_name() == BatchNormalization::kClassName;
   }
 
-  // Notes in `place` which tensor of the fused function it becomes.
-  void AddResult(op::Tensor tensor, int& place) {
+  // Notes in `id` which tensor of the fused function it becomes.
+  void AddResult(op::Tensor tensor, int& id) {
     function_.AddResult(tensor);
-    places_.push_back(&place);
+    result_ids_.push_back(&id);
   }
 
   NodeFunction Fused() {
@@ -174,8 +174,8 @@ class NodeLowering {
     fused = op::FuseRowSum(std::move(fused), has_);
     if (pooling_ != nullptr) fused = op::FusePooling(std::move(fused), has_);
     // Rewrites keep the order of parameters and results.
-    for (size_t i = 0; i < places_.size(); ++i) {
-      *places_[i] = fused->results()[i];
+    for (size_t i = 0; i < result_ids_.size(); ++i) {
+      *result_ids_[i] = fused->results()[i];
     }
     size_t next = 0;
     for (int& input : result_.inputs) input = fused->parameters()[next++];
@@ -203,7 +203,7 @@ class NodeLowering {
   op::Function function_;
   NodeFunction result_;
   // Of each result.
-  std::vector<int*> places_;
+  std::vector<int*> result_ids_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // What a program is on every device, beside its operations: tensors with their
-// places in memory, and sections.
+// addresses, and sections.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_LAYOUT_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_LAYOUT_H_
 

@@ -110,7 +110,7 @@ void ReferenceProgram<T>::SetArguments() {
   }
   for (size_t i = 0; i < model_->variables.size(); ++i) {
     copy(model_->variables[i],
-         state_.value(spec_.plan->place(static_cast<int>(i))));
+         state_.value(spec_.plan->location(static_cast<int>(i))));
   }
   SetScalar(model_->loss_divisor, batch_.loss_divisor);
   SetScalar(model_->regularization_scale, batch_.regularization_scale);
@@ -195,7 +195,7 @@ void ReferenceProgram<T>::WriteUpdates(int bucket) {
     const absl::Span<const T> update =
         run_.value(model_->updates[variable]->id()).template values<T>();
     std::copy(update.begin(), update.end(),
-              state_.gradient(spec_.plan->place(variable)));
+              state_.gradient(spec_.plan->location(variable)));
   }
 }
 

@@ -58,11 +58,12 @@ class State : public ModelState {
   void NoteLoss(int64_t step) { sums_.NoteLoss(step); }
 
   // Where a variable lies in its bucket, and its gradient, if it is not frozen.
-  const T* value(VariablePlace place) const {
-    return &variables_[place.bucket][place.offset];
+  const T* value(VariableLocation location) const {
+    return &variables_[location.bucket][location.offset];
   }
-  T* gradient(VariablePlace place) {
-    return reinterpret_cast<T*>(gradients_[place.bucket].data()) + place.offset;
+  T* gradient(VariableLocation location) {
+    return reinterpret_cast<T*>(gradients_[location.bucket].data()) +
+           location.offset;
   }
 
  private:

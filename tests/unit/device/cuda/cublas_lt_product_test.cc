@@ -22,7 +22,7 @@ cublasStatus_t Multiply(bool has_bias, size_t offset) {
   } else {
     product.column_sums = vector;
   }
-  return MultiplyFused(/*place=*/{}, product);
+  return MultiplyFused(/*context=*/{}, product);
 }
 
 // In a test of the GPU it could pass by chance: only some algorithms mind.

@@ -61,7 +61,7 @@ TEST(LossScaleTest, IsNeverBelow1) {
 TEST(LossScaleTest, AnOverflowAnywhereIsNoticed) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const float bad : {kInfinity, -kInfinity, std::nanf("")}) {
-    for (int place = 0; place < 6; ++place) {
+    for (int index = 0; index < 6; ++index) {
       alignas(16) float gradients[8] = {32768, 65536, 0, -32768, 32768, 32768};
       LossScale scale;
       const cuda::UnscaleGradients unscale{6, gradients, &scale};
@@ -70,9 +70,9 @@ TEST(LossScaleTest, AnOverflowAnywhereIsNoticed) {
       EXPECT_EQ(gradients[1], 2);
       EXPECT_EQ(gradients[3], -1);
       EXPECT_EQ(gradients[5], 1);
-      gradients[place] = bad;
+      gradients[index] = bad;
       for (int block = 0; block < 2; ++block) unscale(block);
-      EXPECT_EQ(scale.has_overflow, 1) << bad << " at " << place;
+      EXPECT_EQ(scale.has_overflow, 1) << bad << " at " << index;
     }
   }
 }
@@ -191,7 +191,7 @@ TEST(OverflowTest, TheScaleChangesOnceAStepWithSeveralSections) {
       ASSERT_TRUE(program->Enqueue(section, *stream).ok());
       ASSERT_TRUE(program->section_event(section).Wait().ok());
     }
-    const VariablePlace first = model.plan().place(0);
+    const VariableLocation first = model.plan().location(0);
     const auto* const gradients = reinterpret_cast<const float*>(
         state->host_gradients(first.bucket).data());
     EXPECT_EQ(gradients[first.offset], 0);
@@ -244,7 +244,7 @@ std::vector<float> VariablesAfter(int steps, Precision precision,
   spec.steps_per_execution = steps_per_execution;
   const std::unique_ptr<ModelState> state = *device.CreateState(spec);
   const std::unique_ptr<Program> program = *device.Compile(spec, *state);
-  const int bucket = model.plan().place(0).bucket;
+  const int bucket = model.plan().location(0).bucket;
   const absl::Span<std::byte> bytes = state->host_variables(bucket);
   auto* const values = reinterpret_cast<float*>(bytes.data());
   const size_t count = bytes.size() / sizeof(float);

@@ -245,7 +245,7 @@ template <typename Patches>
   for (int64_t i = begin; i < end; ++i) {
     const float* const image = padded.Of(input + i * convolution.input_size());
     for (int64_t f = 0; f < filters; f += kFilters) {
-      const int64_t place = i * convolution.output_size() + f;
+      const int64_t first_output = i * convolution.output_size() + f;
       Floats start = {};
       if (bias != nullptr) std::copy_n(bias + f, kFilters, start);
       ForEachWindow(
@@ -258,7 +258,7 @@ template <typename Patches>
                   Convolve(TapIndices(), patches.From(patch, first),
                            &factors[first * filters + f], filters, elements);
                 }
-                const int64_t to = place + window * filters;
+                const int64_t to = first_output + window * filters;
                 int32_t unused[kFilters];
                 Pool(elements, output + to,
                      positions == nullptr ? unused : positions + to);
@@ -292,7 +292,8 @@ template <typename Patches>
   const int64_t filters = convolution.filters;
   for (int64_t i = begin; i < end; ++i) {
     const float* const image = padded.Of(input + i * convolution.input_size());
-    const int32_t* const places = positions + i * convolution.output_size();
+    const int32_t* const image_positions =
+        positions + i * convolution.output_size();
     const float* const gradients =
         output_gradient + i * convolution.output_size();
     for (int64_t f = 0; f < filters; f += kFilters) {
@@ -304,7 +305,7 @@ template <typename Patches>
                 __attribute__((always_inline)) {
                   AddGradients(TapIndices(), patches.From(patch, first),
                                gradients + window * filters + f,
-                               places + window * filters + f, sums);
+                               image_positions + window * filters + f, sums);
                 });
         const int64_t count = std::min<int64_t>(kTaps, patch_size - first);
         for (int64_t t = 0; t < count; ++t) {
@@ -313,7 +314,8 @@ template <typename Patches>
           }
         }
       }
-      AddBiasGradient(convolution, f, places, gradients, bias_gradient);
+      AddBiasGradient(convolution, f, image_positions, gradients,
+                      bias_gradient);
     }
   }
 }

@@ -90,9 +90,9 @@ void MaxPoolBackward(const PoolWindows& windows, bool rectifies, int64_t begin,
       const int64_t count = std::min(kChannelBlock, channels - first);
       const float* const in = input + image * input_size + first;
       for (int64_t w = 0; w < windows.window_count(); ++w) {
-        const int64_t place = image * output_size + w * channels + first;
-        const float* const largest = output + place;
-        const float* const gradient = output_gradient + place;
+        const int64_t first_output = image * output_size + w * channels + first;
+        const float* const largest = output + first_output;
+        const float* const gradient = output_gradient + first_output;
         // What no pixel has taken yet.
         float rest[kChannelBlock];
 #pragma omp simd

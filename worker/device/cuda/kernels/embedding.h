@@ -24,44 +24,45 @@ struct GatherRows {
 };
 
 // Where else in a batch an id stands.
-struct IdPlace {
-  // The next place of the same id; -1: none.
+struct IdOccurrence {
+  // The next occurrence of the same id; -1: none.
   int32_t next;
-  // 1 unless an earlier place has the same id.
+  // 1 unless an earlier one has the same id.
   int32_t is_first;
 };
 
-// For each place.
+// For each occurrence of an id.
 struct LinkIds {
   int64_t count = 0;
   const int32_t* ids = nullptr;
-  IdPlace* places = nullptr;
+  IdOccurrence* occurrences = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     int64_t before = 0;
     while (ids[before] != ids[i]) ++before;
     int64_t next = i + 1;
     while (next < count && ids[next] != ids[i]) ++next;
-    places[i] = {next < count ? static_cast<int32_t>(next) : -1,
-                 before == i ? 1 : 0};
+    occurrences[i] = {next < count ? static_cast<int32_t>(next) : -1,
+                      before == i ? 1 : 0};
   }
 };
 
-// Adds up the gradients of each id that is there, in the order of the places,
-// and leaves the other rows of the table. For each element of the gradients.
+// Adds up the gradients of each id that is there, in the order of the
+// occurrences, and leaves the other rows of the table. For each element of the
+// gradients.
 struct ScatterRows {
   int64_t size = 0;
   const int32_t* ids = nullptr;
-  const IdPlace* places = nullptr;
+  const IdOccurrence* occurrences = nullptr;
   ConstValues gradients{};
   float* table_gradients = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t first = i / size;
-    if (places[first].is_first == 0) return;
+    if (occurrences[first].is_first == 0) return;
     const int64_t column = i % size;
     float sum = 0;
-    for (int64_t at = first; at >= 0; at = places[at].next) {
+    for (int64_t at = first; at >= 0; at = occurrences[at].next) {
       sum += gradients[at * size + column];
     }
     table_gradients[ids[first] * size + column] = sum;

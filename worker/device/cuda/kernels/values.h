@@ -31,8 +31,8 @@ PACELINE_HOST_DEVICE inline uint16_t WriteFloat16(float value) {
 #endif
 }
 
-PACELINE_HOST_DEVICE inline const void* PlaceOf(const void* data, DataType type,
-                                                int64_t i) {
+PACELINE_HOST_DEVICE inline const void* AddressOf(const void* data,
+                                                  DataType type, int64_t i) {
   const int64_t size = type == DataType::kFloat32 ? 4 : 2;
   return static_cast<const char*>(data) + i * size;
 }
@@ -49,7 +49,7 @@ struct ConstValues {
 
   // Those from element i on.
   PACELINE_HOST_DEVICE ConstValues From(int64_t i) const {
-    return {PlaceOf(data, type, i), type};
+    return {AddressOf(data, type, i), type};
   }
   PACELINE_HOST_DEVICE float operator[](int64_t i) const {
     if (type == DataType::kFloat32) return static_cast<const float*>(data)[i];

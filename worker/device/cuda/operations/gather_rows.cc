@@ -27,13 +27,15 @@ Tensor* AddSumRows(const PlacedCall& call, ProgramBuilder& builder) {
     queue.Zero(sums->data(),
                sums->count() * static_cast<int64_t>(sizeof(float)));
   });
-  Tensor* const places = builder.NewTensor<IdPlace>(ids->shape);
-  builder.AddKernel({ids, places}, ids->count(), [=] {
-    return LinkIds{ids->count(), ids->as<int32_t>(), places->as<IdPlace>()};
+  Tensor* const occurrences = builder.NewTensor<IdOccurrence>(ids->shape);
+  builder.AddKernel({ids, occurrences}, ids->count(), [=] {
+    return LinkIds{ids->count(), ids->as<int32_t>(),
+                   occurrences->as<IdOccurrence>()};
   });
-  builder.AddKernel({ids, places, values, sums}, values->count(), [=] {
+  builder.AddKernel({ids, occurrences, values, sums}, values->count(), [=] {
     return ScatterRows{RowSize(sums->shape), ids->as<int32_t>(),
-                       places->as<IdPlace>(), ValuesOf(values), sums->floats()};
+                       occurrences->as<IdOccurrence>(), ValuesOf(values),
+                       sums->floats()};
   });
   return sums;
 }

@@ -17,7 +17,7 @@ absl::Status CheckGroups();
 // As Gpu has them; of GPU `ordinal`.
 absl::StatusOr<std::string> NewNcclId();
 absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
-    int ordinal, const GroupPlace& place);
+    int ordinal, const DeviceGroupOptions& options);
 
 }  // namespace paceline::cuda
 

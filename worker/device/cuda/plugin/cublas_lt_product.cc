@@ -58,13 +58,13 @@ class LtProduct {
  public:
   explicit LtProduct(const MatrixProduct& product) : product_(product) {}
 
-  cublasStatus_t Initialize(const CublasLtPlace& place) {
+  cublasStatus_t Initialize(const CublasLtContext& context) {
     const MatrixProduct& p = product_;
     // It cannot be told how they lie, and some algorithms take it for granted.
     if (AlignmentOf(vector()) < kProductVectorAlignment) {
       return CUBLAS_STATUS_NOT_SUPPORTED;
     }
-    RETURN_IF_CUBLAS_ERROR(Describe(place.math_mode));
+    RETURN_IF_CUBLAS_ERROR(Describe(context.math_mode));
     RETURN_IF_CUBLAS_ERROR(p.right_is_transposed
                                ? MakeLayout(p.columns, p.inner, a_)
                                : MakeLayout(p.inner, p.columns, a_));
@@ -72,17 +72,17 @@ class LtProduct {
                                ? MakeLayout(p.inner, p.rows, b_)
                                : MakeLayout(p.rows, p.inner, b_));
     RETURN_IF_CUBLAS_ERROR(MakeLayout(p.rows, p.columns, d_));
-    return Choose(place);
+    return Choose(context);
   }
 
-  cublasStatus_t Enqueue(const CublasLtPlace& place) const {
+  cublasStatus_t Enqueue(const CublasLtContext& context) const {
     const float one = 1;
     const float zero = 0;
-    return cublasLtMatmul(place.handle, description_.get(), &one,
-                          product_.right.data, a_.get(), product_.left.data,
-                          b_.get(), &zero, product_.result.data, d_.get(),
-                          product_.result.data, d_.get(), &choice_.algo,
-                          place.workspace, place.workspace_bytes, place.stream);
+    return cublasLtMatmul(
+        context.handle, description_.get(), &one, product_.right.data, a_.get(),
+        product_.left.data, b_.get(), &zero, product_.result.data, d_.get(),
+        product_.result.data, d_.get(), &choice_.algo, context.workspace,
+        context.workspace_bytes, context.stream);
   }
 
  private:
@@ -127,13 +127,13 @@ class LtProduct {
                                                 &value, sizeof(value));
   }
 
-  cublasStatus_t Choose(const CublasLtPlace& place) {
+  cublasStatus_t Choose(const CublasLtContext& context) {
     Preference preference;
     RETURN_IF_CUBLAS_ERROR(
         cublasLtMatmulPreferenceCreate(preference.receive()));
     RETURN_IF_CUBLAS_ERROR(Prefer(preference,
                                   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                  uint64_t{place.workspace_bytes}));
+                                  uint64_t{context.workspace_bytes}));
     // Variables lie side by side, so no more than this is sure.
     RETURN_IF_CUBLAS_ERROR(Prefer(preference,
                                   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
@@ -148,7 +148,7 @@ class LtProduct {
     }
     int count = 0;
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-        place.handle, description_.get(), a_.get(), b_.get(), d_.get(),
+        context.handle, description_.get(), a_.get(), b_.get(), d_.get(),
         d_.get(), preference.get(), 1, &choice_, &count);
     // What it calls a configuration that is impossible is not supported.
     if (status == CUBLAS_STATUS_INVALID_VALUE) {
@@ -168,11 +168,11 @@ class LtProduct {
 
 }  // namespace
 
-cublasStatus_t MultiplyFused(const CublasLtPlace& place,
+cublasStatus_t MultiplyFused(const CublasLtContext& context,
                              const MatrixProduct& product) {
   LtProduct lt_product(product);
-  RETURN_IF_CUBLAS_ERROR(lt_product.Initialize(place));
-  return lt_product.Enqueue(place);
+  RETURN_IF_CUBLAS_ERROR(lt_product.Initialize(context));
+  return lt_product.Enqueue(context);
 }
 
 }  // namespace paceline::cuda

@@ -11,8 +11,8 @@
 
 namespace paceline::cuda {
 
-// Where cuBLASLt works.
-struct CublasLtPlace {
+// What cuBLASLt works with.
+struct CublasLtContext {
   cublasLtHandle_t handle = nullptr;
   MathMode math_mode = MathMode::kFloat32;
   void* workspace = nullptr;
@@ -24,7 +24,7 @@ struct CublasLtPlace {
 // cuBLASLt's rules name. CUBLAS_STATUS_NOT_SUPPORTED, and nothing is enqueued,
 // if they name none, or if the bias or the sums are not on a multiple of
 // kProductVectorAlignment.
-cublasStatus_t MultiplyFused(const CublasLtPlace& place,
+cublasStatus_t MultiplyFused(const CublasLtContext& context,
                              const MatrixProduct& product);
 
 }  // namespace paceline::cuda

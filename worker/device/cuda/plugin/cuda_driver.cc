@@ -56,8 +56,8 @@ class CudaGpu final : public Gpu {
     return cuda::NewNcclId();
   }
   absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
-      const GroupPlace& place) override {
-    return cuda::JoinGroup(ordinal_, place);
+      const DeviceGroupOptions& options) override {
+    return cuda::JoinGroup(ordinal_, options);
   }
 
   absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,

@@ -47,7 +47,7 @@ absl::Status ErrorOf(const NcclLibrary& nccl, ncclResult_t result,
 class NcclCommunicator final : public Communicator {
  public:
   static absl::StatusOr<std::unique_ptr<Communicator>> Join(
-      const NcclLibrary& nccl, int ordinal, const GroupPlace& place);
+      const NcclLibrary& nccl, int ordinal, const DeviceGroupOptions& options);
   ~NcclCommunicator() override;
 
   void AllReduce(float* values, int64_t count, Queue& queue) override;
@@ -56,12 +56,12 @@ class NcclCommunicator final : public Communicator {
 
  private:
   NcclCommunicator(const NcclLibrary& nccl, int ordinal,
-                   const GroupPlace& place)
+                   const DeviceGroupOptions& options)
       : nccl_(nccl),
         ordinal_(ordinal),
-        name_(absl::StrCat("cuda:", ordinal, ": rank ", place.rank, " of ",
-                           place.world_size, " GPUs")) {}
-  absl::Status Initialize(const GroupPlace& place);
+        name_(absl::StrCat("cuda:", ordinal, ": rank ", options.rank, " of ",
+                           options.world_size, " GPUs")) {}
+  absl::Status Initialize(const DeviceGroupOptions& options);
   // Waits until what `result` says is under way is done.
   absl::Status Finish(ncclResult_t result, absl::string_view what,
                       absl::Duration timeout);
@@ -87,29 +87,29 @@ class NcclCommunicator final : public Communicator {
 };
 
 absl::StatusOr<std::unique_ptr<Communicator>> NcclCommunicator::Join(
-    const NcclLibrary& nccl, int ordinal, const GroupPlace& place) {
+    const NcclLibrary& nccl, int ordinal, const DeviceGroupOptions& options) {
   std::unique_ptr<NcclCommunicator> communicator(
-      new NcclCommunicator(nccl, ordinal, place));
-  RETURN_IF_ERROR(communicator->Initialize(place));
+      new NcclCommunicator(nccl, ordinal, options));
+  RETURN_IF_ERROR(communicator->Initialize(options));
   communicator->watch_ =
       std::thread([raw = communicator.get()] { raw->Watch(); });
   return communicator;
 }
 
-absl::Status NcclCommunicator::Initialize(const GroupPlace& place) {
+absl::Status NcclCommunicator::Initialize(const DeviceGroupOptions& options) {
   ncclUniqueId id;
-  if (place.nccl_id.size() != sizeof(id)) {
+  if (options.nccl_id.size() != sizeof(id)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(name_, ": an NCCL id of ", place.nccl_id.size(),
+        absl::StrCat(name_, ": an NCCL id of ", options.nccl_id.size(),
                      " bytes, expected ", sizeof(id)));
   }
-  std::memcpy(&id, place.nccl_id.data(), sizeof(id));
+  std::memcpy(&id, options.nccl_id.data(), sizeof(id));
   RETURN_IF_ERROR(ToStatus(cudaSetDevice(ordinal_), name_));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   const ncclResult_t result = nccl_.CommInitRankConfig(
-      &communicator_, place.world_size, id, place.rank, &config);
-  return Finish(result, "joining the group", place.timeout);
+      &communicator_, options.world_size, id, options.rank, &config);
+  return Finish(result, "joining the group", options.timeout);
 }
 
 NcclCommunicator::~NcclCommunicator() {
@@ -216,9 +216,9 @@ absl::StatusOr<std::string> NewNcclId() {
 }
 
 absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
-    int ordinal, const GroupPlace& place) {
+    int ordinal, const DeviceGroupOptions& options) {
   ASSIGN_OR_RETURN(const NcclLibrary nccl, LoadNccl());
-  return NcclCommunicator::Join(nccl, ordinal, place);
+  return NcclCommunicator::Join(nccl, ordinal, options);
 }
 
 }  // namespace paceline::cuda

@@ -15,7 +15,7 @@ absl::Status CheckGroups() { return NoNccl(); }
 absl::StatusOr<std::string> NewNcclId() { return NoNccl(); }
 
 absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
-    int /*ordinal*/, const GroupPlace& /*place*/) {
+    int /*ordinal*/, const DeviceGroupOptions& /*options*/) {
   return NoNccl();
 }
 

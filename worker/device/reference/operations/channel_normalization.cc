@@ -116,8 +116,8 @@ void EvaluateChannelNormalizationGradient(const op::Operation& operation,
                                           const Evaluation& evaluation) {
   const ChannelOptions& options = ChannelOptionsOf(operation);
   // Behind dy: the count, Σ g and Σ g · x̂.
-  const auto more = [&](int place) {
-    return evaluation.input(options.next_input() + 1 + place).values<double>();
+  const auto more = [&](int index) {
+    return evaluation.input(options.next_input() + 1 + index).values<double>();
   };
   WithRealType(evaluation.output().data_type(), [&](auto zero) {
     using T = decltype(zero);

@@ -14,13 +14,13 @@ namespace paceline::reference {
 struct WindowPair {
   int64_t output_pixel;
   int64_t input_pixel;
-  // Place in the window: ky · width of the window + kx.
+  // Position in the window: ky · width of the window + kx.
   int64_t element;
 };
 
 // Calls `visit` for each output pixel and each input pixel of its window that
-// is inside the image, in the order of outputs, then of places in the window.
-// `input` and `output` are (batch, height, width, channels).
+// is inside the image, in the order of outputs, then of positions in the
+// window. `input` and `output` are (batch, height, width, channels).
 template <typename Visit>
 void ForEachWindowPair(const op::Window2D& window, const Shape& input,
                        const Shape& output, Visit visit) {
