@@ -53,7 +53,7 @@ void CheckpointTaker::Take(const TakeCheckpoint& action) {
   absl::StatusOr<std::string> folder =
       CreateCheckpointFolder(directory_, action.step);
   if (!folder.ok()) {
-    // Nothing was taken, but training may go on.
+    // The holders copied nothing, but training may go on.
     session_.Handle([](Session& session, absl::Time now) {
       session.SnapshotTaken(absl::OkStatus(), now);
     });
@@ -111,7 +111,7 @@ absl::Status CheckpointTaker::Complete(std::vector<ShardFile> files) {
   RETURN_IF_ERROR(CheckShardFiles(manifest_.step, files, shard_steps_, copied));
   manifest_.shards = std::move(files);
   RETURN_IF_ERROR(WriteManifest(folder_, manifest_));
-  // The new one is good, whatever becomes of the old.
+  // The new checkpoint is good even if deleting old ones fails.
   const absl::Status deleted = DeleteOldCheckpoints(directory_, keep_);
   if (!deleted.ok()) LOG(WARNING) << deleted.message();
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// Carries out the taking of a checkpoint: snapshots, files, manifest.
+// Takes a checkpoint: snapshots in memory, then the files, then the manifest.
 #ifndef PACELINE_COMMON_SESSION_CHECKPOINT_TAKER_H_
 #define PACELINE_COMMON_SESSION_CHECKPOINT_TAKER_H_
 
@@ -19,41 +19,41 @@
 
 namespace paceline {
 
-// Compares the files of a checkpoint that the leader calls that of `step` with
-// what the shards were to count, and had in their copies; either may be empty:
-// not known. DataLoss names the first shard that differs, with both counts, or
-// whose file has another name than a shard's.
+// Checks the files of the checkpoint of `step`, where `step` is the leader's
+// count. `expected` are the bounds of each shard's count, `copied` the counts
+// in the shards' copies; either may be empty, which means unknown. DataLoss
+// names the first shard whose count or file name is wrong, with both counts.
 absl::Status CheckShardFiles(int64_t step, absl::Span<const ShardFile> files,
                              absl::Span<const StepBounds> expected,
                              absl::Span<const int64_t> copied);
 
-// One checkpoint at a time, as the session asks for them:
+// One checkpoint at a time, when the session orders it:
 //
-//   Take ──> Snapshot by all holders ──> SnapshotTaken (training goes on)
-//        ──> WriteCheckpoint by all ──> Poll: counts of steps compared,
-//        manifest,
-//            old ones deleted
+//   Take ──> Snapshot on all holders ──> SnapshotTaken (training goes on)
+//        ──> WriteCheckpoint on all ──> Poll: compares the counts of steps,
+//            writes the manifest, deletes old checkpoints
 //        ──> CheckpointWritten
 //
-// The folder of one that fails is deleted, unless a holder may still write into
-// it: then it goes as old ones do.
+// A "holder" is a task that holds variables. If a checkpoint fails, its folder
+// is deleted at once, unless a holder may still write into it. Then the folder
+// is deleted together with old checkpoints later.
 //
-// Not thread-safe: for the leader's thread. Answers of the holders may come on
-// any thread and are handed over.
+// Not thread-safe: used by the leader's thread. The holders' answers may arrive
+// on any thread and are handed over under a lock.
 class CheckpointTaker {
  public:
-  // `directory` holds the checkpoints, of which `keep` stay. `manifest` has all
-  // that does not change from one to the next. `session` and `holders`
-  // outlive the taker.
+  // Checkpoints are written below `directory`; the last `keep` stay. `manifest`
+  // has the fields that are equal in all checkpoints of the job. `session` and
+  // `holders` must outlive the taker.
   CheckpointTaker(std::string directory, int keep, Manifest manifest,
                   SharedSession& session, VariableHolders& holders);
 
   void Take(const TakeCheckpoint& action);
 
-  // Completes a checkpoint whose files are on disk. To be called often.
+  // Completes a checkpoint whose files are on disk. Call it often.
   void Poll();
 
-  // Those that were begun, and not written.
+  // The checkpoints that were begun but not written.
   const LostCheckpoints& lost() const { return lost_; }
 
  private:
@@ -65,7 +65,7 @@ class CheckpointTaker {
   const int keep_;
   SharedSession& session_;
   VariableHolders& holders_;
-  // Of the checkpoint that is being taken.
+  // The manifest of the checkpoint that is being taken.
   Manifest manifest_;
   std::string folder_;
   LostCheckpoints lost_;
@@ -74,7 +74,8 @@ class CheckpointTaker {
   using Files = absl::StatusOr<std::vector<ShardFile>>;
   Mutex mutex_;
   std::unique_ptr<Files> files_ ABSL_GUARDED_BY(mutex_);
-  // In the copies, by shard; empty where they are told with the files only.
+  // The steps in the copies, by shard. Empty if the holders report their steps
+  // only together with their files.
   std::vector<int64_t> copied_steps_ ABSL_GUARDED_BY(mutex_);
 };
 

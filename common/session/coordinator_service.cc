@@ -20,8 +20,8 @@ void Finish(absl::StatusOr<Response> answer, Response& response,
   done(answer.status());
 }
 
-// Parks a call until `ask(session, now)` has an answer; answers `not_yet` when
-// patience is over.
+// Parks a call until `ask(session, now)` has an answer. Answers `not_yet` if
+// there is none after limits::kLongPoll.
 template <typename Response, typename Ask>
 void FinishLater(SharedSession& session, Ask ask, Response not_yet,
                  Response& response, Done done) {

@@ -1,4 +1,4 @@
-// The leader's methods, as calls reach them: an adapter over the session.
+// The leader's RPC service: an adapter from calls to events of the session.
 #ifndef PACELINE_COMMON_SESSION_COORDINATOR_SERVICE_H_
 #define PACELINE_COMMON_SESSION_COORDINATOR_SERVICE_H_
 
@@ -11,7 +11,7 @@ namespace paceline {
 // shared session, for limits::kLongPoll at most.
 class CoordinatorService : public RpcService {
  public:
-  // `session` outlives the service.
+  // `session` must outlive the service.
   explicit CoordinatorService(SharedSession& session);
 
  private:

@@ -11,10 +11,10 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kJobFailed = 1;
 // Wrong use, or a bad job or data file found before step 1.
 inline constexpr int kBadInput = 2;
-// Stopped by the user.
+// The user stopped the job.
 inline constexpr int kStopped = 130;
 
-// Whether an error found before step 1 lies in the job or its files.
+// Whether an error found before step 1 is the fault of the job or its files.
 inline bool IsBadInput(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
          absl::IsPermissionDenied(status) || absl::IsDataLoss(status);

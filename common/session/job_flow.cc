@@ -26,7 +26,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.steps_per_epoch_ = static_cast<int64_t>(job.steps_per_epoch());
   flow.checkpoints_ = job.has_checkpoint();
   flow.checkpoint_epochs_ = job.checkpoint().every_epochs();
-  // More than a job can have are as good as infinitely many.
+  // A job cannot have more steps than kMaxSteps, so larger values mean "never".
   flow.checkpoint_steps_ = static_cast<int64_t>(
       std::min<uint64_t>(job.checkpoint().every_steps(), limits::kMaxSteps));
   flow.learning_rate_ = options.learning_rate;
@@ -54,7 +54,8 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
           absl::StrCat("cannot use ", options.restore_path, "/manifest.json"));
     }
     flow.restored_ = *std::move(saved);
-    // A run that fails before it goes on keeps them, too.
+    // The history stays in result.json even if this run fails before its first
+    // epoch ends.
     flow.history_ = std::move(flow.restored_->history);
     const size_t size = flow.restored_->counted.states.size();
     if (size != StateSize(flow.metrics_)) {
@@ -208,7 +209,7 @@ ProgressView JobFlow::Progress() const {
   view.steps_total = table_->steps_total();
   // Of the examples of a lost worker the sums may be unknown.
   if (!totals.has_sums()) return view;
-  // Open leases of large states have told of their loss alone.
+  // If the states are large, reports of open leases carry only the loss.
   const bool has_all = ReportedSize(metrics_) == StateSize(metrics_);
   view.logs = Values(
       absl::MakeConstSpan(metrics_).first(has_all ? metrics_.size() : 1));

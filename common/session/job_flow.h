@@ -1,7 +1,8 @@
-// What a job does after what: epochs, evaluations, checkpoints.
+// The order of a job's stages: epochs, evaluations and checkpoints.
 //
-// Knows leases and sums, but no members: the session tells it which worker asks
-// and which is gone. See session.h for the states.
+// JobFlow knows leases and metric sums, but no members: the session says which
+// worker asks for a lease and which worker is lost. See session.h for the
+// states.
 #ifndef PACELINE_COMMON_SESSION_JOB_FLOW_H_
 #define PACELINE_COMMON_SESSION_JOB_FLOW_H_
 
@@ -27,58 +28,60 @@ namespace paceline {
 // Not thread-safe. A state machine without I/O.
 class JobFlow {
  public:
-  // `world_size` divides a global batch. InvalidArgument or DataLoss if the
-  // options contradict themselves or the state to go on from is damaged.
+  // A global batch is divided among `world_size` workers. InvalidArgument or
+  // DataLoss if the options contradict themselves or the state to resume from
+  // is damaged.
   static absl::StatusOr<JobFlow> Create(const SessionOptions& options,
                                         int world_size);
 
-  // All workers are there and read the same sets. InvalidArgument if the sets
-  // do not do for this job.
+  // Call it once all workers are there and have reported the same data sizes.
+  // InvalidArgument if the job cannot run on data sets of these sizes.
   absl::Status Start(const DataSizes& sizes, absl::Time now);
 
-  // See LeaseTable. nullopt: nothing for this worker now.
+  // See LeaseTable::Grant. nullopt: there is no lease for this worker now.
   std::optional<v1::Lease> Grant(TaskId worker, int live_workers);
-  // Returns whether a lease was finished.
+  // Returns whether this report finished the lease.
   absl::StatusOr<bool> Report(TaskId worker, const LeaseReport& report,
                               absl::Time now);
-  // A worker is gone. Leases of an evaluation go back at once; those of
-  // training stay until Fenced.
+  // The worker is lost. Its evaluation leases go back to the table at once. Its
+  // training leases stay open until Fenced, since only the parameter servers
+  // know what they have applied.
   void WorkerLost(TaskId worker);
   absl::Status Fenced(TaskId worker, absl::Span<const LeaseReport> records,
                       absl::Time now);
 
   void SnapshotTaken(absl::Time now);
-  // The error of the last checkpoint of the job is returned.
+  // Returns the error if this was the last checkpoint of the job.
   absl::Status CheckpointWritten(const absl::Status& status, absl::Time now);
 
   bool started() const { return stage_ != Stage::kWaiting; }
-  // All is done, the last checkpoint written.
+  // Whether the job is done and its last checkpoint is written.
   bool done() const { return stage_ == Stage::kDone; }
-  // Whether the job stands still until whoever holds the variables has
-  // taken or written a checkpoint.
+  // Whether the job cannot go on before the holders of the variables have taken
+  // or written a checkpoint.
   bool AwaitsCheckpoint() const {
     return stage_ == Stage::kCheckpoint || stage_ == Stage::kFinishing;
   }
-  // A step of training: its epoch, from 0, and its number in the job, from 1,
-  // in the order of the data.
+  // The number of a training step: its epoch, from 0, and its number in the
+  // job, from 1, in the order of the data.
   struct StepNumber {
     int epoch = 0;
     int64_t step = 0;
   };
-  // Of the step, from 1, of a lease that the worker has; nullopt: it has no
-  // such lease of training.
+  // The number of step `step` (from 1) of a training lease. nullopt: the worker
+  // has no such lease.
   std::optional<StepNumber> NumberOf(TaskId worker, uint64_t lease_id,
                                      int64_t step) const;
   bool Holds(TaskId worker) const { return table_ && table_->Holds(worker); }
-  // Who holds leases.
+  // The workers that have open leases.
   std::vector<TaskId> Holders() const {
     return table_ ? table_->Holders() : std::vector<TaskId>();
   }
-  // The loss and the metrics.
+  // The loss and the metrics of the job.
   const std::vector<LoggedMetric>& metrics() const { return metrics_; }
-  // Training steps of the whole job before this run of it.
+  // Training steps that earlier runs of the job took.
   int64_t first_step() const { return restored_ ? restored_->steps : 0; }
-  // Training steps of the whole job that were leased so far, done or not.
+  // Training steps of the job that were leased so far, finished or not.
   int64_t StepsLeased() const;
 
   ProgressView Progress() const;
@@ -86,26 +89,26 @@ class JobFlow {
   // The actions since the last call, in order.
   std::vector<Action> TakeActions();
 
-  // Internal, naming what is wrong, unless the pass keeps its own
-  // (LeaseTable::CheckInvariants), and:
-  //  * Each stage has the pass that is its own; between passes nothing is open,
-  //    nor while a checkpoint is taken.
-  //  * A pass of training has the examples of an epoch.
-  //  * No lease goes beyond the step of the next checkpoint.
-  //  * Each epoch that is over is in the history.
-  //  * A checkpoint whose snapshot is awaited is to be written, too, and none
-  //  is
-  //    at the end of the job.
+  // Internal, naming the broken invariant, unless the pass keeps its own
+  // invariants (LeaseTable::CheckInvariants), and:
+  //  * Each stage has its own kind of pass. No lease is open between two passes
+  //    or while a checkpoint is taken.
+  //  * A training pass has the examples of an epoch.
+  //  * No lease extends beyond the step of the next checkpoint.
+  //  * The history has every finished epoch.
+  //  * A checkpoint whose snapshot is awaited is also still to be written. No
+  //    checkpoint is under way at the end of the job.
   // For tests; takes time in proportion to the open leases.
   absl::Status CheckInvariants() const;
 
  private:
   enum class Stage {
     kWaiting,
-    // The workers connect, and that is all.
+    // With connects_only: the workers connect with each other, and the job
+    // ends.
     kConnecting,
     kTraining,
-    // A checkpoint is due: waits until the one before is written, then until
+    // A checkpoint is due: waits until the previous one is written, then until
     // the snapshot is taken.
     kCheckpoint,
     kValidating,
@@ -117,7 +120,7 @@ class JobFlow {
 
   JobFlow() = default;
 
-  // Goes on as far as possible.
+  // Moves through the stages until one has to wait.
   void Advance(absl::Time now);
   void AdvanceTraining(absl::Time now);
   void AdvanceCheckpoint(absl::Time now);
@@ -127,34 +130,35 @@ class JobFlow {
   void BeginEvaluation(v1::Phase phase, int64_t examples);
   void EndTraining(absl::Time now);
   void EndEpoch(absl::Time now);
-  // After an epoch and its checkpoint.
+  // Starts what follows an epoch and its checkpoint: the next epoch, the test
+  // set, or the end.
   void BeginNext(absl::Time now);
 
   LeaseTable::Options PassOptions(v1::Phase phase) const;
-  // Where the job stands; only while no lease is open.
+  // The state to resume from. Call it only while no lease is open.
   SavedSession Save(absl::Time now) const;
-  // The state in which epoch_ begins.
+  // The state at the start of epoch_.
   SavedSession EpochStart() const;
   bool CheckpointDueAfterEpoch() const;
-  // Steps that may still be leased before the next checkpoint by steps.
+  // Steps that may be leased before the next checkpoint by `every_steps`.
   int64_t StepsToCheckpoint() const;
   bool AllEpochsDone() const { return epoch_ >= epochs_; }
-  // The values of these, the first of the job's, in the pass so far; none
-  // before the first example.
+  // The values of the job's first `metrics.size()` metrics in this pass so far.
+  // Empty before the first example.
   Logs Values(absl::Span<const LoggedMetric> metrics) const;
-  // Whether the pass is one that the stage has.
+  // Whether the current pass is of the kind that the stage needs.
   bool PassFitsStage() const;
-  // Tells of a loss of an evaluation that is not finite, once a job.
+  // Issues a Notice if the loss of an evaluation is not finite, once per job.
   void NoteEvaluation(const Logs& logs);
 
-  // Of the job.
+  // The loss and the metrics of the job.
   std::vector<LoggedMetric> metrics_;
   int epochs_ = 1;
-  // Examples in a step of training, and of an evaluation.
+  // Examples in a global training step, and in an evaluation step.
   int64_t step_batch_size_ = 1;
   int64_t steps_per_execution_ = 1;
   int64_t worker_batch_size_ = 1;
-  // Of training.
+  // How many workers share each training lease.
   int workers_per_lease_ = 1;
   int64_t steps_per_epoch_ = 0;
   bool connects_only_ = false;
@@ -165,24 +169,24 @@ class JobFlow {
   std::function<double(int64_t)> learning_rate_;
   std::optional<SavedSession> restored_;
   DataSizes sizes_;
-  // Positions of an epoch.
+  // Positions in the order of an epoch.
   int64_t epoch_examples_ = 0;
 
   Stage stage_ = Stage::kWaiting;
   int epoch_ = 0;
   // Steps of all epochs before this one.
   int64_t steps_before_epoch_ = 0;
-  // The pass under way, if any.
+  // The current pass; nullopt between passes.
   std::optional<LeaseTable> table_;
   uint64_t next_lease_id_ = 1;
-  // When training of this epoch began, or where it would have begun had it not
-  // been interrupted by a resume.
+  // When training of this epoch began. After a resume: the time at which it
+  // would have begun without the interruption.
   absl::Time epoch_began_;
-  // The epoch that is being validated.
+  // The epoch under validation.
   EpochRecord record_;
   std::vector<EpochRecord> history_;
 
-  // Steps at the last checkpoint.
+  // The step count of the last checkpoint.
   int64_t checkpointed_steps_ = 0;
   bool snapshot_pending_ = false;
   bool has_told_of_evaluation_ = false;

@@ -26,7 +26,7 @@ int Fail(const absl::Status& status, int code) {
   return code;
 }
 
-// Prints the values of data.test.
+// Prints the metrics on data.test.
 void PrintEvaluation(const Logs& logs, bool as_json) {
   nlohmann::ordered_json values;
   std::vector<std::string> texts;
@@ -37,7 +37,7 @@ void PrintEvaluation(const Logs& logs, bool as_json) {
   std::cout << (as_json ? values.dump() : absl::StrJoin(texts, " - ")) << "\n";
 }
 
-// Prints the tasks that were brought together.
+// Prints the tasks that connected.
 void PrintTasks(const std::vector<TaskView>& tasks) {
   for (const TaskView& task : tasks) {
     std::cout << absl::StrFormat("%-12s%s\n", task.id.ToString(),
@@ -46,7 +46,7 @@ void PrintTasks(const std::vector<TaskView>& tasks) {
   std::cout << "all " << tasks.size() << " tasks agree and are connected\n";
 }
 
-// Writes the result; a job of tasks that were only to connect has none.
+// Writes the result. A job with connects_only has no result.
 absl::Status WriteResults(const LeaderOptions& leader, const Outcome& outcome,
                           const OwnTasks& own_tasks) {
   if (leader.connects_only) return absl::OkStatus();
@@ -57,7 +57,7 @@ absl::Status WriteResults(const LeaderOptions& leader, const Outcome& outcome,
   return absl::OkStatus();
 }
 
-// Prints what came of the job.
+// Prints the metrics on data.test or the connected tasks, and what went wrong.
 void Tell(const Outcome& outcome, const LeadJobOptions& options) {
   if (!outcome.evaluation.empty()) {
     PrintEvaluation(outcome.evaluation, options.print_json);
@@ -79,7 +79,8 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   const absl::StatusOr<std::unique_ptr<Leader>> leader =
       Leader::Start(options.leader);
   if (!leader.ok()) return Fail(leader.status(), kBadInput);
-  // Only now: a leader that cannot start leaves what was there alone.
+  // The earlier run's files are moved only now: a leader that cannot start must
+  // not touch them.
   if (!options.leader.connects_only) {
     const bool keeps_checkpoints =
         options.resumes || !options.leader.evaluate_checkpoint.empty();

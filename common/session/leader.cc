@@ -24,7 +24,7 @@
 namespace paceline {
 namespace {
 
-// How long the loop waits for something to do before it looks around.
+// How long the loop waits for actions before it polls.
 constexpr absl::Duration kLoopInterval = absl::Milliseconds(20);
 
 int CountPs(const std::vector<ExpectedTask>& tasks) {
@@ -35,15 +35,15 @@ int CountPs(const std::vector<ExpectedTask>& tasks) {
   return count;
 }
 
-// How the job's variables lie on parameter servers; on workers they are one
-// shard.
+// How the variables are placed on parameter servers. Variables that workers
+// hold are one shard.
 absl::StatusOr<ShardPlan> MakePlan(const LeaderOptions& options,
                                    const JobModel& model) {
   return MakeJobPlan(options.job, model.graph.variables,
                      std::max(1, CountPs(options.tasks)), sizeof(float));
 }
 
-// What every checkpoint of the job has in common.
+// The fields that all checkpoints of the job have in common.
 Manifest MakeManifest(const LeaderOptions& options, const JobModel& model,
                       const Optimizer& optimizer, const ShardPlan& plan) {
   Manifest manifest;
@@ -58,7 +58,7 @@ std::string CheckpointFolder(const LeaderOptions& options) {
   return absl::StrCat(options.output_dir, "/checkpoint");
 }
 
-// Who will count the job's steps beside the leader.
+// The tasks whose step counts the leader compares with its own.
 std::vector<StepCounter> CountersOf(const LeaderOptions& options,
                                     const ShardPlan& plan,
                                     const Manifest* restored) {
@@ -66,7 +66,7 @@ std::vector<StepCounter> CountersOf(const LeaderOptions& options,
   for (int shard = 0; shard < plan.shard_count(); ++shard) {
     StepCounter& counter = counters[shard];
     if (CountPs(options.tasks) == 0) {
-      // The worker's count is the updates of its copy.
+      // A worker counts the updates of its copy.
       if (restored != nullptr) counter.first_step = restored->step;
       continue;
     }
@@ -80,7 +80,7 @@ std::vector<StepCounter> CountersOf(const LeaderOptions& options,
   return counters;
 }
 
-// The checkpoint to go on from; nothing if the job starts anew.
+// The checkpoint to resume from; nullopt if the job starts anew.
 absl::StatusOr<std::optional<Manifest>> ReadRestored(
     const LeaderOptions& options) {
   if (options.restore_path.empty()) return std::nullopt;
@@ -174,7 +174,8 @@ Outcome Leader::Run(const std::function<void()>& poll) {
   bool all_gone = false;
   while (!all_gone) {
     poll();
-    // Before the actions are taken, so that none comes after the last look.
+    // Asked before the actions are taken: then no action can arrive after the
+    // last look.
     all_gone = session_.Handle([](Session& session, absl::Time now) {
       return session.ended() && session.AllGone(now);
     });
@@ -189,7 +190,7 @@ Outcome Leader::Run(const std::function<void()>& poll) {
   session_.Close();
   shards_.reset();
   if (checkpoints_ != nullptr) {
-    // One that was being written is lost.
+    // A checkpoint that is still being written now is lost.
     checkpoints_->Poll();
     outcome_.lost_checkpoints = checkpoints_->lost();
   }
@@ -226,7 +227,7 @@ void Leader::CarryOut(const InitializeShards& action) {
       [this](
           const absl::StatusOr<std::vector<v1::InitializeResponse>>& answers) {
         int64_t step = 0;
-        // Shards whose variables are all frozen stay at 0.
+        // A shard whose variables are all frozen stays at step 0.
         for (const v1::InitializeResponse& answer :
              answers.ok() ? *answers : std::vector<v1::InitializeResponse>()) {
           step = std::max(step, static_cast<int64_t>(answer.step()));

@@ -1,7 +1,7 @@
-// Leads a job: serves its members, carries out the session's actions, and shows
-// and keeps what comes of it.
+// Leads a job: serves its members, carries out the session's actions, shows the
+// progress and collects the result.
 //
-// Whoever leads runs this: the coordinator, or worker 0 beside its own work.
+// The coordinator runs a Leader, or worker 0 does beside its own training.
 #ifndef PACELINE_COMMON_SESSION_LEADER_H_
 #define PACELINE_COMMON_SESSION_LEADER_H_
 
@@ -34,48 +34,49 @@ namespace paceline {
 
 struct LeaderOptions {
   v1::Job job;
-  // The ps and workers; not the leader's own coordinating part.
+  // The ps and workers, without a chief that only coordinates.
   std::vector<ExpectedTask> tasks;
   std::string version;
-  // Which task leads, and the job's secret, without which anybody may call.
+  // The task that leads, and the job's secret. Without a secret anybody may
+  // call.
   TaskId self = {TaskType::kChief, 0};
   std::optional<JobSecret> secret;
   // See SessionOptions.
   ClusterSpec cluster;
   bool connects_only = false;
   std::string evaluate_checkpoint;
-  // The folder of the checkpoint to go on from; "": starts anew.
+  // The folder of the checkpoint to resume from; "": starts anew.
   std::string restore_path;
   absl::Duration start_timeout;
-  // "host:port"; port 0 takes a free one.
+  // "host:port"; port 0 picks a free port.
   std::string listen_address;
-  // Gets the checkpoints.
+  // The output folder; checkpoints are written below it.
   std::string output_dir;
   absl::Time process_start;
-  // Gets the progress bar; outlives the leader.
+  // The stream for the progress bar; must outlive the leader. Null: no bar.
   std::ostream* progress = nullptr;
   // Whether `progress` is a terminal.
   bool is_terminal = false;
 };
 
-// Run, and all events, are for one thread; members are served on threads of
-// gRPC's.
+// Call Run and report all events on one thread. gRPC's threads serve the
+// members.
 class Leader {
  public:
-  // Listens; members may register from now on.
+  // Starts to listen; members may register from now on.
   static absl::StatusOr<std::unique_ptr<Leader>> Start(LeaderOptions options);
   ~Leader();
 
   // The port it listens on.
   int port() const { return server_->port(); }
 
-  // Leads until the job has ended and its members have left. Calls `poll` often
-  // (every 50 ms at least): the place to report the events below.
+  // Leads until the job has ended and its members have left. Calls `poll` at
+  // least every 50 ms; report the events below from there.
   Outcome Run(const std::function<void()>& poll);
 
   // Event: a process of the local cluster ended.
   void TaskExited(TaskId task, int exit_code);
-  // Event: the job is to stop.
+  // Event: the job has to stop for this reason.
   void Stop(const absl::Status& reason);
 
  private:
@@ -99,22 +100,22 @@ class Leader {
   void ShowProgress();
 
   const LeaderOptions options_;
-  // Has the metrics whose values the session takes.
+  // Owns the metrics that the session's options refer to.
   const std::unique_ptr<const JobModel> model_;
-  // Of its checkpoints: what does not change.
+  // The manifest fields that all checkpoints have in common.
   const Manifest manifest_;
-  // To the parameter servers.
+  // The leader as a caller of the parameter servers.
   const std::shared_ptr<Caller> caller_;
   SharedSession session_;
   CoordinatorService service_;
   std::unique_ptr<RpcServer> server_;
-  // Who holds the variables: parameter servers, once they are known, or the
-  // workers.
+  // The holders of the variables: the parameter servers, once their addresses
+  // are known, or the workers.
   std::unique_ptr<ShardCalls> shards_;
   std::unique_ptr<WorkerCheckpoints> worker_checkpoints_;
   std::unique_ptr<CheckpointTaker> checkpoints_;
   ProgressBar progress_bar_;
-  // Steps of the epoch at hand that an earlier run did.
+  // Steps of the current epoch that an earlier run took.
   int64_t resumed_steps_ = 0;
   Outcome outcome_;
 };

@@ -1,4 +1,4 @@
-// What the leader tells a member, checked as it reaches the member.
+// Checks of the leader's answers on the member's side, before they are used.
 #ifndef PACELINE_COMMON_SESSION_LEADER_ANSWERS_H_
 #define PACELINE_COMMON_SESSION_LEADER_ANSWERS_H_
 
@@ -11,14 +11,14 @@ namespace paceline {
 
 absl::Duration DurationFromProto(const google::protobuf::Duration& duration);
 
-// Internal, with the name of the field, its value and what is expected, unless
-// durations are positive and at most limits::kMaxToldDuration, the rank is one
-// of the world's, the world has at most limits::kMaxTasks, and the job has a
-// strategy under which it may have so many workers and devices.
+// Internal, with the field's name, its value and what is expected, unless: the
+// durations are positive and at most limits::kMaxToldDuration, the rank is
+// below the world size, the world size is at most limits::kMaxTasks, and the
+// job has a strategy that allows as many workers and devices.
 absl::Status CheckRegistration(const v1::RegisterResponse& response);
 
-// Internal as above, unless the lease has an id, a phase, and positions of an
-// epoch that can be.
+// Internal as above, unless the lease has an id, a phase, and a valid range of
+// positions in an epoch.
 absl::Status CheckLease(const v1::Lease& lease);
 
 }  // namespace paceline

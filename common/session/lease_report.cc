@@ -36,7 +36,7 @@ absl::Status CheckStates(absl::Span<const double> states,
   return absl::OkStatus();
 }
 
-// Of everything but the states.
+// Reads all fields but the states.
 absl::StatusOr<LeaseReport> ReadCounts(const v1::LeaseReport& report) {
   LeaseReport read;
   read.lease_id = report.lease_id();
@@ -50,7 +50,7 @@ absl::StatusOr<LeaseReport> ReadCounts(const v1::LeaseReport& report) {
   return read;
 }
 
-// Of a push.
+// Reads a report that came with a push.
 absl::StatusOr<LeaseReport> ReadPushed(const v1::LeaseReport& report,
                                        absl::Span<const LoggedMetric> metrics) {
   if (!report.sums().states().empty() || report.examples() == 0) {

@@ -1,5 +1,6 @@
-// How far a worker is with its leases, as the session knows it: what a peer
-// sent comes here first, and behind it numbers can be added up.
+// A worker's progress with its leases, after validation. Reports of peers enter
+// the session through these functions; afterwards their numbers can be added
+// without overflow.
 #ifndef PACELINE_COMMON_SESSION_LEASE_REPORT_H_
 #define PACELINE_COMMON_SESSION_LEASE_REPORT_H_
 
@@ -23,29 +24,31 @@ struct LeaseReport {
   int64_t steps = 0;
   // From 0 to `steps`.
   int64_t first_nonfinite_step = 0;
-  // Of the loss and each metric of the job, or where they are many of the loss
-  // alone: then the report that ends the lease has all of them. The count of a
-  // mean is finite and not negative; all other numbers may be any. Empty: an
-  // early push, to which the states of the report before still apply.
+  // The states of the loss and of each metric. If the states are large, only
+  // that of the loss: then the last report of the lease has all of them. The
+  // count of a mean is finite and not negative; other numbers may be anything.
+  // Empty for an early push, before the loss is known; the states of the report
+  // before stay valid.
   std::vector<double> states;
 };
 
-// `metrics`: the loss and the metrics of the job; a report without examples may
+// `metrics`: the loss and the metrics of the job. A report without examples may
 // come without states. InvalidArgument names the field, its value and what is
-// expected. Whether the report fits its lease is for LeaseTable.
+// expected. LeaseTable checks whether the report fits its lease.
 absl::StatusOr<LeaseReport> ReadLeaseReport(
     const v1::LeaseReport& report, absl::Span<const LoggedMetric> metrics);
 
-// Where a worker stood with the last of its pushes that a shard applied.
+// A worker's progress as of its last push that a shard applied.
 struct ShardRecord {
-  // Number of that push; 0: there was none.
+  // Number of that push; 0: the shard applied none.
   int64_t sequence = 0;
-  // Of its last leases, up to three, in no order.
+  // The worker's last leases, up to three, in no order.
   std::vector<LeaseReport> reports;
 };
 
-// The same of a push: an early one has no states, and no step that is not
-// finite.
+// As ReadLeaseReport, for the reports of two pushes in a shard's answer: the
+// last one, and the last one with sums, which must not be later. The report of
+// an early push has no states and no non-finite step.
 absl::StatusOr<ShardRecord> ReadShardRecord(
     const v1::FenceResponse& answer, absl::Span<const LoggedMetric> metrics);
 

@@ -14,7 +14,7 @@
 namespace paceline {
 namespace {
 
-// The leader made the lease: it lies in an epoch.
+// Positions fit into int64_t, since the leader made the lease itself.
 int64_t Size(const v1::Lease& lease) {
   return static_cast<int64_t>(lease.end() - lease.begin());
 }
@@ -159,7 +159,8 @@ void LeaseTable::ReturnWhole(TaskId worker) {
 
 absl::Status LeaseTable::ReturnRest(TaskId worker,
                                     absl::Span<const LeaseReport> records) {
-  // Of two that are as far, Report takes the first alone: the one with sums.
+  // Of two reports with equal counts Report takes only the first, so the one
+  // with states must come first.
   std::vector<const LeaseReport*> in_order;
   for (const LeaseReport& record : records) in_order.push_back(&record);
   std::sort(in_order.begin(), in_order.end(),

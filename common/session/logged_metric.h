@@ -1,4 +1,4 @@
-// The loss and the metrics of a job, as its logs have them.
+// The loss and the metrics of a job, as they appear in its logs.
 #ifndef PACELINE_COMMON_SESSION_LOGGED_METRIC_H_
 #define PACELINE_COMMON_SESSION_LOGGED_METRIC_H_
 
@@ -20,26 +20,27 @@ using Logs = std::vector<std::pair<std::string, double>>;
 struct LoggedMetric {
   // The key in logs.
   std::string name;
-  // Numbers of its state.
+  // Numbers in the metric's state.
   size_t state_size = 2;
-  // The value of a state, which has seen an example or more. Null: it is a
-  // mean, whose state is a total and a count.
+  // Computes the value from a state that has seen at least one example. Null:
+  // the metric is a mean, whose state is a total and a count.
   std::function<double(absl::Span<const double>)> result = nullptr;
 
   bool is_mean() const { return result == nullptr; }
 };
 
-// The loss, then `metrics`, as MetricLayout has their states. The metrics
-// outlive what is returned.
+// The loss, then `metrics`, with states laid out as in MetricLayout. `metrics`
+// must outlive the result.
 std::vector<LoggedMetric> MakeLoggedMetrics(
     absl::Span<const std::unique_ptr<const Metric>> metrics);
 
-// Numbers of all states together.
+// Numbers in the states of all metrics together.
 size_t StateSize(absl::Span<const LoggedMetric> metrics);
-// Of them, those in each report of a lease until the lease ends.
+// How many of these numbers each report of an open lease carries: all, or only
+// those of the loss if there are many (limits::kMaxReportedState).
 size_t ReportedSize(absl::Span<const LoggedMetric> metrics);
 
-// The values of the metrics, whose states lie one behind the other.
+// The values of the metrics, whose states are concatenated in `states`.
 Logs ResultsOf(absl::Span<const LoggedMetric> metrics,
                absl::Span<const double> states);
 

@@ -5,7 +5,7 @@
 
 namespace paceline {
 
-// A NaN may have a sign, which says nothing.
+// The sign of a NaN means nothing.
 absl::string_view NonfiniteName(double value) {
   if (std::isnan(value)) return "nan";
   return value > 0 ? "inf" : "-inf";

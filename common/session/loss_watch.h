@@ -1,9 +1,10 @@
-// Finds the first step of training whose loss is infinite or no number, and
-// whose it was.
+// Finds the first training step whose loss is NaN or infinite, and the worker
+// that took it.
 //
-// A worker with leases of its own is the first as soon as it tells of such a
-// step. Workers that share leases take each step together, but tell of it each
-// in its own time: the first is known once all have told of as many steps.
+// If each worker has its own leases, the first report of such a step decides.
+// Workers that share leases take each step together but report it at different
+// times: the first such step is known once all workers have reported the steps
+// before it.
 #ifndef PACELINE_COMMON_SESSION_LOSS_WATCH_H_
 #define PACELINE_COMMON_SESSION_LOSS_WATCH_H_
 
@@ -17,15 +18,16 @@
 
 namespace paceline {
 
-// A loss of training that is infinite or no number.
+// A training loss that is NaN or infinite.
 struct NonfiniteLoss {
   TaskId worker;
   // From 0.
   int epoch = 0;
-  // Of the job, from 1, in the order of the data: without parameter servers, or
-  // where they wait for all workers, that is the order of the steps.
+  // The step's number in the job, from 1, in the order of the data. This is
+  // also the order in which steps are taken, unless asynchronous workers have
+  // their own leases.
   int64_t step = 0;
-  // What it had become when the worker told of it.
+  // The running loss when the worker reported it.
   double value = 0;
 };
 
@@ -35,29 +37,32 @@ absl::string_view NonfiniteName(double value);
 // Not thread-safe; a value.
 class LossWatch {
  public:
-  // `workers_per_lease`: how many share each; 1: each worker has its own.
+  // `workers_per_lease`: how many workers share each lease; 1: each has its own
+  // leases.
   explicit LossWatch(int workers_per_lease = 1)
       : workers_per_lease_(workers_per_lease) {}
 
-  // A step of a lease, from 1; workers take leases in the order of their ids.
+  // A step of a lease, from 1. Workers that share leases take them by ascending
+  // id.
   struct Position {
     uint64_t lease_id = 0;
     int64_t step = 0;
-    // The check takes the 0 of a defaulted comparison for a null pointer.
+    // clang-tidy takes the 0 in a defaulted comparison for a null pointer.
     // NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const Position&) const = default;
   };
 
-  // The worker has taken all steps up to this one.
+  // The worker has taken all steps up to this position.
   void Reached(TaskId worker, Position position);
-  // Its loss was bad there. To be told before it is told that the step was
-  // reached.
+  // The worker's loss was not finite at this position. Call it before Reached
+  // for the same position.
   void Found(Position position, const NonfiniteLoss& loss);
 
-  // The first of those that were found, and of several in the same step that of
-  // the lowest rank; nullopt while somebody may have been before it.
+  // The first loss that was found; among several in the same step, that of the
+  // lowest rank. nullopt while a worker may still report an earlier one.
   std::optional<NonfiniteLoss> first() const;
-  // The same, of what is known so far.
+  // The first of the losses found so far, even if a worker may still report an
+  // earlier one.
   const std::optional<NonfiniteLoss>& found() const { return found_; }
 
  private:

@@ -1,4 +1,4 @@
-// What a job tells of checkpoints that could not be written.
+// What result.json says about checkpoints that could not be written.
 #ifndef PACELINE_COMMON_SESSION_LOST_CHECKPOINTS_H_
 #define PACELINE_COMMON_SESSION_LOST_CHECKPOINTS_H_
 
@@ -9,7 +9,7 @@ namespace paceline {
 
 struct LostCheckpoints {
   int64_t count = 0;
-  // Why the last of them was lost.
+  // Why the last lost checkpoint failed.
   std::string error;
 };
 

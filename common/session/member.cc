@@ -19,7 +19,7 @@
 namespace paceline {
 namespace {
 
-// Whether the same call may succeed a moment later.
+// Whether a retry of the same call may succeed.
 bool IsTransient(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
 }
@@ -106,7 +106,7 @@ absl::StatusOr<v1::AwaitStartResponse> Member::AwaitStart(
   while (true) {
     absl::StatusOr<v1::AwaitStartResponse> response =
         client_.AwaitStart(sizes, heartbeat_timeout_);
-    // The heartbeats judge whether transient errors last too long.
+    // The heartbeats decide whether transient errors last too long.
     if (response.ok() ? response->started() : !IsTransient(response.status())) {
       SetWaitingFor("");
       return response;
@@ -221,7 +221,7 @@ void Member::Leave(const absl::Status& reason) {
     poked_.NotifyAll();
   }
   heartbeats_.join();
-  // As long as each brings over what was pending.
+  // Beat again while each heartbeat delivers some of the pending reports.
   size_t before;
   do {
     before = PendingCount();
@@ -277,7 +277,8 @@ v1::HeartbeatRequest Member::NextHeartbeat(bool& is_full) {
 bool Member::Beat() {
   bool is_full;
   const v1::HeartbeatRequest request = NextHeartbeat(is_full);
-  // A call that begins late in a silence does not prolong it.
+  // The heartbeat timeout counts from the leader's last answer, not from the
+  // start of this call.
   const absl::Time silence_ends = last_answer_ + heartbeat_timeout_;
   absl::StatusOr<v1::HeartbeatResponse> response = client_.Heartbeat(
       request, std::max(silence_ends - MonotonicNow(), heartbeat_interval_));
@@ -299,7 +300,7 @@ bool Member::Beat() {
     }
     if (leaving_) return false;
   }
-  // The leader waits for the last word of those it stops.
+  // The leader waits until each member that it stops has left.
   if (response.ok()) SendLeave(absl::OkStatus());
   options_.on_stop(response.ok() ? absl::OkStatus() : response.status());
   return false;

@@ -1,4 +1,5 @@
-// A task's side of a session: it registers, shows life, takes leases, leaves.
+// A task's side of a session: registers, sends heartbeats, takes leases,
+// leaves.
 #ifndef PACELINE_COMMON_SESSION_MEMBER_H_
 #define PACELINE_COMMON_SESSION_MEMBER_H_
 
@@ -29,74 +30,77 @@ namespace paceline {
 
 struct MemberOptions {
   TaskId task;
-  // Where the leader listens, and where this task does ("" if it does not).
+  // Where the leader listens, and where this task listens ("" if nowhere).
   std::string coordinator_address;
   std::string address;
   uint64_t incarnation = 0;
-  // Says so to everybody whom the process calls. Learns the job as the task
-  // registers.
+  // Identifies this task in all calls of the process. Learns the job's id when
+  // the task registers.
   std::shared_ptr<Caller> caller;
   std::string version;
-  // Of the job the process was given; "" if none.
+  // Fingerprint of the job given by --job; "" if none.
   std::string job_fingerprint;
-  // That TF_CONFIG lists; empty without.
+  // The cluster in TF_CONFIG; empty without TF_CONFIG.
   ClusterSpec cluster;
-  // Until which the leader may take to appear.
+  // How long to wait for the leader to appear.
   absl::Duration start_timeout;
-  // Called once, on a thread of the member's, when the leader no longer answers
-  // or no longer knows this incarnation, or, with OK, wants the task to end.
-  // Nothing else unblocks a task that waits for somebody, so it should end the
-  // process.
+  // Called once, on one of the member's threads: with an error when the leader
+  // no longer answers or no longer knows this incarnation, or with OK when the
+  // leader wants the task to end. It should end the process, since nothing else
+  // unblocks a task that waits for another task.
   std::function<void(absl::Status)> on_stop;
 };
 
-// Thread-safe. Heartbeats go out on a thread of its own from Join to Leave.
+// Thread-safe. An own thread sends heartbeats from Join to Leave.
 class Member {
  public:
-  // Registers, trying again until start_timeout has passed. Errors name the
-  // leader's address.
+  // Registers, and retries until start_timeout has passed. Errors name the
+  // leader's address. Blocks.
   static absl::StatusOr<std::unique_ptr<Member>> Join(MemberOptions options);
   ~Member();
 
   const v1::RegisterResponse& registration() const { return registration_; }
 
-  // Waits until the job starts; `sizes` carries the numbers of examples.
-  // `address` is where other workers reach this one; "": nowhere, or as
-  // registered.
+  // Blocks until the job starts. `sizes` has the numbers of examples. `address`
+  // is where other workers reach this one; "": nowhere, or at the registered
+  // address.
   absl::StatusOr<v1::AwaitStartResponse> AwaitStart(v1::AwaitStartRequest sizes,
                                                     const std::string& address);
 
-  // Copies the variables for the checkpoint `name`. Returns what starts to
-  // write the copy, to be called once the leader knows of it: so that it never
-  // takes an error of writing for one of copying.
+  // Copies the variables for the checkpoint `name`. Returns a function that
+  // starts to write the copy. The member calls that function once the leader
+  // knows that the copy exists; otherwise the leader could take an error of
+  // writing for one of copying.
   using TakeSnapshot = std::function<absl::StatusOr<std::function<void()>>(
       const std::string& name)>;
 
-  // Waits for work. nullopt: the job is over. Calls `take_snapshot` when the
-  // leader asks for it, which it does only of a worker that holds the
-  // variables, and tells it the result; null: they are elsewhere. An error of
-  // copying is returned.
+  // Blocks until there is a lease. nullopt: the job is over. Calls
+  // `take_snapshot` when the leader orders a snapshot, and reports the result;
+  // the leader orders one only from a worker that holds the variables. Pass
+  // null if this task does not hold them. Returns an error of copying.
   absl::StatusOr<std::optional<v1::Lease>> AcquireLease(
       const TakeSnapshot& take_snapshot);
 
-  // Tells the leader that a snapshot was written, or why not.
+  // Reports to the leader that a checkpoint's file was written, or why not.
   void ReportCheckpoint(const std::string& name,
                         const absl::StatusOr<ShardFile>& file);
 
-  // How far the task is with a lease; `complete` ones are reported at once and
-  // then forgotten, others with the next heartbeat, but for a first step whose
-  // loss is not finite, which is told at once, too.
+  // Reports the task's progress with a lease. The report is sent at once if it
+  // is `complete` (the last of its lease) or the first with a non-finite loss;
+  // otherwise with the next heartbeat.
   void Report(const v1::LeaseReport& report, bool complete);
-  // What this worker adds to a row of steps.csv.
+  // Adds this worker's part of a row of steps.csv to the next heartbeat.
   void ReportStep(const v1::StepReport& step);
 
-  // Grows with each piece of work done. Lock-free.
+  // A counter that the task increments with each piece of finished work; the
+  // leader takes a task whose counter stands still for stalled. Lock-free.
   std::atomic<uint64_t>& activity() { return activity_; }
-  // Names what the task waits for, for the leader's error; "" while it works.
+  // Names what the task waits for, to be shown in the leader's error. "": the
+  // task does not wait.
   void SetWaitingFor(absl::string_view what);
   std::string waiting_for();
 
-  // Says goodbye, with the reason if it is an error, and ends the heartbeats.
+  // Stops the heartbeats and leaves the job, with `reason` if it is an error.
   void Leave(const absl::Status& reason);
 
  private:
@@ -105,12 +109,12 @@ class Member {
   // Reports that wait for a heartbeat.
   size_t PendingCount();
   bool Leaving();
-  // Repeats the report until the leader has it.
+  // Retries until the leader has the report.
   void SendReport(const v1::ReportCheckpointRequest& request);
   void Run();
-  // `is_full`: reports had no room in it.
+  // Sets `is_full` if some reports did not fit.
   v1::HeartbeatRequest NextHeartbeat(bool& is_full);
-  // Beats once. Returns whether to go on.
+  // Sends one heartbeat. Returns whether to send further ones.
   bool Beat();
   void SendLeave(const absl::Status& reason);
 
@@ -122,7 +126,7 @@ class Member {
   absl::Duration heartbeat_timeout_;
   std::atomic<uint64_t> activity_ = 0;
   std::atomic<uint64_t> lease_request_ = 1;
-  // Of the heartbeat thread.
+  // Used by the heartbeat thread only.
   absl::Time last_answer_;
 
   Mutex mutex_;
@@ -134,7 +138,7 @@ class Member {
   std::thread heartbeats_;
 };
 
-// Largest resident set of this process so far, in bytes.
+// Peak resident set size of this process, in bytes.
 uint64_t PeakResidentBytes();
 
 }  // namespace paceline

@@ -64,7 +64,7 @@ absl::StatusOr<IntroducedMember> ReadMember(const v1::Member& member) {
 
 absl::StatusOr<ClusterSpec> ReadCluster(
     const google::protobuf::RepeatedPtrField<v1::Member>& cluster) {
-  // Of three types; an evaluator is not listed.
+  // The list has chief, worker and ps tasks; evaluators are not listed.
   RETURN_IF_ERROR(CheckLength("cluster", static_cast<size_t>(cluster.size()),
                               3 * size_t{limits::kMaxTasks}, "tasks"));
   ClusterSpec spec;

@@ -1,4 +1,5 @@
-// What members say of themselves, checked as it enters the session.
+// Reads what members say about themselves. Everything is checked here, before
+// it enters the session.
 #ifndef PACELINE_COMMON_SESSION_MEMBER_REQUESTS_H_
 #define PACELINE_COMMON_SESSION_MEMBER_REQUESTS_H_
 
@@ -20,7 +21,7 @@ namespace paceline {
 // All errors are InvalidArgument and name the field, its value and what is
 // expected.
 
-// A process, as it introduces itself.
+// A process that registers.
 struct IntroducedMember {
   TaskId task;
   // Never 0.
@@ -30,11 +31,12 @@ struct IntroducedMember {
 };
 absl::StatusOr<IntroducedMember> ReadMember(const v1::Member& member);
 
-// The cluster that a member was told of; each task once, with its address.
+// The cluster that a member was given. Each task is listed once, with an
+// address.
 absl::StatusOr<ClusterSpec> ReadCluster(
     const google::protobuf::RepeatedPtrField<v1::Member>& cluster);
 
-// Examples of each set, as the workers read them; from 0 to
+// Examples in each data set, as the workers count them; from 0 to
 // limits::kMaxExamples.
 struct DataSizes {
   int64_t train = 0;
@@ -44,22 +46,22 @@ struct DataSizes {
   bool operator==(const DataSizes&) const = default;
 };
 
-// What a worker that waits for the start has.
+// What a worker reports before it waits for the start.
 struct Preparation {
   DataSizes sizes;
-  // As AwaitStartRequest has them; of bounded size.
+  // The fields of AwaitStartRequest, checked to be of bounded size.
   std::string gpu_uuid;
   std::string nccl_id;
 };
 absl::StatusOr<Preparation> ReadPreparation(
     const v1::AwaitStartRequest& request);
 
-// What a heartbeat says of the work.
+// The part of a heartbeat that is about the work.
 struct WorkReport {
   std::vector<LeaseReport> leases;
   std::vector<StepRow> steps;
 };
-// `metrics` as for ReadLeaseReport.
+// `metrics`: as for ReadLeaseReport.
 absl::StatusOr<WorkReport> ReadWorkReport(
     const v1::HeartbeatRequest& request,
     absl::Span<const LoggedMetric> metrics);

@@ -14,12 +14,13 @@ namespace {
 
 // Members named in one message, at most.
 constexpr int kMaxNamed = 4;
-// A place whose holder shows life for so long while another process asks for it
-// is wanted by two. Longer than a repeated or late heartbeat takes.
+// If the holder of a place sends a heartbeat this long after another process
+// asked for the place, two processes run for the same task. Longer than a
+// repeated or delayed heartbeat takes to arrive.
 constexpr absl::Duration kRivalTime = absl::Seconds(2);
 
-// Another process than the one that holds the place asks for it: that one may
-// have been started again, or there are two.
+// A process asks for a place that another process holds: either the task was
+// restarted, or two processes run for it. Returns which.
 absl::Status RefuseRival(const IntroducedMember& caller, absl::Time now,
                          Place& place) {
   if (place.rival != caller.incarnation) {

@@ -1,4 +1,4 @@
-// How a job ended, and the files that tell it.
+// How a job ended, and its result files.
 #ifndef PACELINE_COMMON_SESSION_OUTCOME_H_
 #define PACELINE_COMMON_SESSION_OUTCOME_H_
 
@@ -21,24 +21,25 @@ namespace paceline {
 struct Outcome {
   // OK: succeeded. Cancelled: stopped.
   absl::Status status;
-  // Who is to blame, if anybody.
+  // The task to blame, if any.
   std::optional<TaskId> task;
   std::vector<EpochRecord> history;
   std::optional<NonfiniteLoss> nonfinite_loss;
-  // Of data.test; empty if it was not evaluated.
+  // The metrics on data.test; empty if it was not evaluated.
   Logs evaluation;
   StepLog steps;
-  // Steps that the job had taken before it went on from a checkpoint.
+  // Steps that earlier runs of the job had taken.
   int64_t resumed_step = 0;
   LostCheckpoints lost_checkpoints;
   std::vector<TaskView> tasks;
-  // From process_start to the end of step 1; 0 if there was none.
+  // Time from process_start to the end of step 1; 0 if no step was taken.
   double first_step_seconds = 0;
   double total_seconds = 0;
 };
 
-// Writes result.json, history.csv and, if there are steps, steps.csv into
-// `output_dir`. `exit_code` gives those of tasks that the leader started.
+// Writes result.json, history.csv and, if rows were logged, steps.csv into
+// `output_dir`. `exit_code` returns the exit codes of tasks that the leader
+// started.
 absl::Status WriteOutcome(
     const std::string& output_dir, const v1::Job& job, const Outcome& outcome,
     const std::function<std::optional<int>(TaskId)>& exit_code);

@@ -27,10 +27,10 @@ std::string ThisProcess() {
       absl::FormatTime(absl::RFC3339_sec, absl::Now(), absl::UTCTimeZone()));
 }
 
-// Longer than what a process writes.
+// More than a process writes into the file.
 constexpr size_t kHolderBytes = 512;
 
-// What the holder wrote, which it may be about to do.
+// The text that the holder wrote into the file; it may not have written yet.
 std::string Holder(const FileDescriptor& file) {
   char text[kHolderBytes];
   const ssize_t size = pread(file.get(), text, sizeof(text), 0);

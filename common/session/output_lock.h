@@ -1,4 +1,4 @@
-// An output folder, used by one run at a time.
+// A lock on an output folder: only one run at a time may use it.
 #ifndef PACELINE_COMMON_SESSION_OUTPUT_LOCK_H_
 #define PACELINE_COMMON_SESSION_OUTPUT_LOCK_H_
 
@@ -10,14 +10,14 @@
 
 namespace paceline {
 
-// Locks the folder from Take until it is destroyed or its process ends, however
-// that ends. The lock is that of the file ".lock" in the folder, which stays
-// there and says who holds it.
+// Locks the folder from Take until the object is destroyed or its process ends
+// in any way. It is an advisory lock on the file ".lock" in the folder. The
+// file stays there and says who holds the lock.
 class OutputLock {
  public:
-  // Makes the folder if it is not there. FailedPrecondition if another run uses
-  // it, naming the process, its host and since when; nothing is changed then.
-  // On a file system without locks it only warns.
+  // Creates the folder if needed. FailedPrecondition if another run holds the
+  // lock, with that process, its host and the time since when; then nothing is
+  // changed. On a file system without locks it only logs a warning.
   static absl::StatusOr<OutputLock> Take(const std::string& output_dir);
 
  private:

@@ -1,4 +1,4 @@
-// What a member of a session has yet to tell its leader.
+// The reports that a member has yet to send to its leader.
 #ifndef PACELINE_COMMON_SESSION_PENDING_REPORTS_H_
 #define PACELINE_COMMON_SESSION_PENDING_REPORTS_H_
 
@@ -12,36 +12,36 @@
 namespace paceline {
 
 // Reports leave with a heartbeat, as many as limits.h allows in one, older
-// leases first. Those that must arrive are kept until that heartbeat is
-// answered. One heartbeat at a time is under way. Not thread-safe.
+// leases first. Reports that must not be lost are kept until their heartbeat
+// was answered. Only one heartbeat may be under way at a time. Not thread-safe.
 class PendingReports {
  public:
-  // How far the task is with a lease; replaces what was reported of it before.
-  // `complete`: it is the last report of the lease. Returns whether the leader
-  // should have it at once: it is complete, or the first whose loss is not
-  // finite.
+  // Adds a report, which replaces earlier ones of the same lease. `complete`:
+  // it is the last report of the lease. Returns whether to send it at once: it
+  // is complete, or the first of the lease with a non-finite loss.
   bool AddLease(const v1::LeaseReport& report, bool complete);
-  // What this worker adds to a row of steps.csv.
+  // Adds this worker's part of a row of steps.csv.
   void AddStep(const v1::StepReport& step);
 
-  // Moves what has room into the heartbeat. Returns whether something that must
-  // arrive had none.
+  // Moves as many reports as fit into the heartbeat. Returns whether a report
+  // that must not be lost did not fit.
   bool MoveInto(v1::HeartbeatRequest& heartbeat);
-  // The heartbeat that they were moved into was answered.
+  // The last heartbeat was answered: forgets the reports in it.
   void Arrived();
-  // It was not: they go into the next one.
+  // The last heartbeat failed: its reports go into the next one.
   void TakeBack(const v1::HeartbeatRequest& heartbeat);
 
-  // Complete leases and steps that wait for a heartbeat.
+  // Complete leases and step rows that wait for a heartbeat.
   size_t size() const { return complete_.size() + steps_.size(); }
 
  private:
   bool MoveLeases(v1::HeartbeatRequest& heartbeat);
   bool MoveSteps(v1::HeartbeatRequest& heartbeat);
 
-  // By id: open leases, which each heartbeat repeats, and complete ones.
+  // By lease id: open leases, which each heartbeat repeats, and complete ones.
   std::map<uint64_t, v1::LeaseReport> leases_;
-  // Complete leases that wait, and those in the heartbeat that is under way.
+  // Ids of complete leases that wait for a heartbeat, and of those in the
+  // heartbeat that is under way.
   std::vector<uint64_t> complete_;
   std::vector<uint64_t> under_way_;
   std::vector<v1::StepReport> steps_;

@@ -19,7 +19,7 @@ std::string Repeat(absl::string_view text, int64_t count) {
   return result;
 }
 
-// " 5/12", padded to the digits of the total.
+// " 5/12", padded to the width of the total.
 std::string Count(int64_t steps_done, int64_t steps_total) {
   const int digits = static_cast<int>(absl::StrCat(steps_total).size());
   return absl::StrFormat("%*d/%d", digits, steps_done, steps_total);
@@ -45,8 +45,8 @@ std::string EtaText(double seconds) {
   return absl::StrCat(whole, "s");
 }
 
-// " - accuracy: 0.9400 - loss: 0.2027". Keras writes small values with an
-// exponent; on a line an epoch (verbose=2) negative ones too.
+// " - accuracy: 0.9400 - loss: 0.2027". As in Keras, small values have an
+// exponent; with one line per epoch (verbose=2) negative values have one, too.
 std::string LogsText(Logs logs, bool is_terminal) {
   std::sort(logs.begin(), logs.end());
   std::string text;
@@ -132,7 +132,7 @@ void ProgressBar::Draw(int64_t steps_done, int64_t steps_total,
                        const std::string& logs, bool is_last) {
   const double step_time = StepTime(steps_done);
   const std::string count = Count(steps_done, steps_total);
-  // Rounded as Keras rounds: in floating point.
+  // Computed in floating point, since Keras does, and rounding must agree.
   const auto filled = static_cast<int64_t>(
       kBarWidth * (static_cast<double>(steps_done) /
                    static_cast<double>(std::max<int64_t>(steps_total, 1))));

@@ -17,7 +17,7 @@
 namespace paceline {
 namespace {
 
-// Keeps the order in which keys are added.
+// JSON that keeps the order in which keys are added.
 using Json = nlohmann::ordered_json;
 
 Json Number(double value) {
@@ -73,7 +73,7 @@ Json TaskToJson(const TaskResult& task) {
   return json;
 }
 
-// The shortest text that reads back as the same number.
+// The shortest decimal text that parses to the same number.
 std::string ShortestText(double value) {
   if (std::isnan(value)) return "nan";
   char buffer[32];
@@ -81,7 +81,7 @@ std::string ShortestText(double value) {
   return std::string(buffer, result.ptr);
 }
 
-// The columns of a row beside the epoch, by name.
+// The values of a row except the epoch, by column name.
 std::map<std::string, std::string> Columns(const EpochRecord& record) {
   std::map<std::string, std::string> columns;
   for (const Logs* logs : {&record.logs, &record.validation_logs}) {
@@ -96,12 +96,12 @@ std::map<std::string, std::string> Columns(const EpochRecord& record) {
   return columns;
 }
 
-// The rows of a steps.csv from step 1 to `last`.
+// The rows of the text of a steps.csv from step 1 to `last`.
 std::string RowsUpTo(int64_t last, absl::string_view csv) {
   std::string rows;
   for (const absl::string_view line : absl::StrSplit(csv, "\r\n")) {
     int64_t step = 0;
-    // Neither the header nor a row that was cut off has a number and a comma.
+    // The header and a truncated row do not start with a number and a comma.
     const size_t comma = line.find(',');
     if (comma != absl::string_view::npos &&
         absl::SimpleAtoi(line.substr(0, comma), &step) && step >= 1 &&
@@ -159,7 +159,7 @@ std::string ResultJson(const JobResult& result) {
   for (const TaskResult& task : result.tasks) {
     json["tasks"].push_back(TaskToJson(task));
   }
-  // Names of files that are not UTF-8 must not cost the result.
+  // File names may not be UTF-8; they must not make the dump fail.
   return absl::StrCat(json.dump(2, ' ', false, Json::error_handler_t::replace),
                       "\n");
 }

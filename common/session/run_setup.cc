@@ -63,7 +63,8 @@ absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
                      LeaderOf(config.cluster)->ToString()));
   }
   std::vector<ExpectedTask> tasks;
-  // Beside parameter servers the chief only leads; else it trains too.
+  // With parameter servers the chief only coordinates; otherwise it trains,
+  // too.
   if (!strategy.has_parameter_servers()) {
     RETURN_IF_ERROR(AddListed(config.cluster, TaskType::kChief, tasks));
   }

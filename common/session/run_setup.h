@@ -1,4 +1,4 @@
-// From a job and its cluster to what a leader needs.
+// Turns a job and its cluster into the options of a leader.
 #ifndef PACELINE_COMMON_SESSION_RUN_SETUP_H_
 #define PACELINE_COMMON_SESSION_RUN_SETUP_H_
 
@@ -14,27 +14,29 @@
 
 namespace paceline {
 
-// As many tasks as the job's `cluster` says, at addresses they will tell. For
-// an evaluation, workers alone.
+// The tasks of a local cluster: as many as the job's `cluster` says, at
+// addresses that they report when they register. For an evaluation, only
+// workers.
 std::vector<ExpectedTask> LocalTasks(const v1::Job& job, bool evaluate);
 
-// The tasks of a cluster started by hand, but for the leader's own coordinating
-// part; sets the job's `cluster` to their numbers. InvalidArgument if this task
-// does not lead, or the cluster does not fit the strategy; Unimplemented for
-// clusters whose members are not all listed.
+// The tasks of a cluster started by hand, without a chief that only
+// coordinates. Sets the job's `cluster` to their numbers. InvalidArgument if
+// this task does not lead or the cluster does not fit the strategy;
+// Unimplemented if TF_CONFIG does not list all members.
 absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
                                                   v1::Job& job);
 
-// The address to listen on for a task of `cluster` that others reach at
-// `address`: all interfaces, its port; only that address where the whole
-// cluster is on loopback, since nobody else is to reach it then.
+// The address on which a task listens that others reach at `address`: its port
+// on all interfaces. If the whole cluster is on loopback, only that address, so
+// that no other machine can connect.
 std::string ListenAddress(const ClusterSpec& cluster,
                           const std::string& address);
 
-// What an earlier run left in the output folder would be mistaken for this
-// one's: its result.json is deleted, and, unless this run `resumes` it, its
-// evaluator.csv is too and its checkpoints are moved aside, to
-// checkpoint.previous, whose own are deleted; `messages` gets a line for each.
+// Removes what an earlier run left in the output folder and users could take
+// for this run's: deletes result.json and, unless this run `resumes` the
+// earlier one, deletes evaluator.csv and moves its checkpoints to
+// checkpoint.previous, replacing what is there. Writes a line to `messages` for
+// each.
 absl::Status PrepareOutput(const std::string& output_dir, bool resumes,
                            std::ostream& messages);
 

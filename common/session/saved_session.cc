@@ -25,7 +25,7 @@ json NumbersToJson(const std::vector<double>& values) {
   return array;
 }
 
-// An array of pairs: logs have an order.
+// Logs are an array of pairs, since their order matters.
 json LogsToJson(const Logs& logs) {
   json array = json::array();
   for (const auto& [name, value] : logs) {
@@ -62,7 +62,7 @@ absl::StatusOr<Logs> ReadLogs(const ObjectReader& reader, const char* key) {
   return logs;
 }
 
-// The record of the epoch whose number is `epoch`.
+// Reads the record of epoch number `epoch`.
 absl::StatusOr<EpochRecord> ReadRecord(const ObjectReader& reader, int epoch) {
   EpochRecord record;
   record.epoch = epoch;
@@ -77,7 +77,7 @@ absl::StatusOr<EpochRecord> ReadRecord(const ObjectReader& reader, int epoch) {
   return record;
 }
 
-// Of each epoch before `epochs`.
+// Reads the records of all epochs before `epochs`.
 absl::StatusOr<std::vector<EpochRecord>> ReadHistory(const ObjectReader& reader,
                                                      int epochs) {
   ASSIGN_OR_RETURN(const json* list, reader.List("history"));
@@ -94,7 +94,8 @@ absl::StatusOr<std::vector<EpochRecord>> ReadHistory(const ObjectReader& reader,
   return history;
 }
 
-// Ranges of an epoch of `examples`, in order, apart from each other.
+// Reads ranges of positions in an epoch of `examples`, which must be ascending
+// and not touch.
 absl::StatusOr<std::vector<ExampleRange>> ReadRemaining(
     const ObjectReader& reader, int64_t examples) {
   ASSIGN_OR_RETURN(const json* list, reader.List("remaining"));
@@ -118,8 +119,8 @@ absl::StatusOr<std::vector<ExampleRange>> ReadRemaining(
   return ranges;
 }
 
-// Checkpoints without `states` have the total and the count of each value, all
-// of which are means.
+// Checkpoints without `states` have the total and the count of each value;
+// these values are all means.
 absl::StatusOr<std::vector<double>> ReadStates(const ObjectReader& reader) {
   absl::StatusOr<std::vector<double>> read = reader.Numbers("states");
   if (read.ok() || !reader.List("totals").ok()) return read;
@@ -138,12 +139,12 @@ absl::StatusOr<std::vector<double>> ReadStates(const ObjectReader& reader) {
   return states;
 }
 
-// What is counted of an epoch of `examples`, of the job's `steps` in all.
+// Reads the totals of a pass over `examples`; the job has taken `steps` in all.
 absl::StatusOr<PassTotals> ReadCounted(const ObjectReader& reader,
                                        int64_t examples, int64_t steps) {
   PassTotals counted;
   ASSIGN_OR_RETURN(counted.examples, reader.Count("examples", examples));
-  // No step is without an example.
+  // Each step has at least one example.
   ASSIGN_OR_RETURN(counted.steps,
                    reader.Count("steps", std::min(steps, counted.examples)));
   ASSIGN_OR_RETURN(counted.states, ReadStates(reader));

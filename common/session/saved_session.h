@@ -1,4 +1,5 @@
-// What a session needs to go on from a checkpoint, as JSON for its manifest.
+// The state that a session needs to resume from a checkpoint, as JSON in the
+// manifest.
 #ifndef PACELINE_COMMON_SESSION_SAVED_SESSION_H_
 #define PACELINE_COMMON_SESSION_SAVED_SESSION_H_
 
@@ -12,28 +13,27 @@
 
 namespace paceline {
 
-// Where a job stands between two leases.
+// The state of a job between two leases.
 struct SavedSession {
-  // The epoch to go on with; the number of epochs when all are done.
+  // The epoch to continue; equals the number of epochs when all are done.
   int epoch = 0;
-  // Of the whole job.
+  // Steps of the whole job.
   int64_t steps = 0;
   uint64_t next_lease_id = 1;
-  // Examples of an epoch.
+  // Examples in an epoch.
   int64_t epoch_examples = 0;
-  // Of this epoch: what is left, what is counted, and the time it took.
+  // This epoch's remaining positions, what is counted, and the time it took.
   std::vector<ExampleRange> remaining;
   PassTotals counted;
   double seconds = 0;
   std::vector<EpochRecord> history;
 };
 
-// Doubles come back bit by bit, but for infinities, which JSON has not: they
-// and NaN come back as NaN.
+// Doubles are restored bit by bit, except infinities and NaN, which JSON does
+// not have: they become NaN.
 nlohmann::json ToJson(const SavedSession& saved);
-// DataLoss, naming the key ("session.steps"), its value and what is expected,
-// if it is not what ToJson can have written. `json` is the manifest's
-// `session`.
+// `json` is the manifest's `session`. DataLoss if ToJson cannot have written
+// it, with the key ("session.steps"), its value and what is expected.
 absl::StatusOr<SavedSession> SavedSessionFromJson(const nlohmann::json& json);
 
 }  // namespace paceline

@@ -62,10 +62,10 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
     EndIfConnected(now);
     return std::nullopt;
   }
-  // A late repeat, whose answer nobody awaits any more.
+  // A late repeat of an old request; nobody waits for its answer.
   if (request < seat.request) return std::nullopt;
   if (request == seat.request) return Granted(seat.lease);
-  // A worker that joins late gets work once it has read the same data.
+  // A worker that joins late gets leases once it has read the same data.
   if (!IsReady(seat)) return std::nullopt;
   const bool was_idle = !flow.Holds(place->id);
   const std::optional<v1::Lease> lease =
@@ -110,7 +110,7 @@ absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
 void Session::State::TakeSteps(Seat& seat, const std::vector<StepRow>& rows) {
   if (!options.job.log_steps()) return;
   for (const StepRow& row : rows) {
-    // Nobody takes a step that was not leased.
+    // A row of a step that was not leased yet is wrong.
     if (row.step <= seat.last_step || row.step > flow.StepsLeased()) continue;
     seat.last_step = row.step;
     if (row.weight > 0) steps.push_back(row);

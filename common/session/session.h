@@ -1,10 +1,10 @@
 // The life of a job, as a state machine without I/O.
 //
-// Whoever leads a job feeds events in (a registration, a heartbeat, the answer
-// of a parameter server, the passing of time) and carries out the actions that
-// come back. No thread, socket, clock or file is inside, so the same code runs
-// under the leader's gRPC service and under a seeded simulation of thousands of
-// tasks.
+// The leader feeds in events (a registration, a heartbeat, an answer of a
+// parameter server, the passing of time) and carries out the actions that come
+// back. The session has no thread, socket, clock or file, so the same code runs
+// under the leader's gRPC service and under a seeded simulation of hundreds of
+// tasks (tests/simulation).
 //
 //            all there            leases done        (validation set)
 //  WAITING ────────────> TRAINING ───────────> VALIDATING ──┐
@@ -14,22 +14,24 @@
 //                           └───────────────────────────────┘
 //                                          last epoch │ (test set)
 //                                                     v
-//  (With connects_only it ends where training would begin, once all workers ask
-//  for work.)
-//
 //  any state ── error, stop ──> ENDED <──────────── TESTING
 //
-// What is promised:
-//  * Each example of an epoch is counted once, also when workers die: a dead
-//    worker's incarnation is fenced on every shard before the rest of its
-//    leases goes to others, and the shards tell how far it had come.
-//  * The shards know the workers that the leader named to them, and no others:
-//    none starts before it is admitted on every shard.
-//  * Where workers step together, the loss of one ends the job.
-//  * With terminate_on_nan, so does a loss of training that is not finite: its
-//    first step and worker are named, and no checkpoint is taken after it.
-//  * Each wait has a deadline, and its error names the task, its address and
-//    what was waited for.
+// With connects_only the job ends where training would begin, once all workers
+// ask for leases.
+//
+// Promises:
+//  * Each example of an epoch is counted once, even if workers die: a dead
+//    worker's incarnation is fenced on every shard before other workers get the
+//    rest of its leases, and the shards' answers say how far it had come.
+//  * Shards accept pushes only from workers that the leader has named to them.
+//    No worker starts before every shard has admitted it.
+//  * Where workers step together, the loss of one worker ends the job.
+//  * With terminate_on_nan, a training loss that is not finite ends the job:
+//    the error names the first such step and its worker, and no checkpoint is
+//    taken after it.
+//  * Each state has a deadline: for the start, for silent and for stalled
+//    members, for answers of the parameter servers, and for the end. If it
+//    passes, the error names the task, its address and what was waited for.
 #ifndef PACELINE_COMMON_SESSION_SESSION_H_
 #define PACELINE_COMMON_SESSION_SESSION_H_
 
@@ -65,107 +67,109 @@ namespace paceline {
 
 struct ExpectedTask {
   TaskId id;
-  // From TF_CONFIG; "" where the task tells it as it registers.
+  // The address in TF_CONFIG; "" if the task reports it when it registers.
   std::string address;
 };
 
 struct SessionOptions {
   v1::Job job;
-  // The ps and workers; not the leader's own coordinating part.
+  // The ps and workers, without a chief that only coordinates.
   std::vector<ExpectedTask> tasks;
   // The loss and the metrics of the job, as MakeLoggedMetrics makes them.
   std::vector<LoggedMetric> metrics = MakeLoggedMetrics({});
   std::string version;
-  // Told to members as they register.
+  // Sent to members when they register.
   JobIdentity identity;
-  // Fingerprint of the job; compared with that of members that were given one.
+  // Fingerprint of the job, compared with that of members that were given one.
   std::string job_fingerprint;
-  // What TF_CONFIG lists; compared with what members were told. Empty without.
+  // The cluster in TF_CONFIG, compared with that of members; empty without
+  // TF_CONFIG.
   ClusterSpec cluster;
-  // Only brings the tasks together: once each worker has connected with all
-  // that it would work with, the job has succeeded.
+  // Only connects the tasks: the job succeeds once each worker has connected to
+  // all the tasks that it would work with.
   bool connects_only = false;
-  // Only evaluates data.test with the variables of this checkpoint; there is no
-  // ps then. "": trains.
+  // Only evaluates data.test with the variables of this checkpoint, without ps
+  // tasks. "": trains.
   std::string evaluate_checkpoint;
-  // Below which checkpoints are written; told to members as they register.
+  // The folder below which checkpoints are written; sent to members when they
+  // register.
   std::string checkpoint_folder;
-  // The learning rate of the update that follows `iterations` updates. Must be
-  // set to train.
+  // The learning rate of the update after `iterations` updates. Must be set for
+  // training.
   std::function<double(int64_t iterations)> learning_rate;
-  // The checkpoint to go on from: its folder, and TakeCheckpoint::state of it.
-  // "" and null: starts anew.
+  // The checkpoint to resume from: its folder, and the TakeCheckpoint::state in
+  // its manifest. "" and null: starts anew.
   std::string restore_path;
   std::shared_ptr<const nlohmann::json> restore;
-  // By shard. Empty: nobody's count is compared.
+  // By shard. Empty: no shard's step count is compared with the leader's.
   std::vector<StepCounter> counters;
 
   absl::Duration heartbeat_timeout;
   absl::Duration stall_timeout;
   absl::Duration start_timeout;
-  // Until the leader can reach a ps that has registered.
+  // How long to retry a ps that has registered but cannot be reached.
   absl::Duration connect_timeout;
   absl::Duration shutdown_timeout;
 };
 
 // --- What comes back ---------------------------------------------------------
 
-// A row of the history.
+// A row of history.csv.
 struct EpochRecord {
   // From 0.
   int epoch = 0;
   Logs logs;
-  // Under "val_<name>"; empty without a validation set.
+  // Keys are "val_<name>"; empty without a validation set.
   Logs validation_logs;
   double learning_rate = 0;
   int64_t steps = 0;
   int64_t examples = 0;
-  // Of training alone.
+  // Time of training alone, without validation.
   double seconds = 0;
 };
 
-// Call Initialize on every shard; answer with ShardsInitialized.
+// Order: call Initialize on every shard, then ShardsInitialized.
 struct InitializeShards {
   std::string restore_path;
   int worker_count = 0;
 };
 
-// Call Admit on every shard; answer with Admitted. Comes once the shards are
-// initialised, and again for each process that takes a worker's place.
+// Order: call Admit on every shard, then Admitted. Issued once the shards are
+// initialised, and again for each process that takes a worker's place later.
 struct AdmitWorkers {
   std::vector<v1::WorkerId> workers;
 };
 
-// Call Fence on every shard; answer with Fenced.
+// Order: call Fence on every shard, then Fenced.
 struct FenceWorker {
   v1::WorkerId worker;
 };
 
-// Call Snapshot on every shard, answer with SnapshotTaken; then
-// WriteCheckpoint, compare the counts of steps, write the manifest with
-// `state`, delete old checkpoints, and answer with CheckpointWritten.
+// Order: call Snapshot on every shard, then SnapshotTaken. After that call
+// WriteCheckpoint, compare the step counts, write the manifest with `state`,
+// delete old checkpoints, then CheckpointWritten.
 struct TakeCheckpoint {
-  // Logical step of the leader's count; names the folder.
+  // Logical step, counted by the leader; names the folder.
   int64_t step = 0;
   std::shared_ptr<const nlohmann::json> state;
-  // By shard; empty as SessionOptions::counters.
+  // Bounds of each shard's step count; empty if SessionOptions::counters is.
   std::vector<StepBounds> shard_steps;
 };
 
-// A worker that holds the variables did what OrderSnapshot asked for.
+// A worker that holds the variables carried out OrderSnapshot.
 struct CheckpointReported {
-  // Of the checkpoint.
+  // The checkpoint's name.
   std::string name;
   // Why the checkpoint failed, if it did.
   absl::Status status;
-  // Set once it is on disk.
+  // Set once the file is on disk.
   std::optional<ShardFile> file;
 };
 
-// An epoch began, made progress, or ended: for the progress bar and the files.
+// An epoch began or ended: for the progress bar and the files.
 struct EpochBegan {
   int epoch = 0;
-  // Steps already done in it, before a resume.
+  // Steps of this epoch that were taken before a resume.
   int64_t steps_done = 0;
 };
 struct EpochEnded {
@@ -176,20 +180,19 @@ struct TestEnded {
   Logs logs;
 };
 
-// The job ended; members are told to leave. Comes once.
+// The job ended, and members are told to leave. Issued once.
 struct Ended {
-  // OK: succeeded. Cancelled: stopped by the user. An error by which a task
-  // blames another has that Blame, whose address is as the leader knows it.
+  // OK: succeeded. Cancelled: stopped by the user. If a task blamed another
+  // task, the error has that Blame, with the address that the leader knows.
   absl::Status status;
-  // Who is to blame, if anybody.
+  // The task to blame, if any.
   std::optional<TaskId> task;
 };
 
-// Waiting calls (AwaitStart, AcquireLease, Register) may have an answer now.
+// Calls that wait (AwaitStart, AcquireLease, Register) may now have an answer.
 struct WakeWaiters {};
 
-// Something worth a line in the log, such as a worker whose leases go to
-// others.
+// A line for the log, such as that a lost worker's leases go to others.
 struct Notice {
   std::string message;
 };
@@ -198,18 +201,18 @@ using Action = std::variant<InitializeShards, AdmitWorkers, FenceWorker,
                             TakeCheckpoint, CheckpointReported, EpochBegan,
                             EpochEnded, TestEnded, Ended, WakeWaiters, Notice>;
 
-// What happens now, for the progress bar.
+// The current progress, for the progress bar.
 struct ProgressView {
   v1::Phase phase = v1::PHASE_UNSPECIFIED;
   int epoch = 0;
   int64_t steps_done = 0;
   int64_t steps_total = 0;
-  // Running values of this epoch; the loss alone where the metrics' come once a
-  // lease.
+  // Running metrics of this epoch. Only the loss if the metrics are reported
+  // once per lease.
   Logs logs;
 };
 
-// A task at the end, for result.json.
+// A task at the end of the job, for result.json.
 struct TaskView {
   TaskId id;
   std::string address;
@@ -219,8 +222,8 @@ struct TaskView {
 
 // --- The state machine -------------------------------------------------------
 
-// Not thread-safe. `now` never goes back. Errors returned are for the caller of
-// the RPC; errors of the job come as the action Ended.
+// Not thread-safe. `now` must never go back. A returned error is the answer to
+// the RPC's caller; errors of the job become the action Ended.
 class Session {
  public:
   // InvalidArgument if the options contradict themselves.
@@ -229,10 +232,12 @@ class Session {
   ~Session();
 
   // Events: RPCs of members. FailedPrecondition: the incarnation was replaced
-  // or is dead. A new incarnation takes a place only if the old one is gone.
+  // or is lost. A new incarnation can take a place only after the old one is
+  // gone.
   absl::StatusOr<v1::RegisterResponse> Register(
       const v1::RegisterRequest& request, absl::Time now);
-  // nullopt: not yet. Ended jobs answer Cancelled.
+  // nullopt: no answer yet; ask again after WakeWaiters. Cancelled: the job has
+  // ended.
   absl::StatusOr<std::optional<v1::AwaitStartResponse>> AwaitStart(
       const v1::AwaitStartRequest& request, absl::Time now);
   absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> AcquireLease(
@@ -242,9 +247,9 @@ class Session {
   absl::Status ReportCheckpoint(const v1::ReportCheckpointRequest& request);
   absl::Status Leave(const v1::LeaveRequest& request, absl::Time now);
 
-  // Events: answers to actions. An error ends the job, but for
-  // CheckpointWritten, whose error ends it only if it was the last checkpoint
-  // of the job. Fenced takes the answer of each shard, by shard.
+  // Events: answers to orders. An error ends the job, except that of
+  // CheckpointWritten, which ends it only if this was the last checkpoint of
+  // the job. Fenced takes the answers of all shards, by shard.
   void ShardsInitialized(const absl::Status& status, int64_t step,
                          absl::Time now);
   void Admitted(const std::vector<v1::WorkerId>& workers,
@@ -255,42 +260,42 @@ class Session {
   void SnapshotTaken(const absl::Status& status, absl::Time now);
   void CheckpointWritten(const absl::Status& status, absl::Time now);
 
-  // Event: the worker of rank 0 is to copy the variables, which the workers
-  // hold, for the checkpoint `name`. Returns who is to blame if it does not
-  // come.
+  // Event: workers hold the variables, and a checkpoint is due. The worker of
+  // rank 0 gets the order to copy the variables for the checkpoint `name` with
+  // its next AcquireLease. Returns whom to blame if no copy is reported.
   Blame OrderSnapshot(const std::string& name);
 
   // Event: a process of the local cluster ended.
   void TaskExited(TaskId task, int exit_code, absl::Time now);
-  // Event: the user wants the job to stop, or the leader cannot go on.
+  // Event: the user stops the job, or the leader cannot go on.
   void Stop(const absl::Status& reason, absl::Time now);
-  // Event: time passed. To be called at least every 100 ms.
+  // Event: time passed. Call it at least every 100 ms.
   void Tick(absl::Time now);
 
   // The actions since the last call, in order.
   std::vector<Action> TakeActions();
 
   ProgressView Progress() const;
-  // Parts of the rows of steps.csv since the last call; only with log_steps.
+  // New parts of rows of steps.csv since the last call; only with log_steps.
   std::vector<StepRow> TakeStepRows();
   const std::vector<EpochRecord>& history() const;
-  // The first loss of training that was not finite, if there was one.
+  // The first training loss that was not finite, if any.
   const std::optional<NonfiniteLoss>& nonfinite_loss() const;
   std::vector<TaskView> Tasks() const;
   bool ended() const;
-  // Whether all members have left or are dead, or shutdown_timeout has passed
-  // since the end.
+  // Whether all members have left or are lost, or shutdown_timeout has passed
+  // since the job ended.
   bool AllGone(absl::Time now) const;
 
-  // Internal, naming what is wrong, if what the promises above rest on does not
-  // hold: no event, whatever a peer sends, may lead there. In addition to what
-  // Membership, JobFlow and LeaseTable say of themselves, as long as the job
-  // goes on:
-  //  * Who holds a lease is a member, or one that is not fenced everywhere yet.
-  //  * A worker with work was admitted by all shards. Nobody who is gone is
+  // Internal, naming the broken invariant, unless all invariants hold on which
+  // the promises above rest. No event may break them, whatever a peer sends. In
+  // addition to those of Membership, JobFlow and LeaseTable, while the job
+  // runs:
+  //  * A worker with a lease is a member, or not fenced on all shards yet.
+  //  * All shards have admitted each worker with a lease. No lost worker is
   //    remembered as ready.
-  //  * Somebody works; where workers step together, all do.
-  //  * No loss of training was found that ends the job.
+  //  * At least one worker is a member; where workers step together, all are.
+  //  * No loss was found that ends the job.
   // For tests; takes time in proportion to the tasks.
   absl::Status CheckInvariants() const;
 

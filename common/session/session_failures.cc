@@ -1,4 +1,4 @@
-// What a session does when members are lost, time runs out, or the user stops.
+// The session's reaction to lost members, to deadlines, and to the user's stop.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -63,9 +63,10 @@ absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
 void Session::State::LeaveWithError(Place* place, const absl::Status& error,
                                     absl::Time now) {
   place->error = error;
-  // One that joins late and cannot is no loss.
+  // A worker that joins late and cannot start is no loss to the running job.
   const bool never_worked = flow.started() && !seats[place->id].preparation;
-  // A place it has lost is its own loss, a ps that has lost its state is not.
+  // If a member says that it lost its own place, it alone is lost. If it blames
+  // a ps that lost its variables, the job cannot go on.
   const std::optional<Blame> blame = BlameOf(error);
   const bool blames_another = blame && blame->task != place->id;
   const bool replaced = absl::IsAborted(error) ||
@@ -155,7 +156,7 @@ void Session::Fenced(
     state.End(Annotate(status, absl::StrCat("shutting out ", fenced->Name())),
               fenced->id, now);
   }
-  // By an error, or a loss that the records tell of.
+  // The job has ended: by an error, or by a non-finite loss in the records.
   if (state.outcome) return;
   state.members.Release(fenced);
   state.members.WaitAnew(now);
@@ -195,7 +196,7 @@ void Session::TaskExited(TaskId task, int exit_code, absl::Time now) {
   if (place == nullptr) return;
   const std::string reason = absl::StrCat("exited with code ", exit_code);
   if (!state.flow.started()) {
-    // Nobody starts a process of the local cluster again.
+    // Nobody restarts processes of a local cluster.
     absl::Status error = Annotate(place->error, place->Name());
     if (error.ok()) {
       error = absl::UnavailableError(absl::StrCat(
@@ -224,10 +225,12 @@ void Session::State::CheckSilence(absl::Time now) {
 }
 
 void Session::State::CheckStalls(absl::Time now) {
-  // Who stands still: best one that waits for nobody; one that waits, only if
-  // nobody goes on, since what it waits for may take long. Under bounded
-  // staleness that may be a worker that holds no lease, which only the shards
-  // know: they wait for nobody longer than for the patience that one has here.
+  // Chooses which stalled worker to give up. First, a worker that waits for no
+  // other task. A worker that waits is given up only if every worker is
+  // stalled, since the task it waits for may need long. Under bounded staleness
+  // a worker may wait for one that has no lease. Only the shards know that;
+  // they stop waiting for such a worker within the stall timeout, so waiting
+  // workers get twice that timeout here.
   const absl::Duration patience_with_waiting =
       options.job.consistency() == v1::CONSISTENCY_BOUNDED
           ? 2 * options.stall_timeout

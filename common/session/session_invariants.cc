@@ -1,4 +1,4 @@
-// What holds of a session between any two events, while the job goes on.
+// Invariants of a session between any two events, while the job runs.
 #include <string>
 
 #include "absl/status/status.h"
@@ -16,7 +16,7 @@ absl::Status Session::CheckInvariants() const {
 absl::Status Session::State::CheckInvariants() const {
   RETURN_IF_ERROR(members.CheckInvariants());
   RETURN_IF_ERROR(flow.CheckInvariants());
-  // Members only leave then, and nobody waits for what they held.
+  // After the job's end members only leave, and their leases do not matter.
   if (outcome) return absl::OkStatus();
   for (const auto& [id, place] : members.places()) {
     RETURN_IF_ERROR(CheckPlace(place));

@@ -1,4 +1,4 @@
-// What a session does when the loss is infinite or no number.
+// The session's reaction to a loss that is NaN or infinite.
 #include <string>
 
 #include "absl/strings/str_cat.h"

@@ -1,5 +1,5 @@
-// How a session starts: tasks register, the parameter servers get their shards,
-// and all wait for each other.
+// The start of a session: tasks register, the parameter servers initialise
+// their shards, and all tasks wait for each other.
 #include <optional>
 #include <set>
 #include <string>
@@ -17,9 +17,9 @@
 namespace paceline {
 namespace {
 
-// Between two notices of processes that were refused: they may ask often.
+// Time between two log lines about refused processes, which may retry often.
 constexpr absl::Duration kRefusalPause = absl::Seconds(1);
-// Between two attempts to reach the parameter servers.
+// Time between two attempts to initialise the parameter servers.
 constexpr absl::Duration kShardsPause = absl::Milliseconds(500);
 
 void SetDuration(absl::Duration duration, google::protobuf::Duration* proto) {
@@ -83,7 +83,8 @@ absl::StatusOr<v1::RegisterResponse> Session::Register(
   ASSIGN_OR_RETURN(const IntroducedMember caller, ReadMember(request.member()));
   const absl::StatusOr<Place*> wanted = state.members.PlaceOf(caller.task);
   if (!wanted.ok()) {
-    // Who asks for no place of the job may be anybody, and ends nothing.
+    // A process that asks for a place outside the job may belong to anybody, so
+    // it must not end the job.
     state.NoticeRefusal(wanted.status(), now);
     return wanted.status();
   }
@@ -133,7 +134,7 @@ absl::StatusOr<std::string> Session::State::Mismatch(
                         "prints of both");
   }
   ASSIGN_OR_RETURN(const ClusterSpec theirs, ReadCluster(request.cluster()));
-  // A process that was started without TF_CONFIG was told of no cluster.
+  // A process started without TF_CONFIG knows no cluster to compare.
   if (theirs.tasks.empty() || options.cluster.tasks.empty()) {
     return std::string();
   }
@@ -269,7 +270,7 @@ void Session::ShardsInitialized(const absl::Status& status, int64_t step,
                                 absl::Time now) {
   State& state = *state_;
   if (state.outcome) return;
-  // Say because a name does not resolve yet.
+  // Retry: the name of a ps may not resolve yet, for example.
   if (absl::IsUnavailable(status) && now < state.shards_deadline) {
     state.next_shards_attempt = now + kShardsPause;
     return;
@@ -312,7 +313,7 @@ void Session::Admitted(const std::vector<v1::WorkerId>& workers,
   }
   for (const v1::WorkerId& worker : workers) {
     for (const auto& [id, place] : state.members.places()) {
-      // One that was lost meanwhile is no longer let in.
+      // A worker that was lost in the meantime stays out.
       if (place.rank == static_cast<int>(worker.rank()) && place.taken() &&
           place.incarnation == worker.incarnation()) {
         state.seats[id].admission = State::Admission::kAdmitted;

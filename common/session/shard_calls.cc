@@ -13,7 +13,8 @@
 namespace paceline {
 namespace {
 
-// OK if all are.
+// OK if all statuses are OK. Otherwise an open-ended error, if there is one
+// (see IsOpenEnded); else the first error.
 absl::Status GravestOf(absl::Span<const absl::Status> statuses) {
   absl::Status first;
   for (const absl::Status& status : statuses) {
@@ -82,7 +83,8 @@ void ShardCalls::Call(Method<Request, Response> method,
       closed_.NotifyAll();
     };
     if (std::is_same_v<Request, v1::InitializeRequest>) {
-      // The session tries it again, with the addresses of then.
+      // ShardCalls does not repeat Initialize; the session does, with the
+      // addresses that are known then.
       attempt(timeout, std::move(call_done));
     } else {
       repeated_.Start({timeout}, std::move(attempt), std::move(call_done));

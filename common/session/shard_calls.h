@@ -1,4 +1,4 @@
-// The leader's calls to the parameter servers, made for a session's actions.
+// The leader's calls to the parameter servers, as the session orders them.
 #ifndef PACELINE_COMMON_SESSION_SHARD_CALLS_H_
 #define PACELINE_COMMON_SESSION_SHARD_CALLS_H_
 
@@ -19,20 +19,20 @@
 
 namespace paceline {
 
-// Each method calls all shards at once and returns; `done` gets the first
-// error, or the answers by shard, on a thread of gRPC's, and must not block.
-// Errors that leave open what the shard does now (there was no answer) come
-// before others. All but Initialize are repeated until their deadline where a
-// connection breaks. Thread-safe.
+// Each method calls all shards in parallel and returns at once. `done` gets the
+// answers by shard, or an error, on one of gRPC's threads; it must not block.
+// If several shards fail, `done` gets an error that leaves the shard's state
+// open (no answer arrived) before other errors. All calls but Initialize are
+// repeated until their deadline if a connection breaks. Thread-safe.
 class ShardCalls : public VariableHolders {
  public:
   template <typename Response>
   using Done = std::function<void(absl::StatusOr<std::vector<Response>>)>;
 
-  // `addresses` by shard.
+  // `addresses`: by shard.
   ShardCalls(v1::Job job, const std::vector<std::string>& addresses,
              const std::shared_ptr<const Caller>& caller);
-  // Cancels open calls and waits until they have reported that.
+  // Cancels open calls and blocks until their `done` was called.
   ~ShardCalls() override;
 
   void Initialize(const std::string& restore_path, int worker_count,
@@ -48,11 +48,12 @@ class ShardCalls : public VariableHolders {
   template <typename Request, typename Response>
   using Method = void (PsClient::*)(const Request&, Response*, absl::Duration,
                                     CallDone);
-  // Calls a method of each shard, with the request for it.
+  // Calls `method` on each shard, with its own request.
   template <typename Request, typename Response>
   void Call(Method<Request, Response> method, std::vector<Request> requests,
             absl::Duration timeout, Done<Response> done);
-  // The same with one request for all, which each shard bears to get again.
+  // Calls `method` on all shards with the same request. The method must be
+  // idempotent, since the call may be repeated.
   template <typename Request, typename Response>
   void CallAll(Method<Request, Response> method, const Request& request,
                absl::Duration timeout, Done<Response> done) {

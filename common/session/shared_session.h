@@ -1,4 +1,4 @@
-// A Session shared by RPC handlers and the leader's loop.
+// A Session that RPC handlers and the leader's loop share.
 #ifndef PACELINE_COMMON_SESSION_SHARED_SESSION_H_
 #define PACELINE_COMMON_SESSION_SHARED_SESSION_H_
 
@@ -15,19 +15,19 @@
 
 namespace paceline {
 
-// Thread-safe. Events go in under one lock; the actions they cause are
-// collected for the leader's loop, which carries them out.
+// Thread-safe. One lock serialises all events. Their actions are collected for
+// the leader's loop, which carries them out.
 class SharedSession {
  public:
   // Tries to answer a waiting call; returns whether it did. With `last_try` it
-  // must. Runs under the lock.
+  // must answer. Called with the lock held.
   using Waiter =
       std::function<bool(Session& session, absl::Time now, bool last_try)>;
 
   explicit SharedSession(std::unique_ptr<Session> session)
       : session_(std::move(session)) {}
 
-  // Feeds an event in: calls `event(session, now)` and returns what it returns.
+  // Calls `event(session, now)` with the lock held, and returns its result.
   template <typename Event>
   auto Handle(Event&& event) {
     MutexLock lock(mutex_);
@@ -35,14 +35,14 @@ class SharedSession {
     return event(*session_, MonotonicNow());
   }
 
-  // Tries `waiter` now, then whenever the session says so, and for the last
-  // time after `patience`.
+  // Calls `waiter` now, then on each WakeWaiters of the session, and for the
+  // last time after `patience`. Does not block.
   void Await(Waiter waiter, absl::Duration patience);
 
-  // Waits at most `timeout` for actions; lets time pass in the session.
+  // Blocks for at most `timeout` until there are actions. Calls Session::Tick.
   std::vector<Action> TakeActions(absl::Duration timeout);
 
-  // Answers all waiting calls; later ones are answered at once.
+  // Gives all waiting calls their last try; later ones get it at once.
   void Close();
 
  private:
@@ -50,7 +50,7 @@ class SharedSession {
     Waiter waiter;
     absl::Time until;
   };
-  // Collects the actions of an event when it is over.
+  // Collects the session's actions when an event is over.
   class Notifier {
    public:
     explicit Notifier(SharedSession& shared) : shared_(shared) {}

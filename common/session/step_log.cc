@@ -11,7 +11,7 @@
 namespace paceline {
 
 void StepLog::Add(const StepRow& row) {
-  // Workers are close to each other, so the place is near the end.
+  // Workers are close to each other, so the row belongs near the end.
   const auto place = std::upper_bound(
       rows_.begin(), rows_.end(), row.step,
       [](int64_t step, const StepRow& other) { return step < other.step; });

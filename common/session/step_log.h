@@ -1,4 +1,4 @@
-// The rows of steps.csv, as workers tell them.
+// The rows of steps.csv that workers have reported.
 #ifndef PACELINE_COMMON_SESSION_STEP_LOG_H_
 #define PACELINE_COMMON_SESSION_STEP_LOG_H_
 
@@ -12,14 +12,14 @@ namespace paceline {
 // Not thread-safe; a value.
 class StepLog {
  public:
-  // With `adds_up` all replicas take each step together, and their rows of it
-  // are added up into one; else each row is a step of its own.
+  // With `adds_up` all replicas take each step together, and their parts are
+  // summed into one row. Otherwise each part is a row of its own.
   explicit StepLog(bool adds_up = false) : adds_up_(adds_up) {}
 
   // Rows beyond limits::kMaxStepRows are dropped, with a line in the log.
   void Add(const StepRow& row);
 
-  // By step; of the same step in the order in which they came.
+  // Sorted by step; rows of the same step in the order of their arrival.
   absl::Span<const StepRow> rows() const { return rows_; }
 
  private:

@@ -1,4 +1,5 @@
-// Whoever holds the variables of a job, as its leader asks for checkpoints.
+// The interface by which the leader takes checkpoints from the tasks that hold
+// the variables.
 #ifndef PACELINE_COMMON_SESSION_VARIABLE_HOLDERS_H_
 #define PACELINE_COMMON_SESSION_VARIABLE_HOLDERS_H_
 
@@ -13,31 +14,31 @@
 
 namespace paceline {
 
-// Whether nobody knows what became of a call that ended so: the callee may have
-// done what it asked for, or may still.
+// Whether an error leaves open what the callee did: it may have carried out the
+// call, or may still do so.
 inline bool IsOpenEnded(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsCancelled(status) || absl::IsUnauthenticated(status);
 }
 
-// Parameter servers (shard_calls.h), or a worker (worker_checkpoints.h). The
-// methods do not wait; `done` comes once, on any thread, within a deadline, and
-// must not block.
+// Implemented for parameter servers (shard_calls.h) and for a worker
+// (worker_checkpoints.h). The methods do not block. `done` is called once, on
+// any thread, before a deadline; it must not block.
 class VariableHolders {
  public:
-  // Gets the logical steps in the copies, by holder; none of holders that tell
-  // theirs with their files only.
+  // Gets the logical step of each copy, by holder. Empty if the holders report
+  // their steps only together with their files.
   using SnapshotDone =
       std::function<void(absl::StatusOr<std::vector<int64_t>>)>;
-  // Gets the files by shard. Errors that are IsOpenEnded, with which a holder
-  // may still write, come before those of holders that did answer.
+  // Gets the files by shard. If several holders fail, an error that IsOpenEnded
+  // comes before others, since such a holder may still write.
   using WriteDone = std::function<void(absl::StatusOr<std::vector<ShardFile>>)>;
 
   virtual ~VariableHolders() = default;
 
-  // Copies the variables for the checkpoint `name`, whose folder is there.
+  // Copies the variables for the checkpoint `name`; its folder exists.
   virtual void Snapshot(const std::string& name, SnapshotDone done) = 0;
-  // Waits until that snapshot is on disk.
+  // Calls `done` once that snapshot is on disk. Does not block.
   virtual void WriteCheckpoint(const std::string& name, WriteDone done) = 0;
 };
 

@@ -25,7 +25,7 @@ void WorkerCheckpoints::WriteCheckpoint(const std::string& /*name*/,
 void WorkerCheckpoints::Reported(const CheckpointReported& report) {
   if (report.name != name_) return;
   if (snapshot_done_) {
-    // The worker tells its step with its file.
+    // The worker reports its step together with its file.
     std::exchange(snapshot_done_, nullptr)(
         report.status.ok()
             ? absl::StatusOr<std::vector<int64_t>>(std::vector<int64_t>())

@@ -1,4 +1,4 @@
-// Checkpoints of variables that the workers hold: the one of rank 0 is asked.
+// Checkpoints of variables that workers hold. The worker of rank 0 writes them.
 #ifndef PACELINE_COMMON_SESSION_WORKER_CHECKPOINTS_H_
 #define PACELINE_COMMON_SESSION_WORKER_CHECKPOINTS_H_
 
@@ -12,27 +12,28 @@
 
 namespace paceline {
 
-// A worker is not called: it gets the order as it asks for its next lease, and
-// reports. Not thread-safe: for the leader's thread.
+// The leader does not call workers: rank 0 gets the order with the answer to
+// its next AcquireLease, and reports when it is done. Not thread-safe: used by
+// the leader's thread.
 class WorkerCheckpoints : public VariableHolders {
  public:
-  // `session` outlives the object.
+  // `session` must outlive the object.
   explicit WorkerCheckpoints(SharedSession& session) : session_(session) {}
 
   void Snapshot(const std::string& name, SnapshotDone done) override;
   void WriteCheckpoint(const std::string& name, WriteDone done) override;
 
-  // What the worker reported.
+  // The worker's report.
   void Reported(const CheckpointReported& report);
-  // Gives up after a deadline. To be called often.
+  // Gives up after a deadline. Call it often.
   void Poll();
 
  private:
   SharedSession& session_;
-  // Of the checkpoint, and who is to blame if it does not come.
+  // The checkpoint's name, and the task to blame if no report comes.
   std::string name_;
   Blame blame_;
-  // Null once they were called.
+  // Each is null once it was called.
   SnapshotDone snapshot_done_;
   WriteDone write_done_;
   absl::Time deadline_;
