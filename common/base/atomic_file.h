@@ -1,4 +1,4 @@
-// A file that is written whole or not at all.
+// A file that is replaced atomically: completely or not at all.
 #ifndef PACELINE_COMMON_BASE_ATOMIC_FILE_H_
 #define PACELINE_COMMON_BASE_ATOMIC_FILE_H_
 
@@ -13,15 +13,16 @@
 
 namespace paceline {
 
-// Content goes into `path`.tmp; Commit syncs it and renames it over `path`.
-// Without a Commit that succeeds, what was at `path` stays as it was, and the
-// temporary file is removed. A link at either is replaced, never followed. Not
-// thread-safe; one writer a path. Errors name the path. Blocks on the disk.
+// Content is written to `path`.tmp; Commit syncs that file and renames it to
+// `path`. Without a successful Commit the file at `path` stays as it was, and
+// the temporary file is removed. A link at either path is replaced, never
+// followed. Not thread-safe; a path may have only one writer. Errors name the
+// path. Blocks on the disk.
 class AtomicFile {
  public:
   static absl::StatusOr<std::unique_ptr<AtomicFile>> Create(
       const std::string& path);
-  // For a file `name` that is not there yet; AlreadyExists if it is.
+  // A file `name` that must not exist yet; AlreadyExists if it does.
   static absl::StatusOr<std::unique_ptr<AtomicFile>> CreateNew(
       Folder folder, const std::string& name);
   ~AtomicFile();
@@ -30,7 +31,7 @@ class AtomicFile {
 
   absl::Status Append(absl::string_view content);
 
-  // Nothing may follow.
+  // No call may follow.
   absl::Status Commit();
 
   std::string path() const { return folder_.PathOf(name_); }

@@ -1,4 +1,4 @@
-// The clock of all deadlines and durations.
+// The clock for all deadlines and durations.
 #ifndef PACELINE_COMMON_BASE_CLOCK_H_
 #define PACELINE_COMMON_BASE_CLOCK_H_
 
@@ -8,8 +8,8 @@
 
 namespace paceline {
 
-// The time of the machine's monotonic clock, which nobody sets: its distance
-// from another such time means something, its date does not.
+// The machine's monotonic clock, which nobody can set. Only differences between
+// its values have a meaning; the date does not.
 inline absl::Time MonotonicNow() {
   return absl::UnixEpoch() +
          absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());

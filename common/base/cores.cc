@@ -12,7 +12,7 @@ namespace paceline {
 int UsableCores() {
   cpu_set_t affinity;
   CPU_ZERO(&affinity);
-  // It fails where there are more processors than a cpu_set_t has bits.
+  // Fails if there are more processors than a cpu_set_t has bits.
   int cores = sched_getaffinity(0, sizeof(affinity), &affinity) == 0
                   ? CPU_COUNT(&affinity)
                   : static_cast<int>(std::thread::hardware_concurrency());
@@ -29,7 +29,7 @@ int CoresOfQuota(const std::string& cpu_max) {
   std::istringstream words(cpu_max);
   double quota = 0;
   double period = 0;
-  // "max 100000" is no limit.
+  // The file has "max 100000" if there is no limit.
   if (!(words >> quota >> period) || quota <= 0 || period <= 0) return 0;
   return static_cast<int>((quota + period - 1) / period);
 }

@@ -1,4 +1,4 @@
-// The processors that this process may use.
+// The number of cores that this process may use.
 #ifndef PACELINE_COMMON_BASE_CORES_H_
 #define PACELINE_COMMON_BASE_CORES_H_
 
@@ -6,13 +6,13 @@
 
 namespace paceline {
 
-// At least 1: those of the calling thread's affinity, and no more than the
-// quota of the container's control group allows. A thread more than these would
-// be waited for by all others.
+// At least 1: the cores in the calling thread's affinity mask, limited by the
+// quota of the container's control group. With more compute threads than cores,
+// all threads would wait for those that have no core.
 int UsableCores();
 
-// What `cpu_max`, the content of a control group's file of that name, allows:
-// "200000 100000" is 2 cores, a part of one counts as one. 0: it sets no limit.
+// The limit in `cpu_max`, the content of a control group's file of that name:
+// "200000 100000" means 2 cores; fractions are rounded up. 0: no limit.
 int CoresOfQuota(const std::string& cpu_max);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// The error of a system call on a file.
+// Errors of system calls on files.
 #ifndef PACELINE_COMMON_BASE_ERRNO_ERROR_H_
 #define PACELINE_COMMON_BASE_ERRNO_ERROR_H_
 
@@ -11,7 +11,7 @@
 
 namespace paceline {
 
-// That of errno: "cannot open /path: ...".
+// The error for errno: "cannot open /path: ...".
 inline absl::Status ErrnoError(absl::string_view action,
                                const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat(action, " ", path));

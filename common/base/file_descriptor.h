@@ -1,4 +1,4 @@
-// A file descriptor that is closed with its owner.
+// Owns a file descriptor.
 #ifndef PACELINE_COMMON_BASE_FILE_DESCRIPTOR_H_
 #define PACELINE_COMMON_BASE_FILE_DESCRIPTOR_H_
 
@@ -11,7 +11,7 @@ namespace paceline {
 class FileDescriptor {
  public:
   FileDescriptor() = default;
-  // Takes `fd` over; -1: none.
+  // Takes ownership of `fd`; -1: none.
   explicit FileDescriptor(int fd) : fd_(fd) {}
   FileDescriptor(FileDescriptor&& other) noexcept : fd_(other.Release()) {}
   FileDescriptor& operator=(FileDescriptor&& other) noexcept {
@@ -24,7 +24,7 @@ class FileDescriptor {
 
   bool is_open() const { return fd_ >= 0; }
   int get() const { return fd_; }
-  // Gives the descriptor away.
+  // Releases ownership.
   int Release() { return std::exchange(fd_, -1); }
 
  private:

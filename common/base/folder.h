@@ -1,4 +1,4 @@
-// A folder that files are made in.
+// An open folder in which files are created.
 #ifndef PACELINE_COMMON_BASE_FOLDER_H_
 #define PACELINE_COMMON_BASE_FOLDER_H_
 
@@ -11,32 +11,32 @@
 
 namespace paceline {
 
-// Names are looked up in the folder that was opened, whatever its path leads to
-// by then, and no link is followed. A name is one component: "", "." and "..",
-// and names with "/" or NUL, are InvalidArgument. Errors name the path. Methods
-// block on the disk.
+// Names are looked up in the folder that was opened, even if its path leads
+// elsewhere later, and links are not followed. A name is a single component:
+// "", ".", "..", and names with "/" or NUL are InvalidArgument. Errors name the
+// path. Methods block on the disk.
 class Folder {
  public:
-  // Follows links on its way: the path is the user's. "" is the working
-  // folder.
+  // Follows links in `path`, which comes from the user. "": the working folder.
   static absl::StatusOr<Folder> Open(const std::string& path);
 
-  // The folder `name` in this one. FailedPrecondition if that is a link or no
-  // folder.
+  // Opens the folder `name` in this one. FailedPrecondition if it is a link or
+  // not a folder.
   absl::StatusOr<Folder> OpenBelow(const std::string& name) const;
 
-  // A new file in place of the one at `name`. If a link is there, or another
-  // name of some file, that goes; what it led to stays as it is.
+  // Creates a new file `name`, and removes what has that name now. If that is a
+  // link, its target is not changed; if it is a hard link, the file's other
+  // names are not.
   absl::StatusOr<FileDescriptor> CreateFile(const std::string& name) const;
 
-  // Whether something is at `name`; a link counts, wherever it leads.
+  // Whether the folder has an entry `name`; a dangling link counts, too.
   bool Has(const std::string& name) const;
 
-  // Puts the file `from` at `to`, in place of what is there.
+  // Renames `from` to `to`, and replaces what is there.
   absl::Status Rename(const std::string& from, const std::string& to) const;
   void Remove(const std::string& name) const;
 
-  // Flushes the folder's entries to disk, so that new names in it last.
+  // Syncs the folder, so that new names in it survive a crash.
   absl::Status Sync() const;
 
   std::string PathOf(const std::string& name) const;
@@ -46,7 +46,7 @@ class Folder {
       : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
 
   FileDescriptor descriptor_;
-  // For errors.
+  // Used in errors.
   std::string path_;
 };
 

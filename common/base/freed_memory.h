@@ -1,4 +1,4 @@
-// What becomes of memory that is freed.
+// Settings of the memory allocator.
 #ifndef PACELINE_COMMON_BASE_FREED_MEMORY_H_
 #define PACELINE_COMMON_BASE_FREED_MEMORY_H_
 
@@ -6,13 +6,14 @@
 
 namespace paceline {
 
-// Has the allocator keep freed memory for the next step, up to 256 MiB, rather
-// than give it back to the system, which would clear it page by page: messages
-// with tensors take as long to clear as to send. For main(), before the first
-// thread.
+// Lets malloc keep up to 256 MiB of freed memory for the next step, instead of
+// returning it to the kernel, which would have to zero each page again. For
+// messages with tensors that takes as long as sending them. Call it in main(),
+// before the first thread starts.
 inline void KeepFreedMemory() {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
-  // The largest that glibc takes: larger blocks are the system's own.
+  // The largest threshold that glibc accepts; malloc maps larger blocks
+  // separately and returns them to the kernel at once.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
 }
 

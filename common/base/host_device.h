@@ -1,8 +1,8 @@
-// Functions that the host and a GPU compute alike.
+// Functions that are compiled for both the host and the GPU.
 #ifndef PACELINE_COMMON_BASE_HOST_DEVICE_H_
 #define PACELINE_COMMON_BASE_HOST_DEVICE_H_
 
-// Before a function that nvcc, where it reads it, is to compile for both.
+// Put it before a function that nvcc has to compile for both.
 #ifdef __CUDACC__
 #define PACELINE_HOST_DEVICE __host__ __device__
 #else

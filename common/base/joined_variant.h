@@ -1,4 +1,4 @@
-// One std::variant of the types of several.
+// Concatenates the types of several std::variants.
 #ifndef PACELINE_COMMON_BASE_JOINED_VARIANT_H_
 #define PACELINE_COMMON_BASE_JOINED_VARIANT_H_
 
@@ -16,7 +16,7 @@ template <typename... Ts, typename... Us, typename... Others>
 struct JoinVariants<std::variant<Ts...>, std::variant<Us...>, Others...>
     : JoinVariants<std::variant<Ts..., Us...>, Others...> {};
 
-// Has the types of the first variant, then those of the second, and so on.
+// The types of the first variant, then those of the second, and so on.
 template <typename... Variants>
 using JoinedVariant = typename JoinVariants<Variants...>::Type;
 

@@ -1,4 +1,4 @@
-// Moments of rows that are in several parts.
+// Merges the moments (mean and variance) of several sets of rows.
 #ifndef PACELINE_COMMON_BASE_MERGE_MOMENTS_H_
 #define PACELINE_COMMON_BASE_MERGE_MOMENTS_H_
 
@@ -6,8 +6,8 @@
 
 namespace paceline {
 
-// Of some rows: how many they are, and of each column the mean and Σ (x −
-// mean)². Of no rows the latter is 0, and the mean is any number.
+// The number of rows, and per column the mean and Σ (x − mean)². Without rows
+// the latter is 0, and the mean is arbitrary.
 struct ColumnMoments {
   double rows = 0;
   double* means = nullptr;
@@ -19,11 +19,11 @@ struct ConstColumnMoments {
   const double* deviations = nullptr;
 };
 
-// Makes of the moments of some rows those of these and some more, by the
-// formula of Chan, Golub and LeVeque ("Updating formulae and a pairwise
-// algorithm for computing sample variances", 1979). It only adds to the
-// deviations, so a variance keeps its digits however large the mean is beside
-// it. Inlined, so that it is vector code of the caller's instruction set.
+// Merges `from` into `to` by the formula of Chan, Golub and LeVeque ("Updating
+// formulae and a pairwise algorithm for computing sample variances", 1979). It
+// only adds to Σ (x − mean)², never subtracts, so variances keep their
+// precision even if the mean is large. Inlined, to be compiled for the caller's
+// instruction set.
 [[gnu::always_inline]] inline void MergeMoments(ConstColumnMoments from,
                                                 int64_t columns,
                                                 ColumnMoments& to) {

@@ -1,8 +1,7 @@
-// The one lock of the project: std::mutex with clang's thread-safety
-// annotations.
+// The project's only lock: std::mutex with clang's thread-safety annotations.
 //
 // absl::Mutex is not used because Debian's Abseil is not built for the thread
-// sanitizer, which then reports races that are none.
+// sanitizer, which would report false races.
 #ifndef PACELINE_COMMON_BASE_MUTEX_H_
 #define PACELINE_COMMON_BASE_MUTEX_H_
 
@@ -39,20 +38,20 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex& mutex_;
 };
 
-// A condition variable. Waits wake up spuriously: wait in a loop. Each wait has
-// a deadline.
+// A condition variable. Waits may wake up spuriously, so wait in a loop. There
+// is no wait without a timeout.
 class CondVar {
  public:
   void NotifyOne() { condition_.notify_one(); }
   void NotifyAll() { condition_.notify_all(); }
 
-  // Waits at most `timeout`. Returns false if it passed.
+  // Blocks for at most `timeout`. Returns false if it has passed.
   bool WaitFor(Mutex& mutex, absl::Duration timeout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
 #ifdef __SANITIZE_THREAD__
-    // The thread sanitizer of GCC 12 does not intercept pthread_cond_clockwait,
-    // by which wait_for uses the monotonic clock.
+    // The system clock, since the thread sanitizer of GCC 12 does not intercept
+    // pthread_cond_clockwait, which wait_for uses with the monotonic clock.
     using Clock = std::chrono::system_clock;
 #else
     using Clock = std::chrono::steady_clock;

@@ -1,4 +1,4 @@
-// Numbers that another process sent.
+// Numbers from other processes.
 #ifndef PACELINE_COMMON_BASE_PEER_COUNT_H_
 #define PACELINE_COMMON_BASE_PEER_COUNT_H_
 
@@ -12,7 +12,7 @@
 namespace paceline {
 
 // `value` as a signed number. InvalidArgument, with the name of the field, if
-// it is more than `most`.
+// it is larger than `most`.
 inline absl::StatusOr<int64_t> ReadCount(absl::string_view field,
                                          uint64_t value, int64_t most) {
   if (value > static_cast<uint64_t>(most)) {

@@ -1,4 +1,4 @@
-// An error that another process sent.
+// Errors from other processes.
 #ifndef PACELINE_COMMON_BASE_PEER_STATUS_H_
 #define PACELINE_COMMON_BASE_PEER_STATUS_H_
 
@@ -7,8 +7,8 @@
 
 namespace paceline {
 
-// The error with a google.rpc.Code and a message for people, which goes through
-// PeerText. OK for code 0; Unknown for a number that is no code.
+// An error with a google.rpc.Code and a message, which is made safe by
+// PeerText. OK for code 0; Unknown for an invalid code.
 absl::Status MakePeerStatus(int code, absl::string_view message);
 
 }  // namespace paceline

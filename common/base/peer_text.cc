@@ -12,11 +12,12 @@
 namespace paceline {
 namespace {
 
-// What stays of the end of a text that is too long: there errors say why.
+// Characters kept at the end of a text that is too long, where errors usually
+// have their reason.
 constexpr int64_t kEndCharacters = 80;
 
-// U+0000 to U+001F, U+007F to U+009F; line and paragraph separators; what
-// changes the direction of writing.
+// U+0000 to U+001F, U+007F to U+009F, line and paragraph separators, and
+// characters that change the direction of writing.
 bool IsControl(uint32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C ||
          code == 0x200E || code == 0x200F ||
@@ -24,7 +25,8 @@ bool IsControl(uint32_t code) {
          (code >= 0x2066 && code <= 0x2069);
 }
 
-// Appends the character with which `text` begins, and takes it off.
+// Removes the first character of `text`, and appends it to `out`, escaped if
+// needed.
 void AppendFirst(absl::string_view& text, std::string& out) {
   const Utf8Character first = FirstCharacter(text);
   const absl::string_view bytes = text.substr(0, first.size);
@@ -50,10 +52,10 @@ std::string Escaped(absl::string_view text) {
   return escaped;
 }
 
-// Whether a byte of well-formed UTF-8 begins a character.
+// Whether this byte of well-formed UTF-8 is the first of a character.
 bool Begins(char byte) { return (byte & 0xC0) != 0x80; }
 
-// Where character number `number` of `text`, which has it, begins.
+// Byte offset of character number `number` of `text`, which must exist.
 size_t BeginOf(int64_t number, absl::string_view text) {
   size_t i = 0;
   while (!Begins(text[i]) || number-- > 0) ++i;
@@ -63,7 +65,8 @@ size_t BeginOf(int64_t number, absl::string_view text) {
 }  // namespace
 
 std::string PeerText(absl::string_view text) {
-  // A character has at most 4 bytes, so no more of either end is looked at.
+  // A character has at most 4 bytes, so it is enough to look at this many bytes
+  // of either end.
   constexpr size_t kEnough = 4 * limits::kMaxPeerTextCharacters;
   std::string escaped =
       text.size() <= 2 * kEnough
@@ -73,7 +76,7 @@ std::string PeerText(absl::string_view text) {
   const int64_t count = std::count_if(escaped.begin(), escaped.end(), Begins);
   constexpr int64_t kMost = limits::kMaxPeerTextCharacters;
   if (count <= kMost) return escaped;
-  // The mark is a character, too.
+  // The "…" counts as a character, too.
   const size_t cut = BeginOf(kMost - kEndCharacters - 1, escaped);
   const size_t end = BeginOf(count - kEndCharacters, escaped);
   return absl::StrCat(escaped.substr(0, cut), "…", escaped.substr(end));

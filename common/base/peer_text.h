@@ -1,4 +1,4 @@
-// Text that another process sent, as it may be printed.
+// Makes text from other processes safe to print.
 #ifndef PACELINE_COMMON_BASE_PEER_TEXT_H_
 #define PACELINE_COMMON_BASE_PEER_TEXT_H_
 
@@ -8,11 +8,11 @@
 
 namespace paceline {
 
-// `text` for a log, a terminal, an error or a file: well-formed UTF-8 in which
-// control characters, those that change the direction of writing, and bytes
-// that are no UTF-8 are escaped ("\n", "\x1b", "\u202e"). Of more than
-// limits::kMaxPeerTextCharacters the beginning and the end stay, with "…"
-// between them. A text that came through here before stays as it is.
+// `text` for a log, a terminal, an error or a file: well-formed UTF-8, in which
+// control characters, characters that change the direction of writing, and
+// invalid bytes are escaped ("\n", "\x1b", "\u202e"). A text of more than
+// limits::kMaxPeerTextCharacters is cut to its beginning and end, with "…"
+// between them. Idempotent.
 std::string PeerText(absl::string_view text);
 
 }  // namespace paceline

@@ -1,12 +1,12 @@
-// Vector code for the machine it runs on.
+// Vector code for the machine on which it runs.
 //
 // --- Instruction sets
 //
-// The binaries are built for any x86-64. A function marked with
-// PACELINE_MULTIVERSION is compiled for AVX-512, for AVX2 with FMA, and for the
-// baseline, and the loader picks one. It pays for loops over many elements that
-// are bound by computing; mark these loops with `#pragma omp simd`, which
-// vectorises them at -O2 and lets a reduction be reordered:
+// The binaries run on any x86-64. A function marked with PACELINE_MULTIVERSION
+// is compiled for AVX-512, for AVX2 with FMA, and for the baseline, and the
+// loader chooses one. This pays off for compute-bound loops over many elements.
+// Mark these loops with `#pragma omp simd`, which vectorises them at -O2 and
+// allows reordering a reduction:
 //
 //   PACELINE_MULTIVERSION
 //   float Sum(const float* values, int64_t count) {
@@ -17,16 +17,16 @@
 //   }
 //
 // The same machine gives the same bits each time; machines with different
-// vector units may differ in the last ones.
+// vector units may differ in the last bits.
 //
-// What a marked function calls must be inlined into it or be marked itself, or
-// it stays baseline code. Functions that are static or in an unnamed namespace
-// cannot be marked portably; nor can templates of their types.
+// Functions that a marked function calls must be inlined into it or be marked,
+// too; otherwise they are baseline code. Functions that are static or in an
+// unnamed namespace cannot be marked portably, nor can templates on such types.
 //
 // --- Denormal numbers
 //
-// FlushDenormals makes the calling thread, and the threads it starts later,
-// take float numbers below 1e-38 for zeros. Gradients and Adam's slots of
+// FlushDenormals makes the calling thread, and the threads that it starts
+// later, treat floats below 1e-38 as zeros. Gradients and Adam's slots of
 // parameters that no longer matter decay to such numbers and stay there, and
 // processors are up to a hundred times slower on them.
 #ifndef PACELINE_COMMON_BASE_SIMD_H_
@@ -36,8 +36,8 @@
 #include <xmmintrin.h>
 #endif
 
-// The loader's choice runs before a sanitizer's runtime is set up, and crashes
-// there.
+// Not with sanitizers: the loader makes its choice before a sanitizer's runtime
+// is initialised, and crashes.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define PACELINE_MULTIVERSION \
@@ -50,7 +50,7 @@ namespace paceline {
 
 inline void FlushDenormals() {
 #ifdef __x86_64__
-  // Of results (FTZ) and of operands (DAZ).
+  // Flushes results (FTZ) and operands (DAZ).
   _mm_setcsr(_mm_getcsr() | 0x8040);
 #endif
 }

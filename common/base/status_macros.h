@@ -1,4 +1,4 @@
-// Passing errors on.
+// Macros and functions to pass errors on.
 #ifndef PACELINE_COMMON_BASE_STATUS_MACROS_H_
 #define PACELINE_COMMON_BASE_STATUS_MACROS_H_
 
@@ -29,14 +29,14 @@
 
 namespace paceline {
 
-// "UNAVAILABLE: the message", without payloads: for people.
+// "UNAVAILABLE: the message", without payloads, for people.
 std::string CodeAndMessage(const absl::Status& status);
 
-// The same error with another message. Its payloads stay.
+// The same error, with its payloads, and another message.
 absl::Status WithMessage(const absl::Status& status, absl::string_view message);
 
-// The same error with `prefix` in front of its message: who, or where. Its
-// payloads stay.
+// The same error, with its payloads, and `prefix` (who, or where) before its
+// message.
 absl::Status Annotate(const absl::Status& status, absl::string_view prefix);
 
 }  // namespace paceline

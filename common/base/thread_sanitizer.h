@@ -1,5 +1,5 @@
-// Tells the thread sanitizer of an order that it cannot see, because a library
-// makes it that is not built for it. Nothing in other builds.
+// Tells the thread sanitizer about an order between threads that a library
+// establishes which is not built for the sanitizer. No effect in other builds.
 #ifndef PACELINE_COMMON_BASE_THREAD_SANITIZER_H_
 #define PACELINE_COMMON_BASE_THREAD_SANITIZER_H_
 
@@ -9,8 +9,8 @@
 
 namespace paceline {
 
-// What this thread has done so far comes before what any thread does after
-// TsanAcquire of the same address.
+// Everything this thread has done so far happens before what any thread does
+// after TsanAcquire of the same address.
 inline void TsanRelease([[maybe_unused]] void* address) {
 #ifdef __SANITIZE_THREAD__
   __tsan_release(address);

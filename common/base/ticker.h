@@ -1,4 +1,4 @@
-// Something that is done at intervals, beside all else.
+// Calls a function at intervals.
 #ifndef PACELINE_COMMON_BASE_TICKER_H_
 #define PACELINE_COMMON_BASE_TICKER_H_
 
@@ -10,16 +10,16 @@
 
 namespace paceline {
 
-// Has a thread of its own.
+// Calls it on a thread of its own.
 class Ticker {
  public:
   // Calls `tick` after each `interval`.
   Ticker(absl::Duration interval, std::function<void()> tick);
-  // Waits for a tick that is under way. None comes afterwards.
+  // Waits for a call that is under way. No call follows.
   ~Ticker();
 
  private:
-  // False once it is to stop.
+  // Sleeps until the next call. Returns false if the ticker has to stop.
   bool Pause();
 
   const absl::Duration interval_;

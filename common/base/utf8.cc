@@ -3,8 +3,8 @@
 namespace paceline {
 namespace {
 
-// Bytes that follow a lead byte, and the range of the first of them, which
-// keeps out overlong forms, surrogates and what is above U+10FFFF.
+// Number of bytes after a lead byte, and the valid range of the first of them,
+// which excludes overlong forms, surrogates, and code points above U+10FFFF.
 struct Sequence {
   int followers;
   uint8_t least = 0x80;
@@ -32,7 +32,7 @@ Utf8Character FirstCharacter(absl::string_view text) {
   const Sequence sequence = SequenceOf(lead);
   const auto size = static_cast<size_t>(sequence.followers + 1);
   if (sequence.followers < 0 || size > text.size()) return kInvalid;
-  // The lead byte's own bits are those below its ones and the zero behind them.
+  // Removes the length bits of the lead byte: leading ones and a zero.
   uint32_t code = size == 1 ? lead : lead & (0x7Fu >> size);
   for (size_t i = 1; i < size; ++i) {
     const auto follower = static_cast<uint8_t>(text[i]);

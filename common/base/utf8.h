@@ -1,4 +1,4 @@
-// UTF-8, which protobuf's strings and JSON's must be.
+// UTF-8, which strings in protobuf and JSON must be.
 #ifndef PACELINE_COMMON_BASE_UTF8_H_
 #define PACELINE_COMMON_BASE_UTF8_H_
 
@@ -9,17 +9,17 @@
 
 namespace paceline {
 
-// A character at the beginning of a text.
+// The first character of a text.
 struct Utf8Character {
-  // Its bytes; 1 where the text begins with a byte that begins no character.
+  // Its size in bytes; 1 if the text begins with an invalid byte.
   size_t size = 1;
-  // Its code point; nothing where it is not valid.
+  // Its code point; nullopt if it is invalid.
   uint32_t code = 0;
   bool is_valid = false;
 };
 
-// The first character of `text`, which is not empty; well-formed by Unicode 15,
-// table 3-7.
+// The first character of `text`, which must not be empty. Validity is that of
+// Unicode 15, table 3-7.
 Utf8Character FirstCharacter(absl::string_view text);
 
 // Whether `text` is well-formed UTF-8.

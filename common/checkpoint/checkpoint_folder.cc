@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kStepDigits = 12;
 
-// "step-000000000938", or "step-000000000938-2".
+// Named "step-000000000938", or "step-000000000938-2" for a second attempt.
 struct StepFolder {
   int64_t step = 0;
   int64_t attempt = 1;
@@ -40,7 +40,7 @@ std::string FolderName(int64_t step, int64_t attempt) {
   return attempt == 1 ? name : absl::StrCat(name, "-", attempt);
 }
 
-// Whether `name` is that of a step folder; fills step and attempt.
+// Whether `name` is that of a step folder; sets step and attempt.
 bool ParseFolderName(absl::string_view name, StepFolder& folder) {
   absl::string_view rest = name;
   if (!absl::ConsumePrefix(&rest, "step-")) return false;
@@ -51,7 +51,7 @@ bool ParseFolderName(absl::string_view name, StepFolder& folder) {
                          absl::SimpleAtoi(rest, &folder.attempt))) {
     return false;
   }
-  // Numbers can be written in other ways, too.
+  // Refuse other spellings of the same numbers.
   return folder.attempt >= 1 && name == FolderName(folder.step, folder.attempt);
 }
 
@@ -60,7 +60,8 @@ bool HasManifest(const std::string& folder) {
   return fs::exists(folder + "/manifest.json", error);
 }
 
-// The step folders of a directory, the latest first; none if it does not exist.
+// The step folders in a directory, the latest first; none if the directory does
+// not exist.
 absl::StatusOr<std::vector<StepFolder>> ListStepFolders(
     const std::string& directory) {
   std::vector<StepFolder> folders;

@@ -1,4 +1,4 @@
-// The folder that holds the checkpoints of a job.
+// The folder with a job's checkpoints.
 #ifndef PACELINE_COMMON_CHECKPOINT_CHECKPOINT_FOLDER_H_
 #define PACELINE_COMMON_CHECKPOINT_CHECKPOINT_FOLDER_H_
 
@@ -12,35 +12,37 @@
 
 namespace paceline {
 
-// Makes the folder for a checkpoint after `step` steps in `directory`, which is
-// made too, and returns its path. It is new: no earlier checkpoint is written
-// into.
+// Creates a folder for the checkpoint after `step` steps in `directory`, which
+// is created if needed, and returns its path. The folder is always new, so no
+// earlier checkpoint is overwritten.
 absl::StatusOr<std::string> CreateCheckpointFolder(const std::string& directory,
                                                    int64_t step);
 
-// InvalidArgument unless `name` is one that CreateCheckpointFolder gives to a
-// folder: so it is one component of bounded length, of harmless characters.
+// InvalidArgument unless `name` is a name that CreateCheckpointFolder gives to
+// a folder, so it is a single path component of bounded length without special
+// characters.
 absl::Status CheckCheckpointName(absl::string_view name);
 
 // The path of the latest complete checkpoint in `directory`, or `directory`
-// itself if it is a checkpoint. Folders without a manifest are passed over.
-// NotFound if there is none. A manifest that cannot be used is an error, as
-// ReadManifest has it: to go on from an older checkpoint is for the user to
-// decide.
+// itself if it is a checkpoint. Skips folders without a manifest. NotFound if
+// there is none. An unusable manifest is an error (see ReadManifest), since
+// only the user may decide to resume from an older checkpoint.
 absl::StatusOr<std::string> FindLatestCheckpoint(const std::string& directory);
 
 // The paths of all complete checkpoints in `directory`, the oldest first; none
-// if there is no such folder.
+// if the folder does not exist.
 absl::StatusOr<std::vector<std::string>> ListCheckpoints(
     const std::string& directory);
 
-// Deletes all but the latest `keep` good checkpoints (at least 1), and what is
-// older than those and not good. Good are those with a manifest that can be
-// read and shard files of the right sizes; so the last good one always stays.
+// Deletes all but the latest `keep` good checkpoints (at least 1), and all bad
+// ones that are older. A checkpoint is good if its manifest can be read and its
+// shard files have the right sizes. So the last good checkpoint is never
+// deleted.
 absl::Status DeleteOldCheckpoints(const std::string& directory, int keep);
 
-// Deletes one, say one that could not be completed. Its manifest goes first, so
-// that it is no checkpoint from the start. Of a link, only the link.
+// Deletes a checkpoint, such as one that could not be completed. Deletes the
+// manifest first, so that the rest is not taken for a checkpoint. If `folder`
+// is a link, deletes only the link.
 absl::Status DeleteCheckpoint(const std::string& folder);
 
 }  // namespace paceline

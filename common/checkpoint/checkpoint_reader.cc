@@ -14,7 +14,7 @@
 namespace paceline {
 namespace {
 
-// Elements that are converted at a time.
+// Elements converted at a time.
 constexpr size_t kBufferElements = 1 << 16;
 
 template <typename T>
@@ -79,7 +79,8 @@ absl::Status CheckpointReader::CheckFits(
                                  ShapeToString(variable.shape)));
     }
   }
-  // Names are unique on both sides: only then can there be one too many.
+  // Names are unique on both sides, so the counts are enough to detect an extra
+  // variable.
   if (manifest_.variables.size() != variables.size()) {
     std::set<absl::string_view> wanted;
     for (const VariableSpec& variable : variables) wanted.insert(variable.name);
@@ -180,7 +181,8 @@ absl::Status CheckpointReader::ReadPart(const StoredVariable& variable,
       absl::StrCat(folder_, "/", manifest_.shards[part.shard].file);
   const auto found = file->header().tensors.find(name);
   if (found == file->header().tensors.end()) {
-    // The file is what its shard wrote: it has slots of what was trained.
+    // The manifest does not say which variables were trained; the shard's file
+    // does: it has slots only for those.
     if (file->header().tensors.contains(TensorName(variable, part, ""))) {
       return absl::InvalidArgumentError(absl::StrCat(
           "checkpoint ", folder_, " has no ", slot, " of ", variable.name,

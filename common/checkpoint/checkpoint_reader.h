@@ -1,4 +1,4 @@
-// Reads a checkpoint, whatever the number of shards that wrote it.
+// Reads a checkpoint that was written with any number of shards.
 #ifndef PACELINE_COMMON_CHECKPOINT_CHECKPOINT_READER_H_
 #define PACELINE_COMMON_CHECKPOINT_CHECKPOINT_READER_H_
 
@@ -18,31 +18,31 @@
 
 namespace paceline {
 
-// Opens a shard's file when something of it is first read, and compares its
-// size and CRC-32 with the manifest then. Errors are those of FORMAT.md. Not
-// thread-safe. Blocks on the disk.
+// Opens a shard's file on first use, and then compares its size and CRC-32 with
+// the manifest. Errors are those in FORMAT.md. Not thread-safe. Blocks on the
+// disk.
 class CheckpointReader {
  public:
-  // `folder` is that of one checkpoint, such as FindLatestCheckpoint finds.
+  // `folder`: a single checkpoint, such as the result of FindLatestCheckpoint.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Open(
       const std::string& folder);
 
   const Manifest& manifest() const { return manifest_; }
 
-  // InvalidArgument unless the checkpoint has just these variables, of these
-  // shapes, with at least these slots.
+  // InvalidArgument unless the checkpoint has exactly these variables with
+  // these shapes, and at least these slots.
   absl::Status CheckFits(absl::Span<const VariableSpec> variables,
                          absl::Span<const std::string> slot_names) const;
 
-  // Fills `out` with the elements from `begin` on of a variable ("" as slot) or
-  // of one of its slots. Converts between float32 and float64. NotFound if
-  // there is no such variable; InvalidArgument if the range does not lie in it.
+  // Reads elements of a variable (slot "") or of one of its slots, from element
+  // `begin` on, into `out`. Converts between float32 and float64. NotFound if
+  // there is no such variable; InvalidArgument if the range exceeds it.
   absl::Status Read(absl::string_view variable, absl::string_view slot,
                     int64_t begin, absl::Span<float> out);
   absl::Status Read(absl::string_view variable, absl::string_view slot,
                     int64_t begin, absl::Span<double> out);
 
-  // What the shard wrote beside its tensors.
+  // The metadata in a shard's file.
   absl::StatusOr<SafetensorsMetadata> ShardMetadata(int shard);
 
  private:
@@ -52,7 +52,7 @@ class CheckpointReader {
   template <typename T>
   absl::Status ReadRange(absl::string_view variable, absl::string_view slot,
                          int64_t begin, absl::Span<T> out);
-  // Elements of the part's tensor from `begin` on, relative to it.
+  // Reads elements of a part's tensor; `begin` is relative to the part.
   template <typename T>
   absl::Status ReadPart(const StoredVariable& variable, const StoredPart& part,
                         absl::string_view slot, int64_t begin,
@@ -60,9 +60,9 @@ class CheckpointReader {
 
   const std::string folder_;
   const Manifest manifest_;
-  // Indices in the manifest, by name.
+  // Indices into the manifest's variables, by name.
   std::map<std::string, size_t, std::less<>> variables_;
-  // By shard; null until they are opened.
+  // By shard; null until opened.
   std::vector<std::unique_ptr<SafetensorsFile>> files_;
 };
 

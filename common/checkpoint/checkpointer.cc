@@ -17,7 +17,7 @@
 namespace paceline {
 namespace {
 
-// Waits end from time to time, though nothing happened.
+// Waits wake up at this interval.
 constexpr absl::Duration kWaitInterval = absl::Seconds(1);
 
 Checkpointer::Result Write(const std::string& directory,

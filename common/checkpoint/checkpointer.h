@@ -1,4 +1,4 @@
-// Writes snapshots of variables to disk, beside training.
+// Writes snapshots of variables to disk while training goes on.
 #ifndef PACELINE_COMMON_CHECKPOINT_CHECKPOINTER_H_
 #define PACELINE_COMMON_CHECKPOINT_CHECKPOINTER_H_
 
@@ -30,37 +30,39 @@ struct SnapshotTensor {
 
 // A consistent copy of a shard.
 struct ShardSnapshot {
-  // Name of the shard's file in the folder of the checkpoint.
+  // Name of the shard's file in the checkpoint's folder.
   std::string file;
   int64_t step = 0;
   SafetensorsMetadata metadata;
   std::vector<SnapshotTensor> tensors;
 };
 
-// Thread-safe. One thread writes, snapshot after snapshot. At most two are
-// kept: the one that is being written, and the latest of those that wait.
+// Thread-safe. A single thread writes one snapshot after the other. At most two
+// snapshots are in memory: the one being written, and the latest one that
+// waits.
 class Checkpointer {
  public:
   using Result = absl::StatusOr<ShardFile>;
   using Done = std::function<void(const Result&)>;
 
   Checkpointer();
-  // Finishes the file that is being written; whoever waits for another gets
+  // Finishes the file that is being written. Calls for a waiting snapshot get
   // Cancelled.
   ~Checkpointer();
 
   // Starts to write a snapshot into `directory`/`name`, the folder of a
-  // checkpoint, which is there and has no such file. Does not wait. A snapshot
-  // that waits is given up, Aborted; what was written before is forgotten.
-  // InvalidArgument if `name` is not that of a checkpoint
-  // (CheckCheckpointName), FailedPrecondition if `directory` is no absolute
-  // path, and while a snapshot of that name is kept.
+  // checkpoint, which must exist and must not have such a file yet. Does not
+  // block. Drops a snapshot that still waits, with Aborted, and forgets the
+  // results of earlier ones. InvalidArgument if `name` is not that of a
+  // checkpoint (CheckCheckpointName). FailedPrecondition if `directory` is not
+  // an absolute path, or a snapshot of that name is not written yet.
   absl::Status Start(const std::string& directory, const std::string& name,
                      ShardSnapshot snapshot);
 
   // Calls `done` with the result once the snapshot for `name` is on disk or has
-  // failed: at once if it is so already, else on the thread that writes or
-  // starts another. NotFound if there was no such snapshot.
+  // failed: immediately if that has already happened, else on the writing
+  // thread or on the thread that starts another snapshot. NotFound if there was
+  // no such snapshot.
   void WhenWritten(const std::string& name, Done done);
 
  private:
@@ -79,7 +81,7 @@ class Checkpointer {
 
   Mutex mutex_;
   CondVar changed_;
-  // What waits.
+  // The snapshot that waits.
   std::optional<Work> next_ ABSL_GUARDED_BY(mutex_);
   // By name.
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);

@@ -84,7 +84,7 @@ absl::Status CheckShardFile(const std::string& folder, const ShardFile& shard) {
 
 // --- Reading -----------------------------------------------------------------
 
-// Whether `name` names a file of the folder it is in, and no other.
+// Whether `name` can be a file directly in the checkpoint's folder.
 bool IsFileName(absl::string_view name) {
   constexpr size_t kMaxName = 255;
   return !name.empty() && name.size() <= kMaxName && name != "." &&

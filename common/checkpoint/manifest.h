@@ -1,4 +1,5 @@
-// The manifest of a checkpoint: what its files hold. FORMAT.md has the keys.
+// The manifest of a checkpoint, which lists its content. FORMAT.md describes
+// the keys.
 #ifndef PACELINE_COMMON_CHECKPOINT_MANIFEST_H_
 #define PACELINE_COMMON_CHECKPOINT_MANIFEST_H_
 
@@ -21,11 +22,11 @@ namespace paceline {
 
 // The file of one shard.
 struct ShardFile {
-  // Relative to the folder of the checkpoint.
+  // Relative to the checkpoint's folder.
   std::string file;
   int64_t size_bytes = 0;
   uint32_t crc32 = 0;
-  // Logical steps the shard had applied.
+  // Logical steps that the shard had applied.
   int64_t step = 0;
 };
 
@@ -43,52 +44,52 @@ struct StoredPart {
 struct StoredVariable {
   std::string name;
   Shape shape;
-  // In order; together the whole variable.
+  // In order; together they cover the whole variable.
   std::vector<StoredPart> parts;
 };
 
 struct Manifest {
   std::string job_name;
   std::string job_fingerprint;
-  // The leader's count of logical steps.
+  // Logical steps in the leader's count.
   int64_t step = 0;
   // float32 or float64.
   DataType type = DataType::kFloat32;
-  // Of the optimizer, in its order.
+  // The optimizer's slots, in its order.
   std::vector<std::string> slot_names;
   std::vector<ShardFile> shards;
   std::vector<StoredVariable> variables;
-  // The leader's state: a JSON object. Never null.
+  // The session's state, a JSON object. Never null.
   std::shared_ptr<const nlohmann::json> session;
 };
 
-// The manifest's `variables` for variables that lie on shards by `plan`.
+// The manifest's `variables` for a `plan`.
 std::vector<StoredVariable> StoredVariables(
     absl::Span<const VariableSpec> variables, const ShardPlan& plan);
 
 // "shard-00000-of-00002.safetensors".
 std::string ShardFileName(int shard, int shard_count);
 
-// The tensor that holds a part of a variable ("" as slot) or of its slot, such
-// as "dense/kernel/momentum[0:173056]".
+// The name of the tensor with a part of a variable (slot "") or of its slot,
+// such as "dense/kernel/momentum[0:173056]".
 std::string TensorName(const StoredVariable& variable, const StoredPart& part,
                        absl::string_view slot);
-// Its shape: whole rows of the variable.
+// The shape of that tensor: whole rows of the variable.
 Shape TensorShape(const StoredVariable& variable, const StoredPart& part);
 
-// Logical steps that a shard goes on from. With another number of shards than
-// wrote the checkpoint, no file is the shard's own: it follows the one furthest
-// on.
+// The number of logical steps with which a shard resumes. If the number of
+// shards has changed, no file belongs to this shard alone: it takes the largest
+// number of all files.
 int64_t RestoredStep(const Manifest& manifest, int shard, int shard_count);
 
 // Completes a checkpoint: checks that the shards' files are in `folder` with
-// their sizes, then writes manifest.json. NotFound or DataLoss names the file
-// that is not there, say because `folder` is not on a file system that all
-// share. ResourceExhausted if readers would refuse the manifest.
+// the right sizes, then writes manifest.json. NotFound or DataLoss names a
+// missing or wrong file, for instance if `folder` is not on a shared file
+// system. ResourceExhausted if the manifest would be too large for readers.
 absl::Status WriteManifest(const std::string& folder, const Manifest& manifest);
 
-// NotFound if the folder has none; DataLoss or Unimplemented if it cannot be
-// used, naming it and the key.
+// NotFound if the folder has no manifest; DataLoss or Unimplemented if it is
+// unusable, with its path and the key.
 absl::StatusOr<Manifest> ReadManifest(const std::string& folder);
 
 }  // namespace paceline

@@ -13,7 +13,7 @@ using nlohmann::json;
 namespace {
 
 bool IsBetween(const json& value, int64_t least, int64_t most) {
-  // A number that does not fit int64 is held as an unsigned one.
+  // nlohmann::json stores a number that does not fit int64 as unsigned.
   if (value.is_number_unsigned() &&
       value.get<uint64_t>() > static_cast<uint64_t>(most)) {
     return false;

@@ -1,4 +1,4 @@
-// JSON objects of a checkpoint's manifest, read key by key.
+// Reads JSON objects of a manifest key by key.
 #ifndef PACELINE_COMMON_CHECKPOINT_OBJECT_READER_H_
 #define PACELINE_COMMON_CHECKPOINT_OBJECT_READER_H_
 
@@ -13,12 +13,12 @@
 
 namespace paceline {
 
-// Every error is DataLoss and names the key, the value and what is expected:
+// Each error is DataLoss and names the key, the value and what is expected:
 // "session.steps: -5; expected a whole number from 0 to …".
 class ObjectReader {
  public:
-  // `where` precedes the keys in errors: "", or a path that ends in ".".
-  // `object`, which may be any value, outlives the reader.
+  // `where` is a prefix of the keys in errors: "", or a path that ends in ".".
+  // `object` may be any value, and must outlive the reader.
   ObjectReader(const nlohmann::json& object, std::string where)
       : object_(object), where_(std::move(where)) {}
 
@@ -30,13 +30,13 @@ class ObjectReader {
   // A whole number from `least` to `most`.
   absl::StatusOr<int64_t> Count(const char* key, int64_t most,
                                 int64_t least = 0) const;
-  // A finite number from 0.
+  // A finite number of at least 0.
   absl::StatusOr<double> Duration(const char* key) const;
-  // A number; null stands for NaN.
+  // Any number; null means NaN.
   absl::StatusOr<double> Number(const char* key) const;
   absl::StatusOr<std::vector<double>> Numbers(const char* key) const;
 
-  // The path of what lies below a key: "session.counted.".
+  // The `where` for an object below a key: "session.counted.".
   std::string Below(absl::string_view key) const;
 
  private:

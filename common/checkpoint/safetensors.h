@@ -1,4 +1,4 @@
-// safetensors files, as FORMAT.md describes them.
+// safetensors files, as described in FORMAT.md.
 #ifndef PACELINE_COMMON_CHECKPOINT_SAFETENSORS_H_
 #define PACELINE_COMMON_CHECKPOINT_SAFETENSORS_H_
 
@@ -20,17 +20,17 @@ namespace paceline {
 
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
-// The format's name of an element type: "F32".
+// The format's name for an element type: "F32".
 absl::string_view SafetensorsDtype(DataType type);
 
 // --- Writing -----------------------------------------------------------------
 
-// Elements in memory that somebody else owns.
+// A tensor in memory that the caller owns.
 struct NamedTensor {
   std::string name;
   DataType type = DataType::kFloat32;
   Shape shape;
-  // The elements in C order; as many bytes as type and shape say.
+  // Elements in C order; the size must match type and shape.
   absl::Span<const std::byte> bytes;
 };
 
@@ -40,21 +40,21 @@ struct WrittenFile {
   uint32_t crc32 = 0;
 };
 
-// Writes a file, which is empty, and commits it. Names are unique; all tensors
-// are of one type. ResourceExhausted if readers would refuse the header. Blocks
-// on the disk.
+// Writes the content of `file`, which must be empty, and commits it. Names must
+// be unique, and all tensors of one type. ResourceExhausted if the header would
+// be too large for readers. Blocks on the disk.
 absl::StatusOr<WrittenFile> WriteSafetensors(
     AtomicFile& file, const SafetensorsMetadata& metadata,
     std::vector<NamedTensor> tensors);
 
 // --- Reading -----------------------------------------------------------------
 
-// A tensor as the header of a file has it.
+// A tensor's entry in the header of a file.
 struct TensorEntry {
   // The format's name, such as "F32".
   std::string dtype;
   Shape shape;
-  // Where its elements are, from the start of the data.
+  // Offset of its elements from the start of the data.
   int64_t begin_bytes = 0;
   int64_t end_bytes = 0;
 };
@@ -64,17 +64,18 @@ struct SafetensorsHeader {
   std::map<std::string, TensorEntry> tensors;
 };
 
-// Reads the JSON of a header whose data has `data_size_bytes`. DataLoss says
-// what is wrong: no JSON, repeated keys, metadata that are no strings, unknown
-// dtypes, sizes that do not fit shapes, gaps, overlaps, bytes left over.
+// Parses the JSON of a header of a file with `data_size_bytes` of data.
+// DataLoss says what is wrong: invalid JSON, repeated keys, metadata that are
+// not strings, unknown dtypes, sizes that do not match shapes, gaps, overlaps,
+// or trailing bytes.
 absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(
     absl::string_view json, int64_t data_size_bytes);
 
-// An open file with a sound header. Thread-safe. Errors name the path.
+// An open file with a valid header. Thread-safe. Errors name the path.
 class SafetensorsFile {
  public:
-  // NotFound, or DataLoss if the header is wrong, cut, or larger than limits.h
-  // allows.
+  // NotFound; or DataLoss if the header is invalid, truncated, or larger than
+  // limits.h allows.
   static absl::StatusOr<std::unique_ptr<SafetensorsFile>> Open(
       const std::string& path);
   ~SafetensorsFile();
@@ -84,10 +85,11 @@ class SafetensorsFile {
   const SafetensorsHeader& header() const { return header_; }
   int64_t size_bytes() const { return size_bytes_; }
 
-  // zlib's CRC-32 of the whole file. Reads all of it.
+  // zlib's CRC-32 of the whole file, which is read for that.
   absl::StatusOr<uint32_t> ComputeCrc32() const;
 
-  // Fills `out` with the data from `begin_bytes` on; within the data.
+  // Reads the data from `begin_bytes` on into `out`. The range must be within
+  // the data.
   absl::Status Read(int64_t begin_bytes, absl::Span<std::byte> out) const;
 
  private:

@@ -17,7 +17,7 @@
 namespace paceline {
 namespace {
 
-// The length of the header stands first.
+// A file begins with the length of its header.
 constexpr int64_t kLengthBytes = 8;
 constexpr size_t kCrcBufferBytes = 1 << 20;
 

@@ -18,7 +18,7 @@ absl::Status Damaged(absl::string_view entry, absl::string_view reason) {
   return absl::DataLossError(absl::StrCat("header, ", entry, ": ", reason));
 }
 
-// Bytes of an element of a dtype; 0 if it is not known.
+// Bytes per element of a dtype; 0 if unknown.
 int64_t ElementBytes(absl::string_view dtype) {
   constexpr std::pair<absl::string_view, int64_t> kDtypes[] = {
       {"U64", 8}, {"I64", 8},     {"F64", 8},     {"C64", 8},     {"F32", 4},
@@ -32,7 +32,7 @@ int64_t ElementBytes(absl::string_view dtype) {
   return 0;
 }
 
-// Parses JSON in which no object repeats a key.
+// Parses JSON, and refuses repeated keys.
 absl::StatusOr<json> ParseStrictly(absl::string_view text) {
   std::vector<std::set<std::string>> open_objects;
   std::string repeated;
@@ -123,14 +123,15 @@ absl::StatusOr<TensorEntry> ParseTensor(absl::string_view name,
   return entry;
 }
 
-// Tensors must fill the data without gap or overlap.
+// Tensors must cover the data without gaps or overlaps.
 absl::Status CheckCoverage(const SafetensorsHeader& header,
                            int64_t data_size_bytes) {
   std::vector<std::pair<int64_t, const std::string*>> order;
   for (const auto& [name, entry] : header.tensors) {
     order.emplace_back(entry.begin_bytes, &name);
   }
-  // An empty tensor may start where another one does: it comes first.
+  // An empty tensor may start at the same offset as another tensor; sort it
+  // first.
   std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
     const auto key = [&](const auto& each) {
       return std::make_pair(each.first,

@@ -49,7 +49,7 @@ std::string LittleEndian(uint64_t value) {
   return bytes;
 }
 
-// Appends to a file and keeps account of what went in.
+// Appends to a file, and keeps its size and CRC-32.
 class CountingWriter {
  public:
   explicit CountingWriter(AtomicFile& file) : file_(file) {}

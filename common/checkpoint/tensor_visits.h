@@ -1,11 +1,12 @@
-// Variables in memory, from the seed, from a checkpoint and into one.
+// Initialises variables in memory from the seed or from a checkpoint, and
+// copies them for one.
 //
-// The functions take whatever has
+// The functions take any class with
 //
-//   tensors.VisitTensors([](const Part& part, int slot, absl::Span<T> values)
-//   …)
+//   tensors.VisitTensors(
+//       [](const Part& part, int slot, absl::Span<T> values) …)
 //
-// which calls back for each part it holds of a variable: for the variable
+// which calls back for each part of a variable that it has: for the variable
 // itself (slot -1) and for each slot of the optimizer.
 #ifndef PACELINE_COMMON_CHECKPOINT_TENSOR_VISITS_H_
 #define PACELINE_COMMON_CHECKPOINT_TENSOR_VISITS_H_
@@ -32,7 +33,7 @@ inline std::string SlotName(absl::Span<const std::string> slot_names,
   return slot < 0 ? "" : slot_names[slot];
 }
 
-// Gives the variables their initial values; leaves the slots alone.
+// Sets the variables to their initial values; does not change slots.
 template <typename Tensors>
 void FillFromSeed(uint64_t seed, absl::Span<const VariableSpec> variables,
                   Tensors& tensors) {
@@ -44,8 +45,8 @@ void FillFromSeed(uint64_t seed, absl::Span<const VariableSpec> variables,
   });
 }
 
-// Reads variables and slots. Errors are those of CheckpointReader, whose
-// CheckFits was asked before.
+// Reads variables and slots. Call CheckpointReader::CheckFits before. Errors
+// are those of CheckpointReader.
 template <typename Tensors>
 absl::Status ReadTensors(CheckpointReader& checkpoint,
                          absl::Span<const VariableSpec> variables,
@@ -60,8 +61,8 @@ absl::Status ReadTensors(CheckpointReader& checkpoint,
   return status;
 }
 
-// Appends copies of variables and slots, named as in the manifest; `stored` by
-// variable.
+// Appends copies of variables and slots, with the manifest's names. `stored`:
+// by variable.
 template <typename Tensors>
 void CopyTensors(absl::Span<const StoredVariable> stored,
                  absl::Span<const std::string> slot_names, Tensors& tensors,

@@ -21,12 +21,13 @@ absl::Status Wrong(absl::string_view message) {
 }
 
 bool IsIp(int family, absl::string_view host) {
-  // Room for the largest, an in6_addr.
+  // Large enough for both families.
   in6_addr ignored;
   return inet_pton(family, std::string(host).c_str(), &ignored) == 1;
 }
 
-// RFC 1123, section 2.1, and the underscores of container names.
+// Labels of host names (RFC 1123, section 2.1), plus underscores, which names
+// of containers have.
 bool IsLabel(absl::string_view label) {
   constexpr size_t kMaxLabel = 63;
   return !label.empty() && label.size() <= kMaxLabel && label.front() != '-' &&
@@ -38,7 +39,7 @@ bool IsLabel(absl::string_view label) {
 
 absl::Status CheckName(absl::string_view host) {
   constexpr size_t kMaxName = 253;
-  // The root's dot may end a name.
+  // A fully qualified name may end with a dot.
   const absl::string_view name = absl::StripSuffix(host, ".");
   if (name.empty()) return Wrong("the host is empty");
   if (name.size() > kMaxName) return Wrong("the host is too long");

@@ -1,4 +1,4 @@
-// Addresses of tasks.
+// Network addresses of tasks.
 #ifndef PACELINE_COMMON_CLUSTER_ADDRESS_H_
 #define PACELINE_COMMON_CLUSTER_ADDRESS_H_
 
@@ -9,14 +9,14 @@
 
 namespace paceline {
 
-// The port of a task whose address has none; also Kubeflow's.
+// The port of a task whose address has none; Kubeflow uses the same default.
 inline constexpr int kDefaultPort = 2222;
 
 struct Address {
-  // A name or an IPv4 address, or an IPv6 address without its brackets.
+  // A host name or IPv4 address, or an IPv6 address without brackets.
   std::string host;
   int port = kDefaultPort;
-  // Whether the port was written.
+  // Whether the text had a port.
   bool has_port = false;
 
   // "host:port", "[::1]:2222".
@@ -28,11 +28,11 @@ struct Address {
 // without the address itself.
 absl::StatusOr<Address> ParseAddress(absl::string_view text);
 
-// Whether nobody beyond this machine can be meant or reached by it.
+// Whether the address can only be reached from this machine.
 bool IsLoopback(const Address& address);
 
-// "127.0.0.1:2222" for "127.0.0.1:0" and 2222: where a task listens that took a
-// free port.
+// Replaces the port: "127.0.0.1:2222" for "127.0.0.1:0" and 2222. For a task
+// that listens on a free port.
 std::string WithPort(absl::string_view address, int port);
 
 }  // namespace paceline

@@ -1,6 +1,6 @@
-// Who is to blame for an error. The blame travels with the error: within a
-// process as a payload of its status, and between processes as a field of
-// v1::Error. Nobody looks for it in the text that people read.
+// The task to blame for an error. The blame travels with the error: within a
+// process as a payload of the status, between processes as a field of
+// v1::Error. No code parses the message, which is for people.
 #ifndef PACELINE_COMMON_CLUSTER_BLAME_H_
 #define PACELINE_COMMON_CLUSTER_BLAME_H_
 
@@ -15,9 +15,9 @@ namespace paceline {
 
 struct Blame {
   TaskId task;
-  // Where it listens, "host:port"; "" while it is not known.
+  // The task's address, "host:port"; "" if unknown.
   std::string address;
-  // What was waited for, such as "Push"; "" if nothing was.
+  // What the reporter waited for, such as "Push"; "" if it did not wait.
   std::string waited_for;
 
   bool operator==(const Blame&) const = default;
@@ -25,17 +25,17 @@ struct Blame {
   std::string Name() const { return TaskName(task, address); }
 };
 
-// The error with this blame, whatever it had before; OK if it is OK.
+// Sets the blame of an error, and replaces an earlier one; OK stays OK.
 absl::Status WithBlame(absl::Status error, const Blame& blame);
-// The error with none.
+// Removes the blame of an error.
 absl::Status WithoutBlame(absl::Status error);
-// Nothing if the error has none.
+// nullopt if the error has no blame.
 std::optional<Blame> BlameOf(const absl::Status& error);
 
 v1::Error ErrorToProto(const absl::Status& error);
-// An error that another process tells of; OK if it has none. Its texts go
-// through PeerText. A blame of what can be no task is left out; whether the job
-// has that task is for the caller to see.
+// Reads an error from another process; OK if there is none. Its texts are made
+// safe by PeerText. A blame of an invalid task is dropped; the caller must
+// check whether the job has that task.
 absl::Status ErrorFromProto(const v1::Error& error);
 
 }  // namespace paceline

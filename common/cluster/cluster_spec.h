@@ -1,4 +1,4 @@
-// Which tasks a cluster has, and where.
+// The tasks of a cluster and their addresses.
 #ifndef PACELINE_COMMON_CLUSTER_CLUSTER_SPEC_H_
 #define PACELINE_COMMON_CLUSTER_CLUSTER_SPEC_H_
 
@@ -12,33 +12,34 @@
 
 namespace paceline {
 
-// The type that TF_CONFIG writes so; nothing if there is none.
+// The type with this name in TF_CONFIG; nullopt if there is none.
 std::optional<TaskType> TaskTypeFromName(absl::string_view name);
 
-// The names of all types, as TF_CONFIG writes them.
+// The names of all types in TF_CONFIG.
 std::vector<std::string> TaskTypeNames();
 
 // Addresses of tasks, "host:port". A regular value type.
 struct ClusterSpec {
-  // By index, which need not be consecutive (TensorFlow's sparse form).
+  // By index. Indices need not be consecutive (TensorFlow's sparse form).
   using Tasks = std::map<int, std::string>;
 
   const Tasks& of(TaskType type) const;
   int count(TaskType type) const { return static_cast<int>(of(type).size()); }
-  // Nothing if there is no such task.
+  // nullopt if there is no such task.
   std::optional<std::string> address(TaskId task) const;
 
-  // Types without tasks may be there, or not.
+  // A type without tasks may be absent or have an empty map.
   std::map<TaskType, Tasks> tasks;
 };
 
-// The first task that is on another machine, or may be; none if all are reached
-// at loopback addresses. An evaluator, which speaks to nobody, does not matter.
+// The first task that is, or may be, on another machine; nullopt if all have
+// loopback addresses. Ignores evaluators, which connect to nobody.
 std::optional<TaskId> FirstBeyondLoopback(const ClusterSpec& cluster);
 
-// The first task that the clusters have not both, or not at one address, as
-// "ps-1 at 10.0.0.2:2222 against ps-1 at 10.0.0.3:2222", `a` first; "" if they
-// agree. An evaluator, which is no peer, does not matter.
+// The first difference between two clusters: a task that only one has, or that
+// has different addresses; as "ps-1 at 10.0.0.2:2222 against ps-1 at
+// 10.0.0.3:2222", with that of `a` first. "" if they agree. Ignores evaluators,
+// which are no members.
 std::string Difference(const ClusterSpec& a, const ClusterSpec& b);
 
 }  // namespace paceline

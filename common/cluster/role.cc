@@ -20,7 +20,7 @@ std::string StrategiesWithParameterServers() {
   return absl::StrJoin(names, " or ");
 }
 
-// Where not all tasks are listed, nothing can be said.
+// If TF_CONFIG does not list all tasks, there is nothing to check.
 absl::Status CheckFits(const TfConfig& config, const StrategyTraits& strategy) {
   const ClusterSpec& cluster = config.cluster;
   const bool is_told_of_none =
@@ -47,7 +47,7 @@ absl::Status CheckFits(const TfConfig& config, const StrategyTraits& strategy) {
   return absl::OkStatus();
 }
 
-// The position of a task among those of its type.
+// The position of a task among the tasks of its type.
 int PositionOf(const ClusterSpec& cluster, TaskId task) {
   const ClusterSpec::Tasks& tasks = cluster.of(task.type);
   return static_cast<int>(
@@ -72,7 +72,7 @@ absl::StatusOr<Role> ResolveRole(const TfConfig& config,
   const TaskId task = config.task;
   Role role;
   if (config.is_dynamic) {
-    // The own index is all there is to go by.
+    // TF_CONFIG lists no other tasks, so only the own index decides.
     role.leads = task.type == TaskType::kChief ||
                  (task.type == TaskType::kWorker && task.index == 0);
   } else {
@@ -80,7 +80,7 @@ absl::StatusOr<Role> ResolveRole(const TfConfig& config,
   }
   role.is_ps_coordinator =
       has_parameter_servers && task.type == TaskType::kChief;
-  // A chief that trains goes before the workers.
+  // A chief that trains comes before the workers.
   const int training_chiefs =
       has_parameter_servers ? 0 : cluster.count(TaskType::kChief);
   if (task.type == TaskType::kWorker) {

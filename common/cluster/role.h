@@ -1,4 +1,4 @@
-// What a task of a cluster does in a job.
+// The role of a task in a job.
 #ifndef PACELINE_COMMON_CLUSTER_ROLE_H_
 #define PACELINE_COMMON_CLUSTER_ROLE_H_
 
@@ -13,26 +13,27 @@
 namespace paceline {
 
 struct Role {
-  // Whether the task leads: validates, hands out data, writes the result. Under
-  // parameter servers that is the chief, which only coordinates; in a cluster
-  // of workers the chief, which trains too. Without a chief it is worker 0.
+  // Whether the task leads the job: assigns data, takes checkpoints, writes the
+  // result. With parameter servers this is the chief, which only coordinates;
+  // in a cluster of workers the chief, which also trains. Without a chief it is
+  // worker 0.
   bool leads = false;
-  // Whether it leads parameter servers and does nothing else.
+  // Whether the task coordinates parameter servers, and does nothing else.
   bool is_ps_coordinator = false;
-  // Its position among those that train; none for a ps, an evaluator and a
-  // chief that only coordinates.
+  // The task's rank among those that train; nullopt for a ps, an evaluator, and
+  // a chief that only coordinates.
   std::optional<int> rank;
-  // How many train; unknown in the dynamic dialect and to an evaluator without
-  // a cluster.
+  // The number of tasks that train; nullopt in the dynamic dialect, and for an
+  // evaluator without a cluster.
   std::optional<int> world_size;
 };
 
-// The task that leads; nothing if the cluster has neither chief nor worker.
+// The task that leads; nullopt if the cluster has neither a chief nor a worker.
 std::optional<TaskId> LeaderOf(const ClusterSpec& cluster);
 
-// InvalidArgument if the cluster does not fit the strategy: one with parameter
-// servers needs a ps and a worker, others have no ps and need a worker or
-// chief.
+// InvalidArgument if the cluster does not fit the strategy: with parameter
+// servers it needs a ps and a worker; otherwise it has no ps and needs a worker
+// or chief.
 absl::StatusOr<Role> ResolveRole(const TfConfig& config,
                                  const StrategyTraits& strategy);
 

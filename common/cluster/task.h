@@ -12,7 +12,7 @@ namespace paceline {
 
 enum class TaskType { kChief, kWorker, kPs, kEvaluator };
 
-// "worker", as TF_CONFIG writes it.
+// "worker": the name in TF_CONFIG.
 inline const char* TaskTypeName(TaskType type) {
   switch (type) {
     case TaskType::kChief:
@@ -31,17 +31,17 @@ struct TaskId {
   TaskType type = TaskType::kWorker;
   int index = 0;
 
-  // The check takes the 0 of a defaulted comparison for a null pointer.
+  // clang-tidy takes the 0 in a defaulted comparison for a null pointer.
   // NOLINTNEXTLINE(modernize-use-nullptr)
   auto operator<=>(const TaskId&) const = default;
 
-  // "worker-1", the name used in messages, logs and results.
+  // "worker-1": the name in messages, logs and results.
   std::string ToString() const {
     return absl::StrCat(TaskTypeName(type), "-", index);
   }
 };
 
-// "worker-1 at 10.0.0.3:2222", for people; "worker-1" where `address` is "".
+// "worker-1 at 10.0.0.3:2222"; "worker-1" if `address` is "".
 inline std::string TaskName(TaskId task, absl::string_view address) {
   return address.empty() ? task.ToString()
                          : absl::StrCat(task.ToString(), " at ", address);

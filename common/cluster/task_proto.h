@@ -1,4 +1,4 @@
-// Places in the cluster, as messages have them.
+// Converts tasks between messages and TaskId.
 #ifndef PACELINE_COMMON_CLUSTER_TASK_PROTO_H_
 #define PACELINE_COMMON_CLUSTER_TASK_PROTO_H_
 
@@ -8,8 +8,8 @@
 
 namespace paceline {
 
-// Its index is below limits::kMaxTasks. InvalidArgument names the field, its
-// value and what is expected.
+// The index must be below limits::kMaxTasks. InvalidArgument names the field,
+// its value and what is expected.
 absl::StatusOr<TaskId> TaskFromProto(const v1::Task& task);
 v1::Task TaskToProto(TaskId task);
 

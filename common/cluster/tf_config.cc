@@ -27,7 +27,7 @@ absl::Status UnknownType(absl::string_view name, const Path& path) {
                                   Suggestion(name, TaskTypeNames())));
 }
 
-// The value of a key, which must be there.
+// The value of a required key.
 absl::StatusOr<const Value*> Find(const Value& map, const Path& path,
                                   absl::string_view key,
                                   absl::string_view expected) {
@@ -63,7 +63,7 @@ absl::StatusOr<TaskId> ReadTask(const Value& document) {
   return id;
 }
 
-// Reads a `cluster` object and checks that it fits together.
+// Reads a `cluster` object, and checks it for consistency.
 class ClusterReader {
  public:
   explicit ClusterReader(Path path) : path_(std::move(path)) {}
@@ -105,7 +105,7 @@ class ClusterReader {
     return CheckIsAlone(path, type);
   }
 
-  // The index that a key of the sparse form is.
+  // Reads a key of the sparse form, which is an index.
   static absl::StatusOr<int64_t> ReadKey(const std::string& key,
                                          const Path& path) {
     int64_t index = 0;
@@ -153,7 +153,7 @@ class ClusterReader {
     return absl::OkStatus();
   }
 
-  // There is at most one chief and one evaluator, of index 0.
+  // There may be at most one chief and one evaluator, with index 0.
   absl::Status CheckIsAlone(const Path& path, TaskType type) {
     if (type != TaskType::kChief && type != TaskType::kEvaluator) {
       return absl::OkStatus();
@@ -172,21 +172,21 @@ class ClusterReader {
   const Path path_;
   ClusterSpec cluster_;
   std::vector<std::string> notes_;
-  // Paths of the entries by address, in lower case.
+  // Paths of entries by their address in lower case.
   std::map<std::string, std::string> owners_;
 };
 
-// Whether `cluster` is what Kubeflow gives a task with enableDynamicWorker:
-// `ps` a list or null, `worker` an object of the task itself at most, and a ps
-// sees only itself.
+// Whether `cluster` is what Kubeflow writes for a task with
+// enableDynamicWorker: `ps` is a list or null, `worker` is an object with at
+// most the task itself, and a ps sees only itself.
 bool IsDynamic(const Value& cluster, const ClusterSpec& spec, TaskId task) {
   const Value* workers = cluster.Find("worker");
   const Value* servers = cluster.Find("ps");
   if (workers == nullptr || !workers->is_map()) return false;
   const ClusterSpec::Tasks& seen = spec.of(TaskType::kWorker);
   if (task.type == TaskType::kWorker) {
-    // A lone worker 0 is only itself in a full list too: there, Kubeflow would
-    // not write an object beside a list.
+    // A full cluster may also consist of worker 0 alone, but then Kubeflow
+    // would not write an object for workers next to a list of ps.
     return seen.size() == 1 && seen.contains(task.index) &&
            (task.index > 0 || (servers != nullptr && !servers->is_map()));
   }
@@ -194,7 +194,7 @@ bool IsDynamic(const Value& cluster, const ClusterSpec& spec, TaskId task) {
   return spec.count(TaskType::kPs) == (task.type == TaskType::kPs ? 1 : 0);
 }
 
-// The task must be in the cluster, but for an evaluator, which is no peer.
+// The task must be in the cluster, except an evaluator, which is no member.
 absl::Status CheckMembership(const TfConfig& config, const Path& cluster_path) {
   const TaskId task = config.task;
   const ClusterSpec::Tasks& same_type = config.cluster.of(task.type);
@@ -250,7 +250,7 @@ absl::StatusOr<TfConfig> ReadDocument(const Value& document) {
     config.is_dynamic =
         sparse != nullptr || IsDynamic(*cluster, config.cluster, config.task);
   }
-  // There, a ps is given its own address alone, in a list.
+  // In the dynamic dialect a ps sees only its own address, in a list.
   if (config.is_dynamic && config.task.type == TaskType::kPs &&
       config.cluster.count(TaskType::kPs) == 1) {
     ClusterSpec::Tasks& own = config.cluster.tasks[TaskType::kPs];

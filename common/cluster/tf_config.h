@@ -1,13 +1,13 @@
-// TF_CONFIG: how a process learns its cluster and its place in it, as
-// TensorFlow's do.
+// TF_CONFIG: the environment variable from which a process learns its cluster
+// and its task, as in TensorFlow.
 //
 //   {"cluster": {"ps": ["a:2222"], "worker": ["b:2222", "c:2222"]},
 //    "task": {"type": "worker", "index": 1}}
 //
-// Kubeflow's TFJob writes it too, also in a dynamic dialect in which a task
-// sees only itself (and a worker the parameter servers): with
-// enableDynamicWorker, `worker` is a map of the one index; up to v1.6 the key
-// of the cluster was `sparseCluster`.
+// Kubeflow's TFJob writes it, too; also in a dynamic dialect, in which a task
+// sees only itself (and a worker sees the parameter servers). With
+// enableDynamicWorker, `worker` is a map with one index; up to v1.6 the
+// cluster's key was `sparseCluster`.
 #ifndef PACELINE_COMMON_CLUSTER_TF_CONFIG_H_
 #define PACELINE_COMMON_CLUSTER_TF_CONFIG_H_
 
@@ -22,24 +22,24 @@
 namespace paceline {
 
 struct TfConfig {
-  // Addresses have ports. Empty if an evaluator was told of no cluster.
+  // Addresses have ports. Empty for an evaluator without a cluster.
   ClusterSpec cluster;
-  // This process.
+  // The task that this process runs.
   TaskId task;
-  // Whether the dialect is the dynamic one: others exist that are not listed.
+  // Whether it is the dynamic dialect: there are tasks that are not listed.
   bool is_dynamic = false;
-  // For the log: what was filled in, such as ports.
+  // For the log: values that were filled in, such as ports.
   std::vector<std::string> notes;
 };
 
-// Whether that is as if TF_CONFIG were not set: empty, or, as TensorFlow has
-// it, an object that names neither a task nor an address of a cluster.
+// Whether the text counts as unset: it is empty, or, as in TensorFlow, an
+// object without a task and without any address in a cluster.
 bool IsNoTfConfig(absl::string_view json);
 
-// InvalidArgument, with a message that starts with "TF_CONFIG: " and names the
-// entry, its value and what is expected, for anything malformed; what
-// TensorFlow lets pass too: repeated keys, spaces around an address, bad
-// host:port, an address of two tasks, and unknown types. Taken are a byte order
+// InvalidArgument for anything malformed; the message starts with "TF_CONFIG: "
+// and names the entry, its value and what is expected. Stricter than
+// TensorFlow: also refuses repeated keys, spaces around an address, malformed
+// host:port, an address of two tasks, and unknown types. Accepts a byte order
 // mark, empty lists, null for an empty list, an index in quotes, and unknown
 // keys beside `cluster` and `task`.
 absl::StatusOr<TfConfig> ParseTfConfig(absl::string_view json);

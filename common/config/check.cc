@@ -6,7 +6,7 @@
 namespace paceline {
 namespace {
 
-// Whole numbers in full; StrCat alone writes 1048576 as 1.04858e+06.
+// Whole numbers with all digits; StrCat alone writes 1048576 as 1.04858e+06.
 std::string Text(double number) {
   const auto whole = static_cast<int64_t>(number);
   return static_cast<double>(whole) == number ? absl::StrCat(whole)

@@ -11,9 +11,10 @@
 
 namespace paceline {
 
-// What a field's numbers must be. A default one accepts everything.
+// A condition on a field's numbers. A default-constructed one accepts
+// everything.
 struct Check {
-  // "at least 1"; follows "must be" in errors.
+  // The condition as text, "at least 1"; follows "must be" in errors.
   std::string expectation;
   std::function<bool(double)> accepts;
 };
@@ -24,7 +25,8 @@ Check Between(double least, double most);
 // In [least, bound).
 Check Within(double least, double bound);
 
-// Applies a check to a number, or to each number of a list; other values pass.
+// Applies a check to a number, or to each number in a list; accepts other
+// values.
 absl::Status Apply(const Check& check, const Value& value, const Path& path);
 
 }  // namespace paceline

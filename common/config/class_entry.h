@@ -1,5 +1,5 @@
-// One class of a registry, such as a layer or a metric: its name, how it is
-// read and written, and its reference.
+// An entry of a registry of classes, such as layers or metrics: the class's
+// name, how to read and write its objects, and its reference documentation.
 #ifndef PACELINE_COMMON_CONFIG_CLASS_ENTRY_H_
 #define PACELINE_COMMON_CONFIG_CLASS_ENTRY_H_
 
@@ -20,20 +20,20 @@
 
 namespace paceline {
 
-// Pointer is a smart pointer to what the classes derive from.
+// Pointer is a smart pointer to the base of the registered classes.
 template <typename Pointer>
 struct ClassEntry {
   using Base = std::remove_const_t<typename Pointer::element_type>;
 
   std::string class_name;
-  // Reads an object of the class from its config, which lies at the path.
+  // Reads an object of the class from its config at the path.
   std::function<absl::StatusOr<Pointer>(const Value&, const Path&)> read;
-  // The config of an object of the class.
+  // Returns the config of an object of the class.
   std::function<Value(const Base&)> write;
   std::function<ClassReference()> reference;
 };
 
-// The class that `table`, which lives on, reads and writes.
+// The entry of a class with field table `table`, which must not be destroyed.
 template <typename Pointer, typename T>
 ClassEntry<Pointer> ClassEntryOf(const FieldTable<T>& table) {
   using Base = typename ClassEntry<Pointer>::Base;
@@ -49,14 +49,16 @@ ClassEntry<Pointer> ClassEntryOf(const FieldTable<T>& table) {
           [&table] { return table.Reference(); }};
 }
 
-// T has a function Fields that gives its field table.
+// The entry of T, which must have a static function Fields that returns its
+// field table.
 template <typename Pointer, typename T>
 ClassEntry<Pointer> ClassEntryOf() {
   return ClassEntryOf<Pointer, T>(T::Fields());
 }
 
-// An object as Keras serializes it, by the entry of its class_name(). `module`
-// is Keras' module of all `entries`. CHECK-fails if none is of its class.
+// An object in Keras' serialised form, using the entry of its class_name().
+// `module` is Keras' module of all `entries`. CHECK-fails if there is no such
+// entry.
 template <typename Entries, typename Base>
 Value SerializeByEntry(absl::string_view module, const Entries& entries,
                        const Base& object) {

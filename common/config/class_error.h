@@ -11,13 +11,14 @@
 
 namespace paceline {
 
-// As ConfigError about the object at `path`, but Locate gives it the line of
-// the class, which may stand below that of the object.
+// Like ConfigError for the object at `path`, except that Locate adds the line
+// of the class name, which may come after the first line of the object.
 absl::Status ClassError(
     const Path& path, absl::string_view class_name, absl::string_view message,
     absl::StatusCode code = absl::StatusCode::kInvalidArgument);
 
-// The same: no such class. `kind` is what the `known` ones are: "layer".
+// The same, for an unknown class. `kind` says what the `known` classes are:
+// "layer".
 absl::Status UnknownClass(const Path& path, absl::string_view kind,
                           absl::string_view class_name,
                           const std::vector<std::string>& known);

@@ -29,7 +29,7 @@ absl::Status Codec<int64_t>::Read(const Value& value, const Path& path,
     out = value.as_int();
     return absl::OkStatus();
   }
-  // Every whole double in this range is an int64.
+  // Every whole double below this magnitude is an int64.
   constexpr double kEnd = 9223372036854775808.0;
   if (value.kind() == Value::Kind::kDouble &&
       value.as_double() == std::trunc(value.as_double()) &&

@@ -1,4 +1,4 @@
-// How one C++ type is read from and written to a configuration Value.
+// Codecs: reading a C++ type from a configuration Value, and writing it.
 #ifndef PACELINE_COMMON_CONFIG_CODEC_H_
 #define PACELINE_COMMON_CONFIG_CODEC_H_
 
@@ -20,13 +20,15 @@
 namespace paceline {
 
 // `Codec<M>::Read(value, path, out)` fails with an error at `path` that says
-// what is expected; `Write(m)` gives what Read accepts; `Type()` names the type
-// for people.
+// what is expected; `Write(m)` returns a value that Read accepts; `Type()`
+// names the type for people.
 //
-// A class of its own is read and written by two functions in its namespace:
+// A class defines its codec by two functions in its namespace:
+//
 //   absl::Status ReadConfig(const Value& value, const Path& path, M& out);
 //   Value WriteConfig(const M& m);
-// and, if "object" does not say enough, `std::string ConfigType(const M*)`.
+//
+// and, if "object" is too vague, `std::string ConfigType(const M*)`.
 template <typename M>
 struct Codec {
   static absl::Status Read(const Value& value, const Path& path, M& out) {
@@ -53,7 +55,8 @@ struct Codec<bool> {
   static std::string Type() { return "bool"; }
 };
 
-// A double that is whole (as google.protobuf.Struct has it) is taken.
+// Also accepts a double that is whole, since google.protobuf.Struct has only
+// doubles.
 template <>
 struct Codec<int64_t> {
   static absl::Status Read(const Value& value, const Path& path, int64_t& out);
@@ -61,7 +64,7 @@ struct Codec<int64_t> {
   static std::string Type() { return "integer"; }
 };
 
-// Infinities and NaN are refused.
+// Refuses infinities and NaN.
 template <>
 struct Codec<double> {
   static absl::Status Read(const Value& value, const Path& path, double& out);
@@ -77,17 +80,18 @@ struct Codec<std::string> {
   static std::string Type() { return "string"; }
 };
 
-// The path of a file: a string that VisitFiles finds.
+// The path of a file: a string that VisitFiles visits.
 struct FilePath {
   std::string text;
 };
 
-// Sees where a file's path stands, and the path, which it may change.
+// Called with the location of a file's path in the configuration, and the path
+// itself, which it may change.
 using FileVisitor =
     absl::FunctionRef<void(const Path& path, std::string& file)>;
 
-// Whether an M may hold file paths. `Codec<M>::VisitFiles(m, path, visit)` then
-// calls `visit` with each, in the order of the fields.
+// Whether an M may contain file paths. If so, `Codec<M>::VisitFiles(m, path,
+// visit)` calls `visit` for each, in the order of fields.
 template <typename M>
 concept HoldsFiles = requires(M& m, const Path& path, FileVisitor visit) {
   Codec<M>::VisitFiles(m, path, visit);
@@ -106,7 +110,7 @@ struct Codec<FilePath> {
   }
 };
 
-// Keras' sizes: one integer for both, or a pair.
+// Keras' form of sizes: an integer for both, or a pair.
 template <>
 struct Codec<std::array<int64_t, 2>> {
   static absl::Status Read(const Value& value, const Path& path,
@@ -117,7 +121,7 @@ struct Codec<std::array<int64_t, 2>> {
   static std::string Type() { return "integer or pair of integers"; }
 };
 
-// Null where there is none.
+// Null for nullopt.
 template <typename M>
 struct Codec<std::optional<M>> {
   static absl::Status Read(const Value& value, const Path& path,
@@ -164,8 +168,9 @@ struct Codec<std::vector<M>> {
   }
 };
 
-// One value of an enumeration. The first name of a value is the one written;
-// others are aliases. An enum has, in its namespace,
+// A value of an enumeration. The first name of a value is used for writing;
+// others are aliases. An enumeration E must have, in its namespace,
+//
 //   absl::Span<const EnumName<E>> EnumNames(E);
 template <typename E>
 struct EnumName {
@@ -173,7 +178,7 @@ struct EnumName {
   const char* name;
 };
 
-// The index of the name that `value` holds; the error lists the names.
+// The index of the name in `value`; the error lists all names.
 absl::Status ReadEnumName(const Value& value, const Path& path,
                           const std::vector<std::string>& names, size_t& index);
 

@@ -16,12 +16,12 @@ namespace {
 
 bool IsDocumented(const FieldInfo& info) { return info.is_documented; }
 
-// In a cell of a table.
+// Escapes text for a cell of a Markdown table.
 std::string Escaped(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"|", "\\|"}});
 }
 
-// Of a Keras object, its class.
+// The default as text; for a Keras object, its class.
 std::string DefaultText(const Value& value) {
   if (const Value* name = value.is_map() ? value.Find("class_name") : nullptr) {
     return name->as_string();
@@ -30,7 +30,8 @@ std::string DefaultText(const Value& value) {
     return value.as_map()[0].key;
   }
   if (value.kind() == Value::Kind::kDouble) {
-    // A float32 by its own digits, not by those that a double needs for it.
+    // If the value is a float32, print as many digits as a float32 needs, not a
+    // double.
     const auto narrow = static_cast<float>(value.as_double());
     if (narrow != std::trunc(narrow) && narrow == value.as_double()) {
       return absl::StrCat(narrow);
@@ -132,7 +133,7 @@ std::string FieldTableBase::Describe(
   std::vector<std::string> required;
   for (const FieldInfo& info : infos) {
     if (!info.is_required) continue;
-    // Of several forms, the simplest, which comes first.
+    // The first form, which is the simplest, if there are several.
     const std::string form = info.type.substr(0, info.type.find(" or "));
     required.push_back(
         absl::StrCat(info.key, ": ", absl::AsciiStrToUpper(form)));

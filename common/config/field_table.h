@@ -1,5 +1,5 @@
-// One table per class drives reading, writing, errors and documentation of its
-// configuration.
+// Field tables: one table per class drives reading, writing, errors and
+// documentation of its configuration.
 //
 //   struct Dense : Layer {
 //     int64_t units = 0;
@@ -17,9 +17,9 @@
 //     return table;
 //   }
 //
-// Defaults are those of a default-constructed object, unless the table is given
-// another. What types of members there are, and how a type of its own becomes
-// one, says codec.h.
+// Defaults are those of a default-constructed object, unless the table gets a
+// `make_default`. codec.h lists the supported member types, and says how to add
+// one.
 #ifndef PACELINE_COMMON_CONFIG_FIELD_TABLE_H_
 #define PACELINE_COMMON_CONFIG_FIELD_TABLE_H_
 
@@ -43,34 +43,34 @@ namespace paceline {
 // When FieldTable::Write writes a key.
 enum class WhenWritten { kAlways, kUnlessDefault, kNever };
 
-// What a table says of a key, whatever its class.
+// The part of a field that does not depend on the class.
 struct FieldInfo {
   std::string key;
-  // For people: "integer".
+  // The type, for people: "integer".
   std::string type;
-  // "at least 1", or empty.
+  // The check's condition, "at least 1"; may be empty.
   std::string expectation;
-  // One line.
+  // A line of help.
   std::string help;
   bool is_required = false;
-  // Keys that may not be there together with this one, unless null.
+  // Keys that may not be set together with this one, unless they are null.
   std::vector<std::string> excludes = {};
   // Whether the key appears in the reference documentation.
   bool is_documented = true;
   WhenWritten when_written = WhenWritten::kAlways;
-  // For people; empty: the default as it is written.
+  // The default, for people; empty: as it is written.
   std::string default_text = "";
 };
 
-// A table as the reference documentation has it.
+// The reference documentation of a table.
 struct ClassReference {
-  // Keras' class name, or what people call the object.
+  // Keras' class name, or a name for people.
   std::string name;
-  // A heading, what it is, and a table of its keys.
+  // A heading, a description, and a table of keys.
   std::string markdown;
 };
 
-// A key that has no member: it is accepted or refused, and written as it is.
+// A key without a member: it is accepted or refused, and always written alike.
 struct FixedField {
   FieldInfo info;
   std::function<absl::Status(const Value&, const Path&)> read;
@@ -80,9 +80,9 @@ struct FixedField {
 template <typename T>
 struct Field {
   using Reader = std::function<absl::Status(const Value&, const Path&, T&)>;
-  // Nothing: the key is left out.
+  // Returns nullopt to leave the key out.
   using Writer = std::function<std::optional<Value>(const T&)>;
-  // Null: the field holds no file paths.
+  // Null: the field has no file paths.
   using FileWalk = std::function<void(T&, const Path&, FileVisitor)>;
 
   Field(FieldInfo info, Reader read, Writer write,
@@ -91,8 +91,8 @@ struct Field {
         read(std::move(read)),
         write(std::move(write)),
         visit_files(std::move(visit_files)) {}
-  // A field of a base class, or without a member: they stand in one list.
-  // NOLINTBEGIN(google-explicit-constructor)
+  // Converts fields of a base class, and fields without a member, so that one
+  // list can have all of them. NOLINTBEGIN(google-explicit-constructor)
   template <typename Base>
   requires std::derived_from<T, Base> &&
       (!std::same_as<T, Base>)Field(Field<Base> base)
@@ -116,14 +116,14 @@ struct Field {
   FileWalk visit_files;
 };
 
-// A member that is reached by functions, as those of messages are.
+// A member that is accessed by functions, such as a protobuf field.
 template <typename T, typename M>
 struct Accessors {
   std::function<M(const T&)> get;
   std::function<void(T&, M)> set;
 };
 
-// The value of an optional, else the type itself.
+// M without std::optional.
 template <typename M>
 struct Unwrapped {
   using Type = M;
@@ -133,14 +133,14 @@ struct Unwrapped<std::optional<M>> {
   using Type = M;
 };
 
-// The type for people. A required key is never null.
+// The type's name for people; without "or null" if the key is required.
 template <typename M>
 std::string TypeName(const FieldInfo& info) {
   return info.is_required ? Codec<typename Unwrapped<M>::Type>::Type()
                           : Codec<M>::Type();
 }
 
-// How a member's file paths are visited.
+// A function that visits a member's file paths.
 template <typename T, typename M>
 typename Field<T>::FileWalk FileWalkOf(M T::*member) {
   if constexpr (HoldsFiles<M>) {
@@ -198,8 +198,8 @@ Field<T> MakeField(FieldInfo info, const Accessors<T, M>& member,
       FileWalkOf(member));
 }
 
-// A key that must be there, and not null. `member` is a pointer to a member, or
-// Accessors.
+// A key that must be present and not null. `member` is a pointer to a member,
+// or Accessors.
 template <typename Member>
 auto Required(const std::string& key, const Member& member, const Check& check,
               const std::string& help) {
@@ -216,7 +216,7 @@ auto Required(const std::string& key, const Member& member,
   return Required(key, member, Check(), help);
 }
 
-// A key that keeps its default when it is not there.
+// A key that keeps its default if it is absent.
 template <typename Member>
 auto Optional(const std::string& key, const Member& member, const Check& check,
               const std::string& help) {
@@ -229,14 +229,14 @@ auto Optional(const std::string& key, const Member& member,
   return Optional(key, member, Check(), help);
 }
 
-// The same field, refused beside one of `keys`.
+// The same field, which may not be combined with any of `keys`.
 template <typename T>
 Field<T> Excluding(const std::vector<std::string>& keys, Field<T> field) {
   field.info.excludes = keys;
   return field;
 }
 
-// The same field, written as `write` says.
+// The same field, with its own function for writing.
 template <typename T>
 Field<T> WrittenAs(typename Field<T>::Writer write, Field<T> field) {
   field.write = std::move(write);
@@ -258,18 +258,17 @@ Field<T> NotWritten(Field<T> field) {
 }
 FixedField NotWritten(FixedField field);
 
-// A key of Keras' of which one value is supported; others are refused as not
-// supported yet. It is written with that value.
+// A Keras key of which only one value is supported; other values are refused as
+// not supported yet. Written with that value.
 FixedField Only(std::string key, Value value, std::string help);
 
-// A key that is taken with any value and means nothing here. It is written as
-// `written`, whatever was read.
+// A key that accepts any value and has no effect. Always written as `written`.
 FixedField Ignored(std::string key, Value written, std::string help);
 
-// A key that Paceline knows and does not support yet: Unimplemented.
+// A known key that is not supported yet: Unimplemented.
 FixedField NotYet(std::string key, std::string help);
 
-// The fields of all lists, in their order.
+// Concatenates lists of fields.
 template <typename T>
 std::vector<Field<T>> Joined(std::vector<std::vector<Field<T>>> lists) {
   std::vector<Field<T>> joined;
@@ -289,14 +288,15 @@ class FieldTableBase {
   const std::string& help() const { return help_; }
 
  protected:
-  // InvalidArgument unless `value` is a map (or null, an empty one) with only
-  // known keys, all required ones (not null), and none that another excludes.
+  // InvalidArgument unless `value` is a map (or null, which counts as empty)
+  // with only known keys, all required keys (not null), and no two keys that
+  // exclude each other.
   absl::Status CheckKeys(const Value& value, const Path& path,
                          const std::vector<FieldInfo>& infos) const;
 
   std::string Describe(const std::vector<FieldInfo>& infos) const;
 
-  // `defaults` has the written default of each field.
+  // `defaults` has the default of each field as it is written.
   ClassReference Document(
       const std::vector<FieldInfo>& infos,
       const std::vector<std::optional<Value>>& defaults) const;
@@ -310,7 +310,7 @@ class FieldTableBase {
 template <typename T>
 class FieldTable : public FieldTableBase {
  public:
-  // `name` is Keras' class name, or what people call the object.
+  // `name`: Keras' class name, or a name for people.
   FieldTable(
       std::string name, std::string help, std::vector<Field<T>> fields,
       std::function<T()> make_default = [] { return T(); })
@@ -320,16 +320,16 @@ class FieldTable : public FieldTableBase {
     for (const Field<T>& field : fields_) infos_.push_back(field.info);
   }
 
-  // The object a map describes; null describes the default. Errors name the
-  // path and what is expected there.
+  // Reads the object in a map; null gives the default. Errors name the path and
+  // what is expected there.
   absl::StatusOr<T> Read(const Value& value, const Path& path) const {
     T object = make_default_();
     RETURN_IF_ERROR(ReadInto(value, path, object));
     return object;
   }
 
-  // The same, over an object that holds the defaults. On an error the object is
-  // half read.
+  // The same, into an object that has the defaults. After an error the object
+  // is partly read.
   absl::Status ReadInto(const Value& value, const Path& path, T& object) const {
     RETURN_IF_ERROR(CheckKeys(value, path, infos_));
     if (value.is_null()) return absl::OkStatus();
@@ -341,15 +341,15 @@ class FieldTable : public FieldTableBase {
     return absl::OkStatus();
   }
 
-  // Every key that is written, with its value, in the order of the table. The
-  // table of a Keras class so gives what get_config() gives: Keras' keys in
-  // Keras' order, with the values as json.dumps has them.
+  // All keys that are written, with their values, in the order of the table.
+  // For a Keras class this equals get_config(): the same keys in the same
+  // order, with values as json.dumps writes them.
   Value Write(const T& object) const {
     return WriteFields(object, /*with_defaults=*/true);
   }
 
-  // The same without optional keys that have their defaults: what it writes of
-  // an object stays the same when the table gets another optional key.
+  // The same without optional keys that have their defaults. So the output for
+  // an object does not change when the table gets another optional key.
   Value WriteWithoutDefaults(const T& object) const {
     return WriteFields(object, /*with_defaults=*/false);
   }
@@ -362,7 +362,7 @@ class FieldTable : public FieldTableBase {
     }
   }
 
-  // What it reads at least, for errors: "idx: {features: PATH, labels: PATH}".
+  // The required keys, for errors: "idx: {features: PATH, labels: PATH}".
   std::string Example() const { return Describe(infos_); }
 
   ClassReference Reference() const {

@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kEscapeSize = 6;
 
-// Whether `text` starts with an escape such as \ud83d of a code in
-// [first, first + 0x400).
+// Removes an escape such as \ud83d from the start of `text`, if its code is in
+// [first, first + 0x400). Returns whether it did.
 bool TakesSurrogate(absl::string_view text, uint32_t first, uint32_t& code) {
   return text.size() >= kEscapeSize && text[0] == '\\' && text[1] == 'u' &&
          absl::SimpleHexAtoi(text.substr(2, 4), &code) && code >= first &&
@@ -35,7 +35,7 @@ std::string JoinSurrogates(absl::string_view json) {
       i += 2 * kEscapeSize;
       continue;
     }
-    // An escaped backslash starts no other escape.
+    // An escaped backslash does not start another escape.
     const size_t size = json[i] == '\\' ? 2 : 1;
     absl::StrAppend(&joined, json.substr(i, size));
     i += size;

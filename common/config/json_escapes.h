@@ -1,4 +1,4 @@
-// The one thing in which JSON's strings are not YAML's.
+// Handles the one difference between strings of JSON and YAML.
 #ifndef PACELINE_COMMON_CONFIG_JSON_ESCAPES_H_
 #define PACELINE_COMMON_CONFIG_JSON_ESCAPES_H_
 
@@ -8,8 +8,9 @@
 
 namespace paceline {
 
-// Replaces the pairs of surrogates by which JSON escapes characters beyond
-// U+FFFF ("\ud83d\ude00") by YAML's escape ("\U0001f600"). Lines stay.
+// Replaces surrogate pairs, by which JSON escapes characters beyond U+FFFF
+// ("\ud83d\ude00"), by YAML's escape ("\U0001f600"). Does not change line
+// numbers.
 std::string JoinSurrogates(absl::string_view json);
 
 }  // namespace paceline

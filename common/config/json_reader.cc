@@ -11,7 +11,7 @@
 namespace paceline {
 namespace {
 
-// nlohmann-json's events; each returns whether to go on.
+// Handles nlohmann-json's events; each handler returns whether to continue.
 class Handler : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Handler(int64_t max_bytes) : builder_(max_bytes) {}
@@ -23,7 +23,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   bool boolean(bool value) override { return Leaf(value); }
   bool number_integer(number_integer_t value) override { return Leaf(value); }
   bool number_unsigned(number_unsigned_t value) override {
-    // Beyond int64, a number is a double.
+    // A number beyond int64 becomes a double.
     if (value > INT64_MAX) return Leaf(static_cast<double>(value));
     return Leaf(static_cast<int64_t>(value));
   }

@@ -1,4 +1,4 @@
-// Reads JSON where only JSON will do, such as TF_CONFIG.
+// Reads text that must be JSON and not YAML, such as TF_CONFIG.
 #ifndef PACELINE_COMMON_CONFIG_JSON_READER_H_
 #define PACELINE_COMMON_CONFIG_JSON_READER_H_
 
@@ -11,10 +11,10 @@
 
 namespace paceline {
 
-// The JSON of `text`, within the limits of limits.h. A byte order mark is
-// taken; repeated keys are refused. Values have no lines. Errors are
-// InvalidArgument, with line and column for bad JSON, or ResourceExhausted
-// above a limit, and start with "<source>: ".
+// Parses JSON, within the limits of limits.h. Accepts a byte order mark;
+// refuses repeated keys. Values have no line numbers. Errors start with
+// "<source>: ". They are InvalidArgument, with line and column for malformed
+// JSON, or ResourceExhausted above a limit.
 absl::StatusOr<Value> ReadJson(absl::string_view text,
                                const std::string& source, int64_t max_bytes);
 

@@ -7,7 +7,7 @@ namespace paceline {
 
 Value ValueFromJson(const nlohmann::ordered_json& json) {
   if (json.is_boolean()) return json.get<bool>();
-  // Numbers above int64 are kept as doubles.
+  // Numbers above int64 become doubles.
   if (json.is_number_integer() &&
       !(json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX)) {
     return json.get<int64_t>();

@@ -1,4 +1,4 @@
-// Values as nlohmann::json, and back.
+// Converts between Value and nlohmann::json.
 #ifndef PACELINE_COMMON_CONFIG_JSON_VALUE_H_
 #define PACELINE_COMMON_CONFIG_JSON_VALUE_H_
 

@@ -12,7 +12,7 @@
 namespace paceline {
 namespace {
 
-// What Keras writes beside class_name and config; none changes what is built.
+// Keys that Keras writes beside class_name and config, and that have no effect.
 constexpr absl::string_view kOtherKeys[] = {
     "module",         "registered_name", "build_config",    "name",
     "compile_config", "inbound_nodes",   "shared_object_id"};

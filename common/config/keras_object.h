@@ -1,4 +1,4 @@
-// Keras objects as they stand in configurations.
+// Keras objects in configurations.
 #ifndef PACELINE_COMMON_CONFIG_KERAS_OBJECT_H_
 #define PACELINE_COMMON_CONFIG_KERAS_OBJECT_H_
 
@@ -13,40 +13,42 @@
 
 namespace paceline {
 
-// A class and its config, which the field table of the class checks.
+// A class name and its config, to be checked by the class's field table.
 struct KerasObject {
   std::string class_name;
   // Always a map.
   Value config = Value::Map{};
-  // Of a layer in a model: the names of the layers that it reads. Empty: the
-  // one before it.
+  // For a layer in a model: the names of the layers that it reads. Empty: the
+  // layer before it.
   std::vector<std::string> inputs = {};
 };
 
-// Reads any of
+// Reads one of these forms:
+//
 //   relu                                 a name; its config is empty
-//   Dense: {units: 10}                   short for the following
+//   Dense: {units: 10}                   short for the next form
 //   {class_name: Dense, config: {units: 10}, module: keras.layers, …}
-// Names are not resolved: "mse" and "MeanSquaredError" stay what they are.
+//
+// Names are not resolved: "mse" and "MeanSquaredError" stay as they are.
 absl::StatusOr<KerasObject> ReadKerasObject(const Value& value,
                                             const Path& path);
 
-// A layer in a model: a Keras object that may say beside its class what it
-// reads,
+// Reads a layer in a model: a Keras object with optional inputs,
+//
 //   {Add: {name: sum}, inputs: [left, right]}
 absl::StatusOr<KerasObject> ReadLayerObject(const Value& value,
                                             const Path& path);
 
-// As jobs have it: `{class_name: {…}}`, or just the name where the config is
-// empty; with the inputs, if there are any.
+// In the form of job files: `{class_name: {…}}`, or just the name if the config
+// is empty; with the inputs, if any.
 Value WriteKerasObject(const KerasObject& object);
 
-// As Keras' serialize_keras_object has an object of Keras' own, whose class is
-// in `module` ("keras.layers"): {module, class_name, config, registered_name}.
-// ReadKerasObject reads it too.
+// In the form of Keras' serialize_keras_object for Keras' own classes: {module,
+// class_name, config, registered_name}. `module`: "keras.layers".
+// ReadKerasObject accepts this form, too.
 Value SerializeKerasObject(absl::string_view module, const KerasObject& object);
 
-// InvalidArgument if the config has whole numbers that Struct cannot hold.
+// InvalidArgument if the config has whole numbers that Struct cannot represent.
 absl::StatusOr<v1::KerasObject> ToProto(const KerasObject& object,
                                         const Path& path);
 KerasObject FromProto(const v1::KerasObject& proto);

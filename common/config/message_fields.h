@@ -1,9 +1,11 @@
-// Field tables over protobuf messages.
+// Field tables for protobuf messages.
 //
-// A message M, or another class, that has a
+// A message M (or another class) is read from a map if its namespace has a
+// function
+//
 //   const FieldTable<M>& FieldsOf(const M*);
-// in its namespace is a map in a configuration. Fields that are not set are not
-// written.
+//
+// Unset fields are not written.
 #ifndef PACELINE_COMMON_CONFIG_MESSAGE_FIELDS_H_
 #define PACELINE_COMMON_CONFIG_MESSAGE_FIELDS_H_
 
@@ -41,15 +43,15 @@ struct Codec<M> {
   }
 };
 
-// The accessors below are made of those that protoc generates.
+// These functions make Accessors from the accessors that protoc generates.
 
-// Of a bool or a double.
+// For a bool or a double.
 template <typename M, typename V>
 Accessors<M, V> Scalar(V (M::*get)() const, void (M::*set)(V)) {
   return {get, set};
 }
 
-// Of an unsigned integer, whose range a Check must keep.
+// For an unsigned integer; the field's Check must keep its range.
 template <typename M, typename V>
 Accessors<M, int64_t> Whole(V (M::*get)() const, void (M::*set)(V)) {
   return {[get](const M& m) { return static_cast<int64_t>((m.*get)()); },
@@ -63,7 +65,7 @@ Accessors<M, std::string> Text(const std::string& (M::*get)() const,
           [mutate](M& m, const std::string& value) { *(m.*mutate)() = value; }};
 }
 
-// Of a string that is the path of a file.
+// For a string that is the path of a file.
 template <typename M>
 Accessors<M, FilePath> File(const std::string& (M::*get)() const,
                             std::string* (M::*mutate)()) {
@@ -71,7 +73,7 @@ Accessors<M, FilePath> File(const std::string& (M::*get)() const,
           [mutate](M& m, const FilePath& path) { *(m.*mutate)() = path.text; }};
 }
 
-// Of a message inside a message.
+// For a nested message.
 template <typename M, typename V>
 Accessors<M, std::optional<V>> Inner(bool (M::*has)() const,
                                      const V& (M::*get)() const,
@@ -84,7 +86,7 @@ Accessors<M, std::optional<V>> Inner(bool (M::*has)() const,
           }};
 }
 
-// Of repeated messages.
+// For a repeated message.
 template <typename M, typename V>
 Accessors<M, std::vector<V>> Repeated(
     const google::protobuf::RepeatedPtrField<V>& (M::*get)() const,

@@ -12,15 +12,15 @@ namespace paceline {
 namespace {
 
 constexpr char kPathPayload[] = "paceline/config-path";
-// Keys come from the user and can be of any length.
+// Keys in errors are cut to this length, since users may write long ones.
 constexpr size_t kMaxKeyShown = 64;
 
-// Whether a step of a path ends where `rest` begins.
+// Whether a step of a path ends before `rest`.
 bool EndsStep(absl::string_view rest) {
   return rest.empty() || rest[0] == '.' || rest[0] == '[';
 }
 
-// The entry that the first step of `path` names, which is then taken off.
+// Finds the entry of the first step of `path`, and removes that step.
 const Value::Entry* TakeKey(const Value::Map& map, absl::string_view& path) {
   absl::string_view rest = absl::StripPrefix(path, ".");
   for (const Value::Entry& entry : map) {
@@ -45,14 +45,15 @@ const Value* TakeIndex(const Value::List& list, absl::string_view& path) {
   return &list[index];
 }
 
-// The class of a Keras object that says `class_name`, if that is all `path` is.
+// If `path` is just the class name of a Keras object with a `class_name`, its
+// value.
 const Value* ClassNamed(const Value& object, absl::string_view path) {
   const Value* name = object.Find("class_name");
   if (name == nullptr || !name->is_string()) return nullptr;
   return absl::StripPrefix(path, ".") == name->as_string() ? name : nullptr;
 }
 
-// The entry below which a Keras object has its config.
+// The entry with the config of a Keras object.
 const Value::Entry* ConfigEntry(const Value::Map& map) {
   for (const Value::Entry& entry : map) {
     if (entry.key == "config" || map.size() == 1) return &entry;
@@ -92,7 +93,7 @@ int FindLine(const Value& document, const Path& path) {
       line = value->line();
       continue;
     }
-    // The name of a class alone.
+    // A class given by its name alone has no config below it.
     if (!value->is_map()) return value->line() > 0 ? value->line() : line;
     if (const Value* name = ClassNamed(*value, rest)) return name->line();
     const Value::Entry* entry = TakeKey(value->as_map(), rest);

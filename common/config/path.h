@@ -1,4 +1,4 @@
-// Where a value stands in a configuration, and errors that say so.
+// Paths of values in a configuration, and errors with paths.
 #ifndef PACELINE_COMMON_CONFIG_PATH_H_
 #define PACELINE_COMMON_CONFIG_PATH_H_
 
@@ -11,7 +11,7 @@
 
 namespace paceline {
 
-// "model.layers[3].filters". A default path is the root.
+// "model.layers[3].filters". A default-constructed path is the root.
 class Path {
  public:
   Path() = default;
@@ -25,21 +25,23 @@ class Path {
   std::string text_;
 };
 
-// "<path>: <message>". Errors carry their path, so that a reader that knows the
-// document adds the line with Locate, although the object at fault was read
-// from a message that has no lines.
+// An error "<path>: <message>". It carries the path, so that a caller that has
+// the document can add the line by Locate, even if the wrong value was read
+// from a message without line numbers.
 absl::Status ConfigError(
     const Path& path, absl::string_view message,
     absl::StatusCode code = absl::StatusCode::kInvalidArgument);
 
-// The error with "<source>:<line>: " in front, from its path in `document`, or
-// of the nearest value above it. "<source>: " if it has no path or no line.
+// Adds "<source>:<line>: " to an error, where the line is that of the error's
+// path in `document`, or of the nearest value above it. Adds "<source>: " if
+// there is no path or no line.
 absl::Status Locate(const absl::Status& error, absl::string_view source,
                     const Value& document);
 
-// The line of a path in a document, or of the nearest value above it. A Keras
-// object's config keys follow its path at once, whichever form it is written
-// in: layers[3].filters is found in `- Conv2D: {filters: 32}`.
+// The line of a path in a document, or of the nearest value above it. In paths,
+// the config keys of a Keras object follow the object directly, whatever form
+// it has in the document: layers[3].filters also finds `- Conv2D: {filters:
+// 32}`.
 int FindLine(const Value& document, const Path& path);
 
 }  // namespace paceline

@@ -11,7 +11,7 @@
 namespace paceline {
 namespace {
 
-// Largest magnitude up to which every whole number is a double.
+// Up to this magnitude a double represents every whole number.
 constexpr int64_t kMaxWhole = int64_t{1} << 53;
 
 }  // namespace
@@ -46,7 +46,7 @@ Value ValueFromProto(const google::protobuf::Value& proto) {
 }
 
 Value ValueFromProto(const google::protobuf::Struct& proto) {
-  // A Struct has no order of its own: keys are sorted, for steady output.
+  // The keys of a Struct have no order, so sort them for a stable output.
   const std::map<std::string, google::protobuf::Value> sorted(
       proto.fields().begin(), proto.fields().end());
   Value::Map map;

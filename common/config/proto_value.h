@@ -1,4 +1,4 @@
-// Values as google.protobuf.Struct, and back.
+// Converts between Value and google.protobuf.Struct.
 #ifndef PACELINE_COMMON_CONFIG_PROTO_VALUE_H_
 #define PACELINE_COMMON_CONFIG_PROTO_VALUE_H_
 
@@ -9,14 +9,14 @@
 
 namespace paceline {
 
-// Struct has no integers: a whole number within 2^53 is read back as an int.
+// Struct has only doubles: whole numbers within 2^53 become ints.
 Value ValueFromProto(const google::protobuf::Value& proto);
 Value ValueFromProto(const google::protobuf::Struct& proto);
-// InvalidArgument, at its path, for an int beyond 2^53, which Struct may not
-// hold.
+// InvalidArgument, with its path, for an int beyond 2^53, which Struct may not
+// represent exactly.
 absl::Status CheckWholeNumbers(const Value& value, const Path& path);
 google::protobuf::Value ToProtoValue(const Value& value);
-// Of a map. Ints that CheckWholeNumbers refuses lose their last digits.
+// Converts a map. Ints that CheckWholeNumbers refuses are rounded.
 google::protobuf::Struct ToProtoStruct(const Value& map);
 
 }  // namespace paceline

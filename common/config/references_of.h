@@ -1,4 +1,4 @@
-// The references of all classes of a registry.
+// Collects the references of all classes in a registry.
 #ifndef PACELINE_COMMON_CONFIG_REFERENCES_OF_H_
 #define PACELINE_COMMON_CONFIG_REFERENCES_OF_H_
 
@@ -8,7 +8,7 @@
 
 namespace paceline {
 
-// `entries` have a function `reference`, in the order of the result.
+// Each of `entries` must have a function `reference`.
 template <typename Entries>
 std::vector<ClassReference> ReferencesOf(const Entries& entries) {
   std::vector<ClassReference> references;

@@ -11,10 +11,11 @@
 namespace paceline {
 namespace {
 
-// Longer words are no typing errors of known ones.
+// Longer words are not considered to be misspelled.
 constexpr size_t kMaxWord = 64;
 
-// Lower case, without underscores: "MaxPooling2D" and "max_pooling2d" are near.
+// Lower case without underscores, so that "MaxPooling2D" and "max_pooling2d"
+// are close.
 std::string Fold(absl::string_view word) {
   std::string folded;
   for (char c : word) {
@@ -23,10 +24,10 @@ std::string Fold(absl::string_view word) {
   return folded;
 }
 
-// Levenshtein's distance: the fewest insertions, deletions and replacements of
-// one character that turn `a` into `b`.
+// Levenshtein distance: the minimum number of insertions, deletions and
+// replacements of characters that turn `a` into `b`.
 size_t EditDistance(absl::string_view a, absl::string_view b) {
-  // row[j] is the distance between the part of `a` read so far and b[0, j).
+  // row[j] is the distance between the processed part of `a` and b[0, j).
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {

@@ -1,4 +1,4 @@
-// The nearest known word to one that is not known.
+// Suggests a known word in place of an unknown one.
 #ifndef PACELINE_COMMON_CONFIG_SUGGESTION_H_
 #define PACELINE_COMMON_CONFIG_SUGGESTION_H_
 
@@ -9,14 +9,14 @@
 
 namespace paceline {
 
-// The known word that is near (edit distance, without regard to case and
-// underscores); null if none is.
+// The closest known word within a small edit distance, ignoring case and
+// underscores; null if there is none.
 const std::string* Nearest(absl::string_view word,
                            const std::vector<std::string>& known);
 
-// `; did you mean "filters"?` if a known word is near, else `; known: a, b, c`,
-// or nothing if there are no known words. Goes after "unknown key" and the
-// like.
+// `; did you mean "filters"?` if a known word is close, else `; known: a, b,
+// c`, or "" if there are no known words. To be appended to messages such as
+// "unknown key".
 std::string Suggestion(absl::string_view word,
                        const std::vector<std::string>& known);
 

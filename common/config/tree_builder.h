@@ -12,50 +12,51 @@
 
 namespace paceline {
 
-// What a value costs. Lists and maps count as one value beside their elements.
+// What a value costs. A list or map counts as one value in addition to its
+// elements.
 struct Weight {
   int64_t value_count = 0;
-  // Of keys and strings.
+  // Bytes of keys and strings.
   int64_t text_bytes = 0;
-  // Lists and maps inside each other.
+  // Nesting of lists and maps.
   int depth = 0;
 };
 
 Weight Weigh(const Value& value);
 
-// Takes the events of one document in order: leaves, keys, and lists and maps
-// that begin and end. ResourceExhausted above the limits on nesting, values and
-// text; InvalidArgument for a repeated key. Messages name the limit or the key,
-// not the line. Lines count from 1; 0 if unknown.
+// Takes the events of one document in order: leaves, keys, and the begin and
+// end of lists and maps. ResourceExhausted above the limits of nesting, values
+// and text; InvalidArgument for a repeated key. Messages name the limit or the
+// key, but not the location. Lines count from 1; 0: unknown.
 class TreeBuilder {
  public:
-  // `max_text_bytes` bounds all keys and strings together.
+  // `max_text_bytes`: limit for all keys and strings together.
   explicit TreeBuilder(int64_t max_text_bytes)
       : max_text_bytes_(max_text_bytes) {}
 
-  // Whether the next event inside a map must be a key or its end.
+  // Whether the next event must be a key or the end of a map.
   bool wants_key() const;
 
   absl::Status Key(std::string key, int line);
-  // A whole value: a leaf, or a copy of a tree of that weight.
+  // Adds a complete value: a leaf, or a copy of a tree with this weight.
   absl::Status Add(Value value, const Weight& weight, int line);
   absl::Status Leaf(Value value, int line);
   absl::Status BeginList(int line) { return Begin(Value::List(), line); }
   absl::Status BeginMap(int line) { return Begin(Value::Map(), line); }
-  // Ends the innermost list or map, which stays valid until the next event.
+  // Ends the innermost list or map. The result is valid until the next event.
   const Value& End();
 
-  // Counts something that is kept beside the tree against the limits.
+  // Counts data that is stored outside of the tree towards the limits.
   absl::Status Charge(const Weight& weight);
 
-  // The document; null if there was none.
+  // The document; null if it was empty.
   Value Take() { return std::move(root_); }
 
  private:
-  // A list or map that has begun.
+  // A list or map that has begun, but not ended.
   struct Open {
     Value value;
-    // Lines of the keys so far.
+    // The keys so far, with their lines.
     absl::flat_hash_map<std::string, int> keys;
     std::string key;
     int key_line = 0;
@@ -63,7 +64,7 @@ class TreeBuilder {
   };
 
   absl::Status Begin(Value container, int line);
-  // Puts a whole value where it belongs.
+  // Adds a complete value to the innermost list or map.
   const Value& Place(Value value);
 
   const int64_t max_text_bytes_;

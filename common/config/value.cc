@@ -88,7 +88,7 @@ bool operator==(const Value& a, const Value& b) {
 
 namespace {
 
-// As YAML has it; JSON has no such numbers.
+// YAML's notation, since JSON has no such numbers.
 std::string NonfiniteText(double number) {
   if (std::isnan(number)) return ".nan";
   return number > 0 ? ".inf" : "-.inf";
@@ -98,7 +98,7 @@ std::string NonfiniteText(double number) {
 
 std::string Excerpt(const Value& value) {
   constexpr size_t kMaxExcerpt = 60;
-  // Texts and lists are cut before they are written, since they can be large.
+  // Cut long texts and lists before formatting them.
   if (value.is_string() && value.as_string().size() > kMaxExcerpt) {
     return Excerpt(
         absl::StrCat(value.as_string().substr(0, kMaxExcerpt - 3), "..."));

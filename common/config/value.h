@@ -1,5 +1,5 @@
-// A configuration as a tree of values: what YAML, JSON and
-// google.protobuf.Struct have in common.
+// A configuration as a tree of values: the common data model of YAML, JSON and
+// google.protobuf.Struct.
 #ifndef PACELINE_COMMON_CONFIG_VALUE_H_
 #define PACELINE_COMMON_CONFIG_VALUE_H_
 
@@ -14,7 +14,7 @@
 
 namespace paceline {
 
-// A regular value type. Accessors CHECK-fail on another kind.
+// A regular value type. Accessors CHECK-fail if the value is of another kind.
 class Value {
  public:
   enum class Kind { kNull, kBool, kInt, kDouble, kString, kList, kMap };
@@ -56,7 +56,7 @@ class Value {
 
   bool as_bool() const;
   int64_t as_int() const;
-  // Of an int too.
+  // Also converts an int.
   double as_double() const;
   const std::string& as_string() const;
   const List& as_list() const;
@@ -64,16 +64,16 @@ class Value {
   const Map& as_map() const;
   Map& as_map();
 
-  // The value of a key of a map; nullptr if there is none.
+  // The value of a key of a map; null if absent.
   const Value* Find(absl::string_view key) const;
-  // The value of a key of a map, added as null if there is none.
+  // The value of a key of a map; adds null if absent.
   Value& operator[](absl::string_view key);
 
   // Line of the source where the value starts, from 1; 0 if unknown.
   int line() const { return line_; }
   void set_line(int line) { line_ = line; }
 
-  // Lines do not count; an int equals a double of the same value.
+  // Ignores lines; an int equals a double of the same value.
   friend bool operator==(const Value& a, const Value& b);
 
  private:
@@ -93,7 +93,7 @@ struct Value::Entry {
   }
 };
 
-// Below Entry, which the vector of entries must know.
+// Defined after Entry, whose definition std::vector<Entry> needs.
 template <std::same_as<bool> B>
 Value::Value(B value) : data_(value) {}
 
@@ -101,7 +101,7 @@ template <std::integral I>
 requires(!std::same_as<I, bool>) Value::Value(I value)
     : data_(static_cast<int64_t>(value)) {}
 
-// The value as JSON for messages, cut after about 60 characters.
+// The value as JSON for messages, cut to about 60 characters.
 std::string Excerpt(const Value& value);
 
 }  // namespace paceline

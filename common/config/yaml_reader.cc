@@ -18,14 +18,14 @@
 namespace paceline {
 namespace {
 
-// Tags as yaml-cpp reports them: of plain scalars and collections without one,
-// of quoted scalars without one, and of !!str.
+// Tags as yaml-cpp reports them: for plain scalars and collections without a
+// tag, for quoted scalars without a tag, and for !!str.
 constexpr char kPlain[] = "?";
 constexpr char kQuoted[] = "!";
 constexpr char kStringTag[] = "tag:yaml.org,2002:str";
 
-// yaml-cpp reports errors by exceptions, and so do our handlers in order to
-// stop it. Nothing of either leaves ReadYaml.
+// yaml-cpp reports errors as exceptions, and our handlers throw this one to
+// stop it. ReadYaml catches both.
 struct Refusal {
   absl::Status status;
   int line;
@@ -64,7 +64,7 @@ class YamlHandler : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (builder_.wants_key()) Refuse(mark, "a key is an alias; expected text");
     const auto found = anchored_.find(anchor);
-    // An alias inside of what it names.
+    // An alias inside the value that it refers to.
     if (found == anchored_.end()) Refuse(mark, "an alias of an unclosed value");
     Check(mark,
           builder_.Add(found->second.value, found->second.weight, Line(mark)));
@@ -90,7 +90,7 @@ class YamlHandler : public YAML::EventHandler {
     Value value;
     Weight weight;
   };
-  // A list or map that has begun.
+  // A list or map that has begun, but not ended.
   struct Open {
     YAML::anchor_t anchor;
     YAML::Mark mark;
@@ -135,7 +135,7 @@ class YamlHandler : public YAML::EventHandler {
     Keep(open.mark, open.anchor, value);
   }
 
-  // Remembers a value that has an anchor, at its own cost.
+  // Stores a value that has an anchor, and counts it towards the limits.
   void Keep(const YAML::Mark& mark, YAML::anchor_t anchor, const Value& value) {
     if (anchor == YAML::NullAnchor) return;
     const Weight weight = Weigh(value);
@@ -149,8 +149,8 @@ class YamlHandler : public YAML::EventHandler {
   bool has_document_ = false;
 };
 
-// The first line with a control character, or 0. A NUL is one, so this also
-// finds UTF-16.
+// The first line with a control character; 0: none. NUL is one of them, so this
+// also detects UTF-16.
 int LineOfControlCharacter(absl::string_view text) {
   int line = 1;
   for (char c : text) {

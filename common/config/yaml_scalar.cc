@@ -1,4 +1,4 @@
-// The core schema of YAML 1.2.2, section 10.3.2.
+// Scalars by the core schema of YAML 1.2.2, section 10.3.2.
 #include <charconv>
 #include <limits>
 #include <system_error>
@@ -11,7 +11,7 @@
 namespace paceline {
 namespace {
 
-// Takes the digits at the start of `text` off; false if there are none.
+// Removes the digits at the start of `text`; false if there are none.
 bool TakeDigits(absl::string_view& text) {
   const size_t before = text.size();
   while (!text.empty() && absl::ascii_isdigit(text[0])) text.remove_prefix(1);
@@ -43,14 +43,14 @@ bool IsFloat(absl::string_view text) {
   return text.empty();
 }
 
-// All of `text` as digits of that base.
+// Parses all of `text` as digits in the given base.
 bool ReadDigits(absl::string_view text, int base, int64_t& out) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, out, base);
   return error == std::errc() && stop == end && text[0] != '-';
 }
 
-// 0o17 and 0x1F.
+// Parses 0o17 and 0x1F.
 bool ReadPrefixed(absl::string_view text, int64_t& out) {
   if (absl::ConsumePrefix(&text, "0x")) return ReadDigits(text, 16, out);
   if (absl::ConsumePrefix(&text, "0o")) return ReadDigits(text, 8, out);

@@ -13,7 +13,7 @@
 namespace paceline {
 namespace {
 
-// The examples of an array, one after the other.
+// The rows of an array: one per example.
 struct Column {
   Column(const ArraySpec& spec, std::unique_ptr<std::byte[]> values)
       : type(spec.type),
@@ -26,19 +26,19 @@ struct Column {
   }
 
   ElementType type;
-  // Of one example.
+  // Elements per example.
   int64_t row_size;
   int64_t row_bytes;
   std::unique_ptr<std::byte[]> data;
 };
 
-// What a source keeps of its features or its labels.
+// The features or the labels of a source.
 struct Columns {
   std::vector<ArraySpec> specs;
   std::vector<Column> columns;
 };
 
-// Where each column has the example `index`.
+// Points `out` to the values of example `index` in each column.
 void ReadRow(const std::vector<Column>& columns, int64_t index,
              std::vector<Elements>& out) {
   for (size_t i = 0; i < columns.size(); ++i) out[i] = columns[i].Row(index);
@@ -108,7 +108,8 @@ absl::Status CheckCounts(const std::vector<ArrayToRead>& arrays,
   return absl::OkStatus();
 }
 
-// `count` is compared again: a file may have changed.
+// Adds to `count` again, since a file may have changed after its header was
+// read.
 absl::StatusOr<Columns> ReadColumns(const std::vector<ArrayToRead>& arrays,
                                     CommonCount& count) {
   CHECK(!arrays.empty());

@@ -1,4 +1,4 @@
-// Examples in arrays, kept in memory as they are stored.
+// A source whose examples are in arrays in memory, in their stored types.
 #ifndef PACELINE_COMMON_DATA_SOURCE_ARRAY_SOURCE_H_
 #define PACELINE_COMMON_DATA_SOURCE_ARRAY_SOURCE_H_
 
@@ -14,19 +14,19 @@
 
 namespace paceline {
 
-// An array of examples that is yet to be read. The first of its dimensions, of
-// which it has one at least, counts the examples.
+// An array of examples that has not been read yet. Its first dimension, which
+// must exist, counts the examples.
 struct ArrayToRead {
-  // As ArraySpec has them.
+  // See ArraySpec.
   std::string name;
   std::string origin;
-  // Reads what the file says of the array, however large that is.
+  // Reads the shape from the file's header, without reading the values.
   std::function<absl::StatusOr<Shape>()> read_shape;
   std::function<absl::StatusOr<StoredArray>()> read;
 };
 
-// Reads the arrays, at least one of each, unless they differ in their numbers
-// of examples: InvalidArgument names two that do.
+// Reads the arrays, at least one each. InvalidArgument, before reading any
+// values, names two arrays with different numbers of examples.
 absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
     const std::vector<ArrayToRead>& features,
     const std::vector<ArrayToRead>& labels);

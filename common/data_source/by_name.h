@@ -1,4 +1,4 @@
-// A field that has one value, or one for each of several names.
+// A field with a single value, or with a value for each of several names.
 #ifndef PACELINE_COMMON_DATA_SOURCE_BY_NAME_H_
 #define PACELINE_COMMON_DATA_SOURCE_BY_NAME_H_
 
@@ -14,14 +14,17 @@
 
 namespace paceline {
 
+// Two forms:
+//
 //   features: x
 //   features: {left: x1, right: x2}
 //
-// The names are those of a model's inputs or outputs; a single T needs none.
+// The names are those of a model's inputs or outputs; a single value needs
+// none.
 template <typename T>
 struct ByName {
-  // At least one. In the order of names, since the wire keeps no other. A T
-  // without a name has "", and is alone.
+  // At least one. Sorted by name, since messages keep no other order. The name
+  // of a single value without a name is "".
   std::map<std::string, T> entries;
 };
 

@@ -1,4 +1,4 @@
-// How many examples a source has, if its arrays agree.
+// The common number of examples in a source's arrays.
 #ifndef PACELINE_COMMON_DATA_SOURCE_COMMON_COUNT_H_
 #define PACELINE_COMMON_DATA_SOURCE_COMMON_COUNT_H_
 
@@ -12,12 +12,12 @@ namespace paceline {
 
 class CommonCount {
  public:
-  // `shape` is that of a whole array, of one dimension at least, the first of
-  // which counts its examples. InvalidArgument names this array and the first
-  // one if they differ in their numbers of examples.
+  // `shape` is that of the whole array; its first dimension, which must exist,
+  // counts the examples. InvalidArgument names this array and the first one if
+  // their numbers of examples differ.
   absl::Status Add(const std::string& origin, const Shape& shape);
 
-  // Of each array that was added.
+  // Examples in each of the added arrays.
   int64_t count() const { return count_; }
 
  private:

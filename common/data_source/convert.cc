@@ -10,7 +10,7 @@
 namespace paceline {
 namespace {
 
-// Calls `function` with the values as a typed pointer.
+// Calls `function` with a typed pointer to the values.
 template <typename Function>
 auto WithTyped(Elements in, Function function) {
   switch (in.type) {

@@ -1,4 +1,4 @@
-// From stored values to what a device reads.
+// Converts stored values to the types that devices read.
 #ifndef PACELINE_COMMON_DATA_SOURCE_CONVERT_H_
 #define PACELINE_COMMON_DATA_SOURCE_CONVERT_H_
 
@@ -9,17 +9,17 @@
 
 namespace paceline {
 
-// Writes `in.count` values, each times `scale`, to `out`. T is float or double,
-// and what is computed in.
+// Writes `in.count` values, multiplied by `scale`, to `out`. Computes in T,
+// which is float or double.
 template <typename T>
 void ConvertScaled(Elements in, T scale, T* out);
 
-// Writes `in.count` class ids. InvalidArgument names a value that is no integer
-// in [0, class_count).
+// Writes `in.count` class ids. InvalidArgument names a value that is not an
+// integer in [0, class_count).
 absl::Status ConvertToClassIds(Elements in, int64_t class_count, int32_t* out);
 
-// InvalidArgument names the first value that is no integer in
-// [0, class_count), and its index.
+// InvalidArgument names the first value that is not an integer in [0,
+// class_count), with its index.
 absl::Status CheckClassIds(Elements in, int64_t class_count);
 
 }  // namespace paceline

@@ -1,10 +1,10 @@
-// Where examples come from.
+// Sources of examples.
 //
-// A source says which arrays its examples have, features and labels, any number
-// of each; its readers give the examples, in the types that they are stored in.
-// Examples of most sources are read in any order, those of a stream one after
-// the other. An order says which comes when, and batches are made of them
-// (worker/data). sources.h has every kind of source.
+// A source says which arrays its examples have: any number of features, and of
+// labels. Its readers return examples with values in their stored types. Most
+// sources can be read in any order; a stream is read sequentially. EpochOrder
+// decides the order, and BatchPipeline makes batches (worker/data). sources.h
+// lists all kinds of sources.
 #ifndef PACELINE_COMMON_DATA_SOURCE_DATA_SOURCE_H_
 #define PACELINE_COMMON_DATA_SOURCE_DATA_SOURCE_H_
 
@@ -21,19 +21,19 @@
 
 namespace paceline {
 
-// What examples have of one array.
+// One array of each example.
 struct ArraySpec {
-  // The input or output of the model that it is for, as the job names it;
-  // empty: the job names none, so it is for the only one.
+  // The model's input or output for the array, as the job names it. Empty: the
+  // job names none, so it is for the only input or output.
   std::string name;
-  // Where it is stored, for errors: "/data/digits.npz: x".
+  // Where the array is stored, for errors: "/data/digits.npz: x".
   std::string origin;
   ElementType type = ElementType::kUint8;
-  // Of one example; a class id has shape ().
+  // Shape per example; () for a class id.
   Shape shape;
 };
 
-// At least one array of each.
+// At least one array each.
 struct ExampleSpec {
   std::vector<ArraySpec> features;
   std::vector<ArraySpec> labels;
@@ -45,16 +45,17 @@ struct Example {
   std::vector<Elements> labels;
 };
 
-// Reads the examples of a source, which outlives it. Not thread-safe.
+// Reads the examples of a source, which must outlive the reader. Not
+// thread-safe.
 class ExampleReader {
  public:
   virtual ~ExampleReader() = default;
 
-  // The example `index` in [0, example_count()), valid until the next call. Of
-  // a stream (IsStream in sources.h), the one behind the last takes least time;
-  // one that is farther on takes that of those between, and one before it that
-  // of starting again at the beginning. Whoever reads adds source and index to
-  // errors. Allocates nothing once warm.
+  // Example `index` in [0, example_count()), valid until the next call. In a
+  // stream (IsStream in sources.h), the next example is the fastest to read; a
+  // later one takes the time of reading those in between, an earlier one that
+  // of restarting from the beginning. The caller must add source and index to
+  // errors. Allocates only in the first calls.
   virtual absl::StatusOr<const Example*> Read(int64_t index) = 0;
 };
 
@@ -63,22 +64,22 @@ class DataSource {
  public:
   virtual ~DataSource() = default;
 
-  // Names the source in errors, by the origin of its first features.
+  // A name for errors: the origin of the first features.
   virtual const std::string& name() const = 0;
 
   virtual const ExampleSpec& spec() const = 0;
 
-  // At least 1.
+  // Always at least 1.
   virtual int64_t example_count() const = 0;
 
-  // InvalidArgument names the origin of labels array `label`, and a value of it
-  // that is no integer in [0, class_count), as far as the source knows its
-  // labels without reading examples.
+  // InvalidArgument names the origin of labels array `label`, and a value in it
+  // that is not an integer in [0, class_count). Checks only what the source
+  // knows without reading examples.
   virtual absl::Status CheckClassIds(size_t label,
                                      int64_t class_count) const = 0;
 
-  // Each thread takes a reader of its own. Errors name the origin of an array
-  // that cannot be read any more.
+  // Creates a reader; use one per thread. Errors name the origin of an array
+  // that cannot be read.
   virtual absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const = 0;
 };
 

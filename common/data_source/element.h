@@ -1,4 +1,4 @@
-// Values as data files store them.
+// Values in the types in which data files store them.
 #ifndef PACELINE_COMMON_DATA_SOURCE_ELEMENT_H_
 #define PACELINE_COMMON_DATA_SOURCE_ELEMENT_H_
 
@@ -10,8 +10,8 @@
 
 namespace paceline {
 
-// Types of stored values, in the byte order of the machine. More than a device
-// computes in: examples keep their type until a batch is made of them.
+// Types of stored values, in the machine's byte order. These are more than the
+// types in which devices compute; values are converted when a batch is made.
 enum class ElementType {
   kUint8,
   kInt8,
@@ -28,14 +28,14 @@ size_t SizeOf(ElementType type);
 // "uint8".
 const char* ElementTypeName(ElementType type);
 
-// Consecutive values that somebody else owns.
+// A view of consecutive values.
 struct Elements {
   ElementType type = ElementType::kUint8;
   const std::byte* data = nullptr;
   int64_t count = 0;
 };
 
-// Values with a shape, in C order.
+// An array in C order.
 struct StoredArray {
   ElementType type = ElementType::kUint8;
   Shape shape;

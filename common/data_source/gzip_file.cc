@@ -16,7 +16,7 @@ namespace paceline {
 absl::StatusOr<GzipFile> GzipFile::Open(const std::string& path) {
   ASSIGN_OR_RETURN(const int64_t size, FileSize(path));
   errno = 0;
-  // zlib passes plain files through.
+  // zlib also reads uncompressed files.
   gzFile file = gzopen(path.c_str(), "rbe");
   if (file == nullptr) {
     return absl::ErrnoToStatus(errno == 0 ? ENOMEM : errno,
@@ -41,8 +41,8 @@ absl::StatusOr<int64_t> GzipFile::Read(void* out, int64_t size) {
         std::min<int64_t>(size - total, int64_t{1} << 30));
     const int count =
         gzread(file_.get(), static_cast<char*>(out) + total, wanted);
-    // zlib reports a compressed file that ends early as a short read, and
-    // tells only when it is asked.
+    // For a truncated file zlib returns a short read, and the error only on
+    // request.
     if (count <= 0) RETURN_IF_ERROR(LastError());
     if (count <= 0) break;
     total += count;

@@ -1,6 +1,6 @@
-// A file that may be compressed with gzip: its first bytes tell.
+// A file that may be compressed with gzip, which its first bytes tell.
 //
-// Errors begin with the path.
+// Errors start with the path.
 #ifndef PACELINE_COMMON_DATA_SOURCE_GZIP_FILE_H_
 #define PACELINE_COMMON_DATA_SOURCE_GZIP_FILE_H_
 
@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-// zlib's.
+// A type of zlib.
 struct gzFile_s;
 
 namespace paceline {
@@ -20,22 +20,22 @@ namespace paceline {
 // Not thread-safe.
 class GzipFile {
  public:
-  // NotFound, PermissionDenied, FailedPrecondition (it is a folder).
+  // NotFound, PermissionDenied, or FailedPrecondition for a folder.
   static absl::StatusOr<GzipFile> Open(const std::string& path);
 
   const std::string& path() const { return path_; }
   bool is_compressed() const;
-  // Upper bound of the bytes that Read can give; the size of a file that is not
-  // compressed.
+  // An upper bound of the bytes that Read can return; for an uncompressed file
+  // its size.
   int64_t capacity_bytes() const;
 
-  // Reads `size` bytes, fewer only at the end of the file, where checksums are
+  // Reads `size` bytes; fewer only at the end of the file, where checksums are
   // compared. DataLoss: the compressed data is truncated or damaged.
   absl::StatusOr<int64_t> Read(void* out, int64_t size);
 
-  // The next Read begins at `offset` of the uncompressed bytes. In a compressed
-  // file it then reads what lies between, from the beginning of the
-  // file if `offset` is before where it stands.
+  // The next Read starts at `offset` of the uncompressed data. In a compressed
+  // file the next Read decompresses everything in between; everything from the
+  // beginning, if `offset` is before the current position.
   absl::Status Seek(int64_t offset);
 
  private:

@@ -153,7 +153,7 @@ absl::StatusOr<Elements> IdxRows::Read(int64_t index) {
           "%s: no memory for a row of %d bytes", file_.path(), row_bytes));
     }
   }
-  // After an error the file stands anywhere.
+  // After an error the position in the file is unknown.
   if (index != std::exchange(next_, -1)) {
     RETURN_IF_ERROR(file_.Seek(HeaderBytes(header_) + index * row_bytes));
   }

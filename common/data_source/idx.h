@@ -1,16 +1,16 @@
-// IDX files, the format MNIST is published in.
+// IDX files, the format in which MNIST is published.
 //
 //   0x00 0x00 type rank | size of each dimension, uint32 | values in C order
 //
-// Everything is big-endian; type is 08 uint8, 09 int8, 0B int16, 0C int32, 0D
-// float32 or 0E float64. A file may be compressed with gzip: its first bytes
-// tell.
+// All numbers are big-endian; type is 08 uint8, 09 int8, 0B int16, 0C int32, 0D
+// float32 or 0E float64. A file may be compressed with gzip, which its first
+// bytes tell.
 //
 // Errors name the file, the field and its value. NotFound, PermissionDenied,
-// FailedPrecondition (it is a folder): the file cannot be opened.
-// InvalidArgument: it is no IDX file, or has bytes after its values. DataLoss:
-// it is truncated or its compressed data is damaged. ResourceExhausted: it is
-// larger than limits.h allows.
+// FailedPrecondition (a folder): the file cannot be opened. InvalidArgument: it
+// is no IDX file, or has bytes after its values. DataLoss: it is truncated, or
+// its compressed data is damaged. ResourceExhausted: it is larger than limits.h
+// allows.
 #ifndef PACELINE_COMMON_DATA_SOURCE_IDX_H_
 #define PACELINE_COMMON_DATA_SOURCE_IDX_H_
 
@@ -32,20 +32,20 @@ struct IdxHeader {
   Shape shape;
 };
 
-// Reads the header alone, however large the file is.
+// Reads only the header.
 absl::StatusOr<IdxHeader> ReadIdxHeader(const std::string& path);
 
-// Reads the whole file, with its values in the byte order of the machine.
-// Allocates nothing for values that the file is too small to hold.
+// Reads the whole file and converts the values to the machine's byte order.
+// Allocates memory only if the file is large enough to have the values.
 absl::StatusOr<StoredArray> ReadIdx(const std::string& path);
 
-// Bytes of values of a compressed file whose rows are read one by one. To go to
-// another row is to inflate what lies between, some 300 MB a second, and a
-// worker does that while it holds a lease.
+// Values of a compressed file that may be read as a stream, in bytes. Jumping
+// to another row means decompressing everything in between, at some 300 MB/s,
+// while the worker has a lease.
 inline constexpr int64_t kMaxCompressedStreamBytes = int64_t{2} << 30;
 
-// The rows of a file, which are read as they are asked for: the values of an
-// index of the first dimension. Not thread-safe.
+// Reads the rows of a file on request; a row has the values for one index of
+// the first dimension. Not thread-safe.
 class IdxRows {
  public:
   // Reads the header. DataLoss if the file is too small for the values.
@@ -55,10 +55,10 @@ class IdxRows {
 
   const IdxHeader& header() const { return header_; }
 
-  // Row `index` of those that the header has, in the byte order of the machine;
-  // valid until the next call. GzipFile::Seek says what another row than the
-  // next takes. The last row has the end of the file checked. Allocates in the
-  // first call alone: ResourceExhausted if there is no memory for a row.
+  // Row `index`, in the machine's byte order; valid until the next call. See
+  // GzipFile::Seek for the time that rows other than the next take. The last
+  // row also checks the end of the file. Allocates only in the first call:
+  // ResourceExhausted if there is no memory for a row.
   absl::StatusOr<Elements> Read(int64_t index);
 
  private:
@@ -66,10 +66,10 @@ class IdxRows {
 
   GzipFile file_;
   IdxHeader header_;
-  // Where the file stands.
+  // The row at the current position in the file; -1: unknown.
   int64_t next_ = 0;
   int64_t row_size_ = 0;
-  // Null until the first row is read.
+  // Null before the first read.
   std::unique_ptr<std::byte[]> row_;
 };
 

@@ -17,7 +17,8 @@ namespace {
 
 using Files = ByName<FilePath>;
 
-// A message has a file without a name in a string, others in a map.
+// The message has a single file without a name as a string, named files as a
+// map.
 Files FilesOf(const std::string& alone,
               const google::protobuf::Map<std::string, std::string>& named) {
   Files files;

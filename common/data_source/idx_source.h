@@ -1,4 +1,4 @@
-// Examples in IDX files, one for each array.
+// A source with one IDX file per array.
 #ifndef PACELINE_COMMON_DATA_SOURCE_IDX_SOURCE_H_
 #define PACELINE_COMMON_DATA_SOURCE_IDX_SOURCE_H_
 
@@ -19,8 +19,8 @@ namespace paceline {
 
 bool IsIdxStream(const v1::IdxSource& source);
 
-// Reads the files, of a stream their headers. Beside the errors of idx.h,
-// InvalidArgument if they differ in their numbers of examples.
+// Reads the files; for a stream, their headers. Errors are those of idx.h, and
+// InvalidArgument if the numbers of examples differ.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
     const v1::IdxSource& source);
 

@@ -16,7 +16,7 @@
 namespace paceline {
 namespace {
 
-// The files of some arrays.
+// The open files of several arrays.
 using RowFiles = std::vector<IdxRows>;
 
 absl::Status ReadRow(RowFiles& files, int64_t index,
@@ -51,8 +51,8 @@ Shape ShapeOfExample(const IdxHeader& header) {
   return Shape(header.shape.begin() + 1, header.shape.end());
 }
 
-// Opens the files of `arrays`, which have `count` examples as described, unless
-// a file was replaced.
+// Opens the files of `arrays`, and checks that they still have `count` examples
+// of the same types and shapes, since files may have been replaced.
 absl::StatusOr<RowFiles> OpenFiles(const std::vector<ArraySpec>& arrays,
                                    int64_t count) {
   RowFiles files;

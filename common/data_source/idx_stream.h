@@ -1,5 +1,5 @@
-// Examples in IDX files that are read as examples are asked for, one after the
-// other, so that they need not fit into memory.
+// A source that reads IDX files sequentially as examples are needed, so that
+// they need not fit into memory.
 #ifndef PACELINE_COMMON_DATA_SOURCE_IDX_STREAM_H_
 #define PACELINE_COMMON_DATA_SOURCE_IDX_STREAM_H_
 
@@ -11,9 +11,9 @@
 
 namespace paceline {
 
-// Reads the headers of the files, which `spec` names as origins; it gets their
-// types and shapes. Errors are those of idx.h, and InvalidArgument if two files
-// differ in their numbers of examples.
+// Reads the headers of the files, which are the origins in `spec`, and fills in
+// types and shapes. Errors are those of idx.h, and InvalidArgument if the
+// numbers of examples differ.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxStream(
     ExampleSpec spec);
 

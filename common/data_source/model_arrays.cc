@@ -9,7 +9,7 @@
 namespace paceline {
 namespace {
 
-// What errors call the two sides.
+// Words for features and labels in errors.
 struct Side {
   const char* arrays;
   const char* model;

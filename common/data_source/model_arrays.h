@@ -1,8 +1,8 @@
-// Which array of a source goes where in a model.
+// Matches the arrays of a source with the inputs and outputs of a model.
 //
-// A job that names arrays by the model's inputs and outputs has them matched by
-// these names, in whatever order. An array without a name is for a model of one
-// input, or of one output.
+// If a job names arrays by the model's inputs and outputs, they are matched by
+// name, in any order. An array without a name is for a model with one input, or
+// one output.
 #ifndef PACELINE_COMMON_DATA_SOURCE_MODEL_ARRAYS_H_
 #define PACELINE_COMMON_DATA_SOURCE_MODEL_ARRAYS_H_
 
@@ -18,14 +18,14 @@
 
 namespace paceline {
 
-// What a model takes of each example for one of its inputs, or as the label of
+// What a model reads of each example: for one of its inputs, or as the label of
 // one of its outputs.
 struct ModelArray {
-  // That of the layer.
+  // The layer's name.
   std::string name;
-  // Of one example; () for class ids.
+  // Shape per example; () for class ids.
   Shape shape;
-  // Above 0: it has class ids below this.
+  // If positive: the array has class ids below this number.
   int64_t class_count = 0;
 };
 
@@ -35,20 +35,20 @@ struct ModelArrays {
   std::vector<ModelArray> outputs;
 };
 
-// For each input, the index of its array among a source's features; for each
-// output, of that among its labels.
+// For each input, the index of its array among the source's features; for each
+// output, that among the source's labels.
 struct ArrayMatch {
   std::vector<size_t> inputs;
   std::vector<size_t> outputs;
 };
 
-// InvalidArgument unless there is one array for each input and output, by name,
-// of its shape (trailing dimensions of 1 count for nothing).
+// InvalidArgument unless each input and output has exactly one array, by name,
+// with its shape (ignoring trailing dimensions of 1).
 absl::StatusOr<ArrayMatch> MatchArrays(const DataSource& source,
                                        const ModelArrays& model);
 
-// The same, and InvalidArgument if the source knows of a label that is no class
-// id where one is expected.
+// The same, and InvalidArgument if the source knows a label that is no valid
+// class id.
 absl::Status CheckFits(const DataSource& source, const ModelArrays& model);
 
 }  // namespace paceline

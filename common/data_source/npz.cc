@@ -31,14 +31,15 @@ static_assert(std::endian::native == std::endian::little,
               "values are taken as they are stored");
 
 constexpr char kSuffix[] = ".npy";
-// Of the header of an array: as many as its first version can have.
+// Maximum size of an array's header: what the first version of the format
+// allows.
 constexpr int64_t kMaxHeaderBytes = 65535;
 
 struct Close {
   void operator()(zip_file_t* entry) const { zip_fclose(entry); }
 };
 
-// What libzip found wrong with the bytes of a file, or why it cannot read them.
+// A libzip error: invalid data, or data that cannot be read.
 absl::Status ZipError(const std::string& name, zip_error_t* error) {
   if (zip_error_system_type(error) == ZIP_ET_SYS &&
       zip_error_code_system(error) != 0) {
@@ -49,7 +50,7 @@ absl::Status ZipError(const std::string& name, zip_error_t* error) {
       absl::StrCat(name, ": damaged: ", zip_error_strerror(error)));
 }
 
-// Why an archive could not be opened.
+// The error of opening an archive.
 absl::Status OpenError(const std::string& path, int code) {
   if (code == ZIP_ER_NOZIP) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -63,7 +64,8 @@ absl::Status OpenError(const std::string& path, int code) {
   return status;
 }
 
-// The arrays of an archive, as many as help somebody who mistyped one.
+// Names of arrays in an archive, for errors; not more than help to find a
+// typing error.
 std::string ArrayNames(zip_t* archive) {
   constexpr zip_int64_t kMaxNames = 10;
   const zip_int64_t count = zip_get_num_entries(archive, 0);
@@ -77,7 +79,8 @@ std::string ArrayNames(zip_t* archive) {
   return absl::StrJoin(names, ", ");
 }
 
-// The entry of an array. libzip would give the first of several.
+// The entry of an array. An error if there are several; libzip would return the
+// first.
 absl::StatusOr<zip_int64_t> FindArray(zip_t* archive, const std::string& path,
                                       const std::string& array) {
   const std::string wanted = absl::StrCat(array, kSuffix);
@@ -103,10 +106,10 @@ absl::StatusOr<zip_int64_t> FindArray(zip_t* archive, const std::string& path,
                                  : absl::StrCat(", expected one of ", names)));
 }
 
-// An entry of an archive, read from its begin on.
+// Reads an entry of an archive sequentially.
 class ZipEntry {
  public:
-  // `name` is that of the array in errors, `file_size` the archive's.
+  // `name`: the array in errors. `file_size`: the archive's size.
   static absl::StatusOr<ZipEntry> Open(zip_t* archive, zip_int64_t index,
                                        std::string name, uint64_t file_size) {
     ZipEntry entry(std::move(name));
@@ -115,11 +118,11 @@ class ZipEntry {
   }
 
   const std::string& name() const { return name_; }
-  // The most bytes that are left, by what the archive says and by the size of
-  // the file.
+  // An upper bound of the remaining bytes, derived from the archive's directory
+  // and the size of the file.
   int64_t capacity_bytes() const { return capacity_bytes_; }
 
-  // Reads `size` bytes, fewer only at the end of the entry, where libzip
+  // Reads `size` bytes; fewer only at the end of the entry, where libzip
   // compares the checksum.
   absl::StatusOr<int64_t> Read(void* out, int64_t size) {
     int64_t total = 0;
@@ -160,7 +163,8 @@ class ZipEntry {
           "(deflated)",
           name_, stat.comp_method));
     }
-    // What the archive says of sizes may be anything; the file's is true.
+    // Sizes in the archive's directory may be wrong; the size of the file is
+    // certain.
     const auto stored_size =
         static_cast<int64_t>(std::min<uint64_t>(stat.comp_size, file_size));
     const int64_t ratio =
@@ -177,7 +181,7 @@ class ZipEntry {
   int64_t capacity_bytes_ = 0;
 };
 
-// What `descr` may be.
+// Supported values of `descr`.
 constexpr std::pair<absl::string_view, ElementType> kTypes[] = {
     {"|u1", ElementType::kUint8},   {"|i1", ElementType::kInt8},
     {"<i2", ElementType::kInt16},   {"<i4", ElementType::kInt32},
@@ -191,15 +195,15 @@ std::string TypeNames() {
   });
 }
 
-// All must be there.
+// All of these keys are required.
 constexpr absl::string_view kKeys[] = {"descr", "fortran_order", "shape"};
 
 std::string KeyNames() { return absl::StrJoin(kKeys, ", "); }
 
-// Reads the dictionary of a header.
+// Parses the dictionary in a header.
 class HeaderParser {
  public:
-  // `name` is that of the array.
+  // `name`: the array in errors.
   HeaderParser(const std::string& name, absl::string_view text)
       : name_(name), rest_(text) {}
 
@@ -232,7 +236,7 @@ class HeaderParser {
                      Excerpt(std::string(rest_)), ", expected ", what));
   }
 
-  // Skips white space, and then `token` if it is there.
+  // Skips white space, then `token`; returns whether the token was there.
   bool Take(absl::string_view token) {
     rest_ = absl::StripLeadingAsciiWhitespace(rest_);
     return absl::ConsumePrefix(&rest_, token);
@@ -247,7 +251,7 @@ class HeaderParser {
     return text;
   }
 
-  // Each key may be there once. Python would take the last.
+  // A key may occur only once. Python would use the last.
   absl::Status TakeKey(absl::string_view key) {
     if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
       return absl::InvalidArgumentError(
@@ -309,7 +313,7 @@ class HeaderParser {
 
   const std::string& name_;
   absl::string_view rest_;
-  // Those that were read.
+  // Keys that were read.
   std::set<absl::string_view> keys_;
   NpzHeader header_;
 };
@@ -320,7 +324,7 @@ uint32_t LittleEndian(const unsigned char* bytes, int count) {
   return number;
 }
 
-// Reads `size` bytes that must be there.
+// Reads exactly `size` bytes.
 absl::Status ReadField(ZipEntry& entry, absl::string_view field, void* out,
                        int64_t size) {
   ASSIGN_OR_RETURN(const int64_t got, entry.Read(out, size));

@@ -1,21 +1,23 @@
-// NumPy archives: a zip of one .npy file for each array.
+// NumPy archives: a zip archive with one .npy file per array.
 //
 //   "\x93NUMPY" major minor | length of the header, uint16 (version 1) or
 //   uint32 (2, 3), little-endian | header | values
 //
-// The header is a Python dictionary, such as
+// The header is a Python dictionary such as
+//
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 28, 28), }
-// Entries are stored or deflated, values little-endian and in C order: uint8,
-// int8, int16, int32, int64, float32 or float64.
+//
+// Supported are stored and deflated entries with little-endian values in C
+// order: uint8, int8, int16, int32, int64, float32 or float64. Source:
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 //
 // Errors name the file, the array, the value and what is expected. NotFound,
-// PermissionDenied, FailedPrecondition (it is a folder): the file cannot be
-// opened; NotFound also if it has no such array. InvalidArgument: it is no
-// archive, it has several arrays of that name (of which NumPy would read the
-// last), or the array is not as above or has bytes after its values. DataLoss:
-// the array is truncated or damaged. ResourceExhausted: it is larger than
-// limits.h, or the memory, allows.
+// PermissionDenied, FailedPrecondition (a folder): the file cannot be opened;
+// NotFound also if it has no such array. InvalidArgument: it is no archive, has
+// several arrays of that name (NumPy would read the last), the array is not
+// supported, or there are bytes after its values. DataLoss: the array is
+// truncated or damaged. ResourceExhausted: it is larger than limits.h or the
+// memory allows.
 #ifndef PACELINE_COMMON_DATA_SOURCE_NPZ_H_
 #define PACELINE_COMMON_DATA_SOURCE_NPZ_H_
 
@@ -29,7 +31,7 @@
 #include "common/data_source/element.h"
 #include "common/tensor/shape.h"
 
-// libzip's.
+// A type of libzip.
 struct zip;
 
 namespace paceline {
@@ -40,19 +42,19 @@ struct NpzHeader {
   Shape shape;
 };
 
-// An archive that is open. Not thread-safe.
+// An open archive. Not thread-safe.
 class NpzArchive {
  public:
   static absl::StatusOr<NpzArchive> Open(const std::string& path);
 
-  // What errors call an array: "/data/digits.npz: x".
+  // The array's name in errors: "/data/digits.npz: x".
   std::string NameOf(absl::string_view array) const;
 
-  // Reads the header of an array alone, however large the array is.
+  // Reads only the header of an array.
   absl::StatusOr<NpzHeader> ReadHeader(const std::string& array) const;
 
-  // Reads a whole array. Allocates nothing for values that the file is too
-  // small to hold.
+  // Reads a whole array. Allocates memory only if the file is large enough to
+  // have the values.
   absl::StatusOr<StoredArray> Read(const std::string& array) const;
 
  private:

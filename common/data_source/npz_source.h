@@ -1,4 +1,4 @@
-// Examples in a NumPy archive.
+// A source with the arrays of a NumPy archive.
 #ifndef PACELINE_COMMON_DATA_SOURCE_NPZ_SOURCE_H_
 #define PACELINE_COMMON_DATA_SOURCE_NPZ_SOURCE_H_
 
@@ -15,7 +15,7 @@
 
 namespace paceline {
 
-// The name of an array in an archive: some characters, none of which is NUL.
+// The name of an array in an archive: not empty, without NUL.
 struct ArrayName {
   std::string text;
 };
@@ -32,8 +32,8 @@ struct NpzSource {
 
 const FieldTable<NpzSource>& FieldsOf(const NpzSource*);
 
-// Reads the arrays. Beside the errors of npz.h, InvalidArgument if they differ
-// in their numbers of examples.
+// Reads the arrays. Errors are those of npz.h, and InvalidArgument if the
+// numbers of examples differ.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpzSource(
     const NpzSource& source);
 

@@ -24,9 +24,9 @@ using DataSourcePtr = std::unique_ptr<const DataSource>;
 
 struct Source {
   Field<v1::Dataset> field;
-  // Null if the data set has no source of this kind.
+  // Null if the data set has a source of another kind.
   std::function<absl::StatusOr<DataSourcePtr>(const v1::Dataset&)> open;
-  // Whether the data set has a source of this kind that is a stream.
+  // Whether the data set's source is a stream, if it is of this kind.
   std::function<bool(const v1::Dataset&)> is_stream;
   std::string example;
   std::function<ClassReference()> reference;
@@ -42,8 +42,8 @@ bool IsNoStream(const S& /*source*/) {
   return false;
 }
 
-// `S` has what a job says of a source of this kind, `member` is where a data
-// set has it, and `open` opens it.
+// The entry of a kind of source. `S` has the job's options for it, `member`
+// accesses them in a data set, `open` opens the source.
 template <typename S>
 Source SourceOf(const Accessors<v1::Dataset, std::optional<S>>& member,
                 absl::StatusOr<DataSourcePtr> (*open)(const S&),
@@ -63,8 +63,8 @@ Source SourceOf(const Accessors<v1::Dataset, std::optional<S>>& member,
           fields.Example(), [&fields] { return fields.Reference(); }};
 }
 
-// None if the data set has no source of this kind. A peer may have sent any
-// config: InvalidArgument.
+// nullopt if the data set has a source of another kind. InvalidArgument for a
+// malformed config, which a peer may have sent.
 template <typename S>
 absl::StatusOr<std::optional<S>> ReadOther(const v1::Dataset& dataset) {
   const FieldTable<S>& fields = TableOf<S>();
@@ -73,7 +73,7 @@ absl::StatusOr<std::optional<S>> ReadOther(const v1::Dataset& dataset) {
   return fields.Read(ValueFromProto(other.config()), Path(fields.name()));
 }
 
-// Defaults are not written: the fingerprints of jobs have these bytes.
+// Without defaults, since the fingerprint of a job is a hash of these bytes.
 template <typename S>
 void WriteOther(v1::Dataset& dataset, const std::optional<S>& source) {
   if (!source) return;
@@ -83,11 +83,11 @@ void WriteOther(v1::Dataset& dataset, const std::optional<S>& source) {
       ToProtoStruct(TableOf<S>().WriteWithoutDefaults(*source));
 }
 
-// A source without a message of its own.
+// The entry of a kind of source without its own message.
 template <typename S>
 Source OtherSource(absl::StatusOr<DataSourcePtr> (*open)(const S&),
                    bool (*is_stream)(const S&) = IsNoStream<S>) {
-  // A malformed source has no fields; it is refused when it is opened.
+  // A malformed source has no fields here; opening it returns the error.
   const auto get = [](const v1::Dataset& dataset) {
     return ReadOther<S>(dataset).value_or(std::nullopt);
   };

@@ -1,7 +1,7 @@
-// Every kind of data source.
+// The registry of data sources.
 //
-// A source is one file, with the fields by which a job names it and how it
-// opens, its line in CMakeLists.txt, and a line of the table in sources.cc.
+// A kind of source is one file, with its fields in a job and a function to open
+// it; a line in CMakeLists.txt; and a line in the table in sources.cc.
 #ifndef PACELINE_COMMON_DATA_SOURCE_SOURCES_H_
 #define PACELINE_COMMON_DATA_SOURCE_SOURCES_H_
 
@@ -16,23 +16,22 @@
 
 namespace paceline {
 
-// The fields of a data set that name its source, one for each kind, which
-// exclude each other; and the kinds that are to come.
+// The fields of a data set that select its source, one per kind, which exclude
+// each other; and kinds that are not supported yet.
 std::vector<Field<v1::Dataset>> SourceFields();
 
-// "idx: {features: PATH, labels: PATH}", and so on of each kind, for errors.
+// "idx: {features: PATH, labels: PATH}", and so on for each kind; for errors.
 std::string SourceExamples();
 
-// What each kind of source takes.
+// The references of all kinds of sources.
 std::vector<ClassReference> SourceReferences();
 
-// Whether examples of the data set come one after the other, so that they
-// cannot be shuffled.
+// Whether the data set is read sequentially, so that it cannot be shuffled.
 bool IsStream(const v1::Dataset& dataset);
 
-// Opens the source of a data set; paths are taken as they are. Errors name the
-// file; InvalidArgument also if the source is unknown or malformed, since a
-// peer may send any. Blocks while it reads.
+// Opens the source of a data set. Does not change paths. Errors name the file;
+// InvalidArgument also if the source is unknown or malformed, since a peer may
+// have sent it. Blocks while it reads.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenDataSource(
     const v1::Dataset& dataset);
 

@@ -1,7 +1,8 @@
-// Reads an array of a known shape out of a file, and what every such file is
-// held to: nothing is allocated for values that the file is too small to hold.
+// Reads an array of known shape from a file. All formats share these checks; in
+// particular no memory is allocated for values that the file is too small to
+// have.
 //
-// Errors begin with the array's name, which begins with the file's, and have
+// Errors start with the array's name, which starts with the file's, and have
 // the value and what is expected.
 #ifndef PACELINE_COMMON_DATA_SOURCE_STORED_ARRAY_H_
 #define PACELINE_COMMON_DATA_SOURCE_STORED_ARRAY_H_
@@ -18,44 +19,45 @@
 
 namespace paceline {
 
-// DEFLATE's best ratio: compressed bytes hold at most so many times as many.
+// DEFLATE's maximum compression ratio.
 inline constexpr int64_t kMaxDeflateRatio = 1032;
 
-// InvalidArgument unless from 1 to limits::kMaxRank.
+// InvalidArgument unless the rank is from 1 to limits::kMaxRank.
 absl::Status CheckStoredRank(const std::string& name, int64_t rank);
 
-// InvalidArgument unless the rank is right and each dimension at least 1;
+// InvalidArgument unless the rank is valid and each dimension at least 1;
 // ResourceExhausted above limits::kMaxElements.
 absl::Status CheckStoredShape(const std::string& name, const Shape& shape);
 
-// DataLoss: the file ends in `field`.
+// DataLoss: the file ends within `field`.
 absl::Status Truncated(const std::string& name, absl::string_view field,
                        int64_t got, int64_t expected);
 
-// Reads `size` bytes, fewer only at the end, where it checks the checksum.
+// Reads `size` bytes; fewer only at the end, where it compares the checksum.
 using ReadBytes =
     absl::FunctionRef<absl::StatusOr<int64_t>(void* out, int64_t size)>;
 
-// The rest of a file, behind what says which array it is.
+// The part of a file after its header.
 struct StoredValues {
-  // The most bytes that the file can hold, by its size or by what it says.
+  // An upper bound of the bytes that the file can have.
   int64_t capacity_bytes = 0;
   ReadBytes read;
 };
 
-// The bytes of the values. `shape` was checked. DataLoss if the file cannot
-// hold them, ResourceExhausted above limits::kMaxDataFileBytes.
+// The size of the values in bytes. `shape` must have been checked. DataLoss if
+// the file cannot have so many; ResourceExhausted above
+// limits::kMaxDataFileBytes.
 absl::StatusOr<int64_t> StoredBytes(const std::string& name, ElementType type,
                                     const Shape& shape, int64_t capacity_bytes);
 
-// InvalidArgument if `read`, which has read all values, gives more. Reading on
-// also has the checksum compared.
+// Call it after reading all values: InvalidArgument if `read` returns more
+// bytes. Reading on also compares the checksum.
 absl::Status CheckEnd(const std::string& name, ElementType type,
                       const Shape& shape, const ReadBytes& read);
 
-// Reads the values, to the end of the file, with the errors of both above, of
-// `values.read`, DataLoss if there are too few values, and ResourceExhausted
-// where memory is lacking.
+// Reads the values up to the end of the file. Errors are those of StoredBytes,
+// CheckEnd and `values.read`; DataLoss if there are too few values, and
+// ResourceExhausted if there is not enough memory.
 absl::StatusOr<StoredArray> ReadStoredArray(const std::string& name,
                                             ElementType type, Shape shape,
                                             const StoredValues& values);

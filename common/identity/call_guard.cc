@@ -17,8 +17,8 @@ namespace {
 constexpr char kRemedy[] =
     "; give all tasks of the job the same secret (--job-secret-file)";
 
-// Whose open calls are counted together: those of a process that has proven who
-// it is, else those of an address, "ipv4:10.0.0.2:43210" without its port.
+// The key by which open calls are counted: the process, if it has proven its
+// identity, else the peer's address, "ipv4:10.0.0.2:43210", without its port.
 std::string CountedAs(const v1::CallHeader& header, absl::string_view peer,
                       bool is_proven) {
   if (!is_proven) return std::string(peer.substr(0, peer.rfind(':')));
@@ -43,7 +43,8 @@ std::string CallGuard::Challenge(absl::string_view peer) const {
 absl::StatusOr<std::unique_ptr<CallGuard::Admission>> CallGuard::Admit(
     absl::string_view peer, absl::string_view method, absl::string_view header,
     bool needs_job) {
-  // Whoever sends none may be a stranger, and is answered as one.
+  // A caller without a header may be a stranger, so it gets the same answer as
+  // a caller without a valid proof.
   if (header.empty() && secret_) {
     return absl::UnauthenticatedError("the call has no header");
   }

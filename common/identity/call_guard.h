@@ -1,10 +1,10 @@
-// Which calls a server takes: those of its job, by callers that prove that they
-// belong to it.
+// Decides which calls a server accepts: those for its job, by callers that
+// prove that they know the job's secret.
 //
-// The proof is challenge and response: each connection has a challenge, which
-// the guard derives from the connection's name and a key of its own, so that it
-// remembers nothing of strangers. What it does remember, the numbers of calls
-// that were proven, costs the secret to fill.
+// The proof is a challenge-response protocol (proto/paceline/v1/call.proto).
+// The guard derives each connection's challenge from the connection's name and
+// a random key, so it stores nothing about strangers. It stores only sequence
+// numbers of proven calls, and to make it store them a peer needs the secret.
 #ifndef PACELINE_COMMON_IDENTITY_CALL_GUARD_H_
 #define PACELINE_COMMON_IDENTITY_CALL_GUARD_H_
 
@@ -26,17 +26,17 @@
 
 namespace paceline {
 
-// Thread-safe. Outlives the calls that it admits.
+// Thread-safe. Must outlive the calls that it admits.
 class CallGuard {
  public:
-  // Without a secret no proof is asked for.
+  // Without a secret no proof is required.
   explicit CallGuard(std::optional<JobSecret> secret);
 
-  // Whom the server works for; before it is set all calls but those that may
-  // come without a job are refused with Unavailable.
+  // Sets the server's job. Before that all calls are refused with Unavailable,
+  // except those that need no job.
   void SetJob(const JobIdentity& job);
 
-  // A call that was admitted; it counts as open until this is gone.
+  // An admitted call, which counts as open until this object is destroyed.
   class Admission {
    public:
     Admission(CallGuard& guard, std::string caller)
@@ -50,26 +50,27 @@ class CallGuard {
     const std::string caller_;
   };
 
-  // A call of `method`, whose metadata has `header`, came over the connection
-  // named `peer`, as gRPC names it. `needs_job` is false for a call that a task
-  // makes before it knows its job.
-  //   InvalidArgument    the header cannot be read, or is of another method
-  //   Unauthenticated    there is no valid proof; the caller is told
-  //   challenge() PermissionDenied   the call is for another job or generation
-  //   Unavailable        the server does not know its own job yet, or the
-  //   caller
-  //                      has too many open calls: the same call may pass later
+  // A call of `method` arrived over the connection `peer` (gRPC's name), with
+  // `header` in its metadata. `needs_job`: false for calls that a task makes
+  // before it knows its job. Errors:
+  //  * InvalidArgument: the header is malformed or for another method.
+  //  * Unauthenticated: there is no valid proof. The server must send
+  //    Challenge() to the caller.
+  //  * PermissionDenied: the call is for another job or generation.
+  //  * Unavailable: the server does not know its own job yet, or the caller has
+  //    too many open calls. The same call may succeed later.
   absl::StatusOr<std::unique_ptr<Admission>> Admit(absl::string_view peer,
                                                    absl::string_view method,
                                                    absl::string_view header,
                                                    bool needs_job);
 
-  // What a caller over this connection is to prove with.
+  // The challenge for callers over this connection.
   std::string Challenge(absl::string_view peer) const;
 
  private:
-  // The numbers of a connection's calls that were proven: the highest, and
-  // which of those just below it. Calls overtake each other by a few.
+  // The sequence numbers that a connection has used: the highest, and a bit
+  // mask of those just below it, since concurrent calls may arrive out of
+  // order.
   struct Sequences {
     uint64_t highest = 0;
     std::bitset<256> taken;
@@ -92,7 +93,7 @@ class CallGuard {
   // By connection.
   std::map<std::string, Sequences, std::less<>> sequences_
       ABSL_GUARDED_BY(mutex_);
-  // Open calls by caller.
+  // Number of open calls by caller.
   std::map<std::string, int> open_ ABSL_GUARDED_BY(mutex_);
 };
 

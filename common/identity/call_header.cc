@@ -9,7 +9,7 @@
 namespace paceline {
 namespace {
 
-// The tag and the length of the field `mac`, which comes last.
+// Tag and length of the field `mac`, which must be the last field.
 constexpr std::array<char, 2> kMacPrefix = {
     (v1::CallHeader::kMacFieldNumber << 3) | 2, static_cast<char>(kMacSize)};
 constexpr size_t kMacFieldSize = kMacPrefix.size() + kMacSize;

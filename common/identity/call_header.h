@@ -1,5 +1,5 @@
-// The header of a call on the wire: its content, and behind it the proof.
-// proto/paceline/v1/call.proto specifies it.
+// The header of a call in its metadata: the serialised content, followed by the
+// proof. Specified in proto/paceline/v1/call.proto.
 #ifndef PACELINE_COMMON_IDENTITY_CALL_HEADER_H_
 #define PACELINE_COMMON_IDENTITY_CALL_HEADER_H_
 
@@ -11,26 +11,26 @@
 
 namespace paceline {
 
-// The metadata of a call that has its header, and of a refusal that has the
-// challenge of the connection.
+// The metadata keys: of a call, for its header; and of a refusal, for the
+// connection's challenge.
 inline constexpr char kHeaderKey[] = "paceline-call-bin";
 inline constexpr char kChallengeKey[] = "paceline-challenge-bin";
 
-// The bytes of a header with `mac` behind its `content`.
+// `content` followed by the field `mac`.
 std::string SignedHeader(absl::string_view content, absl::string_view mac);
 
-// A header as it came.
+// A parsed header.
 struct ReceivedHeader {
   v1::CallHeader header;
-  // What the proof covers; a part of the bytes that were read.
+  // The bytes that the proof covers; points into the parsed bytes.
   absl::string_view content;
-  // "" if there is none.
+  // "" if there is no proof.
   absl::string_view mac;
 };
 
-// InvalidArgument if the bytes are no header, or one whose fields hold
-// nonsense: a task without a type, no incarnation, a sequence number of 0, an
-// id that is none. `bytes` outlive the result.
+// InvalidArgument if the bytes cannot be parsed, or a field is invalid: a task
+// without a type, no incarnation, a sequence number of 0, a malformed id.
+// `bytes` must outlive the result.
 absl::StatusOr<ReceivedHeader> ReadHeader(absl::string_view bytes);
 
 }  // namespace paceline

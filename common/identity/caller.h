@@ -1,4 +1,4 @@
-// Who this process is to those it calls.
+// The identity of this process in calls to other tasks.
 #ifndef PACELINE_COMMON_IDENTITY_CALLER_H_
 #define PACELINE_COMMON_IDENTITY_CALLER_H_
 
@@ -14,21 +14,21 @@
 
 namespace paceline {
 
-// Makes the header of each call (proto/paceline/v1/call.proto). One for a
-// process and all its channels. Thread-safe.
+// Creates the header of each call (proto/paceline/v1/call.proto). A process has
+// one Caller for all its channels. Thread-safe.
 class Caller {
  public:
-  // Without a secret, calls carry no proof.
+  // Without a secret, calls have no proof.
   Caller(v1::Task task, uint64_t incarnation, std::optional<JobSecret> secret);
 
-  // The task has learnt which job it is of.
+  // Sets the job, once the task has learnt it.
   void SetJob(const JobIdentity& job);
   JobIdentity job() const;
 
   const std::optional<JobSecret>& secret() const { return secret_; }
 
-  // The serialised header of call number `sequence` over a connection that made
-  // `challenge`; "": none that is known, so there is no proof.
+  // The serialised header of call number `sequence` over a connection with
+  // `challenge`. If `challenge` is "" (unknown), the header has no proof.
   std::string Header(absl::string_view method, uint64_t sequence,
                      absl::string_view challenge) const;
 

@@ -1,4 +1,4 @@
-// Which job a task belongs to, and in which membership of it.
+// The job of a task, and the generation of its membership.
 #ifndef PACELINE_COMMON_IDENTITY_JOB_IDENTITY_H_
 #define PACELINE_COMMON_IDENTITY_JOB_IDENTITY_H_
 
@@ -8,9 +8,10 @@
 namespace paceline {
 
 struct JobIdentity {
-  // Drawn by the leader; "" before a task has registered.
+  // A random id that the leader draws; "" before a task has registered.
   std::string id;
-  // From 1; a later one may have other members, ranks and another world size.
+  // From 1. Another generation may have other members, ranks and another world
+  // size.
   uint32_t generation = 0;
 
   bool operator==(const JobIdentity&) const = default;
@@ -18,10 +19,10 @@ struct JobIdentity {
   std::string ToString() const;
 };
 
-// A new job's, in its first generation.
+// The identity of a new job, in its first generation.
 JobIdentity DrawJobIdentity();
 
-// Whether `id` is of the form that DrawJobIdentity gives.
+// Whether `id` has the form of ids from DrawJobIdentity.
 bool IsJobId(const std::string& id);
 
 }  // namespace paceline

@@ -30,7 +30,7 @@ absl::StatusOr<JobSecret> JobSecret::FromText(absl::string_view text) {
 }
 
 absl::StatusOr<JobSecret> JobSecret::FromFile(const std::string& path) {
-  // With room for white space.
+  // Allows for white space around the secret.
   absl::StatusOr<std::string> text =
       ReadFile(path, 2 * limits::kMaxSecretBytes);
   if (!text.ok()) {

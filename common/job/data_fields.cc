@@ -9,8 +9,8 @@
 namespace paceline::v1 {
 namespace {
 
-// `shuffle`: whether, and by a buffer of how many examples; 0: by the whole
-// set.
+// `shuffle`: whether to shuffle, and the size of the shuffle buffer in
+// examples; 0: the whole set.
 struct Shuffle {
   bool is_on = false;
   int64_t buffer_size = 0;

@@ -1,4 +1,4 @@
-// The devices that a job can name.
+// The device names in a job.
 #ifndef PACELINE_COMMON_JOB_DEVICE_NAME_H_
 #define PACELINE_COMMON_JOB_DEVICE_NAME_H_
 
@@ -11,12 +11,12 @@ enum class DeviceKind { kAuto, kCpu, kReference, kCuda };
 
 struct DeviceName {
   DeviceKind kind = DeviceKind::kAuto;
-  // Of kCuda: which GPU of the machine.
+  // For kCuda: the number of the GPU.
   int ordinal = 0;
 };
 
-// "auto", "cpu", "reference", "cuda" (which is "cuda:0") or "cuda:N".
-// InvalidArgument with path "device" says what is expected.
+// Parses "auto", "cpu", "reference", "cuda" (the same as "cuda:0") or "cuda:N".
+// InvalidArgument, with path "device", says what is expected.
 absl::StatusOr<DeviceName> ParseDeviceName(absl::string_view text);
 
 }  // namespace paceline

@@ -26,7 +26,7 @@
 namespace paceline {
 namespace {
 
-// The name is also that of an output folder.
+// The name must be usable as that of the output folder.
 absl::Status CheckName(const std::string& name) {
   constexpr size_t kMaxName = 128;
   if (name.empty() || name.size() > kMaxName || name[0] == '.' ||
@@ -64,7 +64,7 @@ absl::Status CheckCluster(const v1::Job& job) {
   return absl::OkStatus();
 }
 
-// What is said of how gradients meet must be of the job's strategy.
+// Checks that fields about combining gradients apply to the job's strategy.
 absl::Status CheckMeeting(const v1::Job& job) {
   const StrategyTraits& strategy = StrategyOf(job);
   if (job.consistency() > v1::CONSISTENCY_ASYNC &&
@@ -163,7 +163,7 @@ absl::Status CheckCheckpoint(const v1::Job& job) {
   return absl::OkStatus();
 }
 
-// What is asked of the device that is named.
+// Checks the fields that depend on the device.
 absl::Status CheckDevice(const v1::Job& job) {
   ASSIGN_OR_RETURN(const DeviceName device, ParseDeviceName(job.device()));
   if (device.kind == DeviceKind::kAuto || device.kind == DeviceKind::kCuda) {
@@ -235,7 +235,8 @@ absl::Status CheckFile(const JobFile& file) {
   return absl::OkStatus();
 }
 
-// Whether parameter servers can take variables as the optimizer wants them.
+// Checks that parameter servers can hold the variables as the optimizer needs
+// them.
 absl::Status CheckOptimizer(const v1::Job& job, const Graph& graph) {
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
                    MakeOptimizer(job.optimizer()));

@@ -1,4 +1,4 @@
-// What a job's fields must be together. Errors carry the path of the field at
+// Checks of a job's fields in combination. Errors have the path of the field at
 // fault (common/config/path.h).
 #ifndef PACELINE_COMMON_JOB_JOB_CHECKS_H_
 #define PACELINE_COMMON_JOB_JOB_CHECKS_H_
@@ -9,15 +9,16 @@
 namespace paceline {
 
 // Checks combinations of fields, and builds the model, loss, metrics and
-// optimizer to check them. The defaults are filled in. InvalidArgument;
-// Unimplemented for what is not supported yet.
+// optimizer to check them. All defaults must be filled in. InvalidArgument;
+// Unimplemented for features that are not supported yet.
 absl::Status CheckJob(const v1::Job& job);
 
-// Whether an evaluator has work with the job: checkpoints, and examples that
-// are not trained on.
+// Checks that an evaluator has work: there are checkpoints, and examples that
+// are not used for training.
 absl::Status CheckEvaluator(const v1::Job& job);
 
-// Whether the job's files, whose paths are absolute, can be read. Blocks.
+// Checks that the job's files, whose paths must be absolute, can be read.
+// Blocks.
 absl::Status CheckFiles(const v1::Job& job);
 
 }  // namespace paceline

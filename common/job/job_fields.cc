@@ -28,7 +28,7 @@ struct Codec<v1::KerasObject> {
   static std::string Type() { return "Keras object"; }
 };
 
-// A layer among those of a model.
+// An entry of a model's layers.
 struct LayerEntry {
   v1::KerasObject object;
 };
@@ -47,7 +47,7 @@ struct Codec<LayerEntry> {
   static std::string Type() { return "layer"; }
 };
 
-// A metric among those of a job.
+// An entry of a job's metrics.
 struct MetricEntry {
   v1::KerasObject object;
 };
@@ -66,7 +66,8 @@ struct Codec<MetricEntry> {
   static std::string Type() { return "Keras object"; }
 };
 
-// A path stands where a file of Keras' is meant.
+// A string is refused as a path of a file with Keras' JSON, which is not
+// supported yet.
 template <>
 struct Codec<v1::Model> {
   static absl::Status Read(const Value& value, const Path& path,
@@ -86,7 +87,7 @@ struct Codec<v1::Model> {
 
 namespace {
 
-// One of the two sizes of a batch, of which at most one is set.
+// Accessors for one of the two batch sizes, at most one of which may be set.
 Accessors<v1::Job, std::optional<int64_t>> BatchSize(
     v1::Job::BatchCase which, uint32_t (v1::Job::*get)() const,
     void (v1::Job::*set)(uint32_t)) {

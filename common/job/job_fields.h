@@ -1,4 +1,4 @@
-// The field tables of a job: what a job file can say.
+// The field tables of a job, which define what a job file may contain.
 #ifndef PACELINE_COMMON_JOB_JOB_FIELDS_H_
 #define PACELINE_COMMON_JOB_JOB_FIELDS_H_
 
@@ -10,7 +10,8 @@
 
 namespace paceline::v1 {
 
-// Found by the codecs of message_fields.h and codec.h.
+// The codecs in message_fields.h and codec.h find these by argument-dependent
+// lookup.
 const FieldTable<ClusterSize>& FieldsOf(const ClusterSize*);
 const FieldTable<Model>& FieldsOf(const Model*);
 const FieldTable<Dataset>& FieldsOf(const Dataset*);
@@ -25,10 +26,10 @@ absl::Span<const EnumName<Precision>> EnumNames(Precision);
 
 namespace paceline {
 
-// The job as a job file says it, with its defaults.
+// The job as the content of a job file, including defaults.
 Value WriteJob(const v1::Job& job);
 
-// The job and the maps in it, the job first.
+// The references of the job and of the maps in it, the job first.
 std::vector<ClassReference> JobReferences();
 
 }  // namespace paceline

@@ -1,5 +1,5 @@
-// The files that a job names: all that its field tables have as paths, found by
-// one walk, so that nobody needs to know which fields these are.
+// The files that a job names. They are found by a walk over the field tables,
+// which know the fields that are paths.
 #ifndef PACELINE_COMMON_JOB_JOB_FILES_H_
 #define PACELINE_COMMON_JOB_JOB_FILES_H_
 
@@ -13,7 +13,7 @@
 namespace paceline {
 
 struct JobFile {
-  // The field that names it: "data.train.idx.features".
+  // The field with the path: "data.train.idx.features".
   Path field;
   std::string path;
 };
@@ -21,7 +21,7 @@ struct JobFile {
 // In the order of the field tables.
 std::vector<JobFile> FilesOf(const v1::Job& job);
 
-// Lets `change` replace the path of each file.
+// Calls `change` with the path of each file, to replace it.
 void ChangeFiles(v1::Job& job,
                  absl::FunctionRef<void(std::string& path)> change);
 

@@ -15,7 +15,8 @@ void DropFolder(std::string& path) {
   path = std::filesystem::path(path).filename().string();
 }
 
-// Keys of Structs are in no order unless asked for.
+// Deterministic serialisation, since the keys of Structs have no order
+// otherwise.
 std::string SerializeInOrder(const v1::Job& job) {
   std::string bytes;
   {

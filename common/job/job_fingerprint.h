@@ -1,4 +1,4 @@
-// Whether two processes were given the same job.
+// Detects whether two processes were given the same job.
 #ifndef PACELINE_COMMON_JOB_JOB_FINGERPRINT_H_
 #define PACELINE_COMMON_JOB_JOB_FINGERPRINT_H_
 
@@ -8,9 +8,9 @@
 
 namespace paceline {
 
-// 16 hexadecimal digits, equal for equal jobs. Folders of files, the size of
-// the cluster and whether it has an evaluator do not count: hosts keep data in
-// different places, and TF_CONFIG overrides the others. Not cryptographic.
+// 16 hexadecimal digits, equal for equal jobs. Ignores the folders of files,
+// since hosts keep data in different places, and the size of the cluster and
+// `evaluator`, since TF_CONFIG overrides them. Not cryptographic.
 std::string JobFingerprint(const v1::Job& job);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// What a job computes: the typed objects behind its model, loss and metrics.
+// The model, loss and metrics of a job as typed objects.
 #ifndef PACELINE_COMMON_JOB_JOB_MODEL_H_
 #define PACELINE_COMMON_JOB_JOB_MODEL_H_
 
@@ -14,7 +14,8 @@
 
 namespace paceline {
 
-// Immutable; thread-safe. Every process derives the same from a job.
+// Immutable; thread-safe. A pure function of the job, so it is equal in every
+// process.
 struct JobModel {
   Graph graph;
   std::unique_ptr<const Loss> loss;
@@ -24,21 +25,22 @@ struct JobModel {
 // Errors name the layer, loss or metric.
 absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job);
 
-// Replicas of the model on `workers` workers.
+// The number of replicas of the model on `workers` workers.
 int ReplicaCount(const v1::Job& job, int workers);
 
-// Whether all replicas take each training step together, by the job's strategy
-// or its `consistency`.
+// Whether all replicas take each training step together, according to the job's
+// strategy or `consistency`.
 bool IsSynchronous(const v1::Job& job);
 
-// Examples in a step of one replica, on so many workers.
+// Examples per step of one replica.
 int64_t ReplicaBatchSize(const v1::Job& job, int workers);
 
-// Examples in a step of one worker's replicas: a batch of an evaluation.
+// Examples per step of one worker's replicas together: the batch size of
+// evaluations.
 int64_t WorkerBatchSize(const v1::Job& job, int workers);
 
-// Examples in a training step: of all replicas under a synchronous strategy,
-// else of one.
+// Examples per training step: of all replicas if they step together, else of
+// one.
 int64_t StepBatchSize(const v1::Job& job, int workers);
 
 }  // namespace paceline

@@ -14,8 +14,8 @@
 namespace paceline {
 namespace {
 
-// Parameter servers take a variable that may not be cut in one call, and answer
-// when it is updated.
+// A parameter server gets a variable that may not be cut in a single call, and
+// must update it within that call's deadline.
 absl::Status CheckFitsCall(const VariableSpec& variable, int bytes_per_element,
                            const Optimizer& optimizer) {
   const int64_t bytes = NumElements(variable.shape) * bytes_per_element;

@@ -1,4 +1,4 @@
-// How the variables of a job lie in memory and on its parameter servers.
+// The layout of a job's variables in memory and on parameter servers.
 #ifndef PACELINE_COMMON_JOB_JOB_PLAN_H_
 #define PACELINE_COMMON_JOB_JOB_PLAN_H_
 
@@ -12,15 +12,16 @@
 
 namespace paceline {
 
-// Trained variables stay whole where the optimizer needs them so. Refers to the
-// optimizer.
+// Says which variables may be cut: all but trained ones, if the optimizer
+// updates whole variables. Refers to the optimizer.
 MayCut MayCutFor(const Optimizer& optimizer);
 
-// Every process derives the same plan from a job. `variables` are those of its
-// graph; `shard_count` is 1 where no parameter server holds them. Errors are
-// those of ShardPlan::Make and MakeOptimizer; InvalidArgument names a variable
-// that the job's optimizer needs whole and that a parameter server could not
-// take or update within the deadline of a call.
+// A pure function of the job, so the plan is equal in every process.
+// `variables` are those of the job's graph. `shard_count` is 1 without
+// parameter servers. Errors are those of ShardPlan::Make and MakeOptimizer.
+// InvalidArgument also names a variable that the optimizer needs as a whole,
+// but that a parameter server could not receive or update within the deadline
+// of a call.
 absl::StatusOr<ShardPlan> MakeJobPlan(const v1::Job& job,
                                       absl::Span<const VariableSpec> variables,
                                       int shard_count, int bytes_per_element);

@@ -12,24 +12,24 @@
 namespace paceline {
 
 struct JobReaderOptions {
-  // Whether the files of the job's data must be there and readable.
+  // Whether the job's data files must exist and be readable.
   bool check_files = true;
 };
 
-// Reads a job from YAML or JSON and checks it in full, its model, loss, metrics
-// and optimizer included. Then applies to the job:
-//  - `overrides`, each "path.to.field=value", were applied before it was read;
-//  - all defaults are filled in;
-//  - paths are absolute; in the file, they are relative to its folder.
+// Reads a job from YAML or JSON, and checks it completely, including its model,
+// loss, metrics and optimizer. Of the result:
+//  * `overrides`, each "path.to.field=value", are applied.
+//  * All defaults are filled in.
+//  * Paths are absolute. In the file, paths are relative to the file's folder.
 //
 // Errors start with "<path>:<line>: <path of the field>: ". NotFound or
-// PermissionDenied for files, Unimplemented for what is not supported yet,
-// ResourceExhausted above a limit, else InvalidArgument. Blocks on files.
+// PermissionDenied for files, Unimplemented for features that are not supported
+// yet, ResourceExhausted above a limit, else InvalidArgument. Blocks on files.
 absl::StatusOr<v1::Job> ReadJobFile(const std::string& path,
                                     absl::Span<const std::string> overrides,
                                     const JobReaderOptions& options = {});
 
-// The same for the text of a job file at `path`, which need not exist.
+// The same for the text of a job file; the file `path` need not exist.
 absl::StatusOr<v1::Job> ReadJob(absl::string_view text, const std::string& path,
                                 absl::Span<const std::string> overrides,
                                 const JobReaderOptions& options = {});

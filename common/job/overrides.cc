@@ -14,7 +14,7 @@
 namespace paceline {
 namespace {
 
-// The lines of an override's value are not those of the job's file.
+// Line numbers in an override's value do not refer to the job's file.
 void ForgetLines(Value& value) {
   value.set_line(0);
   if (value.is_list()) {
@@ -33,7 +33,8 @@ void ForgetLine(absl::string_view key, Value::Map& map) {
   }
 }
 
-// Takes the index of "[3]" off; false if `path` does not start with one.
+// Removes an index such as "[3]" from the start of `path`; false if there is
+// none.
 bool TakeIndex(absl::string_view& path, size_t& index) {
   const size_t end = path.find(']');
   if (end == absl::string_view::npos ||
@@ -44,8 +45,7 @@ bool TakeIndex(absl::string_view& path, size_t& index) {
   return path.empty() || path[0] == '.' || path[0] == '[';
 }
 
-// The value that a path names, added if it is not there; its key has no line
-// then.
+// The value at a path. Missing keys are added, without a line.
 absl::StatusOr<Value*> Reach(Value& document, absl::string_view path) {
   Value* value = &document;
   Path here;

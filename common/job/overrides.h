@@ -9,10 +9,10 @@
 
 namespace paceline {
 
-// Applies "path.to.field=value" to a document. The value is YAML; the path is
-// that of error messages, in the form of the document: keys joined by dots,
-// [3] for the elements of lists, such as `model.layers[1].Conv2D.filters`. Maps
-// on the way that are not there are made. InvalidArgument names the override.
+// Applies "path.to.field=value" to a document. The value is YAML. The path is
+// as in error messages, and follows the form of the document: keys separated by
+// dots, [3] for list elements, such as `model.layers[1].Conv2D.filters`.
+// Creates missing maps. InvalidArgument names the override.
 absl::Status ApplyOverride(const std::string& override_text, Value& document);
 
 }  // namespace paceline

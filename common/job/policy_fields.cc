@@ -1,4 +1,4 @@
-// The field tables of a job's cluster, checkpoints and partitioner.
+// Field tables of a job's cluster, checkpoints and partitioner.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -10,10 +10,10 @@
 namespace paceline::v1 {
 namespace {
 
-// TensorFlow's default of MinSizePartitioner, in bytes.
+// The default of TensorFlow's MinSizePartitioner, in bytes.
 constexpr int64_t kDefaultMinSize = 256 << 10;
 
-// A key that chooses a kind of partitioner by its number.
+// A key whose number selects a kind of partitioner.
 Accessors<Partitioner, std::optional<int64_t>> PartitionerKind(
     Partitioner::Kind kind) {
   return {[kind](const Partitioner& partitioner) {

@@ -82,7 +82,7 @@ std::string Reference() {
 }
 
 absl::StatusOr<std::string> ReferenceOf(absl::string_view name) {
-  // Keras' function that makes an InputLayer.
+  // In Keras, the function Input creates an InputLayer.
   if (absl::EqualsIgnoreCase(name, "Input")) name = "InputLayer";
   std::vector<std::string> known;
   for (Chapter& chapter : Chapters()) {

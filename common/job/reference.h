@@ -1,4 +1,4 @@
-// The reference of a job file: every key and class, from their field tables.
+// The reference documentation of job files, generated from the field tables.
 #ifndef PACELINE_COMMON_JOB_REFERENCE_H_
 #define PACELINE_COMMON_JOB_REFERENCE_H_
 
@@ -9,11 +9,11 @@
 
 namespace paceline {
 
-// All of it, in Markdown.
+// The whole reference, in Markdown.
 std::string Reference();
 
-// The part on one map of the job ("data") or one class ("Conv2D"; also as Keras
-// writes it, "conv2d"). NotFound suggests a name that is near.
+// The part about one map of the job ("data") or one class ("Conv2D" or
+// "conv2d"). NotFound suggests a similar name.
 absl::StatusOr<std::string> ReferenceOf(absl::string_view name);
 
 }  // namespace paceline

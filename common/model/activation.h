@@ -10,8 +10,8 @@ namespace paceline {
 template <typename E>
 struct EnumName;
 
-// Softmax and log-softmax work along the last axis, all others on each element.
-// activation_operations.h has the formulas.
+// Softmax and log-softmax work along the last axis, all others elementwise. The
+// formulas are in activation_operations.h.
 enum class ActivationFunction {
   kLinear,
   kRelu,
@@ -42,14 +42,13 @@ enum class ActivationFunction {
   kLogSoftmax,
 };
 
-// Whether an element of the output depends on the whole row, not on its input
-// alone.
+// Whether an output element depends on its whole row.
 inline bool IsRowwise(ActivationFunction function) {
   return function == ActivationFunction::kSoftmax ||
          function == ActivationFunction::kLogSoftmax;
 }
 
-// Names in a config, as codec.h wants them. "swish" is "silu".
+// Names in a config; see codec.h. "swish" is an alias of "silu".
 absl::Span<const EnumName<ActivationFunction>> EnumNames(ActivationFunction);
 
 // Keras' name, such as "relu".

@@ -19,8 +19,7 @@ constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
 op::Tensor Zero(const op::Tensor& x) { return op::ConstantLike(x, 0); }
 
-// x below `low` or above `high` becomes that, where the derivative is 0, also
-// at the ends.
+// Clips x to [low, high]; the derivative outside and at both ends is 0.
 op::Tensor OpenClip(const op::Tensor& x, double low, double high) {
   const op::Tensor least = op::ConstantLike(x, low);
   const op::Tensor most = op::ConstantLike(x, high);
@@ -28,7 +27,7 @@ op::Tensor OpenClip(const op::Tensor& x, double low, double high) {
   return op::Select(op::LessEqual(x, least), least, below_most);
 }
 
-// exp x − 1 for x below 0, where it does not overflow, else 0.
+// exp x − 1 for negative x, without overflow; 0 for others.
 op::Tensor Expm1Below(const op::Tensor& x) {
   return op::Expm1(op::Minimum(x, 0));
 }
@@ -55,7 +54,7 @@ op::Tensor Elu(const op::Tensor& x) {
   return op::Select(op::Greater(x, 0), x, below);
 }
 
-// A sum, whose derivative at 0 is 2.
+// A sum of two terms, whose derivative at 0 is 2, as in Keras.
 op::Tensor Celu(const op::Tensor& x) {
   const op::Tensor above = op::Maximum(x, 0);
   return above + Expm1Below(x);

@@ -7,7 +7,7 @@
 
 namespace paceline {
 
-// Keras' formulas; at a bend the derivative is what Keras computes with
+// Keras' formulas. At a kink the derivative is the one that Keras computes with
 // TensorFlow. NaN stays NaN.
 op::Tensor Activate(ActivationFunction function, const op::Tensor& x);
 

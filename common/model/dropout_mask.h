@@ -1,5 +1,5 @@
-// Which elements Dropout drops: the same on every device, and whatever replica
-// an example is on.
+// The mask of Dropout. It is the same on every device, and no matter which
+// replica processes an example.
 #ifndef PACELINE_COMMON_MODEL_DROPOUT_MASK_H_
 #define PACELINE_COMMON_MODEL_DROPOUT_MASK_H_
 
@@ -11,27 +11,27 @@
 
 namespace paceline {
 
-// Key of the layer: `job_seed` counts unless it has a seed of its own.
+// The layer's key: from its own seed if it has one, else from `job_seed`.
 uint64_t DropoutKey(const Dropout& layer, uint64_t job_seed);
 
-// The mask of one layer in one epoch. Four elements share a call of Philox, so
-// devices go through an example in blocks of four.
+// The mask of a layer in an epoch. Four elements share a call of Philox, so
+// devices process an example in blocks of four.
 class DropoutMask {
  public:
-  // Elements of a block.
+  // Elements per block.
   static constexpr int64_t kBlock = 4;
 
-  // By the layer's rate and a key that no other layer has. To be asked for the
-  // mask of an epoch.
+  // `key` must be different for each layer. Call InEpoch to get the mask of an
+  // epoch.
   DropoutMask(double rate, uint64_t key);
 
-  // constexpr, as KeptOfBlock: GPUs have them too.
+  // constexpr, like KeptOfBlock, so that GPUs can run it.
   constexpr DropoutMask InEpoch(int64_t epoch) const {
     return {MixKey(key_, static_cast<uint64_t>(epoch)), threshold_};
   }
 
   // Bit i is set if element kBlock * block + i of the example is kept.
-  // `example` is its position in the epoch's order.
+  // `example`: position in the epoch's order.
   constexpr unsigned KeptOfBlock(int64_t example, int64_t block) const {
     const std::array<uint32_t, 4> words = Philox(
         key_, static_cast<uint64_t>(block), static_cast<uint64_t>(example));
@@ -52,7 +52,7 @@ class DropoutMask {
       : key_(key), threshold_(threshold) {}
 
   uint64_t key_;
-  // A random word below it drops its element.
+  // An element is dropped if its random number is below this.
   uint64_t threshold_;
 };
 

@@ -29,7 +29,7 @@ Path LayerPath(size_t index) {
   return Path("model").Key("layers").Index(index);
 }
 
-// An error about a layer as a whole, which its name tells apart from others.
+// An error about a layer as a whole, with the layer's name.
 absl::Status LayerError(const Layer& layer, const Path& path,
                         const absl::Status& error) {
   return ConfigError(path,
@@ -42,7 +42,7 @@ bool IsInput(const Layer& layer) {
   return layer.class_name() == InputLayer::kClassName;
 }
 
-// A layer of the model, and the names of the layers that it reads.
+// A layer of the model, with the names of the layers that it reads.
 struct NamedLayer {
   std::unique_ptr<Layer> layer;
   std::vector<std::string> inputs;
@@ -78,7 +78,7 @@ absl::Status CheckHasOneInput(absl::Span<const NamedLayer> entries) {
   return absl::OkStatus();
 }
 
-// Gives names to layers that have none. InvalidArgument if two have the same.
+// Names layers that have no name. InvalidArgument if two have the same.
 absl::Status NameLayers(std::vector<NamedLayer>& entries) {
   std::set<std::string> taken;
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -112,8 +112,8 @@ LayerIndex IndexLayers(absl::Span<const NamedLayer> entries) {
   return index;
 }
 
-// The layer of that name, which must be one of `layers`, the first of all;
-// `where` they are, for errors.
+// The index of the layer `name`, which must be among `layers`. `where`
+// describes these in errors.
 absl::StatusOr<int> FindLayer(const LayerIndex& index,
                               absl::Span<const NamedLayer> layers,
                               absl::string_view where, const std::string& name,
@@ -189,7 +189,7 @@ absl::Status AddNode(std::unique_ptr<const Layer> layer,
     variable.name = absl::StrCat(layer->name, "/", variable.name);
     if (!layer->trainable) {
       variable.update = VariableUpdate::kNone;
-      // Keras does not penalize what is frozen.
+      // As in Keras, frozen variables have no penalty.
       variable.regularizer = Regularizer();
     }
     node.variables.push_back(static_cast<int>(graph.variables.size()));
@@ -200,7 +200,7 @@ absl::Status AddNode(std::unique_ptr<const Layer> layer,
   return absl::OkStatus();
 }
 
-// For errors.
+// The names of the outputs, for errors.
 std::string OutputNames(const Graph& graph) {
   return absl::StrJoin(
       graph.outputs, ", ", [&graph](std::string* text, int output) {
@@ -224,7 +224,7 @@ absl::Status CheckAllAreRead(const Graph& graph) {
   return absl::OkStatus();
 }
 
-// Of layers that have names.
+// Builds the graph; all layers must have names.
 absl::StatusOr<Graph> BuildGraphOf(std::vector<NamedLayer> entries,
                                    absl::Span<const std::string> outputs) {
   const LayerIndex index = IndexLayers(entries);

@@ -1,4 +1,4 @@
-// A model as a static graph of layers with inferred shapes.
+// A model as a static graph of layers, with inferred shapes.
 #ifndef PACELINE_COMMON_MODEL_GRAPH_H_
 #define PACELINE_COMMON_MODEL_GRAPH_H_
 
@@ -17,15 +17,15 @@
 
 namespace paceline {
 
-// One call of a layer.
+// A call of a layer.
 struct Node {
   const Layer* layer = nullptr;
-  // Nodes whose outputs this one reads, by index; all smaller than its own. One
-  // may be there twice. None: it is an input of the model.
+  // Indices of the nodes whose outputs this node reads; all smaller than its
+  // own; may repeat. Empty: it is an input of the model.
   std::vector<int> inputs;
-  // Variables of the layer, by index in Graph::variables.
+  // The layer's variables: indices into Graph::variables.
   std::vector<int> variables;
-  // Without the batch.
+  // Without the batch axis.
   Shape output_shape;
 };
 
@@ -34,15 +34,16 @@ struct Graph {
   std::vector<std::unique_ptr<const Layer>> layers;
   // In topological order.
   std::vector<Node> nodes;
-  // In the order of the layers, then Keras' order within a layer.
+  // In the order of layers; within a layer in Keras' order.
   std::vector<VariableSpec> variables;
-  // Nodes, by index. A batch has features for each of the inputs, and labels
-  // for each of the outputs, in these orders. Other nodes may read an output,
-  // and a node may be there twice.
+  // Node indices. A batch has features for each input and labels for each
+  // output, in these orders. An output may also be read by other nodes, and a
+  // node may be listed twice.
   std::vector<int> inputs;
   std::vector<int> outputs;
 
-  // Without the batch; by index in `inputs` and `outputs`.
+  // Without the batch axis. `input` and `output`: indices into `inputs` and
+  // `outputs`.
   const Shape& input_shape(size_t input) const {
     return nodes[inputs[input]].output_shape;
   }
@@ -51,22 +52,22 @@ struct Graph {
   }
 };
 
-// How often nodes read the output of `node`, and how often it is one of the
-// model's.
+// How often nodes read the output of `node`, plus how often it is an output of
+// the model.
 int64_t ReaderCount(const Graph& graph, int node);
 
-// If above 0, the features of Graph::inputs[input] are ids from 0 to
+// If positive, the features of Graph::inputs[input] are ids from 0 to
 // FeatureIdCount(graph, input) - 1.
 int64_t FeatureIdCount(const Graph& graph, size_t input);
 
-// Builds the graph of a job's model, which has one input, its first layer, and
-// one output, that of its last. Layers without a name get Keras' names
-// ("dense", "dense_1"). Each output but the last is read. Errors name the layer
-// and what does not fit.
+// Builds the graph of a job's model, which has one input (its first layer) and
+// one output (its last). Layers without a name get Keras' names ("dense",
+// "dense_1"). Every layer but the last must be read. Errors name the layer and
+// what does not fit.
 absl::StatusOr<Graph> BuildGraph(const v1::Model& model);
 
-// The same of a model with any number of Input layers, whose outputs are those
-// of the layers with the names `outputs`.
+// The same for a model with any number of Input layers. Its outputs are those
+// of the layers named in `outputs`.
 absl::StatusOr<Graph> BuildGraph(const v1::Model& model,
                                  absl::Span<const std::string> outputs);
 

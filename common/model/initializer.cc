@@ -38,7 +38,7 @@ const std::vector<ClassEntry<InitializerPtr>>& InitializerEntries() {
   return entries;
 }
 
-// Keras' shorter names.
+// Resolves Keras' aliases.
 absl::string_view Unaliased(absl::string_view name) {
   if (name == "zero") return "Zeros";
   if (name == "one") return "Ones";

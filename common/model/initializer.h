@@ -1,9 +1,9 @@
-// Keras' initializers over a counter-based generator.
+// Keras' initializers, with a counter-based random generator.
 //
-// The value of an element depends on the seed of the job, the variable (or on
-// the seed in the initializer's config instead of both) and the index of the
-// element alone. So every process derives the same values, and a parameter
-// server fills just the part of a variable that it holds.
+// An element's value depends only on the job's seed, the variable's name (or,
+// instead of both, on the seed in the initializer's config) and the element's
+// index. So every process derives the same values, and a parameter server
+// computes only the part of a variable that it holds.
 #ifndef PACELINE_COMMON_MODEL_INITIALIZER_H_
 #define PACELINE_COMMON_MODEL_INITIALIZER_H_
 
@@ -25,7 +25,7 @@ class Value;
 struct ClassReference;
 
 // The key of a variable's initial values: the job's seed and a hash of the
-// name.
+// variable's name.
 RandomKey VariableKey(uint64_t seed, absl::string_view variable_name);
 
 // Immutable and thread-safe.
@@ -36,9 +36,9 @@ class Initializer {
   // Keras' class name, such as "GlorotUniform".
   virtual absl::string_view class_name() const = 0;
 
-  // Writes the elements [begin, begin + out.size()) of a variable of `shape`,
-  // in C order. Values are computed in double and rounded, so that float32 and
-  // float64 runs start alike.
+  // Writes elements [begin, begin + out.size()) of a variable of `shape`, in C
+  // order. Values are computed in double and rounded, so float32 and float64
+  // runs have the same initial values up to rounding.
   virtual void Fill(RandomKey key, absl::Span<const int64_t> shape,
                     int64_t begin, absl::Span<float> out) const = 0;
   virtual void Fill(RandomKey key, absl::Span<const int64_t> shape,
@@ -46,20 +46,20 @@ class Initializer {
 };
 
 // Keras' defaults: GlorotUniform for kernels, Zeros for biases, Ones for
-// factors.
+// gammas.
 std::shared_ptr<const Initializer> DefaultKernelInitializer();
 std::shared_ptr<const Initializer> DefaultEmbeddingsInitializer();
 std::shared_ptr<const Initializer> ZerosInitializer();
 std::shared_ptr<const Initializer> OnesInitializer();
 
-// A name ("he_normal", "zeros") or a Keras object; written as Keras serializes
-// it. See codec.h.
+// Reads a name ("he_normal", "zeros") or a Keras object; writes Keras'
+// serialised form. See codec.h.
 absl::Status ReadConfig(const Value& value, const Path& path,
                         std::shared_ptr<const Initializer>& out);
 Value WriteConfig(const std::shared_ptr<const Initializer>& initializer);
 std::string ConfigType(const std::shared_ptr<const Initializer>*);
 
-// Every initializer, by class name.
+// The references of all initializers, by class name.
 std::vector<ClassReference> InitializerReferences();
 
 }  // namespace paceline

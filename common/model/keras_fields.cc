@@ -6,7 +6,7 @@
 namespace paceline {
 namespace {
 
-// The name of a dtype: itself, or that of a DTypePolicy object.
+// The dtype's name: the value itself, or that in a DTypePolicy object.
 const Value* DtypeName(const Value& value) {
   if (!value.is_map()) return &value;
   const Value* config = value.Find("config");

@@ -1,4 +1,4 @@
-// Keys that many Keras classes share, for their field tables.
+// Config keys that many Keras classes share, for their field tables.
 #ifndef PACELINE_COMMON_MODEL_KERAS_FIELDS_H_
 #define PACELINE_COMMON_MODEL_KERAS_FIELDS_H_
 
@@ -10,7 +10,7 @@
 
 namespace paceline {
 
-// "dtype": float32, as a name or as a DTypePolicy. It is written as a name.
+// "dtype": float32, as a name or a DTypePolicy; written as a name.
 FixedField DtypeField();
 
 // The same, written as a DTypePolicy.

@@ -1,4 +1,4 @@
-// Keras' naming of objects.
+// Keras' naming conventions.
 #ifndef PACELINE_COMMON_MODEL_KERAS_NAMES_H_
 #define PACELINE_COMMON_MODEL_KERAS_NAMES_H_
 

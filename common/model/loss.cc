@@ -28,7 +28,7 @@ namespace {
 using LossPtr = std::unique_ptr<const Loss>;
 
 struct LossEntry : ClassEntry<LossPtr> {
-  // Keras' short name, in lower or upper case; may be empty.
+  // Keras' alias, in lower or upper case; may be empty.
   std::string alias;
 };
 

@@ -1,4 +1,4 @@
-// Losses: typed configuration, and the operations that they are made of.
+// Losses: typed configuration, and their lowering to operations.
 #ifndef PACELINE_COMMON_MODEL_LOSS_H_
 #define PACELINE_COMMON_MODEL_LOSS_H_
 
@@ -21,8 +21,8 @@ class Value;
 struct ClassReference;
 struct KerasObject;
 
-// Immutable; thread-safe. Like layers, each loss is one file in
-// common/model/losses with its members, its field table and its checks.
+// Immutable; thread-safe. Like a layer, each loss is one file in
+// common/model/losses, with its members, field table and checks.
 class Loss {
  public:
   virtual ~Loss() = default;
@@ -30,60 +30,60 @@ class Loss {
   // Keras' class name.
   virtual absl::string_view class_name() const = 0;
 
-  // Whether labels are int32 class ids of shape [batch], rather than values of
-  // the shape of the output.
+  // Whether labels are int32 class ids of shape [batch]; otherwise values of
+  // the output's shape.
   virtual bool has_sparse_labels() const = 0;
 
-  // Whether the config says that the output is logits. What the loss reads in
-  // the end, loss_input.h says.
+  // Whether the config says that the output is logits. What the loss finally
+  // reads is defined in loss_input.h.
   virtual bool reads_logits() const { return false; }
 
   // Whether it is a cross-entropy, which can be computed from logits.
   virtual bool has_logits_form() const { return false; }
 
-  // InvalidArgument if a model's output (without the batch) does not fit.
+  // InvalidArgument if a model's output (without the batch axis) does not fit.
   virtual absl::Status CheckOutput(const Shape& output) const = 0;
 
-  // Adds its operations; returns the loss of each example, of shape (batch).
-  // `input` is the output, or the logits behind it if `from_logits`; labels are
-  // int32 ids of shape (batch) if sparse, else of the type and shape of
-  // `input`.
+  // Adds the loss's operations; returns the loss of each example, of shape
+  // (batch). `input` is the output, or the logits before the activation if
+  // `from_logits`. Labels are int32 ids of shape (batch) if sparse, else of the
+  // type and shape of `input`.
   virtual op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
                            bool from_logits) const = 0;
 
   std::string name;
-  // How the losses of examples become one: their mean, by the name that the
-  // config has for it.
+  // How examples' losses are reduced: to their mean, by the name used in the
+  // config.
   std::string reduction = "sum_over_batch_size";
 
  protected:
-  // `name` is Keras' default for the class.
+  // `name`: Keras' default for the class.
   explicit Loss(std::string name) : name(std::move(name)) {}
 };
 
 // The mean over all axes but the batch, of shape (batch).
 op::Tensor MeanOfExamples(const op::Tensor& x);
-// Probabilities in [1e-7, 1 - 1e-7], whose logarithm is finite.
+// Clips probabilities to [1e-7, 1 - 1e-7], so that their logarithms are finite.
 op::Tensor ClipProbabilities(const op::Tensor& p);
 
-// The loss a job names; also by Keras' names and aliases ("mse",
-// "sparse_categorical_crossentropy"). Errors carry their path below `path`, or
+// The loss that a job names, also by Keras' function names and aliases ("mse",
+// "sparse_categorical_crossentropy"). Errors have their path below `path`, or
 // below "loss".
 absl::StatusOr<std::unique_ptr<const Loss>> MakeLoss(const KerasObject& object,
                                                      const Path& path);
 absl::StatusOr<std::unique_ptr<const Loss>> MakeLoss(
     const v1::KerasObject& object);
 
-// The same, but null if no loss has the name: for those who know other names
-// too.
+// The same, but null if no loss has the name: for callers that know other
+// names, too.
 absl::StatusOr<std::unique_ptr<const Loss>> FindLoss(const KerasObject& object,
                                                      const Path& path);
 std::vector<std::string> LossClassNames();
 
-// As Keras serializes it.
+// In Keras' serialised form.
 Value Serialize(const Loss& loss);
 
-// Every loss, by class name.
+// The references of all losses, by class name.
 std::vector<ClassReference> LossReferences();
 
 }  // namespace paceline

@@ -6,7 +6,7 @@
 namespace paceline {
 namespace {
 
-// Whether the output of the layer is its input.
+// Whether the layer is the identity.
 bool HandsOn(const Layer& layer, bool is_training) {
   if (layer.class_name() == Dropout::kClassName) {
     return !is_training || static_cast<const Dropout&>(layer).rate == 0;

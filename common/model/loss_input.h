@@ -1,10 +1,12 @@
-// What a loss reads of a model: its output, or the logits behind it.
+// The tensor that a loss reads: the model's output, or the logits before the
+// final activation.
 //
-// As in Keras, a cross-entropy whose input comes straight from softmax or
-// sigmoid is traced back to that activation's input, whatever `from_logits`
-// says: no clipping, and a gradient that does not vanish. Also as in Keras, it
-// is not asked which of the two it is, and layers that hand on what they get
-// may stand between: a linear Activation, and a Dropout that drops nothing.
+// As in Keras, if the input of a cross-entropy comes directly from softmax or
+// sigmoid, the loss reads that activation's input, no matter what `from_logits`
+// says. Then nothing is clipped, and the gradient does not vanish. Also as in
+// Keras, no check is made that the activation matches the loss, and identity
+// layers may lie in between: a linear Activation, and a Dropout that drops
+// nothing.
 #ifndef PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 #define PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 
@@ -15,22 +17,22 @@
 namespace paceline {
 
 struct LossInput {
-  // The node whose output the loss reads, and where its gradient enters. Those
-  // behind it hand on what they get, and have no backward.
+  // The node whose output the loss reads, and where its gradient enters. The
+  // nodes after it only pass it on, and have no backward.
   int node = 0;
-  // The loss reads what goes into the final activation of the node
-  // (Layer::final_activation), and its gradient enters there: it does not go
-  // back through that activation.
+  // The loss reads the input of the node's final activation
+  // (Layer::final_activation), and its gradient enters there: it does not pass
+  // through that activation.
   bool before_activation = false;
-  // The loss takes what it reads for logits.
+  // The loss treats what it reads as logits.
   bool from_logits = false;
 };
 
-// Whether a loss may read what goes into this activation at the end of a layer.
+// Whether a loss may read the input of this final activation.
 bool MayGiveLogits(ActivationFunction activation);
 
-// Of a loss of the model's output that node `output` gives; also for losses
-// that are used as metrics. `is_training`: whether Dropout drops.
+// The input of a loss of the model's output `output` (a node), also if the loss
+// is used as a metric. `is_training`: whether Dropout drops.
 LossInput ResolveLossInput(const Graph& graph, int output, const Loss& loss,
                            bool is_training);
 

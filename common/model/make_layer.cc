@@ -41,7 +41,7 @@ namespace {
 
 using LayerPtr = std::unique_ptr<Layer>;
 
-// Every layer there is.
+// The registry of layers.
 const std::vector<ClassEntry<LayerPtr>>& LayerEntries() {
   static const auto& entries = *new std::vector<ClassEntry<LayerPtr>>{
       ClassEntryOf<LayerPtr, Activation>(),
@@ -76,7 +76,7 @@ const std::vector<ClassEntry<LayerPtr>>& LayerEntries() {
 
 absl::StatusOr<LayerPtr> MakeLayer(const KerasObject& object,
                                    const Path& path) {
-  // Keras' function that makes an InputLayer.
+  // In Keras, the function Input creates an InputLayer.
   const std::string name =
       object.class_name == "Input" ? InputLayer::kClassName : object.class_name;
   std::vector<std::string> known = {"Input"};

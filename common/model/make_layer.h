@@ -1,4 +1,4 @@
-// Layers from their configs.
+// Creates layers from configs.
 #ifndef PACELINE_COMMON_MODEL_MAKE_LAYER_H_
 #define PACELINE_COMMON_MODEL_MAKE_LAYER_H_
 
@@ -15,15 +15,15 @@ class Value;
 struct ClassReference;
 struct KerasObject;
 
-// The layer a Keras object describes, checked by the field table of its class.
-// Errors carry their path below `path`.
+// The layer that a Keras object describes, checked by the field table of its
+// class. Errors have their path below `path`.
 absl::StatusOr<std::unique_ptr<Layer>> MakeLayer(const KerasObject& object,
                                                  const Path& path);
 
-// As Keras serializes it.
+// In Keras' serialised form.
 Value Serialize(const Layer& layer);
 
-// Every layer, by class name.
+// The references of all layers, by class name.
 std::vector<ClassReference> LayerReferences();
 
 }  // namespace paceline

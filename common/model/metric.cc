@@ -38,7 +38,7 @@ const std::vector<ClassEntry<MetricPtr>>& MetricEntries() {
   return entries;
 }
 
-// Keras' choice for "accuracy".
+// The class that Keras chooses for "accuracy".
 const char* AccuracyFor(const Loss& loss, const Shape& output) {
   if (loss.has_sparse_labels()) return SparseCategoricalAccuracy::kClassName;
   return output.back() == 1 ? BinaryAccuracy::kClassName
@@ -57,7 +57,7 @@ absl::StatusOr<MetricPtr> MakeMeanLoss(const KerasObject& object,
   return metric;
 }
 
-// The metric of a class, or of a name other than "accuracy".
+// The metric of a class, or of any name but "accuracy".
 absl::StatusOr<MetricPtr> MakeMetric(const KerasObject& object,
                                      const Path& path) {
   std::vector<std::string> known = LossClassNames();
@@ -110,7 +110,7 @@ absl::Status CheckStateSize(const Metric& metric, int64_t taken,
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
     const Loss& loss, const Shape& output) {
-  // Keys that logs have beside the metrics.
+  // Keys in logs that are not metrics.
   std::set<std::string> taken = {"epoch", "examples", "learning_rate",
                                  "loss",  "seconds",  "steps"};
   std::map<std::string, int> uses;
@@ -128,7 +128,7 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     RETURN_IF_ERROR(CheckFits(*metric, loss, output, path));
     RETURN_IF_ERROR(CheckStateSize(*metric, state_size, path));
     state_size += metric->state_size();
-    // As in Keras, of equal names the second gets "_1".
+    // As in Keras, the second metric of the same name gets "_1".
     const int use = uses[metric->name]++;
     if (use > 0) absl::StrAppend(&metric->name, "_", use);
     if (!taken.insert(metric->name).second) {

@@ -1,10 +1,10 @@
-// Where the loss and the metrics of a job keep their states: in one list of
-// numbers, which batches, replicas and leases add up,
+// The layout of the states of loss and metrics: a single list of numbers, which
+// is summed over batches, replicas and leases:
 //
 //   total of the loss, its count; state of metric 0; state of metric 1; …
 //
-// Where a model has several outputs, the loss is that of all together, and the
-// metrics of the first output come first.
+// If a model has several outputs, the loss is the sum over all, and the metrics
+// of the first output come first.
 #ifndef PACELINE_COMMON_MODEL_METRIC_LAYOUT_H_
 #define PACELINE_COMMON_MODEL_METRIC_LAYOUT_H_
 
@@ -20,8 +20,8 @@
 
 namespace paceline {
 
-// Of `size` numbers of the loss and all metrics, those that each report of a
-// lease has until the lease ends: all, or where they are many the loss's alone.
+// Given `size` numbers in all states, how many of them each report of an open
+// lease has: all, or only the loss's if there are many.
 inline size_t ReportedSize(size_t size) {
   return size > limits::kMaxReportedState ? 2 : size;
 }
@@ -37,11 +37,11 @@ class MetricLayout {
     for (const OutputSpec& output : outputs) Append(output.metrics);
   }
 
-  // Of all states together.
+  // Numbers in all states.
   size_t size() const { return size_; }
-  // Of them, those in each report of a lease until the lease ends.
+  // How many of them each report of an open lease has.
   size_t reported_size() const { return ReportedSize(size_); }
-  // Of the first number of a metric's state; by index among those of all
+  // Offset of a metric's state. `metric`: index among the metrics of all
   // outputs.
   size_t offset(size_t metric) const { return offsets_[metric]; }
 
@@ -54,7 +54,7 @@ class MetricLayout {
   }
 
   std::vector<size_t> offsets_;
-  // The loss comes first.
+  // Starts with the loss's total and count.
   size_t size_ = 2;
 };
 

@@ -1,4 +1,4 @@
-// A metric as it stands in a job.
+// Reads an entry of a job's `metrics`.
 #ifndef PACELINE_COMMON_MODEL_METRIC_OBJECT_H_
 #define PACELINE_COMMON_MODEL_METRIC_OBJECT_H_
 
@@ -9,9 +9,9 @@
 
 namespace paceline {
 
-// An entry of `metrics`, as ReadKerasObject reads it. As in Keras, one that is
-// a name alone has that name in the logs ("MSE"), an object that of its class
-// in snake case ("mean_squared_error"), unless its config has a name.
+// Like ReadKerasObject. As in Keras, a metric given as a name has that name in
+// logs ("MSE"); one given as an object has its class name in snake case
+// ("mean_squared_error"), unless its config has a name.
 absl::StatusOr<KerasObject> ReadMetricObject(const Value& value,
                                              const Path& path);
 

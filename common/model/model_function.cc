@@ -102,7 +102,7 @@ class ModelLowering {
         << op::ToString(outputs_[index].type());
   }
 
-  // Of Graph::outputs[output].
+  // Adds the loss of Graph::outputs[output].
   op::Tensor AddLoss(const Loss& loss, size_t output) {
     const LossInput input = ResolveLossInput(graph_, graph_.outputs[output],
                                              loss, spec_.is_training);
@@ -112,8 +112,9 @@ class ModelLowering {
                       input.from_logits);
   }
 
-  // Before the node's own calls, so that backward comes to it behind them: the
-  // gradient of a penalty is as large as the variable.
+  // Before the node's own calls, so that backward reaches the penalty after
+  // them. The gradient of a penalty is as large as the variable, so it should
+  // not live for long.
   void AddPenalty(int variable) {
     if (has_penalty_[variable]) return;
     has_penalty_[variable] = true;
@@ -155,7 +156,7 @@ class ModelLowering {
     }
   }
 
-  // The gradients are of Σ weight · losses / loss_divisor over all outputs +
+  // Adds the gradients of Σ weight · losses / loss_divisor over all outputs +
   // regularization_scale · penalty.
   void AddGradients() {
     function_.SetOwner("loss");
@@ -186,10 +187,10 @@ class ModelLowering {
     }
   }
 
-  // Inputs of statistics that replicas share. Their gradients are added whether
-  // or not a variable needs them, for they are sums over the replicas, and one
-  // without an example takes part in all sums that the model alone tells
-  // (SynchronizedChannels).
+  // Inputs of nodes with synchronized statistics. Their gradients are added
+  // even if no variable needs them: they contain all-reduces, and a replica
+  // without an example takes part in all all-reduces, whose number it derives
+  // from the model alone (SynchronizedChannels).
   std::vector<op::Tensor> SharedInputs() {
     std::vector<op::Tensor> inputs;
     for (const op::Call& call : function_.calls()) {
@@ -207,10 +208,10 @@ class ModelLowering {
   const Graph& graph_;
   std::unique_ptr<ModelFunction> model_;
   op::Function& function_;
-  // Of each node.
+  // By node.
   std::vector<op::Tensor> before_activation_;
   std::vector<op::Tensor> outputs_;
-  // Of each variable.
+  // By variable.
   std::vector<std::optional<op::Tensor>> statistics_;
   std::vector<bool> has_penalty_;
 };
@@ -230,8 +231,8 @@ op::Tensor StatisticDelta(const op::Tensor& value, const op::Tensor& statistic,
 
 std::vector<VariableEnd> VariableEnds(const ModelFunction& model) {
   const std::vector<op::Call>& calls = model.function.calls();
-  // Of each tensor, the number of calls up to the one that writes it, and up to
-  // the last that reads it.
+  // By tensor: the number of calls up to the one that writes it, and up to the
+  // last one that reads it.
   std::vector<size_t> written(model.function.tensor_count());
   std::vector<size_t> last_read(model.function.tensor_count());
   for (size_t i = 0; i < calls.size(); ++i) {

@@ -1,5 +1,5 @@
 // A model as one function of operations: forward, losses, metrics, and in
-// training what a step gives each variable.
+// training the update of each variable.
 #ifndef PACELINE_COMMON_MODEL_MODEL_FUNCTION_H_
 #define PACELINE_COMMON_MODEL_MODEL_FUNCTION_H_
 
@@ -17,71 +17,70 @@ namespace paceline {
 
 struct ModelFunctionSpec {
   const Graph* graph = nullptr;
-  // As Graph::outputs.
+  // See Graph::outputs.
   std::vector<OutputSpec> outputs = {};
   bool is_training = false;
   int64_t batch_size = 0;
-  // The job's.
+  // The job's seed.
   uint64_t seed = 0;
-  // What it computes in: kFloat32 or kFloat64.
+  // The type in which it computes: kFloat32 or kFloat64.
   DataType type = DataType::kFloat32;
 };
 
-// The list has the calls in this order: forward by node, losses, metrics,
-// deltas of statistics, and, from `backward_begin` on, backward. Parameters and
-// results are tensors of `function`.
+// The order of calls: forward by node, losses, metrics, deltas of statistics,
+// and, from `backward_begin` on, backward. Parameters and results are tensors
+// of `function`.
 struct ModelFunction {
   op::Function function;
 
-  // --- Parameters. ---
-  // Of each input, (batch, input shape...). Ids are whole numbers of the same
-  // type.
+  // --- Parameters --- By input: (batch, input shape...). Ids are whole numbers
+  // of the same type.
   std::vector<op::Tensor> features;
-  // Of each output, int32 (batch) under a sparse loss, else
-  // (batch, output shape...).
+  // By output: int32 (batch) if the loss is sparse, else (batch, output
+  // shape...).
   std::vector<op::Tensor> labels;
-  // As Graph::variables.
+  // By index in Graph::variables.
   std::vector<op::Tensor> variables;
-  // Of shape (): Batch::loss_divisor and Batch::regularization_scale.
+  // Scalars: Batch::loss_divisor and Batch::regularization_scale.
   op::Tensor loss_divisor;
   op::Tensor regularization_scale;
 
-  // --- What it computes. ---
-  // Each (batch, output shape...).
+  // --- Results --- By output: (batch, output shape...).
   std::vector<op::Tensor> outputs;
-  // Of each output, the loss of each example, without its weight and without
-  // the penalty.
+  // By output: the loss of each example, without weight and penalty.
   std::vector<op::Tensor> losses;
-  // Of all regularizers, whole, of shape (); nullopt: there are none.
+  // The sum of all regularizers, of shape (); nullopt: there are none.
   std::optional<op::Tensor> penalty;
-  // Of each metric of all outputs, what Metric::Lower returns.
+  // By metric, over all outputs: the result of Metric::Lower.
   std::vector<op::Tensor> metrics;
-  // In training, of each variable: its gradient, or the delta of a statistic
+  // In training, by variable: its gradient, or the delta of a statistic
   // (VariableUpdate). nullopt: it is frozen.
   std::vector<std::optional<op::Tensor>> updates;
-  // The index of the first call of backward, or the number of calls.
+  // The index of the first call of backward; the number of calls if there is no
+  // backward.
   size_t backward_begin = 0;
 };
 
-// What `spec` points to outlives the call alone.
+// The objects that `spec` points to need not outlive the call.
 std::unique_ptr<const ModelFunction> MakeModelFunction(
     const ModelFunctionSpec& spec);
 
-// How far a batch moves a statistic (VariableUpdate::kDelta) that it has
-// `value` of: (1 − momentum) · share · (value − statistic), where `share` is
-// Batch::regularization_scale, the batch's share of the step.
+// The delta by which a batch moves a statistic (VariableUpdate::kDelta), where
+// `value` is the batch's own: (1 − momentum) · share · (value − statistic).
+// `share` is Batch::regularization_scale, the batch's fraction of the step.
 op::Tensor StatisticDelta(const op::Tensor& value, const op::Tensor& statistic,
                           double momentum, const op::Tensor& share);
 
-// When a variable is done with, in numbers of calls; zeros if it is frozen.
+// When a variable is finished, as a number of calls; zeros if it is frozen.
 struct VariableEnd {
-  // Its update is known.
+  // After this many calls its update is complete.
   size_t ready_after = 0;
-  // No call reads it any more, either, so that somebody may overwrite it.
+  // After this many calls, also no call reads it any more, so it may be
+  // overwritten.
   size_t final_after = 0;
 };
 
-// Of each variable of a function for training.
+// By variable, for a training function.
 std::vector<VariableEnd> VariableEnds(const ModelFunction& model);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// What an output of a model is trained and measured by.
+// The loss and metrics of an output of a model.
 #ifndef PACELINE_COMMON_MODEL_OUTPUT_SPEC_H_
 #define PACELINE_COMMON_MODEL_OUTPUT_SPEC_H_
 
@@ -10,14 +10,14 @@
 
 namespace paceline {
 
-// The loss of a model is Σ weight · mean loss over its outputs, and the penalty
-// of its regularizers, as in Keras. What is pointed to belongs to others.
+// The loss of a model is Σ weight · mean loss over its outputs, plus the
+// penalty of its regularizers, as in Keras. Does not own what it points to.
 struct OutputSpec {
   const Loss* loss = nullptr;
   // Keras' loss_weights.
   double weight = 1;
-  // Of the output and its labels. Keras' loss of one output is a MeanLoss among
-  // these.
+  // Metrics of the output and its labels. The loss of a single output, as Keras
+  // reports it, is a MeanLoss among these.
   absl::Span<const std::unique_ptr<const Metric>> metrics = {};
 };
 

@@ -1,8 +1,8 @@
-// Random numbers by counter: the same key and counter give the same number in
-// every process, in any order.
+// Counter-based random numbers: the same key and counter give the same number
+// in every process, in any order.
 //
-// Philox4x32-10 of Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy
-// as 1, 2, 3 (SC 2011).
+// Philox4x32-10 by Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As
+// Easy as 1, 2, 3" (SC 2011).
 #ifndef PACELINE_COMMON_MODEL_PHILOX_H_
 #define PACELINE_COMMON_MODEL_PHILOX_H_
 
@@ -13,14 +13,14 @@
 
 namespace paceline {
 
-// Names a stream of random numbers.
+// Identifies a stream of random numbers.
 struct RandomKey {
   uint64_t seed = 0;
   uint64_t stream = 0;
 };
 
-// 128 bits for a key and a counter. Cheap enough to be called for each element.
-// constexpr, so that GPUs have it too.
+// 128 random bits for a key and a counter. Cheap enough to be called per
+// element. constexpr, so that GPUs can run it.
 constexpr std::array<uint32_t, 4> Philox(uint64_t key, uint64_t counter_low,
                                          uint64_t counter_high) {
   constexpr int kRounds = 10;
@@ -49,7 +49,7 @@ constexpr uint64_t SplitMix64(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// A Philox key that depends on all bits of both.
+// A Philox key that depends on all bits of both arguments.
 constexpr uint64_t MixKey(uint64_t a, uint64_t b) {
   return SplitMix64(SplitMix64(a) ^ b);
 }
@@ -57,7 +57,7 @@ constexpr uint64_t PhiloxKey(RandomKey key) {
   return MixKey(key.seed, key.stream);
 }
 
-// FNV-1a, 64 bits: the same in every process and version.
+// FNV-1a with 64 bits: the same in every process and version.
 uint64_t StableHash(absl::string_view text);
 
 }  // namespace paceline

@@ -14,13 +14,13 @@
 namespace paceline {
 namespace {
 
-// As Keras writes it: its L1 holds the factor as float32.
+// As in Keras, whose L1 stores the factor as float32.
 std::optional<Value> L1OfFloat32(const Regularizer& regularizer) {
   return Value(static_cast<float>(regularizer.l1));
 }
 
 const std::vector<FieldTable<Regularizer>>& Tables() {
-  // Keras' default factor of a regularizer that is named without a config.
+  // Keras' default factor for a regularizer given as a name.
   constexpr double kDefault = 0.01;
   static const auto& tables = *new std::vector<FieldTable<Regularizer>>{
       FieldTable<Regularizer>(

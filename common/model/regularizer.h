@@ -13,21 +13,21 @@ class Path;
 class Value;
 struct ClassReference;
 
-// l1·Σ|w| + l2·Σw², added to the loss. Zeros: none.
+// Adds l1·Σ|w| + l2·Σw² to the loss. Zeros: no regularizer.
 struct Regularizer {
   double l1 = 0;
   double l2 = 0;
-  // Keras' class that it is written as; empty: null.
+  // Keras' class name in configs; empty: null.
   std::string class_name = "";
 };
 
-// null, a name ("l2") or a Keras object; written as Keras serializes it. See
-// codec.h.
+// Reads null, a name ("l2") or a Keras object; writes Keras' serialised form.
+// See codec.h.
 absl::Status ReadConfig(const Value& value, const Path& path, Regularizer& out);
 Value WriteConfig(const Regularizer& regularizer);
 std::string ConfigType(const Regularizer*);
 
-// Every regularizer, by class name.
+// The references of all regularizers, by class name.
 std::vector<ClassReference> RegularizerReferences();
 
 }  // namespace paceline

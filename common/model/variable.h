@@ -1,4 +1,5 @@
-// A variable of a model: what every process derives from the job alone.
+// The specification of a model's variable, which every process derives from the
+// job.
 #ifndef PACELINE_COMMON_MODEL_VARIABLE_H_
 #define PACELINE_COMMON_MODEL_VARIABLE_H_
 
@@ -11,17 +12,18 @@
 
 namespace paceline {
 
-// What a step does to a variable.
+// How a step updates a variable.
 enum class VariableUpdate {
   // The optimizer applies its gradient.
   kGradient,
-  // A statistic of the data, such as a moving mean, that the optimizer leaves
-  // alone. Instead of its gradient a step gives how far this replica's batch
-  // moves it, times the batch's share of the step; the replicas' deltas are
-  // summed and added to it. Workers that do not step together go another way
-  // (moving_statistics.h). No slots, clipping or regularizer.
+  // A statistic of the data, such as a moving mean, that the optimizer ignores.
+  // Instead of a gradient, a step computes the delta by which this replica's
+  // batch moves it, times the batch's fraction of the step. The replicas'
+  // deltas are summed and added to the variable. Workers that do not step
+  // together update it otherwise (moving_statistics.h). It has no slots,
+  // clipping or regularizer.
   kDelta,
-  // Nothing: its layer is frozen. It has no gradient.
+  // Not at all: its layer is frozen. It has no gradient.
   kNone,
 };
 
@@ -32,7 +34,7 @@ struct VariableSpec {
   std::shared_ptr<const Initializer> initializer;
   Regularizer regularizer;
   VariableUpdate update = VariableUpdate::kGradient;
-  // Of a statistic: what a step leaves of it, in [0, 1].
+  // For a statistic: the factor by which a step decays it, in [0, 1].
   double momentum = 0;
 
   bool is_trained() const { return update == VariableUpdate::kGradient; }

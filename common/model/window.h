@@ -1,4 +1,4 @@
-// The geometry of convolution and pooling along one axis.
+// The geometry of convolution and pooling windows along one axis.
 #ifndef PACELINE_COMMON_MODEL_WINDOW_H_
 #define PACELINE_COMMON_MODEL_WINDOW_H_
 
@@ -18,7 +18,7 @@ struct EnumName;
 enum class Padding { kValid, kSame };
 absl::Span<const EnumName<Padding>> EnumNames(Padding);
 
-// The largest size, stride or dilation: far above any image, far below
+// Maximum size, stride and dilation: far larger than images, far below
 // overflow.
 inline constexpr int64_t kMaxWindow = 1 << 20;
 
@@ -26,31 +26,32 @@ inline constexpr int64_t kMaxWindow = 1 << 20;
 struct Window {
   int64_t size = 1;
   int64_t stride = 1;
-  // Distance of the window's elements.
+  // Distance between the window's elements.
   int64_t dilation = 1;
   Padding padding = Padding::kValid;
 };
 
-// Where its positions lie: output element o reads the inputs
-// o * stride - pad_before + k * dilation for k in [0, size).
+// The positions of a window: output element o reads the inputs o * stride -
+// pad_before + k * dilation for k in [0, size).
 struct WindowExtent {
-  // Positions; 0 if the window does not fit.
+  // Number of positions; 0 if the window does not fit.
   int64_t output = 0;
-  // Elements beyond the ends that positions reach.
+  // Padding at both ends.
   int64_t pad_before = 0;
   int64_t pad_after = 0;
 };
 
-// Keras' rule: "valid" pads nothing; "same" gives ceil(input / stride)
-// positions, the smaller half of the padding in front. `pad_after` is negative
-// where the last position ends before the input does.
+// Keras' rule: "valid" pads nothing; "same" has ceil(input / stride) positions,
+// with the smaller half of the padding at the start. `pad_after` is negative if
+// the last position ends before the input does.
 WindowExtent ExtentOf(const Window& window, int64_t input);
 
-// The same as operations have it, over images (batch, height, width, channels).
+// The same in the form of operations, over images (batch, height, width,
+// channels).
 op::Window2D WindowOver(const std::array<Window, 2>& windows,
                         const Shape& images);
 
-// The spatial shape of a window over an image of shape (height, width,
+// The output's height and width, for an image of shape (height, width,
 // channels). InvalidArgument if `input` is no image or the window does not fit.
 absl::StatusOr<std::array<int64_t, 2>> WindowOutput(
     const std::array<Window, 2>& windows, const Shape& input);

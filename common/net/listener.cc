@@ -15,14 +15,14 @@
 namespace paceline {
 namespace {
 
-// Connections that may wait.
+// Connections that may wait in the queue.
 constexpr int kBacklog = 1024;
 
 int PortOf(int socket) {
   sockaddr_storage bound{};
   socklen_t size = sizeof(bound);
   getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &size);
-  // The port is at the same offset in both families.
+  // The port has the same offset in both address families.
   return ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
 }
 
@@ -43,7 +43,7 @@ absl::StatusOr<Listener> Listener::Open(const std::string& address) {
   FileDescriptor listener(
       ::socket(first.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener.is_open()) {
-    // A host without IPv6.
+    // Also works on a host without IPv6.
     constexpr absl::string_view kAny = "[::]";
     if (errno == EAFNOSUPPORT && absl::StartsWith(address, kAny)) {
       return Open(absl::StrCat("0.0.0.0", address.substr(kAny.size())));
@@ -74,7 +74,7 @@ absl::StatusOr<FileDescriptor> Listener::Accept() const {
       return absl::ResourceExhaustedError(
           absl::StrCat("cannot accept a connection: ", std::strerror(errno)));
     default:
-      // The queue is empty, or its first connection has broken.
+      // The queue is empty, or its first connection has been reset.
       return absl::NotFoundError("no connection waits");
   }
 }

@@ -1,4 +1,4 @@
-// The one TCP port on which a task is reached.
+// The single TCP port on which a task listens.
 #ifndef PACELINE_COMMON_NET_LISTENER_H_
 #define PACELINE_COMMON_NET_LISTENER_H_
 
@@ -10,22 +10,22 @@
 
 namespace paceline {
 
-// A TCP socket that listens, and does not block. Connections wait in its queue
-// until somebody takes them: the ranks of a group (worker/collective), or a
-// gRPC server (common/rpc/rpc_server.h).
+// A non-blocking TCP socket that listens. Connections wait in its queue until
+// the ranks of a group (worker/collective) or a gRPC server
+// (common/rpc/rpc_server.h) accept them.
 class Listener {
  public:
-  // `address` is "host:port"; port 0 takes a free one, "[::]" is for both
-  // families. Unavailable names an address that cannot be had.
+  // `address` is "host:port"; port 0 picks a free port, host "[::]" listens for
+  // both IPv4 and IPv6. Unavailable names an address that cannot be used.
   static absl::StatusOr<Listener> Open(const std::string& address);
 
   int port() const { return port_; }
   int socket() const { return socket_.get(); }
 
-  // The next connection in the queue, which blocks. NotFound if there is none;
-  // ResourceExhausted if there is one and no descriptor for it: then it waits
-  // in the queue, and a caller that polls must pause, for the socket stays
-  // ready.
+  // Accepts the next connection in the queue; its socket is blocking. NotFound
+  // if there is none. ResourceExhausted if there is one, but no file descriptor
+  // for it: it stays in the queue, so the socket stays readable, and a caller
+  // that polls must pause.
   absl::StatusOr<FileDescriptor> Accept() const;
 
  private:

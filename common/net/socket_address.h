@@ -1,4 +1,4 @@
-// Addresses as the socket calls take them.
+// Addresses in the form of the socket API.
 #ifndef PACELINE_COMMON_NET_SOCKET_ADDRESS_H_
 #define PACELINE_COMMON_NET_SOCKET_ADDRESS_H_
 
@@ -14,11 +14,12 @@ namespace paceline {
 struct FreeAddresses {
   void operator()(addrinfo* addresses) const { freeaddrinfo(addresses); }
 };
-// A list, never empty.
+// A list that is never empty.
 using SocketAddresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
-// Looks "host:port" or "[::1]:port" up, for TCP. `flags` are getaddrinfo's.
-// Unavailable: there is no such host now. Blocks on the resolver.
+// Resolves "host:port" or "[::1]:port" for TCP. `flags` are those of
+// getaddrinfo. Unavailable: there is no such host at the moment. Blocks on the
+// resolver.
 absl::StatusOr<SocketAddresses> Resolve(const std::string& address, int flags);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// Mean and variance of a batch, which replicas may share.
+// Mean and variance of a batch, optionally over all replicas.
 #ifndef PACELINE_COMMON_OPERATIONS_BATCH_MOMENTS_H_
 #define PACELINE_COMMON_OPERATIONS_BATCH_MOMENTS_H_
 
@@ -12,14 +12,15 @@
 namespace paceline::op {
 
 // From (..., channels) to three outputs in float64: the number of rows, of
-// shape (), and their mean and biased variance for each channel, of shape
-// (channels). Without a row, mean and variance are 0; only the reference device
-// computes that, for on others a replica without a row runs no program.
+// shape (), and the rows' mean and biased variance per channel, of shape
+// (channels). Without rows, mean and variance are 0; only the reference device
+// computes that case, since on other devices a replica without rows runs no
+// program.
 //
-// `over_replicas`: of the rows of all replicas of the step, which meet once,
-// and merge the count, the mean and Σ (x − mean)² that each has of its rows in
-// double (merge_moments.h); one without a row contributes zeros. With E[x²] −
-// E[x]² nothing would be left of a variance that is small beside the mean.
+// `over_replicas`: over the rows of all replicas of the step. They all-reduce
+// once, merging row count, mean and Σ (x − mean)² of their own rows in double
+// (merge_moments.h); a replica without rows contributes zeros. The formula
+// E[x²] − E[x]² would lose a variance that is small compared to the mean.
 class BatchMomentsOperation final : public Operation {
  public:
   static constexpr char kName[] = "BatchMoments";
@@ -30,9 +31,10 @@ class BatchMomentsOperation final : public Operation {
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const override;
-  // With N rows: dx = (dmean + 2 · dvariance · (x − mean)) / N. The moments
-  // that replicas share depend on the rows of all, and the loss of each on the
-  // moments: so dmean and dvariance are summed over the replicas first.
+  // With N rows: dx = (dmean + 2 · dvariance · (x − mean)) / N. Moments over
+  // replicas depend on the rows of all replicas, and the loss of each replica
+  // depends on the moments. So dmean and dvariance are summed over the replicas
+  // first.
   Gradients AddGradient(const CallGradient& call) const override;
 
   bool over_replicas() const { return over_replicas_; }

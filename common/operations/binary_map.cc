@@ -9,17 +9,18 @@
 namespace paceline::op {
 namespace {
 
-// dy where `condition` holds, else 0.
+// dy where `condition` is true, else 0.
 Tensor Where(const Tensor& condition, const Tensor& dy) {
   return Select(condition, dy, ConstantLike(dy, 0));
 }
 
-// dy where `condition` does not hold, else 0.
+// dy where `condition` is false, else 0.
 Tensor WhereNot(const Tensor& condition, const Tensor& dy) {
   return Select(condition, ConstantLike(dy, 0), dy);
 }
 
-// Of y = a^b by b: y · log a. As in TensorFlow, 0 where that is no number.
+// The derivative of y = a^b with respect to b: y · log a. As in TensorFlow, 0
+// where that is NaN.
 Tensor LogarithmicDerivative(const Tensor& a, const Tensor& y) {
   const Tensor is_positive = Greater(a, 0);
   const Tensor one = ConstantLike(a, 1);
@@ -27,7 +28,8 @@ Tensor LogarithmicDerivative(const Tensor& a, const Tensor& y) {
   return y * logarithm;
 }
 
-// `dy` times the derivative of y = function(a, b) by a, of y's shape.
+// `dy` times the derivative of y = function(a, b) with respect to a; of y's
+// shape.
 Tensor ByFirst(BinaryFunction function, const Tensor& a, const Tensor& b,
                const Tensor& dy) {
   switch (function) {
@@ -48,7 +50,7 @@ Tensor ByFirst(BinaryFunction function, const Tensor& a, const Tensor& b,
   LOG(FATAL) << static_cast<int>(function);
 }
 
-// The same by b.
+// The same with respect to b.
 Tensor BySecond(BinaryFunction function, const Tensor& a, const Tensor& b,
                 const Tensor& y, const Tensor& dy) {
   switch (function) {

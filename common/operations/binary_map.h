@@ -1,4 +1,4 @@
-// Maps of two inputs, which are broadcast to each other.
+// Elementwise functions of two inputs, with broadcasting.
 #ifndef PACELINE_COMMON_OPERATIONS_BINARY_MAP_H_
 #define PACELINE_COMMON_OPERATIONS_BINARY_MAP_H_
 
@@ -12,7 +12,7 @@
 
 namespace paceline::op {
 
-// Of numbers of one type. NaN in either gives NaN, in all of them.
+// The inputs are numbers of one type. NaN in either input gives NaN.
 enum class BinaryFunction {
   kAdd,
   kSubtract,
@@ -35,7 +35,8 @@ class BinaryMapOperation final : public Operation {
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const override;
-  // Broadcast inputs get the sum over what they were repeated to.
+  // The gradient of a broadcast input is summed over the axes along which it
+  // was broadcast.
   Gradients AddGradient(const CallGradient& call) const override;
 
   BinaryFunction function() const { return function_; }

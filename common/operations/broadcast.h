@@ -1,7 +1,7 @@
-// Repeats a tensor along axes, by NumPy's rule: shapes are aligned at their
-// last axes, and an axis that is missing or of size 1 is repeated.
+// Broadcasts a tensor by NumPy's rule: shapes are aligned at their last axes,
+// and missing axes and axes of size 1 are repeated.
 //
-// Maps of two inputs broadcast them by the same rule without this operation.
+// Functions of two inputs broadcast by the same rule without this operation.
 #ifndef PACELINE_COMMON_OPERATIONS_BROADCAST_H_
 #define PACELINE_COMMON_OPERATIONS_BROADCAST_H_
 
@@ -29,14 +29,13 @@ class BroadcastOperation final : public Operation {
   Shape shape_;
 };
 
-// The tensor itself if it has the shape.
+// Returns x itself if it already has the shape.
 Tensor Broadcast(const Tensor& x, Shape shape);
 
-// The shape to which both are broadcast. CHECK-fails if they do not fit.
+// The shape to which both are broadcast. CHECK-fails if they are incompatible.
 Shape BroadcastShape(const Shape& a, const Shape& b);
 
-// The gradient of a broadcast from `shape`: sums over the axes along which it
-// repeated.
+// The gradient of a broadcast from `shape`: sums over the broadcast axes.
 Tensor SumTo(const Tensor& x, const Shape& shape);
 
 }  // namespace paceline::op

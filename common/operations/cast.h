@@ -11,9 +11,9 @@
 
 namespace paceline::op {
 
-// Reals are rounded to the nearest real, towards 0 to an integer. Bool gives 0
-// and 1; a number that is not 0 gives true. The gradient passes from real to
-// real.
+// Floating-point values are rounded to the nearest value of a floating-point
+// type, and towards 0 for an integer type. Bool gives 0 and 1; to bool, nonzero
+// gives true. The gradient only passes between floating-point types.
 class CastOperation final : public Operation {
  public:
   static constexpr char kName[] = "Cast";
@@ -31,7 +31,7 @@ class CastOperation final : public Operation {
   DataType type_;
 };
 
-// The tensor itself if it has the type.
+// Returns x itself if it already has the type.
 Tensor Cast(const Tensor& x, DataType type);
 
 }  // namespace paceline::op

@@ -1,4 +1,4 @@
-// Normalization of channels by their statistics, and what goes back.
+// Normalization of channels by given statistics, and its gradients.
 #ifndef PACELINE_COMMON_OPERATIONS_CHANNEL_NORMALIZATION_H_
 #define PACELINE_COMMON_OPERATIONS_CHANNEL_NORMALIZATION_H_
 
@@ -14,12 +14,13 @@
 
 namespace paceline::op {
 
-// What x is normalized by.
+// Where the mean and variance of x come from.
 enum class ChannelStatistics {
-  // Given numbers, which have no gradient.
+  // Constants, which get no gradient.
   kGiven,
-  // BatchMoments of x, of the replica's batch or of those of all replicas, in
-  // float64: the gradient by x goes through them too.
+  // BatchMoments of x, over the replica's batch or over the batches of all
+  // replicas, in float64. The gradient with respect to x also goes through
+  // them.
   kOfBatch,
   kOfAllBatches,
 };
@@ -29,26 +30,26 @@ struct ChannelNormalizationOptions {
   bool has_gamma = false;
   bool has_beta = false;
   double epsilon = 0;
-  // Of the output.
+  // Applied to the output.
   Clamp clamp;
 
   bool is_of_batch() const { return statistics != ChannelStatistics::kGiven; }
 
-  // The inputs begin with x (..., channels) and, of shape (channels), mean,
-  // variance, [gamma] and [beta]: given numbers, gamma and beta of the type of
-  // x.
+  // The first inputs are x (..., channels) and, of shape (channels), mean,
+  // variance, [gamma] and [beta]. kGiven statistics, gamma and beta have the
+  // type of x.
   static constexpr int kX = 0;
   static constexpr int kMean = 1;
   static constexpr int kVariance = 2;
   static constexpr int kGamma = 3;
   int beta_input() const { return kGamma + (has_gamma ? 1 : 0); }
-  // The first one behind these.
+  // The index of the first input after these.
   int next_input() const { return beta_input() + (has_beta ? 1 : 0); }
 };
 
-// What the three operations share. Below, x̂ is (x − mean) / √(variance +
-// epsilon), where a variance below 0 is taken for 0, and g is the gradient by
-// what is clamped.
+// The base of the three operations. Below, x̂ is (x − mean) / √(variance +
+// epsilon), where a negative variance counts as 0, and g is the gradient with
+// respect to the value before the clamp.
 class ChannelOperation : public Operation {
  public:
   explicit ChannelOperation(const ChannelNormalizationOptions& options)
@@ -57,16 +58,16 @@ class ChannelOperation : public Operation {
   const ChannelNormalizationOptions& options() const { return options_; }
 
  protected:
-  // CHECK-fails on inputs that do not begin as they should, or that are not
-  // followed by so many `more`.
+  // CHECK-fails unless the inputs start as described, followed by `more`
+  // further ones.
   void CheckInputs(absl::Span<const TensorType> inputs, int more) const;
 
  private:
   const ChannelNormalizationOptions options_;
 };
 
-// y = gamma · x̂ + beta, within the clamp. Of the batch, the last input is the
-// count of its rows (), which the gradient reads.
+// y = gamma · x̂ + beta, clamped. With statistics of a batch, the last input is
+// the number of rows (), which the gradient needs.
 class ChannelNormalizationOperation final : public ChannelOperation {
  public:
   static constexpr char kName[] = "ChannelNormalization";
@@ -75,12 +76,12 @@ class ChannelNormalizationOperation final : public ChannelOperation {
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const override;
-  // Replicas that share the statistics meet once, to sum up Σ g and Σ g · x̂.
+  // If the statistics are over replicas, these all-reduce Σ g and Σ g · x̂.
   Gradients AddGradient(const CallGradient& call) const override;
 };
 
-// From the gradient by y, the last input, to Σ g and Σ g · x̂ of each channel,
-// the gradients by beta and gamma, in float64.
+// From the gradient with respect to y, the last input, to Σ g and Σ g · x̂ per
+// channel, the gradients of beta and gamma, in float64.
 class ChannelGradientSumsOperation final : public ChannelOperation {
  public:
   static constexpr char kName[] = "ChannelGradientSums";
@@ -91,13 +92,13 @@ class ChannelGradientSumsOperation final : public ChannelOperation {
       absl::Span<const TensorType> inputs) const override;
 };
 
-// From the gradient by y to that by x,
+// From the gradient with respect to y to that with respect to x,
 //
 //   gamma / √(variance + epsilon) · (g − Σ g / N − x̂ · Σ g · x̂ / N)
 //
-// where N, Σ g and Σ g · x̂, the last inputs, are of all rows that the
-// statistics are of. Of given statistics, there are neither these inputs nor
-// these terms. S. Ioffe, C. Szegedy: Batch Normalization.
+// where N, Σ g and Σ g · x̂, the last inputs, are over all rows of the
+// statistics. With given statistics, these inputs and terms are absent. Source:
+// Ioffe and Szegedy, "Batch Normalization" (2015).
 class ChannelNormalizationGradientOperation final : public ChannelOperation {
  public:
   static constexpr char kName[] = "ChannelNormalizationGradient";
@@ -108,24 +109,25 @@ class ChannelNormalizationGradientOperation final : public ChannelOperation {
       absl::Span<const TensorType> inputs) const override;
 };
 
-// What scales and moves x̂, of shape (channels); nullopt: nothing.
+// Scale and offset of x̂, of shape (channels); nullopt: absent.
 struct GammaAndBeta {
   std::optional<Tensor> gamma;
   std::optional<Tensor> beta;
 };
 
-// By statistics (channels) that have no gradient.
+// Normalizes by constant statistics of shape (channels).
 Tensor NormalizeChannels(const Tensor& x, const Tensor& mean,
                          const Tensor& variance, const GammaAndBeta& variables,
                          double epsilon);
 
-// By the moments of x, which BatchMoments(x, over_replicas) gave.
+// Normalizes by the moments of x, which must be the result of BatchMoments(x,
+// over_replicas).
 Tensor NormalizeByBatch(const Tensor& x, const Moments& moments,
                         bool over_replicas, const GammaAndBeta& variables,
                         double epsilon);
 
-// What a ChannelNormalization gave, within a clamp: another call of it, in the
-// place of the one that made `normalized`.
+// Applies a clamp to the result of a ChannelNormalization, by a call of that
+// operation that includes the clamp.
 Tensor ClampNormalization(const Tensor& normalized, const Clamp& clamp);
 
 }  // namespace paceline::op

@@ -1,4 +1,4 @@
-// Bounds of an output, as rectifiers have them.
+// Bounds of an output, such as those of rectifiers.
 #ifndef PACELINE_COMMON_OPERATIONS_CLAMP_H_
 #define PACELINE_COMMON_OPERATIONS_CLAMP_H_
 
@@ -8,8 +8,8 @@
 
 namespace paceline::op {
 
-// NaN where there is no bound. The derivative is 0 at them and beyond. NaN
-// passes, so that what diverged shows: it compares false.
+// NaN means no bound. The derivative is 0 at a bound and beyond. A NaN input
+// stays NaN, so that divergence is visible: comparisons with it are false.
 struct Clamp {
   float floor = std::numeric_limits<float>::quiet_NaN();
   float ceiling = std::numeric_limits<float>::quiet_NaN();
@@ -21,7 +21,7 @@ PACELINE_HOST_DEVICE inline T Clamped(const Clamp& clamp, T value) {
   return raised > clamp.ceiling ? T{clamp.ceiling} : raised;
 }
 
-// The gradient by what is clamped to the output.
+// The gradient with respect to the value `before` the clamp.
 template <typename T>
 PACELINE_HOST_DEVICE inline T Unclamped(const Clamp& clamp, T before,
                                         T gradient) {

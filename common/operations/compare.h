@@ -1,4 +1,4 @@
-// Comparisons of two inputs, which are broadcast to each other, to bool.
+// Elementwise comparisons of two inputs, with broadcasting, to bool.
 #ifndef PACELINE_COMMON_OPERATIONS_COMPARE_H_
 #define PACELINE_COMMON_OPERATIONS_COMPARE_H_
 
@@ -12,10 +12,10 @@
 
 namespace paceline::op {
 
-// False where either is NaN.
+// False if either input is NaN.
 enum class Comparison { kLess, kLessEqual, kEqual };
 
-// Of numbers of one type. No gradient passes.
+// The inputs are numbers of one type. No gradient passes.
 class CompareOperation final : public Operation {
  public:
   static constexpr char kName[] = "Compare";

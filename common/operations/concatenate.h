@@ -1,4 +1,4 @@
-// Tensors one behind the other along an axis.
+// Concatenates tensors along an axis.
 #ifndef PACELINE_COMMON_OPERATIONS_CONCATENATE_H_
 #define PACELINE_COMMON_OPERATIONS_CONCATENATE_H_
 
@@ -11,12 +11,12 @@
 
 namespace paceline::op {
 
-// Of one type, and of one shape apart from the axis.
+// Inputs have the same type, and the same shape except along the axis.
 class ConcatenateOperation final : public Operation {
  public:
   static constexpr char kName[] = "Concatenate";
 
-  // Counts from 0.
+  // `axis` counts from 0.
   explicit ConcatenateOperation(int axis) : axis_(axis) {}
 
   absl::string_view name() const override { return kName; }
@@ -30,7 +30,7 @@ class ConcatenateOperation final : public Operation {
   int axis_;
 };
 
-// The axis may count from the end.
+// A negative `axis` counts from the end.
 Tensor Concatenate(absl::Span<const Tensor> inputs, int axis);
 
 }  // namespace paceline::op

@@ -1,4 +1,4 @@
-// Numbers that are known when the function is made.
+// Constants of a function.
 #ifndef PACELINE_COMMON_OPERATIONS_CONSTANT_H_
 #define PACELINE_COMMON_OPERATIONS_CONSTANT_H_
 
@@ -16,7 +16,7 @@ class ConstantOperation final : public Operation {
  public:
   static constexpr char kName[] = "Constant";
 
-  // In C order.
+  // `values` in C order.
   ConstantOperation(TensorType type, std::vector<double> values)
       : type_(std::move(type)), values_(std::move(values)) {}
 
@@ -31,17 +31,16 @@ class ConstantOperation final : public Operation {
   std::vector<double> values_;
 };
 
-// A tensor of shape (), which maps broadcast. Of kBool: whether `value` is not
-// 0.
+// A scalar of shape (), to be broadcast. For kBool: whether `value` is not 0.
 Tensor Constant(Function& function, DataType type, double value);
 
-// One axis.
+// A tensor with one axis.
 Tensor Constants(Function& function, DataType type, std::vector<double> values);
 
-// Of the type and to be used beside `like`.
+// A scalar of the type of `like`, in its function.
 Tensor ConstantLike(const Tensor& like, double value);
 
-// A whole tensor of one value.
+// A tensor whose elements all have one value.
 Tensor Full(Function& function, const TensorType& type, double value);
 
 }  // namespace paceline::op

@@ -14,7 +14,7 @@ Shape KernelShape(const ConvolutionParameters& parameters, int64_t channels,
           channels / parameters.groups, filters};
 }
 
-// CHECK-fails unless these are input, kernel and output of one convolution.
+// CHECK-fails unless the shapes fit together in a convolution.
 void CheckConvolution(const ConvolutionParameters& parameters,
                       const TensorType& input, const TensorType& kernel,
                       const TensorType& output) {

@@ -1,16 +1,16 @@
-// Convolution of images, and the two operations that go back from it.
+// Convolution of images, and the two operations of its backward.
 //
-// All three are linear in each of their inputs, and each one's gradients are
-// the other two:
+// All three are linear in each input, and the gradients of each are the other
+// two:
 //
 //   y  = Convolution(x, k)
-//   x' = ConvolutionInputGradient(y, k)    Conv2DTranspose is this one
+//   x' = ConvolutionInputGradient(y, k)    the forward of Conv2DTranspose
 //   k' = ConvolutionKernelGradient(x, y)
 //
 // Images are (batch, height, width, channels). The kernel is (height, width,
-// channels / groups, filters), and is not flipped. Channels, and so filters,
-// fall into groups that lie one behind the other; filters read their group. So
-// the kernel of a depthwise convolution is that of as many groups as channels.
+// channels / groups, filters), and is not flipped (cross-correlation). Channels
+// and filters are divided into groups of consecutive ones; a filter reads its
+// group's channels. A depthwise convolution has as many groups as channels.
 #ifndef PACELINE_COMMON_OPERATIONS_CONVOLUTION_H_
 #define PACELINE_COMMON_OPERATIONS_CONVOLUTION_H_
 
@@ -26,17 +26,17 @@
 namespace paceline::op {
 
 struct ConvolutionParameters {
-  // Its sizes are the kernel's.
+  // The window's sizes are the kernel's.
   Window2D window;
   int64_t groups = 1;
 };
 
-// What a convolution does to what it gives. Only a rewrite
-// (rewrites/fuse_bias.h) makes one.
+// Operations fused into a convolution. Only a rewrite (rewrites/fuse_bias.h)
+// creates these.
 struct ConvolutionOptions {
   // A third input, of shape (filters), is added to each pixel of the output.
   bool has_bias = false;
-  // Then max(y, 0) is taken; NaN stays NaN.
+  // Then max(y, 0) is applied, in which NaN stays NaN.
   bool rectifies = false;
 };
 
@@ -85,9 +85,9 @@ class ConvolutionKernelGradientOperation final : public Operation {
  public:
   static constexpr char kName[] = "ConvolutionKernelGradient";
 
-  // `has_row_sum`: there is a second output, of shape (1, 1, 1, filters), the
-  // sum of the pixels of the output gradient, which is that by a bias. Made by
-  // a rewrite (rewrites/fuse_row_sum.h) alone.
+  // `has_row_sum`: a second output, of shape (1, 1, 1, filters), is the sum
+  // over the pixels of the output's gradient, which is the gradient of a bias.
+  // Only a rewrite (rewrites/fuse_row_sum.h) creates it.
   explicit ConvolutionKernelGradientOperation(
       const ConvolutionParameters& parameters, bool has_row_sum = false)
       : parameters_(parameters), has_row_sum_(has_row_sum) {}
@@ -108,13 +108,14 @@ class ConvolutionKernelGradientOperation final : public Operation {
 Tensor Convolution(const Tensor& input, const Tensor& kernel,
                    const ConvolutionParameters& parameters);
 
-// Of Σ output_gradient · Convolution(x, kernel), by an x of this shape.
+// The gradient of Σ output_gradient · Convolution(x, kernel) with respect to an
+// x of this shape.
 Tensor ConvolutionInputGradient(const Tensor& output_gradient,
                                 const Tensor& kernel,
                                 const ConvolutionParameters& parameters,
                                 Shape input_shape);
 
-// Of Σ output_gradient · Convolution(input, k), by k.
+// The gradient of Σ output_gradient · Convolution(input, k) with respect to k.
 Tensor ConvolutionKernelGradient(const Tensor& input,
                                  const Tensor& output_gradient,
                                  const ConvolutionParameters& parameters);

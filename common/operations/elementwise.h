@@ -1,7 +1,7 @@
-// A chain of maps as one operation: a few instructions that run for each
-// element of the output. No layer is made of it: FuseMaps
-// (rewrites/fuse_maps.h) makes it of maps, so that what lies between them takes
-// no memory.
+// A fused chain of elementwise operations: a short program that runs for each
+// element of the output. Layers do not use it. FuseMaps (rewrites/fuse_maps.h)
+// creates it from elementwise operations, so that their intermediate results
+// need no memory.
 #ifndef PACELINE_COMMON_OPERATIONS_ELEMENTWISE_H_
 #define PACELINE_COMMON_OPERATIONS_ELEMENTWISE_H_
 
@@ -16,11 +16,11 @@
 
 namespace paceline::op {
 
-// What an instruction computes of values a, b and c. As the operations that the
-// groups come from define it; bool is 0 or 1.
+// What an instruction computes from values a, b and c. Defined as in the
+// operations named below; bool is 0 or 1.
 enum class ElementFunction : uint8_t {
   kConstant,
-  // Of a (map.h).
+  // Functions of a (map.h).
   kAbs,
   kSign,
   kFloor,
@@ -34,7 +34,7 @@ enum class ElementFunction : uint8_t {
   kSoftplus,
   kErfc,
   kRelu,
-  // Of a and b (binary_map.h).
+  // Functions of a and b (binary_map.h).
   kAdd,
   kSubtract,
   kMultiply,
@@ -42,7 +42,7 @@ enum class ElementFunction : uint8_t {
   kPower,
   kMaximum,
   kMinimum,
-  // The same (compare.h).
+  // Functions of a and b (compare.h).
   kLess,
   kLessEqual,
   kEqual,
@@ -50,30 +50,31 @@ enum class ElementFunction : uint8_t {
   kSelect,
 };
 
-// How many values it reads: none, a, a and b, or all three.
+// How many of a, b and c the function reads.
 constexpr int OperandCount(ElementFunction function) {
   if (function == ElementFunction::kConstant) return 0;
   if (function < ElementFunction::kAdd) return 1;
   return function == ElementFunction::kSelect ? 3 : 2;
 }
 
-// Values are numbered: first the inputs, then what each instruction gives.
+// Values are numbered: first the inputs, then the results of the instructions.
 struct ElementInstruction {
   ElementFunction function = ElementFunction::kConstant;
-  // Earlier values, as far as the function reads them.
+  // Numbers of earlier values, as far as the function reads them.
   int a = 0;
   int b = 0;
   int c = 0;
-  // Of kConstant.
+  // For kConstant.
   double constant = 0;
 };
 
-// Inputs are reals of the output's type, or int32 or bool, which become reals;
-// they are broadcast to the output's shape. The last value is the output.
+// Inputs have the output's floating-point type, or are int32 or bool, which are
+// converted; they are broadcast to the output's shape. The last value is the
+// output.
 class ElementwiseOperation final : public Operation {
  public:
   static constexpr char kName[] = "Elementwise";
-  // What devices have room for.
+  // Limits, so that devices can use fixed-size arrays.
   static constexpr int kMaxInputs = 8;
   static constexpr int kMaxInstructions = 32;
 

@@ -1,17 +1,17 @@
-// A function as a list of operations.
+// A function as a list of operations (static single assignment).
 //
-// A model's forward, its loss, its backward and its update are functions, and
-// so is the body of a Scan. Each call reads parameters of the function and
-// outputs of earlier calls, and nothing is ever overwritten: where tensors lie
-// in memory, and which share it, a device decides.
+// A model's forward, loss, backward and update are functions, and so is the
+// body of a Scan. Each call reads parameters of the function and outputs of
+// earlier calls. Tensors are never overwritten: a device decides where tensors
+// are in memory, and which share it.
 //
-// Functions that add calls take and return Tensors, which know their function,
-// so formulas read as in NumPy (binary_map.h has the operators). AddGradients
-// (gradient.h) adds the backward of what is there.
+// C++ functions that add calls take and return Tensors. A Tensor knows its
+// function, so formulas look as in NumPy (binary_map.h has the operators).
+// AddGradients (gradient.h) adds the backward.
 //
-// The order of the list must not depend on the compiler, and C++ does not say
-// which operand of + or which argument is computed first. So of two that add
-// calls, all but one get a name in a line before.
+// The order of the list must not depend on the compiler. C++ does not define in
+// which order operands of + or arguments are evaluated. So if two of them add
+// calls, assign all but one to variables first.
 #ifndef PACELINE_COMMON_OPERATIONS_FUNCTION_H_
 #define PACELINE_COMMON_OPERATIONS_FUNCTION_H_
 
@@ -31,25 +31,25 @@ namespace paceline::op {
 
 class Function;
 
-// A parameter of a function or an output of one of its calls. A handle, valid
-// as long as the function.
+// A parameter of a function, or an output of one of its calls. A handle that is
+// valid as long as the function.
 class Tensor {
  public:
-  // Of no function; only to be assigned to.
+  // Belongs to no function; may only be assigned to.
   Tensor() = default;
   Tensor(Function& function, int id) : function_(&function), id_(id) {}
 
   Function& function() const { return *function_; }
-  // Counts the function's tensors, in the order in which they were added.
+  // Number of the tensor in its function, in the order of creation.
   int id() const { return id_; }
 
   const TensorType& type() const;
   DataType data_type() const { return type().type; }
   const Shape& shape() const { return type().shape; }
   int rank() const { return static_cast<int>(shape().size()); }
-  // -1 is the last one.
+  // A negative `axis` counts from the end.
   int64_t dimension(int axis) const;
-  // Of elements.
+  // Number of elements.
   int64_t count() const { return NumElements(shape()); }
 
  private:
@@ -57,34 +57,34 @@ class Tensor {
   int id_ = -1;
 };
 
-// One entry of the list. Inputs and outputs are tensors by id.
+// An entry of the list. Inputs and outputs are tensor ids.
 struct Call {
   std::shared_ptr<const Operation> operation;
   std::vector<int> inputs;
   std::vector<int> outputs;
-  // Whose it is: "layer conv2d". For errors and for the trace.
+  // The owner, for errors and traces: "layer conv2d".
   std::string owner;
 };
 
-// Thread-safe once nothing is added any more.
+// Thread-safe once it is complete.
 class Function {
  public:
   Function() = default;
   Function(const Function&) = delete;
   Function& operator=(const Function&) = delete;
 
-  // Calls that are added from now on are this owner's.
+  // Sets the owner of the following calls.
   void SetOwner(std::string owner) { owner_ = std::move(owner); }
   const std::string& owner() const { return owner_; }
 
   Tensor AddParameter(TensorType type);
-  // Inputs are tensors of this function.
+  // The inputs must be tensors of this function.
   std::vector<Tensor> AddCall(std::shared_ptr<const Operation> operation,
                               absl::Span<const Tensor> inputs);
   void AddResult(Tensor result);
 
-  // Adds the calls of `from`, with these tensors in place of its parameters;
-  // returns its results. Owners are those of `from`.
+  // Adds the calls of `from`, with these tensors as its parameters; returns its
+  // results. Keeps the owners of the calls.
   std::vector<Tensor> Inline(const Function& from,
                              absl::Span<const Tensor> arguments);
 
@@ -101,7 +101,7 @@ class Function {
 
   int AddTensor(TensorType type);
 
-  // By id. References to them stay valid as tensors are added.
+  // By id. A deque, since references must stay valid when tensors are added.
   std::deque<TensorType> types_;
   std::vector<Call> calls_;
   std::vector<int> parameters_;
@@ -114,33 +114,33 @@ inline const TensorType& Tensor::type() const { return function_->type(id_); }
 // Copies calls from one function to another.
 class CallCopier {
  public:
-  // Both outlive it.
+  // Both functions must outlive the object.
   CallCopier(const Function& from, Function& to);
 
-  // `to` stands for the tensor of the function that is copied from, which has
+  // Uses `to` in place of the source function's tensor `from`, which must have
   // the same type.
   void Map(int from, Tensor to);
   bool IsMapped(int from) const { return copies_[from] >= 0; }
-  // What stands for it, which has been mapped or copied.
+  // The copy of a tensor, which must have been mapped or copied.
   Tensor CopyOf(int from) const;
-  // Its inputs have been mapped or copied.
+  // Copies a call, whose inputs must have been mapped or copied.
   void Copy(const Call& call);
 
  private:
   const Function& from_;
   Function& to_;
-  // Of each tensor of the function that is copied from; -1: none yet.
+  // By tensor of the source function; -1: no copy yet.
   std::vector<int> copies_;
 };
 
-// Adds a call of an operation with one output.
+// Adds a call of an operation that has one output.
 template <typename O>
 Tensor AddCall(O operation, absl::Span<const Tensor> inputs) {
   return inputs[0].function().AddCall(
       std::make_shared<const O>(std::move(operation)), inputs)[0];
 }
 
-// The same of an operation without inputs.
+// The same for an operation without inputs.
 template <typename O>
 Tensor AddSource(Function& function, O operation) {
   return function.AddCall(std::make_shared<const O>(std::move(operation)),

@@ -1,4 +1,4 @@
-// Rows of a table by their ids, and their sum back.
+// Looks up rows of a table by ids, and the gradient of that.
 #ifndef PACELINE_COMMON_OPERATIONS_GATHER_ROWS_H_
 #define PACELINE_COMMON_OPERATIONS_GATHER_ROWS_H_
 
@@ -13,8 +13,8 @@
 namespace paceline::op {
 
 // From a table (rows, row shape...) and int32 ids of any shape to (shape of
-// ids..., row shape...). Ids are in [0, rows): devices check those that come
-// with a batch before they use them.
+// ids..., row shape...). Ids must be in [0, rows): devices check ids in a batch
+// before they use them.
 class GatherRowsOperation final : public Operation {
  public:
   static constexpr char kName[] = "GatherRows";
@@ -25,10 +25,10 @@ class GatherRowsOperation final : public Operation {
   Gradients AddGradient(const CallGradient& call) const override;
 };
 
-// From ids and the values (shape of ids..., row shape...) to a table (rows, row
-// shape...): each row is the sum of the values with its id, in their order, so
-// a repeat gives the same bits. Of numbers, so it counts what falls into bins
-// too.
+// From ids and values (shape of ids..., row shape...) to a table (rows, row
+// shape...): each row is the sum of the values with its id, added in their
+// order, so a repeat gives the same bits. Supports all number types, so it can
+// also compute histograms.
 class SumRowsOperation final : public Operation {
  public:
   static constexpr char kName[] = "SumRows";

@@ -18,12 +18,11 @@ class Backward {
         gradients_(function.tensor_count()),
         is_wanted_(function.tensor_count()) {}
 
-  // Notes that the gradients by `tensor`, and so by all that depends on it, are
-  // wanted.
+  // The gradients with respect to `tensor`, and to everything that depends on
+  // it, are wanted.
   void Want(Tensor tensor) { is_wanted_[tensor.id()] = true; }
 
-  // To be called after Want: before the gradients of what a call reads are
-  // known, those that it passes on are.
+  // Call it after Want. Propagates forward which tensors' gradients are wanted.
   void FindWanted() {
     for (const Call& call : function_.calls()) {
       if (!std::any_of(call.inputs.begin(), call.inputs.end(),
@@ -46,7 +45,7 @@ class Backward {
   }
 
   void PassAllCalls() {
-    // A copy, for the list grows as gradients are added.
+    // A copy, since adding gradients changes the list.
     const std::string owner = function_.owner();
     for (size_t i = call_count_; i-- > 0;) Pass(Call(function_.calls()[i]));
     function_.SetOwner(owner);
@@ -90,9 +89,9 @@ class Backward {
   }
 
   Function& function_;
-  // Calls that were there before.
+  // Number of calls before gradients are added.
   const size_t call_count_;
-  // Of the tensors that were there before.
+  // By tensor that existed before.
   Gradients gradients_;
   std::vector<bool> is_wanted_;
 };

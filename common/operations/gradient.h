@@ -1,10 +1,11 @@
-// Reverse-mode differentiation of a function.
+// Reverse-mode automatic differentiation of a function.
 //
-// The walk goes back over the list of calls, once. As it comes to a call, all
-// calls that read its outputs have been passed, so their gradients are
-// complete: each is the sum of what its readers gave, the last reader first.
-// So the order of sums follows from the list alone, and a gradient is final as
-// soon as the first call that reads its tensor has been passed.
+// AddGradients walks backwards over the list of calls, once. When it reaches a
+// call, it has passed all calls that read the call's outputs, so the gradients
+// of these outputs are complete: each is the sum of the contributions of its
+// readers, the last reader first. So the order of sums follows from the list
+// alone. A gradient is final as soon as the first call that reads its tensor
+// has been passed; buckets are sent in this order.
 #ifndef PACELINE_COMMON_OPERATIONS_GRADIENT_H_
 #define PACELINE_COMMON_OPERATIONS_GRADIENT_H_
 
@@ -14,9 +15,9 @@
 namespace paceline::op {
 
 // Adds the operations that compute the gradients of Σᵢ output_gradientsᵢ · ofᵢ
-// by each tensor of `by`; returns those. A sum over all elements of products,
-// whose two factors have one type. Added calls have the owner of the call whose
-// backward they are.
+// (summed over all elements) with respect to each tensor of `by`; returns these
+// gradients. Each output gradient has the type of its tensor. Added calls get
+// the owner of the call that they differentiate.
 Gradients AddGradients(absl::Span<const Tensor> of,
                        absl::Span<const Tensor> output_gradients,
                        absl::Span<const Tensor> by);

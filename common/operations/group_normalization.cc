@@ -10,10 +10,11 @@
 namespace paceline::op {
 namespace {
 
-// Of gamma, of beta, and of the gradients by them.
+// The type of gamma, beta and their gradients.
 TensorType OfColumns(const TensorType& x) { return {x.type, {x.shape[2]}}; }
 
-// CHECK-fails unless inputs are x, mean, factor and dy, as gradients read them.
+// CHECK-fails unless the inputs are x, mean, factor and dy, as gradients read
+// them.
 void CheckStatistics(absl::Span<const TensorType> inputs) {
   const TensorType& x = inputs[0];
   const TensorType& mean = inputs[1];

@@ -1,17 +1,16 @@
-// Normalization by the mean and variance of groups (Wu and He, 2018), and what
-// goes back.
+// Group normalization (Wu and He, 2018), and its gradients.
 //
-// Inputs have the shape (examples, positions, columns). Their columns are
-// parted into groups of neighbours; the elements of a group of an example lie
-// at all of its positions. With one group and one position, each row is
-// normalized by its own statistics: that is layer normalization.
+// Inputs have the shape (examples, positions, columns). The columns are divided
+// into groups of consecutive ones. A group of an example consists of its
+// columns at all positions. With one group and one position, each row is
+// normalized by itself: that is layer normalization.
 //
-// With mean and biased variance of a group, and 1 / √(variance + epsilon) as
-// its factor,
+// With mean and biased variance of a group, and factor = 1 / √(variance +
+// epsilon),
 //
 //   x̂ = (x − mean) · factor,  y = gamma · x̂ + beta
 //
-// where gamma and beta are numbers of a column.
+// where gamma and beta are per column.
 #ifndef PACELINE_COMMON_OPERATIONS_GROUP_NORMALIZATION_H_
 #define PACELINE_COMMON_OPERATIONS_GROUP_NORMALIZATION_H_
 
@@ -27,18 +26,18 @@
 namespace paceline::op {
 
 struct GroupNormalizationOptions {
-  // Divides the columns.
+  // Must divide the number of columns.
   int64_t groups = 1;
   double epsilon = 1e-3;
-  // Without them, gamma is 1 and beta 0.
+  // If absent, gamma is 1 and beta is 0.
   bool has_gamma = false;
   bool has_beta = false;
 };
 
-// From x, [gamma], [beta] to three outputs: y, and of each group, of shape
-// (examples, groups), the mean and the factor. Squares are summed up around the
-// mean: with E[x²] − E[x]² nothing would be left of a variance that is small
-// beside the mean.
+// From x, [gamma], [beta] to three outputs: y, and per group, of shape
+// (examples, groups), the mean and the factor. Squares are computed after
+// subtracting the mean; E[x²] − E[x]² would lose a variance that is small
+// compared to the mean.
 class GroupNormalizationOperation final : public Operation {
  public:
   static constexpr char kName[] = "GroupNormalization";
@@ -49,7 +48,8 @@ class GroupNormalizationOperation final : public Operation {
   absl::string_view name() const override { return kName; }
   std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const override;
-  // Of y; mean and factor are for the gradient alone, and pass none.
+  // Differentiates y. Mean and factor are outputs only for the gradient, and
+  // pass none.
   Gradients AddGradient(const CallGradient& call) const override;
 
   const GroupNormalizationOptions& options() const { return options_; }
@@ -58,8 +58,9 @@ class GroupNormalizationOperation final : public Operation {
   GroupNormalizationOptions options_;
 };
 
-// From x, mean, factor, the gradient dy by y, [gamma] to the gradient by x.
+// From x, mean, factor, the gradient dy of y, [gamma] to the gradient of x.
 // With N elements in a group and g = gamma · dy,
+//
 //   dx = factor · (g − Σ g / N − x̂ · Σ g·x̂ / N)
 class GroupNormalizationGradientOperation final : public Operation {
  public:
@@ -70,8 +71,9 @@ class GroupNormalizationGradientOperation final : public Operation {
       absl::Span<const TensorType> inputs) const override;
 };
 
-// From x, mean, factor and dy to the gradient by gamma, Σ dy·x̂ over examples
-// and positions; with `has_beta` to that by beta, Σ dy, as a second output.
+// From x, mean, factor and dy to the gradient of gamma, Σ dy·x̂ over examples
+// and positions. With `has_beta`, the second output is the gradient of beta, Σ
+// dy.
 class GroupNormalizationGammaGradientOperation final : public Operation {
  public:
   static constexpr char kName[] = "GroupNormalizationGammaGradient";
@@ -89,7 +91,7 @@ class GroupNormalizationGammaGradientOperation final : public Operation {
   bool has_beta_;
 };
 
-// y. gamma and beta, where they are there, have the shape (columns).
+// Returns y. gamma and beta have the shape (columns), if given.
 Tensor GroupNormalization(const Tensor& x, const std::optional<Tensor>& gamma,
                           const std::optional<Tensor>& beta, int64_t groups,
                           double epsilon);

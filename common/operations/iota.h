@@ -14,7 +14,7 @@
 
 namespace paceline::op {
 
-// So many numbers of one type, of shape (size).
+// The numbers 0, 1, …, size - 1, of one type.
 class IotaOperation final : public Operation {
  public:
   static constexpr char kName[] = "Iota";

@@ -11,7 +11,7 @@
 namespace paceline::op {
 namespace {
 
-// `dy` times the derivative of y = function(x); nullopt: that is 0.
+// `dy` times the derivative of y = function(x); nullopt: it is 0.
 std::optional<Tensor> Differentiated(MapFunction function, const Tensor& x,
                                      const Tensor& y, const Tensor& dy) {
   switch (function) {
@@ -39,7 +39,7 @@ std::optional<Tensor> Differentiated(MapFunction function, const Tensor& x,
     case MapFunction::kErfc:
       return dy * (Exp(-(x * x)) * (-2 * std::numbers::inv_sqrtpi));
     case MapFunction::kRelu:
-      // A product, so that a gradient that is NaN stays so.
+      // A product instead of a Select, so that a NaN in dy stays NaN.
       return dy * Cast(Greater(y, 0), dy.data_type());
   }
   LOG(FATAL) << static_cast<int>(function);

@@ -1,4 +1,4 @@
-// Maps of one input: the same function of each element.
+// Elementwise functions of one input.
 #ifndef PACELINE_COMMON_OPERATIONS_MAP_H_
 #define PACELINE_COMMON_OPERATIONS_MAP_H_
 
@@ -11,8 +11,8 @@
 
 namespace paceline::op {
 
-// NaN gives NaN, in all of them. Activation functions are made of these
-// (Relu has a name of its own since its derivative at 0 is 0).
+// NaN gives NaN in all functions. Activation functions consist of these. Relu
+// is one of them, since its derivative at 0 is 0, unlike Maximum's.
 enum class MapFunction {
   kAbs,    // Derivative 0 at 0, as in TensorFlow.
   kSign,   // -1, 0 or 1; no gradient passes.

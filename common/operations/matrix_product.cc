@@ -7,7 +7,7 @@
 namespace paceline::op {
 namespace {
 
-// The shape as it counts in the product.
+// The shape after the optional transposition.
 Shape Turned(Shape shape, bool is_transposed) {
   CHECK_GE(shape.size(), 2u);
   if (is_transposed) std::swap(shape.back(), shape[shape.size() - 2]);
@@ -42,8 +42,8 @@ std::vector<TensorType> MatrixProductOperation::OutputTypes(
   return outputs;
 }
 
-// With L and R as they count in the product Y = L · R: dL = dY · Rᵀ and dR =
-// Lᵀ · dY, transposed again where the input is.
+// For Y = L · R, with L and R after their transpositions: dL = dY · Rᵀ and dR =
+// Lᵀ · dY, transposed again if the input is.
 Gradients MatrixProductOperation::AddGradient(const CallGradient& call) const {
   CHECK(!options_.has_bias && !options_.has_row_sum);
   const bool left_is_transposed = options_.left_is_transposed;

@@ -12,20 +12,21 @@
 namespace paceline::op {
 
 struct MatrixProductOptions {
-  // A transposed side has its last two axes the other way round.
+  // A transposed operand has its last two axes swapped in memory.
   bool left_is_transposed = false;
   bool right_is_transposed = false;
   // A third input, of shape (columns), is added to each row of the product.
-  // Made by a rewrite (rewrites/fuse_bias.h) alone.
+  // Only a rewrite (rewrites/fuse_bias.h) creates it.
   bool has_bias = false;
-  // There is a second output, of shape (..., 1, columns): the sum of the rows
-  // of the right side, as it counts in the product. Made by a rewrite
-  // (rewrites/fuse_row_sum.h) alone.
+  // A second output, of shape (..., 1, columns), is the sum of the rows of the
+  // right operand, after its transposition. Only a rewrite
+  // (rewrites/fuse_row_sum.h) creates it.
   bool has_row_sum = false;
 };
 
-// (..., rows, inner) by (..., inner, columns) to (..., rows, columns), with the
-// same leading axes on both sides, of which each index is a product of its own.
+// (..., rows, inner) times (..., inner, columns) gives (..., rows, columns).
+// Leading axes must be equal on both sides; each of their indices is a separate
+// product (batched).
 class MatrixProductOperation final : public Operation {
  public:
   static constexpr char kName[] = "MatrixProduct";

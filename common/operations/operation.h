@@ -1,13 +1,13 @@
-// An operation: one typed primitive of which layers, losses, metrics and
-// updates are made.
+// An operation: a typed primitive from which layers, losses, metrics and
+// updates are built.
 //
-// An operation knows its shape rule and its gradient, and no device. Each is
-// one file of this folder, with a class that holds its parameters and a
-// function that adds a call of it:
+// An operation defines shape inference and gradient, but no computation. Each
+// operation is one file in this folder, with a class that has its parameters,
+// and a C++ function that adds a call:
 //
 //   op::Tensor sum = op::MatrixProduct(input, kernel) + bias;
 //
-// Each device has one file for each operation that it computes.
+// Each device has a file for each operation that it computes.
 #ifndef PACELINE_COMMON_OPERATIONS_OPERATION_H_
 #define PACELINE_COMMON_OPERATIONS_OPERATION_H_
 
@@ -23,16 +23,16 @@ namespace paceline::op {
 class Tensor;
 
 // Gradients of several tensors. nullopt: the differentiated sum does not depend
-// on the tensor, or nobody wants to know.
+// on the tensor, or the gradient is not wanted.
 using Gradients = std::vector<std::optional<Tensor>>;
 
-// What the gradient of one call is made from.
+// The input for differentiating a call.
 struct CallGradient {
   absl::Span<const Tensor> inputs;
   absl::Span<const Tensor> outputs;
-  // At least one has a value.
+  // By output. At least one has a value.
   const Gradients& output_gradients;
-  // Of each input, whether its gradient is wanted. At least one is.
+  // By input: whether its gradient is wanted. At least one is.
   const std::vector<bool>& wanted;
 };
 
@@ -41,18 +41,17 @@ class Operation {
  public:
   virtual ~Operation() = default;
 
-  // Such as "Convolution": names it in errors and in the tables of devices.
+  // Such as "Convolution"; the key in the tables of devices.
   virtual absl::string_view name() const = 0;
 
-  // The shape rule: the outputs for these inputs. CHECK-fails on inputs that do
-  // not fit, for whoever lowers a layer has checked its shapes.
+  // Shape inference: the types of the outputs for these inputs. CHECK-fails on
+  // invalid inputs, since layers check shapes before they are lowered.
   virtual std::vector<TensorType> OutputTypes(
       absl::Span<const TensorType> inputs) const = 0;
 
-  // Adds the operations that compute the gradients by the inputs, to the
-  // function of `call`, and returns one for each input. CHECK-fails if the
-  // operation has none: those that are part of a gradient need no gradient of
-  // their own yet.
+  // Adds the operations that compute the gradients with respect to the inputs,
+  // to the function of `call`; returns one per input. CHECK-fails if the
+  // operation has no gradient: operations of gradients need none yet.
   virtual Gradients AddGradient(const CallGradient& call) const;
 };
 

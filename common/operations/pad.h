@@ -1,4 +1,4 @@
-// A constant around a tensor.
+// Pads a tensor with a constant.
 #ifndef PACELINE_COMMON_OPERATIONS_PAD_H_
 #define PACELINE_COMMON_OPERATIONS_PAD_H_
 
@@ -11,7 +11,7 @@
 
 namespace paceline::op {
 
-// Elements that are added at the two ends of an axis.
+// Elements added at both ends of an axis.
 struct AxisPadding {
   int64_t before = 0;
   int64_t after = 0;
@@ -21,7 +21,7 @@ class PadOperation final : public Operation {
  public:
   static constexpr char kName[] = "Pad";
 
-  // One padding for each axis.
+  // One entry per axis.
   PadOperation(std::vector<AxisPadding> padding, double value)
       : padding_(std::move(padding)), value_(value) {}
 

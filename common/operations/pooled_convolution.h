@@ -1,11 +1,11 @@
-// A convolution whose rectified output is max pooled, without that output in
-// memory.
+// A fused convolution, rectifier and max pooling, which does not store the
+// convolution's output.
 //
-// The first layers of models of images are small convolutions, whose output is
-// many times as large as what they read and what the pooling leaves of it. A
-// device that pools the output as it computes it saves most of the traffic of
-// memory, forward and back. Only a rewrite (rewrites/fuse_pooling.h) makes
-// these.
+// The first layers of image models are small convolutions, whose output is many
+// times as large as their input and as the pooled output. A device that pools
+// the output while it computes it saves most of the memory traffic, in forward
+// and backward. Only a rewrite (rewrites/fuse_pooling.h) creates these
+// operations.
 #ifndef PACELINE_COMMON_OPERATIONS_POOLED_CONVOLUTION_H_
 #define PACELINE_COMMON_OPERATIONS_POOLED_CONVOLUTION_H_
 
@@ -21,7 +21,7 @@ namespace paceline::op {
 
 struct PooledConvolutionParameters {
   ConvolutionParameters convolution;
-  // Of the pooling.
+  // The pooling's window.
   Window2D pooling;
 
   Shape ConvolvedShape(const Shape& input, int64_t filters) const {
@@ -36,9 +36,9 @@ struct PooledConvolutionParameters {
 //
 //   y = MaxPooling(max(Convolution(input, kernel) + bias, 0))
 //
-// where NaN stays NaN. With `has_positions` there is a second output, int32 of
-// the same shape: which element of its window y is, counted in C order, the
-// first of equal ones; -1 where y is not above 0, so that nothing goes back.
+// where NaN stays NaN. With `has_positions`, there is a second output, int32 of
+// the same shape: the position of y in its window, in C order, the first of
+// equal ones; -1 where y is not above 0, so that no gradient passes.
 class PooledConvolutionOperation final : public Operation {
  public:
   static constexpr char kName[] = "PooledConvolution";
@@ -63,8 +63,9 @@ class PooledConvolutionOperation final : public Operation {
   bool has_positions_;
 };
 
-// From the input, the positions and the gradient by y to that by the kernel
-// and, with `has_row_sum`, that by the bias, of shape (1, 1, 1, filters).
+// From the input, the positions and the gradient of y to the gradient of the
+// kernel; with `has_row_sum` also to that of the bias, of shape (1, 1, 1,
+// filters).
 class PooledConvolutionKernelGradientOperation final : public Operation {
  public:
   static constexpr char kName[] = "PooledConvolutionKernelGradient";

@@ -1,4 +1,4 @@
-// Pooling of images (batch, height, width, channels), and what goes back.
+// Pooling of images (batch, height, width, channels), and its gradients.
 #ifndef PACELINE_COMMON_OPERATIONS_POOLING_H_
 #define PACELINE_COMMON_OPERATIONS_POOLING_H_
 
@@ -13,8 +13,9 @@
 
 namespace paceline::op {
 
-// The largest element of each window; NaN is above all numbers. May rectify: an
-// output below 0 is 0, which is the same as to rectify what goes in.
+// The largest element of each window; NaN counts as larger than all numbers.
+// With `rectifies`, negative outputs become 0, which is the same as a rectifier
+// before the pooling.
 class MaxPoolingOperation final : public Operation {
  public:
   static constexpr char kName[] = "MaxPooling";
@@ -35,7 +36,7 @@ class MaxPoolingOperation final : public Operation {
   bool rectifies_;
 };
 
-// Over the elements of the window that are in the image.
+// The mean over the elements of the window that are inside the image.
 class AveragePoolingOperation final : public Operation {
  public:
   static constexpr char kName[] = "AveragePooling";
@@ -53,10 +54,11 @@ class AveragePoolingOperation final : public Operation {
   Window2D window_;
 };
 
-// From the input of the pooling, its output, and the gradient by that to the
-// gradient by the input. Of equal maxima of a window the first one gets all;
-// of a window with NaN, any one element. With `rectifies`, by what goes into
-// the rectifier: where the output is not above 0, nobody gets anything.
+// From the pooling's input, its output, and the output's gradient to the
+// input's gradient. The first of equal maxima of a window gets the whole
+// gradient; in a window with NaN, any one element does. With `rectifies`, the
+// result is the gradient before the rectifier: where the output is not above 0,
+// no element gets a gradient.
 class MaxPoolingGradientOperation final : public Operation {
  public:
   static constexpr char kName[] = "MaxPoolingGradient";
@@ -77,7 +79,7 @@ class MaxPoolingGradientOperation final : public Operation {
   bool rectifies_;
 };
 
-// From the gradient by the output of the pooling to that by its input.
+// From the gradient of the pooling's output to that of its input.
 class AveragePoolingGradientOperation final : public Operation {
  public:
   static constexpr char kName[] = "AveragePoolingGradient";

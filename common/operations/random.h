@@ -1,5 +1,5 @@
-// Random numbers by counter: keyed by the position of the example in the
-// epoch, so an example gets the same ones on whatever replica it is.
+// Counter-based random numbers. The counter is the example's position in the
+// epoch, so an example gets the same numbers on any replica.
 #ifndef PACELINE_COMMON_OPERATIONS_RANDOM_H_
 #define PACELINE_COMMON_OPERATIONS_RANDOM_H_
 
@@ -15,14 +15,14 @@
 
 namespace paceline::op {
 
-// Which elements a Dropout keeps, as bool: each with probability 1 − rate
-// (common/model/dropout_mask.h). Axis 0 is the batch; an axis of size 1 is for
-// a mask that is broadcast (Keras' noise_shape).
+// The elements that a Dropout keeps, as bools: each with probability 1 − rate
+// (common/model/dropout_mask.h). Axis 0 is the batch. Other axes of size 1 are
+// for a mask that is broadcast (Keras' noise_shape).
 class DropoutMaskOperation final : public Operation {
  public:
   static constexpr char kName[] = "DropoutMask";
 
-  // `key` is of the layer, and differs from that of all other layers.
+  // `key` must be different for each layer.
   DropoutMaskOperation(Shape shape, double rate, uint64_t key)
       : shape_(std::move(shape)), rate_(rate), key_(key) {}
 
@@ -42,7 +42,7 @@ class DropoutMaskOperation final : public Operation {
   uint64_t key_;
 };
 
-// Normal with mean 0 and deviation 1. Axis 0 is the batch.
+// Normal with mean 0 and standard deviation 1. Axis 0 is the batch.
 class RandomNormalOperation final : public Operation {
  public:
   static constexpr char kName[] = "RandomNormal";

@@ -17,13 +17,13 @@ enum class Reduction {
          // gradient.
 };
 
-// The axes that are reduced stay, with size 1, so the result broadcasts to what
-// it was reduced from. Of numbers.
+// Reduced axes stay with size 1, so the result can be broadcast back. The input
+// must be numbers.
 class ReduceOperation final : public Operation {
  public:
   static constexpr char kName[] = "Reduce";
 
-  // `axes` rise, and count from 0.
+  // `axes` must be ascending and count from 0.
   ReduceOperation(Reduction reduction, std::vector<int> axes)
       : reduction_(reduction), axes_(std::move(axes)) {}
 
@@ -48,14 +48,15 @@ inline Tensor Sum(const Tensor& x, std::vector<int> axes) {
 inline Tensor Max(const Tensor& x, std::vector<int> axes) {
   return Reduce(Reduction::kMax, x, std::move(axes));
 }
-// Sum over the number of elements, which is not 0.
+// The sum divided by the number of elements, which must not be 0.
 Tensor Mean(const Tensor& x, std::vector<int> axes);
 
-// Over all elements, of shape ().
+// The sum over all elements, of shape ().
 Tensor SumAll(const Tensor& x);
 
-// Index of the largest element along the last axis, which becomes 1, as int32;
-// of equal ones the first. NaN is smaller than all else. No gradient passes.
+// The index of the largest element along the last axis, which becomes 1; int32;
+// the first of equal ones. NaN counts as smaller than all numbers. No gradient
+// passes.
 class ArgMaxOperation final : public Operation {
  public:
   static constexpr char kName[] = "ArgMax";

@@ -1,4 +1,4 @@
-// Another shape for the same elements, in C order.
+// Reshapes a tensor, in C order.
 #ifndef PACELINE_COMMON_OPERATIONS_RESHAPE_H_
 #define PACELINE_COMMON_OPERATIONS_RESHAPE_H_
 
@@ -26,7 +26,7 @@ class ReshapeOperation final : public Operation {
   Shape shape_;
 };
 
-// The tensor itself if it has the shape.
+// Returns x itself if it already has the shape.
 Tensor Reshape(const Tensor& x, Shape shape);
 
 }  // namespace paceline::op

@@ -1,5 +1,5 @@
-// Images in another size, and what goes back: each is the transpose of the
-// other, and so its gradient.
+// Resizes images, and the gradient of that. Each operation is the transpose of
+// the other, so each is the gradient of the other.
 #ifndef PACELINE_COMMON_OPERATIONS_RESIZE_H_
 #define PACELINE_COMMON_OPERATIONS_RESIZE_H_
 
@@ -14,7 +14,7 @@
 
 namespace paceline::op {
 
-// Pixels are squares, so the center of output pixel o lies at (o + ½) · input /
+// Pixels are squares: the center of output pixel o is at (o + ½) · input /
 // output of the input.
 enum class ResizeMode {
   kNearest,   // The pixel in which that lies.
@@ -22,15 +22,15 @@ enum class ResizeMode {
               // ones, those.
 };
 
-// What an element of the output takes of an axis of the input: (1 −
-// upper_share) · x[lower] + upper_share · x[upper].
+// An output element along an axis: (1 − upper_share) · x[lower] + upper_share ·
+// x[upper].
 struct ResizedElement {
   int64_t lower = 0;
   int64_t upper = 0;
   double upper_share = 0;
 };
 
-// Of each of the `output` elements.
+// One entry per output element.
 std::vector<ResizedElement> ResizedElements(ResizeMode mode, int64_t input,
                                             int64_t output);
 
@@ -54,8 +54,8 @@ class ResizeOperation final : public Operation {
   std::array<int64_t, 2> size_;
 };
 
-// From the gradient by the output of a Resize to that by its input, whose size
-// is given.
+// From the gradient of a Resize's output to that of its input, whose size is
+// given.
 class ResizeGradientOperation final : public Operation {
  public:
   static constexpr char kName[] = "ResizeGradient";

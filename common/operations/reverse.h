@@ -1,4 +1,4 @@
-// The elements along an axis in opposite order.
+// Reverses the elements along an axis.
 #ifndef PACELINE_COMMON_OPERATIONS_REVERSE_H_
 #define PACELINE_COMMON_OPERATIONS_REVERSE_H_
 
@@ -15,7 +15,7 @@ class ReverseOperation final : public Operation {
  public:
   static constexpr char kName[] = "Reverse";
 
-  // Counts from 0.
+  // `axis` counts from 0.
   explicit ReverseOperation(int axis) : axis_(axis) {}
 
   absl::string_view name() const override { return kName; }

@@ -9,7 +9,7 @@
 namespace paceline::op {
 namespace {
 
-// Of one element of a sequence.
+// The type of one element of a sequence.
 TensorType ElementType(TensorType sequence) {
   CHECK(!sequence.shape.empty());
   sequence.shape.erase(sequence.shape.begin());

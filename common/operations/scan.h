@@ -1,17 +1,18 @@
-// A function that is computed for each step of a sequence, with carried state:
-// recurrent layers.
+// A loop over the steps of a sequence, with carried state, for recurrent
+// layers:
 //
 //   carries, outputs[t] = body(carries, sequences[t], constants)
 //
-// for t in [0, length), or from the last to the first. Sequences have the time
-// as axis 0.
+// for t in [0, length), or in reverse order. Axis 0 of sequences is time. This
+// is jax.lax.scan with constants.
 //
-// Going back is a scan too, in the opposite direction. Its body is made from
-// the body's own operations: those of the body, and behind them those of its
-// gradient (gradient.h), form one list, which is cut between the two. What the
-// second part reads of the first is written by the forward as further outputs,
-// the residuals, and comes to the backward as sequences. The gradients by the
-// carries are its carries, and so are the sums of those by the constants:
+// The backward is a scan in the opposite direction. Its body is derived from
+// the forward's body: the body's operations, followed by those of its gradient
+// (gradient.h), are one list, which is cut between the two. What the second
+// part reads of the first, the forward writes as additional outputs
+// (residuals), which the backward reads as sequences. The carries of the
+// backward are the gradients of the carries, and the sums of the gradients of
+// constants:
 //
 //   forward:   carries, outputs[t], residuals[t] =
 //                  body(carries, sequences[t], constants)
@@ -19,7 +20,7 @@
 //                  gradient(dcarries, dconstants,
 //                           residuals[t], sequences[t], doutputs[t], constants)
 //
-// Invariant: the order of the sums by constants is that of the backward's
+// Invariant: gradients of constants are summed in the order of the backward's
 // steps, so a repeat gives the same bits.
 #ifndef PACELINE_COMMON_OPERATIONS_SCAN_H_
 #define PACELINE_COMMON_OPERATIONS_SCAN_H_
@@ -34,9 +35,9 @@
 
 namespace paceline::op {
 
-// A body and what its parameters and results are. Parameters: the carries, an
-// element of each sequence, the constants. Results: the carries, which keep
-// their types, and an element of each output.
+// A body with the meaning of its parameters and results. Parameters: the
+// carries, an element of each sequence, the constants. Results: the carries, of
+// the same types, and an element of each output.
 struct ScanBody {
   std::shared_ptr<const Function> function;
   int carry_count = 0;
@@ -57,8 +58,8 @@ class ScanOperation final : public Operation {
  public:
   static constexpr char kName[] = "Scan";
 
-  // `gradient` is the body of the backward, and the last `residual_count`
-  // outputs are for it; without a function there is no gradient.
+  // `gradient` is the body of the backward, which reads the last
+  // `residual_count` outputs; if it has no function, there is no gradient.
   ScanOperation(ScanBody body, bool is_reversed, ScanBody gradient,
                 int residual_count)
       : body_(std::move(body)),
@@ -82,13 +83,13 @@ class ScanOperation final : public Operation {
 };
 
 struct ScanArguments {
-  // Real.
+  // Must be floating-point.
   std::vector<Tensor> carries;
   std::vector<Tensor> sequences;
   std::vector<Tensor> constants;
-  // From the last element to the first.
+  // Processes the last element first.
   bool is_reversed = false;
-  // Whether somebody differentiates it: residuals cost memory.
+  // Whether the scan will be differentiated, since residuals need memory.
   bool has_gradient = true;
 };
 

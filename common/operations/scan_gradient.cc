@@ -123,8 +123,9 @@ class Differentiator {
     gradients_ = AddGradients(real_results, result_gradients_, by);
   }
 
-  // What the backward reads of the forward. Elements of sequences and constants
-  // it has itself, and what has no inputs it computes again.
+  // Finds what the backward reads of the forward. Elements of sequences and
+  // constants are its inputs anyway, and results of calls without inputs are
+  // recomputed.
   void FindResiduals() {
     std::vector<bool> is_at_hand(joint_.tensor_count(), false);
     for (const Tensor& each : sequences()) is_at_hand[each.id()] = true;
@@ -155,15 +156,15 @@ class Differentiator {
   }
 
   const ScanBody& body_;
-  // The body, and its backward behind it.
+  // The body, followed by its backward.
   Function joint_;
   std::vector<Tensor> parameters_;
   std::vector<Tensor> results_;
   size_t forward_call_count_ = 0;
   int forward_tensor_count_ = 0;
-  // By each real result: parameters of the backward.
+  // By floating-point result: a parameter of the backward.
   std::vector<Tensor> result_gradients_;
-  // By each real parameter.
+  // By floating-point parameter.
   Gradients gradients_;
   std::vector<int> residuals_;
 };

@@ -1,4 +1,4 @@
-// Makes the body of a scan's backward; scan.h says how.
+// Derives the body of a scan's backward; see scan.h.
 #ifndef PACELINE_COMMON_OPERATIONS_SCAN_GRADIENT_H_
 #define PACELINE_COMMON_OPERATIONS_SCAN_GRADIENT_H_
 
@@ -7,12 +7,12 @@
 namespace paceline::op {
 
 struct DifferentiableScan {
-  // The body, with the residuals as further outputs.
+  // The body, with the residuals as additional outputs.
   ScanBody forward;
-  // Carries: the gradients by the carries, then the sums of those by the real
-  // constants. Sequences: the residuals, the sequences, the gradients by the
-  // real outputs. Constants: the constants. Outputs: the gradients by the real
-  // sequences.
+  // Carries: the gradients of the carries, then the sums of the gradients of
+  // floating-point constants. Sequences: the residuals, the sequences, the
+  // gradients of floating-point outputs. Constants: the constants. Outputs: the
+  // gradients of floating-point sequences.
   ScanBody backward;
 };
 

@@ -1,5 +1,5 @@
-// One of two inputs for each element, by a condition; all three are broadcast
-// to each other.
+// Selects one of two inputs per element, by a condition; all three are
+// broadcast to each other.
 #ifndef PACELINE_COMMON_OPERATIONS_SELECT_H_
 #define PACELINE_COMMON_OPERATIONS_SELECT_H_
 
@@ -12,7 +12,7 @@
 
 namespace paceline::op {
 
-// The input that is not selected has no influence, though it be NaN, and its
+// The input that is not selected has no influence, even if it is NaN, and its
 // gradient is 0.
 class SelectOperation final : public Operation {
  public:
@@ -24,10 +24,10 @@ class SelectOperation final : public Operation {
   Gradients AddGradient(const CallGradient& call) const override;
 };
 
-// `a` where `condition` (of kBool) holds, else `b`, of one type.
+// `a` where `condition` (kBool) is true, else `b`; both of one type.
 Tensor Select(const Tensor& condition, const Tensor& a, const Tensor& b);
 
-// Of kBool.
+// Logical and of kBool tensors.
 Tensor And(const Tensor& a, const Tensor& b);
 Tensor Or(const Tensor& a, const Tensor& b);
 Tensor Not(const Tensor& a);

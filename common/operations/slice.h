@@ -1,4 +1,4 @@
-// A box that is cut out of a tensor.
+// Cuts a box out of a tensor.
 #ifndef PACELINE_COMMON_OPERATIONS_SLICE_H_
 #define PACELINE_COMMON_OPERATIONS_SLICE_H_
 
@@ -15,7 +15,7 @@ class SliceOperation final : public Operation {
  public:
   static constexpr char kName[] = "Slice";
 
-  // From index starts[i] along axis i so many as sizes[i].
+  // The box covers [starts[i], starts[i] + sizes[i]) of axis i.
   SliceOperation(Shape starts, Shape sizes)
       : starts_(std::move(starts)), sizes_(std::move(sizes)) {}
 
@@ -33,7 +33,7 @@ class SliceOperation final : public Operation {
 
 Tensor Slice(const Tensor& x, Shape starts, Shape sizes);
 
-// Along one axis, which may count from the end.
+// A slice along one axis; a negative `axis` counts from the end.
 Tensor SliceAxis(const Tensor& x, int axis, int64_t start, int64_t size);
 
 }  // namespace paceline::op

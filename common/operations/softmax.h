@@ -1,4 +1,4 @@
-// Softmax and its logarithm along an axis, and what goes back.
+// Softmax and log-softmax along an axis, and their gradients.
 #ifndef PACELINE_COMMON_OPERATIONS_SOFTMAX_H_
 #define PACELINE_COMMON_OPERATIONS_SOFTMAX_H_
 
@@ -11,10 +11,10 @@
 
 namespace paceline::op {
 
-// Inputs and output are reals of one type and shape.
+// Inputs and output have one floating-point type and one shape.
 class RowOperation : public Operation {
  public:
-  // Counts from 0.
+  // `axis` counts from 0.
   explicit RowOperation(int axis) : axis_(axis) {}
 
   std::vector<TensorType> OutputTypes(
@@ -36,7 +36,7 @@ class SoftmaxOperation final : public RowOperation {
   Gradients AddGradient(const CallGradient& call) const override;
 };
 
-// From the output y and the gradient dy by it: yᵢ · (dyᵢ − Σ yⱼ dyⱼ).
+// From the output y and its gradient dy: yᵢ · (dyᵢ − Σ yⱼ dyⱼ).
 class SoftmaxGradientOperation final : public RowOperation {
  public:
   static constexpr char kName[] = "SoftmaxGradient";
@@ -56,7 +56,7 @@ class LogSoftmaxOperation final : public RowOperation {
   Gradients AddGradient(const CallGradient& call) const override;
 };
 
-// From the output y and the gradient dy by it: dyᵢ − exp(yᵢ) · Σ dyⱼ.
+// From the output y and its gradient dy: dyᵢ − exp(yᵢ) · Σ dyⱼ.
 class LogSoftmaxGradientOperation final : public RowOperation {
  public:
   static constexpr char kName[] = "LogSoftmaxGradient";
@@ -66,7 +66,7 @@ class LogSoftmaxGradientOperation final : public RowOperation {
   Gradients AddGradient(const CallGradient& call) const override;
 };
 
-// Axes may count from the end.
+// A negative `axis` counts from the end.
 Tensor Softmax(const Tensor& x, int axis = -1);
 Tensor LogSoftmax(const Tensor& x, int axis = -1);
 

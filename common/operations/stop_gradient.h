@@ -1,4 +1,4 @@
-// Its input, as a constant for what differentiates.
+// Passes its input on, but stops the gradient.
 #ifndef PACELINE_COMMON_OPERATIONS_STOP_GRADIENT_H_
 #define PACELINE_COMMON_OPERATIONS_STOP_GRADIENT_H_
 

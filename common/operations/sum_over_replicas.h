@@ -1,4 +1,4 @@
-// The sum over the replicas that take a step together.
+// All-reduce: the sum over the replicas that take a step together.
 #ifndef PACELINE_COMMON_OPERATIONS_SUM_OVER_REPLICAS_H_
 #define PACELINE_COMMON_OPERATIONS_SUM_OVER_REPLICAS_H_
 
@@ -12,13 +12,14 @@
 
 namespace paceline::op {
 
-// Of each input, of any shape: replicas wait for each other once a call. In the
-// order of ranks, the same on all. All replicas make the same calls in the same
-// order; one without an example contributes what it computed of an empty batch,
-// which must be zeros. Without other replicas it is the identity.
+// Sums each input, of any shape, over the replicas, in the order of ranks, with
+// the same bits on all. Replicas wait for each other once per call. All
+// replicas must make the same calls in the same order; a replica without an
+// example contributes what it computes for an empty batch, which must be zeros.
+// With a single replica this is the identity.
 //
-// Each replica differentiates its own loss, and the gradient that counts is
-// that of their sum: so the gradient is a sum over the replicas too.
+// Each replica differentiates its own loss, but the sum of the losses matters.
+// So the gradient is a sum over the replicas, too.
 class SumOverReplicasOperation final : public Operation {
  public:
   static constexpr char kName[] = "SumOverReplicas";

@@ -1,4 +1,4 @@
-// Element type and shape of a tensor that flows between operations.
+// Element type and shape of a tensor in a function.
 #ifndef PACELINE_COMMON_OPERATIONS_TENSOR_TYPE_H_
 #define PACELINE_COMMON_OPERATIONS_TENSOR_TYPE_H_
 
@@ -8,7 +8,7 @@
 
 namespace paceline::op {
 
-// A function is made for one batch size, so shapes have the batch in them.
+// Shapes include the batch axis, since a function is made for one batch size.
 struct TensorType {
   DataType type = DataType::kFloat32;
   Shape shape;
@@ -16,7 +16,7 @@ struct TensorType {
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 
-// Whether it has gradients.
+// Whether the type is floating-point, and so has gradients.
 inline bool IsReal(DataType type) {
   return type == DataType::kFloat16 || type == DataType::kBFloat16 ||
          type == DataType::kFloat32 || type == DataType::kFloat64;

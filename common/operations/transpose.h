@@ -1,4 +1,4 @@
-// Another order of the axes.
+// Permutes the axes of a tensor.
 #ifndef PACELINE_COMMON_OPERATIONS_TRANSPOSE_H_
 #define PACELINE_COMMON_OPERATIONS_TRANSPOSE_H_
 

@@ -25,7 +25,7 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// Of each step: a. Slots: m, v and, with amsgrad, the largest v.
+// Step scalars: a. Slots: m, v and, with amsgrad, the largest v.
 template <bool kAmsgrad>
 struct AdamFormula {
   static constexpr int kSlotCount = kAmsgrad ? 3 : 2;

@@ -1,4 +1,4 @@
-// A formula (formula.h) over ranges of variables on the CPU.
+// Applies a formula (formula.h) to ranges of variables on the CPU.
 #ifndef PACELINE_COMMON_OPTIMIZER_APPLY_FORMULA_H_
 #define PACELINE_COMMON_OPTIMIZER_APPLY_FORMULA_H_
 
@@ -27,8 +27,9 @@ struct ElementUpdates {
   T* tensors[1 + Formula::kSlotCount] = {};
 };
 
-// `t` are the tensors' numbers: loops over them would keep the compiler from
-// making vector code of the one that this is the body of.
+// `t` are the numbers of the tensors. They are template arguments, since a loop
+// over tensors would prevent the compiler from vectorising the loop over
+// elements.
 template <typename Formula, typename T, int... t>
 [[gnu::always_inline]] inline void UpdateElement(
     const ElementUpdates<Formula, T>& updates, int64_t i,
@@ -47,7 +48,7 @@ template <typename Formula, typename T>
   for (int64_t i = 0; i < u.count; ++i) UpdateElement(u, i, kTensors);
 }
 
-// Updates the slots of an element by a formula with norms. Returns its
+// Updates the slots of an element by a formula with norms, and returns its
 // direction.
 template <typename Formula, typename T, int... t>
 [[gnu::always_inline]] inline T UpdateSlotsOfElement(
@@ -89,7 +90,7 @@ template <typename Formula, typename T>
   for (int64_t i = 0; i < u.count; ++i) MoveElement(u, rate, i, kSlots);
 }
 
-// Updates the slots of an element by a formula of matrices and returns its
+// Updates the slots of an element by a formula for matrices, and returns its
 // direction.
 template <typename Formula, typename T, int... t>
 [[gnu::always_inline]] inline T DirectionOfElement(
@@ -141,15 +142,16 @@ PACELINE_MULTIVERSION void UpdateElements(
   UpdateLoop(updates);
 }
 
-// What others are compared with: the same bits on all machines.
+// Not vectorised by instruction set: float64 is the reference, so it gives the
+// same bits on all machines.
 template <typename Formula>
 void UpdateElements(const ElementUpdates<Formula, double>& updates) {
   UpdateLoop(updates);
 }
 
-// Updates each element of the range. Its first slots are those of the formula;
-// where that needs a whole variable, the range is one. Allocates only for
-// matrices.
+// Updates each element of the range. The range's first slots must be those of
+// the formula. If the formula updates whole variables, the range must be one
+// variable. Allocates only for matrices.
 template <typename Formula, typename T>
 void ApplyFormula(const Formula& formula, const StepScalars& step,
                   const UpdateRange<T>& range) {

@@ -1,4 +1,4 @@
-// The config keys that Keras' optimizers have in common.
+// Config keys that Keras' optimizers share.
 #ifndef PACELINE_COMMON_OPTIMIZER_BASE_FIELDS_H_
 #define PACELINE_COMMON_OPTIMIZER_BASE_FIELDS_H_
 
@@ -21,7 +21,7 @@ inline Accessors<Optimizer, std::optional<double>> ClippingBound(
       }};
 }
 
-// The fields of optimizer T: the common ones and `own`.
+// The fields of optimizer T: the shared ones and `own`.
 template <typename T>
 std::vector<Field<T>> WithBaseFields(Field<T> weight_decay,
                                      std::vector<Field<T>> own) {
@@ -54,7 +54,7 @@ std::vector<Field<T>> WithBaseFields(Field<T> weight_decay,
   return Joined<T>({std::move(fields), std::move(own)});
 }
 
-// The same of one that has no weight decay yet.
+// The same for an optimizer that does not support weight decay yet.
 template <typename T>
 std::vector<Field<T>> WithBaseFields(std::vector<Field<T>> own) {
   return WithBaseFields<T>(

@@ -1,5 +1,6 @@
-// The formula of an optimizer: how a step changes one element of a variable
-// and of its slots, whatever the device. A trivially copyable struct
+// The formula of an optimizer: how a step updates one element of a variable and
+// of its slots. The same code runs on every device. It is a trivially copyable
+// struct:
 //
 //   struct MomentumFormula {
 //     static constexpr int kSlotCount = 1;
@@ -16,15 +17,16 @@
 //
 // T is float or double. `g` is the gradient, clipped; `w` the variable's
 // element; `slots` has one element of each slot, in the order of
-// Optimizer::slot_names. What no step changes is a member. Always inlined: the
-// CPU's loop (apply_formula.h) becomes vector code, and CUDA's kernel
+// Optimizer::slot_names. Members are constant over all steps. Always inlined,
+// so that the CPU's loop (apply_formula.h) is vectorised, and CUDA's kernel
 // (worker/device/cuda/kernels/update_variables.h) keeps elements in registers.
-// So a choice among formulas is a template parameter, not a branch.
+// For the same reason variants of a formula are template parameters, not
+// branches.
 //
 // A formula with norms, such as LambFormula, scales the update of a variable by
-// a trust ratio, which follows from two norms: that of the variable and that of
-// the direction in which it moves. In place of the call operator it has three
-// functions, marked alike:
+// a trust ratio, which depends on two norms: that of the variable and that of
+// its direction. Instead of the call operator it has three functions, with the
+// same attributes:
 //
 //   // First pass: the new slots of an element, and its direction by them.
 //   template <typename T>
@@ -34,9 +36,9 @@
 //   // Second pass: w -= step[0] · TrustRatio(‖w‖, ‖direction‖) · direction.
 //   double TrustRatio(double norm, double direction_norm) const;
 //
-// A formula of matrices, such as MuonFormula, moves a matrix along the
-// orthogonal factor of a direction (newton_schulz.h). It holds the sizes of the
-// matrix, which lies in C order, and the iteration, and has two functions:
+// A formula for matrices, such as MuonFormula, moves a matrix along the
+// orthogonal factor of a direction (newton_schulz.h). Its members are the sizes
+// of the matrix, which is in C order, and the iteration; it has two functions:
 //
 //   int64_t rows = 0;
 //   int64_t columns = 0;
@@ -45,12 +47,13 @@
 //   // First pass: updates the slots of an element and returns its direction.
 //   template <typename T>
 //   T UpdateSlots(const StepScalars& step, T g, T* slots) const;
-//   // Last pass: moves the element by that of the orthogonal factor.
+//   // Last pass: moves the element by the same element of the orthogonal
+//   // factor.
 //   template <typename T>
 //   void Move(const StepScalars& step, T factor, T& w) const;
 //
-// Formulas of both kinds need whole variables, so parameter servers do not cut
-// these (docs/design/optimizers.md).
+// Both kinds of formulas need whole variables, so parameter servers do not cut
+// such variables (docs/design/optimizers.md).
 #ifndef PACELINE_COMMON_OPTIMIZER_FORMULA_H_
 #define PACELINE_COMMON_OPTIMIZER_FORMULA_H_
 
@@ -58,9 +61,9 @@
 
 namespace paceline {
 
-// What changes a formula from step to step, such as the learning rate. Each
-// formula says which scalar is where. The number is the same for all, so that
-// a step of any optimizer lies in device memory in the same way.
+// Scalars that change from step to step, such as the learning rate. Each
+// formula defines their meaning. Their number is the same for all formulas, so
+// that a step of any optimizer has the same layout in device memory.
 struct StepScalars {
   PACELINE_HOST_DEVICE double operator[](int i) const { return values[i]; }
 
@@ -73,7 +76,7 @@ concept HasNorms = requires(const Formula& formula) {
   formula.TrustRatio(0.0, 0.0);
 };
 
-// Whether a formula is one of matrices.
+// Whether a formula is for matrices.
 template <typename Formula>
 concept UpdatesMatrices = requires(const Formula& formula) {
   formula.rows;

@@ -25,7 +25,7 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// Of each step: lr, 1 - beta_1^t and 1 - beta_2^t. Slots: m and v.
+// Step scalars: lr, 1 - beta_1^t and 1 - beta_2^t. Slots: m and v.
 struct LambFormula {
   static constexpr int kSlotCount = 2;
 

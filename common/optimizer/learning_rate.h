@@ -14,20 +14,20 @@ namespace paceline {
 class Path;
 class Value;
 
-// A number, or a schedule in its place.
+// A constant, or a schedule.
 struct LearningRate {
   double value = 0;
-  // Null: `value` at each step.
+  // Null: the rate is `value` in each step.
   std::shared_ptr<const Schedule> schedule = nullptr;
 
-  // The rate of the update that follows `iterations` updates.
+  // The rate of update number `iterations` + 1.
   double At(int64_t iterations) const {
     return schedule == nullptr ? value : schedule->At(iterations);
   }
 };
 
-// A number of at least 0, or a Keras object whose class is a schedule. Written
-// as Keras does, which holds the number as float32: 0.01 becomes
+// Reads a number of at least 0, or a Keras object whose class is a schedule.
+// Writes as Keras does, which stores the number as float32: 0.01 becomes
 // 0.009999999776482582. See codec.h.
 absl::Status ReadConfig(const Value& value, const Path& path,
                         LearningRate& out);

@@ -30,7 +30,8 @@ const std::vector<ClassEntry<OptimizerPtr>>& OptimizerEntries() {
   return entries;
 }
 
-// Those of Keras 3; the ones without an entry are refused by name.
+// The optimizers of Keras 3. Those without an entry get an error "not supported
+// yet".
 constexpr const char* kKerasClasses[] = {
     "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW",
     "Adamax",   "Ftrl",      "Lamb",    "Lion", "LossScaleOptimizer",
@@ -44,7 +45,7 @@ absl::StatusOr<OptimizerPtr> MakeOptimizer(const v1::KerasObject& object) {
   const std::string& name = object.class_name();
   std::vector<std::string> supported;
   for (const ClassEntry<OptimizerPtr>& entry : OptimizerEntries()) {
-    // Keras does not mind case here: "adam" is Adam.
+    // As in Keras, case does not matter here: "adam" is Adam.
     if (absl::EqualsIgnoreCase(entry.class_name, name)) {
       return entry.read(FromProto(object).config, path);
     }

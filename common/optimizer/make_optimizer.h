@@ -1,4 +1,4 @@
-// Optimizers from their configs.
+// Creates optimizers from configs.
 #ifndef PACELINE_COMMON_OPTIMIZER_MAKE_OPTIMIZER_H_
 #define PACELINE_COMMON_OPTIMIZER_MAKE_OPTIMIZER_H_
 
@@ -14,15 +14,15 @@ namespace paceline {
 class Value;
 struct ClassReference;
 
-// The optimizer a job names, checked by its field table. Errors name the class,
-// the key and what is expected.
+// The optimizer that a job names, checked by its field table. Errors name the
+// class, the key and what is expected.
 absl::StatusOr<std::unique_ptr<const Optimizer>> MakeOptimizer(
     const v1::KerasObject& object);
 
-// As Keras serializes it.
+// In Keras' serialised form.
 Value Serialize(const Optimizer& optimizer);
 
-// Every optimizer, by class name.
+// The references of all optimizers, by class name.
 std::vector<ClassReference> OptimizerReferences();
 
 }  // namespace paceline

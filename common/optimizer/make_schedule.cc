@@ -18,7 +18,7 @@ namespace {
 
 using SchedulePtr = std::shared_ptr<const Schedule>;
 
-// Every schedule there is.
+// The registry of schedules.
 const std::vector<ClassEntry<SchedulePtr>>& ScheduleEntries() {
   static const auto& entries = *new std::vector<ClassEntry<SchedulePtr>>{
       ClassEntryOf<SchedulePtr, ExponentialDecay>(),
@@ -26,7 +26,8 @@ const std::vector<ClassEntry<SchedulePtr>>& ScheduleEntries() {
   return entries;
 }
 
-// Those of Keras 3; the ones without an entry are refused by name.
+// The schedules of Keras 3. Those without an entry get an error "not supported
+// yet".
 constexpr const char* kKerasSchedules[] = {
     "CosineDecay",      "CosineDecayRestarts",    "ExponentialDecay",
     "InverseTimeDecay", "PiecewiseConstantDecay", "PolynomialDecay",

@@ -1,4 +1,4 @@
-// Schedules from their configs.
+// Creates schedules from configs.
 #ifndef PACELINE_COMMON_OPTIMIZER_MAKE_SCHEDULE_H_
 #define PACELINE_COMMON_OPTIMIZER_MAKE_SCHEDULE_H_
 
@@ -15,15 +15,15 @@ class Value;
 struct ClassReference;
 struct KerasObject;
 
-// The schedule a Keras object describes, checked by the field table of its
-// class. Errors carry their path below `path`.
+// The schedule that a Keras object describes, checked by the field table of its
+// class. Errors have their path below `path`.
 absl::StatusOr<std::shared_ptr<const Schedule>> MakeSchedule(
     const KerasObject& object, const Path& path);
 
-// As Keras serializes it.
+// In Keras' serialised form.
 Value Serialize(const Schedule& schedule);
 
-// Every schedule, by class name.
+// The references of all schedules, by class name.
 std::vector<ClassReference> ScheduleReferences();
 
 }  // namespace paceline

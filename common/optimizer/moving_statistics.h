@@ -1,24 +1,25 @@
-// Moving statistics that workers push at their own pace.
+// Moving statistics of workers that push asynchronously.
 //
 // A step moves a statistic by new = old · m + batch · (1 − m), where m is the
-// momentum of its layer. A device gives the delta new − old, which is right for
-// replicas that step together: all have the same old, so the sum of their
-// deltas, weighted by their shares of the step, is the weighted mean of what
-// each would have made of it.
+// momentum of its layer. A device computes the delta new − old. This is right
+// for replicas that step together: all have the same old value, so the sum of
+// their deltas, weighted by their fractions of the step, gives the weighted
+// mean of their new values.
 //
-// Workers that push asynchronously have no such old in common: each knows the
-// values as they were when it last pulled, and others have pushed since. Added
-// to what is there now, the deltas of N workers would move the statistic N
-// times as far from the same old value, beyond all their batches where
-// N · (1 − m) > 1: a variance may become negative. So the worker, which knows
-// the old value that its delta starts from, pushes
+// Workers that push asynchronously have no common old value: each has the value
+// of its last pull, and others have pushed since. If the server added the
+// deltas of N workers, the statistic would move N times as far from the same
+// old value, beyond all their batches if N · (1 − m) > 1; a variance could
+// become negative. So the worker, which knows the old value of its delta,
+// pushes
 //
 //   part = delta + old · (1 − m) = batch · (1 − m),
 //
-// in which no old value is left, and the server makes new = now · m + part.
-// That is the formula itself, applied to one batch after the other in the order
-// in which they come; it lies between what is there and the batch, so however
-// stale workers are, the statistic stays within the range of the batches.
+// which does not depend on any old value, and the server computes new = now · m
+// + part. This is the formula itself, applied to one batch after the other in
+// the order of arrival. The result is always between the current value and the
+// batch. So the statistic stays within the range of the batches, however stale
+// the workers are.
 #ifndef PACELINE_COMMON_OPTIMIZER_MOVING_STATISTICS_H_
 #define PACELINE_COMMON_OPTIMIZER_MOVING_STATISTICS_H_
 
@@ -28,7 +29,8 @@
 
 namespace paceline {
 
-// Replaces deltas by parts; `old_values` are those that the deltas start from.
+// Replaces deltas by parts. `old_values`: the values from which the deltas were
+// computed.
 template <typename T>
 void DeltasToParts(double momentum, absl::Span<const T> old_values,
                    absl::Span<T> deltas) {

@@ -14,16 +14,16 @@
 namespace paceline {
 namespace {
 
-// Singular values that are still far from 1 after so many steps stay so.
+// More steps do not help: a singular value that is far from 1 after so many
+// stays there.
 constexpr int kMaxSteps = 100;
 
-// Keras writes its default, 1, as an integer.
+// Keras writes the default, 1, as an integer.
 std::optional<Value> WriteRatio(const Muon& muon) {
   return muon.adam_lr_ratio == 1 ? Value(1) : Value(muon.adam_lr_ratio);
 }
 
-// Whether `name` has `part` in it, whatever the case of its letters. `part` is
-// in lower case.
+// Whether `name` contains `part`, ignoring case. `part` must be lower case.
 bool HasPart(absl::string_view name, absl::string_view part) {
   return std::search(name.begin(), name.end(), part.begin(), part.end(),
                      [](char a, char b) {

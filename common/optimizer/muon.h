@@ -1,18 +1,19 @@
-// Muon (Jordan et al., 2024; Liu et al., 2025), as keras.optimizers.Muon
-// computes it. Of a variable with two axes:
+// Muon (Jordan et al., 2024; Liu et al., 2025), as computed by
+// keras.optimizers.Muon. For a variable with two axes:
 //
 //   w -= lr · weight_decay · w
 //   m = momentum · m + g
 //   d = g + momentum · m                 (without `nesterov`: d = m)
 //   w -= lr · rms_rate · sqrt(max(rows, columns)) · Orthogonalize(d)
 //
-// (newton_schulz.h). Without rms_rate the update is lr · Orthogonalize(d).
+// Orthogonalize is defined in newton_schulz.h. Without rms_rate the update is
+// lr · Orthogonalize(d).
 //
-// Adam (adam.h), at lr · adam_lr_ratio and with weight decay adam_weight_decay,
-// updates all other variables: those that have not two axes, and those that
-// `exclude_layers` or `exclude_embeddings` name. Keras looks for these names in
-// a variable's path, which may begin with the names of models around the layer;
-// here a name is "<layer>/<variable>".
+// Adam (adam.h), with lr · adam_lr_ratio and weight decay adam_weight_decay,
+// updates all other variables: those that do not have two axes, and those
+// selected by `exclude_layers` or `exclude_embeddings`. Keras looks for these
+// strings in a variable's path, which may start with the names of enclosing
+// models; here in the name "<layer>/<variable>".
 #ifndef PACELINE_COMMON_OPTIMIZER_MUON_H_
 #define PACELINE_COMMON_OPTIMIZER_MUON_H_
 
@@ -38,7 +39,7 @@ class Value;
 template <typename T>
 class FieldTable;
 
-// Updates a matrix. Scalar kLearningRateScalar of a step is lr. Slot: m.
+// The update of a matrix. Step scalar kLearningRateScalar is lr. Slot: m.
 template <bool kNesterov>
 struct MuonFormula {
   static constexpr int kSlotCount = 1;
@@ -68,9 +69,9 @@ struct MuonFormula {
   }
 };
 
-// Strings to look for in the names of variables. In a config: a list, or null,
-// which is empty. Keras takes regular expressions; those with other than plain
-// characters are Unimplemented. See codec.h.
+// Strings to look for in names of variables. In a config: a list, or null,
+// which is an empty list. Keras accepts regular expressions; expressions with
+// special characters are Unimplemented here. See codec.h.
 struct NameParts {
   std::vector<std::string> parts;
 };

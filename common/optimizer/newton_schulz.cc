@@ -14,15 +14,14 @@ namespace {
 
 // --- Products
 //
-// As BLAS libraries compute them (Goto and van de Geijn, Anatomy of
-// High-Performance Matrix Multiplication, 2008): a panel of the right matrix, a
-// few columns wide, is copied so that its rows lie one behind the other and
-// stay in the first cache; a tile of the result, a few rows of such a panel,
-// stays in registers while the loop goes down the panel. Each element that is
-// loaded is used for a whole tile, so the loop waits for arithmetic and not for
-// memory.
+// The blocking scheme of BLAS libraries (Goto and van de Geijn, "Anatomy of
+// High-Performance Matrix Multiplication", 2008). A panel of the right matrix,
+// a few columns wide, is copied so that its rows are contiguous and stay in the
+// L1 cache. A tile of the result, a few rows of such a panel, stays in
+// registers while the loop runs down the panel. Each loaded element is used for
+// a whole tile, so the loop is bound by arithmetic, not by memory.
 
-// Rows of a tile. With AVX2 its sums take 12 of 16 registers.
+// Rows of a tile. With AVX2 the sums of a tile take 12 of 16 registers.
 constexpr int kTileRows = 6;
 // Rows of a panel.
 constexpr int64_t kPanelRows = 256;
@@ -42,8 +41,8 @@ struct Operand {
   int64_t column_stride;
 };
 
-// Copies `rows` rows and `columns` columns from `from` on. Zeros behind the
-// columns of a panel.
+// Copies `rows` × `columns` elements from `from`; fills the rest of the panel's
+// columns with zeros.
 template <typename T>
 [[gnu::always_inline]] inline void PackPanel(const Operand<T>& from,
                                              int64_t rows, int64_t columns,
@@ -59,7 +58,7 @@ template <typename T>
   }
 }
 
-// A tile of `columns` columns: out += scale · left · panel.
+// Computes a tile of `columns` columns: out += scale · left · panel.
 template <int kRows, typename T>
 [[gnu::always_inline]] inline void AddTile(T scale, const T* left,
                                            int64_t left_stride, const T* panel,
@@ -82,7 +81,7 @@ template <int kRows, typename T>
 }
 
 // out (rows, columns) += scale · left (rows, inner) · right (inner, columns).
-// `left` and `out` are in C order.
+// `left` and `out` must be in C order.
 template <typename T>
 [[gnu::always_inline]] inline void AddProduct(T scale, const T* left,
                                               const Operand<T>& right,
@@ -124,7 +123,7 @@ template <typename T>
   for (size_t i = 0; i < count; ++i) to[i] = factor * from[i];
 }
 
-// transposed (columns, rows) = matrix (rows, columns) with its axes swapped.
+// transposed (columns, rows) = the transpose of matrix (rows, columns).
 template <typename T>
 void Transpose(const T* matrix, int64_t rows, int64_t columns, T* transposed) {
   for (int64_t i = 0; i < rows; ++i) {
@@ -134,7 +133,7 @@ void Transpose(const T* matrix, int64_t rows, int64_t columns, T* transposed) {
   }
 }
 
-// The steps from X (rows, columns) on.
+// The iteration, starting from X (rows, columns).
 template <typename T>
 [[gnu::always_inline]] inline void Iterate(const NewtonSchulz& iteration,
                                            int64_t rows, int64_t columns,
@@ -156,7 +155,7 @@ template <typename T>
   }
 }
 
-// Divides by the norm.
+// Divides the matrix by its norm.
 template <typename T>
 [[gnu::always_inline]] inline void Normalize(absl::Span<T> matrix) {
   double squares = 0;
@@ -202,7 +201,8 @@ void Orthogonalize(const NewtonSchulz& iteration, int64_t rows, int64_t columns,
   OrthogonalizeTyped(iteration, rows, columns, matrix);
 }
 
-// What others are compared with: the same bits on all machines.
+// Not vectorised by instruction set: float64 is the reference, so it gives the
+// same bits on all machines.
 void Orthogonalize(const NewtonSchulz& iteration, int64_t rows, int64_t columns,
                    absl::Span<double> matrix) {
   OrthogonalizeTyped(iteration, rows, columns, matrix);

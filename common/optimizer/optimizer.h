@@ -1,9 +1,10 @@
-// An optimizer: Keras' configuration, and the formula of its updates.
+// Optimizers: Keras' configuration, and the formula of the update.
 //
 // An optimizer is one file in common/optimizer: a class whose public members
-// are Keras' config keys, its field table, its slots, and its formulas
-// (formula.h), of which the config chooses one. optimizers.h lists all. The
-// CPU runs all formulas by the same loops (Apply), CUDA by the same kernels.
+// are Keras' config keys, with its field table, its slots, and its formulas
+// (formula.h), one of which the config selects. optimizers.h lists all. All
+// formulas run by the same loops on the CPU (Apply), and by the same kernels on
+// CUDA.
 #ifndef PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 #define PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 
@@ -20,18 +21,18 @@
 
 namespace paceline {
 
-// One of the formulas of all optimizers (optimizers.h).
+// Any formula of any optimizer (optimizers.h).
 struct AnyFormula;
 
-// Which update it is.
+// Identifies an update.
 struct UpdateStep {
-  // How many updates came before.
+  // Number of earlier updates.
   int64_t iterations = 0;
-  // Whoever applies the update decides it.
+  // The caller that applies the update chooses it.
   double learning_rate = 0;
 };
 
-// Immutable once made, and thread-safe: all state is in the ranges.
+// Immutable after construction, and thread-safe: all state is in the ranges.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -39,47 +40,46 @@ class Optimizer {
   // Keras' class name, such as "Adam".
   virtual absl::string_view class_name() const = 0;
 
-  // Names of the slots beside each variable, such as {"momentum", "velocity"}.
-  // Slots start as zeros unless slot_initial_value says otherwise.
+  // Names of the slots, such as {"momentum", "velocity"}; a variable has one of
+  // each. Slots are initially zero unless slot_initial_value says otherwise.
   virtual std::vector<std::string> slot_names() const = 0;
   virtual double slot_initial_value(int /*slot*/) const { return 0; }
 
-  // The formula that updates a variable. It uses all slots, or the first ones.
+  // The formula that updates a variable. It uses the first of the slots, or
+  // all.
   virtual AnyFormula FormulaFor(const UpdatedVariable& variable) const = 0;
 
-  // Whether the update of a variable depends on its name or shape, or on all of
-  // its elements. Then each range of Apply names the one variable that it
-  // belongs to. Otherwise FormulaFor ignores the variable, and a range may span
-  // several.
+  // Whether the update of a variable depends on its name, its shape, or all its
+  // elements. If true, each range of Apply must name its variable. If false,
+  // FormulaFor ignores its argument, and a range may span several variables.
   virtual bool updates_by_variable() const { return false; }
 
   // Whether an update of this variable needs all its elements at once, as
-  // formulas with norms and of matrices do.
+  // formulas with norms and for matrices do.
   bool NeedsWhole(const UpdatedVariable& variable) const;
 
-  // How many multiplications the products of matrices in an update of this
-  // variable take; 0 without such products.
+  // Number of multiplications in the matrix products of an update of this
+  // variable; 0 if there are none.
   double MultiplicationsOf(const UpdatedVariable& variable) const;
 
-  // What the formula takes of a step: the learning rate, unless it says
-  // otherwise.
+  // The scalars of a step; by default the learning rate.
   virtual StepScalars ScalarsOf(const UpdateStep& step) const {
     return {{step.learning_rate}};
   }
 
-  // The update after `iterations` others, at the learning rate of the job.
+  // Update number `iterations` + 1, with the job's learning rate.
   UpdateStep StepAfter(int64_t iterations) const {
     return {iterations, learning_rate.At(iterations)};
   }
 
-  // Applies an update on the CPU. Allocates only for formulas of matrices.
+  // Applies an update on the CPU. Allocates only for formulas for matrices.
   void Apply(const UpdateStep& step, const UpdateRange<float>& range) const;
   void Apply(const UpdateStep& step, const UpdateRange<double>& range) const;
 
   std::string name;
   LearningRate learning_rate;
-  // What whoever applies an update does to its gradients before. With norms,
-  // the gradients of all variables are needed for it, not those of a range.
+  // How the caller must clip the gradients before an update. Clipping by norms
+  // needs the gradients of all variables, not only those of a range.
   Clipping clipping;
 
  protected:

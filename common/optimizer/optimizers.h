@@ -1,7 +1,7 @@
-// Every optimizer.
+// The list of all optimizers.
 //
-// This is the only list of them: who reads jobs makes optimizers by it, and
-// who updates variables has their formulas by it.
+// This is the only such list: the code that reads jobs creates optimizers from
+// it, and the code that updates variables gets the formulas from it.
 #ifndef PACELINE_COMMON_OPTIMIZER_OPTIMIZERS_H_
 #define PACELINE_COMMON_OPTIMIZER_OPTIMIZERS_H_
 
@@ -16,7 +16,7 @@ namespace paceline {
 
 template <typename... Each>
 struct OptimizerList {
-  // Of one of the formulas of each.
+  // Any formula of any of these optimizers.
   using Formula = JoinedVariant<typename Each::Formula...>;
 };
 

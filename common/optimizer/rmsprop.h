@@ -29,7 +29,7 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// Of each step: lr. Slots: v, then m with momentum, then a if centered.
+// Step scalars: lr. Slots: v, then m with momentum, then a if centered.
 template <bool kMomentum, bool kCentered>
 struct RmsPropFormula {
   static constexpr int kSlotCount = 1 + kMomentum + kCentered;

@@ -1,8 +1,7 @@
-// A learning rate that follows the steps, as those of
-// keras.optimizers.schedules do.
+// Learning rate schedules, as in keras.optimizers.schedules.
 //
 // A schedule is one file in common/optimizer/schedules: a class whose public
-// members are Keras' config keys, its field table and its formula.
+// members are Keras' config keys, with its field table and its formula.
 // make_schedule.cc lists all.
 #ifndef PACELINE_COMMON_OPTIMIZER_SCHEDULE_H_
 #define PACELINE_COMMON_OPTIMIZER_SCHEDULE_H_
@@ -13,7 +12,7 @@
 
 namespace paceline {
 
-// Immutable once made, and thread-safe.
+// Immutable after construction, and thread-safe.
 class Schedule {
  public:
   virtual ~Schedule() = default;
@@ -21,8 +20,8 @@ class Schedule {
   // Keras' class name, such as "ExponentialDecay".
   virtual absl::string_view class_name() const = 0;
 
-  // The learning rate of the update after `iterations` others, at least 0
-  // unless it overflows. Computed in float64; Keras computes in float32.
+  // The learning rate of update number `iterations` + 1; at least 0 unless it
+  // overflows. Computed in float64; Keras computes in float32.
   virtual double At(int64_t iterations) const = 0;
 };
 

@@ -20,7 +20,7 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// Of each step: lr.
+// Step scalars: lr.
 struct SgdFormula {
   static constexpr int kSlotCount = 0;
 
@@ -31,7 +31,7 @@ struct SgdFormula {
   }
 };
 
-// Of each step: lr. Slot: m.
+// Step scalars: lr. Slot: m.
 template <bool kNesterov>
 struct MomentumFormula {
   static constexpr int kSlotCount = 1;

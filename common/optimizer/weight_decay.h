@@ -1,4 +1,4 @@
-// Decoupled weight decay (Loshchilov and Hutter, 2019), as Keras has it.
+// Decoupled weight decay (Loshchilov and Hutter, 2019), as in Keras.
 #ifndef PACELINE_COMMON_OPTIMIZER_WEIGHT_DECAY_H_
 #define PACELINE_COMMON_OPTIMIZER_WEIGHT_DECAY_H_
 
@@ -7,7 +7,8 @@
 
 namespace paceline {
 
-// The scalar of a step that is the learning rate, where weights decay.
+// The index of the step scalar with the learning rate, for formulas with weight
+// decay.
 inline constexpr int kLearningRateScalar = 3;
 
 // w -= w · decay · lr.
@@ -17,7 +18,7 @@ template <typename T>
   w -= w * static_cast<T>(decay) * static_cast<T>(step[kLearningRateScalar]);
 }
 
-// Decays the weight, then applies a formula of elements.
+// Decays the weight, then applies an elementwise formula.
 template <typename Formula>
 struct Decayed {
   static constexpr int kSlotCount = Formula::kSlotCount;

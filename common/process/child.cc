@@ -22,7 +22,8 @@ extern char** environ;
 namespace paceline {
 namespace {
 
-// "NAME=value" of this process, with `added` replacing or following.
+// The environment of this process, as "NAME=value", with `added` replaced or
+// appended.
 std::vector<std::string> Environment(
     const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> result;
@@ -63,12 +64,13 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
   if (pipe2(lifetime, O_CLOEXEC) != 0) {
     return absl::ErrnoToStatus(errno, "cannot make a pipe");
   }
-  // While this process can read it, too: else a child that ends at once would
-  // end this process by SIGPIPE.
+  // Write while this process still has the reading end open, too. Otherwise a
+  // child that exits at once would cause a SIGPIPE in this process.
   const std::string line = absl::StrCat(options.line, "\n");
   PCHECK(write(lifetime[1], line.data(), line.size()) ==
          static_cast<ssize_t>(line.size()));
-  // All memory is taken before fork: the child may only make system calls.
+  // Allocate everything before fork, since afterwards the child may only make
+  // system calls.
   std::vector<std::string> command = options.command;
   command.push_back(absl::StrCat("--lifetime_fd=", lifetime[0]));
   std::vector<std::string> environment = Environment(options.environment);
@@ -78,8 +80,8 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
 
   const pid_t pid = fork();
   if (pid == 0) {
-    // A group of its own: Ctrl-C reaches the parent alone, which ends its
-    // children in order.
+    // A process group of its own, so that Ctrl-C reaches only the parent, which
+    // ends its children in order.
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);

@@ -1,4 +1,4 @@
-// Child processes that write to a log and never outlive this process.
+// Child processes that write to a log file and never outlive this process.
 #ifndef PACELINE_COMMON_PROCESS_CHILD_H_
 #define PACELINE_COMMON_PROCESS_CHILD_H_
 
@@ -14,24 +14,25 @@
 namespace paceline {
 
 struct ChildOptions {
-  // The program and its arguments; the program is a path. The option
+  // The program, which must be a path, and its arguments. The option
   // `--lifetime_fd=N` is appended.
   std::vector<std::string> command;
   // Added to the environment of this process.
   std::vector<std::pair<std::string, std::string>> environment;
-  // Gets standard output and error: a new file in place of what is there. A
-  // link is replaced, never followed.
+  // The file for standard output and error: a new file that replaces an
+  // existing one. A link is replaced, never followed.
   std::string log_path;
-  // A line for the child alone, which comes to it through the pipe of
-  // `--lifetime_fd`: no other process sees it. Short enough to fit in there.
+  // A line that only the child can read, through the pipe of `--lifetime_fd`.
+  // Must fit into the pipe's buffer.
   std::string line;
 };
 
-// Of a child that somebody else has waited for.
+// The exit code of a child for which other code has waited.
 inline constexpr int kUnknownExitCode = 255;
 
-// Spawn from the main thread only: the kernel kills the child when the thread
-// that spawned it ends. Not thread-safe. Killed and reaped when destroyed.
+// Spawn children from the main thread only: the kernel kills a child when the
+// thread that spawned it ends. Not thread-safe. The destructor kills and reaps
+// the child.
 class Child {
  public:
   static absl::StatusOr<Child> Spawn(const ChildOptions& options);
@@ -42,8 +43,8 @@ class Child {
 
   pid_t pid() const { return pid_; }
 
-  // The exit code, or 128 + the signal's number, once the process has ended.
-  // Does not block.
+  // The exit code, or 128 + the signal's number; nullopt while the process
+  // runs. Does not block.
   std::optional<int> Poll();
 
   void Kill(int signal);
@@ -52,7 +53,7 @@ class Child {
   Child(pid_t pid, int lifetime_fd) : pid_(pid), lifetime_fd_(lifetime_fd) {}
 
   pid_t pid_;
-  // Our end of the pipe.
+  // The parent's end of the pipe.
   int lifetime_fd_;
   std::optional<int> exit_code_;
 };

@@ -15,7 +15,8 @@ absl::StatusOr<std::unique_ptr<Interrupt>> Interrupt::Watch() {
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  // A parent may have left it ignored, and then nobody could wait for children.
+  // A parent may have left SIGCHLD ignored; then waiting for children would
+  // fail.
   signal(SIGCHLD, SIG_DFL);
   const int fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
   if (fd < 0) return absl::ErrnoToStatus(errno, "cannot watch for signals");

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM as something to ask for.
+// Turns Ctrl-C and SIGTERM into a flag that can be polled.
 #ifndef PACELINE_COMMON_PROCESS_INTERRUPT_H_
 #define PACELINE_COMMON_PROCESS_INTERRUPT_H_
 
@@ -8,15 +8,15 @@
 
 namespace paceline {
 
-// Takes SIGINT and SIGTERM over for this process, and lets it wait for
-// children. Make it first thing in main: threads inherit the mask, and later
-// signals wait to be asked for.
+// Blocks SIGINT and SIGTERM for this process, and makes it possible to wait for
+// children. Create it first in main: threads inherit the signal mask, and
+// signals then stay pending until Taken.
 class Interrupt {
  public:
   static absl::StatusOr<std::unique_ptr<Interrupt>> Watch();
   ~Interrupt();
 
-  // Whether a signal has come since the last call. Does not block.
+  // Whether a signal has arrived since the last call. Does not block.
   bool Taken();
 
  private:

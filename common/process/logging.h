@@ -1,11 +1,11 @@
-// The log of a process.
+// Logging of a process.
 #ifndef PACELINE_COMMON_PROCESS_LOGGING_H_
 #define PACELINE_COMMON_PROCESS_LOGGING_H_
 
 namespace paceline {
 
-// Sends glog's messages to stderr. Call once, first thing in main. `quiet`
-// leaves warnings and errors only.
+// Sends glog's messages to stderr. Call it once, first in main. `quiet`: only
+// warnings and errors.
 void StartLogging(const char* program, bool quiet);
 
 }  // namespace paceline

@@ -30,13 +30,13 @@ constexpr uint32_t kValuesTag = LengthTag(v1::DenseBlock::kValuesFieldNumber);
 
 // --- Writing -----------------------------------------------------------------
 
-// Bytes of a field of this tag with `size` bytes of content.
+// Encoded size of a field with this tag and `size` bytes of content.
 uint64_t FieldSize(uint32_t tag, uint64_t size) {
   return CodedOutputStream::VarintSize32(tag) +
          CodedOutputStream::VarintSize64(size) + size;
 }
 
-// All that precedes a block's values.
+// Appends everything before a block's values.
 void AppendHeader(int field, const DenseValues& block, std::string& out) {
   v1::Block header;
   header.set_index(block.index);
@@ -60,13 +60,13 @@ void AppendHeader(int field, const DenseValues& block, std::string& out) {
   coded.WriteVarint64(block.values.size());
 }
 
-// A slice of memory that `owner` keeps.
+// A slice of memory that `owner` keeps alive.
 grpc::Slice SliceOf(absl::Span<const std::byte> values,
                     const std::shared_ptr<const void>& owner) {
   using Owner = std::shared_ptr<const void>;
   auto* const kept = new Owner(owner);
   TsanRelease(kept);
-  // gRPC's slices are not const, and never written to.
+  // gRPC's slices are mutable by type, but nobody writes to them.
   return grpc::Slice(
       const_cast<std::byte*>(values.data()), values.size(),
       [](void* let_go) {
@@ -83,14 +83,14 @@ absl::Status Malformed(absl::string_view what) {
       absl::StrCat("the message cannot be read: ", what));
 }
 
-// Serialised fields of one message, on their way into it.
+// Collects serialised fields of a message, to be merged into it.
 class Fields {
  public:
-  // `left` is how many bytes may come yet, of this message and others.
+  // `left`: how many more bytes this message and others may have; decremented.
   Fields(google::protobuf::MessageLite& message, size_t& left)
       : message_(message), left_(left) {}
 
-  // Takes the field behind `tag`, which was read.
+  // Copies the field whose tag was just read.
   absl::Status Take(CodedInputStream& in, uint32_t tag) {
     const size_t before = taken_.size();
     StringOutputStream stream(&taken_);
@@ -104,7 +104,7 @@ class Fields {
     return absl::OkStatus();
   }
 
-  // Merges what was taken since the last call.
+  // Merges the fields collected since the last call.
   absl::Status Merge() {
     if (taken_.empty()) return absl::OkStatus();
     if (!message_.MergeFromString(taken_)) return Malformed("a field");
@@ -118,12 +118,13 @@ class Fields {
   std::string taken_;
 };
 
-// Reads the length of a field, and with `read(length)` what it has.
+// Reads the length of a field, then its content by `read(length)`.
 template <typename Read>
 absl::Status ReadPart(CodedInputStream& in, Read read) {
   uint32_t size = 0;
   if (!in.ReadVarint32(&size)) return Malformed("a length");
-  // Of all bytes there are: what is claimed beyond them is never allocated.
+  // The length must not exceed the received bytes, so that a false length
+  // allocates nothing.
   if (size > static_cast<uint32_t>(in.BytesUntilLimit())) {
     return Malformed("a length that exceeds it");
   }
@@ -134,9 +135,9 @@ absl::Status ReadPart(CodedInputStream& in, Read read) {
   return absl::OkStatus();
 }
 
-// Reads fields until the limit of `in`, which is set. Those of `tag` are given
-// to `read`, by their sizes, when all before them are merged into the message;
-// the others are left out where `fields` is null.
+// Reads fields up to the limit of `in`. Fields with `tag` are passed to `read`
+// with their sizes, after all fields before them were merged into the message.
+// Other fields are skipped if `fields` is null.
 template <typename Read>
 absl::Status ReadFields(CodedInputStream& in, uint32_t tag, Fields* fields,
                         Read read) {
@@ -177,7 +178,7 @@ absl::Status ReadBlock(CodedInputStream& in, BlockReceiver& receiver) {
   return receiver.End(block);
 }
 
-// Goes over the fields of the message.
+// Reads all fields of the message.
 template <typename Read>
 absl::Status ReadMessage(grpc::ByteBuffer& buffer, int field, Fields* fields,
                          Read read) {

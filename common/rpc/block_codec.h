@@ -1,10 +1,9 @@
-// Messages that carry blocks, without copies of the blocks' values.
+// Encodes and decodes messages with blocks without copying the blocks' values.
 //
-// On the wire such a message is the protobuf of proto/, so that any client of
-// the service can be talked to. Here, values are sent from the memory where
-// they lie, as slices of gRPC's, and received into the memory where they
-// belong: one copy, that of the receiver. (TensorFlow's grpc_tensor_coding does
-// the same.)
+// In transit, such a message is the protobuf in proto/, so any gRPC client can
+// use the service. Here, values are sent from the memory where they are, as
+// slices of gRPC's buffers, and received directly into their destination: the
+// receiver makes the only copy. TensorFlow's grpc_tensor_coding does the same.
 #ifndef PACELINE_COMMON_RPC_BLOCK_CODEC_H_
 #define PACELINE_COMMON_RPC_BLOCK_CODEC_H_
 
@@ -23,36 +22,36 @@
 
 namespace paceline {
 
-// A message and its blocks, which are the repeated field `field` of it; it has
-// none itself. Until the buffer's last slice is gone, `owner` is kept and the
-// values stay as they are.
+// Encodes `message` with `blocks` as its repeated field `field`, which must be
+// empty in `message`. The values must not change until the buffer's last slice
+// is released; `owner` is kept alive until then.
 grpc::ByteBuffer WriteBlocks(const google::protobuf::MessageLite& message,
                              int field, absl::Span<const DenseValues> blocks,
                              const std::shared_ptr<const void>& owner);
 
-// Where blocks that are read go.
+// Provides the memory for blocks that are read.
 class BlockReceiver {
  public:
   virtual ~BlockReceiver() = default;
-  // The other fields of the message are read, and it has so many blocks. An
-  // error ends the reading: before any block takes memory.
+  // Called once the other fields of the message are read, with the number of
+  // blocks. An error ends the reading before any block needs memory.
   virtual absl::Status Expect(size_t block_count) = 0;
-  // A block begins; what is not its dense values is read into the result, which
-  // is cleared before.
+  // Called at the start of a block. Everything but the dense values is read
+  // into the result, which is cleared first.
   virtual v1::Block* Begin() = 0;
-  // Memory for `size` bytes of values. What of the block comes before its
-  // values on the wire, as all but foreign clients have it, is there.
+  // Returns memory for `size` bytes of values. `block` has the fields that come
+  // before the values in the message; our own clients send all of them first.
   virtual absl::StatusOr<absl::Span<std::byte>> BufferFor(
       const v1::Block& block, size_t size) = 0;
   virtual absl::Status End(const v1::Block& block) = 0;
 };
 
-// Reads a message whose blocks are field `field`; the other fields are merged
-// into `message`. InvalidArgument if it is no such message, or has more beside
-// the values of blocks than limits.h allows; errors of the receiver.
+// Reads a message whose blocks are field `field`; merges the other fields into
+// `message`. InvalidArgument if it is no such message, or has more bytes
+// outside of block values than limits.h allows; or an error of the receiver.
 //
-// Goes over the bytes twice, whose order is the sender's: first for all but the
-// blocks, which are only counted, then for these.
+// Reads the bytes twice, since the sender may use any order of fields: first
+// everything but the blocks, which are only counted, then the blocks.
 absl::Status ReadBlocks(grpc::ByteBuffer& buffer, int field,
                         google::protobuf::MessageLite& message,
                         BlockReceiver& receiver);

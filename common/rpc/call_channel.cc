@@ -14,7 +14,8 @@
 namespace paceline {
 namespace {
 
-// A connection may break again between a refusal and the next attempt.
+// Attempts at a call, at most. A connection may break again between a refusal
+// and the next attempt.
 constexpr int kMaxAttempts = 4;
 
 }  // namespace
@@ -28,10 +29,10 @@ struct CallChannel::Call {
   bool fail_fast = false;
   Done done;
 
-  // Of the attempt at hand.
+  // Attempts so far.
   int attempts = 0;
   std::string challenge;
-  // Replaced under the channel's lock.
+  // Replaced for each attempt, under the channel's lock.
   Context context;
   bool is_cancelled = false;
 };
@@ -86,8 +87,8 @@ void CallChannel::Attempt(const std::shared_ptr<Call>& call) {
       context.get(), call->method, grpc::StubOptions(), &call->request,
       &call->response,
       [this, call](const grpc::Status& status) { End(call, status); });
-  // The call may have ended on another thread meanwhile. As in End, the context
-  // goes while the channel is there.
+  // The call may have ended on another thread meanwhile. As in End, destroy the
+  // context while the channel still exists.
   context.reset();
   MutexLock lock(mutex_);
   --attempting_;
@@ -99,9 +100,9 @@ void CallChannel::End(const std::shared_ptr<Call>& call,
   absl::Status ended = FromGrpcStatus(status);
   bool again = false;
   {
-    // A context holds gRPC's channel, and this one may be destroyed once `done`
-    // is called: if a callback's thread let go of gRPC's last, gRPC would make
-    // that thread wait for itself. So the context goes first.
+    // Destroy the context before calling `done`. It holds gRPC's channel, and
+    // `done` may destroy this object: if a gRPC callback thread released gRPC's
+    // last reference, gRPC would make that thread wait for itself.
     Context context;
     MutexLock lock(mutex_);
     context = std::move(call->context);
@@ -127,16 +128,19 @@ bool CallChannel::Learn(const Call& call, const grpc::ClientContext& context,
   }
   const auto& metadata = context.GetServerTrailingMetadata();
   const auto found = metadata.find(kChallengeKey);
-  // A longer one could begin a header of the server's choice.
+  // A challenge of another length is refused: a longer one could make the proof
+  // cover a header that the server chose.
   if (found == metadata.end() || found->second.size() != kMacSize) return false;
   std::string learnt(found->second.data(), found->second.size());
   if (learnt != challenge_) {
     challenge_ = std::move(learnt);
-    // An earlier connection may have had the same name, and so the challenge.
+    // An earlier connection may have had the same name and challenge, and thus
+    // used the same numbers.
     last_sequence_ =
         std::max<uint64_t>(last_sequence_, absl::ToUnixMicros(absl::Now()));
   }
-  // Proven with this already, so the server's secret is another one.
+  // If the call was already proven with this challenge, the server has another
+  // secret.
   return call.challenge != challenge_;
 }
 
@@ -149,7 +153,7 @@ void CallChannel::Cancel(uint64_t number) {
     found->second->is_cancelled = true;
     context = found->second->context;
   }
-  // Without the lock: gRPC may run callbacks in here.
+  // Without the lock, since gRPC may run callbacks in this call.
   if (context != nullptr) context->TryCancel();
 }
 

@@ -1,8 +1,9 @@
-// A connection to another task, and the calls over it.
+// A connection to another task, and calls over it.
 //
-// Each call carries a header that says who calls for which job, and proves it
-// (proto/paceline/v1/call.proto). The first call over a new connection learns
-// its challenge from a refusal and is made again, which nobody above sees.
+// Each call has a header that says who calls for which job, and proves it
+// (proto/paceline/v1/call.proto). The first call over a new connection is
+// refused with the connection's challenge, and then repeated automatically with
+// a proof.
 #ifndef PACELINE_COMMON_RPC_CALL_CHANNEL_H_
 #define PACELINE_COMMON_RPC_CALL_CHANNEL_H_
 
@@ -30,42 +31,42 @@ class CallChannel {
  public:
   // `address` is "host:port".
   CallChannel(const std::string& address, std::shared_ptr<const Caller> caller);
-  // No call may be open. Waits for threads that are still on their way out of
-  // making one.
+  // All calls must have ended. Blocks until threads that are still leaving
+  // Start have left it.
   ~CallChannel();
 
   struct Options {
-    // The call ends with DeadlineExceeded after this; infinite: never by
-    // itself.
+    // After this time the call ends with DeadlineExceeded; infinite: it has no
+    // deadline.
     absl::Duration timeout = absl::InfiniteDuration();
-    // Whether it ends with Unavailable when an attempt to connect has failed,
-    // or waits for a connection.
+    // Whether the call ends with Unavailable when an attempt to connect fails.
+    // Otherwise it waits for a connection.
     bool fail_fast = false;
   };
-  // Gets the answer, or the error; runs on a thread of gRPC's, and must not
-  // block. The channel may be destroyed from then on.
+  // Gets the answer or the error, on one of gRPC's threads; must not block. It
+  // may destroy the channel.
   using Done = std::function<void(absl::Status, grpc::ByteBuffer&)>;
 
-  // Calls `method`, "/service/Method". Returns at once with the number of the
-  // call.
+  // Calls `method`, "/service/Method". Does not block; returns the number of
+  // the call, for Cancel.
   uint64_t Start(const std::string& method, grpc::ByteBuffer request,
                  const Options& options, Done done);
 
   // Ends a call with Cancelled, if it is open.
   void Cancel(uint64_t call);
-  // Ends all open calls, and those to come, with Cancelled.
+  // Ends all open and all future calls with Cancelled.
   void CancelAll();
 
  private:
   using Context = std::shared_ptr<grpc::ClientContext>;
   struct Call;
 
-  // Makes the call, once more if it was made before.
+  // Makes an attempt at the call.
   void Attempt(const std::shared_ptr<Call>& call);
-  // The attempt has ended.
+  // An attempt has ended.
   void End(const std::shared_ptr<Call>& call, const grpc::Status& status);
-  // Takes the challenge of a refusal over; whether the call was not proven with
-  // it, so that it may be admitted when it is.
+  // Stores the challenge in a refusal. Returns whether the call should be
+  // repeated: it was not proven with this challenge yet.
   bool Learn(const Call& call, const grpc::ClientContext& context,
              const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -73,14 +74,14 @@ class CallChannel {
   const std::shared_ptr<const Caller> caller_;
   Mutex mutex_;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
-  // Threads in Attempt.
+  // Number of threads in Attempt.
   int attempting_ ABSL_GUARDED_BY(mutex_) = 0;
   CondVar attempted_;
   uint64_t last_call_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t last_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Of the connection at hand, as far as is known.
+  // The challenge of the current connection, if known.
   std::string challenge_ ABSL_GUARDED_BY(mutex_);
-  // The open calls.
+  // Open calls by number.
   std::map<uint64_t, std::shared_ptr<Call>> open_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -19,9 +19,10 @@
 namespace paceline {
 namespace {
 
-// Until calls that are open as the server shuts down are cancelled.
+// Time that open calls get to end when the server shuts down, before they are
+// cancelled.
 constexpr absl::Duration kGrace = absl::Milliseconds(200);
-// Until calls that have not ended then are complained about, again and again.
+// Interval for log lines about calls that do not end then.
 constexpr absl::Duration kPatience = absl::Seconds(5);
 
 }  // namespace
@@ -32,13 +33,13 @@ constexpr absl::Duration kPatience = absl::Seconds(5);
 //                  │                                             ^
 //                  └──> refused, its request unread ─────────────┘
 //
-// gRPC ends it twice, by its last operation and by telling whether it was
-// cancelled; then it deletes itself.
+// gRPC reports the end twice: the end of the last operation, and whether the
+// call was cancelled. After both, the object deletes itself.
 class CallDoor::Call final : public ServerCall {
  public:
   explicit Call(CallDoor& door) : door_(door) {}
 
-  // Waits for the call, which deletes itself.
+  // Waits for the next call. The object deletes itself.
   void Await() {
     MutexLock lock(mutex_);
     context_.AsyncNotifyWhenDone(Begin(over_));
@@ -46,7 +47,7 @@ class CallDoor::Call final : public ServerCall {
                                door_.queue_.get(), Begin(arrived_));
   }
 
-  // What is to be called when an operation of gRPC's has ended.
+  // The callback for the end of a gRPC operation.
   struct Operation {
     Call* call;
     void (Call::*ended)(bool ok);
@@ -54,7 +55,8 @@ class CallDoor::Call final : public ServerCall {
 
   grpc::ByteBuffer& request() override { return request_; }
   void Finish(const absl::Status& error) override {
-    // That code is kept for calls of another job; this is of a file, say.
+    // PermissionDenied is reserved for calls of another job, so other errors
+    // with this code (of a file, say) get another one.
     const bool is_taken = absl::IsPermissionDenied(error);
     Refuse(is_taken ? absl::FailedPreconditionError(error.message()) : error);
   }
@@ -76,7 +78,8 @@ class CallDoor::Call final : public ServerCall {
 
  private:
   void Arrive(bool ok) {
-    // The server has ended, and gRPC tells no more of a call that never came.
+    // The server has shut down, and gRPC reports nothing else about a call that
+    // never came.
     if (!ok) return Delete();
     door_.AwaitCall();
     const absl::Status admitted = Admit();
@@ -149,7 +152,8 @@ class CallDoor::Call final : public ServerCall {
     door.EndCall();
   }
 
-  // The tag of an operation that begins. gRPC returns it when it has ended.
+  // The tag for an operation that begins. gRPC returns it when the operation
+  // ends.
   static void* Begin(Operation& operation) {
     TsanRelease(&operation);
     return &operation;
@@ -182,7 +186,7 @@ CallDoor::CallDoor(std::shared_ptr<CallGuard> guard, const RpcService& service,
 CallDoor::~CallDoor() {
   queue_->Shutdown();
   for (std::thread& thread : threads_) thread.join();
-  // gRPC wants the queue to be emptied, also if nothing was ever in it.
+  // gRPC requires the queue to be drained, even if it was never used.
   if (threads_.empty()) Serve();
 }
 
@@ -199,7 +203,8 @@ void CallDoor::Close(grpc::Server& server) {
     closes_ = true;
   }
   server.Shutdown(absl::ToChronoTime(absl::Now() + kGrace));
-  // Calls begin operations, which a queue that is shut down must not get.
+  // Wait first: calls begin operations, which are forbidden on a queue that is
+  // shut down.
   WaitForCalls();
 }
 
@@ -214,7 +219,8 @@ void CallDoor::Serve() {
 }
 
 void CallDoor::AwaitCall() {
-  // gRPC could forget a call that is requested while the server shuts down.
+  // With the lock, since gRPC could lose a call that is requested while the
+  // server shuts down.
   MutexLock lock(mutex_);
   if (closes_) return;
   ++call_count_;

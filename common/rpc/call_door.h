@@ -1,4 +1,4 @@
-// Where a server's calls come in.
+// Receives the calls of a server.
 #ifndef PACELINE_COMMON_RPC_CALL_DOOR_H_
 #define PACELINE_COMMON_RPC_CALL_DOOR_H_
 
@@ -17,33 +17,33 @@
 
 namespace paceline {
 
-// Takes the calls of a gRPC server over its asynchronous interface, on threads
-// of ours. gRPC's callbacks would switch threads for each operation of a call
-// (docs/design/identity.md).
+// Handles the calls of a gRPC server with its asynchronous API, on our own
+// threads. gRPC's callback API would switch threads for each operation of a
+// call (docs/design/identity.md).
 //
-// One thread makes, opens, closes and destroys it.
+// The object must be created, opened, closed and destroyed by the same thread.
 class CallDoor {
  public:
-  // Has `builder` make a server whose calls come here. `service` outlives the
-  // door.
+  // Registers with `builder`, so that the server's calls arrive here. `service`
+  // must outlive the object.
   CallDoor(std::shared_ptr<CallGuard> guard, const RpcService& service,
            grpc::ServerBuilder& builder);
-  // The door is closed, if it was opened, and its server is destroyed.
+  // Call Close first, if Open was called, and destroy the server.
   ~CallDoor();
 
-  // Takes the calls of `server`, which was built, on `thread_count` threads.
+  // Starts to handle the calls of `server`, which `builder` has built, on
+  // `thread_count` threads.
   void Open(int thread_count);
-  // Shuts `server` down: cancels its calls after a short grace, and waits until
-  // the service has finished them.
+  // Shuts `server` down: cancels open calls after a short grace, and blocks
+  // until the service has finished them.
   void Close(grpc::Server& server);
 
  private:
   class Call;
 
-  // Calls back for each operation that ends, until the queue is shut down and
-  // empty.
+  // Runs callbacks of operations until the queue is shut down and empty.
   void Serve();
-  // Waits for the next call, unless the door closes.
+  // Waits for the next call, unless the server is closing.
   void AwaitCall();
   void WaitForCalls();
   void EndCall();

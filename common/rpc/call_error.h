@@ -1,4 +1,4 @@
-// The error of a call, with who was called and what for.
+// Adds the callee and the method to the error of a call.
 #ifndef PACELINE_COMMON_RPC_CALL_ERROR_H_
 #define PACELINE_COMMON_RPC_CALL_ERROR_H_
 
@@ -12,7 +12,8 @@
 
 namespace paceline {
 
-// OK, or "Push to ps-0 at 127.0.0.1:2222: no answer within 10s".
+// OK, or an error such as "Push to ps-0 at 127.0.0.1:2222: no answer within
+// 10s".
 inline absl::Status CallError(const absl::Status& status,
                               absl::string_view call, absl::string_view callee,
                               absl::Duration timeout) {

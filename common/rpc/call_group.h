@@ -1,4 +1,4 @@
-// Calls that run at the same time and are waited for together.
+// A group of concurrent calls that are waited for together.
 #ifndef PACELINE_COMMON_RPC_CALL_GROUP_H_
 #define PACELINE_COMMON_RPC_CALL_GROUP_H_
 
@@ -11,30 +11,30 @@
 
 namespace paceline {
 
-// What a call reports when it ends; runs on a thread of gRPC's and must not
+// Called with the status when a call ends, on one of gRPC's threads; must not
 // block.
 using CallDone = std::function<void(absl::Status)>;
 
-// Waits for a known number of calls. Thread-safe, reusable, allocates only when
-// made. Must not be destroyed while calls are open.
+// Waits for a fixed number of calls. Thread-safe, reusable, allocates only in
+// the constructor. Must not be destroyed while calls are open.
 class CallGroup {
  public:
   explicit CallGroup(int call_count) : statuses_(call_count) {
     ended_.reserve(call_count);
   }
 
-  // To be reported by call `index`, which is open from now on.
+  // Opens call `index`; call the result when the call ends.
   CallDone Open(int index);
 
-  // Waits until a call ends that was not returned before, and returns the index
-  // of the one that ended first; -1 if no call is open. Each call has a
-  // deadline of its own, so this ends.
+  // Blocks until some call ends, and returns its index; several are returned in
+  // the order in which they ended, each once. -1 if no call is open.
+  // Terminates, since each call has a deadline.
   int WaitForOne();
-  // The same for calls that have ended already; -1 if there is none. Does not
-  // wait.
+  // Returns a call that has ended already, like WaitForOne; -1 if there is
+  // none. Does not block.
   int TakeEnded();
-  // Waits until no call is open. The statuses are those of the last call of
-  // each index.
+  // Blocks until no call is open. The status of an index is that of its last
+  // call.
   void Wait();
 
   const absl::Status& status(int index) const { return statuses_[index]; }
@@ -47,9 +47,9 @@ class CallGroup {
   Mutex mutex_;
   CondVar closed_;
   int open_count_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Ended and not returned; room for all.
+  // Indices of calls that ended and were not returned yet; reserved for all.
   std::vector<int> ended_ ABSL_GUARDED_BY(mutex_);
-  // Each is written by its open call, and read when that is over.
+  // By index: written when the call ends, read afterwards.
   std::vector<absl::Status> statuses_;
 };
 

@@ -11,17 +11,18 @@
 namespace paceline {
 namespace {
 
-// "pacecall", and the version of this layout in the last byte.
+// "pacecall" with the version of this layout in the last byte.
 constexpr uint64_t kMagic = 0x7061636563616c01;
 constexpr size_t kPageSize = 4096;
-// Of a message without its values: far more than one needs but for that of a
-// model with thousands of variables, whose norms are in it.
+// Maximum size of a message without values. Far more than normal; a message
+// with the norms of a model with thousands of variables needs it.
 constexpr size_t kMessageBytes = 128 << 10;
 constexpr size_t kValuesOffset = kPageSize + 2 * kMessageBytes;
 // Blocks begin at cache lines.
 constexpr size_t kAlignment = 64;
 
-// A message: this, the content, and the blocks from the next multiple of 8 on.
+// A message in shared memory: this header, the content, then the blocks'
+// descriptions from the next multiple of 8 on.
 struct Frame {
   uint32_t code;
   uint32_t content_size;
@@ -32,7 +33,7 @@ struct FrameBlock {
   uint32_t dtype;
   uint64_t version;
   uint64_t offset;
-  // Where the values lie, from the start of the mailbox's.
+  // Offset of the values in the mailbox's values.
   uint64_t begin;
   uint64_t size;
 };
@@ -48,7 +49,7 @@ absl::Status MalformedCall(absl::string_view what) {
 
 }  // namespace
 
-// Padded: what different sides write lies in different cache lines.
+// Padded, so that the two sides write to different cache lines.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct CallMailbox::Header {
   struct alignas(64) Posts {

@@ -1,18 +1,34 @@
-// A mailbox: memory through which one process calls another one of the same
-// machine.
+// A mailbox: shared memory by which a process calls another process on the same
+// machine. It replaces gRPC for calls with large values, which would be copied
+// through sockets otherwise.
 //
-// It is the caller's, and holds one call at a time:
+// The caller creates the memory; it holds one call at a time:
 //
 //   header | request | answer | values
 //
-// The caller copies the values of blocks into the last part, describes them and
-// the message in the request, and posts it; the callee works on the values
-// where they lie, puts those of its answer into their place, and posts the
-// answer. Each side sleeps on an event of its own.
+// One call goes as follows:
+//  1. The caller copies the values of blocks into `values`, writes the message
+//     and the blocks' offsets into `request`, and posts the request: it writes
+//     a new number into the header and signals the callee's futex event.
+//  2. The callee reads the request, and works on the values in place.
+//  3. The callee writes the values of its answer over those of the request, the
+//     message into `answer`, and posts the answer under the same number.
+//  4. The caller reads the answer.
 //
-// Neither side trusts the other. What is read here is copied first, since the
-// peer may change it meanwhile, and checked: blocks lie within the values, and
-// are aligned. The numbers in them may be any.
+// Invariants:
+//  * The sides take turns: a side writes a part only while the other side does
+//    not use it, from its turn to its post.
+//  * A post makes everything visible that was written before (release), to a
+//    side that reads its number (acquire).
+//  * Neither side trusts the other. It copies messages and descriptions of
+//    blocks before it checks them, since the peer may change them meanwhile.
+//    Checked are sizes, that blocks are within the values, and their alignment.
+//    Values are used in place; their numbers may be anything. A corrupted futex
+//    event delays a wake-up by limits::kFutexSleep, no more.
+//
+// The scheme resembles the argument stacks of local RPC systems (Bershad et
+// al., "Lightweight Remote Procedure Call", 1990): arguments are copied once,
+// into memory that both sides share.
 #ifndef PACELINE_COMMON_RPC_CALL_MAILBOX_H_
 #define PACELINE_COMMON_RPC_CALL_MAILBOX_H_
 
@@ -32,29 +48,28 @@
 
 namespace paceline {
 
-// The code of a request; that of an answer is an absl::StatusCode.
+// The code of a request. The code of an answer is an absl::StatusCode.
 enum class MailboxMethod : uint32_t { kPush = 1, kApply = 2, kPull = 3 };
 
-// A request or an answer as it was read.
+// A request or an answer, after reading.
 struct MailboxMessage {
   uint32_t code = 0;
-  // A serialised message; of a failure, its reason.
+  // A serialised message, or the reason of a failure.
   std::string content;
-  // Their values lie in the mailbox.
+  // The blocks; their values are in the mailbox.
   std::vector<DenseValues> blocks;
 };
 
-// Not thread-safe but for the events; a side writes what it posts, and reads
-// what the other one posted, in turn.
+// Not thread-safe, except the futex events.
 class CallMailbox {
  public:
   enum Way { kRequest, kAnswer };
 
-  // Makes a mailbox with room for so many bytes of values. Errors as of
+  // Creates a mailbox with `values_size` bytes for values. Errors: see
   // SharedRegion::Create.
   static absl::StatusOr<CallMailbox> Create(size_t values_size, uint64_t token);
-  // Opens a mailbox that a caller refers to. InvalidArgument if there is none
-  // with this token; errors of SharedRegion::Open.
+  // Opens a caller's mailbox. InvalidArgument if the memory is no mailbox with
+  // this token; other errors: see SharedRegion::Open.
   static absl::StatusOr<CallMailbox> Open(const RegionReference& reference,
                                           uint64_t token);
 
@@ -63,25 +78,24 @@ class CallMailbox {
   }
 
   absl::Span<std::byte> values() const;
-  // Where a block of `size` bytes begins that follows `end` bytes of values.
+  // The offset of a block of `size` bytes after `end` bytes of values.
   static size_t NextBlock(size_t end);
 
-  // Whether the callee has begun to serve it.
+  // Whether the callee has started to serve the mailbox.
   bool is_served() const;
   void BeginToServe();
 
-  // Writes a message whose blocks lie in values(); false if there is no room
-  // for it.
+  // Writes a message whose blocks are in values(). False if it is too large.
   bool Write(Way way, uint32_t code, absl::string_view content,
              absl::Span<const DenseValues> blocks);
-  // Posts what was written as number `number`, never twice the same.
+  // Posts the written message under `number`, which must not be used twice.
   void Post(Way way, uint32_t number);
-  // The number that was posted last; 0 at first.
+  // The last number that was posted; 0 if none.
   uint32_t posted(Way way) const;
-  // Reads what was posted. InvalidArgument if it is no message.
+  // Reads the posted message. InvalidArgument if it is malformed.
   absl::Status Read(Way way, MailboxMessage& message) const;
 
-  // Signalled with each post.
+  // The futex event of a direction; signalled by each post.
   FutexEvent& event(Way way) const;
 
  private:

@@ -16,7 +16,7 @@
 namespace paceline {
 namespace {
 
-// Until descriptors are looked for again.
+// Pause before the next attempt when descriptors are exhausted.
 constexpr absl::Duration kPause = absl::Milliseconds(100);
 
 void Prepare(int socket) {
@@ -45,7 +45,8 @@ void ConnectionAcceptor::Run() {
   while (true) {
     pollfd polled[] = {{stop_.get(), POLLIN, 0},
                        {listener_.socket(), POLLIN, 0}};
-    // The socket of a connection that cannot be taken stays ready.
+    // Do not poll the listener in the pause: it stays readable while a
+    // connection waits that cannot be accepted.
     poll(polled, is_exhausted ? 1 : 2,
          is_exhausted ? static_cast<int>(absl::ToInt64Milliseconds(kPause))
                       : -1);

@@ -1,7 +1,7 @@
-// Takes connections from a listener, on a thread of its own.
+// Accepts connections on a separate thread.
 //
-// gRPC (1.51) stops listening for good when it is once out of descriptors; this
-// waits until there are some again.
+// gRPC (1.51) stops accepting forever once it runs out of file descriptors;
+// this class retries until there are some again.
 #ifndef PACELINE_COMMON_RPC_CONNECTION_ACCEPTOR_H_
 #define PACELINE_COMMON_RPC_CONNECTION_ACCEPTOR_H_
 
@@ -16,11 +16,11 @@ namespace paceline {
 // Thread-safe.
 class ConnectionAcceptor {
  public:
-  // `take` gets each connection, which does not block and sends small messages
-  // at once, on the thread.
+  // Calls `take` on the thread for each accepted connection. Its socket is
+  // non-blocking, with TCP_NODELAY.
   ConnectionAcceptor(Listener listener,
                      std::function<void(FileDescriptor)> take);
-  // Closes the listener.
+  // Closes the listener, and joins the thread.
   ~ConnectionAcceptor();
 
  private:
@@ -28,7 +28,7 @@ class ConnectionAcceptor {
 
   const Listener listener_;
   const std::function<void(FileDescriptor)> take_;
-  // Becomes readable when the thread is to end.
+  // Becomes readable when the thread has to end.
   const FileDescriptor stop_;
   std::thread thread_;
 };

@@ -1,4 +1,4 @@
-// The leader of a job as its members call it.
+// A member's calls to the leader of its job.
 #ifndef PACELINE_COMMON_RPC_COORDINATOR_CLIENT_H_
 #define PACELINE_COMMON_RPC_COORDINATOR_CLIENT_H_
 

@@ -1,4 +1,4 @@
-// Blocks of a call whose values lie outside of its messages.
+// Blocks of a call whose values are outside of its messages.
 #ifndef PACELINE_COMMON_RPC_DENSE_VALUES_H_
 #define PACELINE_COMMON_RPC_DENSE_VALUES_H_
 
@@ -11,27 +11,27 @@
 
 namespace paceline {
 
-// Consecutive elements of a block that is sent: all, unless there is an offset.
+// Values to send: consecutive elements of a block, from `offset` on.
 struct DenseValues {
   uint32_t index = 0;
   v1::DataType dtype = v1::DATA_TYPE_UNSPECIFIED;
   uint64_t version = 0;
   absl::Span<const std::byte> values;
-  // Of the first element within the block.
+  // The first element within the block.
   uint64_t offset = 0;
 };
 
-// Where all elements of a block go that is received.
+// Destination for all elements of a block to be received.
 struct DenseBuffer {
   absl::Span<std::byte> values;
-  // Whether the block has come, its version and its type.
+  // Set when the block has arrived, with its version and type.
   bool is_filled = false;
   uint64_t version = 0;
   v1::DataType dtype = v1::DATA_TYPE_UNSPECIFIED;
 };
 
-// The buffer of a block that has come with so many bytes; InvalidArgument if it
-// has none.
+// The buffer for an arrived block of `size` bytes; InvalidArgument if there is
+// none of that size.
 absl::StatusOr<DenseBuffer*> FindBuffer(uint32_t index, size_t size,
                                         absl::Span<DenseBuffer> buffers);
 

@@ -1,4 +1,4 @@
-// Channels as every part of Paceline opens them.
+// Creates gRPC channels with the settings that all of Paceline uses.
 #ifndef PACELINE_COMMON_RPC_GRPC_CHANNEL_H_
 #define PACELINE_COMMON_RPC_GRPC_CHANNEL_H_
 
@@ -9,10 +9,9 @@
 
 namespace paceline {
 
-// A channel with a connection of its own to "host:port": no HTTP proxy,
-// attempts to connect and to resolve the name at least every
-// limits::kReconnectBackoff, keepalive, no bound on message sizes but
-// limits::kMaxMessageBytes.
+// A channel with its own connection to "host:port": no HTTP proxy; attempts to
+// resolve the name and connect at least every limits::kReconnectBackoff;
+// keepalive; messages up to limits::kMaxMessageBytes.
 std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address);
 
 }  // namespace paceline

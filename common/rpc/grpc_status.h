@@ -1,4 +1,4 @@
-// Abseil's statuses as gRPC's: the codes are the same numbers.
+// Converts statuses between Abseil and gRPC; the codes are equal.
 #ifndef PACELINE_COMMON_RPC_GRPC_STATUS_H_
 #define PACELINE_COMMON_RPC_GRPC_STATUS_H_
 
@@ -9,7 +9,8 @@
 namespace paceline {
 
 grpc::Status ToGrpcStatus(const absl::Status& status);
-// The message is a peer's: see common/base/peer_text.h.
+// The message comes from a peer, so it is made safe by PeerText
+// (common/base/peer_text.h).
 absl::Status FromGrpcStatus(const grpc::Status& status);
 
 }  // namespace paceline

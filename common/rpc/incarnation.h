@@ -1,4 +1,4 @@
-// What tells two lives of a process apart.
+// Distinguishes the lives of a task's processes.
 #ifndef PACELINE_COMMON_RPC_INCARNATION_H_
 #define PACELINE_COMMON_RPC_INCARNATION_H_
 
@@ -6,7 +6,7 @@
 
 namespace paceline {
 
-// A random number that is never 0; drawn once at the start of a process.
+// A random number, never 0. Draw it once at the start of a process.
 uint64_t DrawIncarnation();
 
 }  // namespace paceline

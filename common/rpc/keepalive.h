@@ -1,13 +1,13 @@
-// Keepalive of HTTP/2 connections, agreed on by both ends: a server that
-// expects pings less often closes the connection.
+// Keepalive of HTTP/2 connections. Both ends must agree: a server closes a
+// connection whose client pings more often than the server allows.
 #ifndef PACELINE_COMMON_RPC_KEEPALIVE_H_
 #define PACELINE_COMMON_RPC_KEEPALIVE_H_
 
 namespace paceline {
 
-// Between two pings of an idle connection.
+// Time between two pings of an idle connection.
 inline constexpr int kKeepaliveTimeMs = 5000;
-// Until the answer to a ping.
+// Time to wait for the answer to a ping.
 inline constexpr int kKeepaliveTimeoutMs = 5000;
 
 }  // namespace paceline

@@ -30,14 +30,15 @@ absl::StatusOr<std::shared_ptr<MailboxCaller>> MailboxCaller::Create(
   ASSIGN_OR_RETURN(const RegionReference reference, mailbox.reference());
   std::shared_ptr<MailboxCaller> caller(
       new MailboxCaller(std::move(mailbox), reference, token));
-  // It holds what it uses and ends with End, so nobody waits for it.
+  // The thread holds a reference to what it uses and ends after End, so it is
+  // detached.
   std::thread([caller] { caller->Run(); }).detach();
   return caller;
 }
 
 bool MailboxCaller::Start(MailboxCall& call) {
   if (!mailbox_.is_served() || !Reserve()) return false;
-  // Without the lock: that others need not wait while values are copied.
+  // Without the lock, so that others need not wait while values are copied.
   if (Write(call) && Post(call)) return true;
   MutexLock lock(mutex_);
   state_ = State::kFree;
@@ -105,8 +106,8 @@ void MailboxCaller::Run() {
       MutexLock lock(mutex_);
       ended = NextEnded();
       if (!ended && end_) return;
-      // Of a sleep at most: only calls with shorter deadlines have to wake this
-      // thread as they start.
+      // Deadlines further away than one sleep need no wake-up: the thread looks
+      // at them when the sleep ends.
       wake_at = MonotonicNow() + limits::kFutexSleep;
       if (open_) wake_at = std::min(wake_at, open_->deadline);
       looks_at_ = wake_at;
@@ -129,7 +130,7 @@ std::optional<MailboxCaller::Ended> MailboxCaller::NextEnded() {
   Ended ended;
   ended.is_answered = mailbox_.posted(CallMailbox::kAnswer) == number_;
   if (!open_) {
-    // The answer came after the deadline.
+    // The answer arrived after the deadline.
     if (ended.is_answered) state_ = State::kFree;
     return std::nullopt;
   }

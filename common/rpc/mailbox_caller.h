@@ -1,4 +1,4 @@
-// The side that calls through memory shared with another process.
+// The caller's side of a mailbox.
 #ifndef PACELINE_COMMON_RPC_MAILBOX_CALLER_H_
 #define PACELINE_COMMON_RPC_MAILBOX_CALLER_H_
 
@@ -22,50 +22,52 @@
 
 namespace paceline {
 
-// A call as PsClient has it: all but `done` stays valid until it ends.
+// A call of PsClient. Everything but `done` must stay valid until the call
+// ends.
 struct MailboxCall {
   MailboxMethod method = MailboxMethod::kPull;
   const google::protobuf::MessageLite* request = nullptr;
   absl::Span<const DenseValues> gradients;
   google::protobuf::MessageLite* response = nullptr;
   absl::Span<DenseBuffer> variables;
-  // On the monotonic clock.
+  // In the time of MonotonicNow.
   absl::Time deadline;
-  // Called from the caller's thread; must not block.
+  // Called on the mailbox caller's thread; must not block.
   CallDone done;
 };
 
-// Has a thread of its own, which waits for answers. Thread-safe.
+// A thread of its own waits for answers. Thread-safe.
 //
 //   new ── the callee serves ──> served ── End ──> ended
 //    └────────────────── End ───────────────────────^
 class MailboxCaller {
  public:
-  // With room for `values_size` bytes of values in a call. Errors as of
+  // Creates a mailbox for `values_size` bytes of values per call. Errors: see
   // CallMailbox::Create.
   static absl::StatusOr<std::shared_ptr<MailboxCaller>> Create(
       size_t values_size);
 
-  // Where the callee finds the mailbox.
+  // How the callee finds the mailbox.
   const RegionReference& reference() const { return reference_; }
   uint64_t token() const { return token_; }
   size_t values_size() const { return mailbox_.values().size(); }
   bool is_served() const { return mailbox_.is_served(); }
 
-  // Starts the call, unless the mailbox is not served, has a call whose answer
-  // has not come, also after its deadline, or is too small: then the call is as
-  // it was, and to be made in another way. Copies the gradients.
+  // Starts the call and copies its gradients. Returns false, and leaves the
+  // call unchanged, if the callee does not serve the mailbox yet, the mailbox
+  // is busy or too small, or the last call's answer has not arrived (even if
+  // its deadline has passed). The caller must then use gRPC.
   //
-  // The call ends with the callee's answer, which is ResourceExhausted if that
-  // does not fit; with DeadlineExceeded; or with the reason of End.
+  // The call ends with the callee's answer (ResourceExhausted if the answer
+  // does not fit), with DeadlineExceeded, or with the reason given to End.
   bool Start(MailboxCall& call);
 
-  // Starts no more calls; false if it still has one.
+  // Starts no more calls. Returns false if a call is still open.
   bool Retire();
 
-  // The callee is gone, or no longer wanted: ends the open call, and the
-  // thread. Later calls do not start. To be called before the caller is let go;
-  // the first reason counts.
+  // The callee is gone, or no longer needed: ends the open call and the thread.
+  // Later calls do not start. Must be called before the object is released; the
+  // first reason wins.
   void End(const absl::Status& reason);
 
  private:
@@ -73,19 +75,20 @@ class MailboxCaller {
                 uint64_t token)
       : mailbox_(std::move(mailbox)), reference_(reference), token_(token) {}
 
-  // Whether a call can be written; then others cannot until it is posted.
+  // Reserves the mailbox for writing a call, until it is posted. False if it is
+  // not free.
   bool Reserve();
-  // False if there is no room for the call, or nobody who would answer it.
+  // False if the call does not fit, or the callee is gone.
   bool Write(const MailboxCall& call);
   bool Post(MailboxCall& call);
   void Run();
-  // A call that is over, and how.
+  // A call that has ended, with its status.
   struct Ended {
     MailboxCall call;
     absl::Status status;
     bool is_answered = false;
   };
-  // The open call, if it is over.
+  // The open call, if it has ended.
   std::optional<Ended> NextEnded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Reads the answer to `call`.
   absl::Status ReadAnswer(const MailboxCall& call);
@@ -93,22 +96,22 @@ class MailboxCaller {
   CallMailbox mailbox_;
   const RegionReference reference_;
   const uint64_t token_;
-  // Of whoever writes.
+  // Used by the thread that writes.
   std::string content_;
   std::vector<DenseValues> blocks_;
-  // Of the thread.
+  // Used by the mailbox caller's own thread.
   MailboxMessage answer_;
 
   Mutex mutex_;
-  // Of the mailbox. A call that was posted keeps it until the answer, which may
-  // come after the call has ended.
+  // The state of the mailbox. A posted call occupies it until its answer
+  // arrives, which may be after the call has ended.
   enum class State { kFree, kWriting, kPosted };
   State state_ ABSL_GUARDED_BY(mutex_) = State::kFree;
-  // Of the last call that was posted.
+  // Number of the last posted call.
   uint32_t number_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<MailboxCall> open_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
-  // When the thread looks for deadlines again.
+  // When the thread next checks deadlines.
   absl::Time looks_at_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
 };
 

@@ -1,4 +1,4 @@
-// Messages as the bytes that gRPC sends.
+// Converts messages from and to gRPC's byte buffers.
 #ifndef PACELINE_COMMON_RPC_MESSAGE_BYTES_H_
 #define PACELINE_COMMON_RPC_MESSAGE_BYTES_H_
 
@@ -9,7 +9,7 @@
 
 namespace paceline {
 
-// InvalidArgument if the bytes, which are consumed, are no such message.
+// Parses and consumes the bytes. InvalidArgument if they are malformed.
 template <typename Message>
 absl::Status ReadMessage(grpc::ByteBuffer& bytes, Message& message) {
   const grpc::Status status =

@@ -79,7 +79,7 @@ void PsAttachment::Attach(size_t values_size) {
     mailbox = mailbox_ = *std::move(made);
     is_ending_ = is_cancelled_;
   }
-  // Without the lock: gRPC may run callbacks in here.
+  // Without the lock, since gRPC may run callbacks in this call.
   const uint64_t call = channel_.Start(
       absl::StrCat("/", v1::ParameterServerService::service_full_name(),
                    "/Attach"),
@@ -90,7 +90,7 @@ void PsAttachment::Attach(size_t values_size) {
   bool is_ending = false;
   {
     MutexLock lock(mutex_);
-    // A later call may have begun meanwhile.
+    // A later call may have started meanwhile.
     call_ = std::max(call_, call);
     is_ending = is_ending_;
   }

@@ -1,5 +1,4 @@
-// Whether and how a client of a parameter server calls it through memory that
-// they share.
+// Sets up shared memory between a client and its parameter server.
 #ifndef PACELINE_COMMON_RPC_PS_ATTACHMENT_H_
 #define PACELINE_COMMON_RPC_PS_ATTACHMENT_H_
 
@@ -15,9 +14,9 @@
 
 namespace paceline {
 
-// The memory lasts as long as a call of Attach, by which each side learns that
-// the other is gone, as soon and with the same errors as of other calls. The
-// proof of that call is the proof of those that go through the memory.
+// An Attach call stays open as long as the memory is used. By its end each side
+// learns that the other is gone, as soon and with the same errors as for other
+// calls. Its proof also covers the calls that go through the memory.
 // Thread-safe.
 //
 //   none ── Get ──> open ── refused ──────────────> never again
@@ -25,28 +24,29 @@ namespace paceline {
 //    └───────────────────────────────────────────┘
 class PsAttachment {
  public:
-  // `callee` is for logs: "ps-0 at 127.0.0.1:2222". `channel` outlives this.
+  // `callee`: for logs, "ps-0 at 127.0.0.1:2222". `channel` must outlive the
+  // object.
   PsAttachment(CallChannel& channel, std::string callee);
-  // Ends the calls that are open.
+  // Ends open calls.
   ~PsAttachment();
 
-  // A mailbox with room for so many bytes of values. Null where no memory can
-  // be shared, and until the server has agreed to that, which this asks for and
-  // does not wait for.
+  // A mailbox for `values_size` bytes of values. Null if memory cannot be
+  // shared, or the server has not agreed yet; in the latter case this starts an
+  // Attach call, and does not wait for it.
   std::shared_ptr<MailboxCaller> Get(size_t values_size);
 
-  // Whether Get has given a mailbox, and would again.
+  // Whether Get has returned a mailbox, and would do so again.
   bool is_served();
 
-  // Ends open calls with Cancelled; there are no mailboxes any more.
+  // Ends open calls with Cancelled. Get returns null from now on.
   void Cancel();
 
  private:
   void Attach(size_t values_size);
   void Refuse(const absl::Status& reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Ends the call of Attach.
+  // Ends the Attach call.
   void EndCall();
-  // It has ended.
+  // The Attach call has ended.
   void Detach(const std::shared_ptr<MailboxCaller>& mailbox,
               const absl::Status& status);
 
@@ -55,13 +55,13 @@ class PsAttachment {
 
   Mutex mutex_;
   CondVar closed_;
-  // From before a mailbox is made until gRPC has let go of the call.
+  // True from before a mailbox is created until gRPC has released the call.
   bool is_open_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_refused_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_logged_ ABSL_GUARDED_BY(mutex_) = false;
   std::shared_ptr<MailboxCaller> mailbox_ ABSL_GUARDED_BY(mutex_);
-  // The call of Attach, once its number is known, and whether it is to end.
+  // Number of the Attach call, once known; and whether to end it.
   uint64_t call_ ABSL_GUARDED_BY(mutex_) = 0;
   bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -27,10 +27,10 @@ namespace paceline {
 
 namespace {
 
-// How long gRPC may take to let go of memory after the end of all calls.
+// How long to wait, after the end of all calls, until gRPC has released memory.
 constexpr absl::Duration kReleaseTimeout = absl::Seconds(5);
 
-// Writes received blocks to their buffers.
+// Receives blocks into their buffers.
 class BufferedBlocks final : public BlockReceiver {
  public:
   explicit BufferedBlocks(absl::Span<DenseBuffer> buffers)
@@ -94,7 +94,8 @@ struct PsClient::Impl {
     return WithBlame(std::move(error),
                      {server, address, std::string(waited_for)});
   }
-  // How a call ended.
+  // Converts the status of a call: adds the task and its address, and blames
+  // it.
   absl::Status Ended(const char* call, const absl::Status& status,
                      absl::Duration timeout) const {
     if (status.ok()) return status;
@@ -104,7 +105,8 @@ struct PsClient::Impl {
   template <typename Request, typename Response>
   void Start(const char* name, const Request& request, Response* response,
              absl::Duration timeout, CallDone done) {
-    // It is the first call, and its timeout one for slow disks.
+    // Initialize is the first call, and its long timeout is for slow disks, not
+    // for connecting.
     const bool is_first = std::is_same_v<Request, v1::InitializeRequest>;
     channel.Start(MethodOf(name), WriteMessage(request),
                   {timeout, fail_fast || is_first},
@@ -115,7 +117,7 @@ struct PsClient::Impl {
                   });
   }
 
-  // The same for a call whose messages carry blocks.
+  // A call whose messages have blocks.
   struct BlockCall {
     const char* name = nullptr;
     MailboxMethod method = MailboxMethod::kPull;
@@ -148,7 +150,7 @@ struct PsClient::Impl {
     StartOnChannel(call, timeout, std::move(done));
   }
 
-  // Bytes that the values of the larger way take in a mailbox.
+  // Bytes of values in a mailbox: the maximum of request and answer.
   static size_t ValuesSize(const BlockCall& call) {
     size_t gradients = 0;
     for (const DenseValues& block : call.gradients) {
@@ -161,7 +163,8 @@ struct PsClient::Impl {
     return std::max(gradients, variables);
   }
 
-  // Whether the call goes through shared memory; else nothing has happened.
+  // Starts the call through shared memory if possible. If it returns false,
+  // nothing has happened.
   bool StartInMailbox(const BlockCall& call, absl::Duration timeout,
                       const CallDone& done) {
     if (attachments.empty()) return false;
@@ -175,13 +178,15 @@ struct PsClient::Impl {
     started.done = [this, call, timeout, done,
                     deadline = started.deadline](const absl::Status& status) {
       if (absl::IsResourceExhausted(status)) {
-        // The answer does not fit. A repeat of any such call is answered.
+        // The answer was too large for the mailbox. Any of these calls may be
+        // repeated, so use gRPC.
         StartOnChannel(call, deadline - MonotonicNow(), done);
       } else {
         done(Ended(call.name, status, timeout));
       }
     };
-    // The next one only while those before it are busy: most need no second.
+    // Use further mailboxes only while the first ones are busy; most clients
+    // need only one.
     for (const std::unique_ptr<PsAttachment>& attachment : attachments) {
       const std::shared_ptr<MailboxCaller> mailbox =
           attachment->Get(ValuesSize(call));
@@ -201,7 +206,8 @@ struct PsClient::Impl {
                       absl::Status status, grpc::ByteBuffer& bytes) {
                     if (status.ok()) status = Read(call, bytes);
                     status = Ended(call.name, status, timeout);
-                    // So that the next answer finds this memory, still warm.
+                    // Release the memory now, so that gRPC reuses it for the
+                    // next answer while it is in the cache.
                     bytes.Clear();
                     done(std::move(status));
                   });
@@ -215,7 +221,8 @@ struct PsClient::Impl {
   }
 
   void Cancel() {
-    // First, or they would take the end of their calls for that of the server.
+    // Cancel attachments first; otherwise they would take the end of their
+    // Attach calls for the loss of the server.
     for (const auto& attachment : attachments) attachment->Cancel();
     channel.CancelAll();
   }
@@ -225,9 +232,9 @@ struct PsClient::Impl {
   const std::string description;
   CallChannel channel;
   const bool fail_fast;
-  // Each slice of gradients that gRPC holds has a copy of this.
+  // Each slice of gradients in gRPC's buffers holds a copy of this pointer.
   const std::shared_ptr<const void> gradients_in_use = std::make_shared<char>();
-  // Each for one call at a time.
+  // Each attachment serves one call at a time.
   std::vector<std::unique_ptr<PsAttachment>> attachments;
 };
 

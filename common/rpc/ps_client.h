@@ -1,4 +1,4 @@
-// One parameter server as its leader and its workers call it.
+// Calls from the leader or a worker to one parameter server.
 #ifndef PACELINE_COMMON_RPC_PS_CLIENT_H_
 #define PACELINE_COMMON_RPC_PS_CLIENT_H_
 
@@ -17,35 +17,36 @@
 namespace paceline {
 
 struct PsClientOptions {
-  // Calls wait, as part of their timeouts, until the address can be reached;
-  // with this they end with Unavailable when an attempt to connect has failed.
+  // If false, calls wait, as part of their timeouts, until the server can be
+  // reached. If true, they end with Unavailable when an attempt to connect
+  // fails.
   bool fail_fast = false;
-  // Whether shared memory is tried.
+  // Whether to try shared memory.
   bool use_shared_memory = true;
 };
 
-// All calls return at once and report through `done`, also after their
-// deadline; request and response stay valid until then. Errors name the call,
-// the task and its address, and blame that task. Thread-safe.
+// No call blocks. Each reports through `done`, even after its deadline; request
+// and response must stay valid until then. Errors name the call, the task and
+// its address, and blame that task. Thread-safe.
 //
-// Gradients and variables are no part of the messages: those that are sent stay
-// where they are, unchanged, until `done`; those that are received are written
-// to `variables`, by block index. Internal if blocks come that have no buffer
-// or do not fit it; which came, their buffers say.
+// Gradients and variables are passed beside the messages. Gradients must stay
+// valid and unchanged until `done`. Received blocks are written to `variables`,
+// by block index; each buffer says whether its block has arrived. Internal if a
+// block arrives that has no buffer or another size.
 //
-// Push, Apply and Pull go through shared memory where the server is on the same
-// machine and both sides can share some (ps_attachment.h), else over gRPC: as
-// many at a time as limits.h has calls to one server, and others over gRPC.
+// Push, Apply and Pull go through shared memory if the server is on the same
+// machine and memory can be shared (ps_attachment.h): up to
+// limits::kCallsPerServer calls at a time. Other calls go over gRPC.
 class PsClient {
  public:
-  // Of ps number `index`; `address` is "host:port".
+  // A client of ps number `index` at `address`, "host:port".
   PsClient(int index, const std::string& address,
            std::shared_ptr<const Caller> caller, PsClientOptions options = {});
-  // No call may be open. Waits, some seconds at most, until gRPC has let go of
-  // all gradients.
+  // All calls must have ended. Blocks for some seconds at most until gRPC has
+  // released all gradients.
   ~PsClient();
 
-  // In any case ends with Unavailable when an attempt to connect has failed.
+  // Always ends with Unavailable when an attempt to connect fails.
   void Initialize(const v1::InitializeRequest& request,
                   v1::InitializeResponse* response, absl::Duration timeout,
                   CallDone done);
@@ -73,13 +74,13 @@ class PsClient {
   // Whether calls go through shared memory.
   bool shares_memory() const;
 
-  // Ends open calls, and those that are started later, with Cancelled.
+  // Ends open calls, and all later ones, with Cancelled.
   void Cancel();
 
   // "ps-0 at 127.0.0.1:2222".
   const std::string& description() const;
 
-  // `error` with the server to blame for it. `waited_for` as in Blame.
+  // `error` with this server to blame. `waited_for`: see Blame.
   absl::Status Blamed(absl::string_view waited_for, absl::Status error) const;
 
  private:

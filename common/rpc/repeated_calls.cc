@@ -11,9 +11,10 @@
 namespace paceline {
 namespace {
 
-// Between two attempts: a callee that breaks each of them is not flooded.
+// Pause between two attempts, so as not to flood a callee that breaks each of
+// them.
 constexpr absl::Duration kRepeatPause = absl::Milliseconds(100);
-// An attempt that ends later than this had a connection.
+// An attempt that lasted longer than this had a connection.
 constexpr absl::Duration kConnectAttempt = absl::Seconds(2);
 
 gpr_timespec After(absl::Duration duration) {
@@ -32,7 +33,7 @@ struct RepeatedCalls::Call {
   // Of the last attempt.
   absl::Time began;
   absl::Time unavailable_since = absl::InfiniteFuture();
-  // Why the last attempt but this failed; OK before.
+  // The error of the last attempt before this one; OK if there was none.
   absl::Status broke;
 };
 
@@ -49,7 +50,8 @@ void RepeatedCalls::Start(RepeatLimits limits, Attempt attempt, CallDone done) {
   call->unavailable_limit = limits.unavailable;
   call->attempt = std::move(attempt);
   call->done = std::move(done);
-  // The first has the whole time, to the last digit of its error.
+  // The first attempt gets exactly `timeout`, so that its error shows the same
+  // number.
   Try(call, limits.timeout);
 }
 

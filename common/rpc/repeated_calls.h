@@ -1,4 +1,4 @@
-// Calls that outlive a broken connection.
+// Repeats calls whose connection breaks.
 #ifndef PACELINE_COMMON_RPC_REPEATED_CALLS_H_
 #define PACELINE_COMMON_RPC_REPEATED_CALLS_H_
 
@@ -15,33 +15,33 @@
 namespace paceline {
 
 struct RepeatLimits {
-  // For all attempts of a call together.
+  // Of all attempts of a call together.
   absl::Duration timeout;
-  // How long the callee may be unavailable. This counts from the end of an
-  // attempt that had a connection, or of the first one.
+  // How long the callee may be unavailable, from the end of the last attempt
+  // that had a connection, else of the first attempt.
   absl::Duration unavailable = absl::InfiniteDuration();
 };
 
-// Repeats a call while its attempts end with Unavailable, until its limits. For
-// calls whose callee answers a repeat as it did the first, also while the first
-// is still under way: it may have done what it was asked for, though the answer
-// was lost. Thread-safe.
+// Repeats a call while its attempts end with Unavailable, up to its
+// RepeatLimits. Only for idempotent calls, also while the first attempt may
+// still be running: the callee may have done its work although the answer was
+// lost. Thread-safe.
 class RepeatedCalls {
  public:
-  // Starts one attempt, for which `timeout` is left. Runs on the thread that
-  // starts the call, or on one of gRPC's.
+  // Starts an attempt with `timeout` left. Runs on the thread that starts the
+  // call, or on one of gRPC's.
   using Attempt = std::function<void(absl::Duration timeout, CallDone done)>;
 
   RepeatedCalls();
-  // No call may be open.
+  // All calls must have ended.
   ~RepeatedCalls();
 
-  // `done` gets the status of the last attempt, on a thread of gRPC's or of
-  // `attempt`, and must not block.
+  // `done` gets the status of the last attempt, on one of gRPC's threads or on
+  // that of `attempt`; it must not block.
   void Start(RepeatLimits limits, Attempt attempt, CallDone done);
 
-  // No attempt follows those under way; calls that wait for their next one end.
-  // To be called before the attempts are cancelled.
+  // Starts no further attempts; calls that pause before their next attempt end.
+  // Call it before cancelling the attempts that are under way.
   void Cancel();
 
  private:
@@ -50,7 +50,7 @@ class RepeatedCalls {
 
   void Try(const std::shared_ptr<Call>& call, absl::Duration timeout);
   void Ended(const std::shared_ptr<Call>& call, const absl::Status& status);
-  // Whether there is another attempt after a pause.
+  // Schedules another attempt after a pause; returns false if there is none.
   bool PauseAfter(const std::shared_ptr<Call>& call);
   void PauseEnded(uint64_t number, const std::shared_ptr<Call>& call);
 

@@ -18,9 +18,8 @@
 namespace paceline {
 namespace {
 
-// Half of the cores, for the others are busy with what calls or computes; on
-// two cores a second thread would be woken for each operation, and slow down
-// both.
+// Half of the cores, since callers or computation use the others. On two cores,
+// a second thread would be woken for each operation and slow both down.
 int ThreadCount() { return std::clamp(UsableCores() / 2, 1, 16); }
 
 void SetKeepalive(grpc::ServerBuilder& builder) {

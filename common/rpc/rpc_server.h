@@ -1,14 +1,15 @@
-// A task's one listening port, and whom it lets in.
+// A task's only listening port, with access control.
 //
 //   connection ──> accepted by us ──> gRPC ──> header checked ──> request read
-//                  (survives a lack           (CallGuard)         (of bounded
-//                  of descriptors)                                 size) ──>
-//                  RpcService
+//                  (survives a lack           (CallGuard)         (bounded)
+//                  of descriptors)                                    │
+//                                                                     v
+//                                                                RpcService
 //
-// What a caller sends is received only once its header has been checked: a
-// stranger cannot fill this process's memory. Compressed messages are refused,
-// connections that do not speak or idle are closed, and each has a bounded
-// number of open calls.
+// The server reads a request only after it has checked the call's header, so a
+// stranger cannot fill this process's memory. It refuses compressed messages,
+// closes connections that are silent or idle, and bounds the number of open
+// calls per caller.
 #ifndef PACELINE_COMMON_RPC_RPC_SERVER_H_
 #define PACELINE_COMMON_RPC_RPC_SERVER_H_
 
@@ -26,25 +27,24 @@ namespace paceline {
 
 struct RpcServerOptions {
   std::shared_ptr<CallGuard> guard;
-  // Outlives the server.
+  // Must outlive the server.
   RpcService* service = nullptr;
-  // Bytes that gRPC may hold of messages that come, over all connections: twice
-  // those of the largest request, at least.
+  // Memory that gRPC may use for incoming messages of all connections, in
+  // bytes; at least twice the largest request.
   size_t memory_bytes = 0;
-  // Threads that serve calls; 0: half as many as there are cores to use, from 1
-  // to 16.
+  // Threads that serve calls; 0: half of the usable cores, between 1 and 16.
   int thread_count = 0;
 };
 
 // Thread-safe.
 class RpcServer {
  public:
-  // Serves what connects to `listener`, from now on.
+  // Starts to serve connections to `listener`.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(
       Listener listener, const RpcServerOptions& options);
 
-  // Cancels open calls after a short grace, waits until the service has
-  // finished them, and ends all threads.
+  // Cancels open calls after a short grace, blocks until the service has
+  // finished them, and joins all threads.
   ~RpcServer();
 
   int port() const { return port_; }

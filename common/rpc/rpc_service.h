@@ -1,4 +1,4 @@
-// What a task offers: methods by their names, apart from how calls come.
+// The methods that a task serves, by name, independent of how calls arrive.
 #ifndef PACELINE_COMMON_RPC_RPC_SERVICE_H_
 #define PACELINE_COMMON_RPC_RPC_SERVICE_H_
 
@@ -16,17 +16,17 @@
 
 namespace paceline {
 
-// A call that was admitted and whose request is there. Thread-safe but for
-// request(). It lasts until Finish, and nobody may touch it after that.
+// An admitted call whose request has arrived. Thread-safe, except request().
+// Valid until Finish; do not use it afterwards.
 class ServerCall {
  public:
-  // The handler's to consume.
+  // The handler may consume it.
   virtual grpc::ByteBuffer& request() = 0;
-  // Ends the call; once.
+  // Ends the call; call it exactly once.
   virtual void Finish(const absl::Status& error) = 0;
   virtual void Finish(grpc::ByteBuffer response) = 0;
-  // Has `on_cancel` called once if the caller gives up, or its connection ends,
-  // before the call is finished: from now on, or at once if it has.
+  // Calls `on_cancel` once if the caller gives up or its connection ends before
+  // the call is finished; at once if that has already happened.
   virtual void OnCancelled(std::function<void()> on_cancel) = 0;
 
  protected:
@@ -34,20 +34,21 @@ class ServerCall {
 };
 
 struct RpcMethod {
-  // Runs on a thread of the server's, which may be the only one: so it is
-  // short, waits for no other call, and throws nothing. Sees to it that the
-  // call is finished, before it returns or later.
+  // Handles a call. Runs on one of the server's threads, which may be the only
+  // one, so it must be short, must not wait for another call, and must not
+  // throw. It must ensure that the call is finished, before it returns or
+  // later.
   std::function<void(ServerCall&)> handle;
-  // A larger request is refused.
+  // Larger requests are refused.
   size_t max_request_bytes = 0;
-  // False for what a task calls before it knows its job.
+  // False for calls that a task makes before it knows its job.
   bool needs_job = true;
 };
 
-// Not changed once it is served.
+// Must not change while it is served.
 class RpcService {
  public:
-  // `name` is the service's full one, such as "paceline.v1.CoordinatorService".
+  // `name`: the service's full name, such as "paceline.v1.CoordinatorService".
   explicit RpcService(std::string name) : name_(std::move(name)) {}
   virtual ~RpcService() = default;
   RpcService(const RpcService&) = delete;
@@ -65,9 +66,9 @@ class RpcService {
     methods_["/" + name_ + "/" + std::string(method)] = std::move(how);
   }
 
-  // A method whose messages are read and written whole. `handle(request,
-  // response, done)` calls `done` once, before it returns or later; both
-  // messages stay valid until then.
+  // Adds a method whose request and response are parsed and serialised as a
+  // whole. `handle(request, response, done)` must call `done` once, before it
+  // returns or later; both messages are valid until then.
   template <typename Request, typename Response, typename Handle>
   void AddMessages(absl::string_view method, size_t max_request_bytes,
                    Handle handle, bool needs_job = true) {

@@ -13,19 +13,19 @@
 namespace paceline {
 namespace {
 
-// TensorFlow's default for MinSizePartitioner.
+// The default min_shard_bytes of TensorFlow's MinSizePartitioner.
 constexpr int64_t kDefaultMinPartBytes = 256 << 10;
 
 // A variable as a stack of rows along axis 0.
 struct Rows {
   int64_t count = 1;
-  // In elements.
+  // Elements per row.
   int64_t size = 1;
   bool may_cut = true;
   int64_t elements() const { return count * size; }
 };
 
-// `shape` has elements.
+// `shape` must not be empty.
 Rows RowsOf(const Shape& shape) {
   const int64_t rows = shape.empty() ? 1 : shape[0];
   return {.count = rows, .size = NumElements(shape) / rows};
@@ -53,7 +53,7 @@ absl::Status CheckPartCount(int64_t count) {
                    " parts; at most ", limits::kMaxParts, " are possible"));
 }
 
-// Indices of `rows` by falling size, equal ones in their order.
+// Indices of `rows` by descending size; equal sizes keep their order.
 std::vector<int> LargestFirst(absl::Span<const Rows> rows) {
   std::vector<int> order(rows.size());
   std::iota(order.begin(), order.end(), 0);
@@ -63,7 +63,7 @@ std::vector<int> LargestFirst(absl::Span<const Rows> rows) {
   return order;
 }
 
-// The `count` shards with the smallest loads, ascending.
+// The `count` shards with the least load, by ascending index.
 std::vector<int> EmptiestShards(absl::Span<const int64_t> loads,
                                 int64_t count) {
   std::vector<int> shards(loads.size());
@@ -86,8 +86,8 @@ void PlaceWhole(const Rows& rows, std::vector<int64_t>& loads,
 Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count) {
   int64_t total = 0;
   for (const Rows& rows : variables) total += rows.elements();
-  // The fair share of shard s is [share_end(s - 1), share_end(s)) of a line on
-  // which the large variables lie end to end.
+  // Imagine all large variables laid end to end on a line. Shard s gets the
+  // fair share [share_end(s - 1), share_end(s)) of the line.
   const auto share_end = [&](int shard) {
     return static_cast<int64_t>(static_cast<__int128>(total) * (shard + 1) /
                                 shard_count);
@@ -105,7 +105,7 @@ Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count) {
     }
     int64_t row = 0;
     while (row < rows.count) {
-      // Up to the end of the share, rounded to whole rows.
+      // The end of the share, rounded to whole rows.
       int64_t end = rows.count;
       if (shard + 1 < shard_count) {
         const int64_t room = share_end(shard) - start;
@@ -124,7 +124,7 @@ Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count) {
   return placement;
 }
 
-// Into how many ranges a partitioner cuts a variable.
+// How many ranges a partitioner cuts a variable into.
 absl::StatusOr<int64_t> RangeCount(const Rows& rows,
                                    const v1::Partitioner& partitioner,
                                    int bytes_per_element) {
@@ -159,8 +159,8 @@ absl::StatusOr<int64_t> RangeCount(const Rows& rows,
   }
 }
 
-// Cuts into `count` ranges whose rows differ by one at most, the longer ones
-// first, as TensorFlow does.
+// Cuts a variable into `count` ranges whose row counts differ by at most one,
+// the longer ranges first, as TensorFlow does.
 void PlaceRanges(const Rows& rows, int64_t count, std::vector<int64_t>& loads,
                  std::vector<PlacedRange>& ranges) {
   const int64_t shard_count = static_cast<int64_t>(loads.size());
@@ -214,7 +214,7 @@ absl::StatusOr<Placement> PlaceVariables(
 absl::Status CutRanges(absl::Span<const VariableSpec> variables,
                        int64_t max_count, const MayCut& may_cut,
                        Placement& placement) {
-  // Elements of a part.
+  // Elements per part.
   const auto step_of = [max_count](const VariableSpec& variable) {
     const int64_t row_size = RowsOf(variable.shape).size;
     return std::max<int64_t>(1, max_count / row_size) * row_size;

@@ -1,4 +1,4 @@
-// Which rows of which variable go to which shard.
+// Assigns the rows of each variable to shards.
 #ifndef PACELINE_COMMON_SHARDING_PLACEMENT_H_
 #define PACELINE_COMMON_SHARDING_PLACEMENT_H_
 
@@ -13,7 +13,7 @@
 
 namespace paceline {
 
-// Elements [begin, begin + count) of a variable, whole rows of its axis 0.
+// Elements [begin, begin + count) of a variable: whole rows along axis 0.
 struct PlacedRange {
   int shard = 0;
   int64_t begin = 0;
@@ -25,28 +25,29 @@ using MayCut = std::function<bool(const VariableSpec& variable)>;
 
 inline bool MayCutAll(const VariableSpec& /*variable*/) { return true; }
 
-// Of each variable its ranges: at least one, in order, none empty, together the
-// whole variable, and by ascending shard.
+// The ranges of each variable: at least one, in order, not empty, covering the
+// whole variable, and on ascending shards.
 using Placement = std::vector<std::vector<PlacedRange>>;
 
-// By default, shards hold equal bytes as far as rows allow. Variables larger
-// than a fair share are laid end to end and cut at every multiple of the share;
-// the others, and those that may not be cut, stay whole and go, largest first,
-// to the emptiest shard.
+// By default, shards get equal bytes as far as whole rows allow. Variables
+// larger than a fair share are laid end to end and cut at every multiple of the
+// share. Other variables, and those that may not be cut, stay whole; the
+// largest is placed first, each on the shard with the least load.
 //
-// TensorFlow's partitioners say into how many nearly equal ranges a variable is
-// cut. Ranges of one variable go in runs to the emptiest shards.
+// With one of TensorFlow's partitioners, a variable is cut into as many nearly
+// equal ranges as the partitioner says. Consecutive ranges of one variable go
+// to the shards with the least load.
 //
-// Deterministic. InvalidArgument names the key of the partitioner that is
-// wrong, a variable without elements, or one that the partitioner cuts though
-// it may not be cut.
+// Deterministic. InvalidArgument names the wrong key of the partitioner, a
+// variable without elements, or a variable that the partitioner cuts though it
+// may not be cut.
 absl::StatusOr<Placement> PlaceVariables(
     absl::Span<const VariableSpec> variables, int shard_count,
     const v1::Partitioner& partitioner, int bytes_per_element,
     const MayCut& may_cut);
 
-// Cuts the ranges of a placement of `variables` into such of at most
-// `max_count` elements, or of one row; those that may not be cut stay.
+// Cuts the ranges of a placement further, so that each has at most `max_count`
+// elements or is a single row. Variables that may not be cut stay whole.
 // InvalidArgument if there would be more than limits::kMaxParts.
 absl::Status CutRanges(absl::Span<const VariableSpec> variables,
                        int64_t max_count, const MayCut& may_cut,

@@ -14,9 +14,9 @@
 namespace paceline {
 namespace {
 
-// Adds buckets for the variables with this update in the order of backward: the
-// last variable comes first. One that lies on several shards is a bucket of its
-// own.
+// Adds buckets for the variables with this kind of update, the last variable
+// first, since backward reaches it first. A variable on several shards is a
+// bucket of its own.
 void AddBuckets(absl::Span<const VariableSpec> variables,
                 const Placement& placement, int bytes_per_element,
                 VariableUpdate update, std::vector<Bucket>& buckets) {

@@ -1,27 +1,35 @@
-// How variables lie in memory and on shards: buckets, parts and blocks.
+// The layout of variables in memory and on shards: buckets, parts, blocks and
+// chunks.
 //
-// Variables are cut into parts (whole variables, or ranges of rows along axis
-// 0) that are placed on shards by their bytes. For the worker, variables are
-// laid out in contiguous buckets, in the order in which backward finishes them,
-// so that a bucket can leave while backward goes on. A block is a bucket's part
-// on one shard, contiguous at the worker and on the shard, so that it is sent
-// as it is:
+//  * A part is a variable, or a range of its rows along axis 0, on one shard.
+//    PlaceVariables balances the parts' bytes over the shards.
+//  * A bucket is a contiguous buffer at the worker with one or more variables.
+//    Buckets are ordered as backward completes them, so that a worker can send
+//    a bucket while backward computes the next one. DistributedDataParallel of
+//    PyTorch (Li et al., VLDB 2020) orders its buckets the same way.
+//  * A block is the part of a bucket that lies on one shard. It is contiguous
+//    both at the worker and on the shard, so it is sent without a copy:
 //
 //   bucket 0                        bucket 1
 //   | dense_1/kernel dense_1/bias | | dense/kernel                         |
 //   |    block 0 of shard 0       | | block 1 of shard 0 | block 0 of shard 1
 //
-// A shard's blocks are grouped into chunks of bounded size, and blocks that are
-// larger cut: a call to a parameter server carries one chunk, so what it takes
-// in memory does not grow with the model. A variable that the optimizer updates
-// as a whole is not cut, and its chunk is as large.
+//  * A chunk is a group of blocks of one shard, of bounded size; larger blocks
+//    are cut. Each call to a parameter server carries one chunk, so a call's
+//    memory does not grow with the model. A variable that the optimizer must
+//    update as a whole is never cut, and its chunk may exceed the bound.
 //
-// Statistics, which may be final as soon as forward is, lie in buckets of their
-// own, before all others; so do frozen variables, which have no gradients,
-// behind all others and in chunks of their own. Within a bucket the parts are
-// ordered by shard. A variable that is cut over shards is a bucket of its own,
-// since its parts must stay together for the kernels. Every process derives the
-// plan from the job and the number of shards.
+// Order of the buckets:
+//  * Statistics (moving means and variances) are in buckets of their own before
+//    all others, since they may be final after forward.
+//  * Frozen variables, which have no gradients, are in buckets of their own
+//    after all others, and in chunks of their own.
+//  * Within a bucket the parts are sorted by shard. A variable that is cut over
+//    several shards is a bucket of its own, since kernels need its parts to be
+//    contiguous.
+//
+// The plan is a pure function of the job and the number of shards, so every
+// process derives the same plan.
 #ifndef PACELINE_COMMON_SHARDING_SHARD_PLAN_H_
 #define PACELINE_COMMON_SHARDING_SHARD_PLAN_H_
 
@@ -37,25 +45,25 @@
 
 namespace paceline {
 
-// Elements [begin, begin + count) of a variable, all on one shard.
+// Elements [begin, begin + count) of a variable, on one shard.
 struct Part {
   int variable = 0;
   int64_t begin = 0;
   int64_t count = 0;
   int shard = 0;
   int bucket = 0;
-  // Where the part starts in its bucket, in elements.
+  // The part's first element in its bucket.
   int64_t bucket_offset = 0;
-  // VariableSpec::momentum.
+  // The variable's VariableSpec::momentum.
   double momentum = 0;
 };
 
 struct Bucket {
-  // Elements.
+  // Elements in the bucket.
   int64_t count = 0;
-  // Variables in it, by index.
+  // Indices of the variables in the bucket.
   std::vector<int> variables;
-  // What a step does to them all.
+  // What a step does to all these variables.
   VariableUpdate update = VariableUpdate::kGradient;
 
   bool is_trained() const { return update == VariableUpdate::kGradient; }
@@ -63,40 +71,41 @@ struct Bucket {
 
 struct Block {
   int shard = 0;
-  // Index among the blocks of its chunk: what the wire calls Block.index.
+  // Index of the block in its chunk; Block.index in messages.
   int index = 0;
   int bucket = 0;
-  // Elements [bucket_offset, bucket_offset + count) of the bucket.
+  // The block is elements [bucket_offset, bucket_offset + count) of the bucket.
   int64_t bucket_offset = 0;
   int64_t count = 0;
-  // Its parts in order, by index in ShardPlan::parts().
+  // The block's parts in order: indices into ShardPlan::parts().
   std::vector<int> parts;
 };
 
-// Where a variable lies at the worker.
+// The location of a variable in the worker's buckets.
 struct VariableLocation {
   int bucket = 0;
-  // In elements.
+  // The variable's first element in the bucket.
   int64_t offset = 0;
 };
 
 // Immutable; thread-safe.
 class ShardPlan {
  public:
-  // Blocks of a shard that travel together. Larger than Partitioner.chunk_bytes
-  // only where a single row is, or a variable that may not be cut.
+  // Blocks of a shard that travel in one call. Larger than
+  // Partitioner.chunk_bytes only if it is a single row, or has a variable that
+  // may not be cut.
   struct Chunk {
-    // At least one, by Block::index.
+    // At least one, sorted by Block::index.
     std::vector<Block> blocks;
-    // Elements.
+    // Elements in the chunk.
     int64_t count = 0;
-    // All its variables, or none.
+    // Whether the chunk's variables are frozen: all are, or none.
     bool is_frozen = false;
   };
 
-  // `variables` in the order of the graph; `bytes_per_element` is 4 or 8.
-  // InvalidArgument if there are no variables, or no shard, or if the
-  // partitioner contradicts itself or asks for too many chunks.
+  // `variables`: in the order of the graph. `bytes_per_element`: 4 or 8.
+  // InvalidArgument if there are no variables or no shards, if the partitioner
+  // contradicts itself, or if there would be too many chunks.
   static absl::StatusOr<ShardPlan> Make(
       absl::Span<const VariableSpec> variables, int shard_count,
       const v1::Partitioner& partitioner, int bytes_per_element,
@@ -104,15 +113,15 @@ class ShardPlan {
 
   int shard_count() const { return shard_count_; }
   absl::Span<const Bucket> buckets() const { return buckets_; }
-  // Those that a step updates, in the order in which backward finishes them:
-  // the first of all. The others are frozen.
+  // The buckets that a step updates, in the order in which backward completes
+  // them. They come before the frozen buckets.
   absl::Span<const Bucket> updated_buckets() const {
     return buckets().first(updated_bucket_count_);
   }
   absl::Span<const Part> parts() const { return parts_; }
   // In the order of the graph.
   absl::Span<const VariableSpec> variables() const { return variables_; }
-  // The chunks of a shard, the frozen ones last. May be empty.
+  // The chunks of a shard, frozen ones last. A shard may have none.
   absl::Span<const Chunk> chunks(int shard) const { return chunks_[shard]; }
   VariableLocation location(int variable) const { return locations_[variable]; }
   VariableUpdate update_of(const Block& block) const {
@@ -121,12 +130,12 @@ class ShardPlan {
   bool is_trained(const Part& part) const {
     return buckets_[part.bucket].is_trained();
   }
-  // Elements of all variables.
+  // Number of elements of all variables.
   int64_t element_count() const { return element_count_; }
 
  private:
-  // Adds the parts, blocks and locations of a bucket. `chunk_count` is the most
-  // elements of a chunk.
+  // Adds the parts, blocks and locations of a bucket. A chunk has at most
+  // `chunk_count` elements.
   void LayOutBucket(int bucket, absl::Span<const VariableSpec> variables,
                     const Placement& placement, int64_t chunk_count);
   void AddToChunks(Block block, int64_t chunk_count);

@@ -1,4 +1,4 @@
-// Copies of what a peer may change at any time.
+// Copies data from memory that a peer may change at any time.
 #ifndef PACELINE_COMMON_SHARED_MEMORY_COPY_OUT_H_
 #define PACELINE_COMMON_SHARED_MEMORY_COPY_OUT_H_
 
@@ -9,10 +9,10 @@
 
 namespace paceline {
 
-// Copies `size` bytes from memory that others write, `from` at a multiple of 8.
-// Reads each once: to the compiler a plain copy is the memory itself, which it
-// may read again, after a check. What is copied may be half old, half new; it
-// stays as it was checked.
+// Copies `size` bytes from shared memory; `from` must be 8-byte aligned. Reads
+// each word exactly once. With a plain copy the compiler may read the shared
+// memory again after a check. The copy may be a mix of old and new data, but it
+// does not change after it was checked.
 inline void CopyOut(const void* from, void* to, size_t size) {
   const auto* source = static_cast<const unsigned char*>(from);
   auto* target = static_cast<unsigned char*>(to);
@@ -27,7 +27,7 @@ inline void CopyOut(const void* from, void* to, size_t size) {
   }
 }
 
-// The same of an object.
+// The same for an object.
 template <typename T>
 T CopyOut(const void* from) {
   static_assert(std::is_trivially_copyable_v<T>);

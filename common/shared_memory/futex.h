@@ -1,4 +1,4 @@
-// Waiting for a word in memory that processes share; see futex(2).
+// Waiting for a word in shared memory; see futex(2).
 #ifndef PACELINE_COMMON_SHARED_MEMORY_FUTEX_H_
 #define PACELINE_COMMON_SHARED_MEMORY_FUTEX_H_
 
@@ -15,7 +15,7 @@
 
 namespace paceline {
 
-// Sleeps until woken, or `timeout`, if `word` still is `expected`. Wakes up
+// If `word` is `expected`, sleeps until woken or until `timeout`. May wake up
 // spuriously.
 inline void FutexWait(std::atomic<uint32_t>& word, uint32_t expected,
                       absl::Duration timeout) {
@@ -23,7 +23,7 @@ inline void FutexWait(std::atomic<uint32_t>& word, uint32_t expected,
   syscall(SYS_futex, &word, FUTEX_WAIT, expected, &time, nullptr, 0);
 }
 
-// Wakes all who wait for the word.
+// Wakes all threads that wait for the word.
 inline void FutexWake(std::atomic<uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }

@@ -9,8 +9,8 @@
 namespace paceline {
 
 void FutexEvent::Signal() {
-  // Sequentially consistent, as is_asleep_: either this thread sees that the
-  // other sleeps, or the other sees the new count before it does.
+  // Sequentially consistent, like is_asleep_: either this thread sees that the
+  // other one sleeps, or the other one sees the new count before it sleeps.
   signals_.fetch_add(1);
   if (is_asleep_.load() != 0) FutexWake(signals_);
 }

@@ -1,4 +1,5 @@
-// An event between processes: a futex in memory that they share.
+// A futex event: a counter in shared memory by which processes wake each other
+// up.
 #ifndef PACELINE_COMMON_SHARED_MEMORY_FUTEX_EVENT_H_
 #define PACELINE_COMMON_SHARED_MEMORY_FUTEX_EVENT_H_
 
@@ -9,33 +10,35 @@
 
 namespace paceline {
 
-// Zeroed memory is an event that nobody has signalled. One thread at a time
-// waits for it, any number signal it:
+// Zeroed memory is a valid event that was never signalled. Only one thread may
+// wait at a time; any number of threads may signal:
 //
 //   const uint32_t signals = event.signals();   // first, to miss none
-//   ... look whether something happened ...
+//   ... check the condition ...
 //   event.Wait(signals, deadline, spin);
-//   ... look again, whatever the wait ended with ...
+//   ... check the condition again, however the wait ended ...
 //
-// A peer that writes anything into it makes waits too short, or as long as
-// limits::kFutexSleep, no more.
+// It is an eventcount: the counter is read before the condition is checked, so
+// a signal between the check and the wait makes the wait return at once. If a
+// peer corrupts the memory, waits become shorter, or at most as long as
+// limits::kFutexSleep.
 class FutexEvent {
  public:
-  // How often it was signalled; wraps around.
+  // How often the event was signalled; wraps around.
   uint32_t signals() const { return signals_.load(std::memory_order_acquire); }
 
-  // What was written before is seen by who sees the signal.
+  // Signals the event. A thread that sees the new count also sees everything
+  // that was written before.
   void Signal();
 
-  // Waits until it is signalled after the first `signals` times, until the
-  // deadline, or for limits::kFutexSleep: a signal that is lost delays what it
-  // tells of, no more. Looks again and again for `spin`, which is to be zero
-  // where threads outnumber cores, before it sleeps.
+  // Blocks until the count differs from `signals`, or until the deadline, or
+  // for limits::kFutexSleep; so a lost wake-up only causes a delay. Spins for
+  // `spin` before it sleeps; pass zero if there are more threads than cores.
   void Wait(uint32_t signals, absl::Time deadline, absl::Duration spin);
 
  private:
   static_assert(std::atomic<uint32_t>::is_always_lock_free);
-  // A futex.
+  // The counter, on which waiting threads sleep (futex).
   std::atomic<uint32_t> signals_;
   std::atomic<uint32_t> is_asleep_;
 };

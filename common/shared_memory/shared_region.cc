@@ -31,7 +31,8 @@ absl::StatusOr<absl::Span<std::byte>> Map(int fd, size_t size) {
 }
 
 absl::Status Reserve(int fd, size_t size) {
-  // Asked for more than there is, the kernel ends processes before it refuses.
+  // Check the free memory first: if more is requested than there is, the kernel
+  // kills processes before it refuses.
   const size_t available = static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) *
                            static_cast<size_t>(sysconf(_SC_PAGESIZE));
   if (size > available) {
@@ -57,7 +58,8 @@ absl::StatusOr<size_t> CheckedSize(int fd) {
         absl::StrCat("shared memory: the peer's region belongs to user ",
                      status.st_uid, ", this process to user ", geteuid()));
   }
-  // Of huge pages there may be none left when one is touched: that is a SIGBUS.
+  // Refuse huge pages: there may be none left when a page is touched, which
+  // causes a SIGBUS.
   struct statfs file_system {};
   if (fstatfs(fd, &file_system) != 0) return Errno("fstatfs");
   if (fcntl(fd, F_GET_SEALS) != kSeals || status.st_size == 0 ||
@@ -91,8 +93,8 @@ absl::StatusOr<SharedRegion> SharedRegion::Open(int fd) {
   return region;
 }
 
-// The link of /proc can be opened by processes of the same user alone, and
-// leads to the file itself: no socket has to pass the descriptor.
+// Only processes of the same user can open the link in /proc, and it refers to
+// the file itself, so no socket has to pass the descriptor.
 absl::StatusOr<SharedRegion> SharedRegion::Open(
     const RegionReference& reference) {
   const absl::Status elsewhere =
@@ -100,7 +102,8 @@ absl::StatusOr<SharedRegion> SharedRegion::Open(
   if (reference.process == 0) return elsewhere;
   const std::string path =
       absl::StrCat("/proc/", reference.process, "/fd/", reference.fd);
-  // To open anything but the region itself might do something.
+  // Check the file before opening it, since opening something else, such as a
+  // device, may have side effects.
   struct stat file {};
   if (stat(path.c_str(), &file) != 0 || file.st_dev != reference.device ||
       file.st_ino != reference.inode) {

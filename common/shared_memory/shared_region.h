@@ -1,4 +1,5 @@
-// Memory that processes of one user on one machine share, without a name.
+// Memory that processes of one user on one machine share, without a name in a
+// file system.
 #ifndef PACELINE_COMMON_SHARED_MEMORY_SHARED_REGION_H_
 #define PACELINE_COMMON_SHARED_MEMORY_SHARED_REGION_H_
 
@@ -10,9 +11,9 @@
 
 namespace paceline {
 
-// By what processes of one machine find each other's regions: a descriptor of a
-// process, and the file it must be. It means nothing on other machines, and
-// nothing to other users.
+// How a process finds the region of another process on the same machine: a
+// descriptor of that process, and the file that it must refer to. Useless on
+// other machines and for other users.
 struct RegionReference {
   uint64_t process = 0;
   uint64_t fd = 0;
@@ -20,20 +21,21 @@ struct RegionReference {
   uint64_t inode = 0;
 };
 
-// A mapped memfd. Its pages are reserved as it is made, so that a full memory
-// file system is an error then and no SIGBUS later, and its size is sealed, so
-// that no peer can pull them away. It is gone with the last process that maps
-// it or holds its descriptor.
+// A mapped memfd. Its pages are reserved when it is created, so that a lack of
+// memory is an error then and no SIGBUS later. Its size is sealed, so that no
+// peer can shrink it. It is freed with the last mapping or descriptor.
 class SharedRegion {
  public:
-  // Zeroed. ResourceExhausted if there is no such amount of memory.
+  // Creates zeroed memory. ResourceExhausted if there is not enough memory.
   static absl::StatusOr<SharedRegion> Create(size_t size);
-  // Maps a region that a peer made; takes `fd` over. PermissionDenied if it
-  // belongs to another user; InvalidArgument if it is no region.
+  // Maps a region that a peer created; takes ownership of `fd`.
+  // PermissionDenied if it belongs to another user; InvalidArgument if it is no
+  // region.
   static absl::StatusOr<SharedRegion> Open(int fd);
-  // The same for one that its maker, which lives, refers to. Unavailable if
-  // this process cannot reach it. That it is not another machine's, which by
-  // accident is called the same, its content must tell.
+  // Maps a region that another, living process refers to. Errors as above;
+  // Unavailable if this process cannot open it. The caller must check by the
+  // region's content that the reference is not of another machine, where the
+  // same numbers may exist by accident.
   static absl::StatusOr<SharedRegion> Open(const RegionReference& reference);
 
   SharedRegion(SharedRegion&& other) noexcept;
@@ -41,9 +43,9 @@ class SharedRegion {
   ~SharedRegion();
 
   absl::Span<std::byte> memory() const { return memory_; }
-  // Stays the region's.
+  // The region keeps ownership.
   int fd() const { return fd_; }
-  // To tell a peer, of a region that this process made.
+  // A reference for peers, if this process created the region.
   absl::StatusOr<RegionReference> reference() const;
 
  private:

@@ -36,7 +36,8 @@ constexpr StrategyTraits kStrategies[] = {
      .replicas_step_together = true},
 };
 
-// A worker that has peers has one end of their group, for one replica.
+// A worker that sums gradients with other workers takes part in their group
+// with a single replica.
 constexpr bool HavePeersOneDevice() {
   for (const StrategyTraits& each : kStrategies) {
     if (each.workers_are_peers() && each.has_several_devices) return false;

@@ -15,12 +15,12 @@ class App;
 
 namespace paceline {
 
-// The environment variables that can have it.
+// Environment variables for the secret.
 inline constexpr char kSecretFileVariable[] = "PACELINE_JOB_SECRET_FILE";
 inline constexpr char kSecretVariable[] = "PACELINE_JOB_SECRET";
 
 struct JobSecretOptions {
-  // --job-secret-file, and whether --insecure was given.
+  // The values of --job-secret-file and --insecure.
   std::string file;
   bool is_insecure = false;
   // The values of the environment variables; "": unset.
@@ -31,10 +31,10 @@ struct JobSecretOptions {
   void AddTo(CLI::App& app);
 };
 
-// The secret of the first that is given: the option, the file that the
-// environment names, the environment itself. None if nothing is given, which is
-// InvalidArgument with both remedies where a task of the cluster is beyond
-// loopback, unless --insecure says that anybody may take part in the job.
+// The secret from the first source that is set: the option, the file that the
+// environment names, the environment itself. nullopt if none is set.
+// InvalidArgument, with both remedies, if none is set although a task of the
+// cluster is beyond loopback, unless --insecure allows anybody to call.
 absl::StatusOr<std::optional<JobSecret>> FindJobSecret(
     const JobSecretOptions& options, const ClusterSpec& cluster);
 

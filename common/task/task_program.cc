@@ -23,7 +23,7 @@ namespace {
 
 constexpr char kAnyAddress[] = "[::]:0";
 
-// Who calls the task, or is called by it, as far as it knows.
+// The tasks that may call this task or be called by it, as far as is known.
 ClusterSpec Callers(const TaskPlace& place) {
   if (place.task.type == TaskType::kEvaluator) return {};
   if (place.tf_config) return place.tf_config->cluster;
@@ -120,7 +120,7 @@ absl::StatusOr<TaskPlace> TaskProgram::FromTfConfig(
     const std::string& text) const {
   ASSIGN_OR_RETURN(TfConfig config, ParseTfConfig(text));
   for (const std::string& note : config.notes) LOG(INFO) << note;
-  // In a cluster of workers alone the chief is one of them.
+  // In a cluster without ps tasks the chief trains, as a worker.
   const bool is_working_chief = type_ == TaskType::kWorker &&
                                 config.task.type == TaskType::kChief &&
                                 config.cluster.count(TaskType::kPs) == 0;
@@ -147,7 +147,8 @@ absl::StatusOr<TaskPlace> TaskProgram::FromTfConfig(
       ListenAddress(config.cluster, place.advertised_address);
   place.leads = *leader == config.task;
   if (place.leads && FirstBeyondLoopback(config.cluster)) {
-    // A name of its own need not resolve for a task.
+    // The worker that leads reaches its own leader by loopback, since a task's
+    // own host name need not resolve on its machine.
     place.coordinator_address = absl::StrCat(
         "127.0.0.1",
         place.listen_address.substr(place.listen_address.rfind(':')));
@@ -168,7 +169,8 @@ MemberOptions TaskProgram::MemberFor(const TaskPlace& place,
                                            member.incarnation, place.secret);
   member.version = version;
   member.start_timeout = start_timeout();
-  // A thread may wait for somebody who never answers, so nothing is unwound.
+  // A thread may wait forever for a task that never answers, so the process
+  // ends without joining its threads.
   member.on_stop = [](const absl::Status& status) {
     const int code = ExitWith(status);
     google::FlushLogFiles(google::GLOG_INFO);

@@ -1,5 +1,5 @@
-// What the programs of tasks have in common: their options, their place in the
-// cluster, and how they end.
+// What the programs `worker` and `ps_server` share: options, the place in the
+// cluster, and the exit code.
 #ifndef PACELINE_COMMON_TASK_TASK_PROGRAM_H_
 #define PACELINE_COMMON_TASK_TASK_PROGRAM_H_
 
@@ -20,29 +20,30 @@ class App;
 
 namespace paceline {
 
-// Where a task is, and where its leader. An evaluator has a task alone.
+// Where a task and its leader listen. For an evaluator only `task` is set.
 struct TaskPlace {
   TaskId task;
   std::string coordinator_address;
-  // "host:port" to listen on; port 0 takes a free one.
+  // "host:port" to listen on; port 0 picks a free port.
   std::string listen_address;
-  // What others reach the task by; "": where it listens.
+  // The address at which others reach the task; "": the one it listens on.
   std::string advertised_address;
   // Set if the place comes from TF_CONFIG.
   std::optional<TfConfig> tf_config;
-  // By TF_CONFIG: this task leads the job beside its own work.
+  // With TF_CONFIG: whether this task leads the job beside its own work.
   bool leads = false;
-  // What it proves to others that it belongs to the job with, if all do.
+  // The job's secret, with which tasks prove to each other that they belong to
+  // the job; nullopt: the job has none.
   std::optional<JobSecret> secret;
 };
 
-// The environment variables that a task reads; "": unset.
+// The values of the environment variables that a task reads; "": unset.
 struct TaskEnvironment {
   std::string tf_config;
   std::string job_secret_file;
   std::string job_secret;
 
-  // As `get`, std::getenv in a main.cc, tells their values.
+  // Reads the variables by `get`, which is std::getenv in main.cc.
   static TaskEnvironment From(char* (*get)(const char* name));
 };
 
@@ -54,14 +55,15 @@ class TaskProgram {
   // --start_timeout, --lifetime_fd, --job-secret-file and --insecure.
   void AddOptions(CLI::App& app);
 
-  // The place that the options give, or else TF_CONFIG. InvalidArgument if
-  // neither does, the task is of another type, or the secret is missing or
-  // none. If the options name a pipe of the parent's, takes the secret from it,
-  // and starts to watch the parent.
+  // The place from the options, or else from TF_CONFIG. InvalidArgument if
+  // neither gives one, the task is of another type, or the secret is missing or
+  // invalid. If the options name a pipe from the parent process, reads the
+  // secret from it and starts to watch the parent.
   absl::StatusOr<TaskPlace> Resolve(const TaskEnvironment& environment);
 
-  // The membership of the task at `place`: its process ends with exit code 1
-  // when the leader is lost, and with 0 when the leader wants it to.
+  // The options for the session's Member at `place`. The process will end with
+  // exit code 1 when the leader is lost, and with 0 when the leader ends the
+  // task.
   MemberOptions MemberFor(const TaskPlace& place,
                           const std::string& version) const;
 
@@ -83,13 +85,11 @@ class TaskProgram {
   JobSecretOptions secret_;
 };
 
-// Parses the command line. Returns the exit code if the process is to end: 0
-// after
-// --help or --version, 2 for wrong use.
+// Parses the command line. Returns the exit code if the process has to end: 0
+// after --help or --version, 2 for wrong use.
 std::optional<int> ParseCommandLine(CLI::App& app, int argc, char** argv);
 
-// Logs an error; returns the exit code for it: 0 if OK, 2 for wrong use,
-// else 1.
+// Logs an error and returns its exit code: 0 if OK, 2 for wrong use, else 1.
 int ExitWith(const absl::Status& status);
 
 }  // namespace paceline

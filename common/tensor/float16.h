@@ -1,8 +1,8 @@
-// Numbers of 16 bits: IEEE 754's binary16, and bfloat16, the upper half of a
-// float. All roundings are to the nearest, ties to even; NaN stays NaN.
+// 16-bit floating-point types: IEEE 754 binary16, and bfloat16, the upper half
+// of a float32. All conversions round to nearest, ties to even; NaN stays NaN.
 //
-// Without branches, so that loops over them become vector code, and constexpr,
-// so that they run on a GPU too.
+// Without branches, so that loops are vectorised, and constexpr, so that GPUs
+// can run them.
 #ifndef PACELINE_COMMON_TENSOR_FLOAT16_H_
 #define PACELINE_COMMON_TENSOR_FLOAT16_H_
 
@@ -13,7 +13,7 @@ namespace paceline {
 
 [[gnu::always_inline]] constexpr uint16_t BFloat16Of(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  // A NaN keeps its upper bits, and a bit that cannot be rounded away.
+  // A NaN keeps its upper bits, plus one bit that rounding cannot remove.
   const bool is_nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
   const uint32_t rounded = bits + 0x7FFFu + ((bits >> 16) & 1);
   return static_cast<uint16_t>((is_nan ? bits | 0x400000u : rounded) >> 16);
@@ -27,12 +27,13 @@ namespace paceline {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const uint32_t magnitude = bits & 0x7FFFFFFFu;
-  // Below 2^-14 the result is denormal: adding 0.5 lines its 10 bits up with
-  // the lowest of a float's and rounds them.
+  // Results below 2^-14 are denormal: adding 0.5 aligns their 10 bits with the
+  // lowest bits of a float's mantissa, and rounds them.
   const uint32_t denormal =
       std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) -
       std::bit_cast<uint32_t>(0.5f);
-  // Else the exponent's bias goes from 127 to 15, and 13 bits are rounded away.
+  // Otherwise change the exponent's bias from 127 to 15, and round 13 bits
+  // away.
   const uint32_t normal =
       (magnitude - ((127u - 15u) << 23) + 0xFFFu + ((magnitude >> 13) & 1)) >>
       13;

@@ -12,7 +12,7 @@
 namespace paceline {
 
 // Sizes of the dimensions, outermost first (C order). Shapes of a model's
-// tensors leave the batch out unless a comment says otherwise.
+// tensors exclude the batch axis unless a comment says otherwise.
 using Shape = std::vector<int64_t>;
 
 enum class DataType {
@@ -43,8 +43,8 @@ struct DataTypeOf<double> {
 };
 
 // Product of the dimensions; 1 for a scalar. CHECK-fails on a negative
-// dimension and on overflow: shapes are checked against limits.h where they
-// come in.
+// dimension and on overflow; shapes from outside are checked against limits.h
+// when they are read.
 int64_t NumElements(absl::Span<const int64_t> shape);
 
 // "(28, 28, 1)".

@@ -11,10 +11,10 @@
 
 namespace paceline {
 
-// `value` everywhere. Zeros and Ones have it fixed.
+// All elements are `value`; Zeros and Ones fix it.
 class Constant : public ElementwiseInitializer<Constant> {
  public:
-  // One for each class name.
+  // One table per class name.
   static const std::vector<FieldTable<Constant>>& Tables();
   // "Zeros" and so on; CHECK-fails on another name.
   static Constant Named(absl::string_view class_name);
@@ -25,7 +25,7 @@ class Constant : public ElementwiseInitializer<Constant> {
   }
 
   double value = 0;
-  // The class it is read from and written as.
+  // The class name in configs.
   std::string table_name = "Constant";
 };
 

@@ -1,4 +1,4 @@
-// What the initializers have in common: each element is computed on its own.
+// The base of initializers that compute each element independently.
 #ifndef PACELINE_COMMON_MODEL_INITIALIZERS_ELEMENTWISE_H_
 #define PACELINE_COMMON_MODEL_INITIALIZERS_ELEMENTWISE_H_
 
@@ -10,12 +10,12 @@
 
 namespace paceline {
 
-// For the field tables.
+// Help text for field tables.
 inline constexpr char kSeedHelp[] =
     "Instead of the job's seed and the variable's name: equal seeds give equal "
     "values.";
 
-// `Derived` has `Elements(key, shape)`, which returns a function from an
+// `Derived` must have `Elements(key, shape)`, which returns a function from an
 // element's index to its value in double.
 template <typename Derived>
 class ElementwiseInitializer : public Initializer {
@@ -41,8 +41,8 @@ class ElementwiseInitializer : public Initializer {
   }
 };
 
-// The key of an initializer with a seed of its own, if it has one: as in Keras,
-// that alone, so that variables with equal seeds start alike.
+// The key of an initializer: if it has its own seed, then only that, as in
+// Keras, so that variables with equal seeds get equal values.
 inline RandomKey WithSeed(RandomKey key, std::optional<int64_t> seed) {
   if (!seed.has_value()) return key;
   return {.seed = static_cast<uint64_t>(*seed), .stream = 0};

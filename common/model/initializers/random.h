@@ -42,7 +42,7 @@ class RandomNormal : public ElementwiseInitializer<RandomNormal> {
   std::optional<int64_t> seed;
 };
 
-// Normal; what is farther than 2 `stddev` from the mean is drawn again.
+// Normal; values more than 2 `stddev` from the mean are redrawn.
 class TruncatedNormal : public ElementwiseInitializer<TruncatedNormal> {
  public:
   static const FieldTable<TruncatedNormal>& Fields();

@@ -9,7 +9,7 @@
 namespace paceline {
 namespace {
 
-// 53 bits of two words as a multiple of 2^-53 in [0, 1).
+// 53 bits of two words, as a multiple of 2^-53 in [0, 1).
 double ToUnit(uint32_t high, uint32_t low) {
   const uint64_t bits = (uint64_t{high} << 32 | low) >> 11;
   return std::ldexp(static_cast<double>(bits), -53);

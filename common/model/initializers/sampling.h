@@ -1,4 +1,4 @@
-// Samples of distributions, one for each index of a stream.
+// Samples of distributions, one per index of a stream.
 #ifndef PACELINE_COMMON_MODEL_INITIALIZERS_SAMPLING_H_
 #define PACELINE_COMMON_MODEL_INITIALIZERS_SAMPLING_H_
 
@@ -9,10 +9,10 @@ namespace paceline {
 // Uniform in [0, 1), 53 bits.
 double UniformSample(uint64_t philox_key, int64_t index);
 
-// Standard normal, by Box and Muller's transform.
+// Standard normal, by the Box-Muller transform.
 double NormalSample(uint64_t philox_key, int64_t index);
 
-// Standard normal under the condition |x| <= 2.
+// Standard normal, conditioned on |x| <= 2.
 double TruncatedNormalSample(uint64_t philox_key, int64_t index);
 
 }  // namespace paceline

@@ -9,7 +9,7 @@
 namespace paceline {
 namespace {
 
-// Standard deviation of a standard normal that is cut at 2.
+// Standard deviation of a standard normal truncated at ±2.
 constexpr double kTruncatedStddev = 0.87962566103423978;
 
 FieldTable<VarianceScaling> NamedTable(const char* class_name, const char* help,

@@ -17,11 +17,12 @@ enum class Distribution { kTruncatedNormal, kUntruncatedNormal, kUniform };
 absl::Span<const EnumName<FanMode>> EnumNames(FanMode);
 absl::Span<const EnumName<Distribution>> EnumNames(Distribution);
 
-// Variance scale / n, where n is the fan that `mode` says: the last two
-// dimensions of the shape, times the others.
+// The variance is scale / n, where n is the fan selected by `mode`: fan_in and
+// fan_out are the last two dimensions of the shape, times the product of the
+// others.
 class VarianceScaling : public ElementwiseInitializer<VarianceScaling> {
  public:
-  // One for each class name. Named cases have only a seed.
+  // One table per class name. The named cases have only a seed.
   static const std::vector<FieldTable<VarianceScaling>>& Tables();
   // "GlorotUniform" and so on; CHECK-fails on another name.
   static VarianceScaling Named(absl::string_view class_name);
@@ -37,14 +38,14 @@ class VarianceScaling : public ElementwiseInitializer<VarianceScaling> {
   FanMode mode = FanMode::kIn;
   Distribution distribution = Distribution::kTruncatedNormal;
   std::optional<int64_t> seed;
-  // The class it is read from and written as.
+  // The class name in configs.
   std::string table_name = "VarianceScaling";
 
  private:
-  // Standard deviation before a cut, or half the width of a uniform
+  // Standard deviation before truncation, or half the width of a uniform
   // distribution.
   double Width(absl::Span<const int64_t> shape) const;
-  // Of width 1.
+  // A sample with Width 1.
   double Sample(uint64_t philox_key, int64_t index) const;
 };
 

@@ -14,7 +14,7 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// Keeps the shape.
+// The output has the input's shape.
 class Activation : public Layer {
  public:
   static constexpr char kClassName[] = "Activation";

@@ -13,7 +13,7 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// Element by element; smaller inputs are repeated (BroadcastShape).
+// Elementwise; inputs are broadcast (BroadcastShape).
 class Add : public Layer {
  public:
   static constexpr char kClassName[] = "Add";

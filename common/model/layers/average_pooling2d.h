@@ -1,4 +1,4 @@
-// Mean of each window of an image; padding does not count.
+// Mean over each window of an image, without padding.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_AVERAGE_POOLING2D_H_
 #define PACELINE_COMMON_MODEL_LAYERS_AVERAGE_POOLING2D_H_
 
@@ -29,7 +29,7 @@ class AveragePooling2D : public Layer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
 
-  // The window along each of height and width.
+  // The windows along height and width.
   std::array<Window, 2> windows() const;
 
   std::array<int64_t, 2> pool_size = {2, 2};

@@ -1,4 +1,4 @@
-// Normalization by the statistics of the batch.
+// Batch normalization (Ioffe and Szegedy, 2015).
 #ifndef PACELINE_COMMON_MODEL_LAYERS_BATCH_NORMALIZATION_H_
 #define PACELINE_COMMON_MODEL_LAYERS_BATCH_NORMALIZATION_H_
 
@@ -17,19 +17,20 @@
 
 namespace paceline {
 
-// gamma · (x − mean) / √(variance + epsilon) + beta for each channel (the last
-// axis), with gamma and beta if `scale` and `center`.
+// gamma · (x − mean) / √(variance + epsilon) + beta per channel (the last
+// axis), with gamma if `scale` and beta if `center`.
 //
-// In training mean and (biased) variance are those of the replica's batch, or,
-// if `synchronized`, of the batches of all replicas of the step; and moving =
-// moving · momentum + batch · (1 − momentum), which replicas hand over as a
-// delta (see VariableUpdate), so that the moving statistics are the means over
-// replicas, weighted by examples. Else, and if the layer is frozen, the moving
+// In training, mean and (biased) variance are those of the replica's batch; if
+// `synchronized`, those of the batches of all replicas in the step. The moving
+// statistics become moving · momentum + batch · (1 − momentum). Each replica
+// computes the delta that this makes (see VariableUpdate), so that the moving
+// statistics are averages over the replicas, weighted by examples. In
+// evaluation, and if the layer is frozen, mean and variance are the moving
 // ones.
 //
-// Of workers that push asynchronously each batch moves what the server has, by
-// the same formula (moving_statistics.h). A variance below 0, as a checkpoint
-// may have it, is taken for 0.
+// If workers push asynchronously, each batch moves the server's statistics by
+// the same formula (moving_statistics.h). A negative variance, which a
+// checkpoint may contain, is treated as 0.
 class BatchNormalization : public NormalizationLayer {
  public:
   static constexpr char kClassName[] = "BatchNormalization";
@@ -43,7 +44,7 @@ class BatchNormalization : public NormalizationLayer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
 
-  // Counts the batch as axis 0, or from the end.
+  // In Keras' counting: the batch is axis 0; negative from the end.
   int64_t axis = -1;
   double momentum = 0.99;
   std::shared_ptr<const Initializer> moving_mean_initializer =
@@ -53,9 +54,9 @@ class BatchNormalization : public NormalizationLayer {
   bool synchronized = false;
 };
 
-// The channels of each node that shares its statistics, in the order of
-// forward. Such a node sums 1 + 2 · channels numbers over the replicas in
-// forward, and 2 · channels in backward.
+// The channels of each node with synchronized statistics, in the order of
+// forward. Such a node all-reduces 1 + 2 · channels numbers in forward, and 2 ·
+// channels in backward.
 std::vector<int64_t> SynchronizedChannels(const Graph& graph);
 
 }  // namespace paceline

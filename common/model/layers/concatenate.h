@@ -1,4 +1,4 @@
-// Several inputs one behind the other.
+// Concatenates several inputs.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_CONCATENATE_H_
 #define PACELINE_COMMON_MODEL_LAYERS_CONCATENATE_H_
 
@@ -15,7 +15,7 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// Inputs that differ along `axis` at most, joined along it.
+// Inputs may differ only along `axis`, along which they are joined.
 class Concatenate : public Layer {
  public:
   static constexpr char kClassName[] = "Concatenate";
@@ -27,7 +27,7 @@ class Concatenate : public Layer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
 
-  // Counts the batch as axis 0, or from the end.
+  // In Keras' counting: the batch is axis 0; negative from the end.
   int64_t axis = -1;
 };
 

@@ -19,9 +19,9 @@ namespace paceline {
 
 // activation(conv(input, kernel) + bias): (h, w, channels) to (h', w',
 // filters), with kernel (kh, kw, channels / groups, filters) and bias
-// (filters). As in Keras, the kernel is not flipped. The channels, and so the
-// filters, fall into `groups` that lie one behind the other; filters read their
-// group.
+// (filters). As in Keras, this is a cross-correlation. Channels and filters are
+// divided into `groups` of consecutive ones; a filter reads only the channels
+// of its group.
 class Conv2D : public ConvolutionLayer {
  public:
   static constexpr char kClassName[] = "Conv2D";

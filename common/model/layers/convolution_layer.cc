@@ -49,7 +49,7 @@ op::Tensor ConvolutionLayer::Convolved(const op::Tensor& images,
 op::Tensor ConvolutionLayer::DepthwiseConvolved(
     const op::Tensor& images, const op::Tensor& kernel) const {
   const int64_t channels = images.dimension(-1);
-  // Of as many groups as channels.
+  // The kernel of a convolution with as many groups as channels.
   const Shape grouped = {kernel.dimension(0), kernel.dimension(1), 1,
                          channels * kernel.dimension(3)};
   return Convolved(images, op::Reshape(kernel, grouped), channels);

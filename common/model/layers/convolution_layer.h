@@ -1,4 +1,4 @@
-// What the layers that convolve images have in common.
+// The base of layers that convolve images.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_CONVOLUTION_LAYER_H_
 #define PACELINE_COMMON_MODEL_LAYERS_CONVOLUTION_LAYER_H_
 
@@ -22,15 +22,14 @@
 
 namespace paceline {
 
-// Filters of one channel, at most: times any number of channels far below
-// overflow.
+// Maximum filters per channel; times any number of channels far below overflow.
 inline constexpr int64_t kMaxDepthMultiplier = 1 << 20;
 
 class ConvolutionLayer : public Layer {
  public:
   ActivationFunction final_activation() const override { return activation; }
 
-  // The window along each of height and width.
+  // The windows along height and width.
   std::array<Window, 2> windows() const;
 
   std::array<int64_t, 2> kernel_size = {1, 1};
@@ -47,22 +46,23 @@ class ConvolutionLayer : public Layer {
   absl::StatusOr<Shape> ConvolvedShape(const Shape& input,
                                        int64_t filters) const;
 
-  // The convolution of images by a kernel, in groups or channel by channel.
+  // The convolution of images with a kernel, in groups.
   op::Tensor Convolved(const op::Tensor& images, const op::Tensor& kernel,
                        int64_t groups) const;
-  // The kernel is (height, width, channels, filters of a channel).
+  // The convolution of each channel; the kernel is (height, width, channels,
+  // filters per channel).
   op::Tensor DepthwiseConvolved(const op::Tensor& images,
                                 const op::Tensor& kernel) const;
-  // Adds the last of the variables, if there is a bias.
+  // Adds the bias, which is the last of the variables, if there is one.
   op::Tensor WithBias(const op::Tensor& images,
                       absl::Span<const op::Tensor> variables) const;
 
-  // Adds the bias, if there is one, which is the last variable.
+  // Appends the bias's spec, if there is a bias.
   void AddBias(int64_t filters, std::vector<VariableSpec>& variables) const;
 };
 
-// The fields of such a layer `L`. Its own `sizes` stand before the window, and
-// its `groups` behind; the bias follows its `kernels`.
+// The fields of layer `L`, in Keras' order: its `sizes`, the window, its
+// `groups`, the bias, its `kernels`.
 template <typename L>
 std::vector<Field<L>> ConvolutionFields(std::vector<Field<L>> sizes,
                                         std::vector<Field<L>> groups,

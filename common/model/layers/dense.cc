@@ -49,7 +49,7 @@ std::vector<VariableSpec> Dense::Variables(
 
 LoweredLayer Dense::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
-  // All axes but the last are rows.
+  // All axes but the last are flattened into rows.
   Shape shape = x.shape();
   const int64_t size = shape.back();
   int64_t rows = 1;

@@ -18,7 +18,7 @@ const FieldTable<DepthwiseConv2D>& DepthwiseConv2D::Fields() {
 
 absl::StatusOr<Shape> DepthwiseConv2D::OutputShape(
     absl::Span<const Shape> inputs) const {
-  // 0 if this is no image, which ConvolvedShape then says.
+  // 0 if the input is no image; ConvolvedShape then returns the error.
   const int64_t channels = inputs[0].empty() ? 0 : inputs[0].back();
   return ConvolvedShape(inputs[0], channels * depth_multiplier);
 }

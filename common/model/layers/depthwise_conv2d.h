@@ -1,4 +1,4 @@
-// Convolution of each channel for itself.
+// Convolution of each channel separately.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_DEPTHWISE_CONV2D_H_
 #define PACELINE_COMMON_MODEL_LAYERS_DEPTHWISE_CONV2D_H_
 
@@ -18,8 +18,8 @@ namespace paceline {
 
 // activation(conv(input, kernel) + bias): (h, w, channels) to (h', w', channels
 // · depth_multiplier), with kernel (kh, kw, channels, depth_multiplier). Filter
-// m of channel c gives channel c · depth_multiplier + m: a Conv2D of as many
-// groups as channels, whose kernel lies in memory just so.
+// m of channel c produces channel c · depth_multiplier + m. This is a Conv2D
+// with as many groups as channels, and the kernel has the same memory layout.
 class DepthwiseConv2D : public ConvolutionLayer {
  public:
   static constexpr char kClassName[] = "DepthwiseConv2D";

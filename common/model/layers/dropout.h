@@ -16,8 +16,9 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// In training each element is 0 with probability `rate`, else scaled by 1 / (1
-// - rate); otherwise it stays as it is. dropout_mask.h says which are dropped.
+// In training each element becomes 0 with probability `rate`, and is scaled by
+// 1 / (1 - rate) otherwise. In evaluation the layer is the identity. The mask
+// is defined in dropout_mask.h.
 class Dropout : public Layer {
  public:
   static constexpr char kClassName[] = "Dropout";

@@ -1,4 +1,4 @@
-// A row of numbers for each id.
+// Looks up a vector for each id.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_EMBEDDING_H_
 #define PACELINE_COMMON_MODEL_LAYERS_EMBEDDING_H_
 
@@ -20,8 +20,8 @@ template <typename T>
 class FieldTable;
 
 // (...) of ids to (..., output_dim): row `id` of the variable `embeddings`, of
-// shape (input_dim, output_dim). Ids are whole numbers from 0 to input_dim − 1
-// that come with the batch, so the layer reads the Input.
+// shape (input_dim, output_dim). Ids are whole numbers from 0 to input_dim − 1.
+// They must be features, so the layer must read the Input.
 class Embedding : public Layer {
  public:
   static constexpr char kClassName[] = "Embedding";

@@ -1,4 +1,4 @@
-// All elements of an example in one dimension.
+// Reshapes each example to one dimension.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_FLATTEN_H_
 #define PACELINE_COMMON_MODEL_LAYERS_FLATTEN_H_
 

@@ -50,7 +50,7 @@ LoweredLayer GroupNormalization::Lower(const LayerCall& call) const {
   const int channel_axis = 1 + ExampleAxis(axis, x.rank() - 1);
   const auto shape = absl::MakeConstSpan(x.shape());
   const int64_t channels = shape[channel_axis];
-  // What lies behind a channel belongs to its columns.
+  // Axes after the channel axis are part of the channel's columns.
   const int64_t columns_each = NumElements(shape.subspan(channel_axis + 1));
   const int64_t columns = channels * columns_each;
   const auto of_columns = [&](const op::Tensor& variable) {

@@ -15,16 +15,16 @@
 namespace paceline {
 
 // gamma · (x − mean) / √(variance + epsilon) + beta (Wu and He, 2018). The
-// channels, which lie along `axis`, are parted into groups of neighbours; mean
-// and (biased) variance are those of a group of an example, over all other axes
-// too. gamma and beta are numbers of a channel, if `scale` and `center`.
+// channels, along `axis`, are divided into groups of consecutive ones. Mean and
+// (biased) variance are those of a group of an example, over all other axes,
+// too. gamma and beta are per channel, if `scale` and `center`.
 class GroupNormalization : public NormalizationLayer {
  public:
   static constexpr char kClassName[] = "GroupNormalization";
   static const FieldTable<GroupNormalization>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  // InvalidArgument unless the channels can be parted so.
+  // InvalidArgument unless the channels can be divided into groups.
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   // [gamma], [beta].
@@ -32,9 +32,9 @@ class GroupNormalization : public NormalizationLayer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
 
-  // -1: each channel is one.
+  // -1: each channel is a group.
   int64_t groups = 32;
-  // Counts the batch as axis 0, or from the end.
+  // In Keras' counting: the batch is axis 0; negative from the end.
   int64_t axis = -1;
 };
 

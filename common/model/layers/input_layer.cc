@@ -7,7 +7,7 @@
 namespace paceline {
 namespace {
 
-// Keras' form of the shape: with the batch, whose size must be left open.
+// Keras writes the shape with a batch axis, which must be null.
 Field<InputLayer> BatchShapeField() {
   FieldInfo info{.key = "batch_shape",
                  .type = "list of integers, the first null",

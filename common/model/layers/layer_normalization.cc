@@ -86,7 +86,7 @@ Shape LayerNormalization::NormalizedShape(const Shape& input) const {
 
 LoweredLayer LayerNormalization::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
-  // Each row is normalized by itself.
+  // Each row has its own statistics.
   const int64_t size = NumElements(NormalizedShape(x.shape()));
   const op::Tensor rows = op::Reshape(x, {x.count() / size, 1, size});
   std::optional<op::Tensor> gamma;

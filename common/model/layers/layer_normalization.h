@@ -1,4 +1,5 @@
-// Normalization by the statistics of each example.
+// Layer normalization (Ba, Kiros and Hinton, 2016): by the statistics of each
+// example.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_LAYER_NORMALIZATION_H_
 #define PACELINE_COMMON_MODEL_LAYERS_LAYER_NORMALIZATION_H_
 
@@ -15,7 +16,7 @@
 namespace paceline {
 
 // gamma · (x − mean) / √(variance + epsilon) + beta, with mean and (biased)
-// variance along `axis`, and a gamma and beta of that shape if `scale` and
+// variance over `axis`, and gamma and beta of that shape if `scale` and
 // `center`.
 class LayerNormalization : public NormalizationLayer {
  public:
@@ -30,10 +31,11 @@ class LayerNormalization : public NormalizationLayer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
 
-  // What is normalized together: the last dimensions of an input.
+  // The axes that are normalized together: the last dimensions of an input.
   Shape NormalizedShape(const Shape& input) const;
 
-  // Each counts the batch as axis 0, or from the end. The last ones.
+  // In Keras' counting: the batch is axis 0; negative from the end. Must be the
+  // last axes.
   std::vector<int64_t> axis = {-1};
 };
 

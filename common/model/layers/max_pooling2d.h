@@ -1,5 +1,5 @@
-// Largest element of each window of an image; padding counts as -infinity, and
-// the gradient goes to the first of equal elements.
+// Maximum over each window of an image. Padding counts as -infinity; the
+// gradient goes to the first of equal elements.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_MAX_POOLING2D_H_
 #define PACELINE_COMMON_MODEL_LAYERS_MAX_POOLING2D_H_
 
@@ -30,7 +30,7 @@ class MaxPooling2D : public Layer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
 
-  // The window along each of height and width.
+  // The windows along height and width.
   std::array<Window, 2> windows() const;
 
   std::array<int64_t, 2> pool_size = {2, 2};

@@ -1,4 +1,4 @@
-// What the layers that merge inputs element by element have in common.
+// Helpers of layers that merge inputs elementwise.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_MERGE_H_
 #define PACELINE_COMMON_MODEL_LAYERS_MERGE_H_
 
@@ -11,8 +11,8 @@
 
 namespace paceline {
 
-// The same tensors, of the largest rank among them: axes that one lacks are of
-// size 1, behind its batch.
+// Extends all tensors to the largest rank among them, by axes of size 1 after
+// the batch.
 inline std::vector<op::Tensor> WithEqualRanks(
     absl::Span<const op::Tensor> inputs) {
   size_t rank = 0;

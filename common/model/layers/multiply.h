@@ -13,7 +13,7 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// Element by element; smaller inputs are repeated (BroadcastShape).
+// Elementwise; inputs are broadcast (BroadcastShape).
 class Multiply : public Layer {
  public:
   static constexpr char kClassName[] = "Multiply";

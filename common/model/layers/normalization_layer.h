@@ -1,4 +1,4 @@
-// What the layers that normalize have in common: gamma and beta.
+// The base of normalization layers: gamma and beta.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_NORMALIZATION_LAYER_H_
 #define PACELINE_COMMON_MODEL_LAYERS_NORMALIZATION_LAYER_H_
 
@@ -16,7 +16,7 @@
 namespace paceline {
 
 // gamma · (x − mean) / √(variance + epsilon) + beta, with gamma if `scale` and
-// beta if `center`. Which mean and variance these are, each layer says.
+// beta if `center`. Each layer defines its mean and variance.
 class NormalizationLayer : public Layer {
  public:
   double epsilon = 1e-3;
@@ -32,7 +32,7 @@ class NormalizationLayer : public Layer {
   std::vector<VariableSpec> GammaAndBeta(const Shape& shape) const;
 };
 
-// epsilon, center and scale of such a layer `L`.
+// The fields epsilon, center and scale of layer `L`.
 template <typename L>
 std::vector<Field<L>> NormalizationFields() {
   return {
@@ -41,7 +41,7 @@ std::vector<Field<L>> NormalizationFields() {
       Optional("scale", &L::scale, "Whether gamma is a factor.")};
 }
 
-// The keys of beta and gamma, and of `others` behind them.
+// The keys of beta and gamma, followed by `others`.
 template <typename L>
 std::vector<Field<L>> BetaAndGammaFields(
     const std::vector<VariableKeys<L>>& others = {}) {

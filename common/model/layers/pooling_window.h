@@ -13,7 +13,7 @@
 
 namespace paceline {
 
-// `P` has pool_size, strides and padding.
+// `P` must have pool_size, strides and padding.
 template <typename P>
 std::array<Window, 2> PoolingWindows(const P& layer) {
   const std::array<int64_t, 2> strides =
@@ -28,7 +28,7 @@ std::array<Window, 2> PoolingWindows(const P& layer) {
   return windows;
 }
 
-// As Keras does, `strides` are written as what they come to.
+// As in Keras, `strides` is written with its effective value.
 template <typename P>
 std::vector<Field<P>> PoolingFields() {
   const auto write_strides = [](const P& layer) -> std::optional<Value> {

@@ -26,9 +26,11 @@ absl::StatusOr<Shape> ReLU::OutputShape(absl::Span<const Shape> inputs) const {
   return inputs[0];
 }
 
-// The derivatives at the bends are what Keras computes with TensorFlow. At
-// `max_value` it is 1, but for relu6, which is an operation of its own there.
-// At `threshold` a slope alone is one, too; else what each side adds is 0.
+// The derivatives at kinks are those that Keras computes with TensorFlow. At
+// `max_value` the derivative is 1, except for relu6, for which TensorFlow has
+// an operation of its own. At `threshold` it is the slope if there is nothing
+// but a slope, for which TensorFlow also has an operation (LeakyRelu);
+// otherwise it is 0.
 LoweredLayer ReLU::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
   if (threshold == 0 && negative_slope == 0 && !max_value) return op::Relu(x);
@@ -42,7 +44,7 @@ LoweredLayer ReLU::Lower(const LayerCall& call) const {
     above = op::Select(is_cut, ceiling, x);
   }
   if (negative_slope == 0) {
-    // NaN stays.
+    // NaN stays NaN.
     const op::Tensor below = op::Select(op::Equal(x, x), zero, x);
     return op::Select(op::Greater(x, threshold), above, below);
   }

@@ -1,4 +1,4 @@
-// Rectifier with a bend, a slope and a ceiling.
+// Rectifier with threshold, negative slope and maximum.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_RELU_H_
 #define PACELINE_COMMON_MODEL_LAYERS_RELU_H_
 

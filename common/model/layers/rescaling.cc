@@ -16,7 +16,7 @@
 namespace paceline {
 namespace {
 
-// A number, or a list with one for each channel.
+// A number, or a list with one number per channel.
 Field<Rescaling> PerChannel(const std::string& key,
                             std::vector<double> Rescaling::*member,
                             bool is_required, const std::string& help) {

@@ -1,4 +1,4 @@
-// Numbers in another range.
+// Scales and shifts the input.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_RESCALING_H_
 #define PACELINE_COMMON_MODEL_LAYERS_RESCALING_H_
 
@@ -30,7 +30,7 @@ class Rescaling : public Layer {
   double ScaleOf(int64_t channel) const;
   double OffsetOf(int64_t channel) const;
 
-  // One for all, or one for each channel (the last axis).
+  // One number, or one per channel (the last axis).
   std::vector<double> scale = {1};
   std::vector<double> offset = {0};
 };

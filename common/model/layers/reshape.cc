@@ -22,7 +22,8 @@ const FieldTable<Reshape>& Reshape::Fields() {
 absl::StatusOr<Shape> Reshape::OutputShape(
     absl::Span<const Shape> inputs) const {
   const int64_t elements = NumElements(inputs[0]);
-  // What the known dimensions leave; 0 if they do not divide it.
+  // The size of the dimension -1; 0 if the known dimensions do not divide the
+  // elements.
   int64_t rest = elements;
   int open_dimensions = 0;
   for (const int64_t dimension : target_shape) {

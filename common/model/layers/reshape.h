@@ -1,4 +1,4 @@
-// Another shape for the same elements, in C order.
+// Reshapes each example, in C order.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_RESHAPE_H_
 #define PACELINE_COMMON_MODEL_LAYERS_RESHAPE_H_
 
@@ -13,7 +13,7 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// (...) to target_shape, whose one -1 stands for what remains.
+// (...) to target_shape, in which one dimension may be -1, to be inferred.
 class Reshape : public Layer {
  public:
   static constexpr char kClassName[] = "Reshape";

@@ -1,4 +1,4 @@
-// A convolution of each channel, then one of each pixel.
+// A depthwise convolution followed by a pointwise convolution.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_SEPARABLE_CONV2D_H_
 #define PACELINE_COMMON_MODEL_LAYERS_SEPARABLE_CONV2D_H_
 
@@ -16,9 +16,9 @@
 
 namespace paceline {
 
-// activation(conv(depthwise conv(input)) + bias): (h, w, channels) to (h', w',
-// filters). The first is that of DepthwiseConv2D, without bias and activation;
-// the second has windows of one pixel, and kernel (1, 1, channels ·
+// activation(pointwise conv(depthwise conv(input)) + bias): (h, w, channels) to
+// (h', w', filters). The depthwise convolution is that of DepthwiseConv2D,
+// without bias and activation; the pointwise one has a kernel (1, 1, channels ·
 // depth_multiplier, filters).
 class SeparableConv2D : public ConvolutionLayer {
  public:

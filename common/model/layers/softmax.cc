@@ -23,7 +23,7 @@ absl::StatusOr<Shape> Softmax::OutputShape(
 }
 
 ActivationFunction Softmax::final_activation() const {
-  // A loss reads logits along the last axis.
+  // A loss reads logits only along the last axis.
   return axis == -1 ? ActivationFunction::kSoftmax
                     : ActivationFunction::kLinear;
 }

@@ -28,7 +28,7 @@ class Softmax : public Layer {
   LoweredLayer Lower(const LayerCall& call) const override;
   ActivationFunction final_activation() const override;
 
-  // Counts the batch as axis 0, or from the end.
+  // In Keras' counting: the batch is axis 0; negative from the end.
   int64_t axis = -1;
 };
 

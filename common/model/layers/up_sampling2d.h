@@ -1,4 +1,4 @@
-// Larger images, by repetition or between pixels.
+// Enlarges images by repeating or interpolating pixels.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_UP_SAMPLING2D_H_
 #define PACELINE_COMMON_MODEL_LAYERS_UP_SAMPLING2D_H_
 
@@ -19,8 +19,8 @@ class FieldTable;
 template <typename E>
 struct EnumName;
 
-// Nearest repeats pixels; bilinear takes pixels for squares and goes straight
-// from center to center, and stays at the last one.
+// kNearest repeats pixels. kBilinear interpolates between pixel centers, and
+// repeats the border pixels beyond the outermost centers.
 enum class Interpolation { kNearest, kBilinear };
 absl::Span<const EnumName<Interpolation>> EnumNames(Interpolation);
 

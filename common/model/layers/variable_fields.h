@@ -1,4 +1,4 @@
-// The config keys of a layer's variables, for its field table.
+// Config keys of a layer's variables, for field tables.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_VARIABLE_FIELDS_H_
 #define PACELINE_COMMON_MODEL_LAYERS_VARIABLE_FIELDS_H_
 
@@ -14,21 +14,20 @@
 
 namespace paceline {
 
-// A variable of layer L.
+// The keys of a variable of layer L.
 template <typename L>
 struct VariableKeys {
-  // "kernel" of kernel_initializer, kernel_regularizer and kernel_constraint.
+  // "kernel" for kernel_initializer, kernel_regularizer and kernel_constraint.
   std::string prefix;
-  // For people: "the kernel".
+  // For help texts: "the kernel".
   std::string meaning;
   std::shared_ptr<const Initializer> L::*initializer;
-  // Null: the variable has an initializer alone.
+  // Null: the variable has only an initializer.
   Regularizer L::*regularizer = nullptr;
 };
 
-// In Keras' order: the initializers of all, their regularizers, and their
-// constraints, of which none is supported. `activity_regularizer` stands before
-// the constraints.
+// In Keras' order: all initializers, regularizers, `activity_regularizer`, and
+// constraints, which are not supported.
 template <typename L>
 std::vector<Field<L>> VariableFields(
     const std::vector<VariableKeys<L>>& variables,
@@ -52,7 +51,7 @@ std::vector<Field<L>> VariableFields(
                     std::move(constraints)});
 }
 
-// A penalty on the output of a layer: none.
+// A penalty on the layer's output; only null is supported.
 inline FixedField ActivityRegularizerField() {
   return Only("activity_regularizer", nullptr, "Penalty on the output.");
 }

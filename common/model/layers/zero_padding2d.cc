@@ -11,8 +11,8 @@
 
 namespace paceline {
 
-// Keras' forms: n for all sides; [n, m] for height and width; [[top, bottom],
-// [left, right]].
+// Keras' forms: n for all sides; [n, m] for height and width; or [[top,
+// bottom], [left, right]].
 template <>
 struct Codec<std::array<std::array<int64_t, 2>, 2>> {
   using Sides = std::array<std::array<int64_t, 2>, 2>;

@@ -1,4 +1,4 @@
-// Zeros around images.
+// Pads images with zeros.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_ZERO_PADDING2D_H_
 #define PACELINE_COMMON_MODEL_LAYERS_ZERO_PADDING2D_H_
 

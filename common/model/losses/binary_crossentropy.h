@@ -1,9 +1,9 @@
-// Cross-entropy of independent yes or no.
+// Binary cross-entropy.
 //
-// Output of any shape; the mean over its elements. Labels y become
-// y (1 - label_smoothing) + label_smoothing / 2. From logits x:
-// max(x, 0) - x y + log(1 + exp(-|x|)). From probabilities p, with
-// c = clip(p, 1e-7, 1 - 1e-7): -y log c - (1 - y) log(1 - c).
+// The output has any shape; the loss is the mean over its elements. Labels y
+// become y (1 - label_smoothing) + label_smoothing / 2. From logits x: max(x,
+// 0) - x y + log(1 + exp(-|x|)). From probabilities p, with c = clip(p, 1e-7, 1
+// - 1e-7): -y log c - (1 - y) log(1 - c).
 #ifndef PACELINE_COMMON_MODEL_LOSSES_BINARY_CROSSENTROPY_H_
 #define PACELINE_COMMON_MODEL_LOSSES_BINARY_CROSSENTROPY_H_
 

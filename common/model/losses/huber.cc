@@ -10,8 +10,9 @@
 
 namespace paceline {
 
-// Keras' get_config() forgets delta, which its constructor takes: so that
-// nobody gets another loss back, it is written where it is not the default.
+// Keras' get_config() omits delta, although the constructor takes it. It is
+// written here unless it has its default, so that reading the config gives the
+// same loss.
 const FieldTable<Huber>& Huber::Fields() {
   static const auto& table = *new FieldTable<Huber>(
       kClassName, "Quadratic for errors up to delta, linear beyond.",

@@ -23,7 +23,7 @@ Field<Loss> ReductionField() {
                  .expectation = "",
                  .help = "How the losses of examples become one."};
   auto read = [](const Value& value, const Path& path, Loss& loss) {
-    // Without sample weights all three are the same.
+    // These are the same without sample weights.
     for (const char* mean :
          {"sum_over_batch_size", "mean", "mean_with_sample_weight"}) {
       if (value != Value(mean)) continue;

@@ -1,4 +1,4 @@
-// Keys that Keras' losses share, for their field tables.
+// Config keys that Keras' losses share, for their field tables.
 #ifndef PACELINE_COMMON_MODEL_LOSSES_LOSS_FIELDS_H_
 #define PACELINE_COMMON_MODEL_LOSSES_LOSS_FIELDS_H_
 
@@ -11,14 +11,14 @@
 
 namespace paceline {
 
-// "name"; null is the default of the class.
+// "name"; null means the default of the class.
 Field<Loss> LossNameField();
 
 // "reduction": the mean over the batch, by any of its names.
 Field<Loss> ReductionField();
 
-// The fields of loss L: those of Keras' base class, then its own. Keras takes a
-// dtype and does not write it.
+// The fields of loss L: those of Keras' base class, then its own. Keras reads a
+// dtype, but does not write it.
 template <typename L>
 std::vector<Field<L>> LossFields(std::vector<Field<L>> own) {
   std::vector<Field<L>> fields = {LossNameField(), ReductionField()};

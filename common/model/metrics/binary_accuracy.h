@@ -1,5 +1,5 @@
-// Share of elements whose label equals (output > threshold) as 0 or 1; the mean
-// over the elements of an example.
+// Fraction of elements whose label equals (output > threshold); the mean over
+// the elements of an example.
 #ifndef PACELINE_COMMON_MODEL_METRICS_BINARY_ACCURACY_H_
 #define PACELINE_COMMON_MODEL_METRICS_BINARY_ACCURACY_H_
 

@@ -1,6 +1,6 @@
-// Share of examples whose largest output, the first of equal ones, is where the
-// largest label is. Output (..., classes): the mean over the leading
-// dimensions.
+// Fraction of examples for which argmax of the output equals argmax of the
+// label; argmax is the first of equal elements. Output (..., classes): the mean
+// over the leading dimensions.
 #ifndef PACELINE_COMMON_MODEL_METRICS_CATEGORICAL_ACCURACY_H_
 #define PACELINE_COMMON_MODEL_METRICS_CATEGORICAL_ACCURACY_H_
 

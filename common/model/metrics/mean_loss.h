@@ -17,7 +17,8 @@ namespace paceline {
 
 class MeanLoss : public Metric {
  public:
-  // Devices know a mean loss by this; class_name() is that of the loss.
+  // class_name() is that of the loss; mean_of() tells a MeanLoss from other
+  // metrics.
   explicit MeanLoss(std::unique_ptr<const Loss> loss)
       : loss_(std::move(loss)) {}
 

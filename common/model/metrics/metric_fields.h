@@ -1,4 +1,4 @@
-// Keys that Keras' metrics share, for their field tables.
+// Config keys that Keras' metrics share, for their field tables.
 #ifndef PACELINE_COMMON_MODEL_METRICS_METRIC_FIELDS_H_
 #define PACELINE_COMMON_MODEL_METRICS_METRIC_FIELDS_H_
 

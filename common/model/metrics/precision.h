@@ -1,7 +1,7 @@
-// Of the elements that the model predicts to be positive, the share that are:
-// tp / (tp + fp), where an element is predicted if it is above the threshold,
-// and positive if its label is not 0; 0 if none is predicted. As
-// keras.metrics.Precision with one threshold. Any output.
+// Precision: tp / (tp + fp) over all elements, as keras.metrics.Precision with
+// one threshold. An element is predicted positive if it is above the threshold,
+// and is positive if its label is not 0. 0 if nothing is predicted positive.
+// The output may have any shape.
 #ifndef PACELINE_COMMON_MODEL_METRICS_PRECISION_H_
 #define PACELINE_COMMON_MODEL_METRICS_PRECISION_H_
 
@@ -28,8 +28,8 @@ class PrecisionMetric : public Metric {
   bool has_sparse_labels() const override { return false; }
   absl::Status CheckOutput(const Shape& output) const override;
 
-  // The state is the true positives and the false positives. A batch counts
-  // them in the output's type: float32 is exact below 2^24.
+  // The state is the numbers of true and false positives. A batch counts them
+  // in the output's type: float32 counts exactly below 2^24.
   bool is_mean() const override { return false; }
   op::Tensor Lower(const op::Tensor& output,
                    const op::Tensor& labels) const override;
@@ -37,7 +37,7 @@ class PrecisionMetric : public Metric {
 
   // nullopt: 0.5.
   std::optional<double> thresholds;
-  // The index along the last axis that alone counts; nullopt: all count.
+  // If set, only this index along the last axis counts.
   std::optional<int64_t> class_id;
 };
 

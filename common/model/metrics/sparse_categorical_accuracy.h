@@ -1,5 +1,5 @@
-// Share of examples whose largest output, the first of equal ones, is the
-// label. Output (classes).
+// Fraction of examples for which argmax of the output, the first of equal
+// elements, equals the label. Output (classes).
 #ifndef PACELINE_COMMON_MODEL_METRICS_SPARSE_CATEGORICAL_ACCURACY_H_
 #define PACELINE_COMMON_MODEL_METRICS_SPARSE_CATEGORICAL_ACCURACY_H_
 

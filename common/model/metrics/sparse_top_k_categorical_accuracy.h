@@ -1,5 +1,5 @@
-// Share of examples for which fewer than k outputs are larger than that of the
-// label. Output (classes).
+// Fraction of examples for which fewer than k outputs are larger than that of
+// the label's class. Output (classes).
 #ifndef PACELINE_COMMON_MODEL_METRICS_SPARSE_TOP_K_CATEGORICAL_ACCURACY_H_
 #define PACELINE_COMMON_MODEL_METRICS_SPARSE_TOP_K_CATEGORICAL_ACCURACY_H_
 

@@ -1,4 +1,4 @@
-// Whether a class is among the k likeliest.
+// Whether a class is among the top k.
 #ifndef PACELINE_COMMON_MODEL_METRICS_TOP_K_H_
 #define PACELINE_COMMON_MODEL_METRICS_TOP_K_H_
 
@@ -8,9 +8,9 @@
 
 namespace paceline {
 
-// 1 where all outputs of the example are finite and fewer than `k` are larger
-// than that of its class, else 0. From outputs (batch, classes) and int32
-// classes (batch) to (batch).
+// 1 if all outputs of the example are finite and fewer than `k` are larger than
+// that of its class, else 0. From outputs (batch, classes) and int32 classes
+// (batch) to (batch).
 op::Tensor IsInTopK(const op::Tensor& output, const op::Tensor& classes,
                     int64_t k);
 

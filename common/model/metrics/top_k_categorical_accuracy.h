@@ -1,5 +1,5 @@
-// Share of examples for which fewer than k outputs are larger than that where
-// the largest label is. Output (classes).
+// Fraction of examples for which fewer than k outputs are larger than that of
+// the class with the largest label. Output (classes).
 #ifndef PACELINE_COMMON_MODEL_METRICS_TOP_K_CATEGORICAL_ACCURACY_H_
 #define PACELINE_COMMON_MODEL_METRICS_TOP_K_CATEGORICAL_ACCURACY_H_
 

@@ -14,15 +14,15 @@
 namespace paceline::op {
 namespace {
 
-// What a call makes of a product.
+// What a call does with a product.
 struct Tail {
-  // It adds the other of its two inputs.
+  // Adds its other input.
   bool adds_bias = false;
-  // Then it takes max(y, 0).
+  // Then applies max(y, 0).
   bool rectifies = false;
 };
 
-// Nothing, if it makes anything else.
+// nullopt if the call does anything else.
 std::optional<Tail> TailOf(const Call& call) {
   if (call.operation->name() != ElementwiseOperation::kName) return {};
   const std::vector<ElementInstruction>& instructions =
@@ -46,7 +46,8 @@ std::optional<Tail> TailOf(const Call& call) {
   return {};
 }
 
-// Null: it cannot have one, or has.
+// The operation with the tail fused into it. Null: it supports no tail, or
+// already has one.
 std::shared_ptr<const Operation> WithTail(const Operation& operation,
                                           const Tail& tail) {
   if (operation.name() == MatrixProductOperation::kName) {
@@ -95,7 +96,8 @@ class BiasFusion {
   }
 
  private:
-  // Whether the call has become what makes its input `i`, with the tail.
+  // Tries to fuse the call into the one that computes its input `i`. Returns
+  // whether it did.
   bool Fuse(const Call& call, const Tail& tail, size_t i) {
     const int product = call.inputs[i];
     const Call* const maker = makers_[product];
@@ -120,9 +122,9 @@ class BiasFusion {
 
   const Function& function_;
   HasOperation has_;
-  // By tensor; null for parameters.
+  // By tensor: the call that computes it; null for parameters.
   std::vector<const Call*> makers_;
-  // By tensor; a result is read once more.
+  // By tensor: number of reads; a result counts as one read.
   std::vector<int> read_counts_;
   Replacements replacements_;
 };

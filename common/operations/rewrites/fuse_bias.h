@@ -1,13 +1,13 @@
-// Puts biases into products and convolutions:
+// Fuses biases into matrix products and convolutions:
 //
 //   p = MatrixProduct(x, kernel)
 //   y = Elementwise(p, bias)            y = MatrixProduct(x, kernel, bias)
 //
-// The sum costs a pass over the product otherwise, which a device saves that
-// adds the bias as it writes the product. Behind FuseMaps: where more than the
-// sum is computed of the product, as an activation, that pass adds the bias
-// too. A convolution takes a rectifier in the same way, with a bias before it
-// or without.
+// This saves a pass over the product, if the device adds the bias when it
+// writes the product. Runs after FuseMaps: if an Elementwise computes more than
+// the sum, such as an activation, it already adds the bias in the same pass. A
+// rectifier is fused into a convolution in the same way, with or without a bias
+// before it.
 #ifndef PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_BIAS_H_
 #define PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_BIAS_H_
 
@@ -18,10 +18,10 @@
 
 namespace paceline::op {
 
-// The function with the biases of products and convolutions in them, and the
-// rectifiers of convolutions, where a device `has` such a one and nobody but
-// the sum, or the rectifier, reads the one without; the function itself where
-// there is none. Parameters and results stay as they are.
+// Fuses biases into products and convolutions, and rectifiers into
+// convolutions, if the device `has` the fused operation, and only the sum or
+// the rectifier reads the unfused result. Returns `function` itself if nothing
+// changes. Keeps parameters and results.
 std::unique_ptr<Function> FuseBias(std::unique_ptr<Function> function,
                                    HasOperation has);
 

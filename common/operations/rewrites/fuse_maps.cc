@@ -85,7 +85,7 @@ ElementFunction FunctionOf(Comparison comparison) {
   LOG(FATAL) << static_cast<int>(comparison);
 }
 
-// Nothing for operations that are no function of elements.
+// nullopt if the operation is not elementwise.
 std::optional<ElementFunction> FunctionOf(const Operation& operation) {
   if (operation.name() == MapOperation::kName) {
     return FunctionOf(static_cast<const MapOperation&>(operation).function());
@@ -124,8 +124,8 @@ class MapFusion {
     for (const int result : from_.results()) is_in_memory_[result] = true;
     while (has_changed_) {
       has_changed_ = false;
-      // Readers say what they read from memory, before it is asked what that
-      // reads.
+      // Backwards, since readers decide which tensors must be in memory before
+      // the calls that compute these are visited.
       for (size_t i = from_.calls().size(); i-- > 0;) Place(from_.calls()[i]);
     }
     for (const Call& call : from_.calls()) {
@@ -141,10 +141,10 @@ class MapFusion {
   // An Elementwise under construction.
   struct Chain {
     std::vector<ElementInstruction> instructions;
-    // Tensors in memory. While the chain grows, input i is value -1 - i, and
-    // instruction i value i.
+    // The input tensors, which are in memory. During construction input i is
+    // value -1 - i, and instruction i is value i.
     std::vector<int> inputs;
-    // What has a value already.
+    // By tensor: its value, if it has one already.
     std::map<int, int> values;
     bool is_too_long = false;
   };
@@ -160,8 +160,8 @@ class MapFusion {
   }
   const Shape& ShapeOf(int tensor) const { return from_.type(tensor).shape; }
 
-  // Whether the call only passes on its input: another shape or type does not
-  // matter to the instructions.
+  // Whether the call only passes its input on: a change of shape or type does
+  // not matter to the instructions.
   bool PassesOn(const Call& call) const {
     const absl::string_view name = call.operation->name();
     if (name == CastOperation::kName) {
@@ -187,14 +187,14 @@ class MapFusion {
                        [this](int input) { return IsRealOrBool(input); });
   }
 
-  // Whether a chain may begin (at its end) with the output of the call, which
-  // is in memory.
+  // Whether the call's output, which must be in memory, can be computed by a
+  // chain.
   bool CanEndChain(const Call& call) const {
     return (IsMap(call) || PassesOn(call)) &&
            IsReal(from_.type(call.outputs[0]).type);
   }
 
-  // Says which inputs of the call must be in memory.
+  // Decides which inputs of the call must be in memory.
   void Place(const Call& call) {
     if (!IsInMemory(call)) return;
     if (!CanEndChain(call)) {
@@ -219,8 +219,8 @@ class MapFusion {
     size_t length = 0;
   };
 
-  // The real input of the longest chain, of those that are not in memory. Of
-  // conditions, what they read.
+  // Of the floating-point inputs that are not in memory, the one with the
+  // longest chain. For a condition, considers what that reads.
   int LongestInput(const Call& call) const {
     LongestChain longest;
     FindLongestInput(call, longest);
@@ -260,9 +260,9 @@ class MapFusion {
     return chain;
   }
 
-  // Returns the value of the call's output.
+  // Adds instructions for the call; returns the number of its output's value.
   int AddInstructions(const Call& call, Chain& chain) const {
-    // Enough to know that it is too long.
+    // Stop: the chain is certainly too long.
     if (chain.instructions.size() > ElementwiseOperation::kMaxInstructions) {
       return 0;
     }
@@ -283,7 +283,7 @@ class MapFusion {
     return static_cast<int>(chain.instructions.size()) - 1;
   }
 
-  // Of a tensor that a map of `shape` reads.
+  // The number of the value of a tensor that an operation of `shape` reads.
   int ValueOf(int tensor, const Shape& shape, Chain& chain) const {
     if (const auto it = chain.values.find(tensor); it != chain.values.end()) {
       return it->second;
@@ -337,9 +337,9 @@ class MapFusion {
   const Function& from_;
   std::unique_ptr<Function> to_;
   CallCopier copier_;
-  // By tensor; null for parameters.
+  // By tensor: the call that computes it; null for parameters.
   std::vector<const Call*> makers_;
-  // By tensor. A tensor that is once put there stays.
+  // By tensor. Once true it stays true.
   std::vector<bool> is_in_memory_;
   bool has_changed_ = true;
 };

@@ -1,19 +1,25 @@
-// Joins maps into Elementwise operations.
+// Fuses elementwise operations into Elementwise operations.
 //
-// Some tensors must lie in memory: parameters, results, and what other
-// operations read or write. Each of them that a map computes becomes one
-// Elementwise, whose instructions go back to the next tensors in memory. So
+// Some tensors must be in memory: parameters, results, and tensors that other
+// operations read or write. Each such tensor that an elementwise operation
+// computes becomes one Elementwise, whose instructions reach back to the next
+// tensors in memory. So
 //
 //   y = x * Sigmoid(x)                  Elementwise(x)
 //   dx = dy * (s + y * (1 - s)), …      Elementwise(x, y, dy)
 //
-// What lies between is computed again by each that needs it, and never stored:
-// backward reads the input or the output of an activation, not what is between.
+// Intermediate tensors are recomputed by each Elementwise that needs them, and
+// never stored: backward reads the input or the output of an activation, not
+// the tensors in between. This is loop fusion with recomputation, as in XLA.
 //
-// Kept in memory, too, is what would be computed more than once an element
-// otherwise: a map of a smaller tensor (1 / Sqrt(variance)) that is broadcast
-// behind it. A condition is not, for an Elementwise gives reals alone. An
-// Elementwise that would be too long is cut.
+// Two exceptions. A tensor stays in memory if it would be computed more than
+// once per element otherwise, because it is smaller and broadcast afterwards (1
+// / Sqrt(variance)); conditions are recomputed nevertheless, since an
+// Elementwise can only return floating-point values. And an Elementwise that
+// would be too long is cut.
+//
+// Invariants: no call reads a tensor that is neither in memory nor computed by
+// its own instructions; results have the same bits on the reference device.
 #ifndef PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_MAPS_H_
 #define PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_MAPS_H_
 
@@ -23,9 +29,9 @@
 
 namespace paceline::op {
 
-// The function with its maps joined, and without calls that no result needs. It
-// has the same parameters and results, in the same order, and calls that stay
-// keep theirs. Results have the same bits on the reference device.
+// The function with fused elementwise operations, and without calls that no
+// result needs. It has the same parameters and results, in the same order;
+// other calls are kept.
 std::unique_ptr<Function> FuseMaps(const Function& function);
 
 }  // namespace paceline::op

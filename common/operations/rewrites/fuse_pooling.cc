@@ -11,7 +11,8 @@
 namespace paceline::op {
 namespace {
 
-// The calls that become two. Without a backward, the last two are null.
+// The calls that are replaced by two. Without a backward, the last two are
+// null.
 struct PooledCalls {
   const Call* convolution = nullptr;
   const Call* pooling = nullptr;
@@ -29,7 +30,7 @@ class PoolingFusion {
     for (const int result : from.results()) readers_[result].push_back(nullptr);
   }
 
-  // Null if there is none, or the device lacks what it would become.
+  // Null if there is nothing to fuse, or the device lacks the fused operations.
   std::unique_ptr<Function> Run(HasOperation has) && {
     for (const Call& call : from_.calls()) {
       const std::optional<PooledCalls> calls = CallsOf(call);
@@ -41,8 +42,8 @@ class PoolingFusion {
   }
 
  private:
-  // What reads the output of a convolution, if it is no more than a pooling and
-  // its gradient.
+  // The readers of a convolution's output, if they are only a pooling and its
+  // gradient.
   std::optional<PooledCalls> CallsOf(const Call& call) const {
     const auto* const convolution = As<ConvolutionOperation>(&call);
     if (convolution == nullptr || convolution->options().rectifies) {
@@ -78,7 +79,7 @@ class PoolingFusion {
     return operation != nullptr && operation->rectifies();
   }
 
-  // Null if there are more, or a result is read.
+  // The only reader of a tensor; null if there are several, or it is a result.
   const Call* OnlyReader(int tensor) const {
     return readers_[tensor].size() == 1 ? readers_[tensor][0] : nullptr;
   }
@@ -146,7 +147,7 @@ class PoolingFusion {
   }
 
   const Function& from_;
-  // By tensor; the caller, who reads results, is null.
+  // By tensor; null stands for the caller, who reads results.
   std::vector<std::vector<const Call*>> readers_;
   std::shared_ptr<const PooledConvolutionOperation> forward_;
   std::shared_ptr<const PooledConvolutionKernelGradientOperation> backward_;

@@ -1,4 +1,4 @@
-// Pools the rectified output of a convolution as it is computed:
+// Fuses a max pooling into the convolution before it:
 //
 //   c = Convolution(x, k, bias)
 //   y = MaxPooling(c), rectifying         y, p = PooledConvolution(x, k, bias)
@@ -6,9 +6,9 @@
 //   dk = ConvolutionKernelGradient(x, dc)
 //                             dk = PooledConvolutionKernelGradient(x, p, dy)
 //
-// So neither c nor dc is ever stored. Behind FuseBias and FuseRowSum, which put
-// the bias and its gradient into the convolution. Where more than that reads c
-// or dc, as where the gradient by x is wanted, all stays as it is.
+// Then neither c nor dc is stored. Runs after FuseBias and FuseRowSum, which
+// fuse the bias and its gradient into the convolution. Nothing changes if
+// anything else reads c or dc; this includes the gradient with respect to x.
 #ifndef PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_POOLING_H_
 #define PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_POOLING_H_
 
@@ -19,9 +19,8 @@
 
 namespace paceline::op {
 
-// The function with the first such convolution pooled, where a device `has`
-// both operations; the function itself where there is none. Parameters and
-// results stay as they are.
+// Fuses the first such convolution, if the device `has` both operations.
+// Returns `function` itself if nothing changes. Keeps parameters and results.
 std::unique_ptr<Function> FusePooling(std::unique_ptr<Function> function,
                                       HasOperation has);
 

@@ -37,7 +37,7 @@ class RectifierFusion {
   }
 
  private:
-  // What reads a rectified tensor: at most one call of each kind. Null: none.
+  // The readers of a rectified tensor, at most one of each kind. Null: none.
   struct Readers {
     const Call* pooling = nullptr;
     const Call* pooling_gradient = nullptr;
@@ -48,8 +48,8 @@ class RectifierFusion {
     }
   };
 
-  // Notes what becomes of the pooling of a rectified tensor, and of the
-  // gradient by what goes into both.
+  // Records replacements for the pooling of a rectified tensor, and for the
+  // gradient through both.
   void Fuse(const Call& relu) {
     const int x = relu.inputs[0];
     const int rectified = relu.outputs[0];
@@ -75,7 +75,7 @@ class RectifierFusion {
     fused_[product] = Call{backward, inputs, product->outputs, product->owner};
   }
 
-  // Nothing, if there are more, or the caller is one.
+  // nullopt if there are other readers, or the tensor is a result.
   std::optional<Readers> ReadersOf(int rectified) const {
     Readers readers;
     for (const Call* reader : readers_[rectified]) {
@@ -90,9 +90,9 @@ class RectifierFusion {
     return readers;
   }
 
-  // The gradient by what is rectified: that of the pooling times the derivative
-  // of the rectifier, Cast(0 < rectified). Null if the readers are not just
-  // that.
+  // The gradient before the rectifier: the pooling's gradient times the
+  // rectifier's derivative, Cast(0 < rectified). Null if the readers are not
+  // exactly these.
   const Call* ProductOf(int rectified, const Readers& readers) const {
     const Call* const gradient = readers.pooling_gradient;
     const auto* const compare = As<CompareOperation>(readers.other);
@@ -112,7 +112,7 @@ class RectifierFusion {
                : nullptr;
   }
 
-  // Whether the device computes the operation in the place of the call.
+  // Whether the device has the operation for the inputs of the call.
   bool Has(const Operation& operation, const Call& call) const {
     return has_(operation, from_.TypesOf(call.inputs));
   }
@@ -122,16 +122,16 @@ class RectifierFusion {
     return constant != nullptr && constant->values() == std::vector<double>{0};
   }
 
-  // Null if there are more, or a result is read.
+  // The only reader of a tensor; null if there are several, or it is a result.
   const Call* OnlyReader(int tensor) const {
     return readers_[tensor].size() == 1 ? readers_[tensor][0] : nullptr;
   }
 
   const Function& from_;
   const HasOperation has_;
-  // By tensor; null for parameters.
+  // By tensor: the call that computes it; null for parameters.
   std::vector<const Call*> makers_;
-  // By tensor; the caller, who reads results, is null.
+  // By tensor; null stands for the caller, who reads results.
   std::vector<std::vector<const Call*>> readers_;
   Replacements fused_;
 };

@@ -1,13 +1,13 @@
-// Lets a max pooling rectify, in the place of the rectifier before it:
+// Fuses a rectifier into the max pooling after it:
 //
 //   y = MaxPooling(Relu(x))                      MaxPooling(x), rectifying
 //   dx = MaxPoolingGradient(Relu(x), y, dy)      MaxPoolingGradient(x, y, dy),
 //        * (Relu(x) > 0)                         rectifying
 //
-// That saves a pass over x forward and two back. The gradient by x is that of
-// both, as gradient.h adds it, but for a dy that is NaN or infinite: where the
-// rectifier is closed, it counts as 0, not as NaN. A rectifier that anything
-// else reads stays.
+// This saves a pass over x in forward, and two in backward. The gradient of x
+// is the same as in gradient.h, unless dy is NaN or infinite: where the
+// rectifier is closed, the fused gradient is 0 instead of NaN. A rectifier that
+// has other readers is kept.
 #ifndef PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_RECTIFIERS_H_
 #define PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_RECTIFIERS_H_
 
@@ -18,9 +18,10 @@
 
 namespace paceline::op {
 
-// The function for a device that `has` operations: where there is no max
-// pooling that rectifies, nothing changes. It has the same parameters and
-// results, in the same order; FuseMaps drops what no result needs any more.
+// Fuses rectifiers for a device that `has` operations; nothing changes if it
+// has no max pooling that rectifies. The function has the same parameters and
+// results, in the same order. Calls that no result needs are left in; FuseMaps
+// drops them.
 std::unique_ptr<Function> FuseRectifiers(const Function& function,
                                          HasOperation has);
 

@@ -14,7 +14,7 @@
 namespace paceline::op {
 namespace {
 
-// Over all axes but the last.
+// Whether the call sums over all axes but the last.
 bool IsSumOfRows(const Function& function, const Call& call) {
   if (call.operation->name() != ReduceOperation::kName) return false;
   const auto& reduce = static_cast<const ReduceOperation&>(*call.operation);
@@ -25,7 +25,8 @@ bool IsSumOfRows(const Function& function, const Call& call) {
   return reduce.reduction() == Reduction::kSum && reduce.axes() == axes;
 }
 
-// Null: it cannot sum up the rows of its second input, or does.
+// The operation with a row sum. Null: it cannot sum the rows of its second
+// input, or already does.
 std::shared_ptr<const Operation> WithRowSum(const Operation& operation) {
   if (operation.name() == MatrixProductOperation::kName) {
     MatrixProductOptions options =
@@ -65,7 +66,8 @@ class RowSumFusion {
   }
 
  private:
-  // Whether the two calls have become one, in the place of the first of them.
+  // Tries to fuse the two calls into one, at the position of the first. Returns
+  // whether it did.
   bool Fuse(size_t sum, size_t product) {
     const Call& sum_call = function_.calls()[sum];
     const Call& product_call = function_.calls()[product];
@@ -78,7 +80,7 @@ class RowSumFusion {
     const std::vector<TensorType> types =
         function_.TypesOf(product_call.inputs);
     const size_t earlier = std::min(sum, product);
-    // A batch of products has sums of each.
+    // A batched product has a sum per batch index, so its type may not match.
     if (with_sum->OutputTypes(types)[1] !=
             function_.type(sum_call.outputs[0]) ||
         !has_(*with_sum, types) ||
@@ -99,7 +101,7 @@ class RowSumFusion {
 
   const Function& function_;
   HasOperation has_;
-  // By tensor: before which call of the list it is there.
+  // By tensor: the index of the first call before which it exists.
   std::vector<size_t> made_before_;
   Replacements replacements_;
 };

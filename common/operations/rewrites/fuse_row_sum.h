@@ -1,11 +1,11 @@
-// Puts the gradient of a bias into the product that gives the kernel's:
+// Fuses the gradient of a bias into the product that computes the kernel's
+// gradient:
 //
 //   db = Sum(dy, {0})
 //   dw = MatrixProduct(x, dy, true)     dw, db = MatrixProduct(x, dy, true)
 //
-// Both read all of dy; a device may sum its rows up as it multiplies them. The
-// rows of images are their pixels: a ConvolutionKernelGradient gets
-// Sum(dy, {0, 1, 2}).
+// Both read all of dy, so a device may compute the sum while it multiplies. For
+// images, rows are pixels: a ConvolutionKernelGradient gets Sum(dy, {0, 1, 2}).
 #ifndef PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_ROW_SUM_H_
 #define PACELINE_COMMON_OPERATIONS_REWRITES_FUSE_ROW_SUM_H_
 
@@ -16,12 +16,11 @@
 
 namespace paceline::op {
 
-// The function with sums of the rows of a matrix in a product that has it on
-// its right side, not transposed, or sums of the pixels of images in the kernel
-// gradient that reads them, where a device `has` such a call: in the first one
-// without such sums that can be computed where the earlier of the two calls
-// stands. The function itself where there is none. Parameters and results stay
-// as they are.
+// Fuses a sum of rows into a product whose right operand is the same matrix,
+// not transposed, or a sum of pixels into the kernel gradient that reads them,
+// if the device `has` the fused operation. Of several products takes the first
+// that has no row sum and whose inputs exist at the position of the earlier of
+// the two calls. Returns `function` itself if nothing changes.
 std::unique_ptr<Function> FuseRowSum(std::unique_ptr<Function> function,
                                      HasOperation has);
 

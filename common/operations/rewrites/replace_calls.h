@@ -1,4 +1,4 @@
-// What rewrites of a few calls share.
+// Helpers for rewrites of a few calls.
 #ifndef PACELINE_COMMON_OPERATIONS_REWRITES_REPLACE_CALLS_H_
 #define PACELINE_COMMON_OPERATIONS_REWRITES_REPLACE_CALLS_H_
 
@@ -14,12 +14,12 @@
 
 namespace paceline::op {
 
-// Whether a device computes the operation, of inputs of these types. A rewrite
-// asks before it makes one that devices may lack.
+// Whether a device has the operation for inputs of these types. Rewrites check
+// this before they create an operation that some devices lack.
 using HasOperation = absl::FunctionRef<bool(
     const Operation& operation, absl::Span<const TensorType> inputs)>;
 
-// The operation of the call, if it is a T; else null, as for no call.
+// The call's operation if it is a T, else null. Also null if `call` is.
 template <typename T>
 const T* As(const Call* call) {
   return call != nullptr && call->operation->name() == T::kName
@@ -27,14 +27,13 @@ const T* As(const Call* call) {
              : nullptr;
 }
 
-// What becomes of calls of a function: another call in their place, whose
-// inputs and outputs are tensors of that function, or nothing.
+// Replacements of calls: another call, whose inputs and outputs are tensors of
+// the same function, or nullopt to remove the call.
 using Replacements = std::map<const Call*, std::optional<Call>>;
 
-// `from` with these calls replaced, and the others as they are; a copy, even if
-// there are none. It has the same parameters and results, in the same order.
-// Each tensor that a call or a result reads must be made before, by the calls
-// that there are then.
+// A copy of `from` with these calls replaced. Keeps parameters and results, in
+// their order. Each tensor that a call or a result reads must be computed by an
+// earlier call after the replacement.
 std::unique_ptr<Function> ReplaceCalls(const Function& from,
                                        const Replacements& replacements);
 

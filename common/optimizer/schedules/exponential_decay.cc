@@ -9,7 +9,8 @@
 namespace paceline {
 namespace {
 
-// Keras writes the number as it was given, and steps are mostly integers.
+// Keras writes the number as it was given; numbers of steps are mostly
+// integers.
 std::optional<Value> WriteSteps(const ExponentialDecay& decay) {
   constexpr double kMaxSteps = 1LL << 53;
   const double steps = decay.decay_steps;
