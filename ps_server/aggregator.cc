@@ -21,9 +21,10 @@ absl::Status NotAdmittedError(const v1::WorkerId& worker) {
                    " was not admitted by the leader"));
 }
 
-// InvalidArgument unless a report, which is kept, is of the size that those of
-// the job have. One of an early push has no states, and does not know yet
-// whether its loss is finite.
+// The chunk keeps reports, so their size must be bounded. InvalidArgument
+// unless the report has as many states as the job's reports, or none (early
+// push). Without states it must not name a non-finite step either: the loss of
+// an early push is not known yet.
 absl::Status CheckStates(const v1::LeaseReport& report, size_t state_size) {
   const auto size = static_cast<size_t>(report.sums().states_size());
   if (size == 0 && report.first_nonfinite_step() > 0) {
@@ -38,8 +39,8 @@ absl::Status CheckStates(const v1::LeaseReport& report, size_t state_size) {
                    state_size, ", or none"));
 }
 
-// What is kept of a progress: fields that this version does not know are no
-// part of it.
+// The part of a progress that the chunk keeps. Unknown fields are dropped,
+// since peers could make them large.
 v1::Progress Kept(const v1::Progress& progress) {
   v1::Progress kept = progress;
   kept.DiscardUnknownFields();
@@ -108,11 +109,12 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
   absl::Status status = Check(worker, found, progress);
   if (!status.ok()) return {Refuse(ticket, std::move(status))};
   Worker& known = *found;
-  // What came late is answered; nobody awaits that any more.
+  // A late copy of an old push gets an answer; its sender no longer waits for
+  // it.
   if (progress.sequence() < known.sequence()) return {Answer(ticket)};
   const bool is_repeat = progress.sequence() == known.sequence();
   if (is_repeat && !known.held) return {Answer(ticket)};
-  // A push that is refused changes nothing, what is held included.
+  // A push that is refused changes nothing, not even the push that is held.
   if (!is_repeat) status = CheckNew(worker, known, clock);
   if (!status.ok()) return {Refuse(ticket, std::move(status))};
   std::vector<Decision> decisions;
@@ -155,7 +157,8 @@ void Aggregator::Apply(uint64_t ticket, const v1::Progress& progress,
 }
 
 void Aggregator::SumUp(std::vector<Decision>& decisions) {
-  // In the order of ranks, as the map is.
+  // The map is sorted by rank, and so are the held pushes: floating-point sums
+  // need a fixed order to give the same bits.
   std::vector<Worker*> held;
   for (auto& [key, worker] : workers_.all()) {
     if (worker.held_progress) held.push_back(&worker);
@@ -217,7 +220,7 @@ absl::StatusOr<uint64_t> Aggregator::Join(const v1::WorkerId& worker,
   Worker* const known = workers_.Find(worker);
   if (known == nullptr) return NotAdmittedError(worker);
   if (known->is_fenced) return FencedError(worker);
-  // One that joins twice keeps the clock it was told.
+  // A worker that joins twice keeps its clock.
   if (known->is_active || sequence < known->sequence()) return known->clock;
   known->clock = std::max(known->clock, SlowestClock(known).value_or(0));
   known->is_active = !known->has_lapsed;

@@ -12,14 +12,14 @@
 namespace paceline {
 namespace {
 
-// Slots that an update's spans are kept for without allocating.
+// Number of slots for whose spans an update needs no heap allocation.
 constexpr size_t kUsualSlots = 4;
 
 template <typename T>
 constexpr v1::DataType kWireType =
     std::is_same_v<T, double> ? v1::DATA_TYPE_FLOAT64 : v1::DATA_TYPE_FLOAT32;
 
-// Whether the block has a variable that the plan did not cut for the optimizer.
+// Whether the optimizer must update a variable of this block as a whole.
 bool NeedsWhole(const ShardPlan& plan, const Block& block,
                 const Optimizer& optimizer) {
   const MayCut may_cut = MayCutFor(optimizer);

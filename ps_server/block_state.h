@@ -1,4 +1,5 @@
-// One block of a shard: values, slots, version.
+// One block of a shard: its variables' values, the optimizer's slots, and a
+// version.
 #ifndef PACELINE_PS_SERVER_BLOCK_STATE_H_
 #define PACELINE_PS_SERVER_BLOCK_STATE_H_
 
@@ -15,48 +16,48 @@
 
 namespace paceline {
 
-// T is float or double. Thread-safe: the block's lock makes each call atomic.
+// T is float or double. Thread-safe: a lock makes each call atomic.
 template <typename T>
 class BlockState {
  public:
-  // Zeroed, but for slots that start with another value. `plan` and `optimizer`
-  // outlive the block.
+  // Values are zero; slots have their initial values. `plan` and `optimizer`
+  // must outlive the block.
   BlockState(const ShardPlan& plan, const Block& block,
              const Optimizer& optimizer);
 
-  // InvalidArgument if gradients do not fit the block, if it is frozen, or if
-  // the optimizer updates whole variables and the gradients do not cover all
-  // of the block.
+  // InvalidArgument if the gradients do not fit into the block, if the block is
+  // frozen, or if the optimizer updates whole variables and the gradients do
+  // not cover the whole block.
   absl::Status Check(const DenseValues& gradients) const;
 
-  // Applies gradients that fit, as the update after `iterations` updates; of
-  // statistics they are parts (moving_statistics.h). Returns the updates the
-  // block had since the gradients' version.
+  // Applies gradients, which passed Check, as update number `iterations` + 1.
+  // The gradients of statistics are weighted parts (moving_statistics.h).
+  // Returns how many updates the block had since the version of the gradients.
   uint64_t Apply(int64_t iterations, const DenseValues& gradients);
 
-  // Whether gradients that fit are of the whole block.
+  // Whether gradients, which passed Check, cover the whole block.
   bool IsWhole(const DenseValues& gradients) const;
 
-  // Adds gradients of the whole block to those that ApplySum will apply; of
-  // statistics they are deltas.
+  // Adds gradients of the whole block to the sum that ApplySum applies. The
+  // gradients of statistics are deltas.
   void Add(const DenseValues& gradients);
-  // Adds Σ g² of the sum's gradients to `squared_norms`, by variable.
+  // Adds Σ g² of the summed gradients to `squared_norms`, by variable.
   void AddSquaredNorms(absl::Span<double> squared_norms) const;
-  // Clips the sum by the factors of each variable, applies it as the update
-  // after `iterations` updates, and begins a new one.
+  // Multiplies the sum by each variable's clipping factor, applies it as update
+  // number `iterations` + 1, and resets the sum.
   void ApplySum(int64_t iterations, absl::Span<const double> factors);
 
-  // Writes the whole block into a buffer of its size.
+  // Copies the whole block into `out`, which has its size.
   void Read(DenseBuffer& out) const;
 
-  // Of the values, and of values and slots.
+  // Bytes of the values; bytes of values and slots.
   size_t values_size() const {
     return static_cast<size_t>(block_.count) * sizeof(T);
   }
   int64_t size_bytes() const;
 
-  // Calls `visit(part, slot, values)` for each part and the variable itself
-  // (slot -1) or one of its slots, under the lock.
+  // With the lock held, calls `visit(part, slot, values)` for each part, with
+  // the variable itself (slot -1) and each of its slots.
   template <typename Visit>
   void VisitTensors(Visit visit) {
     MutexLock lock(mutex_);
@@ -81,12 +82,12 @@ class BlockState {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return absl::MakeSpan(tensors_.front()).subspan(begin, count);
   }
-  // Updates elements [begin, begin + gradients.size()) of the block, which are
-  // of a part.
+  // Updates elements [begin, begin + gradients.size()) of the block, which all
+  // belong to `part`.
   void Update(int64_t iterations, const Part& part, int64_t begin,
               absl::Span<const T> gradients)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Where a part starts in the block.
+  // The part's first element in the block.
   int64_t OffsetOf(const Part& part) const {
     return part.bucket_offset - block_.bucket_offset;
   }
@@ -94,15 +95,15 @@ class BlockState {
   const ShardPlan& plan_;
   const Block& block_;
   const Optimizer& optimizer_;
-  // Whether an update takes all elements at once.
+  // Whether each update must cover the whole block.
   const bool needs_whole_;
 
   mutable Mutex mutex_;
   uint64_t version_ ABSL_GUARDED_BY(mutex_) = 0;
-  // The values, then the slots; each as long as the block.
+  // The values, then each slot; each vector is as long as the block.
   std::vector<std::vector<T>> tensors_ ABSL_GUARDED_BY(mutex_);
-  // Gradients that wait for those of other workers; allocated when first
-  // needed. Only zeros while there are none.
+  // The sum of gradients that ApplySum applies; all zeros between two sums.
+  // Allocated on first use.
   std::vector<T> sum_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -1,4 +1,4 @@
-// What a parameter server asks of the request that makes it a shard.
+// Checks the request that initialises a parameter server.
 #ifndef PACELINE_PS_SERVER_CHECK_INITIALIZE_H_
 #define PACELINE_PS_SERVER_CHECK_INITIALIZE_H_
 
@@ -7,9 +7,9 @@
 
 namespace paceline {
 
-// InvalidArgument, naming the field, its value and what is expected, unless the
-// numbers are those of a job that can be, and the path can be one. Allocates
-// nothing by what the request claims.
+// InvalidArgument, with the field, its value and what is expected, unless the
+// numbers are possible for a job and the path is valid. Allocates no memory in
+// proportion to numbers in the request.
 absl::Status CheckInitialize(const v1::InitializeRequest& request);
 
 }  // namespace paceline

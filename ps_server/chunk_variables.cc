@@ -18,7 +18,7 @@
 namespace paceline {
 namespace {
 
-// What the chunks of a shard share.
+// Data that all chunks of a shard share.
 struct ShardLayout {
   uint64_t seed;
   std::vector<VariableSpec> variables;
@@ -31,7 +31,7 @@ struct ShardLayout {
 template <typename T>
 class TypedVariables final : public ChunkVariables {
  public:
-  // `chunk` is part of the layout.
+  // `chunk` must be part of the layout.
   TypedVariables(std::shared_ptr<const ShardLayout> layout,
                  const ShardPlan::Chunk& chunk)
       : layout_(std::move(layout)), is_frozen_(chunk.is_frozen) {

@@ -8,7 +8,7 @@
 namespace paceline {
 namespace {
 
-// What is kept beyond the calls under way.
+// Bytes of memory that the pool keeps, at most; more is freed.
 constexpr size_t kMaxFreeBytes = size_t{256} << 20;
 
 size_t BytesOf(const BlockMemory& memory) {
@@ -19,7 +19,7 @@ size_t BytesOf(const BlockMemory& memory) {
   return bytes;
 }
 
-// Gradients that are read into a push.
+// Receives the gradients of a push as its message is parsed.
 class PushedBlocks final : public BlockReceiver {
  public:
   PushedBlocks(BlockSizes block_sizes, PushMessages& messages)
@@ -65,14 +65,15 @@ class PushedBlocks final : public BlockReceiver {
     return absl::OkStatus();
   }
 
-  // Bytes of the variables of each block of the chunk, once they are known.
+  // Bytes of the variables of each block of the chunk; empty until they are
+  // known.
   absl::Span<const size_t> sizes() const { return sizes_; }
 
  private:
   const BlockSizes block_sizes_;
   PushMessages& messages_;
   absl::Span<const size_t> sizes_;
-  // The one that is being read.
+  // The block that is being parsed.
   v1::Block block_;
   absl::Span<std::byte> values_;
 };
@@ -81,7 +82,7 @@ class PushedBlocks final : public BlockReceiver {
 
 absl::Span<std::byte> MemoryOf(size_t index, size_t size, BlockMemory& memory) {
   memory.resize(std::max(memory.size(), index + 1));
-  // Of the same size in each step, so nothing is filled.
+  // A block has the same size in each step, so resize normally does nothing.
   memory[index].resize(size);
   return absl::MakeSpan(memory[index]);
 }

@@ -1,7 +1,8 @@
-// The messages of a call whose blocks' values come and go with each step.
+// Messages with blocks, whose memory is reused in the next step.
 //
-// Fresh memory for them would cost more than what is computed. So the memory is
-// used again, and the values of an answer take that of the values of its push.
+// Allocating fresh memory for each message would cost more than the update
+// itself. So a pool keeps the memory, and the variables in an answer use the
+// memory of the gradients in the push.
 #ifndef PACELINE_PS_SERVER_GRPC_MESSAGES_H_
 #define PACELINE_PS_SERVER_GRPC_MESSAGES_H_
 
@@ -23,19 +24,19 @@
 
 namespace paceline {
 
-// Memory for the values of the blocks of one message.
+// Memory for the blocks of one message.
 using BlockMemory = std::vector<std::vector<std::byte>>;
 
-// Memory of `size` bytes for block `index`, which the memory grows by if need
-// be. Other blocks stay where they are.
+// The memory of block `index`, resized to `size` bytes. Adds blocks if `memory`
+// has fewer; other blocks do not move.
 absl::Span<std::byte> MemoryOf(size_t index, size_t size, BlockMemory& memory);
 
 // Thread-safe.
 class BlockMemoryPool {
  public:
-  // What was returned last; empty if there is nothing.
+  // The memory returned last; empty if there is none.
   BlockMemory Take();
-  // What would be too much is freed.
+  // Frees the memory instead if the pool has enough.
   void Return(BlockMemory memory);
 
  private:
@@ -44,8 +45,7 @@ class BlockMemoryPool {
   size_t free_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// A request and its response, and beside them their blocks, which lie in
-// `memory`.
+// A request and its response, with the blocks of both in `memory`.
 template <typename Request, typename Response>
 struct BlockMessages {
   explicit BlockMessages(std::shared_ptr<BlockMemoryPool> memory_pool)
@@ -54,8 +54,8 @@ struct BlockMessages {
   BlockMessages(const BlockMessages&) = delete;
   BlockMessages& operator=(const BlockMessages&) = delete;
 
-  // Makes buffers of these sizes for the variables, where gradients of the same
-  // size are, else beside them.
+  // Makes buffers of these sizes for the variables: in the memory of gradients
+  // of the same size, else in new memory.
   void MakeBuffers(absl::Span<const size_t> sizes) {
     for (size_t block = 0; block < sizes.size(); ++block) {
       const bool fits = block < gradients.size() &&
@@ -76,20 +76,20 @@ struct BlockMessages {
 
 using PushMessages = BlockMessages<v1::PushRequest, v1::PushResponse>;
 
-// Bytes of the variables of each block of the chunk that a push is for, or why
-// there are none.
+// Returns bytes of the variables of each block of the chunk that a push is for,
+// or the error of the push.
 using BlockSizes = absl::FunctionRef<absl::StatusOr<absl::Span<const size_t>>(
     const v1::PushRequest&)>;
 
-// Reads the request, and makes buffers for the variables if it asks for them.
-// InvalidArgument if it is none, if it has more blocks than the chunk, or if
-// its gradients have no elements; Unimplemented if they have rows; errors of
-// `block_sizes`. What is not of the chunk takes no memory.
+// Parses the request, and makes buffers for the variables if it asks for them.
+// InvalidArgument if the request cannot be parsed, has more blocks than the
+// chunk, or gradients without elements; Unimplemented if gradients have rows;
+// else errors of `block_sizes`. Allocates memory only for blocks of the chunk.
 absl::Status ReadPush(grpc::ByteBuffer& bytes, BlockSizes block_sizes,
                       PushMessages& messages);
 
-// The response with the variables that it has, which are sent from where they
-// are.
+// The response, with the variables that it has. The buffer refers to them
+// without a copy.
 template <typename Messages>
 grpc::ByteBuffer WriteResponse(const std::shared_ptr<Messages>& messages) {
   std::vector<DenseValues> blocks;

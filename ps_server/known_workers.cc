@@ -32,8 +32,9 @@ absl::Status DamagedEntry(absl::string_view key) {
       absl::StrCat("the record of a worker cannot be read: ", key));
 }
 
-// What is saved of a push. Nobody asks for sums after a restart, and early
-// pushes have none: so all chunks save the same.
+// The part of a progress that is saved. All chunks must save the same, so it
+// has no sums, which early pushes do not have, and which nobody needs after a
+// restart.
 v1::Progress WithoutSums(v1::Progress progress) {
   const auto clear = [](v1::LeaseReport& report) {
     report.clear_sums();
@@ -102,7 +103,7 @@ KnownWorker* KnownWorkers::Find(const v1::WorkerId& worker) {
 KnownWorker* KnownWorkers::Fence(const v1::WorkerId& worker) {
   KnownWorker* known = Find(worker);
   if (known == nullptr && worker.incarnation() != 0 && worker.rank() < ranks_) {
-    // Its Admit may come yet.
+    // Remember the fence, since an Admit of the process may still arrive.
     known = Add(KeyOf(worker));
   }
   if (known != nullptr) known->is_fenced = true;
@@ -135,7 +136,7 @@ absl::Status KnownWorkers::Restore(
       return DamagedEntry(key);
     }
     v1::Progress last;
-    // Those of another version may have more fields.
+    // Entries written by another version may have more fields.
     google::protobuf::util::JsonParseOptions options;
     options.ignore_unknown_fields = true;
     const bool is_fence = fields[0] == kFencedEntry;

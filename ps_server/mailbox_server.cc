@@ -119,7 +119,7 @@ void MailboxServer::Answer(const absl::Status& status,
     code = static_cast<uint32_t>(absl::StatusCode::kResourceExhausted);
     mailbox_.Write(CallMailbox::kAnswer, code, "no room for the answer", {});
   }
-  // The next call comes after the answer.
+  // Read it before the answer: afterwards the next call may change it.
   const uint32_t number = number_;
   is_open_ = false;
   mailbox_.Post(CallMailbox::kAnswer, number);

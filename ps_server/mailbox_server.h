@@ -1,4 +1,5 @@
-// The side that is called through memory of a worker on the same machine.
+// The server's side of calls through shared memory with a worker on the same
+// machine.
 #ifndef PACELINE_PS_SERVER_MAILBOX_SERVER_H_
 #define PACELINE_PS_SERVER_MAILBOX_SERVER_H_
 
@@ -20,17 +21,18 @@
 
 namespace paceline {
 
-// Serves one mailbox: an adapter over the shard, as PsService is. Gradients are
-// applied where they lie, and variables copied there. Nothing of the shard is
-// locked while it waits for the worker.
+// Serves one mailbox: an adapter over the shard, like PsService. It applies
+// gradients from the shared memory and copies variables into it. No lock of the
+// shard is held while it waits for the worker.
 class MailboxServer : public std::enable_shared_from_this<MailboxServer> {
  public:
-  // `shard` outlives the server.
+  // `shard` must outlive the server.
   MailboxServer(CallMailbox mailbox, Shard& shard)
       : mailbox_(std::move(mailbox)), shard_(shard) {}
 
-  // Serves until Close, on the calling thread. A push that is held then keeps
-  // the server, and so the memory, until it has its answer, which nobody reads.
+  // Blocks and serves calls until Close. If a push is still held then, the
+  // server and the memory stay alive until the push has its answer, which
+  // nobody reads.
   void Run();
   // Thread-safe.
   void Close();
@@ -43,8 +45,8 @@ class MailboxServer : public std::enable_shared_from_this<MailboxServer> {
       Request& request, Response& response,
       absl::Status (Shard::*method)(const Request&, Response&,
                                     absl::Span<DenseBuffer>));
-  // Buffers for variables of these sizes, one after the other;
-  // ResourceExhausted if there is no room.
+  // Makes buffers for variables of these sizes, one after the other;
+  // ResourceExhausted if the mailbox has no room.
   absl::Status MakeBuffers(
       const absl::StatusOr<absl::Span<const size_t>>& sizes);
   void Answer(const absl::Status& status,
@@ -53,7 +55,8 @@ class MailboxServer : public std::enable_shared_from_this<MailboxServer> {
   CallMailbox mailbox_;
   Shard& shard_;
   std::atomic<bool> is_closed_ = false;
-  // Whether a call has no answer yet; then all below is that call's.
+  // Whether a call has no answer yet. If so, the members below belong to that
+  // call.
   std::atomic<bool> is_open_ = false;
   uint32_t number_ = 0;
   MailboxMessage call_;

@@ -13,8 +13,9 @@
 #include "ps_server/ps_server.h"
 
 int main(int argc, char** argv) {
-  // Pushes need buffers of megabytes for a moment. With one arena these are
-  // used again, rather than kept by each thread that serves calls.
+  // Each push needs buffers of megabytes for a moment. With a single arena,
+  // malloc reuses them, instead of keeping some for each thread that serves
+  // calls.
   mallopt(M_ARENA_MAX, 1);
   paceline::KeepFreedMemory();
   paceline::RaiseDescriptorLimit();

@@ -24,7 +24,7 @@
 namespace paceline {
 namespace {
 
-// Something that happens once and can be waited for.
+// A one-time event that a thread can wait for.
 class Notification {
  public:
   void Notify() {
@@ -43,7 +43,7 @@ class Notification {
   bool happened_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// Bytes of the largest message with blocks that the job announces.
+// Bytes of the largest message with blocks in this job.
 absl::StatusOr<size_t> LargestMessageBytes(const v1::Job& job) {
   ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
   const int shard_count = std::max(1, static_cast<int>(job.cluster().ps()));
@@ -61,7 +61,7 @@ absl::StatusOr<size_t> LargestMessageBytes(const v1::Job& job) {
   return largest + limits::kMaxControlBytes;
 }
 
-// Bytes that requests may take: those of all calls that workers may have open.
+// Memory limit for requests: enough for all calls that workers may have open.
 size_t MemoryBytes(const v1::Job& job, size_t max_data_bytes) {
   const size_t workers = std::max(1u, job.cluster().worker());
   return limits::kServerMemoryBytes +
@@ -71,9 +71,9 @@ size_t MemoryBytes(const v1::Job& job, size_t max_data_bytes) {
 }  // namespace
 
 absl::Status RunPsServer(PsServerOptions options) {
-  // Before the threads start that apply gradients.
+  // Set before the threads start that apply gradients, which inherit the mode.
   FlushDenormals();
-  // Who connects before the server is there waits in the listener's queue.
+  // The listener's queue holds connections until the server accepts them.
   ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));
   options.member.address =
       options.advertised_address.empty()
@@ -81,8 +81,8 @@ absl::Status RunPsServer(PsServerOptions options) {
           : options.advertised_address;
   LOG(INFO) << "listening on " << options.member.address;
 
-  // While the leader lives, its word ends this process in order; if it is lost,
-  // on_stop ends it at once.
+  // If the leader orders the end, this process shuts down in order. If the
+  // leader is lost, on_stop ends the process at once.
   Notification stopped;
   const auto on_lost = options.member.on_stop;
   options.member.on_stop = [&](const absl::Status& status) {
@@ -104,7 +104,8 @@ absl::Status RunPsServer(PsServerOptions options) {
                        {guard, &service, MemoryBytes(job, max_data_bytes)}));
   stopped.Wait();
   member->Leave(absl::OkStatus());
-  // A file that hangs on its disk, or a call that waits for it, keeps nobody.
+  // End without joining threads: one may hang in a write to disk, or in a call
+  // that waits for it.
   google::FlushLogFiles(google::GLOG_INFO);
   _exit(0);
 }

@@ -1,4 +1,4 @@
-// A parameter server from its registration to its goodbye.
+// The life of a parameter server, from its registration to its end.
 #ifndef PACELINE_PS_SERVER_PS_SERVER_H_
 #define PACELINE_PS_SERVER_PS_SERVER_H_
 
@@ -12,20 +12,20 @@
 namespace paceline {
 
 struct PsServerOptions {
-  // `address` and `on_stop` are filled in.
+  // RunPsServer fills in `address` and `on_stop`.
   MemberOptions member;
-  // The job's; none: anybody may call.
+  // The job's secret; nullopt: anybody may call.
   std::optional<JobSecret> secret;
-  // "host:port" to listen on; port 0 takes a free one.
+  // "host:port" to listen on; port 0 picks a free port.
   std::string listen_address;
-  // What others reach it by; "": the host of listen_address with the port
-  // taken.
+  // The address at which others reach the server; "": the host of
+  // listen_address with the port it listens on.
   std::string advertised_address;
 };
 
-// Serves a shard until the leader wants it to end, and ends the process then
-// with exit code 0; if the leader is lost, logs why and ends it with 1. Returns
-// only errors of the start.
+// Serves a shard until the leader ends it, and then ends the process with exit
+// code 0. If the leader is lost, logs why and ends the process with 1. Returns
+// only if the start fails, with the error.
 absl::Status RunPsServer(PsServerOptions options);
 
 }  // namespace paceline

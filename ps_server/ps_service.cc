@@ -14,7 +14,8 @@ namespace {
 
 using Done = std::function<void(const absl::Status&)>;
 
-// Not Unavailable, by which callers take a server for gone for the moment.
+// Not Unavailable, which callers take to mean that the server is unreachable
+// for the moment, so that they would retry.
 absl::Status FailedToAttach(const absl::Status& reason) {
   return absl::FailedPreconditionError(reason.message());
 }
@@ -85,7 +86,7 @@ void PsService::AddControl() {
 
 void PsService::AddData(size_t max_data_bytes) {
   Add("Push", {[this](ServerCall& call) { Push(call); }, max_data_bytes});
-  // Without blocks.
+  // An Apply request has no blocks, so the small limit is enough.
   Add("Apply",
       {[this](ServerCall& call) { AnswerWithVariables(call, &Shard::Apply); },
        limits::kMaxControlBytes});
@@ -104,7 +105,7 @@ void PsService::Push(ServerCall& call) {
         return shard_.BlockSizesFor(each);
       },
       *push);
-  // So that it takes no memory while the call waits.
+  // Free the request's memory now, since the call stays open for long.
   call.request().Clear();
   if (!read.ok()) return call.Finish(read);
   shard_.Push(push->request, push->gradients, push->response,

@@ -1,5 +1,4 @@
-// The methods of a parameter server, as calls reach them: an adapter over the
-// shard.
+// The RPC methods of a parameter server: an adapter from calls to the shard.
 #ifndef PACELINE_PS_SERVER_PS_SERVICE_H_
 #define PACELINE_PS_SERVER_PS_SERVICE_H_
 
@@ -15,23 +14,22 @@
 
 namespace paceline {
 
-// Thread-safe. What takes long has a thread of its own: Initialize, which may
-// read a checkpoint, Snapshot, which lets the pushes under way end first, and
-// each worker that attaches. What waits for the disk ends on the thread that
-// writes.
+// Thread-safe. Calls that take long run on threads of their own: Initialize,
+// which may read a checkpoint; Snapshot, which waits for open pushes; and each
+// Attach. The thread that writes a checkpoint completes WriteCheckpoint.
 class PsService : public RpcService {
  public:
-  // `shard` outlives the service. A request with blocks of more bytes is
-  // refused.
+  // `shard` must outlive the service. Requests with blocks of more than
+  // `max_data_bytes` are refused.
   explicit PsService(Shard& shard,
                      size_t max_data_bytes = limits::kMaxMessageBytes);
-  // The server that offers it is gone. Waits for all threads.
+  // Destroy the server that uses the service first. Joins all threads.
   ~PsService() override;
 
  private:
   void AddControl();
-  // A method that has a thread of its own: handle(request, response) returns
-  // its status.
+  // Adds a method whose calls run on threads of their own: handle(request,
+  // response) returns the status.
   template <typename Request, typename Response, typename Handle>
   void AddLong(absl::string_view method, size_t max_request_bytes,
                Handle handle);
@@ -41,13 +39,14 @@ class PsService : public RpcService {
   void AnswerWithVariables(
       ServerCall& call, absl::Status (Shard::*method)(const Request&, Response&,
                                                       absl::Span<DenseBuffer>));
-  // Serves the caller through the memory that it offers, until it gives up.
+  // Serves the caller through the memory that it shares, until the caller gives
+  // up.
   void Attach(ServerCall& call);
-  // Has `work` run on a thread of its own. ResourceExhausted if there is none.
+  // Runs `work` on a new thread. ResourceExhausted if no thread can be started.
   absl::Status RunApart(std::function<void()> work);
 
   Shard& shard_;
-  // Shared with calls whose answers are still being sent.
+  // Shared, since calls whose answers are still being sent use the memory.
   const std::shared_ptr<BlockMemoryPool> memory_;
   Mutex mutex_;
   CondVar thread_ended_;

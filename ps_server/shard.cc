@@ -28,21 +28,22 @@
 namespace paceline {
 namespace {
 
-// What a shard starts with.
+// The state with which a shard starts.
 struct InitialState {
   std::vector<std::unique_ptr<ShardChunk>> chunks;
   int64_t size_bytes = 0;
   int64_t step = 0;
 };
 
-// Between two looks at who is waited for.
+// Interval at which the chunks are told the time.
 constexpr absl::Duration kTick = absl::Seconds(1);
 
 std::string ChunkName(size_t chunk) { return absl::StrCat("chunk ", chunk); }
 
-// What chunks remember of workers, in the metadata of a shard's file: once what
-// all agree on, which is all unless a worker was lost in the middle of a step,
-// and what one alone has under a prefix.
+// Entries about workers in the metadata of a shard's file. An entry on which
+// all chunks agree is stored once; that is every entry, unless a worker was
+// lost in the middle of a step. Other entries are stored per chunk, with a
+// prefix.
 using Entries = std::map<std::string, std::string>;
 
 constexpr char kChunkEntry[] = "chunk/";
@@ -67,7 +68,7 @@ SafetensorsMetadata Join(const std::vector<Entries>& chunks) {
   return joined;
 }
 
-// By chunk.
+// The entries of each chunk.
 std::vector<Entries> Split(const SafetensorsMetadata& joined,
                            size_t chunk_count) {
   std::vector<Entries> chunks(chunk_count);
@@ -300,7 +301,7 @@ absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
             absl::StrCat("snapshot for ", request.name(), ", ", ChunkName(c)));
       }
       snapshot.step = std::max(snapshot.step, saved->step);
-      // The others, which come last, hear of no push.
+      // Frozen chunks come last and get no pushes.
       if ((*chunks)[c]->is_frozen()) continue;
       workers.push_back(std::move(saved->workers));
     }

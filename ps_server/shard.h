@@ -1,4 +1,4 @@
-// A shard of a job's variables: what a parameter server is, but for the wire.
+// A shard of a job's variables: a parameter server without its RPC layer.
 #ifndef PACELINE_PS_SERVER_SHARD_H_
 #define PACELINE_PS_SERVER_SHARD_H_
 
@@ -22,37 +22,37 @@
 
 namespace paceline {
 
-// The methods are the calls of ParameterServerService;
-// proto/paceline/v1/ps.proto says what they mean. Before Initialize all others
-// fail with FailedPrecondition, and so do calls meant for another incarnation.
+// The methods are the calls of ParameterServerService; see
+// proto/paceline/v1/ps.proto. Before Initialize all other methods fail with
+// FailedPrecondition, and so do calls for another incarnation of the server.
 //
 //   EMPTY ── Initialize ──> READY ── Push, Apply, Pull, Fence … ──> READY
 //
-// Its chunks know nothing of each other. Thread-safe.
+// The shard's chunks are independent of each other. Thread-safe.
 class Shard {
  public:
   using Done = ShardChunk::Done;
 
-  // `incarnation` is that of the process. Variables are float32 or float64.
+  // `incarnation` is that of this process. Variables are float32 or float64.
   explicit Shard(uint64_t incarnation, DataType type = DataType::kFloat32);
-  // No call may be open.
+  // All calls must have ended.
   ~Shard();
 
-  // Names the folder below which checkpoints are written. Snapshot fails with
-  // FailedPrecondition before.
+  // Sets the folder below which checkpoints are written. Without it Snapshot
+  // fails with FailedPrecondition.
   void SetCheckpointFolder(const std::string& folder);
 
   absl::Status Initialize(const v1::InitializeRequest& request,
                           v1::InitializeResponse& response);
 
-  // As for PsClient, gradients and variables are no part of the messages:
-  // variables are written to buffers of block_sizes() of the chunk, where the
-  // gradients of the same call may lie. InvalidArgument if these buffers are
-  // others, or there is no such chunk.
+  // As in PsClient, blocks are passed beside the messages: the variables are
+  // written into `buffers`, which must have the sizes of block_sizes() of the
+  // chunk, and may be the memory of this call's gradients. InvalidArgument if
+  // the buffers have other sizes, or there is no such chunk.
   //
-  // Calls `done` when response and variables are there: before it returns, or
-  // later from the call that releases the push. All arguments stay valid until
-  // then.
+  // Calls `done` once the response and the variables are complete: before Push
+  // returns, or later, from the call that releases the held push. All arguments
+  // must stay valid until then.
   void Push(const v1::PushRequest& request,
             absl::Span<const DenseValues> gradients, v1::PushResponse& response,
             absl::Span<DenseBuffer> buffers, Done done);
@@ -64,8 +64,8 @@ class Shard {
   absl::Status Pull(const v1::PullRequest& request, v1::PullResponse& response,
                     absl::Span<DenseBuffer> buffers);
 
-  // Bytes of the variables of each block of the chunk that a push, an Apply or
-  // a pull is for. Errors are those of the call.
+  // Bytes of the variables of each block of the chunk in the request. The error
+  // is that of the call itself.
   template <typename Request>
   absl::StatusOr<absl::Span<const size_t>> BlockSizesFor(
       const Request& request) const {
@@ -74,47 +74,48 @@ class Shard {
     return (*chunk)->block_sizes();
   }
 
-  // The first error of a chunk, which leaves others as they are; a repeat goes
-  // on from there.
+  // Returns the first error of a chunk. Other chunks have admitted the workers;
+  // a repeated call completes the rest.
   absl::Status Admit(const v1::AdmitRequest& request,
                      v1::AdmitResponse& response);
 
-  // Of the chunks' answers, the one that is furthest on.
+  // Answers with the furthest progress of all chunks.
   absl::Status Fence(const v1::FenceRequest& request,
                      v1::FenceResponse& response);
 
-  // Copies the state of chunk after chunk, each when its admitted pushes are
-  // applied; the caller sees to it that no push comes in between. A repeat for
-  // the same name answers as the first did. InvalidArgument if the name is not
-  // that of a checkpoint; see Checkpointer::Start for one that comes again.
+  // Copies the state of one chunk after another, each when its admitted pushes
+  // are applied. The caller must ensure that no push arrives in between. A
+  // repeat for the same name gets the same answer. InvalidArgument if the name
+  // is not that of a checkpoint. See Checkpointer::Start for a name that was
+  // used before.
   absl::Status Snapshot(const v1::SnapshotRequest& request,
                         v1::SnapshotResponse& response);
 
-  // Does not wait: `done` comes from the writing thread.
+  // Does not block: the writing thread calls `done`.
   void WriteCheckpoint(const v1::WriteCheckpointRequest& request,
                        Checkpointer::Done done);
 
  private:
   using Chunks = std::vector<std::unique_ptr<ShardChunk>>;
 
-  // The chunks; FailedPrecondition before Initialize. They live as long as the
-  // shard.
+  // The chunks, which live as long as the shard. FailedPrecondition before
+  // Initialize.
   absl::StatusOr<const Chunks*> Ready() const;
-  // The chunk that a push, a pull or the like is for.
+  // The chunk in the request.
   template <typename Request>
   absl::StatusOr<ShardChunk*> ChunkOf(const Request& request) const {
     return ChunkAt(request.ps_incarnation(), request.chunk());
   }
   absl::StatusOr<ShardChunk*> ChunkAt(uint64_t ps_incarnation,
                                       uint32_t chunk) const;
-  // Tells the chunks that time passed.
+  // Tells the time to the chunks, every kTick.
   void PassTime();
   void LogStaleness(const Chunks& chunks) const;
 
   const uint64_t incarnation_;
   const DataType type_;
 
-  // Held for the whole of Initialize.
+  // Locked for the whole of Initialize.
   Mutex initialize_mutex_;
   v1::InitializeRequest initialize_request_ ABSL_GUARDED_BY(initialize_mutex_);
   v1::InitializeResponse initialize_response_
@@ -122,22 +123,22 @@ class Shard {
 
   mutable Mutex mutex_;
   bool is_ready_ ABSL_GUARDED_BY(mutex_) = false;
-  // Never changed once ready; so is what follows.
+  // Constant once the shard is ready; so are the members below.
   Chunks chunks_ ABSL_GUARDED_BY(mutex_);
   int64_t initial_step_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Of its part of a checkpoint.
+  // The name of the shard's file in a checkpoint.
   std::string file_name_ ABSL_GUARDED_BY(mutex_);
 
   std::string checkpoint_folder_ ABSL_GUARDED_BY(mutex_);
 
-  // Held for the whole of Snapshot.
+  // Locked for the whole of Snapshot.
   Mutex snapshot_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
-  // The last snapshot.
+  // The name and the answer of the last snapshot.
   std::string snapshot_name_ ABSL_GUARDED_BY(snapshot_mutex_);
   int64_t snapshot_step_ ABSL_GUARDED_BY(snapshot_mutex_) = 0;
 
   Checkpointer checkpointer_;
-  // Where chunks are to be told the time.
+  // Under bounded staleness: tells the time to the chunks.
   std::unique_ptr<Ticker> ticker_;
 };
 

@@ -132,7 +132,7 @@ void ShardChunk::Answer(const std::vector<Step>& steps) {
       continue;
     }
     push.response->set_step(static_cast<uint64_t>(step.decision.step));
-    // The answer to one whose gradients are not applied yet has norms.
+    // An answer before the sum is applied has norms instead of variables.
     if (push.request->pull() && push.response->squared_norms().empty()) {
       variables_->Read(push.variables);
     }
@@ -183,7 +183,7 @@ absl::Status ShardChunk::Pull(const v1::PullRequest& request,
                               absl::Span<DenseBuffer> buffers) {
   RETURN_IF_ERROR(variables_->CheckBuffers(buffers));
   if (request.has_joins()) {
-    // What the others' clocks stand for is applied.
+    // Wait until all updates that the other workers' clocks count are applied.
     MutexLock order(order_mutex_);
     MutexLock lock(mutex_);
     ASSIGN_OR_RETURN(const uint64_t clock,

@@ -1,4 +1,5 @@
-// One chunk of a shard: what is pushed, summed, applied and pulled as a whole.
+// A chunk of a shard: the unit in which gradients are pushed, summed and
+// applied, and variables are pulled.
 #ifndef PACELINE_PS_SERVER_SHARD_CHUNK_H_
 #define PACELINE_PS_SERVER_SHARD_CHUNK_H_
 
@@ -23,28 +24,29 @@
 
 namespace paceline {
 
-// Updates between the pull and the push of each gradient.
+// How many updates lie between the pull and the push of each gradient.
 struct Staleness {
   uint64_t pushes = 0;
   uint64_t sum = 0;
   uint64_t max = 0;
 };
 
-// Thread-safe. A push is admitted by the aggregator under the chunk's lock and
-// applied under the locks of the blocks, so asynchronous pushes to different
-// blocks run side by side. Where pushes wait for others, they are applied one
-// after the other, so that an answer holds all that it waited for.
+// Thread-safe. The aggregator decides on a push under the chunk's lock; the
+// gradients are applied under the locks of the blocks. So asynchronous pushes
+// update different blocks in parallel. If answers wait for other pushes,
+// decisions are carried out one after the other, so that an answer includes all
+// updates for which it waited.
 class ShardChunk {
  public:
   using Done = std::function<void(const absl::Status&)>;
 
-  // `aggregator` was made with `options`.
+  // `aggregator` must have been created with `options`.
   ShardChunk(std::unique_ptr<ChunkVariables> variables, Aggregator aggregator,
              AggregatorOptions options);
-  // No call may be open.
+  // All calls must have ended.
   ~ShardChunk();
 
-  // As of Shard, for this chunk.
+  // As the methods of Shard, for this chunk.
   void Push(const v1::PushRequest& request,
             absl::Span<const DenseValues> gradients, v1::PushResponse& response,
             absl::Span<DenseBuffer> buffers, Done done);
@@ -56,26 +58,26 @@ class ShardChunk {
   absl::Status Admit(const v1::WorkerId& worker);
   void Fence(const v1::WorkerId& worker, v1::FenceResponse& response);
 
-  // Under bounded staleness, to be called regularly: time passed. Returns the
-  // ranks of workers that nobody waits for any more.
+  // Time passed. Under bounded staleness, call it regularly. Returns the ranks
+  // of workers for which the others no longer wait.
   std::vector<uint32_t> HandleTime(absl::Time now);
 
-  // Bytes of the variables of each block.
+  // Bytes of each block's variables.
   absl::Span<const size_t> block_sizes() const {
     return variables_->block_sizes();
   }
 
-  // Whether nothing is ever pushed.
+  // Whether the variables are frozen, so that nothing is pushed.
   bool is_frozen() const { return variables_->is_frozen(); }
 
-  // Of a checkpoint.
+  // The chunk's part of a checkpoint.
   struct Saved {
     int64_t step = 0;
-    // What Aggregator::Restore takes.
+    // The input of Aggregator::Restore.
     std::map<std::string, std::string> workers;
   };
-  // Waits until admitted pushes are applied, and appends the variables while
-  // none is admitted. DeadlineExceeded.
+  // Blocks until admitted pushes are applied, and appends the variables and
+  // slots to `tensors` while no push is admitted. DeadlineExceeded.
   absl::StatusOr<Saved> Save(absl::Time deadline,
                              std::vector<SnapshotTensor>& tensors);
 
@@ -90,46 +92,45 @@ class ShardChunk {
     absl::Span<DenseBuffer> variables;
     Done done;
   };
-  // A decision and the push it is about, if there is one; its `done` is set by
-  // those that end it.
+  // A decision and its push, if it has one. `done` is set if the decision ends
+  // the push.
   struct Step {
     Decision decision;
     OpenPush push;
   };
-  // What happens to the aggregator.
+  // An event for the aggregator.
   using Event = absl::FunctionRef<std::vector<Decision>(Aggregator&)>;
-  // Lets the event happen and carries out what follows from it. A sum is
-  // applied with `squared_norms`, where it needs them.
+  // Passes the event to the aggregator and carries out its decisions.
+  // `squared_norms` are for applying a sum, if that needs norms.
   void Handle(Event event, absl::Span<const double> squared_norms = {});
-  // Pushes that end are no longer among the open ones.
+  // Asks the aggregator, and removes the pushes that end from the open ones.
   std::vector<Step> Decide(Event event);
   int64_t StepsApplied() const;
-  // In this order: applies what is to be applied; where sums are applied apart,
-  // fills the answers with norms; and answers, with variables where there are
-  // no norms.
+  // Carries out the decisions: first applies gradients, then fills answers with
+  // norms (if a sum waits for Apply) or variables, then sends the answers.
   void Update(const std::vector<Step>& steps,
               absl::Span<const double> squared_norms);
   void AnswerNorms(const std::vector<Step>& steps)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(order_mutex_);
   void Answer(const std::vector<Step>& steps);
-  // An update that was decided on is done.
+  // One update is applied.
   void EndUpdate(uint64_t staleness);
 
   const std::unique_ptr<ChunkVariables> variables_;
   const AggregatorOptions options_;
 
-  // Where answers wait for others: held from a decision until it is carried
-  // out.
+  // Where answers wait for other pushes: locked from a decision until it is
+  // carried out.
   Mutex order_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   mutable Mutex mutex_;
   CondVar applied_;
   Aggregator aggregator_ ABSL_GUARDED_BY(mutex_);
-  // Of the last sum, where updates need them.
+  // The norms of the last sum, if the optimizer needs norms.
   std::vector<double> squared_norms_ ABSL_GUARDED_BY(order_mutex_);
   uint64_t next_ticket_ ABSL_GUARDED_BY(mutex_) = 1;
   // By ticket.
   std::map<uint64_t, OpenPush> open_pushes_ ABSL_GUARDED_BY(mutex_);
-  // Pushes admitted and not yet applied.
+  // Pushes admitted, but not applied yet.
   int applying_count_ ABSL_GUARDED_BY(mutex_) = 0;
   Staleness staleness_ ABSL_GUARDED_BY(mutex_);
 };
