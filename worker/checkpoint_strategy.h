@@ -1,4 +1,4 @@
-// Variables from a checkpoint, for evaluation alone.
+// A strategy that reads the variables from a checkpoint, for evaluation only.
 #ifndef PACELINE_WORKER_CHECKPOINT_STRATEGY_H_
 #define PACELINE_WORKER_CHECKPOINT_STRATEGY_H_
 
@@ -13,11 +13,11 @@
 
 namespace paceline {
 
-// Does not train: gradients are refused.
+// Cannot train: refuses gradients.
 class CheckpointStrategy : public Strategy {
  public:
-  // Reads `folder`, one checkpoint, and checks that it fits the graph. The
-  // references outlive the strategy.
+  // Reads the checkpoint `folder`, and checks that it fits the graph. All
+  // references must outlive the strategy.
   static absl::StatusOr<std::unique_ptr<Strategy>> Open(
       const std::string& folder, const Graph& graph, const ShardPlan& plan,
       ModelState& state, Stream& stream);

@@ -11,13 +11,13 @@
 namespace paceline {
 namespace {
 
-// Opens sets one by one, checked against a model.
+// Opens data sets, and checks that they fit a model.
 class Opener {
  public:
   Opener(ModelArrays model, Datasets& datasets)
       : model_(std::move(model)), datasets_(datasets) {}
 
-  // `name` as in "data.train", for errors.
+  // `name`: such as "data.train", for errors.
   absl::StatusOr<const DataSource*> Open(const char* name,
                                          const v1::Dataset& dataset) {
     absl::StatusOr<std::unique_ptr<const DataSource>> source =
@@ -33,7 +33,7 @@ class Opener {
   Datasets& datasets_;
 };
 
-// All of a source in its own order, in steps of `step_size`.
+// All examples of a source in its own order, in steps of `step_size`.
 PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset,
                   int64_t step_size) {
   PhaseData phase;
@@ -44,7 +44,7 @@ PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset,
   return phase;
 }
 
-// What of data.train is trained on.
+// The part of data.train that is used for training.
 absl::StatusOr<PhaseData> TrainingPart(const v1::Job& job,
                                        const DataSource& train,
                                        int64_t step_size) {

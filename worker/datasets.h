@@ -1,4 +1,4 @@
-// The sets of examples of a job, opened.
+// The opened data sets of a job.
 #ifndef PACELINE_WORKER_DATASETS_H_
 #define PACELINE_WORKER_DATASETS_H_
 
@@ -22,23 +22,24 @@ namespace paceline {
 // Immutable.
 struct Datasets {
   std::vector<std::unique_ptr<const DataSource>> sources;
-  // What the leases of each phase are about; points into `sources`.
+  // The data of each phase's leases; points into `sources`.
   std::map<v1::Phase, PhaseData> phases;
-  // What the leader must know: the numbers of examples.
+  // The numbers of examples, for the leader.
   v1::AwaitStartRequest sizes;
 };
 
-// What the model takes of an example, for its inputs and its only output.
+// The arrays that the model reads of an example: for its inputs and its only
+// output.
 ModelArrays ModelArraysOf(const Graph& graph, const Loss& loss);
 
-// Opens what the job has for these phases. `workers` is how many work on it.
-// Errors name the set and the file.
+// Opens the data sets of these phases. `workers`: the number of workers of the
+// job. Errors name the data set and the file.
 absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
                                       const Loss& loss, int workers,
                                       const std::set<v1::Phase>& phases);
 
-// The phases for the replica on device `device` of the worker `rank` of
-// `workers`, with its slices of each step.
+// The phases with the slices of one replica: the one on device `device` of
+// worker `rank` of `workers`.
 std::map<v1::Phase, PhaseData> PhasesOfReplica(const Datasets& datasets,
                                                const v1::Job& job, int rank,
                                                int workers, int device);

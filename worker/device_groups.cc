@@ -12,13 +12,15 @@
 namespace paceline {
 namespace {
 
-// By which the leader ends a process after a heartbeat's timeout.
+// Time within which the leader ends this process after it has noticed that
+// another task is lost (after a heartbeat timeout).
 constexpr absl::Duration kLeadersWord = absl::Seconds(1);
 
 }  // namespace
 
 std::string GroupableGpu(const Replica& replica) {
-  // Replicas that share statistics wait for each other within a step.
+  // Replicas with synchronized statistics wait for each other in the middle of
+  // a step, so they cannot be in a group of devices.
   const bool can_be_in_group =
       replica.statistics == nullptr && replica.device->CanUpdate();
   return can_be_in_group ? replica.device->gpu_uuid() : "";
@@ -38,7 +40,7 @@ absl::Status JoinGroup(const std::string& nccl_id, int first_rank,
     results[i] = group.status();
     if (group.ok()) replicas[i]->group = *std::move(group);
   };
-  // Each waits for the others.
+  // One thread per replica, since joining a group blocks until all have joined.
   std::vector<std::thread> threads;
   for (size_t i = 1; i < replicas.size(); ++i) threads.emplace_back(join, i);
   join(0);

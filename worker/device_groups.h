@@ -1,5 +1,5 @@
-// Groups of the devices of replicas, which then sum gradients up without the
-// host.
+// Groups of devices that sum gradients among themselves, without the host: NCCL
+// groups of GPUs.
 #ifndef PACELINE_WORKER_DEVICE_GROUPS_H_
 #define PACELINE_WORKER_DEVICE_GROUPS_H_
 
@@ -13,37 +13,41 @@
 
 namespace paceline {
 
-// Device::gpu_uuid where the device could also update the variables, which goes
-// with a group; else "". Of a replica that was made.
+// The UUID of the replica's GPU if the GPU could join a group, for which it
+// must also be able to update the variables; else "". Call it after
+// MakeReplica.
 std::string GroupableGpu(const Replica& replica);
 
-// The devices of `replicas` are the ranks from `first_rank` on of a group of
-// `world_size`. Blocks until all ranks have come, limits::kConnectTimeout at
-// most.
+// Joins a group of `world_size` devices with the devices of `replicas`, which
+// get consecutive ranks from `first_rank`. `nccl_id` is NCCL's unique id.
+// Blocks until all ranks have joined, for at most limits::kConnectTimeout.
 absl::Status JoinGroup(const std::string& nccl_id, int first_rank,
                        int world_size,
                        absl::Span<const std::unique_ptr<Replica>> replicas);
 
-// A group of all `replicas`, which are those of the job, if their devices can
-// be one; else none, and the log says that the host sums up.
+// Forms a group of all replicas of the job, which are `replicas`, if their
+// devices support that. Otherwise logs that the host sums gradients.
 absl::Status JoinOwnGroup(absl::Span<const std::unique_ptr<Replica>> replicas);
 
 // --- Workers with a replica each ---------------------------------------------
 
-// Tells the leader, before the start, of the replica's GroupableGpu; where
-// there is one, rank 0 also sends NCCL's unique id of a new group.
+// Before the start: puts the replica's GroupableGpu into the request to
+// the leader. If there is one, rank 0 also creates NCCL's unique id.
 absl::Status OfferDevice(const Replica& replica, int rank,
                          v1::AwaitStartRequest& request);
 
-// A group of the devices of all workers, if all offered one and they can be a
-// group; else none, and the log says that the host sums up. All workers find
-// the same. `replicas` are those of this worker. Blocks as JoinGroup.
+// Forms a group of the devices of all workers, if each has offered one and they
+// support that. Otherwise logs that the host sums gradients. All workers come
+// to the same decision. `replicas` are those of this worker. Blocks like
+// JoinGroup.
 absl::Status JoinPeers(const v1::AwaitStartResponse& start, int rank,
                        absl::Span<const std::unique_ptr<Replica>> replicas);
 
-// A group does not know which of its ranks was lost; the leader does, by their
-// heartbeats, and then ends this process. So a replica that has lost its group
-// waits here until the leader must have done so. Does not wait else.
+// A group does not report which of its ranks was lost. The leader knows it from
+// missing heartbeats, and then ends this process. So after an error of the
+// group, a replica waits here for as long as the leader needs; otherwise it
+// would report an error that blames no task. Returns at once if the group has
+// no error.
 void AwaitLeadersWord(const Replica& replica);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// evaluator.csv: what an evaluator found, a row a checkpoint.
+// evaluator.csv: the metrics on each checkpoint, one row per checkpoint.
 #ifndef PACELINE_WORKER_EVALUATION_LOG_H_
 #define PACELINE_WORKER_EVALUATION_LOG_H_
 
@@ -12,23 +12,23 @@
 
 namespace paceline {
 
-// The file is read anew at each call, so that it may be taken away, as the
-// leader of a new run does. Rows end in \r\n, as those of history.csv. Not
-// thread-safe; one writer a file.
+// Reads the file again in each call, since the leader of a new run may delete
+// it. Rows end in \r\n, as in history.csv. Not thread-safe; a file may have
+// only one writer.
 class EvaluationLog {
  public:
-  // Of the loss and these metrics. A file with other columns is of another job,
-  // and begun anew.
+  // The columns are the loss and the metrics. A file with other columns belongs
+  // to another job and is replaced.
   EvaluationLog(std::string path, absl::Span<const LoggedMetric> metrics);
 
-  // Whether the checkpoint after `step` steps has its row.
+  // Whether there is a row for the checkpoint after `step` steps.
   absl::StatusOr<bool> Has(int64_t step) const;
 
-  // Adds a row of the metrics' values; the file is written whole or not at all.
+  // Adds a row with the metrics' values. The file is replaced atomically.
   absl::Status Add(int64_t step, const Logs& logs) const;
 
  private:
-  // The header and the rows so far.
+  // The header and the rows in the file.
   absl::StatusOr<std::string> Read() const;
 
   const std::string path_;

@@ -29,10 +29,10 @@
 namespace paceline {
 namespace {
 
-// Between two looks into the folder.
+// Interval at which the checkpoint folder is polled.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(200);
 
-// The states of the last report.
+// Keeps the states of the last report.
 class LastReport : public ProgressSink {
  public:
   void Worked() override {}
@@ -49,7 +49,7 @@ class LastReport : public ProgressSink {
   std::vector<double> states_;
 };
 
-// What tells a file from another one that takes its place.
+// Detects whether a file was replaced by another one.
 struct FileIdentity {
   ino_t inode = 0;
   absl::Time written;
@@ -57,7 +57,7 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-// nullopt: there is no such file.
+// nullopt: the file does not exist.
 std::optional<FileIdentity> IdentityOf(const std::string& path) {
   struct stat information = {};
   if (stat(path.c_str(), &information) != 0) return std::nullopt;
@@ -94,8 +94,8 @@ class Evaluator {
     RETURN_IF_ERROR(NoteWhatIsThere());
     absl::Time last_new = MonotonicNow();
     while (true) {
-      // Before the checkpoints are listed: so none is missed that was written
-      // before the result.
+      // Check for the result before listing the checkpoints: then no checkpoint
+      // written before the result is missed.
       const bool has_ended = IsOfThisRun(ResultPath());
       ASSIGN_OR_RETURN(const std::vector<std::string> checkpoints,
                        ListCheckpoints(folder_));
@@ -132,7 +132,8 @@ class Evaluator {
     return checkpoint + "/manifest.json";
   }
 
-  // What an earlier run may have left.
+  // Records the files that exist at the start, since an earlier run may have
+  // left them.
   absl::Status NoteWhatIsThere() {
     ASSIGN_OR_RETURN(const std::vector<std::string> checkpoints,
                      ListCheckpoints(folder_));
@@ -146,7 +147,7 @@ class Evaluator {
     return absl::OkStatus();
   }
 
-  // Whether the file is there and of the run at hand.
+  // Whether the file exists and belongs to the current run.
   bool IsOfThisRun(const std::string& path) const {
     const std::optional<FileIdentity> identity = IdentityOf(path);
     if (!identity) return false;
@@ -155,8 +156,8 @@ class Evaluator {
            MonotonicNow() - started_ > options_.start_timeout;
   }
 
-  // Evaluates a checkpoint unless that is done, or it is gone. Returns whether
-  // it was new.
+  // Evaluates a checkpoint, unless it was evaluated before or is deleted.
+  // Returns whether it was evaluated.
   absl::StatusOr<bool> Visit(const std::string& checkpoint) {
     const std::string path = ManifestPath(checkpoint);
     const bool is_of_this_run = IsOfThisRun(path);
@@ -169,7 +170,8 @@ class Evaluator {
       if (absl::IsNotFound(manifest.status())) return false;
       RETURN_IF_ERROR(manifest.status());
       if (manifest->job_fingerprint != fingerprint_) {
-        // An earlier run's will be moved aside.
+        // A checkpoint of an earlier run; the new run's leader will move it
+        // aside.
         if (!is_of_this_run) return false;
         return absl::InvalidArgumentError(
             absl::StrCat(checkpoint, " is of a job with fingerprint ",
@@ -190,12 +192,12 @@ class Evaluator {
     return is_new;
   }
 
-  // Adds a row for a checkpoint, unless it goes away meanwhile.
+  // Adds a row for a checkpoint, unless the checkpoint is deleted meanwhile.
   absl::Status Evaluate(const std::string& checkpoint, int64_t step,
                         const FileIdentity& identity) {
     const absl::StatusOr<Logs> logs = Evaluate(checkpoint);
-    // Else it was deleted, which begins with its manifest, or moved aside for
-    // those of a new run.
+    // Deletion of a checkpoint begins with its manifest; a new run's leader
+    // moves it aside. In both cases the values are useless.
     if (IdentityOf(ManifestPath(checkpoint)) != identity) {
       return absl::OkStatus();
     }
@@ -241,12 +243,12 @@ class Evaluator {
   const EvaluationLog log_;
   const std::string fingerprint_;
   const absl::Time started_ = MonotonicNow();
-  // By path: the files that were there at the start.
+  // The files that existed at the start, by path.
   std::map<std::string, FileIdentity> found_;
-  // By path of its manifest: what is known of a checkpoint.
+  // What is known about a checkpoint, by the path of its manifest.
   struct State {
     std::optional<FileIdentity> identity;
-    // Whether it is the one after the last epoch.
+    // Whether it is the checkpoint after the last epoch.
     bool is_last = false;
   };
   std::map<std::string, State> states_;

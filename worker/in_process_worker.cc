@@ -8,7 +8,7 @@ namespace paceline {
 
 absl::Status InProcessWorker::Start(int /*port*/) {
   WorkerOptions options = options_;
-  // The leader in this process tells how the job ended.
+  // The leader is in this process and reports how the job ended.
   options.member.on_stop = [](const absl::Status&) {};
   std::thread([options] {
     const absl::Status status = RunWorker(options);

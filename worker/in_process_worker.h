@@ -1,5 +1,5 @@
-// A worker that leads its job beside its own work: worker 0 of a cluster
-// without a chief, such as a TFJob of ps and workers.
+// The in-process worker of a task that leads its job and trains, too: worker 0
+// of a cluster without a chief, such as a TFJob of ps and workers.
 #ifndef PACELINE_WORKER_IN_PROCESS_WORKER_H_
 #define PACELINE_WORKER_IN_PROCESS_WORKER_H_
 
@@ -11,9 +11,9 @@
 
 namespace paceline {
 
-// The worker of a process that leads, on a thread of its own. That thread may
-// still wait for somebody who does not answer when the job is over, so the
-// process should end at once then.
+// Runs a worker on a separate thread of the leader's process. When the job is
+// over, that thread may still wait for a task that does not answer, so the
+// process should exit at once.
 class InProcessWorker : public OwnTasks {
  public:
   explicit InProcessWorker(WorkerOptions options)

@@ -1,4 +1,5 @@
-// Checkpoints of the variables that workers hold: one shard, of rank 0.
+// Checkpoints of variables that workers hold: a single shard, written by rank
+// 0.
 #ifndef PACELINE_WORKER_LOCAL_CHECKPOINTS_H_
 #define PACELINE_WORKER_LOCAL_CHECKPOINTS_H_
 
@@ -17,11 +18,12 @@
 
 namespace paceline {
 
-// For the thread that takes leases: no step is under way when one of the
-// methods is called. Files are written on a thread of its own.
+// Call the methods on the thread that takes leases, while no step is under way.
+// A separate thread writes the files.
 class LocalCheckpoints {
  public:
-  // The references outlive the object. `stream` is of the variables' device.
+  // All references must outlive the object. `stream` belongs to the device of
+  // the variables.
   LocalCheckpoints(absl::Span<const VariableSpec> variables,
                    const ShardPlan& plan, std::vector<std::string> slot_names,
                    LocalVariables& tensors, Stream& stream, Member& member)
@@ -32,13 +34,14 @@ class LocalCheckpoints {
         stream_(stream),
         member_(member) {}
 
-  // Takes variables, slots and the count of updates from the checkpoint `path`.
-  // Errors are those of CheckpointReader.
+  // Restores variables, slots and the number of updates from the checkpoint
+  // `path`. Errors are those of CheckpointReader.
   absl::Status Restore(const std::string& path);
 
-  // Copies all that for the checkpoint `name`. Returns what starts to write the
-  // copy, below the folder that the leader named, and tells the leader when
-  // that is done or has failed. Errors are the device's.
+  // Copies variables, slots and the number of updates for the checkpoint
+  // `name`. Returns a function that starts to write the copy below the folder
+  // that the leader named, and that reports the outcome to the leader. Errors
+  // are those of the device.
   absl::StatusOr<std::function<void()>> Take(const std::string& name);
 
  private:
@@ -48,7 +51,8 @@ class LocalCheckpoints {
   LocalVariables& tensors_;
   Stream& stream_;
   Member& member_;
-  // Last: its thread ends before the rest goes.
+  // Declared last, so that its thread ends before the other members are
+  // destroyed.
   Checkpointer checkpointer_;
 };
 

@@ -30,8 +30,9 @@
 namespace paceline {
 namespace {
 
-// libgomp reads how its threads wait before main, and a factor of 100 in CPU
-// time hangs on it where processes outnumber cores: sets it and starts over.
+// libgomp reads OMP_WAIT_POLICY before main starts. If there are more processes
+// than cores, spinning threads take 100 times the CPU time. So this sets the
+// variable and executes the program again.
 void WaitPassively(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
@@ -60,7 +61,7 @@ absl::Status Evaluate(const TaskProgram& program, const TaskPlace& place,
   RETURN_IF_ERROR(CheckFlags(
       flags, absl::StrCat(place.task.ToString(), " evaluates checkpoints")));
   EvaluatorOptions evaluator;
-  // Only what it evaluates need be on its machine.
+  // Only the data sets that are evaluated need to be on this machine.
   JobReaderOptions reader;
   reader.check_files = false;
   ASSIGN_OR_RETURN(evaluator.job,
@@ -171,6 +172,6 @@ int main(int argc, char** argv) {
       program, flags, paceline::TaskEnvironment::From(std::getenv), start);
   const int exit_code = code.ok() ? *code : paceline::ExitWith(code.status());
   std::cout.flush();
-  // Threads that wait for others are not waited for.
+  // Exit without joining threads that wait for other tasks.
   _exit(exit_code);
 }

@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<Device>> MakeCudaDevice(
   return device;
 }
 
-// Of TF32 only the products of a GPU know.
+// TF32 only concerns matrix products of GPUs.
 Precision WantedPrecision(const v1::Job& job) {
   switch (job.precision()) {
     case v1::PRECISION_MIXED_FLOAT16:
@@ -51,7 +51,7 @@ absl::Status CheckPrecision(const v1::Job& job, const Device& device) {
       "or device: auto"));
 }
 
-// Once a process, however many replicas it has.
+// Logs once per process, not per replica.
 void LogFallback(const v1::Job& job, const Device& cpu,
                  const absl::Status& why) {
   const bool rounds_less = job.precision() == v1::PRECISION_TF32 ||

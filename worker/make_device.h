@@ -1,4 +1,4 @@
-// The device a job names.
+// Creates the device that a job names.
 #ifndef PACELINE_WORKER_MAKE_DEVICE_H_
 #define PACELINE_WORKER_MAKE_DEVICE_H_
 
@@ -12,39 +12,39 @@
 
 namespace paceline {
 
-// What else decides on a replica's device.
+// What selects a replica's device beside the job.
 struct DeviceChoice {
-  // Threads that compute, of a CPU.
+  // Number of compute threads of a CPU device.
   int threads = 1;
-  // The replica's among those of its process: they take GPUs in turn, from the
-  // one that is named on.
+  // Index of the replica in its process. Replicas use consecutive GPUs, from
+  // the one that the job names.
   int index = 0;
 };
 
-// Gives the driver of the machine's GPUs.
+// Loads the driver of the machine's GPUs.
 using DriverLoader =
     std::function<absl::StatusOr<std::unique_ptr<cuda::Driver>>()>;
 inline absl::StatusOr<std::unique_ptr<cuda::Driver>> LoadNvidiaDriver() {
   return cuda::LoadDriver({});
 }
 
-// By `device` of the job. "cpu": oneDNN on threads; "reference":
-// plain loops; "cuda" or "cuda:N": a GPU, or an error that starts with the name
-// and says what is missing; "auto": the first GPU if there is one that can
-// compute the graph, loss and metrics of `spec`, else the CPU, which the log
-// says once. A GPU heeds the job's deterministic, autotune and
-// device_memory_limit; the CPU repeats its bits and chooses by rule, whatever
-// they are. FailedPrecondition names a precision that the named device does not
-// have; the one that "auto" takes may lack it.
+// Creates the job's `device`. "cpu": oneDNN on threads. "reference": plain
+// loops. "cuda" or "cuda:N": a GPU, or an error that starts with the name and
+// says what is missing. "auto": the first GPU if it can compute the graph, loss
+// and metrics of `spec`, else the CPU; the choice of the CPU is logged once. A
+// GPU follows the job's `deterministic`, `autotune` and `device_memory_limit`;
+// the CPU ignores them, since it is always deterministic and never measures.
+// FailedPrecondition if the named device does not support the job's precision;
+// with "auto" the precision may fall back (PrecisionOf).
 absl::StatusOr<std::unique_ptr<Device>> MakeDevice(
     const v1::Job& job, const DeviceChoice& choice, const ProgramSpec& spec,
     const DriverLoader& load_driver = LoadNvidiaDriver);
 
-// What layers compute in: what the job asks for, or float32 where the device
-// cannot.
+// The precision in which layers compute: the job's, or float32 if the device
+// does not support it.
 Precision PrecisionOf(const v1::Job& job, const Device& device);
 
-// What the job asks of a GPU.
+// The job's options for a GPU.
 cuda::CudaOptions CudaOptionsOf(const v1::Job& job);
 
 }  // namespace paceline

@@ -15,9 +15,9 @@
 namespace paceline {
 namespace {
 
-// How long an idle rank looks for its peers' data before it sleeps, where every
-// thread has a core: longer than a sleeping peer takes to wake up, or both end
-// up waking each other each time.
+// How long an idle rank spins for its peers' data before it sleeps, if every
+// thread has a core. Longer than a sleeping peer takes to wake up; otherwise
+// two ranks would keep putting each other to sleep.
 constexpr absl::Duration kSpin = absl::Microseconds(200);
 
 }  // namespace
@@ -31,7 +31,7 @@ absl::StatusOr<GroupOptions> PeerOptions(const v1::AwaitStartResponse& start,
     group.peers.push_back({TaskName(caller.task, caller.address),
                            caller.address, caller.incarnation});
   }
-  // Those that offered a GPU compile after the start.
+  // Workers that offered a GPU compile after the start.
   const auto& gpu_uuids = start.gpu_uuids();
   const bool others_may_compile =
       std::any_of(gpu_uuids.begin(), gpu_uuids.end(),

@@ -1,4 +1,5 @@
-// Workers that sum up gradients among themselves, as this one reaches them.
+// Connections to the other workers, for strategies in which workers sum
+// gradients.
 #ifndef PACELINE_WORKER_PEERS_H_
 #define PACELINE_WORKER_PEERS_H_
 
@@ -10,14 +11,14 @@
 
 namespace paceline {
 
-// How worker `rank`, which computes with `threads`, connects to the others that
-// the leader named at the start. Without a region.
+// How worker `rank`, which has `threads` compute threads, connects to the
+// workers that the leader named at the start. Does not set `region`.
 absl::StatusOr<GroupOptions> PeerOptions(const v1::AwaitStartResponse& start,
                                          int rank, int threads);
 
-// An error that blames a rank of these workers, with the Blame of that worker:
-// for the leader, which knows tasks. `waited_for` as in Blame. Other errors
-// stay as they are.
+// If an error blames a rank of these workers, returns it with the Blame of that
+// worker, so that the leader, which knows tasks and no ranks, can name it.
+// `waited_for`: see Blame. Other errors are returned unchanged.
 absl::Status BlamePeer(const v1::AwaitStartResponse& start,
                        absl::string_view waited_for, const absl::Status& error);
 

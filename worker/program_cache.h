@@ -1,4 +1,4 @@
-// Programs of one model, compiled when first needed.
+// The compiled programs of a model, compiled on first use.
 #ifndef PACELINE_WORKER_PROGRAM_CACHE_H_
 #define PACELINE_WORKER_PROGRAM_CACHE_H_
 
@@ -12,12 +12,12 @@
 
 namespace paceline {
 
-// One program for each mode and batch size that occurs: the full batch, and the
-// partial ones at the ends of leases. Not thread-safe.
+// One program for each mode and batch size that occurs: the full batch, and
+// smaller ones at the ends of leases. Not thread-safe.
 class ProgramCache {
  public:
-  // `spec` without mode and batch size. The device and the state outlive the
-  // cache.
+  // `spec`: without mode and batch size. The device and the state must outlive
+  // the cache.
   ProgramCache(const ProgramSpec& spec, Device& device, ModelState& state)
       : spec_(spec), device_(device), state_(state) {}
 

@@ -1,4 +1,4 @@
-// Where a trainer tells how far it is.
+// Receives a trainer's progress.
 #ifndef PACELINE_WORKER_PROGRESS_SINK_H_
 #define PACELINE_WORKER_PROGRESS_SINK_H_
 
@@ -13,14 +13,14 @@ class ProgressSink {
  public:
   virtual ~ProgressSink() = default;
 
-  // A piece of work is done: a section, a batch.
+  // A piece of work is finished: a section or a batch.
   virtual void Worked() = 0;
-  // How far the replica is with a lease; `complete` at its last step. That
-  // report has the states of all metrics, the others MetricLayout's
-  // reported_size() numbers.
+  // The replica's progress with a lease; `complete` after its last step. The
+  // complete report has the states of all metrics, the others the first
+  // MetricLayout::reported_size() numbers.
   virtual void Report(const v1::LeaseReport& report, bool complete) = 0;
-  // What the replica adds to a row of steps.csv, as StepReport has it; a step
-  // after the other.
+  // The replica's part of a row of steps.csv; see StepReport. Steps are
+  // reported in order.
   virtual void ReportStep(int64_t step, double total, double weight) = 0;
 };
 

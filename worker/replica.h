@@ -27,66 +27,70 @@
 
 namespace paceline {
 
-// What a replica computes with; each part uses those before. Not thread-safe.
+// Everything that a replica computes with. Each member may refer to those
+// before it. Not thread-safe.
 struct Replica {
   // --- From MakeReplica on ---
   JobModel model;
-  // Of the model; CompileReplica adds the rest.
+  // MakeReplica sets the model's part; CompileReplica sets the rest.
   ProgramSpec spec;
   std::unique_ptr<Device> device;
   ShardPlan plan;
-  // Of a model whose layers share statistics; else null.
+  // Set if layers of the model have synchronized statistics; else null.
   std::unique_ptr<TransportStatisticsAllReduce> statistics;
   std::unique_ptr<const Optimizer> optimizer;
   std::unique_ptr<Stream> stream;
-  // The device's end of a group, if it has joined one; else null.
+  // The device's membership in a group, if it has joined one; else null.
   std::unique_ptr<DeviceGroup> group;
 
   // --- From CompileReplica on ---
   std::unique_ptr<ModelState> state;
   std::unique_ptr<ProgramCache> programs;
-  // Where the replica holds the variables, initialised from the job's seed;
+  // The variables, initialised from the job's seed, if the replica holds them;
   // else null.
   std::unique_ptr<LocalVariables> variables;
 };
 
-// Makes what needs no other replica. `choice` is of its device, but for the
-// name, which the job has. Errors name what of the job is wrong.
+// Creates the part of a replica that does not depend on other replicas.
+// `choice` selects its device, except for the name, which the job has. Errors
+// name what is wrong with the job.
 absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
     const v1::Job& job, const DeviceChoice& choice);
 
 struct CompileOptions {
-  // Of the usual batch, for which the model is compiled at once.
+  // The usual batch size, for which the model is compiled at once.
   int64_t batch_size = 0;
-  // Of other batches of training, for which it is, too.
+  // Other batch sizes in training for which the model is compiled at once.
   std::vector<int64_t> other_batch_sizes;
   bool holds_variables = false;
-  // The strategy keeps the variables at each replica, and there is one. So the
-  // device may update them itself, as it may where it has joined a group.
+  // Whether the strategy keeps the variables at each replica, and there is only
+  // one replica. Then the device may update them itself, as it may if it has
+  // joined a group.
   bool is_alone = false;
-  // Gives so many bytes for its gradients, which outlive it, or none; null: it
-  // takes memory of its own.
+  // Returns `size` bytes for the gradients, which must outlive the replica, or
+  // an empty span; then, or if null, the replica allocates them.
   std::function<absl::Span<std::byte>(size_t size)> gradient_memory;
 };
 
-// Makes the rest, once it is known whether the device has joined a group.
+// Creates the rest of the replica, once it is known whether the device has
+// joined a group.
 absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
                             Replica& replica);
 
-// What a replica works on.
+// The work of a replica.
 struct ReplicaWork {
   std::map<v1::Phase, PhaseData> phases;
   BatchPipeline::LeaseSource leases;
   ProgressSink* progress = nullptr;
-  // Whether it reports its steps.
+  // Whether the replica reports each step.
   bool log_steps = false;
-  // As TrainerParts has it; used where the device has joined a group.
+  // See TrainerParts::on_waiting; used only if the device has joined a group.
   std::function<void(const std::string&)> on_waiting;
 };
 
-// Trains and evaluates as leases come, until there are no more, or the first
-// error. Blocks. `finish` is called before the data's thread is waited for: it
-// must end that one's wait for a lease.
+// Trains and evaluates by leases until there are no more, or the first error.
+// Blocks. Calls `finish` before it joins the data thread; `finish` must unblock
+// that thread's wait for a lease.
 absl::Status RunReplica(Replica& replica, Strategy& strategy,
                         const ReplicaWork& work,
                         const std::function<void(const absl::Status&)>& finish);

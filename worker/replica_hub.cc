@@ -8,8 +8,8 @@
 namespace paceline {
 namespace {
 
-// Waits end from time to time, though nothing happened; whoever fetches has
-// deadlines.
+// Waits wake up at this interval and check again. Deadlines are those of the
+// replica that fetches the next lease.
 constexpr absl::Duration kLeaseWaitSlice = absl::Seconds(1);
 
 }  // namespace
@@ -54,7 +54,8 @@ absl::StatusOr<std::optional<v1::Lease>> ReplicaHub::NextLease(int replica) {
       if (ended_) return std::optional<v1::Lease>();
       is_fetching_ = true;
     }
-    // Unlocked: the others may still have leases to take.
+    // Called without the lock, since other replicas may still have leases to
+    // take.
     absl::StatusOr<std::optional<v1::Lease>> lease = source_();
     MutexLock lock(lease_mutex_);
     is_fetching_ = false;
@@ -82,15 +83,16 @@ v1::Lease ReplicaHub::TakeNext(int replica) {
 
 void ReplicaHub::Report(int replica, const v1::LeaseReport& report,
                         bool complete) {
-  // Alone, a replica is the worker.
+  // The only replica reports directly.
   if (replicas_ == 1) return member_.Report(report, complete);
   MutexLock lock(mutex_);
   OpenLease& open = open_[report.lease_id()];
   open.reports.resize(replicas_);
   open.reports[replica] = report;
   if (complete) ++open.complete_count;
-  // Only whole steps count: else the leader could take a lease for done while a
-  // replica still takes part in its last step.
+  // Counts only steps that all replicas have finished. Otherwise the leader
+  // could take a lease for finished while a replica still works on its last
+  // step.
   for (const v1::LeaseReport& each : open.reports) {
     if (each.steps() != report.steps()) return;
   }

@@ -1,5 +1,5 @@
-// The replicas of one worker as one member of the job: they get the same
-// leases, and their reports of leases and steps are added up.
+// Combines the replicas of one worker into one member of the job: all get the
+// same leases, and their reports are added up.
 #ifndef PACELINE_WORKER_REPLICA_HUB_H_
 #define PACELINE_WORKER_REPLICA_HUB_H_
 
@@ -19,29 +19,29 @@
 
 namespace paceline {
 
-// Thread-safe; each replica has threads of its own.
+// Thread-safe; each replica calls it from its own threads.
 class ReplicaHub {
  public:
   using LeaseSource = std::function<absl::StatusOr<std::optional<v1::Lease>>()>;
 
-  // `member` outlives the hub. `source` gives the worker's leases.
+  // `member` must outlive the hub. `source` returns the worker's leases.
   ReplicaHub(int replicas, Member& member, LeaseSource source);
 
-  // The replica's next lease: the same, in the same order, as that of the
-  // others. nullopt: there will be none. Blocks as `source` does.
+  // The replica's next lease. All replicas get the same leases in the same
+  // order. nullopt: there are no more. Blocks like `source`.
   absl::StatusOr<std::optional<v1::Lease>> NextLease(int replica);
 
-  // Of one replica; lives as long as the hub.
+  // The progress sink of a replica; valid as long as the hub.
   ProgressSink& sink(int replica) { return *sinks_[replica]; }
 
  private:
   class Sink;
-  // What the replicas did of a lease, by replica.
+  // The reports of a lease, by replica.
   struct OpenLease {
     std::vector<v1::LeaseReport> reports;
     int complete_count = 0;
   };
-  // What the replicas told of a step.
+  // The reports of a step.
   struct OpenStep {
     v1::StepReport sum;
     int count = 0;
@@ -51,7 +51,8 @@ class ReplicaHub {
   v1::Lease TakeNext(int replica) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lease_mutex_);
   void Report(int replica, const v1::LeaseReport& report, bool complete);
   void ReportStep(int64_t step, double total, double weight);
-  // The sum of a lease's reports; steps are taken together.
+  // Adds the sums of a lease's reports; each step counts once, since replicas
+  // take it together.
   void Add(const OpenLease& open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int replicas_;
@@ -61,21 +62,21 @@ class ReplicaHub {
 
   Mutex lease_mutex_;
   CondVar fetched_one_;
-  // One of the replicas awaits the next lease for all.
+  // Whether a replica is fetching the next lease for all.
   bool is_fetching_ ABSL_GUARDED_BY(lease_mutex_) = false;
-  // Leases that not all replicas have taken, and the number of the first.
+  // Leases that some replica has not taken yet, and the number of the first.
   std::deque<v1::Lease> fetched_ ABSL_GUARDED_BY(lease_mutex_);
   int64_t first_fetched_ ABSL_GUARDED_BY(lease_mutex_) = 0;
-  // By replica, the number of its next lease.
+  // By replica: the number of its next lease.
   std::vector<int64_t> next_ ABSL_GUARDED_BY(lease_mutex_);
-  // There are no more leases; the error why, if there is one.
+  // There are no more leases; `end_` has the error, if that is the reason.
   bool ended_ ABSL_GUARDED_BY(lease_mutex_) = false;
   absl::Status end_ ABSL_GUARDED_BY(lease_mutex_);
 
   Mutex mutex_;
-  // By id.
+  // By lease id.
   std::map<uint64_t, OpenLease> open_ ABSL_GUARDED_BY(mutex_);
-  // By number.
+  // By step number.
   std::map<int64_t, OpenStep> open_steps_ ABSL_GUARDED_BY(mutex_);
   v1::LeaseReport sum_ ABSL_GUARDED_BY(mutex_);
 };

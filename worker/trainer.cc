@@ -9,22 +9,24 @@
 namespace paceline {
 namespace {
 
-// A wait for a batch is cut into slices; what it waits for has deadlines.
+// Waits for a batch wake up at this interval; the lease source has deadlines.
 constexpr absl::Duration kBatchWaitSlice = absl::Seconds(1);
 
-// Steps between two readings of the sums where nobody waits for a step: a
-// reading costs about as much as a launch, and is what moves the progress bar.
-// By steps, not by time: replicas report of the same steps.
+// Steps between two readings of the device's sums, if the host need not wait
+// for each step. A reading costs about as much as a launch, and moves the
+// progress bar. The interval is in steps, not in time, so that all replicas
+// report the same steps.
 constexpr int kReadingInterval = 32;
 
 uint64_t ReadingInterval(const TrainerParts& parts, bool log_steps) {
   if (parts.state->device_updates() == nullptr || log_steps) return 1;
-  // A reading ends what the device keeps back.
+  // A reading flushes steps that the device has collected for one launch, so
+  // the interval must be a multiple of steps_per_execution.
   const int steps = parts.steps_per_execution;
   return (kReadingInterval + steps - 1) / steps * steps;
 }
 
-// Writes to memory that it reuses.
+// Reuses the memory of `tensors`.
 void SetTensors(const std::vector<PreparedArray>& arrays,
                 std::vector<HostTensor>& tensors) {
   tensors.clear();
@@ -61,7 +63,7 @@ absl::Status Trainer::Run() {
 absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   const v1::Lease& lease = prepared.lease;
   if (lease.phase() != phase_ || lease.epoch() != epoch_) {
-    // Others may have trained since this worker's last push.
+    // Other workers may have trained since this worker's last push.
     RETURN_IF_ERROR(parts_.strategy->PullVariables());
     phase_ = lease.phase();
     epoch_ = lease.epoch();
@@ -84,7 +86,8 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   v1::LeaseReport& report = *progress_.mutable_lease();
   batch.step = static_cast<int64_t>(report.steps()) + 1;
   if (training) BeginStep(prepared);
-  // Devices that sum up among themselves take all steps.
+  // Devices that sum gradients among themselves take each step, even without an
+  // example, since the others wait for them.
   const bool steps_anyway =
       training && parts_.state->device_updates() != nullptr;
   if (batch.count > 0 || steps_anyway) {
@@ -181,7 +184,7 @@ void Trainer::Report(bool ends_lease) {
   }
   WriteStates(sums_.states.size());
   parts_.progress->Report(progress_.lease(), true);
-  // The pushes of the next lease tell of this one, too.
+  // The pushes of the next lease report this lease, too.
   WriteStates(reported_size_);
 }
 

@@ -1,4 +1,5 @@
-// The loop of a worker: batch by batch through the device and the strategy.
+// The training loop of a worker: passes batches to the device and gradients to
+// the strategy.
 #ifndef PACELINE_WORKER_TRAINER_H_
 #define PACELINE_WORKER_TRAINER_H_
 
@@ -21,73 +22,75 @@
 
 namespace paceline {
 
-// What the loop works with; all of it outlives the trainer.
+// What the loop needs; everything must outlive the trainer.
 struct TrainerParts {
   BatchPipeline* pipeline = nullptr;
   ProgramCache* programs = nullptr;
   ModelState* state = nullptr;
   Stream* stream = nullptr;
   Strategy* strategy = nullptr;
-  // Null if no layer shares statistics.
+  // The all-reduce of statistics; null if no layer has synchronized statistics.
   TransportStatisticsAllReduce* statistics = nullptr;
   ProgressSink* progress = nullptr;
-  // Those that steps update.
+  // Number of buckets that steps update.
   int bucket_count = 0;
-  // As ProgramSpec has it.
+  // See ProgramSpec::steps_per_execution.
   int steps_per_execution = 1;
-  // Told that the trainer waits for a device that may wait for others, and ""
-  // when it no longer does; null: the device waits for nobody.
+  // Called when the trainer starts and stops waiting for an all-reduce on the
+  // device: with what it waits for, then with "". Null: the device is in no
+  // group.
   std::function<void(const std::string&)> on_waiting;
 };
 
-// Where the device updates the variables, nobody waits for a step: what it sums
-// up is read, and reported, when a lease ends and every so many steps, or each
-// step with `log_steps`. Not thread-safe. A warm step allocates nothing of its
-// own.
+// If the device updates the variables, the host does not wait for each step:
+// the trainer reads the device's sums, and reports them, at the end of a lease
+// and every kReadingInterval steps, or after each step with `log_steps`. Not
+// thread-safe. After the first steps it allocates no memory.
 class Trainer {
  public:
-  // `layout` of the job's metrics; `log_steps` reports the loss of each step,
-  // also where this replica has no example.
+  // `layout`: the layout of the job's metrics. `log_steps`: reports the loss of
+  // each step, even if this replica has no example in it.
   Trainer(const TrainerParts& parts, const MetricLayout& layout,
           bool log_steps);
 
-  // Processes the pipeline's batches until it ends, or the first error.
+  // Processes the pipeline's batches until there are no more, or the first
+  // error.
   absl::Status Run();
 
  private:
   absl::Status RunBatch(const PreparedBatch& prepared);
-  // Tells the strategy where the step leads.
+  // Tells the strategy the progress after this step.
   void BeginStep(const PreparedBatch& prepared);
   absl::Status Train(const Batch& batch);
-  // This replica has no example in a step that others train on.
+  // Takes part in a step in which only other replicas have examples.
   absl::Status TrainOnNothing();
   absl::Status Evaluate(const Batch& batch);
-  // Whether the sums are to be read after this batch.
+  // Whether to read the device's sums after this batch.
   bool IsReadingDue(const PreparedBatch& prepared) const;
-  // Takes the device's sums into the lease's report.
+  // Adds the device's sums to the lease's report.
   absl::Status AccountFor(const PreparedBatch& prepared);
-  // Gives the lease's report the first `count` of its states.
+  // Writes the first `count` states into the lease's report.
   void WriteStates(size_t count);
-  // Tells how far the lease is.
+  // Reports the progress with the lease.
   void Report(bool ends_lease);
   void StartLease(const v1::Lease& lease);
   void TellWaiting(bool waits);
 
   const TrainerParts parts_;
   const bool log_steps_;
-  // As MetricLayout has it.
+  // See MetricLayout::reported_size().
   const size_t reported_size_;
-  // Batches of a lease from one reading of the sums to the next.
+  // Batches of a lease between two readings of the sums.
   const uint64_t reading_interval_;
   const std::string waiting_ = "the sums of the other GPUs";
-  // The one at hand; kept, so that a step does not allocate its lists.
+  // The current batch; a member, so that a step does not allocate its lists.
   Batch batch_;
-  // Of the lease, and of the batches since the last reading.
+  // The sums of the lease, and of the batches since the last reading.
   MetricSums sums_;
   MetricSums read_;
-  // The lease at hand, and the one before.
+  // The progress with the current lease and the one before.
   v1::Progress progress_;
-  // Where the step at hand leads, without sums.
+  // The progress after the current step, without sums.
   v1::Progress position_;
   v1::Phase phase_ = v1::PHASE_UNSPECIFIED;
   uint32_t epoch_ = 0;

@@ -1,4 +1,5 @@
-// A step of training on one replica, up to the hand-over of its gradients.
+// One training step of a replica, until all its gradients were passed to the
+// strategy.
 #ifndef PACELINE_WORKER_TRAINING_STEP_H_
 #define PACELINE_WORKER_TRAINING_STEP_H_
 
@@ -9,12 +10,12 @@
 
 namespace paceline {
 
-// Runs the sections of `program`, whose batch is set, and gives the strategy
-// each bucket once its gradients are ready, and once more when it is final,
-// between the sections that are still to be enqueued: so the first travel while
-// the last are computed, on devices that compute as they are called too. Blocks
-// until all are handed over, not for sections that hand nothing over; `worked`
-// is called for each section. Does not allocate.
+// Enqueues the sections of `program`, whose batch must be set. As soon as a
+// bucket's gradients are ready, passes the bucket to the strategy, and again
+// when it is final, before it enqueues the remaining sections. So the first
+// buckets travel while the last are computed, even if the device computes
+// synchronously. Blocks until all buckets were passed on, but does not wait for
+// sections without buckets. Calls `worked` for each section. Does not allocate.
 absl::Status RunSections(Program& program, Stream& stream, Strategy& strategy,
                          absl::FunctionRef<void()> worked);
 

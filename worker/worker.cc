@@ -33,7 +33,7 @@
 namespace paceline {
 namespace {
 
-// A worker's part in a job, from its registration on.
+// A worker's part in a job, after its registration.
 class WorkerTask {
  public:
   WorkerTask(Member& member, const WorkerOptions& options)
@@ -73,7 +73,7 @@ class WorkerTask {
     return static_cast<int>(registration().world_size());
   }
   int device_count() const { return ReplicaCount(job(), 1); }
-  // For a group with those of other workers.
+  // Whether this worker's GPU can join a group with those of other workers.
   bool offers_gpu() const { return !request_.gpu_uuid().empty(); }
   bool evaluates_checkpoint() const {
     return !registration().evaluate_checkpoint().empty();
@@ -81,14 +81,15 @@ class WorkerTask {
   bool holds_variables() const {
     return !strategy().has_parameter_servers() && !evaluates_checkpoint();
   }
-  // Whether each replica holds variables, not the first for all.
+  // Whether each replica holds the variables (mirrored), not the first one for
+  // all (central storage).
   bool has_copies() const {
     return holds_variables() &&
            strategy().variables == VariablePlacement::kEachReplica;
   }
 
-  // Makes ready all that needs no other task, but for programs that depend on
-  // what others have.
+  // Prepares everything that needs no other task. Programs are compiled later,
+  // since they depend on whether the device joins a group.
   absl::Status Prepare() {
     const int threads = std::max(1, options_.threads / device_count());
     for (int index = 0; index < device_count(); ++index) {
@@ -106,7 +107,8 @@ class WorkerTask {
                                   world_size(), phases));
     request_ = datasets_.sizes;
     if (has_copies() && device_count() > 1) return JoinOwnGroup(replicas_);
-    // Gradients that are to be rounded on their way go by the host.
+    // A group of GPUs does not round gradients, so with a 16-bit wire precision
+    // the host sums them.
     const bool may_join_peers =
         has_peers() && world_size() > 1 &&
         job().wire_precision() <= v1::WIRE_PRECISION_FLOAT32;
@@ -137,9 +139,10 @@ class WorkerTask {
     return absl::OkStatus();
   }
 
-  // Of all batches of an epoch, where the device is in a group: none is to be
-  // compiled for while it trains. As a program is, the driver may wait for the
-  // GPUs of all replicas here, and sums that wait for this one are under way.
+  // If the device is in a group: all batch sizes of an epoch, to be compiled
+  // before training. Compiling during training could deadlock: the driver may
+  // wait for the GPUs of all replicas in this process, while sums on these GPUs
+  // wait for this replica.
   std::vector<int64_t> GroupBatchSizes(int device) const {
     if (replicas_[device]->group == nullptr) return {};
     return PhasesOfReplica(datasets_, job(), rank(), world_size(), device)
@@ -147,8 +150,8 @@ class WorkerTask {
         .BatchSizes();
   }
 
-  // Memory that workers of the same machine can read, with so many bytes of
-  // payload: gradients that lie there are sent without a copy.
+  // Creates shared memory with `payload_size` bytes of payload. Workers on the
+  // same machine read gradients from it without a copy.
   absl::Span<std::byte> MakeRegion(size_t payload_size) {
     const auto region =
         SharedMemoryTransport::MakeRegion(rank(), world_size(), payload_size);
@@ -160,12 +163,13 @@ class WorkerTask {
     return SharedMemoryTransport::PayloadOf(*region_, world_size());
   }
 
-  // Whether the replicas are in different processes.
+  // Whether the replicas of the job are in different processes.
   bool has_peers() const {
     return holds_variables() && strategy().workers_are_peers();
   }
 
-  // Returns where peers reach this worker; "" if they need not.
+  // Returns the address at which other workers reach this one; "" if they need
+  // not.
   absl::StatusOr<std::string> ListenToPeers() {
     if (!has_peers() || rank() == 0) return std::string();
     ASSIGN_OR_RETURN(listener_, Listener::Open(options_.listen_address));
@@ -173,7 +177,7 @@ class WorkerTask {
     return WithPort(options_.listen_address, listener_->port());
   }
 
-  // Gives each replica its end of the group, if there is one.
+  // Gives each replica its transport in the group, if there is one.
   absl::Status ConnectReplicas() {
     transports_.resize(device_count());
     if (has_peers()) return ConnectToPeers();
@@ -207,7 +211,8 @@ class WorkerTask {
     member_.SetWaitingFor("connections to the other workers");
     ASSIGN_OR_RETURN(transports_.front(), ConnectGroup(group, listener));
     if (shares_statistics()) {
-      // So that nobody takes a connection for one of the first group.
+      // The barrier ensures that no rank takes a connection of the second group
+      // for one of the first.
       RETURN_IF_ERROR(Collectives(*transports_.front()).Barrier());
       group.region = nullptr;
       ASSIGN_OR_RETURN(std::unique_ptr<Transport> statistics,
@@ -245,7 +250,7 @@ class WorkerTask {
                          .on_waiting = OnWaiting()});
   }
 
-  // Those of the checkpoint, if there is one, for the replica of rank 0.
+  // Restores the variables from the checkpoint, if there is one, for rank 0.
   absl::Status RestoreVariables() {
     if (!holds_variables() || rank() != 0 || start_.restore_path().empty()) {
       return absl::OkStatus();
@@ -253,7 +258,8 @@ class WorkerTask {
     return checkpoints_->Restore(start_.restore_path());
   }
 
-  // What the replica's steps update; null: parameter servers have it.
+  // The variables that the replica's steps update; null if parameter servers
+  // hold them.
   LocalVariables* VariablesOf(const Replica& replica) const {
     return replica.variables != nullptr ? replica.variables.get()
                                         : replicas_.front()->variables.get();
@@ -282,16 +288,17 @@ class WorkerTask {
                       });
   }
 
-  // The leader knows tasks, where a group of replicas knows ranks.
+  // Leaves the job. The leader knows tasks, not ranks, so a blamed rank is
+  // translated.
   void Leave(const absl::Status& status) {
     member_.Leave(BlamePeer(start_, member_.waiting_for(), status));
   }
 
-  // A replica has failed. Saying goodbye ends the others' waits for a lease;
-  // and peers must not see this end of the group close before the leader knows
-  // why.
+  // A replica has failed. Leaving the job ends the other replicas' waits for a
+  // lease. The leader must also know the reason before other workers see this
+  // worker's connections close.
   void End(int device, const absl::Status& status) {
-    // With peers there is one replica, and this is its thread.
+    // A worker with peers has one replica, and this is its thread.
     if (has_peers() && !std::exchange(is_ending_, true)) {
       AwaitLeadersWord(*replicas_[device]);
     }
@@ -303,7 +310,7 @@ class WorkerTask {
     if (shares_statistics()) replicas_[device]->statistics->Abort(status);
   }
 
-  // Each on a thread of its own, the first on this one.
+  // Runs each replica on a thread of its own; the first one on this thread.
   absl::Status RunReplicas() {
     Member::TakeSnapshot take_snapshot;
     if (checkpoints_ != nullptr) {
@@ -332,21 +339,21 @@ class WorkerTask {
 
   Member& member_;
   const WorkerOptions& options_;
-  // Has the gradients, where there are peers.
+  // Shared memory with the gradients, if there are other workers.
   SharedMemoryTransport::RegionPtr region_;
-  // Of replicas in this process; they hold their ends.
+  // The group of the replicas in this process; replicas use their transports.
   std::unique_ptr<MemoryGroup> group_;
   std::unique_ptr<MemoryGroup> statistics_group_;
-  // In the order in which they are made; each uses those before.
+  // In the order of their creation; each may refer to those before it.
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::unique_ptr<LocalCheckpoints> checkpoints_;
   Datasets datasets_;
   std::optional<Listener> listener_;
-  // What the leader hears before the start, and says at it.
+  // The worker's report before the start, and the leader's answer.
   v1::AwaitStartRequest request_;
   v1::AwaitStartResponse start_;
   bool is_ending_ = false;
-  // By device; null where nothing is reduced.
+  // By device; null if nothing is reduced.
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
@@ -358,7 +365,7 @@ absl::Status RunWorker(const WorkerOptions& options) {
                    Member::Join(options.member));
   WorkerTask task(*member, options);
   const absl::Status status = task.Run();
-  // The leader ended the job, and tells why.
+  // The leader ended the job, and reports why.
   return absl::IsCancelled(status) ? absl::OkStatus() : status;
 }
 

@@ -1,4 +1,4 @@
-// A worker from its registration to its goodbye.
+// The life of a worker, from its registration to its end.
 #ifndef PACELINE_WORKER_WORKER_H_
 #define PACELINE_WORKER_WORKER_H_
 
@@ -11,16 +11,15 @@ namespace paceline {
 
 struct WorkerOptions {
   MemberOptions member;
-  // "host:port" where workers that talk to each other find it; port 0 takes a
-  // free one.
+  // "host:port" on which to listen for other workers; port 0 picks a free port.
   std::string listen_address;
-  // Threads that compute, at least 1.
+  // Number of compute threads, at least 1.
   int threads = 1;
 };
 
-// Joins the job that the leader tells, trains or evaluates until it is over,
-// and leaves. Blocks. Errors were reported to the leader; that the leader ended
-// the job is none.
+// Joins the leader's job, trains or evaluates until the job is over, and
+// leaves. Blocks. Returned errors were reported to the leader. OK if the leader
+// ended the job.
 absl::Status RunWorker(const WorkerOptions& options);
 
 }  // namespace paceline

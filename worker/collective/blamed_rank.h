@@ -1,5 +1,5 @@
-// Which rank of a group is to blame for an error. A group knows no tasks:
-// worker/peers.h makes a Blame of a rank.
+// Attaches to an error the rank that is to blame. A group of ranks knows no
+// tasks; worker/peers.h turns a rank into a Blame.
 #ifndef PACELINE_WORKER_COLLECTIVE_BLAMED_RANK_H_
 #define PACELINE_WORKER_COLLECTIVE_BLAMED_RANK_H_
 
@@ -7,10 +7,11 @@
 
 namespace paceline {
 
-// The error with this rank to blame for it; -1: with none.
+// The error with `rank` to blame; -1: nobody.
 absl::Status WithBlamedRank(int rank, absl::Status error);
 
-// -1: none. A peer may have told of a rank that the group does not have.
+// The blamed rank; -1: none. May be outside the group, since a peer may have
+// sent it.
 int BlamedRank(const absl::Status& error);
 
 }  // namespace paceline

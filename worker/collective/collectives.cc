@@ -11,18 +11,19 @@
 namespace paceline {
 namespace {
 
-// Bytes that each rank sends directly at most: above, a ring takes less time.
+// Up to this size each rank sends its values directly to all others; above, a
+// ring takes less time.
 constexpr size_t kMaxDirectBytes = 16 << 10;
-// Of a broadcast.
+// Piece size of a broadcast, in bytes.
 constexpr size_t kPieceBytes = 256 << 10;
-// Elements that segments are cut at multiples of.
+// Segments begin at multiples of this many elements.
 constexpr int64_t kSegmentAlignment = 16;
 
-// How values of type T are written into messages.
+// How values of type T are encoded in messages.
 template <typename T>
 struct NativeCodec {
   using Wire = T;
-  // Bytes that Encode needs for one value.
+  // Bytes of scratch memory that Encode needs per value.
   static constexpr size_t kScratch = 0;
   static const Wire* Encode(const T* values, int64_t /*count*/,
                             std::byte* /*scratch*/) {
@@ -89,8 +90,9 @@ void DivideForMean(T* values, int64_t count, ReduceOp op, int world_size) {
   }
 }
 
-// One step of a ring: sends `message` on and calls take(from, to, count) for
-// pieces of what comes from behind, until all of `in` has come.
+// One step of a ring: sends `message` to the next rank, and calls take(from,
+// to, count) for each piece that arrives from the previous rank, until `in` is
+// complete.
 template <typename Wire, typename T>
 absl::Status PassOn(Transport& transport, int to_rank, int from_rank,
                     absl::Span<const std::byte> message, absl::Span<T> in,
@@ -143,7 +145,7 @@ absl::Status Collectives::AllReduceDirect(absl::Span<T> values, ReduceOp op) {
   const int64_t count = static_cast<int64_t>(values.size());
   const size_t size = count * sizeof(T);
   if (size == 0) return absl::OkStatus();
-  // One after the other, by rank.
+  // The values of all ranks, concatenated by rank.
   std::byte* all = Scratch(size * world_size());
   std::memcpy(all + size * rank(), values.data(), size);
   for (int distance = 1; distance < world_size(); ++distance) {
@@ -194,7 +196,8 @@ absl::Status Collectives::AllGather(absl::Span<T> values, WireType wire) {
       T* own = values.data() + out.begin;
       const Wire* message =
           Codec::Encode(own, out.size, Scratch(out.size * Codec::kScratch));
-      // What was rounded for the others is rounded here too.
+      // The own segment must be rounded like the copies that the other ranks
+      // get.
       if (step == 0 && sizeof(Wire) != sizeof(T)) {
         Codec::Copy(message, own, out.size);
       }
@@ -212,7 +215,7 @@ absl::Status Collectives::AllGather(absl::Span<T> values, WireType wire) {
 }
 
 absl::Status Collectives::Broadcast(absl::Span<std::byte> data, int root) {
-  // Along the chain, the root is the first.
+  // Position in the chain, which starts at the root.
   const int position = Around(-root);
   const bool is_first = position == 0;
   const bool is_last = position == world_size() - 1;
@@ -220,7 +223,8 @@ absl::Status Collectives::Broadcast(absl::Span<std::byte> data, int root) {
   const auto piece = [&](size_t index) {
     return data.subspan(index * kPieceBytes, kPieceBytes);
   };
-  // Takes piece i while it passes piece i - 1 on; the root has all already.
+  // Receives piece i while it sends piece i - 1. The root, which has all
+  // pieces, sends piece i.
   const size_t lag = is_first ? 0 : 1;
   for (size_t i = 0; i < piece_count + lag; ++i) {
     absl::Span<std::byte> out, in;

@@ -30,14 +30,14 @@ namespace paceline {
 namespace {
 
 constexpr absl::Duration kRetryPause = absl::Milliseconds(50);
-// For one connection to be made.
+// Timeout for one attempt to connect.
 constexpr absl::Duration kAttempt = absl::Seconds(5);
-// Connections that have not said who they are, beside one of each rank: of more
-// the oldest is closed.
+// Connections that may be unidentified at a time, in addition to one per rank.
+// Above that the oldest is closed.
 constexpr size_t kMaxStrangers = 64;
 
-// Sends or receives all of `bytes`; Unavailable if the peer is gone or takes
-// longer than an attempt may.
+// Sends or receives all of `bytes`. Unavailable if the peer is gone or the
+// attempt timed out.
 absl::Status SendAll(int socket, absl::string_view bytes) {
   const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (sent == static_cast<ssize_t>(bytes.size())) return absl::OkStatus();
@@ -88,22 +88,23 @@ absl::StatusOr<FileDescriptor> Dial(const std::string& address) {
   return status;
 }
 
-// A connection that came in, until its end has proven who it is.
+// An accepted connection whose peer has not proven its identity yet.
 struct Stranger {
   FileDescriptor socket;
   absl::Time deadline;
-  // Both hellos, once this end has answered; the dialer's so far before.
+  // Before this end has answered: the part of the dialer's hello received so
+  // far. Afterwards: both hellos.
   std::string received;
   std::string answered;
   Hello hello;
 
-  // Of `received`.
+  // The size that `received` must reach before the next step.
   size_t expected_size() const {
     return kHelloSize + (answered.empty() ? 0 : kProofSize);
   }
 };
 
-// One rank's side of the making of a group.
+// Connects one rank with the others of its group.
 class Connector {
  public:
   Connector(const GroupOptions& options, const Listener* listener)
@@ -137,7 +138,7 @@ class Connector {
     return names;
   }
 
-  // Without one, data goes over sockets.
+  // If there is no region, data is sent over sockets.
   void MakeRegion() {
     region_ = options_.region;
     if (region_ != nullptr) return;
@@ -166,8 +167,8 @@ class Connector {
     return WriteHello(hello);
   }
 
-  // Why a hello does not come from an expected peer, or is not meant for this
-  // rank; OK if it does and is.
+  // OK if the hello comes from an expected peer and is meant for this rank;
+  // else the reason why not.
   absl::Status Check(const Hello& hello) const {
     if (hello.job != options_.job) {
       return absl::PermissionDeniedError(
@@ -199,7 +200,8 @@ class Connector {
     while (true) {
       absl::Status status = TryToConnect(rank);
       if (status.ok()) return status;
-      // Says more than that the last attempt came too late to be answered.
+      // Keep this error: it says more than the last attempt's, which may only
+      // have come too late to get an answer.
       if (!absl::IsUnavailable(status)) refused = status;
       if (!refused.ok()) status = refused;
       if (MonotonicNow() >= deadline_) {
@@ -215,8 +217,8 @@ class Connector {
 
   absl::Status TryToConnect(int rank) {
     ASSIGN_OR_RETURN(FileDescriptor socket, Dial(peer(rank).address));
-    // The peer may still be connecting to others. To give up on it earlier
-    // would leave a dead connection in its queue.
+    // The peer may still be busy connecting to others. If this end gave up
+    // earlier, the peer would find a dead connection in its queue.
     SetTimeouts(socket.get(),
                 std::max(deadline_ - MonotonicNow(), kRetryPause));
     const std::string mine = HelloTo(rank);
@@ -260,7 +262,8 @@ class Connector {
       exhausted = absl::IsResourceExhausted(accepted.status())
                       ? accepted.status()
                       : absl::OkStatus();
-      // The listener stays ready meanwhile.
+      // Pause, since poll would return at once: the listener stays readable
+      // while there are no descriptors.
       if (!exhausted.ok()) absl::SleepFor(kRetryPause);
       if (!accepted.ok()) continue;
       if (strangers.size() >= kMaxStrangers + sockets_.size()) {
@@ -274,7 +277,7 @@ class Connector {
     return absl::OkStatus();
   }
 
-  // Waits until somebody connects or says something, for a moment at most.
+  // Waits until a peer connects or sends something, for a short time at most.
   void Poll(const std::vector<Stranger>& strangers) const {
     std::vector<pollfd> polled = {{listener_->socket(), POLLIN, 0}};
     for (const Stranger& each : strangers) {
@@ -284,7 +287,7 @@ class Connector {
          static_cast<int>(absl::ToInt64Milliseconds(kRetryPause)));
   }
 
-  // The lower ranks that are not connected yet.
+  // The lower ranks that have not connected yet.
   std::vector<int> MissingBelow() const {
     std::vector<int> missing;
     for (int rank = 0; rank < options_.rank; ++rank) {
@@ -293,8 +296,8 @@ class Connector {
     return missing;
   }
 
-  // Blames the last of them: each connects to the next ranks first, so the
-  // others may wait for it.
+  // Blames the highest missing rank: each rank connects to the ranks after it
+  // in ascending order, so lower ranks may be waiting for this one.
   absl::Status MissingError() const {
     const std::vector<int> missing = MissingBelow();
     const std::string names = absl::StrJoin(
@@ -306,8 +309,8 @@ class Connector {
                               absl::FormatDuration(options_.connect_timeout))));
   }
 
-  // Takes what has come of a connection; false when it is not to be heard any
-  // more: it is turned away, or is a rank's.
+  // Reads what has arrived on a connection. Returns false if the connection is
+  // settled: refused, or accepted as a rank's.
   bool Hear(Stranger& stranger) {
     while (true) {
       std::array<char, kHelloSize> bytes;
@@ -329,7 +332,7 @@ class Connector {
     }
   }
 
-  // Answers a dialer's hello with this rank's, and a proof.
+  // Answers a dialer's hello with this rank's hello and proof.
   absl::Status Greet(Stranger& stranger) {
     ASSIGN_OR_RETURN(stranger.hello, ReadHello(stranger.received));
     RETURN_IF_ERROR(Check(stranger.hello));
@@ -345,7 +348,7 @@ class Connector {
                                  stranger.received, stranger.answered)));
   }
 
-  // The dialer's proof is there.
+  // Checks the dialer's proof, which has arrived.
   absl::Status Admit(Stranger& stranger) {
     const absl::string_view received = stranger.received;
     RETURN_IF_ERROR(CheckProof(received.substr(kHelloSize), RingSide::kDialer,
@@ -357,7 +360,7 @@ class Connector {
     return absl::OkStatus();
   }
 
-  // Null if the ranks have agreed on sockets.
+  // Null if the ranks have agreed to use sockets.
   absl::StatusOr<std::unique_ptr<Transport>> TrySharedMemory() {
     absl::StatusOr<std::unique_ptr<SharedMemoryTransport>> transport =
         MakeSharedMemory();
@@ -372,7 +375,7 @@ class Connector {
     for (int rank = 0; rank < world_size(); ++rank) {
       if (rank == options_.rank) continue;
       const int socket = sockets_[rank].get();
-      // A peer may still be waiting for others.
+      // A peer may still be waiting for other ranks.
       SetTimeouts(socket, std::max(deadline_ - MonotonicNow(), kRetryPause));
       const absl::StatusOr<std::string> theirs = Receive(socket, 1);
       if (!theirs.ok()) {

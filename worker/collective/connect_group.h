@@ -1,15 +1,14 @@
-// From the addresses of a group's ranks to a transport between them.
+// Connects the ranks of a group and creates their transport.
 //
-// Each rank connects to those of higher rank and takes the connections of those
-// of lower rank, so rank 0 need not listen. Both ends say who they are, and
-// prove that they belong to the job (handshake.h); whoever is not the expected
-// incarnation of a rank is turned away. Then the ranks agree on how data
-// travels:
+// Each rank connects to all higher ranks and accepts connections from all lower
+// ranks, so rank 0 need not listen. Both ends say who they are, and prove that
+// they belong to the job (handshake.h). A peer that is not the expected
+// incarnation of a rank is refused. Then the ranks agree on a transport:
 //
-//   shared memory   if every rank can map the regions of all others: it finds
-//                   them as /proc/PID/fd/N, so the same kernel, user and
-//                   namespace of processes is needed, and nothing has a name
-//   sockets         otherwise, over the connections that are there
+//  * shared memory, if every rank can map the regions of all others. It opens
+//    them as /proc/PID/fd/N, which requires the same kernel, user and PID
+//    namespace. So the regions need no names in a file system.
+//  * sockets otherwise, over the connections that exist.
 #ifndef PACELINE_WORKER_COLLECTIVE_CONNECT_GROUP_H_
 #define PACELINE_WORKER_COLLECTIVE_CONNECT_GROUP_H_
 
@@ -30,36 +29,37 @@
 namespace paceline {
 
 struct GroupPeer {
-  // "worker-2 at 10.0.0.3:2222", for errors.
+  // For errors: "worker-2 at 10.0.0.3:2222".
   std::string name;
-  // "host:port"; unused of rank 0.
+  // "host:port"; unused for rank 0.
   std::string address;
   uint64_t incarnation = 0;
 };
 
 struct GroupOptions {
   int rank = 0;
-  // By rank, this one too.
+  // All ranks, by rank, including this one.
   std::vector<GroupPeer> peers;
-  // What all ranks have in common, and prove to each other if there is a
-  // secret.
+  // The job and its secret. All ranks must have the same, and prove it to each
+  // other if there is a secret.
   JobIdentity job;
   std::optional<JobSecret> secret;
-  // Until all are connected.
+  // How long to wait until all ranks are connected.
   absl::Duration connect_timeout;
-  // How long a rank waits later for another one that does nothing.
+  // How long the transport waits for a rank that makes no progress.
   absl::Duration timeout;
-  // Whether shared memory is tried.
+  // Whether to try shared memory.
   bool use_shared_memory = true;
-  // This rank's region there, if messages lie in it; null: it is made.
+  // This rank's shared memory, if the caller has messages in it. Null:
+  // ConnectGroup creates it.
   std::shared_ptr<const SharedRegion> region;
   // See SharedMemoryOptions.
   absl::Duration spin;
 };
 
 // Blocks. `listener` may be null for rank 0. DeadlineExceeded names the ranks
-// that did not answer, and blames one (blamed_rank.h); ResourceExhausted if
-// this rank had no descriptor left to let them in.
+// that did not connect, and blames one (blamed_rank.h). ResourceExhausted: this
+// rank had no file descriptors left to accept peers.
 absl::StatusOr<std::unique_ptr<Transport>> ConnectGroup(
     const GroupOptions& options, const Listener* listener);
 

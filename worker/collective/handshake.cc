@@ -12,14 +12,15 @@ namespace {
 constexpr char kHandshakeMagic[] = "PACERING";
 constexpr size_t kJobIdSize = 16;
 
-// The bytes, in their order. Machines are little-endian.
+// The bytes of a hello in their order. All supported machines are
+// little-endian.
 struct WireHello {
   std::array<char, 8> magic = {};
   uint32_t from = 0;
   uint32_t to = 0;
   uint64_t from_incarnation = 0;
   uint64_t to_incarnation = 0;
-  // Zeros: none.
+  // All zeros: no job id.
   std::array<char, kJobIdSize> job_id = {};
   uint32_t generation = 0;
   uint32_t reserved = 0;

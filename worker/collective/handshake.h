@@ -1,14 +1,15 @@
-// How two workers of a group find out that each is whom the other expects.
+// The handshake by which two workers verify that they are connected to the
+// expected peer.
 //
 //   dialer                                          acceptor
 //     hello: who, to whom, of which job, nonce ──────>
-//     <── hello of its own, proof over both hellos
+//     <── its own hello, proof over both hellos
 //     proof over both hellos ────────────────────────>
 //
-// A proof is HMAC-SHA256 with a key of the job's secret
-// (JobSecret::ProveRing), over the name of its side and both hellos: the nonces
-// make it worthless for any other connection, and the name for the other side.
-// Without a secret proofs are zeros and not checked. Integers are
+// A proof is an HMAC-SHA256 over the side's name and both hellos, with a key
+// derived from the job's secret (JobSecret::ProveRing). The nonces prevent a
+// replay on another connection, the side's name a reflection to its sender.
+// Without a secret the proofs are zeros and are not checked. Integers are
 // little-endian.
 #ifndef PACELINE_WORKER_COLLECTIVE_HANDSHAKE_H_
 #define PACELINE_WORKER_COLLECTIVE_HANDSHAKE_H_
@@ -28,32 +29,32 @@
 
 namespace paceline {
 
-// What an end of a connection says of itself.
+// What each end sends about itself.
 struct Hello {
-  // Ranks, and the incarnations of their processes.
+  // Ranks of sender and receiver, and the incarnations of their processes.
   uint32_t from = 0;
   uint32_t to = 0;
   uint64_t from_incarnation = 0;
   uint64_t to_incarnation = 0;
   JobIdentity job;
-  // The sender's memory; process 0: it shares none.
+  // The sender's shared memory; process 0: none.
   RegionReference region;
-  // Drawn for this connection.
+  // A random number for this connection.
   std::array<char, 32> nonce = {};
 };
 
-// Bytes of a hello, and of a proof.
+// Size of a hello and of a proof, in bytes.
 inline constexpr size_t kHelloSize = 120;
 inline constexpr size_t kProofSize = kMacSize;
 
 std::string WriteHello(const Hello& hello);
-// InvalidArgument if the bytes are no hello: of another size, without the
-// magic, or with an id that is none. All numbers may be any.
+// InvalidArgument if the bytes have another size, the wrong magic number, or an
+// invalid job id. Other numbers are not checked.
 absl::StatusOr<Hello> ReadHello(absl::string_view bytes);
 
 enum class RingSide { kDialer, kAcceptor };
 
-// Of `side`, for a connection on which these hellos were sent.
+// The proof of `side` for a connection on which these hellos were sent.
 std::string ProveHellos(const std::optional<JobSecret>& secret, RingSide side,
                         absl::string_view dialers, absl::string_view acceptors);
 

@@ -64,8 +64,8 @@ class MemoryTransport : public Transport {
                      NameOf(rank_), ", which expects ", size));
   }
 
-  // Waits until the message was taken. If something went wrong, takes it back:
-  // its memory is the caller's again in any case.
+  // Waits until the receiver has taken the message. On an error, takes the
+  // message back, so that the caller may reuse its memory in any case.
   absl::Status AwaitTaken(int to, absl::Status status, absl::Time deadline) {
     MutexLock lock(group_.mutex_);
     Mailbox& mailbox = group_.MailboxOf(rank_, to);
@@ -73,7 +73,8 @@ class MemoryTransport : public Transport {
       status = group_.WaitUntil(rank_, to, mailbox, Mailbox::State::kEmpty,
                                 deadline);
     }
-    // Reading is computing: it waits for nobody.
+    // A receiver that reads is computing and waits for nobody, so this wait is
+    // short.
     while (mailbox.state == Mailbox::State::kBeingRead) {
       group_.changed_.WaitFor(group_.mutex_, absl::Seconds(1));
     }
@@ -104,7 +105,8 @@ absl::Status MemoryGroup::WaitUntil(int rank, int other, const Mailbox& mailbox,
     RETURN_IF_ERROR(aborted_);
     const absl::Duration left = deadline - MonotonicNow();
     if (left <= absl::ZeroDuration()) {
-      // It still counts as waiting: those who wait for it blame another one.
+      // waits_for_ stays set, so that ranks that wait for this rank blame the
+      // rank at the end of the chain.
       return absl::DeadlineExceededError(
           absl::StrCat("replica ", Culprit(other), " did not come within ",
                        absl::FormatDuration(timeout_)));

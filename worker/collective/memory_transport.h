@@ -12,21 +12,21 @@
 
 namespace paceline {
 
-// Makes the transports of all ranks. A receiver reads the sender's memory, so
-// nothing is copied. Outlives its transports.
+// Creates the transports of all ranks. A receiver reads directly from the
+// sender's memory, without a copy in between. Must outlive the transports.
 class MemoryGroup {
  public:
-  // `timeout` bounds how long a rank waits for another one in an exchange.
+  // `timeout`: how long a rank waits for another one in an exchange.
   MemoryGroup(int world_size, absl::Duration timeout);
   ~MemoryGroup();
 
-  // The end of `rank`; to be used by one thread.
+  // The transport of `rank`; to be used by one thread.
   std::unique_ptr<Transport> MakeTransport(int rank);
 
  private:
   friend class MemoryTransport;
 
-  // What is under way from one rank to another.
+  // The message under way from one rank to another.
   struct Mailbox {
     enum class State { kEmpty, kFull, kBeingRead };
     State state = State::kEmpty;
@@ -36,11 +36,13 @@ class MemoryGroup {
   Mailbox& MailboxOf(int from, int to) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return mailboxes_[from * world_size_ + to];
   }
-  // Has `rank` wait for `other` until the mailbox between them is in a state.
+  // Blocks `rank`, which waits for `other`, until the mailbox between them is
+  // in `state`.
   absl::Status WaitUntil(int rank, int other, const Mailbox& mailbox,
                          Mailbox::State state, absl::Time deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The rank at the end of the chain of those who wait for each other.
+  // Each rank waits for at most one other rank. This is the rank at the end of
+  // the chain that starts at `rank`.
   int Culprit(int rank) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int world_size_;
@@ -48,7 +50,7 @@ class MemoryGroup {
   Mutex mutex_;
   CondVar changed_;
   std::vector<Mailbox> mailboxes_ ABSL_GUARDED_BY(mutex_);
-  // By rank, whom it waits for; -1: nobody.
+  // By rank: the rank that it waits for; -1: none.
   std::vector<int> waits_for_ ABSL_GUARDED_BY(mutex_);
   absl::Status aborted_ ABSL_GUARDED_BY(mutex_);
 };

@@ -1,4 +1,4 @@
-// Moments as collectives reduce them.
+// Moments of columns as an element type of collectives.
 #ifndef PACELINE_WORKER_COLLECTIVE_MOMENTS_BLOCK_H_
 #define PACELINE_WORKER_COLLECTIVE_MOMENTS_BLOCK_H_
 
@@ -8,9 +8,10 @@
 
 namespace paceline {
 
-// The moments of a few columns of a rank's rows (merge_moments.h), which ranks
-// merge where they add numbers. Each block has the number of rows, for in a
-// ring the blocks of a message hold those of different ranks on their way.
+// The moments of a few columns over a rank's rows (merge_moments.h). Where
+// collectives add numbers, they merge moments. Each block has its own row
+// count, since in a ring the blocks of one message are partial results over
+// different ranks.
 struct MomentsBlock {
   static constexpr int64_t kColumns = 3;
 
@@ -19,7 +20,7 @@ struct MomentsBlock {
   double deviations[kColumns] = {};
   double unused = 0;
 };
-// So that pieces of a message are whole blocks.
+// So that each piece of a message consists of whole blocks.
 static_assert(Transport::kPieceAlignment % sizeof(MomentsBlock) == 0);
 
 }  // namespace paceline

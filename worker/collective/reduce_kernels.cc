@@ -18,9 +18,8 @@ void AddTo(double* to, const double* from, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] += from[i];
 }
 
-// Compiled once, not for each instruction set: each rank merges for itself, and
-// all ranks that run the same binary get the same bits, whatever vector units
-// their machines have.
+// Not vectorised by instruction set: each rank merges on its own, and ranks
+// must get the same bits even if their machines have different vector units.
 void AddTo(MomentsBlock* to, const MomentsBlock* from, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     ColumnMoments merged = {to[i].rows, to[i].means, to[i].deviations};

@@ -1,4 +1,4 @@
-// Loops over elements that collectives are made of.
+// The loops over elements in collectives.
 #ifndef PACELINE_WORKER_COLLECTIVE_REDUCE_KERNELS_H_
 #define PACELINE_WORKER_COLLECTIVE_REDUCE_KERNELS_H_
 
@@ -11,15 +11,14 @@ namespace paceline {
 // to[i] += from[i].
 void AddTo(float* to, const float* from, int64_t count);
 void AddTo(double* to, const double* from, int64_t count);
-// The moments of the rows of both.
+// to[i] = the moments over the rows of both to[i] and from[i].
 void AddTo(MomentsBlock* to, const MomentsBlock* from, int64_t count);
 
 // values[i] /= divisor.
 void Divide(float* values, int64_t count, float divisor);
 void Divide(double* values, int64_t count, double divisor);
 
-// A float as its upper half, rounded to the nearest, ties to even; NaN stays
-// NaN.
+// Converts to bfloat16: rounds to nearest, ties to even; NaN stays NaN.
 void ToBFloat16(const float* from, uint16_t* to, int64_t count);
 // to[i] = from[i], or to[i] += from[i].
 void FromBFloat16(const uint16_t* from, float* to, int64_t count);

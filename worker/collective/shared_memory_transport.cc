@@ -20,12 +20,13 @@ namespace {
 // "paceline", and the version of this layout in the last byte.
 constexpr uint64_t kRegionMagic = 0x706163656c696e04;
 constexpr size_t kPageSize = 4096;
-// Pieces under way from one rank to another.
+// Pieces that may be under way from one rank to another.
 constexpr uint32_t kEntries = 2;
-// Bytes of a staged piece: both halves of the staging area stay in a cache.
+// Bytes of a staged piece. Small enough that both pieces of the staging area
+// stay in a cache.
 constexpr size_t kStagedBytes = 128 << 10;
-// A message of the payload that is copied all the same: then the sender need
-// not wait until it was read.
+// Messages up to this size are copied even if they are in the payload, so that
+// the sender need not wait until they are read.
 constexpr size_t kCopiedBytes = 8 << 10;
 constexpr size_t kMaxReasonBytes = 1024;
 
@@ -35,20 +36,20 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
 struct alignas(8) SharedMemoryTransport::Reason {
   int32_t code;
-  // As BlamedRank has it.
+  // The blamed rank; see BlamedRank.
   int32_t blamed;
   char message[kMaxReasonBytes];
 };
 
-// Padded: what different ranks write lies in different cache lines.
+// Padded, so that different ranks write to different cache lines.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct SharedMemoryTransport::Header {
   std::atomic<uint64_t> magic;
   std::atomic<uint32_t> rank;
   std::atomic<uint32_t> world_size;
-  // Signalled whenever something happens for this rank.
+  // A futex event that peers signal for each event that concerns this rank.
   alignas(64) FutexEvent event;
-  // Whom this rank waits for, plus 1; 0: nobody.
+  // The rank that this rank waits for, plus 1; 0: none.
   std::atomic<uint32_t> waits_for;
   // 0: not aborted, 1: `reason` is being written, 2: aborted.
   alignas(64) std::atomic<uint32_t> aborted;
@@ -57,15 +58,16 @@ struct SharedMemoryTransport::Header {
 
 struct SharedMemoryTransport::Mailbox {
   struct alignas(8) Entry {
-    // Of the piece, from the start of the region, and of the whole message.
-    // Each piece begins at a multiple of kPieceAlignment, in memory and in the
+    // Offset of the piece in the region, and size of the whole message. Each
+    // piece begins at a multiple of kPieceAlignment, both in memory and in the
     // message.
     uint64_t offset;
     uint64_t size;
     uint64_t message_size;
   };
-  // Pieces described, and pieces taken, since the start; both wrap around. Told
-  // to the other side: whoever counts keeps the count to itself.
+  // Pieces sent and pieces taken since the start; both wrap around. Each is
+  // written for the other side to read; the writer keeps its own count, since
+  // the other side could change this one.
   alignas(64) std::atomic<uint32_t> sent;
   Entry entries[kEntries];
   alignas(64) std::atomic<uint32_t> taken;
@@ -77,7 +79,7 @@ struct SharedMemoryTransport::Layout {
     staging = (end + kPageSize - 1) / kPageSize * kPageSize;
     payload = staging + world_size * kEntries * kStagedBytes;
   }
-  // The memory of an entry of the mailbox to `peer`.
+  // Offset of an entry in the staging area for `peer`.
   size_t StagedPiece(int peer, uint32_t entry) const {
     return staging + (peer * kEntries + entry) * kStagedBytes;
   }
@@ -89,7 +91,7 @@ struct SharedMemoryTransport::Outgoing {
   int to;
   absl::Span<const std::byte> message;
   size_t done = 0;
-  // Whether a piece lies where the sender may change it.
+  // Whether the receiver reads a piece where it lies in the payload.
   bool is_lent = false;
   bool is_taken = false;
 };
@@ -170,7 +172,7 @@ absl::Status SharedMemoryTransport::Exchange(int to,
   Incoming incoming{from, in_size};
   absl::Time deadline = MonotonicNow() + options_.timeout;
   while (true) {
-    // Read first, so that no signal is missed.
+    // Read the count before looking for events, so that none is missed.
     const uint32_t signals = header(rank()).event.signals();
     RETURN_IF_ERROR(Aborted());
     ASSIGN_OR_RETURN(const bool pushed, Push(outgoing));
@@ -312,8 +314,8 @@ absl::Status SharedMemoryTransport::Aborted() const {
 
 absl::Status SharedMemoryTransport::TimedOut(int other) const {
   RETURN_IF_ERROR(Aborted());
-  // At the end of the chain of those who wait for each other. A rank that gave
-  // up still counts as waiting.
+  // Follow the chain of ranks that wait for each other to its end. A rank that
+  // timed out still counts as waiting.
   for (int i = 0; i < world_size(); ++i) {
     const uint32_t next = header(other).waits_for;
     if (next == 0 || next > static_cast<uint32_t>(world_size())) break;

@@ -1,22 +1,24 @@
-// A group whose ranks are processes of one machine: payloads and their signals
-// go through shared memory, no socket is in between.
+// A group whose ranks are processes on one machine. Payloads and signals go
+// through shared memory, without sockets.
 //
-// Each rank makes one region, which all others map:
+// Each rank creates one region, which all others map:
 //
-//   header | mailboxes, one to each rank | staging, the same | payload
+//   header | a mailbox for each rank | a staging area for each rank | payload
 //
-// A sender describes its message in its mailbox to the receiver and signals the
-// receiver's event, a futex in the receiver's header; the receiver reads the
-// sender's memory, says in the mailbox that it has taken it, and signals back.
-// What lies in the sender's payload, at a multiple of kPieceAlignment, is not
-// copied at all, and the sender waits until it was read; other memory, and
-// short messages, go through the staging area of the receiver's mailbox in
-// pieces, two of them under way at a time.
+// To send a message, a rank describes it in its mailbox for the receiver, and
+// signals the futex event in the receiver's header. The receiver reads the
+// sender's memory, records in the mailbox that it has taken the message, and
+// signals the sender.
 //
-// A rank does not trust what the others can write: it copies the description of
-// a piece before it checks it, and keeps its own counts. A peer can spoil the
-// values it sends, and end the group; an event that it spoils costs
-// limits::kFutexSleep.
+// A message in the sender's payload, at a multiple of kPieceAlignment, is not
+// copied; the sender waits until it was read. Messages from other memory, and
+// short messages, are copied in pieces into the sender's staging area for the
+// receiver, at most kEntries pieces at a time.
+//
+// A rank does not trust memory that others can write: it copies the description
+// of a piece before it checks it, and keeps its own counts. A malicious peer
+// can corrupt the values it sends, and can end the group. If it corrupts a
+// futex event, a wake-up is lost, which costs limits::kFutexSleep.
 #ifndef PACELINE_WORKER_COLLECTIVE_SHARED_MEMORY_TRANSPORT_H_
 #define PACELINE_WORKER_COLLECTIVE_SHARED_MEMORY_TRANSPORT_H_
 
@@ -38,10 +40,10 @@ struct SharedMemoryOptions {
   int rank = 0;
   // By rank, for errors: "worker-2 at 10.0.0.3:2222".
   std::vector<std::string> names;
-  // How long a rank waits for another one that does nothing.
+  // How long a rank waits for another rank that makes no progress.
   absl::Duration timeout;
-  // How long it looks again and again before it sleeps; zero where threads
-  // outnumber cores.
+  // How long a rank spins before it sleeps; zero if there are more threads than
+  // cores.
   absl::Duration spin;
 };
 
@@ -49,16 +51,16 @@ class SharedMemoryTransport : public Transport {
  public:
   using RegionPtr = std::shared_ptr<const SharedRegion>;
 
-  // Makes a rank's region, with so many bytes of payload.
+  // Creates a rank's region with `payload_size` bytes of payload.
   static absl::StatusOr<RegionPtr> MakeRegion(int rank, int world_size,
                                               size_t payload_size);
-  // The memory of a rank's own region from which messages are sent without a
-  // copy; aligned to pages.
+  // The payload of a rank's own region: messages in this memory are sent
+  // without a copy. Page-aligned.
   static absl::Span<std::byte> PayloadOf(const SharedRegion& region,
                                          int world_size);
 
-  // `regions` by rank. InvalidArgument names the rank whose region does not
-  // belong to such a group.
+  // `regions`: by rank. InvalidArgument names the rank whose region does not
+  // fit this group.
   static absl::StatusOr<std::unique_ptr<SharedMemoryTransport>> Create(
       SharedMemoryOptions options, std::vector<RegionPtr> regions);
   ~SharedMemoryTransport() override;
@@ -86,16 +88,17 @@ class SharedMemoryTransport : public Transport {
                         std::vector<RegionPtr> regions);
 
   Header& header(int rank) const;
-  // From `rank` to `peer`, in the region of `rank`.
+  // The mailbox from `rank` to `peer`, in the region of `rank`.
   Mailbox& mailbox(int rank, int peer) const;
 
-  // The pieces between this rank and `peer`, one of whose counts the peer told;
-  // FailedPrecondition if there cannot be so many.
+  // The number of pieces between this rank and `peer`, one of whose counts
+  // comes from the peer; FailedPrecondition if the number is impossible.
   absl::StatusOr<uint32_t> UnderWay(int peer, uint32_t sent,
                                     uint32_t taken) const;
-  // Whether the peer can read a piece of a message where it lies.
+  // Whether the peer can read the piece in place, without a copy.
   bool CanLend(const std::byte* piece, size_t size) const;
-  // Sends, or takes, what is possible at once; returns whether it did anything.
+  // Sends, or receives, as much as is possible without waiting. Returns whether
+  // there was any progress.
   absl::StatusOr<bool> Push(Outgoing& outgoing);
   absl::StatusOr<bool> Pull(Incoming& incoming, Sink sink);
 
@@ -104,7 +107,7 @@ class SharedMemoryTransport : public Transport {
 
   const SharedMemoryOptions options_;
   const std::vector<RegionPtr> regions_;
-  // Pieces sent to, and taken from, each rank since the start.
+  // By rank: pieces sent to it, and pieces taken from it, since the start.
   std::vector<uint32_t> sent_;
   std::vector<uint32_t> taken_;
 };

@@ -24,14 +24,14 @@
 namespace paceline {
 namespace {
 
-// Half of a usual second-level cache.
+// Half of a typical L2 cache.
 constexpr size_t kBufferSize = 256 << 10;
 
-// Bytes for which a process that waits for data wakes up.
+// A process that waits for data wakes up when this many bytes have arrived.
 constexpr size_t kMinWakeUp = 64 << 10;
 constexpr size_t kMaxWakeUp = 1 << 20;
 
-// How often a rank that waits says so.
+// How many pings a waiting rank sends before others would time out.
 constexpr int kPingsPerTimeout = 4;
 
 // --- Frames ------------------------------------------------------------------
@@ -39,12 +39,12 @@ constexpr int kPingsPerTimeout = 4;
 enum class FrameKind : uint64_t { kMessage = 0, kPing = 1, kAbort = 2 };
 constexpr int kKindShift = 56;
 constexpr int kCodeShift = 32;
-// Of the rank that an abort blames, plus 1; 16 bits.
+// Position in the header of the blamed rank plus 1, which has 16 bits.
 constexpr int kBlamedShift = 40;
 static_assert(limits::kMaxTasks < 0xffff);
 constexpr uint64_t kPingHeader = static_cast<uint64_t>(FrameKind::kPing)
                                  << kKindShift;
-// Bytes of a reason that are sent.
+// Longest reason of an abort that is sent, in bytes.
 constexpr size_t kMaxReason = 4096;
 
 FrameKind KindOf(uint64_t header) {
@@ -62,7 +62,8 @@ std::string AbortFrame(const absl::Status& reason) {
       text);
 }
 
-// Reads the reason after an abort's header; `begin` is what came with it.
+// Reads the reason after the header of an abort; `begin` is the part that was
+// received with the header.
 absl::Status ReadReason(int socket, uint64_t header,
                         absl::Span<const std::byte> begin) {
   std::string text(reinterpret_cast<const char*>(begin.data()), begin.size());
@@ -70,7 +71,7 @@ absl::Status ReadReason(int socket, uint64_t header,
       std::min<size_t>(static_cast<uint32_t>(header), kMaxReason);
   const size_t had = std::min(size, text.size());
   text.resize(size);
-  // At most a second, by the socket's options.
+  // Blocks for at most a second, by the socket's options.
   if (had < size) recv(socket, text.data() + had, size - had, MSG_WAITALL);
   const auto code = static_cast<absl::StatusCode>(header >> kCodeShift & 0xff);
   const int blamed = static_cast<int>(header >> kBlamedShift & 0xffff) - 1;
@@ -80,7 +81,8 @@ absl::Status ReadReason(int socket, uint64_t header,
        text});
 }
 
-// Skips `size` bytes of what has come; returns whether all of it had.
+// Skips `size` bytes of the received data. Returns whether all of them had
+// arrived.
 bool Skip(int socket, uint64_t size) {
   char skipped[4096];
   while (size > 0) {
@@ -93,7 +95,8 @@ bool Skip(int socket, uint64_t size) {
   return true;
 }
 
-// The reason among the frames that have come, after `begun` bytes of one.
+// Finds an abort among the received frames, after the remaining `begun` bytes
+// of the current frame.
 std::optional<absl::Status> FindReason(int socket, uint64_t begun) {
   if (!Skip(socket, begun)) return std::nullopt;
   uint64_t header = 0;
@@ -113,7 +116,7 @@ bool WouldBlock() { return errno == EAGAIN || errno == EINTR; }
 
 // The other end of a connection.
 struct SocketTransport::Peer {
-  // An error that is its doing; `what` continues its name.
+  // An error for which the peer is to blame. `what` follows the peer's name.
   absl::Status Error(absl::StatusCode code, absl::string_view what) const {
     return WithBlamedRank(rank, {code, absl::StrCat(name, " ", what)});
   }
@@ -127,7 +130,7 @@ struct SocketTransport::Peer {
   const std::string& name;
 };
 
-// A message on its way to a peer.
+// A message that is being sent to a peer.
 class SocketTransport::Outgoing {
  public:
   Outgoing(const Peer& peer, absl::Span<const std::byte> message)
@@ -138,12 +141,13 @@ class SocketTransport::Outgoing {
 
   const Peer& peer() const { return peer_; }
   bool done() const { return left_ == 0; }
-  // Whether only a part of the message was sent.
+  // Whether the message is partly sent.
   bool is_cut() const {
     return !done() && left_ < sizeof(header_) + message_.size();
   }
 
-  // Sends what is possible at once; returns whether that was anything.
+  // Sends as much as is possible without blocking. Returns whether there was
+  // any progress.
   absl::StatusOr<bool> Push() {
     if (done()) return false;
     const size_t sent = sizeof(header_) + message_.size() - left_;
@@ -176,8 +180,8 @@ class SocketTransport::Outgoing {
   size_t left_;
 };
 
-// A message on its way from a peer: to a sink through a buffer, or, where
-// `sink` is null, all into the buffer.
+// A message that is being received from a peer: passed to a sink through a
+// buffer, or, if `sink` is null, received directly into the buffer.
 class SocketTransport::Incoming {
  public:
   Incoming(const Peer& peer, const std::string& receiver, size_t size,
@@ -190,17 +194,17 @@ class SocketTransport::Incoming {
 
   const Peer& peer() const { return peer_; }
   bool done() const { return delivered_ == size_; }
-  // What is still to come of a message whose beginning was taken; nothing can
-  // be said while its header is cut.
+  // Bytes that are missing of a message whose beginning was received. nullopt
+  // if its header is incomplete.
   std::optional<uint64_t> begun() const {
     if (header_size_ == 0 || done()) return 0;
     if (header_size_ < sizeof(header_)) return std::nullopt;
     return size_ - delivered_ - held_;
   }
 
-  // Has a wait for the socket end once a good part of the rest has come: each
-  // time a process wakes up for less, it pays for that. What is shorter, a ping
-  // or the reason of an abort, is found when the wait is over.
+  // Lets poll sleep until a good part of the rest has arrived, since each
+  // wake-up of the process has a cost. Shorter data (a ping, the reason of an
+  // abort) is noticed when the wait times out.
   void SetWakeUp() const {
     const size_t left = size_ - delivered_ - held_;
     const int bytes = static_cast<int>(
@@ -208,7 +212,7 @@ class SocketTransport::Incoming {
     setsockopt(peer_.socket, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
   }
 
-  // Takes what is there; returns whether that was anything.
+  // Receives what is available. Returns whether there was any.
   absl::StatusOr<bool> Pull() {
     if (done()) return false;
     iovec parts[2];
@@ -233,14 +237,14 @@ class SocketTransport::Incoming {
   }
 
  private:
-  // Where the next bytes go.
+  // Where the next received bytes are stored.
   std::byte* Free() const { return buffer_.data() + held_; }
 
   absl::Status Take(size_t size) {
     const size_t of_header = std::min(size, sizeof(header_) - header_size_);
     header_size_ += of_header;
     size -= of_header;
-    // What followed a ping lies in the buffer, though it begins with a header.
+    // After a ping, the rest of the buffer begins with the next header.
     while (header_size_ == sizeof(header_) && header_ == kPingHeader) {
       header_size_ = std::min(size, sizeof(header_));
       std::memcpy(&header_, Free(), header_size_);
@@ -283,7 +287,7 @@ class SocketTransport::Incoming {
   const Sink* const sink_;
   uint64_t header_ = 0;
   size_t header_size_ = 0;
-  // Bytes that have reached their end, and bytes in the buffer.
+  // Bytes delivered to the sink, and bytes in the buffer.
   size_t delivered_ = 0;
   size_t held_ = 0;
 };
@@ -295,7 +299,7 @@ absl::StatusOr<std::unique_ptr<SocketTransport>> SocketTransport::Create(
   if (!wake.is_open()) return absl::ErrnoToStatus(errno, "eventfd");
   for (const FileDescriptor& socket : sockets) {
     if (!socket.is_open()) continue;
-    // Fails on sockets that are not TCP, which need it not.
+    // Fails on sockets other than TCP, which do not need it.
     const int on = 1;
     setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     const timeval second = {1, 0};
@@ -361,8 +365,8 @@ absl::Status SocketTransport::Run(Outgoing outgoing, Incoming incoming) {
 absl::Status SocketTransport::ReasonOf(const absl::Status& error,
                                        const Incoming& incoming) const {
   if (!absl::IsUnavailable(error)) return error;
-  // Whoever aborts tells all peers, so the reason may have come from another
-  // one than the one that closed.
+  // A rank that aborts sends the reason to all peers. So the reason for a
+  // closed connection may have arrived from another peer.
   for (const FileDescriptor& socket : sockets_) {
     if (!socket.is_open()) continue;
     const std::optional<uint64_t> begun =
@@ -377,7 +381,7 @@ absl::Status SocketTransport::ReasonOf(const absl::Status& error,
 absl::Status SocketTransport::AwaitSockets(const Outgoing& outgoing,
                                            const Incoming& incoming,
                                            absl::Time deadline) {
-  // Negative descriptors are passed over.
+  // poll ignores negative descriptors.
   pollfd sockets[] = {
       {incoming.done() ? -1 : incoming.peer().socket, POLLIN, 0},
       {outgoing.done() ? -1 : outgoing.peer().socket, POLLOUT, 0},
@@ -406,7 +410,7 @@ void SocketTransport::Ping() {
   for (int rank = 0; rank < world_size(); ++rank) {
     const int socket = sockets_[rank].get();
     if (socket < 0 || rank == cut_off_) continue;
-    // A peer that is gone shows when something is expected of it.
+    // Ignore errors: if the peer is gone, the next exchange with it fails.
     const ssize_t size = send(socket, &kPingHeader, sizeof(kPingHeader),
                               MSG_DONTWAIT | MSG_NOSIGNAL);
     if (size > 0 && size < static_cast<ssize_t>(sizeof(kPingHeader))) {

@@ -1,17 +1,17 @@
-// A group whose ranks are processes on any machines, over plain TCP.
+// A group whose ranks are processes on any machines, connected by TCP.
 //
-// Each pair of ranks has a connection, on which frames follow each other: a
-// header of 8 bytes (little endian), whose top byte is the kind, then
+// Each pair of ranks has a connection that carries frames. A frame is a header
+// of 8 bytes (little-endian), whose top byte is the kind, followed by:
 //
-//   message   its bytes, as many as the rest of the header says
-//   ping      nothing: the sender is alive, and waits for somebody itself
-//   abort     why the group ended: a text; the header has its size and code,
-//             and the rank that is to blame
+//  * message: as many bytes as the rest of the header says.
+//  * ping: nothing. The sender is alive, but waits for another rank itself.
+//  * abort: the reason why the group ended, as text. The header has its size,
+//    its status code, and the rank to blame.
 //
-// A rank that waits sends pings, and one that gets pings goes on waiting; so
-// the one that gives up is the neighbour of the one that hangs, and its reason
-// goes around. What arrives passes through one buffer that stays in the cache,
-// from which it is reduced.
+// A rank that waits sends pings, and a rank that receives pings keeps waiting.
+// So the first rank that times out is a direct neighbour of the one that hangs,
+// and its reason travels to all ranks. Received data passes through one buffer
+// that fits into the cache, from which it is reduced.
 #ifndef PACELINE_WORKER_COLLECTIVE_SOCKET_TRANSPORT_H_
 #define PACELINE_WORKER_COLLECTIVE_SOCKET_TRANSPORT_H_
 
@@ -34,13 +34,13 @@ struct SocketOptions {
   int rank = 0;
   // By rank, for errors: "worker-2 at 10.0.0.3:2222".
   std::vector<std::string> names;
-  // How long a rank waits for another one that does nothing.
+  // How long a rank waits for another rank that makes no progress.
   absl::Duration timeout;
 };
 
 class SocketTransport : public Transport {
  public:
-  // `sockets` by rank, connected streams; the own one is empty.
+  // `sockets`: connected stream sockets by rank; that of the own rank is empty.
   static absl::StatusOr<std::unique_ptr<SocketTransport>> Create(
       SocketOptions options, std::vector<FileDescriptor> sockets);
   ~SocketTransport() override;
@@ -66,23 +66,23 @@ class SocketTransport : public Transport {
 
   Peer PeerOf(int rank) const;
   absl::Status Run(Outgoing outgoing, Incoming incoming);
-  // Waits until a socket is ready for what is left to do.
+  // Waits until one of the sockets is ready for the rest of the exchange.
   absl::Status AwaitSockets(const Outgoing& outgoing, const Incoming& incoming,
                             absl::Time deadline);
-  // Why a peer closed its connection, if anybody said so.
+  // The reason why a peer closed its connection, if any rank has sent one.
   absl::Status ReasonOf(const absl::Status& error,
                         const Incoming& incoming) const;
-  // Tells all peers that this rank waits.
+  // Sends a ping to all peers.
   void Ping();
   absl::Status Aborted() const;
 
   const SocketOptions options_;
   const std::vector<FileDescriptor> sockets_;
-  // Readable once the group was aborted.
+  // Becomes readable when the group is aborted.
   const FileDescriptor wake_;
   std::vector<std::byte> buffer_;
 
-  // The peer whose message is cut off in the middle; -1: none.
+  // The peer to which a message was sent only in part; -1: none.
   std::atomic<int> cut_off_ = -1;
 
   mutable Mutex mutex_;

@@ -1,4 +1,4 @@
-// How the ranks of a group reach each other: what collectives are made of.
+// How the ranks of a group exchange messages; collectives are built on it.
 #ifndef PACELINE_WORKER_COLLECTIVE_TRANSPORT_H_
 #define PACELINE_WORKER_COLLECTIVE_TRANSPORT_H_
 
@@ -12,12 +12,12 @@
 
 namespace paceline {
 
-// One rank's end. Not thread-safe, but for Abort.
+// One rank's access to the group. Not thread-safe, except Abort.
 class Transport {
  public:
-  // Takes what arrives piece by piece, in order. `offset` counts bytes from the
-  // start of the message and is a multiple of kPieceAlignment; `data` is valid
-  // for the call alone.
+  // Receives a message piece by piece, in order. `offset` is the piece's first
+  // byte in the message, a multiple of kPieceAlignment. `data` is valid only
+  // during the call.
   using Sink =
       absl::FunctionRef<void(size_t offset, absl::Span<const std::byte> data)>;
   static constexpr size_t kPieceAlignment = 64;
@@ -26,23 +26,23 @@ class Transport {
 
   virtual int rank() const = 0;
   virtual int world_size() const = 0;
-  // "worker-2 at 10.0.0.3:2222", for errors.
+  // For errors: "worker-2 at 10.0.0.3:2222".
   virtual std::string NameOf(int rank) const = 0;
 
-  // Sends `out` to rank `to` while it hands the `in_size` bytes that come from
-  // rank `from` to `sink`. An empty message is not sent. Blocks until all has
-  // come and `out` may be changed.
+  // Sends `out` to rank `to` while it passes the `in_size` bytes from rank
+  // `from` to `sink`. Empty messages are not sent. Blocks until everything is
+  // received and `out` may be changed.
   //
   // Messages between two ranks arrive in order. DeadlineExceeded names the rank
-  // that did not do its part in time; FailedPrecondition, one that sent another
-  // number of bytes; after Abort, its reason. Where ranks are processes, errors
-  // also blame the rank (blamed_rank.h). After an error the group is of no
-  // further use.
+  // that did not do its part in time; FailedPrecondition names a rank that sent
+  // another number of bytes; after Abort the error is its reason. If ranks are
+  // processes, errors also blame a rank (blamed_rank.h). After an error the
+  // group cannot be used any more.
   virtual absl::Status Exchange(int to, absl::Span<const std::byte> out,
                                 int from, size_t in_size, Sink sink) = 0;
 
-  // The same for a message that is only stored: it goes straight to `in`, where
-  // the transport can do so.
+  // The same for a message that is only stored. The transport receives directly
+  // into `in` if it can.
   virtual absl::Status ExchangeInto(int to, absl::Span<const std::byte> out,
                                     int from, absl::Span<std::byte> in) {
     return Exchange(to, out, from, in.size(),
@@ -51,8 +51,8 @@ class Transport {
                     });
   }
 
-  // Ends the group: calls of all ranks return `reason`, with the rank that it
-  // blames, unless the group has ended for another one before. Thread-safe.
+  // Ends the group: calls of all ranks return `reason` with the rank that it
+  // blames, unless the group has already ended for another reason. Thread-safe.
   virtual void Abort(const absl::Status& reason) = 0;
 };
 

@@ -17,18 +17,18 @@
 namespace paceline {
 namespace {
 
-// A cache line, and the widest vector register.
+// The size of a cache line and of the widest vector register, in bytes.
 constexpr int64_t kAlignment = 64;
 
-// The pace at which the prefetch thread looks up while all buffers are full;
-// any change wakes it earlier.
+// Longest sleep of the prefetch thread while all buffers are full; any change
+// wakes it earlier.
 constexpr absl::Duration kLookUp = absl::Seconds(1);
 
 int64_t RoundUp(int64_t size_bytes) {
   return (size_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// Elements of an example in all these arrays.
+// Elements of one example in all these arrays.
 int64_t ElementsOf(const std::vector<ModelArray>& arrays) {
   int64_t elements = 0;
   for (const ModelArray& array : arrays) elements += NumElements(array.shape);
@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
   std::map<v1::Phase, Phase> phases;
   for (const auto& [phase, data] : options.phases) {
     CHECK_GE(data.step_size, 1);
-    // No slice is larger by more than one than another.
+    // The slices of a step differ in size by at most one example.
     batch_size =
         std::max(batch_size, (data.step_size + data.replica_count - 1) /
                                  data.replica_count);

@@ -1,17 +1,17 @@
-// Batches made ahead of the trainer, on a thread of their own.
+// Prepares batches ahead of the trainer, on a separate thread.
 //
 //   lease source ──lease──> prefetch thread ──batches──> trainer
 //                                 ^                         │
 //                                 └──────── buffers ────────┘
 //
-// The prefetch thread takes a lease, reads its examples in the order of the
-// epoch, converts them straight into one of a few buffers made at the start,
-// and goes on over the lease's end to the next, until all buffers are full. The
-// trainer gets the batches in that order and gives their buffers back.
+// The prefetch thread takes a lease, reads its examples in the epoch's order,
+// and converts them into one of a few preallocated buffers. At the end of a
+// lease it continues with the next one, until all buffers are full. The trainer
+// gets the batches in this order and returns their buffers.
 //
-// A lease [begin, end) is cut into steps from its begin on; the last one has
-// what is left. Where replicas share a step, each takes its slice, which may be
-// empty at the end. Nothing is dropped or padded.
+// A lease [begin, end) is cut into steps from its begin on; the last step may
+// be smaller. If replicas share each step, each takes its slice, which may be
+// empty in the last step. Nothing is dropped or padded.
 #ifndef PACELINE_WORKER_DATA_BATCH_PIPELINE_H_
 #define PACELINE_WORKER_DATA_BATCH_PIPELINE_H_
 
@@ -36,20 +36,21 @@
 
 namespace paceline {
 
-// What the leases of one phase are about.
+// The data set and the batches for the leases of one phase.
 struct PhaseData {
-  // Outlives the pipeline.
+  // Must outlive the pipeline.
   const DataSource* source = nullptr;
   OrderOptions order;
-  // Factor applied to each value of the features.
+  // Factor by which each feature is multiplied.
   double scale = 1;
-  // Examples of a step, at least 1, of which this replica takes slice `rank` of
+  // Examples in a step, at least 1. This replica takes slice `rank` of
   // `replica_count` slices.
   int64_t step_size = 0;
   int rank = 0;
   int replica_count = 1;
 
-  // The slice of a step of `count` examples: its begin and its size.
+  // First example and size of this replica's slice of a step with `count`
+  // examples.
   int64_t SliceBegin(int64_t count) const {
     return count * rank / replica_count;
   }
@@ -57,9 +58,9 @@ struct PhaseData {
     return count * (rank + 1) / replica_count - SliceBegin(count);
   }
 
-  // Of this replica's batches in an epoch: those of whole steps, and that of
-  // the last one if it has less. A pass that goes on within an epoch after a
-  // restart may have others.
+  // The sizes of this replica's batches in an epoch: of a full step, and of the
+  // last step if that is smaller. After a resume within an epoch there may be
+  // others.
   std::vector<int64_t> BatchSizes() const {
     const int64_t examples =
         order.epoch_examples == 0 ? order.count : order.epoch_examples;
@@ -72,80 +73,80 @@ struct PhaseData {
 };
 
 struct PipelineOptions {
-  // Phases may share a source, as training and a validation split do.
+  // Phases may share a source, such as training and a validation split.
   std::map<v1::Phase, PhaseData> phases;
-  // What a batch has arrays for.
+  // The arrays of a batch.
   ModelArrays model;
-  // Type of all values but class ids: kFloat32 or kFloat64.
+  // Type of all values except class ids: kFloat32 or kFloat64.
   DataType type = DataType::kFloat32;
 };
 
-// What the examples of a batch have for an input or an output of the model.
+// The values in a batch for one input or output of the model.
 struct PreparedArray {
   // kInt32 for class ids, else PipelineOptions::type.
   DataType type = DataType::kFloat32;
-  // Shape [count, shape of ModelArray...], aligned to 64 bytes. Mutable only
-  // for the pipeline.
+  // Shape [count, shape of ModelArray...], aligned to 64 bytes. Only the
+  // pipeline writes to it.
   std::byte* data = nullptr;
 };
 
-// Examples ready for a device.
+// A batch that is ready for the device.
 struct PreparedBatch {
-  // The lease they belong to.
+  // The lease that the examples belong to.
   v1::Lease lease;
-  // The position, in the epoch's order, of the first example; the others
-  // follow.
+  // Position in the epoch's order of the first example of the batch; the others
+  // are consecutive.
   int64_t begin = 0;
-  // Examples; 0 only where replicas share the step.
+  // Number of examples; 0 only if replicas share the step.
   int64_t count = 0;
-  // Examples of the step, over all who share it.
+  // Examples in the step, over all replicas that share it.
   int64_t step_count = 0;
-  // Examples of the lease that this replica has done once this batch is.
+  // Examples of the lease that this replica has processed after this batch.
   int64_t done_of_lease = 0;
   bool ends_lease = false;
-  // For the inputs and the outputs of PipelineOptions::model, in its order.
+  // The inputs and the outputs of PipelineOptions::model, in its order.
   std::vector<PreparedArray> features;
   std::vector<PreparedArray> labels;
 };
 
-// Next and Release are for one thread; Cancel may be called by any. Once all
-// buffers are in use nothing is allocated between two leases.
+// Call Next and Release on one thread; any thread may call Cancel. Once all
+// buffers have been used, it allocates memory only when it takes a lease.
 class BatchPipeline {
  public:
-  // Gives the next lease, or nullopt when there will be none. Called on the
-  // prefetch thread, where it may block; its owner must end its wait before the
+  // Returns the next lease, or nullopt if there are no more. Called on the
+  // prefetch thread, where it may block. Its owner must unblock it before the
   // pipeline is destroyed.
   using LeaseSource = std::function<absl::StatusOr<std::optional<v1::Lease>>()>;
 
-  // InvalidArgument if the source of a phase does not fit the model, or a batch
-  // has too many elements. Also errors of DataSource::MakeReader.
+  // InvalidArgument if a phase's source does not fit the model, or a batch has
+  // too many elements. Other errors are those of DataSource::MakeReader.
   static absl::StatusOr<std::unique_ptr<BatchPipeline>> Create(
       const PipelineOptions& options, LeaseSource lease_source);
 
-  // Cancels and waits for the prefetch thread.
+  // Cancels, and joins the prefetch thread.
   ~BatchPipeline();
   BatchPipeline(const BatchPipeline&) = delete;
   BatchPipeline& operator=(const BatchPipeline&) = delete;
 
-  // The next batch, which stays valid until it is released; waits at most
-  // `timeout`. nullptr: there is none yet, or, if has_ended(), there will be
-  // none. An error of the lease source, of the data or of a lease that does not
-  // fit the data comes at once, before batches that are ready; Cancelled after
+  // The next batch, valid until it is released. Blocks for at most `timeout`.
+  // Null: no batch is ready yet; or, if has_ended(), there are no more. An
+  // error of the lease source, of the data, or of a lease that does not fit the
+  // data is returned at once, before batches that are ready. Cancelled after
   // Cancel.
   absl::StatusOr<const PreparedBatch*> Next(absl::Duration timeout);
 
-  // Gives the buffer of the oldest batch that was not released back. Batches
-  // are released in the order in which they came.
+  // Returns the buffer of the oldest batch to the pipeline. Release batches in
+  // the order in which Next returned them.
   void Release(const PreparedBatch* batch);
 
-  // Whether the lease source has ended and all its batches were taken.
+  // Whether the lease source has ended and Next has returned all batches.
   bool has_ended() const;
 
-  // Makes the pipeline stop: a wait in Next ends.
+  // Stops the pipeline and unblocks Next.
   void Cancel();
 
  private:
-  // Three batches ahead, and the one the trainer works on.
+  // Three batches ahead, plus the one that the trainer uses.
   static constexpr int kBufferCount = 4;
 
   struct AlignedDelete {
@@ -160,12 +161,12 @@ class BatchPipeline {
     std::unique_ptr<ExampleReader> reader;
   };
 
-  // Of an array of a batch.
+  // One array of a batch.
   struct Column {
     DataType type = DataType::kFloat32;
-    // Elements of one example.
+    // Elements per example.
     int64_t row_size = 0;
-    // As ModelArray has it.
+    // See ModelArray::class_count.
     int64_t class_count = 0;
   };
 
@@ -176,7 +177,7 @@ class BatchPipeline {
   static AlignedMemory Allocate(int64_t size_bytes);
   void AllocateBatches(int64_t batch_size);
 
-  // On the prefetch thread.
+  // Runs on the prefetch thread.
   void Run();
   absl::Status MakeBatches();
   absl::Status MakeBatchesOf(const v1::Lease& lease);
@@ -187,7 +188,7 @@ class BatchPipeline {
   template <typename T>
   absl::Status FillRow(const Example& example, const Phase& phase, int64_t row,
                        PreparedBatch& batch) const;
-  // Converts an example's values to row `row` of `out`.
+  // Converts the values of an example into row `row` of `out`.
   template <typename T>
   static absl::Status Convert(const Elements& values, T scale,
                               const Column& column, int64_t row,
@@ -198,11 +199,11 @@ class BatchPipeline {
   const std::vector<Column> labels_;
   const LeaseSource lease_source_;
 
-  // Of the prefetch thread alone.
+  // Used by the prefetch thread only.
   std::map<v1::Phase, Phase> phases_;
 
-  // Batch i of the pipeline's life is in batches_[i % kBufferCount], which the
-  // prefetch thread owns until it is made, and the trainer until it is
+  // The i-th batch since the start is in batches_[i % kBufferCount]. The
+  // prefetch thread owns it until it is ready, then the trainer until it is
   // released.
   AlignedMemory memory_;
   PreparedBatch batches_[kBufferCount];
@@ -212,7 +213,7 @@ class BatchPipeline {
   int64_t made_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t released_ ABSL_GUARDED_BY(mutex_) = 0;
-  // The prefetch thread makes no more batches, because of `status_`.
+  // The prefetch thread has stopped because of `status_`.
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
 

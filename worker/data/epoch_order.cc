@@ -8,12 +8,12 @@
 namespace paceline {
 namespace {
 
-// Random numbers below `bound`, by a counter.
+// Counter-based random numbers below `bound`.
 class RandomIndices {
  public:
   explicit RandomIndices(uint64_t key) : key_(key) {}
 
-  // Multiplies instead of taking a remainder (Lemire 2019); the bias is below
+  // Multiplication instead of a remainder (Lemire, 2019); the bias is below
   // bound / 2^64.
   int64_t Below(int64_t bound) {
     const uint64_t random = MixBits(key_ ^ MixBits(counter_++));
@@ -64,8 +64,9 @@ void EpochOrder::PreparePass(int64_t pass) {
   }
 }
 
-// A full buffer gives one of its examples at random and takes the next of the
-// input in its place; when the input has ended, it gives what is left.
+// While there is input, a random example leaves the full buffer and the next
+// input takes its place. At the end of the input, the rest of the buffer is
+// shuffled.
 void EpochOrder::RunShuffleBuffer(uint64_t key) {
   RandomIndices random(key);
   const int64_t capacity =

@@ -1,7 +1,7 @@
-// Which example stands where in an epoch.
+// The order of examples in each epoch.
 //
-// Leases name positions in an epoch's order, so every worker must derive the
-// same order: it follows from the options and the epoch alone.
+// Leases are ranges of positions in an epoch's order, so every worker must
+// derive the same order. It depends only on the options and the epoch.
 //
 // Passes over the examples follow each other without a gap:
 //
@@ -10,7 +10,7 @@
 //   example  = first + order of that pass [absolute mod count]
 //
 // Without steps_per_epoch an epoch is one pass. With it, an epoch may end
-// within a pass, and the next goes on from there, as Keras does with repeated
+// within a pass, and the next epoch continues there, as in Keras with repeated
 // data.
 #ifndef PACELINE_WORKER_DATA_EPOCH_ORDER_H_
 #define PACELINE_WORKER_DATA_EPOCH_ORDER_H_
@@ -24,25 +24,26 @@
 namespace paceline {
 
 struct OrderOptions {
-  // The examples that take part: [first, first + count) of the source.
+  // The examples [first, first + count) of the source are used.
   int64_t first = 0;
-  // At least 1.
+  // Must be at least 1.
   int64_t count = 0;
-  // Whether each pass has an order of its own, else that of the source.
+  // Whether each pass has its own random order; otherwise that of the source.
   bool shuffle = false;
-  // 0: a permutation of all examples. Else the order that a buffer of so many
-  // examples gives (Keras' and tf.data's shuffle).
+  // 0: a permutation of all examples. Otherwise the order given by a shuffle
+  // buffer of this many examples (as in Keras and tf.data).
   int64_t shuffle_buffer_size = 0;
   uint64_t seed = 0;
   // Examples in an epoch; 0: `count`.
   int64_t epoch_examples = 0;
 };
 
-// How many of `count` examples train under a validation split of `share` in
-// [0, 1); the others, at the end, validate (Keras: ⌊n(1−s)⌋).
+// How many of `count` examples are for training, given a validation split of
+// `share` in [0, 1). The others, at the end, are for validation. Keras'
+// formula: ⌊n(1−s)⌋.
 int64_t TrainingExamples(int64_t count, double share);
 
-// Not thread-safe: the order of one pass is kept.
+// Not thread-safe: it caches the order of one pass.
 class EpochOrder {
  public:
   explicit EpochOrder(const OrderOptions& options);
@@ -50,21 +51,21 @@ class EpochOrder {
   // Examples in an epoch.
   int64_t epoch_examples() const { return options_.epoch_examples; }
 
-  // The index, in the source, of the example at `position` in
-  // [0, epoch_examples) of `epoch`. Allocates at the first call only. In a
-  // shuffle with a buffer the first call of a pass takes O(count).
+  // The index in the source of the example at `position` in [0, epoch_examples)
+  // of `epoch`. Allocates only in the first call. With a shuffle buffer, the
+  // first call for a pass takes O(count).
   int64_t ExampleAt(int64_t epoch, int64_t position);
 
  private:
-  // Makes `pass` the one that `permutation_` or `buffered_order_` holds.
+  // Computes `permutation_` or `buffered_order_` for `pass`.
   void PreparePass(int64_t pass);
   void RunShuffleBuffer(uint64_t key);
 
   OrderOptions options_;
   int64_t pass_ = -1;
-  // Without a buffer.
+  // Set if there is no shuffle buffer.
   std::optional<Permutation> permutation_;
-  // With a buffer: the order of the pass, and the buffer it was made in.
+  // With a shuffle buffer: the order of the pass, and the buffer itself.
   std::vector<int64_t> buffered_order_;
   std::vector<int64_t> buffer_;
 };

@@ -1,4 +1,4 @@
-// A pseudo-random permutation that is computed, not stored.
+// A pseudo-random permutation that is computed on the fly, not stored.
 #ifndef PACELINE_WORKER_DATA_PERMUTATION_H_
 #define PACELINE_WORKER_DATA_PERMUTATION_H_
 
@@ -6,22 +6,23 @@
 
 namespace paceline {
 
-// A bijection of the 64-bit integers that spreads every bit over the result
-// (the finalizer of SplitMix64; Steele, Lea and Flood, OOPSLA 2014).
+// A bijection on 64-bit integers in which every input bit affects all output
+// bits (the finalizer of SplitMix64; Steele, Lea and Flood, OOPSLA 2014).
 uint64_t MixBits(uint64_t value);
 
-// A permutation of [0, size), chosen by `key`.
+// A permutation of [0, size), selected by `key`.
 //
-// It enciphers an index with a Feistel network over the next even number of
-// bits, and enciphers again while the result is not below size, which is a
-// permutation of the smaller range (Black and Rogaway, "Ciphers with arbitrary
-// finite domains", 2002). So any element is found in constant time and memory,
-// in any order, and every process that knows the key finds the same one.
+// It encrypts an index with a Feistel network over the next even number of
+// bits, and repeats that while the result is not below size. This "cycle
+// walking" is a permutation of the smaller range (Black and Rogaway, "Ciphers
+// with arbitrary finite domains", 2002). So any element takes constant time and
+// memory, in any order, and every process with the same key gets the same
+// permutation.
 //
 // Immutable; thread-safe.
 class Permutation {
  public:
-  // `size` is at least 1.
+  // `size` must be at least 1.
   Permutation(int64_t size, uint64_t key);
 
   int64_t size() const { return size_; }
@@ -35,7 +36,7 @@ class Permutation {
   uint64_t Encipher(uint64_t value) const;
 
   int64_t size_;
-  // Bits of one half of the Feistel network.
+  // Bits in one half of the Feistel network.
   int half_bits_;
   uint64_t round_keys_[kRounds];
 };

@@ -11,8 +11,7 @@
 namespace paceline {
 namespace {
 
-// Waits end from time to time, though nothing happened; what is waited for has
-// a deadline of the transport's.
+// Waits wake up at this interval; the deadline is that of the transport.
 constexpr absl::Duration kWaitSlice = absl::Seconds(1);
 
 }  // namespace
@@ -43,7 +42,8 @@ AllReduceStrategy::~AllReduceStrategy() {
   reducer_.join();
 }
 
-// They are always current: only this replica's own updates change them.
+// The variables are always current: only this replica's own updates change
+// them.
 absl::Status AllReduceStrategy::PullVariables() {
   return UploadAll(plan_, state_, stream_);
 }
@@ -52,7 +52,7 @@ absl::Status AllReduceStrategy::GradientsReady(int bucket) {
   is_ready_[bucket] = true;
   MutexLock lock(mutex_);
   RETURN_IF_ERROR(status_);
-  // The last one is left to EndStep.
+  // EndStep reduces the last bucket.
   while (next_bucket_ + 1 < is_ready_.size() && is_ready_[next_bucket_]) {
     queue_.push_back(static_cast<int>(next_bucket_++));
     ++pending_;
@@ -113,7 +113,8 @@ void AllReduceStrategy::Run() {
 
 absl::Status AllReduceStrategy::Reduce(int bucket) {
   const absl::Span<std::byte> gradients = state_.host_gradients(bucket);
-  // Rounded deltas would let replicas' statistics drift from the data's.
+  // Statistics are not rounded; otherwise rounding errors would accumulate in
+  // them.
   const WireType wire =
       plan_.buckets()[bucket].is_trained() ? options_.wire : WireType::kNative;
   return state_.type() == DataType::kFloat64

@@ -1,16 +1,16 @@
-// Every replica holds all variables; gradients are summed by all-reduce, and
-// each replica applies the same update to the same values.
+// The all-reduce strategy: every replica holds all variables; an all-reduce
+// sums gradients, and each replica applies the same update.
 //
 //   trainer   section 1 │ section 2 │ section 3 │ EndStep: last bucket, update
 //   reducer             │ bucket 0  │ bucket 1  │
 //
 // Buckets are reduced in the order of the plan, which all replicas share, on a
-// thread of the strategy's own while backward goes on. The last one, with which
-// there is nothing left to overlap, is reduced by the trainer's thread itself.
+// thread of the strategy while backward goes on. The trainer's thread reduces
+// the last bucket itself, since nothing is left to overlap with.
 //
-// The gradients of a replica are those of the sum of the losses of its slice,
-// divided by the examples of the global batch, so their sum is the gradient of
-// the mean.
+// A replica's gradients are those of the sum of losses over its slice, divided
+// by the number of examples in the global batch. So the sum over replicas is
+// the gradient of the mean loss.
 #ifndef PACELINE_WORKER_STRATEGY_ALL_REDUCE_H_
 #define PACELINE_WORKER_STRATEGY_ALL_REDUCE_H_
 
@@ -33,21 +33,23 @@
 namespace paceline {
 
 struct AllReduceOptions {
-  // How gradients travel.
+  // The encoding of gradients in messages.
   WireType wire = WireType::kNative;
-  // What the sums are clipped by before the update.
+  // How summed gradients are clipped before the update.
   Clipping clipping;
-  // Told what the strategy waits for, and "" when it no longer does.
+  // Called with what the strategy waits for, and with "" when the wait ends.
   std::function<void(const std::string&)> on_waiting;
 };
 
 class AllReduceStrategy : public Strategy {
  public:
-  // The references outlive the strategy; the transport is used by it alone.
+  // All references must outlive the strategy. `transport` must be used by this
+  // strategy only.
   AllReduceStrategy(AllReduceOptions options, Transport& transport,
                     const ShardPlan& plan, LocalVariables& variables,
                     ModelState& state, Stream& stream);
-  // Waits for a reduction under way; abort the transport to end that at once.
+  // Waits for a reduction that is under way; abort the transport to end it at
+  // once.
   ~AllReduceStrategy() override;
 
   absl::Status PullVariables() override;
@@ -55,10 +57,10 @@ class AllReduceStrategy : public Strategy {
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
  private:
-  // On the reducer thread.
+  // Runs on the reducer thread.
   void Run();
   absl::Status Reduce(int bucket);
-  // Waits until the reducer has nothing left to do.
+  // Blocks until the reducer is idle.
   absl::Status AwaitReducer();
 
   const AllReduceOptions options_;
@@ -66,20 +68,20 @@ class AllReduceStrategy : public Strategy {
   LocalVariables& variables_;
   ModelState& state_;
   Stream& stream_;
-  // Of the reducer while it has work, else of the trainer.
+  // Used by the reducer while it has work, otherwise by the trainer's thread.
   Collectives collectives_;
   GradientClipper clipper_;
   const std::string waiting_;
 
-  // By bucket, whether its gradients are ready in this step; and the first
-  // that was not given to the reducer.
+  // By bucket: whether its gradients are ready in this step; and the first
+  // bucket that was not passed to the reducer.
   std::vector<bool> is_ready_;
   size_t next_bucket_ = 0;
 
   Mutex mutex_;
   CondVar changed_;
   std::deque<int> queue_ ABSL_GUARDED_BY(mutex_);
-  // Buckets handed to the reducer and not reduced yet.
+  // Buckets that were passed to the reducer and are not reduced yet.
   int pending_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -1,4 +1,4 @@
-// Replicas begin with the same variables.
+// Gives all replicas the same initial variables.
 #ifndef PACELINE_WORKER_STRATEGY_BROADCAST_VARIABLES_H_
 #define PACELINE_WORKER_STRATEGY_BROADCAST_VARIABLES_H_
 
@@ -9,9 +9,10 @@
 
 namespace paceline {
 
-// Gives all replicas the variables, slots and count of updates of rank 0, in
-// host memory. To be called by all before the first step; blocks. From then on
-// they stay the same to the bit on processors with the same vector units.
+// Copies the variables, slots and number of updates in the host memory of rank
+// 0 to all replicas. All replicas must call it before the first step; blocks.
+// From then on the replicas stay equal bit by bit, if their processors have the
+// same vector units.
 absl::Status BroadcastVariables(Transport& transport, const ShardPlan& plan,
                                 LocalVariables& variables);
 

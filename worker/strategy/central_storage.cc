@@ -13,8 +13,8 @@
 namespace paceline {
 namespace {
 
-// The trained variables of a replica: the largest goes first, to the replica
-// with the fewest elements.
+// The trained variables that a replica updates: variables are assigned by
+// descending size, each to the replica with the fewest elements.
 std::vector<Part> VariablesOf(const ShardPlan& plan, int rank,
                               int replica_count) {
   std::vector<Part> variables;
@@ -70,7 +70,7 @@ absl::Status CentralStorageStrategy::Pull(size_t bucket_count) {
   return UploadBuckets(bucket_count, state_, stream_);
 }
 
-// They are added up where they lie.
+// Nothing to do: EndStep sums the gradients in place.
 absl::Status CentralStorageStrategy::GradientsReady(int /*bucket*/) {
   return absl::OkStatus();
 }
@@ -85,8 +85,9 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
   if (clipper_.is_active()) RETURN_IF_ERROR(Clip());
   Update();
   const int64_t step = central_.iterations() + 1;
-  // Until all parts are updated. That all have copied them is known before the
-  // next update: who owns a part hears of all others before it is complete.
+  // Wait until all parts are updated, and copy them only then. The next update
+  // cannot overtake a slow copy: a replica finishes the reduction of its part
+  // only after all others have taken part in it.
   RETURN_IF_ERROR(collectives_.Barrier());
   on_waiting_("");
   if (collectives_.rank() == 0) central_.EndUpdate();

@@ -1,12 +1,12 @@
-// The variables lie once in host memory, with their slots; the replicas of one
-// process have copies to compute with.
+// central_storage: the variables and slots exist once in host memory; the
+// replicas of one process compute with copies.
 //
-// In a step each replica adds up a part of all gradients, applies the update to
-// that part of the central variables, and, when all have done so, copies the
-// whole: so the sum and the update are shared out, and happen once. An
-// optimizer that updates whole variables needs all of a variable's gradients in
-// one place: then each replica adds up all, and updates the variables that are
-// its own.
+// In a step each replica sums its part of all gradients and applies the update
+// to that part of the central variables. When all have done so, each copies all
+// variables. So replicas share the work of summing and updating. If the
+// optimizer updates whole variables, it needs all gradients of a variable at
+// once: then each replica sums all gradients, and updates the variables
+// assigned to it.
 #ifndef PACELINE_WORKER_STRATEGY_CENTRAL_STORAGE_H_
 #define PACELINE_WORKER_STRATEGY_CENTRAL_STORAGE_H_
 
@@ -29,9 +29,9 @@ namespace paceline {
 
 class CentralStorageStrategy : public Strategy {
  public:
-  // `clipping` is of the sums, before the update. `central` belongs to all
-  // replicas, and lies in the state of that of rank 0. `state` is this
-  // replica's. The references outlive the strategy.
+  // `clipping` applies to the sums, before the update. All replicas share
+  // `central`, which refers to the state of rank 0. `state` is this replica's.
+  // All references must outlive the strategy.
   CentralStorageStrategy(std::function<void(const std::string&)> on_waiting,
                          const Clipping& clipping, Transport& transport,
                          const ShardPlan& plan, LocalVariables& central,
@@ -42,19 +42,19 @@ class CentralStorageStrategy : public Strategy {
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
  private:
-  // Copies the first buckets from central storage, so many.
+  // Copies the first `c` buckets from central storage.
   absl::Status Pull(size_t bucket_count);
-  // Adds up what this replica needs of a bucket's gradients.
+  // Sums the gradients of a bucket that this replica needs.
   absl::Status Reduce(int bucket);
   template <typename T>
   absl::Status ReduceTyped(absl::Span<T> gradients);
-  // Clips what was added up.
+  // Clips the sums.
   absl::Status Clip();
-  // Exchanges the norms of the parts and clips this replica's.
+  // Exchanges the norms of the parts, and clips this replica's part.
   absl::Status ClipParts();
-  // Applies the update to what this replica updates.
+  // Updates this replica's part of the central variables.
   void Update();
-  // The part of a bucket that this replica adds up and updates, unless the
+  // The part of a bucket that this replica sums and updates, unless the
   // optimizer updates whole variables.
   Segment OwnPart(int bucket) const;
 
@@ -65,14 +65,14 @@ class CentralStorageStrategy : public Strategy {
   Stream& stream_;
   Collectives collectives_;
   GradientClipper clipper_;
-  // The variables that this replica updates, where the optimizer updates whole
-  // ones.
+  // The variables that this replica updates, if the optimizer updates whole
+  // variables.
   const std::vector<Part> own_variables_;
   const std::string waiting_;
 };
 
-// Blocks until all replicas have called it: before, that of rank 0 alone
-// touches the central variables.
+// Blocks until all replicas have called it. Before that, only rank 0 may use
+// the central variables.
 absl::StatusOr<std::unique_ptr<Strategy>> MakeCentralStorage(
     const StrategyParts& parts);
 

@@ -9,8 +9,9 @@
 namespace paceline {
 namespace {
 
-// How long a server may be unavailable where calls have no timeout of their
-// own. With the time in which gRPC notices, less than a job's failure may take.
+// If calls have no timeout of their own: how long a server may be unavailable.
+// Together with the time in which gRPC notices it, less than the 15 s in which
+// a failed job ends.
 constexpr absl::Duration kUnavailable = absl::Seconds(3);
 
 }  // namespace
@@ -110,7 +111,8 @@ void ChunkStream::HandleEnd(size_t index) {
 }
 
 void ChunkStream::CancelAll() {
-  // First, or it would repeat calls that the servers' clients cancel.
+  // Cancel repeats first; otherwise calls that the clients cancel would be
+  // repeated.
   repeated_.Cancel();
   for (const ChunkServer& server : servers_) server.client->Cancel();
 }

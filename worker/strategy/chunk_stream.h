@@ -1,24 +1,25 @@
 // The calls of one step to the chunks of all parameter servers.
 //
 //   stream.Begin(what, &ChunkServer::updated, start);
-//   stream.Release(chunk);   this one may leave; does not wait
+//   stream.Release(chunk);   the chunk may be sent now; does not block
 //   …
-//   stream.Finish();         all may leave; waits until all are answered
+//   stream.Finish();         all may be sent; blocks until all are answered
 //
 // Synchronous workers, and workers under bounded staleness, wait for each other
-// at the servers. Two invariants keep them from waiting in a circle:
-//  * Chunks leave for each server in their order, whatever the order in which
+// at the servers. Two invariants prevent a deadlock:
+//  * Chunks are sent to each server in their order, whatever the order in which
 //    they are released.
-//  * A call that a server holds until other workers push never keeps back a
-//    call that those workers wait for. In synchronous steps all workers call in
-//    the same order, so a few calls to a server may be under way. Under bounded
-//    staleness all calls may be under way at once.
+//  * A call that a server holds back until other workers push never delays a
+//    call for which those workers wait. In synchronous steps all workers call
+//    in the same order, so a few calls to a server may be under way at a time
+//    (calls_per_server). Under bounded staleness all calls may be under way at
+//    once.
 //
-// The thread of the step releases chunks, and looks at answers whenever it
-// does: an answer makes room for the next call. gRPC's threads repeat a call
-// whose server is unavailable, under the same sequence number, until the server
-// was unavailable for too long (common/rpc/repeated_calls.h). So the time in
-// which a section computes never counts as a server's.
+// The thread of the step releases chunks, and handles answers whenever it calls
+// Poll or Finish: an answer makes room for the next call. gRPC's threads repeat
+// a call whose server is unavailable, under the same sequence number, until the
+// server has been unavailable for too long (common/rpc/repeated_calls.h). So
+// the time in which a section computes never counts as a server's.
 #ifndef PACELINE_WORKER_STRATEGY_CHUNK_STREAM_H_
 #define PACELINE_WORKER_STRATEGY_CHUNK_STREAM_H_
 
@@ -40,13 +41,13 @@
 
 namespace paceline {
 
-// Chunks [begin, end) of all.
+// A range [begin, end) of the list of all chunks.
 struct ChunkRange {
   size_t begin = 0;
   size_t end = 0;
 };
 
-// A parameter server and its chunks.
+// A parameter server that has variables, and its chunks.
 struct ChunkServer {
   int shard = 0;
   std::unique_ptr<PsClient> client;
@@ -54,7 +55,7 @@ struct ChunkServer {
   ChunkRange frozen;
 };
 
-// What goes to and comes from one chunk; reused from step to step.
+// The requests and responses of a chunk; reused in each step.
 struct ChunkCalls {
   ChunkServer* server = nullptr;
   v1::PullRequest pull_request;
@@ -66,56 +67,57 @@ struct ChunkCalls {
   // By block.
   std::vector<DenseValues> gradients;
   std::vector<DenseBuffer> variables;
-  // Of the last call. The stream counts them.
+  // Number of attempts at the last call; set by ChunkStream.
   int attempts = 0;
 };
 
 struct ChunkStreamOptions {
-  // For the answer of a server that waits for nobody, repeats included.
+  // Deadline of a call to a server that does not wait for other workers,
+  // including repeats.
   absl::Duration timeout;
-  // Servers may hold answers until other workers have pushed. Then calls have
-  // no timeout of their own: the leader tells a long step from one that is
-  // stuck.
+  // Whether servers may hold answers back until other workers have pushed. Then
+  // calls have no timeout of their own: the leader tells a long step from a
+  // stalled worker.
   bool waits_for_others = false;
-  // Calls to one server that may be under way.
+  // Calls to one server that may be under way at a time.
   int calls_per_server = 1;
-  // Called with what the worker waits for, and with "" when it no longer waits.
+  // Called with what the worker waits for, and with "" when the wait ends.
   std::function<void(const std::string&)> on_waiting;
 };
 
 // Not thread-safe.
 class ChunkStream {
  public:
-  // One of the ranges of each server.
+  // A member of ChunkServer: `updated` or `frozen`.
   using Chunks = ChunkRange ChunkServer::*;
-  // Makes one attempt at calling a chunk; returns at once. Runs on the thread
-  // of the step, and for a repeat on one of gRPC's.
+  // Starts an attempt at a call to a chunk; must not block. Runs on the thread
+  // of the step; a repeat runs on one of gRPC's threads.
   using Start = std::function<void(ChunkCalls& chunk, absl::Duration timeout,
                                    CallDone done)>;
 
-  // `servers` and `chunks` outlive the stream and stay where they are.
+  // `servers` and `chunks` must outlive the stream, and must not move.
   ChunkStream(ChunkStreamOptions options, absl::Span<ChunkServer> servers,
               absl::Span<ChunkCalls> chunks);
-  // Ends calls that are open, and waits for that.
+  // Cancels open calls, and blocks until they have ended.
   ~ChunkStream();
 
-  // Begins the calls to the given chunks; nothing leaves yet. No other calls
-  // are open. `what` describes the calls to people, and stays valid until
-  // Finish.
+  // Starts a round of calls to the given chunks, of which none is sent yet. All
+  // earlier calls must have ended. `what` describes the calls to people, and
+  // must stay valid until Finish.
   void Begin(const std::string& what, Chunks chunks, Start start);
-  // Lets one of those chunks leave, as soon as others before it have left.
+  // The chunk may be sent, after those before it. Does not block.
   void Release(ChunkCalls& chunk);
   bool is_released(const ChunkCalls& chunk) const {
     return released_[IndexOf(chunk)];
   }
-  // Looks at the answers that have come; does not wait. The error of the call
-  // that failed first, which names its server. After an error the stream is of
-  // no further use.
+  // Handles the answers that have arrived, so that further chunks are sent.
+  // Does not block. Returns the error of the call that failed first, which
+  // names its server. After an error the stream cannot be used any more.
   absl::Status Poll();
-  // Releases all chunks, and waits until all are answered. Errors as of Poll.
+  // Releases all chunks, and blocks until all are answered. Errors: see Poll.
   absl::Status Finish();
 
-  // Begin and Finish.
+  // Begin, then Finish.
   absl::Status Run(const std::string& what, Chunks chunks, Start start) {
     Begin(what, chunks, std::move(start));
     return Finish();
@@ -124,7 +126,7 @@ class ChunkStream {
  private:
   // The calls to one server.
   struct Queue {
-    // Chunks that have not left.
+    // The chunks that were not sent yet.
     ChunkRange waiting;
     int under_way = 0;
   };

@@ -1,6 +1,7 @@
-// The device updates the variables as the end of each step, after it has summed
-// gradients up with the devices of its group, if it has one: nothing travels
-// through the host, and nobody waits for a step.
+// The strategy for devices that update the variables themselves, at the end of
+// each step, after they have summed gradients with the other devices of their
+// group, if there is one. Nothing passes through the host, and the host does
+// not wait for each step.
 #ifndef PACELINE_WORKER_STRATEGY_DEVICE_UPDATE_H_
 #define PACELINE_WORKER_STRATEGY_DEVICE_UPDATE_H_
 
@@ -15,18 +16,20 @@ namespace paceline {
 
 class DeviceUpdateStrategy final : public Strategy {
  public:
-  // Of a state with device_updates(), whose variables were uploaded. `group` is
-  // that of its programs, or null. Both outlive the strategy.
+  // `variables` belong to a state with device_updates(), and must be uploaded.
+  // `group` is the group of the state's programs, or null. Both must outlive
+  // the strategy.
   explicit DeviceUpdateStrategy(const LocalVariables& variables,
                                 const DeviceGroup* group = nullptr)
       : variables_(variables), group_(group) {}
 
-  // They are always current: on the device.
+  // The variables on the device are always current.
   absl::Status PullVariables() override { return absl::OkStatus(); }
-  // Not called: no section has buckets.
+  // Never called, since no section has buckets.
   absl::Status GradientsReady(int bucket) override;
-  // Does not wait. An error is that of the group: none after what was computed
-  // so far has been read says that no sum in it had failed.
+  // Does not block. Returns errors of the group. If there is no error after
+  // reading the results of earlier steps, then all sums in these steps
+  // succeeded.
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
  private:

@@ -1,4 +1,4 @@
-// Clips the gradients that a replica holds in host memory.
+// Clips gradients in host memory.
 #ifndef PACELINE_WORKER_STRATEGY_GRADIENT_CLIPPER_H_
 #define PACELINE_WORKER_STRATEGY_GRADIENT_CLIPPER_H_
 
@@ -12,41 +12,41 @@
 
 namespace paceline {
 
-// Not thread-safe. Does not allocate after its construction.
+// Not thread-safe. Allocates only in the constructor.
 class GradientClipper {
  public:
-  // `plan` and `state` outlive the clipper.
+  // `plan` and `state` must outlive the clipper.
   GradientClipper(const Clipping& clipping, const ShardPlan& plan,
                   ModelState& state);
 
   bool is_active() const { return clipping_.is_active(); }
   bool needs_norms() const { return clipping_.needs_norms(); }
 
-  // Clips all gradients; they are all here.
+  // Clips all gradients; this replica must have all of them.
   void ClipAll();
-  // Clips those of one bucket, where that takes no norms.
+  // Clips the gradients of one bucket; only for clipping that needs no norms.
   void ClipValues(int bucket);
 
-  // The same where each replica holds a part of each bucket, in steps: the
-  // norms of the own parts …
+  // Clipping where each replica has a part of each bucket, in three steps.
+  // First: BeginNorms, then AddNorms for each part of this replica.
   void BeginNorms();
   void AddNorms(int bucket, int64_t begin, int64_t count);
-  // … which the caller adds up over the replicas, in place …
+  // Second: the caller sums these over the replicas, in place.
   absl::Span<double> squared_norms() { return absl::MakeSpan(norms_); }
-  // … and the own parts clipped by the sums.
+  // Third: EndNorms, then Clip for each part of this replica.
   void EndNorms();
   void Clip(int bucket, int64_t begin, int64_t count);
 
  private:
-  // Calls `visit(variable, gradients)` for what [begin, begin + count) of a
-  // bucket holds of each variable.
+  // Calls `visit(variable, gradients)` for each variable in [begin, begin +
+  // count) of a bucket, with its gradients in that range.
   template <typename Visit>
   void VisitParts(int bucket, int64_t begin, int64_t count, Visit visit);
 
   const Clipping clipping_;
   const ShardPlan& plan_;
   ModelState& state_;
-  // By variable: Σ g², then the factors.
+  // By variable: Σ g², later the clipping factor.
   std::vector<double> norms_;
 };
 

@@ -10,7 +10,7 @@
 namespace paceline {
 namespace {
 
-// Slots that an update's spans are kept for without allocating.
+// Number of slots for whose spans an update needs no heap allocation.
 constexpr size_t kUsualSlots = 4;
 
 }  // namespace

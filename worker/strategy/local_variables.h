@@ -1,4 +1,4 @@
-// Variables that a replica holds itself, with the slots of their optimizer.
+// Variables that a replica holds itself, with the optimizer's slots.
 #ifndef PACELINE_WORKER_STRATEGY_LOCAL_VARIABLES_H_
 #define PACELINE_WORKER_STRATEGY_LOCAL_VARIABLES_H_
 
@@ -15,38 +15,40 @@
 
 namespace paceline {
 
-// The variables are those in the host memory of a ModelState; the slots lie
-// beside them, in the same buckets. Updates of different elements may run at
-// once; an update runs beside nothing else.
+// The variables are in the host memory of a ModelState; the slots are stored
+// here, in the same buckets. Updates of different elements may run in parallel.
+// No other method may run during an update.
 //
-// Where the device updates (ModelState::device_updates), they are copies, which
-// Upload and Download move, and Apply is not called.
+// If the device updates (ModelState::device_updates), host memory has copies:
+// Upload and Download move them, and Apply must not be called.
 class LocalVariables {
  public:
-  // The plan has one shard. All arguments outlive the object. Slots have their
-  // initial values, the variables are left as they are.
+  // The plan must have one shard. All arguments must outlive the object. Slots
+  // get their initial values; the variables are not changed.
   LocalVariables(const ShardPlan& plan, const Optimizer& optimizer,
                  ModelState& state);
 
-  // Applies gradients to `count` elements of a bucket that is not frozen, from
-  // `begin` on, as the update after iterations() updates. They lie in the host
-  // memory of `gradients`, a state of the same plan and type. Where the
-  // optimizer updates by variable, these are the parts that begin there.
+  // Applies gradients to `count` elements from `begin` on of a bucket that is
+  // not frozen, as update number iterations() + 1. `gradients` is a state of
+  // the same plan and type, whose host memory has them. If the optimizer
+  // updates whole variables, the update covers the parts that begin in this
+  // range.
   void Apply(int bucket, int64_t begin, int64_t count, ModelState& gradients);
   bool updates_by_variable() const { return optimizer_.updates_by_variable(); }
-  // All elements have had their update.
+  // Call it when all elements were updated; increments iterations().
   void EndUpdate();
 
   int64_t iterations() const;
   void set_iterations(int64_t iterations);
 
-  // Brings the variables to the device, with their slots where that updates.
+  // Copies the variables to the device, with their slots if the device updates.
   absl::Status Upload(Stream& stream);
-  // Brings both from where the device updates; nothing elsewhere. Waits.
+  // Copies variables and slots from a device that updates them, and blocks
+  // until they are there. No effect for other devices.
   absl::Status Download(Stream& stream);
 
-  // Calls `visit(part, slot, values)` for each variable (slot -1) and each slot
-  // of it; `values` is a Span of float or double.
+  // Calls `visit(part, slot, values)` for each variable (slot -1) and each of
+  // its slots; `values` is a Span of float or double.
   template <typename Visit>
   void VisitTensors(Visit visit) {
     if (state_.type() == DataType::kFloat64) {
@@ -76,7 +78,7 @@ class LocalVariables {
   template <typename T>
   void ApplyTyped(int bucket, int64_t begin, int64_t count,
                   ModelState& gradients);
-  // The same to these elements alone. `variable` is that of UpdateRange.
+  // The same for these elements only. `variable`: see UpdateRange.
   template <typename T>
   void Update(int bucket, int64_t begin, int64_t count,
               const UpdatedVariable& variable, ModelState& gradients);
@@ -99,7 +101,7 @@ class LocalVariables {
 
   mutable Mutex mutex_;
   int64_t iterations_ ABSL_GUARDED_BY(mutex_) = 0;
-  // By slot and bucket; doubles, for their alignment.
+  // By slot and bucket; stored as doubles for their alignment.
   std::vector<std::vector<std::vector<double>>> slots_;
 };
 

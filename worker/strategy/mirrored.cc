@@ -21,8 +21,8 @@ WireType WireTypeOf(v1::WirePrecision precision) {
   }
 }
 
-// Also those from the seed: on different processors they may differ in their
-// last bits.
+// Also shares variables initialised from the seed: processors may differ in the
+// last bits of initial values.
 absl::Status ShareVariables(const StrategyParts& parts) {
   parts.on_waiting("the variables of the first replica");
   RETURN_IF_ERROR(

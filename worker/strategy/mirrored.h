@@ -10,9 +10,10 @@
 
 namespace paceline {
 
-// Gives all replicas the variables of rank 0. From then on the devices update,
-// where they can (device_update.h), else the host does (all_reduce.h). Blocks
-// until this replica has the variables; all of the group must call it.
+// Gives all replicas the variables of rank 0. From then on the devices update
+// the variables if they can (device_update.h), otherwise the host does
+// (all_reduce.h). Blocks until this replica has the variables; all replicas of
+// the group must call it.
 absl::StatusOr<std::unique_ptr<Strategy>> MakeMirrored(
     const StrategyParts& parts);
 

@@ -54,8 +54,9 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
   ChunkStreamOptions stream_options;
   stream_options.timeout = options_.timeout;
   stream_options.waits_for_others = waits_for_others();
-  // Under bounded staleness a call that is held must not keep back others, for
-  // which those it waits for may wait.
+  // Under bounded staleness all calls must be able to run at once: workers for
+  // which a held call waits may themselves wait for calls that would otherwise
+  // be queued behind it.
   stream_options.calls_per_server =
       options_.consistency == v1::CONSISTENCY_BOUNDED
           ? static_cast<int>(chunks_.size())
@@ -170,7 +171,7 @@ void ParameterServerStrategy::BeginStep(const v1::Progress& position,
                  });
 }
 
-// Chunks leave once their buckets are final.
+// Chunks are sent when their buckets are final.
 absl::Status ParameterServerStrategy::GradientsReady(int /*bucket*/) {
   return pushes_->Poll();
 }
@@ -181,7 +182,7 @@ void ParameterServerStrategy::BucketFinal(int bucket) {
   for (const size_t c : chunks_of_bucket_[bucket]) {
     CHECK_GT(open_buckets_[c], 0);
     const bool is_last = c + 1 == updated_chunk_count_;
-    // The last one waits for the sums.
+    // Keep the last chunk until EndStep, since it carries the sums.
     if (--open_buckets_[c] == 0 && !is_last) pushes_->Release(chunks_[c]);
   }
 }
@@ -244,8 +245,8 @@ absl::Status ParameterServerStrategy::CheckApplied() {
   for (const ChunkCalls& chunk : updated_chunks()) {
     const v1::PushResponse& response = chunk.push_response;
     if (response.applied() || chunk.attempts > 1) continue;
-    // An answer with norms may be too long for shared memory; then PsClient has
-    // repeated the push.
+    // PsClient may have repeated this push: an answer with norms may be too
+    // large for shared memory.
     if (!response.squared_norms().empty()) continue;
     const PsClient& client = *chunk.server->client;
     return client.Blamed(
@@ -260,7 +261,7 @@ absl::Status ParameterServerStrategy::CheckApplied() {
 }
 
 absl::Status ParameterServerStrategy::Apply() {
-  // In the order of shards, so all workers have the same sums to the bit.
+  // In the order of shards, so that all workers compute the same bits.
   const int count = chunks_.front().push_response.squared_norms_size();
   std::vector<double> norms(count);
   for (const ChunkCalls& chunk : updated_chunks()) {

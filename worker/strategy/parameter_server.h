@@ -1,25 +1,29 @@
-// Parameter servers: gradients are pushed, variables come back with the answer.
+// The parameter_server strategy: workers push gradients, and get variables back
+// with the answer (Li et al., "Scaling Distributed Machine Learning with the
+// Parameter Server", 2014).
 //
-// A step is one push a chunk: it carries the gradients of all the chunk's
-// blocks, and its answer their variables. Larger shards are a stream of chunks
-// (chunk_stream.h). Gradients leave from where the device put them, and
-// variables arrive where it reads them. A push that breaks off is repeated
-// under the same sequence number, which a chunk applies at most once; one that
-// was not repeated and is answered as seen before has met another that bore its
-// number, which is an error. Frozen chunks are pulled once, and no more.
+// A step is one push per chunk, with the gradients of all the chunk's blocks;
+// the answer has their variables. The chunks of a shard are sent in their
+// order, a few at a time (chunk_stream.h). Gradients are sent from the memory
+// where the device has written them, and variables are received into the memory
+// from which it reads them. A push whose connection breaks is repeated under
+// the same sequence number, and a chunk applies each number at most once. If a
+// push that was sent only once is answered as a repeat, another process pushes
+// as this worker, which is an error. Frozen variables are pulled once.
 //
-// A chunk leaves while backward goes on, as soon as its last bucket is final:
-// nobody reads the variables any more that the answer overwrites. Such a push
-// carries the worker's position in its lease, but no sums of loss and metrics.
-// Those go with the chunks that have not left when the step ends; the last
-// chunk always waits for them. So of a worker that is lost in the middle of a
-// step the servers know the examples of that step, and the sums of the step
-// before. Where norms clip, all chunks leave at the end, since a norm needs all
-// gradients.
+// Early pushes: a chunk is sent while backward goes on, as soon as its last
+// bucket is final, that is, when no later section reads the variables that the
+// answer overwrites. Such a push has the worker's position in its lease, but no
+// sums of loss and metrics. The sums go with the chunks that are sent at the
+// end of the step. The last chunk always is, whichever bucket is final last. So
+// if a worker is lost in the middle of a step, the servers know the examples of
+// that step, and the sums of the step before. If the optimizer clips by norms,
+// all chunks are sent at the end, since a norm needs all gradients.
 //
-// Clipping: asynchronously, each worker clips its own gradients before it
-// pushes them. Synchronously the shards clip the sum; if by norms, the answers
-// carry what each chunk has of them, and a second round trip brings the totals.
+// Clipping: with asynchronous updates and under bounded staleness each worker
+// clips its own gradients before it pushes them. With synchronous updates the
+// shards clip the sum. If they clip by norms, the answers have each chunk's
+// partial norms, and a second round trip sends the totals.
 #ifndef PACELINE_WORKER_STRATEGY_PARAMETER_SERVER_H_
 #define PACELINE_WORKER_STRATEGY_PARAMETER_SERVER_H_
 
@@ -44,25 +48,25 @@ namespace paceline {
 
 struct ParameterServerOptions {
   v1::WorkerId worker;
-  // Says so to the servers.
+  // The identity of this worker in calls to the servers.
   std::shared_ptr<const Caller> caller;
   // By index.
   std::vector<v1::Member> servers;
-  // For the answer of a server that waits for nobody, repeats included.
+  // Deadline of a call to a server that does not wait for other workers,
+  // including repeats.
   absl::Duration timeout;
-  // Whether pushes wait for those of other workers.
+  // Whether servers answer a push only after pushes of other workers.
   v1::Consistency consistency = v1::CONSISTENCY_ASYNC;
   Clipping clipping;
-  // Whether it is tried with servers of the same machine.
+  // Whether to use shared memory with servers on the same machine.
   bool use_shared_memory = true;
-  // Called with what the strategy waits for, and with "" when it no longer
-  // waits.
+  // Called with what the strategy waits for, and with "" when the wait ends.
   std::function<void(const std::string&)> on_waiting;
 };
 
 class ParameterServerStrategy : public Strategy {
  public:
-  // `plan`, `state` and `stream` outlive the strategy.
+  // `plan`, `state` and `stream` must outlive the strategy.
   ParameterServerStrategy(ParameterServerOptions options, const ShardPlan& plan,
                           ModelState& state, Stream& stream);
   ~ParameterServerStrategy() override;
@@ -84,57 +88,57 @@ class ParameterServerStrategy : public Strategy {
   bool clips_own_gradients() const {
     return clipper_.is_active() && options_.consistency != v1::CONSISTENCY_SYNC;
   }
-  // The chunks that steps update, which come first.
+  // The chunks that steps update; they come first in chunks_.
   absl::Span<ChunkCalls> updated_chunks() {
     return absl::MakeSpan(chunks_).first(updated_chunk_count_);
   }
   absl::Status Pull(Chunks chunks);
-  // Makes a bucket's gradients what the servers expect: clips them, and turns
-  // deltas of statistics into parts (moving_statistics.h). The variables
-  // are still those that the step was computed with.
+  // Prepares a bucket's gradients for the servers: clips them, and turns deltas
+  // of statistics into parts (moving_statistics.h). The variables must still be
+  // those with which the step was computed.
   void PrepareGradients(int bucket);
   template <typename T>
   void MakeStatisticsParts(int bucket);
-  // Internal if a server took the first attempt of a push for a repeat.
+  // Internal if a server answered the first attempt of a push as a repeat.
   absl::Status CheckApplied();
-  // Has the sum of the step applied, clipped by the norms the shards gave.
+  // Orders the servers to apply the step's sum, clipped by the total norms.
   absl::Status Apply();
 
   void AddChunks(Chunks chunks);
-  // `index` is that in the shard.
+  // `index`: of the chunk in its shard.
   void AddChunk(const ShardPlan::Chunk& chunk, uint32_t index,
                 ChunkServer& server);
-  // Internal unless the servers sent all variables of these.
+  // Internal unless the servers have sent all variables of these chunks.
   absl::Status CheckVariables(Chunks chunks) const;
 
   const ParameterServerOptions options_;
   const ShardPlan& plan_;
   ModelState& state_;
   Stream& stream_;
-  // Never changed, as chunks point to them.
+  // Constant, since chunks point to its elements.
   std::vector<ChunkServer> servers_;
-  // Those that steps update by server, then the others.
+  // First the updated chunks, by server; then the frozen ones.
   std::vector<ChunkCalls> chunks_;
   size_t updated_chunk_count_ = 0;
-  // By bucket that steps update: the chunks with blocks of it.
+  // By updated bucket: the indices of the chunks that have blocks of it.
   std::vector<std::vector<size_t>> chunks_of_bucket_;
-  // By updated chunk: the buckets of which it has blocks; and how many of them
-  // are not final yet in the step at hand.
+  // By updated chunk: the number of buckets of which it has blocks, and how
+  // many of them are not final yet in the current step.
   std::vector<int> bucket_counts_;
   std::vector<int> open_buckets_;
   bool has_frozen_ = false;
   std::unique_ptr<ChunkStream> pushes_;
   GradientClipper clipper_;
-  // What the task waits for, by call.
+  // What the worker waits for, by kind of call.
   std::string waiting_for_push_;
   std::string waiting_for_pull_;
   std::string waiting_for_apply_;
   uint64_t sequence_ = 0;
-  // Of bounded staleness.
+  // The worker's clock; used under bounded staleness.
   uint64_t clock_ = 0;
 };
 
-// Internal unless the leader named as many servers as the plan has shards.
+// Internal unless the leader has named as many servers as the plan has shards.
 absl::StatusOr<std::unique_ptr<Strategy>> MakeParameterServer(
     const StrategyParts& parts);
 

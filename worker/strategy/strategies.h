@@ -1,8 +1,7 @@
-// Every strategy, as a worker makes it.
+// Creates strategies.
 //
-// A strategy is one file here, with what makes it, and a line of the table in
-// strategies.cc. What others need to know of it is in
-// common/strategy/strategy_traits.h.
+// A strategy is a file in this folder with its Make function, and a row of the
+// table in strategies.cc. Its traits are in common/strategy/strategy_traits.h.
 #ifndef PACELINE_WORKER_STRATEGY_STRATEGIES_H_
 #define PACELINE_WORKER_STRATEGY_STRATEGIES_H_
 
@@ -14,9 +13,9 @@
 
 namespace paceline {
 
-// The strategy of the job, for one replica. The variables of rank 0 have the
-// values of the start. May block until other replicas of the group call it,
-// too, each on its own thread.
+// Creates the job's strategy for one replica. The variables of rank 0 must have
+// their initial values. May block until the other replicas of the group call
+// it, too, each on its own thread.
 absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(
     const StrategyParts& parts);
 

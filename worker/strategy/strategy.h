@@ -1,7 +1,7 @@
-// How the gradients of replicas meet.
+// How replicas combine their gradients.
 //
-// The trainer hands over buckets as backward's sections end, and gets variables
-// back; it knows nothing of rings or servers:
+// The trainer passes buckets to the strategy as sections of backward end, and
+// gets variables back; it does not know about rings or servers:
 //
 //   strategy.PullVariables()              variables are current
 //   strategy.BeginLease()
@@ -25,43 +25,45 @@
 
 namespace paceline {
 
-// Not thread-safe: called by the trainer's thread. Calls that wait have
-// deadlines, and their errors name the task and address that did not answer.
+// Not thread-safe: for the trainer's thread. Calls that block have deadlines,
+// and their errors name the task and the address that did not answer.
 class Strategy {
  public:
   virtual ~Strategy() = default;
 
-  // Brings the current variables to the device: before the first step, and
-  // before an evaluation.
+  // Copies the current variables to the device. Call it before the first step
+  // and before an evaluation. Blocks.
   virtual absl::Status PullVariables() = 0;
 
-  // Steps of training follow, the last of them with `ends_lease`: until then
-  // others may wait for this worker's.
+  // Training steps follow, the last of them with `ends_lease`. Until then other
+  // workers may have to wait for this one.
   virtual absl::Status BeginLease() { return absl::OkStatus(); }
 
-  // A step follows. `position` is how far the worker is with its leases once
-  // the step counts, without a sequence and without sums, which are not known
-  // yet. `ends_lease`: it is the last of its lease. Does not wait.
+  // A step follows. `position` is the worker's progress with its leases
+  // including this step, without a sequence number and without sums, which are
+  // not known yet. `ends_lease`: it is the last step of its lease. Does not
+  // block.
   virtual void BeginStep(const v1::Progress& /*position*/,
                          bool /*ends_lease*/) {}
 
-  // The gradients of a bucket are complete in host memory; later sections may
-  // still read its variables. Does not wait.
+  // The gradients of a bucket are complete in host memory. Later sections may
+  // still read its variables. Does not block.
   virtual absl::Status GradientsReady(int bucket) = 0;
 
-  // Nor does any later section of the step read its variables in the host's
-  // memory. Called once for each bucket that steps update, after
-  // GradientsReady. Does not wait.
+  // No later section of the step reads the bucket's variables in host memory,
+  // so they may be overwritten. Called once for each updated bucket, after
+  // GradientsReady. Does not block.
   virtual void BucketFinal(int /*bucket*/) {}
 
-  // All gradients of the step were handed over. Waits until they are applied
-  // and the variables of the next step are on the device; not where the device
-  // updates. `progress` is the position with its sums.
-  // Returns the number of the step at the strategy, from 1.
+  // The step has no further gradients. Blocks until they are applied and the
+  // next step's variables are on the device; does not block if the device
+  // updates. `progress` is the position with its sums. Returns the number of
+  // the step in the strategy's count, from 1.
   virtual absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) = 0;
 };
 
-// Brings the host's variables to the device: of the first buckets, so many.
+// Copies the variables of the first `count` buckets from host memory to the
+// device.
 inline absl::Status UploadBuckets(size_t count, ModelState& state,
                                   Stream& stream) {
   for (size_t bucket = 0; bucket < count; ++bucket) {
@@ -69,12 +71,12 @@ inline absl::Status UploadBuckets(size_t count, ModelState& state,
   }
   return absl::OkStatus();
 }
-// Of all.
+// Copies all variables.
 inline absl::Status UploadAll(const ShardPlan& plan, ModelState& state,
                               Stream& stream) {
   return UploadBuckets(plan.buckets().size(), state, stream);
 }
-// Of those that steps update.
+// Copies the variables that steps update.
 inline absl::Status UploadUpdated(const ShardPlan& plan, ModelState& state,
                                   Stream& stream) {
   return UploadBuckets(plan.updated_buckets().size(), state, stream);

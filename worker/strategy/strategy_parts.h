@@ -1,4 +1,4 @@
-// What a strategy is made of.
+// The inputs of Make functions of strategies.
 #ifndef PACELINE_WORKER_STRATEGY_STRATEGY_PARTS_H_
 #define PACELINE_WORKER_STRATEGY_STRATEGY_PARTS_H_
 
@@ -17,14 +17,14 @@
 
 namespace paceline {
 
-// What a replica and its worker have for a strategy, which takes what it needs.
-// What is referred to outlives the strategy.
+// What a replica and its worker offer to a strategy, which uses the parts that
+// it needs. Everything referred to must outlive the strategy.
 struct StrategyParts {
-  // What the leader told the worker as it registered, with the job, and at the
-  // start.
+  // The leader's answers: to the registration, with the job, and at the start.
   const v1::RegisterResponse& registration;
   const v1::AwaitStartResponse& start;
-  // The worker, and how it says so to parameter servers.
+  // The worker's rank and incarnation, and its identity in calls to parameter
+  // servers.
   v1::WorkerId worker;
   std::shared_ptr<const Caller> caller;
 
@@ -32,16 +32,16 @@ struct StrategyParts {
   const Optimizer& optimizer;
   ModelState& state;
   Stream& stream;
-  // The group of devices that the replica's is in, or null.
+  // The group that the replica's device has joined, or null.
   const DeviceGroup* group = nullptr;
-  // What the replica's steps update: its own variables, else those of the
-  // replica of rank 0. Null where parameter servers hold them.
+  // The variables that the replica's steps update: its own, or those of the
+  // replica of rank 0. Null if parameter servers hold them.
   LocalVariables* variables = nullptr;
-  // The replica's end of the group of all, for the strategy alone. Null where
-  // parameter servers hold the variables. A worker that has peers has one
-  // replica.
+  // The replica's transport in the group of all replicas, which only the
+  // strategy may use. Null if parameter servers hold the variables. A worker
+  // that is connected to other workers has one replica.
   Transport* transport = nullptr;
-  // Told what the replica waits for, and "" when it no longer does.
+  // Called with what the replica waits for, and with "" when the wait ends.
   std::function<void(const std::string&)> on_waiting;
 };
 

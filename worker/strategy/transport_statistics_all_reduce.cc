@@ -53,7 +53,7 @@ void TransportStatisticsAllReduce::AllReduce(absl::Span<T> values) {
 }
 
 absl::Status TransportStatisticsAllReduce::AddNothing() {
-  // With doubles that are zeros.
+  // Takes part in a sum with `count` zeros.
   const auto reduce = [this](Reduction reduction, int64_t count) {
     nothing_.assign(static_cast<size_t>(count), 0.0);
     (this->*reduction)(absl::MakeSpan(nothing_));

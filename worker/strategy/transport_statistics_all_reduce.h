@@ -1,5 +1,6 @@
-// The all-reduce of synchronized statistics over a group of its own: gradients
-// of the same step may be on their way at the same time.
+// The all-reduce of synchronized statistics (batch normalization) over a
+// transport. It uses a group of its own, since gradients of the same step may
+// be under way in the strategy's group at the same time.
 #ifndef PACELINE_WORKER_STRATEGY_TRANSPORT_STATISTICS_ALL_REDUCE_H_
 #define PACELINE_WORKER_STRATEGY_TRANSPORT_STATISTICS_ALL_REDUCE_H_
 
@@ -22,22 +23,23 @@ namespace paceline {
 // Not thread-safe.
 class TransportStatisticsAllReduce final : public StatisticsAllReduce {
  public:
-  // `channels` as SynchronizedChannels has them.
+  // `channels`: see SynchronizedChannels.
   explicit TransportStatisticsAllReduce(std::vector<int64_t> channels)
       : channels_(std::move(channels)) {}
 
-  // Before the first step. Without it the replica is alone. `on_waiting` is
-  // told what the replica waits for, and "" when it no longer does.
+  // Joins a group; call it before the first step. Without it the replica is
+  // alone. `on_waiting` is called with what the replica waits for, and with ""
+  // when the wait ends.
   void Join(std::unique_ptr<Transport> transport,
             std::function<void(const std::string&)> on_waiting);
-  // Ends the others' waits for this replica with an error. Thread-safe.
+  // Ends the other replicas' waits for this one with an error. Thread-safe.
   void Abort(const absl::Status& reason);
 
   void AddUp(absl::Span<double> values) override;
   void MergeMoments(absl::Span<double> moments) override;
   absl::Status Take() override { return status_; }
 
-  // The calls of a step, by a replica that has no example in it.
+  // Takes part in the sums of a step in which this replica has no example.
   absl::Status AddNothing();
 
  private:
@@ -50,9 +52,9 @@ class TransportStatisticsAllReduce final : public StatisticsAllReduce {
   std::function<void(const std::string&)> on_waiting_;
   std::string waiting_;
   absl::Status status_;
-  // Reused.
+  // Reused by later calls.
   std::vector<MomentsBlock> blocks_;
-  // Reused; zeros before each call.
+  // Reused by later calls; all zeros before each call.
   std::vector<double> nothing_;
 };
 

@@ -1,4 +1,4 @@
-// Values in memory that is known by its bytes.
+// Typed views of bytes.
 #ifndef PACELINE_WORKER_STRATEGY_TYPED_VALUES_H_
 #define PACELINE_WORKER_STRATEGY_TYPED_VALUES_H_
 
@@ -8,7 +8,7 @@
 
 namespace paceline {
 
-// `bytes` is aligned for T and holds a whole number of them.
+// `bytes` must be aligned for T and have the size of a whole number of Ts.
 template <typename T>
 absl::Span<T> As(absl::Span<std::byte> bytes) {
   return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
