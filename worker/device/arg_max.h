@@ -8,15 +8,16 @@
 
 namespace paceline {
 
-// Of `size` elements, at least 1; of equal ones the first. NaN is smaller than
-// all else. Row is a pointer, or has [] like one.
+// The index of the largest of `size` elements, at least 1; the first of equal
+// ones. NaN counts as smaller than all numbers. Row is a pointer or has
+// operator[].
 template <typename Row>
 PACELINE_HOST_DEVICE int32_t ArgMaxOf(const Row& row, int64_t size) {
   int64_t best = 0;
   auto largest = row[0];
   for (int64_t i = 1; i < size; ++i) {
     const auto x = row[i];
-    // What does not equal itself is NaN.
+    // x == x is false for NaN.
     if (x > largest || (largest != largest && x == x)) {
       best = i;
       largest = x;

@@ -1,4 +1,4 @@
-// Where a box lies in a larger tensor.
+// The position of a box (a slice) in a larger tensor.
 #ifndef PACELINE_WORKER_DEVICE_BOX_AXES_H_
 #define PACELINE_WORKER_DEVICE_BOX_AXES_H_
 
@@ -11,21 +11,21 @@
 
 namespace paceline {
 
-// The last axis first. An axis of which the box has everything is one with the
-// axis before it, so elements of the box that follow each other along axis 0
-// follow each other in the larger tensor too.
+// Axes are listed last first. An axis that the box covers completely is merged
+// with the axis before it, so consecutive elements along axis 0 of the box are
+// also consecutive in the larger tensor.
 struct BoxAxes {
-  // With the batch.
+  // Includes the batch axis.
   static constexpr int kMaxCount = limits::kMaxRank + 1;
 
   int count = 1;
-  // Of the box, from index starts[axis] on.
+  // Sizes of the box. It covers [starts[axis], starts[axis] + sizes[axis]).
   int64_t sizes[kMaxCount] = {1};
   int64_t starts[kMaxCount] = {};
-  // Of the larger tensor.
+  // Sizes of the larger tensor.
   int64_t whole_sizes[kMaxCount] = {1};
 
-  // In the larger tensor, of element i of the box.
+  // The index in the larger tensor of element i of the box.
   PACELINE_HOST_DEVICE int64_t WholeIndex(int64_t i) const {
     int64_t index = 0;
     int64_t stride = 1;
@@ -39,7 +39,8 @@ struct BoxAxes {
     return index;
   }
 
-  // In the box, of element i of the larger tensor; -1 if it lies outside.
+  // The index in the box of element i of the larger tensor; -1 if it is outside
+  // the box.
   PACELINE_HOST_DEVICE int64_t BoxIndex(int64_t i) const {
     int64_t index = 0;
     int64_t stride = 1;
@@ -55,7 +56,8 @@ struct BoxAxes {
   }
 };
 
-// Of the box of `sizes` that begins at `starts` in a tensor of shape `whole`.
+// The axes of a box of `sizes` that begins at `starts`, in a tensor of shape
+// `whole`.
 inline BoxAxes MakeBoxAxes(const Shape& starts, const Shape& sizes,
                            const Shape& whole) {
   BoxAxes axes;

@@ -1,4 +1,4 @@
-// Where a tensor that is broadcast to a larger shape has each element of it.
+// Maps elements of a tensor that is broadcast to a larger shape.
 #ifndef PACELINE_WORKER_DEVICE_BROADCAST_AXES_H_
 #define PACELINE_WORKER_DEVICE_BROADCAST_AXES_H_
 
@@ -11,28 +11,28 @@
 
 namespace paceline {
 
-// Neighbouring axes of the larger shape that are all repeated, or all not, are
-// one axis here.
+// Neighbouring axes of the larger shape are merged if all of them are
+// broadcast, or none.
 struct BroadcastAxes {
-  // With the batch.
+  // Includes the batch axis.
   static constexpr int kMaxCount = limits::kMaxRank + 1;
 
   int count = 0;
-  // Of the larger shape, the last axis first.
+  // Sizes of the larger shape, last axis first.
   int64_t sizes[kMaxCount] = {};
-  // In the smaller tensor; 0: repeated.
+  // Strides in the smaller tensor; 0 for a broadcast axis.
   int64_t strides[kMaxCount] = {};
 
-  // Nothing is repeated.
+  // Whether the shapes are equal, so that nothing is broadcast.
   PACELINE_HOST_DEVICE bool is_same() const {
     return count == 0 || (count == 1 && strides[0] == 1);
   }
 
-  // In the smaller tensor, of element i of the larger.
+  // The index in the smaller tensor for element i of the larger shape.
   PACELINE_HOST_DEVICE int64_t Offset(int64_t i) const {
     if (is_same()) return i;
     int64_t offset = 0;
-    // A GPU takes long to divide: the last axis needs no division.
+    // Integer division is slow on a GPU; the last axis needs none.
     for (int axis = 0; axis + 1 < count; ++axis) {
       offset += i % sizes[axis] * strides[axis];
       i /= sizes[axis];
@@ -41,7 +41,7 @@ struct BroadcastAxes {
   }
 };
 
-// By NumPy's rule, by which `from` can be broadcast to `to`.
+// `from` must be broadcastable to `to` by NumPy's rule.
 inline BroadcastAxes MakeBroadcastAxes(const Shape& from, const Shape& to) {
   BroadcastAxes axes;
   int64_t stride = 1;

@@ -1,6 +1,6 @@
-// How the variables of a state lie in memory, and its gradients: bucket after
-// bucket, each aligned for vector units. Frozen buckets, the last ones, have no
-// gradients.
+// The layout of a state's variables and gradients in memory: one bucket after
+// the other, each aligned for vector units. Frozen buckets come last and have
+// no gradients.
 #ifndef PACELINE_WORKER_DEVICE_BUCKET_MEMORY_H_
 #define PACELINE_WORKER_DEVICE_BUCKET_MEMORY_H_
 
@@ -17,7 +17,8 @@ namespace paceline {
 
 inline constexpr size_t kBucketAlignment = 64;
 
-// Bytes of a bucket's values, and of the memory up to where the next begins.
+// Bytes of a bucket's values; and the same rounded up to where the next bucket
+// begins.
 inline size_t BucketBytes(const Bucket& bucket, DataType type) {
   return static_cast<size_t>(bucket.count) * SizeOf(type);
 }
@@ -26,7 +27,7 @@ inline size_t BucketStride(const Bucket& bucket, DataType type) {
          kBucketAlignment;
 }
 
-// Bytes of all these buckets; never 0.
+// Bytes of all these buckets with their gaps; never 0.
 inline size_t BucketsBytes(absl::Span<const Bucket> buckets, DataType type) {
   size_t size = 0;
   for (const Bucket& bucket : buckets) size += BucketStride(bucket, type);
@@ -36,7 +37,7 @@ inline size_t GradientBytes(const ShardPlan& plan, DataType type) {
   return BucketsBytes(plan.updated_buckets(), type);
 }
 
-// The buckets in `memory` of as many bytes, which starts on an alignment.
+// The buckets in `memory`, which must be aligned and have BucketsBytes.
 inline std::vector<absl::Span<std::byte>> LayOutBuckets(
     absl::Span<const Bucket> buckets, DataType type,
     absl::Span<std::byte> memory) {

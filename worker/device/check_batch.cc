@@ -58,7 +58,7 @@ absl::Status CheckLabels(const ProgramSpec& spec, size_t output,
   return CheckClassIds(batch, output, spec.graph->output_shape(output).back());
 }
 
-// Says which of several inputs or outputs an error is about.
+// Adds to an error the name of the input or output, if the model has several.
 absl::Status Named(const Graph& graph, absl::string_view what,
                    absl::Span<const int> nodes, size_t index,
                    const absl::Status& status) {

@@ -1,4 +1,4 @@
-// Whether a batch is one that a program can take.
+// Checks whether a program can take a batch.
 #ifndef PACELINE_WORKER_DEVICE_CHECK_BATCH_H_
 #define PACELINE_WORKER_DEVICE_CHECK_BATCH_H_
 
@@ -7,8 +7,8 @@
 
 namespace paceline {
 
-// InvalidArgument as Program::SetBatch has it, of a program of `spec`. `type`
-// is that of the device's values.
+// InvalidArgument, as specified by Program::SetBatch, for a program of `spec`.
+// `type` is the device's type of values.
 absl::Status CheckBatch(const ProgramSpec& spec, const Batch& batch,
                         DataType type);
 

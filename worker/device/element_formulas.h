@@ -11,8 +11,8 @@
 
 namespace paceline {
 
-// Of a function that is not kConstant. Bools are 0 and 1. Always inlined: where
-// the function is known, a loop of it becomes vector code.
+// Computes any function except kConstant. Bools are 0 and 1. Always inlined: if
+// the function is a constant, a loop of it is vectorised.
 template <typename T>
 [[gnu::always_inline]] PACELINE_HOST_DEVICE inline T ComputeElement(
     op::ElementFunction function, T a, T b, T c) {
@@ -57,7 +57,7 @@ template <typename T>
     case kPower:
       return static_cast<T>(std::pow(a, b));
     case kMaximum:
-      // a != a: a is NaN, which a comparison would lose.
+      // a != a holds for NaN, which the comparison alone would lose.
       return a != a || a > b ? a : b;
     case kMinimum:
       return a != a || a < b ? a : b;

@@ -1,4 +1,4 @@
-// Features that are ids, for embeddings.
+// Checks of features that are ids, for embeddings.
 #ifndef PACELINE_WORKER_DEVICE_FEATURE_IDS_H_
 #define PACELINE_WORKER_DEVICE_FEATURE_IDS_H_
 
@@ -15,9 +15,9 @@
 
 namespace paceline {
 
-// With all digits of a float32.
+// With all significant digits of a float32.
 inline std::string FeatureText(double value) {
-  // Beyond, int64 ends.
+  // Larger values may not fit into int64.
   constexpr double kMaxWhole = 1e18;
   const bool is_whole =
       std::abs(value) <= kMaxWhole && std::floor(value) == value;
@@ -26,7 +26,8 @@ inline std::string FeatureText(double value) {
 }
 
 // InvalidArgument, with the value, unless all features of the batch for an
-// input, which are of type `T`, are ids of the model, if it has any.
+// input are valid ids, if the model uses that input as ids. The features have
+// type `T`.
 template <typename T>
 absl::Status CheckFeatureIds(const Graph& graph, size_t input,
                              const Batch& batch) {

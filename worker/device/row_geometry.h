@@ -10,23 +10,23 @@
 
 namespace paceline {
 
-// A row is `size` elements, `stride` apart. Rows lie as the last two
-// dimensions of (rows / stride, size, stride) have it.
+// A row has `size` elements, `stride` apart. Rows are ordered as in a tensor of
+// shape (rows / stride, size, stride) with the middle axis removed.
 struct RowGeometry {
   int64_t size = 0;
   int64_t stride = 1;
 
-  // Of the first element of a row.
+  // The offset of a row's first element.
   PACELINE_HOST_DEVICE int64_t Offset(int64_t row) const {
     return row / stride * size * stride + row % stride;
   }
-  // Of element i.
+  // The offset of a row's element i.
   PACELINE_HOST_DEVICE int64_t Index(int64_t row, int64_t i) const {
     return Offset(row) + i * stride;
   }
 };
 
-// `axis` as an index of `shape`.
+// `axis`: an index into `shape`.
 inline RowGeometry RowsAlong(const Shape& shape, int axis) {
   RowGeometry rows{.size = shape[axis]};
   for (size_t i = axis + 1; i < shape.size(); ++i) rows.stride *= shape[i];

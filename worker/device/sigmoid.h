@@ -11,7 +11,7 @@ namespace paceline {
 
 template <typename T>
 [[gnu::always_inline]] PACELINE_HOST_DEVICE inline T SigmoidOf(T x) {
-  // exp of nothing positive: no overflow.
+  // The argument of exp is never positive, so it cannot overflow.
   const T e = std::exp(-std::abs(x));
   return x >= 0 ? 1 / (1 + e) : e / (1 + e);
 }

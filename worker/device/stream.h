@@ -1,4 +1,4 @@
-// Order in the work of a device.
+// Streams and events: the order of work on a device.
 #ifndef PACELINE_WORKER_DEVICE_STREAM_H_
 #define PACELINE_WORKER_DEVICE_STREAM_H_
 
@@ -6,12 +6,12 @@
 
 namespace paceline {
 
-// Work on a device in order. Not thread-safe.
+// A queue of work on a device, processed in order. Not thread-safe.
 class Stream {
  public:
   virtual ~Stream() = default;
 
-  // Waits until all that was enqueued is done; returns its first error.
+  // Blocks until all enqueued work is done; returns its first error.
   virtual absl::Status Synchronize() = 0;
 };
 
@@ -20,10 +20,10 @@ class Event {
  public:
   virtual ~Event() = default;
 
-  // Whether the stream has passed it. Does not block.
+  // Whether the stream has reached it. Does not block.
   virtual bool HasPassed() const = 0;
 
-  // Waits until the stream has passed it; returns the first error before it.
+  // Blocks until the stream has reached it; returns the first error before it.
   virtual absl::Status Wait() = 0;
 };
 

@@ -33,7 +33,7 @@ bool IsOutput(const Graph& graph, const Node& node) {
                    IndexOf(graph, node)) != graph.outputs.end();
 }
 
-// Nodes that read the output of this one.
+// The nodes that read this node's output.
 std::vector<const Node*> ReadersOf(const Graph& graph, const Node& node) {
   std::vector<const Node*> readers;
   for (const Node& each : graph.nodes) {
@@ -45,7 +45,8 @@ std::vector<const Node*> ReadersOf(const Graph& graph, const Node& node) {
   return readers;
 }
 
-// Null: there are others, or none.
+// The only node that reads this node's output; null if there is none or more
+// than one.
 const Node* OnlyReader(const Graph& graph, const Node& node) {
   if (ReaderCount(graph, IndexOf(graph, node)) != 1) return nullptr;
   return IsOutput(graph, node) ? nullptr : ReadersOf(graph, node).front();
@@ -56,21 +57,22 @@ bool IsConvolution(const Node& node) {
                         SeparableConv2D::kClassName});
 }
 
-// Whether its output may be of the compute type: activations are float32.
+// Whether the node's output can be stored in the compute type. An activation
+// function computes in float32, so its output cannot.
 bool CanOutputComputeType(const Node& node) {
   return (IsConvolution(node) ||
           IsAnyOf(node, {BatchNormalization::kClassName})) &&
          node.layer->final_activation() == ActivationFunction::kLinear;
 }
 
-// Whether it passes its input on, of whatever type.
+// Whether the node passes its input on without computing, in whatever type.
 bool PassesOn(const Graph& graph, const Node& node) {
   return IsFusedIntoInput(graph, node) ||
          IsAnyOf(node, {ZeroPadding2D::kClassName});
 }
 
-// A loss may be taken of the node's output, or of what goes into its activation
-// (common/model/loss_input.h): it computes in float32.
+// Whether a loss may read the node's output, or the input of its final
+// activation (common/model/loss_input.h). Losses read float32.
 bool MayGiveLossInput(const Graph& graph, const Node& node) {
   if (IsOutput(graph, node)) return true;
   const std::vector<const Node*> readers = ReadersOf(graph, node);

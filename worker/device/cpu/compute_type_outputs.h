@@ -1,10 +1,11 @@
-// Which operations' outputs are stored in the compute type.
+// Which outputs are stored in the compute type (bfloat16) instead of float32.
 //
-// Where that is bfloat16, what a convolution gives to a normalization or to
-// another convolution, and what a normalization with its rectifier gives to a
-// convolution, is bfloat16 in memory, also behind a padding; and so are the
-// gradients by it: half the bytes, and nothing to convert. Everything else is
-// float32.
+// If convolutions compute in bfloat16, then these are stored as bfloat16: the
+// output of a convolution that a normalization or another convolution reads,
+// and the output of a normalization (with its rectifier) that a convolution
+// reads; a zero padding may be in between. The gradients with respect to these
+// outputs are stored as bfloat16, too. This halves the memory traffic, and
+// oneDNN need not convert. Everything else is float32.
 #ifndef PACELINE_WORKER_DEVICE_CPU_COMPUTE_TYPE_OUTPUTS_H_
 #define PACELINE_WORKER_DEVICE_CPU_COMPUTE_TYPE_OUTPUTS_H_
 
@@ -12,9 +13,9 @@
 
 namespace paceline::cpu {
 
-// Whether the output of the node, a convolution or a normalization, is of the
-// compute type. The node has one reader then, and the gradient by its output is
-// of that type, too.
+// Whether the output of the node, a convolution or a normalization, is stored
+// in the compute type. Such an output has exactly one reader, and its gradient
+// has the same type.
 bool OutputsComputeType(const Graph& graph, const Node& node);
 
 }  // namespace paceline::cpu

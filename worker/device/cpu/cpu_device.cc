@@ -23,7 +23,8 @@ absl::Status CpuDevice::Supports(const ProgramSpec& spec) const {
 
 bool CpuDevice::CanCompute(Precision precision) const {
   if (precision == Precision::kFloat32) return true;
-  // Sets of instructions are masks: a larger set has the bits of a smaller one.
+  // The sets of instructions are bit masks: a larger set includes the bits of a
+  // smaller one.
   constexpr auto kNeeded = static_cast<unsigned>(dnnl_cpu_isa_avx512_core_bf16);
   const auto here = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
   return precision == Precision::kMixedBFloat16 && (here & kNeeded) == kNeeded;
@@ -42,7 +43,7 @@ absl::StatusOr<std::unique_ptr<ModelState>> CpuDevice::CreateState(
 absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Compile(
     const ProgramSpec& spec, ModelState& state) {
   auto& cpu_state = static_cast<CpuState&>(state);
-  // oneDNN plans a primitive for as many threads as there are now.
+  // oneDNN plans a primitive for the current number of threads.
   cpu::PrepareThread(options_.threads);
   ASSIGN_OR_RETURN(cpu::ProgramParts parts,
                    cpu::CompileProgram(spec, cpu_state, engine_));

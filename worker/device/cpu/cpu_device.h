@@ -1,14 +1,14 @@
-// The CPU device: oneDNN for convolutions and matrix products, and loops of our
-// own for the rest.
+// The CPU device: oneDNN for convolutions and matrix products, own loops for
+// everything else.
 //
-// Everything between layers is dense float32 in Keras' order, images as (batch,
-// height, width, channels). Variables and gradients are used where they lie in
-// the buckets. With Precision::kMixedBFloat16 convolutions and matrix products
-// multiply bfloat16, and what passes between them is bfloat16 too, where
-// compute_type_outputs.h says so. Programs compute on the thread that enqueues,
-// with the OpenMP threads that the device gives it; denormal numbers are zeros.
-// A repeat gives the same bits, on the same kind of processor with the same
-// number of threads.
+// Tensors between layers are dense float32 in Keras' order, images as (batch,
+// height, width, channels). Programs use variables and gradients in place, in
+// the buckets. With Precision::kMixedBFloat16, convolutions and matrix products
+// multiply bfloat16, and the outputs that compute_type_outputs.h selects are
+// stored as bfloat16. Programs compute on the thread that enqueues them, with
+// the OpenMP threads that the device gives to it; denormal numbers are treated
+// as zeros. A repeat gives the same bits on the same kind of processor with the
+// same number of threads.
 #ifndef PACELINE_WORKER_DEVICE_CPU_CPU_DEVICE_H_
 #define PACELINE_WORKER_DEVICE_CPU_CPU_DEVICE_H_
 
@@ -23,7 +23,8 @@
 namespace paceline {
 
 struct CpuDeviceOptions {
-  // Threads that compute a program, with the calling one. At least 1.
+  // Number of threads that compute a program, including the calling one. At
+  // least 1.
   int threads = 1;
 };
 
@@ -33,7 +34,7 @@ class CpuDevice final : public Device {
 
   std::string name() const override { return "cpu"; }
   absl::Status Supports(const ProgramSpec& spec) const override;
-  // bfloat16 with AVX512-BF16 or AMX.
+  // bfloat16 needs AVX512-BF16 or AMX.
   bool CanCompute(Precision precision) const override;
   absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override;
   absl::StatusOr<std::unique_ptr<ModelState>> CreateState(

@@ -11,7 +11,7 @@
 namespace paceline {
 namespace {
 
-// Lets the memories lie where the batch does, which operations only read.
+// Points the memories to the batch's arrays. Operations only read them.
 void Place(absl::Span<const HostTensor> batch,
            absl::Span<Memory* const> memories) {
   for (size_t i = 0; i < batch.size(); ++i) {

@@ -1,4 +1,5 @@
-// A program of the CPU device: a list of operations on the calling thread.
+// A program of the CPU device: a list of operations that run on the calling
+// thread.
 #ifndef PACELINE_WORKER_DEVICE_CPU_CPU_PROGRAM_H_
 #define PACELINE_WORKER_DEVICE_CPU_CPU_PROGRAM_H_
 
@@ -15,7 +16,7 @@
 
 namespace paceline {
 
-// What is enqueued runs at once: nothing is left to wait for.
+// Work runs when it is enqueued, so there is nothing to wait for.
 class CpuStream final : public Stream {
  public:
   absl::Status Synchronize() override { return absl::OkStatus(); }
@@ -29,8 +30,9 @@ class CpuEvent final : public Event {
 
 class CpuProgram final : public Program {
  public:
-  // Runs `parts`, compiled for `spec` over `state`, on `thread_count` threads.
-  // What `spec` points to, and `state`, outlive the program.
+  // Runs `parts`, which were compiled for `spec` and `state`, on `thread_count`
+  // threads. `state`, and the objects to which `spec` points, must outlive the
+  // program.
   CpuProgram(const ProgramSpec& spec, int thread_count, CpuState& state,
              cpu::ProgramParts parts);
 
@@ -49,7 +51,7 @@ class CpuProgram final : public Program {
   std::vector<Section> sections_;
   CpuEvent event_;
   cpu::Step step_;
-  // The arena that the tensors point into.
+  // The arena when the tensors were placed.
   std::byte* arena_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// A model's variables, gradients and sums in host memory, and the arena in
-// which its programs keep their tensors.
+// A model's variables, gradients and metric sums in host memory, and the arena
+// for the tensors of its programs.
 #ifndef PACELINE_WORKER_DEVICE_CPU_CPU_STATE_H_
 #define PACELINE_WORKER_DEVICE_CPU_CPU_STATE_H_
 
@@ -15,7 +15,7 @@
 
 namespace paceline {
 
-// Zeroed memory that starts on a page.
+// Zeroed, page-aligned memory.
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
@@ -37,7 +37,7 @@ class AlignedBuffer {
 
 class CpuState final : public ModelState {
  public:
-  // `gradient_memory` as ProgramSpec has it.
+  // `gradient_memory`: see ProgramSpec.
   CpuState(const ShardPlan& plan, size_t metric_state_size,
            absl::Span<std::byte> gradient_memory);
 
@@ -49,21 +49,21 @@ class CpuState final : public ModelState {
     return gradients_[bucket];
   }
 
-  // The programs work on the host's memory: nothing to do.
+  // Programs use host memory directly, so there is nothing to copy.
   absl::Status UploadVariables(int /*bucket*/, Stream& /*stream*/) override {
     return absl::OkStatus();
   }
 
   absl::Status TakeMetrics(Stream& stream, MetricSums& sums) override;
 
-  // Where programs add what they sum up.
+  // Programs add the states of loss and metrics here.
   MetricSums& metrics() { return metrics_; }
 
   // Makes the arena at least this large. Its content may be lost.
   void ReserveArena(int64_t size_bytes);
-  // Changes only when a larger arena is reserved.
+  // Changes only when ReserveArena needs a larger arena.
   std::byte* arena() const { return arena_.data(); }
-  // The most that a program reserved.
+  // The largest size that a program reserved.
   int64_t arena_size_bytes() const { return arena_.size_bytes(); }
 
  private:

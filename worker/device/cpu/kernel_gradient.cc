@@ -9,8 +9,8 @@
 namespace paceline::cpu {
 namespace {
 
-// Of an im2col matrix: enough rows for a product to be worth its start, few
-// enough to stay in the cache that cores share.
+// Bytes of an im2col matrix: enough rows to make a matrix product efficient,
+// few enough to fit in the shared cache.
 constexpr int64_t kMatrixBytes = 2 << 20;
 
 // result (rows, columns) = leftᵀ · right + beta · result, where left is (inner,

@@ -1,6 +1,6 @@
-// The gradients of a convolution's kernel and bias as matrix products: the
-// im2col matrix, transposed · gradient, over parts of the batch whose matrices
-// stay in the caches.
+// The gradients of a convolution's kernel and bias by im2col: the transposed
+// im2col matrix times the output's gradient, in parts of the batch whose
+// matrices fit in the caches.
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNEL_GRADIENT_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNEL_GRADIENT_H_
 
@@ -10,8 +10,8 @@
 
 namespace paceline::cpu {
 
-// Adds the operation that writes `kernel_gradient`, (kh, kw, channels, filters)
-// in memory, and `bias_gradient` unless it is null. `input` is (batch, h, w,
+// Adds the operation that writes `kernel_gradient`, shape (kh, kw, channels,
+// filters), and `bias_gradient` unless it is null. `input` is (batch, h, w,
 // channels), `gradient` (batch, h', w', filters).
 void AddKernelGradient(const Im2ColGeometry& geometry, const Tensor* input,
                        const Tensor* gradient, const Tensor* kernel_gradient,

@@ -1,4 +1,4 @@
-// oneDNN, as the CPU device uses it.
+// Helpers for oneDNN.
 #ifndef PACELINE_WORKER_DEVICE_CPU_ONEDNN_H_
 #define PACELINE_WORKER_DEVICE_CPU_ONEDNN_H_
 
@@ -11,7 +11,7 @@
 
 namespace paceline::cpu {
 
-// An argument of a primitive: DNNL_ARG_…, and how it lies in memory.
+// An argument of a primitive: its DNNL_ARG_… number and its layout.
 struct PrimitiveArgument {
   int index = 0;
   Tensor* tensor = nullptr;
@@ -23,8 +23,8 @@ dnnl::memory::desc Layout(const dnnl::memory::dims& dims,
                           dnnl::memory::format_tag format,
                           DataType type = DataType::kFloat32);
 
-// Runs a primitive: an Operation. Its arguments are laid out beforehand;
-// dnnl::primitive::execute would do it at every call.
+// An Operation that runs a primitive. It prepares the arguments once;
+// dnnl::primitive::execute would do so in every call.
 class PrimitiveCall {
  public:
   PrimitiveCall(const dnnl::primitive& primitive, const dnnl::engine& engine,
@@ -36,7 +36,7 @@ class PrimitiveCall {
   struct Binding {
     dnnl::memory memory;
     const Tensor* tensor;
-    // What oneDNN takes for the tensor's address.
+    // The address of the tensor as oneDNN sees it.
     std::byte* data;
   };
 

@@ -7,10 +7,10 @@
 
 namespace paceline::cpu {
 
-// What an operation knows of the step.
+// What an operation knows about the current step.
 struct Step {
   Batch batch;
-  // Sums that the step adds to.
+  // The step adds loss and metrics here.
   MetricSums* metrics = nullptr;
 };
 

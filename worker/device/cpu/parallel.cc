@@ -11,8 +11,9 @@ void PrepareThread(int thread_count) {
   FlushDenormals();
 }
 
-// OpenMP as in oneDNN, so that both share one pool of threads; either all of
-// them or none, since libgomp ends those that a region leaves out.
+// OpenMP, so that oneDNN shares the pool of threads. Uses either all threads or
+// only the calling one, since libgomp ends threads that a parallel region
+// leaves out.
 void ParallelFor(int64_t count, int64_t elements_each,
                  absl::FunctionRef<void(int64_t begin, int64_t end)> body) {
   const int64_t thread_count = omp_get_max_threads();

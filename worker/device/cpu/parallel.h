@@ -1,4 +1,4 @@
-// Loops over the threads of a device.
+// Parallel loops on the threads of a device.
 #ifndef PACELINE_WORKER_DEVICE_CPU_PARALLEL_H_
 #define PACELINE_WORKER_DEVICE_CPU_PARALLEL_H_
 
@@ -8,17 +8,18 @@
 
 namespace paceline::cpu {
 
-// Makes the calling thread ready to compute: gives it OpenMP threads, itself
-// among them, and has all of them take denormal numbers for zeros. To be called
-// before its first parallel region, whose threads inherit the latter.
+// Prepares the calling thread for computing: gives it OpenMP threads, including
+// itself, all of which treat denormal numbers as zeros. Call it before the
+// thread's first parallel region, whose new threads inherit that mode.
 void PrepareThread(int thread_count);
 
-// Elements below which waking another thread costs more than it brings.
+// With fewer elements, waking another thread costs more than it saves.
 inline constexpr int64_t kMinParallelElements = 1 << 15;
 
-// Calls body(begin, end) for contiguous parts of [0, count), one for each
-// thread that the device gave the calling thread. `elements_each` is the work
-// of one index; little work is not divided.
+// Calls body(begin, end) for contiguous parts of [0, count), one per thread
+// that the device gave to the calling thread. `elements_each` is the work per
+// index; too little work stays on the calling thread. Blocks until all parts
+// are done.
 void ParallelFor(int64_t count, int64_t elements_each,
                  absl::FunctionRef<void(int64_t begin, int64_t end)> body);
 

@@ -12,13 +12,14 @@
 namespace paceline::cpu {
 namespace {
 
-// Of an element.
+// Bytes per element.
 int64_t BytesOf(const Tensor* tensor) {
   return static_cast<int64_t>(SizeOf(tensor->type));
 }
 
 // Calls visit(index in the box, index in the larger tensor) for the first
-// element of each of the runs [begin, end): neighbours in both, along axis 0.
+// element of each of the runs [begin, end). The elements of a run, along axis
+// 0, are consecutive in both tensors.
 template <typename Visit>
 void ForEachRun(const BoxAxes& box, int64_t begin, int64_t end, Visit visit) {
   const int64_t size = box.sizes[0];
@@ -42,7 +43,8 @@ ProgramBuilder::ProgramBuilder(const ProgramSpec& spec, CpuState& state,
           [&state](int bucket) { return state.host_gradients(bucket).data(); }),
       engine_(engine) {}
 
-// Not oneDNN's fpmath mode, which does nothing on processors without AMX.
+// oneDNN's fpmath mode is no alternative: it has no effect on processors
+// without AMX.
 DataType ProgramBuilder::compute_type() const {
   return spec().precision == Precision::kMixedBFloat16 && !computes_in_float32()
              ? DataType::kBFloat16

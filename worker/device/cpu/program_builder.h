@@ -19,17 +19,17 @@
 
 namespace paceline::cpu {
 
-// What the builder makes.
+// The result of the builder.
 struct ProgramParts {
   ProgramLayout layout;
   std::vector<Operation> operations;
-  // What constant tensors point to.
+  // The values of constant tensors.
   std::vector<std::vector<float>> constants;
 };
 
 class ProgramBuilder final : public LayoutBuilder {
  public:
-  // `state` holds the variables and gradients.
+  // `state` has the variables and gradients.
   ProgramBuilder(const ProgramSpec& spec, CpuState& state,
                  const dnnl::engine& engine);
 
@@ -39,11 +39,12 @@ class ProgramBuilder final : public LayoutBuilder {
                          : dnnl::prop_kind::forward_inference;
   }
 
-  // bfloat16 or float32. Products add up in float32, which everything else is
-  // but what compute_type_outputs.h names, and sums over a batch in float64.
+  // The compute type of the layer's convolutions and matrix products: bfloat16
+  // or float32. They accumulate in float32. Tensors are float32 except those
+  // that compute_type_outputs.h names, and sums over a batch are float64.
   DataType compute_type() const override;
 
-  // Of every primitive: the scratchpad is an argument.
+  // The attributes of every primitive: the caller passes the scratchpad.
   dnnl::primitive_attr PrimitiveAttributes() const;
 
   Tensor* NewMoved(const Tensor* from, Shape shape) override {
@@ -51,21 +52,21 @@ class ProgramBuilder final : public LayoutBuilder {
   }
   Tensor* NewConstant(Shape shape, std::vector<float> values) override;
   void NoteOverwriting(const Tensor* tensor) override;
-  // Bytes in the arena, whatever lies in them.
+  // Untyped memory in the arena.
   Tensor* NewScratch(int64_t size_bytes);
 
   // --- Operations, in the order in which they run. ---
 
-  // `used` are the tensors that it reads or writes.
+  // `used` lists the tensors that the operation reads or writes.
   void Add(const std::vector<const Tensor*>& used, Operation operation);
-  // Work on [0, count), split among the threads; `elements_each` is the work of
-  // one index.
+  // Work on indices [0, count), split among the threads. `elements_each` is the
+  // work per index.
   using RangeOperation =
       absl::AnyInvocable<void(int64_t begin, int64_t end) const>;
   void AddParallel(const std::vector<const Tensor*>& used, int64_t count,
                    int64_t elements_each, RangeOperation operation);
-  // A oneDNN primitive, created with a scratchpad of the user's, which gets its
-  // memory in the arena.
+  // A oneDNN primitive, which must have been created with a user-provided
+  // scratchpad. The builder places the scratchpad in the arena.
   void AddPrimitive(const dnnl::primitive& primitive,
                     const dnnl::memory::desc& scratchpad,
                     std::vector<PrimitiveArgument> arguments);
@@ -74,20 +75,20 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddSumAllReduce(const Tensor* sums) override {
     AddAllReduce(sums, &StatisticsAllReduce::AddUp);
   }
-  // As StatisticsAllReduce::MergeMoments has them.
+  // See StatisticsAllReduce::MergeMoments.
   void AddMomentsAllReduce(const Tensor* moments) {
     AddAllReduce(moments, &StatisticsAllReduce::MergeMoments);
   }
   void AddReorder(PrimitiveArgument source, PrimitiveArgument destination);
-  // `source` in the layout and type that oneDNN wants: itself, if it is so
-  // already.
+  // `source` in oneDNN's preferred layout and type: itself, if it already has
+  // it.
   Tensor* Reordered(Tensor* source, const dnnl::memory::desc& from,
                     const dnnl::memory::desc& to);
 
-  // A tensor in the compute type: itself, or a copy, which is made once, until
-  // the tensor is written over.
+  // A tensor in compute_type(): itself, or a converted copy. The copy is reused
+  // until the tensor is overwritten.
   Tensor* Computed(Tensor* tensor) { return Converted(tensor, compute_type()); }
-  // The same in another type.
+  // The same for another type.
   Tensor* Converted(Tensor* tensor, DataType type);
 
   Tensor* AddCall(const PlacedCall& call) override;
@@ -95,7 +96,7 @@ class ProgramBuilder final : public LayoutBuilder {
                   const Tensor* to) override;
   void AddBoxWrite(const Tensor* from, const BoxAxes& box,
                    const Tensor* to) override;
-  // `value` is 0.
+  // `value` must be 0.
   void AddPadding(const Tensor* from, const BoxAxes& box, double value,
                   const Tensor* to) override;
   void AddCopy(const Tensor* from, const Tensor* to) override;
@@ -108,16 +109,17 @@ class ProgramBuilder final : public LayoutBuilder {
   ProgramParts Build(std::vector<const Tensor*> outputs) &&;
 
  private:
-  // What the replicas do with the doubles; alone: nothing.
+  // Adds a call of StatisticsAllReduce on `doubles`; nothing if there is a
+  // single replica.
   void AddAllReduce(const Tensor* doubles,
                     StatisticsAllReduce::Reduction reduction);
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;
 
   dnnl::engine engine_;
-  // Without the layout.
+  // All parts but the layout.
   ProgramParts parts_;
-  // By original and type.
+  // Converted copies, by original and type.
   std::map<std::pair<const Tensor*, DataType>, Tensor*> converted_;
 };
 

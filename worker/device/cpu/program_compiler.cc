@@ -17,7 +17,8 @@
 namespace paceline::cpu {
 namespace {
 
-// Runs `add`, which adds the operations of a layer.
+// Runs `add`, which adds a layer's operations, and returns oneDNN's exceptions
+// as errors.
 absl::Status CatchErrors(const Layer& layer, absl::FunctionRef<void()> add) {
   try {
     add();

@@ -13,11 +13,12 @@
 
 namespace paceline::cpu {
 
-// As Device::Supports.
+// See Device::Supports.
 absl::Status CheckModel(const ProgramSpec& spec);
 
-// For a batch size and mode. Unimplemented names the layer, the loss or the
-// metric that the device cannot compute; oneDNN's errors name the layer.
+// Compiles for the batch size and mode in `spec`. Unimplemented names the
+// layer, the loss or the metric that the device cannot compute; errors of
+// oneDNN name the layer.
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
                                             CpuState& state,
                                             const dnnl::engine& engine);

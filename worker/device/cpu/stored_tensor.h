@@ -1,4 +1,4 @@
-// Tensors as kernels read and write them that take several types.
+// Tensors as arguments of kernels that support several element types.
 #ifndef PACELINE_WORKER_DEVICE_CPU_STORED_TENSOR_H_
 #define PACELINE_WORKER_DEVICE_CPU_STORED_TENSOR_H_
 

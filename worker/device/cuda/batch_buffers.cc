@@ -7,7 +7,7 @@
 namespace paceline::cuda {
 namespace {
 
-// What CUDA aligns its blocks to, and more than any kernel asks for.
+// The alignment of CUDA's allocations; larger than any kernel needs.
 constexpr int64_t kAlignment = 256;
 
 int64_t Aligned(int64_t size_bytes) {
@@ -66,7 +66,7 @@ absl::Status BatchBuffers::Fill(int index, const Batch& batch,
   if (buffer.was_filled) RETURN_IF_ERROR(buffer.copied->Wait());
   std::byte* const to = buffer.host.get();
   std::memcpy(to, &step, sizeof(step));
-  // A batch without examples has no memory.
+  // An empty batch has no memory.
   if (batch.count > 0) {
     CopyTo(to, batch.labels, labels_);
     CopyTo(to, batch.features, features_);

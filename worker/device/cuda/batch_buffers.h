@@ -1,4 +1,4 @@
-// Batches on their way to the GPU.
+// Copies batches to the GPU while it computes.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_BATCH_BUFFERS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_BATCH_BUFFERS_H_
 
@@ -15,50 +15,51 @@
 
 namespace paceline::cuda {
 
-// How the buffers of a program take turns.
+// How a program divides its buffers into groups that take turns.
 struct BufferGroups {
-  // Steps of a group, which are executed at once.
+  // Steps per group, which are launched at once.
   int size = 1;
   int count = 1;
   int buffers() const { return size * count; }
 };
 
-// Where the device updates, one group is filled while the other is computed;
-// else there is one buffer.
+// If the device updates, two groups: one is filled while the GPU computes the
+// other. Otherwise a single buffer.
 BufferGroups BufferGroupsOf(const ProgramSpec& spec);
 
-// Bytes of a batch, of each of its arrays.
+// Bytes of each array of a batch.
 struct BatchSizes {
   std::vector<int64_t> features;
   std::vector<int64_t> labels;
 };
 
-// Buffers for batches of one size, each with pinned memory of the host and
-// memory of the GPU: one is filled and copied, by a queue of its own, while
-// steps read others. Not thread-safe.
+// Buffers for batches of one size. Each buffer has pinned host memory and GPU
+// memory. A queue of its own copies one buffer while steps read others. Not
+// thread-safe.
 class BatchBuffers {
  public:
-  // Without buffers.
+  // An object without buffers.
   BatchBuffers() = default;
-  // Bytes that one takes on the GPU.
+  // GPU memory of a buffer in bytes.
   static int64_t SizeBytes(const BatchSizes& sizes);
 
-  // `gpu` outlives the buffers.
+  // `gpu` must outlive the buffers.
   static absl::StatusOr<BatchBuffers> Create(Gpu& gpu, int count,
                                              const BatchSizes& sizes);
 
-  // Puts a batch into a buffer and enqueues its copy to the GPU, behind the
-  // steps that read the buffer. Waits until its last copy is done.
+  // Writes a batch into a buffer and enqueues its copy to the GPU, after the
+  // steps that read the buffer. Blocks until the buffer's previous copy is
+  // done.
   absl::Status Fill(int buffer, const Batch& batch, const StepValues& step,
                     Queue& copies);
 
-  // Lets `queue` wait for the copy of a buffer; and tells that what `queue` has
-  // so far is all that reads it.
+  // Lets `queue` wait for the copy of a buffer. EndReading declares that the
+  // work in `queue` so far is all that reads the buffer.
   void BeginReading(int buffer, Queue& queue);
   void EndReading(int buffer, Queue& queue);
 
-  // In the GPU's memory. Of the step, and of what the batch has for an input or
-  // an output of the model.
+  // GPU addresses: of the step's values, and of the arrays for an input or
+  // output of the model.
   std::byte* step(int buffer) const { return buffers_[buffer].device.get(); }
   std::byte* features(int buffer, size_t input) const {
     return step(buffer) + features_[input].offset;
@@ -68,7 +69,8 @@ class BatchBuffers {
   }
 
  private:
-  // Step values, labels and features lie together: one copy takes them all.
+  // Step values, labels and features are contiguous, so that one copy moves
+  // them all.
   struct Buffer {
     MemoryBlock host;
     MemoryBlock device;
@@ -78,7 +80,7 @@ class BatchBuffers {
     bool was_read = false;
   };
 
-  // Where an array lies in a buffer.
+  // The location of an array in a buffer.
   struct Range {
     int64_t offset = 0;
     int64_t size_bytes = 0;

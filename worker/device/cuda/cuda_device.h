@@ -1,13 +1,14 @@
-// The CUDA device: cuDNN for convolutions, cuBLAS for matrix products, and
-// kernels of our own for the rest.
+// The CUDA device: cuDNN for convolutions, cuBLAS for matrix products, own
+// kernels for everything else.
 //
-// Everything between layers is dense, in Keras' order and the type of the
-// program's precision, images as (batch, height, width, channels). What a step
-// needs of the host is enqueued once, and nothing waits for the GPU but who
-// asks: an event's Wait, TakeMetrics, Output; but a section's first run, so
-// that its errors name the layer, and replicas that share statistics. Our
-// kernels add up in a fixed order. With GpuOptions::deterministic so do
-// convolutions: a repeat gives the same bits, on the same kind of GPU.
+// Tensors between layers are dense, in Keras' order and in the storage type of
+// their layer, images as (batch, height, width, channels). The host enqueues a
+// step and does not wait for the GPU, with these exceptions: an event's Wait,
+// TakeMetrics, Outputs; the first run of a section, so that an error can name
+// the layer; and replicas with synchronized statistics.
+//
+// Own kernels add in a fixed order. With GpuOptions::deterministic convolutions
+// do so, too; then a repeat gives the same bits on the same kind of GPU.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_CUDA_DEVICE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_CUDA_DEVICE_H_
 

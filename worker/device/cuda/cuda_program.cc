@@ -15,7 +15,7 @@ using cuda::Queue;
 
 namespace {
 
-// Of a tensor of float32.
+// Bytes of a float32 tensor.
 int64_t BytesOf(const Tensor& tensor) {
   return tensor.count() * static_cast<int64_t>(sizeof(float));
 }
@@ -108,7 +108,7 @@ absl::Status CudaProgram::SetBatch(const Batch& batch, Stream& stream) {
     queue.Copy(device_constants_.get(), host_constants_.get(),
                constants_size_bytes_);
   }
-  // Those of another program.
+  // Steps that another program holds back.
   if (kept_ == 0) RETURN_IF_ERROR(state_.RunKept(queue));
   return buffers_.Fill(first_buffer() + kept_, batch, StepOf(batch),
                        state_.copies());
@@ -145,7 +145,7 @@ absl::Status CudaProgram::Enqueue(int section, Stream& stream) {
   state_.DownloadGradients(sections_[section].ready_buckets, queue, *run.event);
   if (section + 1 == static_cast<int>(runs_.size())) {
     buffers_.EndReading(first_buffer(), queue);
-    // The stream ends with the step, its copies included.
+    // The stream completes the step only when its copies are done.
     queue.WaitFor(*run.event);
   }
   RETURN_IF_ERROR(state_.copies().TakeError());
@@ -182,7 +182,8 @@ absl::Status CudaProgram::Run(int section, Queue& queue) {
   RETURN_IF_ERROR(BindToArena());
   SectionRun& run = runs_[section];
   const bool is_first = !std::exchange(run.has_run, true);
-  // Sums over a group are not captured.
+  // An NCCL sum must be captured by all ranks or by none, so it is never
+  // captured.
   if (is_first || group_of_devices_ != nullptr) {
     return EnqueueGroup(section, /*waits=*/is_first, queue);
   }
@@ -190,7 +191,7 @@ absl::Status CudaProgram::Run(int section, Queue& queue) {
   if (graph == nullptr) {
     queue.BeginCapture();
     const absl::Status status = EnqueueGroup(section, /*waits=*/false, queue);
-    // Also after an error: the queue is to be usable.
+    // End the capture even after an error, so that the queue stays usable.
     absl::StatusOr<std::unique_ptr<cuda::CapturedGraph>> captured =
         queue.EndCapture();
     RETURN_IF_ERROR(status);
@@ -259,7 +260,7 @@ absl::Status CudaProgram::EnqueueOperations(int section, int buffer, bool waits,
   const ProgramLayout& layout = parts_.layout;
   const auto [begin, end] = layout.OperationsOf(section);
   for (int i = begin; i < end; ++i) {
-    // Nothing is to be updated by sums that failed.
+    // Do not update variables with sums that failed.
     if (group_of_devices_ != nullptr) {
       RETURN_IF_ERROR(group_of_devices_->status());
     }

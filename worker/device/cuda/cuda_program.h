@@ -1,11 +1,12 @@
-// A program of the CUDA device: a list of operations, captured as one graph a
-// section.
+// A program of the CUDA device: a list of operations, captured as one CUDA
+// graph per section.
 //
-// Where the device updates the variables, a step is one section, and one graph
-// has as many steps as are executed at once, a group. Nobody waits for them:
-// batches are copied into the buffers of one group while the other is computed.
+// If the device updates the variables, a step is one section, and one graph has
+// all steps of a group, which are launched at once. The host does not wait for
+// them: it copies batches into the buffers of one group while the GPU computes
+// the other.
 //
-//   buffers   | 0 1 2 | 3 4 5 |          three steps a group
+//   buffers   | 0 1 2 | 3 4 5 |          three steps per group
 //   copies    | ===== | ===== | =====
 //   stream            | graph 0 | graph 1 |
 #ifndef PACELINE_WORKER_DEVICE_CUDA_CUDA_PROGRAM_H_
@@ -28,10 +29,11 @@ namespace paceline {
 
 class CudaProgram final : public Program, private KeptSteps {
  public:
-  // Runs `parts`, compiled for `spec` over `state`, which outlives the program.
+  // Runs `parts`, which were compiled for `spec` and `state`. `state` must
+  // outlive the program.
   static absl::StatusOr<std::unique_ptr<CudaProgram>> Create(
       const ProgramSpec& spec, CudaState& state, cuda::ProgramParts parts);
-  // Steps that are kept back are lost.
+  // Drops steps that are held back.
   ~CudaProgram() override;
 
   int64_t batch_size() const override { return spec_.batch_size; }
@@ -42,14 +44,14 @@ class CudaProgram final : public Program, private KeptSteps {
   absl::StatusOr<std::vector<HostTensor>> Outputs(Stream& stream) override;
 
  private:
-  // How a section runs.
+  // How to run a section.
   struct SectionRun {
     std::unique_ptr<Event> event;
-    // What replicas do before; null: nothing.
+    // The all-reduce of statistics before the section; null: none.
     const cuda::ProgramParts::Exchange* exchange = nullptr;
-    // The first run is not captured: libraries load their kernels in it.
+    // The first run is not captured, since libraries load their kernels in it.
     bool has_run = false;
-    // By group; null until captured.
+    // By group of buffers; null until captured.
     std::vector<std::unique_ptr<cuda::CapturedGraph>> graphs;
   };
 
@@ -59,29 +61,33 @@ class CudaProgram final : public Program, private KeptSteps {
   absl::Status AllocateConstants();
   absl::Status AllocateExchanges();
   int64_t OutputBytes() const;
-  // Gives the tensors their addresses, if the arena has moved.
-  // FailedPrecondition: a larger program took it, and found no room.
+  // Sets the tensors' addresses again if the arena has moved.
+  // FailedPrecondition: there is no arena, since enlarging it for a larger
+  // program failed.
   absl::Status BindToArena();
-  // Waits for the doubles, and for the other replicas.
+  // Blocks until the doubles are computed and all replicas have all-reduced
+  // them.
   absl::Status AllReduceStatistics(const cuda::ProgramParts::Exchange& exchange,
                                    cuda::Queue& queue);
-  // What the kernels are told of the batch.
+  // The values of this step that kernels read.
   cuda::StepValues StepOf(const Batch& batch) const;
-  // Runs a section for the buffers of the group at hand.
+  // Runs a section for the current group of buffers.
   absl::Status Run(int section, cuda::Queue& queue);
-  // Gives the batch's tensors their addresses, those of a buffer.
+  // Sets the addresses of the batch's tensors to those in a buffer.
   void PlaceBatch(int buffer);
   absl::Status EnqueueGroup(int section, bool waits, cuda::Queue& queue);
-  // Errors name the layer. With `waits`, those of running the operations, too.
+  // Enqueues a section's operations. Errors name the layer. With `waits`,
+  // blocks until they have run, so that errors of running them name the layer,
+  // too.
   absl::Status EnqueueOperations(int section, int buffer, bool waits,
                                  cuda::Queue& queue);
   absl::Status RunKept(cuda::Queue& queue) override;
   int first_buffer() const { return group_ * groups_.size; }
 
   const ProgramSpec spec_;
-  // Not null: the program updates the variables by it.
+  // If set, the program updates the variables by this optimizer.
   const Optimizer* const optimizer_;
-  // Null: it sums nothing up with others.
+  // Null: gradients are not summed with other devices.
   const DeviceGroup* const group_of_devices_;
   const cuda::BufferGroups groups_;
   CudaState& state_;
@@ -89,20 +95,20 @@ class CudaProgram final : public Program, private KeptSteps {
   std::vector<Section> sections_;
   std::vector<SectionRun> runs_;
   cuda::BatchBuffers buffers_;
-  // The group that is filled, and how many of its steps are kept back.
+  // The group that is being filled, and how many of its steps are held back.
   int group_ = 0;
   int kept_ = 0;
-  // Of an evaluation, one after the other.
+  // The outputs of an evaluation, concatenated.
   cuda::MemoryBlock host_outputs_;
-  // Constants, on their way with the first batch.
+  // Constants; they are copied to the GPU with the first batch.
   cuda::MemoryBlock host_constants_;
   cuda::MemoryBlock device_constants_;
   int64_t constants_size_bytes_ = 0;
   bool has_constants_ = false;
-  // Doubles on their way to the other replicas.
+  // Doubles that are all-reduced with the other replicas.
   cuda::MemoryBlock host_doubles_;
   std::unique_ptr<Event> doubles_are_there_;
-  // The arena that the tensors point into.
+  // The arena when the tensors' addresses were set.
   std::byte* arena_ = nullptr;
 };
 

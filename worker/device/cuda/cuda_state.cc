@@ -163,7 +163,7 @@ void CudaState::DownloadGradients(absl::Span<const int> buckets, Queue& queue,
 
 absl::Status CudaState::ReserveArena(int64_t size_bytes) {
   if (size_bytes <= arena_bytes_) return absl::OkStatus();
-  // Both may not fit at once.
+  // Free the old arena first, since there may not be room for both.
   arena_ = nullptr;
   const int64_t bytes_before = std::exchange(arena_bytes_, 0);
   const absl::Status status = AllocateArena(size_bytes);

@@ -1,6 +1,6 @@
-// A model's variables, gradients and sums in a GPU's memory and, as far as
-// others see them, in pinned memory of the host; and the arena in which its
-// programs keep their tensors.
+// A model's variables, gradients and metric sums in GPU memory; pinned host
+// memory for those that the host reads or writes; and the arena for the tensors
+// of its programs.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_CUDA_STATE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_CUDA_STATE_H_
 
@@ -21,7 +21,7 @@
 
 namespace paceline {
 
-// Steps that a program was given and has not enqueued.
+// A program's steps that were passed to it, but are not enqueued yet.
 class KeptSteps {
  public:
   virtual ~KeptSteps() = default;
@@ -30,9 +30,9 @@ class KeptSteps {
 
 class CudaState final : public ModelState, public DeviceUpdates {
  public:
-  // Reads the plan, the metrics, the precision, the optimizer and the memory of
-  // gradients of `spec`, which is pinned here. `gpu` and the plan outlive the
-  // state.
+  // Uses the plan, the metrics, the precision, the optimizer and the gradient
+  // memory of `spec`; pins the gradient memory. `gpu` and the plan must outlive
+  // the state.
   static absl::StatusOr<std::unique_ptr<CudaState>> Create(
       cuda::Gpu& gpu, const ProgramSpec& spec);
 
@@ -56,19 +56,19 @@ class CudaState final : public ModelState, public DeviceUpdates {
                             Stream& stream) override;
   absl::Status DownloadVariables(int bucket, Stream& stream) override;
 
-  // In the GPU's memory.
+  // GPU addresses.
   absl::Span<std::byte> device_variables(int bucket) const {
     return device_variables_[bucket];
   }
   absl::Span<std::byte> device_gradients(int bucket) const {
     return device_gradients_[bucket];
   }
-  // All buckets with the gaps between them, laid out alike; gradients and slots
-  // end where frozen buckets begin.
+  // All buckets with the gaps between them. All three have the same layout;
+  // gradients and slots end where the frozen buckets begin.
   float* all_variables() const { return Floats(device_variable_memory_); }
   float* all_gradients() const { return Floats(device_gradient_memory_); }
   float* all_of_slot(int slot) const { return Floats(slot_memory_[slot]); }
-  // Where programs add to the states of the loss and the metrics.
+  // Programs add the states of loss and metrics here.
   double* metric_state(size_t offset) const {
     return reinterpret_cast<double*>(device_sums_.get()) + offset;
   }
@@ -76,36 +76,37 @@ class CudaState final : public ModelState, public DeviceUpdates {
   int64_t* first_nonfinite_step() const {
     return reinterpret_cast<int64_t*>(metric_state(metric_state_size_));
   }
-  // Of the step under way.
+  // The values of the current step.
   cuda::StepValues* step() const {
     return reinterpret_cast<cuda::StepValues*>(device_step_.get());
   }
 
-  // Null where the loss is not scaled.
+  // Null if the loss is not scaled.
   cuda::LossScale* loss_scale() const {
     return reinterpret_cast<cuda::LossScale*>(device_loss_scale_.get());
   }
 
-  // Takes the copies between host and GPU that run beside the steps.
+  // The queue for copies between host and GPU that run beside the steps.
   cuda::Queue& copies() { return *copies_; }
 
-  // Of the program that keeps steps back, if one does. They are to be run
-  // before anything else reads or changes the state.
+  // The steps that a program holds back; null: none. Call RunKept before
+  // anything else reads or changes the state.
   void set_kept(KeptSteps* kept) { kept_ = kept; }
   absl::Status RunKept(cuda::Queue& queue) {
     return kept_ == nullptr ? absl::OkStatus() : kept_->RunKept(queue);
   }
 
-  // Enqueues the copy of a bucket's gradients to the host behind what `queue`
-  // has so far, beside what follows; `done` passes when they are there.
+  // Enqueues the copy of gradients to the host. It starts after the work in
+  // `queue` so far, and runs beside later work. `done` passes when the
+  // gradients are in host memory.
   void DownloadGradients(absl::Span<const int> buckets, cuda::Queue& queue,
                          Event& done);
 
   // Makes the arena at least this large. Its content may be lost. After an
-  // error it is as large as before, or if somebody else took the memory in
-  // between, there is none.
+  // error the arena has its old size; or there is none, if the memory was taken
+  // in between.
   absl::Status ReserveArena(int64_t size_bytes);
-  // Changes only when a larger arena is reserved. Null: there is none.
+  // Changes only when ReserveArena needs a larger arena. Null: there is none.
   std::byte* arena() const { return arena_.get(); }
   int64_t arena_size_bytes() const { return arena_bytes_; }
 
@@ -126,7 +127,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
   absl::Status AllocateStep(const ProgramSpec& spec);
   absl::Status AllocateArena(int64_t size_bytes);
   absl::Span<std::byte> DeviceSlot(int bucket, int slot) const;
-  // Copies behind the steps enqueued so far, and waits.
+  // Copies after the steps enqueued so far, and blocks until it is done.
   absl::Status Transfer(void* to, const void* from, size_t size_bytes,
                         Stream& stream);
   int64_t sums_bytes() const {
@@ -136,7 +137,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
 
   cuda::Gpu& gpu_;
   const ShardPlan& plan_;
-  // With the loss.
+  // Includes the loss.
   const size_t metric_state_size_;
   const bool updates_;
   cuda::MemoryBlock device_variable_memory_;
@@ -144,12 +145,12 @@ class CudaState final : public ModelState, public DeviceUpdates {
   std::vector<cuda::MemoryBlock> slot_memory_;
   cuda::MemoryBlock host_variable_memory_;
   cuda::MemoryBlock host_gradient_memory_;
-  // By bucket, in these.
+  // By bucket: its part of the memory above.
   std::vector<absl::Span<std::byte>> device_variables_;
   std::vector<absl::Span<std::byte>> device_gradients_;
   std::vector<absl::Span<std::byte>> host_variables_;
   std::vector<absl::Span<std::byte>> host_gradients_;
-  // The states, and the first step with a bad loss.
+  // The states, then the first step with a non-finite loss.
   cuda::MemoryBlock device_sums_;
   cuda::MemoryBlock host_sums_;
   cuda::MemoryBlock device_step_;
@@ -157,7 +158,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
   cuda::MemoryBlock arena_;
   int64_t arena_bytes_ = 0;
   std::unique_ptr<cuda::Queue> copies_;
-  // Passes when the gradients that are to be copied are computed.
+  // Passes when the gradients to be copied are computed.
   std::unique_ptr<Event> computed_;
   KeptSteps* kept_ = nullptr;
   int64_t iterations_ = 0;

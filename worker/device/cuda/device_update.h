@@ -1,9 +1,9 @@
-// The update of the variables as the end of a training program.
+// Updates the variables at the end of a training program.
 //
-// Buckets that are updated alike lie side by side, so each operation runs over
-// all of them at once, and over the gaps between them, which nobody reads.
-// Clipping by the norm of a variable, and an optimizer that updates by
-// variable, run over each variable by itself.
+// Buckets with the same kind of update are adjacent, so each operation covers
+// all of them at once, including the gaps between them, which nothing reads.
+// Clipping by each variable's norm, and optimizers that update whole variables,
+// work on one variable at a time.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_DEVICE_UPDATE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_DEVICE_UPDATE_H_
 
@@ -18,31 +18,33 @@
 
 namespace paceline::cuda {
 
-// Adds the operations of an update by the optimizer of a program's spec.
+// Adds the operations of an update by the optimizer in a program's spec.
 class DeviceUpdate {
  public:
-  // The builder's gradients are complete. `state` is that of the program. Both
-  // outlive the object.
+  // The builder's gradients must be complete. `state` must be that of the
+  // program. Both must outlive the object.
   DeviceUpdate(ProgramBuilder& builder, CudaState& state);
 
   void Add();
-  // The same for a step in which this replica has no example.
+  // The same for a step in which this replica has no example: its gradients are
+  // zeros.
   void AddWithoutGradients();
 
  private:
-  // Elements of all buckets' memory.
+  // A range of elements in the memory of all buckets.
   struct Range {
     int64_t begin = 0;
     int64_t count = 0;
   };
 
-  // Neighbouring buckets whose variables are trained, or are not.
+  // Maximal ranges of adjacent buckets whose variables are trained; or of those
+  // whose are not.
   std::vector<Range> RangesOf(bool trained) const;
   float* values(const Range& range) const;
   float* gradients(const Range& range) const;
   float* slot(int slot, const Range& range) const;
 
-  // Of all gradients and deltas, with the other replicas.
+  // Sums all gradients and statistics' deltas over the replicas.
   void AddAllReduce();
   void AddDeltas(const Range& range);
   // A trained variable.
@@ -51,12 +53,13 @@ class DeviceUpdate {
     Range range;
   };
   std::vector<TrainedVariable> TrainedVariables() const;
-  // Scales the gradients of each variable by its norm.
+  // Clips the gradients of each variable by its norm.
   void ClipEach(double bound);
-  // Writes the factor of the gradients of `ranges` together.
+  // Writes the clipping factor for the gradients of `ranges` together.
   const Tensor* AddClipFactor(double bound, const std::vector<Range>& ranges);
-  // Adds the update of a range of variables, or of one variable where the
-  // optimizer updates by variable. `factor` is that of all gradients; null: 1.
+  // Adds the update of a range of variables; of one variable if the optimizer
+  // updates whole variables. `factor` is a clipping factor for all gradients;
+  // null: 1.
   void AddAnyFormula(const AnyFormula& formula, const Range& range,
                      const Tensor* factor);
   template <typename Formula>
@@ -68,11 +71,11 @@ class DeviceUpdate {
   template <UpdatesMatrices Formula>
   void AddUpdate(const Formula& formula, const Range& variable,
                  const Tensor* factor);
-  // What updates the slots of a variable.
+  // The inputs and outputs of the kernel that updates the slots of a variable.
   template <typename Formula>
   SlotUpdate<Formula> UpdateOfSlots(const Formula& formula,
                                     const Range& variable) const;
-  // The first operations of the update of a matrix. Returns its direction.
+  // Adds the first operations of the update of a matrix. Returns its direction.
   template <UpdatesMatrices Formula>
   const Tensor* AddDirection(const Formula& formula, const Range& variable,
                              const Tensor* factor);

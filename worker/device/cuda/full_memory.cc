@@ -12,13 +12,13 @@
 namespace paceline::cuda {
 namespace {
 
-// What CUDA rounds an allocation up to.
+// Bytes that CUDA allocates for a request.
 int64_t Allocated(int64_t size_bytes) {
   constexpr int64_t kGranularity = 2 << 20;
   return (size_bytes + kGranularity - 1) / kGranularity * kGranularity;
 }
 
-// All that CudaProgram and its arena allocate.
+// Bytes that CudaProgram and its arena allocate.
 int64_t BytesOf(const ProgramSpec& spec, const ProgramParts& parts) {
   int64_t constants = 0;
   for (const ProgramParts::Constant& constant : parts.constants) {
@@ -30,7 +30,8 @@ int64_t BytesOf(const ProgramSpec& spec, const ProgramParts& parts) {
          Allocated(constants);
 }
 
-// The largest below that of `spec` that fits into `free_bytes`; 0: none.
+// The largest batch size below that of `spec` that fits into `free_bytes`; 0:
+// none.
 absl::StatusOr<int64_t> LargestBatch(ProgramSpec spec, int64_t free_bytes,
                                      CudaState& state) {
   int64_t fits = 0;
@@ -52,9 +53,9 @@ absl::Status ExplainFullMemory(const absl::Status& error,
   const absl::StatusOr<ProgramParts> parts =
       CompileProgram(spec, state, Planning::kForEstimate);
   if (!memory.ok() || !parts.ok()) return error;
-  // An arena that was found stays; the program's is in its place.
+  // The state's arena could be replaced, so its memory counts as free.
   const int64_t free_bytes = memory->free_bytes + state.arena_size_bytes();
-  // It was the host's memory that was full.
+  // There is enough GPU memory, so host memory was short.
   if (BytesOf(spec, *parts) <= free_bytes) return error;
   const ArenaPeak peak = FindPeak(parts->layout);
   const absl::StatusOr<int64_t> fits = LargestBatch(spec, free_bytes, state);

@@ -1,4 +1,4 @@
-// What to do where a program finds no room on a GPU.
+// Explains the error of a program for which GPU memory is too small.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_FULL_MEMORY_H_
 #define PACELINE_WORKER_DEVICE_CUDA_FULL_MEMORY_H_
 
@@ -8,11 +8,11 @@
 
 namespace paceline::cuda {
 
-// Adds to `error`, with which the program of `spec` ended, the layer that takes
-// the most memory, and the largest batch whose program would fit: plans those
-// of smaller batches, without allocating and without measuring. To be called
-// when the program's memory has been freed. Adds nothing where the GPU has room
-// for it: another memory was full.
+// Adds to `error`, which creating the program of `spec` has returned: the layer
+// that needs the most memory, and the largest batch size that would fit. Plans
+// programs for smaller batches, without allocating or measuring. Call it after
+// freeing the program's memory. Adds nothing if the GPU has enough memory, so
+// that another memory was short.
 absl::Status ExplainFullMemory(const absl::Status& error,
                                const ProgramSpec& spec, CudaState& state);
 

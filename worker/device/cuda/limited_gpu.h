@@ -1,4 +1,4 @@
-// A GPU of whose memory no more than so much is used.
+// Limits the GPU memory that a process allocates.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_LIMITED_GPU_H_
 #define PACELINE_WORKER_DEVICE_CUDA_LIMITED_GPU_H_
 
@@ -9,9 +9,10 @@
 
 namespace paceline::cuda {
 
-// `gpu`, but an Allocate by which more than `limit_bytes` would be in use fails
-// with ResourceExhausted, which names the limit. CUDA itself, its libraries'
-// handles, and convolutions while they are measured, take memory beside it.
+// Wraps `gpu`: an Allocate that would exceed `limit_bytes` in total fails with
+// ResourceExhausted, which names the limit. The limit does not include memory
+// that CUDA itself, the handles of its libraries, and the measuring of
+// convolutions use.
 std::unique_ptr<Gpu> LimitMemory(std::unique_ptr<Gpu> gpu, int64_t limit_bytes);
 
 }  // namespace paceline::cuda

@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<Driver>> LoadDriver(const Libraries& libraries) {
   }
   void* const plugin = dlopen(libraries.plugin.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (plugin == nullptr) {
-    // It starts with what could not be found.
+    // dlerror's text starts with the name of the missing library.
     const std::string error = dlerror();
     return absl::FailedPreconditionError(
         absl::StrCat(absl::StartsWith(error, libraries.plugin)

@@ -8,12 +8,12 @@
 
 namespace paceline::cuda {
 
-// Where its values lie now; null: nowhere.
+// The tensor's current address and type; null: no address.
 inline Values ValuesOf(const Tensor* tensor) {
   return tensor == nullptr ? Values() : Values(tensor->data(), tensor->type);
 }
 
-// Enqueues what it does.
+// Enqueues the operation's work.
 using Operation = absl::AnyInvocable<void(Queue&)>;
 
 }  // namespace paceline::cuda

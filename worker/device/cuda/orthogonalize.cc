@@ -47,7 +47,8 @@ void AddNormalize(ProgramBuilder& builder, const Tensor* matrix) {
 
 }  // namespace
 
-// Of a tall matrix A is Xᵀ X, which stands on the right: X (b A + c A²).
+// For a tall matrix, A is Xᵀ X and is multiplied from the right: X (b A + c
+// A²).
 const Tensor* AddOrthogonalize(ProgramBuilder& builder,
                                const NewtonSchulz& iteration,
                                const Tensor* matrix) {

@@ -1,6 +1,7 @@
-// The orthogonal factor of a matrix (common/optimizer/newton_schulz.h) on a
-// GPU: three products a step and sums of matrices, all in float32; the products
-// are in TF32 where the job's `precision` is.
+// The orthogonal factor of a matrix on a GPU
+// (common/optimizer/newton_schulz.h): three matrix products per iteration and
+// sums of matrices, in float32; the products use TF32 if the job's `precision`
+// does.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_ORTHOGONALIZE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_ORTHOGONALIZE_H_
 
@@ -9,8 +10,8 @@
 
 namespace paceline::cuda {
 
-// Adds the operations. `matrix` (rows, columns) holds float32 and is written
-// over. Returns the result, which is a tensor of the same shape.
+// Adds the operations. `matrix` (rows, columns) is float32 and is overwritten.
+// Returns the result, a tensor of the same shape.
 const Tensor* AddOrthogonalize(ProgramBuilder& builder,
                                const NewtonSchulz& iteration,
                                const Tensor* matrix);

@@ -1,4 +1,4 @@
-// The errors of memories that are full.
+// Errors about a full GPU memory or pinned memory.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_OUT_OF_MEMORY_H_
 #define PACELINE_WORKER_DEVICE_CUDA_OUT_OF_MEMORY_H_
 
@@ -20,7 +20,7 @@ inline std::string InMebibytes(int64_t size_bytes) {
                          static_cast<double>(size_bytes) / kMebibyte);
 }
 
-// ResourceExhausted: `where` ("cuda:0") has no `asked_bytes` for `what`.
+// ResourceExhausted: `where` ("cuda:0") has no `asked_bytes` free for `what`.
 inline absl::Status OutOfMemory(absl::string_view where, absl::string_view what,
                                 int64_t asked_bytes, const GpuMemory& memory) {
   return absl::ResourceExhaustedError(
@@ -29,7 +29,7 @@ inline absl::Status OutOfMemory(absl::string_view where, absl::string_view what,
                    " free of ", InMebibytes(memory.total_bytes)));
 }
 
-// The same of the host's memory that `where` can copy from and to.
+// The same for pinned host memory.
 inline absl::Status OutOfPinnedMemory(absl::string_view where,
                                       absl::string_view what,
                                       int64_t asked_bytes) {

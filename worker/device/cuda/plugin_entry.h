@@ -1,4 +1,4 @@
-// What the plug-in exports.
+// The exported function of the plug-in.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_ENTRY_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_ENTRY_H_
 

@@ -56,7 +56,8 @@ void ProgramBuilder::AddKernel(const std::vector<const Tensor*>& used,
 
 void ProgramBuilder::BeginPart(const std::string& owner, bool in_float32) {
   LayoutBuilder::BeginPart(owner, in_float32);
-  // So that copies of what is in the arena live no longer than a layer.
+  // Drop copies in the arena at the end of a layer, so that they do not occupy
+  // it for longer.
   std::erase_if(copies_, [this](const auto& entry) {
     return IsInArena(entry.first.original);
   });
@@ -124,7 +125,7 @@ void ProgramBuilder::AddProduct(const Tensor* left, const Tensor* right,
 }
 
 bool ProgramBuilder::IsProductVector(const Tensor* column_sums) const {
-  // What is in the arena has no address yet.
+  // Tensors in the arena have no address yet, so their alignment is unknown.
   return compute_type() == DataType::kFloat32 && !IsInArena(column_sums) &&
          reinterpret_cast<uintptr_t>(column_sums->data()) %
                  kProductVectorAlignment ==
@@ -182,7 +183,7 @@ const Tensor* ProgramBuilder::AddSumOfParts(const Tensor* part_sums,
   return sums;
 }
 
-// A sum over one row copies.
+// Implemented as a column sum over a single row.
 void ProgramBuilder::AddDoublesCopy(const Tensor* from, int64_t from_begin,
                                     const Tensor* to, int64_t to_begin,
                                     int64_t count) {
@@ -320,7 +321,7 @@ void ProgramBuilder::AddLossScaleChange() {
   AddKernel({}, 1, [kernel = AdaptLossScale{loss_scale()}] { return kernel; });
 }
 
-// Other replicas may have no overflow: what this one adds is 0 then.
+// Zeros, since other replicas may have no overflow and sum these gradients.
 void ProgramBuilder::AddBucketEnd(int bucket, bool is_last) {
   if (loss_scale() == nullptr) return;
   if (spec().plan->buckets()[bucket].is_trained()) {

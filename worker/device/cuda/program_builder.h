@@ -22,35 +22,35 @@
 
 namespace paceline::cuda {
 
-// What the builder makes.
+// The result of the builder.
 struct ProgramParts {
   struct Constant {
     Memory* memory = nullptr;
     std::vector<std::byte> bytes;
   };
   struct Exchange {
-    // Before this section,
+    // Before section `section`,
     int section = 0;
-    // the replicas do this
+    // the replicas all-reduce by this function
     StatisticsAllReduce::Reduction reduction = nullptr;
-    // with these doubles.
+    // these doubles.
     const Tensor* doubles = nullptr;
   };
   ProgramLayout layout;
   std::vector<Operation> operations;
   std::vector<Constant> constants;
-  // In the order of the sections.
+  // In the order of sections.
   std::vector<Exchange> exchanges;
   BatchSizes batch_sizes;
 };
 
-// What MatrixProduct has beside its operands; null: not wanted.
+// The optional parts of a MatrixProduct; null: not wanted.
 struct ProductExtras {
   const Tensor* bias = nullptr;
   const Tensor* column_sums = nullptr;
 };
 
-// As ConvolutionBlocks has them.
+// The tensors of ConvolutionBlocks.
 struct ConvolutionTensors {
   const Tensor* images = nullptr;
   const Tensor* kernel = nullptr;
@@ -60,10 +60,10 @@ struct ConvolutionTensors {
 
 class ProgramBuilder final : public LayoutBuilder {
  public:
-  // `state` holds the variables and gradients.
+  // `state` has the variables and gradients.
   ProgramBuilder(const ProgramSpec& spec, CudaState& state, Planning planning);
 
-  // Values that do not change. Not in the arena.
+  // A tensor of constant values. Not in the arena.
   template <typename T>
   Tensor* NewConstant(const std::vector<T>& values) {
     const auto* const begin = reinterpret_cast<const std::byte*>(values.data());
@@ -77,63 +77,64 @@ class ProgramBuilder final : public LayoutBuilder {
   Tensor* NewConstant(Shape shape, std::vector<float> values) override;
   void NoteOverwriting(const Tensor* tensor) override;
 
-  // Of the step under way, in the GPU's memory.
+  // The values of the current step, in GPU memory.
   const StepValues* step() const { return state_.step(); }
 
-  // By what the loss is multiplied, there; null: nothing.
+  // The loss scale, in GPU memory; null: the loss is not scaled.
   LossScale* loss_scale() const { return state_.loss_scale(); }
 
   // --- Operations, in the order in which they run. ---
 
-  // `used` are the tensors that it reads or writes.
+  // `used` lists the tensors that the operation reads or writes.
   void Add(const std::vector<const Tensor*>& used, Operation operation);
-  // A kernel over [0, count): `make` is called as it is enqueued, when the
-  // tensors have addresses.
+  // A kernel over [0, count). `make` is called when the kernel is enqueued,
+  // since tensors have addresses only then.
   void AddKernel(const std::vector<const Tensor*>& used, int64_t count,
                  std::function<Kernel()> make);
-  // A tensor in the type that the layer computes in: itself, or a copy. That of
-  // a variable is made once a program, others once a layer.
+  // A tensor in the layer's compute type: itself, or a converted copy. Copies
+  // of variables are reused in the whole program, others in the layer.
   const Tensor* Computed(const Tensor* tensor);
-  // The same of a kernel (..., filters) as the library's convolutions want it,
+  // The same for a kernel (..., filters) in the order that cuDNN expects,
   // (filters, ...).
   const Tensor* FiltersFirst(const Tensor* kernel);
-  // `to` (columns, rows) = `from` (rows, columns) with its dimensions swapped.
+  // `to` (columns, rows) = the transpose of `from` (rows, columns).
   void AddTranspose(const Tensor* from, int64_t rows, const Tensor* to);
   // result = left · right, with the sizes and transpositions of `product`, in
-  // the type that layers compute in. Columns are summed up in passing where
-  // that costs little, else by AddColumnSums.
+  // the compute type. Column sums are fused into the product if that is cheap,
+  // else computed by AddColumnSums.
   void AddProduct(const Tensor* left, const Tensor* right, const Tensor* result,
                   MatrixProduct product, const ProductExtras& extras = {});
-  // The algorithm is chosen here; TakeError tells if there is none.
+  // Chooses the algorithm. If there is none, TakeError returns an error.
   void AddConvolution(ConvolutionShape shape,
                       const ConvolutionTensors& tensors);
   // sums (columns) = Σ over the rows of `values` (rows, columns).
   void AddColumnSums(const Tensor* values, int64_t rows, int64_t columns,
                      const Tensor* sums);
-  // The sums (columns) over the parts (parts, columns); both are doubles.
+  // Sums over the parts of (parts, columns); doubles.
   const Tensor* AddSumOfParts(const Tensor* part_sums, int64_t parts,
                               int64_t columns);
-  // Adds factor · Σ `values`, reals or doubles, to the total at `offset` of the
-  // metrics' states, and `examples` to the count behind it.
+  // Adds factor · Σ `values`, which are reals or doubles, to the total at
+  // `offset` in the metric states, and `examples` to the count after it.
   void AddToMean(size_t offset, const Tensor* values, double factor,
                  double examples);
-  // Adds each of `values`, reals, to the states from `offset` on.
+  // Adds each of `values`, which are reals, to the state that begins at
+  // `offset`.
   void AddToState(size_t offset, const Tensor* values);
 
-  // Where the loss is scaled: divides gradients, which start on a multiple of
-  // 16 bytes, by the scale.
+  // If the loss is scaled: divides gradients, which must be 16-byte aligned, by
+  // the scale.
   void AddUnscaling(float* gradients, int64_t count);
-  // Where it is, the last operations of a step: its loss is counted unless it
-  // is skipped, and the scale follows.
+  // If the loss is scaled: the last operations of a step, which count the
+  // step's loss unless it is skipped, and adapt the scale.
   void AddLossScaleChange();
 
   void AddDoublesCopy(const Tensor* from, int64_t from_begin, const Tensor* to,
                       int64_t to_begin, int64_t count) override;
-  // A section ends before.
+  // Ends the section before it.
   void AddSumAllReduce(const Tensor* sums) override {
     AddAllReduce(sums, &StatisticsAllReduce::AddUp);
   }
-  // As StatisticsAllReduce::MergeMoments has them. A section ends before.
+  // See StatisticsAllReduce::MergeMoments. Ends the section before it.
   void AddMomentsAllReduce(const Tensor* moments) {
     AddAllReduce(moments, &StatisticsAllReduce::MergeMoments);
   }
@@ -145,14 +146,14 @@ class ProgramBuilder final : public LayoutBuilder {
                    const Tensor* to) override;
   void AddPadding(const Tensor* from, const BoxAxes& box, double value,
                   const Tensor* to) override;
-  // The two may be of different types.
+  // Source and destination may have different types.
   void AddCopy(const Tensor* from, const Tensor* to) override;
   Tensor* AddRegularizationScale() override;
   void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddRowSums(const Tensor* from, const RowGeometry& rows,
                   const Tensor* sums) override;
 
-  // The first error of what was added since the last call.
+  // The first error since the last call.
   absl::Status TakeError() { return std::exchange(error_, absl::OkStatus()); }
 
   // Ends the last section, and plans the memory. `outputs` are the model's.
@@ -161,25 +162,25 @@ class ProgramBuilder final : public LayoutBuilder {
   void BeginPart(const std::string& owner, bool in_float32) override;
 
  private:
-  // Whether a product can make them in passing.
+  // Whether a product can compute these column sums in the same pass.
   bool IsProductVector(const Tensor* column_sums) const;
-  // Alone: nothing.
+  // No effect if there is a single replica.
   void AddAllReduce(const Tensor* doubles,
                     StatisticsAllReduce::Reduction reduction);
   void AddBucketEnd(int bucket, bool is_last) override;
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;
 
-  // For what is added to the sum of the loss in training.
+  // For training: records the first non-finite loss.
   NonfiniteNote nonfinite_note() const;
 
   Tensor* NewConstantOf(Shape shape, std::vector<std::byte> bytes);
 
   CudaState& state_;
   const Planning planning_;
-  // Without the layout.
+  // All parts but the layout.
   ProgramParts parts_;
-  // A copy of a tensor in another type, or with its filters first.
+  // A copy of a tensor in another type, or transposed to filters first.
   struct CopyKey {
     const Tensor* original;
     DataType type;

@@ -66,7 +66,7 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
   }
 };
 
-// What is read of an evaluation.
+// Outputs of an evaluation are read as float32.
 void ConvertToFloat32(std::vector<const Tensor*>& outputs,
                       ProgramBuilder& builder) {
   for (const Tensor*& output : outputs) {
@@ -86,7 +86,8 @@ absl::Status CheckModel(const ProgramSpec& spec) {
 absl::StatusOr<ProgramParts> CompileProgram(const ProgramSpec& spec,
                                             CudaState& state,
                                             Planning planning) {
-  // Each replica has a loss scale of its own; jobs with both are refused.
+  // Each replica has its own loss scale, so synchronized statistics do not work
+  // with it. Jobs with both are refused.
   CHECK(state.loss_scale() == nullptr || spec.statistics_all_reduce == nullptr);
   ProgramBuilder builder(spec, state, planning);
   if (spec.batch_size == 0) {

@@ -10,7 +10,7 @@
 
 namespace paceline::cuda {
 
-// As Device::Supports.
+// See Device::Supports.
 absl::Status CheckModel(const ProgramSpec& spec);
 
 // Unimplemented names the layer, the loss or the metric that the device cannot

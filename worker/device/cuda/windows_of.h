@@ -1,4 +1,4 @@
-// The window of an operation in the terms of the kernels.
+// Converts the window of an operation into that of the kernels.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_WINDOWS_OF_H_
 #define PACELINE_WORKER_DEVICE_CUDA_WINDOWS_OF_H_
 
@@ -19,7 +19,7 @@ inline AxisWindow AxisWindowOf(const op::WindowAxis& window, int64_t input) {
           .pad_before = window.pad_before};
 }
 
-// Over images (batch, height, width, channels).
+// `images`: (batch, height, width, channels).
 inline ImageWindows WindowsOf(const op::Window2D& window, const Shape& images) {
   return {AxisWindowOf(window[0], images[1]),
           AxisWindowOf(window[1], images[2]), images[3]};

@@ -6,13 +6,13 @@
 namespace paceline {
 namespace {
 
-// `shape` of an example, for the smallest batch.
+// `shape` of one example with a batch axis of 1.
 Shape OneExample(Shape shape) {
   shape.insert(shape.begin(), 1);
   return shape;
 }
 
-// Of labels, as a loss or a metric has them.
+// The shape of labels as a loss or metric expects them, for one example.
 Shape LabelsOfOneExample(bool are_sparse, const Shape& output) {
   return are_sparse ? Shape{1} : OneExample(output);
 }

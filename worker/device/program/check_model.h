@@ -1,4 +1,5 @@
-// Whether a device has the operations of a model: before it is chosen.
+// Checks whether a device has the operations of a model, before the device is
+// chosen.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_CHECK_MODEL_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_CHECK_MODEL_H_
 
@@ -18,17 +19,17 @@
 
 namespace paceline {
 
-// The function of a loss of the output of node `output`, or of a metric that is
-// its mean, for a batch of one example.
+// The function of a loss of node `output`, or of a metric that is the mean of a
+// loss, for a batch of one example.
 ExampleFunction LossFunctionOf(const Graph& graph, int output, const Loss& loss,
                                bool is_training, bool has_gradient);
 
-// The same of a metric.
+// The same for other metrics.
 ExampleFunction MetricFunctionOf(const Graph& graph, int output,
                                  const Metric& metric, bool is_training);
 
 // Unimplemented unless the device has the operations of the losses and metrics,
-// as training or evaluation has them.
+// in training or evaluation.
 template <typename Builder>
 absl::Status CheckOutputs(absl::string_view device,
                           absl::Span<const OperationEntry<Builder>> operations,
@@ -50,7 +51,7 @@ absl::Status CheckOutputs(absl::string_view device,
   return absl::OkStatus();
 }
 
-// As Device::Supports, of a device with these operations.
+// Device::Supports for a device with these operations.
 template <typename Builder>
 absl::Status CheckModel(absl::string_view device,
                         absl::Span<const OperationEntry<Builder>> operations,

@@ -7,13 +7,14 @@
 namespace paceline {
 namespace {
 
-// The clamp that a layer is, if it is one.
+// The layer as a clamp; nullopt if it is none.
 std::optional<op::Clamp> ClampOf(const Layer& layer) {
   if (layer.class_name() == ReLU::kClassName) {
     const auto& relu = static_cast<const ReLU&>(layer);
     if (relu.negative_slope != 0 || relu.threshold != 0) return std::nullopt;
     if (!relu.max_value) return op::Clamp{.floor = 0};
-    // At a ceiling a clamp has the derivative 0, as relu6 alone has.
+    // At its ceiling a clamp has the derivative 0. Of the rectifiers with a
+    // ceiling, only relu6 does.
     if (*relu.max_value != 6) return std::nullopt;
     return op::Clamp{.floor = 0, .ceiling = 6};
   }

@@ -1,8 +1,8 @@
-// Rectifiers that the layer before them applies.
+// Fusion of a rectifier into the batch normalization before it.
 //
-// A batch normalization whose output only a rectifier reads writes what that
-// would: one pass over memory less, and two in backward. The rectifier then
-// passes on what it gets.
+// If only a rectifier reads a batch normalization, the normalization clamps its
+// output itself. This saves one pass over memory in forward and two in
+// backward. The rectifier's node then only passes its input on.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_FUSED_CLAMP_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_FUSED_CLAMP_H_
 
@@ -13,12 +13,12 @@
 
 namespace paceline {
 
-// What the node clamps its output to; nullopt, if it is no batch normalization
-// that a rectifier alone reads.
+// The clamp that the node applies to its output. nullopt if the node is no
+// batch normalization, or other nodes than a rectifier read it.
 std::optional<op::Clamp> ClampBehind(const Graph& graph,
                                      const Node& normalization);
 
-// Whether the layer before the node does its work.
+// Whether the layer before the node does the node's work.
 bool IsFusedIntoInput(const Graph& graph, const Node& node);
 
 }  // namespace paceline

@@ -130,7 +130,8 @@ void LayoutBuilder::FinishReads(int variable) {
   const int bucket = spec_.plan->location(variable).bucket;
   if (--progress_[bucket].read > 0) return;
   next_final_.push_back(bucket);
-  // Else the operations since then belong to the next section.
+  // If operations were added since the last section, they get a section
+  // together with those that follow.
   if (layout_.sections.back().end == operation_count()) EndSection();
 }
 

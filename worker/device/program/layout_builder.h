@@ -1,9 +1,17 @@
-// Collects the tensors of a program, and notes what its operations use.
+// Collects the tensors of a program, and records how its operations use them.
 //
-// Each device derives a ProgramBuilder, which adds how its operations are made;
-// the bodies of operations are written against that. The builder notes when a
-// tensor is first and last used, which gives the memory plan, and when the
-// gradient of a variable is written, which gives the sections.
+// Each device derives a ProgramBuilder, which defines how operations are
+// created; the implementations of operations are written against it. From the
+// recorded uses this class derives two things:
+//
+//  * The memory plan (memory_plan.h). A tensor lives from the first to the last
+//    operation that uses it. Tensors whose lives do not overlap share memory in
+//    the arena.
+//  * The sections (device.h). FinishGradient is called after the operation that
+//    writes a variable's gradient, FinishReads after the last operation that
+//    reads the variable. When all gradients of a bucket are written, the bucket
+//    is ready and its section ends. When all its variables are read, the bucket
+//    is final, with the section of the last operation so far.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
 
@@ -36,21 +44,22 @@ class LayoutBuilder {
   const ProgramSpec& spec() const { return spec_; }
   bool is_training() const { return spec_.mode == Mode::kTrain; }
 
-  // Whose the tensors and operations are that come next: "layer conv2d".
+  // Sets the owner of the following tensors and operations, for errors: "layer
+  // conv2d".
   void SetOwner(const std::string& owner);
 
-  // The same of a part of the model, which may compute in float32 whatever
-  // others do.
+  // The same for a part of the model. `in_float32`: it computes in float32
+  // regardless of the precision.
   virtual void BeginPart(const std::string& owner, bool in_float32);
 
-  // --- Tensors. Pointers stay valid as long as the program. ---
+  // --- Tensors. Pointers are valid as long as the program. ---
 
-  // In the arena, from the first operation that uses it to the last.
+  // A tensor in the arena.
   template <typename T>
   Tensor* NewTensor(Shape shape) {
     return NewInArena(std::move(shape), TypeOf<T>(), sizeof(T));
   }
-  // Of the layer's storage type.
+  // A tensor in the arena, in the layer's storage type.
   Tensor* NewTensor(Shape shape) {
     return NewTensor(std::move(shape), storage_type());
   }
@@ -58,104 +67,107 @@ class LayoutBuilder {
     return NewInArena(std::move(shape), type,
                       static_cast<int64_t>(SizeOf(type)));
   }
-  // The type of what the layer stores, unless the device chooses another.
+  // The type in which the layer's tensors are stored, unless the device chooses
+  // another.
   DataType storage_type() const {
     return in_float32_ ? DataType::kFloat32 : type_of_layers_;
   }
-  // For reals of `from` that are only moved: of its type, or of the layer's
-  // storage type.
+  // A tensor for values of `from` that are moved without computing: in the type
+  // of `from`, or in the layer's storage type.
   virtual Tensor* NewMoved(const Tensor* from, Shape shape) = 0;
-  // Values that do not change. Not in the arena.
+  // A tensor of constant values. Not in the arena.
   virtual Tensor* NewConstant(Shape shape, std::vector<float> values) = 0;
-  // `tensor` will be written over: what the device has made of its values does
-  // not stand for it any more.
+  // Tells the builder that `tensor` will be overwritten, so copies of its
+  // values (in another type or layout) become invalid.
   virtual void NoteOverwriting(const Tensor* tensor) = 0;
-  // The same memory under another shape.
+  // A tensor with the same memory and another shape.
   Tensor* Reshaped(const Tensor* tensor, Shape shape);
 
   // The batch, by index in Graph::inputs and Graph::outputs. Not in the arena.
   Tensor* features(size_t input) const { return features_[input]; }
   Tensor* labels(size_t output) const { return labels_[output]; }
   Tensor* variable(int index) const { return variables_[index]; }
-  // The type that products multiply in this layer: bfloat16, say, in mixed
-  // precision.
+  // The type in which this layer's matrix products and convolutions multiply:
+  // for example bfloat16 in mixed precision.
   virtual DataType compute_type() const { return storage_type(); }
-  // Where the gradient of a variable that is not frozen must be written.
+  // The memory for the gradient of a variable, which must not be frozen.
   Tensor* gradient(int index) const {
     CHECK(gradients_[index] != nullptr) << index;
     return gradients_[index];
   }
-  // `shape` of an example, for the batch.
+  // `shape` of one example, extended by the batch.
   Shape BatchShape(const Shape& shape) const;
 
   // --- Operations that every device has. ---
 
-  // Of an operation that the device has (operations/operation_table.h). Returns
-  // the output.
+  // Adds an operation of the device's table (operations/operation_table.h).
+  // Returns the output.
   virtual Tensor* AddCall(const PlacedCall& call) = 0;
 
-  // `box` of `from`, all of `to`.
+  // Copies `box` of `from` to `to`.
   virtual void AddBoxRead(const Tensor* from, const BoxAxes& box,
                           const Tensor* to) = 0;
-  // All of `from`, `box` of `to`, whose other elements stay.
+  // Copies `from` to `box` of `to`; does not change other elements.
   virtual void AddBoxWrite(const Tensor* from, const BoxAxes& box,
                            const Tensor* to) = 0;
-  // All of `from`, `box` of `to`, whose other elements become `value`.
+  // Copies `from` to `box` of `to`, and sets all other elements to `value`.
   virtual void AddPadding(const Tensor* from, const BoxAxes& box, double value,
                           const Tensor* to) = 0;
   virtual void AddCopy(const Tensor* from, const Tensor* to) = 0;
-  // `count` doubles of `from`, from one on, to those of `to`.
+  // Copies `count` doubles.
   virtual void AddDoublesCopy(const Tensor* from, int64_t from_begin,
                               const Tensor* to, int64_t to_begin,
                               int64_t count) = 0;
-  // Replaces `sums`, doubles, by their sums over the replicas of the step, if
-  // there are any.
+  // Replaces `sums`, which are doubles, by their sums over the replicas of the
+  // step, if there are several.
   virtual void AddSumAllReduce(const Tensor* sums) = 0;
-  // Batch::regularization_scale of each step, of shape (), in float32.
+  // Batch::regularization_scale of the current step, of shape (), in float32.
   virtual Tensor* AddRegularizationScale() = 0;
-  // Of each element; the sum may be `a` or `b`.
+  // Elementwise sum; `sum` may be `a` or `b`.
   virtual void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) = 0;
-  // The sums of the rows of `from`.
+  // Writes the sums of the rows of `from`.
   virtual void AddRowSums(const Tensor* from, const RowGeometry& rows,
                           const Tensor* sums) = 0;
 
-  // The gradient of the loss by a variable is written: adds that of its
-  // regularizer, and ends a section where this makes a bucket ready that leaves
-  // the device.
+  // Call it after adding the operation that writes the loss's gradient of the
+  // variable. Adds the regularizer's gradient. If this completes a bucket that
+  // leaves the device, ends a section.
   void FinishGradient(int variable);
-  // After FinishGradient: no operation that is yet to come reads the variable.
+  // Call it after FinishGradient, and after adding the last operation that
+  // reads the variable.
   void FinishReads(int variable);
 
  protected:
-  // Where a bucket lies in the device's memory; a frozen one has no gradients.
+  // Returns the address of a bucket in the device's memory; of a frozen
+  // bucket's gradients, null.
   using BucketMemory = absl::FunctionRef<std::byte*(int bucket)>;
-  // The batch, variables and their gradients are float32.
+  // The batch, the variables and their gradients are float32.
   LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
                 BucketMemory variables, BucketMemory gradients);
 
   bool computes_in_float32() const { return in_float32_; }
 
-  // The gradients of a bucket that leaves are written; those of all, if it is
-  // the last.
+  // Called when all gradients of a bucket that leaves the device are written.
+  // `is_last`: those of all buckets are.
   virtual void AddBucketEnd(int /*bucket*/, bool /*is_last*/) {}
-  // Adds the regularizer's gradient to that of the loss.
+  // Adds the regularizer's gradient to the loss's gradient.
   virtual void AddPenaltyGradient(const Regularizer& regularizer,
                                   const Tensor* values,
                                   const Tensor* gradients) = 0;
 
-  // The next operation reads or writes these.
+  // Records that the next operation reads or writes these tensors.
   void NoteOperation(const std::vector<const Tensor*>& used);
-  // Ends a section behind the operations so far, if there are new ones.
+  // Ends a section after the last operation, unless it is empty.
   void EndSection();
   int section_count() const {
     return static_cast<int>(layout_.sections.size());
   }
-  // A tensor in a block of its own, which is not in the arena.
+  // A tensor with its own memory outside the arena.
   Tensor* NewOutsideArena(Shape shape, std::byte* data = nullptr);
   bool IsInArena(const Tensor* tensor) const {
     return uses_.find(tensor->memory) != uses_.end();
   }
-  // To be placed by the program.
+  // The memory of the last tensor created, for the program to place.
   Memory* last_memory() const { return layout_.memories.back().get(); }
 
   // Ends the last section, and plans the memory. `outputs` are the model's.
@@ -185,25 +197,26 @@ class LayoutBuilder {
   const DataType type_of_layers_;
   bool in_float32_ = false;
   ProgramLayout layout_;
-  // Of the blocks in the arena.
+  // Uses of the memory blocks in the arena.
   std::map<const Memory*, Use> uses_;
   std::map<std::string, int> owner_indices_;
   int owner_ = 0;
   std::vector<Tensor*> features_;
   std::vector<Tensor*> labels_;
   std::vector<Tensor*> variables_;
-  // Null if frozen.
+  // Null for frozen variables.
   std::vector<Tensor*> gradients_;
-  // Of a bucket, variables of which something is still to come.
+  // Variables of a bucket whose gradients are not written, and that are still
+  // read.
   struct BucketProgress {
     size_t unwritten = 0;
     size_t read = 0;
   };
-  // Of each bucket that is not frozen.
+  // For each bucket that is not frozen.
   std::vector<BucketProgress> progress_;
-  // Of each variable, whether its gradient is written.
+  // By variable: whether its gradient is written.
   std::vector<bool> is_written_;
-  // Buckets that are final with the next section.
+  // Buckets that will be final with the next section.
   std::vector<int> next_final_;
 };
 

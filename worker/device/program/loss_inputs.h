@@ -1,5 +1,5 @@
-// Where the losses of a program read its model, and where their gradients come
-// into the nodes.
+// Which tensors of the model the losses read, and where their gradients enter
+// the nodes.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LOSS_INPUTS_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LOSS_INPUTS_H_
 
@@ -15,12 +15,12 @@ namespace paceline {
 
 // How losses depend on a node.
 struct LossReads {
-  // A loss reads what goes into the node's final activation.
+  // A loss reads the input of the node's final activation.
   bool reads_before_activation = false;
-  // A loss reads the node's output, itself or through other nodes.
+  // A loss depends on the node's output, directly or through other nodes.
   bool depends_on_output = false;
-  // The node is what a loss reads, or one behind it that hands that on as an
-  // output of the model.
+  // A loss reads this node or a node before it, and this node passes that value
+  // on as the model's output.
   bool is_between_loss_and_output = false;
 };
 
@@ -29,12 +29,12 @@ class LossInputs {
   LossInputs(const Graph& graph, absl::Span<const OutputSpec> outputs,
              bool is_training);
 
-  // Of the loss of Graph::outputs[output].
+  // The input of the loss of Graph::outputs[output].
   const LossInput& input(size_t output) const { return inputs_[output]; }
   const LossReads& of_node(int node) const { return reads_[node]; }
 
  private:
-  // By output.
+  // By index in Graph::outputs.
   std::vector<LossInput> inputs_;
   // By node.
   std::vector<LossReads> reads_;

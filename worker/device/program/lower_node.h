@@ -1,4 +1,4 @@
-// Layers by the operations that a device has.
+// Lowers a layer to the operations that a device has.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LOWER_NODE_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LOWER_NODE_H_
 
@@ -15,7 +15,7 @@
 
 namespace paceline {
 
-// The function of a node of `graph` for a `device` with these operations.
+// The function of a node of `graph` for a device with these operations.
 // Unimplemented names the layer, and the operation that the device lacks.
 template <typename Builder>
 absl::StatusOr<NodeFunction> LowerNode(

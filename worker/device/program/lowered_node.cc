@@ -55,7 +55,8 @@ std::vector<OutputGradient> LoweredNode::AddBackward(
   for (size_t i = 0; i < wants_inputs.size(); ++i) {
     if (wants_inputs[i]) wanted.push_back(lowered_.input_gradients[i]);
   }
-  // Other replicas wait for these whether or not anybody here wants them.
+  // Other replicas wait for these calls, even if nobody here reads their
+  // results.
   for (const op::Call& call : lowered_.function->calls()) {
     if (call.operation->name() == op::SumOverReplicasOperation::kName) {
       wanted.push_back(call.outputs[0]);
@@ -187,8 +188,8 @@ std::vector<size_t> LoweredNode::TakeFinished() {
 
 void LoweredNode::FinishVariables(LayoutBuilder& builder) {
   const std::vector<size_t> finished = TakeFinished();
-  // All copies come first: a penalty is added to a gradient where it lies,
-  // which may be the gradient of another variable, too.
+  // Copy all gradients before adding penalties: a penalty is added in place,
+  // and two variables may share the memory of their gradients.
   for (const size_t i : finished) {
     const Tensor* const gradient = tensors_[lowered_.variable_gradients[i]];
     Tensor* const memory = builder.gradient(node_.variables[i]);

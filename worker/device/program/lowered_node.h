@@ -1,8 +1,8 @@
-// A node of a graph, computed by the operations that its layer is made of.
+// A node of a graph, computed by the operations of its layer.
 //
-// Its forward and its backward are one function (node_function.h), so that
-// backward reads what forward left in memory. A device needs nothing for a
-// layer but the operations.
+// Forward and backward are one function (node_function.h), so backward can use
+// what forward has left in memory. To support a layer, a device needs only the
+// operations.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LOWERED_NODE_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LOWERED_NODE_H_
 
@@ -22,53 +22,52 @@ namespace paceline {
 
 class LoweredNode {
  public:
-  // Of a node of a graph, which outlives it; as it is in the program.
+  // The graph must outlive the object and must be that of the program.
   LoweredNode(const Node& node, NodeFunction function);
 
-  // Adds the calls of the forward; returns the output.
+  // Adds the calls of forward; returns the output.
   Tensor* AddForward(absl::Span<Tensor* const> inputs, LayoutBuilder& builder);
 
-  // Adds the calls of the backward: the gradients of the node's variables, then
-  // those of the inputs that are wanted. Given are those that the function
-  // takes, by the output and by what goes into the final activation, which it
-  // may overwrite unless they are shared. Returns one for each input; several
-  // may be one tensor. After AddForward, in training.
+  // Adds the calls of backward: first the gradients of the node's variables,
+  // then those of the inputs that are wanted. The arguments are the gradients
+  // with respect to the output and to the input of the final activation, as far
+  // as the function needs them; they are overwritten unless they are shared.
+  // Returns one gradient per input; several may be the same tensor. Call it
+  // after AddForward, in training.
   std::vector<OutputGradient> AddBackward(OutputGradient output,
                                           OutputGradient before_activation,
                                           const std::vector<bool>& wants_inputs,
                                           LayoutBuilder& builder);
 
-  // What goes into the final activation, for losses that read it; null if no
-  // loss may. After AddForward.
+  // The input of the final activation, for losses that read it; null if no loss
+  // may read it. Call it after AddForward.
   Tensor* before_activation() const;
 
  private:
-  // The calls that these tensors of the function need, as far as they have not
-  // been added.
+  // The calls that must be added to compute these tensors of the function.
   std::vector<const op::Call*> CallsFor(const std::vector<int>& wanted) const;
-  // Notes that the calls that are neither added nor among these never will be.
+  // Marks all other calls, which are neither added nor in `calls`, as unused.
   void PassOthers(const std::vector<const op::Call*>& calls);
-  // Gives a parameter of the function that is a gradient its tensor.
+  // Sets the tensor of a parameter of the function that is a gradient.
   void SetGradient(int parameter, const OutputGradient& gradient);
   void AddCall(const op::Call& call, LayoutBuilder& builder);
-  // The tensor's type in memory: where the compute type is stored, the output
-  // and the gradient by an input are of it.
+  // The type in which a tensor is stored. If the node stores its output in the
+  // compute type, this also holds for the gradients with respect to it.
   DataType StoredType(int tensor, const LayoutBuilder& builder) const;
-  // Where the tensor must lie, if it is the gradient of a variable, or of its
-  // memory; else null.
+  // If the tensor is a variable's gradient, or shares its memory, the place
+  // where it must be written; else null.
   Tensor* VariableGradient(int tensor, LayoutBuilder& builder) const;
-  // Tells the builder of gradients that no later call reads or writes, and of
-  // variables that none reads.
+  // Tells the builder which gradients and variables no later call uses.
   void FinishVariables(LayoutBuilder& builder);
-  // Variables whose gradients are finished now.
+  // The variables whose gradients became complete.
   std::vector<size_t> TakeFinished();
 
   const Node& node_;
   const NodeFunction lowered_;
   Overwriting overwriting_;
-  // Tensors of the program, by tensor of the function; null: not computed yet.
+  // Tensors of the program by tensor of the function; null: not computed yet.
   std::vector<Tensor*> tensors_;
-  // Of each of the node's variables.
+  // By index of the node's variables.
   std::vector<bool> is_finished_;
   std::vector<bool> is_unread_;
 };

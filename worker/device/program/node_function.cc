@@ -61,8 +61,8 @@ class NodeLowering {
   }
 
  private:
-  // The layer without its final activation; with what the nodes around it leave
-  // to it.
+  // Adds the layer without its final activation, but with the operations that
+  // neighbouring nodes leave to it.
   LoweredLayer Lower(const std::vector<op::Tensor>& inputs,
                      const std::vector<op::Tensor>& variables) {
     LoweredLayer layer =
@@ -73,7 +73,7 @@ class NodeLowering {
     return layer;
   }
 
-  // What the pooling behind the layer makes of its output.
+  // Applies the max pooling after the layer, if it is fused.
   op::Tensor Pool(const op::Tensor& output) {
     if (pooling_ == nullptr) return output;
     return pooling_->layer->Lower({{output}, {}, spec_.is_training, spec_.seed})
@@ -118,7 +118,8 @@ class NodeLowering {
     }
   }
 
-  // Those of variables come first: they leave earlier.
+  // Gradients of variables come first, since they are sent while backward goes
+  // on.
   void AddGradients(const std::vector<op::Tensor>& inputs,
                     const std::vector<op::Tensor>& variables,
                     const op::Tensor& output, const op::Tensor& before) {
@@ -153,14 +154,15 @@ class NodeLowering {
     }
   }
 
-  // Replicas that share statistics meet for the gradient by the input whether
-  // or not anybody wants it.
+  // Whether to compute the gradients with respect to inputs. With synchronized
+  // statistics, replicas all-reduce in this computation, so they do it even if
+  // nobody reads the result.
   bool HasInputGradients() const {
     return spec_.wants_input_gradients ||
            node_.layer->class_name() == BatchNormalization::kClassName;
   }
 
-  // Notes in `id` which tensor of the fused function it becomes.
+  // Records in `id` which tensor of the rewritten function the result is.
   void AddResult(op::Tensor tensor, int& id) {
     function_.AddResult(tensor);
     result_ids_.push_back(&id);
@@ -197,12 +199,12 @@ class NodeLowering {
   const Node& node_;
   const NodeFunctionSpec& spec_;
   const op::HasOperation has_;
-  // Null: none.
+  // The fused max pooling; null: none.
   const Node* const pooling_;
   const bool is_pooled_before_;
   op::Function function_;
   NodeFunction result_;
-  // Of each result.
+  // By result.
   std::vector<int*> result_ids_;
 };
 

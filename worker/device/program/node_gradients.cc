@@ -3,8 +3,8 @@
 namespace paceline {
 namespace {
 
-// The layer that computes in float32 may have readers that do not: the sum is
-// not rounded as they round what they give.
+// A layer that computes in float32 may have readers that compute in fewer bits.
+// Then the sum must be float32, although the parts are rounded.
 bool CanHoldSum(const OutputGradient& part, const LayoutBuilder& builder) {
   return !part.is_shared &&
          SizeOf(part.tensor->type) >= SizeOf(builder.storage_type());

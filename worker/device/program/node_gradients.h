@@ -1,4 +1,4 @@
-// Gradients between the nodes of a graph.
+// The gradients that flow between the nodes of a graph.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_NODE_GRADIENTS_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_NODE_GRADIENTS_H_
 
@@ -11,16 +11,17 @@
 
 namespace paceline {
 
-// The gradient of the loss by a node's output, or by what goes into the node's
+// The loss's gradient with respect to a node's output, or to the input of its
 // final activation.
 struct OutputGradient {
-  // Null if nobody asked for it, or nobody gave any.
+  // Null if no gradient was wanted or given.
   Tensor* tensor = nullptr;
-  // Others will read it too: not to be overwritten.
+  // Others will read it, too, so it must not be overwritten.
   bool is_shared = false;
 };
 
-// What the readers of each node give, until its backward takes the sum.
+// Collects the gradients from all readers of each node, until the node's
+// backward takes their sum.
 class NodeGradients {
  public:
   explicit NodeGradients(size_t node_count) : parts_(node_count) {}
@@ -28,15 +29,15 @@ class NodeGradients {
   void Add(int node, const OutputGradient& part);
   bool has(int node) const { return !parts_[node].empty(); }
 
-  // Adds the sum of the parts, in place where no other node wants them. Null if
-  // there are none.
+  // Adds the sum of the parts, in place if nobody else reads them. Null if
+  // there are no parts.
   OutputGradient TakeSum(int node, LayoutBuilder& builder);
 
  private:
   OutputGradient TakePart(int node);
 
   std::vector<std::vector<OutputGradient>> parts_;
-  // How many of these lie in a memory.
+  // Number of pending gradients in each memory block.
   std::map<const Memory*, int> pending_;
 };
 

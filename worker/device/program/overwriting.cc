@@ -27,7 +27,7 @@ Overwriting::Overwriting(const op::Function& function)
       is_result_(function.tensor_count()),
       reads_left_(function.tensor_count()) {
   for (const op::Call& call : function.calls()) {
-    // What has no inputs may be a constant.
+    // The output of a call without inputs may be a constant.
     for (const int output : call.outputs) {
       is_ours_[output] = !call.inputs.empty();
     }

@@ -1,4 +1,4 @@
-// Which tensors of a function a device may write over.
+// Finds tensors of a function that an operation may overwrite.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_OVERWRITING_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_OVERWRITING_H_
 
@@ -8,41 +8,40 @@
 
 namespace paceline {
 
-// Follows how calls of a function are added to a program, and finds what each
-// may write over: what an earlier call has computed, of the output's type in
-// the function, that nobody reads any more. Parameters, which are somebody
-// else's, constants, which each step reads again, and results are never written
-// over.
+// Tracks the calls of a function as they are added to a program, and finds an
+// input that each call may overwrite: the output of an earlier call, of the
+// right type, that no later call reads. Parameters (which the caller owns),
+// constants (which each step reads again) and results are never overwritten.
 //
-// To be told of each call, in the order of the list as far as they read each
-// other's outputs.
+// Call Pass for each call. A call must be passed after the calls whose outputs
+// it reads.
 class Overwriting {
  public:
-  // Of a function, which outlives it.
+  // The function must outlive the object.
   explicit Overwriting(const op::Function& function);
 
-  // Nobody else reads the parameter: it may be written over, like what is
-  // computed.
+  // Allows overwriting the parameter, since nobody else reads it.
   void Allow(int parameter) { is_ours_[memories_[parameter]] = true; }
 
-  // The call is added now, or never will be.
+  // The call is added now, or will never be.
   void Pass(const op::Call& call);
 
-  // An input that the call, which was the last to be passed, may write its
-  // first output over. -1: none.
+  // An input that the last passed call may overwrite with its first output. -1:
+  // none.
   int OverwritableBy(const op::Call& call) const;
 
   // Whether a call that has not been passed reads the tensor's memory.
   bool IsRead(int tensor) const { return reads_left_[memories_[tensor]] > 0; }
 
-  // The tensor whose memory the tensor shares: what was reshaped, or itself.
+  // The tensor that owns the memory: the tensor itself, or the one it is a
+  // reshape of.
   int MemoryOf(int tensor) const { return memories_[tensor]; }
 
  private:
   const op::Function& function_;
   // By tensor.
   const std::vector<int> memories_;
-  // By memory.
+  // By memory: whether it may be overwritten.
   std::vector<bool> is_ours_;
   std::vector<bool> is_result_;
   std::vector<int> reads_left_;

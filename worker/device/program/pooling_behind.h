@@ -1,10 +1,10 @@
-// Max poolings that the layer before them computes.
+// Fusion of a max pooling into the layer before it.
 //
-// Where a max pooling alone reads a layer that ends with a rectifier, both are
-// one function, so that rewrites see them together: the pooling rectifies, and
-// a convolution may give what is pooled without storing what it is pooled from.
-// The node of the pooling then passes on what it gets. Only on devices that
-// have a max pooling that rectifies; others fuse the rectifier into the layer.
+// If only a max pooling reads a layer that ends with a rectifier, both become
+// one function, so that rewrites see them together: the pooling applies the
+// rectifier, and a convolution may write only the pooled output. The pooling's
+// node then only passes its input on. This needs a device that has a max
+// pooling with a rectifier; on other devices the layer fuses its own rectifier.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_POOLING_BEHIND_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_POOLING_BEHIND_H_
 
@@ -13,8 +13,8 @@
 
 namespace paceline {
 
-// The max pooling that the node computes on a device that `has` operations;
-// null if there is none.
+// The max pooling after the node that the node computes, on a device that `has`
+// operations; null if there is none.
 const Node* PoolingBehind(const Graph& graph, const Node& node,
                           op::HasOperation has);
 

@@ -1,8 +1,8 @@
-// From a model to the operations of a program: forward, losses and metrics,
-// backward.
+// Compiles a model into the operations of a program: forward, losses and
+// metrics, backward.
 //
-// The walk over the graph is that of every device; each derives a compiler that
-// has its operations and adds up losses, metrics and penalties.
+// All devices share this walk over the graph. Each derives a compiler that
+// defines its operations, and how to accumulate losses, metrics and penalties.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_COMPILER_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_COMPILER_H_
 
@@ -45,7 +45,8 @@ class ProgramCompiler {
   virtual ~ProgramCompiler() = default;
 
  protected:
-  // `builder` is that of `spec`; both outlive this.
+  // `builder` must have been created for `spec`; both must outlive the
+  // compiler.
   ProgramCompiler(const ProgramSpec& spec, Builder& builder)
       : spec_(spec),
         graph_(*spec.graph),
@@ -57,7 +58,7 @@ class ProgramCompiler {
         output_gradients_(graph_.nodes.size()),
         gradients_before_activation_(graph_.nodes.size()) {}
 
-  // Adds all operations; returns the model's outputs. To be called once.
+  // Adds all operations; returns the model's outputs. Call it once.
   absl::StatusOr<std::vector<const Tensor*>> AddOperations() {
     RETURN_IF_ERROR(AddForward());
     RETURN_IF_ERROR(AddLosses());
@@ -72,36 +73,37 @@ class ProgramCompiler {
   const ProgramSpec& spec() const { return spec_; }
   Builder& builder() const { return builder_; }
 
-  // --- The part of a device. Offsets are those of MetricLayout. ---
+  // --- For the device to define. Offsets are those of MetricLayout. ---
 
-  // NodeFunctionSpec::stores_compute_type.
+  // Whether the node stores its output in the compute type; see
+  // NodeFunctionSpec.
   virtual bool StoresComputeType(const Node& /*node*/) const { return false; }
 
-  // Runs `add`, which adds operations of a layer.
+  // Runs `add`, which adds a layer's operations; returns its error.
   virtual absl::Status AddLayer(const Layer& layer,
                                 absl::FunctionRef<void()> add) = 0;
 
-  // As errors call it.
+  // The device's name in errors.
   virtual absl::string_view device() const = 0;
   virtual absl::Span<const OperationEntry<Builder>> operations() const = 0;
 
-  // Adds weight · `values`, one an example, to the total at `offset`, and
-  // `examples` to the count behind it.
+  // Adds weight · Σ `values` (one value per example) to the total at `offset`,
+  // and `examples` to the count after it.
   virtual void AddToMean(size_t offset, Tensor* values, double weight,
                          int64_t examples) = 0;
-  // Adds each of `values` to the states from `offset` on.
+  // Adds each of `values` to the state that begins at `offset`.
   virtual void AddToState(size_t offset, Tensor* values) = 0;
 
-  // Of shape (batch), written in each step: what the loss of an example, of an
-  // output of this weight, is multiplied with before its gradient is taken, the
-  // same for all.
+  // The factor of each example's loss of an output with this weight, by which
+  // its gradient is scaled: shape (batch), with equal elements, written in each
+  // step.
   virtual Tensor* AddGradientScales(double weight) = 0;
 
-  // Adds a variable's penalty to the loss, once an example.
+  // Adds a variable's penalty to the loss, once per example.
   virtual void AddPenalty(const Regularizer& regularizer, Tensor* variable) = 0;
 
  private:
-  // What a node of the graph is lowered for.
+  // The options for lowering a node.
   NodeFunctionSpec FunctionSpecOf(int index) const {
     const Node& node = graph_.nodes[index];
     const LossReads& loss_reads = losses_.of_node(index);
@@ -147,7 +149,7 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // All examples count once, whatever the number of outputs.
+  // Examples are counted once, no matter how many outputs there are.
   absl::Status AddLosses() {
     builder_.BeginPart("loss", /*in_float32=*/true);
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
@@ -169,8 +171,8 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // Returns the losses of the examples; and with scales, which are not null,
-  // the gradient by what the loss reads.
+  // Returns the losses of the examples; if `scales` is not null, also the
+  // gradient with respect to the loss's input.
   absl::StatusOr<std::vector<Tensor*>> AddLoss(const Loss& loss,
                                                const LossInput& from,
                                                Tensor* labels, Tensor* scales) {
@@ -212,7 +214,7 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // Of Graph::outputs[output].
+  // Adds the metric of Graph::outputs[output].
   absl::Status AddMetric(const Metric& metric, size_t output, size_t offset) {
     ASSIGN_OR_RETURN(Tensor* const values, AddMetricValues(metric, output));
     if (metric.is_mean()) {
@@ -223,7 +225,7 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // What Metric::Lower returns.
+  // Returns the result of Metric::Lower.
   absl::StatusOr<Tensor*> AddMetricValues(const Metric& metric, size_t output) {
     const int node = graph_.outputs[output];
     Tensor* const labels = builder_.labels(output);
@@ -240,8 +242,9 @@ class ProgramCompiler {
     return AddCalls(*function, {outputs_[node], labels}, builder_)[0];
   }
 
-  // Of the nodes with updates at or before them, the last first: statistics
-  // too, as replicas that share them sum gradients in each step.
+  // Adds backward for the nodes that have updates in them or before them, the
+  // last node first. Nodes with statistics are included, since replicas with
+  // synchronized statistics all-reduce gradients in each step.
   absl::Status AddBackward() {
     for (int i = static_cast<int>(graph_.nodes.size()) - 1; i >= 0; --i) {
       if (!output_gradients_.has(i) && !gradients_before_activation_.has(i)) {
@@ -268,8 +271,9 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // What a loss is taken of is float32, as Keras advises, and the output behind
-  // it: exp and log of fewer bits lose too much.
+  // Keras advises to compute the last layers in float32, since exp and log lose
+  // too much precision in fewer bits. So the input of a loss is float32, and so
+  // is the model's output.
   void BeginLayer(int node) {
     const Layer& layer = *graph_.nodes[node].layer;
     builder_.BeginPart(absl::StrCat("layer ", layer.name),
@@ -280,10 +284,10 @@ class ProgramCompiler {
   const Graph& graph_;
   Builder& builder_;
   const LossInputs losses_;
-  // By node. Null for the inputs of the model.
+  // By node. Null for the model's inputs.
   std::vector<std::unique_ptr<LoweredNode>> nodes_;
   std::vector<Tensor*> outputs_;
-  // Whether a step updates variables of a node or of one before it.
+  // By node: whether a step updates variables of it or of a node before it.
   std::vector<bool> has_updates_;
   NodeGradients output_gradients_;
   NodeGradients gradients_before_activation_;

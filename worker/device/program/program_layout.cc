@@ -5,9 +5,9 @@
 namespace paceline {
 namespace {
 
-// The operation during which the blocks in use are largest together.
+// The operation during which the blocks in use are largest in sum.
 int FindFullest(const ProgramLayout& layout) {
-  // By how much each operation needs more than the one before.
+  // By how much each operation needs more memory than the one before.
   std::vector<int64_t> changes(layout.operation_owners.size() + 1);
   const int last = static_cast<int>(changes.size()) - 2;
   for (const ArenaBlock& block : layout.arena) {

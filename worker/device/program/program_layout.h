@@ -1,5 +1,5 @@
-// What a program is on every device, beside its operations: tensors with their
-// addresses, and sections.
+// The parts of a program that are the same on every device: tensors with their
+// offsets in the arena, and sections.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_LAYOUT_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_PROGRAM_LAYOUT_H_
 
@@ -21,43 +21,44 @@ struct ArenaBlock {
   Memory* memory = nullptr;
   Lifetime lifetime = {};
   int64_t offset = 0;
-  // By index in ProgramLayout::owners.
+  // Index in ProgramLayout::owners.
   int owner = 0;
 };
 
 struct ProgramLayout {
   struct SectionEnd {
     Section section;
-    // The section's operations are those from the section before up to here.
+    // One past the section's last operation.
     int end = 0;
   };
   std::vector<SectionEnd> sections;
-  // Own what operations point to.
+  // These own the objects to which operations point.
   std::vector<std::unique_ptr<Tensor>> tensors;
   std::vector<std::unique_ptr<Memory>> memories;
   std::vector<ArenaBlock> arena;
   int64_t arena_size_bytes = 0;
-  // Those of the batch, by input and by output of the model, which the program
-  // places.
+  // The memory of the batch, by input and output of the model. The program sets
+  // the addresses.
   std::vector<Memory*> features;
   std::vector<Memory*> labels;
-  // The model's; in evaluation, they stay until the next batch.
+  // The model's outputs. In evaluation their memory is not reused before the
+  // next batch.
   std::vector<const Tensor*> outputs;
-  // What operations and blocks are for: "layer conv2d", "loss".
+  // Owners of operations and blocks: "layer conv2d", "loss".
   std::vector<std::string> owners;
-  // Of each operation, by index in `owners`.
+  // By operation: index in `owners`.
   std::vector<int> operation_owners;
 
-  // The operations [first, second) of a section.
+  // The section's operations [first, second).
   std::pair<int, int> OperationsOf(int section) const;
 
-  // Gives the blocks their addresses in the arena that starts here.
+  // Sets the addresses of the blocks, for an arena at `start`.
   void PlaceArena(std::byte* start) const;
 };
 
-// Of the operation during which most of the arena is in use.
+// The largest use of the arena at a time.
 struct ArenaPeak {
-  // Whose blocks take the most then, and how much.
+  // The owner whose blocks are the largest then, and their size.
   std::string owner;
   int64_t owner_bytes = 0;
 };

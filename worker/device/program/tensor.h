@@ -10,20 +10,20 @@
 
 namespace paceline {
 
-// A block of the device's memory. One in the arena gets its address when its
-// program is placed, the batch with each step: operations read addresses when
-// they run.
+// A block of the device's memory. A block in the arena gets its address when
+// its program is placed, one of the batch in each step. So operations must read
+// addresses when they run.
 struct Memory {
   std::byte* data = nullptr;
 };
 
-// Values in C order; images as (batch, height, width, channels). Several
-// tensors may share a block.
+// Values in C order; images are (batch, height, width, channels). Several
+// tensors may share a memory block.
 struct Tensor {
-  // With the batch, where there is one.
+  // Includes the batch axis, if there is one.
   Shape shape;
   const Memory* memory = nullptr;
-  // kUint8 for what is no array of numbers.
+  // kUint8 for untyped memory.
   DataType type = DataType::kFloat32;
 
   std::byte* data() const { return memory->data; }
@@ -31,7 +31,7 @@ struct Tensor {
   T* as() const {
     return reinterpret_cast<T*>(memory->data);
   }
-  // Of float32.
+  // The type must be float32.
   float* floats() const {
     CHECK(type == DataType::kFloat32) << DataTypeName(type);
     return as<float>();
@@ -40,7 +40,7 @@ struct Tensor {
   int64_t count() const { return NumElements(shape); }
 };
 
-// For blocks that a layer may do without.
+// For optional tensors of a layer.
 inline float* FloatsOrNull(const Tensor* tensor) {
   return tensor == nullptr ? nullptr : tensor->floats();
 }

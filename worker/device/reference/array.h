@@ -1,4 +1,4 @@
-// Tensors of operations, as the reference device has them in memory.
+// The tensors of the reference device.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_ARRAY_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_ARRAY_H_
 
@@ -16,8 +16,8 @@
 namespace paceline::reference {
 
 // Calls `function` with a zero of the C++ type of float32, float64, int32 or
-// bool (uint8_t); CHECK-fails on others, which the reference does not compute
-// in.
+// bool (uint8_t). CHECK-fails for other types, which the reference does not
+// support.
 template <typename F>
 void WithType(DataType type, F function) {
   switch (type) {
@@ -34,7 +34,7 @@ void WithType(DataType type, F function) {
   }
 }
 
-// The same of reals alone.
+// The same for floating-point types only.
 template <typename F>
 void WithRealType(DataType type, F function) {
   CHECK(type == DataType::kFloat32 || type == DataType::kFloat64)
@@ -42,21 +42,21 @@ void WithRealType(DataType type, F function) {
   type == DataType::kFloat32 ? function(float{0}) : function(double{0});
 }
 
-// The same of numbers.
+// The same for numbers only.
 template <typename F>
 void WithNumberType(DataType type, F function) {
   type == DataType::kInt32 ? function(int32_t{0})
                            : WithRealType(type, function);
 }
 
-// A number as an element; of bool, whether it is not 0.
+// Converts a number to an element; for bool: whether it is not 0.
 template <typename T>
 T ElementOf(double value) {
   if constexpr (std::is_same_v<T, uint8_t>) return value != 0;
   return static_cast<T>(value);
 }
 
-// Values in C order, at first zeros.
+// An array in C order, initially zero.
 class Array {
  public:
   explicit Array(op::TensorType type) : type_(std::move(type)) {

@@ -1,5 +1,5 @@
-// Computes functions of operations in plain loops: what every device is
-// compared with.
+// Evaluates functions of operations in plain loops. All devices are compared
+// with this.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_EVALUATE_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_EVALUATE_H_
 
@@ -20,45 +20,47 @@ namespace paceline::reference {
 
 struct Evaluation;
 
-// Computes the outputs of a call of the operation, which is of the class that
-// the name of the C++ function says.
+// Computes the outputs of a call. `operation` has the class in the C++
+// function's name.
 using EvaluateOperation = void(const op::Operation& operation,
                                const Evaluation& evaluation);
 
-// The step whose part the function is.
+// What functions depend on besides their arguments: the current step.
 struct StepContext {
-  // The first example's position in the epoch's order; the others follow.
+  // Position of the first example in the epoch's order; the others are
+  // consecutive.
   int64_t first_example = 0;
   int64_t epoch = 0;
-  // Null: the replica is alone.
+  // Null: there is a single replica.
   StatisticsAllReduce* statistics_all_reduce = nullptr;
 };
 
-// One evaluation of a function, in parts.
+// An evaluation of a function that can be done in parts.
 class FunctionRun {
  public:
-  // `function` outlives it.
+  // `function` must outlive the object.
   explicit FunctionRun(const op::Function& function);
 
-  // The value of a parameter, to be written.
+  // A parameter's value, for the caller to write.
   Array& Argument(int parameter) { return *values_[parameter]; }
 
-  // Computes calls [begin, end) of the list; those before have been computed.
+  // Evaluates calls [begin, end) of the list; all calls before must have been
+  // evaluated.
   void Run(size_t begin, size_t end, const StepContext& step);
 
-  // Of a parameter, or of what has been computed.
+  // The value of a parameter or of an evaluated tensor.
   const Array& value(int tensor) const { return *values_[tensor]; }
 
  private:
   const op::Function& function_;
-  // Of each call.
+  // By call.
   std::vector<EvaluateOperation*> evaluate_;
   // By tensor; nullopt before it is computed.
   std::vector<std::optional<Array>> values_;
 };
 
-// The results for these arguments, which have the types of the parameters. In
-// float32 or float64, as the function has it.
+// Evaluates a function. The arguments must have the types of the parameters.
+// Computes in float32 or float64, as the function says.
 std::vector<Array> Evaluate(const op::Function& function,
                             absl::Span<const Array* const> arguments,
                             const StepContext& step);

@@ -13,8 +13,8 @@
 namespace paceline::reference {
 namespace {
 
-// When the last variable of each bucket is done with; at the earliest after all
-// of forward, with loss and metrics, which is in the first section.
+// For each bucket: the last call that matters to its variables. At least the
+// end of forward with loss and metrics, which are all in the first section.
 std::vector<VariableEnd> BucketEnds(const ModelFunction& model,
                                     absl::Span<const Bucket> buckets) {
   const std::vector<VariableEnd> of_variables = VariableEnds(model);
@@ -52,7 +52,7 @@ void ReferenceProgram<T>::MakeSections() {
   if (spec_.mode == Mode::kTrain) {
     ends = BucketEnds(*model_, spec_.plan->updated_buckets());
   }
-  // The buckets that are ready after so many calls.
+  // Buckets that are ready after this many calls.
   std::map<size_t, std::vector<int>> ready_buckets;
   for (size_t b = 0; b < ends.size(); ++b) {
     ready_buckets[ends[b].ready_after].push_back(static_cast<int>(b));
@@ -61,12 +61,12 @@ void ReferenceProgram<T>::MakeSections() {
     section_ends_.push_back(end);
     sections_.push_back({std::move(ready), {}});
   }
-  // Without a gradient it is forward alone.
+  // Without gradients there is only forward.
   if (sections_.empty()) {
     sections_.emplace_back();
     section_ends_.emplace_back();
   }
-  // Behind the last gradient replicas may still have sums to share.
+  // After the last gradient, replicas may still have sums to all-reduce.
   section_ends_.back() = model_->function.calls().size();
   for (size_t b = 0; b < ends.size(); ++b) {
     const size_t section =
@@ -155,8 +155,8 @@ double ReferenceProgram<T>::TotalOf(const op::Tensor& values) const {
 template <typename T>
 void ReferenceProgram<T>::AddSums() {
   const auto count = static_cast<double>(batch_.count);
-  // The whole penalty, whatever share of it this replica's gradients carry: the
-  // mean over all replicas' examples then has it once.
+  // The whole penalty, not only the share in this replica's gradients. Then the
+  // mean over all replicas' examples includes it once.
   const double penalty = model_->penalty ? TotalOf(*model_->penalty) : 0;
   double loss = 0;
   for (size_t i = 0; i < model_->losses.size(); ++i) {

@@ -1,4 +1,4 @@
-// A model's function (common/model/model_function.h), computed in sections.
+// Evaluates a model's function (common/model/model_function.h) in sections.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_PROGRAM_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_PROGRAM_H_
 
@@ -17,7 +17,7 @@
 
 namespace paceline::reference {
 
-// What the program runs is done when it is enqueued.
+// Work runs when it is enqueued, so the event has always passed.
 class PassedEvent : public Event {
  public:
   bool HasPassed() const override { return true; }
@@ -27,7 +27,7 @@ class PassedEvent : public Event {
 template <typename T>
 class ReferenceProgram : public Program {
  public:
-  // What `spec` points to, and `state`, outlive the program.
+  // `state`, and the objects to which `spec` points, must outlive the program.
   ReferenceProgram(const ProgramSpec& spec, State<T>& state);
 
   int64_t batch_size() const override { return spec_.batch_size; }
@@ -41,16 +41,16 @@ class ReferenceProgram : public Program {
   // Cuts the list of calls where buckets become ready.
   void MakeSections();
 
-  // Copies what the function reads in this step.
+  // Copies the function's arguments for this step.
   void SetArguments();
   void SetScalar(const op::Tensor& parameter, double value);
   void AddSums();
-  // Adds what the batch gives a metric, whose state lies at `offset`.
+  // Adds the batch's contribution to a metric, whose state is at `offset`.
   void AddMetric(const Metric& metric, const op::Tensor& values, size_t offset);
-  // Copies the updates of a bucket to the state.
+  // Copies the updates of a bucket into the state.
   void WriteUpdates(int bucket);
 
-  // Of one value for each example.
+  // The sum of one value per example.
   double TotalOf(const op::Tensor& values) const;
 
   const ProgramSpec spec_;

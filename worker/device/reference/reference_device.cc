@@ -9,7 +9,7 @@
 namespace paceline {
 namespace {
 
-// All is done when it is enqueued.
+// Work runs when it is enqueued.
 class ReferenceStream : public Stream {
  public:
   absl::Status Synchronize() override { return absl::OkStatus(); }

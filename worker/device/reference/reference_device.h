@@ -1,4 +1,5 @@
-// The device that defines what is right: plain loops, in float32 or float64.
+// The reference device: it defines the correct results, by plain loops in
+// float32 or float64.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_REFERENCE_DEVICE_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_REFERENCE_DEVICE_H_
 
@@ -9,8 +10,8 @@
 
 namespace paceline {
 
-// A device for `T` = float or double. In double it serves to check gradients by
-// finite differences.
+// `T` is float or double. With double, tests check gradients by finite
+// differences.
 template <typename T>
 class ReferenceDevice : public Device {
  public:

@@ -1,4 +1,4 @@
-// Variables, gradients and sums of a model on the reference device.
+// Variables, gradients and metric sums of a model on the reference device.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_STATE_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_STATE_H_
 
@@ -19,7 +19,7 @@ namespace paceline::reference {
 template <typename T>
 class State : public ModelState {
  public:
-  // `gradient_memory` as ProgramSpec has it.
+  // `gradient_memory`: see ProgramSpec.
   State(const ShardPlan& plan, size_t metric_state_size,
         absl::Span<std::byte> gradient_memory) {
     for (const Bucket& bucket : plan.buckets()) {
@@ -50,14 +50,14 @@ class State : public ModelState {
     return absl::OkStatus();
   }
 
-  // Adds to a number of the states, as MetricLayout has them.
+  // Adds to a number in the metric states, in the layout of MetricLayout.
   void AddToState(size_t offset, double value) {
     sums_.states[offset] += value;
   }
-  // Has the sums note whether the loss is bad since this step of training.
+  // See MetricSums::NoteLoss.
   void NoteLoss(int64_t step) { sums_.NoteLoss(step); }
 
-  // Where a variable lies in its bucket, and its gradient, if it is not frozen.
+  // The variable's value in its bucket, and its gradient, if it is not frozen.
   const T* value(VariableLocation location) const {
     return &variables_[location.bucket][location.offset];
   }

@@ -9,7 +9,7 @@
 namespace paceline::cpu {
 namespace {
 
-// As ArgMaxOf of worker/device/arg_max.h.
+// The same as ArgMaxOf in worker/device/arg_max.h.
 [[gnu::always_inline]] inline void ArgMaxOfShortRows(const RowGeometry& rows,
                                                      int64_t count,
                                                      const float* values,

@@ -6,8 +6,8 @@
 
 namespace paceline::cpu {
 
-// Of each of `count` rows of `size` elements, at least 1; of equal ones the
-// first. NaN is smaller than all else.
+// The index of the largest element of each of `count` rows of `size` elements,
+// at least 1; the first of equal ones. NaN counts as smaller than all numbers.
 void ArgMaxOfRows(int64_t count, int64_t size, const float* rows,
                   int32_t* indices);
 

@@ -6,7 +6,7 @@
 
 namespace paceline::cpu {
 
-// Neighbouring rows at once, as they share lines of the cache.
+// Neighbouring rows are summed together, since they share cache lines.
 PACELINE_MULTIVERSION
 void SumRows(const RowGeometry& rows, int64_t begin, int64_t end,
              const float* values, float* sums) {

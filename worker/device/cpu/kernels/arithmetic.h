@@ -8,7 +8,7 @@
 
 namespace paceline::cpu {
 
-// Sums of the rows [begin, end), which go into these elements.
+// Writes the sums of the rows [begin, end) to the same elements of `sums`.
 void SumRows(const RowGeometry& rows, int64_t begin, int64_t end,
              const float* values, float* sums);
 

@@ -8,7 +8,7 @@
 namespace paceline::cpu {
 namespace {
 
-// Rows that are added up in float32, and stay in the cache meanwhile.
+// Rows that are summed in float32; small enough that they stay in the cache.
 constexpr int64_t kSumRows = 32;
 // Channels whose sums stay in registers.
 constexpr int64_t kSumChannels = 32;
@@ -26,7 +26,7 @@ template <typename X>
                                            int64_t count, const X* values,
                                            TileSums& tile) {
   int64_t row = 0;
-  // Two at a time, since each addition waits for the one before.
+  // Two rows at a time, since each addition depends on the one before.
   for (; row + 1 < rows; row += 2) {
     const X* const x = values + row * channels;
     const X* const y = x + channels;
@@ -48,12 +48,14 @@ template <typename X>
   }
 }
 
-// Adds a tile to moments, whose means are at first values of one of its rows.
+// Merges a tile into the moments. For the first tile the means must be set to
+// one of its rows.
 //
-// Its rows are read once, as differences to the mean of the rows before. Of n
-// rows Σ (x − mean)² = Σ d² − (Σ d)² / n. That costs no digits: in the first
-// tile the shift is one of the values, so Σ d² is at most n + 1 times what is
-// left; in later ones (Σ d)² / n is at most twice what merging adds again.
+// The rows are read once, as differences d to the current mean. For n rows Σ (x
+// − mean)² = Σ d² − (Σ d)² / n. The subtraction costs no precision: in the
+// first tile the shift is one of the values, so Σ d² is at most n + 1 times the
+// result; in later tiles (Σ d)² / n is at most twice the amount that the merge
+// adds again.
 template <typename X>
 [[gnu::always_inline]] inline void AddTile(int64_t channels, int64_t rows,
                                            int64_t count, const X* values,
@@ -72,7 +74,7 @@ template <typename X>
     const double sum = double{tile.sums[c]};
     const double deviation = double{tile.squares[c]} - sum * (sum / n);
     means[c] = double{tile.shifts[c]} + sum / n;
-    // NaN stays.
+    // Written such that NaN stays NaN.
     deviations[c] = deviation < 0 ? 0 : deviation;
   }
   MergeMoments({n, means, deviations}, count, moments);

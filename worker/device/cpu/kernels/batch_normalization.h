@@ -1,9 +1,8 @@
-// Batch normalization over the rows of a matrix in C order, whose columns are
-// the channels.
+// Batch normalization of a matrix in C order, whose columns are the channels.
 //
-// Sums and moments are of a range of rows: threads take different rows, and
-// each reads them but once. Rows are added up in float32 a few at a time, and
-// what comes of these in float64, so that the number of rows costs no digits.
+// Sums and moments are computed over ranges of rows, one range per thread, in
+// one pass. A few rows at a time are summed in float32, and these sums in
+// float64, so precision does not depend on the number of rows.
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_BATCH_NORMALIZATION_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_BATCH_NORMALIZATION_H_
 
@@ -14,7 +13,7 @@
 
 namespace paceline::cpu {
 
-// y = (x − mean) · scale + offset for each channel, within the clamp.
+// y = (x − mean) · scale + offset per channel, then clamped.
 struct ChannelLines {
   int64_t channels = 0;
   const float* means = nullptr;
@@ -23,23 +22,24 @@ struct ChannelLines {
   op::Clamp clamp;
 };
 
-// All work on the rows [begin, end).
+// All functions work on the rows [begin, end).
 
-// Writes the mean and Σ (x − mean)² of each channel, of at least one row.
+// Writes the mean and Σ (x − mean)² of each channel; at least one row.
 void ChannelMoments(int64_t channels, int64_t begin, int64_t end,
                     ConstStored values, double* means, double* deviations);
 
 void NormalizeChannels(const ChannelLines& lines, int64_t begin, int64_t end,
                        ConstStored values, Stored outputs);
 
-// With g the gradient by what is clamped: writes Σ g and Σ g·(x − mean).
+// Let g be the gradient with respect to the value before the clamp. Writes Σ g
+// and Σ g·(x − mean).
 void ChannelProducts(const ChannelLines& lines, int64_t begin, int64_t end,
                      ConstStored values, ConstStored output_gradients,
                      double* sums, double* products);
 
-// Writes, in the type of the values, dx = scale · (g − share − (x − mean) ·
-// slope), with a share and a slope for each channel. May overwrite the output's
-// gradients, if they are of one type.
+// Writes dx = scale · (g − share − (x − mean) · slope), with a share and a
+// slope per channel, in the type of the values. May overwrite the output's
+// gradients if they have the same type.
 void NormalizeChannelsBackward(const ChannelLines& lines, const float* shares,
                                const float* slopes, int64_t begin, int64_t end,
                                ConstStored values, ConstStored output_gradients,

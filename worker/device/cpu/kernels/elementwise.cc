@@ -8,7 +8,7 @@
 namespace paceline::cpu {
 namespace {
 
-// The formula, without calls of the C library's exp.
+// Computes the formula without calls of the C library's exp.
 template <op::ElementFunction function>
 [[gnu::always_inline]] inline float ComputeOne(float a, float b, float c) {
   if constexpr (function == op::ElementFunction::kExp) return VectorExp(a);
@@ -18,8 +18,8 @@ template <op::ElementFunction function>
   return ComputeElement(function, a, b, c);
 }
 
-// Inlined into what is compiled for each instruction set. The function is known
-// there, and with it the formula.
+// Inlined into functions that are compiled once per instruction set. There the
+// function is a constant, so the compiler sees the formula.
 template <op::ElementFunction function>
 [[gnu::always_inline]] inline void ComputeEach(int64_t count, const float* a,
                                                const float* b, const float* c,

@@ -8,8 +8,8 @@
 
 namespace paceline::cpu {
 
-// y = function(a, b, c) for `count` elements; null for what the function does
-// not read. `y` may be one of them. Not for kConstant.
+// y = function(a, b, c) for `count` elements. Pass null for arguments that the
+// function does not read. `y` may be one of the arguments. Not for kConstant.
 void ComputeElements(op::ElementFunction function, int64_t count,
                      const float* a, const float* b, const float* c, float* y);
 

@@ -1,4 +1,4 @@
-// exp for loops of vector code, where the C library's is a call an element.
+// exp for vectorised loops; the C library's exp is a function call per element.
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_EXP_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_EXP_H_
 
@@ -17,8 +17,8 @@ namespace paceline::cpu {
   constexpr float kLog2OfE = 1.44269504f;
   constexpr float kLn2High = 0.693359375f;
   constexpr float kLn2Low = -2.12194440e-4f;
-  // A float of this size has no fraction: adding it rounds, and leaves n in the
-  // last bits.
+  // At this magnitude a float has no fraction: adding it rounds to the nearest
+  // integer, and leaves n in the last bits.
   constexpr float kRounder = 12582912.0f;
   x = x < -104 ? -104 : x;
   x = x > 89 ? 89 : x;
@@ -32,7 +32,7 @@ namespace paceline::cpu {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1;
-  // In two factors: 2^128 and 2^-150 are no normal floats.
+  // As two factors, since 2^128 and 2^-150 are no normal floats.
   const int32_t exponent =
       std::bit_cast<int32_t>(rounded) - std::bit_cast<int32_t>(kRounder);
   const int32_t half = exponent >> 1;

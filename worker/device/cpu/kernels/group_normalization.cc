@@ -9,16 +9,17 @@ namespace paceline::cpu {
 namespace {
 
 constexpr int64_t kBlockColumns = NormalizedGroups::kBlockColumns;
-// At most so many columns are added up in float32, then in float64.
+// At most this many columns are summed in float32; the sums of these in
+// float64.
 constexpr int64_t kFloatSumColumns = 1024;
 
-// Of a group, two at a time.
+// The sums of two terms over a group.
 struct GroupSums {
   double a;
   double b;
 };
 
-// Where one is enough.
+// A second term, for callers that need only one.
 constexpr auto kNothing = [](int64_t /*at*/, int64_t /*column*/) {
   return 0.0f;
 };
@@ -32,7 +33,7 @@ class OneGroup {
       : count_(count) {}
 
   // Writes Σ term(index of the element, column) over all positions, which are
-  // `stride` apart, of two terms.
+  // `stride` apart, for two terms.
   template <typename A, typename B>
   [[gnu::always_inline]] void SumUp(int64_t positions, int64_t stride, A a, B b,
                                     GroupSums* sums) const {
@@ -56,7 +57,7 @@ class OneGroup {
 
   int64_t group_count() const { return 1; }
 
-  // A number of each group, by column.
+  // One number per group, looked up by column.
   class Numbers {
    public:
     Numbers(const OneGroup& /*block*/, const float* of_groups)
@@ -71,8 +72,8 @@ class OneGroup {
   int64_t count_;
 };
 
-// Neighbouring columns, at most kBlockColumns, of several groups of `size`.
-// Where sums are asked for, groups are whole.
+// Up to kBlockColumns neighbouring columns of several groups of `size`. For
+// sums, all groups must be complete.
 class SmallGroups {
  public:
   static constexpr int64_t kMaxGroups = kBlockColumns;
@@ -122,13 +123,13 @@ class SmallGroups {
   };
 
  private:
-  // Columns of the first group that lie before the block.
+  // Columns of the first group before the block.
   int64_t before_;
   int64_t count_;
   int64_t size_;
 };
 
-// A block of an example, and how to get to the next.
+// A block of an example, and the iteration to the next block.
 template <typename Columns>
 class Block {
  public:
@@ -147,7 +148,8 @@ class Block {
                : std::min(of_block_, groups_.groups - before_);
   }
   int64_t column_count() const { return group_count() * groups_.size; }
-  // The first group, as statistics lie, the first column and the first element.
+  // The block's first group (an index into the statistics), first column, and
+  // first element.
   int64_t group() const { return group_; }
   int64_t column() const { return before_ * groups_.size; }
   int64_t element() const { return element_; }
@@ -165,7 +167,7 @@ class Block {
  private:
   const NormalizedGroups& groups_;
   int64_t of_block_;
-  // Groups of the example that lie before.
+  // Groups of the example before the block.
   int64_t before_;
   int64_t group_;
   int64_t element_;
@@ -263,7 +265,7 @@ template <typename Columns>
   }
 }
 
-// Of `count` columns from `first` on, at most kBlockColumns.
+// The sums of `count` columns from `first` on, at most kBlockColumns.
 template <typename Columns>
 [[gnu::always_inline]] inline void SumColumns(const NormalizedGroups& groups,
                                               int64_t examples, int64_t first,

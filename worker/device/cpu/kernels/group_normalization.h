@@ -1,4 +1,4 @@
-// Normalization of groups, as common/operations/group_normalization.h has it.
+// Group normalization, as defined in common/operations/group_normalization.h.
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_GROUP_NORMALIZATION_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_GROUP_NORMALIZATION_H_
 
@@ -7,26 +7,26 @@
 
 namespace paceline::cpu {
 
-// Values (examples, positions, groups · size), and their statistics.
+// Values of shape (examples, positions, groups · size), and their statistics.
 struct NormalizedGroups {
-  // Columns of small groups that are worked on at a time.
+  // Columns of small groups that are processed together.
   static constexpr int64_t kBlockColumns = 64;
 
   int64_t positions = 1;
   int64_t groups = 1;
-  // Columns of a group.
+  // Columns per group.
   int64_t size = 0;
   const float* values = nullptr;
-  // Of each group of each example: the mean, and 1 / √(variance + epsilon).
+  // Per group and example: the mean, and 1 / √(variance + epsilon).
   float* means = nullptr;
   float* factors = nullptr;
-  // Of each column.
+  // Per column.
   const float* gamma = nullptr;
 
   int64_t columns() const { return groups * size; }
-  // Of an element in a mean over its group.
+  // The weight of an element in a mean over its group.
   double share() const { return 1.0 / static_cast<double>(positions * size); }
-  // Neighbouring groups of an example are worked on together: a block.
+  // Neighbouring groups of an example are processed together, as a block.
   int64_t groups_of_block() const {
     return std::clamp<int64_t>(kBlockColumns / size, 1, groups);
   }
@@ -35,20 +35,20 @@ struct NormalizedGroups {
   }
 };
 
-// The blocks [begin, end) of all examples: writes means, factors, and the
-// outputs, gamma · x̂ + beta.
+// For the blocks [begin, end) of all examples: writes means, factors, and the
+// outputs gamma · x̂ + beta.
 void GroupNormalizationForward(const NormalizedGroups& groups, double epsilon,
                                const float* beta, int64_t begin, int64_t end,
                                float* outputs);
 
-// The gradients by the values of the blocks [begin, end). They may lie where
-// the values do, or the gradients by the outputs.
+// Writes the gradients with respect to the values of the blocks [begin, end).
+// They may overwrite the values or the output's gradients.
 void GroupNormalizationBackward(const NormalizedGroups& groups, int64_t begin,
                                 int64_t end, const float* output_gradients,
                                 float* input_gradients);
 
-// Of the columns [begin, end), over the positions of all examples: Σ dy·x̂, and
-// Σ dy unless it is null.
+// For the columns [begin, end), sums over the positions of all examples: Σ
+// dy·x̂, and Σ dy unless its pointer is null.
 void GroupNormalizationSums(const NormalizedGroups& groups, int64_t examples,
                             int64_t begin, int64_t end,
                             const float* output_gradients,

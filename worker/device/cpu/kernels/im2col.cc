@@ -5,8 +5,9 @@
 namespace paceline::cpu {
 namespace {
 
-// Writes what a row of a window reads of a row of an image from column `begin`
-// on; null: of one beyond the image. Returns the end of what it wrote.
+// Writes the elements of one image row, from column `begin` on, that one row of
+// a window covers. Null for the row: zeros, since it is outside the image.
+// Returns the end of the written elements.
 float* CopyRow(const Im2ColGeometry& geometry, const float* image_row,
                int64_t begin, float* to) {
   const op::WindowAxis& window = geometry.window[1];

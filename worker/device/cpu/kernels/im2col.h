@@ -1,5 +1,5 @@
-// im2col: what the positions of a window read of an image, as the rows of a
-// matrix.
+// im2col: copies the patch of the image under each position of a window into a
+// row of a matrix, so that a convolution becomes a matrix product.
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_IM2COL_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_IM2COL_H_
 
@@ -9,8 +9,8 @@
 
 namespace paceline::cpu {
 
-// Of images (height, width, channels). A patch is (window height, window width,
-// channels), with zeros beyond the image.
+// For images (height, width, channels). A patch is (window height, window
+// width, channels), with zeros outside the image.
 struct Im2ColGeometry {
   int64_t patch_size() const {
     return window[0].size * window[1].size * channels;
@@ -20,13 +20,13 @@ struct Im2ColGeometry {
   int64_t height = 0;
   int64_t width = 0;
   int64_t channels = 0;
-  // Of positions.
+  // Rows and columns of window positions.
   int64_t rows = window[0].OutputSize(height);
   int64_t columns = window[1].OutputSize(width);
 };
 
-// Writes the patches of a row of positions, (columns, patch_size()): row `row`
-// of all rows of a batch.
+// Writes the patches of one row of positions, (columns, patch_size()). `row`
+// counts through all rows of the batch.
 void Im2Col(const Im2ColGeometry& geometry, int64_t row, const float* images,
             float* matrix);
 

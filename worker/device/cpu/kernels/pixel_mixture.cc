@@ -7,13 +7,13 @@
 namespace paceline::cpu {
 namespace {
 
-// A pixel of an input image, and its weight.
+// An input pixel and its weight.
 struct Share {
   int64_t pixel = 0;
   float weight = 0;
 };
 
-// What one pixel of an output image mixes.
+// The input pixels that make up one output pixel.
 struct Shares {
   Share list[4];
   int count = 0;

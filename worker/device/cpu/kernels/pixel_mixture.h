@@ -1,5 +1,5 @@
-// Images whose pixels are weighted sums of pixels of others, in (batch, height,
-// width, channels).
+// Images whose pixels are weighted sums of pixels of other images (resizing),
+// in (batch, height, width, channels).
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_PIXEL_MIXTURE_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_PIXEL_MIXTURE_H_
 
@@ -10,8 +10,9 @@
 
 namespace paceline::cpu {
 
-// Pixel (i, j) of an output image is what rows[i] and columns[j] take of the
-// input image, of height · width pixels. Shares of 0 are left out.
+// Output pixel (i, j) is the sum of the input pixels in rows[i] × columns[j],
+// times the weights of row and column. The input has height · width pixels.
+// Zero weights are left out.
 struct PixelMixture {
   int64_t height = 0;
   int64_t width = 0;
@@ -24,7 +25,7 @@ struct PixelMixture {
   }
 };
 
-// Both work on the images [begin, end) of a batch.
+// Both functions work on the images [begin, end) of a batch.
 void MixPixels(const PixelMixture& mixture, int64_t begin, int64_t end,
                const float* input, float* output);
 void MixPixelsBackward(const PixelMixture& mixture, int64_t begin, int64_t end,

@@ -11,14 +11,15 @@ namespace paceline::cpu {
 namespace {
 
 constexpr int64_t kFilters = PooledConvolution::kFilters;
-// Of a window, in C order.
+// Pixels of a pooling window, in C order.
 constexpr int kPixels = 4;
-// Elements of a patch whose gradients are summed at once: those of a 3 x 3
+// Elements of a patch whose gradients are summed together: those of a 3 x 3
 // kernel, which fit into registers.
 constexpr int kTaps = 9;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// What windows see of an image: itself, or a copy with zeros around.
+// An image as the convolution reads it: the image itself, or a zero-padded
+// copy.
 class PaddedImage {
  public:
   explicit PaddedImage(const PooledConvolution& convolution)
@@ -58,7 +59,7 @@ class PaddedImage {
   std::vector<float> copy_;
 };
 
-// Calls visit(first element of the window's patches, number of the window).
+// Calls visit(first element of the window's patches, index of the window).
 template <typename Visit>
 [[gnu::always_inline]] inline void ForEachWindow(
     const PooledConvolution& convolution, const float* image, int64_t row_size,
@@ -72,7 +73,7 @@ template <typename Visit>
   }
 }
 
-// Where a window's patches have their elements, for any convolution.
+// Element offsets in the patches of a window, for any kernel size.
 class AnyPatches {
  public:
   AnyPatches(const PooledConvolution& convolution, int64_t row_size)
@@ -85,13 +86,13 @@ class AnyPatches {
     }
   }
 
-  // Of the patches, a multiple of kTaps: those behind a patch are its first one
-  // again.
+  // Taps of a patch, rounded up to a multiple of kTaps. The extra taps repeat
+  // the patch's first one.
   static int64_t TapCount(const PooledConvolution& convolution) {
     return (convolution.patch_size() + kTaps - 1) / kTaps * kTaps;
   }
 
-  // The elements from tap `first` on of the window that begins at `patch`.
+  // The elements from tap `first` on, for the window that begins at `patch`.
   struct Taps {
     template <int pixel, int tap>
     [[gnu::always_inline]] float Get() const {
@@ -110,8 +111,8 @@ class AnyPatches {
   std::vector<int64_t> taps_;
 };
 
-// The same for 3 x 3 pixels of one channel. That offsets are known to the
-// compiler saves a quarter of the time.
+// The same for 3 x 3 pixels of one channel. Since the compiler knows the
+// offsets, it takes a quarter less time.
 class GreyPatches {
  public:
   GreyPatches(const PooledConvolution& /*convolution*/, int64_t row_size)
@@ -143,7 +144,7 @@ class GreyPatches {
 };
 
 using TapIndices = std::make_integer_sequence<int, kTaps>;
-// Of each filter.
+// One number per filter.
 using Floats = float[kFilters];
 
 [[gnu::always_inline]] inline void Fill(const Floats& values,
@@ -157,12 +158,12 @@ using Floats = float[kFilters];
   }
 }
 
-// Adds what the taps contribute to the elements at the pixels of a window.
-// `kernel` has all filters of each tap.
+// Adds what the taps contribute to the pixels of a window. `kernel` has all
+// filters of each tap.
 //
-// Loops over filters become straight vector code: their length is constant, and
-// what they loop over, filters, lies together. Pixels and taps are known to the
-// compiler, so that their sums stay in registers.
+// Loops over filters become straight vector code, since their length is
+// constant and filters are contiguous. Pixels and taps are template arguments,
+// so that their sums stay in registers.
 template <typename Taps, int... t>
 [[gnu::always_inline]] inline void Convolve(
     std::integer_sequence<int, t...> /*indices*/, const Taps& taps,
@@ -239,7 +240,7 @@ template <typename Patches>
   const Patches patches(convolution, padded.row_size());
   const int64_t tap_count = Patches::TapCount(convolution);
   const int64_t filters = convolution.filters;
-  // With zeros for what is behind the patch.
+  // Zeros for the extra taps.
   std::vector<float> factors(tap_count * filters);
   std::copy_n(kernel, convolution.patch_size() * filters, factors.begin());
   for (int64_t i = begin; i < end; ++i) {
@@ -267,7 +268,7 @@ template <typename Patches>
   }
 }
 
-// Of the filters from `f` on.
+// For the filters from `f` on.
 [[gnu::always_inline]] inline void AddBiasGradient(
     const PooledConvolution& convolution, int64_t f, const int32_t* positions,
     const float* output_gradient, float* bias_gradient) {

@@ -9,7 +9,7 @@
 namespace paceline::cpu {
 namespace {
 
-// Channels that the maximum takes at once.
+// Channels whose maximum is computed together.
 constexpr int64_t kChannelBlock = 64;
 
 }  // namespace
@@ -17,7 +17,7 @@ constexpr int64_t kChannelBlock = 64;
 PoolWindows MakePoolWindows(const op::Window2D& window, const Shape& images) {
   const int64_t rows = window[0].OutputSize(images[1]);
   const int64_t columns = window[1].OutputSize(images[2]);
-  // The elements of an axis, height or width, that a window covers.
+  // The pixels along an axis (height or width) that a window covers.
   const auto covered = [&](int axis, int64_t position) {
     const int64_t first =
         position * window[axis].stride - window[axis].pad_before;
@@ -64,7 +64,7 @@ void MaxPoolForward(const PoolWindows& windows, bool rectifies, int64_t begin,
 #pragma omp simd
           for (int64_t c = 0; c < count; ++c) {
             const float value = pixel[c];
-            // NaN compares false: it stays.
+            // Comparisons with NaN are false, so NaN stays the largest.
             const float larger = value > largest[c] ? value : largest[c];
             largest[c] = value != value ? value : larger;
           }
@@ -93,7 +93,7 @@ void MaxPoolBackward(const PoolWindows& windows, bool rectifies, int64_t begin,
         const int64_t first_output = image * output_size + w * channels + first;
         const float* const largest = output + first_output;
         const float* const gradient = output_gradient + first_output;
-        // What no pixel has taken yet.
+        // The gradient that no pixel has received yet.
         float rest[kChannelBlock];
 #pragma omp simd
         for (int64_t c = 0; c < count; ++c) {
@@ -106,7 +106,7 @@ void MaxPoolBackward(const PoolWindows& windows, bool rectifies, int64_t begin,
           float* const pixel_gradient = in_gradient + offset + first;
 #pragma omp simd
           for (int64_t c = 0; c < count; ++c) {
-            // Of a window with NaN, the first pixel.
+            // In a window with NaN, the first pixel receives it.
             const bool is_less = pixel[c] < largest[c];
             pixel_gradient[c] += is_less ? 0.0f : rest[c];
             rest[c] = is_less ? rest[c] : 0.0f;

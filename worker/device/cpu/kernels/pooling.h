@@ -1,8 +1,8 @@
-// Pooling over images in (batch, height, width, channels).
+// Pooling of images in (batch, height, width, channels).
 //
-// By hand: oneDNN 2.6 takes 8 ms on AVX2 for the max pooling of the tutorial's
-// batch, forward and backward, where memory allows less than 1 ms
-// (tests/benchmark/README.md).
+// Own loops, since oneDNN 2.6 takes 8 ms on AVX2 for the max pooling of the
+// tutorial's batch, forward and backward, while memory bandwidth would allow
+// less than 1 ms (tests/benchmark/README.md).
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_POOLING_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_POOLING_H_
 
@@ -14,7 +14,7 @@
 
 namespace paceline::cpu {
 
-// The pixels that each window of an image covers, padding left out.
+// The pixels that each pooling window of an image covers, without padding.
 struct PoolWindows {
   int64_t channels = 0;
   // Pixels of the input image.
@@ -28,19 +28,20 @@ struct PoolWindows {
   }
 };
 
-// Over images (batch, height, width, channels).
+// `images`: (batch, height, width, channels).
 PoolWindows MakePoolWindows(const op::Window2D& window, const Shape& images);
 
-// All work on the images [begin, end) of a batch.
+// All functions work on the images [begin, end) of a batch.
 
-// The largest element of each window; NaN if one is. With `rectifies`, also
-// rectified, which is the same as to rectify the elements.
+// The largest element of each window; NaN if there is one. With `rectifies`,
+// also applies ReLU, which gives the same result as ReLU before the pooling.
 void MaxPoolForward(const PoolWindows& windows, bool rectifies, int64_t begin,
                     int64_t end, const float* input, float* output);
 
-// The gradient goes to the first of a window's largest elements, or to the
-// first element if one is NaN. With `rectifies`, it is by what goes into the
-// rectifier, whether that was applied to `input` or by MaxPoolForward.
+// The gradient goes to the first of a window's largest elements, or to its
+// first element if there is a NaN. With `rectifies`, the result is the gradient
+// with respect to the rectifier's input, no matter whether the rectifier was
+// applied to `input` or in MaxPoolForward.
 void MaxPoolBackward(const PoolWindows& windows, bool rectifies, int64_t begin,
                      int64_t end, const float* input, const float* output,
                      const float* output_gradient, float* input_gradient);

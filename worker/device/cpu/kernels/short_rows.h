@@ -1,9 +1,9 @@
 // Short rows, computed 16 at a time.
 //
-// A row of ten classes fills no vector of 16 floats: the compiler's loop over
-// its elements would compute the last ones one by one. Here each of 16 rows has
-// a lane of its own. A lane goes through its row's elements in their order, so
-// that a row has the same result in any block.
+// A row of ten classes does not fill a vector of 16 floats: in a vectorised
+// loop over its elements, the compiler would compute the remainder one by one.
+// Here each of 16 rows has its own lane. A lane processes its row's elements in
+// their order, so a row has the same result in any block.
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_SHORT_ROWS_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_SHORT_ROWS_H_
 
@@ -16,16 +16,16 @@ namespace paceline::cpu {
 constexpr int64_t kShortRow = 32;
 constexpr int64_t kLanes = 16;
 
-// [i][lane] is element i of the row of a lane.
+// [i][lane] is element i of the lane's row.
 using LaneBlock = float[kShortRow][kLanes];
 
 inline bool AreShort(const RowGeometry& rows) { return rows.size <= kShortRow; }
 
-// The functions below are inlined into what is compiled for each instruction
-// set (common/base/simd.h).
+// These functions are inlined into functions that are compiled once per
+// instruction set (common/base/simd.h).
 
-// Copies rows [first, first + count), at most kLanes, of `values` into lanes;
-// the others keep what they hold.
+// Copies the rows [first, first + count), at most kLanes, of `values` into
+// lanes; other lanes are not changed.
 [[gnu::always_inline]] inline void LoadBlock(const RowGeometry& rows,
                                              int64_t first, int64_t count,
                                              const float* values,
@@ -37,7 +37,7 @@ inline bool AreShort(const RowGeometry& rows) { return rows.size <= kShortRow; }
   }
 }
 
-// And back.
+// Copies lanes back into rows.
 [[gnu::always_inline]] inline void StoreBlock(const RowGeometry& rows,
                                               int64_t first, int64_t count,
                                               const LaneBlock& block,

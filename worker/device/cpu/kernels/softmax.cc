@@ -10,8 +10,8 @@
 namespace paceline::cpu {
 namespace {
 
-// Rows whose elements lie side by side have a stride that the compiler knows.
-// Inlined into what is compiled for each instruction set.
+// If rows are contiguous, calls `run` with a stride of 1 that the compiler
+// knows. Inlined into functions that are compiled once per instruction set.
 template <typename Run>
 [[gnu::always_inline]] inline void ForEachRow(const RowGeometry& rows,
                                               int64_t begin, int64_t end,
@@ -35,7 +35,8 @@ template <typename Run>
   return largest;
 }
 
-// `run(blocks)` reads a block of each input and leaves the output in blocks[0].
+// `run(blocks)` reads a block of each input and writes the output into
+// blocks[0].
 template <int kInputs, typename Run>
 [[gnu::always_inline]] inline void ForEachBlock(
     const RowGeometry& rows, int64_t begin, int64_t end,

@@ -8,15 +8,14 @@
 
 namespace paceline::cpu {
 
-// All work on the rows [begin, end).
+// All functions work on the rows [begin, end).
 
 void SoftmaxForward(const RowGeometry& rows, int64_t begin, int64_t end,
                     const float* inputs, float* outputs);
 void LogSoftmaxForward(const RowGeometry& rows, int64_t begin, int64_t end,
                        const float* inputs, float* outputs);
 
-// Gradients by the inputs may lie where the outputs do, or the gradients by
-// them.
+// The inputs' gradients may overwrite the outputs or the outputs' gradients.
 void SoftmaxBackward(const RowGeometry& rows, int64_t begin, int64_t end,
                      const float* outputs, const float* output_gradients,
                      float* input_gradients);

@@ -1,5 +1,4 @@
-// Numbers as they lie in memory, float32 or bfloat16; kernels compute with them
-// in float32.
+// Arrays stored as float32 or bfloat16; kernels compute with them in float32.
 #ifndef PACELINE_WORKER_DEVICE_CPU_KERNELS_STORED_H_
 #define PACELINE_WORKER_DEVICE_CPU_KERNELS_STORED_H_
 
@@ -26,7 +25,7 @@ struct BFloat16 {
   stored.bits = BFloat16Of(value);
 }
 
-// An array of either type, to be read, or to be read and written.
+// An array of either type, read-only or mutable.
 struct ConstStored {
   const void* data = nullptr;
   DataType type = DataType::kFloat32;
@@ -36,8 +35,8 @@ struct Stored {
   DataType type = DataType::kFloat32;
 };
 
-// Calls `function` with the array as a typed pointer. Inlined, so that what it
-// does is vector code of the caller's instruction set.
+// Calls `function` with the array as a typed pointer. Inlined, so that the
+// function is compiled for the caller's instruction set.
 template <typename Function>
 [[gnu::always_inline]] inline void WithTyped(ConstStored array,
                                              const Function& function) {

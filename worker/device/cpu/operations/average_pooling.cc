@@ -12,7 +12,7 @@ namespace {
 using Pool = void(const PoolWindows& windows, int64_t begin, int64_t end,
                   const float* from, float* to);
 
-// The images of a batch are split among the threads.
+// Splits the images of a batch among the threads.
 void AddPool(Pool* pool, PoolWindows pool_windows, const Tensor* from,
              const Tensor* to, ProgramBuilder& builder) {
   const auto windows =

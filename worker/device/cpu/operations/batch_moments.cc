@@ -12,7 +12,8 @@
 namespace paceline::cpu {
 namespace {
 
-// Of the replica's rows, as StatisticsAllReduce::MergeMoments has them.
+// The moments of this replica's rows, in the format of
+// StatisticsAllReduce::MergeMoments.
 Tensor* AddReplicaMoments(const Tensor* x, ProgramBuilder& builder) {
   const RowParts parts(x);
   const int64_t channels = parts.channels;

@@ -18,7 +18,7 @@ Tensor* AddCastToIds(const PlacedCall& call, ProgramBuilder& builder) {
   return output;
 }
 
-// Of sums over a batch.
+// Converts sums over a batch from float64 to float32.
 Tensor* AddCastToFloats(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const input = call.inputs[0];
   Tensor* const output = FloatOutputOf(call, builder);

@@ -20,7 +20,7 @@ const ChannelOptions& ChannelOptionsOf(const PlacedCall& call) {
   return static_cast<const op::ChannelOperation&>(call.operation).options();
 }
 
-// A number of a tensor of float32 or float64.
+// An element of a float32 or float64 tensor.
 double NumberAt(const Tensor* tensor, int64_t i) {
   return tensor->type == DataType::kFloat64 ? tensor->doubles()[i]
                                             : double{tensor->floats()[i]};
@@ -30,11 +30,11 @@ Tensor* AddZeros(int64_t channels, ProgramBuilder& builder) {
   return builder.NewConstant({channels}, std::vector<float>(channels));
 }
 
-// What a call normalizes channels by.
+// The statistics and parameters by which a call normalizes channels.
 struct ChannelTensors {
   op::Clamp clamp;
   const Tensor* means = nullptr;
-  // 1 / √(variance + epsilon), and that times gamma.
+  // 1 / √(variance + epsilon), and the same times gamma.
   const Tensor* factors = nullptr;
   const Tensor* scales = nullptr;
   const Tensor* offsets = nullptr;
@@ -83,8 +83,8 @@ ChannelTensors AddChannelTensors(const PlacedCall& call,
                                       : AddZeros(channels, builder)};
 }
 
-// Of each channel, what the batch's statistics take off a gradient: share +
-// (x − mean) · slope.
+// Since the statistics depend on the batch, each channel's gradient is reduced
+// by share + (x − mean) · slope.
 struct StatisticsTerms {
   const Tensor* shares = nullptr;
   const Tensor* slopes = nullptr;

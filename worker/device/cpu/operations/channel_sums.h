@@ -12,8 +12,8 @@
 
 namespace paceline::cpu {
 
-// The rows of a batch, (…, channels), in parts that threads take. How many
-// there are depends on the shape alone, so what comes of them is the same bits
+// Divides the rows of a batch, (…, channels), into parts for the threads. The
+// number of parts depends only on the shape, so the results have the same bits
 // with any number of threads.
 struct RowParts {
   explicit RowParts(const Tensor* x)
@@ -31,7 +31,7 @@ struct RowParts {
   int64_t count;
 };
 
-// Two results of each channel of each part, (parts, 2 · channels) doubles: by
+// Two results per channel and part, (parts, 2 · channels) doubles, computed by
 // compute(begin row, end row, first results, second results), which reads
 // `used`.
 template <typename Compute>
@@ -53,8 +53,8 @@ Tensor* AddPartResults(const Tensor* x, std::vector<const Tensor*> used,
   return results;
 }
 
-// Two sums of each channel of `x`, (2 · channels) doubles: those of the parts,
-// as AddPartResults has them, added up in order.
+// Two sums per channel of `x`, (2 · channels) doubles: the results of
+// AddPartResults, summed in the order of parts.
 template <typename Sum>
 Tensor* AddChannelSums(const Tensor* x, std::vector<const Tensor*> used,
                        Sum sum, ProgramBuilder& builder) {

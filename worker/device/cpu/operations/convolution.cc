@@ -10,10 +10,11 @@
 #include "worker/device/cpu/onednn.h"
 #include "worker/device/cpu/operations/operations.h"
 
-// By oneDNN. Images stay in (batch, height, width, channels), the order of
-// Keras: oneDNN's kernels are as fast on it as on its blocked layouts or
-// faster, and Flatten costs nothing. Only the kernels are reordered, into the
-// layout that each primitive asks for, and their gradients back.
+// Convolutions by oneDNN. Images stay in (batch, height, width, channels),
+// Keras' order: oneDNN's kernels for it are at least as fast as for its blocked
+// layouts, and Flatten costs nothing. Only the convolution kernels are
+// reordered into the layout that each primitive prefers, and their gradients
+// back.
 namespace paceline::cpu {
 namespace {
 
@@ -22,22 +23,22 @@ using dnnl::convolution_backward_weights;
 using dnnl::convolution_forward;
 using Format = dnnl::memory::format_tag;
 
-// With fewer channels, im2col takes longer than products save.
+// With fewer channels, im2col takes longer than the matrix products save.
 constexpr int64_t kManyChannels = 64;
 
-// Images, or the gradient by them, as they lie in memory and as they are
-// multiplied.
+// The layout of images (or their gradients) as they are stored, and as oneDNN
+// multiplies them.
 struct ImageLayout {
   dnnl::memory::desc values;
   dnnl::memory::desc factors;
 };
 
-// A convolution in oneDNN's terms, whatever is computed of it. oneDNN names
+// A convolution in oneDNN's terms, for forward and gradients. oneDNN lists
 // dimensions in the order (batch, channels, height, width) and (groups,
-// filters, channels, height, width), however they lie; a dilation of 0 is of
-// adjacent elements.
+// filters, channels, height, width), regardless of the layout in memory; in
+// oneDNN a dilation of 0 means adjacent elements.
 struct Description {
-  // Of input and output as they lie in memory; gradients by them lie alike.
+  // Input and output as they are stored; their gradients have the same layouts.
   Description(const op::ConvolutionParameters& parameters,
               const op::TensorType& input, const op::TensorType& output,
               bool has_bias, const ProgramBuilder& builder);
@@ -46,10 +47,10 @@ struct Description {
   ImageLayout input;
   ImageLayout output;
   dnnl::memory::desc keras_kernel;
-  // oneDNN chooses where the kernel and its gradient lie.
+  // oneDNN chooses the layout of the kernel and its gradient.
   dnnl::memory::desc any_kernel;
   dnnl::memory::desc any_kernel_gradient;
-  // Empty if there is none.
+  // Empty if there is no bias.
   dnnl::memory::desc bias;
   dnnl::memory::dims strides;
   dnnl::memory::dims dilations;
@@ -61,8 +62,9 @@ op::TensorType TypeOf(const Tensor* tensor) {
   return {tensor->type, tensor->shape};
 }
 
-// What a depthwise convolution reads is multiplied a few times only: rounding
-// it to bfloat16 takes as long as that saves.
+// The compute type of a convolution. A depthwise convolution multiplies each
+// input only a few times, so rounding to bfloat16 would take as long as it
+// saves.
 DataType ComputeType(const op::ConvolutionParameters& parameters,
                      const op::TensorType& input,
                      const ProgramBuilder& builder) {
@@ -103,8 +105,8 @@ Description::Description(const op::ConvolutionParameters& parameters,
   if (has_bias) bias = Layout({filters}, Format::x);
 }
 
-// oneDNN asks which forward a gradient is of, but its convolutions do not look
-// at it, and making one takes longer than all else here.
+// oneDNN wants a forward primitive as a hint for a gradient. Its convolutions
+// ignore the hint, and creating one takes longer than everything else here.
 template <typename Gradient>
 typename Gradient::primitive_desc WithoutForward(
     const typename Gradient::desc& description, const ProgramBuilder& builder) {
@@ -115,13 +117,14 @@ typename Gradient::primitive_desc WithoutForward(
                                  builder.engine().get(),
                                  /*hint_forward_primitive_desc=*/nullptr),
       "no primitive for the gradient of a convolution");
-  // The constructor would copy it.
+  // The public constructor would copy the primitive descriptor.
   typename Gradient::primitive_desc primitive;
   primitive.reset(created);
   return primitive;
 }
 
-// oneDNN's kernels for AVX2 take up to twice the time of products here.
+// Whether im2col with a matrix product is faster: oneDNN's AVX2 kernels take up
+// to twice the time in these cases.
 bool IsFasterAsProducts(
     const convolution_backward_weights::primitive_desc& primitive,
     const op::ConvolutionParameters& parameters, int64_t channels) {
@@ -146,7 +149,7 @@ Tensor* AddConvolution(const PlacedCall& call, ProgramBuilder& builder) {
   Tensor* const input = call.inputs[0];
   const bool has_bias = operation.options().has_bias;
   op::TensorType output_type = call.output_type;
-  // oneDNN stores nothing smaller than it multiplies.
+  // oneDNN cannot write an output type smaller than the type it multiplies.
   if (output_type.type != DataType::kFloat32) {
     output_type.type =
         ComputeType(operation.parameters(), TypeOf(input), builder);

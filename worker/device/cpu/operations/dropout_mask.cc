@@ -10,7 +10,7 @@
 namespace paceline::cpu {
 namespace {
 
-// Of one example: true where an element is kept.
+// The mask of one example: true where an element is kept.
 void WriteMask(const DropoutMask& mask, int64_t example, int64_t size,
                bool* is_kept) {
   for (int64_t first = 0; first < size; first += DropoutMask::kBlock) {

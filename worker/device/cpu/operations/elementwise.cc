@@ -19,12 +19,12 @@ bool IsNumber(const BroadcastAxes& axes) {
   return axes.count == 1 && axes.strides[0] == 0;
 }
 
-// The whole tensor again and again.
+// Whether the whole tensor repeats along the larger shape.
 bool IsPeriodic(const BroadcastAxes& axes) {
   return axes.count == 2 && axes.strides[0] == 1;
 }
 
-// Elements [begin, begin + count) of what `values` are broadcast to.
+// Writes elements [begin, begin + count) of the broadcast `values`.
 template <typename T>
 void WriteOut(const T* values, const BroadcastAxes& axes, int64_t begin,
               int64_t count, float* to) {
@@ -37,7 +37,7 @@ void WriteOut(const T* values, const BroadcastAxes& axes, int64_t begin,
     const int64_t run = std::min(axes.sizes[0] - i % axes.sizes[0], end - i);
     const T* const from = values + axes.Offset(i);
     if (axes.strides[0] == 0 && run <= kVector && end - i >= kVector) {
-      // One store; the next run writes over what is too much.
+      // Stores a full vector; the next run overwrites the excess.
       std::fill_n(to, kVector, static_cast<float>(*from));
     } else if (axes.strides[0] == 0) {
       std::fill_n(to, run, static_cast<float>(*from));

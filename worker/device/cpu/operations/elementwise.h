@@ -1,10 +1,10 @@
-// Elementwise on the CPU.
+// The Elementwise operation on the CPU.
 //
-// The elements come in tiles that fit the first cache, with all values between
-// them unless the chain is very long. Each instruction is one loop over a tile.
-// An input that is broadcast, or no real, is first written out for the tile;
-// where its pattern is the same in every tile (a number, a vector of channels),
-// once for all.
+// Elements are computed in tiles. All intermediate values of a tile fit into
+// the L1 cache, unless the chain of instructions is very long. Each instruction
+// is one loop over a tile. An input that is broadcast, or is not float32, is
+// first expanded for the tile; if the expansion is the same for every tile (a
+// scalar, a vector of channels), only once.
 #ifndef PACELINE_WORKER_DEVICE_CPU_OPERATIONS_ELEMENTWISE_H_
 #define PACELINE_WORKER_DEVICE_CPU_OPERATIONS_ELEMENTWISE_H_
 
@@ -18,10 +18,10 @@
 
 namespace paceline::cpu {
 
-// Thread-safe. Inputs are of float32, int32 or bool, the output is of float32.
+// Thread-safe. Inputs are float32, int32 or bool, the output is float32.
 class ElementProgram {
  public:
-  // The output may be an input of its shape.
+  // The output may be one of the inputs, if it has the same shape.
   ElementProgram(std::vector<op::ElementInstruction> instructions,
                  absl::Span<Tensor* const> inputs, const Tensor* output);
 
@@ -31,7 +31,7 @@ class ElementProgram {
  private:
   enum class Reading {
     kInPlace,
-    // Written out for the first tile, which the others repeat.
+    // Expanded for the first tile, and reused by the others.
     kOnce,
     kEachTile,
   };
@@ -40,16 +40,16 @@ class ElementProgram {
     BroadcastAxes axes;
     Reading reading = Reading::kInPlace;
   };
-  // Values of a tile, by number.
+  // The values of a tile, by number.
   struct Tile;
 
-  // Tiles are whole multiples of this, so that inputs which repeat every so
-  // many elements are the same in each; 1: there is no such input.
+  // Tiles are a multiple of this size, so that inputs with this period are the
+  // same in each tile. 1: there is no such input.
   int64_t PeriodOfTiles() const;
-  // Where elements [begin, begin + count) of what the input is broadcast to lie
-  // side by side; null: nowhere.
+  // If the elements [begin, begin + count) of the broadcast input are
+  // contiguous in memory, their address; else null.
   static const float* RunOf(const Input& input, int64_t begin, int64_t count);
-  // Writes these elements out.
+  // Expands these elements of the input.
   static void Write(const Input& input, int64_t begin, int64_t count,
                     float* to);
   void RunTile(int64_t begin, int64_t count, Tile& tile) const;
@@ -57,9 +57,9 @@ class ElementProgram {
   std::vector<op::ElementInstruction> instructions_;
   std::vector<Input> inputs_;
   const Tensor* output_;
-  // At most that of a tile.
+  // Elements of a tile, at most.
   int64_t tile_size_;
-  // One instruction, and nothing to write out.
+  // Whether there is one instruction and no input to expand.
   bool is_one_loop_;
 };
 

@@ -23,7 +23,8 @@ Tensor* AddGatherRows(const PlacedCall& call, ProgramBuilder& builder) {
   return output;
 }
 
-// Threads share the columns: each adds up in the order of the ids.
+// Each thread takes some of the columns, and adds them up in the order of the
+// ids.
 Tensor* AddSumRows(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const ids = call.inputs[0];
   const Tensor* const values = call.inputs[1];

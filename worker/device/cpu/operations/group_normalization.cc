@@ -11,12 +11,12 @@
 namespace paceline::cpu {
 namespace {
 
-// What a call works on.
+// The tensors of a call.
 struct Tensors {
   const Tensor* values = nullptr;
   const Tensor* means = nullptr;
   const Tensor* factors = nullptr;
-  // Null: not read.
+  // Null if not read.
   const Tensor* gamma = nullptr;
 
   NormalizedGroups groups() const {
@@ -31,14 +31,14 @@ struct Tensors {
   }
 };
 
-// A gamma or beta that is not there.
+// Stands for a missing gamma or beta.
 const Tensor* EveryColumn(float value, const Tensor* values,
                           ProgramBuilder& builder) {
   const int64_t columns = values->shape[2];
   return builder.NewConstant({columns}, std::vector<float>(columns, value));
 }
 
-// Splits the blocks of groups among the threads.
+// Splits the blocks among the threads.
 void AddOfBlocks(std::vector<const Tensor*> used, const Tensors& tensors,
                  ProgramBuilder& builder,
                  ProgramBuilder::RangeOperation operation) {

@@ -24,22 +24,22 @@ dnnl::memory::desc RowsOf(const Tensor* matrix) {
   return Layout(matrix->shape, Format::nc, matrix->type);
 }
 
-// Of a bias or a sum of rows; empty if there is none.
+// The layout of a bias or of row sums; empty if there is none.
 dnnl::memory::desc VectorLayout(bool is_there, const Tensor* product) {
   return is_there ? Layout({product->shape[1]}, Format::x)
                   : dnnl::memory::desc();
 }
 
-// The product of a left side that lies as it counts, as oneDNN's inner product
-// of each of its rows.
+// The product if the left side is not transposed: oneDNN's inner product over
+// its rows.
 Tensor* AddProductOfRows(const PlacedCall& call, ProgramBuilder& builder) {
   const op::MatrixProductOptions& options = OptionsOf(call);
   Tensor* const left = builder.Computed(call.inputs[0]);
   Tensor* const right = builder.Computed(call.inputs[1]);
   Tensor* const product = OutputOf(call, builder);
   const dnnl::memory::desc source = RowsOf(left);
-  // A kernel stays in Keras' layout (n, units), which oneDNN calls "io": its
-  // matrix products are as fast on it as on layouts of its own choice.
+  // A kernel stays in Keras' layout (n, units), which oneDNN calls "io":
+  // oneDNN's matrix products are as fast on it as on their preferred layouts.
   const dnnl::memory::desc weights = Layout(
       {product->shape[1], left->shape[1]},
       options.right_is_transposed ? Format::oi : Format::io, right->type);
@@ -61,8 +61,8 @@ Tensor* AddProductOfRows(const PlacedCall& call, ProgramBuilder& builder) {
   return product;
 }
 
-// The product of a transposed left side, as the gradient of a kernel: the left
-// side was multiplied with it, the right one is the gradient by that product.
+// The product if the left side is transposed: the weight gradient of an inner
+// product of the left side, where the right side is the output's gradient.
 Tensor* AddKernelGradient(const PlacedCall& call, ProgramBuilder& builder) {
   const op::MatrixProductOptions& options = OptionsOf(call);
   Tensor* const input = builder.Computed(call.inputs[0]);
@@ -73,7 +73,7 @@ Tensor* AddKernelGradient(const PlacedCall& call, ProgramBuilder& builder) {
   };
   const dnnl::memory::desc row_sum = VectorLayout(options.has_row_sum, product);
   const dnnl::primitive_attr attributes = builder.PrimitiveAttributes();
-  // oneDNN asks for the product that it is the gradient of.
+  // oneDNN wants the forward primitive for a gradient.
   const inner_product_forward::primitive_desc forward(
       inner_product_forward::desc(builder.forward_kind(), RowsOf(input),
                                   kernel(input->type), row_sum,

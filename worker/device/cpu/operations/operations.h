@@ -1,5 +1,5 @@
-// The operations that the CPU device computes its own way. Each is in a file of
-// its name, its gradient beside it.
+// The operations that the CPU device implements itself. Each is in a file of
+// its name, together with its gradient.
 #ifndef PACELINE_WORKER_DEVICE_CPU_OPERATIONS_OPERATIONS_H_
 #define PACELINE_WORKER_DEVICE_CPU_OPERATIONS_OPERATIONS_H_
 
@@ -17,11 +17,11 @@ AddOperation AddAveragePoolingGradient;
 AddOperation AddBatchMoments;
 AddOperation AddCast;
 AddOperation AddChannelNormalization;
-// In channel_normalization.cc.
+// Defined in channel_normalization.cc.
 AddOperation AddChannelGradientSums;
 AddOperation AddChannelNormalizationGradient;
-// Which AddConvolution computes: those that do not rectify. oneDNN's rectifier
-// makes 0 of NaN, and would hide what diverged.
+// Whether AddConvolution can compute a convolution: if it does not rectify.
+// oneDNN's rectifier turns NaN into 0, which would hide divergence.
 ComputesOperation IsPlainConvolution;
 AddOperation AddConvolution;
 AddOperation AddConvolutionInputGradient;
@@ -29,19 +29,20 @@ AddOperation AddConvolutionKernelGradient;
 AddOperation AddDropoutMask;
 AddOperation AddElementwise;
 AddOperation AddGatherRows;
-// In gather_rows.cc.
+// Defined in gather_rows.cc.
 AddOperation AddSumRows;
 AddOperation AddGroupNormalization;
 AddOperation AddGroupNormalizationGradient;
 AddOperation AddGroupNormalizationGammaGradient;
-// Which AddMatrixProduct computes: of two matrices, not both transposed; a bias
-// with none or the right one, sums of rows with the left one.
+// Whether AddMatrixProduct can compute a product: of two matrices that are not
+// both transposed; with a bias only if the left is not transposed, with row
+// sums only if it is.
 ComputesOperation IsInnerProduct;
 AddOperation AddMatrixProduct;
 AddOperation AddMaxPooling;
 AddOperation AddMaxPoolingGradient;
-// Which the two below compute: those that read few elements for each element of
-// the convolution, move by one pixel, and are pooled by 2 x 2.
+// Whether the two functions below can compute a convolution: if it reads few
+// elements per output, has stride 1, and is pooled by 2 x 2.
 ComputesOperation IsSmallPooledConvolution;
 ComputesOperation IsSmallPooledConvolutionGradient;
 AddOperation AddPooledConvolution;
@@ -50,11 +51,11 @@ AddOperation AddResize;
 AddOperation AddResizeGradient;
 AddOperation AddSoftmax;
 AddOperation AddSoftmaxGradient;
-// In softmax.cc.
+// Defined in softmax.cc.
 AddOperation AddLogSoftmax;
 AddOperation AddLogSoftmaxGradient;
 
-// All of them, and those of worker/device/program/operations.
+// All these operations, and those of worker/device/program/operations.
 absl::Span<const OperationEntry<ProgramBuilder>> Operations();
 
 }  // namespace paceline::cpu

@@ -6,22 +6,23 @@
 #include "worker/device/cpu/kernels/pooled_convolution.h"
 #include "worker/device/cpu/operations/operations.h"
 
-// By hand, for convolutions that read little for each output, where traffic of
-// memory decides. Of others oneDNN's kernels are faster than what is saved.
+// Own kernels for convolutions that read few elements per output, where memory
+// traffic dominates. For others oneDNN's kernels save more time than the
+// fusion.
 namespace paceline::cpu {
 namespace {
 
-// Elements of the input that one element of the convolution reads.
+// Input elements per convolution output, at most.
 constexpr int64_t kMaxPatch = 32;
-// Of the images of a batch; each sums up its gradient, so that the bits do not
-// depend on the number of threads.
+// The images of a batch are divided into at most this many parts. Each part has
+// its own sum of gradients, so the bits do not depend on the number of threads.
 constexpr int64_t kMaxParts = 16;
 
-// Whether the window of the convolution moves by one pixel.
+// Whether the convolution has stride 1 along this axis.
 bool IsDense(const op::WindowAxis& axis) {
   return axis.stride == 1 && axis.dilation == 1;
 }
-// Whether windows of the pooling have two pixels each, side by side.
+// Whether pooling windows have two adjacent pixels and do not overlap.
 bool IsHalving(const op::WindowAxis& axis) {
   return axis.size == 2 && axis.stride == 2 && axis.dilation == 1 &&
          axis.pad_before == 0 && axis.pad_after <= 0;
@@ -53,7 +54,7 @@ PooledConvolution KernelOf(const op::PooledConvolutionParameters& parameters,
           .columns = output[2]};
 }
 
-// Of an image, in multiplications.
+// Multiplications per image.
 int64_t WorkOf(const PooledConvolution& convolution) {
   return 4 * convolution.output_size() * convolution.patch_size();
 }
@@ -119,7 +120,7 @@ Tensor* AddPooledConvolutionKernelGradient(const PlacedCall& call,
       KernelOf(operation.parameters(), input->shape, output_gradient->shape);
   const int64_t batch = input->shape[0];
   const int64_t parts = std::min(batch, kMaxParts);
-  // Of each part the gradient by the kernel, then that by the bias.
+  // Per part: the kernel's gradient, then the bias's.
   const int64_t kernel_size = kernel_gradient->count();
   const int64_t part_size = kernel_size + filters;
   Tensor* const sums = builder.NewTensor({parts, part_size});

@@ -9,7 +9,7 @@
 namespace paceline::cpu {
 namespace {
 
-// From images of the shape `small` to those of the shape `large`.
+// The mixture that resizes images of shape `small` to shape `large`.
 PixelMixture MixtureOf(op::ResizeMode mode, const Shape& small,
                        const Shape& large) {
   return {.height = small[1],
@@ -22,7 +22,7 @@ PixelMixture MixtureOf(op::ResizeMode mode, const Shape& small,
 using Mix = void(const PixelMixture& mixture, int64_t begin, int64_t end,
                  const float* from, float* to);
 
-// The images of a batch are split among the threads.
+// Splits the images of a batch among the threads.
 void AddMix(Mix* mix, PixelMixture mixture, const Tensor* from,
             const Tensor* to, ProgramBuilder& builder) {
   const int64_t work = mixture.output_pixel_count() * mixture.channels;

@@ -11,7 +11,7 @@
 namespace paceline::cuda {
 
 struct ArgMaxOfRows {
-  // Elements of a row.
+  // Elements per row.
   int64_t size = 0;
   ConstValues inputs{};
   int32_t* outputs = nullptr;

@@ -1,4 +1,4 @@
-// Arithmetic of arrays. For each element.
+// Elementwise arithmetic. One index per element.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_ARITHMETIC_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_ARITHMETIC_H_
 
@@ -9,7 +9,7 @@
 
 namespace paceline::cuda {
 
-// The two may be of different types.
+// Source and destination may have different types.
 struct CopyElements {
   ConstValues from{};
   Values to{};
@@ -17,7 +17,7 @@ struct CopyElements {
   PACELINE_HOST_DEVICE void operator()(int64_t i) const { to.Set(i, from[i]); }
 };
 
-// Towards 0.
+// Rounds towards 0.
 struct CastToInt32 {
   ConstValues from{};
   int32_t* to = nullptr;
@@ -27,7 +27,7 @@ struct CastToInt32 {
   }
 };
 
-// The sums may lie where `a` or `b` does.
+// The sums may overwrite `a` or `b`.
 struct AddElements {
   ConstValues a{};
   ConstValues b{};

@@ -1,11 +1,12 @@
-// Batch normalization over rows of channels: with N rows, mean and variance of
-// each channel, and x̂ = (x − mean) / √(variance + epsilon),
+// Batch normalization. With N rows, and mean and variance per channel, x̂ = (x
+// − mean) / √(variance + epsilon), and
 //
-//   y = gamma · x̂ + beta, within a clamp
+//   y = gamma · x̂ + beta, clamped
 //   dx = gamma / √(variance + epsilon) · (g − Σ g / N − x̂ · Σ g·x̂ / N)
 //
-// where g is the gradient by what is clamped. N and the sums may be those of
-// several replicas. Sums over rows go in parts, as sums.h has it.
+// where g is the gradient with respect to the value before the clamp. N and the
+// sums may be over several replicas. Sums over rows are computed in parts
+// (sums.h). "For each …" says what an index of the kernel stands for.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_BATCH_NORMALIZATION_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_BATCH_NORMALIZATION_H_
 
@@ -18,8 +19,9 @@
 
 namespace paceline::cuda {
 
-// sums[part, channel] = Σ (x − mean)², where mean = value_sums / rows: squares
-// of what is left have the digits. For each of parts · channels.
+// sums[part, channel] = Σ (x − mean)², where mean = value_sums / rows. The mean
+// is subtracted before squaring to keep precision. For each of parts ·
+// channels.
 struct DeviationSums {
   int64_t rows = 0;
   int64_t channels = 0;
@@ -57,20 +59,20 @@ struct ChannelMoments {
   }
 };
 
-// A channel's mean, 1 / √(variance + epsilon), that times gamma, and beta.
+// Per channel: mean, 1 / √(variance + epsilon), that times gamma, and beta.
 struct ChannelLine {
   float mean;
   float factor;
   float scale;
   float offset;
 
-  // y before the clamp.
+  // The value of y before the clamp.
   PACELINE_HOST_DEVICE float operator()(float x) const {
     return (x - mean) * scale + offset;
   }
 };
 
-// From ChannelMoments, maybe of several replicas, to the count, mean and
+// Converts ChannelMoments, possibly of several replicas, to the count, mean and
 // variance. For each channel.
 struct TakeMoments {
   int64_t channels = 0;
@@ -87,13 +89,13 @@ struct TakeMoments {
   }
 };
 
-// Statistics are floats or doubles. For each channel.
+// Statistics may be floats or doubles. For each channel.
 template <typename Statistic>
 struct MakeChannelLines {
   double epsilon = 0;
   const Statistic* means = nullptr;
   const Statistic* variances = nullptr;
-  // Null: ones, zeros.
+  // Null: gamma is 1, beta is 0.
   const float* gamma = nullptr;
   const float* beta = nullptr;
   ChannelLine* lines = nullptr;
@@ -196,7 +198,7 @@ struct NormalizeBackward {
   int64_t channels = 0;
   op::Clamp clamp;
   const ChannelLine* lines = nullptr;
-  // Null: the statistics are not those of the batch.
+  // Null: the statistics do not depend on the batch.
   const ChannelSlope* slopes = nullptr;
   ConstValues inputs{};
   ConstValues gradients{};

@@ -1,4 +1,5 @@
-// What follows a product or a convolution that the library does without.
+// Bias and rectifier after a product or convolution, for cases that the library
+// does not fuse.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_BIAS_RELU_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_BIAS_RELU_H_
 
@@ -9,13 +10,13 @@
 
 namespace paceline::cuda {
 
-// values += bias, then relu(values) where it is asked for; NaN stays. For each
+// values += bias, then optionally ReLU, in which NaN stays NaN. For each
 // element.
 struct BiasRelu {
   bool has_relu = false;
-  // Of the last axis.
+  // Size of the last axis.
   int64_t channels = 1;
-  // Null: none.
+  // Null: no bias.
   const float* bias = nullptr;
   Values values{};
 

@@ -1,4 +1,4 @@
-// Images whose pixels are blends of those of others
+// Images whose pixels are weighted sums of pixels of other images
 // (common/operations/resize.h).
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_BLEND_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_BLEND_H_
@@ -11,7 +11,7 @@
 
 namespace paceline::cuda {
 
-// What an output along an axis takes of the inputs.
+// The inputs and weights of an output along an axis.
 struct AxisBlend {
   int64_t lower;
   int64_t upper;
@@ -23,7 +23,7 @@ struct AxisBlend {
   }
 };
 
-// The outputs along an axis among which all are that take of an input.
+// A range of outputs along an axis that includes all that use an input.
 struct AxisReaders {
   int64_t begin;
   int64_t end;
@@ -39,7 +39,8 @@ struct BlendGeometry {
   const AxisBlend* columns = nullptr;
 };
 
-// For each output. What has no share is not read: it may be infinite.
+// For each output. Inputs with weight 0 are not read, since they may be
+// infinite.
 struct BlendImages {
   BlendGeometry geometry;
   ConstValues inputs{};
@@ -67,7 +68,7 @@ struct BlendImages {
 // For each input.
 struct BlendImagesBackward {
   BlendGeometry geometry;
-  // Of the inputs along an axis.
+  // By input along each axis.
   const AxisReaders* row_readers = nullptr;
   const AxisReaders* column_readers = nullptr;
   ConstValues output_gradients{};

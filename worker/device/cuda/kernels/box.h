@@ -10,8 +10,8 @@
 
 namespace paceline::cuda {
 
-// For each element of the box. The two may be of different types, here and
-// below.
+// For each element of the box. Here and below, source and destination may have
+// different types.
 struct ReadBox {
   BoxAxes box;
   ConstValues from{};
@@ -33,7 +33,8 @@ struct WriteBox {
   }
 };
 
-// For each element of the larger tensor: that of the box, or the value.
+// For each element of the larger tensor: copies the box's element, or writes
+// the value.
 struct PadBox {
   BoxAxes box;
   float value = 0;

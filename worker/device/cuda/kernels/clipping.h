@@ -1,4 +1,5 @@
-// Gradients clipped by their norms, as common/optimizer/clipping.h has it.
+// Clipping of gradients by their norms, as defined in
+// common/optimizer/clipping.h.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_CLIPPING_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_CLIPPING_H_
 
@@ -26,7 +27,7 @@ struct SquareSums {
   }
 };
 
-// The norm of what has these sums of squares, by part.
+// The norm, given the sums of squares by part.
 PACELINE_HOST_DEVICE inline double NormOf(const double* sums, int64_t parts) {
   double sum = 0;
   for (int64_t part = 0; part < parts; ++part) sum += sums[part];

@@ -1,5 +1,5 @@
-// The mask of Dropout. For each block of four elements of each example, which
-// share a call of Philox.
+// The mask of Dropout. For each block of four elements of each example; a block
+// takes one call of Philox.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_DROPOUT_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_DROPOUT_H_
 

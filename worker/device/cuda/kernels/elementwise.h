@@ -12,15 +12,15 @@
 
 namespace paceline::cuda {
 
-// Threads of a launch run the same instructions. The output may be an input of
-// its shape.
+// All threads of a launch run the same instructions. The output may overwrite
+// an input of the same shape.
 struct ComputeElementwise {
   static constexpr int kMaxInputs = op::ElementwiseOperation::kMaxInputs;
   static constexpr int kMaxInstructions =
       op::ElementwiseOperation::kMaxInstructions;
 
   struct Input {
-    // Of reals, int32 or bool.
+    // float32, int32 or bool.
     ConstValues values{};
     BroadcastAxes axes;
 

@@ -1,4 +1,4 @@
-// Rows of a table by their ids.
+// Lookup of table rows by id, and its gradient.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_EMBEDDING_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_EMBEDDING_H_
 
@@ -11,7 +11,7 @@ namespace paceline::cuda {
 
 // For each element of the outputs.
 struct GatherRows {
-  // Elements of a row.
+  // Elements per row.
   int64_t size = 0;
   const int32_t* ids = nullptr;
   ConstValues table{};
@@ -23,15 +23,15 @@ struct GatherRows {
   }
 };
 
-// Where else in a batch an id stands.
+// Links the occurrences of the same id in a batch.
 struct IdOccurrence {
-  // The next occurrence of the same id; -1: none.
+  // The next occurrence; -1: none.
   int32_t next;
-  // 1 unless an earlier one has the same id.
+  // 1 if no earlier occurrence exists, else 0.
   int32_t is_first;
 };
 
-// For each occurrence of an id.
+// For each occurrence.
 struct LinkIds {
   int64_t count = 0;
   const int32_t* ids = nullptr;
@@ -47,8 +47,8 @@ struct LinkIds {
   }
 };
 
-// Adds up the gradients of each id that is there, in the order of the
-// occurrences, and leaves the other rows of the table. For each element of the
+// Adds up the gradients of all occurrences of an id, in their order. Does not
+// change rows of the table whose ids do not occur. For each element of the
 // gradients.
 struct ScatterRows {
   int64_t size = 0;

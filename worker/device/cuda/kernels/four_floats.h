@@ -1,5 +1,5 @@
-// Four neighbouring floats, read and written at once where memory bandwidth
-// decides.
+// Four adjacent floats, read and written at once, for kernels that are limited
+// by memory bandwidth.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_FOUR_FLOATS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_FOUR_FLOATS_H_
 
@@ -21,16 +21,16 @@ PACELINE_HOST_DEVICE inline int64_t FourBlocks(int64_t count) {
   return (count + 3) / 4;
 }
 
-// Whether a whole block can be read at once. A variable by itself may start
-// anywhere in its bucket; all threads of a launch agree on that.
+// Whether a whole block can be read at once. A single variable may start at any
+// element of its bucket; all threads of a launch get the same answer.
 PACELINE_HOST_DEVICE inline bool IsWholeBlock(const float* data, int64_t block,
                                               int64_t count) {
   return 4 * block + 4 <= count &&
          reinterpret_cast<uintptr_t>(data) % sizeof(FourFloats) == 0;
 }
 
-// Elements from 4 · block on; zeros beyond `count`. Fastest where `data` starts
-// on a multiple of 16 bytes.
+// The elements from 4 · block on; zeros beyond `count`. Fastest if `data` is
+// 16-byte aligned.
 PACELINE_HOST_DEVICE inline FourFloats LoadFour(const float* data,
                                                 int64_t block, int64_t count) {
   if (IsWholeBlock(data, block, count)) {

@@ -1,6 +1,6 @@
-// Normalization of groups, as common/operations/group_normalization.h has it.
-// What is summed up over a group is summed up in parts first, of which each has
-// every so many elements.
+// Group normalization, as defined in common/operations/group_normalization.h. A
+// sum over a group is computed in parts first; part p of n has the elements p,
+// p + n, p + 2n, …
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_GROUP_NORMALIZATION_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_GROUP_NORMALIZATION_H_
 
@@ -12,38 +12,39 @@
 
 namespace paceline::cuda {
 
-// Values (examples, positions, groups · size), and their statistics.
+// Values of shape (examples, positions, groups · size), and their statistics.
 struct NormalizedGroups {
   int64_t positions = 1;
   int64_t groups = 1;
-  // Columns of a group.
+  // Columns per group.
   int64_t size = 0;
   ConstValues inputs{};
-  // Of each group of each example: the mean, and 1 / √(variance + epsilon).
+  // Per group and example: the mean, and 1 / √(variance + epsilon).
   float* means = nullptr;
   float* factors = nullptr;
 
   PACELINE_HOST_DEVICE int64_t columns() const { return groups * size; }
-  // Of a group.
+  // Elements of a group of one example.
   PACELINE_HOST_DEVICE int64_t element_count() const {
     return positions * size;
   }
-  // Of element i of a group, which is numbered as statistics lie.
+  // The index of element i of a group. Groups are numbered as in the
+  // statistics.
   PACELINE_HOST_DEVICE int64_t Index(int64_t group, int64_t i) const {
     const int64_t row = group / groups * positions + i / size;
     return row * columns() + group % groups * size + i % size;
   }
-  // The group of a column in a row, which is a position of an example.
+  // The group of a column in a row; a row is a position of an example.
   PACELINE_HOST_DEVICE int64_t GroupOf(int64_t row, int64_t column) const {
     return row / positions * groups + column / size;
   }
-  // x̂ of element i of all, which is of this group.
+  // x̂ of element i, which must be in `group`.
   PACELINE_HOST_DEVICE float Normalized(int64_t i, int64_t group) const {
     return (inputs[i] - means[group]) * factors[group];
   }
 };
 
-// Of some elements: their mean, and Σ (x − mean)².
+// Mean and Σ (x − mean)² of some elements.
 struct PartMoments {
   double mean;
   double squares;
@@ -73,7 +74,7 @@ struct GroupPartMoments {
   }
 };
 
-// Joins the moments of the parts (Chan, Golub and LeVeque, 1979). For each
+// Merges the moments of the parts (Chan, Golub and LeVeque, 1979). For each
 // group.
 struct GroupMoments {
   NormalizedGroups groups;
@@ -106,7 +107,7 @@ struct GroupMoments {
 // For each element.
 struct NormalizeGroups {
   NormalizedGroups groups;
-  // Without data: ones, zeros.
+  // Without data: gamma is 1, beta is 0.
   ConstValues gamma{};
   ConstValues beta{};
   Values outputs{};
@@ -126,7 +127,7 @@ struct NormalizeGroups {
 // part, part + parts, … of all examples. For each of parts · columns.
 struct GroupColumnSums {
   NormalizedGroups groups;
-  // Of all examples.
+  // Of all examples together.
   int64_t rows = 0;
   int64_t parts = 1;
   ConstValues gradients{};
@@ -150,7 +151,7 @@ struct GroupColumnSums {
   }
 };
 
-// With g = gamma · dy, of some elements: Σ g, and Σ g · (x − mean).
+// With g = gamma · dy, over some elements: Σ g and Σ g · (x − mean).
 struct PartSlopes {
   double sum;
   double products;
@@ -180,7 +181,7 @@ struct GroupPartSlopes {
   }
 };
 
-// Σ g / N of a group, and Σ g·x̂ / N · factor.
+// Per group: Σ g / N, and Σ g·x̂ / N · factor.
 struct GroupSlope {
   float share;
   float slope;
@@ -207,8 +208,8 @@ struct GroupSlopes {
   }
 };
 
-// For each element. Gradients by the inputs may lie where the inputs do, or the
-// gradients by the outputs.
+// For each element. The inputs' gradients may overwrite the inputs or the
+// outputs' gradients.
 struct NormalizeGroupsBackward {
   NormalizedGroups groups;
   const GroupSlope* slopes = nullptr;

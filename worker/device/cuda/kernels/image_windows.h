@@ -1,4 +1,4 @@
-// How a window slides over a batch of images in (batch, height, width,
+// Positions of a window on a batch of images in (batch, height, width,
 // channels).
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_IMAGE_WINDOWS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_IMAGE_WINDOWS_H_
@@ -11,7 +11,7 @@
 namespace paceline::cuda {
 
 // Along one axis: output o reads the inputs o · stride - pad_before + k ·
-// dilation for k in [0, size), as far as they are in [0, input).
+// dilation for k in [0, size), except those outside [0, input).
 struct AxisWindow {
   int64_t input = 0;
   int64_t output = 0;
@@ -20,13 +20,13 @@ struct AxisWindow {
   int64_t dilation = 1;
   int64_t pad_before = 0;
 
-  // The input that element k of window o reads; -1: padding.
+  // The input for element k of window o; -1: padding.
   PACELINE_HOST_DEVICE int64_t InputOf(int64_t o, int64_t k) const {
     const int64_t i = o * stride - pad_before + k * dilation;
     return i < input ? (i < 0 ? -1 : i) : -1;
   }
-  // Calls visit(k, o) for the windows o whose element k reads input i, in the
-  // order of k. Where nothing is dilated it divides but once: on a GPU a
+  // Calls visit(k, o) for each window o whose element k reads input i, in the
+  // order of k. Without dilation it needs a single division; on a GPU a
   // division takes as long as dozens of other operations.
   template <typename Visit>
   PACELINE_HOST_DEVICE void ForEachOutput(int64_t i, const Visit& visit) const {
@@ -41,7 +41,7 @@ struct AxisWindow {
       }
     }
   }
-  // Elements of window o that are no padding.
+  // Elements of window o that are not padding.
   PACELINE_HOST_DEVICE int64_t CoveredCount(int64_t o) const {
     const int64_t begin = o * stride - pad_before;
     const int64_t last = begin + (size - 1) * dilation;
@@ -53,7 +53,7 @@ struct AxisWindow {
   friend auto operator<=>(const AxisWindow&, const AxisWindow&) = default;
 };
 
-// An element of a batch of images.
+// The position of an element in a batch of images.
 struct ImageElement {
   int64_t example;
   int64_t y;
@@ -74,7 +74,7 @@ struct ImageWindows {
   AxisWindow x;
   int64_t channels = 0;
 
-  // Indices into a batch of inputs and of outputs.
+  // Index into a batch of inputs, or of outputs.
   PACELINE_HOST_DEVICE int64_t Input(int64_t example, int64_t iy, int64_t ix,
                                      int64_t channel) const {
     return ((example * y.input + iy) * x.input + ix) * channels + channel;
@@ -84,8 +84,8 @@ struct ImageWindows {
     return ((example * y.output + oy) * x.output + ox) * channels + channel;
   }
 
-  // Calls visit(k, iy, ix) for the elements k of window (oy, ox), in C order,
-  // that read a pixel, and not padding.
+  // Calls visit(k, iy, ix) for each element k of window (oy, ox) that is not
+  // padding, in C order.
   template <typename Visit>
   PACELINE_HOST_DEVICE void ForEachInput(int64_t oy, int64_t ox,
                                          const Visit& visit) const {
@@ -99,8 +99,8 @@ struct ImageWindows {
     }
   }
 
-  // Calls visit(k, oy, ox) for the windows (oy, ox) whose element k reads the
-  // pixel (iy, ix), in the order of k.
+  // Calls visit(k, oy, ox) for each window (oy, ox) whose element k reads pixel
+  // (iy, ix), in the order of k.
   template <typename Visit>
   PACELINE_HOST_DEVICE void ForEachOutput(int64_t iy, int64_t ix,
                                           const Visit& visit) const {
@@ -110,12 +110,12 @@ struct ImageWindows {
     });
   }
 
-  // Elements of window (oy, ox) that are no padding.
+  // Elements of window (oy, ox) that are not padding.
   PACELINE_HOST_DEVICE int64_t CoveredCount(int64_t oy, int64_t ox) const {
     return y.CoveredCount(oy) * x.CoveredCount(ox);
   }
 
-  // An element of a batch of inputs or outputs, by its index.
+  // The position of an element of a batch, by its index.
   PACELINE_HOST_DEVICE ImageElement InputAt(int64_t index) const {
     return ElementAt(index, y.input, x.input, channels);
   }

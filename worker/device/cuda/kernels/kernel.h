@@ -1,11 +1,11 @@
-// All of our own kernels.
+// The list of all own kernels.
 //
-// The body of a kernel is a function of an index, and of blocks of data that it
-// holds pointers to. The same body runs on a GPU, one thread an index, and on
-// the CPU, where tests compare it with the reference. No two indices write the
-// same element, but for notes that all write alike, and each adds up in an
-// order of its own: a repeat gives the same bits, however the indices are
-// spread.
+// The body of a kernel is a functor of an index that has pointers to blocks of
+// data. The same body runs on a GPU, with one thread per index, and on the CPU,
+// where tests compare it with the reference device. No two indices write the
+// same element (except flags, to which all write the same value), and each
+// index adds in a fixed order. So a repeat gives the same bits, no matter how
+// indices are assigned to threads.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_KERNEL_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_KERNEL_H_
 
@@ -34,7 +34,7 @@
 
 namespace paceline::cuda {
 
-// What is no formula of an optimizer.
+// All kernels but those of optimizers' formulas.
 using OtherKernels = std::variant<
     DeltasUpdate, UnscaleGradients, DropOverflow, CountLoss, AdaptLossScale,
     SquareSums, ClipFactor, ScaleElements, InvertNorm, CombineElements,

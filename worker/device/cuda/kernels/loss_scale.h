@@ -1,6 +1,6 @@
-// Dynamic loss scaling, as Keras' LossScaleOptimizer has it: the loss is
-// multiplied by a scale, so that small gradients are not 0 in float16, and the
-// gradients are divided by it.
+// Dynamic loss scaling like Keras' LossScaleOptimizer: the loss is multiplied
+// by a scale, so that small gradients do not underflow in float16, and
+// gradients are divided by the scale.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_LOSS_SCALE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_LOSS_SCALE_H_
 
@@ -14,19 +14,19 @@
 
 namespace paceline::cuda {
 
-// In device memory; zeros are the state at the start.
+// In GPU memory. All zeros is the initial state.
 struct LossScale {
   static constexpr int kInitialExponent = 15;
   static constexpr int kGrowthSteps = 2000;
 
   // The scale is 2^(kInitialExponent + doublings), at least 1.
   int32_t doublings = 0;
-  // Since the scale changed, those whose gradients were finite.
+  // Steps with finite gradients since the scale changed.
   int32_t finite_steps = 0;
-  // Whether a gradient of the step under way is infinite or no number.
+  // Whether a gradient of the current step is NaN or infinite.
   int32_t has_overflow = 0;
-  // What the step adds to the sums of the loss, once it is known whether it is
-  // skipped.
+  // The current step's loss, which is added to the sums once it is known
+  // whether the step is skipped.
   double loss_total = 0;
   double loss_count = 0;
 
@@ -38,7 +38,7 @@ struct LossScale {
   }
 };
 
-// `scale` may be null: 1, and no overflow.
+// `scale` may be null, which means 1 and no overflow.
 PACELINE_HOST_DEVICE inline float ScaleOf(const LossScale* scale) {
   return scale == nullptr ? 1.0f : scale->scale();
 }
@@ -46,10 +46,9 @@ PACELINE_HOST_DEVICE inline bool HasOverflow(const LossScale* scale) {
   return scale != nullptr && scale->has_overflow != 0;
 }
 
-// What the loss of an example is multiplied with before its gradient is taken.
-// For each example.
+// Writes the factor of each example's loss for its gradient. For each example.
 struct WriteGradientScales {
-  // Of the output whose loss it is.
+  // The weight of the output to which the loss belongs.
   double weight = 1;
   const StepValues* step = nullptr;
   // Null: the loss is not scaled.
@@ -62,8 +61,8 @@ struct WriteGradientScales {
   }
 };
 
-// Divides by the scale, and notes an overflow. For each of FourBlocks(count).
-// All that write the note write the same.
+// Divides gradients by the scale, and sets the overflow flag. For each of
+// FourBlocks(count). All indices that set the flag write the same value.
 struct UnscaleGradients {
   int64_t count = 0;
   float* gradients = nullptr;
@@ -75,7 +74,7 @@ struct UnscaleGradients {
     bool is_finite = true;
     for (int i = 0; i < 4; ++i) {
       g[i] *= factor;
-      // A difference that is no number is not 0.
+      // x − x is 0 if and only if x is finite.
       is_finite = is_finite && g[i] - g[i] == 0;
     }
     if (!is_finite) scale->has_overflow = 1;
@@ -83,7 +82,8 @@ struct UnscaleGradients {
   }
 };
 
-// Makes gradients 0 in a step with an overflow. For each of FourBlocks(count).
+// Sets gradients to 0 in a step with an overflow. For each of
+// FourBlocks(count).
 struct DropOverflow {
   int64_t count = 0;
   float* gradients = nullptr;
@@ -95,9 +95,9 @@ struct DropOverflow {
   }
 };
 
-// Adds the loss of the step to the sums. One that is not finite, in a step that
-// is skipped, stays out: a smaller scale mends it. Where there is none left,
-// the training has diverged, and it counts. For one index.
+// Adds the step's loss to the sums. A loss that is not finite is left out if
+// the step is skipped, since a smaller scale may help. If the scale is already
+// the smallest, training has diverged, and the loss is added. For one index.
 struct CountLoss {
   LossScale* scale = nullptr;
   double* total = nullptr;
@@ -117,8 +117,8 @@ struct CountLoss {
   }
 };
 
-// The scale of the next step: half after an overflow, twice after kGrowthSteps
-// without one. For one index.
+// Sets the scale for the next step: halves it after an overflow, doubles it
+// after kGrowthSteps steps without one. For one index.
 struct AdaptLossScale {
   LossScale* scale = nullptr;
 

@@ -1,5 +1,6 @@
-// Pooling of images. Forward for each output, backward for each input: an input
-// gathers what its windows send, so no sum needs atomics.
+// Pooling of images. Forward has one index per output. Backward has one index
+// per input, which adds up the gradients from its windows, so no atomics are
+// needed.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_POOLING_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_POOLING_H_
 
@@ -22,7 +23,7 @@ struct MaxPool {
     float largest = -INFINITY;
     windows.ForEachInput(at.y, at.x, [&](int64_t, int64_t iy, int64_t ix) {
       const float value = inputs[windows.Input(at.example, iy, ix, at.channel)];
-      // NaN compares false: it is taken, and stays.
+      // NaN is taken as the largest, and stays.
       if (value <= largest || largest != largest) return;
       largest = value;
     });
@@ -30,7 +31,8 @@ struct MaxPool {
   }
 };
 
-// Of the inputs that equal a window's output, the first one gets the gradient.
+// The gradient of a window goes to the first input that equals the window's
+// output.
 struct MaxPoolBackward {
   ImageWindows windows;
   ConstValues inputs{};
@@ -57,7 +59,7 @@ struct MaxPoolBackward {
   }
 
   PACELINE_HOST_DEVICE bool IsLargest(float input, float largest) const {
-    // NaN equals nothing.
+    // NaN does not equal itself.
     return input == largest || (input != input && largest != largest);
   }
 };

@@ -1,4 +1,4 @@
-// Regularizers: their gradients and their penalties.
+// Gradients and penalties of regularizers.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_REGULARIZATION_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_REGULARIZATION_H_
 
@@ -10,7 +10,7 @@
 
 namespace paceline::cuda {
 
-// gradients += scale · d(l1·Σ|w| + l2·Σw²)/dw, scaled as the loss is. For each
+// gradients += scale · d(l1·Σ|w| + l2·Σw²)/dw, times the loss scale. For each
 // element.
 struct AddPenaltyGradient {
   double l1 = 0;

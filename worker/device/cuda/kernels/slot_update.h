@@ -1,5 +1,5 @@
-// What kernels read and write that update the slots of a variable before its
-// elements (common/optimizer/formula.h: formulas with norms, and of matrices).
+// Inputs and outputs of kernels that update the slots of a variable before its
+// elements (common/optimizer/formula.h: formulas with norms, and for matrices).
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_SLOT_UPDATE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_SLOT_UPDATE_H_
 

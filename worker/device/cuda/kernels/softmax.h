@@ -35,8 +35,7 @@ struct SoftmaxForward {
   }
 };
 
-// Gradients by the inputs may lie where the outputs do, or the gradients by
-// them.
+// The inputs' gradients may overwrite the outputs or the outputs' gradients.
 struct SoftmaxBackward {
   RowGeometry rows;
   bool is_log = false;

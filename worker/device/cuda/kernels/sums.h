@@ -1,5 +1,6 @@
-// Sums in a fixed order: in parts first, each added up by one index, then over
-// the parts. How many parts there are depends on the size alone.
+// Sums in a fixed order: one index adds up each part, then the parts are added
+// up. The number of parts depends only on the size, so a repeat gives the same
+// bits.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_SUMS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_SUMS_H_
 
@@ -14,8 +15,8 @@
 
 namespace paceline::cuda {
 
-// Parts of a sum over `rows`: as many as each has rows, so that the two passes
-// take the same time.
+// Number of parts for a sum over `rows`: about √rows, so that both passes take
+// the same time.
 inline int64_t PartCount(int64_t rows) {
   return std::max<int64_t>(
       1, static_cast<int64_t>(std::sqrt(static_cast<double>(rows))));
@@ -59,16 +60,16 @@ struct RowPartSums {
   }
 };
 
-// Where the first step of training is noted whose loss is infinite or no
-// number; null: nowhere.
+// Where to record the first training step whose loss is NaN or infinite; null:
+// nowhere.
 struct NonfiniteNote {
   const StepValues* step = nullptr;
   int64_t* first_step = nullptr;
 
-  // To be called with the sum of the loss after each step that added to it: one
-  // that is not finite remains so.
+  // Call it with the sum of the loss after each step that added to it. The sum
+  // stays NaN or infinite once it is.
   PACELINE_HOST_DEVICE void Note(double sum) const {
-    // A difference that is no number is not 0.
+    // sum − sum is 0 if and only if the sum is finite.
     if (first_step == nullptr || *first_step != 0 || sum - sum == 0) return;
     *first_step = step->number;
   }

@@ -1,4 +1,4 @@
-// A matrix with its dimensions swapped.
+// Transposes a matrix.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_TRANSPOSE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_TRANSPOSE_H_
 

@@ -1,6 +1,7 @@
-// Updates of a variable by a formula with norms (common/optimizer/formula.h),
-// in three launches: the slots with sums of squares in parts, the trust ratio,
-// and the variable. Nothing changes in a step with an overflow.
+// The update of a variable by a formula with norms
+// (common/optimizer/formula.h), in three launches: first the slots, with sums
+// of squares in parts; then the trust ratio; then the variable. In a step with
+// an overflow nothing changes.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_BY_NORMS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_BY_NORMS_H_
 
@@ -15,8 +16,8 @@
 namespace paceline::cuda {
 
 // Updates the slots of elements part, part + parts, …; sums[part] = Σ w² and
-// sums[parts + part] = Σ r² over them, where r is their direction. For each
-// part.
+// sums[parts + part] = Σ r² over these elements, where r is their direction.
+// For each part.
 template <typename Formula>
 struct UpdateSlots {
   int64_t count = 0;

@@ -1,4 +1,4 @@
-// The kernels that optimizers' formulas need.
+// The kernels for the formulas of optimizers.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_KERNELS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_KERNELS_H_
 
@@ -12,7 +12,7 @@
 
 namespace paceline::cuda {
 
-// Of one formula.
+// The kernels of one formula.
 template <typename Formula>
 struct KernelsOfFormula {
   using Type = std::variant<UpdateVariables<Formula>>;
@@ -27,7 +27,7 @@ struct KernelsOfFormula<Formula> {
   using Type = std::variant<FindDirection<Formula>, MoveByFactor<Formula>>;
 };
 
-// Of all formulas of a variant.
+// The kernels of all formulas in a variant.
 template <typename Formulas>
 struct UpdateKernels;
 template <typename... Formulas>

@@ -1,5 +1,5 @@
-// What updates of matrices (common/optimizer/formula.h) need beside products.
-// Nothing changes in a step with an overflow.
+// Kernels for the update of a matrix (common/optimizer/formula.h), beside
+// matrix products. In a step with an overflow nothing changes.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_MATRIX_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_MATRIX_H_
 
@@ -14,7 +14,7 @@
 
 namespace paceline::cuda {
 
-// Updates the slots, and writes the direction by them. For each element.
+// Updates the slots, and writes the direction. For each element.
 template <typename Formula>
 struct FindDirection {
   SlotUpdate<Formula> update;

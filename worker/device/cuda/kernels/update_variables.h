@@ -1,4 +1,4 @@
-// Updates of a contiguous range of variables in one launch.
+// The update of a contiguous range of variables in one launch.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_VARIABLES_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_VARIABLES_H_
 
@@ -12,11 +12,11 @@
 
 namespace paceline::cuda {
 
-// What becomes of a gradient before an update.
+// How a gradient is clipped before an update.
 struct GradientClip {
-  // Bound of its absolute value; infinity: none.
+  // Bound of the absolute value; infinity: none.
   float bound = std::numeric_limits<float>::infinity();
-  // In device memory; null: 1. One factor for the whole range.
+  // In GPU memory: a factor for the whole range; null: 1.
   const float* factor = nullptr;
 
   PACELINE_HOST_DEVICE float operator()(float gradient) const {
@@ -26,8 +26,8 @@ struct GradientClip {
   }
 };
 
-// An optimizer's formula (common/optimizer/formula.h) over a range; nothing in
-// a step with an overflow. For each of FourBlocks(count).
+// Applies an optimizer's formula (common/optimizer/formula.h) to a range. In a
+// step with an overflow nothing changes. For each of FourBlocks(count).
 template <typename Formula>
 struct UpdateVariables {
   static constexpr int kTensors = 1 + Formula::kSlotCount;
@@ -61,8 +61,8 @@ struct UpdateVariables {
   }
 };
 
-// w += d: variables that are not trained, whose deltas stand in the place of
-// gradients. For each of FourBlocks(count).
+// w += d, for statistics, whose deltas are in the place of gradients. For each
+// of FourBlocks(count).
 struct DeltasUpdate {
   int64_t count = 0;
   float* values = nullptr;

@@ -1,5 +1,5 @@
-// Elements that lie in memory in one of the types of a mixed precision; kernels
-// compute with them as floats. All threads of a launch take the same branch.
+// Arrays in one of the types of mixed precision; kernels compute with their
+// elements as floats. All threads of a launch take the same branch.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_VALUES_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_VALUES_H_
 
@@ -37,8 +37,8 @@ PACELINE_HOST_DEVICE inline const void* AddressOf(const void* data,
   return static_cast<const char*>(data) + i * size;
 }
 
-// To be read. `type` is float32, float16 or bfloat16; of others `data` alone is
-// meant.
+// Read-only. `type` is float32, float16 or bfloat16; for other types only
+// `data` is used.
 struct ConstValues {
   const void* data = nullptr;
   DataType type = DataType::kFloat32;
@@ -47,7 +47,7 @@ struct ConstValues {
   PACELINE_HOST_DEVICE ConstValues(const void* data, DataType type)
       : data(data), type(type) {}
 
-  // Those from element i on.
+  // The array from element i on.
   PACELINE_HOST_DEVICE ConstValues From(int64_t i) const {
     return {AddressOf(data, type, i), type};
   }
@@ -59,7 +59,7 @@ struct ConstValues {
   }
 };
 
-// The same, to be read and written.
+// The same, mutable.
 struct Values {
   void* data = nullptr;
   DataType type = DataType::kFloat32;

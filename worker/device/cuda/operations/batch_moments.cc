@@ -7,7 +7,7 @@
 namespace paceline::cuda {
 namespace {
 
-// The rows of a batch, which are added up in parts.
+// The rows of a batch, which are summed in parts.
 struct BatchRows {
   const Tensor* x = nullptr;
   int64_t channels = 0;

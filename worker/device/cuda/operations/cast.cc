@@ -13,7 +13,7 @@ Tensor* AddCastToIds(const PlacedCall& call, ProgramBuilder& builder) {
   return output;
 }
 
-// Of sums over a batch. A sum over one row converts.
+// Converts sums over a batch. A column sum over a single row is a conversion.
 Tensor* AddCastToFloats(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const input = call.inputs[0];
   Tensor* const output = FloatOutputOf(call, builder);

@@ -14,7 +14,7 @@ const ChannelOptions& ChannelOptionsOf(const PlacedCall& call) {
   return static_cast<const op::ChannelOperation&>(call.operation).options();
 }
 
-// A ChannelLine each.
+// Adds the computation of a ChannelLine per channel.
 const Tensor* AddLines(const PlacedCall& call, ProgramBuilder& builder) {
   const ChannelOptions& options = ChannelOptionsOf(call);
   const Tensor* const means = call.inputs[ChannelOptions::kMean];
@@ -42,7 +42,8 @@ const Tensor* AddLines(const PlacedCall& call, ProgramBuilder& builder) {
   return lines;
 }
 
-// A ChannelSlope each; null, if the statistics are not those of the batch.
+// Adds the computation of a ChannelSlope per channel. Null if the statistics do
+// not depend on the batch.
 const Tensor* AddSlopes(const PlacedCall& call, const Tensor* lines,
                         ProgramBuilder& builder) {
   const ChannelOptions& options = ChannelOptionsOf(call);

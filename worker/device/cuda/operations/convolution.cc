@@ -5,14 +5,14 @@
 #include "worker/device/cuda/operations/operations.h"
 #include "worker/device/cuda/windows_of.h"
 
-// Where a convolution reads single pixels it is the product of the pixels with
-// the kernel as Keras has it. Else it is a convolution of the GPU's library,
-// which wants the filters first: the kernel is transposed once for the forward
-// and the gradient by the input, and the gradient by it is transposed back.
+// A 1 x 1 convolution is a matrix product of the pixels with the kernel in
+// Keras' order. Others are computed by cuDNN, which expects OHWI kernels: the
+// kernel is transposed once, for forward and the input's gradient, and the
+// kernel's gradient is transposed back.
 namespace paceline::cuda {
 namespace {
 
-// A window reads a pixel, and every one is read.
+// Whether the kernel is 1 x 1 and every pixel is read once.
 bool IsPointwise(const op::ConvolutionParameters& parameters) {
   return parameters.groups == 1 &&
          std::all_of(parameters.window.begin(), parameters.window.end(),

@@ -12,7 +12,8 @@ namespace {
 
 using op::ElementFunction;
 
-// Of two whole inputs: a kernel of its own reads nothing but the elements.
+// Whether the operation is a single function of inputs that are not broadcast.
+// A separate kernel for each such function reads nothing but the elements.
 bool IsOne(ElementFunction function, const PlacedCall& call) {
   const auto& instructions =
       static_cast<const op::ElementwiseOperation&>(call.operation)

@@ -16,7 +16,7 @@ Tensor* AddGatherRows(const PlacedCall& call, ProgramBuilder& builder) {
   return output;
 }
 
-// Rows whose ids are not there get zeros.
+// Rows whose ids do not occur become zeros.
 Tensor* AddSumRows(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const ids = call.inputs[0];
   const Tensor* const values = call.inputs[1];

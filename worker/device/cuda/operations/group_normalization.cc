@@ -8,7 +8,7 @@
 namespace paceline::cuda {
 namespace {
 
-// What a call works on.
+// The tensors of a call.
 struct Tensors {
   const Tensor* values = nullptr;
   const Tensor* means = nullptr;
@@ -24,7 +24,7 @@ struct Tensors {
             .factors = factors->floats()};
   }
 
-  // Those of a group.
+  // Number of parts per group.
   int64_t part_count() const {
     return PartCount(values->shape[1] * values->shape[2] / means->shape[1]);
   }
@@ -34,7 +34,7 @@ Tensors StatisticsOf(const PlacedCall& gradient) {
   return {gradient.inputs[0], gradient.inputs[1], gradient.inputs[2]};
 }
 
-// Those of each column, in float32, from (parts, columns).
+// Adds up (parts, columns) per column, in float32.
 void AddColumnSumsOfParts(const Tensor* parts, const Tensor* sums,
                           ProgramBuilder& builder) {
   builder.AddKernel({parts, sums}, sums->count(), [=] {
@@ -108,7 +108,7 @@ Tensor* AddGroupNormalizationGradient(const PlacedCall& call,
   return input_gradient;
 }
 
-// Gradients of variables are float32, whatever the layer computes in.
+// Gradients of variables are float32, whatever the compute type.
 Tensor* AddGroupNormalizationGammaGradient(const PlacedCall& call,
                                            ProgramBuilder& builder) {
   const Tensors tensors = StatisticsOf(call);

@@ -31,8 +31,8 @@ Tensor* AddMaxPooling(const PlacedCall& call, ProgramBuilder& builder) {
 Tensor* AddMaxPoolingGradient(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const output = call.inputs[1];
   const Tensor* const output_gradient = call.inputs[2];
-  // The kernel finds the largest input by its value: it is rounded as the
-  // output is.
+  // The kernel finds the largest input by comparing it with the output, so the
+  // input must be rounded like the output.
   const Tensor* const input = output->type == DataType::kFloat32
                                   ? call.inputs[0]
                                   : builder.Computed(call.inputs[0]);

@@ -1,5 +1,5 @@
-// The operations that the CUDA device computes its own way. Each is in a file
-// of its name, its gradient beside it.
+// The operations that the CUDA device implements itself. Each is in a file of
+// its name, together with its gradient.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_OPERATIONS_OPERATIONS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_OPERATIONS_OPERATIONS_H_
 
@@ -17,11 +17,11 @@ AddOperation AddAveragePoolingGradient;
 AddOperation AddBatchMoments;
 AddOperation AddCast;
 AddOperation AddChannelNormalization;
-// In channel_normalization.cc.
+// Defined in channel_normalization.cc.
 AddOperation AddChannelGradientSums;
 AddOperation AddChannelNormalizationGradient;
-// Which AddConvolution computes: those of single pixels, which are products, do
-// not rectify.
+// Whether AddConvolution can compute a convolution: a 1 x 1 convolution, which
+// is a matrix product, must not rectify.
 ComputesOperation IsLibraryConvolution;
 AddOperation AddConvolution;
 AddOperation AddConvolutionInputGradient;
@@ -29,17 +29,17 @@ AddOperation AddConvolutionKernelGradient;
 AddOperation AddDropoutMask;
 AddOperation AddElementwise;
 AddOperation AddGatherRows;
-// In gather_rows.cc.
+// Defined in gather_rows.cc.
 AddOperation AddSumRows;
 AddOperation AddGroupNormalization;
 AddOperation AddGroupNormalizationGradient;
 AddOperation AddGroupNormalizationGammaGradient;
-// Which AddMatrixProduct computes: of two matrices, not both with a bias and
-// with sums of rows.
+// Whether AddMatrixProduct can compute a product: of two matrices, and without
+// both a bias and row sums.
 ComputesOperation IsOneProduct;
 AddOperation AddMatrixProduct;
-// Which AddMaxPooling and AddMaxPoolingGradient compute: those that do not
-// rectify.
+// Whether AddMaxPooling and AddMaxPoolingGradient can compute a pooling:
+// without a rectifier.
 ComputesOperation IsPlainMaxPooling;
 ComputesOperation IsPlainMaxPoolingGradient;
 AddOperation AddMaxPooling;
@@ -48,11 +48,11 @@ AddOperation AddResize;
 AddOperation AddResizeGradient;
 AddOperation AddSoftmax;
 AddOperation AddSoftmaxGradient;
-// In softmax.cc.
+// Defined in softmax.cc.
 AddOperation AddLogSoftmax;
 AddOperation AddLogSoftmaxGradient;
 
-// All of them, and those of worker/device/program/operations.
+// All these operations, and those of worker/device/program/operations.
 absl::Span<const OperationEntry<ProgramBuilder>> Operations();
 
 }  // namespace paceline::cuda

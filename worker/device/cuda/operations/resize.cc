@@ -19,7 +19,7 @@ std::vector<AxisBlend> BlendsOf(op::ResizeMode mode, int64_t small,
   return blends;
 }
 
-// Of each of the `small` elements.
+// For each of the `small` inputs: the outputs that use it.
 std::vector<AxisReaders> ReadersOf(const std::vector<AxisBlend>& blends,
                                    int64_t small) {
   const auto count = static_cast<int64_t>(blends.size());
@@ -33,7 +33,8 @@ std::vector<AxisReaders> ReadersOf(const std::vector<AxisBlend>& blends,
   return readers;
 }
 
-// With addresses, as it is enqueued.
+// Call it when the operation is enqueued, since tensors have addresses only
+// then.
 BlendGeometry GeometryOf(const Shape& small, const Shape& large,
                          const Tensor* rows, const Tensor* columns) {
   return {.height = small[1],

@@ -1,4 +1,4 @@
-// Groups of GPUs by NCCL, where it is found as the program runs.
+// NCCL groups of GPUs, if NCCL is found at run time.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_COMMUNICATOR_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_COMMUNICATOR_H_
 
@@ -11,10 +11,10 @@
 
 namespace paceline::cuda {
 
-// Unimplemented, as the following, says why there is no NCCL. Loads it.
+// Loads NCCL. Unimplemented, here and below, says why it cannot be used.
 absl::Status CheckGroups();
 
-// As Gpu has them; of GPU `ordinal`.
+// See Gpu; for GPU `ordinal`.
 absl::StatusOr<std::string> NewNcclId();
 absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
     int ordinal, const DeviceGroupOptions& options);

@@ -18,7 +18,7 @@ namespace {
     }                                                 \
   } while (false)
 
-// Owns what cuBLASLt made, and destroys it by `kDestroy`.
+// Owns an object of cuBLASLt, which is destroyed by `kDestroy`.
 template <typename T, auto kDestroy>
 class Owned {
  public:
@@ -38,29 +38,31 @@ using Description = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
 using Preference =
     Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
-// A matrix that lies in C order, as cuBLAS sees it: its transpose, by columns.
+// A matrix in C order as cuBLAS sees it: its transpose in column-major order.
 cublasStatus_t MakeLayout(int64_t rows, int64_t columns, Layout& layout) {
   return cublasLtMatrixLayoutCreate(layout.receive(), CUDA_R_32F,
                                     static_cast<uint64_t>(columns),
                                     static_cast<uint64_t>(rows), columns);
 }
 
-// The largest power of two that divides the address, as far as it matters.
+// The largest power of two that divides the address, up to a maximum that
+// matters.
 uint32_t AlignmentOf(const void* address) {
   constexpr uintptr_t kEnough = 256;
   const uintptr_t bits = reinterpret_cast<uintptr_t>(address) | kEnough;
   return static_cast<uint32_t>(bits & (~bits + 1));
 }
 
-// A product in cuBLAS' terms: result = left · right, in C order, is by columns
-// D = A · B with A what it sees of `right`, B what it sees of `left`.
+// A product in cuBLAS' column-major terms: result = left · right becomes D = A
+// · B, where A is `right` and B is `left`, both seen as their transposes.
 class LtProduct {
  public:
   explicit LtProduct(const MatrixProduct& product) : product_(product) {}
 
   cublasStatus_t Initialize(const CublasLtContext& context) {
     const MatrixProduct& p = product_;
-    // It cannot be told how they lie, and some algorithms take it for granted.
+    // cuBLASLt has no preference for the alignment of these vectors, and some
+    // algorithms assume that they are aligned.
     if (AlignmentOf(vector()) < kProductVectorAlignment) {
       return CUBLAS_STATUS_NOT_SUPPORTED;
     }
@@ -109,8 +111,8 @@ class LtProduct {
                                operation(product_.right_is_transposed)));
     RETURN_IF_CUBLAS_ERROR(Set(CUBLASLT_MATMUL_DESC_TRANSB,
                                operation(product_.left_is_transposed)));
-    // The bias is as long as a column of D, and the sums of the rows of A are
-    // those of the columns of `right`.
+    // The bias is as long as a column of D. The sums of the rows of A are the
+    // sums of the columns of `right`.
     const bool has_bias = product_.bias != nullptr;
     RETURN_IF_CUBLAS_ERROR(
         Set(CUBLASLT_MATMUL_DESC_EPILOGUE,
@@ -134,7 +136,8 @@ class LtProduct {
     RETURN_IF_CUBLAS_ERROR(Prefer(preference,
                                   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                   uint64_t{context.workspace_bytes}));
-    // Variables lie side by side, so no more than this is sure.
+    // Variables are packed, so only the alignment of this address is
+    // guaranteed.
     RETURN_IF_CUBLAS_ERROR(Prefer(preference,
                                   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
                                   AlignmentOf(product_.right.data)));
@@ -150,7 +153,7 @@ class LtProduct {
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
         context.handle, description_.get(), a_.get(), b_.get(), d_.get(),
         d_.get(), preference.get(), 1, &choice_, &count);
-    // What it calls a configuration that is impossible is not supported.
+    // cuBLASLt reports a configuration that it cannot compute as invalid.
     if (status == CUBLAS_STATUS_INVALID_VALUE) {
       return CUBLAS_STATUS_NOT_SUPPORTED;
     }

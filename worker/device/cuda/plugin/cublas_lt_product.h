@@ -1,4 +1,4 @@
-// Matrix products with more to do, by cuBLASLt.
+// Matrix products with a fused bias or column sums, by cuBLASLt.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUBLAS_LT_PRODUCT_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUBLAS_LT_PRODUCT_H_
 
@@ -11,7 +11,7 @@
 
 namespace paceline::cuda {
 
-// What cuBLASLt works with.
+// The handle, stream and workspace that cuBLASLt uses.
 struct CublasLtContext {
   cublasLtHandle_t handle = nullptr;
   MathMode math_mode = MathMode::kFloat32;
@@ -20,10 +20,10 @@ struct CublasLtContext {
   cudaStream_t stream = nullptr;
 };
 
-// Enqueues a product with its bias or its column sums, by the algorithm that
-// cuBLASLt's rules name. CUBLAS_STATUS_NOT_SUPPORTED, and nothing is enqueued,
-// if they name none, or if the bias or the sums are not on a multiple of
-// kProductVectorAlignment.
+// Enqueues a product with its bias or column sums, by the algorithm that
+// cuBLASLt's heuristics choose. CUBLAS_STATUS_NOT_SUPPORTED if there is no such
+// algorithm, or if bias or sums are not aligned to kProductVectorAlignment;
+// then nothing is enqueued.
 cublasStatus_t MultiplyFused(const CublasLtContext& context,
                              const MatrixProduct& product);
 

@@ -1,4 +1,5 @@
-// The plug-in's entry: the CUDA runtime as the thin interface has it.
+// The entry point of the plug-in, and the GPU interface implemented by the CUDA
+// runtime.
 #include <cuda_runtime_api.h>
 
 #include <cstring>
@@ -23,7 +24,7 @@ class CudaGpu final : public Gpu {
  public:
   CudaGpu(int ordinal, const GpuOptions& options)
       : ordinal_(ordinal), options_(options), planner_(options) {}
-  // The planner ends with its GPU current.
+  // Makes the GPU current, since the planner's destructor needs it.
   ~CudaGpu() override { Use().IgnoreError(); }
 
   std::string name() const override { return absl::StrCat("cuda:", ordinal_); }
@@ -69,7 +70,8 @@ class CudaGpu final : public Gpu {
     MemoryBlock block(static_cast<std::byte*>(data),
                       [](std::byte* each) { cudaFree(each); });
     RETURN_IF_ERROR(ToStatus(cudaMemset(data, 0, size_bytes), what));
-    // Queues do not wait for the stream that this ran on.
+    // Other queues are not ordered after the legacy stream on which this ran,
+    // so wait here.
     RETURN_IF_ERROR(ToStatus(cudaStreamSynchronize(cudaStreamLegacy), what));
     return block;
   }
@@ -118,7 +120,7 @@ class CudaGpu final : public Gpu {
   }
 
  private:
-  // Makes the GPU the calling thread's.
+  // Makes this GPU the calling thread's current one.
   absl::Status Use() const { return ToStatus(cudaSetDevice(ordinal_), name()); }
 
   absl::Status CheckMemory(cudaError_t error, int64_t size_bytes,
@@ -150,7 +152,7 @@ class CudaDriver final : public Driver {
     DriverReport report;
     cudaDriverGetVersion(&report.driver_version);
     cudaRuntimeGetVersion(&report.runtime_version);
-    // Drivers run all minor versions of their major one.
+    // A driver supports all minor versions of its major version.
     report.needed_version = report.runtime_version / 1000 * 1000;
     if (!ToStatus(cudaGetDeviceCount(&report.gpu_count), "GPUs").ok()) {
       report.gpu_count = 0;

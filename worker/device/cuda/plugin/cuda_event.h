@@ -14,12 +14,12 @@
 
 namespace paceline::cuda {
 
-// On the GPU that was current when it was made.
+// Belongs to the GPU that is current when it is created.
 class CudaEvent final : public Event {
  public:
   static absl::StatusOr<std::unique_ptr<Event>> Create() {
     cudaEvent_t event = nullptr;
-    // Who waits sleeps: other replicas want the core.
+    // A waiting thread sleeps, since other replicas need the core.
     RETURN_IF_ERROR(
         ToStatus(cudaEventCreateWithFlags(
                      &event, cudaEventDisableTiming | cudaEventBlockingSync),
@@ -28,10 +28,10 @@ class CudaEvent final : public Event {
   }
   ~CudaEvent() override { cudaEventDestroy(event_); }
 
-  // True also after an error, which Wait returns.
+  // Also true after an error, which Wait returns.
   bool HasPassed() const override {
     if (cudaEventQuery(event_) != cudaErrorNotReady) return true;
-    // It is no error of what follows.
+    // Clear the error, so that later calls do not report it.
     cudaGetLastError();
     return false;
   }

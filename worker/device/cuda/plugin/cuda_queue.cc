@@ -52,14 +52,14 @@ absl::Status CudaQueue::Initialize() {
 
 absl::Status CudaQueue::InitializeProducts() {
   RETURN_IF_ERROR(ToStatus(cublasCreate(&blas_), name_));
-  // Partial sums of 16 bits would overflow, and lose digits.
+  // Partial sums in 16 bits would overflow and lose precision.
   const int mode = (math_mode_ == MathMode::kTf32 ? CUBLAS_TF32_TENSOR_OP_MATH
                                                   : CUBLAS_DEFAULT_MATH) |
                    CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
   RETURN_IF_ERROR(ToStatus(
       cublasSetMathMode(blas_, static_cast<cublasMath_t>(mode)), name_));
   RETURN_IF_ERROR(ToStatus(cublasSetStream(blas_, stream_), name_));
-  // After the stream, which would reset it.
+  // After setting the stream, which resets the workspace.
   return ToStatus(cublasSetWorkspace(blas_, workspace_.get(), kWorkspaceBytes),
                   name_);
 }
@@ -88,7 +88,7 @@ absl::Status CudaQueue::TakeError() {
 }
 
 absl::Status CudaQueue::Synchronize() {
-  // cudaStreamSynchronize would spin, and other replicas want the core; a wait
+  // cudaStreamSynchronize would spin, but other replicas need the core; waiting
   // for an event sleeps (cuda_event.h).
   Record(*end_);
   NoteStatus(end_->Wait());
@@ -143,15 +143,15 @@ void CudaQueue::Multiply(const MatrixProduct& product) {
   }
 }
 
-// cuBLAS counts by columns, so what it sees of a matrix in C order is the
-// transpose: (left · right)ᵀ = rightᵀ · leftᵀ needs no other change.
+// cuBLAS is column-major, so it sees the transpose of a matrix in C order.
+// (left · right)ᵀ = rightᵀ · leftᵀ, so swapping the operands is enough.
 void CudaQueue::MultiplyPlain(const MatrixProduct& product) {
   const float one = 1;
   const float zero = 0;
   const auto operation = [](bool is_transposed) {
     return is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   };
-  // It is for operands of float32 alone.
+  // TF32 applies to float32 operands only.
   const bool takes_tf32 =
       math_mode_ == MathMode::kTf32 && product.left.type == DataType::kFloat32;
   Note(cublasGemmEx_64(
@@ -211,7 +211,7 @@ absl::StatusOr<std::unique_ptr<CapturedGraph>> CudaQueue::EndCapture() {
   if (error_.ok()) {
     Note(cudaGraphInstantiate(&executable, graph, 0), "a graph");
   }
-  // A capture may end well in which something failed.
+  // EndCapture may succeed although a call in between failed.
   if (graph != nullptr) cudaGraphDestroy(graph);
   RETURN_IF_ERROR(TakeError());
   return std::make_unique<CudaGraph>(executable);

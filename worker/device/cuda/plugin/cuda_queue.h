@@ -19,11 +19,11 @@ namespace paceline::cuda {
 
 class CudaQueue final : public Queue {
  public:
-  // What NVIDIA advises for Hopper; half of it would do before.
+  // NVIDIA's recommendation for Hopper; older GPUs need half of it.
   static constexpr int64_t kWorkspaceBytes = 32 << 20;
 
-  // On GPU `ordinal`; `workspace` has kWorkspaceBytes of its memory, or is null
-  // for QueueKind::kCopying.
+  // On GPU `ordinal`. `workspace` has kWorkspaceBytes of GPU memory; null for
+  // QueueKind::kCopying.
   static absl::StatusOr<std::unique_ptr<Queue>> Create(int ordinal,
                                                        MathMode math_mode,
                                                        MemoryBlock workspace);
@@ -50,9 +50,9 @@ class CudaQueue final : public Queue {
   absl::Status Initialize();
   absl::Status InitializeProducts();
   void MultiplyPlain(const MatrixProduct& product);
-  // Makes the GPU the calling thread's.
+  // Makes this GPU the calling thread's current one.
   void Use();
-  // Keeps the first error.
+  // Records an error, if it is the first.
   template <typename Error>
   void Note(Error error, absl::string_view what);
   void NoteStatus(const absl::Status& status);
@@ -61,13 +61,14 @@ class CudaQueue final : public Queue {
   const MathMode math_mode_;
   const std::string name_;
   cudaStream_t stream_ = nullptr;
-  // What Synchronize waits for.
+  // The event for which Synchronize waits.
   std::unique_ptr<Event> end_;
-  // Of cuBLAS: a product in a graph must not share it with another stream.
-  // There from the start: a capture is no time to allocate.
+  // cuBLAS' workspace. A captured product must not share it with another
+  // stream. Allocated in advance, since allocating during a capture is not
+  // allowed.
   const MemoryBlock workspace_;
   cublasHandle_t blas_ = nullptr;
-  // Made at the first convolution.
+  // Created at the first convolution.
   cudnnHandle_t dnn_ = nullptr;
   absl::Status error_;
 };

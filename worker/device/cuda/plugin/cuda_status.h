@@ -12,11 +12,11 @@
 
 namespace paceline::cuda {
 
-// Internal, or where a memory is full ResourceExhausted, with CUDA's name and
-// words for it. `what` was tried.
+// Internal, or ResourceExhausted if memory is full, with CUDA's name and text
+// for the error. `what` names the failed action.
 inline absl::Status ToStatus(cudaError_t error, absl::string_view what) {
   if (error == cudaSuccess) return absl::OkStatus();
-  // CUDA remembers it, but it is no error of what follows.
+  // Clear the error that CUDA remembers, so that later calls do not report it.
   cudaGetLastError();
   return absl::Status(error == cudaErrorMemoryAllocation
                           ? absl::StatusCode::kResourceExhausted

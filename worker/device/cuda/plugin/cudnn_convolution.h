@@ -1,4 +1,4 @@
-// A convolution that cuDNN computes.
+// A convolution computed by cuDNN.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDNN_CONVOLUTION_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDNN_CONVOLUTION_H_
 
@@ -16,9 +16,9 @@
 
 namespace paceline::cuda {
 
-// What was chosen for a shape.
+// The algorithm chosen for a shape.
 struct CudnnAlgorithm {
-  // What the graph computes: the shape, or where no engine fuses, the shape
+  // What the graph computes: the shape; or, if no engine fuses it, the shape
   // without bias and rectifier.
   ConvolutionShape computed;
   CudnnGraph graph;
@@ -27,7 +27,7 @@ struct CudnnAlgorithm {
 
 class CudnnConvolution final : public ConvolutionPlan {
  public:
-  // `plan` is of the algorithm's engine.
+  // `plan` must be for the algorithm's engine.
   CudnnConvolution(const ConvolutionShape& shape,
                    std::shared_ptr<const CudnnAlgorithm> algorithm,
                    CudnnDescriptor plan, int64_t workspace_bytes)
@@ -38,7 +38,7 @@ class CudnnConvolution final : public ConvolutionPlan {
 
   int64_t workspace_bytes() const override { return workspace_bytes_; }
 
-  // Enqueues the pass on `stream`, which is also the handle's.
+  // Enqueues the pass on `stream`, which must also be the handle's.
   absl::Status Enqueue(cudnnHandle_t handle, cudaStream_t stream,
                        const ConvolutionBlocks& blocks) const;
 

@@ -68,7 +68,7 @@ absl::StatusOr<int64_t> CudnnDescriptor::ReferredCount(
 absl::StatusOr<std::vector<CudnnDescriptor>> CudnnDescriptor::Referred(
     cudnnBackendAttributeName_t attribute, cudnnBackendDescriptorType_t type,
     int64_t max_count) const {
-  // cuDNN fills descriptors that are there.
+  // cuDNN fills in existing descriptors.
   std::vector<CudnnDescriptor> referred;
   std::vector<cudnnBackendDescriptor_t> raw;
   for (int64_t i = 0; i < max_count; ++i) {

@@ -13,7 +13,7 @@
 
 namespace paceline::cuda {
 
-// Of an attribute's values, as cuDNN calls it.
+// cuDNN's name for the type of an attribute's values.
 template <typename T>
 struct CudnnType;
 template <>
@@ -65,8 +65,8 @@ struct CudnnType<cudnnBackendNumericalNote_t> {
   static constexpr auto kType = CUDNN_TYPE_NUMERICAL_NOTE;
 };
 
-// Filled attribute by attribute, then finished; the first error is kept until
-// then. What it refers to outlives it.
+// Set the attributes one by one, then call Finalize, which returns the first
+// error. Descriptors to which attributes refer must outlive this one.
 class CudnnDescriptor {
  public:
   explicit CudnnDescriptor(cudnnBackendDescriptorType_t type);
@@ -90,10 +90,10 @@ class CudnnDescriptor {
   void ReferToAll(cudnnBackendAttributeName_t attribute,
                   absl::Span<const CudnnDescriptor> others);
 
-  // Unimplemented: cuDNN does not support what the attributes say.
+  // Unimplemented: cuDNN does not support this combination of attributes.
   absl::Status Finalize();
 
-  // Of a finished descriptor.
+  // Reads an attribute of a finalized descriptor.
   template <typename T>
   absl::StatusOr<T> Get(cudnnBackendAttributeName_t attribute) const {
     T value{};
@@ -114,7 +114,7 @@ class CudnnDescriptor {
     values.resize(count);
     return values;
   }
-  // Descriptors of `type` that the attribute refers to.
+  // The descriptors of `type` to which the attribute refers.
   absl::StatusOr<std::vector<CudnnDescriptor>> Referred(
       cudnnBackendAttributeName_t attribute, cudnnBackendDescriptorType_t type,
       int64_t max_count) const;

@@ -26,11 +26,12 @@ bool KeepsTo(const GpuOptions& options, DataType type, const Notes& notes) {
                         switch (note) {
                           case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
                             return options.deterministic;
-                          // Of float32, tensor cores take TF32.
+                          // For float32, tensor cores use TF32.
                           case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
                             return type == DataType::kFloat32 &&
                                    options.math_mode != MathMode::kTf32;
-                          // To half precision, which has not the range.
+                          // These convert to half precision, whose range is too
+                          // small.
                           case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
                           case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
                             return true;

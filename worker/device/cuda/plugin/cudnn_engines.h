@@ -1,4 +1,4 @@
-// Which of cuDNN's engines may run a graph.
+// Selects the cuDNN engines that may compute a graph.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDNN_ENGINES_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDNN_ENGINES_H_
 
@@ -13,19 +13,19 @@
 
 namespace paceline::cuda {
 
-// Configurations of engines that keep to `options` with values of `type`, the
-// best first by cuDNN's rules, those that take anything behind them. `gpu`
-// describes one (CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) where the graph is for
-// none; else it is null. Unimplemented if there are none.
+// Engine configurations that comply with `options` for values of `type`, best
+// first by cuDNN's heuristics; after these, cuDNN's fallback engines. `gpu`
+// describes a GPU (CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) if the graph has no
+// handle; else null. Unimplemented if there are none.
 absl::StatusOr<std::vector<CudnnDescriptor>> FindCudnnEngines(
     const CudnnDescriptor& graph, const CudnnDescriptor* gpu,
     const GpuOptions& options, DataType type);
 
-// What can be run. Unimplemented if the engine turns out not to support its
-// graph, or needs more than kMaxCudnnWorkspaceBytes.
+// An executable plan. Unimplemented if the engine does not support its graph
+// after all, or needs more than kMaxCudnnWorkspaceBytes.
 absl::StatusOr<CudnnDescriptor> MakeCudnnPlan(const CudnnDescriptor& engine);
 
-// More than good engines ask for, less than memory has.
+// More than good engines need, less than GPUs have.
 inline constexpr int64_t kMaxCudnnWorkspaceBytes = int64_t{1} << 30;
 
 absl::StatusOr<int64_t> WorkspaceOf(const CudnnDescriptor& plan);

@@ -9,11 +9,12 @@
 namespace paceline::cuda {
 namespace {
 
-// Between operations: not in memory.
+// Ids of virtual tensors, which pass values between operations and are not in
+// memory.
 constexpr int64_t kFirstVirtualTensor = 5;
-// The arena keeps more.
+// The arena's alignment is larger.
 constexpr int64_t kBlockAlignment = 16;
-// Variables lie side by side.
+// Variables are packed.
 constexpr int64_t kBiasAlignment = sizeof(float);
 
 cudnnDataType_t ToCudnn(DataType type) {
@@ -27,7 +28,7 @@ cudnnDataType_t ToCudnn(DataType type) {
   }
 }
 
-// (count, channels, height, width), as cuDNN counts whatever the layout.
+// (count, channels, height, width): cuDNN's order of dimensions for any layout.
 using Dimensions = std::array<int64_t, 4>;
 
 class GraphMaker {
@@ -54,7 +55,7 @@ class GraphMaker {
             shape_.windows.x.output};
   }
 
-  // Channels lie side by side. Returns its index.
+  // Channels are contiguous. Returns the tensor's index.
   absl::StatusOr<size_t> AddTensor(int64_t id, const Dimensions& dimensions,
                                    int64_t alignment) {
     const bool is_block =
@@ -77,8 +78,8 @@ class GraphMaker {
     return result_.tensors.size() - 1;
   }
 
-  // Of the operation that is added next: the block `outputs`, or where another
-  // operation follows, a tensor between the two.
+  // The output of the next operation: the block `outputs`, or a virtual tensor
+  // if another operation follows.
   absl::StatusOr<size_t> AddOutputs(bool is_last) {
     return AddTensor(is_last ? kOutputsTensor : next_virtual_++,
                      OutputDimensions(), kBlockAlignment);
@@ -108,7 +109,7 @@ class GraphMaker {
     return result_.descriptions.size() - 1;
   }
 
-  // What the attributes of a pass are called.
+  // The names of a pass's attributes.
   struct PassNames {
     cudnnBackendDescriptorType_t operation;
     cudnnBackendAttributeName_t description;
@@ -190,7 +191,8 @@ class GraphMaker {
                         /*is_last=*/true);
   }
 
-  // Of what the last operation made and, unless it is null, another tensor.
+  // Adds an operation on the last operation's output and, unless it is null,
+  // another tensor.
   absl::Status AddPointwise(CudnnDescriptor description, const size_t* operand,
                             bool is_last) {
     description.Set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT);
@@ -221,7 +223,7 @@ class GraphMaker {
   const cudnnHandle_t handle_;
   const ConvolutionShape& shape_;
   CudnnGraph result_;
-  // What the last operation writes.
+  // The output of the last operation.
   size_t last_ = 0;
   int64_t next_virtual_ = kFirstVirtualTensor;
 };

@@ -1,8 +1,8 @@
-// A convolution as a graph of cuDNN's operations.
+// A convolution as a graph of cuDNN's graph API.
 //
-// The graph API is cuDNN's newer one: it takes padding that differs before and
-// behind, says of each engine whether it repeats its bits and uses tensor
-// cores, and fuses.
+// The graph API has three advantages over the older API: cuDNN accepts
+// asymmetric padding; each engine says whether it is deterministic and uses
+// tensor cores; and it fuses operations.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDNN_GRAPH_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDNN_GRAPH_H_
 
@@ -17,23 +17,23 @@
 
 namespace paceline::cuda {
 
-// The tensors that the blocks of a convolution are.
+// Ids of the tensors in the blocks of a convolution.
 inline constexpr int64_t kImagesTensor = 1;
 inline constexpr int64_t kKernelTensor = 2;
 inline constexpr int64_t kOutputsTensor = 3;
 inline constexpr int64_t kBiasTensor = 4;
 
-// A finished graph and what it refers to.
+// A finalized graph with the descriptors to which it refers.
 struct CudnnGraph {
   std::vector<CudnnDescriptor> tensors;
-  // Of the convolution and of the operations behind it.
+  // Descriptions of the convolution and the operations after it.
   std::vector<CudnnDescriptor> descriptions;
   std::vector<CudnnDescriptor> operations;
   CudnnDescriptor graph{CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR};
 };
 
-// The pass `shape`, with its bias and rectifier where it has them. A null
-// `handle` makes a graph for no certain GPU.
+// The graph of the pass `shape`, with its bias and rectifier if it has them.
+// With a null `handle` the graph is for no specific GPU.
 absl::StatusOr<CudnnGraph> MakeCudnnGraph(cudnnHandle_t handle,
                                           const ConvolutionShape& shape);
 

@@ -12,7 +12,7 @@
 namespace paceline::cuda {
 namespace {
 
-// As many are measured: the rules seldom err by more.
+// Engines to measure, at most; the heuristics seldom rank a good engine lower.
 constexpr size_t kMeasuredEngines = 8;
 
 // An engine that supports its graph.
@@ -32,7 +32,7 @@ std::vector<Candidate> Candidates(std::vector<CudnnDescriptor> engines,
   return candidates;
 }
 
-// The index of the fastest; the first if they cannot be measured.
+// The index of the fastest candidate; 0 if they cannot be measured.
 size_t Fastest(cudnnHandle_t handle, const ConvolutionShape& computed,
                const std::vector<Candidate>& candidates) {
   if (candidates.size() < 2) return 0;
@@ -48,7 +48,7 @@ size_t Fastest(cudnnHandle_t handle, const ConvolutionShape& computed,
 }  // namespace
 
 CudnnPlanner::~CudnnPlanner() {
-  // Graphs hold the handle.
+  // Destroy the graphs before the handle to which they refer.
   chosen_.clear();
   if (handle_ != nullptr) cudnnDestroy(handle_);
 }
@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<ConvolutionPlan>> CudnnPlanner::Plan(
     ASSIGN_OR_RETURN(algorithm, Choose(shape, measures ? kMeasuredEngines : 1));
     if (planning == Planning::kForUse) chosen_[shape] = algorithm;
   }
-  // A plan of its own: those of some engines are not thread-safe.
+  // Create a separate plan, since plans of some engines are not thread-safe.
   ASSIGN_OR_RETURN(CudnnDescriptor plan, MakeCudnnPlan(algorithm->engine));
   ASSIGN_OR_RETURN(const int64_t workspace, WorkspaceOf(plan));
   return std::make_unique<CudnnConvolution>(shape, algorithm, std::move(plan),
@@ -80,7 +80,7 @@ absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::Choose(
     const ConvolutionShape& shape, size_t max_candidates) {
   absl::StatusOr<Algorithm> algorithm = ChooseFor(shape, max_candidates);
   if (algorithm.ok() || (!shape.has_bias && !shape.has_relu)) return algorithm;
-  // Not all engines fuse.
+  // Some shapes have no engine that fuses bias and rectifier.
   ConvolutionShape bare = shape;
   bare.has_bias = false;
   bare.has_relu = false;

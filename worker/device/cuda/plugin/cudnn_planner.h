@@ -1,4 +1,4 @@
-// Chooses how cuDNN computes a convolution.
+// Chooses cuDNN's algorithm for a convolution.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDNN_PLANNER_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_CUDNN_PLANNER_H_
 
@@ -16,10 +16,10 @@
 
 namespace paceline::cuda {
 
-// By cuDNN's rules, or with `autotune` the fastest of what the rules name
-// first, but not for an estimate. What was chosen for use is remembered by
-// shape, so that it is computed alike wherever it comes. Thread-safe. Calls are
-// made with its GPU current, the same each time, and so is its end.
+// Uses cuDNN's heuristics; with `autotune`, measures the candidates that these
+// rank first, except for an estimate. Remembers what was chosen for use by
+// shape, so that the same shape is always computed in the same way.
+// Thread-safe. The same GPU must be current in all calls and in the destructor.
 class CudnnPlanner {
  public:
   explicit CudnnPlanner(const GpuOptions& options) : options_(options) {}
@@ -32,18 +32,18 @@ class CudnnPlanner {
  private:
   using Algorithm = std::shared_ptr<const CudnnAlgorithm>;
 
-  // Of so many at most that the rules name first.
+  // Considers at most `max_candidates`, in the order of the heuristics.
   absl::StatusOr<Algorithm> Choose(const ConvolutionShape& shape,
                                    size_t max_candidates)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // For a graph that computes just that.
+  // The same for a graph that computes exactly `computed`.
   absl::StatusOr<Algorithm> ChooseFor(const ConvolutionShape& computed,
                                       size_t max_candidates)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const GpuOptions options_;
   Mutex mutex_;
-  // Made at first use: cuDNN takes time and memory.
+  // Created on first use, since cuDNN takes time and memory.
   cudnnHandle_t handle_ ABSL_GUARDED_BY(mutex_) = nullptr;
   std::map<ConvolutionShape, Algorithm> chosen_ ABSL_GUARDED_BY(mutex_);
 };

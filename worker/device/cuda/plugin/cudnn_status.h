@@ -11,7 +11,7 @@
 namespace paceline::cuda {
 
 // Unimplemented for what cuDNN does not support, else Internal, with cuDNN's
-// words for it. `what` was tried.
+// text for the error. `what` names the failed action.
 inline absl::Status ToStatus(cudnnStatus_t status, absl::string_view what) {
   if (status == CUDNN_STATUS_SUCCESS) return absl::OkStatus();
   constexpr size_t kMaxWords = 1024;

@@ -7,7 +7,8 @@ namespace paceline::cuda {
 namespace {
 
 constexpr int64_t kBlockSize = 256;
-// Fills the largest GPUs several times over; a grid strides over the rest.
+// Enough to fill the largest GPUs several times; with more indices, each thread
+// computes several.
 constexpr int64_t kMaxBlocks = 4096;
 
 template <typename Body>
@@ -24,7 +25,7 @@ __global__ void __launch_bounds__(kBlockSize) Run(Body body, int64_t count) {
 cudaError_t Launch(int64_t count, const Kernel& kernel, cudaStream_t stream) {
   const int64_t blocks =
       std::min((count + kBlockSize - 1) / kBlockSize, kMaxBlocks);
-  // What earlier calls left is no error of this one.
+  // Clear errors of earlier calls, so that this call does not report them.
   cudaGetLastError();
   std::visit(
       [&](const auto& body) {

@@ -1,4 +1,4 @@
-// Our own kernels on a GPU.
+// Launches own kernels on a GPU.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_LAUNCH_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_LAUNCH_H_
 
@@ -10,7 +10,8 @@
 
 namespace paceline::cuda {
 
-// Enqueues the kernel's body for each of [0, count); count is at least 1.
+// Enqueues the kernel's body for each index in [0, count). `count` must be at
+// least 1.
 cudaError_t Launch(int64_t count, const Kernel& kernel, cudaStream_t stream);
 
 }  // namespace paceline::cuda

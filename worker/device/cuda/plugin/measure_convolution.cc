@@ -15,11 +15,11 @@
 namespace paceline::cuda {
 namespace {
 
-// The first one loads its kernels.
+// The first run also loads the kernels.
 constexpr int kWarmups = 2;
 constexpr int kRuns = 5;
 
-// Of the GPU, freed at the end.
+// Temporary GPU memory.
 class Scratch {
  public:
   ~Scratch() {
@@ -70,7 +70,7 @@ absl::StatusOr<ConvolutionBlocks> AllocateBlocks(const ConvolutionShape& shape,
   return blocks;
 }
 
-// Times what is enqueued on a stream.
+// Measures the time of work on a stream.
 class Stopwatch {
  public:
   static absl::StatusOr<std::unique_ptr<Stopwatch>> Create(
@@ -117,7 +117,7 @@ absl::StatusOr<size_t> FastestPlan(
   Scratch scratch;
   ASSIGN_OR_RETURN(const ConvolutionBlocks blocks,
                    AllocateBlocks(computed, workspace_bytes, scratch));
-  // The handle's stream is the default one.
+  // The handle's stream is the default stream.
   ASSIGN_OR_RETURN(const std::unique_ptr<Stopwatch> watch,
                    Stopwatch::Create(/*stream=*/nullptr));
   size_t fastest = 0;

@@ -1,4 +1,4 @@
-// How long convolutions take.
+// Measures how long convolutions take.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_MEASURE_CONVOLUTION_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_MEASURE_CONVOLUTION_H_
 
@@ -13,9 +13,8 @@
 
 namespace paceline::cuda {
 
-// The index of the plan of `computed` that takes the least time. Runs each a
-// few times, on zeros, in memory that it allocates for the time being: an error
-// if there is none. Blocks.
+// The index of the fastest plan of `computed`. Runs each a few times, on zeros,
+// in temporary memory; returns an error if there is not enough memory. Blocks.
 absl::StatusOr<size_t> FastestPlan(
     cudnnHandle_t handle, const ConvolutionShape& computed,
     const std::vector<const CudnnDescriptor*>& plans);

@@ -1,5 +1,6 @@
-// Groups of GPUs by NCCL. Its calls do not block: a rank that never comes, or
-// is lost, is noticed by a deadline or by the watch, and never waited for.
+// Groups of GPUs by NCCL. NCCL's calls are used in non-blocking mode: deadlines
+// and the watch thread detect a rank that never joins or is lost, so no call
+// waits for it forever.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -22,11 +23,12 @@
 namespace paceline::cuda {
 namespace {
 
-// Between two looks at a group at work.
+// Interval at which the watch thread checks a working group.
 constexpr absl::Duration kWatchInterval = absl::Milliseconds(100);
 
-// Between two looks at a call that is under way for so long already. In each
-// step one is, and done within microseconds; but the first may wait for others.
+// Sleeps between two checks of a call that has been under way for `waited`. In
+// each step there is one call, which takes microseconds; but the first call may
+// have to wait for other ranks.
 void PauseAfter(absl::Duration waited) {
   constexpr absl::Duration kShort = absl::Microseconds(300);
   constexpr absl::Duration kLongest = absl::Milliseconds(1);
@@ -62,20 +64,21 @@ class NcclCommunicator final : public Communicator {
         name_(absl::StrCat("cuda:", ordinal, ": rank ", options.rank, " of ",
                            options.world_size, " GPUs")) {}
   absl::Status Initialize(const DeviceGroupOptions& options);
-  // Waits until what `result` says is under way is done.
+  // Waits until a call is complete, if `result` says that it is still in
+  // progress.
   absl::Status Finish(ncclResult_t result, absl::string_view what,
                       absl::Duration timeout);
   absl::Status ErrorOf(ncclResult_t result, absl::string_view what) const {
     return cuda::ErrorOf(nccl_, result, absl::StrCat(name_, ": ", what));
   }
-  // On a thread of its own: ends the group where a rank was lost, so that what
-  // was launched ends too.
+  // Runs on a separate thread: ends the group if a rank was lost, so that
+  // launched sums end, too.
   void Watch();
 
   const NcclLibrary nccl_;
   const int ordinal_;
   const std::string name_;
-  // Set in Initialize; aborted once.
+  // Set in Initialize; aborted only once.
   ncclComm_t communicator_ = nullptr;
 
   mutable Mutex mutex_;
@@ -119,7 +122,7 @@ NcclCommunicator::~NcclCommunicator() {
     stopped_.NotifyAll();
   }
   if (watch_.joinable()) watch_.join();
-  // What was launched has ended, or nobody waits for it.
+  // Launched sums have ended, or nobody waits for them.
   Abort(absl::CancelledError("the group has ended"));
 }
 
@@ -154,8 +157,9 @@ void NcclCommunicator::AllReduce(float* values, int64_t count, Queue& queue) {
     RETURN_IF_ERROR(ToStatus(cudaSetDevice(ordinal_), name_));
     ncclResult_t result = ncclSuccess;
     {
-      // An abort would take the communicator away. The first calls connect to
-      // the other ranks, which may still be at work before their first step.
+      // Hold the lock, since an abort would destroy the communicator. The first
+      // calls connect to the other ranks, which may still be busy before their
+      // first step.
       MutexLock lock(mutex_);
       RETURN_IF_ERROR(status_);
       result = nccl_.AllReduce(values, values, static_cast<size_t>(count),
@@ -169,14 +173,15 @@ void NcclCommunicator::AllReduce(float* values, int64_t count, Queue& queue) {
 
 void NcclCommunicator::Abort(const absl::Status& reason) {
   {
-    // First: a sum that is cut short is not to be taken for one that is done.
+    // Set the status first, so that nobody takes a sum that was cut short for a
+    // complete one.
     MutexLock lock(mutex_);
     if (is_aborted_) return;
     is_aborted_ = true;
     status_ = reason;
   }
-  // It may wait; nobody else uses the communicator from here on, and status()
-  // is not to wait with it.
+  // CommAbort may block. Nobody else uses the communicator from here on, so it
+  // is called without the lock, for which status() would wait.
   if (communicator_ != nullptr) nccl_.CommAbort(communicator_);
 }
 

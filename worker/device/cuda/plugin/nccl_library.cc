@@ -9,7 +9,7 @@
 namespace paceline::cuda {
 namespace {
 
-// Of what dlopen or dlsym has just refused.
+// Explains the last failure of dlopen or dlsym.
 absl::Status NoNccl() {
   return absl::UnimplementedError(
       absl::StrCat("a group of GPUs needs NCCL: ", dlerror()));

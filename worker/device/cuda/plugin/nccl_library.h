@@ -1,5 +1,4 @@
-// NCCL, looked for when a group of GPUs is wanted: without it a GPU works
-// alone.
+// Loads NCCL when a group of GPUs is wanted. Without NCCL each GPU works alone.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_PLUGIN_NCCL_LIBRARY_H_
 #define PACELINE_WORKER_DEVICE_CUDA_PLUGIN_NCCL_LIBRARY_H_
 
@@ -11,7 +10,7 @@
 
 namespace paceline::cuda {
 
-// The functions that we call, by NCCL's names without "nccl".
+// The NCCL functions that we call; names without the prefix "nccl".
 struct NcclLibrary {
   decltype(&ncclAllReduce) AllReduce = nullptr;
   decltype(&ncclCommAbort) CommAbort = nullptr;
@@ -22,8 +21,8 @@ struct NcclLibrary {
   decltype(&ncclGetUniqueId) GetUniqueId = nullptr;
 };
 
-// Loads the library of this name, as dlopen wants it, for the life of the
-// process. Unimplemented says why there is none, or which function it lacks.
+// Loads the library `name` for the life of the process. Unimplemented says why
+// that failed, or which function is missing.
 absl::StatusOr<NcclLibrary> LoadNccl(const std::string& name = "libnccl.so.2");
 
 }  // namespace paceline::cuda

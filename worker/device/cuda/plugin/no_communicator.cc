@@ -1,4 +1,4 @@
-// A build without NCCL's header.
+// Stands in for NCCL groups in a build without NCCL's header.
 #include "worker/device/cuda/plugin/communicator.h"
 
 namespace paceline::cuda {

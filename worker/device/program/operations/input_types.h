@@ -1,7 +1,7 @@
-// The types of inputs that devices take, where they are not all float32.
+// Input types that devices support, other than all float32.
 //
-// What an operation demands of its inputs is checked where a call is added, and
-// not again here.
+// What an operation itself requires of its inputs is checked when a call is
+// created, not here.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_INPUT_TYPES_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_INPUT_TYPES_H_
 
@@ -10,12 +10,13 @@
 namespace paceline {
 
 TakesTypes AreAnyTypes;
-// The first is float32, or the last; others are ids, positions or sums.
+// The first (or the last) input is float32; the others are ids, positions or
+// sums.
 TakesTypes BeginWithFloats;
 TakesTypes EndWithFloats;
-// All are float64: sums over a batch.
+// All inputs are float64: sums over a batch.
 TakesTypes AreSums;
-// What one Elementwise reads: float32, ids and bool.
+// The inputs of an Elementwise operation: float32, ids and bool.
 TakesTypes AreFloatsIdsOrBools;
 
 }  // namespace paceline

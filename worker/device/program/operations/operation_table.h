@@ -1,5 +1,5 @@
-// The operations that a device computes: a table of names, each with a function
-// that adds a call of the operation to a program.
+// Tables of the operations that a device computes: each entry is a name and a
+// function that adds a call of the operation to a program.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATION_TABLE_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATION_TABLE_H_
 
@@ -15,24 +15,24 @@
 
 namespace paceline {
 
-// One call of an operation, to be added to a program.
+// A call of an operation with its tensors in the program.
 struct PlacedCall {
   const op::Operation& operation;
   absl::Span<Tensor* const> inputs;
-  // In memory: an output may be of the compute type
-  // (NodeFunctionSpec::stores_compute_type). float32 stands for the layer's
-  // storage type.
+  // The type in memory: the compute type if the output is stored so
+  // (NodeFunctionSpec::stores_compute_type). float32 means the layer's storage
+  // type.
   const op::TensorType& output_type;
-  // Where the output should lie: the gradient of a variable. Null: anywhere.
+  // Where to write the output, if it is a variable's gradient. Null: anywhere.
   Tensor* output = nullptr;
-  // Where the outputs behind the first must be written.
+  // Where to write the outputs after the first one.
   absl::Span<Tensor* const> more_outputs = {};
-  // One of the inputs, of the output's shape, that nobody reads afterwards: an
-  // operation that can may write its output there. Null: there is none.
+  // An input of the output's shape that no later operation reads. The operation
+  // may write its output there. Null: there is none.
   Tensor* overwritable = nullptr;
 };
 
-// Where the output lies: as asked, or in a new tensor.
+// The tensor for the output: the given one, or a new one.
 inline Tensor* OutputOf(const PlacedCall& call, LayoutBuilder& builder) {
   if (call.output != nullptr) return call.output;
   const auto& [type, shape] = call.output_type;
@@ -40,16 +40,15 @@ inline Tensor* OutputOf(const PlacedCall& call, LayoutBuilder& builder) {
                                     : builder.NewTensor(shape, type);
 }
 
-// The same for numbers that stay float32 whatever layers compute in, such as
-// gradients of variables.
+// The same for values that are always float32, such as gradients of variables.
 inline Tensor* FloatOutputOf(const PlacedCall& call, LayoutBuilder& builder) {
   return call.output != nullptr
              ? call.output
              : builder.NewTensor<float>(call.output_type.shape);
 }
 
-// The same for an operation that can write over an input: it does if the input
-// lies in memory in the output's type.
+// The same for an operation that can work in place: the overwritable input, if
+// it is stored in the output's type.
 inline Tensor* InPlaceOutputOf(const PlacedCall& call, LayoutBuilder& builder) {
   const Tensor* const input = call.overwritable;
   const DataType type = call.output_type.type;
@@ -62,36 +61,37 @@ inline Tensor* InPlaceOutputOf(const PlacedCall& call, LayoutBuilder& builder) {
   return call.overwritable;
 }
 
-// Adds the call; returns its output, which need not be PlacedCall::output.
+// Adds the call. Returns its output, which may differ from PlacedCall::output.
 template <typename Builder>
 using AddOperation = Tensor*(const PlacedCall& call, Builder& builder);
 
-// An operation that is made of what every LayoutBuilder has (operations.h), in
-// a device's table.
+// Makes a table entry of an operation that is built from what every
+// LayoutBuilder has (operations.h).
 template <AddOperation<LayoutBuilder>* add, typename Builder>
 Tensor* AddShared(const PlacedCall& call, Builder& builder) {
   return add(call, builder);
 }
 
-// Whether a device computes this operation of a name, of these inputs.
+// Whether a device computes this operation for these inputs.
 using ComputesOperation = bool(const op::Operation& operation,
                                absl::Span<const op::TensorType> inputs);
 
-// Whether it takes inputs of these element types; input_types.h has more.
+// Whether a device supports inputs of these element types; see also
+// input_types.h.
 using TakesTypes = bool(absl::Span<const op::TensorType> inputs);
-// All are float32.
+// All inputs are float32.
 TakesTypes AreFloats;
 
 template <typename Builder>
 struct OperationEntry {
   const char* name;
   AddOperation<Builder>* add;
-  // Null: all of the name.
+  // Null: all operations of this name.
   ComputesOperation* computes = nullptr;
   TakesTypes* takes = AreFloats;
 };
 
-// Null if there is none of its name in the table.
+// Null if the table has no operation of this name.
 template <typename Builder>
 const OperationEntry<Builder>* FindOperation(
     absl::Span<const OperationEntry<Builder>> table,
@@ -111,9 +111,9 @@ bool HasOperation(absl::Span<const OperationEntry<Builder>> table,
          (entry->computes == nullptr || entry->computes(operation, inputs));
 }
 
-// Whether a device has all operations of a function, which `owner` ("layer
-// conv2d (Conv2D)") is made of. Unimplemented names it and the operation that
-// `device` lacks.
+// Checks that a device has all operations of a function, which belongs to
+// `owner` ("layer conv2d (Conv2D)"). Unimplemented names the owner and the
+// operation that `device` lacks.
 template <typename Builder>
 absl::Status CheckOperations(absl::string_view device,
                              absl::Span<const OperationEntry<Builder>> table,

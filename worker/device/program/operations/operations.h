@@ -1,5 +1,5 @@
-// The operations that devices compute by what every LayoutBuilder has; each is
-// one file.
+// Operations that are built from what every LayoutBuilder has, so that all
+// devices share them. Each is in its own file.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATIONS_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_OPERATIONS_H_
 
@@ -7,18 +7,18 @@
 
 namespace paceline {
 
-// Of float32 to ids, and of float64 to float32: those that devices, each in its
-// own way, compute.
+// Whether a cast is from float32 to ids or from float64 to float32. Each device
+// implements these itself.
 ComputesOperation IsCastToIdsOrOfSums;
 AddOperation<LayoutBuilder> AddConcatenate;
-// float32, which AddConstant computes.
+// float32 constants, which AddConstant implements.
 ComputesOperation IsFloatConstant;
 AddOperation<LayoutBuilder> AddConstant;
-// float32, which AddIota computes.
+// float32 ranges, which AddIota implements.
 ComputesOperation IsFloatIota;
 AddOperation<LayoutBuilder> AddIota;
 AddOperation<LayoutBuilder> AddPad;
-// Sums over one axis or more, which AddReduce computes.
+// Sums over one or more axes, which AddReduce implements.
 ComputesOperation IsSum;
 AddOperation<LayoutBuilder> AddReduce;
 AddOperation<LayoutBuilder> AddReshape;

@@ -8,13 +8,14 @@
 namespace paceline {
 namespace {
 
-// Neighbouring axes that are summed up at once: the rows, and the shape behind.
+// Neighbouring axes that are summed together: the rows, and the shape of the
+// axes after them.
 struct Run {
   RowGeometry rows;
   Shape shape;
 };
 
-// The last run first, so that what is behind a run is whole.
+// The last run first, so that the axes after a run are still complete.
 std::vector<Run> RunsOf(Shape shape, std::vector<int> axes) {
   std::vector<Run> runs;
   while (!axes.empty()) {
@@ -40,7 +41,7 @@ bool IsSum(const op::Operation& operation,
   return reduce.reduction() == op::Reduction::kSum && !reduce.axes().empty();
 }
 
-// Sums are of float32, also where layers compute in a smaller type.
+// Sums are float32 even if layers compute in a smaller type.
 Tensor* AddReduce(const PlacedCall& call, LayoutBuilder& builder) {
   const auto& reduce = static_cast<const op::ReduceOperation&>(call.operation);
   const Tensor* from = call.inputs[0];

@@ -1,4 +1,4 @@
-// Rows of the tensors of a call.
+// Rows in the tensors of a call.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_ROWS_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_OPERATIONS_ROWS_H_
 
@@ -12,13 +12,13 @@
 
 namespace paceline {
 
-// Those of a RowOperation.
+// The rows of a RowOperation.
 inline RowGeometry RowsOf(const PlacedCall& call) {
   return RowsAlong(call.output_type.shape,
                    static_cast<const op::RowOperation&>(call.operation).axis());
 }
 
-// Elements of a row of a table, (rows, row shape...).
+// Elements per row of a table of shape (rows, row shape...).
 inline int64_t RowSize(const Shape& table) {
   return NumElements(absl::MakeSpan(table).subspan(1));
 }

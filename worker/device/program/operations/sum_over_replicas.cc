@@ -7,8 +7,8 @@
 
 namespace paceline {
 
-// Replicas meet once: the tensors lie one behind the other in one that they sum
-// up. All are sums over a batch, which are float64.
+// All tensors are concatenated, so that replicas all-reduce once. They are sums
+// over a batch, in float64.
 Tensor* AddSumOverReplicas(const PlacedCall& call, LayoutBuilder& builder) {
   std::vector<Tensor*> outputs = {OutputOf(call, builder)};
   outputs.insert(outputs.end(), call.more_outputs.begin(),

@@ -9,8 +9,8 @@ namespace paceline::reference {
 
 namespace {
 
-// Replaces the count, the means and Σ (x − mean)² of this replica's rows by
-// those of all replicas.
+// Replaces the row count, the means and Σ (x − mean)² of this replica by those
+// of all replicas.
 void Share(StatisticsAllReduce& all_reduce, double& count,
            std::vector<double>& means, std::vector<double>& deviations) {
   std::vector<double> moments = {count};

@@ -24,7 +24,7 @@ T Compute(op::BinaryFunction function, T a, T b) {
     case op::BinaryFunction::kPower:
       return static_cast<T>(std::pow(a, b));
     case op::BinaryFunction::kMaximum:
-      // a != a: a is NaN, which a comparison would lose.
+      // a != a holds for NaN, which the comparison alone would lose.
       return a != a || a > b ? a : b;
     case op::BinaryFunction::kMinimum:
       return a != a || a < b ? a : b;

@@ -11,8 +11,8 @@ namespace {
 
 using ChannelOptions = op::ChannelNormalizationOptions;
 
-// Of a channel: y = (x − mean) · scale + offset before the clamp, and
-// x̂ = (x − mean) · factor.
+// Per channel: y = (x − mean) · scale + offset before the clamp, and x̂ = (x −
+// mean) · factor.
 template <typename T>
 struct ChannelLine {
   T mean;
@@ -46,7 +46,7 @@ std::vector<ChannelLine<T>> LinesOf(const ChannelOptions& options,
     const auto variable = [&](int input) {
       return evaluation.input(input).values<T>()[c];
     };
-    // NaN stays.
+    // Written such that NaN stays NaN.
     const double variance = variances[c] < 0 ? 0 : variances[c];
     const T factor = static_cast<T>(1 / std::sqrt(variance + options.epsilon));
     const T gamma = options.has_gamma ? variable(ChannelOptions::kGamma) : T{1};
@@ -56,8 +56,8 @@ std::vector<ChannelLine<T>> LinesOf(const ChannelOptions& options,
   return lines;
 }
 
-// Calls compute(channel, its line, index, difference to the mean, gradient by
-// what is clamped) for each element.
+// Calls compute(channel, its line, index, x − mean, gradient with respect to
+// the value before the clamp) for each element.
 template <typename T, typename Compute>
 void ForEachGradient(const ChannelOptions& options,
                      const Evaluation& evaluation, Compute compute) {
@@ -115,7 +115,7 @@ void EvaluateChannelGradientSums(const op::Operation& operation,
 void EvaluateChannelNormalizationGradient(const op::Operation& operation,
                                           const Evaluation& evaluation) {
   const ChannelOptions& options = ChannelOptionsOf(operation);
-  // Behind dy: the count, Σ g and Σ g · x̂.
+  // The inputs after dy: the count, Σ g and Σ g · x̂.
   const auto more = [&](int index) {
     return evaluation.input(options.next_input() + 1 + index).values<double>();
   };

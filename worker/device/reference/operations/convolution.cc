@@ -9,8 +9,8 @@
 namespace paceline::reference {
 namespace {
 
-// Calls visit(element of the input, of the kernel, of the output) for all
-// triples that the convolution connects: y += x · k.
+// Calls visit(input element, kernel element, output element) for all triples
+// with y += x · k.
 template <typename Visit>
 void ForEachTriple(const op::ConvolutionParameters& parameters,
                    const Shape& input, const Shape& output, Visit visit) {
@@ -31,7 +31,7 @@ void ForEachTriple(const op::ConvolutionParameters& parameters,
       });
 }
 
-// Adds the bias, unless it is null, and rectifies if that is asked for.
+// Adds the bias, unless it is null, and rectifies if `rectifies`.
 template <typename T>
 void Finish(const T* bias, bool rectifies, absl::Span<T> pixels,
             int64_t filters) {
@@ -42,7 +42,7 @@ void Finish(const T* bias, bool rectifies, absl::Span<T> pixels,
   }
 }
 
-// In double, as Reduce.
+// In double, like Reduce.
 template <typename T>
 void SumUpPixels(absl::Span<const T> pixels, absl::Span<T> sums) {
   std::vector<double> totals(sums.size());

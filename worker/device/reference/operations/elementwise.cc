@@ -9,7 +9,7 @@
 namespace paceline::reference {
 namespace {
 
-// What an input has for each element of the output.
+// The input's value for each element of the output.
 template <typename T>
 std::vector<T> Repeated(const Array& input, const Shape& shape) {
   const std::vector<int64_t> offsets = BroadcastOffsets(input.shape(), shape);

@@ -1,4 +1,4 @@
-// What the reference device computes one call of an operation from.
+// The inputs and outputs of one call on the reference device.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_OPERATIONS_EVALUATION_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_OPERATIONS_EVALUATION_H_
 
@@ -10,7 +10,7 @@ namespace paceline::reference {
 
 struct Evaluation {
   absl::Span<const Array* const> inputs;
-  // Of the types that the shape rule gave, and zeros.
+  // Already have the types and shapes that the shape rule gives; zeros.
   absl::Span<Array> outputs;
   const StepContext& step;
 

@@ -8,12 +8,12 @@
 namespace paceline::reference {
 namespace {
 
-// Elements of a row of a table.
+// Elements per row of a table.
 int64_t RowSize(const Array& table) {
   return NumElements(absl::MakeConstSpan(table.shape()).subspan(1));
 }
 
-// CHECK-fails on an id that is no row.
+// CHECK-fails if the id is out of range.
 int64_t CheckedRow(int32_t id, const Array& table) {
   CHECK(id >= 0 && id < table.shape()[0])
       << "id " << id << " of " << table.shape()[0] << " rows";

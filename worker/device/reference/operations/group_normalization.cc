@@ -8,14 +8,14 @@
 namespace paceline::reference {
 namespace {
 
-// Where the elements of a group lie.
+// The elements of a group.
 struct Groups {
   int64_t examples = 0;
   int64_t positions = 0;
   int64_t columns = 0;
   int64_t groups = 0;
 
-  // Of `x`, which has the statistics `of_groups`.
+  // Groups of `x`; `of_groups` is a tensor of its statistics.
   Groups(const Array& x, const Array& of_groups)
       : examples(x.shape()[0]),
         positions(x.shape()[1]),
@@ -25,8 +25,8 @@ struct Groups {
   int64_t size() const { return columns / groups; }
   int64_t element_count() const { return positions * size(); }
 
-  // Calls visit(index of the element, its column) for each one of a group of an
-  // example, which are numbered as statistics lie.
+  // Calls visit(index of the element, its column) for each element of a group
+  // of an example. Groups are numbered as in the statistics.
   template <typename Visit>
   void ForEachElement(int64_t group, Visit visit) const {
     for (int64_t p = 0; p < positions; ++p) {
@@ -38,7 +38,7 @@ struct Groups {
   }
 };
 
-// x, mean, factor and dy, as gradients read them.
+// x, mean, factor and dy, the inputs of gradients.
 template <typename T>
 struct Statistics {
   absl::Span<const T> x;

@@ -11,12 +11,12 @@ struct Sizes {
   int64_t inner = 0;
 };
 
-// A matrix in memory, or what it becomes with its axes swapped.
+// A matrix in memory, or its transpose.
 template <typename T>
 struct Side {
   const T* values;
   bool is_transposed;
-  // As they count in the product.
+  // Rows and columns after the transposition.
   int64_t rows;
   int64_t columns;
 
@@ -45,7 +45,7 @@ void AddBias(const Sizes& sizes, const T* bias, T* product) {
   }
 }
 
-// In double, as Reduce.
+// In double, like Reduce.
 template <typename T>
 void SumUpRows(const Side<T>& matrix, T* sums) {
   for (int64_t c = 0; c < matrix.columns; ++c) {
@@ -74,7 +74,7 @@ void EvaluateMatrixProduct(const op::Operation& operation,
   WithRealType(output.data_type(), [&](auto zero) {
     using T = decltype(zero);
     for (int64_t p = 0; p < products; ++p) {
-      // Of an empty batch there is no first element to point to.
+      // An empty batch has no first element to point to.
       const auto from = [&](int input, int64_t size) {
         return evaluation.input(input).values<T>().data() + p * size;
       };

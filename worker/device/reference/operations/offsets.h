@@ -1,4 +1,4 @@
-// Where elements of tensors lie.
+// Offsets of tensor elements in memory.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_OPERATIONS_OFFSETS_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_OPERATIONS_OFFSETS_H_
 
@@ -9,7 +9,7 @@
 
 namespace paceline::reference {
 
-// The distance of neighbours along each axis, in C order.
+// The distance between neighbours along each axis, in C order.
 inline std::vector<int64_t> Strides(const Shape& shape) {
   std::vector<int64_t> strides(shape.size());
   int64_t stride = 1;
@@ -20,7 +20,7 @@ inline std::vector<int64_t> Strides(const Shape& shape) {
   return strides;
 }
 
-// Strides in `from` along the axes of `to`, to which it is broadcast.
+// Strides in `from` along the axes of `to`, to which `from` is broadcast.
 inline std::vector<int64_t> BroadcastStrides(const Shape& from,
                                              const Shape& to) {
   const std::vector<int64_t> strides = Strides(from);
@@ -32,7 +32,7 @@ inline std::vector<int64_t> BroadcastStrides(const Shape& from,
   return result;
 }
 
-// Of each element of `shape`, in C order: Σ index · stride.
+// Σ index · stride for each element of `shape`, in C order.
 inline std::vector<int64_t> Offsets(const Shape& shape,
                                     const std::vector<int64_t>& strides) {
   std::vector<int64_t> offsets(static_cast<size_t>(NumElements(shape)));
@@ -50,7 +50,7 @@ inline std::vector<int64_t> Offsets(const Shape& shape,
   return offsets;
 }
 
-// Of each element of `to`, in `from`, which is broadcast to it.
+// For each element of `to`: the offset in `from`, which is broadcast to it.
 inline std::vector<int64_t> BroadcastOffsets(const Shape& from,
                                              const Shape& to) {
   return Offsets(to, BroadcastStrides(from, to));

@@ -1,4 +1,4 @@
-// The operations of the reference device; each is one file.
+// The operations of the reference device; each has its own file.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_OPERATIONS_OPERATIONS_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_OPERATIONS_OPERATIONS_H_
 
@@ -9,14 +9,14 @@ namespace paceline::reference {
 
 EvaluateOperation EvaluateArgMax;
 EvaluateOperation EvaluateAveragePooling;
-// In pooling.cc.
+// Defined in pooling.cc.
 EvaluateOperation EvaluateAveragePoolingGradient;
 EvaluateOperation EvaluateBatchMoments;
 EvaluateOperation EvaluateBinaryMap;
 EvaluateOperation EvaluateBroadcast;
 EvaluateOperation EvaluateCast;
 EvaluateOperation EvaluateChannelGradientSums;
-// In channel_normalization.cc, like the two beside it.
+// Defined in channel_normalization.cc, with the functions next to it.
 EvaluateOperation EvaluateChannelNormalization;
 EvaluateOperation EvaluateChannelNormalizationGradient;
 EvaluateOperation EvaluateCompare;

@@ -11,7 +11,7 @@
 
 namespace paceline::reference {
 
-// By the operations that it stands for.
+// Evaluates the operations that this fused one replaces.
 
 void EvaluatePooledConvolution(const op::Operation& operation,
                                const Evaluation& evaluation) {

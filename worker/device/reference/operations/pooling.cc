@@ -8,7 +8,7 @@
 namespace paceline::reference {
 namespace {
 
-// Of each element of the output, the element of `x` that is its maximum.
+// For each output element: the element of `x` that is its maximum.
 template <typename T>
 std::vector<int64_t> FindMaxima(const op::Window2D& window, const Array& x,
                                 const Shape& output) {
@@ -32,7 +32,8 @@ std::vector<int64_t> FindMaxima(const op::Window2D& window, const Array& x,
   return maxima;
 }
 
-// Of each output pixel, the pixels of its window that are in the image.
+// For each output pixel: the number of pixels of its window that are inside the
+// image.
 std::vector<int64_t> CountPixels(const op::Window2D& window, const Shape& input,
                                  const Shape& output) {
   std::vector<int64_t> counts(
@@ -71,7 +72,7 @@ void EvaluateMaxPooling(const op::Operation& operation,
         FindMaxima<T>(pooling.window(), x, y.shape());
     for (size_t i = 0; i < maxima.size(); ++i) {
       const T maximum = x.values<T>()[maxima[i]];
-      // NaN compares false, and stays.
+      // Comparisons with NaN are false, so NaN stays.
       y.values<T>()[i] = pooling.rectifies() && maximum < 0 ? zero : maximum;
     }
   });

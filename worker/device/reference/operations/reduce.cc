@@ -11,7 +11,7 @@ namespace paceline::reference {
 
 namespace {
 
-// In double, so that a sum of many keeps its digits.
+// In double, so that long sums keep their precision.
 template <typename T>
 void AddUp(absl::Span<const T> from, const std::vector<int64_t>& offsets,
            absl::Span<T> to) {
@@ -28,7 +28,7 @@ void TakeMaxima(absl::Span<const T> from, const std::vector<int64_t>& offsets,
             Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
   for (size_t i = 0; i < from.size(); ++i) {
     T& maximum = to[offsets[i]];
-    // NaN, which nothing is above, stays.
+    // NaN stays, since no comparison with it is true.
     if (from[i] > maximum || from[i] != from[i]) maximum = from[i];
   }
 }
@@ -42,7 +42,7 @@ void EvaluateReduce(const op::Operation& operation,
       op::Reduction::kSum;
   const Array& x = evaluation.input(0);
   Array& y = evaluation.output();
-  // Of each element of x, in y, which broadcasts to it.
+  // For each element of x: the index in y, which is broadcast to x.
   const std::vector<int64_t> offsets = BroadcastOffsets(y.shape(), x.shape());
   WithNumberType(x.data_type(), [&](auto zero) {
     using T = decltype(zero);

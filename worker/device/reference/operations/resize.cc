@@ -7,7 +7,7 @@
 namespace paceline::reference {
 namespace {
 
-// Calls visit(pixel of the input, pixel of the output, its share of it).
+// Calls visit(input pixel, output pixel, weight).
 template <typename Visit>
 void ForEachShare(op::ResizeMode mode, const Shape& input, const Shape& output,
                   Visit visit) {

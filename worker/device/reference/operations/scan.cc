@@ -30,7 +30,7 @@ void EvaluateScan(const op::Operation& operation,
   for (int i = 0; i < body.carry_count; ++i) {
     carries.push_back(evaluation.input(i));
   }
-  // Of each sequence, the element of the step.
+  // The element of each sequence at this step.
   std::vector<Array> elements;
   for (int i = 0; i < body.sequence_count; ++i) {
     elements.emplace_back(

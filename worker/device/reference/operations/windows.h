@@ -1,4 +1,4 @@
-// How a window slides over a batch of images.
+// Iterates over the positions of a window on a batch of images.
 #ifndef PACELINE_WORKER_DEVICE_REFERENCE_OPERATIONS_WINDOWS_H_
 #define PACELINE_WORKER_DEVICE_REFERENCE_OPERATIONS_WINDOWS_H_
 
@@ -9,8 +9,8 @@
 
 namespace paceline::reference {
 
-// A pair of pixels that a window connects. Pixels count through the batch:
-// (example · height + y) · width + x.
+// An input and an output pixel that a window connects. Pixels are numbered
+// through the batch: (example · height + y) · width + x.
 struct WindowPair {
   int64_t output_pixel;
   int64_t input_pixel;
@@ -19,8 +19,8 @@ struct WindowPair {
 };
 
 // Calls `visit` for each output pixel and each input pixel of its window that
-// is inside the image, in the order of outputs, then of positions in the
-// window. `input` and `output` are (batch, height, width, channels).
+// is inside the image, ordered by output pixel, then by position in the window.
+// `input` and `output` are (batch, height, width, channels).
 template <typename Visit>
 void ForEachWindowPair(const op::Window2D& window, const Shape& input,
                        const Shape& output, Visit visit) {
