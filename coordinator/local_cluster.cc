@@ -15,10 +15,11 @@
 namespace paceline {
 namespace {
 
-// Between two looks at whether children have ended.
+// Interval at which ended children are polled for.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(10);
 
-// As one started by hand: it is no member of the job.
+// An evaluator is started like one started by hand, since it is no member of
+// the job.
 void AddEvaluatorsPlace(const LocalClusterOptions& options,
                         ChildOptions& child) {
   child.environment.emplace_back(
@@ -47,7 +48,8 @@ ChildOptions TaskProcess(const LocalClusterOptions& options, TaskId task,
   child.command = {
       absl::StrCat(options.program_folder, is_ps ? "/ps_server" : "/worker")};
   if (!is_ps) child.command.push_back(absl::StrCat("--threads=", threads));
-  // OpenMP's threads must not spin: processes outnumber cores.
+  // OpenMP threads must not spin while they wait, since there are more
+  // processes than cores.
   child.environment = {{"OMP_WAIT_POLICY", "PASSIVE"}};
   if (task == kEvaluator) {
     AddEvaluatorsPlace(options, child);

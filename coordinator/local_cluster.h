@@ -1,4 +1,4 @@
-// A cluster of processes on this machine, for one job.
+// The processes of a local cluster, for one job.
 #ifndef PACELINE_COORDINATOR_LOCAL_CLUSTER_H_
 #define PACELINE_COORDINATOR_LOCAL_CLUSTER_H_
 
@@ -18,17 +18,17 @@
 namespace paceline {
 
 struct LocalClusterOptions {
-  // The job, its overrides and its output folder, for an evaluator.
+  // The job file, its overrides and its output folder, for an evaluator.
   std::string job_path;
   std::vector<std::string> overrides;
   std::string output_dir;
-  // Where the programs `ps_server` and `worker` are.
+  // The folder of the programs `ps_server` and `worker`.
   std::string program_folder;
-  // Gets <type>-<index>.log of each task; exists.
+  // An existing folder; each task logs to <type>-<index>.log there.
   std::string log_folder;
-  // Of the leader.
+  // The leader's "host:port".
   std::string coordinator_address;
-  // The job's, as text; each task gets it through a pipe.
+  // The job's secret as text; each task gets it through a pipe.
   std::string secret;
   std::vector<TaskId> tasks;
 };
@@ -36,22 +36,23 @@ struct LocalClusterOptions {
 // The one evaluator of a local cluster.
 inline constexpr TaskId kEvaluator = {TaskType::kEvaluator, 0};
 
-// Children end with this process, however it ends. Not thread-safe; to be used
-// by the main thread alone (see Child).
+// The children end when this process ends, in whatever way. Not thread-safe;
+// only for the main thread (see Child).
 class LocalCluster {
  public:
-  // Starts all tasks. They take free ports of the loopback interface and tell
-  // them to the leader as they register.
+  // Starts all tasks. Each picks a free port on loopback, and reports it to the
+  // leader when it registers.
   static absl::StatusOr<LocalCluster> Start(const LocalClusterOptions& options);
 
   // Tasks that ended since the last call, with their exit codes.
   std::vector<std::pair<TaskId, int>> TakeExits();
 
-  // Waits at most `timeout` for all but an evaluator to end, then kills them.
+  // Blocks for at most `timeout` until all tasks but the evaluator have ended,
+  // then kills the rest.
   void Shutdown(absl::Duration timeout);
 
-  // Waits until the evaluator, if there is one, has ended, or `timeout` has
-  // passed, or `interrupted` is true; then kills it.
+  // Blocks until the evaluator, if there is one, has ended, `timeout` has
+  // passed, or `interrupted` returns true; then kills it.
   void ShutdownEvaluator(absl::Duration timeout,
                          const std::function<bool()>& interrupted);
 

@@ -141,7 +141,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
     std::cerr << "error: " << status.message() << "\n";
     return kBadInput;
   }
-  // An evaluation is a job of this machine's own.
+  // An evaluation runs on this machine alone, even if TF_CONFIG is set.
   if (evaluate.parsed()) options.tf_config.clear();
   return RunJob(options, interrupt);
 }

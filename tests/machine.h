@@ -1,5 +1,5 @@
-// What the machine has, as its kernel tells it: for tests that must know
-// without asking the code that they test.
+// The machine's hardware according to the kernel, for tests that must not ask
+// the code under test.
 #ifndef PACELINE_TESTS_MACHINE_H_
 #define PACELINE_TESTS_MACHINE_H_
 
@@ -17,7 +17,7 @@
 
 namespace paceline {
 
-// Whether the processor has AVX512-BF16, as all have that have AMX.
+// Whether the processor has AVX512-BF16. All processors with AMX have it.
 inline bool ProcessorHasBFloat16() {
   std::ifstream file("/proc/cpuinfo");
   const std::string text(std::istreambuf_iterator<char>(file), {});
@@ -25,8 +25,8 @@ inline bool ProcessorHasBFloat16() {
   return absl::StrContains(text, " avx512_bf16");
 }
 
-// Whether there is a /dev/nvidia0 or the like, which a process opens to use a
-// GPU of NVIDIA.
+// Whether there is a device file such as /dev/nvidia0, which a process opens to
+// use an NVIDIA GPU.
 inline bool MachineHasGpu() {
   for (const auto& entry : std::filesystem::directory_iterator("/dev")) {
     const std::string name = entry.path().filename().string();

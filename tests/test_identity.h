@@ -1,4 +1,5 @@
-// A job without a secret, for tests of what lies behind the door.
+// The identity of a job without a secret, for tests that are not about access
+// control.
 #ifndef PACELINE_TESTS_TEST_IDENTITY_H_
 #define PACELINE_TESTS_TEST_IDENTITY_H_
 
@@ -29,7 +30,7 @@ inline std::shared_ptr<Caller> TestCaller(
   return caller;
 }
 
-// Serves that job, on as many threads; 0: by the number of cores.
+// Serves that job with `thread_count` threads; 0: by the number of cores.
 inline absl::StatusOr<std::unique_ptr<RpcServer>> StartTestServer(
     const std::string& address, RpcService& service,
     std::optional<JobSecret> secret = std::nullopt, int thread_count = 0) {

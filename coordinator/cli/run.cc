@@ -37,8 +37,8 @@ std::string DefaultOutput(const RunOptions& options, const v1::Job& job) {
                                                            : "");
 }
 
-// By TF_CONFIG a task that leads may have other work beside it, which another
-// program does.
+// InvalidArgument if another program runs this task of TF_CONFIG: a chief that
+// trains beside leading, or a task that is no chief.
 absl::Status CheckOnlyLeads(const TfConfig& config, const v1::Job& job) {
   if (!StrategyOf(job).has_parameter_servers()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -54,7 +54,7 @@ absl::Status CheckOnlyLeads(const TfConfig& config, const v1::Job& job) {
   return absl::OkStatus();
 }
 
-// Sets who is in the cluster, and where the leader listens.
+// Sets the leader's cluster, and where it listens.
 absl::Status PlaceLeader(const RunOptions& options, LeaderOptions& leader) {
   if (options.tf_config.empty()) {
     leader.tasks = LocalTasks(leader.job, !options.evaluate_checkpoint.empty());
@@ -70,7 +70,7 @@ absl::Status PlaceLeader(const RunOptions& options, LeaderOptions& leader) {
   }
   ASSIGN_OR_RETURN(leader.secret,
                    FindJobSecret(options.secret, config.cluster));
-  // A task that this program starts gets it through a pipe.
+  // A task that this program starts gets the secret through a pipe.
   leader.cluster = config.cluster;
   leader.self = config.task;
   leader.listen_address =
@@ -101,7 +101,7 @@ absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
   return leader;
 }
 
-// The tasks of this machine as processes of their own.
+// The tasks of a local cluster, as child processes.
 class LocalTaskProcesses : public OwnTasks {
  public:
   LocalTaskProcesses(LocalClusterOptions options,
@@ -134,7 +134,7 @@ class LocalTaskProcesses : public OwnTasks {
   }
 
  private:
-  // It is no member of the job, which goes on without it.
+  // The evaluator is no member of the job, which goes on without it.
   void WarnOfEvaluator(TaskId task, int code) const {
     if (task != kEvaluator || code == 0) return;
     LOG(WARNING) << task.ToString() << " exited with code " << code
@@ -146,8 +146,8 @@ class LocalTaskProcesses : public OwnTasks {
   std::optional<LocalCluster> cluster_;
 };
 
-// By TF_CONFIG all tasks are started by hand, but for the work of the leader's
-// own place, if it has some.
+// With TF_CONFIG, users start all tasks by hand. The exception is the leader's
+// own worker, if it trains.
 bool IsOwnWork(const ExpectedTask& task, const LeaderOptions& leader) {
   return task.id == LeaderOf(leader.cluster);
 }
@@ -181,7 +181,7 @@ std::unique_ptr<OwnTasks> MakeOwnTasks(const RunOptions& options,
 
 absl::StatusOr<LeaderOptions> ReadLeaderOptions(const RunOptions& options) {
   JobReaderOptions reader;
-  // Under TF_CONFIG the data is where the workers are.
+  // With TF_CONFIG, the data is on the workers' machines.
   reader.check_files = options.tf_config.empty();
   ASSIGN_OR_RETURN(v1::Job job,
                    ReadJobFile(options.job_path, options.overrides, reader));

@@ -1,5 +1,5 @@
 // `coordinator run`, `coordinator evaluate` and `coordinator validate
-// --connect`: a job from its file to its result.
+// --connect`: run a job from its file to its result.
 #ifndef PACELINE_COORDINATOR_CLI_RUN_H_
 #define PACELINE_COORDINATOR_CLI_RUN_H_
 
@@ -14,31 +14,32 @@ namespace paceline {
 
 struct RunOptions {
   std::string job_path;
-  // "path.to.field=value", applied to the job.
+  // "path.to.field=value", each applied to the job.
   std::vector<std::string> overrides;
-  // Where result.json, logs and checkpoints go; "": out/<name of the job>.
+  // Folder for result.json, logs and checkpoints; "": out/<name of the job>.
   std::string output_dir;
-  // Goes on from the output folder's checkpoint.
+  // Resumes from the latest checkpoint in the output folder.
   bool resume = false;
-  // Only evaluates data.test with the variables of this checkpoint; "": trains.
+  // The checkpoint whose variables are evaluated on data.test, without
+  // training; "": trains.
   std::string evaluate_checkpoint;
-  // Only brings the tasks together, and prints where they are.
+  // Only connects the tasks, and prints their addresses.
   bool connects_only = false;
-  // Whether what is evaluated is printed as JSON.
+  // Whether the metrics on data.test are printed as JSON.
   bool print_json = false;
-  // The environment variable; "": a local cluster.
+  // The environment variable TF_CONFIG; "": a local cluster.
   std::string tf_config;
-  // Of a cluster that TF_CONFIG describes.
+  // The options for the secret of a cluster with TF_CONFIG.
   JobSecretOptions secret;
-  // Where this program is: the others are beside it.
+  // The folder of this program, where the other programs are, too.
   std::string program_folder;
-  // Until which all tasks must be there.
+  // How long to wait until all tasks have registered and are ready.
   double start_timeout_seconds = 0;
   absl::Time process_start;
 };
 
-// Blocks until the job has ended and nothing it started is left. Returns the
-// exit code. Call from the main thread.
+// Blocks until the job has ended and all processes that it started are gone.
+// Returns the exit code. Call from the main thread.
 int RunJob(const RunOptions& options, Interrupt& interrupt);
 
 }  // namespace paceline

@@ -28,7 +28,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What TF_CONFIG amounts to for a job.
+// What TF_CONFIG means for a job.
 struct Place {
   TfConfig config;
   Role role;
@@ -87,7 +87,7 @@ void PrintLine(absl::string_view name, absl::string_view text,
   out << absl::StreamFormat("%-11s %s\n", name, text);
 }
 
-// What the job has a file for: "train" where data.train.idx.features names it.
+// The field that names the file: "train" for data.train.idx.features.
 absl::string_view PurposeOf(const JobFile& file) {
   const absl::string_view field = absl::StripPrefix(file.field.text(), "data.");
   return field.substr(0, field.find('.'));

@@ -1,5 +1,4 @@
-// `coordinator validate`: checks a job, and says what it and TF_CONFIG amount
-// to.
+// `coordinator validate`: checks a job, and prints what it and TF_CONFIG mean.
 #ifndef PACELINE_COORDINATOR_CLI_VALIDATE_H_
 #define PACELINE_COORDINATOR_CLI_VALIDATE_H_
 
@@ -13,20 +12,21 @@ namespace paceline {
 
 struct ValidateOptions {
   std::string job_path;
-  // "path.to.field=value", applied to the job.
+  // "path.to.field=value", each applied to the job.
   std::vector<std::string> overrides;
-  // The environment variable; "": not set.
+  // The environment variable TF_CONFIG; "": not set.
   std::string tf_config;
-  // JSON rather than lines for people.
+  // Prints JSON instead of text.
   bool as_json = false;
 };
 
-// Reads the job in full and prints a summary to `out`; with TF_CONFIG also the
-// resolved cluster, this task's role and its rank, as JSON under the keys
-// "cluster", "task", "is_chief", "is_ps_coordinator", "rank" and "world_size".
-// What else there is to say goes to `messages`: ports filled in, and what would
-// keep a valid job from running. The job's files are looked for on this
-// machine, unless TF_CONFIG is set: then they are where the workers are.
+// Reads and checks the whole job and prints a summary to `out`. With TF_CONFIG
+// it also prints the resolved cluster, this task's role and its rank; in JSON
+// under the keys "cluster", "task", "is_chief", "is_ps_coordinator", "rank" and
+// "world_size". Prints to `messages` which ports were filled in, and what would
+// prevent a valid job from running. Without TF_CONFIG it also checks that the
+// job's files exist on this machine; with TF_CONFIG they are on the workers'
+// machines.
 absl::Status Validate(const ValidateOptions& options, std::ostream& out,
                       std::ostream& messages);
 

@@ -1,5 +1,5 @@
-// What our device does with a GPU's memory beside the plainest calls that move
-// as many bytes, in interleaved pairs.
+// Compares how our device uses a GPU's memory with plain copies of as many
+// bytes, in interleaved pairs.
 #ifndef PACELINE_TESTS_BENCHMARK_GPU_COMPARISONS_H_
 #define PACELINE_TESTS_BENCHMARK_GPU_COMPARISONS_H_
 
@@ -14,28 +14,29 @@ namespace paceline::cuda {
 
 struct PairOptions {
   int pairs = 5;
-  // Rounds of either side in a pair; a warm one more is not timed.
+  // Timed rounds of either side in a pair; one more, for warm-up, is not timed.
   int rounds = 10;
 };
 
-// Bytes a second, an element a pair.
+// Bytes per second, one element per pair.
 struct Comparison {
   std::vector<double> ours;
   std::vector<double> plain;
 
-  // Ours over plain.
+  // Our rate divided by the plain one.
   std::vector<double> Ratios() const;
 };
 
-// The gradients of a plan to host memory, and its variables back, as steps do
-// whose gradients leave the GPU: bucket by bucket, each with an event. Beside
-// one copy each way of as many bytes. All memory of the host is pinned. Blocks.
+// Copies the gradients of a plan to host memory, and its variables back, as in
+// steps whose gradients leave the GPU: bucket by bucket, each with an event.
+// Compared with a single copy each way of as many bytes. All host memory is
+// pinned. Blocks.
 absl::StatusOr<Comparison> CompareGradients(Gpu& gpu, const ShardPlan& plan,
                                             const PairOptions& options);
 
-// Adam over `count` parameters, of each of which it reads four floats and
-// writes three, beside a copy of as many floats from the GPU's memory to it,
-// which reads one and writes one. Blocks.
+// Adam over `count` parameters; per parameter it reads four floats and writes
+// three. Compared with a device-to-device copy of as many floats, which reads
+// one and writes one. Blocks.
 absl::StatusOr<Comparison> CompareAdam(Gpu& gpu, int64_t count,
                                        const PairOptions& options);
 

@@ -1,6 +1,6 @@
-// The training step of a job of one replica: forward, backward, and the job's
-// optimizer, which the device applies where it can, else the threads of the CPU
-// device in host memory.
+// The training step of a job with one replica: forward, backward, and the
+// optimizer, which runs on the device if it can, else in host memory on the CPU
+// device's threads.
 #ifndef PACELINE_TESTS_BENCHMARK_MODEL_STEP_H_
 #define PACELINE_TESTS_BENCHMARK_MODEL_STEP_H_
 
@@ -17,7 +17,7 @@
 
 namespace paceline {
 
-// Random examples in memory: features of a shape in [0, 1), and labels.
+// Random examples in memory: features in [0, 1), and labels.
 struct ModelBatch {
   ModelBatch(int64_t count, const Shape& shape, int64_t classes);
 
@@ -25,25 +25,27 @@ struct ModelBatch {
   std::vector<float> features;
   // Class ids.
   std::vector<int32_t> labels;
-  // Of losses that take no ids: of the output's shape, one of each row is 1.
+  // For losses without ids: of the output's shape, one-hot rows.
   std::vector<float> label_values;
 };
 
 // Not thread-safe.
 class ModelStep {
  public:
-  // On the job's device. Errors as of MakeReplica.
+  // Uses the job's device. Errors are those of MakeReplica.
   static absl::StatusOr<std::unique_ptr<ModelStep>> Make(v1::Job job,
                                                          int threads,
                                                          int64_t batch_size);
 
-  // Examples that fit.
+  // Examples that fit the model.
   ModelBatch SomeBatch() const;
 
-  // As a worker does, waits for no step that the device can end by itself.
+  // Runs a step. Like a worker, does not wait for the step if the device
+  // updates.
   absl::Status Run(const ModelBatch& batch);
 
-  // Mean loss of the batches since the last call. Waits for their steps.
+  // Mean loss of the batches since the last call. Blocks until their steps are
+  // done.
   absl::StatusOr<double> TakeLoss();
 
   const Device& device() const { return *replica_->device; }

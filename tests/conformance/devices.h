@@ -1,4 +1,4 @@
-// The devices that must agree.
+// The devices under test, which must agree.
 #ifndef PACELINE_TESTS_CONFORMANCE_DEVICES_H_
 #define PACELINE_TESTS_CONFORMANCE_DEVICES_H_
 
@@ -19,10 +19,11 @@ struct DeviceUnderTest {
   // For test names: letters, digits, underscores.
   std::string name;
   std::function<std::unique_ptr<Device>()> make;
-  // How far a value may be from the float64 reference, relative to the largest
-  // value of its tensor.
+  // Largest error compared to the float64 reference, relative to the largest
+  // value of the tensor.
   double tolerance = 0;
-  // As a job with `deterministic: true` gets it; null: as any job does.
+  // Creates the device with `deterministic: true`; null: all jobs get the same
+  // device.
   std::function<std::unique_ptr<Device>()> make_deterministic = nullptr;
 };
 
@@ -30,20 +31,20 @@ inline void PrintTo(const DeviceUnderTest& device, std::ostream* stream) {
   *stream << device.name;
 }
 
-// A new device is one line here. The GPU is among them where one can be used.
+// To test a new device, add a line here. Includes the GPU if one can be used.
 const std::vector<DeviceUnderTest>& DevicesUnderTest();
 
-// The same device, which gives the same bits at each run.
+// The same device in deterministic mode.
 DeviceUnderTest Deterministic(DeviceUnderTest device);
 
 absl::StatusOr<std::unique_ptr<cuda::Gpu>> OpenFirstGpu(
     const cuda::GpuOptions& options = {});
 
-// Why none can be used.
+// Why no GPU can be used; OK if one can.
 const absl::Status& GpuStatus();
 
-// Why none is to be used, whatever our code says: the machine has none, or the
-// build lacks the plug-in. "": one must be among the devices.
+// The reason outside of our code why no GPU is tested: the machine has none, or
+// the build has no plug-in. "": a GPU must be among the devices.
 std::string GpuObstacle();
 
 }  // namespace paceline

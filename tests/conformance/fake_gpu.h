@@ -1,9 +1,9 @@
-// What stands in for a GPU where there is none.
+// A fake GPU for machines without one.
 //
-// A fake: it was not recorded on a GPU, and proves no more than that the device
-// makes the right calls in an order that works. What is not the GPU's is real:
-// the bodies of our kernels, on the host's memory, and the device that puts
-// them together. Matrix products and convolutions are plain loops.
+// It was not recorded on a real GPU, so it only proves that the device makes
+// correct calls in a valid order. Real are the bodies of our kernels, which run
+// in host memory, and the device that enqueues them. Matrix products and
+// convolutions are plain loops.
 #ifndef PACELINE_TESTS_CONFORMANCE_FAKE_GPU_H_
 #define PACELINE_TESTS_CONFORMANCE_FAKE_GPU_H_
 
@@ -18,29 +18,29 @@
 
 namespace paceline::cuda {
 
-// What was called, in order: "queue 0: launch", "queue 1: copy 8 bytes",
-// "allocate", "allocate pinned", "pin", "plan" (of a convolution, for use),
-// "estimate" (the same, for an estimate), "create queue", "create queue for
-// copies" (which CHECK-fails at anything else), … Queues count from 0.
+// The calls in order: "queue 0: launch", "queue 1: copy 8 bytes", "allocate",
+// "allocate pinned", "pin", "plan" (of a convolution, for use), "estimate" (for
+// an estimate), "create queue", "create queue for copies" (which CHECK-fails on
+// anything but copies), … Queues are numbered from 0.
 using CallLog = std::vector<std::string>;
 
 struct FakeGpuOptions {
-  // Gets the calls; outlives the GPU. Null: nobody does.
+  // Receives the calls; must outlive the GPU. Null: not logged.
   CallLog* log = nullptr;
-  // Allocations beyond fail.
+  // Allocations beyond this total fail.
   int64_t memory_bytes = int64_t{1} << 40;
-  // The error of a call on a queue, such as "multiply", or on the GPU, such as
-  // "allocate" or "create queue"; null: none fails.
+  // Returns the error of a call on a queue, such as "multiply", or on the GPU,
+  // such as "allocate" or "create queue". Null: no call fails.
   std::function<absl::Status(const std::string& call)> fault = nullptr;
-  // Faults on queues are those of running: who asks without waiting does not
-  // see them.
+  // Whether errors on queues occur when the work runs: callers that do not wait
+  // do not see them.
   bool faults_are_late = false;
 };
 
-// Queues run what is enqueued at once, or as a graph that holds it is launched.
-// All of a process can be a group: its ranks, each on a thread, meet in memory.
-// A sum that is captured, or of another length than that of the other ranks,
-// ends the group, as it might hang with NCCL.
+// Queues run work when it is enqueued, or when a graph with it is launched. All
+// GPUs of a process can form a group, whose ranks, each on a thread, exchange
+// data in memory. A captured sum, or one of another length than on the other
+// ranks, ends the group, since NCCL might hang.
 std::unique_ptr<Gpu> MakeFakeGpu(const FakeGpuOptions& options = {});
 
 }  // namespace paceline::cuda

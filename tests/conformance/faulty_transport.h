@@ -15,7 +15,7 @@ namespace paceline {
 struct Fault {
   // Which exchange, from 0; -1: none.
   int exchange = -1;
-  // How long the rank then does nothing; zero: the exchange fails.
+  // How long the rank then hangs; zero: the exchange fails instead.
   absl::Duration hang;
 };
 

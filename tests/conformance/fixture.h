@@ -1,4 +1,4 @@
-// What tests of the conformance suite begin with.
+// Common parts of the conformance tests.
 #ifndef PACELINE_TESTS_CONFORMANCE_FIXTURE_H_
 #define PACELINE_TESTS_CONFORMANCE_FIXTURE_H_
 
@@ -32,16 +32,17 @@ class Fixture {
   ModelOnDevice on_device;
 };
 
-// A GPU runs the first step of a program operation by operation, captures a
-// graph in the second, and launches that graph in the third.
+// A GPU runs a program's first step operation by operation, captures a graph in
+// the second, and launches that graph in the third.
 inline constexpr int kStepsUntilAllIsSeen = 3;
 
-// What all are compared with.
+// The reference for all devices.
 inline const DeviceUnderTest& Float64Reference() {
   return DevicesUnderTest().front();
 }
 
-// All of `actual` within `tolerance` times the largest of `expected`.
+// Expects all of `actual` to be within `tolerance` times the largest of
+// `expected`.
 inline void ExpectAllNear(const std::vector<double>& actual,
                           const std::vector<double>& expected, double tolerance,
                           const std::string& what) {

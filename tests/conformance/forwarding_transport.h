@@ -1,4 +1,4 @@
-// A transport that does what another one does; tests change a part of it.
+// A transport that forwards to another one; tests override parts of it.
 #ifndef PACELINE_TESTS_CONFORMANCE_FORWARDING_TRANSPORT_H_
 #define PACELINE_TESTS_CONFORMANCE_FORWARDING_TRANSPORT_H_
 
@@ -10,7 +10,7 @@
 
 namespace paceline {
 
-// ExchangeInto goes through Exchange, so that one override sees all messages.
+// ExchangeInto calls Exchange, so that one override sees all messages.
 class ForwardingTransport : public Transport {
  public:
   explicit ForwardingTransport(std::unique_ptr<Transport> transport)

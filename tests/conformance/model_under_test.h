@@ -1,4 +1,4 @@
-// A model that tests run on any device, with all values in double.
+// A model that tests run on any device, with all values as doubles.
 #ifndef PACELINE_TESTS_CONFORMANCE_MODEL_UNDER_TEST_H_
 #define PACELINE_TESTS_CONFORMANCE_MODEL_UNDER_TEST_H_
 
@@ -32,18 +32,18 @@ struct OutputConfig {
 // Keras objects, as in a job.
 struct ModelConfig {
   Value layers;
-  // Of the output of the last layer.
+  // The loss of the last layer's output.
   Value loss = "mse";
   Value metrics = Value::List{};
   Precision precision = Precision::kFloat32;
-  // Of a model with any number of inputs and outputs, instead of the above.
+  // For a model with several inputs or outputs, instead of the fields above.
   std::vector<OutputConfig> outputs = {};
 };
 
-// Examples as numbers; a device gets them in its own type.
+// Examples as doubles; each device gets them in its own type.
 struct Examples {
   int64_t count = 0;
-  // Of each input, and of each output of the model.
+  // By input, and by output of the model.
   std::vector<std::vector<double>> features;
   std::vector<std::vector<double>> labels;
   int64_t first_example = 0;
@@ -52,18 +52,18 @@ struct Examples {
   double regularization_scale = 1;
 };
 
-// What a step gave.
+// The results of a step.
 struct StepResult {
   // In evaluation.
   std::vector<std::vector<double>> outputs;
-  // In training: by variable of the graph, as they were when the section that
-  // finishes their bucket had ended.
+  // In training: by variable of the graph, copied when the section that
+  // completes their bucket had ended.
   std::vector<std::vector<double>> gradients;
   MetricSums sums;
 };
 
-// Owns what programs are compiled from. CHECK-fails where a status is not OK,
-// but for TrySetBatch: the configs of tests are right.
+// Owns what programs are compiled from. CHECK-fails on any error, except in
+// TrySetBatch, since configs in tests are valid.
 class ModelUnderTest {
  public:
   explicit ModelUnderTest(const ModelConfig& config,
@@ -78,12 +78,12 @@ class ModelUnderTest {
   const ShardPlan& plan() const { return plan_; }
   ProgramSpec Spec(Mode mode, int64_t batch_size) const;
 
-  // Values for the variables, in (-1, 1) by their initializers' generator and
-  // not by the initializers; float32 holds them exactly.
+  // Values for the variables in (-1, 1), by the initializers' generator, but
+  // not by the initializers; float32 represents them exactly.
   std::vector<std::vector<double>> SomeVariables() const;
-  // Those of a job before its first step.
+  // The values in a job before its first step.
   std::vector<std::vector<double>> InitialVariables() const;
-  // Features and labels in the same way; labels that fit the loss.
+  // Features and labels generated in the same way; labels fit the loss.
   Examples SomeExamples(int64_t count) const;
 
  private:
@@ -96,7 +96,7 @@ class ModelUnderTest {
 
   static std::vector<Output> MakeOutputs(const ModelConfig& config,
                                          const Graph& graph);
-  // Without the outputs.
+  // Everything but the outputs.
   ModelUnderTest(Graph graph, Precision precision,
                  const v1::Partitioner& partitioner, int shard_count,
                  const MayCut& may_cut);
@@ -109,18 +109,19 @@ class ModelUnderTest {
   Precision precision_;
 };
 
-// A model's state on a device, and its programs: each is compiled once, so that
-// a second step of its mode and batch size runs as those of a trainer do.
+// A model's state and programs on a device. Each program is compiled once, so
+// that a second step with its mode and batch size runs as in a trainer.
 class ModelOnDevice {
  public:
-  // All outlive this. Without `all_reduce` it is alone.
+  // All arguments must outlive the object. Without `all_reduce` there is a
+  // single replica.
   ModelOnDevice(const ModelUnderTest& model, Device& device,
                 StatisticsAllReduce* all_reduce = nullptr);
 
   void SetVariables(const std::vector<std::vector<double>>& variables);
   StepResult Train(const Examples& examples);
   StepResult Evaluate(const Examples& examples);
-  // Only hands the batch over.
+  // Only sets the batch.
   absl::Status TrySetBatch(const Batch& batch, int64_t batch_size);
 
   DataType type() const { return state_->type(); }
@@ -129,7 +130,8 @@ class ModelOnDevice {
   StepResult Run(Mode mode, const Examples& examples);
   Program& ProgramOf(const ProgramSpec& spec);
   void ReadGradients(int bucket, StepResult& result);
-  // Gradients may travel once they are ready, so nothing may change them then.
+  // Expects that no later section changes gradients that were ready, since they
+  // may already be on their way.
   void CheckUnchanged(absl::Span<const Section> sections,
                       const StepResult& result);
   void SpoilGradients();

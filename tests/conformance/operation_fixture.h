@@ -1,4 +1,5 @@
-// Functions of operations on the reference device: their values and gradients.
+// Evaluates functions of operations on the reference device, and their
+// gradients.
 #ifndef PACELINE_TESTS_CONFORMANCE_OPERATION_FIXTURE_H_
 #define PACELINE_TESTS_CONFORMANCE_OPERATION_FIXTURE_H_
 
@@ -18,25 +19,25 @@ namespace paceline {
 
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// A function of real tensors that gives one tensor.
+// A function of floating-point tensors with one result.
 struct OperationCase {
   std::string name;
   std::vector<Shape> inputs;
   std::function<op::Tensor(absl::Span<const op::Tensor>)> make;
-  // Elements of the inputs are in [low, high).
+  // The range [low, high) of input elements.
   double low = -1;
   double high = 1;
 };
 
-// float32 or float64 elements.
+// Converts float32 or float64 elements.
 std::vector<double> ValuesOf(const reference::Array& array);
 reference::Array RealArray(DataType type, const Shape& shape,
                            absl::Span<const double> values);
 
-// The same for each call.
+// Returns the same inputs in each call.
 std::vector<std::vector<double>> SomeInputs(const OperationCase& each);
 
-// The output for these inputs, computed in float32 or float64.
+// Evaluates the output for these inputs in float32 or float64.
 reference::Array Output(const OperationCase& each, DataType type,
                         const std::vector<std::vector<double>>& inputs,
                         const reference::StepContext& step = {});
@@ -46,22 +47,21 @@ std::vector<double> Values(const OperationCase& each,
                            const std::vector<std::vector<double>>& inputs,
                            const reference::StepContext& step = {});
 
-// The gradients of Σ weights · output by each input, where `weights` has as
-// many elements as the output.
+// The gradients of Σ weights · output with respect to each input; `weights` has
+// one element per output element.
 std::vector<std::vector<double>> GradientsOf(
     const OperationCase& each, DataType type,
     const std::vector<std::vector<double>>& inputs,
     const std::vector<double>& weights,
     const reference::StepContext& step = {});
 
-// (4, 3) by (3, 5), and a bias.
+// (4, 3) times (3, 5), plus a bias.
 OperationCase BiasedProduct();
-// Of images (2, 5, 4, 4) by 6 filters (3, 2), with strides and padding, and a
-// bias.
+// Images (2, 5, 4, 4) with 6 filters (3, 2), strides, padding, and a bias.
 OperationCase BiasedConvolution(int64_t groups);
 
-// Asserts that the gradients in float64 are those of finite differences, and
-// that values and gradients in float32 are near.
+// Expects that the gradients in float64 equal finite differences, and that
+// values and gradients in float32 are close to those in float64.
 void ExpectGradients(const OperationCase& each);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// Every operation, in each form that devices compute in another way.
+// Every operation, in each form that devices implement differently.
 #ifndef PACELINE_TESTS_CONFORMANCE_OPERATION_FORMS_H_
 #define PACELINE_TESTS_CONFORMANCE_OPERATION_FORMS_H_
 
@@ -14,16 +14,16 @@
 namespace paceline {
 
 struct OperationForm {
-  // Operation::name, after rewrites.
+  // Operation::name after rewrites.
   std::string operation;
   // For test names: letters, digits, underscores.
   std::string form;
-  // Of real inputs, which are in (-1, 1).
+  // Shapes of floating-point inputs, whose elements are in (-1, 1).
   std::vector<Shape> inputs;
-  // Of inputs of float32 or float64: what the operation makes of them, of any
+  // Applies the operation to float32 or float64 inputs; the result may have any
   // type.
   std::function<op::Tensor(absl::Span<const op::Tensor>)> make;
-  // Devices that refuse it: "cpu", "cuda".
+  // Devices that do not support it: "cpu", "cuda".
   std::vector<std::string> lacked_by = {};
 
   std::string name() const { return operation + "_" + form; }
@@ -35,7 +35,8 @@ inline void PrintTo(const OperationForm& each, std::ostream* stream) {
 
 const std::vector<OperationForm>& OperationForms();
 
-// Tensors of any types, of the real `type`, one behind the other: (1, count).
+// Converts tensors of any types to the floating-point `type` and concatenates
+// them: (1, count).
 op::Tensor InARow(absl::Span<const op::Tensor> tensors, DataType type);
 
 }  // namespace paceline

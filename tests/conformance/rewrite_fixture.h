@@ -1,4 +1,4 @@
-// What tests of rewrites (common/operations/rewrites) share.
+// Common parts of tests of rewrites (common/operations/rewrites).
 #ifndef PACELINE_TESTS_CONFORMANCE_REWRITE_FIXTURE_H_
 #define PACELINE_TESTS_CONFORMANCE_REWRITE_FIXTURE_H_
 
@@ -10,17 +10,17 @@
 
 namespace paceline {
 
-// Of a device that has every operation.
+// For a device that has every operation.
 inline bool HasAll(const op::Operation& /*operation*/,
                    absl::Span<const op::TensorType> /*inputs*/) {
   return true;
 }
 
-// Of the operations that are called.
+// The names of the called operations.
 std::vector<std::string> NamesOf(const op::Function& function);
 
-// A function of float32 parameters. Results are its output and the gradients of
-// that by the parameters, as far as there are any.
+// A function of float32 parameters. Its results are its output, and the
+// gradients of that with respect to the parameters that have one.
 struct WithGradients {
   explicit WithGradients(const OperationCase& each);
 
@@ -30,7 +30,7 @@ struct WithGradients {
   op::Tensor output_gradient;
 };
 
-// What a function that was made of `each` gives for SomeInputs.
+// Evaluates a function that was derived from `each`, for SomeInputs.
 std::vector<std::vector<double>> ResultsOf(const op::Function& function,
                                            const OperationCase& each);
 

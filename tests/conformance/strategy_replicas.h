@@ -1,5 +1,5 @@
-// Replicas that train one job under a strategy, each on a thread, with real
-// parameter servers where there are some.
+// Replicas that train a job under a strategy, each on a thread, with real
+// parameter servers if the strategy has them.
 #ifndef PACELINE_TESTS_CONFORMANCE_STRATEGY_REPLICAS_H_
 #define PACELINE_TESTS_CONFORMANCE_STRATEGY_REPLICAS_H_
 
@@ -15,15 +15,16 @@ namespace paceline {
 
 inline constexpr int64_t kSteps = 50;
 inline constexpr int64_t kExamples = 100;
-// The last step of an epoch has 4 examples: fewer than some have replicas.
+// The last step of an epoch has 4 examples, fewer than there are replicas in
+// some tests.
 inline constexpr int64_t kGlobalBatch = 12;
 
-// The last variables of a job of kSteps steps, as doubles.
+// The variables after a job of kSteps steps, as doubles.
 using Variables = std::vector<double>;
 
 enum class StrategyKind {
   kAllReduce,
-  // The devices update, after they have summed up among themselves.
+  // The devices sum gradients among themselves and update.
   kDeviceUpdate,
   kCentralStorage,
   kParameterServer,
@@ -31,10 +32,11 @@ enum class StrategyKind {
   kRemoteParameterServer
 };
 
-// The same model for replicas that hold its variables and for servers that do.
+// The same model for replicas that hold its variables, and for parameter
+// servers.
 struct Models {
-  // Calls to servers carry at most `chunk_bytes`, a part of what they hold.
-  // Variables that the optimizer needs whole are not cut.
+  // A call to a server carries at most `chunk_bytes`, so a server has several
+  // chunks. Variables that the optimizer needs as a whole are not cut.
   explicit Models(const std::string& layers, int chunk_bytes = 512,
                   const std::string& optimizer = "SGD");
 
@@ -46,15 +48,16 @@ struct Models {
 
 struct Job {
   const Models& models;
-  // As a job has it.
+  // The optimizer's name, as in a job.
   std::string optimizer;
   const DeviceUnderTest& device;
   int steps_per_execution = 1;
-  // Not null: what replicas send each other is added here.
+  // If not null: incremented by the bytes that replicas send to each other.
   std::atomic<int64_t>* sent_bytes = nullptr;
 };
 
-// The variables of each replica at the end. CHECK-fails where a job is wrong.
+// Returns the variables of each replica at the end. CHECK-fails on invalid
+// jobs.
 std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
                                      int count);
 

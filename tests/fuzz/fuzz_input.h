@@ -1,4 +1,4 @@
-// The bytes of a fuzzer, read as what a peer could send.
+// Interprets a fuzzer's bytes as input from a peer.
 #ifndef PACELINE_TESTS_FUZZ_FUZZ_INPUT_H_
 #define PACELINE_TESTS_FUZZ_FUZZ_INPUT_H_
 
@@ -10,7 +10,7 @@
 
 namespace paceline {
 
-// Reads from the front. Past the end all is zero.
+// Reads from the front. Past the end all bytes are zero.
 class FuzzInput {
  public:
   FuzzInput(const uint8_t* data, size_t size)
@@ -22,10 +22,10 @@ class FuzzInput {
   uint8_t Byte();
   // Below `bound`, which is positive.
   uint32_t Below(uint32_t bound) { return Byte() % bound; }
-  // One byte tells a small number or one at the border of a type; or that any
-  // follows, in 8 bytes.
+  // A small number, or one at the limits of an integer type, selected by one
+  // byte; or any number, from 8 more bytes.
   uint64_t Number();
-  // The same of a double; NaN and infinities are among them.
+  // The same for doubles, including NaN and infinities.
   double Real();
   // At most 255 bytes.
   std::string Text();
@@ -36,14 +36,13 @@ class FuzzInput {
   absl::string_view rest_;
 };
 
-// What a fuzzer does with its bytes: each has one of its own. Returns unless it
-// found a bug.
+// The entry point that each fuzzer defines. Returns unless it finds a bug.
 void Fuzz(FuzzInput input);
 
-// A file with this content, for code that wants a path; the next call changes
+// Writes the content to a file and returns its path. The next call overwrites
 // it.
 std::string PathOf(absl::string_view content);
-// A folder, the same at each call, with a file `name` of this content.
+// Returns a folder, always the same, with a file `name` of this content.
 std::string FolderWith(const std::string& name, absl::string_view content);
 
 }  // namespace paceline

@@ -1,4 +1,5 @@
-// The leader of two workers and a parameter server, which are honest or not.
+// The leader of a job with two workers and a parameter server, whose messages
+// are fuzzed.
 #ifndef PACELINE_TESTS_FUZZ_FUZZ_SESSION_H_
 #define PACELINE_TESTS_FUZZ_FUZZ_SESSION_H_
 
@@ -15,24 +16,24 @@
 
 namespace paceline {
 
-// Of a job of three epochs with a checkpoint after each.
+// Options for a job of three epochs with a checkpoint after each.
 SessionOptions FuzzSessionOptions(v1::Consistency consistency);
 
 // The loss and the metrics of that job.
 std::vector<LoggedMetric> FuzzMetrics();
 
-// How far a worker says it is with a lease.
+// A fuzzed report of a worker.
 v1::LeaseReport FuzzReport(FuzzInput& input);
 
 // Does nothing if the session cannot be created.
 class FuzzSession {
  public:
-  // The members register, and the job starts after `step` steps.
+  // All members register, and the job starts after `step` steps.
   FuzzSession(SessionOptions options, int64_t step);
 
-  // The workers ask for a lease each, and finish it.
+  // Each worker takes a lease and finishes it.
   void Work();
-  // Some member, or somebody who is none, says something; or time passes.
+  // Feeds in a fuzzed message from a member or a stranger, or lets time pass.
   void Hear(FuzzInput& input);
 
  private:
@@ -40,8 +41,8 @@ class FuzzSession {
   void Answer(FuzzInput& input);
   v1::Member Somebody(FuzzInput& input) const;
   void Report(const v1::Member& worker, const v1::Lease& lease);
-  // Carries out what the session wants; shards tell of a worker what `input`
-  // says.
+  // Carries out the session's orders. What shards report about a worker is
+  // fuzzed.
   void Act(FuzzInput& input);
 
   std::unique_ptr<Session> session_;

@@ -1,11 +1,11 @@
-// How many OpenMP threads tests may use.
+// Number of OpenMP threads in tests.
 #ifndef PACELINE_TESTS_SANITIZERS_OPENMP_THREADS_H_
 #define PACELINE_TESTS_SANITIZERS_OPENMP_THREADS_H_
 
 namespace paceline {
 
-// The thread sanitizer does not see how Debian's libgomp orders its threads,
-// and takes what they share for races.
+// One under the thread sanitizer: it does not see how Debian's libgomp
+// synchronises threads, and reports false races.
 #ifdef __SANITIZE_THREAD__
 inline constexpr int kOpenMpThreads = 1;
 #else

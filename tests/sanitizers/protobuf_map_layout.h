@@ -1,8 +1,8 @@
 // Included before everything else under the thread sanitizer.
 //
-// protobuf's maps have two more members there, which Debian's library, not
-// built for it, knows nothing of: objects of google.protobuf.Struct would be
-// laid out in two ways.
+// There protobuf's maps have two more members, of which Debian's library, which
+// is not built for it, does not know. Without this file, objects of
+// google.protobuf.Struct would have two different layouts.
 #ifndef PACELINE_TESTS_SANITIZERS_PROTOBUF_MAP_LAYOUT_H_
 #define PACELINE_TESTS_SANITIZERS_PROTOBUF_MAP_LAYOUT_H_
 

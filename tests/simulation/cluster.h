@@ -1,5 +1,5 @@
-// The simulated job: a leader, shards, and workers that crash, hang and come
-// back.
+// The simulated job: a leader, shards, and workers that crash, hang and
+// restart.
 #ifndef PACELINE_TESTS_SIMULATION_CLUSTER_H_
 #define PACELINE_TESTS_SIMULATION_CLUSTER_H_
 
@@ -26,14 +26,14 @@ struct ClusterOptions {
   AggregatorOptions aggregator;
   WorkerOptions worker = {{/*train=*/6005, /*validation=*/6003, /*test=*/400},
                           /*batch_size=*/5};
-  // The first so many only join.
+  // The first workers, which only join and take no leases.
   int joining_workers = 0;
   NetworkOptions network;
-  // Time between two crashes, and between two hangs, of some worker.
+  // Time between two crashes of some worker, and between two hangs.
   absl::Duration crash_interval = absl::Milliseconds(500);
   absl::Duration hang_interval = absl::Milliseconds(500);
   absl::Duration longest_hang = absl::Seconds(15);
-  // A crashed worker comes back within this.
+  // A crashed worker restarts within this time.
   absl::Duration longest_absence = absl::Seconds(10);
 };
 
@@ -41,34 +41,34 @@ class Cluster {
  public:
   explicit Cluster(const ClusterOptions& options);
 
-  // Runs until the job has ended and all members have left. Errors are those of
+  // Runs until the job has ended and all members have left. Errors: see
   // Simulator::Run.
   absl::Status Run(absl::Duration limit);
-  // Runs until the job trains its `epoch`-th epoch.
+  // Runs until the job trains epoch `epoch`.
   absl::Status RunToEpoch(int epoch, absl::Duration limit);
 
   Simulator& simulator() { return simulator_; }
   Ledger& ledger() { return ledger_; }
   const LeaderProcess& leader() const { return *leader_; }
-  // On all shards: workers that were waited for too long.
+  // Number of workers that lapsed, over all shards.
   int lapsed_count() const;
   ShardProcess& shard(int index) { return *shards_[index]; }
 
  private:
   void StartWorker(int index);
-  // Faults come once the job trains: it starts only when all tasks are there at
-  // one moment.
+  // Starts to inject faults once the job trains: it can only start when all
+  // tasks are running at the same time.
   void AwaitStart();
-  // Injects faults, over and over.
+  // Injects faults repeatedly.
   void Crash();
   void Hang();
-  // Starts processes in the place of those that ended.
+  // Starts processes in place of those that ended.
   void Replace();
 
   const ClusterOptions options_;
   Simulator simulator_;
   Ledger ledger_;
-  // Where faults come from; never dies.
+  // The process that schedules faults; never ends.
   const ProcessPtr fate_ = std::make_shared<Process>();
   std::shared_ptr<LeaderProcess> leader_;
   std::vector<std::shared_ptr<ShardProcess>> shards_;

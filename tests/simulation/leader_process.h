@@ -1,4 +1,4 @@
-// The leader of the simulated job: a session, with its calls to the shards.
+// The leader of the simulated job: a session, and its calls to the shards.
 #ifndef PACELINE_TESTS_SIMULATION_LEADER_PROCESS_H_
 #define PACELINE_TESTS_SIMULATION_LEADER_PROCESS_H_
 
@@ -28,7 +28,7 @@ class LeaderProcess : public Process,
     return session_->CheckInvariants();
   }
 
-  // Hands an event to the session, and carries out the actions.
+  // Feeds an event into the session, and carries out the actions.
   template <typename Event>
   auto Handle(const Event& event) {
     auto answer = event(*session_, simulator_.now());

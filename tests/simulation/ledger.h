@@ -1,5 +1,5 @@
-// What the shards did with pushes: the truth that a session's account is
-// compared with.
+// Records what the shards did with pushes: the truth with which the session's
+// counts are compared.
 #ifndef PACELINE_TESTS_SIMULATION_LEDGER_H_
 #define PACELINE_TESTS_SIMULATION_LEDGER_H_
 
@@ -14,7 +14,7 @@
 
 namespace paceline {
 
-// A push as the simulation sends it: the examples stand for their gradients.
+// A push in the simulation; the list of examples stands for their gradients.
 struct Push {
   v1::WorkerId worker;
   v1::Progress progress;
@@ -34,13 +34,14 @@ class Ledger {
 
   // Pushes that at least one shard applied.
   int64_t push_count() const { return static_cast<int64_t>(pushes_.size()); }
-  // Of these, those whose sums no shard has: the worker was lost between two
-  // pushes of one step.
+  // How many of these have no sums on any shard, because the worker was lost
+  // between two pushes of a step.
   int64_t unsummed_count() const;
-  // The mean of the examples of an epoch whose sums some shard has.
+  // The mean over the examples of an epoch whose sums some shard has.
   double MeanOfSums(uint32_t epoch) const;
 
-  // Notes each example of `epochs` epochs that was not trained on once.
+  // Reports each example of `epochs` epochs that was not trained on exactly
+  // once.
   void CheckCoverage(int epochs, int64_t examples);
   void Violation(std::string what) { violations_.push_back(std::move(what)); }
   const std::vector<std::string>& violations() const { return violations_; }

@@ -1,4 +1,4 @@
-// A member of the simulated job: it registers, shows life, and leaves.
+// A member of the simulated job: registers, sends heartbeats, and leaves.
 #ifndef PACELINE_TESTS_SIMULATION_MEMBER_PROCESS_H_
 #define PACELINE_TESTS_SIMULATION_MEMBER_PROCESS_H_
 
@@ -17,20 +17,21 @@ class LeaderProcess;
 class MemberProcess : public Process,
                       public std::enable_shared_from_this<MemberProcess> {
  public:
-  // `leader` outlives the members.
+  // `leader` must outlive the members.
   MemberProcess(Simulator& simulator, LeaderProcess& leader, TaskId task);
 
   void Start() { Register(); }
 
  protected:
-  // The leader gave it its place.
+  // Called when the leader has given the member its place.
   virtual void Registered() {}
-  // Adds its progress to a heartbeat, and learns that it arrived.
+  // AddProgress adds progress to a heartbeat; ProgressArrived is called when
+  // the heartbeat was answered.
   virtual void AddProgress(v1::HeartbeatRequest& /*request*/) {}
   virtual void ProgressArrived(const v1::HeartbeatRequest& /*request*/) {}
 
   void Beat();
-  // Says goodbye, which may get lost, and ends.
+  // Sends Leave, which may get lost, and ends.
   void Exit(const absl::Status& reason);
 
   Simulator& simulator_;

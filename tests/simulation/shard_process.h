@@ -1,4 +1,4 @@
-// A parameter server of the simulated job: an aggregator, and no variables.
+// A parameter server of the simulated job: an aggregator without variables.
 #ifndef PACELINE_TESTS_SIMULATION_SHARD_PROCESS_H_
 #define PACELINE_TESTS_SIMULATION_SHARD_PROCESS_H_
 
@@ -27,18 +27,18 @@ class ShardProcess : public MemberProcess {
     return Annotate(aggregator_.CheckInvariants(), absl::StrCat("ps-", index_));
   }
 
-  // Calls of the leader and the workers; each may come several times.
+  // Calls of the leader and the workers. Each may arrive several times.
   bool Initialize() { return is_initialized_ = true; }
   absl::Status Admit(const std::vector<v1::WorkerId>& workers);
   v1::FenceResponse Fence(const v1::WorkerId& worker);
-  // Whether the push is answered; one that is held is to be sent again.
+  // Whether the push is answered; if it is held, the worker must send it again.
   absl::StatusOr<bool> Apply(const Push& push);
-  // The clock of a worker that takes steps from now on.
+  // Returns the clock of a worker that will take steps.
   absl::StatusOr<uint64_t> Join(const v1::WorkerId& worker, uint64_t sequence) {
     return aggregator_.Join(worker, sequence);
   }
   int64_t step() const { return aggregator_.step(); }
-  // Workers that were waited for too long.
+  // Number of workers that lapsed.
   int lapsed_count() const { return lapsed_count_; }
 
  private:

@@ -1,6 +1,6 @@
 // A discrete-event simulation: a clock that jumps from event to event, and a
-// network that loses, delays, repeats and reorders messages. Everything follows
-// from the seed.
+// network that loses, delays, repeats and reorders messages. Deterministic for
+// a given seed.
 #ifndef PACELINE_TESTS_SIMULATION_SIMULATOR_H_
 #define PACELINE_TESTS_SIMULATION_SIMULATOR_H_
 
@@ -23,18 +23,18 @@ struct NetworkOptions {
   double repetition = 0.02;
   absl::Duration min_delay = absl::Milliseconds(1);
   absl::Duration max_delay = absl::Milliseconds(20);
-  // Share of messages that take up to max_long_delay.
+  // Fraction of messages that take up to max_long_delay.
   double long_delays = 0.01;
   absl::Duration max_long_delay = absl::Seconds(5);
-  // After which a caller repeats a call.
+  // Time after which a caller repeats a call.
   absl::Duration retry_after = absl::Seconds(1);
 };
 
-// A process. While it is paused, messages and timers wait for it.
+// A process. While it is paused, its messages and timers wait.
 struct Process {
   virtual ~Process() = default;
 
-  // What must hold between any two of its events; Internal says what does not.
+  // Checked after each of its events. Internal says which invariant is broken.
   virtual absl::Status CheckInvariants() const { return absl::OkStatus(); }
 
   bool is_dead = false;
@@ -58,17 +58,16 @@ class Simulator {
   int Index(int size) { return static_cast<int>(Uniform() * size); }
   uint64_t Incarnation() { return random_() | 1; }
 
-  // Calls `event` after `delay`, when `process` is running then.
+  // Calls `event` after `delay`, or later, if `process` is paused then.
   void After(absl::Duration delay, ProcessPtr process,
              std::function<void()> event);
 
-  // Runs until `done`. DeadlineExceeded: it was not within the limit, or there
-  // is nothing left to happen. An error of CheckInvariants ends it, too; each
-  // process is asked after each of its events.
+  // Runs until `done` returns true. DeadlineExceeded: the limit has passed, or
+  // no events are left. An error of a process's CheckInvariants also ends it.
   absl::Status Run(const std::function<bool()>& done, absl::Duration limit);
 
-  // Sends one call: `handle` runs at the server, any number of times, and
-  // `answered` gets its result at the client, any number of times.
+  // Sends one call: `handle` runs at the server, and `answered` gets its result
+  // at the client; both any number of times.
   template <typename Response>
   void Send(const ProcessPtr& client, const ProcessPtr& server,
             std::function<Response()> handle,
@@ -102,7 +101,7 @@ class Simulator {
     ProcessPtr process;
     std::function<void()> run;
 
-    // The earliest first; among equals, the one that was added first.
+    // The earliest event first; of equal times, the one that was added first.
     bool operator<(const Event& other) const {
       return std::tie(time, number) > std::tie(other.time, other.number);
     }

@@ -1,5 +1,5 @@
-// A worker of the simulated job: it takes leases and pushes every batch to all
-// shards. The value of an example is its position, so means tell whether each
+// A worker of the simulated job: takes leases and pushes every batch to all
+// shards. The value of an example is its position, so sums show whether each
 // was counted once.
 #ifndef PACELINE_TESTS_SIMULATION_WORKER_PROCESS_H_
 #define PACELINE_TESTS_SIMULATION_WORKER_PROCESS_H_
@@ -23,12 +23,12 @@ struct WorkerOptions {
   int64_t batch_size = 1;
   absl::Duration min_step = absl::Milliseconds(50);
   absl::Duration max_step = absl::Milliseconds(400);
-  // Whether it joins the others for each lease: bounded staleness.
+  // Whether it joins for each lease, as under bounded staleness.
   bool joins = false;
-  // Whether the pushes of a step leave while it is computed, one after the
-  // other, and the last one alone has sums.
+  // Whether the pushes of a step are sent during the step, one after the other,
+  // and only the last one has sums.
   bool pushes_early = false;
-  // Whether it is broken: it joins over and over, and takes no lease.
+  // Whether it is broken: it joins repeatedly, and takes no lease.
   bool only_joins = false;
 };
 
@@ -45,22 +45,22 @@ class WorkerProcess : public MemberProcess {
 
   v1::WorkerId id() const;
   void AwaitStart();
-  // Asks for leases while it holds fewer than two.
+  // Asks for leases while it has fewer than two.
   void Acquire();
   void Step();
   void Compute();
-  // Calls `joined` once all shards know.
+  // Calls `joined` once all shards have answered.
   void Join(std::function<void()> joined);
   void OnlyJoin();
-  // The push of the step that begins now.
+  // The push of the step that begins.
   Push NextPush();
-  // Spreads all pushes but the last over the time that the step takes.
+  // Spreads all pushes but the last over the duration of the step.
   void PushEarly(absl::Duration step);
   void PushStep();
-  // Until the shard answers.
+  // Repeats the push until the shard answers.
   void PushTo(const std::shared_ptr<ShardProcess>& shard, const Push& push);
   void StepDone();
-  // The report of the lease once the step under way is done.
+  // The report of the lease after the current step.
   v1::LeaseReport NextReport() const;
 
   const std::vector<std::shared_ptr<ShardProcess>> shards_;
@@ -74,10 +74,11 @@ class WorkerProcess : public MemberProcess {
   // Of a step that pushes early: the push to the last shard, with the sums.
   Push last_push_;
   std::deque<v1::Lease> leases_;
-  // By lease; finished ones until a heartbeat has carried them.
+  // By lease; finished leases stay until a heartbeat has delivered their
+  // report.
   std::map<uint64_t, v1::LeaseReport> reports_;
   std::set<uint64_t> finished_;
-  // Of the lease that was finished last.
+  // The last finished lease.
   v1::LeaseReport previous_;
   uint64_t sequence_ = 0;
   uint64_t clock_ = 0;

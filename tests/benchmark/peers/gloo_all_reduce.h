@@ -11,7 +11,8 @@ namespace paceline::peers {
 
 class GlooAllReduce {
  public:
-  // Meets the other ranks in `folder`, which is empty at first. Blocks.
+  // Connects to the other ranks through files in `folder`, which must be empty
+  // at first. Blocks.
   GlooAllReduce(const std::string& folder, int rank, int world_size);
   ~GlooAllReduce();
 

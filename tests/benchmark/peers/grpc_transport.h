@@ -1,7 +1,7 @@
-// A group over gRPC alone: what the ring would be without connections of its
-// own. Each pair of ranks has a stream each way; payloads leave as slices of
-// the tensor's memory, in pieces, and are reduced from the slices they arrive
-// in.
+// A group over gRPC, to measure what the ring would cost without its own
+// connections. Each pair of ranks has a stream in each direction. Payloads are
+// sent as slices of the tensor's memory, in pieces, and are reduced from the
+// slices in which they arrive.
 #ifndef PACELINE_TESTS_BENCHMARK_PEERS_GRPC_TRANSPORT_H_
 #define PACELINE_TESTS_BENCHMARK_PEERS_GRPC_TRANSPORT_H_
 

@@ -1,10 +1,10 @@
-// The tutorial's training step as a hand-written chain of oneDNN primitives:
-// what step_benchmark measures the CPU device against.
+// The tutorial's training step as a hand-written chain of oneDNN primitives,
+// with which step_benchmark compares the CPU device.
 //
 //   Conv2D(32, 3, relu) – MaxPooling2D – Flatten – Dense(64, relu) – Dense(10),
 //   sparse cross-entropy from logits, Adam on all 347,146 parameters.
 //
-// It knows this one model and batch size, and has no graph, no plan and no
+// It supports only this model and batch size, and has no graph, plan or
 // strategy. Arguments are bound once; oneDNN keeps its own scratchpads.
 #ifndef PACELINE_TESTS_BENCHMARK_PEERS_ONEDNN_CHAIN_H_
 #define PACELINE_TESTS_BENCHMARK_PEERS_ONEDNN_CHAIN_H_
@@ -17,11 +17,11 @@
 
 namespace paceline::peers {
 
-// How images lie between primitives.
+// The layout of images between primitives.
 enum class ImageLayout {
   // (batch, height, width, channels), Keras' order: Flatten costs nothing.
   kChannelsLast,
-  // What oneDNN chooses; reordered before and after Flatten.
+  // oneDNN's choice; reordered before and after Flatten.
   kAny,
 };
 
@@ -30,7 +30,7 @@ class OnednnChain {
   static constexpr int64_t kBatchSize = 64;
   static constexpr int64_t kImageSize = 28 * 28;
 
-  // For as many threads as OpenMP gives the calling thread now.
+  // Uses as many threads as OpenMP gives to the calling thread now.
   explicit OnednnChain(ImageLayout layout);
 
   // One step on kBatchSize images and class ids. Returns the batch's mean loss.
@@ -45,7 +45,7 @@ class OnednnChain {
     Arguments arguments;
   };
 
-  // A parameter with what Adam keeps of it.
+  // A parameter with Adam's slots.
   struct Parameter {
     Memory value;
     Memory gradient;
@@ -53,7 +53,7 @@ class OnednnChain {
     std::vector<float> velocity;
   };
 
-  // Weights start in ±scale.
+  // Initial weights are in ±scale.
   Parameter& AddParameter(const Memory::desc& layout, float scale);
   void AddConvolution(const Memory::desc& images, const Memory::desc& result);
   void AddPooling();
@@ -62,7 +62,7 @@ class OnednnChain {
 
   dnnl::engine engine_;
   dnnl::stream stream_;
-  // The batch, as primitives want to see it.
+  // The batch in the layouts of the primitives.
   std::deque<Memory> images_;
   // Between convolution and pooling.
   Memory features_;

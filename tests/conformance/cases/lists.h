@@ -1,4 +1,4 @@
-// The cases, a list for each group.
+// The lists of cases, by file.
 #ifndef PACELINE_TESTS_CONFORMANCE_CASES_LISTS_H_
 #define PACELINE_TESTS_CONFORMANCE_CASES_LISTS_H_
 
@@ -21,17 +21,17 @@ std::vector<Case> ActivationCases();
 
 // normalization_cases.cc
 std::vector<Case> NormalizationCases();
-// Rectifiers that a device may fuse with the normalization before them, and
-// some that it may not.
+// Rectifiers that a device may fuse into the normalization before them, and
+// some that it must not.
 std::vector<Case> RectifiedNormalizationCases();
 std::vector<Case> LayerNormalizationCases();
 
 // image_cases.cc
 std::vector<Case> UpSamplingCases();
-// Every combination of kernel, step, padding and distance, behind a convolution
-// whose gradient needs theirs.
+// Every combination of kernel size, stride, padding and dilation, after a
+// convolution whose gradient needs theirs.
 std::vector<Case> ConvolutionCases();
-// Convolutions in groups, behind one whose gradient needs theirs.
+// Convolutions in groups, after a convolution whose gradient needs theirs.
 std::vector<Case> GroupedConvolutionCases();
 std::vector<Case> PoolingCases();
 
@@ -39,15 +39,13 @@ std::vector<Case> PoolingCases();
 std::vector<Case> LossCases();
 std::vector<Case> MetricCases();
 
-// graph_cases.cc
-// Layers that read others than the one before them.
+// graph_cases.cc Layers that read layers other than the one before them.
 std::vector<Case> GraphCases();
-// Layers whose variables stay, behind, between and before others.
+// Frozen layers after, between and before others.
 std::vector<Case> FrozenCases();
 std::vector<Case> NetworkCases();
 
-// output_cases.cc
-// Models of several inputs and outputs.
+// output_cases.cc Models with several inputs and outputs.
 std::vector<Case> OutputCases();
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// Addresses for tasks whose ports are chosen before they start.
+// Chooses addresses for tasks before they start.
 #ifndef PACELINE_TESTS_INTEGRATION_HARNESS_FREE_ADDRESSES_H_
 #define PACELINE_TESTS_INTEGRATION_HARNESS_FREE_ADDRESSES_H_
 
@@ -7,8 +7,8 @@
 
 namespace paceline {
 
-// "127.0.0.1" with ports that are free, all different, and that no other
-// program of tests is given. Not thread-safe.
+// "127.0.0.1" with ports that are free, different, and not given to any other
+// test program. Not thread-safe.
 std::vector<std::string> FreeAddresses(int count);
 
 }  // namespace paceline

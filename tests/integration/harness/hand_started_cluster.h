@@ -1,4 +1,4 @@
-// A cluster under TF_CONFIG, each task of which is started by itself.
+// A cluster under TF_CONFIG whose tasks are started one by one.
 #ifndef PACELINE_TESTS_INTEGRATION_HARNESS_HAND_STARTED_CLUSTER_H_
 #define PACELINE_TESTS_INTEGRATION_HARNESS_HAND_STARTED_CLUSTER_H_
 
@@ -18,8 +18,8 @@ class HandStartedCluster {
   // Addresses by task type, such as {"ps", {"10.0.0.1:2222"}}.
   using Addresses = std::map<std::string, std::vector<std::string>>;
 
-  // `job` outlives the cluster. `prefix` gives the words that precede a task's
-  // command, such as those that start it on another host.
+  // `job` must outlive the cluster. `prefix` returns words to put before a
+  // task's command, such as those that run it on another host.
   HandStartedCluster(
       const SmallJob& job, Addresses addresses,
       std::function<std::vector<std::string>(const std::string& task)> prefix =
@@ -28,7 +28,7 @@ class HandStartedCluster {
         addresses_(std::move(addresses)),
         prefix_(std::move(prefix)) {}
 
-  // A cluster on the loopback interface with as many tasks as given.
+  // A cluster on loopback with these numbers of tasks.
   static HandStartedCluster OnLoopback(const SmallJob& job, int chief, int ps,
                                        int workers);
 
@@ -36,17 +36,17 @@ class HandStartedCluster {
     return addresses_.at(type).at(index);
   }
 
-  // What the task finds in its environment.
+  // The task's environment variable.
   std::string TfConfig(const std::string& type, int index) const;
 
-  // The text of PACELINE_JOB_SECRET from now on; "": unset.
+  // Sets PACELINE_JOB_SECRET for tasks started from now on; "": unset.
   void SetSecret(std::string secret) { secret_ = std::move(secret); }
 
-  // Starts the ps_server or worker of the cluster, with more arguments. Its
-  // output is in <job folder>/<type>-<index>.{out,err}.
+  // Starts a ps_server or worker of the cluster, with additional arguments. Its
+  // output goes to <job folder>/<type>-<index>.{out,err}.
   Process Start(const std::string& type, int index,
                 const std::vector<std::string>& arguments = {}) const;
-  // Starts the coordinator as the chief, into the job's output folder.
+  // Starts the coordinator as the chief, with the job's output folder.
   Process StartChief(const std::vector<std::string>& arguments = {}) const;
 
  private:

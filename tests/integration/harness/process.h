@@ -1,4 +1,4 @@
-// A program under test, as a process of its own.
+// A program under test in its own process.
 #ifndef PACELINE_TESTS_INTEGRATION_HARNESS_PROCESS_H_
 #define PACELINE_TESTS_INTEGRATION_HARNESS_PROCESS_H_
 
@@ -23,10 +23,12 @@ struct ProcessOptions {
   std::string output_path;
 };
 
-// Leads a session of its own, so whatever it starts can be found. The whole
-// session is killed when this object is destroyed, or the test ends.
+// The process leads a session of its own, so that tests can find all processes
+// that it starts. The whole session is killed when this object is destroyed or
+// the test ends.
 //
-// Start from the main thread only: the process ends with its thread.
+// Start processes from the main thread only, since a process ends with the
+// thread that started it.
 class Process {
  public:
   explicit Process(const ProcessOptions& options);
@@ -42,11 +44,11 @@ class Process {
 
   void Signal(int signal) const;
 
-  // What it has written so far.
+  // The output so far.
   std::string Output() const;
   std::string Errors() const;
 
-  // The living processes of its session, itself included.
+  // The living processes of the session, including this one.
   std::vector<pid_t> Session() const;
 
  private:
@@ -55,7 +57,7 @@ class Process {
   std::optional<int> exit_code_;
 };
 
-// Expects the process to end with `code` as soon as a small job does.
+// Expects the process to end with `code` within kJobLimit.
 void ExpectExit(Process& process, int code);
 
 // The living process of `session` that runs `program` with `argument` among its

@@ -1,4 +1,4 @@
-// A job that trains in a moment, and its data.
+// A job that trains within a moment, and its data.
 #ifndef PACELINE_TESTS_INTEGRATION_HARNESS_SMALL_JOB_H_
 #define PACELINE_TESTS_INTEGRATION_HARNESS_SMALL_JOB_H_
 
@@ -11,24 +11,23 @@
 
 namespace paceline {
 
-// Examples in the training set: no multiple of the batch, so that the last one
-// is partial.
+// Examples in the training set: no multiple of the batch size, so that the last
+// batch is partial.
 inline constexpr int kTrainExamples = 601;
 inline constexpr int kTestExamples = 150;
 inline constexpr int kBatchSize = 64;
 inline constexpr int kStepsPerEpoch = 10;
 
-// What the tasks of a cluster under TF_CONFIG share, unless a test says
-// otherwise.
+// The secret of clusters under TF_CONFIG, unless a test sets another.
 inline constexpr char kTestSecret[] = "the secret of a job under test";
 
-// Writes IDX files <name>-images and <name>-labels of `count` images of 8 by 8
-// pixels, of 4 classes that a small model learns within a few epochs.
+// Writes IDX files <name>-images and <name>-labels with `count` images of 8 × 8
+// pixels, in 4 classes that a small model learns within a few epochs.
 void WriteExamples(const std::string& folder, const std::string& name,
                    int count);
 
-// A folder with a job (3 epochs on 1 ps and 2 workers, with a test set) and its
-// data; tests change the job by `--set`.
+// A folder with a job (3 epochs with 1 ps and 2 workers, and a test set) and
+// its data. Tests change the job by `--set`.
 class SmallJob {
  public:
   SmallJob();
@@ -37,17 +36,18 @@ class SmallJob {
   std::string path() const { return folder_ / "job.yaml"; }
   std::string output_dir() const { return folder_ / "out"; }
 
-  // `coordinator run` of the job into output_dir(), with more arguments.
+  // Starts `coordinator run` of the job into output_dir(), with additional
+  // arguments.
   Process Run(const std::vector<std::string>& arguments = {}) const;
-  // `coordinator` with these arguments.
+  // Starts `coordinator` with these arguments.
   Process Coordinator(const std::vector<std::string>& arguments,
                       const std::string& tf_config = "") const;
 
   nlohmann::json Result() const;
-  // All bytes of the last checkpoint of a job with one shard: its variables and
+  // The file of the last checkpoint of a job with one shard: its variables and
   // slots.
   std::string LastShardFile() const;
-  // The same without its header, which also tells who had worked for a ps.
+  // The same without the header, which also names the workers of a ps.
   std::string LastShardTensors() const;
   // The log of a task, such as "ps-0".
   std::string Log(const std::string& task) const;
@@ -59,9 +59,10 @@ class SmallJob {
 // The path of `coordinator`, `worker` or `ps_server`.
 std::string ProgramPath(const std::string& name);
 
-// Lines in the output of `run`, a coordinator, that report the end of an epoch.
+// Number of lines in the output of a coordinator that report the end of an
+// epoch.
 int EpochLines(const Process& run);
-// Waits until there are `count`.
+// Waits until there are `count` such lines.
 bool WaitForEpochs(const Process& run, int count);
 
 // The value of `key` in each row of a result's history.

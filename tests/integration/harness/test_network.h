@@ -1,4 +1,4 @@
-// Hosts made of network namespaces, joined by a bridge.
+// Hosts simulated by network namespaces that are connected by a bridge.
 #ifndef PACELINE_TESTS_INTEGRATION_HARNESS_TEST_NETWORK_H_
 #define PACELINE_TESTS_INTEGRATION_HARNESS_TEST_NETWORK_H_
 
@@ -7,12 +7,12 @@
 
 namespace paceline {
 
-// Host number i has the address 10.77.0.<i + 1> and an /etc/hosts of its own.
-// All is removed when the network is destroyed; what killed tests have left is
-// removed by the next. Needs root.
+// Host i has the address 10.77.0.<i + 1> and its own /etc/hosts. The destructor
+// removes everything; a new network also removes what killed tests have left.
+// Needs root.
 class TestNetwork {
  public:
-  // Why this machine cannot make namespaces; "" if it can.
+  // Why this machine cannot create namespaces; "" if it can.
   static std::string Obstacle();
 
   explicit TestNetwork(int host_count);
@@ -20,19 +20,19 @@ class TestNetwork {
   ~TestNetwork();
 
   std::string AddressOf(int host) const;
-  // The words that precede a command to run it on the host.
+  // Words to put before a command to run it on the host.
   std::vector<std::string> On(int host) const;
 
-  // Takes the cable of the host out.
+  // Disconnects the host.
   void Cut(int host) const;
-  // Lets the host know that `name` is the host number `target`.
+  // Adds `name` for host number `target` to the host's /etc/hosts.
   void AddName(int host, const std::string& name, int target) const;
 
  private:
   std::string NamespaceOf(int host) const;
 
   const int host_count_;
-  // Of all its namespaces' names.
+  // Prefix of the names of all its namespaces.
   const std::string prefix_;
 };
 

@@ -1,4 +1,4 @@
-// Files of tests.
+// Files in tests.
 #ifndef PACELINE_TESTS_INTEGRATION_HARNESS_TEXT_FILE_H_
 #define PACELINE_TESTS_INTEGRATION_HARNESS_TEXT_FILE_H_
 
@@ -9,17 +9,17 @@
 
 namespace paceline {
 
-// "" if there is no such file.
+// "" if the file does not exist.
 std::string ReadText(const std::string& path);
 void WriteText(const std::string& path, const std::string& text);
 
-// A discarded value if there is no such file, or no JSON in it.
+// A discarded value if the file does not exist or is no JSON.
 nlohmann::json ReadJson(const std::string& path);
 
-// Lines of `text` that are not empty.
+// The non-empty lines of `text`.
 std::vector<std::string> Lines(const std::string& text);
 
-// A folder of its own for a test, deleted afterwards unless the test failed.
+// A folder for a test, deleted afterwards unless the test failed.
 class TestFolder {
  public:
   TestFolder();

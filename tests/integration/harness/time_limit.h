@@ -1,4 +1,4 @@
-// How long tests wait.
+// Timeouts of tests.
 #ifndef PACELINE_TESTS_INTEGRATION_HARNESS_TIME_LIMIT_H_
 #define PACELINE_TESTS_INTEGRATION_HARNESS_TIME_LIMIT_H_
 
@@ -14,14 +14,14 @@ inline constexpr int kTimeScale = 4;
 inline constexpr int kTimeScale = 1;
 #endif
 
-// Within which a small job ends, on a busy machine of two cores.
+// Time within which a small job ends, on a busy machine with two cores.
 inline constexpr absl::Duration kJobLimit = absl::Seconds(60 * kTimeScale);
 
-// Within which a job ends when a task is lost that it cannot do without: what
-// Paceline promises. Not scaled: its time limits are the same in all builds.
+// Time within which Paceline promises to end a job that has lost a task that it
+// needs. Not scaled, since its time limits are the same in all builds.
 inline constexpr absl::Duration kFailureLimit = absl::Seconds(15);
 
-// Looks every 5 ms whether `condition` holds; false after `timeout`.
+// Polls every 5 ms until `condition` is true; returns false after `timeout`.
 bool WaitUntil(absl::Duration timeout, const std::function<bool()>& condition);
 
 }  // namespace paceline

@@ -29,7 +29,7 @@ inline std::vector<VariableSpec> CheckpointVariables() {
           {"scale", {}, nullptr, {}}};
 }
 
-// What element `i` of a variable or slot is in these checkpoints.
+// The value of element `i` of a variable or slot in these checkpoints.
 inline double CheckpointElement(absl::string_view variable,
                                 absl::string_view slot, int64_t i) {
   return static_cast<double>(100 * variable.size() + 1000 * slot.size() +
@@ -48,7 +48,7 @@ class CheckpointTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
-  // The plan by which checkpoints are written: four parts of the kernel.
+  // The plan of the checkpoints: the kernel has four parts.
   static ShardPlan MakePlan(int shard_count) {
     v1::Partitioner partitioner;
     partitioner.set_kind(v1::Partitioner::KIND_FIXED);

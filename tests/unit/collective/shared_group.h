@@ -1,4 +1,4 @@
-// A group in shared memory, for tests.
+// A group in shared memory.
 #ifndef PACELINE_TESTS_UNIT_COLLECTIVE_SHARED_GROUP_H_
 #define PACELINE_TESTS_UNIT_COLLECTIVE_SHARED_GROUP_H_
 
@@ -30,13 +30,13 @@ class SharedGroup {
     }
   }
 
-  // A rank's region, as any peer can write it.
+  // A rank's region, as writable as for any peer.
   absl::Span<std::byte> memory(int rank) const {
     return regions_[rank]->memory();
   }
 
-  // The end of a rank, which maps all regions anew, as a process of its own
-  // does. Its peers are named "replica 0" and so on.
+  // The transport of a rank. It maps all regions again, like a separate
+  // process. Its peers are named "replica 0" and so on.
   std::unique_ptr<SharedMemoryTransport> Join(int rank,
                                               absl::Duration timeout) const {
     SharedMemoryOptions options;

@@ -1,4 +1,4 @@
-// Counts every call of malloc and its relatives in the process.
+// Counts all calls of malloc and related functions in the process.
 #ifndef PACELINE_TESTS_UNIT_DATA_ALLOCATION_COUNT_H_
 #define PACELINE_TESTS_UNIT_DATA_ALLOCATION_COUNT_H_
 
@@ -13,10 +13,10 @@ inline constexpr bool kCountsAllocations = false;
 inline constexpr bool kCountsAllocations = true;
 #endif
 
-// Calls so far, of all threads; 0 where they are not counted.
+// Calls so far, by all threads; 0 if they are not counted.
 int64_t AllocationCount();
 
-// Counts in `counter` from now on, which must stay until the process ends.
+// Counts in `counter` from now on; it must exist until the process ends.
 void CountAllocationsIn(std::atomic<int64_t>& counter);
 
 }  // namespace paceline

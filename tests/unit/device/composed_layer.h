@@ -1,4 +1,4 @@
-// A layer made for tests.
+// A layer for tests that is defined by a C++ function.
 #ifndef PACELINE_TESTS_UNIT_DEVICE_COMPOSED_LAYER_H_
 #define PACELINE_TESTS_UNIT_DEVICE_COMPOSED_LAYER_H_
 
@@ -14,7 +14,7 @@
 
 namespace paceline {
 
-// A function of its input that gives a tensor of the same shape.
+// `Formula` maps the input to a tensor of the same shape.
 class ComposedLayer final : public Layer {
  public:
   using Formula = op::Tensor(const op::Tensor& x);
@@ -36,7 +36,7 @@ class ComposedLayer final : public Layer {
   Formula* formula_;
 };
 
-// Whether the device computes it of examples of this shape.
+// Whether the device supports the layer for examples of this shape.
 inline absl::Status SupportsComposed(const Device& device, const Shape& shape,
                                      ComposedLayer::Formula* formula) {
   const ComposedLayer layer(formula);

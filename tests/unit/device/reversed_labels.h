@@ -1,4 +1,4 @@
-// A loss and a metric that only the reference device has the operations of.
+// A loss and a metric with operations that only the reference device has.
 #ifndef PACELINE_TESTS_UNIT_DEVICE_REVERSED_LABELS_H_
 #define PACELINE_TESTS_UNIT_DEVICE_REVERSED_LABELS_H_
 

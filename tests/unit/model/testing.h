@@ -1,4 +1,4 @@
-// What tests of the model share.
+// Common parts of the model's tests.
 #ifndef PACELINE_TESTS_UNIT_MODEL_TESTING_H_
 #define PACELINE_TESTS_UNIT_MODEL_TESTING_H_
 
@@ -46,12 +46,12 @@ inline v1::Model ModelOf(const std::string& layers) {
   return model;
 }
 
-// The graph of a list of layers, of which the last gives the output.
+// The graph of a list of layers; the last one is the output.
 inline absl::StatusOr<Graph> GraphOf(const std::string& layers) {
   return BuildGraph(ModelOf(layers));
 }
 
-// The same, of any number of Input layers, with the outputs of these layers.
+// The same with any number of Input layers, and these layers as outputs.
 inline absl::StatusOr<Graph> GraphOf(const std::string& layers,
                                      const std::vector<std::string>& outputs) {
   return BuildGraph(ModelOf(layers), outputs);

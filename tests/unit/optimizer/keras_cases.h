@@ -1,4 +1,4 @@
-// The updates of Keras' optimizers in tests/interop/keras_expected.json.
+// The updates of Keras' optimizers, from tests/interop/keras_expected.json.
 #ifndef PACELINE_TESTS_UNIT_OPTIMIZER_KERAS_CASES_H_
 #define PACELINE_TESTS_UNIT_OPTIMIZER_KERAS_CASES_H_
 
@@ -36,14 +36,14 @@ struct KerasCase {
   std::string text;
   std::unique_ptr<const Optimizer> optimizer;
   // `name`, `shape` and `initial` of a variable, and `gradients` and `values`
-  // of each step.
+  // per step.
   nlohmann::ordered_json expected;
 
   std::string name() const { return expected["name"]; }
   std::vector<int64_t> shape() const { return expected["shape"]; }
 };
 
-// Of the optimizers that are supported.
+// The cases of all supported optimizers.
 inline std::vector<KerasCase> KerasCases() {
   const nlohmann::ordered_json expected = KerasExpected();
   std::vector<KerasCase> cases;

@@ -1,4 +1,4 @@
-// What tests of the aggregator send to it, and what they see of its decisions.
+// Helpers to feed an aggregator and to print its decisions.
 #ifndef PACELINE_TESTS_UNIT_PS_SERVER_AGGREGATOR_FIXTURE_H_
 #define PACELINE_TESTS_UNIT_PS_SERVER_AGGREGATOR_FIXTURE_H_
 
@@ -35,7 +35,7 @@ inline AggregatorOptions FiveWorkers() {
   return options;
 }
 
-// One that knows the workers 0 to 4, by these incarnations.
+// An aggregator that has admitted workers 0 to 4 with these incarnations.
 inline Aggregator MakeAggregator(
     const std::vector<v1::WorkerId>& workers,
     const AggregatorOptions& options = FiveWorkers(), int64_t step = 0) {
@@ -46,7 +46,7 @@ inline Aggregator MakeAggregator(
   return aggregator;
 }
 
-// "apply 3", "answer 3": what is decided, by ticket.
+// Decisions as text, by ticket: "apply 3", "answer 3".
 inline std::vector<std::string> Words(const std::vector<Decision>& decisions) {
   std::vector<std::string> words;
   for (const Decision& decision : decisions) {

@@ -1,4 +1,4 @@
-// A small job, and shards of it.
+// A small job, and its shards.
 #ifndef PACELINE_TESTS_UNIT_PS_SERVER_SHARD_FIXTURE_H_
 #define PACELINE_TESTS_UNIT_PS_SERVER_SHARD_FIXTURE_H_
 
@@ -23,7 +23,7 @@ namespace paceline {
 
 inline constexpr uint64_t kIncarnation = 0xabc;
 
-// Dense(4) and Dense(2) over 3 inputs: kernels of 12 and 8, biases of 4 and 2.
+// Dense(4) and Dense(2) with 3 inputs: kernels of 12 and 8, biases of 4 and 2.
 inline v1::Job SmallJob() {
   v1::Job job;
   const auto status = google::protobuf::util::JsonStringToMessage(
@@ -64,8 +64,8 @@ class ShardTest : public ::testing::Test {
     EXPECT_TRUE(status.ok()) << status;
   }
 
-  // Lets in whom PushRequest and WorkerMessages push as: incarnations below 12,
-  // whose ranks are the rest of a division by 4.
+  // Admits the workers as which PushRequest and WorkerMessages push:
+  // incarnations below 12; the rank is the incarnation modulo 4.
   static void AdmitAll(Shard& shard, uint32_t workers) {
     for (uint64_t incarnation = 1; incarnation < 12; ++incarnation) {
       const auto rank = static_cast<uint32_t>(incarnation % 4);
@@ -98,7 +98,7 @@ class ShardTest : public ::testing::Test {
     std::vector<DenseBuffer> buffers;
   };
 
-  // Of the test that runs: gets its checkpoints.
+  // The folder of the running test, for checkpoints.
   static std::string TestDirectory() {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
     return ::testing::TempDir() + "ps." + info->test_suite_name() + "." +
@@ -114,7 +114,7 @@ class ShardTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
-  // A shard that holds a whole job.
+  // A shard with a whole job.
   static std::unique_ptr<Shard> MakeShardOf(
       const v1::Job& job, uint32_t workers,
       const std::string& restore_path = "") {
@@ -154,7 +154,7 @@ class ShardTest : public ::testing::Test {
     return request;
   }
 
-  // All values of a chunk, block after block.
+  // All values of a chunk, concatenated by block.
   template <typename T = float>
   static std::vector<T> Values(Shard& shard, uint32_t chunk = 0) {
     v1::PullRequest request;
@@ -178,7 +178,7 @@ class ShardTest : public ::testing::Test {
     return values;
   }
 
-  // A push of gradients that are all `gradient`, for all blocks of a chunk.
+  // A push for all blocks of a chunk, in which each gradient is `gradient`.
   template <typename T = float>
   static v1::PushRequest PushRequest(Shard& shard, uint64_t sequence,
                                      T gradient, uint64_t worker = 7,
@@ -211,7 +211,7 @@ class ShardTest : public ::testing::Test {
     return result;
   }
 
-  // The calls with the blocks as parts of their messages.
+  // Calls with the blocks inside the messages.
   static void Push(Shard& shard, const v1::PushRequest& request,
                    v1::PushResponse& response, Shard::Done done) {
     struct Values {
@@ -255,7 +255,7 @@ class ShardTest : public ::testing::Test {
     return status;
   }
 
-  // A checkpoint of all shards; returns its folder.
+  // Writes a checkpoint of all shards; returns its folder.
   std::string WriteCheckpoint(const std::vector<std::unique_ptr<Shard>>& shards,
                               const v1::Job& job = SmallJob()) {
     std::string folder = *CreateCheckpointFolder(directory_, 1);

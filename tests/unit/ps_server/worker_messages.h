@@ -1,5 +1,5 @@
-// What a worker sends to and gets from the one shard of the small job, however
-// its calls travel.
+// A worker's messages to and from the only shard of the small job, for any
+// transport.
 #ifndef PACELINE_TESTS_UNIT_PS_SERVER_WORKER_MESSAGES_H_
 #define PACELINE_TESTS_UNIT_PS_SERVER_WORKER_MESSAGES_H_
 
@@ -17,7 +17,7 @@ namespace paceline {
 inline constexpr size_t kElements = 26;
 inline constexpr size_t kSize = kElements * sizeof(float);
 
-// One call at a time; its gradients are all 1.
+// One call at a time; all gradients are 1.
 class WorkerMessages {
  public:
   WorkerMessages(uint32_t rank, uint64_t ps_incarnation)
@@ -40,7 +40,7 @@ class WorkerMessages {
   const v1::PushResponse& pushed() const { return pushed_; }
   const v1::WorkerId& id() const { return push_.worker(); }
 
-  // Waits for the end of the call that was started.
+  // Waits until the started call ends.
   absl::Status Wait() {
     calls_.Wait();
     return calls_.status(0);

@@ -1,4 +1,4 @@
-// A service whose answers tests choose.
+// A service whose answers tests control.
 #ifndef PACELINE_TESTS_UNIT_RPC_CHOSEN_ANSWERS_H_
 #define PACELINE_TESTS_UNIT_RPC_CHOSEN_ANSWERS_H_
 
@@ -14,7 +14,7 @@
 
 namespace paceline {
 
-// Answers pulls with the size it is told, and never answers a fence.
+// Answers pulls with the requested size, and never answers a fence.
 class ChosenAnswers : public RpcService {
  public:
   ChosenAnswers() : RpcService("paceline.v1.ParameterServerService") {
@@ -49,7 +49,7 @@ class ChosenAnswers : public RpcService {
     fences_.clear();
   }
 
-  // Bytes of a request.
+  // Maximum size of a request, in bytes.
   static constexpr size_t kLimit = 1000;
 
  private:

@@ -1,4 +1,4 @@
-// A TCP proxy that resets its connections when it is told to.
+// A TCP proxy that resets its connections on request.
 #ifndef PACELINE_TESTS_UNIT_SESSION_RESETTING_PROXY_H_
 #define PACELINE_TESTS_UNIT_SESSION_RESETTING_PROXY_H_
 
@@ -11,18 +11,18 @@
 
 namespace paceline {
 
-// Thread-safe. Has a thread of its own, which carries bytes both ways.
+// Thread-safe. A thread of its own forwards bytes both ways.
 class ResettingProxy {
  public:
-  // Leads to a port of this machine, from port `from`; 0: from any.
+  // Forwards to `port` on this machine, with source port `from`; 0: any.
   explicit ResettingProxy(int port, int from = 0);
   ~ResettingProxy();
 
   // "127.0.0.1:<port>", for callers.
   const std::string& address() const { return address_; }
 
-  // Resets all connections; they are gone when it returns. What came in before
-  // and was not carried on is lost. Later connections are carried.
+  // Resets all connections before it returns. Bytes that were received but not
+  // forwarded are lost. Later connections are forwarded.
   void Reset();
 
  private:
@@ -33,7 +33,7 @@ class ResettingProxy {
 
   void Run();
   void Accept();
-  // Carries on what there is; false once a side has closed.
+  // Forwards the available bytes; returns false once a side has closed.
   static bool Carry(const FileDescriptor& from, const FileDescriptor& to);
   void ResetConnections();
 

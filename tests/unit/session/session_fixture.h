@@ -1,4 +1,4 @@
-// A session with some workers and ps, spoken to as its members would.
+// A session with workers and ps, and helpers that send their messages.
 #ifndef PACELINE_TESTS_UNIT_SESSION_SESSION_FIXTURE_H_
 #define PACELINE_TESTS_UNIT_SESSION_SESSION_FIXTURE_H_
 
@@ -84,7 +84,7 @@ class SessionTest : public ::testing::Test {
     return session_->AwaitStart(request, now_);
   }
 
-  // Registers everybody and starts the job.
+  // Registers all tasks and starts the job.
   void Start() {
     Create();
     for (const ExpectedTask& task : options_.tasks) {
@@ -94,7 +94,8 @@ class SessionTest : public ::testing::Test {
     ShardsReady();
   }
 
-  // The shards are initialised and let the workers in, and later ones at once.
+  // The shards are initialised, and admit the workers, also those that come
+  // later.
   void ShardsReady(int64_t step = 0) {
     session_->ShardsInitialized(absl::OkStatus(), step, now_);
     shards_ready_ = true;
@@ -106,7 +107,7 @@ class SessionTest : public ::testing::Test {
     session_->Admitted(workers, absl::OkStatus(), now_);
   }
 
-  // The next lease; nullopt: not now.
+  // The next lease; nullopt: none now.
   std::optional<v1::Lease> Acquire(TaskId task) {
     const auto response = TryAcquire(task, requests_[task] + 1);
     EXPECT_TRUE(response.ok()) << response.status();
@@ -126,7 +127,7 @@ class SessionTest : public ::testing::Test {
     return session_->AcquireLease(request, now_);
   }
 
-  // Sums that tell the examples: loss 2, accuracy 0.5.
+  // A report whose sums fit the number of examples: loss 2, accuracy 0.5.
   static v1::LeaseReport ReportOf(const v1::Lease& lease, int64_t examples) {
     v1::LeaseReport report;
     report.set_lease_id(lease.id());
@@ -138,7 +139,7 @@ class SessionTest : public ::testing::Test {
     return report;
   }
 
-  // The answer of the one shard.
+  // The answer to Fence of the only shard.
   static std::vector<v1::FenceResponse> ShardKnows(
       const v1::LeaseReport& report) {
     std::vector<v1::FenceResponse> answers(1);
@@ -165,7 +166,8 @@ class SessionTest : public ::testing::Test {
     ASSERT_TRUE(answer.ok()) << answer.status();
   }
 
-  // Takes and finishes leases until there are none. Returns the examples done.
+  // Takes and finishes leases until there are none. Returns the number of
+  // examples.
   int64_t WorkUntilIdle(TaskId task) {
     int64_t examples = 0;
     while (const auto lease = Acquire(task)) {
@@ -182,12 +184,12 @@ class SessionTest : public ::testing::Test {
     return session_->Leave(request, now_);
   }
 
-  // As PsClient makes it.
+  // Blames ps-0, like PsClient.
   static absl::Status BlamedOnPs0(const absl::Status& error) {
     return WithBlame(error, {kPs0, "host-p:1", "Push"});
   }
 
-  // Lets time pass while all but `silent` send heartbeats.
+  // Lets time pass; all members but `silent` send heartbeats.
   void Pass(absl::Duration duration, const std::vector<TaskId>& silent) {
     const absl::Time end = now_ + duration;
     while (now_ < end) {
@@ -201,7 +203,7 @@ class SessionTest : public ::testing::Test {
     }
   }
 
-  // The first action of type T among those not yet taken; others are dropped.
+  // The first pending action of type T; drops all other pending actions.
   template <typename T>
   std::optional<T> Take() {
     std::optional<T> found;
@@ -213,7 +215,7 @@ class SessionTest : public ::testing::Test {
     return found;
   }
 
-  // The place gets a new process.
+  // A new process takes the task's place.
   void Restart(TaskId task) {
     incarnations_.erase(task);
     requests_[task] = 0;
