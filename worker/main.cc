@@ -23,9 +23,9 @@
 #include "common/process/logging.h"
 #include "common/session/run_setup.h"
 #include "common/task/task_program.h"
-#include "worker/evaluator.h"
-#include "worker/in_process_worker.h"
-#include "worker/worker.h"
+#include "worker/evaluation/evaluator.h"
+#include "worker/lifecycle/in_process_worker.h"
+#include "worker/lifecycle/worker.h"
 
 namespace paceline {
 namespace {

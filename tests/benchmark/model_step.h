@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/job.pb.h"
-#include "worker/replica.h"
+#include "worker/setup/replica.h"
 #include "worker/strategy/strategy.h"
 
 namespace paceline {

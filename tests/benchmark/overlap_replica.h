@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "paceline/v1/job.pb.h"
-#include "worker/replica.h"
+#include "worker/setup/replica.h"
 #include "worker/strategy/strategy.h"
 
 namespace paceline {

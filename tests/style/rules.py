@@ -93,7 +93,9 @@ def folder_cycles(files):
     """Folders with targets do not include each other in a circle."""
     edges = collections.defaultdict(dict)
     for path, text in files.items():
-        if not (is_source(path) and is_product(path)):
+        # Nobody includes a program, so it is above its folder's library.
+        is_program = posixpath.basename(path) == "main.cc"
+        if is_program or not (is_source(path) and is_product(path)):
             continue
         folder = home_of(path, files)
         for line, include in includes(text):

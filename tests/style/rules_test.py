@@ -37,6 +37,10 @@ class RulesTest(unittest.TestCase):
         found = list(rules.folder_cycles(files))
         self.assertEqual(len(found), 1)
         self.assertIn("common/a -> common/b -> common/c -> common/a", found[0])
+        # A program is not its folder's library.
+        files["common/c/main.cc"] = files.pop("common/c/w.h")
+        self.assertEqual(list(rules.folder_cycles(files)), [])
+        files["common/c/w.h"] = files.pop("common/c/main.cc")
         # Folders of one target may.
         self.assertEqual(list(rules.folder_cycles(files | {"common/CMakeLists.txt": ""})), [])
 

@@ -1,4 +1,4 @@
-#include "worker/device_groups.h"
+#include "worker/setup/device_groups.h"
 
 #include <memory>
 #include <thread>
@@ -10,7 +10,7 @@
 #include "tests/conformance/fake_gpu.h"
 #include "worker/device/cpu/cpu_device.h"
 #include "worker/device/cuda/cuda_device.h"
-#include "worker/peers.h"
+#include "worker/setup/peers.h"
 
 namespace paceline {
 namespace {

@@ -1,4 +1,4 @@
-#include "worker/make_device.h"
+#include "worker/setup/make_device.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "worker/peers.h"
+#include "worker/setup/peers.h"
 
 #include <climits>
 #include <optional>

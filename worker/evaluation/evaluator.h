@@ -13,8 +13,8 @@
 // evaluator started may be from an earlier run: only after start_timeout can
 // they end the evaluator, and checkpoints of another job among them are
 // skipped.
-#ifndef PACELINE_WORKER_EVALUATOR_H_
-#define PACELINE_WORKER_EVALUATOR_H_
+#ifndef PACELINE_WORKER_EVALUATION_EVALUATOR_H_
+#define PACELINE_WORKER_EVALUATION_EVALUATOR_H_
 
 #include <string>
 
@@ -44,4 +44,4 @@ absl::Status RunEvaluator(const EvaluatorOptions& options);
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_EVALUATOR_H_
+#endif  // PACELINE_WORKER_EVALUATION_EVALUATOR_H_

@@ -1,4 +1,4 @@
-#include "worker/local_checkpoints.h"
+#include "worker/lifecycle/local_checkpoints.h"
 
 #include <memory>
 #include <utility>

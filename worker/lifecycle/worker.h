@@ -1,6 +1,6 @@
 // The life of a worker, from its registration to its end.
-#ifndef PACELINE_WORKER_WORKER_H_
-#define PACELINE_WORKER_WORKER_H_
+#ifndef PACELINE_WORKER_LIFECYCLE_WORKER_H_
+#define PACELINE_WORKER_LIFECYCLE_WORKER_H_
 
 #include <string>
 
@@ -24,4 +24,4 @@ absl::Status RunWorker(const WorkerOptions& options);
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_WORKER_H_
+#endif  // PACELINE_WORKER_LIFECYCLE_WORKER_H_

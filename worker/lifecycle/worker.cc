@@ -1,4 +1,4 @@
-#include "worker/worker.h"
+#include "worker/lifecycle/worker.h"
 
 #include <glog/logging.h>
 
@@ -18,16 +18,16 @@
 #include "common/job/job_model.h"
 #include "common/limits.h"
 #include "common/strategy/strategy_traits.h"
-#include "worker/checkpoint_strategy.h"
 #include "worker/collective/connect_group.h"
 #include "worker/collective/memory_transport.h"
 #include "worker/collective/shared_memory_transport.h"
-#include "worker/datasets.h"
-#include "worker/device_groups.h"
-#include "worker/local_checkpoints.h"
-#include "worker/peers.h"
-#include "worker/replica.h"
-#include "worker/replica_hub.h"
+#include "worker/evaluation/checkpoint_strategy.h"
+#include "worker/lifecycle/local_checkpoints.h"
+#include "worker/lifecycle/replica_hub.h"
+#include "worker/setup/datasets.h"
+#include "worker/setup/device_groups.h"
+#include "worker/setup/peers.h"
+#include "worker/setup/replica.h"
 #include "worker/strategy/strategies.h"
 
 namespace paceline {

@@ -1,7 +1,7 @@
 // Checkpoints of variables that workers hold: a single shard, written by rank
 // 0.
-#ifndef PACELINE_WORKER_LOCAL_CHECKPOINTS_H_
-#define PACELINE_WORKER_LOCAL_CHECKPOINTS_H_
+#ifndef PACELINE_WORKER_LIFECYCLE_LOCAL_CHECKPOINTS_H_
+#define PACELINE_WORKER_LIFECYCLE_LOCAL_CHECKPOINTS_H_
 
 #include <functional>
 #include <string>
@@ -58,4 +58,4 @@ class LocalCheckpoints {
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_LOCAL_CHECKPOINTS_H_
+#endif  // PACELINE_WORKER_LIFECYCLE_LOCAL_CHECKPOINTS_H_

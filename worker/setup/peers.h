@@ -1,7 +1,7 @@
 // Connections to the other workers, for strategies in which workers sum
 // gradients.
-#ifndef PACELINE_WORKER_PEERS_H_
-#define PACELINE_WORKER_PEERS_H_
+#ifndef PACELINE_WORKER_SETUP_PEERS_H_
+#define PACELINE_WORKER_SETUP_PEERS_H_
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,4 +24,4 @@ absl::Status BlamePeer(const v1::AwaitStartResponse& start,
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_PEERS_H_
+#endif  // PACELINE_WORKER_SETUP_PEERS_H_

@@ -1,7 +1,7 @@
 // Groups of devices that sum gradients among themselves, without the host: NCCL
 // groups of GPUs.
-#ifndef PACELINE_WORKER_DEVICE_GROUPS_H_
-#define PACELINE_WORKER_DEVICE_GROUPS_H_
+#ifndef PACELINE_WORKER_SETUP_DEVICE_GROUPS_H_
+#define PACELINE_WORKER_SETUP_DEVICE_GROUPS_H_
 
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "paceline/v1/coordinator.pb.h"
-#include "worker/replica.h"
+#include "worker/setup/replica.h"
 
 namespace paceline {
 
@@ -52,4 +52,4 @@ void AwaitLeadersWord(const Replica& replica);
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_DEVICE_GROUPS_H_
+#endif  // PACELINE_WORKER_SETUP_DEVICE_GROUPS_H_

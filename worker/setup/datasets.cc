@@ -1,4 +1,4 @@
-#include "worker/datasets.h"
+#include "worker/setup/datasets.h"
 
 #include <utility>
 

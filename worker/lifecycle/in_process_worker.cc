@@ -1,4 +1,4 @@
-#include "worker/in_process_worker.h"
+#include "worker/lifecycle/in_process_worker.h"
 
 #include <glog/logging.h>
 

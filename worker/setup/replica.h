@@ -1,6 +1,6 @@
 // A replica of the job's model on one device.
-#ifndef PACELINE_WORKER_REPLICA_H_
-#define PACELINE_WORKER_REPLICA_H_
+#ifndef PACELINE_WORKER_SETUP_REPLICA_H_
+#define PACELINE_WORKER_SETUP_REPLICA_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,9 @@
 #include "paceline/v1/job.pb.h"
 #include "worker/data/batch_pipeline.h"
 #include "worker/device/device.h"
-#include "worker/make_device.h"
 #include "worker/program_cache.h"
 #include "worker/progress_sink.h"
+#include "worker/setup/make_device.h"
 #include "worker/strategy/local_variables.h"
 #include "worker/strategy/strategy.h"
 #include "worker/strategy/transport_statistics_all_reduce.h"
@@ -97,4 +97,4 @@ absl::Status RunReplica(Replica& replica, Strategy& strategy,
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_REPLICA_H_
+#endif  // PACELINE_WORKER_SETUP_REPLICA_H_

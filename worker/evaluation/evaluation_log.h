@@ -1,6 +1,6 @@
 // evaluator.csv: the metrics on each checkpoint, one row per checkpoint.
-#ifndef PACELINE_WORKER_EVALUATION_LOG_H_
-#define PACELINE_WORKER_EVALUATION_LOG_H_
+#ifndef PACELINE_WORKER_EVALUATION_EVALUATION_LOG_H_
+#define PACELINE_WORKER_EVALUATION_EVALUATION_LOG_H_
 
 #include <cstdint>
 #include <string>
@@ -37,4 +37,4 @@ class EvaluationLog {
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_EVALUATION_LOG_H_
+#endif  // PACELINE_WORKER_EVALUATION_EVALUATION_LOG_H_

@@ -1,4 +1,4 @@
-#include "worker/evaluation_log.h"
+#include "worker/evaluation/evaluation_log.h"
 
 #include <utility>
 

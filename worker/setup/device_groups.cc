@@ -1,4 +1,4 @@
-#include "worker/device_groups.h"
+#include "worker/setup/device_groups.h"
 
 #include <thread>
 #include <utility>

@@ -1,13 +1,13 @@
 // The in-process worker of a task that leads its job and trains, too: worker 0
 // of a cluster without a chief, such as a TFJob of ps and workers.
-#ifndef PACELINE_WORKER_IN_PROCESS_WORKER_H_
-#define PACELINE_WORKER_IN_PROCESS_WORKER_H_
+#ifndef PACELINE_WORKER_LIFECYCLE_IN_PROCESS_WORKER_H_
+#define PACELINE_WORKER_LIFECYCLE_IN_PROCESS_WORKER_H_
 
 #include <utility>
 
 #include "absl/status/status.h"
 #include "common/session/lead_job.h"
-#include "worker/worker.h"
+#include "worker/lifecycle/worker.h"
 
 namespace paceline {
 
@@ -27,4 +27,4 @@ class InProcessWorker : public OwnTasks {
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_IN_PROCESS_WORKER_H_
+#endif  // PACELINE_WORKER_LIFECYCLE_IN_PROCESS_WORKER_H_

@@ -1,7 +1,7 @@
 // Combines the replicas of one worker into one member of the job: all get the
 // same leases, and their reports are added up.
-#ifndef PACELINE_WORKER_REPLICA_HUB_H_
-#define PACELINE_WORKER_REPLICA_HUB_H_
+#ifndef PACELINE_WORKER_LIFECYCLE_REPLICA_HUB_H_
+#define PACELINE_WORKER_LIFECYCLE_REPLICA_HUB_H_
 
 #include <cstdint>
 #include <deque>
@@ -83,4 +83,4 @@ class ReplicaHub {
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_REPLICA_HUB_H_
+#endif  // PACELINE_WORKER_LIFECYCLE_REPLICA_HUB_H_

@@ -1,6 +1,6 @@
 // The opened data sets of a job.
-#ifndef PACELINE_WORKER_DATASETS_H_
-#define PACELINE_WORKER_DATASETS_H_
+#ifndef PACELINE_WORKER_SETUP_DATASETS_H_
+#define PACELINE_WORKER_SETUP_DATASETS_H_
 
 #include <cstdint>
 #include <map>
@@ -46,4 +46,4 @@ std::map<v1::Phase, PhaseData> PhasesOfReplica(const Datasets& datasets,
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_DATASETS_H_
+#endif  // PACELINE_WORKER_SETUP_DATASETS_H_

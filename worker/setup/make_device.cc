@@ -1,4 +1,4 @@
-#include "worker/make_device.h"
+#include "worker/setup/make_device.h"
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"

@@ -1,4 +1,4 @@
-#include "worker/checkpoint_strategy.h"
+#include "worker/evaluation/checkpoint_strategy.h"
 
 #include <utility>
 

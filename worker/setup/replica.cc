@@ -1,4 +1,4 @@
-#include "worker/replica.h"
+#include "worker/setup/replica.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,9 +10,9 @@
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/metric_layout.h"
 #include "common/optimizer/make_optimizer.h"
-#include "worker/datasets.h"
 #include "worker/device/bucket_memory.h"
-#include "worker/make_device.h"
+#include "worker/setup/datasets.h"
+#include "worker/setup/make_device.h"
 #include "worker/trainer.h"
 
 namespace paceline {

@@ -1,4 +1,4 @@
-#include "worker/evaluator.h"
+#include "worker/evaluation/evaluator.h"
 
 #include <glog/logging.h>
 #include <sys/stat.h>
@@ -21,10 +21,10 @@
 #include "common/job/job_model.h"
 #include "common/session/logged_metric.h"
 #include "common/session/saved_session.h"
-#include "worker/checkpoint_strategy.h"
-#include "worker/datasets.h"
-#include "worker/evaluation_log.h"
-#include "worker/replica.h"
+#include "worker/evaluation/checkpoint_strategy.h"
+#include "worker/evaluation/evaluation_log.h"
+#include "worker/setup/datasets.h"
+#include "worker/setup/replica.h"
 
 namespace paceline {
 namespace {

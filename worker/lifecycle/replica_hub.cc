@@ -1,4 +1,4 @@
-#include "worker/replica_hub.h"
+#include "worker/lifecycle/replica_hub.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // Creates the device that a job names.
-#ifndef PACELINE_WORKER_MAKE_DEVICE_H_
-#define PACELINE_WORKER_MAKE_DEVICE_H_
+#ifndef PACELINE_WORKER_SETUP_MAKE_DEVICE_H_
+#define PACELINE_WORKER_SETUP_MAKE_DEVICE_H_
 
 #include <functional>
 #include <memory>
@@ -49,4 +49,4 @@ cuda::CudaOptions CudaOptionsOf(const v1::Job& job);
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_MAKE_DEVICE_H_
+#endif  // PACELINE_WORKER_SETUP_MAKE_DEVICE_H_

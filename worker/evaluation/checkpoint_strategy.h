@@ -1,6 +1,6 @@
 // A strategy that reads the variables from a checkpoint, for evaluation only.
-#ifndef PACELINE_WORKER_CHECKPOINT_STRATEGY_H_
-#define PACELINE_WORKER_CHECKPOINT_STRATEGY_H_
+#ifndef PACELINE_WORKER_EVALUATION_CHECKPOINT_STRATEGY_H_
+#define PACELINE_WORKER_EVALUATION_CHECKPOINT_STRATEGY_H_
 
 #include <memory>
 #include <string>
@@ -42,4 +42,4 @@ class CheckpointStrategy : public Strategy {
 
 }  // namespace paceline
 
-#endif  // PACELINE_WORKER_CHECKPOINT_STRATEGY_H_
+#endif  // PACELINE_WORKER_EVALUATION_CHECKPOINT_STRATEGY_H_
