@@ -12,9 +12,9 @@
 #include "common/job/reference.h"
 #include "common/limits.h"
 #include "common/process/descriptor_limit.h"
+#include "common/process/exit_code.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
-#include "common/session/exit_code.h"
 #include "coordinator/cli/run.h"
 #include "coordinator/cli/validate.h"
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "common/identity/job_secret.h"
-#include "common/session/member.h"
+#include "common/session/member/member.h"
 
 namespace paceline {
 

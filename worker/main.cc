@@ -21,7 +21,7 @@
 #include "common/process/descriptor_limit.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
-#include "common/session/run_setup.h"
+#include "common/session/leader/run_setup.h"
 #include "common/task/task_program.h"
 #include "worker/evaluation/evaluator.h"
 #include "worker/lifecycle/in_process_worker.h"

@@ -34,6 +34,12 @@ std::optional<TaskId> FirstBeyondLoopback(const ClusterSpec& cluster) {
   return std::nullopt;
 }
 
+std::string ListenAddress(const ClusterSpec& cluster,
+                          const std::string& address) {
+  if (!FirstBeyondLoopback(cluster)) return address;
+  return absl::StrCat("[::]", address.substr(address.rfind(':')));
+}
+
 std::string Difference(const ClusterSpec& a, const ClusterSpec& b) {
   for (const TaskType type : kTypes) {
     if (type == TaskType::kEvaluator) continue;

@@ -36,6 +36,12 @@ struct ClusterSpec {
 // loopback addresses. Ignores evaluators, which connect to nobody.
 std::optional<TaskId> FirstBeyondLoopback(const ClusterSpec& cluster);
 
+// The address on which a task listens that others reach at `address`: its port
+// on all interfaces. If the whole cluster is on loopback, only that address, so
+// that no other machine can connect.
+std::string ListenAddress(const ClusterSpec& cluster,
+                          const std::string& address);
+
 // The first difference between two clusters: a task that only one has, or that
 // has different addresses; as "ps-1 at 10.0.0.2:2222 against ps-1 at
 // 10.0.0.3:2222", with that of `a` first. "" if they agree. Ignores evaluators,

@@ -9,13 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
+#include "common/cluster/cluster_spec.h"
 #include "common/cluster/role.h"
 #include "common/cluster/task_proto.h"
 #include "common/limits.h"
+#include "common/process/exit_code.h"
 #include "common/process/lifetime.h"
 #include "common/rpc/incarnation.h"
-#include "common/session/exit_code.h"
-#include "common/session/run_setup.h"
 
 namespace paceline {
 

@@ -11,7 +11,7 @@
 #include "common/cluster/task.h"
 #include "common/cluster/tf_config.h"
 #include "common/identity/job_secret.h"
-#include "common/session/member.h"
+#include "common/session/member/member.h"
 #include "common/task/job_secret_options.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.

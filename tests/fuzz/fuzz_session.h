@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "common/session/logged_metric.h"
-#include "common/session/session.h"
+#include "common/session/machine/logged_metric.h"
+#include "common/session/machine/session.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "tests/fuzz/fuzz_input.h"
 

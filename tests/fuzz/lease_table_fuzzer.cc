@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/session/lease_report.h"
-#include "common/session/lease_table.h"
+#include "common/session/machine/lease_report.h"
+#include "common/session/machine/lease_table.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_session.h"
 

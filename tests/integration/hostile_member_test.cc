@@ -19,7 +19,7 @@
 #include "common/rpc/call_group.h"
 #include "common/rpc/incarnation.h"
 #include "common/rpc/message_bytes.h"
-#include "common/session/member.h"
+#include "common/session/member/member.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "paceline/v1/ps.pb.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "common/session/session.h"
+#include "common/session/machine/session.h"
 #include "tests/simulation/ledger.h"
 #include "tests/simulation/shard_process.h"
 #include "tests/simulation/simulator.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "common/session/job_flow.h"
+#include "common/session/machine/job_flow.h"
 #include "tests/simulation/member_process.h"
 #include "tests/simulation/shard_process.h"
 

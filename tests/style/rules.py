@@ -35,6 +35,29 @@ FORBIDDEN_INCLUDES = [
      "and is not built for the thread sanitizer, clang 14 cannot compile ranges"),
 ]
 
+STATE_MACHINES = [
+    "common/session/machine/*", "ps_server/aggregator.*", "ps_server/known_workers.*",
+]
+
+# Calls, sockets, files, threads and clocks: headers of gRPC, of the system, of C++, of Abseil
+# and of our own.
+IO_HEADERS = [
+    "grpc/*", "grpcpp/*", "*.grpc.pb.h",
+    "arpa/*", "netinet/*", "sys/*", "fcntl.h", "netdb.h", "poll.h", "pthread.h", "signal.h",
+    "stdio.h", "stdlib.h", "time.h", "unistd.h",
+    "atomic", "barrier", "chrono", "condition_variable", "cstdio", "ctime", "filesystem", "fstream",
+    "future", "iostream", "latch", "mutex", "semaphore", "shared_mutex", "stop_token", "thread",
+    "absl/synchronization/*", "absl/time/clock.h",
+    "common/base/atomic_file.h", "common/base/clock.h", "common/base/cores.h", "common/base/file.h",
+    "common/base/file_descriptor.h", "common/base/folder.h", "common/base/mutex.h",
+    "common/base/ticker.h",
+    "common/net/*", "common/process/*", "common/rpc/*", "common/shared_memory/*",
+]
+
+# What a file can use without an include, since headers are precompiled.
+IO_NAMES = (r"\bMonotonicNow\b|\babsl::(?:Now|GetCurrentTimeNanos|SleepFor)\b"
+            r"|\bstd::(?:atomic|chrono|filesystem|j?thread|this_thread|[io]?fstream|cout|cerr)\b")
+
 MAX_LINES = 600
 
 
@@ -195,6 +218,33 @@ def forbidden_includes(files):
                     yield f"{path}:{line}: {include}: {why}"
 
 
+def reached(include, files):
+    """Yields an include and all that it includes in turn, but for what state machines include."""
+    seen, left = {include}, [include]
+    while left:
+        header = left.pop()
+        yield header
+        text = "" if matches(header, STATE_MACHINES) else files.get(header, "")
+        for _, nested in includes(text):
+            if nested not in seen:
+                seen.add(nested)
+                left.append(nested)
+
+
+def state_machine_io(files):
+    """State machines make no calls and have no sockets, files, threads and clocks."""
+    for path, text in files.items():
+        if not (is_source(path) and matches(path, STATE_MACHINES)):
+            continue
+        for line, include in includes(text):
+            for header in sorted(reached(include, files)):
+                if matches(header, IO_HEADERS):
+                    through = "" if header == include else f" through {include}"
+                    yield f"{path}:{line}: {header}{through}: a state machine has no I/O"
+    yield from forbidden_words(files, IO_NAMES, "a state machine has no I/O",
+                               lambda path: matches(path, STATE_MACHINES))
+
+
 def header_guards(files):
     """Headers are guarded by a macro named after their path."""
     for path, text in files.items():
@@ -261,6 +311,6 @@ def file_sizes(files):
 
 ALL = [
     include_layers, folder_cycles, cmake_layers, one_target_a_folder, grpc_includes,
-    cuda_includes, forbidden_includes, header_guards, environment, locks, names,
-    strategy_names, unfinished, file_sizes,
+    cuda_includes, forbidden_includes, state_machine_io, header_guards, environment, locks,
+    names, strategy_names, unfinished, file_sizes,
 ]

@@ -92,6 +92,23 @@ class RulesTest(unittest.TestCase):
         self.expect(rules.forbidden_includes, "worker/strategy/x.cc",
                     '#include "worker/device/device.h"')
 
+    def test_state_machine_io(self):
+        machine = "common/session/machine/x.cc"
+        for header in ("<fstream>", "<thread>", "<sys/socket.h>", "<grpcpp/grpcpp.h>",
+                       '"absl/time/clock.h"', '"common/base/clock.h"', '"common/rpc/x.h"'):
+            self.expect(rules.state_machine_io, machine, f"\n#include {header}", machine + ":2")
+        for words in ("now = absl::Now();", "MonotonicNow()", "std::thread t;"):
+            self.expect(rules.state_machine_io, "ps_server/aggregator.h", words, "no I/O")
+            self.expect(rules.state_machine_io, "ps_server/shard.h", words)
+        self.expect(rules.state_machine_io, machine,
+                    '#include "glog/logging.h"\n#include "absl/time/time.h"\n#include <map>')
+
+        files = {machine: '#include "common/a/x.h"', "common/a/x.h": '#include "common/a/y.h"',
+                 "common/a/y.h": '#include "common/a/x.h"\n#include <filesystem>'}
+        self.assertEqual(
+            list(rules.state_machine_io(files)),
+            [machine + ":1: filesystem through common/a/x.h: a state machine has no I/O"])
+
     def test_header_guards(self):
         self.expect(rules.header_guards, "common/a_b.h", GUARD.format("COMMON_A_B_H", ""))
         self.expect(rules.header_guards, "common/a_b.h", GUARD.format("COMMON_C_H", ""),

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "common/session/logged_metric.h"
+#include "common/session/machine/logged_metric.h"
 
 namespace paceline {
 

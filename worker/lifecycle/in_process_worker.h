@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "common/session/lead_job.h"
+#include "common/session/leader/lead_job.h"
 #include "worker/lifecycle/worker.h"
 
 namespace paceline {

@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "common/checkpoint/checkpointer.h"
 #include "common/model/variable.h"
-#include "common/session/member.h"
+#include "common/session/member/member.h"
 #include "common/sharding/shard_plan.h"
 #include "worker/strategy/local_variables.h"
 

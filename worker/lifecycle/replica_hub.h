@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/mutex.h"
-#include "common/session/member.h"
+#include "common/session/member/member.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "worker/progress_sink.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "common/session/member.h"
+#include "common/session/member/member.h"
 
 namespace paceline {
 

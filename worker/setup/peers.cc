@@ -9,7 +9,7 @@
 #include "common/cluster/task.h"
 #include "common/cluster/task_proto.h"
 #include "common/limits.h"
-#include "common/session/member_requests.h"
+#include "common/session/machine/member_requests.h"
 #include "worker/collective/blamed_rank.h"
 
 namespace paceline {

@@ -1,4 +1,4 @@
-#include "common/session/checkpoint_taker.h"
+#include "common/session/leader/checkpoint_taker.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/limits.h"
-#include "common/session/session.h"
+#include "common/session/machine/session.h"
 #include "tests/unit/session/session_fixture.h"
 
 namespace paceline {

@@ -1,4 +1,4 @@
-#include "common/session/leader_answers.h"
+#include "common/session/member/leader_answers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "common/session/lease_table.h"
+#include "common/session/machine/lease_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "common/session/logged_metric.h"
+#include "common/session/machine/logged_metric.h"
 
 #include "common/model/metrics/mean_loss.h"
 #include "gmock/gmock.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "common/session/loss_watch.h"
-#include "common/session/session.h"
+#include "common/session/machine/loss_watch.h"
+#include "common/session/machine/session.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/session/session_fixture.h"

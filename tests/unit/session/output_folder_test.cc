@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "common/session/output_lock.h"
-#include "common/session/run_setup.h"
+#include "common/session/leader/output_lock.h"
+#include "common/session/leader/run_setup.h"
 
 namespace paceline {
 namespace {

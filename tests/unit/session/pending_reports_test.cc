@@ -1,4 +1,4 @@
-#include "common/session/pending_reports.h"
+#include "common/session/member/pending_reports.h"
 
 #include <cstdint>
 #include <vector>

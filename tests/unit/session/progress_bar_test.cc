@@ -1,4 +1,4 @@
-#include "common/session/progress_bar.h"
+#include "common/session/leader/progress_bar.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

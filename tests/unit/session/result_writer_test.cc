@@ -1,4 +1,4 @@
-#include "common/session/result_writer.h"
+#include "common/session/leader/result_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

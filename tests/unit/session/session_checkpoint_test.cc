@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/session/saved_session.h"
-#include "common/session/session.h"
+#include "common/session/machine/saved_session.h"
+#include "common/session/machine/session.h"
 #include "tests/unit/session/session_fixture.h"
 
 namespace paceline {

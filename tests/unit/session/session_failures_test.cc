@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/session/session.h"
+#include "common/session/machine/session.h"
 #include "tests/unit/session/session_fixture.h"
 
 namespace paceline {

@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/cluster/blame.h"
 #include "common/cluster/task_proto.h"
-#include "common/session/session.h"
+#include "common/session/machine/session.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {

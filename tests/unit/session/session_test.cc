@@ -1,5 +1,5 @@
 // The way of a job that goes well.
-#include "common/session/session.h"
+#include "common/session/machine/session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

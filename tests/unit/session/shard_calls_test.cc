@@ -1,5 +1,5 @@
 // The leader's calls to shards over connections that break at the wrong moment.
-#include "common/session/shard_calls.h"
+#include "common/session/leader/shard_calls.h"
 
 #include <atomic>
 #include <filesystem>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/file.h"
-#include "common/session/checkpoint_taker.h"
+#include "common/session/leader/checkpoint_taker.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {

@@ -1,4 +1,4 @@
-#include "common/session/shard_steps.h"
+#include "common/session/machine/shard_steps.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

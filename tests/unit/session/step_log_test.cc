@@ -1,4 +1,4 @@
-#include "common/session/step_log.h"
+#include "common/session/machine/step_log.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/session/run_setup.h"
+#include "common/cluster/cluster_spec.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,0 +1,25 @@
+// Exit codes of the programs.
+#ifndef PACELINE_COMMON_PROCESS_EXIT_CODE_H_
+#define PACELINE_COMMON_PROCESS_EXIT_CODE_H_
+
+#include "absl/status/status.h"
+
+namespace paceline {
+
+inline constexpr int kSuccess = 0;
+// The job failed.
+inline constexpr int kJobFailed = 1;
+// Wrong use, or a bad job or data file found before step 1.
+inline constexpr int kBadInput = 2;
+// The user stopped the job.
+inline constexpr int kStopped = 130;
+
+// Whether an error found before step 1 is the fault of the job or its files.
+inline bool IsBadInput(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
+         absl::IsPermissionDenied(status) || absl::IsDataLoss(status);
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_PROCESS_EXIT_CODE_H_

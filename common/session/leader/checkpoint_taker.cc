@@ -1,0 +1,130 @@
+#include "common/session/leader/checkpoint_taker.h"
+
+#include <glog/logging.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/peer_text.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
+
+namespace paceline {
+absl::Status CheckShardFiles(int64_t step, absl::Span<const ShardFile> files,
+                             absl::Span<const StepBounds> expected,
+                             absl::Span<const int64_t> copied) {
+  const int count = static_cast<int>(files.size());
+  for (int shard = 0; shard < count; ++shard) {
+    const ShardFile& file = files[shard];
+    const std::string name = ShardFileName(shard, count);
+    if (file.file != name) {
+      return absl::DataLossError(
+          absl::StrCat("shard ", shard, " says that it wrote ",
+                       PeerText(file.file), "; expected ", name));
+    }
+    if (!copied.empty() && copied[shard] != file.step) {
+      return absl::DataLossError(absl::StrCat(name, " has ", file.step,
+                                              " steps; its shard had copied ",
+                                              copied[shard]));
+    }
+    if (expected.empty()) continue;
+    const auto [least, most] = expected[shard];
+    if (file.step < least || file.step > most) {
+      return absl::DataLossError(absl::StrCat(
+          "the shard of ", name, " counts ", file.step, " steps; expected ",
+          least, least == most ? "" : absl::StrCat(" to ", most),
+          ", since the leader counts ", step));
+    }
+  }
+  return absl::OkStatus();
+}
+
+CheckpointTaker::CheckpointTaker(std::string directory, int keep,
+                                 Manifest manifest, SharedSession& session,
+                                 VariableHolders& holders)
+    : directory_(std::move(directory)),
+      keep_(keep),
+      session_(session),
+      holders_(holders),
+      manifest_(std::move(manifest)) {}
+
+void CheckpointTaker::Take(const TakeCheckpoint& action) {
+  absl::StatusOr<std::string> folder =
+      CreateCheckpointFolder(directory_, action.step);
+  if (!folder.ok()) {
+    // The holders copied nothing, but training may go on.
+    session_.Handle([](Session& session, absl::Time now) {
+      session.SnapshotTaken(absl::OkStatus(), now);
+    });
+    return Report(folder.status());
+  }
+  folder_ = *std::move(folder);
+  manifest_.step = action.step;
+  manifest_.session = action.state;
+  const std::string name = std::filesystem::path(folder_).filename().string();
+  shard_steps_ = action.shard_steps;
+  holders_.Snapshot(
+      name, [this, name](const absl::StatusOr<std::vector<int64_t>>& steps) {
+        if (steps.ok()) {
+          {
+            MutexLock lock(mutex_);
+            copied_steps_ = *steps;
+          }
+          Write(name);
+        }
+        session_.Handle([&](Session& session, absl::Time now) {
+          session.SnapshotTaken(steps.status(), now);
+        });
+      });
+}
+
+void CheckpointTaker::Write(const std::string& name) {
+  holders_.WriteCheckpoint(name, [this](Files files) {
+    MutexLock lock(mutex_);
+    files_ = std::make_unique<Files>(std::move(files));
+  });
+}
+
+void CheckpointTaker::Poll() {
+  std::unique_ptr<Files> files;
+  {
+    MutexLock lock(mutex_);
+    files = std::move(files_);
+  }
+  if (files == nullptr) return;
+  const absl::Status status =
+      files->ok() ? Complete(**std::move(files)) : files->status();
+  if (!status.ok() && !IsOpenEnded(status)) {
+    const absl::Status deleted = DeleteCheckpoint(folder_);
+    if (!deleted.ok()) LOG(WARNING) << deleted.message();
+  }
+  Report(status);
+}
+
+absl::Status CheckpointTaker::Complete(std::vector<ShardFile> files) {
+  std::vector<int64_t> copied;
+  {
+    MutexLock lock(mutex_);
+    copied = copied_steps_;
+  }
+  RETURN_IF_ERROR(CheckShardFiles(manifest_.step, files, shard_steps_, copied));
+  manifest_.shards = std::move(files);
+  RETURN_IF_ERROR(WriteManifest(folder_, manifest_));
+  // The new checkpoint is good even if deleting old ones fails.
+  const absl::Status deleted = DeleteOldCheckpoints(directory_, keep_);
+  if (!deleted.ok()) LOG(WARNING) << deleted.message();
+  return absl::OkStatus();
+}
+
+void CheckpointTaker::Report(const absl::Status& status) {
+  if (!status.ok()) {
+    ++lost_.count;
+    lost_.error = std::string(status.message());
+  }
+  session_.Handle([&](Session& session, absl::Time now) {
+    session.CheckpointWritten(status, now);
+  });
+}
+
+}  // namespace paceline

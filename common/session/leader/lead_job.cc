@@ -1,0 +1,127 @@
+#include "common/session/leader/lead_job.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
+#include "common/process/exit_code.h"
+#include "common/session/leader/outcome.h"
+#include "common/session/leader/output_lock.h"
+#include "common/session/leader/run_setup.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+namespace {
+
+int Fail(const absl::Status& status, int code) {
+  std::cerr << "error: " << status.message() << "\n";
+  return code;
+}
+
+// Prints the metrics on data.test.
+void PrintEvaluation(const Logs& logs, bool as_json) {
+  nlohmann::ordered_json values;
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : logs) {
+    values[name] = value;
+    texts.push_back(absl::StrFormat("%s: %.4f", name, value));
+  }
+  std::cout << (as_json ? values.dump() : absl::StrJoin(texts, " - ")) << "\n";
+}
+
+// Prints the tasks that connected.
+void PrintTasks(const std::vector<TaskView>& tasks) {
+  for (const TaskView& task : tasks) {
+    std::cout << absl::StrFormat("%-12s%s\n", task.id.ToString(),
+                                 task.address.empty() ? "-" : task.address);
+  }
+  std::cout << "all " << tasks.size() << " tasks agree and are connected\n";
+}
+
+// Writes the result. A job with connects_only has no result.
+absl::Status WriteResults(const LeaderOptions& leader, const Outcome& outcome,
+                          const OwnTasks& own_tasks) {
+  if (leader.connects_only) return absl::OkStatus();
+  RETURN_IF_ERROR(
+      WriteOutcome(leader.output_dir, leader.job, outcome,
+                   [&](TaskId task) { return own_tasks.exit_code(task); }));
+  std::cerr << "results are in " << leader.output_dir << "\n";
+  return absl::OkStatus();
+}
+
+// Prints the metrics on data.test or the connected tasks, and what went wrong.
+void Tell(const Outcome& outcome, const LeadJobOptions& options) {
+  if (!outcome.evaluation.empty()) {
+    PrintEvaluation(outcome.evaluation, options.print_json);
+  }
+  if (options.leader.connects_only && outcome.status.ok() &&
+      !options.print_json) {
+    PrintTasks(outcome.tasks);
+  }
+  const LostCheckpoints& lost = outcome.lost_checkpoints;
+  if (lost.count > 0) {
+    std::cerr << "warning: " << lost.count
+              << (lost.count == 1 ? " checkpoint was" : " checkpoints were")
+              << " lost; the last because: " << lost.error << "\n";
+  }
+  if (!outcome.status.ok()) Fail(outcome.status, kJobFailed);
+}
+
+int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
+  const absl::StatusOr<std::unique_ptr<Leader>> leader =
+      Leader::Start(options.leader);
+  if (!leader.ok()) return Fail(leader.status(), kBadInput);
+  // The earlier run's files are moved only now: a leader that cannot start must
+  // not touch them.
+  if (!options.leader.connects_only) {
+    const bool keeps_checkpoints =
+        options.resumes || !options.leader.evaluate_checkpoint.empty();
+    const absl::Status prepared =
+        PrepareOutput(options.leader.output_dir, keeps_checkpoints, std::cerr);
+    if (!prepared.ok()) return Fail(prepared, kBadInput);
+  }
+  const absl::Status started = own_tasks.Start((*leader)->port());
+  if (!started.ok()) return Fail(started, kJobFailed);
+  const Outcome outcome = (*leader)->Run([&] {
+    for (const auto& [task, exit_code] : own_tasks.TakeExits()) {
+      (*leader)->TaskExited(task, exit_code);
+    }
+    if (options.interrupted()) {
+      (*leader)->Stop(absl::CancelledError("stopped by a signal"));
+    }
+  });
+  own_tasks.Shutdown();
+
+  Tell(outcome, options);
+  const absl::Status written = WriteResults(options.leader, outcome, own_tasks);
+  if (!written.ok()) Fail(written, kJobFailed);
+  std::cout.flush();
+  own_tasks.ShutdownEvaluator(outcome.status.ok());
+  return written.ok() ? ExitCode(outcome)
+                      : std::max(ExitCode(outcome), kJobFailed);
+}
+
+}  // namespace
+
+int LeadJob(LeadJobOptions options, OwnTasks& own_tasks) {
+  LeaderOptions& leader = options.leader;
+  const absl::StatusOr<OutputLock> lock = OutputLock::Take(leader.output_dir);
+  if (!lock.ok()) return Fail(lock.status(), kBadInput);
+  if (options.resumes) {
+    absl::StatusOr<std::string> latest =
+        FindLatestCheckpoint(leader.output_dir + "/checkpoint");
+    if (!latest.ok()) return Fail(latest.status(), kBadInput);
+    leader.restore_path = *std::move(latest);
+  }
+  return Lead(options, own_tasks);
+}
+
+}  // namespace paceline

@@ -1,0 +1,321 @@
+#include "common/session/leader/leader.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
+#include "common/checkpoint/object_reader.h"
+#include "common/cluster/blame.h"
+#include "common/cluster/task_proto.h"
+#include "common/job/job_fingerprint.h"
+#include "common/job/job_model.h"
+#include "common/job/job_plan.h"
+#include "common/limits.h"
+#include "common/optimizer/make_optimizer.h"
+#include "common/rpc/incarnation.h"
+#include "common/sharding/shard_plan.h"
+
+namespace paceline {
+namespace {
+
+// How long the loop waits for actions before it polls.
+constexpr absl::Duration kLoopInterval = absl::Milliseconds(20);
+
+int CountPs(const std::vector<ExpectedTask>& tasks) {
+  int count = 0;
+  for (const ExpectedTask& task : tasks) {
+    if (task.id.type == TaskType::kPs) ++count;
+  }
+  return count;
+}
+
+// How the variables are placed on parameter servers. Variables that workers
+// hold are one shard.
+absl::StatusOr<ShardPlan> MakePlan(const LeaderOptions& options,
+                                   const JobModel& model) {
+  return MakeJobPlan(options.job, model.graph.variables,
+                     std::max(1, CountPs(options.tasks)), sizeof(float));
+}
+
+// The fields that all checkpoints of the job have in common.
+Manifest MakeManifest(const LeaderOptions& options, const JobModel& model,
+                      const Optimizer& optimizer, const ShardPlan& plan) {
+  Manifest manifest;
+  manifest.job_name = options.job.name();
+  manifest.job_fingerprint = JobFingerprint(options.job);
+  manifest.slot_names = optimizer.slot_names();
+  manifest.variables = StoredVariables(model.graph.variables, plan);
+  return manifest;
+}
+
+std::string CheckpointFolder(const LeaderOptions& options) {
+  return absl::StrCat(options.output_dir, "/checkpoint");
+}
+
+// The tasks whose step counts the leader compares with its own.
+std::vector<StepCounter> CountersOf(const LeaderOptions& options,
+                                    const ShardPlan& plan,
+                                    const Manifest* restored) {
+  std::vector<StepCounter> counters(plan.shard_count());
+  for (int shard = 0; shard < plan.shard_count(); ++shard) {
+    StepCounter& counter = counters[shard];
+    if (CountPs(options.tasks) == 0) {
+      // A worker counts the updates of its copy.
+      if (restored != nullptr) counter.first_step = restored->step;
+      continue;
+    }
+    if (restored != nullptr) {
+      counter.first_step = RestoredStep(*restored, shard, plan.shard_count());
+    }
+    counter.updated_chunks = static_cast<int>(std::count_if(
+        plan.chunks(shard).begin(), plan.chunks(shard).end(),
+        [](const ShardPlan::Chunk& chunk) { return !chunk.is_frozen; }));
+  }
+  return counters;
+}
+
+// The checkpoint to resume from; nullopt if the job starts anew.
+absl::StatusOr<std::optional<Manifest>> ReadRestored(
+    const LeaderOptions& options) {
+  if (options.restore_path.empty()) return std::nullopt;
+  ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(options.restore_path));
+  const ObjectReader session(*manifest.session, "session.");
+  if (!session.Count("steps", manifest.step, manifest.step).ok()) {
+    return Annotate(
+        session.Error("steps", absl::StrCat(manifest.step,
+                                            ", the step of the checkpoint")),
+        absl::StrCat("cannot use ", options.restore_path, "/manifest.json"));
+  }
+  return std::optional<Manifest>(std::move(manifest));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
+  ASSIGN_OR_RETURN(JobModel made_model, MakeJobModel(options.job));
+  auto model = std::make_unique<const JobModel>(std::move(made_model));
+  ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> made,
+                   MakeOptimizer(options.job.optimizer()));
+  const std::shared_ptr<const Optimizer> optimizer = std::move(made);
+  ASSIGN_OR_RETURN(const ShardPlan plan, MakePlan(options, *model));
+  ASSIGN_OR_RETURN(const std::optional<Manifest> restored,
+                   ReadRestored(options));
+
+  SessionOptions session_options;
+  session_options.job = options.job;
+  session_options.tasks = options.tasks;
+  session_options.metrics = MakeLoggedMetrics(model->metrics);
+  session_options.version = options.version;
+  const JobIdentity identity = DrawJobIdentity();
+  session_options.identity = identity;
+  session_options.job_fingerprint = JobFingerprint(options.job);
+  session_options.cluster = options.cluster;
+  session_options.connects_only = options.connects_only;
+  session_options.evaluate_checkpoint = options.evaluate_checkpoint;
+  session_options.learning_rate = [optimizer](int64_t iterations) {
+    return optimizer->learning_rate.At(iterations);
+  };
+  session_options.checkpoint_folder = CheckpointFolder(options);
+  session_options.counters =
+      CountersOf(options, plan, restored ? &*restored : nullptr);
+  session_options.restore_path = options.restore_path;
+  if (restored) session_options.restore = restored->session;
+  session_options.heartbeat_timeout = limits::kHeartbeatTimeout;
+  session_options.stall_timeout = limits::kStallTimeout;
+  session_options.start_timeout = options.start_timeout;
+  session_options.connect_timeout = limits::kConnectTimeout;
+  session_options.shutdown_timeout = limits::kShutdownTimeout;
+  ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                   Session::Create(std::move(session_options), MonotonicNow()));
+
+  ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));
+  const auto guard = std::make_shared<CallGuard>(options.secret);
+  guard->SetJob(identity);
+  Manifest manifest = MakeManifest(options, *model, *optimizer, plan);
+  std::unique_ptr<Leader> leader(
+      new Leader(std::move(options), std::move(model), std::move(manifest),
+                 identity, std::move(session)));
+  if (restored) leader->outcome_.resumed_step = restored->step;
+  ASSIGN_OR_RETURN(
+      leader->server_,
+      RpcServer::Start(std::move(listener),
+                       {guard, &leader->service_, limits::kServerMemoryBytes}));
+  return leader;
+}
+
+Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
+               Manifest manifest, const JobIdentity& identity,
+               std::unique_ptr<Session> session)
+    : options_(std::move(options)),
+      model_(std::move(model)),
+      manifest_(std::move(manifest)),
+      caller_(std::make_shared<Caller>(TaskToProto(options_.self),
+                                       DrawIncarnation(), options_.secret)),
+      session_(std::move(session)),
+      service_(session_),
+      progress_bar_(options_.progress, options_.is_terminal,
+                    static_cast<int>(options_.job.epochs())) {
+  caller_->SetJob(identity);
+  outcome_.steps = StepLog(/*adds_up=*/IsSynchronous(options_.job));
+  if (CountPs(options_.tasks) > 0) return;
+  worker_checkpoints_ = std::make_unique<WorkerCheckpoints>(session_);
+  MakeCheckpointTaker(*worker_checkpoints_);
+}
+
+Leader::~Leader() { session_.Close(); }
+
+Outcome Leader::Run(const std::function<void()>& poll) {
+  bool all_gone = false;
+  while (!all_gone) {
+    poll();
+    // Asked before the actions are taken: then no action can arrive after the
+    // last look.
+    all_gone = session_.Handle([](Session& session, absl::Time now) {
+      return session.ended() && session.AllGone(now);
+    });
+    for (const Action& action : session_.TakeActions(
+             all_gone ? absl::ZeroDuration() : kLoopInterval)) {
+      std::visit([this](const auto& each) { CarryOut(each); }, action);
+    }
+    if (worker_checkpoints_ != nullptr) worker_checkpoints_->Poll();
+    if (checkpoints_ != nullptr) checkpoints_->Poll();
+    ShowProgress();
+  }
+  session_.Close();
+  shards_.reset();
+  if (checkpoints_ != nullptr) {
+    // A checkpoint that is still being written now is lost.
+    checkpoints_->Poll();
+    outcome_.lost_checkpoints = checkpoints_->lost();
+  }
+  session_.Handle([this](Session& session, absl::Time) {
+    outcome_.history = session.history();
+    outcome_.nonfinite_loss = session.nonfinite_loss();
+    outcome_.tasks = session.Tasks();
+  });
+  return std::move(outcome_);
+}
+
+void Leader::TaskExited(TaskId task, int exit_code) {
+  session_.Handle([&](Session& session, absl::Time now) {
+    session.TaskExited(task, exit_code, now);
+  });
+}
+
+void Leader::Stop(const absl::Status& reason) {
+  session_.Handle(
+      [&](Session& session, absl::Time now) { session.Stop(reason, now); });
+}
+
+void Leader::CarryOut(const InitializeShards& action) {
+  const std::vector<TaskView> tasks = session_.Handle(
+      [](Session& session, absl::Time) { return session.Tasks(); });
+  std::vector<std::string> addresses;
+  for (const TaskView& task : tasks) {
+    if (task.id.type == TaskType::kPs) addresses.push_back(task.address);
+  }
+  shards_ = std::make_unique<ShardCalls>(options_.job, addresses, caller_);
+  MakeCheckpointTaker(*shards_);
+  shards_->Initialize(
+      action.restore_path, action.worker_count, limits::kCheckpointTimeout,
+      [this](
+          const absl::StatusOr<std::vector<v1::InitializeResponse>>& answers) {
+        int64_t step = 0;
+        // A shard whose variables are all frozen stays at step 0.
+        for (const v1::InitializeResponse& answer :
+             answers.ok() ? *answers : std::vector<v1::InitializeResponse>()) {
+          step = std::max(step, static_cast<int64_t>(answer.step()));
+        }
+        session_.Handle([&](Session& session, absl::Time now) {
+          session.ShardsInitialized(answers.status(), step, now);
+        });
+      });
+}
+
+void Leader::CarryOut(const AdmitWorkers& action) {
+  shards_->Admit(
+      action.workers, limits::kPsTimeout,
+      [this, workers = action.workers](
+          const absl::StatusOr<std::vector<v1::AdmitResponse>>& answers) {
+        session_.Handle([&](Session& session, absl::Time now) {
+          session.Admitted(workers, answers.status(), now);
+        });
+      });
+}
+
+void Leader::CarryOut(const FenceWorker& action) {
+  shards_->Fence(
+      action.worker, limits::kPsTimeout,
+      [this, worker = action.worker](
+          const absl::StatusOr<std::vector<v1::FenceResponse>>& answers) {
+        session_.Handle([&](Session& session, absl::Time now) {
+          session.Fenced(worker, answers, now);
+        });
+      });
+}
+
+void Leader::CarryOut(const TakeCheckpoint& action) {
+  checkpoints_->Take(action);
+}
+
+void Leader::CarryOut(const CheckpointReported& action) {
+  worker_checkpoints_->Reported(action);
+}
+
+void Leader::MakeCheckpointTaker(VariableHolders& holders) {
+  checkpoints_ = std::make_unique<CheckpointTaker>(
+      CheckpointFolder(options_),
+      static_cast<int>(options_.job.checkpoint().keep()), manifest_, session_,
+      holders);
+}
+
+void Leader::CarryOut(const EpochBegan& action) {
+  resumed_steps_ = action.steps_done;
+  progress_bar_.BeginEpoch(action.epoch, action.steps_done);
+}
+
+void Leader::CarryOut(const EpochEnded& action) {
+  progress_bar_.EndEpoch(action.record);
+}
+
+void Leader::CarryOut(const TestEnded& action) {
+  outcome_.evaluation = action.logs;
+}
+
+void Leader::CarryOut(const Ended& action) {
+  outcome_.status = action.status;
+  outcome_.task = action.task;
+  if (const std::optional<Blame> blame = BlameOf(action.status)) {
+    LOG(ERROR) << blame->Name() << " is to blame"
+               << (blame->waited_for.empty() ? "" : "; waited for: ")
+               << blame->waited_for;
+  }
+  outcome_.total_seconds =
+      absl::ToDoubleSeconds(MonotonicNow() - options_.process_start);
+}
+
+void Leader::CarryOut(const Notice& action) { LOG(WARNING) << action.message; }
+
+void Leader::ShowProgress() {
+  const ProgressView view =
+      session_.Handle([this](Session& session, absl::Time) {
+        for (const StepRow& row : session.TakeStepRows()) {
+          outcome_.steps.Add(row);
+        }
+        return session.Progress();
+      });
+  if (view.phase == v1::PHASE_UNSPECIFIED) return;
+  if (outcome_.first_step_seconds == 0 && view.steps_done > resumed_steps_) {
+    outcome_.first_step_seconds =
+        absl::ToDoubleSeconds(MonotonicNow() - options_.process_start);
+  }
+  progress_bar_.Update(view);
+}
+
+}  // namespace paceline

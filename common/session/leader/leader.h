@@ -1,0 +1,125 @@
+// Leads a job: serves its members, carries out the session's actions, shows the
+// progress and collects the result.
+//
+// The coordinator runs a Leader, or worker 0 does beside its own training.
+#ifndef PACELINE_COMMON_SESSION_LEADER_LEADER_H_
+#define PACELINE_COMMON_SESSION_LEADER_LEADER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/checkpoint/manifest.h"
+#include "common/cluster/task.h"
+#include "common/identity/caller.h"
+#include "common/job/job_model.h"
+#include "common/rpc/rpc_server.h"
+#include "common/session/leader/checkpoint_taker.h"
+#include "common/session/leader/coordinator_service.h"
+#include "common/session/leader/outcome.h"
+#include "common/session/leader/progress_bar.h"
+#include "common/session/leader/shard_calls.h"
+#include "common/session/leader/shared_session.h"
+#include "common/session/leader/worker_checkpoints.h"
+#include "common/session/machine/session.h"
+
+namespace paceline {
+
+struct LeaderOptions {
+  v1::Job job;
+  // The ps and workers, without a chief that only coordinates.
+  std::vector<ExpectedTask> tasks;
+  std::string version;
+  // The task that leads, and the job's secret. Without a secret anybody may
+  // call.
+  TaskId self = {TaskType::kChief, 0};
+  std::optional<JobSecret> secret;
+  // See SessionOptions.
+  ClusterSpec cluster;
+  bool connects_only = false;
+  std::string evaluate_checkpoint;
+  // The folder of the checkpoint to resume from; "": starts anew.
+  std::string restore_path;
+  absl::Duration start_timeout;
+  // "host:port"; port 0 picks a free port.
+  std::string listen_address;
+  // The output folder; checkpoints are written below it.
+  std::string output_dir;
+  absl::Time process_start;
+  // The stream for the progress bar; must outlive the leader. Null: no bar.
+  std::ostream* progress = nullptr;
+  // Whether `progress` is a terminal.
+  bool is_terminal = false;
+};
+
+// Call Run and report all events on one thread. gRPC's threads serve the
+// members.
+class Leader {
+ public:
+  // Starts to listen; members may register from now on.
+  static absl::StatusOr<std::unique_ptr<Leader>> Start(LeaderOptions options);
+  ~Leader();
+
+  // The port it listens on.
+  int port() const { return server_->port(); }
+
+  // Leads until the job has ended and its members have left. Calls `poll` at
+  // least every 50 ms; report the events below from there.
+  Outcome Run(const std::function<void()>& poll);
+
+  // Event: a process of the local cluster ended.
+  void TaskExited(TaskId task, int exit_code);
+  // Event: the job has to stop for this reason.
+  void Stop(const absl::Status& reason);
+
+ private:
+  Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
+         Manifest manifest, const JobIdentity& identity,
+         std::unique_ptr<Session> session);
+
+  void CarryOut(const InitializeShards& action);
+  void CarryOut(const AdmitWorkers& action);
+  void CarryOut(const FenceWorker& action);
+  void CarryOut(const TakeCheckpoint& action);
+  void CarryOut(const CheckpointReported& action);
+  void CarryOut(const EpochBegan& action);
+  void CarryOut(const EpochEnded& action);
+  void CarryOut(const TestEnded& action);
+  void CarryOut(const Ended& action);
+  void CarryOut(const WakeWaiters&) {}
+  void CarryOut(const Notice& action);
+
+  void MakeCheckpointTaker(VariableHolders& holders);
+  void ShowProgress();
+
+  const LeaderOptions options_;
+  // Owns the metrics that the session's options refer to.
+  const std::unique_ptr<const JobModel> model_;
+  // The manifest fields that all checkpoints have in common.
+  const Manifest manifest_;
+  // The leader as a caller of the parameter servers.
+  const std::shared_ptr<Caller> caller_;
+  SharedSession session_;
+  CoordinatorService service_;
+  std::unique_ptr<RpcServer> server_;
+  // The holders of the variables: the parameter servers, once their addresses
+  // are known, or the workers.
+  std::unique_ptr<ShardCalls> shards_;
+  std::unique_ptr<WorkerCheckpoints> worker_checkpoints_;
+  std::unique_ptr<CheckpointTaker> checkpoints_;
+  ProgressBar progress_bar_;
+  // Steps of the current epoch that an earlier run took.
+  int64_t resumed_steps_ = 0;
+  Outcome outcome_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_LEADER_LEADER_H_

@@ -1,0 +1,74 @@
+// The leader's calls to the parameter servers, as the session orders them.
+#ifndef PACELINE_COMMON_SESSION_LEADER_SHARD_CALLS_H_
+#define PACELINE_COMMON_SESSION_LEADER_SHARD_CALLS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/rpc/ps_client.h"
+#include "common/rpc/repeated_calls.h"
+#include "common/session/leader/variable_holders.h"
+#include "paceline/v1/job.pb.h"
+#include "paceline/v1/ps.pb.h"
+
+namespace paceline {
+
+// Each method calls all shards in parallel and returns at once. `done` gets the
+// answers by shard, or an error, on one of gRPC's threads; it must not block.
+// If several shards fail, `done` gets an error that leaves the shard's state
+// open (no answer arrived) before other errors. All calls but Initialize are
+// repeated until their deadline if a connection breaks. Thread-safe.
+class ShardCalls : public VariableHolders {
+ public:
+  template <typename Response>
+  using Done = std::function<void(absl::StatusOr<std::vector<Response>>)>;
+
+  // `addresses`: by shard.
+  ShardCalls(v1::Job job, const std::vector<std::string>& addresses,
+             const std::shared_ptr<const Caller>& caller);
+  // Cancels open calls and blocks until their `done` was called.
+  ~ShardCalls() override;
+
+  void Initialize(const std::string& restore_path, int worker_count,
+                  absl::Duration timeout, Done<v1::InitializeResponse> done);
+  void Admit(const std::vector<v1::WorkerId>& workers, absl::Duration timeout,
+             Done<v1::AdmitResponse> done);
+  void Fence(const v1::WorkerId& worker, absl::Duration timeout,
+             Done<v1::FenceResponse> done);
+  void Snapshot(const std::string& path, SnapshotDone done) override;
+  void WriteCheckpoint(const std::string& path, WriteDone done) override;
+
+ private:
+  template <typename Request, typename Response>
+  using Method = void (PsClient::*)(const Request&, Response*, absl::Duration,
+                                    CallDone);
+  // Calls `method` on each shard, with its own request.
+  template <typename Request, typename Response>
+  void Call(Method<Request, Response> method, std::vector<Request> requests,
+            absl::Duration timeout, Done<Response> done);
+  // Calls `method` on all shards with the same request. The method must be
+  // idempotent, since the call may be repeated.
+  template <typename Request, typename Response>
+  void CallAll(Method<Request, Response> method, const Request& request,
+               absl::Duration timeout, Done<Response> done) {
+    Call(method, std::vector<Request>(shards_.size(), request), timeout,
+         std::move(done));
+  }
+
+  const v1::Job job_;
+  std::vector<std::unique_ptr<PsClient>> shards_;
+  RepeatedCalls repeated_;
+  Mutex mutex_;
+  CondVar closed_;
+  int open_count_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_LEADER_SHARD_CALLS_H_

@@ -1,0 +1,451 @@
+#include "common/session/machine/job_flow.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/job/job_model.h"
+#include "common/limits.h"
+#include "glog/logging.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+
+absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
+                                        int world_size) {
+  const v1::Job& job = options.job;
+  JobFlow flow;
+  flow.metrics_ = options.metrics;
+  flow.connects_only_ = options.connects_only;
+  flow.evaluate_only_ = !options.evaluate_checkpoint.empty();
+  flow.epochs_ = std::max<int>(job.epochs(), 1);
+  flow.steps_per_epoch_ = static_cast<int64_t>(job.steps_per_epoch());
+  flow.checkpoints_ = job.has_checkpoint();
+  flow.checkpoint_epochs_ = job.checkpoint().every_epochs();
+  // A job cannot have more steps than kMaxSteps, so larger values mean "never".
+  flow.checkpoint_steps_ = static_cast<int64_t>(
+      std::min<uint64_t>(job.checkpoint().every_steps(), limits::kMaxSteps));
+  flow.learning_rate_ = options.learning_rate;
+  flow.worker_batch_size_ = WorkerBatchSize(job, world_size);
+  flow.step_batch_size_ = StepBatchSize(job, world_size);
+  flow.steps_per_execution_ = std::max<int>(job.steps_per_execution(), 1);
+  if (IsSynchronous(job)) flow.workers_per_lease_ = world_size;
+  if (flow.worker_batch_size_ < 1) {
+    return absl::InvalidArgumentError("the job has no batch size");
+  }
+  const int64_t most_steps = limits::kMaxExamples / flow.step_batch_size_;
+  if (job.steps_per_epoch() > static_cast<uint64_t>(most_steps)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "steps_per_epoch: ", job.steps_per_epoch(), "; expected at most ",
+        most_steps, " in steps of ", flow.step_batch_size_, " examples"));
+  }
+  if (!flow.evaluate_only_ && !flow.learning_rate_) {
+    return absl::InvalidArgumentError("training needs a learning rate");
+  }
+  if (options.restore != nullptr) {
+    absl::StatusOr<SavedSession> saved = SavedSessionFromJson(*options.restore);
+    if (!saved.ok()) {
+      return Annotate(
+          saved.status(),
+          absl::StrCat("cannot use ", options.restore_path, "/manifest.json"));
+    }
+    flow.restored_ = *std::move(saved);
+    // The history stays in result.json even if this run fails before its first
+    // epoch ends.
+    flow.history_ = std::move(flow.restored_->history);
+    const size_t size = flow.restored_->counted.states.size();
+    if (size != StateSize(flow.metrics_)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the checkpoint has ", size,
+                       " numbers of the loss and the metrics; the job has ",
+                       StateSize(flow.metrics_)));
+    }
+  }
+  return flow;
+}
+
+absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
+  CHECK(!started());
+  sizes_ = sizes;
+  if (connects_only_) {
+    stage_ = Stage::kConnecting;
+    return absl::OkStatus();
+  }
+  if (evaluate_only_) {
+    if (sizes.test == 0) {
+      return absl::InvalidArgumentError(
+          "data.test has no examples to evaluate");
+    }
+    BeginEvaluation(v1::PHASE_TEST, sizes.test);
+    return absl::OkStatus();
+  }
+  if (sizes.train == 0) {
+    return absl::InvalidArgumentError("data.train has no examples");
+  }
+  epoch_examples_ =
+      steps_per_epoch_ > 0 ? steps_per_epoch_ * step_batch_size_ : sizes.train;
+  if (!restored_) {
+    BeginEpoch(EpochStart(), now);
+    return absl::OkStatus();
+  }
+  epoch_ = restored_->epoch;
+  steps_before_epoch_ = restored_->steps - restored_->counted.steps;
+  next_lease_id_ = restored_->next_lease_id;
+  checkpointed_steps_ = restored_->steps;
+  if (restored_->counted.examples == 0) {
+    BeginNext(now);
+    Advance(now);
+    return absl::OkStatus();
+  }
+  if (restored_->epoch_examples != epoch_examples_) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the checkpoint was taken in the middle of an epoch of ",
+        restored_->epoch_examples, " examples; epochs of the job now have ",
+        epoch_examples_));
+  }
+  BeginEpoch(*restored_, now);
+  return absl::OkStatus();
+}
+
+std::optional<v1::Lease> JobFlow::Grant(TaskId worker, int live_workers) {
+  switch (stage_) {
+    case Stage::kTraining:
+      return table_->Grant(worker, live_workers, StepsToCheckpoint());
+    case Stage::kValidating:
+    case Stage::kTesting:
+      return table_->Grant(worker, live_workers,
+                           std::numeric_limits<int64_t>::max());
+    default:
+      return std::nullopt;
+  }
+}
+
+absl::StatusOr<bool> JobFlow::Report(TaskId worker, const LeaseReport& report,
+                                     absl::Time now) {
+  if (!table_) return false;
+  ASSIGN_OR_RETURN(const bool finished, table_->Report(worker, report));
+  if (finished) Advance(now);
+  return finished;
+}
+
+void JobFlow::WorkerLost(TaskId worker) {
+  if (stage_ == Stage::kValidating || stage_ == Stage::kTesting) {
+    table_->ReturnWhole(worker);
+  }
+}
+
+absl::Status JobFlow::Fenced(TaskId worker,
+                             absl::Span<const LeaseReport> records,
+                             absl::Time now) {
+  if (stage_ == Stage::kTraining) {
+    RETURN_IF_ERROR(table_->ReturnRest(worker, records));
+    Advance(now);
+  }
+  return absl::OkStatus();
+}
+
+void JobFlow::SnapshotTaken(absl::Time now) {
+  if (!snapshot_pending_) return;
+  snapshot_pending_ = false;
+  if (table_) {
+    stage_ = Stage::kTraining;
+  } else {
+    BeginNext(now);
+  }
+  Advance(now);
+}
+
+absl::Status JobFlow::CheckpointWritten(const absl::Status& status,
+                                        absl::Time now) {
+  if (!writing_) return absl::OkStatus();
+  writing_ = false;
+  if (!status.ok()) {
+    if (writing_last_) {
+      return Annotate(status, "the last checkpoint was not written");
+    }
+    actions_.push_back(Notice{
+        absl::StrCat("a checkpoint was not written, the one before it stays: ",
+                     CodeAndMessage(status))});
+  }
+  Advance(now);
+  return absl::OkStatus();
+}
+
+std::optional<JobFlow::StepNumber> JobFlow::NumberOf(TaskId worker,
+                                                     uint64_t lease_id,
+                                                     int64_t step) const {
+  if (!table_ || table_->phase() != v1::PHASE_TRAIN) return std::nullopt;
+  const v1::Lease* const lease = table_->Find(worker, lease_id);
+  if (lease == nullptr) return std::nullopt;
+  const int64_t before =
+      static_cast<int64_t>(lease->begin()) / step_batch_size_;
+  return StepNumber{epoch_, steps_before_epoch_ + before + step};
+}
+
+void JobFlow::NoteEvaluation(const Logs& logs) {
+  if (logs.empty() || std::isfinite(logs.front().second) ||
+      std::exchange(has_told_of_evaluation_, true)) {
+    return;
+  }
+  actions_.push_back(Notice{absl::StrCat(
+      "the loss of data.",
+      stage_ == Stage::kTesting
+          ? "test"
+          : absl::StrCat("validation in epoch ", epoch_ + 1),
+      " is not finite (", NonfiniteName(logs.front().second), ")")});
+}
+
+ProgressView JobFlow::Progress() const {
+  ProgressView view;
+  view.epoch = epoch_;
+  if (!table_) return view;
+  view.phase = table_->phase();
+  const PassTotals totals = table_->Totals();
+  view.steps_done = totals.steps;
+  view.steps_total = table_->steps_total();
+  // Of the examples of a lost worker the sums may be unknown.
+  if (!totals.has_sums()) return view;
+  // If the states are large, reports of open leases carry only the loss.
+  const bool has_all = ReportedSize(metrics_) == StateSize(metrics_);
+  view.logs = Values(
+      absl::MakeConstSpan(metrics_).first(has_all ? metrics_.size() : 1));
+  return view;
+}
+
+std::vector<Action> JobFlow::TakeActions() {
+  return std::exchange(actions_, {});
+}
+
+void JobFlow::Advance(absl::Time now) {
+  Stage before;
+  do {
+    before = stage_;
+    switch (stage_) {
+      case Stage::kTraining:
+        AdvanceTraining(now);
+        break;
+      case Stage::kCheckpoint:
+        AdvanceCheckpoint(now);
+        break;
+      case Stage::kValidating:
+      case Stage::kTesting:
+        AdvanceEvaluation(now);
+        break;
+      case Stage::kFinishing:
+        if (!writing_) stage_ = Stage::kDone;
+        break;
+      case Stage::kWaiting:
+      case Stage::kConnecting:
+      case Stage::kDone:
+        break;
+    }
+  } while (stage_ != before);
+}
+
+void JobFlow::AdvanceTraining(absl::Time now) {
+  if (table_->Done()) {
+    EndTraining(now);
+  } else if (!table_->HasOpenLeases() && StepsToCheckpoint() <= 0) {
+    stage_ = Stage::kCheckpoint;
+  }
+}
+
+void JobFlow::AdvanceCheckpoint(absl::Time now) {
+  if (writing_) return;
+  SavedSession saved = Save(now);
+  checkpointed_steps_ = saved.steps;
+  snapshot_pending_ = true;
+  writing_ = true;
+  writing_last_ = AllEpochsDone();
+  TakeCheckpoint checkpoint;
+  checkpoint.step = saved.steps;
+  checkpoint.state = std::make_shared<const nlohmann::json>(ToJson(saved));
+  actions_.push_back(std::move(checkpoint));
+}
+
+void JobFlow::AdvanceEvaluation(absl::Time now) {
+  if (!table_->Done()) return;
+  Logs logs = Values(metrics_);
+  NoteEvaluation(logs);
+  next_lease_id_ = table_->next_lease_id();
+  table_.reset();
+  if (stage_ == Stage::kTesting) {
+    actions_.push_back(TestEnded{std::move(logs)});
+    stage_ = Stage::kFinishing;
+    return;
+  }
+  for (auto& [name, value] : logs) {
+    record_.validation_logs.emplace_back(absl::StrCat("val_", name), value);
+  }
+  EndEpoch(now);
+}
+
+void JobFlow::BeginEpoch(const SavedSession& from, absl::Time now) {
+  stage_ = Stage::kTraining;
+  epoch_began_ = now - absl::Seconds(from.seconds);
+  table_.emplace(PassOptions(v1::PHASE_TRAIN), from.remaining, from.counted);
+  actions_.push_back(EpochBegan{epoch_, from.counted.steps});
+}
+
+void JobFlow::BeginEvaluation(v1::Phase phase, int64_t examples) {
+  stage_ = phase == v1::PHASE_TEST ? Stage::kTesting : Stage::kValidating;
+  const ExampleRange all = {0, examples};
+  table_.emplace(PassOptions(phase), absl::MakeConstSpan(&all, 1),
+                 PassTotals());
+}
+
+void JobFlow::EndTraining(absl::Time now) {
+  const PassTotals totals = table_->Totals();
+  steps_before_epoch_ += totals.steps;
+  record_ = EpochRecord();
+  record_.epoch = epoch_;
+  record_.logs = Values(metrics_);
+  record_.learning_rate = learning_rate_(steps_before_epoch_);
+  record_.steps = totals.steps;
+  record_.examples = totals.examples;
+  record_.seconds = absl::ToDoubleSeconds(now - epoch_began_);
+  next_lease_id_ = table_->next_lease_id();
+  table_.reset();
+  if (sizes_.validation > 0) {
+    BeginEvaluation(v1::PHASE_VALIDATION, sizes_.validation);
+  } else {
+    EndEpoch(now);
+  }
+}
+
+void JobFlow::EndEpoch(absl::Time now) {
+  history_.push_back(record_);
+  actions_.push_back(EpochEnded{record_});
+  ++epoch_;
+  if (CheckpointDueAfterEpoch()) {
+    stage_ = Stage::kCheckpoint;
+  } else {
+    BeginNext(now);
+  }
+}
+
+void JobFlow::BeginNext(absl::Time now) {
+  if (!AllEpochsDone()) {
+    BeginEpoch(EpochStart(), now);
+  } else if (sizes_.test > 0) {
+    BeginEvaluation(v1::PHASE_TEST, sizes_.test);
+  } else {
+    stage_ = Stage::kFinishing;
+  }
+}
+
+LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
+  LeaseTable::Options options;
+  options.phase = phase;
+  options.epoch = epoch_;
+  const bool training = phase == v1::PHASE_TRAIN;
+  options.batch_size = training ? step_batch_size_ : worker_batch_size_;
+  options.batches_at_once = training ? steps_per_execution_ : 1;
+  options.workers_per_lease = training ? workers_per_lease_ : 1;
+  options.state_size = StateSize(metrics_);
+  options.first_lease_id = next_lease_id_;
+  return options;
+}
+
+SavedSession JobFlow::Save(absl::Time now) const {
+  SavedSession saved = EpochStart();
+  if (!table_) return saved;
+  saved.remaining = table_->Remaining();
+  saved.counted = table_->Totals();
+  saved.steps += saved.counted.steps;
+  saved.next_lease_id = table_->next_lease_id();
+  saved.seconds = absl::ToDoubleSeconds(now - epoch_began_);
+  return saved;
+}
+
+SavedSession JobFlow::EpochStart() const {
+  SavedSession saved;
+  saved.epoch = epoch_;
+  saved.steps = steps_before_epoch_;
+  saved.next_lease_id = next_lease_id_;
+  saved.epoch_examples = epoch_examples_;
+  saved.remaining = {{0, epoch_examples_}};
+  saved.counted.states.resize(StateSize(metrics_));
+  saved.history = history_;
+  return saved;
+}
+
+bool JobFlow::CheckpointDueAfterEpoch() const {
+  if (!checkpoints_) return false;
+  if (AllEpochsDone()) return true;
+  if (checkpoint_epochs_ > 0 && epoch_ % checkpoint_epochs_ == 0) return true;
+  return StepsToCheckpoint() <= 0;
+}
+
+int64_t JobFlow::StepsToCheckpoint() const {
+  if (!checkpoints_ || checkpoint_steps_ == 0) {
+    return std::numeric_limits<int64_t>::max();
+  }
+  const int64_t next =
+      (checkpointed_steps_ / checkpoint_steps_ + 1) * checkpoint_steps_;
+  return next - StepsLeased();
+}
+
+int64_t JobFlow::StepsLeased() const {
+  if (!table_ || table_->phase() != v1::PHASE_TRAIN) return steps_before_epoch_;
+  return steps_before_epoch_ + table_->Totals().steps + table_->OpenSteps();
+}
+
+bool JobFlow::PassFitsStage() const {
+  switch (stage_) {
+    case Stage::kTraining:
+      return table_ && table_->phase() == v1::PHASE_TRAIN;
+    case Stage::kValidating:
+      return table_ && table_->phase() == v1::PHASE_VALIDATION;
+    case Stage::kTesting:
+      return table_ && table_->phase() == v1::PHASE_TEST;
+    case Stage::kCheckpoint:
+      return !table_ ||
+             (table_->phase() == v1::PHASE_TRAIN && !table_->HasOpenLeases());
+    default:
+      return !table_;
+  }
+}
+
+absl::Status JobFlow::CheckInvariants() const {
+  if (table_) RETURN_IF_ERROR(table_->CheckInvariants());
+  const auto error = [this](const auto&... what) {
+    return absl::InternalError(absl::StrCat(what..., ", in stage ",
+                                            static_cast<int>(stage_),
+                                            " of epoch ", epoch_));
+  };
+  if (!PassFitsStage()) {
+    return error("the pass is of phase ",
+                 table_ ? v1::Phase_Name(table_->phase()) : "none");
+  }
+  if (stage_ == Stage::kTraining &&
+      table_->examples_total() != epoch_examples_) {
+    return error("the pass has ", table_->examples_total(), " examples, not ",
+                 epoch_examples_);
+  }
+  if (stage_ == Stage::kTraining && StepsToCheckpoint() < 0) {
+    return error(-StepsToCheckpoint(), " steps are leased beyond a checkpoint");
+  }
+  const bool trains = started() && !connects_only_ && !evaluate_only_;
+  if (trains && history_.size() != static_cast<size_t>(epoch_)) {
+    return error("the history has ", history_.size(), " epochs");
+  }
+  if (snapshot_pending_ && !(writing_ && stage_ == Stage::kCheckpoint)) {
+    return error("a snapshot is taken of no checkpoint");
+  }
+  if (done() && writing_) return error("a checkpoint is being written");
+  return absl::OkStatus();
+}
+
+Logs JobFlow::Values(absl::Span<const LoggedMetric> metrics) const {
+  const PassTotals totals = table_->Totals();
+  if (totals.examples == 0) return {};
+  return ResultsOf(
+      metrics, absl::MakeConstSpan(totals.states).first(StateSize(metrics)));
+}
+
+}  // namespace paceline

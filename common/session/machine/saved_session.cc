@@ -1,0 +1,214 @@
+#include "common/session/machine/saved_session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/object_reader.h"
+#include "common/limits.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+namespace {
+
+using nlohmann::json;
+
+json NumberToJson(double value) {
+  return std::isfinite(value) ? json(value) : json(nullptr);
+}
+
+json NumbersToJson(const std::vector<double>& values) {
+  json array = json::array();
+  for (const double value : values) array.push_back(NumberToJson(value));
+  return array;
+}
+
+// Logs are an array of pairs, since their order matters.
+json LogsToJson(const Logs& logs) {
+  json array = json::array();
+  for (const auto& [name, value] : logs) {
+    array.push_back(json::array({name, NumberToJson(value)}));
+  }
+  return array;
+}
+
+json EpochToJson(const EpochRecord& record) {
+  return {{"epoch", record.epoch},
+          {"logs", LogsToJson(record.logs)},
+          {"validation_logs", LogsToJson(record.validation_logs)},
+          {"learning_rate", NumberToJson(record.learning_rate)},
+          {"steps", record.steps},
+          {"examples", record.examples},
+          {"seconds", record.seconds}};
+}
+
+// --- Reading -----------------------------------------------------------------
+
+absl::StatusOr<Logs> ReadLogs(const ObjectReader& reader, const char* key) {
+  ASSIGN_OR_RETURN(const json* list, reader.List(key));
+  Logs logs;
+  for (const json& entry : *list) {
+    const bool is_pair = entry.is_array() && entry.size() == 2 &&
+                         entry[0].is_string() &&
+                         (entry[1].is_number() || entry[1].is_null());
+    if (!is_pair) return reader.Error(key, "pairs of a name and a number");
+    const double value = entry[1].is_null()
+                             ? std::numeric_limits<double>::quiet_NaN()
+                             : entry[1].get<double>();
+    logs.emplace_back(entry[0].get<std::string>(), value);
+  }
+  return logs;
+}
+
+// Reads the record of epoch number `epoch`.
+absl::StatusOr<EpochRecord> ReadRecord(const ObjectReader& reader, int epoch) {
+  EpochRecord record;
+  record.epoch = epoch;
+  RETURN_IF_ERROR(reader.Count("epoch", epoch, epoch).status());
+  ASSIGN_OR_RETURN(record.logs, ReadLogs(reader, "logs"));
+  ASSIGN_OR_RETURN(record.validation_logs, ReadLogs(reader, "validation_logs"));
+  ASSIGN_OR_RETURN(record.learning_rate, reader.Number("learning_rate"));
+  ASSIGN_OR_RETURN(record.steps, reader.Count("steps", limits::kMaxSteps));
+  ASSIGN_OR_RETURN(record.examples,
+                   reader.Count("examples", limits::kMaxExamples));
+  ASSIGN_OR_RETURN(record.seconds, reader.Duration("seconds"));
+  return record;
+}
+
+// Reads the records of all epochs before `epochs`.
+absl::StatusOr<std::vector<EpochRecord>> ReadHistory(const ObjectReader& reader,
+                                                     int epochs) {
+  ASSIGN_OR_RETURN(const json* list, reader.List("history"));
+  if (list->size() != static_cast<size_t>(epochs)) {
+    return reader.Error("history",
+                        absl::StrCat(epochs, " entries, one an epoch"));
+  }
+  std::vector<EpochRecord> history;
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    const ObjectReader entry(
+        (*list)[epoch], reader.Below(absl::StrCat("history[", epoch, "]")));
+    ASSIGN_OR_RETURN(history.emplace_back(), ReadRecord(entry, epoch));
+  }
+  return history;
+}
+
+// Reads ranges of positions in an epoch of `examples`, which must be ascending
+// and not touch.
+absl::StatusOr<std::vector<ExampleRange>> ReadRemaining(
+    const ObjectReader& reader, int64_t examples) {
+  ASSIGN_OR_RETURN(const json* list, reader.List("remaining"));
+  std::vector<ExampleRange> ranges;
+  int64_t last = 0;
+  for (const json& entry : *list) {
+    const bool is_pair = entry.is_array() && entry.size() == 2 &&
+                         entry[0].is_number_integer() &&
+                         entry[1].is_number_integer();
+    ExampleRange range;
+    if (is_pair) range = {entry[0].get<int64_t>(), entry[1].get<int64_t>()};
+    if (!is_pair || range.begin < last || range.end <= range.begin ||
+        range.end > examples) {
+      return reader.Error("remaining",
+                          absl::StrCat("ranges [begin, end] of 0 to ", examples,
+                                       ", in order, that do not overlap"));
+    }
+    last = range.end;
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+// Checkpoints without `states` have the total and the count of each value;
+// these values are all means.
+absl::StatusOr<std::vector<double>> ReadStates(const ObjectReader& reader) {
+  absl::StatusOr<std::vector<double>> read = reader.Numbers("states");
+  if (read.ok() || !reader.List("totals").ok()) return read;
+  ASSIGN_OR_RETURN(const std::vector<double> totals, reader.Numbers("totals"));
+  ASSIGN_OR_RETURN(const std::vector<double> counts, reader.Numbers("counts"));
+  if (totals.size() != counts.size()) {
+    return reader.Error(
+        "counts",
+        absl::StrCat(totals.size(), " numbers, as many as there are totals"));
+  }
+  std::vector<double> states;
+  for (size_t i = 0; i < totals.size(); ++i) {
+    states.push_back(totals[i]);
+    states.push_back(counts[i]);
+  }
+  return states;
+}
+
+// Reads the totals of a pass over `examples`; the job has taken `steps` in all.
+absl::StatusOr<PassTotals> ReadCounted(const ObjectReader& reader,
+                                       int64_t examples, int64_t steps) {
+  PassTotals counted;
+  ASSIGN_OR_RETURN(counted.examples, reader.Count("examples", examples));
+  // Each step has at least one example.
+  ASSIGN_OR_RETURN(counted.steps,
+                   reader.Count("steps", std::min(steps, counted.examples)));
+  ASSIGN_OR_RETURN(counted.states, ReadStates(reader));
+  return counted;
+}
+
+absl::Status CheckSum(const ObjectReader& reader, const SavedSession& saved) {
+  int64_t examples = saved.counted.examples;
+  for (const ExampleRange& range : saved.remaining) {
+    examples += range.end - range.begin;
+  }
+  if (examples == saved.epoch_examples) return absl::OkStatus();
+  return reader.Error(
+      "remaining",
+      absl::StrCat(saved.epoch_examples - saved.counted.examples,
+                   " examples, those of the epoch that are not counted"));
+}
+
+}  // namespace
+
+json ToJson(const SavedSession& saved) {
+  json remaining = json::array();
+  for (const ExampleRange& range : saved.remaining) {
+    remaining.push_back(json::array({range.begin, range.end}));
+  }
+  json history = json::array();
+  for (const EpochRecord& record : saved.history) {
+    history.push_back(EpochToJson(record));
+  }
+  return {{"epoch", saved.epoch},
+          {"steps", saved.steps},
+          {"next_lease_id", saved.next_lease_id},
+          {"epoch_examples", saved.epoch_examples},
+          {"remaining", remaining},
+          {"counted",
+           {{"examples", saved.counted.examples},
+            {"steps", saved.counted.steps},
+            {"states", NumbersToJson(saved.counted.states)}}},
+          {"seconds", saved.seconds},
+          {"history", history}};
+}
+
+absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
+  const ObjectReader reader(value, "session.");
+  SavedSession saved;
+  ASSIGN_OR_RETURN(const int64_t epoch,
+                   reader.Count("epoch", std::numeric_limits<int>::max()));
+  saved.epoch = static_cast<int>(epoch);
+  ASSIGN_OR_RETURN(saved.steps, reader.Count("steps", limits::kMaxSteps));
+  ASSIGN_OR_RETURN(const int64_t next_lease_id,
+                   reader.Count("next_lease_id", limits::kMaxSteps, 1));
+  saved.next_lease_id = static_cast<uint64_t>(next_lease_id);
+  ASSIGN_OR_RETURN(saved.epoch_examples,
+                   reader.Count("epoch_examples", limits::kMaxExamples, 1));
+  ASSIGN_OR_RETURN(saved.remaining,
+                   ReadRemaining(reader, saved.epoch_examples));
+  ASSIGN_OR_RETURN(const json* counted, reader.Object("counted"));
+  ASSIGN_OR_RETURN(saved.counted,
+                   ReadCounted({*counted, reader.Below("counted")},
+                               saved.epoch_examples, saved.steps));
+  RETURN_IF_ERROR(CheckSum(reader, saved));
+  ASSIGN_OR_RETURN(saved.seconds, reader.Duration("seconds"));
+  ASSIGN_OR_RETURN(saved.history, ReadHistory(reader, saved.epoch));
+  return saved;
+}
+
+}  // namespace paceline

@@ -1,0 +1,41 @@
+// The state that a session needs to resume from a checkpoint, as JSON in the
+// manifest.
+#ifndef PACELINE_COMMON_SESSION_MACHINE_SAVED_SESSION_H_
+#define PACELINE_COMMON_SESSION_MACHINE_SAVED_SESSION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/session/machine/lease_table.h"
+#include "common/session/machine/session.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace paceline {
+
+// The state of a job between two leases.
+struct SavedSession {
+  // The epoch to continue; equals the number of epochs when all are done.
+  int epoch = 0;
+  // Steps of the whole job.
+  int64_t steps = 0;
+  uint64_t next_lease_id = 1;
+  // Examples in an epoch.
+  int64_t epoch_examples = 0;
+  // This epoch's remaining positions, what is counted, and the time it took.
+  std::vector<ExampleRange> remaining;
+  PassTotals counted;
+  double seconds = 0;
+  std::vector<EpochRecord> history;
+};
+
+// Doubles are restored bit by bit, except infinities and NaN, which JSON does
+// not have: they become NaN.
+nlohmann::json ToJson(const SavedSession& saved);
+// `json` is the manifest's `session`. DataLoss if ToJson cannot have written
+// it, with the key ("session.steps"), its value and what is expected.
+absl::StatusOr<SavedSession> SavedSessionFromJson(const nlohmann::json& json);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_MACHINE_SAVED_SESSION_H_

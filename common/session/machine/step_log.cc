@@ -1,0 +1,35 @@
+#include "common/session/machine/step_log.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include "common/limits.h"
+#include "glog/logging.h"
+
+namespace paceline {
+
+void StepLog::Add(const StepRow& row) {
+  // Workers are close to each other, so the row belongs near the end.
+  const auto place = std::upper_bound(
+      rows_.begin(), rows_.end(), row.step,
+      [](int64_t step, const StepRow& other) { return step < other.step; });
+  if (adds_up_ && place != rows_.begin()) {
+    StepRow& before = *std::prev(place);
+    if (before.step == row.step) {
+      before.total += row.total;
+      before.weight += row.weight;
+      return;
+    }
+  }
+  if (rows_.size() >= size_t{limits::kMaxStepRows}) {
+    LOG_IF(WARNING, !is_full_) << "steps.csv has " << rows_.size()
+                               << " rows; those that follow are left out";
+    is_full_ = true;
+    return;
+  }
+  rows_.insert(place, row);
+}
+
+}  // namespace paceline

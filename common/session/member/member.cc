@@ -1,0 +1,309 @@
+#include "common/session/member/member.h"
+
+#include <glog/logging.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
+#include "common/base/status_macros.h"
+#include "common/cluster/blame.h"
+#include "common/cluster/task_proto.h"
+#include "common/limits.h"
+#include "common/session/member/leader_answers.h"
+
+namespace paceline {
+namespace {
+
+// Whether a retry of the same call may succeed.
+bool IsTransient(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+}
+
+}  // namespace
+
+uint64_t PeakResidentBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Member::Member(MemberOptions options)
+    : options_(std::move(options)),
+      client_(options_.coordinator_address, options_.caller) {
+  *self_.mutable_task() = TaskToProto(options_.task);
+  self_.set_address(options_.address);
+  self_.set_incarnation(options_.incarnation);
+}
+
+absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
+  std::unique_ptr<Member> member(new Member(std::move(options)));
+  v1::RegisterRequest request;
+  *request.mutable_member() = member->self_;
+  request.set_version(member->options_.version);
+  request.set_job_fingerprint(member->options_.job_fingerprint);
+  for (const auto& [type, tasks] : member->options_.cluster.tasks) {
+    if (type == TaskType::kEvaluator) continue;
+    for (const auto& [index, address] : tasks) {
+      v1::Member* listed = request.add_cluster();
+      *listed->mutable_task() = TaskToProto({type, index});
+      listed->set_address(address);
+    }
+  }
+  const absl::Duration start_timeout = member->options_.start_timeout;
+  const absl::Time deadline = MonotonicNow() + start_timeout;
+  while (true) {
+    absl::StatusOr<v1::RegisterResponse> response = member->client_.Register(
+        request,
+        std::min(limits::kHeartbeatTimeout, deadline - MonotonicNow()));
+    if (response.ok()) {
+      member->registration_ = *std::move(response);
+      member->options_.caller->SetJob(
+          {member->registration_.job_id(), member->registration_.generation()});
+      break;
+    }
+    if (!IsTransient(response.status())) return response.status();
+    if (MonotonicNow() >= deadline) {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "could not register within ", absl::FormatDuration(start_timeout),
+          "; at last: ", response.status().message()));
+    }
+    absl::SleepFor(absl::Milliseconds(50));
+  }
+  const absl::Status checked = CheckRegistration(member->registration_);
+  if (!checked.ok()) {
+    return Annotate(
+        checked, absl::StrCat("Register to ", member->client_.description()));
+  }
+  member->heartbeat_interval_ =
+      DurationFromProto(member->registration_.heartbeat_interval());
+  member->heartbeat_timeout_ =
+      DurationFromProto(member->registration_.heartbeat_timeout());
+  member->last_answer_ = MonotonicNow();
+  member->heartbeats_ = std::thread([raw = member.get()] { raw->Run(); });
+  return member;
+}
+
+Member::~Member() {
+  {
+    MutexLock lock(mutex_);
+    leaving_ = true;
+    poked_.NotifyAll();
+  }
+  if (heartbeats_.joinable()) heartbeats_.join();
+}
+
+absl::StatusOr<v1::AwaitStartResponse> Member::AwaitStart(
+    v1::AwaitStartRequest sizes, const std::string& address) {
+  *sizes.mutable_member() = self_;
+  if (!address.empty()) sizes.mutable_member()->set_address(address);
+  SetWaitingFor(
+      absl::StrCat("the start of the job by ", client_.description()));
+  while (true) {
+    absl::StatusOr<v1::AwaitStartResponse> response =
+        client_.AwaitStart(sizes, heartbeat_timeout_);
+    // The heartbeats decide whether transient errors last too long.
+    if (response.ok() ? response->started() : !IsTransient(response.status())) {
+      SetWaitingFor("");
+      return response;
+    }
+    if (!response.ok()) absl::SleepFor(absl::Milliseconds(50));
+  }
+}
+
+absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease(
+    const TakeSnapshot& take_snapshot) {
+  v1::AcquireLeaseRequest request;
+  *request.mutable_member() = self_;
+  request.set_request(lease_request_);
+  while (true) {
+    absl::StatusOr<v1::AcquireLeaseResponse> response =
+        client_.AcquireLease(request, heartbeat_timeout_);
+    if (!response.ok()) {
+      if (!IsTransient(response.status())) return response.status();
+      if (Leaving()) return absl::CancelledError("the task is leaving");
+      absl::SleepFor(absl::Milliseconds(50));
+      continue;
+    }
+    switch (response->verdict()) {
+      case v1::AcquireLeaseResponse::VERDICT_GRANTED: {
+        const absl::Status checked = CheckLease(response->lease());
+        if (!checked.ok()) {
+          return Annotate(
+              checked, absl::StrCat("AcquireLease to ", client_.description()));
+        }
+        ++lease_request_;
+        return std::optional<v1::Lease>(response->lease());
+      }
+      case v1::AcquireLeaseResponse::VERDICT_DONE:
+        return std::optional<v1::Lease>();
+      case v1::AcquireLeaseResponse::VERDICT_WAIT:
+        continue;
+      case v1::AcquireLeaseResponse::VERDICT_SNAPSHOT: {
+        if (!take_snapshot) {
+          return absl::InternalError(
+              absl::StrCat("AcquireLease to ", client_.description(),
+                           ": asks for variables, which this task has not"));
+        }
+        ASSIGN_OR_RETURN(const std::function<void()> write,
+                         take_snapshot(response->snapshot_name()));
+        v1::ReportCheckpointRequest copied;
+        *copied.mutable_member() = self_;
+        copied.set_name(response->snapshot_name());
+        SendReport(copied);
+        write();
+        continue;
+      }
+      default:
+        return absl::InternalError(
+            absl::StrCat("AcquireLease to ", client_.description(),
+                         ": unknown verdict ", response->verdict()));
+    }
+  }
+}
+
+void Member::ReportCheckpoint(const std::string& name,
+                              const absl::StatusOr<ShardFile>& file) {
+  v1::ReportCheckpointRequest report;
+  *report.mutable_member() = self_;
+  report.set_name(name);
+  if (file.ok()) {
+    *report.mutable_file() = ToProto(*file);
+  } else {
+    *report.mutable_error() = ErrorToProto(file.status());
+  }
+  SendReport(report);
+}
+
+void Member::SendReport(const v1::ReportCheckpointRequest& request) {
+  while (!Leaving()) {
+    const absl::Status status =
+        client_.ReportCheckpoint(request, heartbeat_timeout_).status();
+    if (!IsTransient(status)) {
+      LOG_IF(WARNING, !status.ok()) << status;
+      return;
+    }
+    absl::SleepFor(absl::Milliseconds(50));
+  }
+}
+
+void Member::Report(const v1::LeaseReport& report, bool complete) {
+  MutexLock lock(mutex_);
+  if (!pending_.AddLease(report, complete)) return;
+  beat_now_ = true;
+  poked_.NotifyAll();
+}
+
+void Member::ReportStep(const v1::StepReport& step) {
+  MutexLock lock(mutex_);
+  pending_.AddStep(step);
+}
+
+void Member::SetWaitingFor(absl::string_view what) {
+  MutexLock lock(mutex_);
+  waiting_for_.assign(what.data(), what.size());
+}
+
+std::string Member::waiting_for() {
+  MutexLock lock(mutex_);
+  return waiting_for_;
+}
+
+void Member::Leave(const absl::Status& reason) {
+  {
+    MutexLock lock(mutex_);
+    if (leaving_) return;
+    leaving_ = true;
+    poked_.NotifyAll();
+  }
+  heartbeats_.join();
+  // Beat again while each heartbeat delivers some of the pending reports.
+  size_t before;
+  do {
+    before = PendingCount();
+  } while (Beat() && PendingCount() > 0 && PendingCount() < before);
+  SendLeave(reason);
+}
+
+void Member::SendLeave(const absl::Status& reason) {
+  v1::LeaveRequest request;
+  *request.mutable_member() = self_;
+  *request.mutable_error() = ErrorToProto(reason);
+  request.set_peak_rss_bytes(PeakResidentBytes());
+  const absl::StatusOr<v1::LeaveResponse> response =
+      client_.Leave(request, limits::kShutdownTimeout);
+  if (!response.ok()) LOG(WARNING) << response.status();
+}
+
+size_t Member::PendingCount() {
+  MutexLock lock(mutex_);
+  return pending_.size();
+}
+
+bool Member::Leaving() {
+  MutexLock lock(mutex_);
+  return leaving_;
+}
+
+void Member::Run() {
+  while (true) {
+    {
+      MutexLock lock(mutex_);
+      if (!leaving_ && !beat_now_) {
+        poked_.WaitFor(mutex_, heartbeat_interval_);
+      }
+      if (leaving_) return;
+      beat_now_ = false;
+    }
+    if (!Beat()) return;
+  }
+}
+
+v1::HeartbeatRequest Member::NextHeartbeat(bool& is_full) {
+  v1::HeartbeatRequest request;
+  *request.mutable_member() = self_;
+  request.set_activity(activity_);
+  request.set_peak_rss_bytes(PeakResidentBytes());
+  MutexLock lock(mutex_);
+  request.set_waiting_for(waiting_for_);
+  is_full = pending_.MoveInto(request);
+  return request;
+}
+
+bool Member::Beat() {
+  bool is_full;
+  const v1::HeartbeatRequest request = NextHeartbeat(is_full);
+  // The heartbeat timeout counts from the leader's last answer, not from the
+  // start of this call.
+  const absl::Time silence_ends = last_answer_ + heartbeat_timeout_;
+  absl::StatusOr<v1::HeartbeatResponse> response = client_.Heartbeat(
+      request, std::max(silence_ends - MonotonicNow(), heartbeat_interval_));
+  {
+    MutexLock lock(mutex_);
+    if (response.ok()) {
+      last_answer_ = MonotonicNow();
+      pending_.Arrived();
+      beat_now_ |= is_full;
+      if (!response->stop()) return true;
+    } else {
+      pending_.TakeBack(request);
+      if (IsTransient(response.status())) {
+        if (MonotonicNow() < silence_ends) return true;
+        response = absl::DeadlineExceededError(absl::StrCat(
+            "Heartbeat to ", client_.description(), ": no answer within ",
+            absl::FormatDuration(heartbeat_timeout_)));
+      }
+    }
+    if (leaving_) return false;
+  }
+  // The leader waits until each member that it stops has left.
+  if (response.ok()) SendLeave(absl::OkStatus());
+  options_.on_stop(response.ok() ? absl::OkStatus() : response.status());
+  return false;
+}
+
+}  // namespace paceline

@@ -1,0 +1,146 @@
+// A task's side of a session: registers, sends heartbeats, takes leases,
+// leaves.
+#ifndef PACELINE_COMMON_SESSION_MEMBER_MEMBER_H_
+#define PACELINE_COMMON_SESSION_MEMBER_MEMBER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+#include "common/checkpoint/manifest.h"
+#include "common/cluster/cluster_spec.h"
+#include "common/cluster/task.h"
+#include "common/identity/caller.h"
+#include "common/rpc/coordinator_client.h"
+#include "common/session/member/pending_reports.h"
+#include "paceline/v1/coordinator.pb.h"
+
+namespace paceline {
+
+struct MemberOptions {
+  TaskId task;
+  // Where the leader listens, and where this task listens ("" if nowhere).
+  std::string coordinator_address;
+  std::string address;
+  uint64_t incarnation = 0;
+  // Identifies this task in all calls of the process. Learns the job's id when
+  // the task registers.
+  std::shared_ptr<Caller> caller;
+  std::string version;
+  // Fingerprint of the job given by --job; "" if none.
+  std::string job_fingerprint;
+  // The cluster in TF_CONFIG; empty without TF_CONFIG.
+  ClusterSpec cluster;
+  // How long to wait for the leader to appear.
+  absl::Duration start_timeout;
+  // Called once, on one of the member's threads: with an error when the leader
+  // no longer answers or no longer knows this incarnation, or with OK when the
+  // leader wants the task to end. It should end the process, since nothing else
+  // unblocks a task that waits for another task.
+  std::function<void(absl::Status)> on_stop;
+};
+
+// Thread-safe. An own thread sends heartbeats from Join to Leave.
+class Member {
+ public:
+  // Registers, and retries until start_timeout has passed. Errors name the
+  // leader's address. Blocks.
+  static absl::StatusOr<std::unique_ptr<Member>> Join(MemberOptions options);
+  ~Member();
+
+  const v1::RegisterResponse& registration() const { return registration_; }
+
+  // Blocks until the job starts. `sizes` has the numbers of examples. `address`
+  // is where other workers reach this one; "": nowhere, or at the registered
+  // address.
+  absl::StatusOr<v1::AwaitStartResponse> AwaitStart(v1::AwaitStartRequest sizes,
+                                                    const std::string& address);
+
+  // Copies the variables for the checkpoint `name`. Returns a function that
+  // starts to write the copy. The member calls that function once the leader
+  // knows that the copy exists; otherwise the leader could take an error of
+  // writing for one of copying.
+  using TakeSnapshot = std::function<absl::StatusOr<std::function<void()>>(
+      const std::string& name)>;
+
+  // Blocks until there is a lease. nullopt: the job is over. Calls
+  // `take_snapshot` when the leader orders a snapshot, and reports the result;
+  // the leader orders one only from a worker that holds the variables. Pass
+  // null if this task does not hold them. Returns an error of copying.
+  absl::StatusOr<std::optional<v1::Lease>> AcquireLease(
+      const TakeSnapshot& take_snapshot);
+
+  // Reports to the leader that a checkpoint's file was written, or why not.
+  void ReportCheckpoint(const std::string& name,
+                        const absl::StatusOr<ShardFile>& file);
+
+  // Reports the task's progress with a lease. The report is sent at once if it
+  // is `complete` (the last of its lease) or the first with a non-finite loss;
+  // otherwise with the next heartbeat.
+  void Report(const v1::LeaseReport& report, bool complete);
+  // Adds this worker's part of a row of steps.csv to the next heartbeat.
+  void ReportStep(const v1::StepReport& step);
+
+  // A counter that the task increments with each piece of finished work; the
+  // leader takes a task whose counter stands still for stalled. Lock-free.
+  std::atomic<uint64_t>& activity() { return activity_; }
+  // Names what the task waits for, to be shown in the leader's error. "": the
+  // task does not wait.
+  void SetWaitingFor(absl::string_view what);
+  std::string waiting_for();
+
+  // Stops the heartbeats and leaves the job, with `reason` if it is an error.
+  void Leave(const absl::Status& reason);
+
+ private:
+  explicit Member(MemberOptions options);
+
+  // Reports that wait for a heartbeat.
+  size_t PendingCount();
+  bool Leaving();
+  // Retries until the leader has the report.
+  void SendReport(const v1::ReportCheckpointRequest& request);
+  void Run();
+  // Sets `is_full` if some reports did not fit.
+  v1::HeartbeatRequest NextHeartbeat(bool& is_full);
+  // Sends one heartbeat. Returns whether to send further ones.
+  bool Beat();
+  void SendLeave(const absl::Status& reason);
+
+  const MemberOptions options_;
+  CoordinatorClient client_;
+  v1::Member self_;
+  v1::RegisterResponse registration_;
+  absl::Duration heartbeat_interval_;
+  absl::Duration heartbeat_timeout_;
+  std::atomic<uint64_t> activity_ = 0;
+  std::atomic<uint64_t> lease_request_ = 1;
+  // Used by the heartbeat thread only.
+  absl::Time last_answer_;
+
+  Mutex mutex_;
+  CondVar poked_;
+  bool leaving_ ABSL_GUARDED_BY(mutex_) = false;
+  bool beat_now_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string waiting_for_ ABSL_GUARDED_BY(mutex_);
+  PendingReports pending_ ABSL_GUARDED_BY(mutex_);
+  std::thread heartbeats_;
+};
+
+// Peak resident set size of this process, in bytes.
+uint64_t PeakResidentBytes();
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_MEMBER_MEMBER_H_
