@@ -24,7 +24,7 @@ bool NeedsWhole(const ShardPlan& plan, const Block& block,
                 const Optimizer& optimizer) {
   const MayCut may_cut = MayCutFor(optimizer);
   return std::any_of(block.parts.begin(), block.parts.end(), [&](int part) {
-    return !may_cut(plan.variables()[plan.parts()[part].variable]);
+    return !may_cut(plan.layout().variables()[plan.parts()[part].variable]);
   });
 }
 
@@ -128,7 +128,7 @@ void BlockState<T>::Update(int64_t iterations, const Part& part, int64_t begin,
   range.values = spans.front();
   range.gradients = gradients;
   range.slots = absl::MakeSpan(spans).subspan(1);
-  const VariableSpec& variable = plan_.variables()[part.variable];
+  const VariableSpec& variable = plan_.layout().variables()[part.variable];
   range.variable = {variable.name, variable.shape};
   optimizer_.Apply(optimizer_.StepAfter(iterations), range);
 }

@@ -7,33 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
-#include "common/sharding/placement.h"
-#include "common/tensor/shape.h"
 #include "glog/logging.h"
 
 namespace paceline {
 namespace {
-
-// Adds buckets for the variables with this kind of update, the last variable
-// first, since backward reaches it first. A variable on several shards is a
-// bucket of its own.
-void AddBuckets(absl::Span<const VariableSpec> variables,
-                const Placement& placement, int bytes_per_element,
-                VariableUpdate update, std::vector<Bucket>& buckets) {
-  const int64_t target = limits::kBucketBytes / bytes_per_element;
-  bool open = false;
-  for (int v = static_cast<int>(variables.size()) - 1; v >= 0; --v) {
-    if (variables[v].update != update) continue;
-    const int64_t count = NumElements(variables[v].shape);
-    const bool alone = placement[v].front().shard != placement[v].back().shard;
-    if (!open || alone || buckets.back().count + count > target) {
-      buckets.emplace_back().update = update;
-    }
-    buckets.back().count += count;
-    buckets.back().variables.push_back(v);
-    open = !alone;
-  }
-}
 
 int64_t ChunkBytes(const v1::Partitioner& partitioner) {
   if (partitioner.chunk_bytes() == 0) return limits::kChunkBytes;
@@ -62,19 +39,10 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
       std::max<int64_t>(1, ChunkBytes(partitioner) / bytes_per_element);
   RETURN_IF_ERROR(CutRanges(variables, chunk_count, may_cut, placement));
   ShardPlan plan;
-  plan.shard_count_ = shard_count;
-  plan.variables_ = {variables.begin(), variables.end()};
-  plan.locations_.resize(variables.size());
+  plan.layout_ = BucketLayout(variables, placement, bytes_per_element);
   plan.chunks_.resize(shard_count);
-  const auto add_buckets = [&](VariableUpdate update) {
-    AddBuckets(variables, placement, bytes_per_element, update, plan.buckets_);
-  };
-  add_buckets(VariableUpdate::kDelta);
-  add_buckets(VariableUpdate::kGradient);
-  plan.updated_bucket_count_ = plan.buckets_.size();
-  add_buckets(VariableUpdate::kNone);
-  for (size_t b = 0; b < plan.buckets_.size(); ++b) {
-    plan.LayOutBucket(static_cast<int>(b), variables, placement, chunk_count);
+  for (size_t b = 0; b < plan.layout_.buckets().size(); ++b) {
+    plan.PlaceBucket(static_cast<int>(b), placement, chunk_count);
   }
   for (const std::vector<Chunk>& chunks : plan.chunks_) {
     const auto count = static_cast<int64_t>(chunks.size());
@@ -87,14 +55,14 @@ absl::StatusOr<ShardPlan> ShardPlan::Make(
   return plan;
 }
 
-void ShardPlan::LayOutBucket(int bucket,
-                             absl::Span<const VariableSpec> variables,
-                             const Placement& placement, int64_t chunk_count) {
+void ShardPlan::PlaceBucket(int bucket, const Placement& placement,
+                            int64_t chunk_count) {
   const int first_part = static_cast<int>(parts_.size());
-  for (int v : buckets_[bucket].variables) {
+  for (const int v : layout_.buckets()[bucket].variables) {
+    const int64_t offset = layout_.location(v).offset;
     for (const PlacedRange& range : placement[v]) {
       parts_.push_back({v, range.begin, range.count, range.shard, bucket,
-                        /*offset=*/0, variables[v].momentum});
+                        offset + range.begin, layout_.variables()[v].momentum});
     }
   }
   std::stable_sort(
@@ -102,20 +70,20 @@ void ShardPlan::LayOutBucket(int bucket,
       [](const Part& a, const Part& b) { return a.shard < b.shard; });
 
   std::vector<Block> blocks;
-  int64_t offset = 0;
   for (int p = first_part; p < static_cast<int>(parts_.size()); ++p) {
-    Part& part = parts_[p];
-    part.bucket_offset = offset;
-    if (part.begin == 0) locations_[part.variable] = {bucket, offset};
+    const Part& part = parts_[p];
     if (blocks.empty() || blocks.back().shard != part.shard ||
         blocks.back().count + part.count > chunk_count) {
-      blocks.push_back({part.shard, /*index=*/0, bucket, offset, 0, {}});
+      blocks.push_back({part.shard,
+                        /*index=*/0,
+                        bucket,
+                        part.bucket_offset,
+                        /*count=*/0,
+                        {}});
     }
     blocks.back().count += part.count;
     blocks.back().parts.push_back(p);
-    offset += part.count;
   }
-  element_count_ += offset;
   for (Block& block : blocks) AddToChunks(std::move(block), chunk_count);
 }
 

@@ -33,13 +33,13 @@
 #ifndef PACELINE_COMMON_SHARDING_SHARD_PLAN_H_
 #define PACELINE_COMMON_SHARDING_SHARD_PLAN_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/model/variable.h"
+#include "common/sharding/bucket_layout.h"
 #include "common/sharding/placement.h"
 #include "paceline/v1/job.pb.h"
 
@@ -58,17 +58,6 @@ struct Part {
   double momentum = 0;
 };
 
-struct Bucket {
-  // Elements in the bucket.
-  int64_t count = 0;
-  // Indices of the variables in the bucket.
-  std::vector<int> variables;
-  // What a step does to all these variables.
-  VariableUpdate update = VariableUpdate::kGradient;
-
-  bool is_trained() const { return update == VariableUpdate::kGradient; }
-};
-
 struct Block {
   int shard = 0;
   // Index of the block in its chunk; Block.index in messages.
@@ -79,13 +68,6 @@ struct Block {
   int64_t count = 0;
   // The block's parts in order: indices into ShardPlan::parts().
   std::vector<int> parts;
-};
-
-// The location of a variable in the worker's buckets.
-struct VariableLocation {
-  int bucket = 0;
-  // The variable's first element in the bucket.
-  int64_t offset = 0;
 };
 
 // Immutable; thread-safe.
@@ -111,44 +93,30 @@ class ShardPlan {
       const v1::Partitioner& partitioner, int bytes_per_element,
       const MayCut& may_cut = MayCutAll);
 
-  int shard_count() const { return shard_count_; }
-  absl::Span<const Bucket> buckets() const { return buckets_; }
-  // The buckets that a step updates, in the order in which backward completes
-  // them. They come before the frozen buckets.
-  absl::Span<const Bucket> updated_buckets() const {
-    return buckets().first(updated_bucket_count_);
-  }
+  int shard_count() const { return static_cast<int>(chunks_.size()); }
+  // Whose buckets the blocks are of.
+  const BucketLayout& layout() const { return layout_; }
+  // By bucket; those of a bucket by shard.
   absl::Span<const Part> parts() const { return parts_; }
-  // In the order of the graph.
-  absl::Span<const VariableSpec> variables() const { return variables_; }
-  // The chunks of a shard, frozen ones last. A shard may have none.
+  // The chunks of a shard, the frozen ones last. May be empty.
   absl::Span<const Chunk> chunks(int shard) const { return chunks_[shard]; }
-  VariableLocation location(int variable) const { return locations_[variable]; }
   VariableUpdate update_of(const Block& block) const {
-    return buckets_[block.bucket].update;
+    return layout_.buckets()[block.bucket].update;
   }
   bool is_trained(const Part& part) const {
-    return buckets_[part.bucket].is_trained();
+    return layout_.buckets()[part.bucket].is_trained();
   }
-  // Number of elements of all variables.
-  int64_t element_count() const { return element_count_; }
 
  private:
-  // Adds the parts, blocks and locations of a bucket. A chunk has at most
-  // `chunk_count` elements.
-  void LayOutBucket(int bucket, absl::Span<const VariableSpec> variables,
-                    const Placement& placement, int64_t chunk_count);
+  // Adds the parts and blocks of a bucket. `chunk_count` is the most elements
+  // of a chunk.
+  void PlaceBucket(int bucket, const Placement& placement, int64_t chunk_count);
   void AddToChunks(Block block, int64_t chunk_count);
 
-  int shard_count_ = 0;
-  int64_t element_count_ = 0;
-  std::vector<VariableSpec> variables_;
-  std::vector<Bucket> buckets_;
-  size_t updated_bucket_count_ = 0;
+  BucketLayout layout_;
   std::vector<Part> parts_;
   // By shard.
   std::vector<std::vector<Chunk>> chunks_;
-  std::vector<VariableLocation> locations_;
 };
 
 }  // namespace paceline

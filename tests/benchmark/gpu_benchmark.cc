@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
+#include "common/sharding/shard_plan.h"
 #include "nlohmann/json.hpp"
 #include "tests/benchmark/gpu_comparisons.h"
 #include "tests/benchmark/quantiles.h"
@@ -53,7 +54,7 @@ absl::Status Run(const Flags& flags) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Gpu> gpu,
                    OpenGpu(*driver, flags.ordinal, {}));
   ASSIGN_OR_RETURN(const Comparison gradients,
-                   CompareGradients(*gpu, plan, flags.pairs));
+                   CompareGradients(*gpu, plan.layout(), flags.pairs));
   Print("gradients", gradients);
   ASSIGN_OR_RETURN(const Comparison adam,
                    CompareAdam(*gpu, flags.parameters, flags.pairs));

@@ -44,12 +44,13 @@ absl::StatusOr<Comparison> Compare(const Side& ours, const Side& plain,
 // The buckets of a state, there and back.
 class BucketTrip {
  public:
-  static absl::StatusOr<BucketTrip> Create(Gpu& gpu, const ShardPlan& plan) {
+  static absl::StatusOr<BucketTrip> Create(Gpu& gpu,
+                                           const BucketLayout& layout) {
     BucketTrip trip;
     ProgramSpec spec;
-    spec.plan = &plan;
+    spec.bucket_layout = &layout;
     ASSIGN_OR_RETURN(trip.state_, CudaState::Create(gpu, spec));
-    for (size_t i = 0; i < plan.updated_buckets().size(); ++i) {
+    for (size_t i = 0; i < layout.updated_buckets().size(); ++i) {
       ASSIGN_OR_RETURN(trip.arrived_.emplace_back(), gpu.CreateEvent());
     }
     return trip;
@@ -140,11 +141,12 @@ std::vector<double> Comparison::Ratios() const {
   return ratios;
 }
 
-absl::StatusOr<Comparison> CompareGradients(Gpu& gpu, const ShardPlan& plan,
+absl::StatusOr<Comparison> CompareGradients(Gpu& gpu,
+                                            const BucketLayout& layout,
                                             const PairOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Queue> queue,
                    gpu.CreateQueue(QueueKind::kComputing));
-  ASSIGN_OR_RETURN(BucketTrip trip, BucketTrip::Create(gpu, plan));
+  ASSIGN_OR_RETURN(BucketTrip trip, BucketTrip::Create(gpu, layout));
   const int64_t bytes = trip.bytes_one_way();
   ASSIGN_OR_RETURN(const MemoryBlock host, gpu.AllocatePinned(bytes, "a copy"));
   ASSIGN_OR_RETURN(const MemoryBlock device, gpu.Allocate(bytes, "a copy"));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "common/sharding/shard_plan.h"
+#include "common/sharding/bucket_layout.h"
 #include "worker/device/cuda/gpu.h"
 
 namespace paceline::cuda {
@@ -27,11 +27,12 @@ struct Comparison {
   std::vector<double> Ratios() const;
 };
 
-// Copies the gradients of a plan to host memory, and its variables back, as in
-// steps whose gradients leave the GPU: bucket by bucket, each with an event.
+// Copies gradients to host memory and variables back, bucket by bucket, as in
+// steps whose gradients leave the GPU: each bucket with an event.
 // Compared with a single copy each way of as many bytes. All host memory is
 // pinned. Blocks.
-absl::StatusOr<Comparison> CompareGradients(Gpu& gpu, const ShardPlan& plan,
+absl::StatusOr<Comparison> CompareGradients(Gpu& gpu,
+                                            const BucketLayout& layout,
                                             const PairOptions& options);
 
 // Adam over `count` parameters; per parameter it reads four floats and writes

@@ -47,11 +47,11 @@ ShardPlan PlanOfThree() {
 
 TEST(GpuComparisonsTest, GradientsTravelInBucketsBesideOneBlock) {
   const ShardPlan plan = PlanOfThree();
-  ASSERT_THAT(plan.buckets(), SizeIs(3));
+  ASSERT_THAT(plan.layout().buckets(), SizeIs(3));
   CallLog log;
   const std::unique_ptr<Gpu> gpu = MakeFakeGpu({.log = &log});
   const auto comparison =
-      CompareGradients(*gpu, plan, {.pairs = 2, .rounds = 3});
+      CompareGradients(*gpu, plan.layout(), {.pairs = 2, .rounds = 3});
   ASSERT_TRUE(comparison.ok()) << comparison.status();
   EXPECT_THAT(comparison->ours, SizeIs(2));
   EXPECT_THAT(comparison->plain, SizeIs(2));
@@ -59,7 +59,7 @@ TEST(GpuComparisonsTest, GradientsTravelInBucketsBesideOneBlock) {
 
   CallLog buckets;
   int64_t bytes = 0;
-  for (const Bucket& bucket : plan.updated_buckets()) {
+  for (const Bucket& bucket : plan.layout().updated_buckets()) {
     const auto size = bucket.count * static_cast<int64_t>(sizeof(float));
     buckets.push_back(absl::StrCat("copy ", size, " bytes"));
     bytes += size;

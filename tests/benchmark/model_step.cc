@@ -24,7 +24,7 @@ class HostUpdate final : public Strategy {
   }
 
   absl::Status GradientsReady(int bucket) override {
-    cpu::ParallelFor(replica_.plan.buckets()[bucket].count, 1,
+    cpu::ParallelFor(replica_.plan.layout().buckets()[bucket].count, 1,
                      [&](int64_t begin, int64_t end) {
                        replica_.variables->Apply(bucket, begin, end - begin,
                                                  *replica_.state);

@@ -86,7 +86,7 @@ class Member {
 
   SlowTransport& transport() { return transport_; }
   int bucket_count() const {
-    return static_cast<int>(replica_->plan.updated_buckets().size());
+    return static_cast<int>(replica_->plan.layout().updated_buckets().size());
   }
   void Step() { replica_.Step(*strategy_, kReplicas); }
 

@@ -187,9 +187,9 @@ std::vector<double> EveryOther(const std::vector<double>& states,
 
 // Of two steps: gradients by bucket, or the output as one group.
 Json Outputs(const Subject& subject, Mode mode, Device& device) {
-  const ShardPlan& plan = subject.model.plan();
+  const BucketLayout& layout = subject.model.layout();
   const bool is_training = mode == Mode::kTrain;
-  Digest digest(is_training ? plan.updated_buckets().size() : 1);
+  Digest digest(is_training ? layout.updated_buckets().size() : 1);
   MetricSums sums;
   ModelOnDevice on_device(subject.model, device);
   on_device.SetVariables(subject.variables);
@@ -200,7 +200,7 @@ Json Outputs(const Subject& subject, Mode mode, Device& device) {
     for (size_t i = 0; i < result.gradients.size(); ++i) {
       // Frozen variables have none.
       if (result.gradients[i].empty()) continue;
-      digest.Add(plan.location(static_cast<int>(i)).bucket,
+      digest.Add(layout.location(static_cast<int>(i)).bucket,
                  result.gradients[i]);
     }
     if (!is_training) {

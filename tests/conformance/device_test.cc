@@ -316,7 +316,7 @@ TEST_P(DeviceTest, CutsSectionsWhereBucketsBecomeFinal) {
   halves.set_parts(2);
   Fixture cut(Deterministic(GetParam()), Network(), halves, 2);
   Fixture whole(Deterministic(GetParam()), Network());
-  ASSERT_GT(cut.model.plan().buckets().size(), 1u);
+  ASSERT_GT(cut.model.layout().buckets().size(), 1u);
   const Examples examples = cut.model.SomeExamples(3);
   // Each run checks that a bucket becomes ready once.
   EXPECT_EQ(cut.on_device.Train(examples).gradients,
@@ -328,7 +328,7 @@ TEST_P(DeviceTest, GradientsLieInTheMemoryThatIsGiven) {
   const std::unique_ptr<Device> device = GetParam().make();
   ProgramSpec spec = model.Spec(Mode::kTrain, 2);
   const DataType type = (*device->CreateState(spec))->type();
-  const size_t size = GradientBytes(model.plan(), type);
+  const size_t size = GradientBytes(model.layout(), type);
   struct alignas(kBucketAlignment) Line {
     std::byte bytes[kBucketAlignment];
   };
@@ -336,9 +336,10 @@ TEST_P(DeviceTest, GradientsLieInTheMemoryThatIsGiven) {
   std::byte* end = lines.front().bytes;
   spec.gradient_memory = {end, size};
   const std::unique_ptr<ModelState> state = *device->CreateState(spec);
-  for (size_t b = 0; b < model.plan().updated_buckets().size(); ++b) {
+  for (size_t b = 0; b < model.layout().updated_buckets().size(); ++b) {
     const auto gradients = state->host_gradients(static_cast<int>(b));
-    EXPECT_EQ(gradients.size(), model.plan().buckets()[b].count * SizeOf(type));
+    EXPECT_EQ(gradients.size(),
+              model.layout().buckets()[b].count * SizeOf(type));
     EXPECT_EQ(gradients.data(), end);
     end += (gradients.size() + sizeof(Line) - 1) / sizeof(Line) * sizeof(Line);
   }

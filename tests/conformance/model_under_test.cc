@@ -185,7 +185,7 @@ std::vector<ModelUnderTest::Output> ModelUnderTest::MakeOutputs(
 
 ProgramSpec ModelUnderTest::Spec(Mode mode, int64_t batch_size) const {
   ProgramSpec spec = {.graph = &graph_,
-                      .plan = &plan_,
+                      .bucket_layout = &plan_.layout(),
                       .mode = mode,
                       .precision = precision_,
                       .batch_size = batch_size,
@@ -276,13 +276,13 @@ void ModelOnDevice::SetVariables(
     const std::vector<std::vector<double>>& variables) {
   for (size_t i = 0; i < variables.size(); ++i) {
     const VariableLocation location =
-        model_.plan().location(static_cast<int>(i));
+        model_.layout().location(static_cast<int>(i));
     const TypedNumbers typed(variables[i], type());
     std::memcpy(&state_->host_variables(
                     location.bucket)[location.offset * SizeOf(type())],
                 typed.bytes().data(), typed.bytes().size());
   }
-  for (size_t bucket = 0; bucket < model_.plan().buckets().size(); ++bucket) {
+  for (size_t bucket = 0; bucket < model_.layout().buckets().size(); ++bucket) {
     CheckOk(state_->UploadVariables(static_cast<int>(bucket), *stream_));
   }
 }
@@ -367,8 +367,8 @@ Program& ModelOnDevice::ProgramOf(const ProgramSpec& spec) {
 }
 
 void ModelOnDevice::ReadGradients(int bucket, StepResult& result) {
-  for (const int variable : model_.plan().buckets()[bucket].variables) {
-    const VariableLocation location = model_.plan().location(variable);
+  for (const int variable : model_.layout().buckets()[bucket].variables) {
+    const VariableLocation location = model_.layout().location(variable);
     result.gradients[variable] = ToDoubles(
         &state_->host_gradients(bucket)[location.offset * SizeOf(type())],
         type(), NumElements(model_.graph().variables[variable].shape));
@@ -415,7 +415,7 @@ void ModelOnDevice::SpoilGradients() {
     const VariableSpec& variable = model_.graph().variables[i];
     if (variable.update == VariableUpdate::kNone) continue;
     const VariableLocation location =
-        model_.plan().location(static_cast<int>(i));
+        model_.layout().location(static_cast<int>(i));
     std::memset(&state_->host_gradients(
                     location.bucket)[location.offset * SizeOf(type())],
                 0xff, NumElements(variable.shape) * SizeOf(type()));

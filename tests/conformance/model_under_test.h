@@ -76,6 +76,7 @@ class ModelUnderTest {
 
   const Graph& graph() const { return graph_; }
   const ShardPlan& plan() const { return plan_; }
+  const BucketLayout& layout() const { return plan_.layout(); }
   ProgramSpec Spec(Mode mode, int64_t batch_size) const;
 
   // Values for the variables in (-1, 1), by the initializers' generator, but

@@ -117,7 +117,7 @@ TEST_P(StrategiesTest, BucketsMeetInTheSameOrder) {
   const Models models(
       "[Input: {shape: [1100]}, Dense: {units: 1000}, Dense: {units: 5}]",
       /*chunk_bytes=*/1 << 20);
-  ASSERT_EQ(models.local.plan().buckets().size(), 2u);
+  ASSERT_EQ(models.local.layout().buckets().size(), 2u);
   ExpectNear(models, "cpu", "SGD", 1e-5);
 }
 

@@ -332,7 +332,7 @@ class Replica {
   absl::Status TrainOnNothing() {
     RETURN_IF_ERROR(statistics_.AddNothing());
     const int buckets =
-        static_cast<int>(model_.plan().updated_buckets().size());
+        static_cast<int>(model_.layout().updated_buckets().size());
     for (int bucket = 0; bucket < buckets; ++bucket) {
       const auto gradients = state_->host_gradients(bucket);
       std::memset(gradients.data(), 0, gradients.size());

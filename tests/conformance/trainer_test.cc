@@ -294,7 +294,7 @@ class TrainerTest : public ::testing::Test {
     parts.strategy = &noting;
     parts.progress = &reports;
     parts.bucket_count =
-        static_cast<int>(model_.plan().updated_buckets().size());
+        static_cast<int>(model_.layout().updated_buckets().size());
     parts.steps_per_execution = run.steps_per_execution;
     reports.end =
         Trainer(parts, MetricLayout(spec.outputs), run.log_steps).Run();

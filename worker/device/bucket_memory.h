@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "common/sharding/shard_plan.h"
+#include "common/sharding/bucket_layout.h"
 #include "common/tensor/shape.h"
 #include "glog/logging.h"
 
@@ -33,8 +33,8 @@ inline size_t BucketsBytes(absl::Span<const Bucket> buckets, DataType type) {
   for (const Bucket& bucket : buckets) size += BucketStride(bucket, type);
   return std::max(size, kBucketAlignment);
 }
-inline size_t GradientBytes(const ShardPlan& plan, DataType type) {
-  return BucketsBytes(plan.updated_buckets(), type);
+inline size_t GradientBytes(const BucketLayout& layout, DataType type) {
+  return BucketsBytes(layout.updated_buckets(), type);
 }
 
 // The buckets in `memory`, which must be aligned and have BucketsBytes.

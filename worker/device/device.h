@@ -45,7 +45,7 @@
 #include "absl/types/span.h"
 #include "common/model/graph.h"
 #include "common/model/output_spec.h"
-#include "common/sharding/shard_plan.h"
+#include "common/sharding/bucket_layout.h"
 #include "common/tensor/shape.h"
 #include "glog/logging.h"
 #include "worker/device/device_group.h"
@@ -254,7 +254,7 @@ class StatisticsAllReduce {
 // program.
 struct ProgramSpec {
   const Graph* graph = nullptr;
-  const ShardPlan* plan = nullptr;
+  const BucketLayout* bucket_layout = nullptr;
   // See Graph::outputs.
   std::vector<OutputSpec> outputs = {};
   Mode mode = Mode::kTrain;

@@ -7,22 +7,22 @@
 namespace paceline {
 
 absl::StatusOr<std::unique_ptr<Strategy>> CheckpointStrategy::Open(
-    const std::string& folder, const Graph& graph, const ShardPlan& plan,
+    const std::string& folder, const Graph& graph, const BucketLayout& layout,
     ModelState& state, Stream& stream) {
   ASSIGN_OR_RETURN(std::unique_ptr<CheckpointReader> reader,
                    CheckpointReader::Open(folder));
   RETURN_IF_ERROR(reader->CheckFits(graph.variables, {}));
   return std::unique_ptr<Strategy>(
-      new CheckpointStrategy(std::move(reader), graph, plan, state, stream));
+      new CheckpointStrategy(std::move(reader), graph, layout, state, stream));
 }
 
 CheckpointStrategy::CheckpointStrategy(std::unique_ptr<CheckpointReader> reader,
                                        const Graph& graph,
-                                       const ShardPlan& plan, ModelState& state,
-                                       Stream& stream)
+                                       const BucketLayout& layout,
+                                       ModelState& state, Stream& stream)
     : reader_(std::move(reader)),
       graph_(graph),
-      plan_(plan),
+      layout_(layout),
       state_(state),
       stream_(stream) {}
 
@@ -35,14 +35,14 @@ template <typename T>
 absl::Status CheckpointStrategy::ReadVariables() {
   for (size_t i = 0; i < graph_.variables.size(); ++i) {
     const VariableSpec& variable = graph_.variables[i];
-    const VariableLocation location = plan_.location(static_cast<int>(i));
+    const VariableLocation location = layout_.location(static_cast<int>(i));
     T* bucket =
         reinterpret_cast<T*>(state_.host_variables(location.bucket).data());
     RETURN_IF_ERROR(reader_->Read(
         variable.name, /*slot=*/"", /*begin=*/0,
         absl::MakeSpan(bucket + location.offset, NumElements(variable.shape))));
   }
-  return UploadAll(plan_, state_, stream_);
+  return UploadAll(layout_, state_, stream_);
 }
 
 absl::Status CheckpointStrategy::GradientsReady(int /*bucket*/) {

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/model/graph.h"
-#include "common/sharding/shard_plan.h"
+#include "common/sharding/bucket_layout.h"
 #include "worker/strategy/strategy.h"
 
 namespace paceline {
@@ -19,7 +19,7 @@ class CheckpointStrategy : public Strategy {
   // Reads the checkpoint `folder`, and checks that it fits the graph. All
   // references must outlive the strategy.
   static absl::StatusOr<std::unique_ptr<Strategy>> Open(
-      const std::string& folder, const Graph& graph, const ShardPlan& plan,
+      const std::string& folder, const Graph& graph, const BucketLayout& layout,
       ModelState& state, Stream& stream);
 
   absl::Status PullVariables() override;
@@ -28,14 +28,14 @@ class CheckpointStrategy : public Strategy {
 
  private:
   CheckpointStrategy(std::unique_ptr<CheckpointReader> reader,
-                     const Graph& graph, const ShardPlan& plan,
+                     const Graph& graph, const BucketLayout& layout,
                      ModelState& state, Stream& stream);
   template <typename T>
   absl::Status ReadVariables();
 
   const std::unique_ptr<CheckpointReader> reader_;
   const Graph& graph_;
-  const ShardPlan& plan_;
+  const BucketLayout& layout_;
   ModelState& state_;
   Stream& stream_;
 };

@@ -207,10 +207,11 @@ class Evaluator {
   }
 
   absl::StatusOr<Logs> Evaluate(const std::string& checkpoint) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy,
-                     CheckpointStrategy::Open(checkpoint, replica_->model.graph,
-                                              replica_->plan, *replica_->state,
-                                              *replica_->stream));
+    ASSIGN_OR_RETURN(
+        const std::unique_ptr<Strategy> strategy,
+        CheckpointStrategy::Open(checkpoint, replica_->model.graph,
+                                 replica_->plan.layout(), *replica_->state,
+                                 *replica_->stream));
     LastReport report;
     ReplicaWork work;
     work.phases = datasets_.phases;

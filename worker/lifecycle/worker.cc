@@ -228,9 +228,9 @@ class WorkerTask {
   absl::StatusOr<std::unique_ptr<Strategy>> MakeReplicaStrategy(int device) {
     Replica& replica = *replicas_[device];
     if (evaluates_checkpoint()) {
-      return CheckpointStrategy::Open(registration().evaluate_checkpoint(),
-                                      replica.model.graph, replica.plan,
-                                      *replica.state, *replica.stream);
+      return CheckpointStrategy::Open(
+          registration().evaluate_checkpoint(), replica.model.graph,
+          replica.plan.layout(), *replica.state, *replica.stream);
     }
     if (device == 0) RETURN_IF_ERROR(RestoreVariables());
     v1::WorkerId worker;

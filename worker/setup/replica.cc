@@ -46,14 +46,14 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
                             Replica& replica) {
   const JobModel& model = replica.model;
   ProgramSpec& spec = replica.spec;
-  spec.plan = &replica.plan;
+  spec.bucket_layout = &replica.plan.layout();
   spec.seed = job.seed();
   spec.precision = PrecisionOf(job, *replica.device);
   spec.steps_per_execution = std::max<int>(job.steps_per_execution(), 1);
   spec.statistics_all_reduce = replica.statistics.get();
   if (options.gradient_memory != nullptr) {
     spec.gradient_memory = options.gradient_memory(
-        GradientBytes(replica.plan, DataType::kFloat32));
+        GradientBytes(replica.plan.layout(), DataType::kFloat32));
   }
   spec.group = replica.group.get();
   if (options.holds_variables && spec.statistics_all_reduce == nullptr &&
@@ -94,7 +94,8 @@ absl::Status RunReplica(
   parts.statistics = replica.statistics.get();
   parts.progress = work.progress;
   parts.steps_per_execution = replica.spec.steps_per_execution;
-  parts.bucket_count = static_cast<int>(replica.plan.updated_buckets().size());
+  parts.bucket_count =
+      static_cast<int>(replica.plan.layout().updated_buckets().size());
   if (replica.group != nullptr) parts.on_waiting = work.on_waiting;
   Trainer trainer(parts, MetricLayout(replica.model.metrics), work.log_steps);
   absl::Status status = trainer.Run();

@@ -22,7 +22,7 @@ AllReduceStrategy::AllReduceStrategy(AllReduceOptions options,
                                      LocalVariables& variables,
                                      ModelState& state, Stream& stream)
     : options_(std::move(options)),
-      plan_(plan),
+      layout_(plan.layout()),
       variables_(variables),
       state_(state),
       stream_(stream),
@@ -30,7 +30,7 @@ AllReduceStrategy::AllReduceStrategy(AllReduceOptions options,
       clipper_(options_.clipping, plan, state),
       waiting_(absl::StrCat("the all-reduce of ", transport.world_size(),
                             " replicas")),
-      is_ready_(plan.updated_buckets().size()),
+      is_ready_(plan.layout().updated_buckets().size()),
       reducer_([this] { Run(); }) {}
 
 AllReduceStrategy::~AllReduceStrategy() {
@@ -45,7 +45,7 @@ AllReduceStrategy::~AllReduceStrategy() {
 // The variables are always current: only this replica's own updates change
 // them.
 absl::Status AllReduceStrategy::PullVariables() {
-  return UploadAll(plan_, state_, stream_);
+  return UploadAll(layout_, state_, stream_);
 }
 
 absl::Status AllReduceStrategy::GradientsReady(int bucket) {
@@ -74,11 +74,11 @@ absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
   options_.on_waiting("");
   if (clipper_.is_active()) clipper_.ClipAll();
   for (size_t bucket = 0; bucket < count; ++bucket) {
-    variables_.Apply(static_cast<int>(bucket), 0, plan_.buckets()[bucket].count,
-                     state_);
+    variables_.Apply(static_cast<int>(bucket), 0,
+                     layout_.buckets()[bucket].count, state_);
   }
   variables_.EndUpdate();
-  RETURN_IF_ERROR(UploadUpdated(plan_, state_, stream_));
+  RETURN_IF_ERROR(UploadUpdated(layout_, state_, stream_));
   return variables_.iterations();
 }
 
@@ -115,8 +115,9 @@ absl::Status AllReduceStrategy::Reduce(int bucket) {
   const absl::Span<std::byte> gradients = state_.host_gradients(bucket);
   // Statistics are not rounded; otherwise rounding errors would accumulate in
   // them.
-  const WireType wire =
-      plan_.buckets()[bucket].is_trained() ? options_.wire : WireType::kNative;
+  const WireType wire = layout_.buckets()[bucket].is_trained()
+                            ? options_.wire
+                            : WireType::kNative;
   return state_.type() == DataType::kFloat64
              ? collectives_.AllReduce(As<double>(gradients), ReduceOp::kSum)
              : collectives_.AllReduce(As<float>(gradients), ReduceOp::kSum,

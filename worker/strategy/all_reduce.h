@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/base/mutex.h"
+#include "common/sharding/bucket_layout.h"
 #include "common/sharding/shard_plan.h"
 #include "worker/collective/collectives.h"
 #include "worker/strategy/gradient_clipper.h"
@@ -64,7 +65,7 @@ class AllReduceStrategy : public Strategy {
   absl::Status AwaitReducer();
 
   const AllReduceOptions options_;
-  const ShardPlan& plan_;
+  const BucketLayout& layout_;
   LocalVariables& variables_;
   ModelState& state_;
   Stream& stream_;

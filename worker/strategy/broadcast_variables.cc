@@ -8,13 +8,14 @@
 
 namespace paceline {
 
-absl::Status BroadcastVariables(Transport& transport, const ShardPlan& plan,
+absl::Status BroadcastVariables(Transport& transport,
+                                const BucketLayout& layout,
                                 LocalVariables& variables) {
   Collectives collectives(transport);
-  for (size_t b = 0; b < plan.buckets().size(); ++b) {
+  for (size_t b = 0; b < layout.buckets().size(); ++b) {
     const int bucket = static_cast<int>(b);
     const int slots =
-        plan.buckets()[b].is_trained() ? variables.slot_count() : 0;
+        layout.buckets()[b].is_trained() ? variables.slot_count() : 0;
     for (int slot = -1; slot < slots; ++slot) {
       RETURN_IF_ERROR(
           collectives.Broadcast(variables.memory(bucket, slot), /*root=*/0));

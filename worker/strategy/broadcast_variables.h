@@ -3,7 +3,7 @@
 #define PACELINE_WORKER_STRATEGY_BROADCAST_VARIABLES_H_
 
 #include "absl/status/status.h"
-#include "common/sharding/shard_plan.h"
+#include "common/sharding/bucket_layout.h"
 #include "worker/collective/transport.h"
 #include "worker/strategy/local_variables.h"
 
@@ -13,7 +13,8 @@ namespace paceline {
 // 0 to all replicas. All replicas must call it before the first step; blocks.
 // From then on the replicas stay equal bit by bit, if their processors have the
 // same vector units.
-absl::Status BroadcastVariables(Transport& transport, const ShardPlan& plan,
+absl::Status BroadcastVariables(Transport& transport,
+                                const BucketLayout& layout,
                                 LocalVariables& variables);
 
 }  // namespace paceline

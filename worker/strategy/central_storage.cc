@@ -41,7 +41,7 @@ CentralStorageStrategy::CentralStorageStrategy(
     const Clipping& clipping, Transport& transport, const ShardPlan& plan,
     LocalVariables& central, ModelState& state, Stream& stream)
     : on_waiting_(std::move(on_waiting)),
-      plan_(plan),
+      layout_(plan.layout()),
       central_(central),
       state_(state),
       stream_(stream),
@@ -55,7 +55,7 @@ CentralStorageStrategy::CentralStorageStrategy(
                             " replicas")) {}
 
 absl::Status CentralStorageStrategy::PullVariables() {
-  return Pull(plan_.buckets().size());
+  return Pull(layout_.buckets().size());
 }
 
 absl::Status CentralStorageStrategy::Pull(size_t bucket_count) {
@@ -78,7 +78,7 @@ absl::Status CentralStorageStrategy::GradientsReady(int /*bucket*/) {
 absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
     const v1::Progress& /*progress*/) {
   on_waiting_(waiting_);
-  const int bucket_count = static_cast<int>(plan_.updated_buckets().size());
+  const int bucket_count = static_cast<int>(layout_.updated_buckets().size());
   for (int bucket = 0; bucket < bucket_count; ++bucket) {
     RETURN_IF_ERROR(Reduce(bucket));
   }
@@ -91,7 +91,7 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
   RETURN_IF_ERROR(collectives_.Barrier());
   on_waiting_("");
   if (collectives_.rank() == 0) central_.EndUpdate();
-  RETURN_IF_ERROR(Pull(plan_.updated_buckets().size()));
+  RETURN_IF_ERROR(Pull(layout_.updated_buckets().size()));
   return step;
 }
 
@@ -109,15 +109,15 @@ absl::Status CentralStorageStrategy::ReduceTyped(absl::Span<T> gradients) {
 }
 
 Segment CentralStorageStrategy::OwnPart(int bucket) const {
-  return SegmentOf(plan_.buckets()[bucket].count, collectives_.rank(),
+  return SegmentOf(layout_.buckets()[bucket].count, collectives_.rank(),
                    collectives_.world_size());
 }
 
 void CentralStorageStrategy::Update() {
-  const int bucket_count = static_cast<int>(plan_.updated_buckets().size());
+  const int bucket_count = static_cast<int>(layout_.updated_buckets().size());
   for (int bucket = 0; bucket < bucket_count; ++bucket) {
     if (central_.updates_by_variable() &&
-        plan_.buckets()[bucket].is_trained()) {
+        layout_.buckets()[bucket].is_trained()) {
       continue;
     }
     const Segment own = OwnPart(bucket);
@@ -135,7 +135,7 @@ absl::Status CentralStorageStrategy::Clip() {
 }
 
 absl::Status CentralStorageStrategy::ClipParts() {
-  const int bucket_count = static_cast<int>(plan_.updated_buckets().size());
+  const int bucket_count = static_cast<int>(layout_.updated_buckets().size());
   clipper_.BeginNorms();
   if (clipper_.needs_norms()) {
     for (int bucket = 0; bucket < bucket_count; ++bucket) {

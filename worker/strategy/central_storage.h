@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/sharding/bucket_layout.h"
 #include "common/sharding/shard_plan.h"
 #include "worker/collective/collectives.h"
 #include "worker/strategy/gradient_clipper.h"
@@ -59,7 +60,7 @@ class CentralStorageStrategy : public Strategy {
   Segment OwnPart(int bucket) const;
 
   const std::function<void(const std::string&)> on_waiting_;
-  const ShardPlan& plan_;
+  const BucketLayout& layout_;
   LocalVariables& central_;
   ModelState& state_;
   Stream& stream_;

@@ -39,18 +39,19 @@ void GradientClipper::VisitParts(int bucket, int64_t begin, int64_t count,
 
 void GradientClipper::ClipAll() {
   BeginNorms();
-  for (size_t b = 0; needs_norms() && b < plan_.updated_buckets().size(); ++b) {
-    AddNorms(static_cast<int>(b), 0, plan_.buckets()[b].count);
+  for (size_t b = 0;
+       needs_norms() && b < plan_.layout().updated_buckets().size(); ++b) {
+    AddNorms(static_cast<int>(b), 0, plan_.layout().buckets()[b].count);
   }
   EndNorms();
-  for (size_t b = 0; b < plan_.updated_buckets().size(); ++b) {
-    Clip(static_cast<int>(b), 0, plan_.buckets()[b].count);
+  for (size_t b = 0; b < plan_.layout().updated_buckets().size(); ++b) {
+    Clip(static_cast<int>(b), 0, plan_.layout().buckets()[b].count);
   }
 }
 
 void GradientClipper::ClipValues(int bucket) {
   CHECK(!needs_norms());
-  Clip(bucket, 0, plan_.buckets()[bucket].count);
+  Clip(bucket, 0, plan_.layout().buckets()[bucket].count);
 }
 
 void GradientClipper::BeginNorms() {

@@ -22,7 +22,7 @@ LocalVariables::LocalVariables(const ShardPlan& plan,
   const size_t element_size = SizeOf(state.type());
   slots_.resize(optimizer.slot_names().size());
   for (auto& buckets : slots_) {
-    for (const Bucket& bucket : plan.buckets()) {
+    for (const Bucket& bucket : plan.layout().buckets()) {
       const size_t bytes =
           bucket.is_trained() ? static_cast<size_t>(bucket.count) * element_size
                               : 0;
@@ -40,7 +40,7 @@ template <typename T>
 void LocalVariables::FillSlots() {
   for (int slot = 0; slot < slot_count(); ++slot) {
     const T value = static_cast<T>(optimizer_.slot_initial_value(slot));
-    for (size_t b = 0; b < plan_.buckets().size(); ++b) {
+    for (size_t b = 0; b < plan_.layout().buckets().size(); ++b) {
       const absl::Span<T> values = Values<T>(static_cast<int>(b), slot);
       std::fill(values.begin(), values.end(), value);
     }
@@ -49,9 +49,10 @@ void LocalVariables::FillSlots() {
 
 absl::Span<std::byte> LocalVariables::memory(int bucket, int slot) {
   if (slot < 0) return state_.host_variables(bucket);
-  if (!plan_.buckets()[bucket].is_trained()) return {};
-  const size_t bytes = static_cast<size_t>(plan_.buckets()[bucket].count) *
-                       SizeOf(state_.type());
+  if (!plan_.layout().buckets()[bucket].is_trained()) return {};
+  const size_t bytes =
+      static_cast<size_t>(plan_.layout().buckets()[bucket].count) *
+      SizeOf(state_.type());
   return {reinterpret_cast<std::byte*>(slots_[slot][bucket].data()), bytes};
 }
 
@@ -67,7 +68,8 @@ void LocalVariables::Apply(int bucket, int64_t begin, int64_t count,
 template <typename T>
 void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
                                 ModelState& gradients) {
-  if (!plan_.buckets()[bucket].is_trained() || !updates_by_variable()) {
+  if (!plan_.layout().buckets()[bucket].is_trained() ||
+      !updates_by_variable()) {
     return Update<T>(bucket, begin, count, /*variable=*/{}, gradients);
   }
   for (const Part& part : plan_.parts()) {
@@ -75,7 +77,7 @@ void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
         part.bucket_offset >= begin + count) {
       continue;
     }
-    const VariableSpec& variable = plan_.variables()[part.variable];
+    const VariableSpec& variable = plan_.layout().variables()[part.variable];
     Update<T>(bucket, part.bucket_offset, part.count,
               {variable.name, variable.shape}, gradients);
   }
@@ -90,7 +92,7 @@ void LocalVariables::Update(int bucket, int64_t begin, int64_t count,
   range.values = Values<T>(bucket, -1).subspan(begin, count);
   range.gradients = {reinterpret_cast<const T*>(bytes.data()) + begin,
                      static_cast<size_t>(count)};
-  if (!plan_.buckets()[bucket].is_trained()) {
+  if (!plan_.layout().buckets()[bucket].is_trained()) {
     return AddDeltas(range.gradients, range.values);
   }
   absl::InlinedVector<absl::Span<T>, kUsualSlots> slots;
@@ -125,8 +127,8 @@ void LocalVariables::set_iterations(int64_t iterations) {
 
 template <typename Copy>
 absl::Status LocalVariables::ForEachSlot(Copy copy) {
-  for (size_t b = 0; b < plan_.buckets().size(); ++b) {
-    if (!plan_.buckets()[b].is_trained()) continue;
+  for (size_t b = 0; b < plan_.layout().buckets().size(); ++b) {
+    if (!plan_.layout().buckets()[b].is_trained()) continue;
     const int bucket = static_cast<int>(b);
     for (int slot = 0; slot < slot_count(); ++slot) {
       RETURN_IF_ERROR(copy(bucket, slot, memory(bucket, slot)));
@@ -136,7 +138,7 @@ absl::Status LocalVariables::ForEachSlot(Copy copy) {
 }
 
 absl::Status LocalVariables::Upload(Stream& stream) {
-  RETURN_IF_ERROR(UploadAll(plan_, state_, stream));
+  RETURN_IF_ERROR(UploadAll(plan_.layout(), state_, stream));
   DeviceUpdates* const device = state_.device_updates();
   if (device == nullptr) return absl::OkStatus();
   return ForEachSlot([&](int bucket, int slot, absl::Span<std::byte> memory) {
@@ -147,7 +149,7 @@ absl::Status LocalVariables::Upload(Stream& stream) {
 absl::Status LocalVariables::Download(Stream& stream) {
   DeviceUpdates* const device = state_.device_updates();
   if (device == nullptr) return absl::OkStatus();
-  for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
+  for (size_t bucket = 0; bucket < plan_.layout().buckets().size(); ++bucket) {
     RETURN_IF_ERROR(
         device->DownloadVariables(static_cast<int>(bucket), stream));
   }

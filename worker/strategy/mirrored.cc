@@ -25,8 +25,8 @@ WireType WireTypeOf(v1::WirePrecision precision) {
 // last bits of initial values.
 absl::Status ShareVariables(const StrategyParts& parts) {
   parts.on_waiting("the variables of the first replica");
-  RETURN_IF_ERROR(
-      BroadcastVariables(*parts.transport, parts.plan, *parts.variables));
+  RETURN_IF_ERROR(BroadcastVariables(*parts.transport, parts.plan.layout(),
+                                     *parts.variables));
   parts.on_waiting("");
   return parts.variables->Upload(parts.stream);
 }

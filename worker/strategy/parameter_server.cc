@@ -40,7 +40,7 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
   AddChunks(&ChunkServer::updated);
   updated_chunk_count_ = chunks_.size();
   AddChunks(&ChunkServer::frozen);
-  chunks_of_bucket_.resize(plan.updated_buckets().size());
+  chunks_of_bucket_.resize(plan.layout().updated_buckets().size());
   bucket_counts_.resize(updated_chunk_count_);
   for (size_t c = 0; c < updated_chunk_count_; ++c) {
     const auto& shard = plan.chunks(chunks_[c].server->shard);
@@ -117,10 +117,10 @@ ParameterServerStrategy::~ParameterServerStrategy() = default;
 absl::Status ParameterServerStrategy::PullVariables() {
   for (ChunkCalls& chunk : updated_chunks()) chunk.pull_request.clear_joins();
   RETURN_IF_ERROR(Pull(&ChunkServer::updated));
-  if (has_frozen_) return UploadUpdated(plan_, state_, stream_);
+  if (has_frozen_) return UploadUpdated(plan_.layout(), state_, stream_);
   RETURN_IF_ERROR(Pull(&ChunkServer::frozen));
   has_frozen_ = true;
-  return UploadAll(plan_, state_, stream_);
+  return UploadAll(plan_.layout(), state_, stream_);
 }
 
 absl::Status ParameterServerStrategy::BeginLease() {
@@ -133,7 +133,7 @@ absl::Status ParameterServerStrategy::BeginLease() {
   for (const ChunkCalls& chunk : updated_chunks()) {
     clock_ = std::max(clock_, chunk.pull_response.clock());
   }
-  return UploadUpdated(plan_, state_, stream_);
+  return UploadUpdated(plan_.layout(), state_, stream_);
 }
 
 absl::Status ParameterServerStrategy::Pull(Chunks chunks) {
@@ -191,7 +191,7 @@ absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
     const v1::Progress& progress) {
   if (!pushes_early()) {
     if (clips_own_gradients()) clipper_.ClipAll();
-    for (size_t b = 0; b < plan_.updated_buckets().size(); ++b) {
+    for (size_t b = 0; b < plan_.layout().updated_buckets().size(); ++b) {
       PrepareGradients(static_cast<int>(b));
     }
   }
@@ -210,7 +210,7 @@ absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
   }
   if (has_norms) RETURN_IF_ERROR(Apply());
   RETURN_IF_ERROR(CheckVariables(&ChunkServer::updated));
-  RETURN_IF_ERROR(UploadUpdated(plan_, state_, stream_));
+  RETURN_IF_ERROR(UploadUpdated(plan_.layout(), state_, stream_));
   return static_cast<int64_t>(step);
 }
 
@@ -228,7 +228,7 @@ void ParameterServerStrategy::PrepareGradients(int bucket) {
 
 template <typename T>
 void ParameterServerStrategy::MakeStatisticsParts(int bucket) {
-  if (plan_.buckets()[bucket].update != VariableUpdate::kDelta) return;
+  if (plan_.layout().buckets()[bucket].update != VariableUpdate::kDelta) return;
   for (const Part& part : plan_.parts()) {
     if (part.bucket != bucket) continue;
     const auto elements = [&part](absl::Span<std::byte> bytes) {

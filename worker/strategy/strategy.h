@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/base/status_macros.h"
-#include "common/sharding/shard_plan.h"
+#include "common/sharding/bucket_layout.h"
 #include "paceline/v1/ps.pb.h"
 #include "worker/device/device.h"
 
@@ -72,14 +72,14 @@ inline absl::Status UploadBuckets(size_t count, ModelState& state,
   return absl::OkStatus();
 }
 // Copies all variables.
-inline absl::Status UploadAll(const ShardPlan& plan, ModelState& state,
+inline absl::Status UploadAll(const BucketLayout& layout, ModelState& state,
                               Stream& stream) {
-  return UploadBuckets(plan.buckets().size(), state, stream);
+  return UploadBuckets(layout.buckets().size(), state, stream);
 }
 // Copies the variables that steps update.
-inline absl::Status UploadUpdated(const ShardPlan& plan, ModelState& state,
+inline absl::Status UploadUpdated(const BucketLayout& layout, ModelState& state,
                                   Stream& stream) {
-  return UploadBuckets(plan.updated_buckets().size(), state, stream);
+  return UploadBuckets(layout.updated_buckets().size(), state, stream);
 }
 
 }  // namespace paceline

@@ -66,7 +66,7 @@ ProgramLayout LayoutOf(const std::string& layers, Precision precision) {
        .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}"),
        .precision = precision});
   const ProgramSpec spec = model.Spec(Mode::kTrain, 2);
-  CpuState state(*spec.plan, MetricLayout(spec.outputs).size(), {});
+  CpuState state(*spec.bucket_layout, MetricLayout(spec.outputs).size(), {});
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return std::move(cpu::CompileProgram(spec, state, engine)->layout);
 }

@@ -101,7 +101,7 @@ batch_size_per_replica: 4
   std::unique_ptr<ModelState> MakeState() {
     ProgramSpec spec;
     spec.graph = &model_.graph;
-    spec.plan = &plan_;
+    spec.bucket_layout = &plan_.layout();
     spec.outputs = {{.loss = model_.loss.get()}};
     return *device_.CreateState(spec);
   }
@@ -156,7 +156,8 @@ batch_size_per_replica: 4
 
   std::vector<float> Variables() {
     std::vector<float> all;
-    for (size_t bucket = 0; bucket < plan_.buckets().size(); ++bucket) {
+    for (size_t bucket = 0; bucket < plan_.layout().buckets().size();
+         ++bucket) {
       const auto values =
           FloatsOf(state_->host_variables(static_cast<int>(bucket)));
       all.insert(all.end(), values.begin(), values.end());
@@ -166,7 +167,8 @@ batch_size_per_replica: 4
 
   // Hands over the gradients of a step that has begun.
   void HandOver(ParameterServerStrategy& strategy) {
-    for (size_t bucket = 0; bucket < plan_.updated_buckets().size(); ++bucket) {
+    for (size_t bucket = 0; bucket < plan_.layout().updated_buckets().size();
+         ++bucket) {
       ASSERT_TRUE(strategy.GradientsReady(static_cast<int>(bucket)).ok());
       strategy.BucketFinal(static_cast<int>(bucket));
     }
@@ -175,7 +177,8 @@ batch_size_per_replica: 4
   // everywhere.
   void HandOver(float value) {
     strategy_->BeginStep(v1::Progress(), false);
-    for (size_t bucket = 0; bucket < plan_.updated_buckets().size(); ++bucket) {
+    for (size_t bucket = 0; bucket < plan_.layout().updated_buckets().size();
+         ++bucket) {
       const auto gradients =
           FloatsOf(state_->host_gradients(static_cast<int>(bucket)));
       std::fill(gradients.begin(), gradients.end(), value);

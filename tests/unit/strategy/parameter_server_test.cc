@@ -32,7 +32,7 @@ TEST_F(ParameterServerStrategyTest, PushesAllGradientsAndPullsAllVariables) {
     EXPECT_EQ(*number, step);
   }
   const std::vector<float> after = Variables();
-  ASSERT_EQ(after.size(), static_cast<size_t>(plan_.element_count()));
+  ASSERT_EQ(after.size(), static_cast<size_t>(plan_.layout().element_count()));
   for (size_t i = 0; i < after.size(); ++i) {
     EXPECT_NEAR(after[i], before[i] - 3 * 0.5f * 0.25f, 1e-6) << i;
   }
@@ -62,8 +62,8 @@ class StatisticsTest : public ParameterServerFixture {
 // Each starts from what it pulled three pushes ago, and its deltas are large:
 // added up they would swing further and further.
 TEST_F(StatisticsTest, OfStaleWorkersStayWithinThoseOfTheBatches) {
-  ASSERT_EQ(plan_.buckets()[0].update, VariableUpdate::kDelta);
-  ASSERT_EQ(plan_.buckets()[0].count, 16);
+  ASSERT_EQ(plan_.layout().buckets()[0].update, VariableUpdate::kDelta);
+  ASSERT_EQ(plan_.layout().buckets()[0].count, 16);
   std::vector<Worker> workers;
   for (uint32_t rank = 0; rank < 4; ++rank) workers.push_back(MakeWorker(rank));
   // Means start with 0 and variances with 1.
@@ -95,8 +95,8 @@ class FrozenLayerTest : public ParameterServerFixture {
   }
   // All values of frozen variables.
   void FillFrozen(std::byte value) {
-    for (size_t b = plan_.updated_buckets().size(); b < plan_.buckets().size();
-         ++b) {
+    for (size_t b = plan_.layout().updated_buckets().size();
+         b < plan_.layout().buckets().size(); ++b) {
       const auto bytes = state_->host_variables(static_cast<int>(b));
       std::fill(bytes.begin(), bytes.end(), value);
     }

@@ -60,7 +60,7 @@ class LoneReplica {
   ProgramSpec Spec() const {
     ProgramSpec spec;
     spec.graph = &model_.graph;
-    spec.plan = &plan_;
+    spec.bucket_layout = &plan_.layout();
     spec.outputs = {{.loss = model_.loss.get()}};
     return spec;
   }

@@ -36,8 +36,9 @@ absl::StatusOr<std::unique_ptr<Stream>> CpuDevice::CreateStream() {
 
 absl::StatusOr<std::unique_ptr<ModelState>> CpuDevice::CreateState(
     const ProgramSpec& spec) {
-  return std::make_unique<CpuState>(
-      *spec.plan, MetricLayout(spec.outputs).size(), spec.gradient_memory);
+  return std::make_unique<CpuState>(*spec.bucket_layout,
+                                    MetricLayout(spec.outputs).size(),
+                                    spec.gradient_memory);
 }
 
 absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Compile(

@@ -26,17 +26,17 @@ AlignedBuffer::AlignedBuffer(int64_t size_bytes) : size_bytes_(size_bytes) {
 
 void AlignedBuffer::Free::operator()(std::byte* data) const { std::free(data); }
 
-CpuState::CpuState(const ShardPlan& plan, size_t metric_state_size,
+CpuState::CpuState(const BucketLayout& layout, size_t metric_state_size,
                    absl::Span<std::byte> gradient_memory) {
-  for (const Bucket& bucket : plan.buckets()) {
+  for (const Bucket& bucket : layout.buckets()) {
     variables_.emplace_back(bucket.count * static_cast<int64_t>(sizeof(float)));
   }
   if (gradient_memory.empty()) {
     own_gradients_ = AlignedBuffer(
-        static_cast<int64_t>(GradientBytes(plan, DataType::kFloat32)));
+        static_cast<int64_t>(GradientBytes(layout, DataType::kFloat32)));
     gradient_memory = own_gradients_.span();
   }
-  gradients_ = LayOutBuckets(plan.updated_buckets(), DataType::kFloat32,
+  gradients_ = LayOutBuckets(layout.updated_buckets(), DataType::kFloat32,
                              gradient_memory);
   metrics_.states.resize(metric_state_size);
 }

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "common/sharding/shard_plan.h"
+#include "common/sharding/bucket_layout.h"
 #include "worker/device/device.h"
 
 namespace paceline {
@@ -38,7 +38,7 @@ class AlignedBuffer {
 class CpuState final : public ModelState {
  public:
   // `gradient_memory`: see ProgramSpec.
-  CpuState(const ShardPlan& plan, size_t metric_state_size,
+  CpuState(const BucketLayout& layout, size_t metric_state_size,
            absl::Span<std::byte> gradient_memory);
 
   DataType type() const override { return DataType::kFloat32; }

@@ -28,9 +28,9 @@ absl::StatusOr<std::unique_ptr<CudaState>> CudaState::Create(
 }
 
 absl::Status CudaState::AllocateVariables(const ProgramSpec& spec) {
-  const size_t variable_size = BucketsBytes(plan_.buckets(), type());
+  const size_t variable_size = BucketsBytes(layout_.buckets(), type());
   const auto variable_bytes = static_cast<int64_t>(variable_size);
-  const size_t gradient_size = GradientBytes(plan_, type());
+  const size_t gradient_size = GradientBytes(layout_, type());
   const auto gradient_bytes = static_cast<int64_t>(gradient_size);
   ASSIGN_OR_RETURN(device_variable_memory_,
                    gpu_.Allocate(variable_bytes, "the variables"));
@@ -44,21 +44,22 @@ absl::Status CudaState::AllocateVariables(const ProgramSpec& spec) {
     ASSIGN_OR_RETURN(slot_memory_.emplace_back(),
                      gpu_.Allocate(gradient_bytes, "the optimizer's slots"));
   }
-  device_variables_ = LayOutBuckets(
-      plan_.buckets(), type(), {device_variable_memory_.get(), variable_size});
+  device_variables_ =
+      LayOutBuckets(layout_.buckets(), type(),
+                    {device_variable_memory_.get(), variable_size});
   device_gradients_ =
-      LayOutBuckets(plan_.updated_buckets(), type(),
+      LayOutBuckets(layout_.updated_buckets(), type(),
                     {device_gradient_memory_.get(), gradient_size});
-  host_variables_ = LayOutBuckets(plan_.buckets(), type(),
+  host_variables_ = LayOutBuckets(layout_.buckets(), type(),
                                   {host_variable_memory_.get(), variable_size});
-  host_gradients_.resize(plan_.updated_buckets().size());
+  host_gradients_.resize(layout_.updated_buckets().size());
   return absl::OkStatus();
 }
 
 absl::Status CudaState::AllocateHostGradients(
     absl::Span<std::byte> gradient_memory) {
   if (gradient_memory.empty()) {
-    const size_t size = GradientBytes(plan_, type());
+    const size_t size = GradientBytes(layout_, type());
     ASSIGN_OR_RETURN(
         host_gradient_memory_,
         gpu_.AllocatePinned(static_cast<int64_t>(size), "the gradients"));
@@ -68,7 +69,7 @@ absl::Status CudaState::AllocateHostGradients(
                      gpu_.Pin(gradient_memory, "the gradients"));
   }
   host_gradients_ =
-      LayOutBuckets(plan_.updated_buckets(), type(), gradient_memory);
+      LayOutBuckets(layout_.updated_buckets(), type(), gradient_memory);
   return absl::OkStatus();
 }
 

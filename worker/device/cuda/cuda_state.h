@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/model/metric_layout.h"
-#include "common/sharding/shard_plan.h"
+#include "common/sharding/bucket_layout.h"
 #include "worker/device/cuda/gpu.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/step_values.h"
@@ -115,7 +115,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
  private:
   CudaState(cuda::Gpu& gpu, const ProgramSpec& spec)
       : gpu_(gpu),
-        plan_(*spec.plan),
+        layout_(*spec.bucket_layout),
         metric_state_size_(MetricLayout(spec.outputs).size()),
         updates_(spec.optimizer != nullptr) {}
   static float* Floats(const cuda::MemoryBlock& memory) {
@@ -136,7 +136,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
   }
 
   cuda::Gpu& gpu_;
-  const ShardPlan& plan_;
+  const BucketLayout& layout_;
   // Includes the loss.
   const size_t metric_state_size_;
   const bool updates_;

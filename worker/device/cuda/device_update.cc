@@ -18,11 +18,11 @@ constexpr auto kElementBytes = static_cast<int64_t>(sizeof(float));
 DeviceUpdate::DeviceUpdate(ProgramBuilder& builder, CudaState& state)
     : builder_(builder),
       state_(state),
-      plan_(*builder.spec().plan),
+      layout_(*builder.spec().bucket_layout),
       optimizer_(*builder.spec().optimizer) {}
 
 void DeviceUpdate::AddWithoutGradients() {
-  const size_t size_bytes = GradientBytes(plan_, DataType::kFloat32);
+  const size_t size_bytes = GradientBytes(layout_, DataType::kFloat32);
   builder_.Add({},
                [size_bytes, gradients = state_.all_gradients()](Queue& queue) {
                  queue.Zero(gradients, static_cast<int64_t>(size_bytes));
@@ -44,7 +44,7 @@ void DeviceUpdate::Add() {
                            : nullptr;
   if (optimizer_.updates_by_variable()) {
     for (const TrainedVariable& each : TrainedVariables()) {
-      const VariableSpec& variable = plan_.variables()[each.index];
+      const VariableSpec& variable = layout_.variables()[each.index];
       AddAnyFormula(optimizer_.FormulaFor({variable.name, variable.shape}),
                     each.range, factor);
     }
@@ -60,7 +60,7 @@ std::vector<DeviceUpdate::Range> DeviceUpdate::RangesOf(bool trained) const {
   std::vector<Range> ranges;
   int64_t begin = 0;
   bool goes_on = false;
-  for (const Bucket& bucket : plan_.updated_buckets()) {
+  for (const Bucket& bucket : layout_.updated_buckets()) {
     const int64_t count =
         static_cast<int64_t>(BucketStride(bucket, DataType::kFloat32)) /
         kElementBytes;
@@ -90,7 +90,7 @@ float* DeviceUpdate::slot(int slot, const Range& range) const {
 void DeviceUpdate::AddAllReduce() {
   auto& communicator = static_cast<Communicator&>(*builder_.spec().group);
   const int64_t count =
-      static_cast<int64_t>(GradientBytes(plan_, DataType::kFloat32)) /
+      static_cast<int64_t>(GradientBytes(layout_, DataType::kFloat32)) /
       kElementBytes;
   builder_.Add({}, [&communicator, count,
                     gradients = state_.all_gradients()](Queue& queue) {
@@ -109,7 +109,7 @@ void DeviceUpdate::AddDeltas(const Range& range) {
 std::vector<DeviceUpdate::TrainedVariable> DeviceUpdate::TrainedVariables()
     const {
   std::vector<TrainedVariable> variables;
-  for (const Bucket& bucket : plan_.updated_buckets()) {
+  for (const Bucket& bucket : layout_.updated_buckets()) {
     if (!bucket.is_trained()) continue;
     for (const int variable : bucket.variables) {
       const Tensor* const gradient = builder_.gradient(variable);

@@ -83,7 +83,7 @@ class DeviceUpdate {
 
   ProgramBuilder& builder_;
   CudaState& state_;
-  const ShardPlan& plan_;
+  const BucketLayout& layout_;
   const Optimizer& optimizer_;
 };
 

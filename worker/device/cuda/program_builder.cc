@@ -226,7 +226,8 @@ void ProgramBuilder::AddToMean(size_t offset, const Tensor* values,
                          .total = state_.metric_state(offset),
                          .count = state_.metric_state(offset + 1)};
   if (offset == 0 && is_training()) {
-    if (loss_scale() == nullptr || spec().plan->updated_buckets().empty()) {
+    if (loss_scale() == nullptr ||
+        spec().bucket_layout->updated_buckets().empty()) {
       addition.note = nonfinite_note();
     } else {
       addition.total = &loss_scale()->loss_total;
@@ -324,7 +325,7 @@ void ProgramBuilder::AddLossScaleChange() {
 // Zeros, since other replicas may have no overflow and sum these gradients.
 void ProgramBuilder::AddBucketEnd(int bucket, bool is_last) {
   if (loss_scale() == nullptr) return;
-  if (spec().plan->buckets()[bucket].is_trained()) {
+  if (spec().bucket_layout->buckets()[bucket].is_trained()) {
     const absl::Span<std::byte> memory = state_.device_gradients(bucket);
     auto* const gradients = reinterpret_cast<float*>(memory.data());
     const auto count = static_cast<int64_t>(memory.size() / sizeof(float));

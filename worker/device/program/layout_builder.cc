@@ -15,13 +15,14 @@ LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
       type_of_layers_(type_of_layers),
       is_written_(spec.graph->variables.size()) {
   SetOwner("batch");
-  for (const Bucket& bucket : spec.plan->updated_buckets()) {
+  for (const Bucket& bucket : spec.bucket_layout->updated_buckets()) {
     const size_t count = bucket.variables.size();
     progress_.push_back({.unwritten = count, .read = count});
   }
   AddBatch();
   for (size_t i = 0; i < spec.graph->variables.size(); ++i) {
-    const VariableLocation location = spec.plan->location(static_cast<int>(i));
+    const VariableLocation location =
+        spec.bucket_layout->location(static_cast<int>(i));
     const VariableSpec& variable = spec.graph->variables[i];
     const int64_t offset =
         location.offset * static_cast<int64_t>(sizeof(float));
@@ -114,7 +115,7 @@ void LayoutBuilder::FinishGradient(int variable) {
     AddPenaltyGradient(regularizer, variables_[variable], gradients_[variable]);
   }
   if (spec_.optimizer != nullptr) return;
-  const int bucket = spec_.plan->location(variable).bucket;
+  const int bucket = spec_.bucket_layout->location(variable).bucket;
   if (--progress_[bucket].unwritten > 0) return;
   AddBucketEnd(bucket, std::all_of(progress_.begin(), progress_.end(),
                                    [](const BucketProgress& each) {
@@ -127,7 +128,7 @@ void LayoutBuilder::FinishGradient(int variable) {
 void LayoutBuilder::FinishReads(int variable) {
   CHECK(is_written_[variable]) << spec_.graph->variables[variable].name;
   if (spec_.optimizer != nullptr) return;
-  const int bucket = spec_.plan->location(variable).bucket;
+  const int bucket = spec_.bucket_layout->location(variable).bucket;
   if (--progress_[bucket].read > 0) return;
   next_final_.push_back(bucket);
   // If operations were added since the last section, they get a section

@@ -50,7 +50,7 @@ template <typename T>
 void ReferenceProgram<T>::MakeSections() {
   std::vector<VariableEnd> ends;
   if (spec_.mode == Mode::kTrain) {
-    ends = BucketEnds(*model_, spec_.plan->updated_buckets());
+    ends = BucketEnds(*model_, spec_.bucket_layout->updated_buckets());
   }
   // Buckets that are ready after this many calls.
   std::map<size_t, std::vector<int>> ready_buckets;
@@ -110,7 +110,7 @@ void ReferenceProgram<T>::SetArguments() {
   }
   for (size_t i = 0; i < model_->variables.size(); ++i) {
     copy(model_->variables[i],
-         state_.value(spec_.plan->location(static_cast<int>(i))));
+         state_.value(spec_.bucket_layout->location(static_cast<int>(i))));
   }
   SetScalar(model_->loss_divisor, batch_.loss_divisor);
   SetScalar(model_->regularization_scale, batch_.regularization_scale);
@@ -191,11 +191,12 @@ void ReferenceProgram<T>::AddMetric(const Metric& metric,
 
 template <typename T>
 void ReferenceProgram<T>::WriteUpdates(int bucket) {
-  for (const int variable : spec_.plan->updated_buckets()[bucket].variables) {
+  for (const int variable :
+       spec_.bucket_layout->updated_buckets()[bucket].variables) {
     const absl::Span<const T> update =
         run_.value(model_->updates[variable]->id()).template values<T>();
     std::copy(update.begin(), update.end(),
-              state_.gradient(spec_.plan->location(variable)));
+              state_.gradient(spec_.bucket_layout->location(variable)));
   }
 }
 

@@ -36,7 +36,8 @@ template <typename T>
 absl::StatusOr<std::unique_ptr<ModelState>> ReferenceDevice<T>::CreateState(
     const ProgramSpec& spec) {
   return std::make_unique<reference::State<T>>(
-      *spec.plan, MetricLayout(spec.outputs).size(), spec.gradient_memory);
+      *spec.bucket_layout, MetricLayout(spec.outputs).size(),
+      spec.gradient_memory);
 }
 
 template <typename T>

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/model/graph.h"
-#include "common/sharding/shard_plan.h"
+#include "common/sharding/bucket_layout.h"
 #include "common/tensor/shape.h"
 #include "worker/device/bucket_memory.h"
 #include "worker/device/device.h"
@@ -20,16 +20,17 @@ template <typename T>
 class State : public ModelState {
  public:
   // `gradient_memory`: see ProgramSpec.
-  State(const ShardPlan& plan, size_t metric_state_size,
+  State(const BucketLayout& layout, size_t metric_state_size,
         absl::Span<std::byte> gradient_memory) {
-    for (const Bucket& bucket : plan.buckets()) {
+    for (const Bucket& bucket : layout.buckets()) {
       variables_.emplace_back(static_cast<size_t>(bucket.count));
     }
     if (gradient_memory.empty()) {
-      own_gradients_.resize(GradientBytes(plan, type()) / sizeof(T));
+      own_gradients_.resize(GradientBytes(layout, type()) / sizeof(T));
       gradient_memory = BytesOf(own_gradients_);
     }
-    gradients_ = LayOutBuckets(plan.updated_buckets(), type(), gradient_memory);
+    gradients_ =
+        LayOutBuckets(layout.updated_buckets(), type(), gradient_memory);
     sums_.states.resize(metric_state_size);
   }
 

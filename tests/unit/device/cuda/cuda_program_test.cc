@@ -212,7 +212,7 @@ class StatisticsAllReduceTest : public ::testing::Test {
 
   std::vector<float> Gradients() {
     std::vector<float> all;
-    for (size_t b = 0; b < model_.plan().buckets().size(); ++b) {
+    for (size_t b = 0; b < model_.layout().buckets().size(); ++b) {
       const auto bytes = state_->host_gradients(static_cast<int>(b));
       const auto* const values = reinterpret_cast<const float*>(bytes.data());
       all.insert(all.end(), values, values + bytes.size() / sizeof(float));

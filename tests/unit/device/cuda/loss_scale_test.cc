@@ -170,7 +170,7 @@ TEST(OverflowTest, TheScaleChangesOnceAStepWithSeveralSections) {
   const std::unique_ptr<ModelState> state = *device.CreateState(spec);
   const std::unique_ptr<Program> program = *device.Compile(spec, *state);
   ASSERT_GE(program->sections().size(), 2u);
-  const auto buckets = static_cast<int>(model.plan().buckets().size());
+  const auto buckets = static_cast<int>(model.layout().buckets().size());
   for (int bucket = 0; bucket < buckets; ++bucket) {
     const absl::Span<std::byte> bytes = state->host_variables(bucket);
     auto* const values = reinterpret_cast<float*>(bytes.data());
@@ -191,7 +191,7 @@ TEST(OverflowTest, TheScaleChangesOnceAStepWithSeveralSections) {
       ASSERT_TRUE(program->Enqueue(section, *stream).ok());
       ASSERT_TRUE(program->section_event(section).Wait().ok());
     }
-    const VariableLocation first = model.plan().location(0);
+    const VariableLocation first = model.layout().location(0);
     const auto* const gradients = reinterpret_cast<const float*>(
         state->host_gradients(first.bucket).data());
     EXPECT_EQ(gradients[first.offset], 0);
@@ -244,7 +244,7 @@ std::vector<float> VariablesAfter(int steps, Precision precision,
   spec.steps_per_execution = steps_per_execution;
   const std::unique_ptr<ModelState> state = *device.CreateState(spec);
   const std::unique_ptr<Program> program = *device.Compile(spec, *state);
-  const int bucket = model.plan().location(0).bucket;
+  const int bucket = model.layout().location(0).bucket;
   const absl::Span<std::byte> bytes = state->host_variables(bucket);
   auto* const values = reinterpret_cast<float*>(bytes.data());
   const size_t count = bytes.size() / sizeof(float);
