@@ -97,10 +97,10 @@ inline constexpr absl::Duration kMaxToldDuration = absl::Hours(24);
 
 // Size of a bucket in bytes: large enough to amortise a call, small enough to
 // overlap communication with backward.
-inline constexpr int64_t kBucketBytes = 4 << 20;
+inline constexpr int64_t kBucketBytes = 2 << 20;
 // Default size of the variables in one call to a parameter server, in bytes:
 // bounds the memory of calls, and still amortises them.
-inline constexpr int64_t kChunkBytes = 8 << 20;
+inline constexpr int64_t kChunkBytes = 2 << 20;
 // The range that a job may choose. Protobuf's messages end at 2 GiB.
 inline constexpr int64_t kMinChunkBytes = 1 << 10;
 inline constexpr int64_t kMaxChunkBytes = 1 << 30;
@@ -112,11 +112,11 @@ inline constexpr int64_t kMaxWholeVariableBytes = 256 << 20;
 // thread. At 20 billion per second on a core with AVX2 this takes 2.5 s, so
 // pushes of a few workers at the same time are answered within their deadline.
 inline constexpr double kMaxUpdateMultiplications = 5e10;
-// Chunks of a shard: bounds the cost of a tiny chunk size in a job. With 8 MiB
-// each they are 800 GB.
+// Chunks of a shard: bounds the cost of a tiny chunk size in a job. With 2 MiB
+// each they are 200 GB.
 inline constexpr int64_t kMaxChunks = 100'000;
 // Calls to one parameter server that may be under way at a time.
-inline constexpr int kCallsPerServer = 2;
+inline constexpr int kCallsPerServer = 4;
 // Size of one message, in bytes: protobuf's limit.
 inline constexpr int kMaxMessageBytes = INT32_MAX;
 

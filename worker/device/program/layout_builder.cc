@@ -130,10 +130,8 @@ void LayoutBuilder::FinishReads(int variable) {
   if (spec_.optimizer != nullptr) return;
   const int bucket = spec_.bucket_layout->location(variable).bucket;
   if (--progress_[bucket].read > 0) return;
-  next_final_.push_back(bucket);
-  // If operations were added since the last section, they get a section
-  // together with those that follow.
-  if (layout_.sections.back().end == operation_count()) EndSection();
+  EndSection();
+  layout_.sections.back().section.final_buckets.push_back(bucket);
 }
 
 void LayoutBuilder::EndSection() {
@@ -141,11 +139,6 @@ void LayoutBuilder::EndSection() {
       layout_.sections.back().end < operation_count()) {
     layout_.sections.push_back({{}, operation_count()});
   }
-  std::vector<int>& final_buckets =
-      layout_.sections.back().section.final_buckets;
-  final_buckets.insert(final_buckets.end(), next_final_.begin(),
-                       next_final_.end());
-  next_final_.clear();
 }
 
 ProgramLayout LayoutBuilder::TakeLayout(std::vector<const Tensor*> outputs) {

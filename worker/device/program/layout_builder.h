@@ -11,7 +11,8 @@
 //    writes a variable's gradient, FinishReads after the last operation that
 //    reads the variable. When all gradients of a bucket are written, the bucket
 //    is ready and its section ends. When all its variables are read, the bucket
-//    is final, with the section of the last operation so far.
+//    is final and the section ends, too: a push of it need not wait for the
+//    next gradient.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
 
@@ -216,8 +217,6 @@ class LayoutBuilder {
   std::vector<BucketProgress> progress_;
   // By variable: whether its gradient is written.
   std::vector<bool> is_written_;
-  // Buckets that will be final with the next section.
-  std::vector<int> next_final_;
 };
 
 }  // namespace paceline
