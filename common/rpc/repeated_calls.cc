@@ -41,7 +41,7 @@ struct RepeatedCalls::Pause {
   grpc::Alarm alarm;
 };
 
-RepeatedCalls::RepeatedCalls() = default;
+RepeatedCalls::RepeatedCalls() : keeps_grpc_(std::make_unique<Pause>()) {}
 RepeatedCalls::~RepeatedCalls() = default;
 
 void RepeatedCalls::Start(RepeatLimits limits, Attempt attempt, CallDone done) {

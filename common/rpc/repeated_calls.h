@@ -54,6 +54,9 @@ class RepeatedCalls {
   bool PauseAfter(const std::shared_ptr<Call>& call);
   void PauseEnded(uint64_t number, const std::shared_ptr<Call>& call);
 
+  // Is never set. Without another object of gRPC's, the end of the last pause
+  // would shut gRPC down on a thread of gRPC's, for which the shutdown waits.
+  const std::unique_ptr<Pause> keeps_grpc_;
   Mutex mutex_;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t last_pause_ ABSL_GUARDED_BY(mutex_) = 0;
