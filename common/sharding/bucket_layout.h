@@ -1,16 +1,17 @@
-// How variables lie at a worker: in buckets.
+// The layout of variables in a worker's memory: buckets.
 //
-// Variables are laid out in contiguous buckets, in the order in which backward
-// finishes them, so that a bucket can leave while backward goes on:
+// A bucket is a contiguous buffer with one or more variables. Buckets are
+// ordered as backward completes them, so that a worker can send a bucket while
+// backward computes the next one:
 //
 //   bucket 0                        bucket 1
 //   | dense_1/kernel dense_1/bias | | dense/kernel                         |
 //
-// Statistics, which may be final as soon as forward is, lie in buckets of their
-// own, before all others; so do frozen variables, which have no gradients,
-// behind all others. Within a bucket the variables are ordered by shard. A
-// variable that is cut over shards is a bucket of its own, since its parts must
-// stay together for the kernels.
+// Statistics (moving means and variances) are in buckets of their own before
+// all others, since they may be final after forward. Frozen variables, which
+// have no gradients, are in buckets of their own after all others. Within a
+// bucket the variables are sorted by shard. A variable that is cut over several
+// shards is a bucket of its own, since kernels need its parts to be contiguous.
 #ifndef PACELINE_COMMON_SHARDING_BUCKET_LAYOUT_H_
 #define PACELINE_COMMON_SHARDING_BUCKET_LAYOUT_H_
 
