@@ -54,8 +54,9 @@ class RepeatedCalls {
   bool PauseAfter(const std::shared_ptr<Call>& call);
   void PauseEnded(uint64_t number, const std::shared_ptr<Call>& call);
 
-  // Is never set. Without another object of gRPC's, the end of the last pause
-  // would shut gRPC down on a thread of gRPC's, for which the shutdown waits.
+  // An alarm that is never started. It keeps gRPC initialised: otherwise the
+  // end of the last pause would shut gRPC down on one of gRPC's threads, which
+  // would wait for itself.
   const std::unique_ptr<Pause> keeps_grpc_;
   Mutex mutex_;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;

@@ -94,7 +94,7 @@ class ShardPlan {
       const MayCut& may_cut = MayCutAll);
 
   int shard_count() const { return static_cast<int>(chunks_.size()); }
-  // Whose buckets the blocks are of.
+  // The layout of the buckets that the blocks belong to.
   const BucketLayout& layout() const { return layout_; }
   // By bucket; those of a bucket by shard.
   absl::Span<const Part> parts() const { return parts_; }

@@ -1,5 +1,5 @@
 // Attaches to an error the rank that is to blame. A group of ranks knows no
-// tasks; worker/peers.h turns a rank into a Blame.
+// tasks; worker/setup/peers.h turns a rank into a Blame.
 #ifndef PACELINE_WORKER_COLLECTIVE_BLAMED_RANK_H_
 #define PACELINE_WORKER_COLLECTIVE_BLAMED_RANK_H_
 

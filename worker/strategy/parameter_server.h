@@ -122,9 +122,9 @@ class ParameterServerStrategy : public Strategy {
   size_t updated_chunk_count_ = 0;
   // By updated bucket: the indices of the chunks that have blocks of it.
   std::vector<std::vector<size_t>> chunks_of_bucket_;
-  // By updated chunk: the number of buckets of which it has blocks, and how
-  // many of them are not final yet in the current step.
+  // By updated chunk: the number of buckets with blocks in the chunk.
   std::vector<int> bucket_counts_;
+  // How many of those are not final yet in the current step.
   std::vector<int> open_buckets_;
   bool has_frozen_ = false;
   std::unique_ptr<ChunkStream> pushes_;

@@ -135,7 +135,8 @@ class LayoutBuilder {
   // leaves the device, ends a section.
   void FinishGradient(int variable);
   // Call it after FinishGradient, and after adding the last operation that
-  // reads the variable.
+  // reads the variable. If no variable of the bucket is read any more, ends a
+  // section.
   void FinishReads(int variable);
 
  protected:
