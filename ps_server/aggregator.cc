@@ -244,8 +244,8 @@ Aggregator::Fenced Aggregator::Fence(const v1::WorkerId& worker) {
   if (known->last.sequence() > 0) {
     *fenced.response.mutable_progress() = known->last;
   }
-  if (known->last_summed.sequence() > 0) {
-    *fenced.response.mutable_summed() = known->last_summed;
+  if (known->last_summed().sequence() > 0) {
+    *fenced.response.mutable_summed() = known->last_summed();
   }
   return fenced;
 }

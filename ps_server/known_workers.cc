@@ -32,6 +32,10 @@ absl::Status DamagedEntry(absl::string_view key) {
       absl::StrCat("the record of a worker cannot be read: ", key));
 }
 
+bool HasSums(const v1::Progress& progress) {
+  return progress.lease().sums().states_size() > 0;
+}
+
 // The part of a progress that is saved. All chunks must save the same, so it
 // has no sums, which early pushes do not have, and which nobody needs after a
 // restart.
@@ -48,8 +52,12 @@ v1::Progress WithoutSums(v1::Progress progress) {
 }  // namespace
 
 void KnownWorker::RecordApplied(v1::Progress progress) {
+  if (!HasSums(progress) && HasSums(last)) summed_before.Swap(&last);
   last = std::move(progress);
-  if (last.lease().sums().states_size() > 0) last_summed = last;
+}
+
+const v1::Progress& KnownWorker::last_summed() const {
+  return HasSums(last) ? last : summed_before;
 }
 
 bool KnownWorkers::MakeRoom(uint32_t rank) {

@@ -27,10 +27,11 @@
 namespace paceline {
 
 struct KnownWorker {
-  // Progress of the last push applied, and of the last one applied that had
-  // sums (an early push has none); sequence 0 if there was none.
+  // Progress of the last push applied; sequence 0 if there was none.
   v1::Progress last;
-  v1::Progress last_summed;
+  // If the last one was an early push, which has no sums: the progress of the
+  // last one before it that had sums. Call last_summed() instead.
+  v1::Progress summed_before;
   bool is_fenced = false;
   // Restored from a checkpoint, and not admitted by the leader since.
   bool is_restored = false;
@@ -55,6 +56,9 @@ struct KnownWorker {
   uint64_t sequence() const {
     return held_progress ? held_progress->sequence() : last.sequence();
   }
+  // Progress of the last push applied that had sums; sequence 0 if there was
+  // none.
+  const v1::Progress& last_summed() const;
   // Call it when a push with this progress was applied.
   void RecordApplied(v1::Progress progress);
 };

@@ -16,7 +16,7 @@ namespace {
 
 // Per step, nearly all of them oneDNN's (about 5 a primitive) and protobuf's.
 constexpr double kMaxWorkerAllocations = 110;
-constexpr double kMaxPsAllocations = 46;
+constexpr double kMaxPsAllocations = 40;
 // What a process may grow by from 1,000 to 10,000 steps.
 constexpr int64_t kMaxGrowthBytes = int64_t{2} << 20;
 
