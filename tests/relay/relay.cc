@@ -1,10 +1,10 @@
 #include "tests/relay/relay.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <glog/logging.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
 
@@ -13,10 +13,11 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/numbers.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
+#include "tests/connect_to.h"
 
 namespace paceline {
 namespace {
@@ -29,25 +30,13 @@ constexpr size_t kMaxPieces = 256;
 // long while bytes were waiting, and does not sleep for less.
 constexpr absl::Duration kSlack = absl::Milliseconds(1);
 constexpr absl::Duration kShortestSleep = absl::Microseconds(200);
+// How often a relay looks whether it is to end.
+constexpr int kPollMilliseconds = 50;
 
-sockaddr_in Resolve(const std::string& address) {
-  sockaddr_in resolved{};
-  resolved.sin_family = AF_INET;
-  const size_t colon = address.rfind(':');
-  uint32_t port = 0;
-  CHECK(colon != std::string::npos &&
-        absl::SimpleAtoi(address.substr(colon + 1), &port) &&
-        inet_pton(AF_INET, address.substr(0, colon).c_str(),
-                  &resolved.sin_addr) == 1)
-      << address;
-  resolved.sin_port = htons(static_cast<uint16_t>(port));
-  return resolved;
-}
-
-FileDescriptor OpenSocket() {
-  FileDescriptor opened(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  PCHECK(opened.is_open());
-  return opened;
+Listener OpenListener(const std::string& address) {
+  auto opened = Listener::Open(address);
+  CHECK(opened.ok()) << opened.status();
+  return *std::move(opened);
 }
 
 void SendAtOnce(int socket) {
@@ -157,16 +146,11 @@ absl::Time Wire::Send(size_t bytes) {
 
 Relay::Relay(const std::string& listens_on, const std::string& callee,
              const LinkSpeed& speed, const std::string& callee_netns)
-    : callee_(callee), listener_(OpenSocket()) {
+    : callee_(callee),
+      listener_(OpenListener(listens_on)),
+      address_(absl::StrCat(listens_on.substr(0, listens_on.rfind(':')), ":",
+                            listener_.port())) {
   set_speed(speed);
-  sockaddr_in address = Resolve(listens_on);
-  socklen_t size = sizeof(address);
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  PCHECK(bind(listener_.get(), generic, size) == 0) << listens_on;
-  PCHECK(listen(listener_.get(), SOMAXCONN) == 0);
-  PCHECK(getsockname(listener_.get(), generic, &size) == 0);
-  address_ = absl::StrCat(listens_on.substr(0, listens_on.rfind(':')), ":",
-                          ntohs(address.sin_port));
   acceptor_ = std::thread([this, callee_netns] { Accept(callee_netns); });
 }
 
@@ -175,7 +159,6 @@ Relay::~Relay() {
   {
     MutexLock lock(mutex_);
     is_stopping_ = true;
-    shutdown(listener_.get(), SHUT_RDWR);
     for (const FileDescriptor& end : ends_) shutdown(end.get(), SHUT_RDWR);
   }
   acceptor_.join();
@@ -199,18 +182,21 @@ void Relay::Accept(const std::string& callee_netns) {
     PCHECK(setns(netns.get(), CLONE_NEWNET) == 0) << callee_netns;
   }
   while (true) {
-    FileDescriptor caller(
-        accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!caller.is_open()) return;
-    const sockaddr_in address = Resolve(callee_);
-    FileDescriptor callee = OpenSocket();
-    // Nobody there: the caller sees its connection break.
-    if (connect(callee.get(), reinterpret_cast<const sockaddr*>(&address),
-                sizeof(address)) != 0) {
-      continue;
+    pollfd polled = {listener_.socket(), POLLIN, 0};
+    poll(&polled, 1, kPollMilliseconds);
+    absl::StatusOr<FileDescriptor> accepted = listener_.Accept();
+    CHECK(accepted.ok() || absl::IsNotFound(accepted.status()))
+        << accepted.status();
+    FileDescriptor caller;
+    FileDescriptor callee;
+    if (accepted.ok()) {
+      caller = *std::move(accepted);
+      callee = ConnectTo(callee_);
     }
     MutexLock lock(mutex_);
     if (is_stopping_) return;
+    // Where nobody listens, the caller sees its connection break.
+    if (!callee.is_open()) continue;
     const int a = caller.get();
     const int b = callee.get();
     SendAtOnce(a);

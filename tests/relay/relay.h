@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/mutex.h"
+#include "common/net/listener.h"
 
 namespace paceline {
 
@@ -61,8 +62,8 @@ class Relay {
   void Accept(const std::string& callee_netns);
 
   const std::string callee_;
-  const FileDescriptor listener_;
-  std::string address_;
+  const Listener listener_;
+  const std::string address_;
   Wire there_;
   Wire back_;
   Mutex mutex_;

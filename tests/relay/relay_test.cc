@@ -1,18 +1,19 @@
 #include "tests/relay/relay.h"
 
-#include <arpa/inet.h>
-#include <glog/logging.h>
-#include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
 
-#include "absl/strings/numbers.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
+#include "common/net/listener.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/connect_to.h"
 
 namespace paceline {
 namespace {
@@ -21,60 +22,39 @@ using ::testing::AllOf;
 using ::testing::Ge;
 using ::testing::Lt;
 
-sockaddr_in Loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
 // Sends back what it gets, a connection after the other.
 class Echo {
  public:
-  Echo() : listener_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address = Loopback(0);
-    socklen_t size = sizeof(address);
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    PCHECK(bind(listener_.get(), generic, size) == 0);
-    PCHECK(listen(listener_.get(), SOMAXCONN) == 0);
-    PCHECK(getsockname(listener_.get(), generic, &size) == 0);
-    address_ = absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
+  Echo() : listener_(*Listener::Open("127.0.0.1:0")) {
     thread_ = std::thread([this] { Run(); });
   }
   ~Echo() {
-    shutdown(listener_.get(), SHUT_RDWR);
+    is_stopping_ = true;
     thread_.join();
   }
-  const std::string& address() const { return address_; }
+  std::string address() const {
+    return absl::StrCat("127.0.0.1:", listener_.port());
+  }
 
  private:
   void Run() {
-    while (true) {
-      const FileDescriptor caller(accept(listener_.get(), nullptr, nullptr));
-      if (!caller.is_open()) return;
+    while (!is_stopping_) {
+      pollfd polled = {listener_.socket(), POLLIN, 0};
+      poll(&polled, 1, /*timeout=*/20);
+      const absl::StatusOr<FileDescriptor> caller = listener_.Accept();
+      if (!caller.ok()) continue;
       char bytes[4096];
       for (ssize_t size = 1; size > 0;) {
-        size = recv(caller.get(), bytes, sizeof(bytes), 0);
-        if (size > 0) size = send(caller.get(), bytes, size, MSG_NOSIGNAL);
+        size = recv(caller->get(), bytes, sizeof(bytes), 0);
+        if (size > 0) size = send(caller->get(), bytes, size, MSG_NOSIGNAL);
       }
     }
   }
 
-  const FileDescriptor listener_;
-  std::string address_;
+  const Listener listener_;
+  std::atomic<bool> is_stopping_ = false;
   std::thread thread_;
 };
-
-FileDescriptor Connect(const std::string& address) {
-  int port = 0;
-  PCHECK(absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port));
-  FileDescriptor caller(socket(AF_INET, SOCK_STREAM, 0));
-  sockaddr_in callee = Loopback(port);
-  PCHECK(connect(caller.get(), reinterpret_cast<sockaddr*>(&callee),
-                 sizeof(callee)) == 0);
-  return caller;
-}
 
 // Sends `text` and waits until it is back.
 std::string RoundTrip(int socket, const std::string& text) {
@@ -93,7 +73,7 @@ TEST(RelayTest, CarriesBytesLaterByTheLatency) {
   const Echo echo;
   const Relay relay("127.0.0.1:0", echo.address(),
                     {.latency = absl::Milliseconds(30)});
-  const FileDescriptor caller = Connect(relay.address());
+  const FileDescriptor caller = ConnectTo(relay.address());
   const absl::Time start = MonotonicNow();
   EXPECT_EQ(RoundTrip(caller.get(), "there and back"), "there and back");
   EXPECT_THAT(MonotonicNow() - start,
@@ -103,7 +83,7 @@ TEST(RelayTest, CarriesBytesLaterByTheLatency) {
 TEST(RelayTest, CarriesNoMoreThanItsRate) {
   const Echo echo;
   Relay relay("127.0.0.1:0", echo.address(), {.bytes_per_second = 10e6});
-  const FileDescriptor caller = Connect(relay.address());
+  const FileDescriptor caller = ConnectTo(relay.address());
   const std::string text(2'000'000, 'x');
   absl::Time start = MonotonicNow();
   EXPECT_EQ(RoundTrip(caller.get(), text), text);
@@ -118,12 +98,12 @@ TEST(RelayTest, CarriesNoMoreThanItsRate) {
 TEST(RelayTest, TheConnectionsOfALinkShareItsRate) {
   const Echo echo;
   const Relay relay("127.0.0.1:0", echo.address(), {.bytes_per_second = 10e6});
-  const FileDescriptor first = Connect(relay.address());
+  const FileDescriptor first = ConnectTo(relay.address());
   const std::string text(1'000'000, 'x');
   EXPECT_EQ(RoundTrip(first.get(), "a"), "a");
   // The echo takes one connection after the other, but the kernel takes the
   // bytes of the second before.
-  const FileDescriptor second = Connect(relay.address());
+  const FileDescriptor second = ConnectTo(relay.address());
   const absl::Time start = MonotonicNow();
   std::thread sender([&] {
     EXPECT_EQ(send(second.get(), text.data(), text.size(), MSG_NOSIGNAL),

@@ -1,30 +1,21 @@
 #include "tests/unit/session/resetting_proxy.h"
 
-#include <arpa/inet.h>
 #include <glog/logging.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <iterator>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "tests/connect_to.h"
 
 namespace paceline {
 namespace {
 
 constexpr int kPollMilliseconds = 1;
-
-sockaddr_in Loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 // Its closing sends a reset.
 void ResetOnClose(const FileDescriptor& socket) {
@@ -36,16 +27,10 @@ void ResetOnClose(const FileDescriptor& socket) {
 }  // namespace
 
 ResettingProxy::ResettingProxy(int port, int from)
-    : port_(port),
+    : callee_(absl::StrCat("127.0.0.1:", port)),
       from_(from),
-      listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address = Loopback(0);
-  socklen_t size = sizeof(address);
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  PCHECK(bind(listener_.get(), generic, size) == 0);
-  PCHECK(listen(listener_.get(), SOMAXCONN) == 0);
-  PCHECK(getsockname(listener_.get(), generic, &size) == 0);
-  address_ = absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
+      listener_(*Listener::Open("127.0.0.1:0")),
+      address_(absl::StrCat("127.0.0.1:", listener_.port())) {
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -73,7 +58,7 @@ void ResettingProxy::Run() {
         changed_.NotifyAll();
       }
     }
-    std::vector<pollfd> polled = {{listener_.get(), POLLIN, 0}};
+    std::vector<pollfd> polled = {{listener_.socket(), POLLIN, 0}};
     for (const Connection& connection : connections_) {
       polled.push_back({connection.caller.get(), POLLIN, 0});
       polled.push_back({connection.callee.get(), POLLIN, 0});
@@ -91,21 +76,11 @@ void ResettingProxy::Run() {
 }
 
 void ResettingProxy::Accept() {
-  FileDescriptor caller(accept(listener_.get(), nullptr, nullptr));
-  FileDescriptor callee(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (from_ != 0) {
-    const int on = 1;
-    setsockopt(callee.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    const sockaddr_in own = Loopback(from_);
-    PCHECK(bind(callee.get(), reinterpret_cast<const sockaddr*>(&own),
-                sizeof(own)) == 0);
-  }
-  sockaddr_in address = Loopback(port_);
-  if (connect(callee.get(), reinterpret_cast<sockaddr*>(&address),
-              sizeof(address)) != 0) {
-    return;
-  }
-  connections_.push_back({std::move(caller), std::move(callee)});
+  absl::StatusOr<FileDescriptor> caller = listener_.Accept();
+  if (!caller.ok()) return;
+  FileDescriptor callee = ConnectTo(callee_, from_);
+  if (!callee.is_open()) return;
+  connections_.push_back({*std::move(caller), std::move(callee)});
 }
 
 bool ResettingProxy::Carry(const FileDescriptor& from,

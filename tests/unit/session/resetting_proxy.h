@@ -8,6 +8,7 @@
 
 #include "common/base/file_descriptor.h"
 #include "common/base/mutex.h"
+#include "common/net/listener.h"
 
 namespace paceline {
 
@@ -37,10 +38,10 @@ class ResettingProxy {
   static bool Carry(const FileDescriptor& from, const FileDescriptor& to);
   void ResetConnections();
 
-  const int port_;
+  const std::string callee_;
   const int from_;
-  FileDescriptor listener_;
-  std::string address_;
+  const Listener listener_;
+  const std::string address_;
   std::list<Connection> connections_;
   Mutex mutex_;
   CondVar changed_;

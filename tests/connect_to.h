@@ -1,0 +1,43 @@
+// A TCP connection as tests make it.
+#ifndef PACELINE_TESTS_CONNECT_TO_H_
+#define PACELINE_TESTS_CONNECT_TO_H_
+
+#include <glog/logging.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <string>
+
+#include "common/base/file_descriptor.h"
+#include "common/net/socket_address.h"
+
+namespace paceline {
+
+// A blocking socket that is connected to "host:port" from the loopback port
+// `from`, 0: any; closed if nobody listens there.
+inline FileDescriptor ConnectTo(const std::string& address, int from = 0) {
+  const auto callee = Resolve(address, AI_NUMERICSERV);
+  CHECK(callee.ok()) << callee.status();
+  FileDescriptor connection(
+      socket((*callee)->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  PCHECK(connection.is_open());
+  if (from != 0) {
+    const int on = 1;
+    setsockopt(connection.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_port = htons(static_cast<uint16_t>(from));
+    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    PCHECK(bind(connection.get(), reinterpret_cast<const sockaddr*>(&own),
+                sizeof(own)) == 0);
+  }
+  if (connect(connection.get(), (*callee)->ai_addr, (*callee)->ai_addrlen) !=
+      0) {
+    return FileDescriptor();
+  }
+  return connection;
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_CONNECT_TO_H_
