@@ -40,6 +40,7 @@ class RecordingBuilder final : public LayoutBuilder {
     }
     return sections;
   }
+  void AddOperation() { NoteOperation({}); }
   DataType compute_type() const override { return DataType::kBFloat16; }
   // Blocks that operations have written.
   size_t written_count() const { return written_.size(); }
@@ -132,6 +133,8 @@ class TrainedLayer {
     return builder_.TakeAdded();
   }
 
+  // Of the layer before it in the model.
+  void AddLaterOperation() { builder_.AddOperation(); }
   std::vector<Section> TakeSections() { return builder_.TakeSections(); }
   size_t written_count() const { return builder_.written_count(); }
   const Tensor* output() const { return output_; }
@@ -166,6 +169,18 @@ TEST(LoweredNodeTest, ABucketIsFinalAfterTheLastReaderOfItsVariables) {
   EXPECT_THAT(sections[0].final_buckets, IsEmpty());
   EXPECT_THAT(sections[1].ready_buckets, IsEmpty());
   EXPECT_THAT(sections[1].final_buckets, ElementsAre(0));
+}
+
+TEST(LoweredNodeTest, ASectionEndsWhereABucketIsFinal) {
+  TrainedLayer layer("Dense: {units: 3}");
+  layer.AddForward();
+  layer.AddBackward(/*wants_input=*/true);
+  layer.AddLaterOperation();
+  const std::vector<Section> sections = layer.TakeSections();
+  ASSERT_EQ(sections.size(), 3u);
+  EXPECT_THAT(sections[0].ready_buckets, ElementsAre(0));
+  EXPECT_THAT(sections[1].final_buckets, ElementsAre(0));
+  EXPECT_THAT(sections[2].final_buckets, IsEmpty());
 }
 
 TEST(LoweredNodeTest, BackwardHasNothingThatNobodyWants) {

@@ -54,25 +54,20 @@ v1::Progress PositionAfter(uint64_t examples) {
   return position;
 }
 
-class EarlyPushesTest : public ParameterServerFixture {
- protected:
-  // The server whose chunk leaves while the step goes on; the other one's waits
-  // for the sums.
-  int early() const {
-    const auto last_bucket = [this](int shard) {
-      return plan_.chunks(shard)[0].blocks.back().bucket;
-    };
-    return last_bucket(0) <= last_bucket(1) ? 0 : 1;
-  }
-};
+// The server whose chunk leaves while the step goes on, and the one whose chunk
+// is the last, which waits for the sums.
+constexpr int kEarly = 0;
+constexpr int kLast = 1;
+
+class EarlyPushesTest : public ParameterServerFixture {};
 
 TEST_F(EarlyPushesTest, ChunksLeaveBeforeTheStepEnds) {
   ASSERT_TRUE(strategy_->PullVariables().ok());
   v1::Progress progress = PositionAfter(4);
   strategy_->BeginStep(progress, false);
   HandOver(*strategy_);
-  EXPECT_EQ(AwaitSteps(*servers_[early()], 1), 1u);
-  EXPECT_EQ(AwaitSteps(*servers_[1 - early()], 0), 0u);
+  EXPECT_EQ(AwaitSteps(*servers_[kEarly], 1), 1u);
+  EXPECT_EQ(AwaitSteps(*servers_[kLast], 0), 0u);
   progress.mutable_lease()->mutable_sums()->add_states(1.5);
   progress.mutable_lease()->mutable_sums()->add_states(4);
   ASSERT_TRUE(strategy_->EndStep(progress).ok());
@@ -80,8 +75,34 @@ TEST_F(EarlyPushesTest, ChunksLeaveBeforeTheStepEnds) {
     const v1::Progress at_shard = ProgressAt(*servers_[shard]);
     EXPECT_EQ(at_shard.sequence(), 1u);
     EXPECT_EQ(at_shard.lease().examples(), 4u);
-    EXPECT_EQ(at_shard.lease().sums().states_size(), shard == early() ? 0 : 2);
+    EXPECT_EQ(at_shard.lease().sums().states_size(), shard == kEarly ? 0 : 2);
   }
+}
+
+class SeveralChunksTest : public ParameterServerFixture {
+ protected:
+  std::string JobText() const override {
+    return absl::StrCat(absl::StrReplaceAll(kJob, {{"units: 8", "units: 80"}}),
+                        "partitioner: {chunk_bytes: 1024}\n");
+  }
+};
+
+// Its bucket is final first here.
+TEST_F(SeveralChunksTest, TheLastChunkWaitsWhicheverIsFinalLast) {
+  const auto& chunks = plan_.chunks(kLast);
+  const auto bucket_count =
+      static_cast<int>(plan_.layout().updated_buckets().size());
+  ASSERT_GE(chunks.size(), 2u);
+  ASSERT_EQ(chunks.back().blocks.front().bucket, bucket_count - 1);
+  ASSERT_LT(chunks.front().blocks.front().bucket, bucket_count - 1);
+  ASSERT_TRUE(strategy_->PullVariables().ok());
+  strategy_->BeginStep(v1::Progress(), false);
+  for (int bucket = bucket_count - 1; bucket >= 0; --bucket) {
+    strategy_->BucketFinal(bucket);
+  }
+  EXPECT_EQ(AwaitSteps(*servers_[kEarly], 1), 1u);
+  EXPECT_EQ(AwaitSteps(*servers_[kLast], 1), 1u);
+  ASSERT_TRUE(strategy_->EndStep(v1::Progress()).ok());
 }
 
 class ClippedByNormTest : public ParameterServerFixture {
@@ -121,7 +142,7 @@ TEST_F(SynchronousTest, EndsACallThatAServerHolds) {
   strategy_.reset();
   EXPECT_LT(MonotonicNow() - start, absl::Seconds(10));
   // The leader shuts the worker out, and learns that no push was applied.
-  EXPECT_EQ(ProgressAt(*servers_[early()]).sequence(), 0u);
+  EXPECT_EQ(ProgressAt(*servers_[kEarly]).sequence(), 0u);
 }
 
 // A section computes meanwhile, so nobody looks at the stream.
@@ -129,7 +150,7 @@ TEST_F(SynchronousTest, AnEarlyPushThatBreaksIsRepeatedWhileTheStepGoesOn) {
   ASSERT_TRUE(strategy_->PullVariables().ok());
   const Worker other = MakeWorker(1);
   HandOver(0.25f);
-  Server& server = *servers_[early()];
+  Server& server = *servers_[kEarly];
   absl::SleepFor(absl::Milliseconds(200));
   server.rpc.reset();
   server.Start(server.member.address());
@@ -144,7 +165,7 @@ TEST_F(EarlyPushesTest, AFailureEndsTheStepBeforeItsLastBucket) {
   v1::FenceRequest fence;
   fence.mutable_worker()->set_incarnation(5);
   v1::FenceResponse response;
-  ASSERT_TRUE(servers_[early()]->shard.Fence(fence, response).ok());
+  ASSERT_TRUE(servers_[kEarly]->shard.Fence(fence, response).ok());
   HandOver(0.25f);
   absl::Status status;
   const absl::Time deadline = MonotonicNow() + absl::Seconds(10);
@@ -153,7 +174,7 @@ TEST_F(EarlyPushesTest, AFailureEndsTheStepBeforeItsLastBucket) {
     status = strategy_->GradientsReady(0);
   }
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
-  EXPECT_EQ(AwaitSteps(*servers_[1 - early()], 0), 0u);
+  EXPECT_EQ(AwaitSteps(*servers_[kLast], 0), 0u);
 }
 
 }  // namespace
