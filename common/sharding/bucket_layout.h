@@ -2,7 +2,8 @@
 //
 // A bucket is a contiguous buffer with one or more variables. Buckets are
 // ordered as backward completes them, so that a worker can send a bucket while
-// backward computes the next one:
+// backward computes the next one. DistributedDataParallel of PyTorch (Li et
+// al., VLDB 2020) orders its buckets the same way:
 //
 //   bucket 0                        bucket 1
 //   | dense_1/kernel dense_1/bias | | dense/kernel                         |

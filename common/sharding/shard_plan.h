@@ -3,10 +3,7 @@
 //
 //  * A part is a variable, or a range of its rows along axis 0, on one shard.
 //    PlaceVariables balances the parts' bytes over the shards.
-//  * A bucket is a contiguous buffer at the worker with one or more variables.
-//    Buckets are ordered as backward completes them, so that a worker can send
-//    a bucket while backward computes the next one. DistributedDataParallel of
-//    PyTorch (Li et al., VLDB 2020) orders its buckets the same way.
+//  * Buckets are the layout of variables at a worker (bucket_layout.h).
 //  * A block is the part of a bucket that lies on one shard. It is contiguous
 //    both at the worker and on the shard, so it is sent without a copy:
 //
@@ -19,14 +16,7 @@
 //    memory does not grow with the model. A variable that the optimizer must
 //    update as a whole is never cut, and its chunk may exceed the bound.
 //
-// Order of the buckets:
-//  * Statistics (moving means and variances) are in buckets of their own before
-//    all others, since they may be final after forward.
-//  * Frozen variables, which have no gradients, are in buckets of their own
-//    after all others, and in chunks of their own.
-//  * Within a bucket the parts are sorted by shard. A variable that is cut over
-//    several shards is a bucket of its own, since kernels need its parts to be
-//    contiguous.
+// Frozen variables are in chunks of their own.
 //
 // The plan is a pure function of the job and the number of shards, so every
 // process derives the same plan.

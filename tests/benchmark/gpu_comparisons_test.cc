@@ -37,7 +37,7 @@ void Append(int times, const CallLog& calls, CallLog& to) {
     to.insert(to.end(), calls.begin(), calls.end());
 }
 
-// Each variable fills a bucket.
+// Each variable is larger than a bucket, so it is one of its own.
 ShardPlan PlanOfThree() {
   std::vector<VariableSpec> variables(3);
   auto rows = static_cast<int64_t>(limits::kBucketBytes);

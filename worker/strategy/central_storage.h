@@ -43,7 +43,7 @@ class CentralStorageStrategy : public Strategy {
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
  private:
-  // Copies the first `c` buckets from central storage.
+  // Copies the first `bucket_count` buckets from central storage.
   absl::Status Pull(size_t bucket_count);
   // Sums the gradients of a bucket that this replica needs.
   absl::Status Reduce(int bucket);

@@ -159,7 +159,7 @@ class LayoutBuilder {
 
   // Records that the next operation reads or writes these tensors.
   void NoteOperation(const std::vector<const Tensor*>& used);
-  // Ends a section after the last operation, unless it is empty.
+  // Ends a section, unless no operation was added since the last one.
   void EndSection();
   int section_count() const {
     return static_cast<int>(layout_.sections.size());
@@ -208,8 +208,8 @@ class LayoutBuilder {
   std::vector<Tensor*> variables_;
   // Null for frozen variables.
   std::vector<Tensor*> gradients_;
-  // Variables of a bucket whose gradients are not written, and that are still
-  // read.
+  // Of a bucket's variables, how many have no written gradient yet, and how
+  // many a later operation reads.
   struct BucketProgress {
     size_t unwritten = 0;
     size_t read = 0;
