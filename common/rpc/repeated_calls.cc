@@ -39,6 +39,8 @@ struct RepeatedCalls::Call {
 
 struct RepeatedCalls::Pause {
   grpc::Alarm alarm;
+  // Here and not in the alarm's callback, which gRPC may destroy on any thread.
+  std::shared_ptr<Call> call;
 };
 
 RepeatedCalls::RepeatedCalls() : keeps_grpc_(std::make_unique<Pause>()) {}
@@ -91,18 +93,20 @@ bool RepeatedCalls::PauseAfter(const std::shared_ptr<Call>& call) {
   const uint64_t number = ++last_pause_;
   std::shared_ptr<Pause>& pause = pauses_[number];
   pause = std::make_shared<Pause>();
-  pause->alarm.Set(After(kRepeatPause), [this, number, call](bool /*is_over*/) {
-    PauseEnded(number, call);
-  });
+  pause->call = call;
+  pause->alarm.Set(After(kRepeatPause),
+                   [this, number](bool /*is_over*/) { PauseEnded(number); });
   return true;
 }
 
-void RepeatedCalls::PauseEnded(uint64_t number,
-                               const std::shared_ptr<Call>& call) {
+void RepeatedCalls::PauseEnded(uint64_t number) {
+  std::shared_ptr<Call> call;
   bool is_cancelled = false;
   {
     MutexLock lock(mutex_);
-    pauses_.erase(number);
+    const auto pause = pauses_.find(number);
+    call = std::move(pause->second->call);
+    pauses_.erase(pause);
     is_cancelled = is_cancelled_;
   }
   if (is_cancelled) {

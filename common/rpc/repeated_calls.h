@@ -52,7 +52,7 @@ class RepeatedCalls {
   void Ended(const std::shared_ptr<Call>& call, const absl::Status& status);
   // Schedules another attempt after a pause; returns false if there is none.
   bool PauseAfter(const std::shared_ptr<Call>& call);
-  void PauseEnded(uint64_t number, const std::shared_ptr<Call>& call);
+  void PauseEnded(uint64_t number);
 
   // An alarm that is never started. It keeps gRPC initialised: otherwise the
   // end of the last pause would shut gRPC down on one of gRPC's threads, which
