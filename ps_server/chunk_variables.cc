@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
-#include "common/checkpoint/manifest.h"
+#include "common/checkpoint/manifest_content.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/job/job_plan.h"
 #include "common/model/graph.h"

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
+#include "common/checkpoint/manifest.h"
 #include "glog/logging.h"
 
 namespace paceline {

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "common/checkpoint/manifest.h"
+#include "common/checkpoint/manifest_content.h"
 #include "common/checkpoint/safetensors.h"
 #include "common/model/variable.h"
 

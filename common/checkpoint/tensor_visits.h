@@ -20,7 +20,7 @@
 #include "absl/types/span.h"
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/checkpointer.h"
-#include "common/checkpoint/manifest.h"
+#include "common/checkpoint/manifest_content.h"
 #include "common/model/variable.h"
 #include "common/sharding/shard_plan.h"
 #include "common/tensor/shape.h"

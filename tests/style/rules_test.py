@@ -94,14 +94,23 @@ class RulesTest(unittest.TestCase):
 
     def test_state_machine_io(self):
         machine = "common/session/machine/x.cc"
-        for header in ("<fstream>", "<thread>", "<sys/socket.h>", "<grpcpp/grpcpp.h>",
-                       '"absl/time/clock.h"', '"common/base/clock.h"', '"common/rpc/x.h"'):
+        for header in ("<fstream>", "<thread>", "<sys/socket.h>", "<grpcpp/grpcpp.h>", "<cstdlib>",
+                       '"absl/time/clock.h"', '"common/base/clock.h"', '"common/rpc/x.h"',
+                       '"common/checkpoint/manifest.h"', '"common/data_source/npz.h"'):
             self.expect(rules.state_machine_io, machine, f"\n#include {header}", machine + ":2")
-        for words in ("now = absl::Now();", "MonotonicNow()", "std::thread t;"):
+        for words in ("now = absl::Now();", "MonotonicNow()", "std::thread t;",
+                      "std::ofstream file(path);", "std::fstream file;", "std::clog << row;",
+                      "std::filesystem::remove(path);", "std::atomic_int count;",
+                      'FILE* file = fopen(path, "w");', 'std::fprintf(stderr, "row");',
+                      "const int file = ::open(path, O_RDONLY);",
+                      'google::SetLogDestination(google::INFO, "/tmp/x");',
+                      "google::AddLogSink(&sink);", 'FLAGS_log_dir = "/tmp";'):
             self.expect(rules.state_machine_io, "ps_server/aggregator.h", words, "no I/O")
             self.expect(rules.state_machine_io, "ps_server/shard.h", words)
         self.expect(rules.state_machine_io, machine,
                     '#include "glog/logging.h"\n#include "absl/time/time.h"\n#include <map>')
+        self.expect(rules.state_machine_io, machine,
+                    'LOG(WARNING) << "full";\nqueue.open();\nqueue->read();\nSession::open(x);')
 
         files = {machine: '#include "common/a/x.h"', "common/a/x.h": '#include "common/a/y.h"',
                  "common/a/y.h": '#include "common/a/x.h"\n#include <filesystem>'}

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_reader.h"
-#include "common/checkpoint/manifest.h"
+#include "common/checkpoint/manifest_content.h"
 #include "common/checkpoint/tensor_visits.h"
 
 namespace paceline {

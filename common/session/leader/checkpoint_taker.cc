@@ -9,6 +9,7 @@
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
+#include "common/checkpoint/manifest.h"
 
 namespace paceline {
 absl::Status CheckShardFiles(int64_t step, absl::Span<const ShardFile> files,

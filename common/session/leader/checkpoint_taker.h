@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/base/mutex.h"
-#include "common/checkpoint/manifest.h"
+#include "common/checkpoint/manifest_content.h"
 #include "common/session/leader/lost_checkpoints.h"
 #include "common/session/leader/shared_session.h"
 #include "common/session/leader/variable_holders.h"

@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
+#include "common/checkpoint/manifest.h"
 #include "common/checkpoint/object_reader.h"
 #include "common/cluster/blame.h"
 #include "common/cluster/task_proto.h"

@@ -18,7 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
-#include "common/checkpoint/manifest.h"
+#include "common/checkpoint/manifest_content.h"
 #include "common/cluster/cluster_spec.h"
 #include "common/cluster/task.h"
 #include "common/identity/caller.h"

@@ -1,5 +1,6 @@
 #include "common/checkpoint/checkpoint_reader.h"
 
+#include "common/checkpoint/manifest.h"
 #include "gmock/gmock.h"
 #include "tests/unit/checkpoint/checkpoint_fixture.h"
 
