@@ -81,7 +81,12 @@ absl::StatusOr<LeaseReport> ReadLeaseReport(
 absl::StatusOr<ShardRecord> ReadShardRecord(
     const v1::FenceResponse& answer, absl::Span<const LoggedMetric> metrics) {
   ShardRecord record;
-  if (!answer.has_progress()) return record;
+  if (!answer.has_progress()) {
+    if (!answer.has_summed()) return record;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "summed: of push ", answer.summed().sequence(),
+        ", without progress; expected progress, of the last push"));
+  }
   const v1::Progress& progress = answer.progress();
   ASSIGN_OR_RETURN(record.sequence, ReadCount("sequence", progress.sequence(),
                                               limits::kMaxSteps));

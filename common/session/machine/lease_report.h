@@ -47,8 +47,8 @@ struct ShardRecord {
 };
 
 // As ReadLeaseReport, for the reports of two pushes in a shard's answer: the
-// last one, and the last one with sums, which must not be later. The report of
-// an early push has no states and no non-finite step.
+// last one, and the last one with sums, which must not be later, nor be there
+// alone. The report of an early push has no states and no non-finite step.
 absl::StatusOr<ShardRecord> ReadShardRecord(
     const v1::FenceResponse& answer, absl::Span<const LoggedMetric> metrics);
 

@@ -12,11 +12,11 @@ namespace paceline {
 
 void StepLog::Add(const StepRow& row) {
   // Workers are close to each other, so the row belongs near the end.
-  const auto place = std::upper_bound(
+  const auto position = std::upper_bound(
       rows_.begin(), rows_.end(), row.step,
       [](int64_t step, const StepRow& other) { return step < other.step; });
-  if (adds_up_ && place != rows_.begin()) {
-    StepRow& before = *std::prev(place);
+  if (adds_up_ && position != rows_.begin()) {
+    StepRow& before = *std::prev(position);
     if (before.step == row.step) {
       before.total += row.total;
       before.weight += row.weight;
@@ -29,7 +29,7 @@ void StepLog::Add(const StepRow& row) {
     is_full_ = true;
     return;
   }
-  rows_.insert(place, row);
+  rows_.insert(position, row);
 }
 
 }  // namespace paceline

@@ -123,6 +123,25 @@ TEST_F(ImpossibleMessagesTest, SumsOfAPushAfterTheLastAreImpossible) {
                         "most that of the last push, 1"));
 }
 
+TEST_F(ImpossibleMessagesTest, SumsWithoutALastPushAreImpossible) {
+  Start();
+  const auto lease = Acquire(kWorker0);
+  Pass(absl::Seconds(9), {kWorker0});
+  const auto fence = Take<FenceWorker>();
+  ASSERT_TRUE(fence);
+  std::vector<v1::FenceResponse> answers = ShardKnows(ReportOf(*lease, 10));
+  answers[0].mutable_summed()->Swap(answers[0].mutable_progress());
+  answers[0].clear_progress();
+  session_->Fenced(fence->worker, answers, now_);
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ended->task, kPs0);
+  EXPECT_THAT(Message(ended),
+              HasSubstr("the record of ps-0: summed: of push 1, without "
+                        "progress; expected progress, of the last push"));
+}
+
 TEST_F(ImpossibleMessagesTest, WordsOfAMemberAreEscapedAndShort) {
   Start();
   ASSERT_TRUE(Acquire(kWorker1));
