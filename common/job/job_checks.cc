@@ -65,7 +65,7 @@ absl::Status CheckCluster(const v1::Job& job) {
 }
 
 // Checks that fields about combining gradients apply to the job's strategy.
-absl::Status CheckMeeting(const v1::Job& job) {
+absl::Status CheckCombining(const v1::Job& job) {
   const StrategyTraits& strategy = StrategyOf(job);
   if (job.consistency() > v1::CONSISTENCY_ASYNC &&
       !strategy.has_parameter_servers()) {
@@ -257,7 +257,7 @@ absl::Status CheckOptimizer(const v1::Job& job, const Graph& graph) {
 absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckName(job.name()));
   RETURN_IF_ERROR(CheckCluster(job));
-  RETURN_IF_ERROR(CheckMeeting(job));
+  RETURN_IF_ERROR(CheckCombining(job));
   RETURN_IF_ERROR(CheckPartitioner(job));
   RETURN_IF_ERROR(CheckData(job));
   RETURN_IF_ERROR(CheckPaths(job));

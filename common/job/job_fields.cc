@@ -197,7 +197,7 @@ const FieldTable<Job>& FieldsOf(const Job*) {
       {Optional("name", Text(&Job::name, &Job::mutable_name),
                 "Name shown to people; by default that of the file."),
        Required("strategy", Scalar(&Job::strategy, &Job::set_strategy),
-                "How replicas of the model meet."),
+                "How replicas of the model combine their gradients."),
        Optional("cluster",
                 Inner(&Job::has_cluster, &Job::cluster, &Job::mutable_cluster),
                 "How many tasks there are."),

@@ -245,12 +245,12 @@ class FakeQueue final : public Queue {
   std::vector<Work> captured_;
 };
 
-// Where the ranks of groups meet.
-class MeetingPoints {
+// The groups that ranks join, and numbers for names. Thread-safe.
+class Groups {
  public:
-  static MeetingPoints& Get() {
-    static auto& points = *new MeetingPoints;
-    return points;
+  static Groups& Get() {
+    static auto& groups = *new Groups;
+    return groups;
   }
 
   // Of a GPU or a group.
@@ -282,7 +282,7 @@ class FakeCommunicator final : public Communicator {
         transport_(group_->MakeTransport(rank)),
         collectives_(*transport_) {}
 
-  absl::Status Meet() { return collectives_.Barrier(); }
+  absl::Status Barrier() { return collectives_.Barrier(); }
 
   void AllReduce(float* values, int64_t count, Queue& queue) override {
     const auto& fake_queue = static_cast<const FakeQueue&>(queue);
@@ -320,18 +320,18 @@ class FakeGpu final : public Gpu {
  public:
   explicit FakeGpu(const FakeGpuOptions& options)
       : options_(options),
-        gpu_uuid_(absl::StrCat("fake-", MeetingPoints::Get().NextNumber())) {}
+        gpu_uuid_(absl::StrCat("fake-", Groups::Get().NextNumber())) {}
 
   std::string name() const override { return "cuda:fake"; }
   std::string gpu_uuid() const override { return gpu_uuid_; }
   absl::StatusOr<std::string> NewNcclId() override {
-    return absl::StrCat("group-", MeetingPoints::Get().NextNumber());
+    return absl::StrCat("group-", Groups::Get().NextNumber());
   }
   absl::StatusOr<std::unique_ptr<Communicator>> JoinGroup(
       const DeviceGroupOptions& options) override {
     auto communicator = std::make_unique<FakeCommunicator>(
-        MeetingPoints::Get().Of(options), options.rank);
-    RETURN_IF_ERROR(communicator->Meet());
+        Groups::Get().Of(options), options.rank);
+    RETURN_IF_ERROR(communicator->Barrier());
     return communicator;
   }
 

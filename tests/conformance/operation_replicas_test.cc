@@ -1,5 +1,5 @@
-// Operations that meet other replicas: what several replicas compute of their
-// slices is what one computes of the whole batch.
+// Operations with an all-reduce: what several replicas compute of their slices
+// is what one computes of the whole batch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -113,7 +113,7 @@ TEST_P(OptimizersOfStrategiesTest,
 
 // A kernel that fills a bucket becomes ready before its bias, which belongs to
 // the bucket before; a replica without examples has no such order.
-TEST_P(StrategiesTest, BucketsMeetInTheSameOrder) {
+TEST_P(StrategiesTest, BucketsAreReducedInTheSameOrder) {
   const Models models(
       "[Input: {shape: [1100]}, Dense: {units: 1000}, Dense: {units: 5}]",
       /*chunk_bytes=*/1 << 20);

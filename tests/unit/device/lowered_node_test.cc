@@ -287,7 +287,7 @@ TEST(LoweredNodeTest, AFrozenNormalizationHasNoStatisticsAndNoSums) {
               ElementsAre("ChannelNormalizationGradient"));
 }
 
-TEST(LoweredNodeTest, ReplicasMeetEvenIfNobodyWantsTheGradientByTheInput) {
+TEST(LoweredNodeTest, ReplicasAllReduceEvenIfNobodyWantsTheGradientByTheInput) {
   TrainedLayer layer(
       "BatchNormalization: {synchronized: true, center: false, scale: false}");
   layer.AddForward();

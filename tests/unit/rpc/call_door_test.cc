@@ -25,38 +25,39 @@ namespace paceline {
 namespace {
 
 // Answers a fence when so many of them are being handled at once.
-class MeetingService : public RpcService {
+class BarrierService : public RpcService {
  public:
-  explicit MeetingService(int count)
+  explicit BarrierService(int count)
       : RpcService("paceline.v1.ParameterServerService"), count_(count) {
     AddMessages<v1::FenceRequest, v1::FenceResponse>(
         "Fence", 1000, [this](const auto&, auto&, const Done& done) {
-          done(Meet() ? absl::OkStatus()
-                      : absl::DeadlineExceededError("the others do not come"));
+          done(Barrier()
+                   ? absl::OkStatus()
+                   : absl::DeadlineExceededError("the others do not come"));
         });
   }
 
  private:
-  bool Meet() {
+  bool Barrier() {
     MutexLock lock(mutex_);
     ++there_;
-    met_.NotifyAll();
+    changed_.NotifyAll();
     const absl::Time deadline = MonotonicNow() + absl::Seconds(20);
     while (there_ < count_ && MonotonicNow() < deadline) {
-      met_.WaitFor(mutex_, deadline - MonotonicNow());
+      changed_.WaitFor(mutex_, deadline - MonotonicNow());
     }
     return there_ >= count_;
   }
 
   const int count_;
   Mutex mutex_;
-  CondVar met_;
+  CondVar changed_;
   int there_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 TEST(CallDoorTest, EachThreadHandlesACall) {
   constexpr int kThreads = 4;
-  MeetingService service(kThreads);
+  BarrierService service(kThreads);
   const auto server =
       StartTestServer("127.0.0.1:0", service, std::nullopt, kThreads);
   ASSERT_TRUE(server.ok()) << server.status();
