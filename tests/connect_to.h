@@ -8,14 +8,16 @@
 
 #include <string>
 
+#include "absl/time/time.h"
 #include "common/base/file_descriptor.h"
 #include "common/net/socket_address.h"
 
 namespace paceline {
 
 // A blocking socket that is connected to "host:port" from the loopback port
-// `from`, 0: any; closed if nobody listens there.
-inline FileDescriptor ConnectTo(const std::string& address, int from = 0) {
+// `from`, 0: any; closed if nobody listens there, or answers within `timeout`.
+inline FileDescriptor ConnectTo(const std::string& address, int from = 0,
+                                absl::Duration timeout = absl::Seconds(20)) {
   const auto callee = Resolve(address, AI_NUMERICSERV);
   CHECK(callee.ok()) << callee.status();
   FileDescriptor connection(
@@ -31,10 +33,18 @@ inline FileDescriptor ConnectTo(const std::string& address, int from = 0) {
     PCHECK(bind(connection.get(), reinterpret_cast<const sockaddr*>(&own),
                 sizeof(own)) == 0);
   }
+  // That of sending is that of connecting, too.
+  const auto set_timeout = [&connection](absl::Duration duration) {
+    const timeval value = absl::ToTimeval(duration);
+    PCHECK(setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &value,
+                      sizeof(value)) == 0);
+  };
+  set_timeout(timeout);
   if (connect(connection.get(), (*callee)->ai_addr, (*callee)->ai_addrlen) !=
       0) {
     return FileDescriptor();
   }
+  set_timeout(absl::ZeroDuration());
   return connection;
 }
 

@@ -1,19 +1,21 @@
 """Parameter servers behind a network: two builds side by side.
 
     compare_link.py OLD/build/release/bin [--new BIN] [--pairs 5] [--set FIELD=VALUE ...]
+                    [--set-new FIELD=VALUE ...]
 
 1 ps and 2 workers train MobileNetV2 on images of 160 x 160, batch 16, a thread each. Each
 worker is behind a link of its own of 1 Gbit/s and 0.5 ms: it has a network namespace, out
 of which `relay` (tests/relay) carries its connections, and a process namespace, so that it
 does not share memory with the server. That takes root. Runs both builds in turn, each
 going first every other time, and prints how many times the examples/s of the old build
-the new one reaches.
+the new one reaches. --set changes the job of both builds, --set-new that of the new one.
 """
 
 import argparse
 import json
 import os
 import random
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -26,6 +28,25 @@ SIZE = 160
 EXAMPLES = 320
 EPOCHS = 3
 WORKERS = 2
+
+NAMESPACES = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"]
+
+
+def missing(folders, relay):
+    """Yields what a run needs and this machine or these builds lack."""
+    for path in [f"{folder}/{name}" for folder in folders
+                 for name in ("coordinator", "ps_server", "worker")] + [relay]:
+        if not os.access(path, os.X_OK):
+            yield f"{path}: expected a program; build it"
+    for tool in ("bash", "ip", "unshare"):
+        if shutil.which(tool) is None:
+            yield f"{tool}: not found in PATH; expected that of iproute2, util-linux or bash"
+            return
+    script = [*NAMESPACES, "ip", "link", "set", "lo", "up"]
+    made = subprocess.run(script, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          timeout=60, check=False)
+    if made.returncode != 0:
+        yield f"{' '.join(script)}: {made.stderr.strip()}; it takes root"
 
 
 def write_data(folder):
@@ -44,8 +65,8 @@ def start_worker(folder, relay, command, servers, environment):
                     for server in servers)
     script = f"ip link set lo up; {links}exec {command}"
     return subprocess.Popen(
-        ["bash", "-c", "exec 9< /proc/self/ns/net; exec unshare --net --pid --fork --mount-proc"
-         f" --kill-child bash -c '{script}'"],
+        ["bash", "-c",
+         f"exec 9< /proc/self/ns/net; exec {' '.join(NAMESPACES)} bash -c '{script}'"],
         cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -92,6 +113,10 @@ def main():
     arguments = parser.parse_args()
 
     relay = f"{peer_process.ROOT}/build/release/bin/relay"
+    lacks = list(missing([arguments.old, arguments.new], relay))
+    if lacks:
+        parser.error("\n".join(["missing:", *lacks]))
+
     ratios = []
     with tempfile.TemporaryDirectory() as data:
         write_data(data)

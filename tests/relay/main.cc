@@ -6,20 +6,60 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <utility>
 
-#include "absl/time/time.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/net/socket_address.h"
+#include "common/process/exit_code.h"
 #include "tests/relay/relay.h"
+
+namespace paceline {
+namespace {
+
+int Fail(const std::string& error) {
+  std::cerr << "relay: " << error << "\n";
+  return kBadInput;
+}
+
+bool IsAddress(const std::string& text) {
+  return Resolve(text, AI_NUMERICHOST | AI_NUMERICSERV).ok();
+}
+
+int Run(int argc, char** argv) {
+  if (argc != 5 && argc != 6) {
+    return Fail(
+        "usage: relay LISTENS_ON CALLEE MEGABITS_PER_SECOND LATENCY_MS "
+        "[CALLEE_NETNS]");
+  }
+  const std::string listens_on = argv[1];
+  const std::string callee = argv[2];
+  const std::string callee_netns = argc == 6 ? argv[5] : "";
+  for (const auto& [name, address] :
+       {std::pair("LISTENS_ON", listens_on), std::pair("CALLEE", callee)}) {
+    if (!IsAddress(address)) {
+      return Fail(absl::StrCat(name, ": got \"", address,
+                               "\"; expected an address such as "
+                               "127.0.0.1:2222"));
+    }
+  }
+  const absl::StatusOr<LinkSpeed> speed = ReadLinkSpeed(argv[3], argv[4]);
+  if (!speed.ok()) return Fail(std::string(speed.status().message()));
+  if (!callee_netns.empty() && access(callee_netns.c_str(), R_OK) != 0) {
+    return Fail(absl::StrCat("CALLEE_NETNS: got \"", callee_netns,
+                             "\"; expected the file of a network namespace"));
+  }
+  const Relay relay(listens_on, callee, *speed, callee_netns);
+  while (true) pause();
+}
+
+}  // namespace
+}  // namespace paceline
 
 int main(int argc, char** argv) {
   google::InitGoogleLogging(argv[0]);
-  CHECK(argc == 5 || argc == 6) << "usage: relay LISTENS_ON CALLEE "
-                                   "MEGABITS_PER_SECOND LATENCY_MS "
-                                   "[CALLEE_NETNS]";
-  paceline::LinkSpeed speed;
-  speed.bytes_per_second = std::atof(argv[3]) * 1e6 / 8;
-  speed.latency = absl::Milliseconds(std::atof(argv[4]));
-  const paceline::Relay relay(argv[1], argv[2], speed,
-                              argc == 6 ? argv[5] : "");
-  while (true) pause();
+  return paceline::Run(argc, argv);
 }

@@ -9,11 +9,13 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
@@ -30,8 +32,9 @@ constexpr size_t kMaxPieces = 256;
 // long while bytes were waiting, and does not sleep for less.
 constexpr absl::Duration kSlack = absl::Milliseconds(1);
 constexpr absl::Duration kShortestSleep = absl::Microseconds(200);
-// How often a relay looks whether it is to end.
+// How often a relay looks whether it is to end, or a connection has ended.
 constexpr int kPollMilliseconds = 50;
+constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
 
 Listener OpenListener(const std::string& address) {
   auto opened = Listener::Open(address);
@@ -106,11 +109,15 @@ void ReadAll(int from, Wire& wire, InFlight& in_flight) {
   in_flight.Push("", MonotonicNow());
 }
 
-void Deliver(InFlight& in_flight, int to) {
+// Breaks the sender's connection if the receiver's is broken.
+void Deliver(InFlight& in_flight, int from, int to) {
   bool is_open = true;
   for (std::string piece = in_flight.Pop(); !piece.empty();
        piece = in_flight.Pop()) {
-    is_open = is_open && WriteAll(to, piece);
+    if (is_open && !WriteAll(to, piece)) {
+      is_open = false;
+      shutdown(from, SHUT_RDWR);
+    }
   }
   shutdown(to, SHUT_WR);
 }
@@ -118,12 +125,35 @@ void Deliver(InFlight& in_flight, int to) {
 // Carries one direction of a connection until its sender ends.
 void Carry(int from, int to, Wire& wire) {
   InFlight in_flight;
-  std::thread deliverer([&in_flight, to] { Deliver(in_flight, to); });
+  std::thread deliverer(
+      [&in_flight, from, to] { Deliver(in_flight, from, to); });
   ReadAll(from, wire, in_flight);
   deliverer.join();
 }
 
+absl::Status ArgumentError(absl::string_view name, absl::string_view value,
+                           absl::string_view expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": got \"", value, "\"; expected ", expected));
+}
+
 }  // namespace
+
+absl::StatusOr<LinkSpeed> ReadLinkSpeed(absl::string_view megabits_per_second,
+                                        absl::string_view latency_ms) {
+  double megabits = 0;
+  if (!absl::SimpleAtod(megabits_per_second, &megabits) || !(megabits > 0)) {
+    return ArgumentError("MEGABITS_PER_SECOND", megabits_per_second,
+                         "a number above 0");
+  }
+  double milliseconds = 0;
+  if (!absl::SimpleAtod(latency_ms, &milliseconds) ||
+      !std::isfinite(milliseconds) || milliseconds < 0) {
+    return ArgumentError("LATENCY_MS", latency_ms, "a finite number from 0");
+  }
+  return LinkSpeed{.bytes_per_second = megabits * 1e6 / 8,
+                   .latency = absl::Milliseconds(milliseconds)};
+}
 
 void Wire::set_speed(const LinkSpeed& speed) {
   MutexLock lock(mutex_);
@@ -155,18 +185,21 @@ Relay::Relay(const std::string& listens_on, const std::string& callee,
 }
 
 Relay::~Relay() {
-  std::vector<std::thread> threads;
+  std::list<Connection> connections;
   {
     MutexLock lock(mutex_);
     is_stopping_ = true;
-    for (const FileDescriptor& end : ends_) shutdown(end.get(), SHUT_RDWR);
+    connections.swap(connections_);
+  }
+  for (const Connection& connection : connections) {
+    shutdown(connection.caller.get(), SHUT_RDWR);
+    shutdown(connection.callee.get(), SHUT_RDWR);
   }
   acceptor_.join();
-  {
-    MutexLock lock(mutex_);
-    threads = std::move(threads_);
+  for (Connection& connection : connections) {
+    connection.there.join();
+    connection.back.join();
   }
-  for (std::thread& thread : threads) thread.join();
 }
 
 void Relay::set_speed(const LinkSpeed& speed) {
@@ -191,20 +224,43 @@ void Relay::Accept(const std::string& callee_netns) {
     FileDescriptor callee;
     if (accepted.ok()) {
       caller = *std::move(accepted);
-      callee = ConnectTo(callee_);
+      callee = ConnectTo(callee_, /*from=*/0, kConnectTimeout);
     }
     MutexLock lock(mutex_);
     if (is_stopping_) return;
+    RemoveThoseEnded();
     // Where nobody listens, the caller sees its connection break.
-    if (!callee.is_open()) continue;
-    const int a = caller.get();
-    const int b = callee.get();
-    SendAtOnce(a);
-    SendAtOnce(b);
-    threads_.emplace_back([this, a, b] { Carry(a, b, there_); });
-    threads_.emplace_back([this, a, b] { Carry(b, a, back_); });
-    ends_.push_back(std::move(caller));
-    ends_.push_back(std::move(callee));
+    if (callee.is_open()) Start(std::move(caller), std::move(callee));
+  }
+}
+
+void Relay::Start(FileDescriptor caller, FileDescriptor callee) {
+  const int a = caller.get();
+  const int b = callee.get();
+  SendAtOnce(a);
+  SendAtOnce(b);
+  Connection& connection = connections_.emplace_back();
+  connection.caller = std::move(caller);
+  connection.callee = std::move(callee);
+  connection.there = std::thread([this, a, b, &connection] {
+    Carry(a, b, there_);
+    --connection.open;
+  });
+  connection.back = std::thread([this, a, b, &connection] {
+    Carry(b, a, back_);
+    --connection.open;
+  });
+}
+
+void Relay::RemoveThoseEnded() {
+  for (auto it = connections_.begin(); it != connections_.end();) {
+    if (it->open > 0) {
+      ++it;
+      continue;
+    }
+    it->there.join();
+    it->back.join();
+    it = connections_.erase(it);
   }
 }
 

@@ -7,12 +7,15 @@
 #ifndef PACELINE_TESTS_RELAY_RELAY_H_
 #define PACELINE_TESTS_RELAY_RELAY_H_
 
+#include <atomic>
 #include <cstddef>
 #include <limits>
+#include <list>
 #include <string>
 #include <thread>
-#include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/mutex.h"
@@ -25,6 +28,11 @@ struct LinkSpeed {
   double bytes_per_second = std::numeric_limits<double>::infinity();
   absl::Duration latency = absl::ZeroDuration();
 };
+
+// Of the relay's command line. InvalidArgument names the argument, its value
+// and what is expected.
+absl::StatusOr<LinkSpeed> ReadLinkSpeed(absl::string_view megabits_per_second,
+                                        absl::string_view latency_ms);
 
 // One direction. Thread-safe.
 class Wire {
@@ -43,7 +51,9 @@ class Wire {
 };
 
 // Listens from its construction on. Checks that the system lets it. Addresses
-// are "host:port" with a numeric IPv4 host.
+// are "host:port" with a numeric IPv4 host. A caller whose callee does not
+// answer within 2 s sees its connection end. A connection that has ended leaves
+// nothing behind.
 class Relay {
  public:
   // Listens in the network namespace of the thread that makes it, where port 0
@@ -59,7 +69,19 @@ class Relay {
   void set_speed(const LinkSpeed& speed);
 
  private:
+  struct Connection {
+    FileDescriptor caller;
+    FileDescriptor callee;
+    std::thread there;
+    std::thread back;
+    // Directions that have not ended.
+    std::atomic<int> open = 2;
+  };
+
   void Accept(const std::string& callee_netns);
+  void Start(FileDescriptor caller, FileDescriptor callee)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RemoveThoseEnded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string callee_;
   const Listener listener_;
@@ -68,9 +90,7 @@ class Relay {
   Wire back_;
   Mutex mutex_;
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  // Both ends of each connection.
-  std::vector<FileDescriptor> ends_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
+  std::list<Connection> connections_ ABSL_GUARDED_BY(mutex_);
   std::thread acceptor_;
 };
 

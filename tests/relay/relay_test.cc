@@ -1,14 +1,20 @@
 #include "tests/relay/relay.h"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <atomic>
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/net/listener.h"
 #include "gmock/gmock.h"
@@ -20,6 +26,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Ge;
+using ::testing::HasSubstr;
 using ::testing::Lt;
 
 // Sends back what it gets, a connection after the other.
@@ -56,17 +63,39 @@ class Echo {
   std::thread thread_;
 };
 
+// Receives `size` bytes; fewer if none come for 20 s, or the connection ends.
+std::string Receive(int socket, size_t size) {
+  const timeval timeout = absl::ToTimeval(absl::Seconds(20));
+  EXPECT_EQ(
+      setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)),
+      0);
+  std::string bytes(size, '\0');
+  size_t received = 0;
+  while (received < size) {
+    const ssize_t more =
+        recv(socket, bytes.data() + received, size - received, 0);
+    if (more <= 0) break;
+    received += more;
+  }
+  bytes.resize(received);
+  return bytes;
+}
+
 // Sends `text` and waits until it is back.
 std::string RoundTrip(int socket, const std::string& text) {
   std::thread sender([&] {
     EXPECT_EQ(send(socket, text.data(), text.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(text.size()));
   });
-  std::string back(text.size(), '\0');
-  EXPECT_EQ(recv(socket, back.data(), back.size(), MSG_WAITALL),
-            static_cast<ssize_t>(back.size()));
+  std::string back = Receive(socket, text.size());
+  // Ends a sender whose bytes nobody takes.
+  if (back.size() < text.size()) shutdown(socket, SHUT_RDWR);
   sender.join();
   return back;
+}
+
+size_t EntriesOf(const char* folder) {
+  return std::distance(std::filesystem::directory_iterator(folder), {});
 }
 
 TEST(RelayTest, CarriesBytesLaterByTheLatency) {
@@ -111,11 +140,100 @@ TEST(RelayTest, TheConnectionsOfALinkShareItsRate) {
   });
   EXPECT_EQ(RoundTrip(first.get(), text), text);
   shutdown(first.get(), SHUT_RDWR);
-  std::string back(text.size(), '\0');
-  EXPECT_EQ(recv(second.get(), back.data(), back.size(), MSG_WAITALL),
-            static_cast<ssize_t>(back.size()));
+  EXPECT_EQ(Receive(second.get(), text.size()), text);
+  shutdown(second.get(), SHUT_RDWR);
   sender.join();
   EXPECT_GE(MonotonicNow() - start, absl::Milliseconds(190));
+}
+
+TEST(RelayTest, ConnectionsThatHaveEndedLeaveNothingBehind) {
+  const Echo echo;
+  const Relay relay("127.0.0.1:0", echo.address(), {});
+  const size_t threads = EntriesOf("/proc/self/task");
+  const size_t descriptors = EntriesOf("/proc/self/fd");
+  for (int i = 0; i < 20; ++i) {
+    const FileDescriptor caller = ConnectTo(relay.address());
+    EXPECT_EQ(RoundTrip(caller.get(), "a"), "a");
+  }
+  const absl::Time deadline = MonotonicNow() + absl::Seconds(20);
+  while ((EntriesOf("/proc/self/task") > threads ||
+          EntriesOf("/proc/self/fd") > descriptors) &&
+         MonotonicNow() < deadline) {
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  EXPECT_EQ(EntriesOf("/proc/self/task"), threads);
+  EXPECT_EQ(EntriesOf("/proc/self/fd"), descriptors);
+}
+
+// A callee whose queue of connections is full does not answer.
+TEST(RelayTest, ACalleeThatDoesNotAnswerEndsTheConnection) {
+  const FileDescriptor callee(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(own);
+  auto* const address = reinterpret_cast<sockaddr*>(&own);
+  ASSERT_EQ(bind(callee.get(), address, size), 0);
+  ASSERT_EQ(listen(callee.get(), /*backlog=*/0), 0);
+  ASSERT_EQ(getsockname(callee.get(), address, &size), 0);
+  const std::string name = absl::StrCat("127.0.0.1:", ntohs(own.sin_port));
+  std::vector<FileDescriptor> queue;
+  do {
+    ASSERT_LT(queue.size(), 100u);
+    queue.push_back(ConnectTo(name, /*from=*/0, absl::Milliseconds(200)));
+  } while (queue.back().is_open());
+
+  const Relay relay("127.0.0.1:0", name, {});
+  const FileDescriptor caller = ConnectTo(relay.address());
+  const absl::Time start = MonotonicNow();
+  EXPECT_EQ(Receive(caller.get(), 1), "");
+  EXPECT_LT(MonotonicNow() - start, absl::Seconds(15));
+}
+
+TEST(RelayTest, ABrokenReceiverBreaksTheSender) {
+  absl::StatusOr<Listener> listener = Listener::Open("127.0.0.1:0");
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  const Relay relay("127.0.0.1:0", absl::StrCat("127.0.0.1:", listener->port()),
+                    {});
+  const FileDescriptor caller = ConnectTo(relay.address());
+  pollfd polled = {listener->socket(), POLLIN, 0};
+  ASSERT_EQ(poll(&polled, 1, /*timeout=*/20'000), 1);
+  // With bytes that nobody read, so that the end is a reset.
+  ASSERT_EQ(send(caller.get(), "a", 1, MSG_NOSIGNAL), 1);
+  {
+    const auto callee = listener->Accept();
+    ASSERT_TRUE(callee.ok()) << callee.status();
+    polled.fd = callee->get();
+    ASSERT_EQ(poll(&polled, 1, /*timeout=*/20'000), 1);
+  }
+  const absl::Time deadline = MonotonicNow() + absl::Seconds(20);
+  while (send(caller.get(), "a", 1, MSG_NOSIGNAL) == 1 &&
+         MonotonicNow() < deadline) {
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  EXPECT_LT(MonotonicNow(), deadline);
+}
+
+TEST(ReadLinkSpeedTest, TakesMegabitsAndMilliseconds) {
+  const absl::StatusOr<LinkSpeed> speed = ReadLinkSpeed("1000", "0.5");
+  ASSERT_TRUE(speed.ok()) << speed.status();
+  EXPECT_EQ(speed->bytes_per_second, 125e6);
+  EXPECT_EQ(speed->latency, absl::Microseconds(500));
+}
+
+TEST(ReadLinkSpeedTest, AnErrorNamesTheArgumentItsValueAndWhatIsExpected) {
+  for (const char* rate : {"", "fast", "10x", "0", "-1", "nan"}) {
+    const absl::Status status = ReadLinkSpeed(rate, "0").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message(),
+              absl::StrCat("MEGABITS_PER_SECOND: got \"", rate,
+                           "\"; expected a number above 0"));
+  }
+  for (const char* latency : {"", "none", "1ms", "-1", "inf", "nan"}) {
+    EXPECT_THAT(std::string(ReadLinkSpeed("1", latency).status().message()),
+                HasSubstr(absl::StrCat("LATENCY_MS: got \"", latency,
+                                       "\"; expected a finite number")));
+  }
 }
 
 }  // namespace
