@@ -204,6 +204,9 @@ inline constexpr absl::Duration kIdleTimeout = absl::Seconds(60);
 inline constexpr absl::Duration kFutexSleep = absl::Seconds(1);
 // gRPC: time between attempts to connect, and to resolve a name.
 inline constexpr absl::Duration kReconnectBackoff = absl::Seconds(1);
+// gRPC: time in which a name must resolve. More than the 10 s after which the
+// third name server is asked, if two do not answer.
+inline constexpr absl::Duration kResolveTimeout = absl::Seconds(12);
 
 }  // namespace paceline::limits
 

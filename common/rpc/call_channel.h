@@ -39,8 +39,8 @@ class CallChannel {
     // After this time the call ends with DeadlineExceeded; infinite: it has no
     // deadline.
     absl::Duration timeout = absl::InfiniteDuration();
-    // Whether the call ends with Unavailable when an attempt to connect fails.
-    // Otherwise it waits for a connection.
+    // Whether the call ends with Unavailable when an attempt to resolve the
+    // name or to connect fails. Otherwise it waits for a connection.
     bool fail_fast = false;
   };
   // Gets the answer or the error, on one of gRPC's threads; must not block. It

@@ -10,8 +10,9 @@
 namespace paceline {
 
 // A channel with its own connection to "host:port": no HTTP proxy; attempts to
-// resolve the name and connect at least every limits::kReconnectBackoff;
-// keepalive; messages up to limits::kMaxMessageBytes.
+// resolve the name and connect at least every limits::kReconnectBackoff; an
+// attempt to resolve it ends after limits::kResolveTimeout; keepalive; messages
+// up to limits::kMaxMessageBytes.
 std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address);
 
 }  // namespace paceline

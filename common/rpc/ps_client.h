@@ -18,8 +18,8 @@ namespace paceline {
 
 struct PsClientOptions {
   // If false, calls wait, as part of their timeouts, until the server can be
-  // reached. If true, they end with Unavailable when an attempt to connect
-  // fails.
+  // reached. If true, they end with Unavailable when an attempt to resolve its
+  // name or to connect fails.
   bool fail_fast = false;
   // Whether to try shared memory.
   bool use_shared_memory = true;

@@ -14,7 +14,8 @@ namespace {
 // Pause between two attempts, so as not to flood a callee that breaks each of
 // them.
 constexpr absl::Duration kRepeatPause = absl::Milliseconds(100);
-// An attempt that lasted longer than this had a connection.
+// An attempt that lasted longer than this had a connection, or was the first of
+// its channel and waited for the name to resolve.
 constexpr absl::Duration kConnectAttempt = absl::Seconds(2);
 
 gpr_timespec After(absl::Duration duration) {

@@ -3,6 +3,8 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <functional>
@@ -14,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
+#include "common/base/file_descriptor.h"
 #include "common/cluster/blame.h"
 #include "common/rpc/call_group.h"
 #include "common/rpc/coordinator_client.h"
@@ -305,6 +308,32 @@ TEST(PsClientTest, MayGoAsSoonAsItsLastCallHasEnded) {
   calls.Wait();
   client.reset();
   EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+// The name server takes questions and never answers.
+TEST(PsClientTest, ANameThatDoesNotResolveEndsACallThatFailsFast) {
+  const FileDescriptor name_server(
+      socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(own);
+  auto* const address = reinterpret_cast<sockaddr*>(&own);
+  ASSERT_EQ(bind(name_server.get(), address, size), 0);
+  ASSERT_EQ(getsockname(name_server.get(), address, &size), 0);
+
+  PsClient client(0,
+                  absl::StrCat("dns://127.0.0.1:", ntohs(own.sin_port),
+                               "/ps-0.example:2222"),
+                  TestCaller(), {.fail_fast = true});
+  v1::PullRequest request;
+  v1::PullResponse response;
+  CallGroup calls(1);
+  client.Pull(request, &response, {}, absl::Seconds(30), calls.Open(0));
+  calls.Wait();
+  EXPECT_EQ(calls.status(0).code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(calls.status(0).message()),
+              HasSubstr("DNS resolution failed for ps-0.example:2222"));
 }
 
 TEST(CoordinatorClientTest, NobodyThereIsAnErrorWithTheAddress) {
