@@ -24,15 +24,6 @@ int CallGroup::WaitForOne() {
   while (ended_.empty() && open_count_ > 0) {
     closed_.WaitFor(mutex_, absl::Seconds(1));
   }
-  return TakeFirst();
-}
-
-int CallGroup::TakeEnded() {
-  MutexLock lock(mutex_);
-  return TakeFirst();
-}
-
-int CallGroup::TakeFirst() {
   if (ended_.empty()) return -1;
   const int index = ended_.front();
   ended_.erase(ended_.begin());

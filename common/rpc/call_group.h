@@ -30,9 +30,6 @@ class CallGroup {
   // the order in which they ended, each once. -1 if no call is open.
   // Terminates, since each call has a deadline.
   int WaitForOne();
-  // Returns a call that has ended already, like WaitForOne; -1 if there is
-  // none. Does not block.
-  int TakeEnded();
   // Blocks until no call is open. The status of an index is that of its last
   // call.
   void Wait();
@@ -41,8 +38,6 @@ class CallGroup {
 
  private:
   void Close(int index, absl::Status status);
-  // -1 if there is none.
-  int TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Mutex mutex_;
   CondVar closed_;

@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "common/limits.h"
@@ -13,6 +14,8 @@ namespace {
 // Together with the time in which gRPC notices it, less than the 15 s in which
 // a failed job ends.
 constexpr absl::Duration kUnavailable = absl::Seconds(3);
+// Waits end when a call ends, which each call does by its deadline.
+constexpr absl::Duration kLookAgain = absl::Seconds(1);
 
 }  // namespace
 
@@ -23,15 +26,13 @@ ChunkStream::ChunkStream(ChunkStreamOptions options,
       servers_(servers),
       chunks_(chunks),
       queues_(servers.size()),
-      released_(chunks.size()),
-      calls_(static_cast<int>(chunks.size())) {}
+      released_(chunks.size()) {}
 
-ChunkStream::~ChunkStream() {
-  CancelAll();
-  calls_.Wait();
-}
+ChunkStream::~ChunkStream() { CancelAll(); }
 
 void ChunkStream::Begin(const std::string& what, Chunks chunks, Start start) {
+  MutexLock lock(mutex_);
+  CHECK(!has_waiting_chunks() && !has_open_calls());
   what_ = &what;
   start_ = std::move(start);
   for (size_t s = 0; s < servers_.size(); ++s) {
@@ -43,41 +44,75 @@ void ChunkStream::Begin(const std::string& what, Chunks chunks, Start start) {
 }
 
 void ChunkStream::Release(ChunkCalls& chunk) {
+  MutexLock lock(mutex_);
   released_[IndexOf(chunk)] = true;
   StartThoseReleased(QueueOf(chunk));
 }
 
-absl::Status ChunkStream::Poll() {
-  for (int ended = calls_.TakeEnded(); ended >= 0; ended = calls_.TakeEnded()) {
-    HandleEnd(ended);
-  }
+bool ChunkStream::is_released(const ChunkCalls& chunk) const {
+  MutexLock lock(mutex_);
+  return released_[IndexOf(chunk)];
+}
+
+absl::Status ChunkStream::status() const {
+  MutexLock lock(mutex_);
   return failure_;
+}
+
+bool ChunkStream::has_ended() const {
+  MutexLock lock(mutex_);
+  return !has_waiting_chunks() && !has_open_calls();
 }
 
 absl::Status ChunkStream::Finish() {
   CHECK(what_ != nullptr);
   options_.on_waiting(*what_);
+  const absl::Status status = WaitForAnswers();
+  if (status.ok()) {
+    options_.on_waiting("");
+  } else {
+    CancelAll();
+  }
+  return status;
+}
+
+absl::Status ChunkStream::WaitForAnswers() {
+  MutexLock lock(mutex_);
   for (Queue& queue : queues_) {
     for (size_t c = queue.waiting.begin; c < queue.waiting.end; ++c) {
       released_[c] = true;
     }
     StartThoseReleased(queue);
   }
-  for (int ended = calls_.WaitForOne(); ended >= 0;
-       ended = calls_.WaitForOne()) {
-    HandleEnd(ended);
+  while (failure_.ok() && (has_waiting_chunks() || has_open_calls())) {
+    answered_.WaitFor(mutex_, kLookAgain);
   }
-  if (failure_.ok()) options_.on_waiting("");
   return failure_;
 }
 
-void ChunkStream::StartThoseReleased(Queue& queue) {
-  while (failure_.ok() && queue.under_way < options_.calls_per_server &&
-         queue.waiting.begin < queue.waiting.end &&
-         released_[queue.waiting.begin]) {
-    ++queue.under_way;
-    Call(chunks_[queue.waiting.begin++]);
+bool ChunkStream::MayStartNext(const Queue& queue) const {
+  const size_t next = queue.waiting.begin;
+  if (!failure_.ok() || next == queue.waiting.end || !released_[next]) {
+    return false;
   }
+  if (queue.under_way == 0) return true;
+  return queue.under_way < options_.calls_per_server &&
+         queue.bytes_under_way + chunks_[next].bytes <=
+             options_.bytes_per_server;
+}
+
+void ChunkStream::StartThoseReleased(Queue& queue) {
+  while (MayStartNext(queue)) {
+    ChunkCalls& chunk = chunks_[queue.waiting.begin++];
+    ++queue.under_way;
+    queue.bytes_under_way += chunk.bytes;
+    ++starting_;
+    mutex_.Unlock();
+    Call(chunk);
+    mutex_.Lock();
+    --starting_;
+  }
+  answered_.NotifyAll();
 }
 
 void ChunkStream::Call(ChunkCalls& chunk) {
@@ -95,26 +130,41 @@ void ChunkStream::Call(ChunkCalls& chunk) {
         ++chunk.attempts;
         start_(chunk, timeout, std::move(done));
       },
-      calls_.Open(static_cast<int>(IndexOf(chunk))));
+      [this, &chunk](const absl::Status& status) { Answered(chunk, status); });
 }
 
-void ChunkStream::HandleEnd(size_t index) {
-  const absl::Status& status = calls_.status(static_cast<int>(index));
-  Queue& queue = QueueOf(chunks_[index]);
+void ChunkStream::Answered(ChunkCalls& chunk, const absl::Status& status) {
+  MutexLock lock(mutex_);
+  Queue& queue = QueueOf(chunk);
   --queue.under_way;
-  if (status.ok()) {
-    StartThoseReleased(queue);
-  } else if (failure_.ok()) {
-    failure_ = status;
-    CancelAll();
-  }
+  queue.bytes_under_way -= chunk.bytes;
+  if (failure_.ok()) failure_ = status;
+  StartThoseReleased(queue);
 }
 
 void ChunkStream::CancelAll() {
+  {
+    MutexLock lock(mutex_);
+    if (failure_.ok()) failure_ = absl::CancelledError("the step was given up");
+  }
   // Cancel repeats first; otherwise calls that the clients cancel would be
   // repeated.
   repeated_.Cancel();
   for (const ChunkServer& server : servers_) server.client->Cancel();
+  MutexLock lock(mutex_);
+  while (has_open_calls()) answered_.WaitFor(mutex_, kLookAgain);
+}
+
+bool ChunkStream::has_open_calls() const {
+  return starting_ > 0 ||
+         std::any_of(queues_.begin(), queues_.end(),
+                     [](const Queue& queue) { return queue.under_way > 0; });
+}
+
+bool ChunkStream::has_waiting_chunks() const {
+  return std::any_of(queues_.begin(), queues_.end(), [](const Queue& queue) {
+    return queue.waiting.begin < queue.waiting.end;
+  });
 }
 
 }  // namespace paceline

@@ -11,15 +11,16 @@
 //    they are released.
 //  * A call that a server holds back until other workers push never delays a
 //    call for which those workers wait. In synchronous steps all workers call
-//    in the same order, so a few calls to a server may be under way at a time
-//    (calls_per_server). Under bounded staleness all calls may be under way at
-//    once.
+//    in the same order, so the number of calls to a server that are under way,
+//    and their bytes, may be limited. Under bounded staleness all calls may be
+//    under way at once.
 //
-// The thread of the step releases chunks, and handles answers whenever it calls
-// Poll or Finish: an answer makes room for the next call. gRPC's threads repeat
-// a call whose server is unavailable, under the same sequence number, until the
-// server has been unavailable for too long (common/rpc/repeated_calls.h). So
-// the time in which a section computes never counts as a server's.
+// The thread of the step releases chunks. An answer makes room for the next
+// call, which starts on the thread that received the answer, one of gRPC's or a
+// mailbox's. The same threads repeat a call whose server is unavailable, under
+// the same sequence number, until the server has been unavailable for too long
+// (common/rpc/repeated_calls.h). So chunks travel while a section computes, and
+// its time never counts as a server's.
 #ifndef PACELINE_WORKER_STRATEGY_CHUNK_STREAM_H_
 #define PACELINE_WORKER_STRATEGY_CHUNK_STREAM_H_
 
@@ -33,6 +34,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "common/base/mutex.h"
 #include "common/rpc/call_group.h"
 #include "common/rpc/dense_values.h"
 #include "common/rpc/ps_client.h"
@@ -64,6 +66,8 @@ struct ChunkCalls {
   v1::PushResponse push_response;
   v1::ApplyRequest apply_request;
   v1::ApplyResponse apply_response;
+  // Size of its variables.
+  int64_t bytes = 0;
   // By block.
   std::vector<DenseValues> gradients;
   std::vector<DenseBuffer> variables;
@@ -79,19 +83,21 @@ struct ChunkStreamOptions {
   // calls have no timeout of their own: the leader tells a long step from a
   // stalled worker.
   bool waits_for_others = false;
-  // Calls to one server that may be under way at a time.
+  // Calls to one server that may be under way at a time, and the size of their
+  // chunks. A chunk that is larger is sent alone.
   int calls_per_server = 1;
+  int64_t bytes_per_server = 0;
   // Called with what the worker waits for, and with "" when the wait ends.
   std::function<void(const std::string&)> on_waiting;
 };
 
-// Not thread-safe.
+// Not thread-safe: for the thread of the step.
 class ChunkStream {
  public:
   // A member of ChunkServer: `updated` or `frozen`.
   using Chunks = ChunkRange ChunkServer::*;
-  // Starts an attempt at a call to a chunk; must not block. Runs on the thread
-  // of the step; a repeat runs on one of gRPC's threads.
+  // Starts an attempt at a call to a chunk; must not block. Runs on several
+  // threads, for one chunk at a time on one of them.
   using Start = std::function<void(ChunkCalls& chunk, absl::Duration timeout,
                                    CallDone done)>;
 
@@ -101,20 +107,21 @@ class ChunkStream {
   // Cancels open calls, and blocks until they have ended.
   ~ChunkStream();
 
-  // Starts a round of calls to the given chunks, of which none is sent yet. All
-  // earlier calls must have ended. `what` describes the calls to people, and
+  // Starts a round of calls to the given chunks, of which none is sent yet. The
+  // round before must have ended. `what` describes the calls to people, and
   // must stay valid until Finish.
   void Begin(const std::string& what, Chunks chunks, Start start);
-  // The chunk may be sent, after those before it. Does not block.
+  // The chunk may be sent, after those before it. Does not block. The caller
+  // must not touch the chunk until the round has ended.
   void Release(ChunkCalls& chunk);
-  bool is_released(const ChunkCalls& chunk) const {
-    return released_[IndexOf(chunk)];
-  }
-  // Handles the answers that have arrived, so that further chunks are sent.
-  // Does not block. Returns the error of the call that failed first, which
-  // names its server. After an error the stream cannot be used any more.
-  absl::Status Poll();
-  // Releases all chunks, and blocks until all are answered. Errors: see Poll.
+  bool is_released(const ChunkCalls& chunk) const;
+  // The error of the call that failed first, which names its server. After an
+  // error no further calls start, and the stream cannot be used any more.
+  absl::Status status() const;
+  // Whether all chunks of the round are answered.
+  bool has_ended() const;
+  // Releases all chunks, and blocks until all are answered or one has failed.
+  // Errors: see status.
   absl::Status Finish();
 
   // Begin, then Finish.
@@ -128,32 +135,48 @@ class ChunkStream {
   struct Queue {
     // The chunks that were not sent yet.
     ChunkRange waiting;
+    // Calls that were sent and not answered yet, and the size of their chunks.
     int under_way = 0;
+    int64_t bytes_under_way = 0;
   };
 
   size_t IndexOf(const ChunkCalls& chunk) const {
     return &chunk - chunks_.data();
   }
-  Queue& QueueOf(const ChunkCalls& chunk) {
+  Queue& QueueOf(const ChunkCalls& chunk)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return queues_[chunk.server - servers_.data()];
   }
-  void StartThoseReleased(Queue& queue);
+  // Releases all chunks, and blocks like Finish.
+  absl::Status WaitForAnswers();
+  // Whether the next chunk was released, and the limits allow another call.
+  bool MayStartNext(const Queue& queue) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Releases the lock while it starts a call.
+  void StartThoseReleased(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Call(ChunkCalls& chunk);
-  void HandleEnd(size_t index);
+  // Runs on the thread that received the answer.
+  void Answered(ChunkCalls& chunk, const absl::Status& status);
   void CancelAll();
+  bool has_open_calls() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool has_waiting_chunks() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ChunkStreamOptions options_;
   const absl::Span<ChunkServer> servers_;
   const absl::Span<ChunkCalls> chunks_;
-  // By server.
-  std::vector<Queue> queues_;
-  // By chunk.
-  std::vector<bool> released_;
-  CallGroup calls_;
   RepeatedCalls repeated_;
   const std::string* what_ = nullptr;
   Start start_;
-  absl::Status failure_;
+
+  mutable Mutex mutex_;
+  CondVar answered_;
+  // By server.
+  std::vector<Queue> queues_ ABSL_GUARDED_BY(mutex_);
+  // By chunk.
+  std::vector<bool> released_ ABSL_GUARDED_BY(mutex_);
+  // Threads that are starting calls, and will take the lock again.
+  int starting_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace paceline

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -57,10 +58,12 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
   // Under bounded staleness all calls must be able to run at once: workers for
   // which a held call waits may themselves wait for calls that would otherwise
   // be queued behind it.
+  const bool is_bounded = options_.consistency == v1::CONSISTENCY_BOUNDED;
   stream_options.calls_per_server =
-      options_.consistency == v1::CONSISTENCY_BOUNDED
-          ? static_cast<int>(chunks_.size())
-          : limits::kCallsPerServer;
+      is_bounded ? std::numeric_limits<int>::max() : limits::kCallsPerServer;
+  stream_options.bytes_per_server = is_bounded
+                                        ? std::numeric_limits<int64_t>::max()
+                                        : limits::kCallBytesPerServer;
   stream_options.on_waiting = options_.on_waiting;
   pushes_ = std::make_unique<ChunkStream>(std::move(stream_options),
                                           absl::MakeSpan(servers_),
@@ -106,6 +109,7 @@ void ParameterServerStrategy::AddChunk(const ShardPlan::Chunk& chunk,
                             block.count * SizeOf(state_.type()));
     };
     calls.variables.push_back({part(state_.host_variables(block.bucket))});
+    calls.bytes += static_cast<int64_t>(calls.variables.back().values.size());
     if (chunk.is_frozen) continue;
     calls.gradients.push_back({static_cast<uint32_t>(block.index), type, 0,
                                part(state_.host_gradients(block.bucket))});
@@ -173,7 +177,7 @@ void ParameterServerStrategy::BeginStep(const v1::Progress& position,
 
 // Chunks are sent when their buckets are final.
 absl::Status ParameterServerStrategy::GradientsReady(int /*bucket*/) {
-  return pushes_->Poll();
+  return pushes_->status();
 }
 
 void ParameterServerStrategy::BucketFinal(int bucket) {
