@@ -115,9 +115,9 @@ inline constexpr double kMaxUpdateMultiplications = 5e10;
 // Chunks of a shard: bounds the cost of a tiny chunk size in a job. With 2 MiB
 // each they are 200 GB.
 inline constexpr int64_t kMaxChunks = 100'000;
-// Calls to one parameter server that may be under way at a time, and the
-// variables that they carry in bytes. A larger chunk is sent alone, so that it
-// can be answered within its deadline.
+// Calls to one parameter server that may be under way at a time, and the bytes
+// of variables that they carry. A larger chunk is sent alone, so that it can be
+// answered within its deadline.
 inline constexpr int kCallsPerServer = 4;
 inline constexpr int64_t kCallBytesPerServer = 16 << 20;
 // Size of one message, in bytes: protobuf's limit.

@@ -1,8 +1,11 @@
 #include "worker/trainer.h"
 
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/types/span.h"
 #include "common/base/status_macros.h"
 #include "worker/training_step.h"
 
@@ -101,9 +104,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   if (is_read) RETURN_IF_ERROR(AccountFor(prepared));
   if (training) {
     ASSIGN_OR_RETURN(const int64_t step, parts_.strategy->EndStep(progress_));
-    if (log_steps_) {
-      parts_.progress->ReportStep(step, read_.states[0], read_.states[1]);
-    }
+    NoteStep(step);
   }
   if (is_read) Report(prepared.ends_lease);
   parts_.progress->Worked();
@@ -178,14 +179,39 @@ void Trainer::WriteStates(size_t count) {
 }
 
 void Trainer::Report(bool ends_lease) {
-  if (!ends_lease) {
-    parts_.progress->Report(progress_.lease(), false);
-    return;
-  }
+  if (!ends_lease) return ReportApplied();
   WriteStates(sums_.states.size());
   parts_.progress->Report(progress_.lease(), true);
   // The pushes of the next lease report this lease, too.
   WriteStates(reported_size_);
+}
+
+void Trainer::NoteStep(int64_t step) {
+  is_applied_ = step != Strategy::kNotAppliedYet;
+  if (!log_steps_) return;
+  const absl::Span<const double> loss = absl::MakeSpan(read_.states).first(2);
+  if (const std::optional<int64_t> late = parts_.strategy->late_step()) {
+    parts_.progress->ReportStep(*late, unapplied_loss_[0], unapplied_loss_[1]);
+  }
+  if (is_applied_) {
+    parts_.progress->ReportStep(step, loss[0], loss[1]);
+  } else {
+    absl::c_copy(loss, unapplied_loss_.begin());
+  }
+}
+
+// The leader counts what a report says as done, even if the worker is lost. So
+// a step is reported only when the servers have applied it.
+void Trainer::ReportApplied() {
+  const v1::LeaseReport& lease = progress_.lease();
+  if (is_applied_) {
+    parts_.progress->Report(lease, false);
+    return;
+  }
+  if (unapplied_.lease_id() == lease.lease_id()) {
+    parts_.progress->Report(unapplied_, false);
+  }
+  unapplied_ = lease;
 }
 
 void Trainer::TellWaiting(bool waits) {

@@ -3,6 +3,7 @@
 #ifndef PACELINE_WORKER_TRAINER_H_
 #define PACELINE_WORKER_TRAINER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -73,6 +74,11 @@ class Trainer {
   void WriteStates(size_t count);
   // Reports the progress with the lease.
   void Report(bool ends_lease);
+  // A step has ended; `step` is what EndStep returned. Reports its loss, with
+  // `log_steps`.
+  void NoteStep(int64_t step);
+  // Reports the steps of the lease that are applied.
+  void ReportApplied();
   void StartLease(const v1::Lease& lease);
   void TellWaiting(bool waits);
 
@@ -92,6 +98,11 @@ class Trainer {
   v1::Progress progress_;
   // The progress after the current step, without sums.
   v1::Progress position_;
+  // Whether the last step is applied. If not, its report, and the sum and
+  // weight of its loss, which follow when it is.
+  bool is_applied_ = true;
+  v1::LeaseReport unapplied_;
+  std::array<double, 2> unapplied_loss_ = {};
   v1::Phase phase_ = v1::PHASE_UNSPECIFIED;
   uint32_t epoch_ = 0;
 };

@@ -77,6 +77,17 @@ absl::Status CheckCombining(const v1::Job& job) {
     return ConfigError(Path("max_staleness"),
                        "means something only with `consistency: bounded`");
   }
+  if (job.pipeline() > 0 && !strategy.has_parameter_servers()) {
+    return ConfigError(
+        Path("pipeline"),
+        absl::StrCat("strategy ", strategy.name, " has no parameter servers"));
+  }
+  if (job.pipeline() > 0 && job.consistency() != v1::CONSISTENCY_ASYNC) {
+    return ConfigError(Path("pipeline"),
+                       absl::StrCat("expected 0, got ", job.pipeline(),
+                                    ": it means something only with "
+                                    "`consistency: async`"));
+  }
   if (job.wire_precision() > v1::WIRE_PRECISION_FLOAT32 &&
       !strategy.workers_are_peers()) {
     return ConfigError(

@@ -252,6 +252,12 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 Between(0, std::numeric_limits<int32_t>::max()),
                 "Steps by which a worker may be ahead under `consistency: "
                 "bounded`."),
+       Optional("pipeline", Whole(&Job::pipeline, &Job::set_pipeline),
+                Between(0, 1),
+                "1: a worker begins a step while the pushes of the last one "
+                "are under way. Its gradients are one step staler, and it has "
+                "two more copies of the variables. Only with `consistency: "
+                "async`."),
        Optional("wire_precision",
                 Scalar(&Job::wire_precision, &Job::set_wire_precision),
                 "Type in which gradients travel between workers that sum them "

@@ -11,8 +11,8 @@
 
 namespace paceline {
 
-// Called with the status when a call ends, on one of gRPC's threads; must not
-// block.
+// Called with the status when a call ends, on the thread that received the
+// answer; must not wait for other calls. It may start the next one.
 using CallDone = std::function<void(absl::Status)>;
 
 // Waits for a fixed number of calls. Thread-safe, reusable, allocates only in

@@ -32,7 +32,7 @@ struct MailboxCall {
   absl::Span<DenseBuffer> variables;
   // In the time of MonotonicNow.
   absl::Time deadline;
-  // Called on the mailbox caller's thread; must not block.
+  // Called on the mailbox caller's thread; must not wait for other calls.
   CallDone done;
 };
 

@@ -31,6 +31,7 @@ namespace paceline {
 namespace {
 
 constexpr int64_t kBatchSize = 4;
+constexpr uint64_t kEvaluationLease = 3;
 
 // Examples of float32 features and class ids.
 class ExamplesSource : public DataSource {
@@ -134,6 +135,8 @@ struct RunOptions {
   const DeviceGroup* told_group = nullptr;
   // Instead of the model's.
   absl::Span<const std::unique_ptr<const Metric>> metrics = {};
+  // Whether a step is applied by the end of the next one.
+  bool applies_late = false;
 };
 
 // Numbers that do not go with every report.
@@ -157,14 +160,18 @@ class LargeMetric : public Metric {
   }
 };
 
-// Notes how many numbers are pushed of a lease, at most.
+// Notes how many numbers are pushed of a lease, at most. With `applies_late` it
+// says that a step is applied by the end of the next one.
 class NotingStrategy : public Strategy {
  public:
-  explicit NotingStrategy(Strategy& to) : to_(to) {}
+  NotingStrategy(Strategy& to, bool applies_late)
+      : to_(to), applies_late_(applies_late) {}
 
   absl::Status PullVariables() override { return to_.PullVariables(); }
   absl::Status BeginLease() override { return to_.BeginLease(); }
   void BeginStep(const v1::Progress& position, bool ends_lease) override {
+    ends_lease_ = ends_lease;
+    late_step_ = std::exchange(unapplied_, std::nullopt);
     to_.BeginStep(position, ends_lease);
   }
   absl::Status GradientsReady(int bucket) override {
@@ -176,13 +183,21 @@ class NotingStrategy : public Strategy {
          {&progress.lease(), &progress.previous()}) {
       most_numbers_ = std::max(most_numbers_, report->sums().states_size());
     }
-    return to_.EndStep(progress);
+    auto step = to_.EndStep(progress);
+    if (!step.ok() || !applies_late_ || ends_lease_) return step;
+    unapplied_ = *step;
+    return kNotAppliedYet;
   }
+  std::optional<int64_t> late_step() const override { return late_step_; }
 
   int most_numbers() const { return most_numbers_; }
 
  private:
   Strategy& to_;
+  const bool applies_late_;
+  bool ends_lease_ = false;
+  std::optional<int64_t> unapplied_;
+  std::optional<int64_t> late_step_;
   int most_numbers_ = 0;
 };
 
@@ -235,10 +250,11 @@ class TrainerTest : public ::testing::Test {
     }
     options.model = {{{"input", model_.graph().input_shape(0)}},
                      {{"output", {}, /*class_count=*/5}}};
-    std::deque<v1::Lease> leases = {MakeLease(1, v1::PHASE_TRAIN, 0, 160),
-                                    MakeLease(2, v1::PHASE_TRAIN, 160, 170),
-                                    MakeLease(3, v1::PHASE_VALIDATION, 0, 30),
-                                    MakeLease(4, v1::PHASE_TRAIN, 0, 20)};
+    std::deque<v1::Lease> leases = {
+        MakeLease(1, v1::PHASE_TRAIN, 0, 160),
+        MakeLease(2, v1::PHASE_TRAIN, 160, 170),
+        MakeLease(kEvaluationLease, v1::PHASE_VALIDATION, 0, 30),
+        MakeLease(4, v1::PHASE_TRAIN, 0, 20)};
     return *BatchPipeline::Create(
         options,
         [leases]() mutable -> absl::StatusOr<std::optional<v1::Lease>> {
@@ -290,7 +306,7 @@ class TrainerTest : public ::testing::Test {
     parts.programs = &programs;
     parts.state = state.get();
     parts.stream = stream.get();
-    NotingStrategy noting(*strategy);
+    NotingStrategy noting(*strategy, run.applies_late);
     parts.strategy = &noting;
     parts.progress = &reports;
     parts.bucket_count =
@@ -322,6 +338,29 @@ class TrainerTest : public ::testing::Test {
   const ModelUnderTest model_;
   ExamplesSource source_;
 };
+
+// The leader counts what it hears of as done.
+TEST_F(TrainerTest, ReportsAStepWhenItIsApplied) {
+  const Reports expected = Train({.device = "cpu", .log_steps = true});
+  const Reports late =
+      Train({.device = "cpu", .log_steps = true, .applies_late = true});
+  ExpectSame(late.at_ends, expected.at_ends);
+  std::vector<v1::LeaseReport> between;
+  for (size_t i = 0; i + 1 < expected.between.size(); ++i) {
+    const v1::LeaseReport& report = expected.between[i];
+    // In training the report of a lease's last step replaces that of the one
+    // before.
+    const bool is_replaced =
+        report.lease_id() != kEvaluationLease &&
+        expected.between[i + 1].lease_id() != report.lease_id();
+    if (!is_replaced) between.push_back(report);
+  }
+  ASSERT_GT(between.size(), 30u);
+  ExpectSame(late.between, between);
+  EXPECT_EQ(late.steps, expected.steps);
+  EXPECT_EQ(late.totals, expected.totals);
+  EXPECT_EQ(late.weights, expected.weights);
+}
 
 TEST_F(TrainerTest, LeasesEndWithTheSameSums) {
   const Reports expected = Train({"cpu"});

@@ -25,9 +25,11 @@ constexpr int kManyEpochs = 40;
 class LocalClusterFailureTest : public testing::Test {
  protected:
   // Runs the job until two epochs have ended.
-  void RunFor(int epochs) {
-    run_ = std::make_unique<Process>(
-        job_.Run({"--set", "epochs=" + std::to_string(epochs)}));
+  void RunFor(int epochs, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"--set",
+                                          "epochs=" + std::to_string(epochs)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    run_ = std::make_unique<Process>(job_.Run(arguments));
     ASSERT_TRUE(WaitForEpochs(*run_, 2)) << run_->Errors();
   }
   void RunForever() { RunFor(100000); }
@@ -119,6 +121,13 @@ TEST_F(LocalClusterFailureTest, OneOfTwoWorkersDies) {
   EXPECT_EQ(ExitCodeOf("worker", 1), 128 + SIGKILL);
   EXPECT_EQ(ExitCodeOf("worker", 0), 0);
   EXPECT_THAT(run_->Errors(), HasSubstr("worker-1"));
+}
+
+TEST_F(LocalClusterFailureTest, AWorkerThatPipelinesDies) {
+  RunFor(kManyEpochs, {"--set", "pipeline=1"});
+  SignalTask("worker", 1, SIGKILL);
+  ExpectSuccessWithEachExampleCountedOnce(kManyEpochs);
+  EXPECT_EQ(ExitCodeOf("worker", 1), 128 + SIGKILL);
 }
 
 TEST_F(LocalClusterFailureTest, OneOfTwoWorkersHangsAndWakesUp) {

@@ -33,16 +33,22 @@ void ExpectRowAStep(const std::vector<std::string>& rows, int steps) {
   }
 }
 
-TEST(StepsCsvTest, AResumeContinuesIt) {
+class ResumedStepsCsvTest : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Pipeline, ResumedStepsCsvTest,
+                         ::testing::Values("pipeline=0", "pipeline=1"));
+
+TEST_P(ResumedStepsCsvTest, AResumeContinuesIt) {
   SmallJob job;
-  Train(job, {"--set", "epochs=2", "--set", "checkpoint.keep=2"});
+  Train(job, {"--set", "epochs=2", "--set", "checkpoint.keep=2", "--set",
+              GetParam()});
   const std::vector<std::string> before = RowsOf(job);
   ExpectRowAStep(before, 2 * kStepsPerEpoch);
 
   // What came after the first epoch is to be done again.
   std::filesystem::remove_all(job.output_dir() +
                               "/checkpoint/step-000000000020");
-  Train(job, {"--set", "epochs=3", "--resume"});
+  Train(job, {"--set", "epochs=3", "--resume", "--set", GetParam()});
   const std::vector<std::string> after = RowsOf(job);
   ExpectRowAStep(after, 3 * kStepsPerEpoch);
   EXPECT_TRUE(std::equal(before.begin(), before.begin() + 1 + kStepsPerEpoch,

@@ -14,7 +14,7 @@ namespace {
 // Together with the time in which gRPC notices it, less than the 15 s in which
 // a failed job ends.
 constexpr absl::Duration kUnavailable = absl::Seconds(3);
-// Waits end when a call ends, which each call does by its deadline.
+// Each call ends by its deadline, and wakes the waiting thread.
 constexpr absl::Duration kLookAgain = absl::Seconds(1);
 
 }  // namespace

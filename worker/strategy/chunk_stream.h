@@ -7,8 +7,10 @@
 //
 // Synchronous workers, and workers under bounded staleness, wait for each other
 // at the servers. Two invariants prevent a deadlock:
-//  * Chunks are sent to each server in their order, whatever the order in which
-//    they are released.
+//  * Chunks are taken for each server in their order, whatever the order in
+//    which they are released, and the call of a chunk that was taken starts
+//    without waiting. So the first chunk that is not answered is under way at
+//    each worker that has released it.
 //  * A call that a server holds back until other workers push never delays a
 //    call for which those workers wait. In synchronous steps all workers call
 //    in the same order, so the number of calls to a server that are under way,
@@ -96,8 +98,8 @@ class ChunkStream {
  public:
   // A member of ChunkServer: `updated` or `frozen`.
   using Chunks = ChunkRange ChunkServer::*;
-  // Starts an attempt at a call to a chunk; must not block. Runs on several
-  // threads, for one chunk at a time on one of them.
+  // Starts an attempt at a call to a chunk; must not block. May run on several
+  // threads at once, but for different chunks.
   using Start = std::function<void(ChunkCalls& chunk, absl::Duration timeout,
                                    CallDone done)>;
 
@@ -165,6 +167,7 @@ class ChunkStream {
   const absl::Span<ChunkServer> servers_;
   const absl::Span<ChunkCalls> chunks_;
   RepeatedCalls repeated_;
+  // Written only while no call is open.
   const std::string* what_ = nullptr;
   Start start_;
 

@@ -24,6 +24,7 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
       stream_(stream),
       clipper_(options_.clipping, plan, state) {
   CHECK_EQ(options_.servers.size(), static_cast<size_t>(plan.shard_count()));
+  CHECK(!options_.pipelines || !waits_for_others());
   servers_.reserve(plan.shard_count());
   std::vector<std::string> descriptions;
   for (int index = 0; index < plan.shard_count(); ++index) {
@@ -103,16 +104,29 @@ void ParameterServerStrategy::AddChunk(const ShardPlan::Chunk& chunk,
   calls.push_request.set_pull(true);
   calls.apply_request.set_ps_incarnation(member.incarnation());
   calls.apply_request.set_chunk(index);
+  StagedChunk* const staged = options_.pipelines && !chunk.is_frozen
+                                  ? &staged_.emplace_back()
+                                  : nullptr;
   for (const Block& block : chunk.blocks) {
     const auto part = [&](absl::Span<std::byte> bucket) {
       return bucket.subspan(block.bucket_offset * SizeOf(state_.type()),
                             block.count * SizeOf(state_.type()));
     };
-    calls.variables.push_back({part(state_.host_variables(block.bucket))});
-    calls.bytes += static_cast<int64_t>(calls.variables.back().values.size());
-    if (chunk.is_frozen) continue;
-    calls.gradients.push_back({static_cast<uint32_t>(block.index), type, 0,
-                               part(state_.host_gradients(block.bucket))});
+    absl::Span<std::byte> variables = part(state_.host_variables(block.bucket));
+    calls.bytes += static_cast<int64_t>(variables.size());
+    if (chunk.is_frozen) {
+      calls.variables.push_back({variables});
+      continue;
+    }
+    absl::Span<std::byte> gradients = part(state_.host_gradients(block.bucket));
+    if (staged != nullptr) {
+      const StagedChunk::Copies copies = staged->AddBlock(gradients, variables);
+      gradients = copies.gradients;
+      variables = copies.variables;
+    }
+    calls.variables.push_back({variables});
+    calls.gradients.push_back(
+        {static_cast<uint32_t>(block.index), type, 0, gradients});
   }
 }
 
@@ -148,24 +162,26 @@ absl::Status ParameterServerStrategy::Pull(Chunks chunks) {
                                    absl::MakeSpan(chunk.variables), timeout,
                                    std::move(done));
       }));
-  return CheckVariables(chunks);
+  RETURN_IF_ERROR(CheckVariables(chunks));
+  if (chunks == &ChunkServer::updated) TakeVariables();
+  return absl::OkStatus();
 }
 
 void ParameterServerStrategy::BeginStep(const v1::Progress& position,
                                         bool ends_lease) {
   ++sequence_;
   ++clock_;
-  for (ChunkCalls& chunk : updated_chunks()) {
-    *chunk.push_request.mutable_progress() = position;
-    chunk.push_request.mutable_progress()->set_sequence(sequence_);
-    for (size_t block = 0; block < chunk.gradients.size(); ++block) {
-      chunk.gradients[block].version = chunk.variables[block].version;
-    }
-    if (options_.consistency != v1::CONSISTENCY_BOUNDED) continue;
-    chunk.push_request.mutable_clock()->set_steps(clock_);
-    chunk.push_request.mutable_clock()->set_pauses(ends_lease);
-  }
+  position_ = position;
+  ends_lease_ = ends_lease;
   open_buckets_ = bucket_counts_;
+  may_send_ = false;
+  late_step_.reset();
+  if (!is_pushing_) BeginPushes();
+}
+
+void ParameterServerStrategy::BeginPushes() {
+  may_send_ = true;
+  is_pushing_ = true;
   pushes_->Begin(waiting_for_push_, &ChunkServer::updated,
                  [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
                    chunk.server->client->Push(
@@ -175,9 +191,64 @@ void ParameterServerStrategy::BeginStep(const v1::Progress& position,
                  });
 }
 
-// Chunks are sent when their buckets are final.
+void ParameterServerStrategy::Send(size_t index, const v1::Progress& progress) {
+  ChunkCalls& chunk = chunks_[index];
+  v1::PushRequest& request = chunk.push_request;
+  *request.mutable_progress() = progress;
+  request.mutable_progress()->set_sequence(sequence_);
+  if (options_.consistency == v1::CONSISTENCY_BOUNDED) {
+    request.mutable_clock()->set_steps(clock_);
+    request.mutable_clock()->set_pauses(ends_lease_);
+  }
+  if (options_.pipelines) {
+    staged_[index].StageGradients(absl::MakeSpan(chunk.gradients));
+    staged_[index].TakeVariables(chunk.variables);
+  } else {
+    for (size_t block = 0; block < chunk.gradients.size(); ++block) {
+      chunk.gradients[block].version = chunk.variables[block].version;
+    }
+  }
+  pushes_->Release(chunk);
+}
+
+void ParameterServerStrategy::TakeVariables() {
+  for (size_t c = 0; c < staged_.size(); ++c) {
+    staged_[c].TakeVariables(chunks_[c].variables);
+  }
+}
+
+absl::Status ParameterServerStrategy::EndPushes() {
+  RETURN_IF_ERROR(pushes_->Finish());
+  is_pushing_ = false;
+  RETURN_IF_ERROR(CheckApplied());
+  bool has_norms = false;
+  step_ = 0;
+  for (const ChunkCalls& chunk : updated_chunks()) {
+    step_ = std::max(step_, chunk.push_response.step());
+    has_norms |= !chunk.push_response.squared_norms().empty();
+  }
+  if (has_norms) RETURN_IF_ERROR(Apply());
+  return CheckVariables(&ChunkServer::updated);
+}
+
+absl::Status ParameterServerStrategy::NextPushes() {
+  RETURN_IF_ERROR(EndPushes());
+  late_step_ = static_cast<int64_t>(step_);
+  BeginPushes();
+  return absl::OkStatus();
+}
+
+// Chunks are sent when their buckets are final; here, if the last step's pushes
+// have ended, those that had to wait for them.
 absl::Status ParameterServerStrategy::GradientsReady(int /*bucket*/) {
-  return pushes_->status();
+  RETURN_IF_ERROR(pushes_->status());
+  if (may_send_ || !pushes_->has_ended()) return absl::OkStatus();
+  RETURN_IF_ERROR(NextPushes());
+  if (!pushes_early()) return absl::OkStatus();
+  for (size_t c = 0; c + 1 < updated_chunk_count_; ++c) {
+    if (open_buckets_[c] == 0) Send(c, position_);
+  }
+  return absl::OkStatus();
 }
 
 void ParameterServerStrategy::BucketFinal(int bucket) {
@@ -187,7 +258,7 @@ void ParameterServerStrategy::BucketFinal(int bucket) {
     CHECK_GT(open_buckets_[c], 0);
     const bool is_last = c + 1 == updated_chunk_count_;
     // Keep the last chunk until EndStep, since it carries the sums.
-    if (--open_buckets_[c] == 0 && !is_last) pushes_->Release(chunks_[c]);
+    if (--open_buckets_[c] == 0 && !is_last && may_send_) Send(c, position_);
   }
 }
 
@@ -199,23 +270,16 @@ absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
       PrepareGradients(static_cast<int>(b));
     }
   }
-  for (ChunkCalls& chunk : updated_chunks()) {
-    if (pushes_->is_released(chunk)) continue;
-    *chunk.push_request.mutable_progress() = progress;
-    chunk.push_request.mutable_progress()->set_sequence(sequence_);
+  if (!may_send_) RETURN_IF_ERROR(NextPushes());
+  for (size_t c = 0; c < updated_chunk_count_; ++c) {
+    if (!pushes_->is_released(chunks_[c])) Send(c, progress);
   }
-  RETURN_IF_ERROR(pushes_->Finish());
-  RETURN_IF_ERROR(CheckApplied());
-  uint64_t step = 0;
-  bool has_norms = false;
-  for (const ChunkCalls& chunk : updated_chunks()) {
-    step = std::max(step, chunk.push_response.step());
-    has_norms |= !chunk.push_response.squared_norms().empty();
+  if (!options_.pipelines || ends_lease_) {
+    RETURN_IF_ERROR(EndPushes());
+    TakeVariables();
   }
-  if (has_norms) RETURN_IF_ERROR(Apply());
-  RETURN_IF_ERROR(CheckVariables(&ChunkServer::updated));
   RETURN_IF_ERROR(UploadUpdated(plan_.layout(), state_, stream_));
-  return static_cast<int64_t>(step);
+  return is_pushing_ ? kNotAppliedYet : static_cast<int64_t>(step_);
 }
 
 void ParameterServerStrategy::PrepareGradients(int bucket) {
@@ -256,8 +320,9 @@ absl::Status ParameterServerStrategy::CheckApplied() {
     return client.Blamed(
         "Push",
         absl::InternalError(absl::StrCat(
-            "Push to ", client.description(), ": push ", sequence_,
-            " of chunk ", chunk.push_request.chunk(),
+            "Push to ", client.description(), ": push ",
+            chunk.push_request.progress().sequence(), " of chunk ",
+            chunk.push_request.chunk(),
             " was answered as one that was applied before, though it was sent "
             "once: another process pushes as this worker")));
   }
@@ -328,6 +393,7 @@ absl::StatusOr<std::unique_ptr<Strategy>> MakeParameterServer(
   options.timeout = absl::Seconds(parts.registration.ps_timeout().seconds());
   options.consistency = parts.registration.job().consistency();
   options.clipping = parts.optimizer.clipping;
+  options.pipelines = parts.registration.job().pipeline() > 0;
   options.on_waiting = parts.on_waiting;
   return std::make_unique<ParameterServerStrategy>(
       std::move(options), parts.plan, parts.state, parts.stream);

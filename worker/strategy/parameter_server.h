@@ -20,6 +20,17 @@
 // that step, and the sums of the step before. If the optimizer clips by norms,
 // all chunks are sent at the end, since a norm needs all gradients.
 //
+// Pipeline: with `pipelines`, EndStep sends the chunks that are left but does
+// not wait for the answers. The next step computes with the variables at hand,
+// and begins to push when all pushes of this one are answered, so a worker has
+// pushes of one step under way at most. When a chunk leaves, the variables of
+// the last answer replace the old ones in host memory, since no later section
+// reads those. Calls use copies of gradients and variables (staged_chunk.h). A
+// gradient is computed with variables that lack the worker's own last push;
+// servers see that by the variables' versions, and count it as staleness. The
+// last step of a lease waits for its answers, so that no lease ends before its
+// pushes are applied.
+//
 // Clipping: with asynchronous updates and under bounded staleness each worker
 // clips its own gradients before it pushes them. With synchronous updates the
 // shards clip the sum. If they clip by norms, the answers have each chunk's
@@ -31,6 +42,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +53,7 @@
 #include "paceline/v1/ps.pb.h"
 #include "worker/strategy/chunk_stream.h"
 #include "worker/strategy/gradient_clipper.h"
+#include "worker/strategy/staged_chunk.h"
 #include "worker/strategy/strategy.h"
 #include "worker/strategy/strategy_parts.h"
 
@@ -58,6 +71,9 @@ struct ParameterServerOptions {
   // Whether servers answer a push only after pushes of other workers.
   v1::Consistency consistency = v1::CONSISTENCY_ASYNC;
   Clipping clipping;
+  // Whether a step begins while the last one's pushes are under way. Only under
+  // CONSISTENCY_ASYNC.
+  bool pipelines = false;
   // Whether to use shared memory with servers on the same machine.
   bool use_shared_memory = true;
   // Called with what the strategy waits for, and with "" when the wait ends.
@@ -77,6 +93,7 @@ class ParameterServerStrategy : public Strategy {
   absl::Status GradientsReady(int bucket) override;
   void BucketFinal(int bucket) override;
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
+  std::optional<int64_t> late_step() const override { return late_step_; }
 
  private:
   using Chunks = ChunkStream::Chunks;
@@ -93,6 +110,18 @@ class ParameterServerStrategy : public Strategy {
     return absl::MakeSpan(chunks_).first(updated_chunk_count_);
   }
   absl::Status Pull(Chunks chunks);
+  // Begins the pushes of the current step.
+  void BeginPushes();
+  // Sends the updated chunk of that index. Its gradients must be prepared, and
+  // its buckets final: with `pipelines` it takes over the variables of the last
+  // answer, too.
+  void Send(size_t index, const v1::Progress& progress);
+  // Blocks until all pushes that have begun are applied and answered.
+  absl::Status EndPushes();
+  // Ends the pushes of the step before, and begins those of the current one.
+  absl::Status NextPushes();
+  // With `pipelines`: takes over the variables of all updated chunks.
+  void TakeVariables();
   // Prepares a bucket's gradients for the servers: clips them, and turns deltas
   // of statistics into parts (moving_statistics.h). The variables must still be
   // those with which the step was computed.
@@ -115,6 +144,9 @@ class ParameterServerStrategy : public Strategy {
   const ShardPlan& plan_;
   ModelState& state_;
   Stream& stream_;
+  // By updated chunk; empty without `pipelines`. Before servers_, since gRPC
+  // may read the copies until a server's client is destroyed.
+  std::vector<StagedChunk> staged_;
   // Constant, since chunks point to its elements.
   std::vector<ChunkServer> servers_;
   // First the updated chunks, by server; then the frozen ones.
@@ -126,6 +158,16 @@ class ParameterServerStrategy : public Strategy {
   std::vector<int> bucket_counts_;
   // How many of those are not final yet in the current step.
   std::vector<int> open_buckets_;
+  // The current step, and whether its pushes have begun.
+  v1::Progress position_;
+  bool ends_lease_ = false;
+  bool may_send_ = false;
+  // Whether pushes, of the current step or the one before, have begun and not
+  // ended.
+  bool is_pushing_ = false;
+  // The number of the step whose pushes ended last.
+  uint64_t step_ = 0;
+  std::optional<int64_t> late_step_;
   bool has_frozen_ = false;
   std::unique_ptr<ChunkStream> pushes_;
   GradientClipper clipper_;

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -32,7 +33,7 @@ class Strategy {
   virtual ~Strategy() = default;
 
   // Copies the current variables to the device. Call it before the first step
-  // and before an evaluation. Blocks.
+  // and before an evaluation, when all steps are applied. Blocks.
   virtual absl::Status PullVariables() = 0;
 
   // Training steps follow, the last of them with `ends_lease`. Until then other
@@ -55,11 +56,18 @@ class Strategy {
   // GradientsReady. Does not block.
   virtual void BucketFinal(int /*bucket*/) {}
 
-  // The step has no further gradients. Blocks until they are applied and the
-  // next step's variables are on the device; does not block if the device
-  // updates. `progress` is the position with its sums. Returns the number of
-  // the step in the strategy's count, from 1.
+  // Of EndStep: the gradients are under way, and will be applied by the end of
+  // the next one. Not returned for the last step of a lease.
+  static constexpr int64_t kNotAppliedYet = 0;
+  // The step has no further gradients. Blocks until they are applied, or those
+  // of the step before are (see kNotAppliedYet), and the next step's variables
+  // are on the device; does not block if the device updates. `progress` is the
+  // position with its sums. Returns the number of the step in the strategy's
+  // count, from 1, or kNotAppliedYet.
   virtual absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) = 0;
+  // After EndStep: the number of the step before, if that was not applied when
+  // it ended.
+  virtual std::optional<int64_t> late_step() const { return std::nullopt; }
 };
 
 // Copies the variables of the first `count` buckets from host memory to the

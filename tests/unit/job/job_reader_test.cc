@@ -403,6 +403,13 @@ TEST(JobReader, RefusesImpossibleCombinations) {
       {"64", "64\ndevice_memory_limit: 9\ndevice: reference", kInvalid,
        "22: device_memory_limit: is of a GPU's memory; expected 0 with device: "
        "reference, got 9"},
+      {"64", "64\npipeline: 2", kInvalid,
+       "22: pipeline: must be from 0 to 1, got 2"},
+      {"64", "64\npipeline: 1\nconsistency: sync", kInvalid,
+       "22: pipeline: expected 0, got 1: it means something only with "
+       "`consistency: async`"},
+      {"strategy: parameter_server", "strategy: mirrored\npipeline: 1",
+       kInvalid, "2: pipeline: strategy mirrored has no parameter servers"},
       {"64", "64\ndevice_memory_limit: -1", kInvalid,
        "22: device_memory_limit: must be at least 0"},
       {"64", "64\npartitioner: {fixed: 2, max_size: 8}", kInvalid,

@@ -2,9 +2,12 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "common/base/mutex.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/test_identity.h"
@@ -17,7 +20,7 @@ using ::testing::ElementsAre;
 // One server, whose answers the test gives. Its client never connects.
 class ChunkStreamTest : public ::testing::Test {
  protected:
-  void MakeChunks(const std::vector<int64_t>& bytes) {
+  void MakeChunks(const std::vector<int64_t>& bytes, bool releases = true) {
     servers_.resize(1);
     servers_[0].client = std::make_unique<PsClient>(
         0, "127.0.0.1:1", TestCaller(), PsClientOptions());
@@ -39,17 +42,29 @@ class ChunkStreamTest : public ::testing::Test {
                    [this](ChunkCalls& chunk, absl::Duration, CallDone done) {
                      const int index =
                          static_cast<int>(&chunk - chunks_.data());
+                     MutexLock lock(mutex_);
                      started_.push_back(index);
                      answers_[index] = std::move(done);
                    });
+    if (!releases) return;
     for (ChunkCalls& chunk : chunks_) stream_->Release(chunk);
   }
 
-  void Answer(int chunk) {
-    answers_[chunk](absl::OkStatus());
+  // Otherwise the stream would wait for answers that nobody gives.
+  void TearDown() override {
+    for (CallDone& answer : answers_) {
+      if (answer) std::exchange(answer, nullptr)(absl::CancelledError());
+    }
+  }
+
+  void Answer(int chunk, const absl::Status& status = absl::OkStatus()) {
+    ASSERT_TRUE(answers_[chunk]) << "chunk " << chunk << " was not sent";
+    std::exchange(answers_[chunk], nullptr)(status);
+    if (!status.ok()) return;
     ASSERT_TRUE(stream_->status().ok());
   }
 
+  Mutex mutex_;
   const std::string what_ = "push";
   std::vector<ChunkServer> servers_;
   std::vector<ChunkCalls> chunks_;
@@ -83,6 +98,35 @@ TEST_F(ChunkStreamTest, LimitsTheBytesUnderWay) {
   EXPECT_THAT(started_, ElementsAre(0, 1, 2, 3, 4));
   Answer(4);
   EXPECT_TRUE(stream_->Finish().ok());
+}
+
+TEST_F(ChunkStreamTest, AfterAnErrorNoCallStarts) {
+  MakeChunks({1, 1, 1, 1, 1});
+  Answer(0, absl::InternalError("chunk 0"));
+  Answer(1, absl::InternalError("chunk 1"));
+  EXPECT_THAT(started_, ElementsAre(0, 1, 2));
+  EXPECT_EQ(stream_->status().message(), "chunk 0");
+}
+
+// On the thread that receives an answer.
+TEST_F(ChunkStreamTest, FinishSendsAllAndWaitsForThem) {
+  MakeChunks({1, 1, 1, 1, 1}, /*releases=*/false);
+  std::thread server([this] {
+    for (int chunk = 0; chunk < 5; ++chunk) {
+      CallDone answer;
+      while (!answer) {
+        absl::SleepFor(absl::Milliseconds(1));
+        MutexLock lock(mutex_);
+        answer = std::exchange(answers_[chunk], nullptr);
+      }
+      answer(absl::OkStatus());
+    }
+  });
+  EXPECT_FALSE(stream_->has_ended());
+  EXPECT_TRUE(stream_->Finish().ok());
+  EXPECT_TRUE(stream_->has_ended());
+  EXPECT_THAT(started_, ElementsAre(0, 1, 2, 3, 4));
+  server.join();
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Pushes that leave while a step goes on.
 
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
@@ -20,30 +19,6 @@ v1::Progress ProgressAt(Server& server) {
   const absl::Status status = server.shard.Fence(request, response);
   EXPECT_TRUE(status.ok()) << status;
   return response.progress();
-}
-
-// Steps that a server's first chunk has taken, once they are `steps`, or after
-// some time.
-uint64_t AwaitSteps(Server& server, uint64_t steps) {
-  v1::PullRequest request;
-  request.set_ps_incarnation(server.member.incarnation());
-  v1::PullResponse response;
-  std::vector<DenseBuffer> buffers;
-  const absl::Time deadline = MonotonicNow() + absl::Seconds(10);
-  const auto sizes = server.shard.BlockSizesFor(request);
-  EXPECT_TRUE(sizes.ok()) << sizes.status();
-  std::vector<std::vector<std::byte>> memory;
-  for (const size_t size : *sizes) {
-    buffers.push_back({absl::MakeSpan(memory.emplace_back(size))});
-  }
-  do {
-    // Spinning would fill the thread sanitizer's history of this thread.
-    absl::SleepFor(absl::Milliseconds(1));
-    const absl::Status status =
-        server.shard.Pull(request, response, absl::MakeSpan(buffers));
-    EXPECT_TRUE(status.ok()) << status;
-  } while (response.step() < steps && MonotonicNow() < deadline);
-  return response.step();
 }
 
 v1::Progress PositionAfter(uint64_t examples) {

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
@@ -46,6 +47,30 @@ struct Server {
   v1::Member member;
 };
 
+// Steps that a server's first chunk has taken, once they are `steps`, or after
+// some time.
+inline uint64_t AwaitSteps(Server& server, uint64_t steps) {
+  v1::PullRequest request;
+  request.set_ps_incarnation(server.member.incarnation());
+  v1::PullResponse response;
+  std::vector<DenseBuffer> buffers;
+  const absl::Time deadline = MonotonicNow() + absl::Seconds(10);
+  const auto sizes = server.shard.BlockSizesFor(request);
+  EXPECT_TRUE(sizes.ok()) << sizes.status();
+  std::vector<std::vector<std::byte>> memory;
+  for (const size_t size : *sizes) {
+    buffers.push_back({absl::MakeSpan(memory.emplace_back(size))});
+  }
+  do {
+    // Spinning would fill the thread sanitizer's history of this thread.
+    absl::SleepFor(absl::Milliseconds(1));
+    const absl::Status status =
+        server.shard.Pull(request, response, absl::MakeSpan(buffers));
+    EXPECT_TRUE(status.ok()) << status;
+  } while (response.step() < steps && MonotonicNow() < deadline);
+  return response.step();
+}
+
 // Each server has one chunk.
 class ParameterServerFixture : public ::testing::Test {
  protected:
@@ -66,6 +91,7 @@ batch_size_per_replica: 4
 
   virtual std::string JobText() const { return kJob; }
   virtual int worker_count() const { return 4; }
+  virtual bool pipelines() const { return false; }
 
   void SetUp() override {
     JobReaderOptions reader;
@@ -130,6 +156,7 @@ batch_size_per_replica: 4
     options.timeout = timeout;
     options.consistency = consistency_;
     options.clipping = clipping_;
+    options.pipelines = pipelines();
     options.on_waiting = [this](const std::string& what) { waiting_ = what; };
     return std::make_unique<ParameterServerStrategy>(std::move(options), plan_,
                                                      state, *stream_);
