@@ -1,6 +1,6 @@
 """Training steps of models: those of one build against those of an earlier one.
 
-    compare_builds.py OLD/build/release/bin/model_benchmark JOB... [--pairs 11]
+    compare_builds.py OLD/build/release/bin/model_benchmark JOB... [--pairs 11] [--set FIELD=VALUE]
 
 Times the models of jobs (deploy/jobs, tests/benchmark/models) in both builds, in
 turn, and prints how many times as fast the new one is. Batches are made up, so the
@@ -22,7 +22,8 @@ def ratios_of(job, arguments):
         for name, benchmark in ("old", arguments.old), ("new", arguments.new):
             peers[name] = step_peer.StepPeer(
                 [benchmark, job, "--batch", str(arguments.batch), "--threads",
-                 str(arguments.threads)])
+                 str(arguments.threads)]
+                + [word for change in arguments.set for word in ("--set", change)])
             peers[name].run(2, peer_process.TIMEOUT_SECONDS)
         seconds = peers["old"].run(3, peer_process.TIMEOUT_SECONDS)
         steps = max(3, int(arguments.seconds / seconds))
@@ -44,6 +45,8 @@ def main():
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count()))
     parser.add_argument("--pairs", type=int, default=11)
     parser.add_argument("--seconds", type=float, default=0.8, help="of a run, about")
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE",
+                        help="changes a field of each job")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
 

@@ -349,6 +349,35 @@ TEST(CpuDeviceTest, ThreadsChangeOnlyRounding) {
   }
 }
 
+// A batch of 1 is not split, so its primitives run on all threads, and oneDNN's
+// cache has them when a batch of 2 or 3 is split into parts of 1.
+TEST(CpuDeviceTest, PartsOfABatchAddUp) {
+  const ModelUnderTest model(
+      {.layers = Yaml("[Input: {shape: [40, 40, 16]},"
+                      " Conv2D: {filters: 16, kernel_size: 3, strides: 2},"
+                      " Conv2D: {filters: 16, kernel_size: 3},"
+                      " Flatten: {}, Dense: {units: 10}]"),
+       .loss = "SparseCategoricalCrossentropy"});
+  CpuDevice whole({.threads = 1});
+  CpuDevice split({.threads = kOpenMpThreads});
+  for (const int64_t batch : {1, 2, 3, 5, 16, 37}) {
+    const Examples examples = model.SomeExamples(batch);
+    std::vector<std::vector<std::vector<double>>> gradients;
+    for (CpuDevice* device : {&whole, &split, &split}) {
+      ModelOnDevice on_device(model, *device);
+      on_device.SetVariables(model.SomeVariables());
+      gradients.push_back(on_device.Train(examples).gradients);
+    }
+    EXPECT_EQ(gradients[1], gradients[2]) << "a repeat gives the same bits";
+    for (size_t v = 0; v < gradients[0].size(); ++v) {
+      for (size_t i = 0; i < gradients[0][v].size(); ++i) {
+        EXPECT_NEAR(gradients[0][v][i], gradients[1][v][i], 1e-4)
+            << "batch of " << batch << ", variable " << v;
+      }
+    }
+  }
+}
+
 TEST(CpuDeviceTest, TakesDenormalsForZerosOnAllThreads) {
   // In a thread of its own, which has not computed before.
   std::thread([] {

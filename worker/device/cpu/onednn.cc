@@ -21,14 +21,16 @@ PrimitiveCall::PrimitiveCall(const dnnl::primitive& primitive,
   for (const PrimitiveArgument& argument : arguments) {
     dnnl::memory memory(argument.layout, engine, DNNL_MEMORY_NONE);
     arguments_.push_back({argument.index, memory.get()});
-    bindings_.push_back({std::move(memory), argument.tensor, nullptr});
+    bindings_.push_back(
+        {std::move(memory), argument.tensor, argument.offset, nullptr});
   }
 }
 
 void PrimitiveCall::operator()(const Step& /*step*/) {
   for (Binding& binding : bindings_) {
-    if (binding.data == binding.tensor->data()) continue;
-    binding.data = binding.tensor->data();
+    std::byte* const data = binding.tensor->data() + binding.offset;
+    if (binding.data == data) continue;
+    binding.data = data;
     binding.memory.set_data_handle(binding.data);
   }
   const dnnl_status_t status = dnnl_primitive_execute(

@@ -2,6 +2,7 @@
 #ifndef PACELINE_WORKER_DEVICE_CPU_ONEDNN_H_
 #define PACELINE_WORKER_DEVICE_CPU_ONEDNN_H_
 
+#include <cstdint>
 #include <dnnl.hpp>
 #include <utility>
 #include <vector>
@@ -16,6 +17,8 @@ struct PrimitiveArgument {
   int index = 0;
   Tensor* tensor = nullptr;
   dnnl::memory::desc layout;
+  // Where the argument begins in the tensor, in bytes.
+  int64_t offset = 0;
 };
 
 // `type` is float32 or bfloat16.
@@ -36,7 +39,8 @@ class PrimitiveCall {
   struct Binding {
     dnnl::memory memory;
     const Tensor* tensor;
-    // The address of the tensor as oneDNN sees it.
+    int64_t offset;
+    // The address of the argument as oneDNN sees it.
     std::byte* data;
   };
 

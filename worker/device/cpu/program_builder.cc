@@ -82,15 +82,38 @@ void ProgramBuilder::AddParallel(const std::vector<const Tensor*>& used,
 void ProgramBuilder::AddPrimitive(const dnnl::primitive& primitive,
                                   const dnnl::memory::desc& scratchpad,
                                   std::vector<PrimitiveArgument> arguments) {
-  if (scratchpad.get_size() > 0) {
-    Tensor* tensor = NewScratch(static_cast<int64_t>(scratchpad.get_size()));
-    arguments.push_back({DNNL_ARG_SCRATCHPAD, tensor, scratchpad});
-  }
   std::vector<const Tensor*> used;
+  PrimitiveCall call =
+      Place({primitive, scratchpad, std::move(arguments)}, used);
+  Add(used, std::move(call));
+}
+
+void ProgramBuilder::AddPrimitives(std::vector<PlacedPrimitive> primitives) {
+  std::vector<const Tensor*> used;
+  std::vector<PrimitiveCall> calls;
+  for (PlacedPrimitive& primitive : primitives) {
+    calls.push_back(Place(std::move(primitive), used));
+  }
+  if (calls.size() == 1) return Add(used, std::move(calls[0]));
+  Add(used, [calls = std::move(calls)](const Step& step) mutable {
+    TakeInTurn(static_cast<int64_t>(calls.size()),
+               [&](int64_t index) { calls[index](step); });
+  });
+}
+
+PrimitiveCall ProgramBuilder::Place(PlacedPrimitive primitive,
+                                    std::vector<const Tensor*>& used) {
+  std::vector<PrimitiveArgument>& arguments = primitive.arguments;
+  const int64_t scratch_size =
+      static_cast<int64_t>(primitive.scratchpad.get_size());
+  if (scratch_size > 0) {
+    arguments.push_back(
+        {DNNL_ARG_SCRATCHPAD, NewScratch(scratch_size), primitive.scratchpad});
+  }
   for (const PrimitiveArgument& argument : arguments) {
     used.push_back(argument.tensor);
   }
-  Add(used, PrimitiveCall(primitive, engine_, arguments));
+  return PrimitiveCall(primitive.primitive, engine_, arguments);
 }
 
 void ProgramBuilder::AddDoublesCopy(const Tensor* from, int64_t from_begin,
