@@ -14,8 +14,12 @@
 //  * A call that a server holds back until other workers push never delays a
 //    call for which those workers wait. In synchronous steps all workers call
 //    in the same order, so the number of calls to a server that are under way,
-//    and their bytes, may be limited. Under bounded staleness all calls may be
-//    under way at once.
+//    and their bytes, may be limited. Under bounded staleness no server holds
+//    the slowest worker, so its calls are answered in turn. But a worker that
+//    has just joined may be ahead at some chunks and behind at others. So it
+//    sends all calls at once; those beyond limits::kMaxCallsPerConnection wait
+//    in gRPC. If workers still wait for each other there, one of them lapses
+//    (ps_server/aggregator.h).
 //
 // The thread of the step releases chunks. An answer makes room for the next
 // call, which starts on the thread that received the answer, one of gRPC's or a

@@ -56,9 +56,7 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
   ChunkStreamOptions stream_options;
   stream_options.timeout = options_.timeout;
   stream_options.waits_for_others = waits_for_others();
-  // Under bounded staleness all calls must be able to run at once: workers for
-  // which a held call waits may themselves wait for calls that would otherwise
-  // be queued behind it.
+  // See chunk_stream.h.
   const bool is_bounded = options_.consistency == v1::CONSISTENCY_BOUNDED;
   stream_options.calls_per_server =
       is_bounded ? std::numeric_limits<int>::max() : limits::kCallsPerServer;

@@ -92,6 +92,7 @@ batch_size_per_replica: 4
   virtual std::string JobText() const { return kJob; }
   virtual int worker_count() const { return 4; }
   virtual bool pipelines() const { return false; }
+  virtual bool uses_shared_memory() const { return true; }
 
   void SetUp() override {
     JobReaderOptions reader;
@@ -157,7 +158,10 @@ batch_size_per_replica: 4
     options.consistency = consistency_;
     options.clipping = clipping_;
     options.pipelines = pipelines();
-    options.on_waiting = [this](const std::string& what) { waiting_ = what; };
+    options.use_shared_memory = uses_shared_memory();
+    options.on_waiting = [this, rank](const std::string& what) {
+      if (rank == 0) waiting_ = what;
+    };
     return std::make_unique<ParameterServerStrategy>(std::move(options), plan_,
                                                      state, *stream_);
   }
@@ -221,6 +225,7 @@ batch_size_per_replica: 4
   std::vector<std::unique_ptr<Server>> servers_;
   Clipping clipping_;
   v1::Consistency consistency_ = v1::CONSISTENCY_ASYNC;
+  // What worker 0 waits for.
   std::string waiting_;
   std::unique_ptr<ParameterServerStrategy> strategy_;
 };

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/clock.h"
 #include "common/cluster/blame.h"
+#include "common/limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/strategy/parameter_server_fixture.h"
@@ -193,6 +195,52 @@ TEST_F(ParameterServerStrategyTest, APushThatIsTakenForARepeatAtOnceIsAnError) {
                              "that was applied before")));
   EXPECT_EQ(BlameOf(status),
             (Blame{{TaskType::kPs, 0}, servers_[0]->member.address(), "Push"}));
+}
+
+// With more chunks than a connection has calls.
+class BoundedTest : public ParameterServerFixture {
+ protected:
+  std::string JobText() const override {
+    return absl::StrCat(
+        absl::StrReplaceAll(kJob, {{"units: 8", "units: 12000"}}),
+        "consistency: bounded\nmax_staleness: 1\n"
+        "partitioner: {chunk_bytes: 1024}\n");
+  }
+  int worker_count() const override { return 3; }
+  bool uses_shared_memory() const override { return false; }
+};
+
+// Servers hold the calls of those that are ahead, in each of their leases.
+TEST_F(BoundedTest, WorkersAtDifferentSpeedsDoNotWaitForEachOtherInACircle) {
+  ASSERT_GT(plan_.chunks(1).size(),
+            static_cast<size_t>(limits::kMaxCallsPerConnection));
+  constexpr int kLeases = 3;
+  constexpr int kSteps = 4;
+  std::vector<Worker> workers;
+  for (uint32_t rank = 0; rank < 3; ++rank) workers.push_back(MakeWorker(rank));
+  std::vector<std::thread> threads;
+  for (int w = 0; w < 3; ++w) {
+    threads.emplace_back([&, w] {
+      for (int step = 0; step < kLeases * kSteps; ++step) {
+        ParameterServerStrategy& strategy = *workers[w].strategy;
+        if (step % kSteps == 0) {
+          ASSERT_TRUE(strategy.BeginLease().ok());
+        }
+        strategy.BeginStep(v1::Progress(), step % kSteps == kSteps - 1);
+        HandOver(strategy);
+        absl::SleepFor(absl::Milliseconds(5 * w));
+        const auto number = strategy.EndStep(v1::Progress());
+        ASSERT_TRUE(number.ok()) << number.status();
+      }
+    });
+  }
+  const absl::Time start = MonotonicNow();
+  for (std::thread& thread : threads) thread.join();
+  // Sooner than a worker lapses for which others wait.
+  EXPECT_LT(MonotonicNow() - start, limits::kStallTimeout / 2);
+  for (const auto& server : servers_) {
+    EXPECT_EQ(AwaitSteps(*server, 0), 3u * kLeases * kSteps);
+  }
 }
 
 }  // namespace
