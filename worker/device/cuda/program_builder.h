@@ -167,6 +167,8 @@ class ProgramBuilder final : public LayoutBuilder {
   // No effect if there is a single replica.
   void AddAllReduce(const Tensor* doubles,
                     StatisticsAllReduce::Reduction reduction);
+  // The host's variables are copied to the GPU before the step.
+  bool reads_host_variables() const override { return false; }
   void AddBucketEnd(int bucket, bool is_last) override;
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;

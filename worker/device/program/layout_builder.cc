@@ -122,12 +122,14 @@ void LayoutBuilder::FinishGradient(int variable) {
                                      return each.unwritten == 0;
                                    }));
   EndSection();
-  layout_.sections.back().section.ready_buckets.push_back(bucket);
+  Section& section = layout_.sections.back().section;
+  section.ready_buckets.push_back(bucket);
+  if (!reads_host_variables()) section.final_buckets.push_back(bucket);
 }
 
 void LayoutBuilder::FinishReads(int variable) {
   CHECK(is_written_[variable]) << spec_.graph->variables[variable].name;
-  if (spec_.optimizer != nullptr) return;
+  if (spec_.optimizer != nullptr || !reads_host_variables()) return;
   const int bucket = spec_.bucket_layout->location(variable).bucket;
   if (--progress_[bucket].read > 0) return;
   EndSection();

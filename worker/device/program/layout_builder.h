@@ -12,7 +12,8 @@
 //    reads the variable. When all gradients of a bucket are written, the bucket
 //    is ready and its section ends. When all its variables are read, the bucket
 //    is final and the section ends, too: a push of it need not wait for the
-//    next gradient.
+//    next gradient. A device that computes with copies of its own has no use
+//    for the second.
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_LAYOUT_BUILDER_H_
 
@@ -149,6 +150,9 @@ class LayoutBuilder {
 
   bool computes_in_float32() const { return in_float32_; }
 
+  // Whether operations read the variables in host memory, which an update may
+  // overwrite. Otherwise a bucket is final as soon as it is ready.
+  virtual bool reads_host_variables() const { return true; }
   // Called when all gradients of a bucket that leaves the device are written.
   // `is_last`: those of all buckets are.
   virtual void AddBucketEnd(int /*bucket*/, bool /*is_last*/) {}
