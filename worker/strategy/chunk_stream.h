@@ -32,6 +32,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -90,9 +91,9 @@ struct ChunkStreamOptions {
   // stalled worker.
   bool waits_for_others = false;
   // Calls to one server that may be under way at a time, and the size of their
-  // chunks. A chunk that is larger is sent alone.
-  int calls_per_server = 1;
-  int64_t bytes_per_server = 0;
+  // chunks; by default all. A chunk that is larger is sent alone.
+  int calls_per_server = std::numeric_limits<int>::max();
+  int64_t bytes_per_server = std::numeric_limits<int64_t>::max();
   // Called with what the worker waits for, and with "" when the wait ends.
   std::function<void(const std::string&)> on_waiting;
 };

@@ -3,7 +3,6 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -56,13 +55,11 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
   ChunkStreamOptions stream_options;
   stream_options.timeout = options_.timeout;
   stream_options.waits_for_others = waits_for_others();
-  // See chunk_stream.h.
-  const bool is_bounded = options_.consistency == v1::CONSISTENCY_BOUNDED;
-  stream_options.calls_per_server =
-      is_bounded ? std::numeric_limits<int>::max() : limits::kCallsPerServer;
-  stream_options.bytes_per_server = is_bounded
-                                        ? std::numeric_limits<int64_t>::max()
-                                        : limits::kCallBytesPerServer;
+  // Under bounded staleness all calls may be under way; see chunk_stream.h.
+  if (options_.consistency != v1::CONSISTENCY_BOUNDED) {
+    stream_options.calls_per_server = limits::kCallsPerServer;
+    stream_options.bytes_per_server = limits::kCallBytesPerServer;
+  }
   stream_options.on_waiting = options_.on_waiting;
   pushes_ = std::make_unique<ChunkStream>(std::move(stream_options),
                                           absl::MakeSpan(servers_),

@@ -82,10 +82,7 @@ TEST_F(SeveralChunksTest, TheLastChunkWaitsWhicheverIsFinalLast) {
 
 class ClippedByNormTest : public ParameterServerFixture {
  protected:
-  std::string JobText() const override {
-    return absl::StrReplaceAll(
-        kJob, {{"learning_rate: 0.5", "learning_rate: 0.5, clipnorm: 0.1"}});
-  }
+  std::string JobText() const override { return ClippedJob(); }
 };
 
 // A norm needs all gradients.

@@ -89,6 +89,17 @@ data: {train: {idx: {features: f, labels: l}}}
 batch_size_per_replica: 4
 )";
 
+  static std::string ClippedJob() {
+    return absl::StrReplaceAll(
+        kJob, {{"learning_rate: 0.5", "learning_rate: 0.5, clipnorm: 0.1"}});
+  }
+  static std::string NormalizedJob() {
+    return absl::StrReplaceAll(kJob,
+                               {{"    - Dense: {units: 2}",
+                                 "    - BatchNormalization: {momentum: 0.3}\n"
+                                 "    - Dense: {units: 2}"}});
+  }
+
   virtual std::string JobText() const { return kJob; }
   virtual int worker_count() const { return 4; }
   virtual bool pipelines() const { return false; }
@@ -204,16 +215,19 @@ batch_size_per_replica: 4
       strategy.BucketFinal(static_cast<int>(bucket));
     }
   }
-  // Begins a step of worker 0, and hands over gradients that are `value`
-  // everywhere.
-  void HandOver(float value) {
-    strategy_->BeginStep(v1::Progress(), false);
+  // Gives worker 0 gradients that are `value` everywhere.
+  void FillGradients(float value) {
     for (size_t bucket = 0; bucket < plan_.layout().updated_buckets().size();
          ++bucket) {
       const auto gradients =
           FloatsOf(state_->host_gradients(static_cast<int>(bucket)));
       std::fill(gradients.begin(), gradients.end(), value);
     }
+  }
+  // Begins a step of worker 0, and hands over such gradients.
+  void HandOver(float value, bool ends_lease = false) {
+    strategy_->BeginStep(v1::Progress(), ends_lease);
+    FillGradients(value);
     HandOver(*strategy_);
   }
 

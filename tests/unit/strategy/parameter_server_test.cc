@@ -45,12 +45,7 @@ class StatisticsTest : public ParameterServerFixture {
  protected:
   static constexpr float kMomentum = 0.3f;
 
-  std::string JobText() const override {
-    return absl::StrReplaceAll(kJob,
-                               {{"    - Dense: {units: 2}",
-                                 "    - BatchNormalization: {momentum: 0.3}\n"
-                                 "    - Dense: {units: 2}"}});
-  }
+  std::string JobText() const override { return NormalizedJob(); }
 
   // Of moving means and variances.
   static absl::Span<float> StatisticsOf(const Worker& worker) {

@@ -1,12 +1,10 @@
 // `pipeline: 1`: steps that begin while the pushes of the last one are under
 // way.
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "gmock/gmock.h"
@@ -43,15 +41,7 @@ class PipelineTest : public ParameterServerFixture {
     for (const auto& server : servers_) server->Start(server->member.address());
   }
 
-  void Begin(bool ends_lease = false) {
-    strategy_->BeginStep(v1::Progress(), ends_lease);
-    for (size_t b = 0; b < plan_.layout().updated_buckets().size(); ++b) {
-      const auto gradients =
-          FloatsOf(state_->host_gradients(static_cast<int>(b)));
-      std::fill(gradients.begin(), gradients.end(), kGradient);
-    }
-    HandOver(*strategy_);
-  }
+  void Begin(bool ends_lease = false) { HandOver(kGradient, ends_lease); }
   int64_t End() {
     const auto number = strategy_->EndStep(v1::Progress());
     EXPECT_TRUE(number.ok()) << number.status();
@@ -99,11 +89,7 @@ TEST_F(PipelineTest, PushesUseNoMemoryOfTheDevice) {
   StopServers();
   Begin();
   End();
-  for (size_t b = 0; b < plan_.layout().updated_buckets().size(); ++b) {
-    const auto gradients =
-        FloatsOf(state_->host_gradients(static_cast<int>(b)));
-    std::fill(gradients.begin(), gradients.end(), 1e6f);
-  }
+  FillGradients(1e6f);
   StartServers();
   strategy_->BeginStep(v1::Progress(), /*ends_lease=*/true);
   // Until the strategy has the answers, and begins to push this step.
@@ -114,11 +100,7 @@ TEST_F(PipelineTest, PushesUseNoMemoryOfTheDevice) {
   }
   EXPECT_EQ(strategy_->late_step(), 1);
   EXPECT_THAT(Changes(), Each(0.0f));
-  for (size_t b = 0; b < plan_.layout().updated_buckets().size(); ++b) {
-    const auto gradients =
-        FloatsOf(state_->host_gradients(static_cast<int>(b)));
-    std::fill(gradients.begin(), gradients.end(), kGradient);
-  }
+  FillGradients(kGradient);
   HandOver(*strategy_);
   EXPECT_EQ(End(), 2);
   EXPECT_THAT(Changes(), Each(FloatNear(2 * kChange, 1e-6f)));
@@ -163,10 +145,7 @@ TEST_F(PipelineTest, ChunksLeaveBeforeTheStepEnds) {
 
 class ClippedPipelineTest : public PipelineTest {
  protected:
-  std::string JobText() const override {
-    return absl::StrReplaceAll(
-        kJob, {{"learning_rate: 0.5", "learning_rate: 0.5, clipnorm: 0.1"}});
-  }
+  std::string JobText() const override { return ClippedJob(); }
 };
 
 // All chunks leave at the end, with each variable's gradient cut to the norm.
@@ -183,12 +162,7 @@ TEST_F(ClippedPipelineTest, EachPushIsClipped) {
 
 class StatisticsPipelineTest : public PipelineTest {
  protected:
-  std::string JobText() const override {
-    return absl::StrReplaceAll(kJob,
-                               {{"    - Dense: {units: 2}",
-                                 "    - BatchNormalization: {momentum: 0.3}\n"
-                                 "    - Dense: {units: 2}"}});
-  }
+  std::string JobText() const override { return NormalizedJob(); }
 };
 
 // Deltas refer to the variables of their step, which an answer replaces.

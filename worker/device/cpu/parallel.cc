@@ -34,7 +34,7 @@ OneThread::~OneThread() { omp_set_num_threads(thread_count_); }
 // leaves out.
 void ParallelFor(int64_t count, int64_t elements_each,
                  absl::FunctionRef<void(int64_t begin, int64_t end)> body) {
-  const int64_t thread_count = omp_get_max_threads();
+  const int64_t thread_count = ThreadCount();
   if (thread_count == 1 || count * elements_each < kMinParallelElements) {
     body(0, count);
     return;

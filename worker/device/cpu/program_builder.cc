@@ -82,10 +82,7 @@ void ProgramBuilder::AddParallel(const std::vector<const Tensor*>& used,
 void ProgramBuilder::AddPrimitive(const dnnl::primitive& primitive,
                                   const dnnl::memory::desc& scratchpad,
                                   std::vector<PrimitiveArgument> arguments) {
-  std::vector<const Tensor*> used;
-  PrimitiveCall call =
-      Place({primitive, scratchpad, std::move(arguments)}, used);
-  Add(used, std::move(call));
+  AddPrimitives({{primitive, scratchpad, std::move(arguments)}});
 }
 
 void ProgramBuilder::AddPrimitives(std::vector<PlacedPrimitive> primitives) {

@@ -46,7 +46,9 @@ int64_t PartCount(const Shape& output, const Shape& kernel,
                   int64_t min_pixels) {
   const int64_t threads = ThreadCount();
   const int64_t pixels = output[0] * output[1] * output[2];
-  if (output[0] < threads || pixels < threads * kLeastPixels) return 1;
+  if (threads == 1 || output[0] < threads || pixels < threads * kLeastPixels) {
+    return 1;
+  }
   const int64_t products = pixels * NumElements(kernel);
   int64_t each = 1;
   while (each < kMaxPartsPerThread &&
@@ -54,7 +56,7 @@ int64_t PartCount(const Shape& output, const Shape& kernel,
          products >= 2 * each * threads * kMinProducts) {
     each *= 2;
   }
-  return each * threads;
+  return std::min(output[0], each * threads);
 }
 
 // The layout of images (or their gradients) as they are stored, and as oneDNN
@@ -200,7 +202,6 @@ std::vector<Part<Primitive>> Split(int64_t batch, int64_t part_count,
         create(description);
     return {begin, description, primitive_desc, Primitive(primitive_desc)};
   };
-  part_count = ThreadCount() == 1 ? 1 : std::min(batch, part_count);
   if (part_count > 1) {
     // Around both, since oneDNN's cache tells primitives apart by the number of
     // threads at the time when they are asked for.
