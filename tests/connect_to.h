@@ -1,4 +1,4 @@
-// A TCP connection as tests make it.
+// Sockets as tests make them.
 #ifndef PACELINE_TESTS_CONNECT_TO_H_
 #define PACELINE_TESTS_CONNECT_TO_H_
 
@@ -13,6 +13,25 @@
 #include "common/net/socket_address.h"
 
 namespace paceline {
+
+// A socket of `type` (SOCK_STREAM or SOCK_DGRAM) that is bound to a free port
+// of the loopback address, and the port.
+struct LoopbackSocket {
+  explicit LoopbackSocket(int type)
+      : socket(::socket(AF_INET, type | SOCK_CLOEXEC, 0)) {
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(own);
+    auto* const address = reinterpret_cast<sockaddr*>(&own);
+    PCHECK(bind(socket.get(), address, size) == 0);
+    PCHECK(getsockname(socket.get(), address, &size) == 0);
+    port = ntohs(own.sin_port);
+  }
+
+  FileDescriptor socket;
+  int port = 0;
+};
 
 // A blocking socket that is connected to "host:port" from the loopback port
 // `from`, 0: any; closed if nobody listens there, or answers within `timeout`.

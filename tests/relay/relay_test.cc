@@ -1,6 +1,5 @@
 #include "tests/relay/relay.h"
 
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -167,16 +166,9 @@ TEST(RelayTest, ConnectionsThatHaveEndedLeaveNothingBehind) {
 
 // A callee whose queue of connections is full does not answer.
 TEST(RelayTest, ACalleeThatDoesNotAnswerEndsTheConnection) {
-  const FileDescriptor callee(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in own{};
-  own.sin_family = AF_INET;
-  own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(own);
-  auto* const address = reinterpret_cast<sockaddr*>(&own);
-  ASSERT_EQ(bind(callee.get(), address, size), 0);
-  ASSERT_EQ(listen(callee.get(), /*backlog=*/0), 0);
-  ASSERT_EQ(getsockname(callee.get(), address, &size), 0);
-  const std::string name = absl::StrCat("127.0.0.1:", ntohs(own.sin_port));
+  const LoopbackSocket callee(SOCK_STREAM);
+  ASSERT_EQ(listen(callee.socket.get(), /*backlog=*/0), 0);
+  const std::string name = absl::StrCat("127.0.0.1:", callee.port);
   std::vector<FileDescriptor> queue;
   do {
     ASSERT_LT(queue.size(), 100u);

@@ -3,7 +3,6 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -16,7 +15,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
-#include "common/base/file_descriptor.h"
 #include "common/cluster/blame.h"
 #include "common/rpc/call_group.h"
 #include "common/rpc/coordinator_client.h"
@@ -24,6 +22,7 @@
 #include "common/rpc/rpc_server.h"
 #include "gmock/gmock.h"
 #include "paceline/v1/ps.pb.h"
+#include "tests/connect_to.h"
 #include "tests/test_identity.h"
 #include "tests/unit/rpc/chosen_answers.h"
 #include "tests/unit/session/resetting_proxy.h"
@@ -312,20 +311,11 @@ TEST(PsClientTest, MayGoAsSoonAsItsLastCallHasEnded) {
 
 // The name server takes questions and never answers.
 TEST(PsClientTest, ANameThatDoesNotResolveEndsACallThatFailsFast) {
-  const FileDescriptor name_server(
-      socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  sockaddr_in own{};
-  own.sin_family = AF_INET;
-  own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(own);
-  auto* const address = reinterpret_cast<sockaddr*>(&own);
-  ASSERT_EQ(bind(name_server.get(), address, size), 0);
-  ASSERT_EQ(getsockname(name_server.get(), address, &size), 0);
-
-  PsClient client(0,
-                  absl::StrCat("dns://127.0.0.1:", ntohs(own.sin_port),
-                               "/ps-0.example:2222"),
-                  TestCaller(), {.fail_fast = true});
+  const LoopbackSocket name_server(SOCK_DGRAM);
+  PsClient client(
+      0,
+      absl::StrCat("dns://127.0.0.1:", name_server.port, "/ps-0.example:2222"),
+      TestCaller(), {.fail_fast = true});
   v1::PullRequest request;
   v1::PullResponse response;
   CallGroup calls(1);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,22 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-using ImpossibleMessagesTest = SessionTest;
+class ImpossibleMessagesTest : public SessionTest {
+ protected:
+  // Worker 0 takes a lease and falls silent, so the leader orders its fence.
+  struct LostWorker {
+    v1::Lease lease;
+    FenceWorker fence;
+  };
+  std::optional<LostWorker> LoseWorker() {
+    Start();
+    const auto lease = Acquire(kWorker0);
+    Pass(absl::Seconds(9), {kWorker0});
+    const auto fence = Take<FenceWorker>();
+    if (!lease || !fence) return std::nullopt;
+    return LostWorker{*lease, *fence};
+  }
+};
 
 TEST_F(ImpossibleMessagesTest, ImpossibleReportsAreRefusedAndTheJobGoesOn) {
   Start();
@@ -91,14 +107,11 @@ TEST_F(ImpossibleMessagesTest, LargeStatesComeAllOrNoneButTheLoss) {
 }
 
 TEST_F(ImpossibleMessagesTest, AnImpossibleRecordOfAShardEndsTheJobByName) {
-  Start();
-  const auto lease = Acquire(kWorker0);
-  Pass(absl::Seconds(9), {kWorker0});
-  const auto fence = Take<FenceWorker>();
-  ASSERT_TRUE(fence);
-  v1::LeaseReport report = ReportOf(*lease, 0);
+  const auto lost = LoseWorker();
+  ASSERT_TRUE(lost);
+  v1::LeaseReport report = ReportOf(lost->lease, 0);
   for (int i = 0; i < 100'000; ++i) report.mutable_sums()->add_states(1);
-  session_->Fenced(fence->worker, ShardKnows(report), now_);
+  session_->Fenced(lost->fence.worker, ShardKnows(report), now_);
   const auto ended = Take<Ended>();
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->status.code(), absl::StatusCode::kInvalidArgument);
@@ -109,30 +122,26 @@ TEST_F(ImpossibleMessagesTest, AnImpossibleRecordOfAShardEndsTheJobByName) {
 }
 
 TEST_F(ImpossibleMessagesTest, SumsOfAPushAfterTheLastAreImpossible) {
-  Start();
-  const auto lease = Acquire(kWorker0);
-  Pass(absl::Seconds(9), {kWorker0});
-  const auto fence = Take<FenceWorker>();
-  ASSERT_TRUE(fence);
-  std::vector<v1::FenceResponse> answers = ShardKnows(ReportOf(*lease, 10));
+  const auto lost = LoseWorker();
+  ASSERT_TRUE(lost);
+  std::vector<v1::FenceResponse> answers =
+      ShardKnows(ReportOf(lost->lease, 10));
   *answers[0].mutable_summed() = answers[0].progress();
   answers[0].mutable_summed()->set_sequence(2);
-  session_->Fenced(fence->worker, answers, now_);
+  session_->Fenced(lost->fence.worker, answers, now_);
   EXPECT_THAT(Message(Take<Ended>()),
               HasSubstr("the record of ps-0: summed.sequence: 2; expected at "
                         "most that of the last push, 1"));
 }
 
 TEST_F(ImpossibleMessagesTest, SumsWithoutALastPushAreImpossible) {
-  Start();
-  const auto lease = Acquire(kWorker0);
-  Pass(absl::Seconds(9), {kWorker0});
-  const auto fence = Take<FenceWorker>();
-  ASSERT_TRUE(fence);
-  std::vector<v1::FenceResponse> answers = ShardKnows(ReportOf(*lease, 10));
+  const auto lost = LoseWorker();
+  ASSERT_TRUE(lost);
+  std::vector<v1::FenceResponse> answers =
+      ShardKnows(ReportOf(lost->lease, 10));
   answers[0].mutable_summed()->Swap(answers[0].mutable_progress());
   answers[0].clear_progress();
-  session_->Fenced(fence->worker, answers, now_);
+  session_->Fenced(lost->fence.worker, answers, now_);
   const auto ended = Take<Ended>();
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->status.code(), absl::StatusCode::kInvalidArgument);
@@ -165,9 +174,6 @@ TEST_F(ImpossibleMessagesTest, ACodeThatIsNoneIsUnknown) {
   ASSERT_TRUE(session_->Leave(request, now_).ok());
   EXPECT_EQ(Take<Ended>()->status.code(), absl::StatusCode::kUnknown);
 }
-
-// All wait for one that joined and holds no lease. The leader cannot know it;
-// the shards let the others go on before one of them is blamed.
 
 }  // namespace
 }  // namespace paceline
