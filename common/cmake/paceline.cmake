@@ -49,7 +49,7 @@ set(SUPPRESSIONS ${CMAKE_SOURCE_DIR}/tests/sanitizers)
 if(PACELINE_SANITIZE MATCHES thread)
   add_compile_options("SHELL:$<$<COMPILE_LANGUAGE:CXX>:-include ${SUPPRESSIONS}/protobuf_map_layout.h>")
   list(APPEND PACELINE_TEST_ENVIRONMENT
-    "TSAN_OPTIONS=suppressions=${SUPPRESSIONS}/tsan.supp:ignore_noninstrumented_modules=1:second_deadlock_stack=1:report_thread_leaks=0"
+    "TSAN_OPTIONS=suppressions=${SUPPRESSIONS}/tsan.supp:ignore_noninstrumented_modules=1:second_deadlock_stack=1:report_thread_leaks=0:history_size=7"
     OMP_NUM_THREADS=1)
 elseif(PACELINE_SANITIZE MATCHES address)
   list(APPEND PACELINE_TEST_ENVIRONMENT
