@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
@@ -33,6 +34,11 @@ constexpr size_t kMaxWakeUp = 1 << 20;
 
 // How many pings a waiting rank sends before others would time out.
 constexpr int kPingsPerTimeout = 4;
+
+// After a connection was closed without a reason: how long a rank looks for the
+// reason at its other peers, and the pause before it looks again.
+constexpr absl::Duration kReasonTimeout = absl::Milliseconds(500);
+constexpr absl::Duration kReasonPause = absl::Milliseconds(5);
 
 // --- Frames ------------------------------------------------------------------
 
@@ -81,36 +87,56 @@ absl::Status ReadReason(int socket, uint64_t header,
        text});
 }
 
-// Skips `size` bytes of the received data. Returns whether all of them had
-// arrived.
-bool Skip(int socket, uint64_t size) {
-  char skipped[4096];
-  while (size > 0) {
-    const ssize_t got =
-        recv(socket, skipped, std::min<uint64_t>(size, sizeof(skipped)),
-             MSG_DONTWAIT);
-    if (got <= 0) return false;
-    size -= static_cast<uint64_t>(got);
-  }
-  return true;
-}
-
-// Finds an abort among the received frames, after the remaining `begun` bytes
-// of the current frame.
-std::optional<absl::Status> FindReason(int socket, uint64_t begun) {
-  if (!Skip(socket, begun)) return std::nullopt;
-  uint64_t header = 0;
-  while (recv(socket, &header, sizeof(header), MSG_DONTWAIT) ==
-         static_cast<ssize_t>(sizeof(header))) {
-    if (KindOf(header) == FrameKind::kAbort) {
-      return ReadReason(socket, header, {});
-    }
-    if (KindOf(header) == FrameKind::kMessage && !Skip(socket, header)) break;
-  }
-  return std::nullopt;
-}
-
 bool WouldBlock() { return errno == EAGAIN || errno == EINTR; }
+
+// Looks for an abort among the frames that a rank has sent.
+class ReasonSearch {
+ public:
+  // `begun`: the bytes that are missing of the current frame; nullopt if its
+  // header is incomplete, so that the frames after it cannot be found.
+  ReasonSearch(int socket, std::optional<uint64_t> begun)
+      : socket_(socket), left_(begun.value_or(0)), has_ended_(!begun) {}
+
+  // Whether no more frames can be found.
+  bool has_ended() const { return has_ended_; }
+
+  // Reads the frames that have arrived. Returns the reason if it is among them.
+  std::optional<absl::Status> Read(absl::Time deadline) {
+    while (!has_ended_ && MonotonicNow() < deadline) {
+      if (left_ > 0) {
+        char skipped[4096];
+        const ssize_t size = Received(
+            recv(socket_, skipped, std::min<uint64_t>(left_, sizeof(skipped)),
+                 MSG_DONTWAIT));
+        if (size == 0) break;
+        left_ -= static_cast<uint64_t>(size);
+        continue;
+      }
+      uint64_t header = 0;
+      const ssize_t size = Received(
+          recv(socket_, &header, sizeof(header), MSG_DONTWAIT | MSG_PEEK));
+      if (size < static_cast<ssize_t>(sizeof(header))) break;
+      recv(socket_, &header, sizeof(header), MSG_DONTWAIT);
+      if (KindOf(header) == FrameKind::kAbort) {
+        return ReadReason(socket_, header, {});
+      }
+      left_ = header == kPingHeader ? 0 : header;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // The result of recv; 0 if there is nothing to read now.
+  ssize_t Received(ssize_t size) {
+    if (size > 0) return size;
+    has_ended_ = size == 0 || !WouldBlock();
+    return 0;
+  }
+
+  const int socket_;
+  uint64_t left_;
+  bool has_ended_;
+};
 
 }  // namespace
 
@@ -194,6 +220,8 @@ class SocketTransport::Incoming {
 
   const Peer& peer() const { return peer_; }
   bool done() const { return delivered_ == size_; }
+  // Whether the peer has sent the reason of an abort instead.
+  bool has_reason() const { return has_reason_; }
   // Bytes that are missing of a message whose beginning was received. nullopt
   // if its header is incomplete.
   std::optional<uint64_t> begun() const {
@@ -253,6 +281,7 @@ class SocketTransport::Incoming {
     }
     if (header_size_ < sizeof(header_)) return absl::OkStatus();
     if (KindOf(header_) == FrameKind::kAbort) {
+      has_reason_ = true;
       return ReadReason(peer_.socket, header_, {Free(), size});
     }
     if (header_ != size_) {
@@ -287,6 +316,7 @@ class SocketTransport::Incoming {
   const Sink* const sink_;
   uint64_t header_ = 0;
   size_t header_size_ = 0;
+  bool has_reason_ = false;
   // Bytes delivered to the sink, and bytes in the buffer.
   size_t delivered_ = 0;
   size_t held_ = 0;
@@ -364,16 +394,29 @@ absl::Status SocketTransport::Run(Outgoing outgoing, Incoming incoming) {
 
 absl::Status SocketTransport::ReasonOf(const absl::Status& error,
                                        const Incoming& incoming) const {
-  if (!absl::IsUnavailable(error)) return error;
-  // A rank that aborts sends the reason to all peers. So the reason for a
-  // closed connection may have arrived from another peer.
+  if (!absl::IsUnavailable(error) || incoming.has_reason()) return error;
+  // A rank that aborts sends the reason to all peers, except to one that has
+  // only a part of a message, or no room for the reason. So the reason for a
+  // closed connection may come from another peer, and a little later.
+  std::vector<ReasonSearch> searches;
   for (const FileDescriptor& socket : sockets_) {
     if (!socket.is_open()) continue;
-    const std::optional<uint64_t> begun =
-        socket.get() == incoming.peer().socket ? incoming.begun() : 0;
-    if (!begun) continue;
-    const auto reason = FindReason(socket.get(), *begun);
-    if (reason) return *reason;
+    searches.emplace_back(socket.get(), socket.get() == incoming.peer().socket
+                                            ? incoming.begun()
+                                            : 0);
+  }
+  const absl::Time deadline =
+      MonotonicNow() + std::min(kReasonTimeout, options_.timeout);
+  while (MonotonicNow() < deadline) {
+    RETURN_IF_ERROR(Aborted());
+    bool have_ended = true;
+    for (ReasonSearch& search : searches) {
+      const std::optional<absl::Status> reason = search.Read(deadline);
+      if (reason) return *reason;
+      have_ended &= search.has_ended();
+    }
+    if (have_ended) break;
+    absl::SleepFor(kReasonPause);
   }
   return error;
 }

@@ -10,8 +10,9 @@
 //
 // A rank that waits sends pings, and a rank that receives pings keeps waiting.
 // So the first rank that times out is a direct neighbour of the one that hangs,
-// and its reason travels to all ranks. Received data passes through one buffer
-// that fits into the cache, from which it is reduced.
+// and its reason travels to all ranks. A rank whose peer closes a connection
+// without a reason looks for the reason at its other peers. Received data
+// passes through one buffer that fits into the cache, from which it is reduced.
 #ifndef PACELINE_WORKER_COLLECTIVE_SOCKET_TRANSPORT_H_
 #define PACELINE_WORKER_COLLECTIVE_SOCKET_TRANSPORT_H_
 
@@ -70,6 +71,7 @@ class SocketTransport : public Transport {
   absl::Status AwaitSockets(const Outgoing& outgoing, const Incoming& incoming,
                             absl::Time deadline);
   // The reason why a peer closed its connection, if any rank has sent one.
+  // Otherwise `error`. Blocks for half a second at most.
   absl::Status ReasonOf(const absl::Status& error,
                         const Incoming& incoming) const;
   // Sends a ping to all peers.

@@ -6,10 +6,12 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
@@ -122,6 +124,20 @@ TEST(BlamedRankOverSocketsTest, IsTheOneThatClosedItsConnection) {
   const absl::Status status = Receive(/*from=*/1, 100, *ranks[2]);
   EXPECT_EQ(status.message(), "replica 1 closed the connection");
   EXPECT_EQ(BlamedRank(status), 1);
+}
+
+// Rank 1 has learnt the reason first, and could not send it.
+TEST(BlamedRankOverSocketsTest, IsWhomTheReasonBlamesThatComesAfterTheClose) {
+  Ranks ranks = OverSockets(absl::Hours(1));
+  ranks[1].reset();
+  std::thread aborts([&ranks] {
+    absl::SleepFor(absl::Milliseconds(50));
+    ranks[0]->Abort(WithBlamedRank(0, absl::UnavailableError("out of memory")));
+  });
+  const absl::Status status = Receive(/*from=*/1, 100, *ranks[2]);
+  aborts.join();
+  EXPECT_EQ(status.message(), "out of memory");
+  EXPECT_EQ(BlamedRank(status), 0);
 }
 
 // Its ranks are replicas of one process, and no tasks.
