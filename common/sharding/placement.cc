@@ -25,7 +25,7 @@ struct Rows {
   int64_t elements() const { return count * size; }
 };
 
-// `shape` must not be empty.
+// `shape` must have at least one element.
 Rows RowsOf(const Shape& shape) {
   const int64_t rows = shape.empty() ? 1 : shape[0];
   return {.count = rows, .size = NumElements(shape) / rows};
@@ -83,37 +83,58 @@ void PlaceWhole(const Rows& rows, std::vector<int64_t>& loads,
       {static_cast<int>(emptiest - loads.begin()), 0, rows.elements()});
 }
 
-Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count) {
-  int64_t total = 0;
-  for (const Rows& rows : variables) total += rows.elements();
-  // Imagine all large variables laid end to end on a line. Shard s gets the
-  // fair share [share_end(s - 1), share_end(s)) of the line.
-  const auto share_end = [&](int shard) {
-    return static_cast<int64_t>(static_cast<__int128>(total) * (shard + 1) /
-                                shard_count);
-  };
-
-  Placement placement(variables.size());
-  std::vector<int64_t> loads(shard_count, 0);
-  int64_t start = 0;
-  int shard = 0;
-  for (int v : LargestFirst(variables)) {
-    const Rows& rows = variables[v];
-    if (!rows.may_cut || rows.elements() <= total / shard_count) {
-      PlaceWhole(rows, loads, placement[v]);
-      continue;
+// Fills the shards with `amount` more elements so that their loads become as
+// equal as possible. Returns by shard how many elements it and the shards
+// before it get.
+std::vector<int64_t> FillEvenly(const std::vector<int64_t>& loads,
+                                int64_t amount) {
+  // The emptiest shards are filled up to a common level, which is below the
+  // load of all others: level * filled = amount + loads of the filled.
+  std::vector<int64_t> sorted = loads;
+  std::sort(sorted.begin(), sorted.end());
+  int64_t filled = 0;
+  int64_t sum = amount;
+  for (const int64_t load : sorted) {
+    if (filled > 0 && load * filled >= sum) break;
+    ++filled;
+    sum += load;
+  }
+  std::vector<int64_t> ends;
+  int64_t count = 0;
+  int64_t before = 0;
+  for (const int64_t load : loads) {
+    if (load * filled < sum && count < filled) {
+      ++count;
+      before += load;
     }
+    ends.push_back(
+        static_cast<int64_t>(static_cast<__int128>(sum) * count / filled) -
+        before);
+  }
+  return ends;
+}
+
+// Lays the variables of `order` end to end on a line, and gives shard s the
+// part of the line from ends[s - 1] to ends[s], rounded to whole rows; the last
+// shard gets the rest.
+void PlaceOnLine(absl::Span<const Rows> variables, absl::Span<const int> order,
+                 absl::Span<const int64_t> ends, std::vector<int64_t>& loads,
+                 Placement& placement) {
+  int64_t start = 0;
+  size_t shard = 0;
+  for (const int v : order) {
+    const Rows& rows = variables[v];
     int64_t row = 0;
     while (row < rows.count) {
-      // The end of the share, rounded to whole rows.
       int64_t end = rows.count;
-      if (shard + 1 < shard_count) {
-        const int64_t room = share_end(shard) - start;
+      if (shard + 1 < ends.size()) {
+        const int64_t room = ends[shard] - start;
         end = std::clamp((room + rows.size / 2) / rows.size, row, rows.count);
       }
       if (end > row) {
         const int64_t count = (end - row) * rows.size;
-        placement[v].push_back({shard, row * rows.size, count});
+        placement[v].push_back(
+            {static_cast<int>(shard), row * rows.size, count});
         loads[shard] += count;
         row = end;
       }
@@ -121,6 +142,29 @@ Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count) {
     }
     start += rows.elements();
   }
+}
+
+Placement PlaceByBalance(absl::Span<const Rows> variables, int shard_count) {
+  int64_t total = 0;
+  for (const Rows& rows : variables) total += rows.elements();
+  std::vector<int> large_and_whole, large, small;
+  for (const int v : LargestFirst(variables)) {
+    const Rows& rows = variables[v];
+    const bool is_large = rows.elements() > total / shard_count;
+    (!is_large ? small : rows.may_cut ? large : large_and_whole).push_back(v);
+  }
+
+  Placement placement(variables.size());
+  std::vector<int64_t> loads(shard_count, 0);
+  int64_t left = total;
+  for (const int v : large_and_whole) {
+    PlaceWhole(variables[v], loads, placement[v]);
+    left -= variables[v].elements();
+  }
+  // Make room for the small variables, too; so the line may end before the last
+  // shards, which then get more of those.
+  PlaceOnLine(variables, large, FillEvenly(loads, left), loads, placement);
+  for (const int v : small) PlaceWhole(variables[v], loads, placement[v]);
   return placement;
 }
 

@@ -29,10 +29,12 @@ inline bool MayCutAll(const VariableSpec& /*variable*/) { return true; }
 // whole variable, and on ascending shards.
 using Placement = std::vector<std::vector<PlacedRange>>;
 
-// By default, shards get equal bytes as far as whole rows allow. Variables
-// larger than a fair share are laid end to end and cut at every multiple of the
-// share. Other variables, and those that may not be cut, stay whole; the
-// largest is placed first, each on the shard with the least load.
+// By default, shards get equal bytes as far as whole rows and whole variables
+// allow. First, variables that are larger than a fair share but may not be cut
+// are placed, each on the shard with the least load. Then the others that are
+// larger than a fair share are laid end to end and cut where a shard has its
+// part of what is left. Small variables stay whole; the largest is placed
+// first, each on the shard with the least load.
 //
 // With one of TensorFlow's partitioners, a variable is cut into as many nearly
 // equal ranges as the partitioner says. Consecutive ranges of one variable go

@@ -65,6 +65,8 @@ void ShardPlan::PlaceBucket(int bucket, const Placement& placement,
                         offset + range.begin, layout_.variables()[v].momentum});
     }
   }
+  // This order of the parts is that of BucketLayout::Locate. So the parts of a
+  // shard follow each other in the bucket, and a block of them is contiguous.
   std::stable_sort(
       parts_.begin() + first_part, parts_.end(),
       [](const Part& a, const Part& b) { return a.shard < b.shard; });

@@ -241,6 +241,16 @@ TEST(ShardPlanTest, VariablesStayWholeForOptimizersThatNeedThem) {
   EXPECT_THAT(Loads(*plan), ElementsAre(10'000, 8'010));
 }
 
+// The shard of a large variable that stays whole gets nothing of those that are
+// cut.
+TEST(ShardPlanTest, WhatIsCutFillsTheShardsThatAreLeft) {
+  auto variables = Variables({{60}, {50}, {4}});
+  variables[1].update = VariableUpdate::kNone;
+  const auto plan = ShardPlan::Make(variables, 3, {}, 4, MayCutUntrained);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(Loads(*plan), ElementsAre(60, 27, 27));
+}
+
 // Nobody updates them.
 TEST(ShardPlanTest, FrozenVariablesAreCutAllTheSame) {
   auto variables = Variables({{100, 8}, {10}});
