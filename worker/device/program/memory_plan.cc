@@ -6,7 +6,15 @@
 namespace paceline {
 namespace {
 
-bool LiveTogether(const Lifetime& a, const Lifetime& b) {
+// A block that has its place in the arena.
+struct PlacedBlock {
+  int64_t begin;
+  int64_t end;
+  int first;
+  int last;
+};
+
+bool LiveTogether(const Lifetime& a, const PlacedBlock& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
@@ -21,23 +29,24 @@ MemoryPlan PlanMemory(absl::Span<const Lifetime> lifetimes) {
 
   MemoryPlan plan;
   plan.offsets.resize(lifetimes.size());
-  std::vector<int> placed;  // By offset.
-  for (const int block : by_size) {
-    const int64_t size_bytes = AlignUp(lifetimes[block].size_bytes);
+  std::vector<PlacedBlock> placed;  // By begin.
+  placed.reserve(lifetimes.size());
+  for (const int index : by_size) {
+    const Lifetime& block = lifetimes[index];
+    const int64_t size_bytes = AlignUp(block.size_bytes);
     int64_t offset = 0;
-    for (const int other : placed) {
-      if (!LiveTogether(lifetimes[block], lifetimes[other])) continue;
-      if (offset + size_bytes <= plan.offsets[other]) break;
-      offset = std::max(
-          offset, plan.offsets[other] + AlignUp(lifetimes[other].size_bytes));
+    for (const PlacedBlock& other : placed) {
+      if (!LiveTogether(block, other)) continue;
+      if (offset + size_bytes <= other.begin) break;
+      offset = std::max(offset, other.end);
     }
-    plan.offsets[block] = offset;
+    plan.offsets[index] = offset;
     plan.size_bytes = std::max(plan.size_bytes, offset + size_bytes);
     placed.insert(std::upper_bound(placed.begin(), placed.end(), offset,
-                                   [&](int64_t value, int b) {
-                                     return value < plan.offsets[b];
+                                   [](int64_t value, const PlacedBlock& b) {
+                                     return value < b.begin;
                                    }),
-                  block);
+                  {offset, offset + size_bytes, block.first, block.last});
   }
   return plan;
 }
