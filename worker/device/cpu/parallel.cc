@@ -12,7 +12,8 @@ namespace paceline::cpu {
 
 namespace {
 
-// Of TakeInTurn; further threads share them.
+// Maximum number of queues in TakeInTurn. If there are more threads, several
+// threads share a queue.
 constexpr int kMaxQueues = 64;
 
 }  // namespace
@@ -49,6 +50,9 @@ void ParallelFor(int64_t count, int64_t elements_each,
   }
 }
 
+// Work stealing. Each queue is a contiguous part of the indices; taken[queue]
+// counts the indices that were taken from it, and may exceed the queue's size.
+// A thread empties its own queue first, then helps with the others.
 void TakeInTurn(int64_t count, absl::FunctionRef<void(int64_t index)> body) {
   std::array<std::atomic<int64_t>, kMaxQueues> taken = {};
 #pragma omp parallel

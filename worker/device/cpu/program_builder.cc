@@ -85,10 +85,10 @@ void ProgramBuilder::AddPrimitive(const dnnl::primitive& primitive,
   AddPrimitives({{primitive, scratchpad, std::move(arguments)}});
 }
 
-void ProgramBuilder::AddPrimitives(std::vector<PlacedPrimitive> primitives) {
+void ProgramBuilder::AddPrimitives(std::vector<NewPrimitive> primitives) {
   std::vector<const Tensor*> used;
   std::vector<PrimitiveCall> calls;
-  for (PlacedPrimitive& primitive : primitives) {
+  for (NewPrimitive& primitive : primitives) {
     calls.push_back(Place(std::move(primitive), used));
   }
   if (calls.size() == 1) return Add(used, std::move(calls[0]));
@@ -98,7 +98,7 @@ void ProgramBuilder::AddPrimitives(std::vector<PlacedPrimitive> primitives) {
   });
 }
 
-PrimitiveCall ProgramBuilder::Place(PlacedPrimitive primitive,
+PrimitiveCall ProgramBuilder::Place(NewPrimitive primitive,
                                     std::vector<const Tensor*>& used) {
   std::vector<PrimitiveArgument>& arguments = primitive.arguments;
   const int64_t scratch_size =

@@ -70,14 +70,14 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddPrimitive(const dnnl::primitive& primitive,
                     const dnnl::memory::desc& scratchpad,
                     std::vector<PrimitiveArgument> arguments);
-  struct PlacedPrimitive {
+  struct NewPrimitive {
     dnnl::primitive primitive;
     dnnl::memory::desc scratchpad;
     std::vector<PrimitiveArgument> arguments;
   };
-  // The same for primitives that run at the same time, each on one thread. They
-  // must have been created under OneThread (parallel.h).
-  void AddPrimitives(std::vector<PlacedPrimitive> primitives);
+  // The same for a list. If there are several, they run at the same time, each
+  // on one thread, and must have been created under OneThread (parallel.h).
+  void AddPrimitives(std::vector<NewPrimitive> primitives);
   void AddDoublesCopy(const Tensor* from, int64_t from_begin, const Tensor* to,
                       int64_t to_begin, int64_t count) override;
   void AddSumAllReduce(const Tensor* sums) override {
@@ -124,8 +124,7 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddPenaltyGradient(const Regularizer& regularizer, const Tensor* values,
                           const Tensor* gradients) override;
   // Places the scratchpad, and notes what the primitive uses.
-  PrimitiveCall Place(PlacedPrimitive primitive,
-                      std::vector<const Tensor*>& used);
+  PrimitiveCall Place(NewPrimitive primitive, std::vector<const Tensor*>& used);
 
   dnnl::engine engine_;
   // All parts but the layout.

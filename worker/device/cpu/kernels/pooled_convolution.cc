@@ -186,8 +186,12 @@ template <typename Taps, int... t>
   }
 }
 
-[[gnu::always_inline]] inline void Pool(const Floats (&elements)[kPixels],
-                                        float* values, int32_t* positions) {
+// Writes the rectified maximum of a window's pixels, and the position of the
+// pixel that receives its gradient: the first of the largest. -1: no pixel
+// receives it, since the maximum is not positive or a pixel is NaN.
+[[gnu::always_inline]] inline void PoolPixels(const Floats (&elements)[kPixels],
+                                              float* values,
+                                              int32_t* positions) {
 #pragma omp simd
   for (int64_t f = 0; f < kFilters; ++f) {
     const float e0 = elements[0][f];
@@ -261,8 +265,8 @@ template <typename Patches>
                 }
                 const int64_t to = first_output + window * filters;
                 int32_t unused[kFilters];
-                Pool(elements, output + to,
-                     positions == nullptr ? unused : positions + to);
+                PoolPixels(elements, output + to,
+                           positions == nullptr ? unused : positions + to);
               });
     }
   }
