@@ -69,9 +69,9 @@ absl::Status CheckCombining(const v1::Job& job) {
   const StrategyTraits& strategy = StrategyOf(job);
   if (job.consistency() > v1::CONSISTENCY_ASYNC &&
       !strategy.has_parameter_servers()) {
-    return ConfigError(
-        Path("consistency"),
-        absl::StrCat("strategy ", strategy.name, " has no parameter servers"));
+    return ConfigError(Path("consistency"),
+                       absl::StrCat("expected async: strategy ", strategy.name,
+                                    " has no parameter servers"));
   }
   if (job.max_staleness() > 0 && job.consistency() != v1::CONSISTENCY_BOUNDED) {
     return ConfigError(Path("max_staleness"),
@@ -80,7 +80,8 @@ absl::Status CheckCombining(const v1::Job& job) {
   if (job.pipeline() > 0 && !strategy.has_parameter_servers()) {
     return ConfigError(
         Path("pipeline"),
-        absl::StrCat("strategy ", strategy.name, " has no parameter servers"));
+        absl::StrCat("expected 0, got ", job.pipeline(), ": strategy ",
+                     strategy.name, " has no parameter servers"));
   }
   if (job.pipeline() > 0 && job.consistency() != v1::CONSISTENCY_ASYNC) {
     return ConfigError(Path("pipeline"),

@@ -36,8 +36,8 @@ class RepeatedCalls {
   // All calls must have ended.
   ~RepeatedCalls();
 
-  // `done` gets the status of the last attempt, on one of gRPC's threads or on
-  // that of `attempt`; it must not block.
+  // `done` gets the status of the last attempt, on the thread on which that
+  // attempt ended; it must not block. See CallDone.
   void Start(RepeatLimits limits, Attempt attempt, CallDone done);
 
   // Starts no further attempts; calls that pause before their next attempt end.

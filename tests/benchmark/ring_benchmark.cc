@@ -1,10 +1,10 @@
-// All-reduce between processes of this machine: ours, through shared memory,
-// over TCP, and over gRPC alone, against Gloo's over TCP.
+// Compares all-reduce between processes of this machine: ours, through shared
+// memory, over TCP, or over gRPC, against Gloo's over TCP.
 //
-// Each iteration is a pair: some of ours, then as many of Gloo's. `ratio` is
-// Gloo's time over ours; the median and the quartiles over the repetitions
-// count. `bytes_per_second` is ours: bytes of the values over the time of one
-// all-reduce.
+// Each iteration is a pair: some all-reduces of ours, then as many of Gloo's.
+// `ratio` is Gloo's time over ours; read its median and quartiles over the
+// repetitions. `bytes_per_second` is ours: bytes of the values over the time of
+// one all-reduce.
 #include <benchmark/benchmark.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -91,15 +91,14 @@ class Rank {
     if (algorithm == Algorithm::kGloo) return gloo_.Run(values);
     absl::Status status;
     if (algorithm == Algorithm::kSockets) {
-      status = sockets_collectives_->AllReduce(values, ReduceOp::kSum);
+      status = sockets_collectives_->AllReduce(values);
     } else if (algorithm == Algorithm::kGrpc) {
-      status = grpc_collectives_.AllReduce(values, ReduceOp::kSum);
+      status = grpc_collectives_.AllReduce(values);
     } else {
       // As gradients do, the values lie in shared memory from the start.
       auto* payload = reinterpret_cast<float*>(
           static_cast<SharedMemoryTransport&>(*shared_).payload().data());
-      status = shared_collectives_->AllReduce(absl::MakeSpan(payload, count),
-                                              ReduceOp::kSum);
+      status = shared_collectives_->AllReduce(absl::MakeSpan(payload, count));
     }
     CHECK(status.ok()) << status;
   }
@@ -114,10 +113,10 @@ class Rank {
   std::optional<Collectives> sockets_collectives_;
 };
 
-// Processes of which this one has rank 0.
+// A group of processes, in which this process has rank 0.
 class Group {
  public:
-  // Starts the others, which wait for this one.
+  // Forks the other ranks, which wait until this one connects.
   explicit Group(int world_size) {
     CHECK(mkdtemp(folder_.data()) != nullptr);
     for (int rank = 0; rank < world_size; ++rank) {
@@ -127,7 +126,7 @@ class Group {
                         absl::StrCat("127.0.0.1:", listener->port()),
                         static_cast<uint64_t>(rank + 1)});
       listeners_.push_back(*std::move(listener));
-      // gRPC binds it again.
+      // Only finds a free port, to which gRPC binds later.
       const auto reserved = Listener::Open("127.0.0.1:0");
       CHECK(reserved.ok()) << reserved.status();
       grpc_addresses_.push_back(absl::StrCat("127.0.0.1:", reserved->port()));
@@ -188,7 +187,7 @@ class Group {
   std::unique_ptr<Rank> self_;
 };
 
-// About 50 ms of the faster one.
+// The number of all-reduces that take the faster side about 50 ms.
 int CountFor(size_t bytes) {
   if (bytes <= 64 << 10) return 1000;
   return static_cast<int>(std::max<size_t>(3, (64 << 20) / bytes / 2));
@@ -240,7 +239,7 @@ void Register(const std::string& name, Group& group, Algorithm algorithm) {
 int main(int argc, char** argv) {
   using paceline::Algorithm;
   benchmark::Initialize(&argc, argv);
-  // All processes are there before the first thread.
+  // Fork all processes before the first thread starts.
   std::map<int, std::unique_ptr<paceline::Group>> groups;
   for (const int size : {2, 4}) {
     groups[size] = std::make_unique<paceline::Group>(size);

@@ -97,7 +97,7 @@ class OverSockets : public Group {
 
  private:
   const absl::Duration timeout_;
-  // By rank, to whom.
+  // The sockets by rank and peer.
   std::vector<std::vector<FileDescriptor>> ends_;
 };
 
@@ -174,14 +174,14 @@ class CollectivesTest
     return RunRanks(*group, world_size(), body, faulty_rank, fault);
   }
 
-  // By rank, what an all-reduce left.
+  // The values after an all-reduce, by rank.
   template <typename T>
-  std::vector<std::vector<T>> AllReduced(int64_t count, ReduceOp op,
+  std::vector<std::vector<T>> AllReduced(int64_t count,
                                          WireType wire = WireType::kNative) {
     std::vector<std::vector<T>> values(world_size());
     ExpectAllOk(Run([&](int rank, Collectives& collectives) {
       values[rank] = ValuesOf<T>(rank, count);
-      return collectives.AllReduce(absl::MakeSpan(values[rank]), op, wire);
+      return collectives.AllReduce(absl::MakeSpan(values[rank]), wire);
     }));
     return values;
   }
@@ -199,7 +199,7 @@ constexpr int64_t kCounts[] = {0, 1, 5, 16, 17, 250, 5000, 70'001};
 
 TEST_P(CollectivesTest, AllReduceGivesAllRanksTheSum) {
   for (const int64_t count : kCounts) {
-    const auto values = AllReduced<float>(count, ReduceOp::kSum);
+    const auto values = AllReduced<float>(count);
     for (int64_t i = 0; i < count; ++i) {
       ASSERT_NEAR(values[0][i], SumOf(world_size(), i), 1e-5)
           << count << " " << i;
@@ -208,11 +208,11 @@ TEST_P(CollectivesTest, AllReduceGivesAllRanksTheSum) {
   }
 }
 
-TEST_P(CollectivesTest, AllReduceOfDoublesGivesTheMean) {
+TEST_P(CollectivesTest, AllReduceOfDoublesGivesTheSum) {
   for (const int64_t count : kCounts) {
-    const auto values = AllReduced<double>(count, ReduceOp::kMean);
+    const auto values = AllReduced<double>(count);
     for (int64_t i = 0; i < count; ++i) {
-      ASSERT_NEAR(values[0][i], SumOf(world_size(), i) / world_size(), 1e-13);
+      ASSERT_NEAR(values[0][i], SumOf(world_size(), i), 1e-12);
     }
     EXPECT_THAT(values, Each(values[0])) << count;
   }
@@ -225,7 +225,7 @@ TEST_P(CollectivesTest, AllReduceOfMomentsGivesThoseOfTheRowsOfAllRanks) {
   const auto value = [](int rank, int row, int64_t column) {
     return static_cast<double>((rank + 3 * row + column) % 7);
   };
-  // Of the rows of ranks [begin, end).
+  // Row count, mean and Σ (x − mean)² over the rows of ranks [begin, end).
   const auto moments_of = [&](int begin, int end, int64_t column) {
     double rows = 0, mean = 0, deviation = 0;
     const auto for_each = [&](auto visit) {
@@ -250,8 +250,7 @@ TEST_P(CollectivesTest, AllReduceOfMomentsGivesThoseOfTheRowsOfAllRanks) {
         std::tie(block.rows, block.means[column], block.deviations[column]) =
             moments_of(rank, rank + 1, i);
       }
-      return collectives.AllReduce(absl::MakeSpan(blocks[rank]),
-                                   ReduceOp::kSum);
+      return collectives.AllReduce(absl::MakeSpan(blocks[rank]));
     }));
     for (int64_t i = 0; i < count * MomentsBlock::kColumns; ++i) {
       const MomentsBlock& block = blocks[0][i / MomentsBlock::kColumns];
@@ -270,12 +269,13 @@ TEST_P(CollectivesTest, AllReduceOfMomentsGivesThoseOfTheRowsOfAllRanks) {
 }
 
 TEST_P(CollectivesTest, HalfPrecisionOnTheWireRoundsOnceAnExchange) {
-  // Rounding to 8 and 11 bits moves a value by at most half a unit of the last.
+  // Rounding to 8 or 11 bits changes a value by at most half a unit in the last
+  // place.
   const std::pair<WireType, double> wires[] = {{WireType::kBFloat16, 0x1p-8},
                                                {WireType::kFloat16, 0x1p-11}};
   for (const auto& [wire, rounding] : wires) {
     for (const int64_t count : kCounts) {
-      const auto values = AllReduced<float>(count, ReduceOp::kSum, wire);
+      const auto values = AllReduced<float>(count, wire);
       // Each of P roundings is of a sum of at most P values of at most 1.
       const double tolerance = rounding * world_size() * world_size();
       for (int64_t i = 0; i < count; ++i) {
@@ -288,8 +288,7 @@ TEST_P(CollectivesTest, HalfPrecisionOnTheWireRoundsOnceAnExchange) {
 
 TEST_P(CollectivesTest, ARepeatGivesTheSameBits) {
   for (const int64_t count : kCounts) {
-    EXPECT_EQ(AllReduced<float>(count, ReduceOp::kMean),
-              AllReduced<float>(count, ReduceOp::kMean));
+    EXPECT_EQ(AllReduced<float>(count), AllReduced<float>(count));
   }
 }
 
@@ -299,8 +298,7 @@ TEST_P(CollectivesTest, ReduceScatterGivesEachRankItsPart) {
     std::vector<std::vector<double>> values(world_size());
     ExpectAllOk(Run([&](int rank, Collectives& collectives) {
       values[rank] = ValuesOf<double>(rank, count);
-      return collectives.ReduceScatter(absl::MakeSpan(values[rank]),
-                                       ReduceOp::kSum);
+      return collectives.ReduceScatter(absl::MakeSpan(values[rank]));
     }));
     for (int rank = 0; rank < world_size(); ++rank) {
       const Segment segment = SegmentOf(count, rank, world_size());
@@ -352,7 +350,8 @@ TEST_P(CollectivesTest, NobodyPassesABarrierBeforeAllHaveCome) {
   }));
 }
 
-// Each rank's Nth exchange in turn, on a ring and directly.
+// Fails one exchange of one rank, for each exchange of an all-reduce, with the
+// ring and with the direct algorithm.
 TEST_P(CollectivesTest, AFailureEndsAllRanksAndIsNamed) {
   if (world_size() == 1) GTEST_SKIP() << "one rank has nobody to lose";
   for (const int64_t count : {100, 70'001}) {
@@ -361,8 +360,7 @@ TEST_P(CollectivesTest, AFailureEndsAllRanksAndIsNamed) {
       const auto results = Run(
           [&](int rank, Collectives& collectives) {
             std::vector<float> values = ValuesOf<float>(rank, count);
-            RETURN_IF_ERROR(
-                collectives.AllReduce(absl::MakeSpan(values), ReduceOp::kSum));
+            RETURN_IF_ERROR(collectives.AllReduce(absl::MakeSpan(values)));
             return collectives.Barrier();
           },
           kTimeout, faulty, {exchange, absl::ZeroDuration()});
@@ -381,7 +379,7 @@ TEST_P(CollectivesTest, ARankThatHangsIsNamedByAll) {
   const auto results = Run(
       [&](int rank, Collectives& collectives) {
         std::vector<float> values = ValuesOf<float>(rank, 70'001);
-        return collectives.AllReduce(absl::MakeSpan(values), ReduceOp::kSum);
+        return collectives.AllReduce(absl::MakeSpan(values));
       },
       absl::Seconds(1), faulty,
       {/*exchange=*/world_size() - 2, absl::Seconds(3)});
@@ -396,7 +394,7 @@ TEST_P(CollectivesTest, DifferentSizesAreRefused) {
   if (world_size() == 1) GTEST_SKIP() << "one rank agrees with itself";
   const auto results = Run([&](int rank, Collectives& collectives) {
     std::vector<float> values(100 + rank);
-    return collectives.AllReduce(absl::MakeSpan(values), ReduceOp::kSum);
+    return collectives.AllReduce(absl::MakeSpan(values));
   });
   for (const absl::Status& result : results) {
     EXPECT_EQ(result.code(), absl::StatusCode::kFailedPrecondition);

@@ -203,7 +203,7 @@ class FakeQueue final : public Queue {
     Do("wait", [&] { CHECK(event.HasPassed()); });
   }
 
-  // Returns the fault of a call, if it has one.
+  // Logs a call. Returns the error that the test injects into it, if any.
   absl::Status Begin(const std::string& what) const {
     if (options_.log != nullptr) {
       options_.log->push_back(absl::StrCat("queue ", index_, ": ", what));
@@ -253,7 +253,7 @@ class Groups {
     return groups;
   }
 
-  // Of a GPU or a group.
+  // A unique number for the name of a GPU or a group.
   int NextNumber() {
     MutexLock lock(mutex_);
     return next_++;
@@ -291,10 +291,9 @@ class FakeCommunicator final : public Communicator {
     if (fake_queue.is_capturing()) {
       result.Update(absl::FailedPreconditionError("a sum is captured"));
     }
-    // Ranks with other counts are an error of the transport.
+    // The transport reports an error if the ranks' counts differ.
     if (result.ok()) {
-      result =
-          collectives_.AllReduce(absl::MakeSpan(values, count), ReduceOp::kSum);
+      result = collectives_.AllReduce(absl::MakeSpan(values, count));
     }
     if (!result.ok()) Abort(result);
   }
@@ -378,7 +377,7 @@ class FakeGpu final : public Gpu {
   }
 
  private:
-  // Returns the fault of a call, if it has one.
+  // Logs a call. Returns the error that the test injects into it, if any.
   absl::Status Begin(const std::string& call) const {
     if (options_.log != nullptr) options_.log->push_back(call);
     return options_.fault == nullptr ? absl::OkStatus() : options_.fault(call);

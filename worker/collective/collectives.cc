@@ -5,14 +5,13 @@
 #include <type_traits>
 
 #include "common/base/status_macros.h"
-#include "glog/logging.h"
 #include "worker/collective/reduce_kernels.h"
 
 namespace paceline {
 namespace {
 
-// Up to this size each rank sends its values directly to all others; above, a
-// ring takes less time.
+// If a direct all-reduce makes each rank send at most this many bytes, it takes
+// less time than a ring.
 constexpr size_t kMaxDirectBytes = 16 << 10;
 // Piece size of a broadcast, in bytes.
 constexpr size_t kPieceBytes = 256 << 10;
@@ -80,16 +79,6 @@ absl::Span<std::byte> MutableBytesOf(absl::Span<T> values) {
           values.size() * sizeof(T)};
 }
 
-template <typename T>
-void DivideForMean(T* values, int64_t count, ReduceOp op, int world_size) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (op != ReduceOp::kMean) return;
-    Divide(values, count, static_cast<T>(world_size));
-  } else {
-    CHECK(op == ReduceOp::kSum);
-  }
-}
-
 // One step of a ring: sends `message` to the next rank, and calls take(from,
 // to, count) for each piece that arrives from the previous rank, until `in` is
 // complete.
@@ -129,19 +118,18 @@ std::byte* Collectives::Scratch(size_t size) {
 }
 
 template <typename T>
-absl::Status Collectives::AllReduce(absl::Span<T> values, ReduceOp op,
-                                    WireType wire) {
+absl::Status Collectives::AllReduce(absl::Span<T> values, WireType wire) {
   if (world_size() == 1) return absl::OkStatus();
   const size_t sent = values.size() * sizeof(T) * (world_size() - 1);
   if (wire == WireType::kNative && sent <= kMaxDirectBytes) {
-    return AllReduceDirect(values, op);
+    return AllReduceDirect(values);
   }
-  RETURN_IF_ERROR(ReduceScatter(values, op, wire));
+  RETURN_IF_ERROR(ReduceScatter(values, wire));
   return AllGather(values, wire);
 }
 
 template <typename T>
-absl::Status Collectives::AllReduceDirect(absl::Span<T> values, ReduceOp op) {
+absl::Status Collectives::AllReduceDirect(absl::Span<T> values) {
   const int64_t count = static_cast<int64_t>(values.size());
   const size_t size = count * sizeof(T);
   if (size == 0) return absl::OkStatus();
@@ -158,13 +146,11 @@ absl::Status Collectives::AllReduceDirect(absl::Span<T> values, ReduceOp op) {
   for (int from = 1; from < world_size(); ++from) {
     AddTo(values.data(), reinterpret_cast<const T*>(all + size * from), count);
   }
-  DivideForMean(values.data(), count, op, world_size());
   return absl::OkStatus();
 }
 
 template <typename T>
-absl::Status Collectives::ReduceScatter(absl::Span<T> values, ReduceOp op,
-                                        WireType wire) {
+absl::Status Collectives::ReduceScatter(absl::Span<T> values, WireType wire) {
   const int64_t count = static_cast<int64_t>(values.size());
   return WithCodec<T>(wire, [&](auto codec) -> absl::Status {
     using Codec = decltype(codec);
@@ -178,8 +164,6 @@ absl::Status Collectives::ReduceScatter(absl::Span<T> values, ReduceOp op,
           transport_, Around(1), Around(-1), BytesOf(message, out.size),
           values.subspan(in.begin, in.size), Codec::Add));
     }
-    const Segment own = SegmentOf(count, rank(), world_size());
-    DivideForMean(values.data() + own.begin, own.size, op, world_size());
     return absl::OkStatus();
   });
 }
@@ -244,16 +228,14 @@ absl::Status Collectives::Barrier() {
   return absl::OkStatus();
 }
 
-#define PACELINE_INSTANTIATE(T)                                             \
-  template absl::Status Collectives::AllReduce(absl::Span<T>, ReduceOp,     \
-                                               WireType);                   \
-  template absl::Status Collectives::ReduceScatter(absl::Span<T>, ReduceOp, \
-                                                   WireType);               \
+#define PACELINE_INSTANTIATE(T)                                              \
+  template absl::Status Collectives::AllReduce(absl::Span<T>, WireType);     \
+  template absl::Status Collectives::ReduceScatter(absl::Span<T>, WireType); \
   template absl::Status Collectives::AllGather(absl::Span<T>, WireType)
 PACELINE_INSTANTIATE(float);
 PACELINE_INSTANTIATE(double);
 #undef PACELINE_INSTANTIATE
-template absl::Status Collectives::AllReduce(absl::Span<MomentsBlock>, ReduceOp,
+template absl::Status Collectives::AllReduce(absl::Span<MomentsBlock>,
                                              WireType);
 
 }  // namespace paceline

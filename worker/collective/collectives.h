@@ -45,8 +45,6 @@
 
 namespace paceline {
 
-enum class ReduceOp { kSum, kMean };
-
 // How float32 values are encoded in messages. Values are always added in
 // float32; a 16-bit encoding rounds once per exchange.
 enum class WireType { kNative, kFloat16, kBFloat16 };
@@ -73,17 +71,17 @@ class Collectives {
   int rank() const { return transport_.rank(); }
   int world_size() const { return transport_.world_size(); }
 
-  // Replaces `values` by their sum or mean over all ranks. Chooses the
-  // algorithm by size. T is float, double or MomentsBlock. MomentsBlock
-  // supports only the sum; only float supports a `wire` other than kNative.
+  // Replaces `values` by their sum over all ranks. Chooses the algorithm by
+  // size. T is float, double or MomentsBlock; only float supports a `wire`
+  // other than kNative.
   template <typename T>
-  absl::Status AllReduce(absl::Span<T> values, ReduceOp op,
+  absl::Status AllReduce(absl::Span<T> values,
                          WireType wire = WireType::kNative);
 
   // The first half of a ring all-reduce: this rank's segment of `values` is
   // reduced; the other segments are left with partial sums.
   template <typename T>
-  absl::Status ReduceScatter(absl::Span<T> values, ReduceOp op,
+  absl::Status ReduceScatter(absl::Span<T> values,
                              WireType wire = WireType::kNative);
 
   // The second half of a ring all-reduce: sends each rank's segment of `values`
@@ -105,7 +103,7 @@ class Collectives {
   // The rank `distance` further around the ring.
   int Around(int distance) const;
   template <typename T>
-  absl::Status AllReduceDirect(absl::Span<T> values, ReduceOp op);
+  absl::Status AllReduceDirect(absl::Span<T> values);
   // Memory of at least `size` bytes, reused by later calls.
   std::byte* Scratch(size_t size);
 

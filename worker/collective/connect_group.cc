@@ -179,7 +179,7 @@ class Connector {
         hello.from_incarnation != peer(hello.from).incarnation ||
         hello.to != static_cast<uint32_t>(options_.rank) ||
         hello.to_incarnation != peer(options_.rank).incarnation) {
-      return absl::UnavailableError("it is none of the group");
+      return absl::UnavailableError("it is not a member of this group");
     }
     return absl::OkStatus();
   }
@@ -200,8 +200,8 @@ class Connector {
     while (true) {
       absl::Status status = TryToConnect(rank);
       if (status.ok()) return status;
-      // Keep this error: it says more than the last attempt's, which may only
-      // have come too late to get an answer.
+      // Report a refusal even if later attempts time out: it explains more than
+      // their timeouts.
       if (!absl::IsUnavailable(status)) refused = status;
       if (!refused.ok()) status = refused;
       if (MonotonicNow() >= deadline_) {
@@ -230,7 +230,7 @@ class Connector {
     ASSIGN_OR_RETURN(const Hello theirs, ReadHello(hello));
     RETURN_IF_ERROR(Check(theirs));
     if (theirs.from != static_cast<uint32_t>(rank)) {
-      return absl::UnavailableError("somebody else answers there");
+      return absl::UnavailableError("another rank answers at this address");
     }
     RETURN_IF_ERROR(CheckProof(absl::string_view(answer).substr(kHelloSize),
                                RingSide::kAcceptor, mine, hello));
@@ -338,7 +338,7 @@ class Connector {
     RETURN_IF_ERROR(Check(stranger.hello));
     const uint32_t rank = stranger.hello.from;
     if (rank >= static_cast<uint32_t>(options_.rank)) {
-      return absl::UnavailableError("it is of a rank that does not connect");
+      return absl::UnavailableError("only lower ranks connect to this rank");
     }
     stranger.answered = HelloTo(static_cast<int>(rank));
     return SendAll(

@@ -61,7 +61,8 @@ absl::StatusOr<Hello> ReadHello(absl::string_view bytes) {
   WireHello wire;
   std::memcpy(&wire, bytes.data(), sizeof(wire));
   if (std::memcmp(wire.magic.data(), kHandshakeMagic, wire.magic.size()) != 0) {
-    return absl::InvalidArgumentError("it does not begin as a hello does");
+    return absl::InvalidArgumentError(
+        "it does not start with the magic bytes of a hello");
   }
   Hello hello;
   hello.from = wire.from;
@@ -71,7 +72,7 @@ absl::StatusOr<Hello> ReadHello(absl::string_view bytes) {
   const std::string id(wire.job_id.data(), wire.job_id.size());
   if (id != std::string(kJobIdSize, '\0')) {
     if (!IsJobId(id)) {
-      return absl::InvalidArgumentError("its job has no id of a job");
+      return absl::InvalidArgumentError("its job id is malformed");
     }
     hello.job.id = id;
   }

@@ -30,18 +30,6 @@ void AddTo(MomentsBlock* to, const MomentsBlock* from, int64_t count) {
 }
 
 PACELINE_MULTIVERSION
-void Divide(float* values, int64_t count, float divisor) {
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) values[i] /= divisor;
-}
-
-PACELINE_MULTIVERSION
-void Divide(double* values, int64_t count, double divisor) {
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) values[i] /= divisor;
-}
-
-PACELINE_MULTIVERSION
 void ToBFloat16(const float* from, uint16_t* to, int64_t count) {
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) to[i] = BFloat16Of(from[i]);

@@ -14,10 +14,6 @@ void AddTo(double* to, const double* from, int64_t count);
 // to[i] = the moments over the rows of both to[i] and from[i].
 void AddTo(MomentsBlock* to, const MomentsBlock* from, int64_t count);
 
-// values[i] /= divisor.
-void Divide(float* values, int64_t count, float divisor);
-void Divide(double* values, int64_t count, double divisor);
-
 // Converts to bfloat16: rounds to nearest, ties to even; NaN stays NaN.
 void ToBFloat16(const float* from, uint16_t* to, int64_t count);
 // to[i] = from[i], or to[i] += from[i].

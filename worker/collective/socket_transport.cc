@@ -77,8 +77,13 @@ absl::Status ReadReason(int socket, uint64_t header,
       std::min<size_t>(static_cast<uint32_t>(header), kMaxReason);
   const size_t had = std::min(size, text.size());
   text.resize(size);
-  // Blocks for at most a second, by the socket's options.
-  if (had < size) recv(socket, text.data() + had, size - had, MSG_WAITALL);
+  if (had < size) {
+    // Blocks for at most a second, by the socket's options. Whatever has not
+    // arrived by then is missing.
+    const ssize_t more =
+        recv(socket, text.data() + had, size - had, MSG_WAITALL);
+    text.resize(had + static_cast<size_t>(std::max<ssize_t>(more, 0)));
+  }
   const auto code = static_cast<absl::StatusCode>(header >> kCodeShift & 0xff);
   const int blamed = static_cast<int>(header >> kBlamedShift & 0xffff) - 1;
   return WithBlamedRank(
@@ -121,6 +126,8 @@ class ReasonSearch {
         return ReadReason(socket_, header, {});
       }
       left_ = header == kPingHeader ? 0 : header;
+      // After bytes that are no frame, nothing can be found.
+      if (KindOf(left_) != FrameKind::kMessage) has_ended_ = true;
     }
     return std::nullopt;
   }

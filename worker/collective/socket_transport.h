@@ -71,7 +71,8 @@ class SocketTransport : public Transport {
   absl::Status AwaitSockets(const Outgoing& outgoing, const Incoming& incoming,
                             absl::Time deadline);
   // The reason why a peer closed its connection, if any rank has sent one.
-  // Otherwise `error`. Blocks for half a second at most.
+  // Otherwise `error`. Blocks for half a second at most, and for another second
+  // if the reason arrives only in part.
   absl::Status ReasonOf(const absl::Status& error,
                         const Incoming& incoming) const;
   // Sends a ping to all peers.

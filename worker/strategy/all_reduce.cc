@@ -119,9 +119,8 @@ absl::Status AllReduceStrategy::Reduce(int bucket) {
                             ? options_.wire
                             : WireType::kNative;
   return state_.type() == DataType::kFloat64
-             ? collectives_.AllReduce(As<double>(gradients), ReduceOp::kSum)
-             : collectives_.AllReduce(As<float>(gradients), ReduceOp::kSum,
-                                      wire);
+             ? collectives_.AllReduce(As<double>(gradients))
+             : collectives_.AllReduce(As<float>(gradients), wire);
 }
 
 }  // namespace paceline

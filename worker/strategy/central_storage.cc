@@ -103,9 +103,8 @@ absl::Status CentralStorageStrategy::Reduce(int bucket) {
 
 template <typename T>
 absl::Status CentralStorageStrategy::ReduceTyped(absl::Span<T> gradients) {
-  return central_.updates_by_variable()
-             ? collectives_.AllReduce(gradients, ReduceOp::kSum)
-             : collectives_.ReduceScatter(gradients, ReduceOp::kSum);
+  return central_.updates_by_variable() ? collectives_.AllReduce(gradients)
+                                        : collectives_.ReduceScatter(gradients);
 }
 
 Segment CentralStorageStrategy::OwnPart(int bucket) const {
@@ -142,8 +141,7 @@ absl::Status CentralStorageStrategy::ClipParts() {
       const Segment own = OwnPart(bucket);
       clipper_.AddNorms(bucket, own.begin, own.size);
     }
-    RETURN_IF_ERROR(
-        collectives_.AllReduce(clipper_.squared_norms(), ReduceOp::kSum));
+    RETURN_IF_ERROR(collectives_.AllReduce(clipper_.squared_norms()));
   }
   clipper_.EndNorms();
   for (int bucket = 0; bucket < bucket_count; ++bucket) {

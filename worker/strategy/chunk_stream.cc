@@ -10,11 +10,12 @@
 namespace paceline {
 namespace {
 
-// If calls have no timeout of their own: how long a server may be unavailable.
-// Together with the time in which gRPC notices it, less than the 15 s in which
-// a failed job ends.
+// How long a server may be unavailable, for calls without a timeout of their
+// own. Short, since a failed job must end within 15 s, and gRPC needs some of
+// that time to notice that a server is unavailable.
 constexpr absl::Duration kUnavailable = absl::Seconds(3);
-// Each call ends by its deadline, and wakes the waiting thread.
+// Waits wake up at this interval; the deadlines are those of the calls, which
+// wake the waiting thread when they end.
 constexpr absl::Duration kLookAgain = absl::Seconds(1);
 
 }  // namespace
@@ -30,10 +31,11 @@ ChunkStream::ChunkStream(ChunkStreamOptions options,
 
 ChunkStream::~ChunkStream() { CancelAll(); }
 
-void ChunkStream::Begin(const std::string& what, Chunks chunks, Start start) {
+void ChunkStream::Begin(std::string what, Chunks chunks, Start start) {
   MutexLock lock(mutex_);
-  CHECK(!has_waiting_chunks() && !has_open_calls());
-  what_ = &what;
+  CHECK(!has_waiting_chunks() && !has_open_calls())
+      << what << " begins before the round before has ended: " << what_;
+  what_ = std::move(what);
   start_ = std::move(start);
   for (size_t s = 0; s < servers_.size(); ++s) {
     queues_[s].waiting = servers_[s].*chunks;
@@ -65,8 +67,7 @@ bool ChunkStream::has_ended() const {
 }
 
 absl::Status ChunkStream::Finish() {
-  CHECK(what_ != nullptr);
-  options_.on_waiting(*what_);
+  options_.on_waiting(what_);
   const absl::Status status = WaitForAnswers();
   if (status.ok()) {
     options_.on_waiting("");

@@ -23,7 +23,7 @@
 //
 // The thread of the step releases chunks. An answer makes room for the next
 // call, which starts on the thread that received the answer, one of gRPC's or a
-// mailbox's. The same threads repeat a call whose server is unavailable, under
+// mailbox's. gRPC's threads repeat a call whose server is unavailable, under
 // the same sequence number, until the server has been unavailable for too long
 // (common/rpc/repeated_calls.h). So chunks travel while a section computes, and
 // its time never counts as a server's.
@@ -115,9 +115,8 @@ class ChunkStream {
   ~ChunkStream();
 
   // Starts a round of calls to the given chunks, of which none is sent yet. The
-  // round before must have ended. `what` describes the calls to people, and
-  // must stay valid until Finish.
-  void Begin(const std::string& what, Chunks chunks, Start start);
+  // round before must have ended. `what` describes the calls to people.
+  void Begin(std::string what, Chunks chunks, Start start);
   // The chunk may be sent, after those before it. Does not block. The caller
   // must not touch the chunk until the round has ended.
   void Release(ChunkCalls& chunk);
@@ -132,8 +131,8 @@ class ChunkStream {
   absl::Status Finish();
 
   // Begin, then Finish.
-  absl::Status Run(const std::string& what, Chunks chunks, Start start) {
-    Begin(what, chunks, std::move(start));
+  absl::Status Run(std::string what, Chunks chunks, Start start) {
+    Begin(std::move(what), chunks, std::move(start));
     return Finish();
   }
 
@@ -173,7 +172,7 @@ class ChunkStream {
   const absl::Span<ChunkCalls> chunks_;
   RepeatedCalls repeated_;
   // Written only while no call is open.
-  const std::string* what_ = nullptr;
+  std::string what_;
   Start start_;
 
   mutable Mutex mutex_;

@@ -5,7 +5,8 @@
 namespace paceline {
 
 absl::Status DeviceUpdateStrategy::GradientsReady(int bucket) {
-  LOG(FATAL) << "gradients of bucket " << bucket << " leave the device";
+  LOG(FATAL) << "gradients of bucket " << bucket
+             << " left the device, which updates the variables itself";
 }
 
 absl::StatusOr<int64_t> DeviceUpdateStrategy::EndStep(

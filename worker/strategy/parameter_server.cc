@@ -128,6 +128,7 @@ void ParameterServerStrategy::AddChunk(const ShardPlan::Chunk& chunk,
 ParameterServerStrategy::~ParameterServerStrategy() = default;
 
 absl::Status ParameterServerStrategy::PullVariables() {
+  CHECK(!is_pushing_) << "pull while pushes are under way";
   for (ChunkCalls& chunk : updated_chunks()) chunk.pull_request.clear_joins();
   RETURN_IF_ERROR(Pull(&ChunkServer::updated));
   if (has_frozen_) return UploadUpdated(plan_.layout(), state_, stream_);
@@ -215,6 +216,7 @@ void ParameterServerStrategy::TakeVariables() {
 absl::Status ParameterServerStrategy::EndPushes() {
   RETURN_IF_ERROR(pushes_->Finish());
   is_pushing_ = false;
+  RETURN_IF_ERROR(CheckResponses());
   RETURN_IF_ERROR(CheckApplied());
   bool has_norms = false;
   step_ = 0;
@@ -233,8 +235,9 @@ absl::Status ParameterServerStrategy::NextPushes() {
   return absl::OkStatus();
 }
 
-// Chunks are sent when their buckets are final; here, if the last step's pushes
-// have ended, those that had to wait for them.
+// BucketFinal sends each chunk whose buckets are final, unless pushes of the
+// last step are still open. This sends the chunks that had to wait, once those
+// pushes have ended.
 absl::Status ParameterServerStrategy::GradientsReady(int /*bucket*/) {
   RETURN_IF_ERROR(pushes_->status());
   if (may_send_ || !pushes_->has_ended()) return absl::OkStatus();
@@ -304,12 +307,39 @@ void ParameterServerStrategy::MakeStatisticsParts(int bucket) {
   }
 }
 
+absl::Status ParameterServerStrategy::CheckResponses() const {
+  const bool expects_norms =
+      options_.consistency == v1::CONSISTENCY_SYNC && clipper_.needs_norms();
+  for (const ChunkServer& server : servers_) {
+    for (size_t c = server.updated.begin; c < server.updated.end; ++c) {
+      const v1::PushResponse& response = chunks_[c].push_response;
+      if (response.step() < 1 ||
+          response.step() > static_cast<uint64_t>(limits::kMaxSteps)) {
+        return server.client->Blamed(
+            "Push",
+            absl::InternalError(absl::StrCat(
+                server.client->description(), " answered with step ",
+                response.step(), ", expected 1 to ", limits::kMaxSteps)));
+      }
+      if (!expects_norms && !response.squared_norms().empty()) {
+        return server.client->Blamed(
+            "Push", absl::InternalError(absl::StrCat(
+                        server.client->description(), " sent ",
+                        response.squared_norms_size(),
+                        " squared norms, expected none: it does not clip "
+                        "by norms")));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ParameterServerStrategy::CheckApplied() {
   for (const ChunkCalls& chunk : updated_chunks()) {
     const v1::PushResponse& response = chunk.push_response;
     if (response.applied() || chunk.attempts > 1) continue;
-    // PsClient may have repeated this push: an answer with norms may be too
-    // large for shared memory.
+    // An answer with norms may be too large for shared memory. Then PsClient
+    // has repeated the push over gRPC, and this is the answer to the repeat.
     if (!response.squared_norms().empty()) continue;
     const PsClient& client = *chunk.server->client;
     return client.Blamed(
@@ -381,14 +411,21 @@ absl::StatusOr<std::unique_ptr<Strategy>> MakeParameterServer(
         "the leader names ", servers.size(),
         " parameter servers, where its job has ", parts.plan.shard_count()));
   }
+  const v1::Job& job = parts.registration.job();
+  if (job.pipeline() > 0 && job.consistency() != v1::CONSISTENCY_ASYNC) {
+    return absl::InternalError(absl::StrCat(
+        "the leader's job has pipeline ", job.pipeline(), " with consistency ",
+        v1::Consistency_Name(job.consistency()),
+        ", expected CONSISTENCY_ASYNC"));
+  }
   ParameterServerOptions options;
   options.worker = parts.worker;
   options.caller = parts.caller;
   options.servers.assign(servers.begin(), servers.end());
   options.timeout = absl::Seconds(parts.registration.ps_timeout().seconds());
-  options.consistency = parts.registration.job().consistency();
+  options.consistency = job.consistency();
   options.clipping = parts.optimizer.clipping;
-  options.pipelines = parts.registration.job().pipeline() > 0;
+  options.pipelines = job.pipeline() > 0;
   options.on_waiting = parts.on_waiting;
   return std::make_unique<ParameterServerStrategy>(
       std::move(options), parts.plan, parts.state, parts.stream);

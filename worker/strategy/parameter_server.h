@@ -128,6 +128,9 @@ class ParameterServerStrategy : public Strategy {
   void PrepareGradients(int bucket);
   template <typename T>
   void MakeStatisticsParts(int bucket);
+  // Internal if a server's answer has a step that cannot be, or norms for which
+  // nobody asked.
+  absl::Status CheckResponses() const;
   // Internal if a server answered the first attempt of a push as a repeat.
   absl::Status CheckApplied();
   // Orders the servers to apply the step's sum, clipped by the total norms.

@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(
   for (const auto& each : kStrategies) {
     if (each.strategy == strategy) return each.make(parts);
   }
-  LOG(FATAL) << "nothing makes strategy " << strategy;
+  LOG(FATAL) << "no factory for strategy " << strategy;
 }
 
 }  // namespace paceline

@@ -48,7 +48,7 @@ template <typename T>
 void TransportStatisticsAllReduce::AllReduce(absl::Span<T> values) {
   if (!collectives_ || !status_.ok()) return;
   on_waiting_(waiting_);
-  status_ = collectives_->AllReduce(values, ReduceOp::kSum);
+  status_ = collectives_->AllReduce(values);
   if (status_.ok()) on_waiting_("");
 }
 

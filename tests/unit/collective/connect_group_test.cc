@@ -72,8 +72,7 @@ class ConnectGroupTest : public ::testing::Test {
       threads.emplace_back([&result] {
         Collectives collectives(**result);
         std::vector<float> values(1000, static_cast<float>((*result)->rank()));
-        EXPECT_TRUE(
-            collectives.AllReduce(absl::MakeSpan(values), ReduceOp::kSum).ok());
+        EXPECT_TRUE(collectives.AllReduce(absl::MakeSpan(values)).ok());
         EXPECT_EQ(values.front(), 3);
         EXPECT_EQ(values.back(), 3);
       });

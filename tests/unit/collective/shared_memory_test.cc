@@ -71,7 +71,7 @@ class SharedMemoryProcessesTest : public ::testing::Test {
     if (child_ != 0) return;
     const auto transport = group_->Join(1, absl::Seconds(60));
     Collectives collectives(*transport);
-    while (collectives.AllReduce(Values(*transport), ReduceOp::kSum).ok()) {
+    while (collectives.AllReduce(Values(*transport)).ok()) {
     }
     _exit(0);
   }
@@ -95,7 +95,7 @@ TEST_F(SharedMemoryProcessesTest, PayloadsAreReduced) {
     const absl::Span<float> values = Values(*transport);
     const float theirs = i == 0 ? 0.0f : values[0];
     std::fill(values.begin(), values.end(), 1.0f);
-    ASSERT_TRUE(collectives.AllReduce(values, ReduceOp::kSum).ok());
+    ASSERT_TRUE(collectives.AllReduce(values).ok());
     EXPECT_THAT(values, testing::Each(theirs + 1.0f));
   }
 }
@@ -110,7 +110,7 @@ TEST_F(SharedMemoryProcessesTest, AKilledPeerIsNamed) {
     const absl::Time kill_at = absl::Now() + absl::Milliseconds(20 + 7 * i);
     while (status.ok()) {
       if (absl::Now() > kill_at) kill(child_, SIGKILL);
-      status = collectives.AllReduce(Values(*transport), ReduceOp::kSum);
+      status = collectives.AllReduce(Values(*transport));
     }
     EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("replica 1"));
@@ -125,11 +125,11 @@ TEST_F(SharedMemoryProcessesTest, AStoppedPeerIsNamed) {
   ForkRank1();
   const auto transport = group_->Join(0, absl::Milliseconds(500));
   Collectives collectives(*transport);
-  ASSERT_TRUE(collectives.AllReduce(Values(*transport), ReduceOp::kSum).ok());
+  ASSERT_TRUE(collectives.AllReduce(Values(*transport)).ok());
   kill(child_, SIGSTOP);
   absl::Status status;
   for (int i = 0; i < 10 && status.ok(); ++i) {
-    status = collectives.AllReduce(Values(*transport), ReduceOp::kSum);
+    status = collectives.AllReduce(Values(*transport));
   }
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
   EXPECT_THAT(std::string(status.message()),

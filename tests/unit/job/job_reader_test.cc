@@ -409,7 +409,9 @@ TEST(JobReader, RefusesImpossibleCombinations) {
        "22: pipeline: expected 0, got 1: it means something only with "
        "`consistency: async`"},
       {"strategy: parameter_server", "strategy: mirrored\npipeline: 1",
-       kInvalid, "2: pipeline: strategy mirrored has no parameter servers"},
+       kInvalid,
+       "2: pipeline: expected 0, got 1: strategy mirrored has no parameter "
+       "servers"},
       {"64", "64\ndevice_memory_limit: -1", kInvalid,
        "22: device_memory_limit: must be at least 0"},
       {"64", "64\npartitioner: {fixed: 2, max_size: 8}", kInvalid,

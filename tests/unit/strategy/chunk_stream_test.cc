@@ -1,5 +1,9 @@
 #include "worker/strategy/chunk_stream.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -127,6 +131,126 @@ TEST_F(ChunkStreamTest, FinishSendsAllAndWaitsForThem) {
   EXPECT_TRUE(stream_->has_ended());
   EXPECT_THAT(started_, ElementsAre(0, 1, 2, 3, 4));
   server.join();
+}
+
+TEST_F(ChunkStreamTest, FinishReturnsTheFirstError) {
+  MakeChunks({1, 1, 1, 1, 1});
+  Answer(1, absl::InternalError("chunk 1"));
+  std::thread server([this] {
+    for (const int chunk : {0, 2}) Answer(chunk, absl::InternalError("late"));
+  });
+  EXPECT_EQ(stream_->Finish().message(), "chunk 1");
+  server.join();
+  EXPECT_THAT(started_, ElementsAre(0, 1, 2));
+}
+
+// Servers that answer on threads of their own, and sometimes at once, on the
+// thread that calls.
+class ManyAnswersTest : public ::testing::Test {
+ protected:
+  static constexpr int kServers = 2;
+  static constexpr int kChunksPerServer = 40;
+  static constexpr int kCalls = 3;
+
+  void SetUp() override {
+    servers_.resize(kServers);
+    for (size_t s = 0; s < kServers; ++s) {
+      servers_[s].client = std::make_unique<PsClient>(
+          static_cast<int>(s), "127.0.0.1:1", TestCaller(), PsClientOptions());
+      servers_[s].updated = {s * kChunksPerServer, (s + 1) * kChunksPerServer};
+    }
+    for (int c = 0; c < kServers * kChunksPerServer; ++c) {
+      ChunkCalls& chunk = chunks_.emplace_back();
+      chunk.server = &servers_[c / kChunksPerServer];
+      chunk.bytes = 1;
+    }
+    for (int i = 0; i < 4; ++i) {
+      threads_.emplace_back([this] { GiveAnswers(); });
+    }
+  }
+
+  void TearDown() override {
+    is_over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  void Start(ChunkCalls& chunk, CallDone done) {
+    const size_t index = &chunk - chunks_.data();
+    std::function<void()> at_once;
+    {
+      MutexLock lock(mutex_);
+      const size_t server = index / kChunksPerServer;
+      started_.push_back(index);
+      max_open_ = std::max(max_open_, ++open_[server]);
+      std::function<void()> answer = [this, server, done = std::move(done)] {
+        {
+          MutexLock lock(mutex_);
+          --open_[server];
+        }
+        done(absl::OkStatus());
+      };
+      if (index % 7 != 0) return answers_.push_back(std::move(answer));
+      at_once = std::move(answer);
+    }
+    at_once();
+  }
+
+  void GiveAnswers() {
+    while (!is_over_) {
+      std::function<void()> answer;
+      {
+        MutexLock lock(mutex_);
+        if (!answers_.empty()) {
+          answer = std::move(answers_.back());
+          answers_.pop_back();
+        }
+      }
+      if (answer) {
+        answer();
+      } else {
+        absl::SleepFor(absl::Microseconds(20));
+      }
+    }
+  }
+
+  std::vector<ChunkServer> servers_;
+  std::vector<ChunkCalls> chunks_;
+  Mutex mutex_;
+  std::vector<std::function<void()>> answers_ ABSL_GUARDED_BY(mutex_);
+  // In this round.
+  std::vector<size_t> started_ ABSL_GUARDED_BY(mutex_);
+  int open_[kServers] ABSL_GUARDED_BY(mutex_) = {};
+  int max_open_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::atomic<bool> is_over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+TEST_F(ManyAnswersTest, EachChunkIsSentOnceInEachRound) {
+  ChunkStreamOptions options;
+  options.timeout = absl::Seconds(30);
+  options.calls_per_server = kCalls;
+  options.on_waiting = [](const std::string&) {};
+  ChunkStream stream(std::move(options), absl::MakeSpan(servers_),
+                     absl::MakeSpan(chunks_));
+  for (int round = 0; round < 30; ++round) {
+    stream.Begin("push", &ChunkServer::updated,
+                 [this](ChunkCalls& chunk, absl::Duration, CallDone done) {
+                   Start(chunk, std::move(done));
+                 });
+    // The last chunks become final first, as in backward.
+    for (size_t c = chunks_.size(); c-- > chunks_.size() / 4;) {
+      stream.Release(chunks_[c]);
+    }
+    ASSERT_TRUE(stream.Finish().ok());
+    ASSERT_TRUE(stream.has_ended());
+    MutexLock lock(mutex_);
+    std::sort(started_.begin(), started_.end());
+    ASSERT_EQ(started_.size(), chunks_.size());
+    for (size_t c = 0; c < chunks_.size(); ++c) ASSERT_EQ(started_[c], c);
+    started_.clear();
+  }
+  MutexLock lock(mutex_);
+  EXPECT_LE(max_open_, kCalls);
 }
 
 }  // namespace

@@ -192,6 +192,60 @@ TEST_F(ParameterServerStrategyTest, APushThatIsTakenForARepeatAtOnceIsAnError) {
             (Blame{{TaskType::kPs, 0}, servers_[0]->member.address(), "Push"}));
 }
 
+// Answers each push with the same message, without variables.
+class FixedAnswer : public RpcService {
+ public:
+  explicit FixedAnswer(const v1::PushResponse& answer)
+      : RpcService("paceline.v1.ParameterServerService") {
+    AddMessages<v1::PushRequest, v1::PushResponse>(
+        "Push", /*max_request_bytes=*/1 << 20,
+        [answer](const auto&, auto& response, const Done& done) {
+          response = answer;
+          done(absl::OkStatus());
+        });
+  }
+};
+
+class LyingServerTest : public ParameterServerFixture {
+ protected:
+  bool uses_shared_memory() const override { return false; }
+
+  absl::Status StepAnsweredWith(const v1::PushResponse& answer) {
+    FixedAnswer service(answer);
+    Server& server = *servers_[1];
+    server.rpc.reset();
+    auto started = StartTestServer(server.member.address(), service);
+    CHECK(started.ok()) << started.status();
+    server.rpc = *std::move(started);
+    HandOver(0.25f);
+    const absl::Status status = strategy_->EndStep(v1::Progress()).status();
+    server.rpc.reset();
+    return status;
+  }
+};
+
+TEST_F(LyingServerTest, AStepThatCannotBeIsRefused) {
+  v1::PushResponse answer;
+  answer.set_applied(true);
+  const absl::Status status = StepAnsweredWith(answer);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("answered with step 0, expected 1 to"));
+  EXPECT_EQ(BlameOf(status),
+            (Blame{{TaskType::kPs, 1}, servers_[1]->member.address(), "Push"}));
+}
+
+TEST_F(LyingServerTest, NormsThatNobodyNeedsAreRefused) {
+  v1::PushResponse answer;
+  answer.set_applied(true);
+  answer.set_step(1);
+  answer.add_squared_norms(1);
+  const absl::Status status = StepAnsweredWith(answer);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("sent 1 squared norms, expected none"));
+}
+
 // With more chunks than a connection has calls.
 class BoundedTest : public ParameterServerFixture {
  protected:
