@@ -4,8 +4,9 @@
                          [--bin BIN] [--pairs 7]
 
 Times MobileNetV2 and ResNet-18 (deploy/jobs), batch 16, in turn without and with one
-process that loops on as many cores as there are threads. With three runnable threads on
-two cores a fair share takes 1.33 times as long.
+process that loops. All of them run on as many cores as there are threads; on other
+machines the neighbour would find a core of its own. With three runnable threads on two
+cores a fair share takes 1.33 times as long.
 """
 
 import argparse
@@ -63,6 +64,11 @@ def main():
     parser.add_argument("--seconds", type=float, default=3, help="of a run, about")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < arguments.threads:
+        sys.exit(f"--threads: expected at most {len(cores)}, the number of cores, "
+                 f"got {arguments.threads}")
+    os.sched_setaffinity(0, cores[:arguments.threads])
 
     results = []
     for model in arguments.models:
