@@ -94,8 +94,8 @@ absl::Status Aggregator::CheckNew(const v1::WorkerId& worker,
   for (const auto& [key, other] : workers_.all()) {
     if (key.first == worker.rank() && &other != &known && other.held) {
       return absl::FailedPreconditionError(
-          absl::StrCat("another process that was worker-", worker.rank(),
-                       " has pushed for this step"));
+          absl::StrCat("another process of worker-", worker.rank(),
+                       " has already pushed for this step"));
     }
   }
   return absl::OkStatus();
@@ -109,8 +109,8 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
   absl::Status status = Check(worker, found, progress);
   if (!status.ok()) return {Refuse(ticket, std::move(status))};
   Worker& known = *found;
-  // A late copy of an old push gets an answer; its sender no longer waits for
-  // it.
+  // A late copy of an old push: any answer will do, since its sender no longer
+  // waits for one.
   if (progress.sequence() < known.sequence()) return {Answer(ticket)};
   const bool is_repeat = progress.sequence() == known.sequence();
   if (is_repeat && !known.held) return {Answer(ticket)};
@@ -220,7 +220,8 @@ absl::StatusOr<uint64_t> Aggregator::Join(const v1::WorkerId& worker,
   Worker* const known = workers_.Find(worker);
   if (known == nullptr) return NotAdmittedError(worker);
   if (known->is_fenced) return FencedError(worker);
-  // A worker that joins twice keeps its clock.
+  // A worker that joins twice keeps its clock. A join that was sent before the
+  // worker's last push came late and changes nothing.
   if (known->is_active || sequence < known->sequence()) return known->clock;
   known->clock = std::max(known->clock, SlowestClock(known).value_or(0));
   known->is_active = !known->has_lapsed;

@@ -144,7 +144,7 @@ class Aggregator {
   absl::StatusOr<uint64_t> Join(const v1::WorkerId& worker, uint64_t sequence);
 
   struct Fenced {
-    // The last push applied, if any.
+    // The last push that was applied, and the last one with sums, if any.
     v1::FenceResponse response;
     std::vector<Decision> decisions;
   };

@@ -97,7 +97,7 @@ absl::Status KnownWorkers::Admit(const v1::WorkerId& worker) {
     return absl::ResourceExhaustedError(
         absl::StrCat("worker-", worker.rank(),
                      " cannot be admitted: ", limits::kMaxKnownProcesses,
-                     " processes that were it are not shut out"));
+                     " earlier processes of this worker are not fenced"));
   }
   known->is_restored = false;
   return absl::OkStatus();

@@ -102,15 +102,16 @@ class KnownWorkers {
   absl::Status Restore(const std::map<std::string, std::string>& saved);
 
   // Internal, naming the worker, unless all workers have possible ranks and
-  // numbers below count(), and no rank has more than
+  // numbers from 1 to count(), and no rank has more than
   // limits::kMaxKnownProcesses. For tests.
   absl::Status CheckInvariants() const;
 
  private:
   // Adds a worker; null if there is no room for it.
   KnownWorker* Add(const Key& key);
-  // If the rank is full, forgets its oldest fenced process. False if there is
-  // none.
+  // If the rank is full, forgets the oldest of its processes that have no held
+  // push and are either fenced, or restored and not admitted since. False if
+  // there is none.
   bool MakeRoom(uint32_t rank);
 
   uint32_t ranks_;

@@ -105,7 +105,7 @@ void PsService::Push(ServerCall& call) {
         return shard_.BlockSizesFor(each);
       },
       *push);
-  // Free the request's memory now, since the call stays open for long.
+  // Free the request's memory now: while the push is held, the call stays open.
   call.request().Clear();
   if (!read.ok()) return call.Finish(read);
   shard_.Push(push->request, push->gradients, push->response,

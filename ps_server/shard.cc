@@ -35,7 +35,7 @@ struct InitialState {
   int64_t step = 0;
 };
 
-// Interval at which the chunks are told the time.
+// Interval at which chunks check whether a worker has lapsed.
 constexpr absl::Duration kTick = absl::Seconds(1);
 
 std::string ChunkName(size_t chunk) { return absl::StrCat("chunk ", chunk); }
@@ -165,8 +165,7 @@ absl::StatusOr<ShardChunk*> Shard::ChunkAt(uint64_t ps_incarnation,
                                            uint32_t chunk) const {
   if (ps_incarnation != incarnation_) {
     return absl::FailedPreconditionError(
-        "the call is meant for another process, which was this parameter "
-        "server");
+        "the call is meant for another process of this parameter server");
   }
   ASSIGN_OR_RETURN(const Chunks* const chunks, Ready());
   if (chunk >= chunks->size()) {
@@ -338,7 +337,7 @@ void Shard::PassTime() {
   for (const uint32_t worker : lapsed) {
     LOG(WARNING) << "worker-" << worker << " took no step for "
                  << limits::kStallTimeout
-                 << " and is waited for no more until it takes one";
+                 << "; until it takes one, the others do not wait for it";
   }
 }
 

@@ -182,7 +182,8 @@ void Trainer::Report(bool ends_lease) {
   if (!ends_lease) return ReportApplied();
   WriteStates(sums_.states.size());
   parts_.progress->Report(progress_.lease(), true);
-  // The pushes of the next lease report this lease, too.
+  // Shorten the states again: the pushes of the next lease carry this report,
+  // too, as `previous`.
   WriteStates(reported_size_);
 }
 

@@ -13,7 +13,7 @@ namespace paceline {
 struct Utf8Character {
   // Its size in bytes; 1 if the text begins with an invalid byte.
   size_t size = 1;
-  // Its code point; nullopt if it is invalid.
+  // Its code point; 0 if it is invalid.
   uint32_t code = 0;
   bool is_valid = false;
 };

@@ -187,8 +187,8 @@ absl::Status CheckpointReader::ReadPart(const StoredVariable& variable,
     if (file->header().tensors.contains(TensorName(variable, part, ""))) {
       return absl::InvalidArgumentError(absl::StrCat(
           "checkpoint ", folder_, " has no ", slot, " of ", variable.name,
-          ", which was not trained when it was written; expected that it is "
-          "still frozen"));
+          ", which was not trained when it was written; expected the job "
+          "to keep it frozen"));
     }
     return absl::DataLossError(absl::StrCat(path, " has no tensor ", name));
   }

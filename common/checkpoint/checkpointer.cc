@@ -17,7 +17,7 @@
 namespace paceline {
 namespace {
 
-// Waits wake up at this interval.
+// CondVar requires a timeout; any would do.
 constexpr absl::Duration kWaitInterval = absl::Seconds(1);
 
 Checkpointer::Result Write(const std::string& directory,
@@ -79,8 +79,8 @@ absl::Status Checkpointer::Start(const std::string& directory,
   }
   if (replaced) {
     Finish(replaced->name,
-           absl::AbortedError(absl::StrCat("a snapshot for ", name,
-                                           " came before that for ",
+           absl::AbortedError(absl::StrCat("a newer snapshot, for ", name,
+                                           ", came before the snapshot for ",
                                            replaced->name, " was written")));
   }
   return absl::OkStatus();

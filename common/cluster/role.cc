@@ -72,7 +72,8 @@ absl::StatusOr<Role> ResolveRole(const TfConfig& config,
   const TaskId task = config.task;
   Role role;
   if (config.is_dynamic) {
-    // TF_CONFIG lists no other tasks, so only the own index decides.
+    // TF_CONFIG does not list the other tasks, so the task's own type and index
+    // decide.
     role.leads = task.type == TaskType::kChief ||
                  (task.type == TaskType::kWorker && task.index == 0);
   } else {

@@ -9,7 +9,7 @@ namespace paceline {
 absl::Status ClassError(const Path& path, absl::string_view class_name,
                         absl::string_view message, absl::StatusCode code) {
   absl::Status error = ConfigError(path, message, code);
-  // The path at which Locate looks for the line.
+  // Makes Locate look for the line of the class; the message keeps `path`.
   ConfigError(path.Key(class_name), message)
       .ForEachPayload([&](absl::string_view name, const absl::Cord& payload) {
         error.SetPayload(name, payload);

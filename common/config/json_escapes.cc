@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kEscapeSize = 6;
 
-// Removes an escape such as \ud83d from the start of `text`, if its code is in
-// [first, first + 0x400). Returns whether it did.
+// Whether `text` begins with an escape such as \ud83d whose code is in [first,
+// first + 0x400); `code` gets the code.
 bool TakesSurrogate(absl::string_view text, uint32_t first, uint32_t& code) {
   return text.size() >= kEscapeSize && text[0] == '\\' && text[1] == 'u' &&
          absl::SimpleHexAtoi(text.substr(2, 4), &code) && code >= first &&

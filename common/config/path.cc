@@ -98,6 +98,8 @@ int FindLine(const Value& document, const Path& path) {
     if (const Value* name = ClassNamed(*value, rest)) return name->line();
     const Value::Entry* entry = TakeKey(value->as_map(), rest);
     if (entry == nullptr) {
+      // Paths leave out the config of a Keras object, so look for the key in
+      // the config, too.
       if (std::exchange(is_config, true)) return line;
       entry = ConfigEntry(value->as_map());
       if (entry == nullptr) return line;

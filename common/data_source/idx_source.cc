@@ -17,8 +17,8 @@ namespace {
 
 using Files = ByName<FilePath>;
 
-// The message has a single file without a name as a string, named files as a
-// map.
+// In the message, a single file without a name is a string, and named files are
+// a map.
 Files FilesOf(const std::string& alone,
               const google::protobuf::Map<std::string, std::string>& named) {
   Files files;

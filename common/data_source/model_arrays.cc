@@ -23,7 +23,7 @@ Shape WithoutTrailingOnes(Shape shape) {
   return shape;
 }
 
-// "\"left\", \"right\"".
+// The names in quotes: `"left", "right"`.
 template <typename Array>
 std::string NamesOf(const std::vector<Array>& arrays) {
   return absl::StrJoin(arrays, ", ", [](std::string* text, const Array& array) {

@@ -64,8 +64,8 @@ absl::Status OpenError(const std::string& path, int code) {
   return status;
 }
 
-// Names of arrays in an archive, for errors; not more than help to find a
-// typing error.
+// The names of the first arrays in an archive, for errors about an unknown
+// name.
 std::string ArrayNames(zip_t* archive) {
   constexpr zip_int64_t kMaxNames = 10;
   const zip_int64_t count = zip_get_num_entries(archive, 0);

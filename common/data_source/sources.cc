@@ -24,7 +24,7 @@ using DataSourcePtr = std::unique_ptr<const DataSource>;
 
 struct Source {
   Field<v1::Dataset> field;
-  // Null if the data set has a source of another kind.
+  // Opens the source. Returns null if the data set has one of another kind.
   std::function<absl::StatusOr<DataSourcePtr>(const v1::Dataset&)> open;
   // Whether the data set's source is a stream, if it is of this kind.
   std::function<bool(const v1::Dataset&)> is_stream;
@@ -73,7 +73,8 @@ absl::StatusOr<std::optional<S>> ReadOther(const v1::Dataset& dataset) {
   return fields.Read(ValueFromProto(other.config()), Path(fields.name()));
 }
 
-// Without defaults, since the fingerprint of a job is a hash of these bytes.
+// Writes no defaults: the fingerprint of a job is a hash of these bytes, and
+// must not depend on whether the job spells out a default.
 template <typename S>
 void WriteOther(v1::Dataset& dataset, const std::optional<S>& source) {
   if (!source) return;

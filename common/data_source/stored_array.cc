@@ -89,7 +89,7 @@ absl::StatusOr<StoredArray> ReadStoredArray(const std::string& name,
   std::unique_ptr<std::byte[]> data(new (std::nothrow) std::byte[size_bytes]);
   if (data == nullptr) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("%s: %s takes %d bytes, for which memory is lacking",
+        absl::StrFormat("%s: %s takes %d bytes; there is not enough memory",
                         name, Describe(type, shape), size_bytes));
   }
   ASSIGN_OR_RETURN(const int64_t got, values.read(data.get(), size_bytes));

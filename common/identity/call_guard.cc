@@ -70,12 +70,20 @@ absl::Status CallGuard::CheckProof(absl::string_view peer,
         "the call does not prove that it belongs to the job", kRemedy));
   }
   if (!IsSameMac(mac, secret_->ProveCall(Challenge(peer), content))) {
-    return absl::UnauthenticatedError(
-        absl::StrCat("the call's proof is not of this job's secret", kRemedy));
+    return absl::UnauthenticatedError(absl::StrCat(
+        "the call's proof was not made with this job's secret", kRemedy));
   }
   return TakeSequence(peer, sequence);
 }
 
+// A sliding window against replays, as in IPsec (RFC 4303, section 3.4.3). Bit
+// i of `taken` says whether the number `highest` - i was used. A number above
+// `highest` moves the window up. A number that was used, or is below the
+// window, is refused. So, as long as a connection is remembered, none of its
+// headers is accepted twice, although concurrent calls may arrive out of order.
+//
+// To bound the memory, a new connection displaces the one that was idle for
+// longest. The owner of that one may call again; it starts a new window.
 absl::Status CallGuard::TakeSequence(absl::string_view peer,
                                      uint64_t sequence) {
   MutexLock lock(mutex_);
@@ -101,7 +109,7 @@ absl::Status CallGuard::TakeSequence(absl::string_view peer,
   const uint64_t age = known.highest - sequence;
   if (age >= known.taken.size() || known.taken[age]) {
     return absl::UnauthenticatedError(
-        "the call has the header of an earlier one");
+        "the call's sequence number was used before, or is too old");
   }
   known.taken[age] = true;
   return absl::OkStatus();

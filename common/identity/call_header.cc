@@ -46,12 +46,12 @@ absl::StatusOr<ReceivedHeader> ReadHeader(absl::string_view bytes) {
   if (!header.mac().empty()) return Malformed("mac is not the last field");
   if (header.sender().type() < v1::TASK_TYPE_CHIEF ||
       header.sender().type() > v1::TASK_TYPE_EVALUATOR) {
-    return Malformed("sender.type is none");
+    return Malformed("sender.type is no task type");
   }
   if (header.incarnation() == 0) return Malformed("incarnation is 0");
   if (header.sequence() == 0) return Malformed("sequence is 0");
   if (!header.job_id().empty() && !IsJobId(header.job_id())) {
-    return Malformed("job_id is none");
+    return Malformed("job_id is malformed");
   }
   return received;
 }

@@ -14,8 +14,8 @@
 namespace paceline {
 namespace {
 
-// A parameter server gets a variable that may not be cut in a single call, and
-// must update it within that call's deadline.
+// A variable that may not be cut travels in a single call, and the parameter
+// server must update it within the deadline of that call.
 absl::Status CheckFitsCall(const VariableSpec& variable, int bytes_per_element,
                            const Optimizer& optimizer) {
   const int64_t bytes = NumElements(variable.shape) * bytes_per_element;

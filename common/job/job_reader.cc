@@ -28,8 +28,8 @@ bool Has(const Value& map, absl::string_view key) {
   return value != nullptr && !value->is_null();
 }
 
-// Fills in the defaults that depend on other fields or on the file's name, so
-// that they are in no field table.
+// Fills in the defaults that depend on other fields or on the file's name,
+// which field tables cannot express.
 void FillDefaults(const Value& document, const std::string& path,
                   v1::Job& job) {
   if (!Has(document, "name")) job.set_name(fs::path(path).stem().string());

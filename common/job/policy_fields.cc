@@ -13,7 +13,8 @@ namespace {
 // The default of TensorFlow's MinSizePartitioner, in bytes.
 constexpr int64_t kDefaultMinSize = 256 << 10;
 
-// A key whose number selects a kind of partitioner.
+// A key that selects a kind of partitioner. Its value is the number of parts or
+// bytes of that kind.
 Accessors<Partitioner, std::optional<int64_t>> PartitionerKind(
     Partitioner::Kind kind) {
   return {[kind](const Partitioner& partitioner) {

@@ -144,7 +144,8 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
 absl::StatusOr<Value> Serialize(const Metric& metric) {
   if (metric.mean_of() != nullptr) {
     return absl::UnimplementedError(absl::StrCat(
-        "metric ", metric.name, ": means of losses are not written yet"));
+        "metric ", metric.name,
+        ": it is the mean of a loss, which cannot be written yet"));
   }
   return SerializeByEntry("keras.metrics", MetricEntries(), metric);
 }

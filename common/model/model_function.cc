@@ -112,9 +112,10 @@ class ModelLowering {
                       input.from_logits);
   }
 
-  // Before the node's own calls, so that backward reaches the penalty after
-  // them. The gradient of a penalty is as large as the variable, so it should
-  // not live for long.
+  // Adds the penalty of a variable before the calls of its node, so that
+  // backward computes the penalty's gradient right after the node's gradients.
+  // The penalty's gradient is as large as the variable; if backward computed it
+  // earlier, it would take memory until the node's gradients are added to it.
   void AddPenalty(int variable) {
     if (has_penalty_[variable]) return;
     has_penalty_[variable] = true;

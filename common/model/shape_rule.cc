@@ -66,7 +66,7 @@ absl::Status CheckAxis(int64_t axis, const Shape& input) {
   const auto rank = static_cast<int64_t>(input.size());
   if (axis != 0 && axis <= rank && axis >= -rank) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("axis ", axis, " is none of input shape ",
+      absl::StrCat("axis ", axis, " is not an axis of input shape ",
                    ShapeToString(input), " (the batch is axis 0)"));
 }
 

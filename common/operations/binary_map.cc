@@ -19,8 +19,8 @@ Tensor WhereNot(const Tensor& condition, const Tensor& dy) {
   return Select(condition, ConstantLike(dy, 0), dy);
 }
 
-// The derivative of y = a^b with respect to b: y · log a. As in TensorFlow, 0
-// where that is NaN.
+// The derivative of y = a^b with respect to b: y · log a. As in TensorFlow, log
+// a counts as 0 where a is not positive.
 Tensor LogarithmicDerivative(const Tensor& a, const Tensor& y) {
   const Tensor is_positive = Greater(a, 0);
   const Tensor one = ConstantLike(a, 1);

@@ -45,8 +45,8 @@ class Backward {
   }
 
   void PassAllCalls() {
-    // A copy, since adding gradients changes the list.
     const std::string owner = function_.owner();
+    // Copies each call, since Pass appends to the list of calls.
     for (size_t i = call_count_; i-- > 0;) Pass(Call(function_.calls()[i]));
     function_.SetOwner(owner);
   }
@@ -91,7 +91,7 @@ class Backward {
   Function& function_;
   // Number of calls before gradients are added.
   const size_t call_count_;
-  // By tensor that existed before.
+  // By tensor; only tensors that existed before gradients are added.
   Gradients gradients_;
   std::vector<bool> is_wanted_;
 };

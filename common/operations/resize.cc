@@ -24,7 +24,8 @@ std::vector<ResizedElement> ResizedElements(ResizeMode mode, int64_t input,
   std::vector<ResizedElement> elements;
   for (int64_t o = 0; o < output; ++o) {
     if (mode == ResizeMode::kNearest) {
-      // The pixel that contains the center, computed in integers.
+      // The input pixel that contains the center of output pixel o. Integers
+      // make this exact.
       const int64_t nearest = (2 * o + 1) * input / (2 * output);
       elements.push_back({nearest, nearest, 0});
       continue;

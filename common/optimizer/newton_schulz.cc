@@ -201,8 +201,8 @@ void Orthogonalize(const NewtonSchulz& iteration, int64_t rows, int64_t columns,
   OrthogonalizeTyped(iteration, rows, columns, matrix);
 }
 
-// Not vectorised by instruction set: float64 is the reference, so it gives the
-// same bits on all machines.
+// Without PACELINE_MULTIVERSION: float64 is the reference, so it must give the
+// same bits on machines with other vector instructions.
 void Orthogonalize(const NewtonSchulz& iteration, int64_t rows, int64_t columns,
                    absl::Span<double> matrix) {
   OrthogonalizeTyped(iteration, rows, columns, matrix);

@@ -99,7 +99,7 @@ class Fields {
       if (!Wire::SkipField(&in, tag, &out)) return Malformed("a field");
     }
     const size_t size = taken_.size() - before;
-    if (size > left_) return Malformed("it has too much beside values");
+    if (size > left_) return Malformed("it has too many bytes beside values");
     left_ -= size;
     return absl::OkStatus();
   }

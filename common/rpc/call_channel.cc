@@ -134,8 +134,11 @@ bool CallChannel::Learn(const Call& call, const grpc::ClientContext& context,
   std::string learnt(found->second.data(), found->second.size());
   if (learnt != challenge_) {
     challenge_ = std::move(learnt);
-    // An earlier connection may have had the same name and challenge, and thus
-    // used the same numbers.
+    // An earlier process may have had a connection of the same name (address
+    // and port), hence the same challenge, and the server refuses the sequence
+    // numbers that it used. The time in microseconds is above them, since that
+    // process started from its own time and made fewer calls than one in each
+    // microsecond.
     last_sequence_ =
         std::max<uint64_t>(last_sequence_, absl::ToUnixMicros(absl::Now()));
   }

@@ -203,8 +203,8 @@ void CallDoor::Close(grpc::Server& server) {
     closes_ = true;
   }
   server.Shutdown(absl::ToChronoTime(absl::Now() + kGrace));
-  // Wait first: calls begin operations, which are forbidden on a queue that is
-  // shut down.
+  // Wait before the destructor shuts the queue down: calls still begin
+  // operations, which is forbidden on a queue that is shut down.
   WaitForCalls();
 }
 

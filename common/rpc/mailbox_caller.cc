@@ -155,7 +155,7 @@ absl::Status MailboxCaller::ReadAnswer(const MailboxCall& call) {
     return {static_cast<absl::StatusCode>(answer_.code), answer_.content};
   }
   if (!call.response->ParseFromString(answer_.content)) {
-    return absl::InternalError("the answer is no message");
+    return absl::InternalError("the answer cannot be parsed");
   }
   for (const DenseValues& block : answer_.blocks) {
     const auto buffer =

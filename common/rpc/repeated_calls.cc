@@ -40,7 +40,8 @@ struct RepeatedCalls::Call {
 
 struct RepeatedCalls::Pause {
   grpc::Alarm alarm;
-  // Here and not in the alarm's callback, which gRPC may destroy on any thread.
+  // Not captured by the alarm's callback: gRPC may destroy the callback on any
+  // thread, and the call with it.
   std::shared_ptr<Call> call;
 };
 

@@ -38,8 +38,8 @@ std::string DefaultOutput(const RunOptions& options, const v1::Job& job) {
                                                            : "");
 }
 
-// InvalidArgument if another program runs this task of TF_CONFIG: a chief that
-// trains beside leading, or a task that is no chief.
+// InvalidArgument unless TF_CONFIG's task is a chief that leads but does not
+// train: other programs run all other tasks.
 absl::Status CheckOnlyLeads(const TfConfig& config, const v1::Job& job) {
   if (!StrategyOf(job).has_parameter_servers()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -71,7 +71,6 @@ absl::Status PlaceLeader(const RunOptions& options, LeaderOptions& leader) {
   }
   ASSIGN_OR_RETURN(leader.secret,
                    FindJobSecret(options.secret, config.cluster));
-  // A task that this program starts gets the secret through a pipe.
   leader.cluster = config.cluster;
   leader.self = config.task;
   leader.listen_address =
@@ -167,6 +166,7 @@ std::unique_ptr<OwnTasks> MakeOwnTasks(const RunOptions& options,
   cluster.output_dir = leader.output_dir;
   cluster.program_folder = options.program_folder;
   cluster.log_folder = leader.output_dir + "/logs";
+  // Tasks that this program starts get the secret through a pipe.
   if (leader.secret) cluster.secret = leader.secret->text();
   for (const ExpectedTask& task : leader.tasks) {
     if (options.tf_config.empty() || IsOwnWork(task, leader)) {

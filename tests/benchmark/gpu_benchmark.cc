@@ -1,4 +1,5 @@
-// gpu_benchmark: what our device gets of a GPU's link and memory. See --help.
+// gpu_benchmark: how much of a GPU's link and memory bandwidth our device uses.
+// See --help.
 #include <iostream>
 #include <memory>
 #include <string>
@@ -38,7 +39,7 @@ void Print(const std::string& what, const Comparison& comparison) {
   std::cout << line.dump() << std::endl;
 }
 
-// With one parameter server.
+// The plan for one parameter server.
 absl::StatusOr<ShardPlan> PlanOf(const std::string& job_path) {
   JobReaderOptions reader;
   reader.check_files = false;

@@ -12,7 +12,7 @@ namespace {
 
 // A side of a comparison.
 struct Side {
-  // May return before the queue is done with it.
+  // May return before the queue has run its work.
   absl::FunctionRef<absl::Status()> round;
   double bytes_of_round;
 };
@@ -41,7 +41,7 @@ absl::StatusOr<Comparison> Compare(const Side& ours, const Side& plain,
   return comparison;
 }
 
-// The buckets of a state, there and back.
+// Copies all buckets of a state to the host and back.
 class BucketTrip {
  public:
   static absl::StatusOr<BucketTrip> Create(Gpu& gpu,
@@ -84,8 +84,8 @@ class BucketTrip {
   std::vector<std::unique_ptr<Event>> arrived_;
 };
 
-// Adam over blocks of zeros, the size of the step among them: it takes as long
-// with any values.
+// Adam on zeros, also for the step's values: the time does not depend on the
+// values.
 class AdamRound {
   using AdamKernel = UpdateVariables<AdamFormula<false>>;
 
@@ -113,7 +113,7 @@ class AdamRound {
     return queue.TakeError();
   }
 
-  // A block over another.
+  // Copies one block to another.
   absl::Status Copy(Queue& queue) const {
     queue.Copy(blocks_[0].get(), blocks_[1].get(), block_bytes());
     return queue.TakeError();

@@ -1,4 +1,4 @@
-// On the fake GPU: what is compared, not how fast it is.
+// Checks on the fake GPU what is compared, not how fast it is.
 #include "tests/benchmark/gpu_comparisons.h"
 
 #include <memory>
@@ -21,7 +21,7 @@ using ::testing::ElementsAreArray;
 using ::testing::Gt;
 using ::testing::SizeIs;
 
-// The copies and kernels, whatever queue they are of.
+// The copies and kernels of all queues.
 CallLog CopiesAndKernels(const CallLog& log) {
   CallLog found;
   for (const std::string& call : log) {
@@ -37,7 +37,7 @@ void Append(int times, const CallLog& calls, CallLog& to) {
     to.insert(to.end(), calls.begin(), calls.end());
 }
 
-// Each variable is larger than a bucket, so it is one of its own.
+// Each variable is larger than a bucket, so it gets a bucket of its own.
 ShardPlan PlanOfThree() {
   std::vector<VariableSpec> variables(3);
   auto rows = static_cast<int64_t>(limits::kBucketBytes);
@@ -66,7 +66,7 @@ TEST(GpuComparisonsTest, GradientsTravelInBucketsBesideOneBlock) {
   }
   CallLog expected;
   for (int pair = 0; pair < 2; ++pair) {
-    // A warm round and three, there and back.
+    // A warm-up round and three measured ones; each copies there and back.
     Append(4 * 2, buckets, expected);
     Append(4 * 2, {absl::StrCat("copy ", bytes, " bytes")}, expected);
   }

@@ -29,14 +29,14 @@ struct Flags {
   int64_t batch_size = 16;
 };
 
-// Runs so many steps, and says how long one took.
+// Runs `count` steps, and prints the mean time of one.
 absl::Status TimeSteps(ModelStep& step, const ModelBatch& batch, int count) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < count; ++i) RETURN_IF_ERROR(step.Run(batch));
   ASSIGN_OR_RETURN(const double loss, step.TakeLoss());
   const std::chrono::duration<double> duration =
       std::chrono::steady_clock::now() - start;
-  // A loss that is no number becomes null.
+  // JSON writes a loss that is NaN or infinite as null.
   const nlohmann::ordered_json report = {{"seconds", duration.count() / count},
                                          {"loss", loss}};
   std::cout << report.dump() << std::endl;
@@ -70,7 +70,7 @@ absl::Status Run(Flags flags) {
   return Serve(*step);
 }
 
-// As the worker: libgomp reads how its threads wait before main.
+// As in worker/main.cc: libgomp reads OMP_WAIT_POLICY before main starts.
 void WaitPassively(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   setenv("OMP_WAIT_POLICY", "PASSIVE", 1);

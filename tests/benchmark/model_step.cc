@@ -14,7 +14,7 @@
 namespace paceline {
 namespace {
 
-// Updates the variables that the replica holds, and brings them to its device.
+// Updates the replica's variables on the host, and uploads them to its device.
 class HostUpdate final : public Strategy {
  public:
   explicit HostUpdate(Replica& replica) : replica_(replica) {}

@@ -1,12 +1,11 @@
-// How much of a slow network is hidden behind backward. `growth` is what a step
-// takes longer, over the sum of what was injected into it: the lower, the more
-// is hidden.
+// Measures how much of a slow network is hidden behind backward. Each benchmark
+// injects delays into the network. `growth` is the increase of the step time
+// over the sum of the step's delays: the lower, the more is hidden.
 //
-//  * Two replicas that all-reduce, 5 ms injected into the transfer of each
-//    bucket.
-//  * A worker and a parameter server, whose pushes arrive one after the other,
-//    each so late that all of a step together are late by 40 % of the step that
-//    the benchmark finds.
+//  * AllReduce: two replicas, with a delay of 5 ms per bucket.
+//  * ParameterServer: a worker and a server. Pushes arrive one after the other,
+//    each with the same delay. The delays of a step add up to 40 % of the step
+//    time without delays.
 #include <benchmark/benchmark.h>
 #include <glog/logging.h>
 
@@ -45,13 +44,13 @@ constexpr absl::Duration kDelay = absl::Milliseconds(5);
 constexpr double kInjectedShare = 0.4;
 constexpr absl::Duration kTimeout = absl::Seconds(60);
 
-// Large messages arrive late.
+// Delays large messages.
 class SlowTransport final : public ForwardingTransport {
  public:
   explicit SlowTransport(std::unique_ptr<Transport> transport)
       : ForwardingTransport(std::move(transport)) {}
 
-  // Of each large message from now on.
+  // The delay of each large message from now on.
   void set_delay(absl::Duration delay) { delay_ = delay; }
   int64_t large_count() const { return large_count_; }
 
@@ -96,7 +95,7 @@ class Member {
   std::unique_ptr<AllReduceStrategy> strategy_;
 };
 
-// Seconds of a step of all.
+// The mean seconds of a step in which all members take part.
 template <typename T>
 double TimeSteps(std::vector<std::unique_ptr<T>>& members) {
   const auto start = std::chrono::steady_clock::now();
@@ -112,7 +111,8 @@ double TimeSteps(std::vector<std::unique_ptr<T>>& members) {
   return duration.count() / kSteps;
 }
 
-// `pairs` of a step without and with what was injected, in seconds.
+// `plain` and `slow` are the step times without and with delays, `injected` is
+// the delays; all in seconds, summed over the iterations.
 void Report(benchmark::State& state, double plain, double slow,
             double injected) {
   const auto pairs = static_cast<double>(state.iterations());
@@ -171,7 +171,7 @@ class SlowService final : public RpcService {
     wire_.join();
   }
 
-  // Of each push from now on.
+  // The delay of each push from now on.
   void set_delay(absl::Duration delay) {
     MutexLock lock(mutex_);
     delay_ = delay;

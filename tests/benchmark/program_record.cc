@@ -1,4 +1,5 @@
-// program_record: what the CPU device's programs take and give. See --help.
+// program_record: memory, compile time and outputs of the CPU device's
+// programs. See --help.
 #include <time.h>
 
 #include <algorithm>
@@ -72,22 +73,23 @@ Json Processor() {
            absl::StrCat(onednn.major, ".", onednn.minor, ".", onednn.patch)}};
 }
 
-// --- What compiling takes
+// --- Compilation
 
 struct Compilation {
   int64_t arena_bytes = 0;
   double milliseconds = 0;
 };
 
-// oneDNN compiles anew what comes next, as in a process that has just started.
+// Empties oneDNN's primitive cache, so that oneDNN compiles as in a new
+// process.
 void ForgetPrimitives() {
   const int capacity = dnnl::get_primitive_cache_capacity();
   dnnl::set_primitive_cache_capacity(0);
   dnnl::set_primitive_cache_capacity(capacity);
 }
 
-// The time that this thread, which alone compiles, has had of a processor. It
-// does not count while other work on the machine has its turn.
+// CPU time of this thread, which does all the compiling. Unlike wall time, it
+// does not grow with other load on the machine.
 double ThreadMilliseconds() {
   timespec time = {};
   CHECK_EQ(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time), 0);
@@ -95,8 +97,8 @@ double ThreadMilliseconds() {
          1e-6 * static_cast<double>(time.tv_nsec);
 }
 
-// The median time. The first program also touches the arena's memory, which
-// the later ones share.
+// Returns the median time, since the first program takes longer: it also
+// touches the arena's memory, which the later ones share.
 Compilation Compile(const ProgramSpec& spec, Device& device) {
   const std::unique_ptr<ModelState> state = *device.CreateState(spec);
   std::vector<double> milliseconds;
@@ -111,7 +113,7 @@ Compilation Compile(const ProgramSpec& spec, Device& device) {
           Quantile(milliseconds, 0.5)};
 }
 
-// --- What steps give
+// --- Outputs of steps
 
 double NineDigits(double value) {
   double rounded = value;
@@ -177,7 +179,8 @@ struct Subject {
   int64_t batch_size = 0;
 };
 
-// Of the states of means, the totals or the counts.
+// Every other state from `first` on. A mean has two states: a total (first = 0)
+// and a count (first = 1).
 std::vector<double> EveryOther(const std::vector<double>& states,
                                size_t first) {
   std::vector<double> values;
@@ -185,7 +188,8 @@ std::vector<double> EveryOther(const std::vector<double>& states,
   return values;
 }
 
-// Of two steps: gradients by bucket, or the output as one group.
+// Digests the results of two steps: the gradients, one group per bucket, or the
+// outputs, as one group.
 Json Outputs(const Subject& subject, Mode mode, Device& device) {
   const BucketLayout& layout = subject.model.layout();
   const bool is_training = mode == Mode::kTrain;
@@ -209,7 +213,8 @@ Json Outputs(const Subject& subject, Mode mode, Device& device) {
     digest.AddBits(EveryOther(result.sums.states, 0));
     sums.states.resize(result.sums.states.size());
     sums.Add(result.sums);
-    // Dropout takes others.
+    // The next step drops other elements, since dropout depends on the
+    // examples' positions.
     examples.first_example += examples.count;
   }
   return {{"totals", NineDigits(EveryOther(sums.states, 0))},

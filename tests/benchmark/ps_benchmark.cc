@@ -1,7 +1,7 @@
-// What a parameter server takes in and gives out: one worker pushes gradients,
-// which are applied with SGD, or pulls variables, through shared memory or over
-// loopback. The server is a process of its own. `bytes_per_second` is the bytes
-// of the variable over the time of one call.
+// Throughput of a parameter server: one worker pushes gradients, which the
+// server applies with SGD, or pulls variables, through shared memory or over
+// loopback. The server is a process of its own. `bytes_per_second` is the size
+// of the variable over the time in which it is pushed or pulled once.
 #include <benchmark/benchmark.h>
 #include <glog/logging.h>
 #include <sys/prctl.h>
@@ -35,7 +35,7 @@ namespace {
 constexpr uint64_t kIncarnation = 1;
 constexpr absl::Duration kTimeout = absl::Seconds(60);
 
-// Calls prove that they are of the job, as in any that has a secret.
+// Calls are authenticated, as in any job that has a secret.
 JobSecret Secret() { return *JobSecret::FromText("of a job that is measured"); }
 
 // A model of one variable.
@@ -118,7 +118,8 @@ class Client {
     admission.Wait();
     CHECK(admission.status(0).ok()) << admission.status(0);
   }
-  // The server has room for a few that are not shut out.
+  // Fences this worker, since the server has room for only a few workers that
+  // are not fenced.
   ~Client() {
     v1::FenceRequest request;
     request.mutable_worker()->set_incarnation(incarnation_);
@@ -217,7 +218,7 @@ class Client {
   PsClient client_;
   const ShardPlan plan_;
   CallGroup calls_;
-  // One that the server has not seen, or it would take the first pushes for
+  // New for each client; otherwise the server would take its first pushes for
   // repeats.
   const uint64_t incarnation_ = DrawIncarnation();
   std::vector<float> gradients_;
@@ -252,18 +253,19 @@ void Register(const std::string& name, const ServerProcess& server,
 
 int main(int argc, char** argv) {
   using paceline::Client;
-  // As the programs do.
+  // The same settings as in ps_server/main.cc.
   mallopt(M_ARENA_MAX, 1);
   paceline::KeepFreedMemory();
   benchmark::Initialize(&argc, argv);
-  // All processes are there before the first thread.
+  // Fork all processes before the first thread starts.
   std::vector<std::unique_ptr<paceline::ServerProcess>> servers;
   const std::vector<int64_t> mebibytes = {1, 4, 64};
   for (const int64_t size : mebibytes) {
     servers.push_back(
         std::make_unique<paceline::ServerProcess>((size << 20) / 4));
   }
-  // With its last channel, gRPC would end its threads, which takes seconds.
+  // Keeps a channel open: gRPC ends its threads with its last channel, which
+  // takes seconds.
   const paceline::PsClient idle(0, "127.0.0.1:1", paceline::TestCaller());
   for (size_t i = 0; i < servers.size(); ++i) {
     const int64_t elements = (mebibytes[i] << 20) / 4;

@@ -23,7 +23,7 @@ using peers::OnednnChain;
 
 static_assert(OnednnChain::kBatchSize == kTutorialBatchSize);
 
-// Seconds of one step, of `count` warm ones.
+// The mean seconds of a step over `count` steps, after a warm-up step.
 template <typename Step>
 double TimeOf(const Step& step, int count) {
   step();

@@ -56,8 +56,9 @@ class BatchMomentsTest : public ::testing::TestWithParam<DeviceUnderTest> {
                                     " {synchronized: true, momentum: 0}]",
                                     "model", limits::kMaxJobBytes)}) {}
 
-  // Of the replica that has these rows: how far they move its moving
-  // statistics, which are 0. Nothing, if it has none.
+  // Trains a step on these rows of a replica. Returns the deltas of the moving
+  // statistics. They are the moments of the batch, since the momentum and the
+  // moving statistics are 0. Empty if there are no rows.
   Moments Train(const std::vector<double>& rows,
                 TransportStatisticsAllReduce& all_reduce) {
     if (rows.empty()) {
@@ -72,11 +73,12 @@ class BatchMomentsTest : public ::testing::TestWithParam<DeviceUnderTest> {
     examples.features = {rows};
     const auto gradients = on_device.Train(examples).gradients;
     EXPECT_TRUE(all_reduce.Take().ok());
-    // Behind gamma and beta.
+    // The deltas follow the gradients of gamma and beta.
     return {gradients[2], gradients[3]};
   }
 
-  // By replica, each of which takes so many of the rows.
+  // Trains replicas, each on its number of `rows`. Returns the results by
+  // replica.
   std::vector<Moments> TrainReplicas(const std::vector<double>& values,
                                      const std::vector<int64_t>& rows) {
     const auto count = static_cast<int>(rows.size());

@@ -1,6 +1,6 @@
-// Layers that the operations must be enough for, made of them as Keras computes
-// them: their gradients against finite differences, and their values against
-// plain loops.
+// Keras layers composed of operations: the operations must suffice for them.
+// Gradients are compared with finite differences, and the values of the LSTM
+// with plain loops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ using ::testing::DoubleNear;
 using ::testing::Pointwise;
 using Tensors = absl::Span<const op::Tensor>;
 
-// (..., size) by a kernel (size, units).
+// Multiplies x (..., size) by a kernel (size, units).
 op::Tensor Dense(const op::Tensor& x, const op::Tensor& kernel) {
   const int64_t size = x.dimension(-1);
   Shape shape = x.shape();
@@ -42,7 +42,7 @@ op::Tensor Dense(const op::Tensor& x, const op::Tensor& kernel) {
       shape);
 }
 
-// The gate-th of the parts of `units` that lie side by side.
+// The columns of one gate; `gates` has `units` columns for each gate.
 op::Tensor Gate(const op::Tensor& gates, int gate, int64_t units) {
   return op::SliceAxis(gates, -1, gate * units, units);
 }
@@ -85,7 +85,7 @@ OperationCase LstmCase() {
 
 double SigmoidOf(double x) { return 1 / (1 + std::exp(-x)); }
 
-// The same by plain loops.
+// The same LSTM by plain loops.
 std::vector<double> LstmByLoops(const std::vector<std::vector<double>>& in) {
   constexpr int kBatch = 2;
   constexpr int kTime = 4;
@@ -169,7 +169,7 @@ op::Tensor MultiHeadAttention(const op::Tensor& x, const op::Tensor& query,
                op::Reshape(output, {heads * key_size, size}));
 }
 
-// Padding "same", so the output is twice as large as the input.
+// Stride 2 and padding "same", so the output is twice as large as the input.
 op::Tensor Conv2DTranspose(const op::Tensor& x, const op::Tensor& kernel) {
   const op::WindowAxis axis = {
       .size = 3, .stride = 2, .pad_before = 0, .pad_after = 1};
@@ -252,7 +252,8 @@ TEST(LstmTest, IsThatOfPlainLoops) {
               Pointwise(DoubleNear(1e-12), LstmByLoops(inputs)));
 }
 
-// A stride spreads the pixels of the input, so each shows the kernel.
+// The stride is as large as the kernel, so the kernels that the pixels scale do
+// not overlap.
 TEST(Conv2DTransposeTest, ShowsTheKernelAroundEachPixel) {
   const OperationCase each = {
       "", {{1, 1, 2, 1}, {1, 2, 1, 1}}, [](Tensors in) {

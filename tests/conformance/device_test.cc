@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
                           std::get<2>(info.param));
     });
 
-// --- The device that not every machine has
+// --- The GPU, which not every machine has
 
 TEST(GpuTest, IsUnderTest) {
   const auto& devices = DevicesUnderTest();
@@ -139,8 +139,8 @@ TEST_P(GradientTest, IsThatOfFiniteDifferences) {
       variables[v][i] -= 2 * kStep;
       const double below = loss_with(variables);
       const double gradient = gradients[v][i];
-      // Rounding errors grow with the loss, those of the step with the
-      // gradient.
+      // Rounding errors grow with the loss, errors of the finite difference
+      // with the gradient.
       ASSERT_NEAR(gradient, (above - below) / (2 * kStep),
                   2e-8 * (1 + std::abs(gradient) + above))
           << fixture.model.graph().variables[v].name << ", element " << i;
@@ -163,7 +163,7 @@ class DeviceTest : public ::testing::TestWithParam<DeviceUnderTest> {
   static const ModelConfig& Network() { return CaseNamed("network").config; }
 };
 
-// What diverged must not look finite behind a rectifier.
+// A diverged model must not look finite after a rectifier.
 TEST_P(DeviceTest, NormalizationPassesNanOn) {
   const auto are_nan = [](const std::vector<double>& values) {
     std::vector<bool> are;
@@ -196,7 +196,7 @@ TEST_P(DeviceTest, NormalizationPassesNanOn) {
   }
 }
 
-// As in Keras: whoever predicts what is not finite is not right.
+// As in Keras, a prediction that is not finite counts as wrong.
 TEST_P(DeviceTest, TopKAccuracyOfWhatIsNotFiniteIs0) {
   const auto layers = ReadYaml("[Input: {shape: [2]}, Dense: {units: 4}]",
                                "model", limits::kMaxJobBytes);
@@ -209,7 +209,7 @@ TEST_P(DeviceTest, TopKAccuracyOfWhatIsNotFiniteIs0) {
          .loss = prefix + "CategoricalCrossentropy",
          .metrics = Value::List{prefix + "TopKCategoricalAccuracy"}});
     const Examples examples = fixture.model.SomeExamples(3);
-    // Of 4 classes all are among the first 5.
+    // With 4 classes every label is in the top 5.
     EXPECT_EQ(fixture.on_device.Evaluate(examples).sums.states[2], 3);
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     for (const double bias : {std::nan(""), kInfinity, -kInfinity}) {
@@ -235,7 +235,8 @@ TEST_P(DeviceTest, RepeatsItselfBitForBit) {
   EXPECT_EQ(once.sums.states, elsewhere.sums.states);
 }
 
-// What a larger program takes moves the memory that all share.
+// A larger program needs a larger arena, so the tensors of all programs of the
+// state move.
 TEST_P(DeviceTest, StepsAgreeBeforeAndAfterThoseOfALargerProgram) {
   Fixture actual(GetParam(), Network());
   Fixture expected(Float64Reference(), Network());
@@ -301,7 +302,8 @@ TEST_P(DeviceTest, TheLossIsTheWeightedSumOfThoseOfTheOutputs) {
   Fixture fixture(GetParam(), CaseNamed("outputs").config);
   const StepResult result =
       fixture.on_device.Train(fixture.model.SomeExamples(4));
-  // The loss; accuracy and loss of the first output, loss of the second.
+  // Totals and counts of the loss, of the first output's accuracy and
+  // cross-entropy, and of the second output's squared error.
   const std::vector<double>& states = result.sums.states;
   ASSERT_EQ(states.size(), 8u);
   for (const size_t count : {1, 3, 5, 7}) EXPECT_EQ(states[count], 4);
@@ -318,7 +320,7 @@ TEST_P(DeviceTest, CutsSectionsWhereBucketsBecomeFinal) {
   Fixture whole(Deterministic(GetParam()), Network());
   ASSERT_GT(cut.model.layout().buckets().size(), 1u);
   const Examples examples = cut.model.SomeExamples(3);
-  // Each run checks that a bucket becomes ready once.
+  // Each run checks that every bucket is ready once and final once.
   EXPECT_EQ(cut.on_device.Train(examples).gradients,
             whole.on_device.Train(examples).gradients);
 }
@@ -439,7 +441,7 @@ TEST_P(DeviceTest, RefusesBatchesThatDoNotFit) {
 TEST_P(DeviceTest, NamesWhichOfSeveralInputsOrOutputsDoesNotFit) {
   Fixture fixture(GetParam(), CaseNamed("inputs_of_ids").config);
   const DataType type = fixture.on_device.type();
-  // Of any type, 0.
+  // Zeros, in whichever type they are read.
   const std::vector<double> zeros(8);
   std::vector<double> bad64(8, -1);
   std::vector<float> bad32(8, -1);

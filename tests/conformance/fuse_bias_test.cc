@@ -1,5 +1,5 @@
-// FuseBias: which biases go into products, and that nothing becomes of their
-// values.
+// FuseBias: which biases are fused into products, and that the values stay the
+// same.
 #include "common/operations/rewrites/fuse_bias.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,8 @@ bool HasNoBias(const op::Operation& operation,
               .has_bias;
 }
 
-// The output alone, rewritten; it computes what it did before.
+// The rewritten function of a case, without gradients. Checks that it computes
+// the same.
 std::unique_ptr<op::Function> WithBiases(const OperationCase& each,
                                          op::HasOperation has = HasAll) {
   op::Function function;
@@ -64,7 +65,7 @@ TEST(FuseBiasTest, EachProductOfABatchGetsIt) {
   EXPECT_THAT(NamesOf(*WithBiases(batch)), ElementsAre("MatrixProduct"));
 }
 
-// The options of the convolution that comes first.
+// The options of the function's first call, a convolution.
 op::ConvolutionOptions OptionsOf(const op::Function& function) {
   return static_cast<const op::ConvolutionOperation&>(
              *function.calls()[0].operation)
@@ -80,7 +81,7 @@ TEST(FuseBiasTest, ABiasGoesIntoTheConvolution) {
   }
 }
 
-// The biased convolution, and a map of it.
+// A convolution with bias, and a map of its output.
 OperationCase ActivatedConvolution(op::MapFunction function) {
   OperationCase each = BiasedConvolution(1);
   each.make = [function, make = each.make](auto inputs) {
@@ -170,7 +171,8 @@ TEST(FuseBiasTest, ADeviceMayLackIt) {
               ElementsAre("MatrixProduct", "Elementwise"));
 }
 
-// A product of (2, 2) with a bias: what `add_results` makes of both.
+// The calls of a rewritten function, whose results `add_results` adds, given a
+// (2, 2) product and a bias.
 std::vector<std::string> NamesWithBias(
     void (*add_results)(op::Function& function, const op::Tensor& product,
                         const op::Tensor& bias)) {
@@ -195,7 +197,8 @@ TEST(FuseBiasTest, AProductHasOneBias) {
   const auto add_results = [](op::Function& function, const op::Tensor& product,
                               const op::Tensor& bias) {
     const op::Tensor sum = product + bias;
-    // Of what lies in memory, so the second sum is a call of its own.
+    // Reshape reads `sum` from memory, so FuseMaps does not merge the second
+    // sum into the first.
     function.AddResult(op::Reshape(sum, {4}));
     function.AddResult(op::Reshape(sum, {2, 2}) + bias);
   };

@@ -1,5 +1,4 @@
-// FuseMaps: what becomes of chains of maps, and that nothing becomes of their
-// values.
+// FuseMaps: which chains of maps are fused, and that the values stay the same.
 #include "common/operations/rewrites/fuse_maps.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +31,8 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-// The function with its gradients, fused; it computes what it did before.
+// The rewritten function of a case with its gradients. Checks that it computes
+// the same.
 std::unique_ptr<op::Function> Fused(const OperationCase& each) {
   const WithGradients whole(each);
   std::unique_ptr<op::Function> fused = op::FuseMaps(whole.function);

@@ -1,5 +1,5 @@
-// FusePooling: which convolutions are pooled as they are computed, and that
-// nothing becomes of their values.
+// FusePooling: which convolutions are fused with their pooling, and that the
+// values stay the same.
 #include "common/operations/rewrites/fuse_pooling.h"
 
 #include <gmock/gmock.h>
@@ -49,8 +49,8 @@ OperationCase PooledCase(bool has_bias) {
   return each;
 }
 
-// The function of a case: its output and, in training, the gradients by the
-// kernel and what is behind it, and by the images if they are wanted.
+// The function of a case: its output and, in training, the gradients with
+// respect to the kernel and the bias, and to the images if they are wanted.
 struct WholeFunction {
   WholeFunction(const OperationCase& each, bool is_training,
                 bool wants_images = false) {
@@ -72,7 +72,7 @@ struct WholeFunction {
   op::Function function;
 };
 
-// As a node's function is rewritten; it computes what it did before.
+// Applies the rewrites of a node's function. Checks that it computes the same.
 std::unique_ptr<op::Function> WithPooling(const op::Function& function,
                                           const OperationCase& each,
                                           op::HasOperation has = HasAll) {
@@ -91,7 +91,7 @@ TEST(FusePoolingTest, ForwardIsOneCallAndBackwardIsOne) {
     const std::vector<std::string> names = NamesOf(*fused);
     EXPECT_EQ(names[0], "PooledConvolution");
     EXPECT_EQ(names[1], "PooledConvolutionKernelGradient");
-    // Its sum of rows becomes the gradient of the bias.
+    // A third call reshapes the row sums to the gradient of the bias.
     EXPECT_EQ(names.size(), has_bias ? 3u : 2u);
   }
 }

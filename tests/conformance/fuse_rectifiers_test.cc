@@ -1,5 +1,5 @@
-// FuseRectifiers: which rectifiers a max pooling takes over, and that it
-// computes the same.
+// FuseRectifiers: which rectifiers are fused into a max pooling, and that the
+// values stay the same.
 #include "common/operations/rewrites/fuse_rectifiers.h"
 
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ OperationCase CaseOf(std::function<op::Tensor(const op::Tensor&)> make) {
           0.5};
 }
 
-// Both rewrites of a function, which computes what it did before.
+// Applies both rewrites. Checks that the function computes the same.
 std::unique_ptr<op::Function> Fused(const op::Function& function,
                                     const OperationCase& each,
                                     op::HasOperation has) {
@@ -110,7 +110,8 @@ TEST(FuseRectifiersTest, TheDeviceMustComputeForwardAndBack) {
 TEST(FuseRectifiersTest, WhatOthersReadIsRectifiedBeforeThePooling) {
   for (const auto& make :
        std::vector<std::function<op::Tensor(const op::Tensor&)>>{
-           // A map, another pooling, and a pooling of what is no rectifier.
+           // A sum or another pooling also reads the rectifier, or the pooled
+           // map is not a rectifier.
            [](const op::Tensor& x) {
              const op::Tensor rectified = op::Relu(x);
              return Pooled(rectified) + op::SumAll(rectified);
@@ -137,7 +138,8 @@ TEST(FuseRectifiersTest, AResultIsRectifiedBeforeThePooling) {
   EXPECT_FALSE(HasRectifying(*Fused(function, CaseOf(Pooled), HasAll)));
 }
 
-// The gradient by what is rectified is not that of both.
+// The fused gradient has no result for the rectifier's output, whose gradient
+// is wanted here.
 TEST(FuseRectifiersTest, AGradientBetweenTheTwoKeepsThemApart) {
   op::Function function;
   const op::Tensor x =

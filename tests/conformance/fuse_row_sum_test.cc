@@ -1,5 +1,5 @@
-// FuseRowSum: which sums go into products, and that nothing becomes of their
-// values.
+// FuseRowSum: which sums are fused into products, and that the values stay the
+// same.
 #include "common/operations/rewrites/fuse_row_sum.h"
 
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ TEST(FuseRowSumTest, SumsOfPixelsGoIntoConvolutions) {
   }
 }
 
-// They have sums of their own.
+// Each product of a batch would have its own row sums.
 TEST(FuseRowSumTest, SumsOverABatchOfProductsStay) {
   op::Function function;
   const op::Tensor x = function.AddParameter({DataType::kFloat32, {2, 3, 4}});
@@ -73,8 +73,8 @@ TEST(FuseRowSumTest, ADeviceMayLackIt) {
   EXPECT_EQ(NamesOf(*Fused(whole.function, HasNone)), NamesOf(whole.function));
 }
 
-// x · y and sums over `axes` of y, where the product comes first, or reads
-// what is made of the sums.
+// A product with y, and the sums of y over `axes`. With `reads_sums` the
+// product depends on the sums; otherwise it comes before them.
 struct ProductAndSum {
   ProductAndSum(std::vector<int> axes, bool is_transposed, bool reads_sums) {
     const op::Tensor x = function.AddParameter({DataType::kFloat32, {4, 4}});

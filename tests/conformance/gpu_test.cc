@@ -1,5 +1,5 @@
-// What is asked of a GPU itself, below the device: of the fake, and where there
-// is a GPU, of that.
+// Tests of the GPU interface, on which the device is built: with the fake GPU,
+// and with a real one if there is one.
 #include "worker/device/cuda/gpu.h"
 
 #include <memory>

@@ -1,6 +1,7 @@
-// Every device against what Keras computes: tests/interop/keras_expected.json,
-// written by the script beside it. It is read where the build was made, or in
-// the working folder, where tests/gpu/bundle has a copy.
+// Compares every device with results of Keras:
+// tests/interop/keras_expected.json, which the script beside it has written.
+// The file is read from the source folder, or else from the working folder,
+// into which tests/gpu/bundle copies it.
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -49,7 +50,7 @@ const Json& ModelNamed(const std::string& name) {
   LOG(FATAL) << "no model " << name;
 }
 
-// `ramp` of the script.
+// The same as `ramp` in the script.
 std::vector<double> Ramp(int64_t count, int64_t salt, double scale = 1) {
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i) {
@@ -61,10 +62,10 @@ std::vector<double> Ramp(int64_t count, int64_t salt, double scale = 1) {
 
 void ExpectNear(const std::vector<double>& actual,
                 const std::vector<double>& expected, const std::string& what) {
-  // Of the largest element: float32 in Keras.
+  // Relative to the largest element; Keras computes in float32.
   constexpr double kTolerance = 2e-5;
   ASSERT_EQ(actual.size(), expected.size()) << what;
-  // Of terms that cancel out their rounding stays, on both sides.
+  // A lower bound, since rounding errors remain where terms cancel out.
   double largest = 2e-3;
   for (const double each : expected)
     largest = std::max(largest, std::abs(each));
@@ -104,7 +105,7 @@ class KerasTest : public ::testing::TestWithParam<
     examples_.loss_divisor = static_cast<double>(examples_.count);
   }
 
-  // `features` of the script.
+  // The same as `features` in the script.
   std::vector<double> Features(int64_t count) const {
     const int64_t ids = FeatureIdCount(model_.graph(), 0);
     if (ids == 0) return Ramp(count, 1);
@@ -232,8 +233,9 @@ INSTANTIATE_TEST_SUITE_P(, KerasOutputsTest,
 
 class KerasBendsTest : public ::testing::TestWithParam<DeviceUnderTest> {};
 
-// The layer's input is the bias of the layer before it, whose gradient is the
-// derivative under a loss of slope 1.
+// The Dense layer has a zero kernel, so the tested layer's input is the bias.
+// The labels give the loss a slope of 1, so the bias's gradient is the
+// derivative of the tested layer.
 TEST_P(KerasBendsTest, DerivativesAgree) {
   for (const Json& each : KerasExpected()["bends"]) {
     SCOPED_TRACE(each["layer"].dump());
@@ -250,7 +252,8 @@ TEST_P(KerasBendsTest, DerivativesAgree) {
     Examples examples = {.count = 1,
                          .features = {{1}},
                          .labels = {std::vector<double>(inputs.size())}};
-    // The loss is the mean of the squares of errors.
+    // The loss is the mean of `count` squared errors: an error of count / 2 has
+    // the slope 1.
     examples.labels = on_device.Evaluate(examples).outputs;
     for (double& label : examples.labels[0]) {
       label -= static_cast<double>(count) / 2;

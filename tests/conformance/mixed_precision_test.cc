@@ -23,12 +23,12 @@
 namespace paceline {
 namespace {
 
-// What a device can compute in.
+// A mixed precision that a device supports.
 struct MixedPrecision {
   const DeviceUnderTest* device = nullptr;
   Precision precision = Precision::kFloat32;
   std::string name;
-  // Of numbers with 8 or 11 bits, rounded behind each of a few layers.
+  // Numbers have 8 or 11 bits, and a few layers round one after the other.
   double tolerance = 0;
 };
 
@@ -42,8 +42,9 @@ double NormOf(const std::vector<double>& values) {
   return std::sqrt(sum);
 }
 
-// By norms, since where rounding takes an input over the kink of an activation
-// single elements are others. `whole` is the norm of what this is a part of.
+// Compares norms: where rounding moves an input across the kink of an
+// activation, single elements differ. `whole` is the norm of the vector of
+// which this is a part.
 void ExpectNormsNear(std::vector<double> actual,
                      const std::vector<double>& expected, double tolerance,
                      double whole, const std::string& what) {
@@ -69,7 +70,7 @@ std::vector<MixedPrecision> MixedPrecisions() {
   return found;
 }
 
-// Of a variable: as after an overflow.
+// Whether the gradient of a variable is zero, as after an overflow.
 bool HasZeroGradient(const StepResult& result) {
   return std::any_of(result.gradients.begin(), result.gradients.end(),
                      [](const std::vector<double>& gradient) {
@@ -77,7 +78,7 @@ bool HasZeroGradient(const StepResult& result) {
                      });
 }
 
-// The loss scale falls until the gradients fit.
+// Trains until the loss scale is so small that no gradient overflows.
 StepResult TrainWithinScale(ModelOnDevice& on_device,
                             const Examples& examples) {
   StepResult result = on_device.Train(examples);
@@ -87,7 +88,7 @@ StepResult TrainWithinScale(ModelOnDevice& on_device,
   return result;
 }
 
-// "": it is.
+// Why a case cannot be compared in this precision; "": it can.
 std::string WhyNotComparable(Precision precision, const std::string& name) {
   if (precision == Precision::kMixedFloat16) {
     return name == "activation_exponential" ? "its gradients are beyond float16"
@@ -162,7 +163,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 // --- Products, whose factors have 16 bits
 
-// Not the last layer, which is float32 in all precisions.
+// The tested product is not in the last layer, which is float32 in all
+// precisions.
 std::vector<Case> Products() {
   const auto before_the_last = [](const char* name, const char* layers) {
     return Layers(name, absl::StrCat("[Input: {shape: [8, 7, 6]}, ", layers,
@@ -176,7 +178,7 @@ std::vector<Case> Products() {
                       "Conv2D: {filters: 4, kernel_size: 3, groups: 2}")};
 }
 
-// Farther apart than results of float32 are.
+// Expects the results to differ by more than float32 results do.
 void ExpectRounded(std::vector<double> rounded,
                    const std::vector<double>& float32, double tolerance) {
   ASSERT_EQ(rounded.size(), float32.size());
@@ -187,8 +189,8 @@ void ExpectRounded(std::vector<double> rounded,
 class ProductTest
     : public ::testing::TestWithParam<std::tuple<MixedPrecision, Case>> {};
 
-// A device could say that it computes in 16 bits, and be nearer to the
-// reference by not doing so.
+// A device that claims to compute in 16 bits, but does not, would be even
+// nearer to the reference. So this test also expects rounding errors.
 TEST_P(ProductTest, IsOf16Bits) {
   const auto& [mixed, each] = GetParam();
   ModelConfig config = each.config;
@@ -199,7 +201,8 @@ TEST_P(ProductTest, IsOf16Bits) {
   ExpectRounded(rounded.on_device.Evaluate(examples).outputs[0],
                 float32.on_device.Evaluate(examples).outputs[0],
                 mixed.device->tolerance);
-  // So far from the output that its rounding does not change the gradient.
+  // The labels are so far from the outputs that rounding of the outputs hardly
+  // changes the loss's gradient: differences come from backward.
   for (double& label : examples.labels[0]) label += 1000;
   ExpectRounded(TrainWithinScale(rounded.on_device, examples).gradients.front(),
                 float32.on_device.Train(examples).gradients.front(),

@@ -29,7 +29,7 @@ T Unwrap(absl::StatusOr<T> value) {
 
 void CheckOk(const absl::Status& status) { CHECK(status.ok()) << status; }
 
-// Each bucket is ready once, and final once, not before.
+// Checks that each bucket is ready once and final once, not before it is ready.
 void CheckSections(absl::Span<const Section> sections) {
   std::set<int> ready;
   std::set<int> final_buckets;
@@ -45,7 +45,7 @@ void CheckSections(absl::Span<const Section> sections) {
   CHECK(ready == final_buckets) << "a bucket is never final";
 }
 
-// Keys what is random in a model.
+// The seed of initial values and dropout.
 constexpr uint64_t kSeed = 3;
 
 v1::KerasObject ObjectOf(const Value& value) {
@@ -77,7 +77,7 @@ std::vector<double> SomeNumbers(int64_t count, absl::string_view stream) {
   return numbers;
 }
 
-// The name of the first of several, or of a later one.
+// A distinct name for each of several inputs or outputs.
 std::string Numbered(const std::string& name, size_t index) {
   return index == 0 ? name : absl::StrCat(name, " ", index);
 }
@@ -201,7 +201,7 @@ std::vector<std::vector<double>> ModelUnderTest::SomeVariables() const {
   for (const VariableSpec& variable : graph().variables) {
     std::vector<double>& values = variables.emplace_back(
         SomeNumbers(NumElements(variable.shape), variable.name));
-    // One of them is a variance.
+    // Moving variances must be positive.
     if (variable.is_trained()) continue;
     for (double& value : values) value = 0.25 + value * value;
   }
@@ -255,7 +255,7 @@ std::vector<double> ModelUnderTest::SomeLabels(size_t output,
     }
     return labels;
   }
-  // Probabilities; every other one is certain.
+  // Probabilities; every other one is 0 or 1.
   labels = SomeNumbers(count * size, Numbered("labels", output));
   for (size_t i = 0; i < labels.size(); ++i) {
     const double probability = (labels[i] + 1) / 2;

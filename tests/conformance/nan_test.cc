@@ -1,7 +1,7 @@
-// What diverged must reach the loss: NaN in an example or a variable is NaN in
-// the outputs that depend on it and in the loss, on every device, behind every
-// activation, whether that is a layer of its own, the end of another, or left
-// to the pooling behind.
+// Divergence must show in the loss: NaN in an example or a variable makes the
+// outputs that depend on it and the loss NaN. This holds on every device and
+// for every activation, whether it is a layer of its own, a part of another
+// layer, or fused into the pooling after it.
 #include <cmath>
 #include <set>
 #include <string>
@@ -29,8 +29,8 @@ Value Parsed(const std::string& text) {
   return *value;
 }
 
-// Behind an input of 6 × 6 pixels with 2 channels; `activation` stands where
-// `layers` say ACTIVATION.
+// A model of `layers` on images of 6 × 6 pixels with 2 channels. `activation`
+// replaces ACTIVATION in `layers`.
 ModelConfig ImageModel(const std::string& layers,
                        const std::string& activation) {
   return {.layers = Parsed(absl::StrCat(
@@ -38,7 +38,7 @@ ModelConfig ImageModel(const std::string& layers,
               absl::StrReplaceAll(layers, {{"ACTIVATION", activation}}), "]"))};
 }
 
-// What is NaN.
+// Where the NaN is.
 enum class NanIn { kFeature, kVariable };
 
 Examples ExamplesWithNan(Fixture& fixture, NanIn nan_in) {
@@ -139,7 +139,7 @@ const std::vector<std::string>& RectifiedLayers() {
       "Conv2D: {filters: 2, kernel_size: 1, activation: ACTIVATION}",
       "Conv2D: {filters: 5, kernel_size: 3, padding: same, activation: "
       "ACTIVATION}",
-      // For which libraries have other algorithms.
+      // Libraries choose other algorithms for this many channels.
       "Conv2D: {filters: 64, kernel_size: 1}, Conv2D: {filters: 64, "
       "kernel_size: 3, padding: same, activation: ACTIVATION}",
       "Conv2D: {filters: 4, kernel_size: 2, groups: 2, activation: ACTIVATION}",
@@ -186,7 +186,7 @@ TEST_P(NanTest, PassesThePoolingBehindARectifier) {
   }
 }
 
-// Wherever in its window NaN is.
+// Puts the NaN at each position of a window.
 TEST_P(NanTest, PassesMaxPooling) {
   for (const std::string pooling :
        {"MaxPooling2D: {}",
@@ -197,7 +197,8 @@ TEST_P(NanTest, PassesMaxPooling) {
           absl::StrCat("Conv2D: {filters: 1, kernel_size: 1}, ", name), "");
     };
     Fixture actual(GetParam(), model(pooling));
-    // It adds up the elements of the same windows.
+    // Average pooling sums the same windows, so its NaNs are where NaNs are
+    // expected.
     Fixture sums(Float64Reference(),
                  model(absl::StrCat("Average", pooling.substr(3))));
     for (size_t i = 0; i < 72; ++i) {
@@ -222,7 +223,8 @@ TEST_P(NanTest, ReachesEveryLoss) {
           "{BinaryCrossentropy: {from_logits: true}}",
           "{CategoricalCrossentropy: {from_logits: true}}",
           "{SparseCategoricalCrossentropy: {from_logits: true}}"}) {
-      // Flatten hides the logits from the loss.
+      // With Flatten in between, the loss reads probabilities instead of
+      // logits.
       for (const std::string behind : {"", ", Flatten: {}"}) {
         SCOPED_TRACE(absl::StrCat(loss, " of ", last, behind));
         ModelConfig config = ImageModel(

@@ -50,7 +50,8 @@ TEST(BatchMomentsTest, OfNothingIsZero) {
               ElementsAre(0, 0, 0, 0, 0));
 }
 
-// By mean 1 and variances 4, −1, which is taken for 0, and NaN.
+// Normalizes by mean 1 and, per channel, by variance + epsilon: 4, 0.25 and
+// NaN. A negative variance counts as 0.
 OperationCase GivenNormalization(const op::Clamp& clamp) {
   return {"", {{2, 3}}, [clamp](Tensors in) {
             const auto numbers = [&in](std::vector<double> values) {
@@ -89,7 +90,8 @@ TEST(ChannelNormalizationTest, OfNothingIsNothingAndHasZeroSums) {
       ElementsAre(IsEmpty(), ElementsAre(0, 0), ElementsAre(0, 0)));
 }
 
-// Two examples of two positions; each group is a column and the one behind it.
+// Two examples of two positions and four columns; a group has two adjacent
+// columns.
 TEST(GroupNormalizationTest, NormalizesAGroupOverItsPositions) {
   const OperationCase normalized = {"", {{2, 2, 4}, {4}, {4}}, [](Tensors in) {
                                       return op::GroupNormalization(

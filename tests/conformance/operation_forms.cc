@@ -42,7 +42,7 @@ namespace {
 using Inputs = absl::Span<const op::Tensor>;
 using Forms = std::vector<OperationForm>;
 
-// --- What forms are made of
+// --- Helpers
 
 OperationForm Form(std::string operation, std::string form,
                    std::vector<Shape> inputs,
@@ -66,7 +66,7 @@ Forms Joined(const std::vector<Forms>& lists) {
 
 DataType RealType(Inputs in) { return in[0].data_type(); }
 
-// The gradients of Σ weights · y by the inputs.
+// The gradients of Σ weights · y with respect to the inputs.
 op::Tensor GradientsOf(const op::Tensor& y, Inputs inputs) {
   std::vector<double> weights;
   for (int64_t i = 0; i < y.count(); ++i) {
@@ -81,14 +81,14 @@ op::Tensor GradientsOf(const op::Tensor& y, Inputs inputs) {
   return InARow(gradients, y.data_type());
 }
 
-// From (-1, 1) to integers of [0, count).
+// Maps (-1, 1) to integers of [0, count).
 op::Tensor Ids(const op::Tensor& x, int64_t count) {
   return op::Cast((x + 1) * (static_cast<double>(count) / 2), DataType::kInt32);
 }
 
 op::Tensor Positive(const op::Tensor& x) { return op::Abs(x) + 0.125; }
 
-// Float64, of channels.
+// A float64 value per channel.
 op::Tensor Sums(const op::Tensor& x) { return op::BatchMoments(x, false).mean; }
 
 // --- Convolution and pooling
@@ -167,7 +167,7 @@ Forms PooledConvolutionForms() {
         parameters, /*has_bias=*/true, /*has_positions=*/true);
     return InARow(in[0].function().AddCall(operation, in), RealType(in));
   };
-  // Of positions from -1 to 3.
+  // Maps the second input to positions from -1 to 3.
   const auto gradients = [=](Inputs in) {
     const auto operation =
         std::make_shared<op::PooledConvolutionKernelGradientOperation>(
@@ -226,7 +226,8 @@ Forms ResizeForms(const std::string& form, op::ResizeMode mode) {
 
 // --- Normalization
 
-// Of x, gamma, beta, and a mean and a variance that may be given.
+// The inputs are x, gamma, beta, and a mean and a variance, which `normalized`
+// may ignore.
 Forms ChannelForms(const std::string& form,
                    const std::function<op::Tensor(Inputs)>& normalized) {
   const std::vector<Shape> inputs = {{3, 4, 5}, {5}, {5}, {5}, {5}};
@@ -403,7 +404,7 @@ Forms MapForms() {
   return forms;
 }
 
-// --- Elements in other positions, and from nowhere
+// --- Moved elements, and operations without inputs
 
 Forms MovingForms() {
   const std::vector<Shape> x = {{3, 4, 5}};
@@ -469,7 +470,7 @@ Forms SourceForms() {
       })};
 }
 
-// --- What devices lack
+// --- Forms that devices lack
 
 // Integers are ids, which devices only compare and look rows up by.
 Forms IntegerForms() {

@@ -1,5 +1,5 @@
-// Operations with an all-reduce: what several replicas compute of their slices
-// is what one computes of the whole batch.
+// Operations with an all-reduce: replicas compute from their slices what a
+// single replica computes from the whole batch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,13 +28,13 @@ using Tensors = absl::Span<const op::Tensor>;
 
 constexpr int kReplicas = 3;
 
-// What replicas have, by rank.
+// A vector for each rank.
 using Parts = std::vector<std::vector<double>>;
 
-// Of threads.
+// An all-gather between threads.
 class Gathering {
  public:
-  // What all replicas have, once they have called.
+  // Blocks until all replicas have called it. Returns the values of all.
   Parts Gather(int rank, absl::Span<const double> values) {
     parts_[rank] = {values.begin(), values.end()};
     barrier_.arrive_and_wait();
@@ -80,8 +80,8 @@ class ThreadsAllReduce : public StatisticsAllReduce {
   const int rank_;
 };
 
-// Normalized by the statistics of all replicas, if so: by an operation or by
-// maps.
+// Batch normalization, by an operation or by maps. `over_replicas`: with the
+// statistics of all replicas.
 OperationCase Normalization(int64_t rows, bool by_maps, bool over_replicas) {
   return {"", {{rows, 2}}, [=](Tensors in) {
             const op::Moments moments = op::BatchMoments(in[0], over_replicas);
@@ -92,7 +92,8 @@ OperationCase Normalization(int64_t rows, bool by_maps, bool over_replicas) {
           }};
 }
 
-// What run(rank, its context) gives on each replica, one behind the other.
+// Calls run(rank, its context) on all replicas. Returns the results,
+// concatenated by rank.
 template <typename Run>
 std::vector<double> OnAllReplicas(Run run) {
   Gathering gathering;
@@ -165,7 +166,7 @@ TEST(SharedMomentsTest, SmallVarianceBesideALargeMeanKeepsItsDigits) {
         return ValuesOf(
             Output(variance, DataType::kFloat64, {rows[rank]}, step));
       });
-  // Of −2, 0, 1, 3 and 3, whose mean is 1.
+  // The variance of −2, 0, 1, 3 and 3, whose mean is 1.
   EXPECT_THAT(variances, Each(DoubleNear(3.6, 1e-7)));
   EXPECT_THAT(variances, Each(variances[0]));
 }

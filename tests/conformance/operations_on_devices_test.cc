@@ -78,8 +78,7 @@ JobModel ModelOf(const OperationForm& form) {
   return model;
 }
 
-// In (-1, 1), all different in a tensor of less than 997 elements, and exact in
-// float32.
+// Numbers in (-1, 1), all different in a tensor of less than 997 elements.
 std::vector<std::vector<double>> InputsOf(const OperationForm& form) {
   std::vector<std::vector<double>> inputs;
   for (size_t i = 0; i < form.inputs.size(); ++i) {
@@ -105,7 +104,7 @@ class FormOnDevice {
     return device_->Supports(model_.Spec(Mode::kEvaluate, 1));
   }
 
-  // In so many steps.
+  // The outputs of each of `steps` evaluations.
   std::vector<std::vector<double>> Outputs(int steps) {
     ModelOnDevice on_device(model_, *device_);
     on_device.SetVariables(InputsOf(form_));
@@ -154,7 +153,7 @@ const std::vector<DeviceTable>& DeviceTables() {
   return tables;
 }
 
-// "cuda_on_fake" has those of "cuda".
+// "cuda_on_fake" lacks the same forms as "cuda".
 bool IsLacked(const OperationForm& form, absl::string_view device) {
   return std::any_of(
       form.lacked_by.begin(), form.lacked_by.end(),

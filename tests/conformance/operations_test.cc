@@ -39,7 +39,7 @@ using Tensors = absl::Span<const op::Tensor>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Of one input of shape (values.size()).
+// Applies a function to each value.
 std::vector<double> Mapped(op::MapFunction function,
                            const std::vector<double>& values) {
   const auto size = static_cast<int64_t>(values.size());
@@ -54,7 +54,7 @@ TEST(MapTest, ComputesItsFunctions) {
   EXPECT_THAT(Mapped(MapFunction::kSign, {-2, 0, 3}), ElementsAre(-1, 0, 1));
   EXPECT_THAT(Mapped(MapFunction::kFloor, {-1.5, 1.5}), ElementsAre(-2, 1));
   EXPECT_THAT(Mapped(MapFunction::kRelu, {-1, 0, 2}), ElementsAre(0, 0, 2));
-  // No overflow.
+  // A plain exp(1000) would overflow.
   EXPECT_THAT(Mapped(MapFunction::kSigmoid, {-1000, 0, 1000}),
               ElementsAre(0, 0.5, 1));
   EXPECT_THAT(Mapped(MapFunction::kSoftplus, {-1000, 0, 1000}),
@@ -355,7 +355,7 @@ TEST(RandomTest, HasItsMoments) {
 }
 
 TEST(ScanTest, CarriesItsState) {
-  // Sums so far, from the front and from the back.
+  // Running sums, from the front and from the back.
   const auto sums = [](bool is_reversed) {
     return OperationCase{
         "", {{3}}, [is_reversed](Tensors in) {

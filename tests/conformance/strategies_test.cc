@@ -48,7 +48,8 @@ class StrategiesTest
  protected:
   StrategiesTest() : models_(kLayers) {}
 
-  // How far replicas end from a single process.
+  // Expects replicas to end within `tolerance` of a single process, to agree
+  // with each other, and to give the same bits again.
   static void ExpectNear(const Models& models, const char* device,
                          const char* optimizer, double tolerance) {
     const Job job = {models, optimizer, DeviceNamed(device)};
@@ -76,10 +77,10 @@ TEST_P(StrategiesTest, AdamInFloat64EndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64", "Adam", 1e-9);
 }
 
-// Optimizers that look at more than one element.
+// Clipping, and optimizers that need more than one element at a time.
 class OptimizersOfStrategiesTest : public StrategiesTest {};
 
-// A bound that each step reaches.
+// The bound is so small that each step clips.
 TEST_P(OptimizersOfStrategiesTest, ClippedByNormEndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64", "{Adam: {clipnorm: 0.1}}", 1e-9);
 }
@@ -111,8 +112,9 @@ TEST_P(OptimizersOfStrategiesTest,
   }
 }
 
-// A kernel that fills a bucket becomes ready before its bias, which belongs to
-// the bucket before; a replica without examples has no such order.
+// A kernel that fills a bucket becomes ready before its bias, which is in the
+// bucket before. A replica without examples makes buckets ready in their own
+// order. All replicas must still reduce them in the same order.
 TEST_P(StrategiesTest, BucketsAreReducedInTheSameOrder) {
   const Models models(
       "[Input: {shape: [1100]}, Dense: {units: 1000}, Dense: {units: 5}]",
@@ -121,7 +123,7 @@ TEST_P(StrategiesTest, BucketsAreReducedInTheSameOrder) {
   ExpectNear(models, "cpu", "SGD", 1e-5);
 }
 
-// What is frozen has no gradients, on a replica without examples neither.
+// Frozen variables have no gradients, not even on a replica without examples.
 TEST_P(StrategiesTest, FrozenLayersEndWhereASingleProcessDoes) {
   const Models models(
       "[Input: {shape: [6]}, Dense: {units: 8, trainable: false},"
@@ -132,7 +134,7 @@ TEST_P(StrategiesTest, FrozenLayersEndWhereASingleProcessDoes) {
   ExpectNear(models, "reference_float64", "Adam", 1e-9);
 }
 
-// Those whose replicas are connected with each other.
+// Strategies whose replicas are connected with each other.
 class ConnectedStrategiesTest : public StrategiesTest {};
 
 TEST_P(ConnectedStrategiesTest, FrozenVariablesDoNotTravel) {
@@ -151,7 +153,7 @@ TEST_P(ConnectedStrategiesTest, FrozenVariablesDoNotTravel) {
   EXPECT_EQ(sent("Dense: {units: 6, trainable: false}, "), without);
 }
 
-// With the statistics of the whole batch, moving ones included.
+// Normalization and moving statistics use the statistics of the whole batch.
 TEST_P(ConnectedStrategiesTest,
        SynchronizedNormalizationEndsWhereASingleProcessDoes) {
   const Models models(
@@ -166,7 +168,8 @@ TEST_P(ConnectedStrategiesTest,
              1e-9);
 }
 
-// They share sums of gradients, though no variable at or before them has one.
+// Backward all-reduces sums for the statistics, even if neither the
+// normalization nor a layer before it has trained variables.
 TEST_P(ConnectedStrategiesTest,
        SynchronizedStatisticsAloneEndWhereASingleProcessDoes) {
   const std::string normalization =
@@ -268,7 +271,7 @@ std::string NameOfReplicas(
   return absl::StrCat(NameOf(std::get<0>(info.param)), std::get<1>(info.param));
 }
 
-// A device, an optimizer, the steps of an execution, and replicas.
+// A device, an optimizer, steps_per_execution, and the number of replicas.
 class DeviceUpdateTest : public ::testing::TestWithParam<
                              std::tuple<const char*, const char*, int, int>> {
  protected:
@@ -282,7 +285,7 @@ class DeviceUpdateTest : public ::testing::TestWithParam<
             " Dense: {units: 12}, Dense: {units: 5}]",
             /*chunk_bytes=*/512, std::get<1>(GetParam())) {}
 
-  // The last variables of each replica.
+  // The final variables of each replica.
   std::vector<Variables> Train(const std::string& device,
                                StrategyKind kind) const {
     const auto [_, optimizer, steps_per_execution, count] = GetParam();
@@ -294,8 +297,8 @@ class DeviceUpdateTest : public ::testing::TestWithParam<
   const Models models_;
 };
 
-// The last step of an epoch has a program of its own, and no example for some
-// of five replicas.
+// The last batch of an epoch is smaller: it needs its own program, and some of
+// five replicas get no example of it.
 TEST_P(DeviceUpdateTest, EndsWhereTheReferenceDoes) {
   const std::string device = std::get<0>(GetParam());
   const std::vector<Variables> replicas =
@@ -334,7 +337,7 @@ INSTANTIATE_TEST_SUITE_P(OnFake, DeviceUpdateTest,
                                             ::testing::ValuesIn(kOptimizers),
                                             ::testing::Values(1, 4),
                                             ::testing::Values(1, 2, 5)));
-// One GPU is no group.
+// A single replica, since one GPU cannot form a group.
 INSTANTIATE_TEST_SUITE_P(
     OnGpu, DeviceUpdateTest,
     ::testing::Combine(

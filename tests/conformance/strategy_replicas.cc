@@ -81,7 +81,7 @@ std::unique_ptr<const Optimizer> ReadOptimizer(const std::string& optimizer) {
   return *MakeOptimizer(job.optimizer());
 }
 
-// The incarnation of the worker of rank 0; the others' follow.
+// The incarnation of rank 0's worker; other ranks' incarnations follow it.
 constexpr uint64_t kFirstWorker = 100;
 
 // Parameter servers on real sockets.
@@ -94,7 +94,8 @@ class Servers {
           is_double ? DataType::kFloat64 : DataType::kFloat32));
       v1::InitializeRequest request;
       *request.mutable_job() = ReadServersJob(job.models.layers, job.optimizer);
-      // The same elements as at the workers, whose plan is of float32.
+      // The workers' plan is for float32: twice the bytes make the same chunks
+      // in float64.
       *request.mutable_job()->mutable_partitioner() =
           ChunksOf(job.models.chunk_bytes * (is_double ? 2 : 1));
       request.set_shard(index);
@@ -137,7 +138,7 @@ class Servers {
   std::vector<std::unique_ptr<Server>> servers_;
 };
 
-// Counts what is sent.
+// Counts the bytes that are sent.
 class CountingTransport final : public ForwardingTransport {
  public:
   CountingTransport(std::unique_ptr<Transport> transport,
@@ -154,11 +155,12 @@ class CountingTransport final : public ForwardingTransport {
   std::atomic<int64_t>& sent_bytes_;
 };
 
-// One replica with all that is its own.
+// One replica, with its own device, state and strategy.
 class Replica {
  public:
-  // `statistics` joins the group in which replicas share theirs. Waits for the
-  // others in the group `nccl_id` of devices; "": there is none.
+  // `statistics` connects the replicas for synchronized statistics. Blocks
+  // until the devices of all replicas have joined the group `nccl_id`; "":
+  // there is no group.
   Replica(const Job& job, StrategyKind kind, const ModelUnderTest& model,
           std::unique_ptr<Transport> transport,
           std::unique_ptr<Transport> statistics, const std::string& nccl_id)
@@ -187,7 +189,7 @@ class Replica {
     slice_.replica_count = transport_->world_size();
   }
 
-  // Before any replica trains. `central` is that of rank 0.
+  // Call it before any replica trains. `central` is the replica of rank 0.
   void MakeStrategy(StrategyKind kind, Replica& central,
                     const std::vector<v1::Member>& servers) {
     const auto on_waiting = [](const std::string&) {};
@@ -245,12 +247,13 @@ class Replica {
         EXPECT_EQ(number, step + 1);
       }
     }
-    // Here, not in Result: what was kept back waits for the other replicas.
+    // Download here, not in Result: it runs steps that were held back, which
+    // wait for the other replicas.
     if (variables_) RETURN_IF_ERROR(variables_->Download(*stream_));
     return group_ == nullptr ? absl::OkStatus() : group_->status();
   }
 
-  // What it computes with, in the order of the model whatever the plan.
+  // The variables in the order of the model, whatever the plan.
   Variables Result() {
     std::vector<Part> parts(model_.plan().parts().begin(),
                             model_.plan().parts().end());

@@ -110,9 +110,9 @@ class Reports : public ProgressSink {
   std::vector<int64_t> steps;
   std::vector<double> totals;
   std::vector<double> weights;
-  // Numbers of a lease's sums in what the strategy got.
+  // The most states of a lease's sums that a push carried.
   int most_pushed = 0;
-  // Of the trainer.
+  // The trainer's status at the end.
   absl::Status end;
 };
 
@@ -127,19 +127,19 @@ struct RunOptions {
   std::string device;
   bool log_steps = false;
   int steps_per_execution = 1;
-  // Of several replicas: a group of their devices, and the rank in it.
+  // With several replicas: the id of their devices' group, and the rank in it.
   std::string nccl_id = {};
   int rank = 0;
   int replicas = 1;
-  // What the strategy asks, if not that group.
+  // The group whose status the strategy reads instead of that group's.
   const DeviceGroup* told_group = nullptr;
-  // Instead of the model's.
+  // Replace the model's metrics, unless empty.
   absl::Span<const std::unique_ptr<const Metric>> metrics = {};
   // Whether a step is applied by the end of the next one.
   bool applies_late = false;
 };
 
-// Numbers that do not go with every report.
+// So many states that only the last report of a lease has them.
 constexpr int kLarge = static_cast<int>(limits::kMaxReportedState);
 
 // Adds i to number i in each batch.
@@ -160,8 +160,8 @@ class LargeMetric : public Metric {
   }
 };
 
-// Notes how many numbers are pushed of a lease, at most. With `applies_late` it
-// says that a step is applied by the end of the next one.
+// Records the most states of a lease that are pushed. With `applies_late`,
+// reports that each step is applied at the end of the next one.
 class NotingStrategy : public Strategy {
  public:
   NotingStrategy(Strategy& to, bool applies_late)
@@ -201,7 +201,8 @@ class NotingStrategy : public Strategy {
   int most_numbers_ = 0;
 };
 
-// A group that is whole for so many questions.
+// A group that loses a rank: status() is OK only for the first `questions`
+// calls.
 class LosingGroup : public DeviceGroup {
  public:
   explicit LosingGroup(int questions) : questions_(questions) {}
@@ -339,7 +340,7 @@ class TrainerTest : public ::testing::Test {
   ExamplesSource source_;
 };
 
-// The leader counts what it hears of as done.
+// The leader counts each reported step as done.
 TEST_F(TrainerTest, ReportsAStepWhenItIsApplied) {
   const Reports expected = Train({.device = "cpu", .log_steps = true});
   const Reports late =
@@ -377,13 +378,15 @@ TEST_F(TrainerTest, LeasesEndWithTheSameSums) {
 TEST_F(TrainerTest, SumsAreReadEverySoManySteps) {
   const Reports expected = Train({"cpu"});
   const Reports actual = Train({"cuda_on_fake"});
-  // Of 40 steps of the first lease; evaluations report each batch.
+  // The first lease has 40 steps, so one report before its end. Evaluations
+  // report each batch.
   ASSERT_FALSE(actual.between.empty());
   EXPECT_EQ(actual.between[0].steps(), 32u);
   ExpectSame({actual.between[0]}, {expected.between[31]});
 }
 
-// The sums of the 32nd step, and at the end of the lease, may be of garbage.
+// The group is lost before the reading of step 32, or before the one at the end
+// of the lease: the sums that are read then may be garbage.
 TEST_F(TrainerTest, NothingIsReportedOfAGroupThatWasLost) {
   for (const int steps : {31, 39}) {
     SCOPED_TRACE(steps);
@@ -438,7 +441,8 @@ class BadLossTest : public TrainerTest {
             " Dense: {units: 5}]") {}
 };
 
-// Readings are every step on the CPU, every 32 and every 33 on the GPU.
+// Sums are read every step on the CPU and where steps are logged, otherwise
+// every 32 steps on the GPU, or 33 with 3 steps per execution.
 TEST_F(BadLossTest, ReportsNameTheFirstStepWhoseLossIsNotFinite) {
   source_.Spoil(17);
   for (const RunOptions& run :
@@ -449,7 +453,8 @@ TEST_F(BadLossTest, ReportsNameTheFirstStepWhoseLossIsNotFinite) {
     const Reports reports = Train(run);
     ASSERT_EQ(reports.at_ends.size(), 4u);
     EXPECT_EQ(reports.at_ends[0].first_nonfinite_step(), 5u);
-    // From then on all is bad; what is evaluated is not training.
+    // From then on every training step has a bad loss. Evaluations do not
+    // count.
     EXPECT_EQ(reports.at_ends[1].first_nonfinite_step(), 1u);
     EXPECT_EQ(reports.at_ends[2].first_nonfinite_step(), 0u);
     EXPECT_EQ(reports.at_ends[3].first_nonfinite_step(), 1u);
@@ -472,7 +477,8 @@ TEST_F(BadLossTest, ReportsOfFiniteLossesNameNoStep) {
 
 class GroupTrainerTest : public TrainerTest {
  protected:
-  // Without statistics of a replica's own batch.
+  // No batch normalization, since each replica would normalize by its own
+  // batch.
   GroupTrainerTest()
       : TrainerTest(
             "[Input: {shape: [6]}, Dense: {units: 7, activation: relu},"
@@ -511,7 +517,8 @@ class GroupTrainerTest : public TrainerTest {
   }
 };
 
-// The last step of the second lease has an example for two of three.
+// In the last step of the second lease only two of three replicas have an
+// example.
 TEST_F(GroupTrainerTest, ReportsAddUpToThoseOfOne) {
   const Reports expected = Train({"cpu"});
   for (const int steps_per_execution : {1, 4}) {

@@ -47,13 +47,13 @@ absl::Status CheckpointStrategy::ReadVariables() {
 
 absl::Status CheckpointStrategy::GradientsReady(int /*bucket*/) {
   return absl::FailedPreconditionError(
-      "variables of a checkpoint are only evaluated");
+      "the variables of a checkpoint can only be evaluated");
 }
 
 absl::StatusOr<int64_t> CheckpointStrategy::EndStep(
     const v1::Progress& /*progress*/) {
   return absl::FailedPreconditionError(
-      "variables of a checkpoint are only evaluated");
+      "the variables of a checkpoint can only be evaluated");
 }
 
 }  // namespace paceline

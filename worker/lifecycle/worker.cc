@@ -298,7 +298,8 @@ class WorkerTask {
   // lease. The leader must also know the reason before other workers see this
   // worker's connections close.
   void End(int device, const absl::Status& status) {
-    // A worker with peers has one replica, and this is its thread.
+    // is_ending_ needs no lock: a worker with peers has a single replica, so
+    // only that replica's thread gets here.
     if (has_peers() && !std::exchange(is_ending_, true)) {
       AwaitLeadersWord(*replicas_[device]);
     }

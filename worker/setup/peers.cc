@@ -31,7 +31,8 @@ absl::StatusOr<GroupOptions> PeerOptions(const v1::AwaitStartResponse& start,
     group.peers.push_back({TaskName(caller.task, caller.address),
                            caller.address, caller.incarnation});
   }
-  // Workers that offered a GPU compile after the start.
+  // A worker that offered a GPU compiles its programs after the start, and only
+  // then connects.
   const auto& gpu_uuids = start.gpu_uuids();
   const bool others_may_compile =
       std::any_of(gpu_uuids.begin(), gpu_uuids.end(),

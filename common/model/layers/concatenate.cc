@@ -30,7 +30,7 @@ absl::StatusOr<Shape> Concatenate::OutputShape(
     if (input.size() == output.size()) rest[along] = output[along];
     if (rest != output) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "inputs must have the same shape but along axis ", axis, ", got ",
+          "inputs must have the same shape except along axis ", axis, ", got ",
           ShapeToString(inputs[0]), " and ", ShapeToString(input)));
     }
     output[along] += input[along];

@@ -21,7 +21,7 @@ op::Tensor IsInTopK(const op::Tensor& output, const op::Tensor& classes,
       op::IsClass(classes, output.dimension(1), output.data_type());
   const op::Tensor of_class = op::Sum(op::Select(is_class, output, zero), {1});
   const op::Tensor larger = count(op::Greater(output, of_class));
-  // Neither infinite nor NaN.
+  // x - x is 0 unless x is infinite or NaN.
   const op::Tensor finite = count(op::Equal(output - output, 0));
   const op::Tensor are_few = op::Less(larger, static_cast<double>(k));
   const op::Tensor are_finite =

@@ -122,6 +122,10 @@ class MapFusion {
       copier_.Map(parameter, to_->AddParameter(from_.type(parameter)));
     }
     for (const int result : from_.results()) is_in_memory_[result] = true;
+    // If a call puts a tensor in memory, a chain of a call that was visited
+    // before may get one input more, and so become too long. So repeat until
+    // nothing changes: then no chain is too long, and its inputs are in memory.
+    // This ends, since tensors are only added to memory.
     while (has_changed_) {
       has_changed_ = false;
       // Backwards, since readers decide which tensors must be in memory before
@@ -220,7 +224,8 @@ class MapFusion {
   };
 
   // Of the floating-point inputs that are not in memory, the one with the
-  // longest chain. For a condition, considers what that reads.
+  // longest chain. A condition cannot be in memory, so considers the inputs of
+  // the call that computes it instead.
   int LongestInput(const Call& call) const {
     LongestChain longest;
     FindLongestInput(call, longest);

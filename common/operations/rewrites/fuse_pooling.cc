@@ -11,7 +11,7 @@
 namespace paceline::op {
 namespace {
 
-// The calls that are replaced by two. Without a backward, the last two are
+// The calls that two fused calls replace. Without a backward, the last two are
 // null.
 struct PooledCalls {
   const Call* convolution = nullptr;
@@ -42,8 +42,8 @@ class PoolingFusion {
   }
 
  private:
-  // The readers of a convolution's output, if they are only a pooling and its
-  // gradient.
+  // The calls to fuse, if `call` is a convolution whose output is read by a
+  // pooling and, at most, the pooling's gradient; else nullopt.
   std::optional<PooledCalls> CallsOf(const Call& call) const {
     const auto* const convolution = As<ConvolutionOperation>(&call);
     if (convolution == nullptr || convolution->options().rectifies) {

@@ -54,7 +54,8 @@ void CheckpointTaker::Take(const TakeCheckpoint& action) {
   absl::StatusOr<std::string> folder =
       CreateCheckpointFolder(directory_, action.step);
   if (!folder.ok()) {
-    // The holders copied nothing, but training may go on.
+    // Nothing was copied. Tell the session that the snapshot is over, since
+    // training waits for it.
     session_.Handle([](Session& session, absl::Time now) {
       session.SnapshotTaken(absl::OkStatus(), now);
     });

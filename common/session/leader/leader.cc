@@ -175,8 +175,8 @@ Outcome Leader::Run(const std::function<void()>& poll) {
   bool all_gone = false;
   while (!all_gone) {
     poll();
-    // Asked before the actions are taken: then no action can arrive after the
-    // last look.
+    // Ask before taking the actions: once all tasks are gone, no new action
+    // arrives, so those taken below are the last.
     all_gone = session_.Handle([](Session& session, absl::Time now) {
       return session.ended() && session.AllGone(now);
     });

@@ -27,7 +27,8 @@ std::string ThisProcess() {
       absl::FormatTime(absl::RFC3339_sec, absl::Now(), absl::UTCTimeZone()));
 }
 
-// More than a process writes into the file.
+// Size of the buffer for the holder's text; the texts of ThisProcess are
+// shorter.
 constexpr size_t kHolderBytes = 512;
 
 // The text that the holder wrote into the file; it may not have written yet.

@@ -207,7 +207,8 @@ ProgressView JobFlow::Progress() const {
   const PassTotals totals = table_->Totals();
   view.steps_done = totals.steps;
   view.steps_total = table_->steps_total();
-  // Of the examples of a lost worker the sums may be unknown.
+  // There are no sums before the first example, or if all counted examples are
+  // those of lost workers that had not reported their sums.
   if (!totals.has_sums()) return view;
   // If the states are large, reports of open leases carry only the loss.
   const bool has_all = ReportedSize(metrics_) == StateSize(metrics_);

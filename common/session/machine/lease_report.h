@@ -42,7 +42,8 @@ absl::StatusOr<LeaseReport> ReadLeaseReport(
 struct ShardRecord {
   // Number of that push; 0: the shard applied none.
   int64_t sequence = 0;
-  // The worker's last leases, up to three, in no order.
+  // The worker's last leases, up to four, in no order; one may be among them
+  // twice.
   std::vector<LeaseReport> reports;
 };
 

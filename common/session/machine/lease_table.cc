@@ -65,6 +65,8 @@ std::optional<v1::Lease> LeaseTable::Grant(TaskId worker, int worker_count,
   if (joined == nullptr) {
     if (remaining_.empty() || max_steps <= 0) return std::nullopt;
     const int64_t left = std::min(RemainingSteps(), max_steps);
+    // Workers that share a lease finish it together, so leases need not shrink
+    // towards the end of the pass.
     const int64_t shares =
         options_.workers_per_lease > 1 ? 1 : 2 * std::max(worker_count, 1);
     const int64_t share =
@@ -254,6 +256,8 @@ int64_t LeaseTable::RemainingSteps() const {
   return steps;
 }
 
+// Adds the range to the remaining ones, and merges it with those that it
+// touches.
 void LeaseTable::Return(ExampleRange range) {
   if (range.begin == range.end) return;
   auto next = remaining_.lower_bound(range.begin);

@@ -32,8 +32,9 @@
 //
 // Under a synchronous strategy all workers share each lease: every worker gets
 // all leases in the same order, takes its slice of each global batch, and
-// reports its own part. The lease is finished when each worker has reported all
-// its steps, including steps in which its slice was empty.
+// reports its own part. Such leases do not shrink: all workers finish one at
+// the same time. The lease is finished when each worker has reported all its
+// steps, including steps in which its slice was empty.
 #ifndef PACELINE_COMMON_SESSION_MACHINE_LEASE_TABLE_H_
 #define PACELINE_COMMON_SESSION_MACHINE_LEASE_TABLE_H_
 
@@ -73,7 +74,8 @@ struct PassTotals {
   // The summed states of the loss and of each metric.
   std::vector<double> states;
 
-  // Whether they are of any example: the loss, a mean, has a count.
+  // Whether any example contributed: the loss is a mean, whose state has the
+  // count of examples.
   bool has_sums() const { return states[1] > 0; }
 };
 

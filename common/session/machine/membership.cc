@@ -74,8 +74,8 @@ absl::StatusOr<Place*> Membership::Register(const IntroducedMember& caller,
   }
   if (place->state == Place::State::kFenced) {
     return absl::UnavailableError(
-        absl::StrCat("the last process that was ", place->Name(),
-                     " is being shut out of the parameter servers"));
+        absl::StrCat("the previous process of ", place->Name(),
+                     " is being fenced by the parameter servers"));
   }
   if (place->address.empty()) place->address = caller.address;
   if (*is_new) {
@@ -174,8 +174,8 @@ absl::Status Membership::CheckInvariants() const {
                        was_removed ? "" : " not", " removed"));
     }
     if (place.state == Place::State::kFenced && !was_held) {
-      return absl::InternalError(
-          absl::StrCat("nobody is fenced of ", place.Name()));
+      return absl::InternalError(absl::StrCat(
+          "no process has ever held the fenced place ", place.Name()));
     }
     if (!place.taken() && !place.waiting_for.empty()) {
       return absl::InternalError(absl::StrCat(

@@ -11,7 +11,8 @@
 namespace paceline {
 
 void StepLog::Add(const StepRow& row) {
-  // Workers are close to each other, so the row belongs near the end.
+  // Workers are at about the same step, so the row belongs near the end, and
+  // inserting it moves few rows.
   const auto position = std::upper_bound(
       rows_.begin(), rows_.end(), row.step,
       [](int64_t step, const StepRow& other) { return step < other.step; });

@@ -145,9 +145,9 @@ absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease(
         continue;
       case v1::AcquireLeaseResponse::VERDICT_SNAPSHOT: {
         if (!take_snapshot) {
-          return absl::InternalError(
-              absl::StrCat("AcquireLease to ", client_.description(),
-                           ": asks for variables, which this task has not"));
+          return absl::InternalError(absl::StrCat(
+              "AcquireLease to ", client_.description(),
+              ": it asks for a snapshot, but this task holds no variables"));
         }
         ASSIGN_OR_RETURN(const std::function<void()> write,
                          take_snapshot(response->snapshot_name()));

@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kPieceBytes = 1 << 20;
 constexpr absl::Duration kTimeout = absl::Minutes(1);
 
-// What has come from one rank.
+// The pieces received from one rank.
 class Inbox {
  public:
   void Put(grpc::ByteBuffer piece) {
@@ -57,7 +57,7 @@ class Receiver final : public grpc::ServerGenericBidiReactor {
   grpc::ByteBuffer piece_;
 };
 
-// The method's name is the rank that calls.
+// The name of a call's method is the caller's rank.
 class Service final : public grpc::CallbackGenericService {
  public:
   explicit Service(std::vector<Inbox>& inboxes) : inboxes_(inboxes) {}
@@ -70,12 +70,12 @@ class Service final : public grpc::CallbackGenericService {
   std::vector<Inbox>& inboxes_;
 };
 
-// With a connection of its own.
+// A channel with its own connection.
 std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Or it would keep what was sent.
+  // With retries gRPC would keep copies of sent messages.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
                                    arguments);
@@ -109,7 +109,7 @@ class Sender final
     }
     WriteNext();
   }
-  // Until the message is written and gRPC has let go of it.
+  // Blocks until gRPC has written the message and released its memory.
   void Wait() {
     MutexLock lock(mutex_);
     while (held_ > 0 || is_writing_) {
@@ -157,7 +157,7 @@ class Sender final
   Mutex mutex_;
   CondVar changed_;
   absl::Span<const std::byte> rest_ ABSL_GUARDED_BY(mutex_);
-  // Pieces that gRPC holds, or will.
+  // Pieces of the message whose memory gRPC has not released yet.
   int held_ ABSL_GUARDED_BY(mutex_) = 0;
   bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_done_ ABSL_GUARDED_BY(mutex_) = false;
@@ -213,7 +213,7 @@ absl::Status GrpcTransport::Exchange(int to, absl::Span<const std::byte> out,
   if (!out.empty()) impl_->senders[to]->Start(out);
   for (size_t offset = 0; offset < in_size;) {
     grpc::ByteBuffer piece = impl_->inboxes[from].Take();
-    // In one block, as the sink takes whole cache lines.
+    // Pass the piece as one block, since the sink expects whole cache lines.
     grpc::Slice block;
     CHECK(piece.TrySingleSlice(&block).ok() ||
           piece.DumpToSingleSlice(&block).ok());

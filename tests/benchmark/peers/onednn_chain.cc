@@ -34,7 +34,7 @@ dnnl::primitive_attr WithRelu() {
   return attributes;
 }
 
-// Mean over the batch; writes the gradient.
+// Returns the mean loss of the batch; writes its gradient.
 float CrossEntropy(const float* logits, const int32_t* labels,
                    float* gradients) {
   float loss = 0;
@@ -101,8 +101,8 @@ OnednnChain::Parameter& OnednnChain::AddParameter(const Memory::desc& layout,
 }
 
 // Convolution with bias and rectifier. oneDNN chooses the layout of the kernel,
-// and those of images and result if they are "any"; images of one channel lie
-// alike in all that it may choose.
+// and the layouts of images and result if they are "any". For images of one
+// channel all its choices are the same layout.
 void OnednnChain::AddConvolution(const Memory::desc& images,
                                  const Memory::desc& result) {
   const auto kernel_any = Layout({kFilters, 1, 3, 3}, Format::any);
@@ -154,7 +154,7 @@ void OnednnChain::AddConvolution(const Memory::desc& images,
                         {DNNL_ARG_DIFF_WEIGHTS, kernel_gradient},
                         {DNNL_ARG_DIFF_BIAS, bias.gradient}}});
 
-  // The rectifier in place, from its output.
+  // The rectifier's gradient, computed in place from its output.
   const dnnl::eltwise_forward::primitive_desc relu_forward(
       {dnnl::prop_kind::forward_training,
        dnnl::algorithm::eltwise_relu_use_dst_for_bwd, forward.dst_desc(), 0},
@@ -228,7 +228,7 @@ void OnednnChain::AddPooling() {
   }
 }
 
-// Both dense layers; kernels lie as (inputs, units).
+// Both dense layers; kernels are stored as (inputs, units).
 void OnednnChain::AddDense() {
   Memory input = flat_;
   Memory input_gradient = flat_gradient_;

@@ -25,11 +25,11 @@ std::vector<Case> GraphCases() {
       graph("concatenate_unequal",
             conv("a") + ", {Conv2D: {filters: 5, kernel_size: 1, name: b}," +
                 " inputs: [in]}, {Concatenate: {}, inputs: [b, in, a]}"),
-      // The branch without a rectifier gives its gradient first.
+      // Backward visits the branch without a rectifier first.
       graph("add_last", conv("a", relu) + ", {" + conv("b") +
                             ", inputs: [in]}, {Add: {}, inputs: [a, b]},"
                             " Dense: {units: 2}"),
-      // The same of products.
+      // The same with matrix products.
       graph("add_dense",
             "Flatten: {name: f}, Dense: {units: 4, activation: tanh, name: a},"
             " {Dense: {units: 4, name: b}, inputs: [f]},"
@@ -50,7 +50,7 @@ std::vector<Case> GraphCases() {
                         " Dense: {units: 3, activation: sigmoid},"
                         " Reshape: {target_shape: [1, 1, 3], name: e},"
                         " {Multiply: {}, inputs: [a, e]}, Dense: {units: 2}"),
-      // Each pixel times a number, which comes first.
+      // Multiplies each pixel by a number; the smaller input comes first.
       graph("attention",
             conv("a") + ", {Conv2D: {filters: 1, kernel_size: 1, name: p},"
                         " inputs: [in]}, {Multiply: {}, inputs: [p, a, in]}"),
@@ -58,7 +58,8 @@ std::vector<Case> GraphCases() {
             conv("a") + ", {Conv2D: {filters: 3, kernel_size: [1, 4], name: r},"
                         " inputs: [in]}, {Add: {}, inputs: [a, r]},"
                         " Dense: {units: 2}"),
-      // Two runs of axes, fewer axes, and inputs that are all smaller.
+      // Broadcasts along axes that are not adjacent, inputs of fewer axes, and
+      // inputs that are all smaller than the output.
       graph(
           "repeated_apart",
           "{Conv2D: {filters: 1, kernel_size: [5, 1], name: w}, inputs: [in]},"
@@ -71,7 +72,7 @@ std::vector<Case> GraphCases() {
             "{Flatten: {}, inputs: [in]}, Dense: {units: 1, name: d},"
             " {Multiply: {name: m}, inputs: [in, d]},"
             " {Add: {}, inputs: [d, m]}, Dense: {units: 2}"),
-      // One gradient for several layers that change it in place.
+      // Several layers share a gradient that each of them could overwrite.
       graph("shared_gradient",
             conv("a") + ", {ReLU: {name: r}, inputs: [a]}, {" +
                 conv("s", ", activation: tanh") +
@@ -79,7 +80,8 @@ std::vector<Case> GraphCases() {
                 " {Activation: {activation: softmax, name: m}, inputs: [a]},"
                 " {Reshape: {target_shape: [5, 4, 3], name: e}, inputs: [a]},"
                 " {Add: {}, inputs: [r, s, d, m, e, a]}"),
-      // Pooling may go back through a rectifier only if nobody else reads it.
+      // Pooling's gradient may include the rectifier's only if nobody else
+      // reads the rectifier's output.
       graph("pooled_and_read",
             conv("a", relu) +
                 ", {MaxPooling2D: {pool_size: 2, strides: 1, padding: same,"

@@ -85,7 +85,7 @@ std::vector<Case> GroupedConvolutionCases() {
         named("separable"), 4,
         "SeparableConv2D: {filters: 5, depth_multiplier: 2, " + config + "}"));
   }
-  // More than is gathered at a time.
+  // For a batch of 5, the CPU's im2col matrix has several parts.
   cases.push_back(Layers("wide_large",
                          "[Input: {shape: [40, 40, 64]}, Conv2D: {filters: 8,"
                          " kernel_size: 3, strides: [1, 2]}]"));
@@ -125,8 +125,8 @@ std::vector<Case> PoolingCases() {
                             " kernel_size: 3, activation: relu}, ",
                             kind, ": {}, Flatten: {}, Dense: {units: 2}]")));
   }
-  // First layers that the CPU pools as it convolves: filters in multiples
-  // of 16.
+  // First layers whose convolution and pooling the CPU fuses: the number of
+  // filters is a multiple of 16.
   for (const char* convolution :
        {"kernel_size: 3", "kernel_size: 3, padding: same",
         "kernel_size: [2, 4], padding: same, use_bias: false"}) {
@@ -138,18 +138,19 @@ std::vector<Case> PoolingCases() {
                             "}, MaxPooling2D: {}, Flatten: {},"
                             " Dense: {units: 2}]")));
   }
-  // In bfloat16 the normalization gives what convolutions multiply.
+  // With mixed_bfloat16 the normalization writes the bfloat16 values that the
+  // convolution multiplies.
   cases.push_back(
       Layers("MaxPooling2D_pooled_convolution_normalized",
              "[Input: {shape: [7, 8, 2]}, BatchNormalization: {trainable:"
              " false}, Conv2D: {filters: 16, kernel_size: 3, activation:"
              " relu}, MaxPooling2D: {}, Flatten: {}, Dense: {units: 2}]"));
-  // A rectifier that a device may leave to the pooling, of other layers.
+  // A rectifier of a dense layer, which a device may fuse into the pooling.
   cases.push_back(
       Layers("MaxPooling2D_dense",
              "[Input: {shape: [5, 6, 2]}, Dense: {units: 3, activation: relu},"
              " MaxPooling2D: {pool_size: 3, strides: 2}, MaxPooling2D: {}]"));
-  // Of equal elements one gets the gradient.
+  // Of several equal maxima, one gets the gradient.
   cases.push_back(
       Layers("MaxPooling2D_equal",
              "[Input: {shape: [3, 3, 2]}, UpSampling2D: {}, Conv2D: {filters:"

@@ -76,7 +76,7 @@ std::vector<Case> EmbeddingCases() {
       Layers("embedding_one",
              "[Input: {shape: [1]}, Embedding: {input_dim: 1, output_dim: 1,"
              " embeddings_regularizer: l2}, Flatten: {}, Dense: {units: 2}]"),
-      // Two tables; the smaller says which ids there are.
+      // Two tables read the same ids; the smaller table limits their range.
       Layers("embedding_twice",
              "[Input: {shape: [2, 3], name: in},"
              " Embedding: {input_dim: 9, output_dim: 4, name: a},"

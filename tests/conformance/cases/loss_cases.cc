@@ -11,7 +11,7 @@ std::vector<Case> LossCases() {
     return absl::StrCat("[Input: {shape: [6]}, Dense: {units: 5, activation: ",
                         activation, "}]");
   };
-  // Flatten hides the logits from the loss.
+  // With Flatten in between, the loss reads probabilities instead of logits.
   const auto hidden = [](const char* activation) {
     return absl::StrCat("[Input: {shape: [6]}, Dense: {units: 5, activation: ",
                         activation, "}, Flatten: {}]");
@@ -53,7 +53,8 @@ std::vector<Case> LossCases() {
       "[Input: {shape: [6]}, Dense: {units: 5}, Activation: {activation: "
       "sigmoid}]",
       "binary_crossentropy");
-  // The loss goes back through the softmax, and through nothing before it.
+  // The loss reads the input of the softmax, but not that of the layer before
+  // it.
   add("softmax_layer_behind_relu",
       "[Input: {shape: [6]}, Dense: {units: 5, activation: relu},"
       " Softmax: {}]",

@@ -89,7 +89,7 @@ std::vector<Case> LayerNormalizationCases() {
              " GroupNormalization: {groups: 3, axis: 1, center: false},"
              " GroupNormalization: {groups: -1, axis: 2, scale: false},"
              " GroupNormalization: {groups: 1}, Dense: {units: 2}]"),
-      // More columns than are worked on at a time.
+      // More columns than a kernel processes at a time.
       Layers("group_normalization_wide",
              "[Input: {shape: [3, 4]}, Dense: {units: 150},"
              " GroupNormalization: {groups: 50},"

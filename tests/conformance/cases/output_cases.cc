@@ -16,8 +16,8 @@ std::vector<Case> OutputCases() {
       " Flatten: {name: flat}, {Concatenate: {name: both},"
       " inputs: [row, flat]}, ";
   return {
-      // The loss of the classes reads logits, and another layer what softmax
-      // makes of them.
+      // The loss of `class` reads the logits, while another layer reads the
+      // output of the softmax.
       model("outputs",
             two_inputs + "Dense: {units: 6, activation: tanh, name: hidden},"
                          " Dense: {units: 4, activation: softmax, name: class},"
@@ -30,20 +30,20 @@ std::vector<Case> OutputCases() {
               .loss = "mse",
               .weight = 0.3,
               .metrics = Yaml("[mse]")}}),
-      // The first output is behind the second.
+      // The first output depends on the second.
       model("outputs_backwards",
             two_inputs +
                 "Dense: {units: 6, kernel_regularizer: l2, name: first},"
                 " Dense: {units: 3, name: second}]",
             {{.layer = "second", .loss = "Huber", .weight = 2},
              {.layer = "first", .loss = "mse", .weight = 0.5}}),
-      // Two losses of one output, and one whose labels are all that it has.
+      // Three losses of one layer, each with its own labels.
       model("outputs_of_one_layer",
             two_inputs + "Dense: {units: 3, activation: softmax, name: out}]",
             {{.layer = "out", .loss = sparse, .weight = 0.25},
              {.layer = "out", .loss = "categorical_crossentropy"},
              {.layer = "out", .loss = "mse", .weight = 3}}),
-      // Dropout stands between the loss and the logits in training alone.
+      // Only in training, dropout is between the loss and the logits.
       model("output_behind_dropout",
             "[Input: {shape: [7]},"
             " Dense: {units: 4, activation: softmax, name: probabilities},"
@@ -51,7 +51,8 @@ std::vector<Case> OutputCases() {
             " {Dense: {units: 2, name: out}, inputs: [probabilities]}]",
             {{.layer = "dropped", .loss = "categorical_crossentropy"},
              {.layer = "out", .loss = "mse"}}),
-      // What others read, and a later layer would be fused into.
+      // An output into which a device would fuse the next layer, if only that
+      // read it.
       model("output_before_rectifier",
             "[Input: {shape: [6, 5, 3]},"
             " Conv2D: {filters: 4, kernel_size: 3, use_bias: false},"
@@ -69,7 +70,7 @@ std::vector<Case> OutputCases() {
               .loss = Yaml("{SparseCategoricalCrossentropy:"
                            " {from_logits: true}}"),
               .metrics = Yaml("[accuracy]")}}),
-      // Ids of two kinds.
+      // Two inputs of ids with different ranges.
       model(
           "inputs_of_ids",
           "[Input: {shape: [4], name: words}, Input: {shape: [2], name: tags},"
@@ -78,7 +79,7 @@ std::vector<Case> OutputCases() {
           " name: b}, inputs: [tags]}, {Concatenate: {axis: 1},"
           " inputs: [a, b]}, Flatten: {}, Dense: {units: 2, name: out}]",
           {{.layer = "out", .loss = "mse"}}),
-      // Each output has a branch of its own, of which one is frozen.
+      // Each output has its own branch; one branch is frozen.
       model("outputs_apart",
             "[Input: {shape: [5], name: a}, Input: {shape: [3], name: b},"
             " {Dense: {units: 2, trainable: false, name: of_a}, inputs: [a]},"

@@ -108,7 +108,8 @@ absl::Status CudaProgram::SetBatch(const Batch& batch, Stream& stream) {
     queue.Copy(device_constants_.get(), host_constants_.get(),
                constants_size_bytes_);
   }
-  // Steps that another program holds back.
+  // Launch the steps that another program holds back first, since steps must
+  // run in order.
   if (kept_ == 0) RETURN_IF_ERROR(state_.RunKept(queue));
   return buffers_.Fill(first_buffer() + kept_, batch, StepOf(batch),
                        state_.copies());
@@ -206,8 +207,8 @@ absl::Status CudaProgram::BindToArena() {
   if (state_.arena_size_bytes() < parts_.layout.arena_size_bytes) {
     return absl::FailedPreconditionError(
         absl::StrCat(state_.gpu().name(),
-                     ": the memory of the tensors was lost to a larger program "
-                     "that found no room"));
+                     ": the tensors have no memory: it was freed for a larger "
+                     "program, whose allocation failed"));
   }
   if (arena_ == state_.arena()) return absl::OkStatus();
   arena_ = state_.arena();

@@ -31,7 +31,7 @@ int64_t BytesOf(const ProgramSpec& spec, const ProgramParts& parts) {
 }
 
 // The largest batch size below that of `spec` that fits into `free_bytes`; 0:
-// none.
+// none. A binary search, since memory grows with the batch size.
 absl::StatusOr<int64_t> LargestBatch(ProgramSpec spec, int64_t free_bytes,
                                      CudaState& state) {
   int64_t fits = 0;

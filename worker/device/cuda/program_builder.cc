@@ -322,7 +322,8 @@ void ProgramBuilder::AddLossScaleChange() {
   AddKernel({}, 1, [kernel = AdaptLossScale{loss_scale()}] { return kernel; });
 }
 
-// Zeros, since other replicas may have no overflow and sum these gradients.
+// After an overflow the gradients become zeros: other replicas may have no
+// overflow, and would add NaN or infinity to their sums.
 void ProgramBuilder::AddBucketEnd(int bucket, bool is_last) {
   if (loss_scale() == nullptr) return;
   if (spec().bucket_layout->buckets()[bucket].is_trained()) {

@@ -19,7 +19,7 @@ struct GroupSums {
   double b;
 };
 
-// A second term, for callers that need only one.
+// The second term of SumUp, for callers that need only one sum.
 constexpr auto kNothing = [](int64_t /*at*/, int64_t /*column*/) {
   return 0.0f;
 };

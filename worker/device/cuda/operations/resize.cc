@@ -19,7 +19,7 @@ std::vector<AxisBlend> BlendsOf(op::ResizeMode mode, int64_t small,
   return blends;
 }
 
-// For each of the `small` inputs: the outputs that use it.
+// For each of the `small` inputs: the range of outputs that read it.
 std::vector<AxisReaders> ReadersOf(const std::vector<AxisBlend>& blends,
                                    int64_t small) {
   const auto count = static_cast<int64_t>(blends.size());

@@ -85,7 +85,7 @@ absl::StatusOr<CudnnDescriptor> MakeCudnnPlan(const CudnnDescriptor& engine) {
   ASSIGN_OR_RETURN(const int64_t workspace, WorkspaceOf(plan));
   if (workspace > kMaxCudnnWorkspaceBytes) {
     return absl::UnimplementedError(
-        absl::StrCat("the engine wants ", workspace, " bytes to work in"));
+        absl::StrCat("the engine needs a workspace of ", workspace, " bytes"));
   }
   return plan;
 }

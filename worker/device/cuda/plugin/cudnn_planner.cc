@@ -40,7 +40,8 @@ size_t Fastest(cudnnHandle_t handle, const ConvolutionShape& computed,
   for (const Candidate& each : candidates) plans.push_back(&each.plan);
   const absl::StatusOr<size_t> fastest = FastestPlan(handle, computed, plans);
   if (fastest.ok()) return *fastest;
-  LOG(WARNING) << "autotune: a convolution is chosen by rule: "
+  LOG(WARNING) << "autotune: engines of a convolution were not measured, uses "
+                  "cuDNN's first choice: "
                << fastest.status();
   return 0;
 }

@@ -143,9 +143,9 @@ absl::Status NcclCommunicator::Finish(ncclResult_t result,
     if (result != ncclInProgress) break;
     const absl::Duration waited = MonotonicNow() - start;
     if (waited >= timeout) {
-      return absl::DeadlineExceededError(
-          absl::StrCat(name_, ": ", what, ": not all came within ",
-                       absl::FormatDuration(timeout)));
+      return absl::DeadlineExceededError(absl::StrCat(
+          name_, ": ", what, ": some ranks did not take part within ",
+          absl::FormatDuration(timeout)));
     }
     PauseAfter(waited);
   }
