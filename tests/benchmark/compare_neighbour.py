@@ -1,12 +1,18 @@
 """Training steps of models beside a process that loops, against those on a quiet machine.
 
     compare_neighbour.py [MODEL...] [--threads 2] [--precision float32 mixed_bfloat16]
-                         [--bin BIN] [--pairs 7]
+                         [--bin BIN] [--pairs 7] [--other-session]
 
 Times MobileNetV2 and ResNet-18 (deploy/jobs), batch 16, in turn without and with one
 process that loops. All of them run on as many cores as there are threads; on other
 machines the neighbour would find a core of its own. With three runnable threads on two
-cores a fair share takes 1.33 times as long.
+cores a fair share takes 1.33 times as long. If the neighbour belongs to another session,
+Linux's autogroup gives each session one of the two cores, and a fair share takes 2 times
+as long.
+
+Prints the seconds of a quiet step, how many times as long it takes beside the neighbour,
+how many cores Linux gave it there, and how many times the processor time of a quiet step
+it used there: 1 if threads that wait neither burn nor stall.
 """
 
 import argparse
@@ -32,24 +38,35 @@ def model_peer(binary, model, precision, arguments):
         environment=dict(os.environ, OMP_WAIT_POLICY="PASSIVE"))
 
 
-def ratios_of(model, precision, arguments):
-    """Quiet seconds of a step, and of each pair those beside the neighbour over them."""
-    neighbour = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+def run_steps(peer, steps):
+    """Seconds and processor seconds of a step."""
+    begin = peer.processor_seconds()
+    seconds = peer.run(steps, peer_process.TIMEOUT_SECONDS)
+    return seconds, (peer.processor_seconds() - begin) / steps
+
+
+def measure(model, precision, arguments):
+    """{column: [value of each pair]}"""
+    neighbour = subprocess.Popen([sys.executable, "-c", "while True: pass"],
+                                 start_new_session=arguments.other_session)
     neighbour.send_signal(signal.SIGSTOP)
-    quiet, ratios = [], []
+    columns = {name: [] for name in ("quiet", "ratio", "cores", "work")}
     try:
         with model_peer(arguments.bin, model, precision, arguments) as peer:
             peer.run(2, peer_process.TIMEOUT_SECONDS)
             steps = max(3, int(arguments.seconds / peer.run(2, peer_process.TIMEOUT_SECONDS)))
             for _ in range(arguments.pairs):
-                quiet.append(peer.run(steps, peer_process.TIMEOUT_SECONDS))
+                quiet, quiet_work = run_steps(peer, steps)
                 neighbour.send_signal(signal.SIGCONT)
-                ratios.append(peer.run(steps, peer_process.TIMEOUT_SECONDS) / quiet[-1])
+                beside, work = run_steps(peer, steps)
                 neighbour.send_signal(signal.SIGSTOP)
+                for name, value in (("quiet", quiet), ("ratio", beside / quiet),
+                                    ("cores", work / beside), ("work", work / quiet_work)):
+                    columns[name].append(value)
     finally:
         neighbour.kill()
         neighbour.wait()
-    return quiet, ratios
+    return columns
 
 
 def main():
@@ -62,6 +79,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=3, help="of a run, about")
+    parser.add_argument("--other-session", action="store_true", help="the neighbour's is another")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
@@ -70,18 +88,19 @@ def main():
                  f"got {arguments.threads}")
     os.sched_setaffinity(0, cores[:arguments.threads])
 
-    results = []
+    results = {}
     for model in arguments.models:
         for precision in arguments.precision:
-            quiet, ratios = ratios_of(model, precision, arguments)
-            results.append((model, precision, quiet, ratios))
+            columns = measure(model, precision, arguments)
+            results[f"{model}, {precision}"] = columns
             if not arguments.json:
-                print(f"| {model}, {precision} | {peer_process.describe(quiet)} s | "
-                      f"{peer_process.describe(ratios)} |", flush=True)
+                cells = [peer_process.describe(values) for values in columns.values()]
+                print(f"| {model}, {precision} | {cells[0]} s | {' | '.join(cells[1:])} |",
+                      flush=True)
     if arguments.json:
-        print(json.dumps({f"{model}, {precision}": {"quiet": peer_process.summary(quiet),
-                                                    "ratio": peer_process.summary(ratios)}
-                          for model, precision, quiet, ratios in results}, indent=2))
+        print(json.dumps({row: {name: peer_process.summary(values)
+                                for name, values in columns.items()}
+                          for row, columns in results.items()}, indent=2))
 
 
 if __name__ == "__main__":
