@@ -16,8 +16,11 @@
 
 #include <cstdint>
 #include <dnnl.hpp>
+#include <map>
+#include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "common/tensor/shape.h"
 #include "worker/device/cpu/onednn.h"
 #include "worker/device/cpu/parallel.h"
@@ -59,7 +62,7 @@ dnnl::memory::desc KernelLayout(const Description& primitive) {
 
 // Splits a batch into that many parts, or into one if they prefer different
 // layouts of the kernel. describe(count) returns the primitive_desc for that
-// many examples.
+// many examples. Parts of the same size share a primitive.
 template <typename Primitive, typename Describe>
 std::vector<Part<Primitive>> Split(int64_t batch, int64_t part_count,
                                    Describe describe) {
@@ -72,15 +75,24 @@ std::vector<Part<Primitive>> Split(int64_t batch, int64_t part_count,
     // Covers the creation of both descriptors and primitives: the key of
     // oneDNN's primitive cache includes the current number of threads.
     const OneThread one_thread;
+    std::map<int64_t, Part<Primitive>> by_size;
     std::vector<Part<Primitive>> parts;
-    bool have_one_layout = true;
     for (int64_t i = 0; i < part_count; ++i) {
-      parts.push_back(
-          part(batch * i / part_count, batch * (i + 1) / part_count));
-      have_one_layout &= KernelLayout(parts.back().description) ==
-                         KernelLayout(parts[0].description);
+      const int64_t begin = batch * i / part_count;
+      const int64_t end = batch * (i + 1) / part_count;
+      auto known = by_size.find(end - begin);
+      if (known == by_size.end()) {
+        known = by_size.emplace(end - begin, part(begin, end)).first;
+      }
+      parts.push_back(known->second);
+      parts.back().begin = begin;
     }
-    if (have_one_layout) return parts;
+    const dnnl::memory::desc layout = KernelLayout(parts[0].description);
+    if (absl::c_all_of(by_size, [&](const auto& size_and_part) {
+          return KernelLayout(size_and_part.second.description) == layout;
+        })) {
+      return parts;
+    }
   }
   return {part(0, batch)};
 }

@@ -19,12 +19,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "common/model/variable.h"
@@ -204,8 +204,8 @@ class LayoutBuilder {
   bool in_float32_ = false;
   ProgramLayout layout_;
   // Uses of the memory blocks in the arena.
-  std::map<const Memory*, Use> uses_;
-  std::map<std::string, int> owner_indices_;
+  absl::flat_hash_map<const Memory*, Use> uses_;
+  absl::flat_hash_map<std::string, int> owner_indices_;
   int owner_ = 0;
   std::vector<Tensor*> features_;
   std::vector<Tensor*> labels_;
