@@ -1,5 +1,7 @@
 #include "worker/collective/shared_memory_transport.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -18,7 +20,7 @@ namespace paceline {
 namespace {
 
 // "paceline", and the version of this layout in the last byte.
-constexpr uint64_t kRegionMagic = 0x706163656c696e04;
+constexpr uint64_t kRegionMagic = 0x706163656c696e05;
 constexpr size_t kPageSize = 4096;
 // Pieces that may be under way from one rank to another.
 constexpr uint32_t kEntries = 2;
@@ -31,6 +33,9 @@ constexpr size_t kCopiedBytes = 8 << 10;
 constexpr size_t kMaxReasonBytes = 1024;
 
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+// The core on which this thread runs, plus 1; 0: unknown.
+uint32_t ThisCore() { return static_cast<uint32_t>(sched_getcpu() + 1); }
 
 }  // namespace
 
@@ -51,6 +56,9 @@ struct SharedMemoryTransport::Header {
   alignas(64) FutexEvent event;
   // The rank that this rank waits for, plus 1; 0: none.
   std::atomic<uint32_t> waits_for;
+  // The core on which this rank ran when it last exchanged or waited, plus 1;
+  // 0: unknown.
+  std::atomic<uint32_t> core;
   // 0: not aborted, 1: `reason` is being written, 2: aborted.
   alignas(64) std::atomic<uint32_t> aborted;
   Reason reason;
@@ -170,6 +178,7 @@ absl::Status SharedMemoryTransport::Exchange(int to,
   Outgoing outgoing{to, out};
   outgoing.is_taken = out.empty();
   Incoming incoming{from, in_size};
+  header(rank()).core = ThisCore();
   absl::Time deadline = MonotonicNow() + options_.timeout;
   while (true) {
     // Read the count before looking for events, so that none is missed.
@@ -189,7 +198,12 @@ absl::Status SharedMemoryTransport::Exchange(int to,
     const int other = is_complete ? to : from;
     header(rank()).waits_for = other + 1;
     if (MonotonicNow() >= deadline) return TimedOut(other);
-    header(rank()).event.Wait(signals, deadline, options_.spin);
+    // If both are on one core, the other cannot go on while this one spins.
+    const uint32_t core = ThisCore();
+    header(rank()).core = core;
+    header(rank()).event.Wait(
+        signals, deadline,
+        header(other).core == core ? absl::ZeroDuration() : options_.spin);
   }
 }
 

@@ -43,7 +43,7 @@ struct SharedMemoryOptions {
   // How long a rank waits for another rank that makes no progress.
   absl::Duration timeout;
   // How long a rank spins before it sleeps; zero if there are more threads than
-  // cores.
+  // cores. It does not spin while the rank for which it waits runs on its core.
   absl::Duration spin;
 };
 
