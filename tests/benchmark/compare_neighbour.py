@@ -5,7 +5,8 @@
 
 Times MobileNetV2 and ResNet-18 (deploy/jobs), batch 16, in turn without and with one
 process that loops. All of them run on as many cores as there are threads; on other
-machines the neighbour would find a core of its own. With three runnable threads on two
+machines the neighbour would find a core of its own. (They are the first cores of Linux's
+numbering, which may share a physical core.) With three runnable threads on two
 cores a fair share takes 1.33 times as long. If the neighbour belongs to another session,
 Linux's autogroup gives each session one of the two cores, and a fair share takes 2 times
 as long.

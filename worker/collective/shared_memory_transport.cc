@@ -201,9 +201,9 @@ absl::Status SharedMemoryTransport::Exchange(int to,
     // If both are on one core, the other cannot go on while this one spins.
     const uint32_t core = ThisCore();
     header(rank()).core = core;
+    const bool share_core = core != 0 && header(other).core == core;
     header(rank()).event.Wait(
-        signals, deadline,
-        header(other).core == core ? absl::ZeroDuration() : options_.spin);
+        signals, deadline, share_core ? absl::ZeroDuration() : options_.spin);
   }
 }
 

@@ -43,7 +43,8 @@ struct SharedMemoryOptions {
   // How long a rank waits for another rank that makes no progress.
   absl::Duration timeout;
   // How long a rank spins before it sleeps; zero if there are more threads than
-  // cores. It does not spin while the rank for which it waits runs on its core.
+  // cores. It does not spin if the rank for which it waits was on its core when
+  // it last exchanged or waited.
   absl::Duration spin;
 };
 

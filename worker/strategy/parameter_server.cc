@@ -310,6 +310,8 @@ void ParameterServerStrategy::MakeStatisticsParts(int bucket) {
 absl::Status ParameterServerStrategy::CheckResponses() const {
   const bool expects_norms =
       options_.consistency == v1::CONSISTENCY_SYNC && clipper_.needs_norms();
+  const size_t norm_count =
+      expects_norms ? plan_.layout().variables().size() : 0;
   for (const ChunkServer& server : servers_) {
     for (size_t c = server.updated.begin; c < server.updated.end; ++c) {
       const v1::PushResponse& response = chunks_[c].push_response;
@@ -321,13 +323,15 @@ absl::Status ParameterServerStrategy::CheckResponses() const {
                 server.client->description(), " answered with step ",
                 response.step(), ", expected 1 to ", limits::kMaxSteps)));
       }
-      if (!expects_norms && !response.squared_norms().empty()) {
+      const size_t norms = response.squared_norms().size();
+      if (norms > 0 && norms != norm_count) {
         return server.client->Blamed(
-            "Push", absl::InternalError(absl::StrCat(
-                        server.client->description(), " sent ",
-                        response.squared_norms_size(),
-                        " squared norms, expected none: it does not clip "
-                        "by norms")));
+            "Push",
+            absl::InternalError(absl::StrCat(
+                server.client->description(), " sent ", norms,
+                " squared norms, expected ", norm_count,
+                expects_norms ? ", one for each variable"
+                              : ", since the server does not clip by norms")));
       }
     }
   }

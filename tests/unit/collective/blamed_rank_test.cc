@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -137,6 +139,35 @@ TEST(BlamedRankOverSocketsTest, IsWhomTheReasonBlamesThatComesAfterTheClose) {
   const absl::Status status = Receive(/*from=*/1, 100, *ranks[2]);
   aborts.join();
   EXPECT_EQ(status.message(), "out of memory");
+  EXPECT_EQ(BlamedRank(status), 0);
+}
+
+// Rank 1 is lost while it sends the reason of an abort (socket_transport.h).
+TEST(BlamedRankOverSocketsTest, IsKnownFromACutReason) {
+  int pair[2];
+  PCHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+  std::vector<FileDescriptor> sockets(2);
+  sockets[1] = FileDescriptor(pair[0]);
+  FileDescriptor other(pair[1]);
+  SocketOptions options;
+  options.names = {"replica 0", "replica 1"};
+  options.timeout = absl::Hours(1);
+  const auto transport =
+      SocketTransport::Create(std::move(options), std::move(sockets));
+  ASSERT_TRUE(transport.ok()) << transport.status();
+  constexpr uint64_t kSize = 100;
+  const uint64_t header =
+      uint64_t{2} << 56 | uint64_t{1} << 40 |
+      static_cast<uint64_t>(absl::StatusCode::kInternal) << 32 | kSize;
+  const std::string half = "a layer is";
+  ASSERT_EQ(send(other.get(), &header, sizeof(header), 0),
+            static_cast<ssize_t>(sizeof(header)));
+  ASSERT_EQ(send(other.get(), half.data(), half.size(), 0),
+            static_cast<ssize_t>(half.size()));
+  shutdown(other.get(), SHUT_WR);
+  const absl::Status status = Receive(/*from=*/1, 50, **transport);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(status.message(), half);
   EXPECT_EQ(BlamedRank(status), 0);
 }
 

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "gtest/gtest.h"
 
 namespace paceline::cpu {
@@ -40,7 +41,11 @@ TEST(TakeInTurnTest, OthersTakeWhatASlowThreadHasNotBegun) {
     std::atomic<int64_t> ended = 0;
     TakeInTurn(kCount, [&](int64_t index) {
       if (index == 0) {
-        while (ended < kCount - 1) std::this_thread::yield();
+        const absl::Time deadline = MonotonicNow() + absl::Seconds(30);
+        while (ended < kCount - 1 && MonotonicNow() < deadline) {
+          std::this_thread::yield();
+        }
+        EXPECT_EQ(ended, kCount - 1);
       }
       ++ended;
     });

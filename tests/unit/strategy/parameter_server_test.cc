@@ -243,7 +243,7 @@ TEST_F(LyingServerTest, NormsThatNobodyNeedsAreRefused) {
   const absl::Status status = StepAnsweredWith(answer);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("sent 1 squared norms, expected none"));
+              HasSubstr("sent 1 squared norms, expected 0"));
 }
 
 // With more chunks than a connection has calls.
