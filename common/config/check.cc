@@ -20,6 +20,11 @@ Check AtLeast(double least) {
           [=](double number) { return number >= least; }};
 }
 
+Check AtMost(double most) {
+  return {absl::StrCat("at most ", Text(most)),
+          [=](double number) { return number <= most; }};
+}
+
 Check Above(double bound) {
   return {absl::StrCat("above ", Text(bound)),
           [=](double number) { return number > bound; }};
@@ -28,6 +33,11 @@ Check Above(double bound) {
 Check Between(double least, double most) {
   return {absl::StrCat("from ", Text(least), " to ", Text(most)),
           [=](double number) { return number >= least && number <= most; }};
+}
+
+Check AboveUpTo(double bound, double most) {
+  return {absl::StrCat("above ", Text(bound), " and at most ", Text(most)),
+          [=](double number) { return number > bound && number <= most; }};
 }
 
 Check Within(double least, double bound) {

@@ -20,8 +20,11 @@ struct Check {
 };
 
 Check AtLeast(double least);
+Check AtMost(double most);
 Check Above(double bound);
 Check Between(double least, double most);
+// In (bound, most].
+Check AboveUpTo(double bound, double most);
 // In [least, bound).
 Check Within(double least, double bound);
 

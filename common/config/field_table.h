@@ -310,13 +310,18 @@ class FieldTableBase {
 template <typename T>
 class FieldTable : public FieldTableBase {
  public:
+  // Whether fields fit each other; an error names the field that does not.
+  using CheckObject = std::function<absl::Status(const T&, const Path&)>;
+
   // `name`: Keras' class name, or a name for people.
   FieldTable(
       std::string name, std::string help, std::vector<Field<T>> fields,
-      std::function<T()> make_default = [] { return T(); })
+      std::function<T()> make_default = [] { return T(); },
+      CheckObject check = nullptr)
       : FieldTableBase(std::move(name), std::move(help)),
         fields_(std::move(fields)),
-        make_default_(std::move(make_default)) {
+        make_default_(std::move(make_default)),
+        check_(std::move(check)) {
     for (const Field<T>& field : fields_) infos_.push_back(field.info);
   }
 
@@ -338,6 +343,7 @@ class FieldTable : public FieldTableBase {
       if (entry == nullptr) continue;
       RETURN_IF_ERROR(field.read(*entry, path.Key(field.info.key), object));
     }
+    if (check_) RETURN_IF_ERROR(check_(object, path));
     return absl::OkStatus();
   }
 
@@ -395,6 +401,7 @@ class FieldTable : public FieldTableBase {
   std::vector<Field<T>> fields_;
   std::vector<FieldInfo> infos_;
   std::function<T()> make_default_;
+  CheckObject check_;
 };
 
 }  // namespace paceline

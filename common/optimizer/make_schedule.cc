@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/class_entry.h"
 #include "common/config/class_error.h"
@@ -11,7 +10,12 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/config/references_of.h"
+#include "common/optimizer/schedules/cosine_decay.h"
+#include "common/optimizer/schedules/cosine_decay_restarts.h"
 #include "common/optimizer/schedules/exponential_decay.h"
+#include "common/optimizer/schedules/inverse_time_decay.h"
+#include "common/optimizer/schedules/piecewise_constant_decay.h"
+#include "common/optimizer/schedules/polynomial_decay.h"
 
 namespace paceline {
 namespace {
@@ -21,17 +25,15 @@ using SchedulePtr = std::shared_ptr<const Schedule>;
 // The registry of schedules.
 const std::vector<ClassEntry<SchedulePtr>>& ScheduleEntries() {
   static const auto& entries = *new std::vector<ClassEntry<SchedulePtr>>{
+      ClassEntryOf<SchedulePtr, CosineDecay>(),
+      ClassEntryOf<SchedulePtr, CosineDecayRestarts>(),
       ClassEntryOf<SchedulePtr, ExponentialDecay>(),
+      ClassEntryOf<SchedulePtr, InverseTimeDecay>(),
+      ClassEntryOf<SchedulePtr, PiecewiseConstantDecay>(),
+      ClassEntryOf<SchedulePtr, PolynomialDecay>(),
   };
   return entries;
 }
-
-// The schedules of Keras 3. Those without an entry get an error "not supported
-// yet".
-constexpr const char* kKerasSchedules[] = {
-    "CosineDecay",      "CosineDecayRestarts",    "ExponentialDecay",
-    "InverseTimeDecay", "PiecewiseConstantDecay", "PolynomialDecay",
-};
 
 }  // namespace
 
@@ -42,11 +44,6 @@ absl::StatusOr<SchedulePtr> MakeSchedule(const KerasObject& object,
   for (const ClassEntry<SchedulePtr>& entry : ScheduleEntries()) {
     if (entry.class_name == name) return entry.read(object.config, path);
     supported.push_back(entry.class_name);
-  }
-  for (const char* const known : kKerasSchedules) {
-    if (known != name) continue;
-    return ClassError(path, name, absl::StrCat(name, " is not supported yet"),
-                      absl::StatusCode::kUnimplemented);
   }
   return UnknownClass(path, "schedule", name, supported);
 }

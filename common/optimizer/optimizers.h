@@ -6,9 +6,15 @@
 #define PACELINE_COMMON_OPTIMIZER_OPTIMIZERS_H_
 
 #include "common/base/joined_variant.h"
+#include "common/optimizer/adadelta.h"
+#include "common/optimizer/adagrad.h"
 #include "common/optimizer/adam.h"
+#include "common/optimizer/adamax.h"
+#include "common/optimizer/ftrl.h"
 #include "common/optimizer/lamb.h"
+#include "common/optimizer/lion.h"
 #include "common/optimizer/muon.h"
+#include "common/optimizer/nadam.h"
 #include "common/optimizer/rmsprop.h"
 #include "common/optimizer/sgd.h"
 
@@ -20,7 +26,8 @@ struct OptimizerList {
   using Formula = JoinedVariant<typename Each::Formula...>;
 };
 
-using Optimizers = OptimizerList<Adam, Lamb, Muon, RmsProp, Sgd>;
+using Optimizers = OptimizerList<Adadelta, Adagrad, Adam, Adamax, Ftrl, Lamb,
+                                 Lion, Muon, Nadam, RmsProp, Sgd>;
 
 struct AnyFormula : Optimizers::Formula {
   using Optimizers::Formula::variant;

@@ -320,6 +320,8 @@ constexpr const char* kOptimizers[] = {
     "{SGD: {momentum: 0.5, nesterov: true}}",
     "{Adam: {amsgrad: true}}",
     "{RMSprop: {momentum: 0.5, centered: true}}",
+    "{Adagrad: {learning_rate: 0.1}}",
+    "{Ftrl: {learning_rate: 0.1}}",
     "{SGD: {learning_rate: {ExponentialDecay: {initial_learning_rate: 0.1,"
     " decay_steps: 1, decay_rate: 0.5}}}}",
     "{SGD: {clipvalue: 0.01}}",

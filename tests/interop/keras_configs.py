@@ -153,13 +153,29 @@ def optimizers():
             "learning_rate": decay, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 0.001,
             "amsgrad": True, "global_clipnorm": 2.0, "name": "mine",
         }),
+        ("Adadelta", {}),
+        ("Adadelta", {"learning_rate": 1.0, "rho": 0.8, "epsilon": 1e-3}),
+        ("Adagrad", {}),
+        ("Adagrad", {"initial_accumulator_value": 0.5, "epsilon": 1e-3}),
+        ("Adamax", {}),
+        ("Adamax", {"beta_1": 0.8, "beta_2": 0.9, "epsilon": 1e-3, "clipvalue": 0.5}),
+        ("Ftrl", {}),
+        ("Ftrl", {
+            "learning_rate_power": -0.3, "initial_accumulator_value": 0.5,
+            "l1_regularization_strength": 0.01, "l2_regularization_strength": 0.1,
+            "l2_shrinkage_regularization_strength": 0.05, "beta": 0.5,
+        }),
         ("Lamb", {}),
         ("Lamb", {"learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.9, "epsilon": 1e-3}),
+        ("Lion", {}),
+        ("Lion", {"beta_1": 0.5, "beta_2": 0.8}),
         ("Muon", {}),
         ("Muon", {
             "learning_rate": 0.1, "weight_decay": None, "exclude_layers": ["head"],
             "adam_lr_ratio": 0.5, "ns_steps": 3, "nesterov": False, "rms_rate": None,
         }),
+        ("Nadam", {}),
+        ("Nadam", {"beta_1": 0.8, "beta_2": 0.9, "epsilon": 1e-3}),
         ("RMSprop", {}),
         ("RMSprop", {
             "learning_rate": 0.1, "rho": 0.8, "momentum": 0.5, "epsilon": 0.001,
@@ -171,10 +187,30 @@ def optimizers():
 
 
 def schedules():
+    span = {"initial_learning_rate": 0.1, "decay_steps": 100}
+    restarts = {"initial_learning_rate": 0.1, "first_decay_steps": 100}
     return [
+        ("CosineDecay", span),
+        ("CosineDecay", {
+            **span, "alpha": 0.3, "warmup_target": 0.4, "warmup_steps": 5, "name": "mine",
+        }),
+        ("CosineDecayRestarts", restarts),
+        ("CosineDecayRestarts", {
+            **restarts, "t_mul": 1.5, "m_mul": 0.9, "alpha": 0.1, "name": "mine",
+        }),
         ("ExponentialDecay", DECAY),
         ("ExponentialDecay", {**DECAY, "decay_steps": 2.5, "staircase": True, "name": "mine"}),
-    ]
+        ("InverseTimeDecay", DECAY),
+        ("InverseTimeDecay", {**DECAY, "staircase": True, "name": "mine"}),
+        ("PiecewiseConstantDecay", {"boundaries": [10], "values": [1.0, 0.5]}),
+        ("PiecewiseConstantDecay", {
+            "boundaries": [10, 20.5], "values": [1.0, 0.5, 0.125], "name": "mine",
+        }),
+        ("PolynomialDecay", span),
+        ("PolynomialDecay", {
+            **span, "end_learning_rate": 0.2, "power": 2.5, "cycle": True, "name": "mine",
+        }),
+    ]  # fmt: skip
 
 
 def initializers():

@@ -61,6 +61,41 @@ def optimizers():
         optimizer_case("RMSprop", {"learning_rate": 0.01, "centered": True}),
         optimizer_case("RMSprop", {"rho": 0.8, "momentum": 0.5, "epsilon": 1e-3}),
         optimizer_case("RMSprop", {"momentum": 0.9, "centered": True}),
+        optimizer_case("Adagrad", {}),
+        optimizer_case(
+            "Adagrad",
+            {"learning_rate": 0.1, "initial_accumulator_value": 0.5, "epsilon": 1e-3},
+        ),
+        optimizer_case("Adadelta", {}),
+        optimizer_case("Adadelta", {"learning_rate": 1.0, "rho": 0.8, "epsilon": 1e-3}),
+        optimizer_case("Adamax", {}),
+        optimizer_case(
+            "Adamax",
+            {"learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.9, "epsilon": 1e-3},
+        ),
+        optimizer_case("Nadam", {}),
+        optimizer_case(
+            "Nadam",
+            {"learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 1e-3},
+        ),
+        optimizer_case("Lion", {}),
+        optimizer_case("Lion", {"learning_rate": 0.01, "beta_1": 0.5, "beta_2": 0.8}),
+        optimizer_case("Ftrl", {}),
+        optimizer_case(
+            "Ftrl", {"learning_rate": 0.1, "l1_regularization_strength": 0.3}
+        ),
+        optimizer_case(
+            "Ftrl",
+            {
+                "learning_rate": 0.1,
+                "learning_rate_power": -0.3,
+                "initial_accumulator_value": 0.5,
+                "l1_regularization_strength": 0.01,
+                "l2_regularization_strength": 0.1,
+                "l2_shrinkage_regularization_strength": 0.05,
+                "beta": 0.5,
+            },
+        ),
         optimizer_case("Lamb", {}),
         optimizer_case(
             "Lamb",
@@ -135,10 +170,33 @@ def schedule_case(class_name, config):
 
 def schedules():
     decay = {"initial_learning_rate": 0.1, "decay_steps": 10, "decay_rate": 0.96}
+    span = {"initial_learning_rate": 0.1, "decay_steps": 10}
+    restarts = {"initial_learning_rate": 0.1, "first_decay_steps": 4}
     return [
         schedule_case("ExponentialDecay", decay),
         schedule_case("ExponentialDecay", {**decay, "staircase": True}),
         schedule_case("ExponentialDecay", {**decay, "decay_steps": 2.5}),
+        schedule_case("InverseTimeDecay", decay),
+        schedule_case("InverseTimeDecay", {**decay, "staircase": True}),
+        schedule_case(
+            "PiecewiseConstantDecay",
+            {"boundaries": [1, 10], "values": [1.0, 0.5, 0.125]},
+        ),
+        schedule_case("PiecewiseConstantDecay", {"boundaries": [2], "values": [1.0, 0.5]}),
+        schedule_case("PolynomialDecay", span),
+        schedule_case("PolynomialDecay", {**span, "power": 2.5, "cycle": True}),
+        schedule_case("PolynomialDecay", {**span, "end_learning_rate": 0.2}),
+        schedule_case("CosineDecay", span),
+        schedule_case("CosineDecay", {**span, "alpha": 0.3}),
+        schedule_case(
+            "CosineDecay", {**span, "warmup_target": 0.4, "warmup_steps": 5}
+        ),
+        schedule_case("CosineDecayRestarts", restarts),
+        schedule_case("CosineDecayRestarts", {**restarts, "t_mul": 1.0, "m_mul": 0.5}),
+        schedule_case(
+            "CosineDecayRestarts",
+            {**restarts, "t_mul": 1.5, "m_mul": 0.9, "alpha": 0.1},
+        ),
     ]
 
 

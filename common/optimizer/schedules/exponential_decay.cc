@@ -2,23 +2,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <optional>
 
 #include "common/config/field_table.h"
+#include "common/optimizer/schedules/steps_field.h"
 
 namespace paceline {
-namespace {
-
-// Keras writes the number as it was given; numbers of steps are mostly
-// integers.
-std::optional<Value> WriteSteps(const ExponentialDecay& decay) {
-  constexpr double kMaxSteps = 1LL << 53;
-  const double steps = decay.decay_steps;
-  const bool is_integer = steps == std::trunc(steps) && steps <= kMaxSteps;
-  return is_integer ? Value(static_cast<int64_t>(steps)) : Value(steps);
-}
-
-}  // namespace
 
 const FieldTable<ExponentialDecay>& ExponentialDecay::Fields() {
   static const auto& table = *new FieldTable<ExponentialDecay>(
@@ -27,11 +15,9 @@ const FieldTable<ExponentialDecay>& ExponentialDecay::Fields() {
           Required("initial_learning_rate",
                    &ExponentialDecay::initial_learning_rate, AtLeast(0),
                    "The learning rate of the first step."),
-          WrittenAs(
-              WriteSteps,
-              Required("decay_steps", &ExponentialDecay::decay_steps, Above(0),
-                       "Steps in which it is multiplied by `decay_rate` "
-                       "once.")),
+          RequiredSteps("decay_steps", &ExponentialDecay::decay_steps,
+                        "Steps in which it is multiplied by `decay_rate` "
+                        "once."),
           Required("decay_rate", &ExponentialDecay::decay_rate, AtLeast(0),
                    "By what it is multiplied."),
           Optional("staircase", &ExponentialDecay::staircase,
@@ -43,7 +29,7 @@ const FieldTable<ExponentialDecay>& ExponentialDecay::Fields() {
 }
 
 double ExponentialDecay::At(int64_t iterations) const {
-  double exponent = static_cast<double>(iterations) / decay_steps;
+  double exponent = Periods(iterations, decay_steps);
   if (staircase) exponent = std::floor(exponent);
   return initial_learning_rate * std::pow(decay_rate, exponent);
 }

@@ -13,7 +13,6 @@
 namespace paceline {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 // A schedule that no list has.
@@ -68,22 +67,6 @@ TEST(LearningRateTest, RefusesWhatIsNoRate) {
   EXPECT_EQ(unknown.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(unknown.message()),
               StartsWith("learning_rate: unknown schedule \"Halving\""));
-}
-
-TEST(LearningRateTest, NamesTheSchedulesThatAreNotSupportedYet) {
-  for (const std::string name :
-       {"CosineDecay", "CosineDecayRestarts", "InverseTimeDecay",
-        "PiecewiseConstantDecay", "PolynomialDecay"}) {
-    LearningRate rate;
-    const absl::Status status =
-        Read(Value::Map{{"module", "keras.optimizers.schedules"},
-                        {"class_name", name},
-                        {"config", Value::Map{}}},
-             rate);
-    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-    EXPECT_THAT(std::string(status.message()),
-                HasSubstr(name + " is not supported yet"));
-  }
 }
 
 }  // namespace

@@ -155,6 +155,16 @@ TEST(OptimizerTest, NamesItsSlots) {
               ElementsAre("momentum", "velocity"));
   EXPECT_THAT(Make("Muon", {})->slot_names(),
               ElementsAre("momentum", "velocity"));
+  EXPECT_THAT(Make("Adagrad", {})->slot_names(), ElementsAre("accumulator"));
+  EXPECT_THAT(Make("Adadelta", {})->slot_names(),
+              ElementsAre("accumulated_grad", "accumulated_delta_var"));
+  EXPECT_THAT(Make("Adamax", {})->slot_names(),
+              ElementsAre("momentum", "norm"));
+  EXPECT_THAT(Make("Nadam", {})->slot_names(),
+              ElementsAre("momentum", "velocity"));
+  EXPECT_THAT(Make("Lion", {})->slot_names(), ElementsAre("momentum"));
+  EXPECT_THAT(Make("Ftrl", {})->slot_names(),
+              ElementsAre("accumulator", "linear"));
   EXPECT_THAT(Make("RMSprop", {})->slot_names(), ElementsAre("velocity"));
   EXPECT_THAT(
       Make("RMSprop", {{"momentum", 0.9}, {"centered", true}})->slot_names(),
@@ -264,7 +274,7 @@ TEST(OptimizerTest, RefusesWhatItCannotDo) {
   using Code = absl::StatusCode;
   const std::vector<BadCase> cases = {
       {"Adamm", {}, Code::kInvalidArgument, "Adamm", "did you mean \"Adam\""},
-      {"Ftrl", {}, Code::kUnimplemented, "Ftrl", "not supported yet"},
+      {"Adafactor", {}, Code::kUnimplemented, "Adafactor", "not supported yet"},
       {"Adam",
        {{"learning_rate", -1}},
        Code::kInvalidArgument,

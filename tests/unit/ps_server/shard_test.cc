@@ -257,7 +257,7 @@ TEST_F(ShardTest, RefusesJobsItCannotHold) {
   EXPECT_EQ(Shard(kIncarnation).Initialize(request, response).code(),
             absl::StatusCode::kInvalidArgument);
   request = InitializeRequest(0, 1);
-  request.mutable_job()->mutable_optimizer()->set_class_name("Adagrad");
+  request.mutable_job()->mutable_optimizer()->set_class_name("Adafactor");
   EXPECT_EQ(Shard(kIncarnation).Initialize(request, response).code(),
             absl::StatusCode::kUnimplemented);
   // Nothing is left of the attempt: the right job is taken afterwards.
