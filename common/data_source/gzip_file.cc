@@ -10,6 +10,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/data_source/stored_array.h"
+#include "common/zip/zip_archive.h"
 
 namespace paceline {
 

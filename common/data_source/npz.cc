@@ -1,13 +1,10 @@
 #include "common/data_source/npz.h"
 
-#include <zip.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -19,10 +16,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/config/value.h"
 #include "common/data_source/stored_array.h"
+#include "common/zip/zip_archive.h"
 
 namespace paceline {
 namespace {
@@ -30,156 +27,10 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "values are taken as they are stored");
 
-constexpr char kSuffix[] = ".npy";
+constexpr ZipTerms kTerms = {"NumPy archive", "array", ".npy"};
 // Maximum size of an array's header: what the first version of the format
 // allows.
 constexpr int64_t kMaxHeaderBytes = 65535;
-
-struct Close {
-  void operator()(zip_file_t* entry) const { zip_fclose(entry); }
-};
-
-// A libzip error: invalid data, or data that cannot be read.
-absl::Status ZipError(const std::string& name, zip_error_t* error) {
-  if (zip_error_system_type(error) == ZIP_ET_SYS &&
-      zip_error_code_system(error) != 0) {
-    return absl::ErrnoToStatus(zip_error_code_system(error),
-                               absl::StrCat("cannot read ", name));
-  }
-  return absl::DataLossError(
-      absl::StrCat(name, ": damaged: ", zip_error_strerror(error)));
-}
-
-// The error of opening an archive.
-absl::Status OpenError(const std::string& path, int code) {
-  if (code == ZIP_ER_NOZIP) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path,
-        ": is no zip archive or lacks its end, expected a NumPy archive"));
-  }
-  zip_error_t error;
-  zip_error_init_with_code(&error, code);
-  absl::Status status = ZipError(path, &error);
-  zip_error_fini(&error);
-  return status;
-}
-
-// The names of the first arrays in an archive, for errors about an unknown
-// name.
-std::string ArrayNames(zip_t* archive) {
-  constexpr zip_int64_t kMaxNames = 10;
-  const zip_int64_t count = zip_get_num_entries(archive, 0);
-  std::vector<std::string> names;
-  for (zip_int64_t i = 0; i < std::min(count, kMaxNames); ++i) {
-    const char* name = zip_get_name(archive, i, 0);
-    if (name == nullptr) continue;
-    names.push_back(Excerpt(std::string(absl::StripSuffix(name, kSuffix))));
-  }
-  if (count > kMaxNames) names.push_back("...");
-  return absl::StrJoin(names, ", ");
-}
-
-// The entry of an array. An error if there are several; libzip would return the
-// first.
-absl::StatusOr<zip_int64_t> FindArray(zip_t* archive, const std::string& path,
-                                      const std::string& array) {
-  const std::string wanted = absl::StrCat(array, kSuffix);
-  const zip_int64_t entries = zip_get_num_entries(archive, 0);
-  zip_int64_t found = 0;
-  int64_t count = 0;
-  for (zip_int64_t i = 0; i < entries; ++i) {
-    const char* name = zip_get_name(archive, i, 0);
-    if (name == nullptr || name != wanted) continue;
-    found = i;
-    ++count;
-  }
-  if (count == 1) return found;
-  if (count > 1) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": there are ", count,
-                                                   " arrays ", Excerpt(array),
-                                                   ", expected one"));
-  }
-  const std::string names = ArrayNames(archive);
-  return absl::NotFoundError(
-      absl::StrCat(path, ": there is no array ", Excerpt(array),
-                   names.empty() ? ", nor any other"
-                                 : absl::StrCat(", expected one of ", names)));
-}
-
-// Reads an entry of an archive sequentially.
-class ZipEntry {
- public:
-  // `name`: the array in errors. `file_size`: the archive's size.
-  static absl::StatusOr<ZipEntry> Open(zip_t* archive, zip_int64_t index,
-                                       std::string name, uint64_t file_size) {
-    ZipEntry entry(std::move(name));
-    RETURN_IF_ERROR(entry.Find(archive, index, file_size));
-    return entry;
-  }
-
-  const std::string& name() const { return name_; }
-  // An upper bound of the remaining bytes, derived from the archive's directory
-  // and the size of the file.
-  int64_t capacity_bytes() const { return capacity_bytes_; }
-
-  // Reads `size` bytes; fewer only at the end of the entry, where libzip
-  // compares the checksum.
-  absl::StatusOr<int64_t> Read(void* out, int64_t size) {
-    int64_t total = 0;
-    while (total < size) {
-      const auto wanted = static_cast<zip_uint64_t>(
-          std::min<int64_t>(size - total, int64_t{1} << 30));
-      const zip_int64_t count =
-          zip_fread(entry_.get(), static_cast<char*>(out) + total, wanted);
-      if (count < 0) return ZipError(name_, zip_file_get_error(entry_.get()));
-      if (count == 0) break;
-      total += count;
-    }
-    capacity_bytes_ -= total;
-    return total;
-  }
-
- private:
-  explicit ZipEntry(std::string name) : name_(std::move(name)) {}
-
-  absl::Status Find(zip_t* archive, zip_int64_t index, uint64_t file_size) {
-    constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
-                                     ZIP_STAT_COMP_METHOD |
-                                     ZIP_STAT_ENCRYPTION_METHOD;
-    zip_stat_t stat;
-    zip_stat_init(&stat);
-    if (zip_stat_index(archive, index, 0, &stat) != 0 ||
-        (stat.valid & kNeeded) != kNeeded) {
-      return ZipError(name_, zip_get_error(archive));
-    }
-    if (stat.encryption_method != ZIP_EM_NONE) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name_, ": is encrypted, expected plain data"));
-    }
-    if (stat.comp_method != ZIP_CM_STORE &&
-        stat.comp_method != ZIP_CM_DEFLATE) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "%s: the compression method is %d, expected 0 (stored) or 8 "
-          "(deflated)",
-          name_, stat.comp_method));
-    }
-    // Sizes in the archive's directory may be wrong; the size of the file is
-    // certain.
-    const auto stored_size =
-        static_cast<int64_t>(std::min<uint64_t>(stat.comp_size, file_size));
-    const int64_t ratio =
-        stat.comp_method == ZIP_CM_STORE ? 1 : kMaxDeflateRatio;
-    capacity_bytes_ = static_cast<int64_t>(
-        std::min<uint64_t>(stat.size, stored_size * ratio));
-    entry_.reset(zip_fopen_index(archive, index, 0));
-    if (entry_ != nullptr) return absl::OkStatus();
-    return ZipError(name_, zip_get_error(archive));
-  }
-
-  std::string name_;
-  std::unique_ptr<zip_file_t, Close> entry_;
-  int64_t capacity_bytes_ = 0;
-};
 
 // Supported values of `descr`.
 constexpr std::pair<absl::string_view, ElementType> kTypes[] = {
@@ -325,18 +176,18 @@ uint32_t LittleEndian(const unsigned char* bytes, int count) {
 }
 
 // Reads exactly `size` bytes.
-absl::Status ReadField(ZipEntry& entry, absl::string_view field, void* out,
+absl::Status ReadField(ZipMember& member, absl::string_view field, void* out,
                        int64_t size) {
-  ASSIGN_OR_RETURN(const int64_t got, entry.Read(out, size));
+  ASSIGN_OR_RETURN(const int64_t got, member.Read(out, size));
   if (got == size) return absl::OkStatus();
-  return Truncated(entry.name(), field, got, size);
+  return Truncated(member.name(), field, got, size);
 }
 
-absl::StatusOr<NpzHeader> ReadHeaderOf(ZipEntry& entry) {
+absl::StatusOr<NpzHeader> ReadHeaderOf(ZipMember& member) {
   constexpr unsigned char kMagic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
-  const std::string& name = entry.name();
+  const std::string& name = member.name();
   unsigned char start[8] = {};
-  RETURN_IF_ERROR(ReadField(entry, "magic number", start, sizeof(start)));
+  RETURN_IF_ERROR(ReadField(member, "magic number", start, sizeof(start)));
   if (std::memcmp(start, kMagic, sizeof(kMagic)) != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         name, ": does not begin with \\x93NUMPY, expected a NumPy array"));
@@ -348,7 +199,7 @@ absl::StatusOr<NpzHeader> ReadHeaderOf(ZipEntry& entry) {
   }
   unsigned char length[4] = {};
   const int length_bytes = version == 1 ? 2 : 4;
-  RETURN_IF_ERROR(ReadField(entry, "length", length, length_bytes));
+  RETURN_IF_ERROR(ReadField(member, "length", length, length_bytes));
   const int64_t size = LittleEndian(length, length_bytes);
   if (size > kMaxHeaderBytes) {
     return absl::ResourceExhaustedError(
@@ -356,47 +207,34 @@ absl::StatusOr<NpzHeader> ReadHeaderOf(ZipEntry& entry) {
                         name, size, kMaxHeaderBytes));
   }
   std::string text(size, '\0');
-  RETURN_IF_ERROR(ReadField(entry, "header", text.data(), size));
+  RETURN_IF_ERROR(ReadField(member, "header", text.data(), size));
   return HeaderParser(name, text).Parse();
 }
 
 }  // namespace
 
-void NpzArchive::Discard::operator()(zip* archive) const {
-  zip_discard(archive);
-}
-
 absl::StatusOr<NpzArchive> NpzArchive::Open(const std::string& path) {
-  ASSIGN_OR_RETURN(const int64_t file_size, FileSize(path));
-  int code = 0;
-  Zip archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (archive == nullptr) return OpenError(path, code);
-  return NpzArchive(path, file_size, std::move(archive));
+  ASSIGN_OR_RETURN(ZipArchive archive, ZipArchive::Open(path, kTerms));
+  return NpzArchive(std::move(archive));
 }
 
 std::string NpzArchive::NameOf(absl::string_view array) const {
-  return absl::StrCat(path_, ": ", array);
+  return archive_.NameOf(array);
 }
 
 absl::StatusOr<NpzHeader> NpzArchive::ReadHeader(
     const std::string& array) const {
-  ASSIGN_OR_RETURN(const zip_int64_t index,
-                   FindArray(archive_.get(), path_, array));
-  ASSIGN_OR_RETURN(ZipEntry entry, ZipEntry::Open(archive_.get(), index,
-                                                  NameOf(array), file_size_));
-  return ReadHeaderOf(entry);
+  ASSIGN_OR_RETURN(ZipMember member, archive_.OpenMember(array));
+  return ReadHeaderOf(member);
 }
 
 absl::StatusOr<StoredArray> NpzArchive::Read(const std::string& array) const {
-  ASSIGN_OR_RETURN(const zip_int64_t index,
-                   FindArray(archive_.get(), path_, array));
-  ASSIGN_OR_RETURN(ZipEntry entry, ZipEntry::Open(archive_.get(), index,
-                                                  NameOf(array), file_size_));
-  ASSIGN_OR_RETURN(NpzHeader header, ReadHeaderOf(entry));
+  ASSIGN_OR_RETURN(ZipMember member, archive_.OpenMember(array));
+  ASSIGN_OR_RETURN(NpzHeader header, ReadHeaderOf(member));
   return ReadStoredArray(
-      entry.name(), header.type, std::move(header.shape),
-      {entry.capacity_bytes(),
-       [&entry](void* out, int64_t size) { return entry.Read(out, size); }});
+      member.name(), header.type, std::move(header.shape),
+      {member.capacity_bytes(),
+       [&member](void* out, int64_t size) { return member.Read(out, size); }});
 }
 
 }  // namespace paceline

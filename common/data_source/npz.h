@@ -22,7 +22,6 @@
 #define PACELINE_COMMON_DATA_SOURCE_NPZ_H_
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -30,9 +29,7 @@
 #include "absl/strings/string_view.h"
 #include "common/data_source/element.h"
 #include "common/tensor/shape.h"
-
-// A type of libzip.
-struct zip;
+#include "common/zip/zip_archive.h"
 
 namespace paceline {
 
@@ -58,19 +55,9 @@ class NpzArchive {
   absl::StatusOr<StoredArray> Read(const std::string& array) const;
 
  private:
-  struct Discard {
-    void operator()(zip* archive) const;
-  };
-  using Zip = std::unique_ptr<zip, Discard>;
+  explicit NpzArchive(ZipArchive archive) : archive_(std::move(archive)) {}
 
-  NpzArchive(std::string path, uint64_t file_size, Zip archive)
-      : path_(std::move(path)),
-        file_size_(file_size),
-        archive_(std::move(archive)) {}
-
-  std::string path_;
-  uint64_t file_size_;
-  Zip archive_;
+  ZipArchive archive_;
 };
 
 }  // namespace paceline

@@ -19,9 +19,6 @@
 
 namespace paceline {
 
-// DEFLATE's maximum compression ratio.
-inline constexpr int64_t kMaxDeflateRatio = 1032;
-
 // InvalidArgument unless the rank is from 1 to limits::kMaxRank.
 absl::Status CheckStoredRank(const std::string& name, int64_t rank);
 

@@ -1,0 +1,115 @@
+// Reads zip archives, by libzip.
+//
+// Errors name the file, the member, the value and what is expected. NotFound,
+// PermissionDenied, FailedPrecondition (a folder): the file cannot be opened;
+// NotFound also if it has no such member. InvalidArgument: it is no archive,
+// has several members of a name (other readers take the first or the last), or
+// a member is encrypted or compressed by an unusual method. DataLoss: a member
+// is truncated or damaged.
+#ifndef PACELINE_COMMON_ZIP_ZIP_ARCHIVE_H_
+#define PACELINE_COMMON_ZIP_ZIP_ARCHIVE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+// Types of libzip.
+struct zip;
+struct zip_file;
+
+namespace paceline {
+
+// DEFLATE's maximum compression ratio.
+inline constexpr int64_t kMaxDeflateRatio = 1032;
+
+// What errors call an archive and its members.
+struct ZipTerms {
+  // "NumPy archive".
+  absl::string_view archive;
+  // "array".
+  absl::string_view member;
+  // Left out of the names of members: ".npy".
+  absl::string_view suffix = "";
+};
+
+// An open member. Not thread-safe; the archive must outlive it.
+class ZipMember {
+ public:
+  // In errors: "/data/digits.npz: x".
+  const std::string& name() const { return name_; }
+
+  // An upper bound of the remaining bytes, derived from the archive's directory
+  // and the size of the file. Of a stored member that is not damaged, it is
+  // their number.
+  int64_t capacity_bytes() const { return capacity_bytes_; }
+  // Whether it is not compressed.
+  bool is_stored() const { return is_stored_; }
+
+  // Reads `size` bytes; fewer only at the end, where libzip compares the
+  // checksum.
+  absl::StatusOr<int64_t> Read(void* out, int64_t size);
+
+  // Goes to a place of a stored member. libzip does not compare the checksum
+  // afterwards.
+  absl::Status Seek(int64_t offset_bytes);
+
+ private:
+  friend class ZipArchive;
+  struct Close {
+    void operator()(zip_file* member) const;
+  };
+
+  explicit ZipMember(std::string name) : name_(std::move(name)) {}
+
+  std::string name_;
+  std::unique_ptr<zip_file, Close> file_;
+  bool is_stored_ = false;
+  int64_t capacity_bytes_ = 0;
+};
+
+// An open archive. Not thread-safe.
+class ZipArchive {
+ public:
+  static absl::StatusOr<ZipArchive> Open(const std::string& path,
+                                         const ZipTerms& terms);
+
+  const std::string& path() const { return path_; }
+
+  // The name of a member in errors.
+  std::string NameOf(absl::string_view member) const;
+
+  // `member`: its name without the suffix.
+  bool Has(absl::string_view member) const;
+  absl::StatusOr<ZipMember> OpenMember(absl::string_view member) const;
+
+ private:
+  struct Discard {
+    void operator()(zip* archive) const;
+  };
+  using Zip = std::unique_ptr<zip, Discard>;
+
+  ZipArchive(std::string path, const ZipTerms& terms, int64_t file_size,
+             Zip archive)
+      : path_(std::move(path)),
+        terms_(terms),
+        file_size_(file_size),
+        archive_(std::move(archive)) {}
+
+  int64_t CountOf(absl::string_view member, int64_t& index) const;
+  absl::StatusOr<int64_t> FindMember(absl::string_view member) const;
+  std::string MemberNames() const;
+
+  std::string path_;
+  ZipTerms terms_;
+  int64_t file_size_;
+  Zip archive_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_ZIP_ZIP_ARCHIVE_H_
