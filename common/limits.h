@@ -19,6 +19,11 @@ inline constexpr int64_t kMaxJobBytes = 4 << 20;
 inline constexpr int kMaxNesting = 64;
 // Values in a job file after its aliases are expanded: stops alias bombs.
 inline constexpr int64_t kMaxValues = 1'000'000;
+// The config.json of a Keras model; that of NASNetMobile has 2 MB.
+inline constexpr int64_t kMaxModelConfigBytes = 32 << 20;
+// The weights of a Keras model that are compressed in its file, which Keras
+// itself never does: they are kept in memory.
+inline constexpr int64_t kMaxCompressedWeightsBytes = int64_t{2} << 30;
 // TF_CONFIG. A thousand addresses take about 60 KB.
 inline constexpr int64_t kMaxTfConfigBytes = 4 << 20;
 // Elements of one tensor: keeps byte sizes far from the range of int64.

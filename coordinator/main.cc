@@ -1,5 +1,9 @@
 // coordinator: runs, checks and evaluates jobs. See --help.
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -9,13 +13,16 @@
 #include "CLI/CLI.hpp"
 #include "common/base/clock.h"
 #include "common/cluster/tf_config.h"
+#include "common/export/export_checkpoint.h"
 #include "common/job/reference.h"
 #include "common/limits.h"
 #include "common/process/descriptor_limit.h"
 #include "common/process/exit_code.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
+#include "coordinator/cli/export.h"
 #include "coordinator/cli/run.h"
+#include "coordinator/cli/summary.h"
 #include "coordinator/cli/validate.h"
 
 namespace paceline {
@@ -43,6 +50,23 @@ int PrintReference(const std::string& subject) {
   }
   std::cout << *text;
   return kSuccess;
+}
+
+// The exit code of a verb that runs no job.
+int Finish(const absl::Status& status) {
+  if (status.ok()) return kSuccess;
+  std::cerr << "error: " << status.message() << "\n";
+  return IsBadInput(status) || absl::IsUnimplemented(status) ||
+                 absl::IsFailedPrecondition(status)
+             ? kBadInput
+             : kJobFailed;
+}
+
+int TerminalColumns() {
+  winsize size = {};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
+             ? std::max<int>(size.ws_col, 50)
+             : 80;
 }
 
 int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
@@ -116,6 +140,35 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   AddJobOptions(evaluate, options);
   add_format(evaluate);
 
+  ExportOptions export_options;
+  CLI::App& export_verb = *app.add_subcommand(
+      "export", "Writes a checkpoint as a file that Keras reads.");
+  export_verb
+      .add_option("CHECKPOINT", export_options.checkpoint,
+                  "A checkpoint, or the folder of a job's checkpoints.")
+      ->required();
+  export_verb
+      .add_option("--format", export_options.format,
+                  "keras: the compiled model with its optimizer's state, as "
+                  "`.keras`; weights: without the model, as `.weights.h5`; "
+                  "safetensors: the variables.")
+      ->check(CLI::IsMember(ExportFormats()))
+      ->default_val("keras");
+  export_verb.add_option(
+      "--output", export_options.output,
+      "The file; default `model` with the format's suffix, in "
+      "the working folder.");
+
+  std::string model_path;
+  int columns = TerminalColumns();
+  CLI::App& summary =
+      *app.add_subcommand("summary", "Draws the model in a Keras file.");
+  summary.add_option("MODEL", model_path, "A .keras file.")->required();
+  summary
+      .add_option("--columns", columns,
+                  "Characters of a line; default those of the terminal, or 80.")
+      ->check(CLI::Range(50, 1000));
+
   std::string subject;
   CLI::App& reference = *app.add_subcommand(
       "reference", "Prints what a job file can say, in Markdown.");
@@ -129,6 +182,10 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
     return app.exit(error) == 0 ? kSuccess : kBadInput;
   }
   if (reference.parsed()) return PrintReference(subject);
+  if (export_verb.parsed()) return Finish(Export(export_options, std::cout));
+  if (summary.parsed()) {
+    return Finish(Summarize(model_path, columns, std::cout));
+  }
   options.print_json = format == "json";
   if (validate.parsed()) {
     const absl::Status status =

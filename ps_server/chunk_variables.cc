@@ -8,9 +8,9 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/manifest_content.h"
 #include "common/checkpoint/tensor_visits.h"
+#include "common/job/job_model.h"
 #include "common/job/job_plan.h"
 #include "common/model/graph.h"
-#include "common/optimizer/make_optimizer.h"
 #include "common/sharding/shard_plan.h"
 #include "glog/logging.h"
 #include "ps_server/block_state.h"
@@ -42,10 +42,15 @@ class TypedVariables final : public ChunkVariables {
     }
   }
 
-  void InitializeFromSeed() override {
+  absl::Status Initialize(ModelWeights* weights) override {
     for (const auto& block : blocks_) {
-      FillFromSeed(layout_->seed, layout_->variables, *block);
+      if (weights != nullptr) {
+        RETURN_IF_ERROR(FillFromWeights(*weights, *block));
+      } else {
+        FillFromSeed(layout_->seed, layout_->variables, *block);
+      }
     }
+    return absl::OkStatus();
   }
 
   absl::Status Restore(CheckpointReader& checkpoint, int64_t step) override {
@@ -211,7 +216,7 @@ ChunkVariables::Create(const v1::Job& job, int shard, int shard_count,
                    MakeJobPlan(job, graph.variables, shard_count,
                                static_cast<int>(SizeOf(type))));
   ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> optimizer,
-                   MakeOptimizer(job.optimizer()));
+                   MakeJobOptimizer(job));
   auto made = std::make_shared<ShardLayout>();
   made->seed = job.seed();
   made->slot_names = optimizer->slot_names();

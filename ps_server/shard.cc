@@ -17,6 +17,7 @@
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/job/job_model.h"
+#include "common/job/model_file.h"
 #include "common/limits.h"
 #include "common/model/metric_layout.h"
 #include "glog/logging.h"
@@ -123,10 +124,14 @@ absl::StatusOr<InitialState> MakeInitialState(
       ASSIGN_OR_RETURN(metadata, checkpoint->ShardMetadata(shard));
     }
   }
+  std::unique_ptr<ModelWeights> weights;
+  if (checkpoint == nullptr) {
+    ASSIGN_OR_RETURN(weights, OpenWeights(request.job(), model.graph));
+  }
   const std::vector<Entries> workers = Split(metadata, variables.size());
   for (std::unique_ptr<ChunkVariables>& each : variables) {
     if (checkpoint == nullptr) {
-      each->InitializeFromSeed();
+      RETURN_IF_ERROR(each->Initialize(weights.get()));
     } else {
       RETURN_IF_ERROR(each->Restore(*checkpoint, state.step));
     }

@@ -13,6 +13,7 @@
 #include "common/checkpoint/safetensors.h"
 #include "common/limits.h"
 #include "glog/logging.h"
+#include "google/protobuf/util/json_util.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {
@@ -28,6 +29,14 @@ std::string ManifestPath(const std::string& folder) {
 }
 
 // --- Writing -----------------------------------------------------------------
+
+json TrainedToJson(const v1::Job& trained) {
+  std::string text;
+  const auto status =
+      google::protobuf::util::MessageToJsonString(trained, &text);
+  CHECK(status.ok()) << status.message();
+  return json::parse(text);
+}
 
 json ToJson(const Manifest& manifest) {
   json shards = json::array();
@@ -50,6 +59,7 @@ json ToJson(const Manifest& manifest) {
                          {"parts", std::move(parts)}});
   }
   return {{"format", kFormat},
+          {"trained", TrainedToJson(manifest.trained)},
           {"version", kVersion},
           {"job",
            {{"name", manifest.job_name},
@@ -138,6 +148,22 @@ absl::StatusOr<StoredVariable> ReadVariable(const json& object,
   return variable;
 }
 
+// Earlier releases did not write it.
+absl::StatusOr<v1::Job> ReadTrained(const ObjectReader& reader,
+                                    const json& document) {
+  v1::Job trained;
+  if (!document.contains("trained")) return trained;
+  ASSIGN_OR_RETURN(const json* object, reader.Object("trained"));
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  if (!google::protobuf::util::JsonStringToMessage(object->dump(), &trained,
+                                                   options)
+           .ok()) {
+    return reader.Error("trained", "a job's model, as protobuf JSON");
+  }
+  return trained;
+}
+
 absl::StatusOr<DataType> ReadType(const ObjectReader& reader) {
   ASSIGN_OR_RETURN(const std::string dtype, reader.String("dtype"));
   for (DataType type : {DataType::kFloat32, DataType::kFloat64}) {
@@ -186,6 +212,7 @@ absl::StatusOr<Manifest> FromJson(const json& document) {
   const ObjectReader job_reader(*job, "job.");
   ASSIGN_OR_RETURN(manifest.job_name, job_reader.String("name"));
   ASSIGN_OR_RETURN(manifest.job_fingerprint, job_reader.String("fingerprint"));
+  ASSIGN_OR_RETURN(manifest.trained, ReadTrained(reader, document));
   ASSIGN_OR_RETURN(manifest.step, reader.Count("step", limits::kMaxSteps));
   ASSIGN_OR_RETURN(manifest.type, ReadType(reader));
 

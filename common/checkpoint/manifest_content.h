@@ -17,6 +17,7 @@
 #include "common/tensor/shape.h"
 #include "nlohmann/json_fwd.hpp"
 #include "paceline/v1/coordinator.pb.h"
+#include "paceline/v1/job.pb.h"
 
 namespace paceline {
 
@@ -56,6 +57,10 @@ struct StoredVariable {
 struct Manifest {
   std::string job_name;
   std::string job_fingerprint;
+  // What the variables are those of: the job's model, loss, optimizer, metrics
+  // and initial_iterations, and no other field. Without a model if an earlier
+  // release wrote the checkpoint.
+  v1::Job trained;
   // Logical steps in the leader's count.
   int64_t step = 0;
   // float32 or float64.

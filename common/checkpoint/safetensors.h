@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,13 +26,17 @@ absl::string_view SafetensorsDtype(DataType type);
 
 // --- Writing -----------------------------------------------------------------
 
-// A tensor in memory that the caller owns.
+// A tensor in memory that the caller owns, or that is read as it is written.
 struct NamedTensor {
   std::string name;
   DataType type = DataType::kFloat32;
   Shape shape;
   // Elements in C order; the size must match type and shape.
   absl::Span<const std::byte> bytes;
+  // If set, instead of `bytes`: gives the bytes from `offset_bytes` on, as many
+  // as `out` has. Called in their order.
+  std::function<absl::Status(int64_t offset_bytes, absl::Span<std::byte> out)>
+      read = nullptr;
 };
 
 struct WrittenFile {
@@ -42,7 +47,8 @@ struct WrittenFile {
 
 // Writes the content of `file`, which must be empty, and commits it. Names must
 // be unique, and all tensors of one type. ResourceExhausted if the header would
-// be too large for readers. Blocks on the disk.
+// be too large for readers; else errors are those of `read`, or of the disk, on
+// which it blocks.
 absl::StatusOr<WrittenFile> WriteSafetensors(
     AtomicFile& file, const SafetensorsMetadata& metadata,
     std::vector<NamedTensor> tensors);

@@ -15,6 +15,12 @@ namespace {
 
 // The data starts at a multiple of this.
 constexpr size_t kAlignmentBytes = 8;
+// Read at a time.
+constexpr size_t kBufferBytes = 1 << 20;
+
+size_t BytesOf(const NamedTensor& tensor) {
+  return NumElements(tensor.shape) * SizeOf(tensor.type);
+}
 
 std::string MakeHeader(const SafetensorsMetadata& metadata,
                        const std::vector<NamedTensor>& tensors) {
@@ -22,10 +28,7 @@ std::string MakeHeader(const SafetensorsMetadata& metadata,
   if (!metadata.empty()) header["__metadata__"] = metadata;
   uint64_t offset = 0;
   for (const NamedTensor& tensor : tensors) {
-    CHECK_EQ(tensor.bytes.size(),
-             NumElements(tensor.shape) * SizeOf(tensor.type))
-        << tensor.name;
-    const uint64_t end = offset + tensor.bytes.size();
+    const uint64_t end = offset + BytesOf(tensor);
     header[tensor.name] = {{"dtype", SafetensorsDtype(tensor.type).data()},
                            {"shape", tensor.shape},
                            {"data_offsets", {offset, end}}};
@@ -62,10 +65,28 @@ class CountingWriter {
     return file_.Append(content);
   }
 
+  absl::Status Append(const NamedTensor& tensor) {
+    const size_t size = BytesOf(tensor);
+    if (tensor.read == nullptr) {
+      CHECK_EQ(tensor.bytes.size(), size) << tensor.name;
+      return Append({reinterpret_cast<const char*>(tensor.bytes.data()), size});
+    }
+    for (size_t offset = 0; offset < size; offset += buffer_.size()) {
+      buffer_.resize(std::min(kBufferBytes, size - offset));
+      RETURN_IF_ERROR(tensor.read(
+          static_cast<int64_t>(offset),
+          absl::MakeSpan(reinterpret_cast<std::byte*>(buffer_.data()),
+                         buffer_.size())));
+      RETURN_IF_ERROR(Append(absl::string_view(buffer_)));
+    }
+    return absl::OkStatus();
+  }
+
   const WrittenFile& written() const { return written_; }
 
  private:
   AtomicFile& file_;
+  std::string buffer_;
   WrittenFile written_;
 };
 
@@ -88,9 +109,7 @@ absl::StatusOr<WrittenFile> WriteSafetensors(
   RETURN_IF_ERROR(writer.Append(LittleEndian(header.size())));
   RETURN_IF_ERROR(writer.Append(header));
   for (const NamedTensor& tensor : tensors) {
-    RETURN_IF_ERROR(
-        writer.Append({reinterpret_cast<const char*>(tensor.bytes.data()),
-                       tensor.bytes.size()}));
+    RETURN_IF_ERROR(writer.Append(tensor));
   }
   RETURN_IF_ERROR(file.Commit());
   return writer.written();

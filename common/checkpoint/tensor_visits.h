@@ -1,5 +1,5 @@
-// Initialises variables in memory from the seed or from a checkpoint, and
-// copies them for one.
+// Initialises variables in memory from the seed, from a Keras file or from a
+// checkpoint, and copies them for one.
 //
 // The functions take any class with
 //
@@ -21,6 +21,7 @@
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/checkpointer.h"
 #include "common/checkpoint/manifest_content.h"
+#include "common/keras/model_weights.h"
 #include "common/model/variable.h"
 #include "common/sharding/shard_plan.h"
 #include "common/tensor/shape.h"
@@ -43,6 +44,20 @@ void FillFromSeed(uint64_t seed, absl::Span<const VariableSpec> variables,
     variable.initializer->Fill(VariableKey(seed, variable.name), variable.shape,
                                part.begin, values);
   });
+}
+
+// Sets the variables, and slots if they were found, to those of a Keras file,
+// which was opened for their model. Errors are those of ModelWeights.
+template <typename Tensors>
+absl::Status FillFromWeights(ModelWeights& weights, Tensors& tensors) {
+  absl::Status status;
+  tensors.VisitTensors([&](const Part& part, int slot, auto values) {
+    if (!status.ok()) return;
+    status = slot < 0
+                 ? weights.Read(part.variable, part.begin, values)
+                 : weights.ReadSlot(part.variable, slot, part.begin, values);
+  });
+  return status;
 }
 
 // Reads variables and slots. Call CheckpointReader::CheckFits before. Errors

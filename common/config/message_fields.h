@@ -65,12 +65,17 @@ Accessors<M, std::string> Text(const std::string& (M::*get)() const,
           [mutate](M& m, const std::string& value) { *(m.*mutate)() = value; }};
 }
 
-// For a string that is the path of a file.
+// For a string that is the path of a file, or empty if there is none.
 template <typename M>
-Accessors<M, FilePath> File(const std::string& (M::*get)() const,
-                            std::string* (M::*mutate)()) {
-  return {[get](const M& m) { return FilePath{(m.*get)()}; },
-          [mutate](M& m, const FilePath& path) { *(m.*mutate)() = path.text; }};
+Accessors<M, std::optional<FilePath>> File(const std::string& (M::*get)() const,
+                                           std::string* (M::*mutate)()) {
+  return {[get](const M& m) {
+            const std::string& path = (m.*get)();
+            return path.empty() ? std::nullopt : std::optional(FilePath{path});
+          },
+          [mutate](M& m, const std::optional<FilePath>& path) {
+            *(m.*mutate)() = path ? path->text : "";
+          }};
 }
 
 // For a nested message.

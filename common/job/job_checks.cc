@@ -20,7 +20,6 @@
 #include "common/job/job_model.h"
 #include "common/job/job_plan.h"
 #include "common/model/layers/batch_normalization.h"
-#include "common/optimizer/make_optimizer.h"
 #include "common/strategy/strategy_traits.h"
 
 namespace paceline {
@@ -251,7 +250,7 @@ absl::Status CheckFile(const JobFile& file) {
 // them.
 absl::Status CheckOptimizer(const v1::Job& job, const Graph& graph) {
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
-                   MakeOptimizer(job.optimizer()));
+                   MakeJobOptimizer(job));
   if (!StrategyOf(job).has_parameter_servers() ||
       !optimizer->updates_by_variable()) {
     return absl::OkStatus();

@@ -66,25 +66,6 @@ struct Codec<MetricEntry> {
   static std::string Type() { return "Keras object"; }
 };
 
-// A string is refused as a path of a file with Keras' JSON, which is not
-// supported yet.
-template <>
-struct Codec<v1::Model> {
-  static absl::Status Read(const Value& value, const Path& path,
-                           v1::Model& out) {
-    if (value.is_string()) {
-      return ConfigError(path,
-                         "models from files are not supported yet; expected "
-                         "{layers: [...]}",
-                         absl::StatusCode::kUnimplemented);
-    }
-    ASSIGN_OR_RETURN(out, FieldsOf(&out).Read(value, path));
-    return absl::OkStatus();
-  }
-  static Value Write(const v1::Model& m) { return FieldsOf(&m).Write(m); }
-  static std::string Type() { return "model"; }
-};
-
 namespace {
 
 // Accessors for one of the two batch sizes, at most one of which may be set.
@@ -203,9 +184,10 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "How many tasks there are."),
        Optional("seed", Whole(&Job::seed, &Job::set_seed), AtLeast(0),
                 "Seed of everything random."),
-       Required("model",
-                Inner(&Job::has_model, &Job::model, &Job::mutable_model),
-                "What is trained."),
+       Required(
+           "model", Inner(&Job::has_model, &Job::model, &Job::mutable_model),
+           "What is trained; or the path of a `.keras` file, whose `loss`, "
+           "`optimizer` and `metrics` then are defaults."),
        Required("loss", Inner(&Job::has_loss, &Job::loss, &Job::mutable_loss),
                 "The loss, by class or by Keras' short name."),
        Required(
@@ -313,7 +295,10 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "or no number ends the job, as Keras' callback of this name "
                 "does; else it is only told."),
        NotYet("callbacks", "Keras' callbacks."),
-       NotYet("weights", "Weights to start from.")},
+       Optional("weights", File(&Job::weights, &Job::mutable_weights),
+                "Initial values of all variables: a `.keras` or `.weights.h5` "
+                "file of a model with the same layers; by default that of "
+                "`model`, if that is a file, else random ones by the seed.")},
       DefaultJob);
   return table;
 }

@@ -4,6 +4,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
+#include "common/optimizer/make_optimizer.h"
 #include "common/strategy/strategy_traits.h"
 
 namespace paceline {
@@ -20,6 +21,25 @@ absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job) {
   ASSIGN_OR_RETURN(model.metrics, MakeMetrics(job.metrics(), *model.loss,
                                               model.graph.output_shape(0)));
   return model;
+}
+
+absl::StatusOr<std::unique_ptr<const Optimizer>> MakeJobOptimizer(
+    const v1::Job& job) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer,
+                   MakeOptimizer(job.optimizer()));
+  optimizer->initial_iterations =
+      static_cast<int64_t>(job.initial_iterations());
+  return optimizer;
+}
+
+v1::Job TrainedPart(const v1::Job& job) {
+  v1::Job part;
+  *part.mutable_model() = job.model();
+  *part.mutable_loss() = job.loss();
+  *part.mutable_optimizer() = job.optimizer();
+  *part.mutable_metrics() = job.metrics();
+  part.set_initial_iterations(job.initial_iterations());
+  return part;
 }
 
 int ReplicaCount(const v1::Job& job, int workers) {

@@ -10,6 +10,7 @@
 #include "common/model/graph.h"
 #include "common/model/loss.h"
 #include "common/model/metric.h"
+#include "common/optimizer/optimizer.h"
 #include "paceline/v1/job.pb.h"
 
 namespace paceline {
@@ -24,6 +25,14 @@ struct JobModel {
 
 // Errors name the layer, loss or metric.
 absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job);
+
+// The job's optimizer, which goes on from its initial_iterations.
+absl::StatusOr<std::unique_ptr<const Optimizer>> MakeJobOptimizer(
+    const v1::Job& job);
+
+// The fields of the job that say what its variables are: model, loss,
+// optimizer, metrics and initial_iterations.
+v1::Job TrainedPart(const v1::Job& job);
 
 // The number of replicas of the model on `workers` workers.
 int ReplicaCount(const v1::Job& job, int workers);

@@ -6,8 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/job/job_model.h"
 #include "common/limits.h"
-#include "common/optimizer/make_optimizer.h"
 #include "common/strategy/strategy_traits.h"
 #include "common/tensor/shape.h"
 
@@ -51,7 +51,7 @@ absl::StatusOr<ShardPlan> MakeJobPlan(const v1::Job& job,
                                       absl::Span<const VariableSpec> variables,
                                       int shard_count, int bytes_per_element) {
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
-                   MakeOptimizer(job.optimizer()));
+                   MakeJobOptimizer(job));
   const MayCut may_cut = MayCutFor(*optimizer);
   const StrategyTraits* const strategy = FindStrategy(job.strategy());
   if (strategy != nullptr && strategy->has_parameter_servers()) {

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
@@ -14,6 +15,7 @@
 #include "common/job/job_checks.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
+#include "common/job/model_file.h"
 #include "common/job/overrides.h"
 #include "common/limits.h"
 #include "common/strategy/strategy_traits.h"
@@ -77,11 +79,21 @@ absl::StatusOr<v1::Job> ReadJob(absl::string_view text, const std::string& path,
   ASSIGN_OR_RETURN(Value document,
                    ReadYaml(is_json ? JoinSurrogates(text) : std::string(text),
                             path, limits::kMaxJobBytes));
+  // Overrides may change what comes from a model's file, and name that file.
+  const auto names_model = [](const std::string& text) {
+    return absl::StartsWith(text, "model=");
+  };
   for (const std::string& each : overrides) {
-    RETURN_IF_ERROR(ApplyOverride(each, document));
+    if (names_model(each)) RETURN_IF_ERROR(ApplyOverride(each, document));
+  }
+  const absl::StatusOr<bool> continues = LoadModelFile(path, document);
+  if (!continues.ok()) return Locate(continues.status(), path, document);
+  for (const std::string& each : overrides) {
+    if (!names_model(each)) RETURN_IF_ERROR(ApplyOverride(each, document));
   }
   absl::StatusOr<v1::Job> job = ReadDocument(document, path, options);
   if (!job.ok()) return Locate(job.status(), path, document);
+  if (*continues) RETURN_IF_ERROR(TakeOptimizerState(*job));
   return job;
 }
 

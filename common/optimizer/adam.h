@@ -63,6 +63,7 @@ class Adam final : public Optimizer {
   std::vector<std::string> slot_names() const override;
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
   StepScalars ScalarsOf(const UpdateStep& step) const override;
+  int paired_slot_count() const override { return 2; }
 
   double beta_1 = 0.9;
   double beta_2 = 0.999;

@@ -16,7 +16,7 @@
 namespace paceline {
 namespace {
 
-using OptimizerPtr = std::unique_ptr<const Optimizer>;
+using OptimizerPtr = std::unique_ptr<Optimizer>;
 
 template <typename... Each>
 std::vector<ClassEntry<OptimizerPtr>> EntriesOf(

@@ -16,7 +16,7 @@ struct ClassReference;
 
 // The optimizer that a job names, checked by its field table. Errors name the
 // class, the key and what is expected.
-absl::StatusOr<std::unique_ptr<const Optimizer>> MakeOptimizer(
+absl::StatusOr<std::unique_ptr<Optimizer>> MakeOptimizer(
     const v1::KerasObject& object);
 
 // In Keras' serialised form.

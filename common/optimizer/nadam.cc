@@ -55,6 +55,10 @@ AnyFormula Nadam::FormulaFor(const UpdatedVariable& /*variable*/) const {
   return NadamFormula{1 - beta_1, 1 - beta_2, epsilon};
 }
 
+std::vector<double> Nadam::NumbersAfter(int64_t iterations) const {
+  return {ProductOfMomenta(beta_1, iterations)};
+}
+
 StepScalars Nadam::ScalarsOf(const UpdateStep& step) const {
   const double t = static_cast<double>(step.iterations) + 1;
   const double u = MomentumAt(beta_1, t);

@@ -60,6 +60,8 @@ class Nadam final : public Optimizer {
   std::vector<std::string> slot_names() const override;
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
   StepScalars ScalarsOf(const UpdateStep& step) const override;
+  // The product of the momenta.
+  std::vector<double> NumbersAfter(int64_t iterations) const override;
 
   double beta_1 = 0.9;
   double beta_2 = 0.999;

@@ -38,6 +38,14 @@ bool Optimizer::NeedsWhole(const UpdatedVariable& variable) const {
       FormulaFor(variable));
 }
 
+int Optimizer::SlotCountOf(const UpdatedVariable& variable) const {
+  return std::visit(
+      []<typename Formula>(const Formula& /*formula*/) {
+        return Formula::kSlotCount;
+      },
+      FormulaFor(variable));
+}
+
 double Optimizer::MultiplicationsOf(const UpdatedVariable& variable) const {
   return std::visit(
       []<typename Formula>(const Formula& formula) {

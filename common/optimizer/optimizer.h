@@ -45,6 +45,22 @@ class Optimizer {
   virtual std::vector<std::string> slot_names() const = 0;
   virtual double slot_initial_value(int /*slot*/) const { return 0; }
 
+  // How Keras' files order slots: the first `paired_slot_count` ones of a
+  // variable lie together, variable by variable; behind them comes each further
+  // slot, of all variables.
+  virtual int paired_slot_count() const {
+    return static_cast<int>(slot_names().size());
+  }
+
+  // Numbers that Keras keeps behind all slots, after so many updates. Ours
+  // follow from that count.
+  virtual std::vector<double> NumbersAfter(int64_t /*iterations*/) const {
+    return {};
+  }
+
+  // How many of the slots an update of this variable uses.
+  int SlotCountOf(const UpdatedVariable& variable) const;
+
   // The formula that updates a variable. It uses the first of the slots, or
   // all.
   virtual AnyFormula FormulaFor(const UpdatedVariable& variable) const = 0;
@@ -67,8 +83,9 @@ class Optimizer {
     return {{step.learning_rate}};
   }
 
-  // Update number `iterations` + 1, with the job's learning rate.
+  // Update number `iterations` + 1 of the job, with its learning rate.
   UpdateStep StepAfter(int64_t iterations) const {
+    iterations += initial_iterations;
     return {iterations, learning_rate.At(iterations)};
   }
 
@@ -77,6 +94,8 @@ class Optimizer {
   void Apply(const UpdateStep& step, const UpdateRange<double>& range) const;
 
   std::string name;
+  // Updates made before the job, by a model that it goes on with.
+  int64_t initial_iterations = 0;
   LearningRate learning_rate;
   // How the caller must clip the gradients before an update. Clipping by norms
   // needs the gradients of all variables, not only those of a range.

@@ -75,6 +75,7 @@ class RmsProp final : public Optimizer {
   absl::string_view class_name() const override { return kClassName; }
   std::vector<std::string> slot_names() const override;
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
+  int paired_slot_count() const override { return 1; }
 
   double rho = 0.9;
   double momentum = 0;

@@ -6,10 +6,11 @@
 
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
+#include "common/job/job_model.h"
 #include "common/job/job_plan.h"
+#include "common/job/model_file.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/metric_layout.h"
-#include "common/optimizer/make_optimizer.h"
 #include "worker/device/bucket_memory.h"
 #include "worker/setup/datasets.h"
 #include "worker/setup/make_device.h"
@@ -37,7 +38,7 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
     replica->statistics =
         std::make_unique<TransportStatisticsAllReduce>(std::move(shared));
   }
-  ASSIGN_OR_RETURN(replica->optimizer, MakeOptimizer(job.optimizer()));
+  ASSIGN_OR_RETURN(replica->optimizer, MakeJobOptimizer(job));
   ASSIGN_OR_RETURN(replica->stream, replica->device->CreateStream());
   return replica;
 }
@@ -72,6 +73,9 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
   if (!options.holds_variables) return absl::OkStatus();
   replica.variables = std::make_unique<LocalVariables>(
       replica.plan, *replica.optimizer, *replica.state);
+  ASSIGN_OR_RETURN(const std::unique_ptr<ModelWeights> weights,
+                   OpenWeights(job, model.graph));
+  if (weights != nullptr) return FillFromWeights(*weights, *replica.variables);
   FillFromSeed(job.seed(), model.graph.variables, *replica.variables);
   return absl::OkStatus();
 }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
+#include "common/export/export_checkpoint.h"
 #include "common/process/exit_code.h"
 #include "common/session/leader/outcome.h"
 #include "common/session/leader/output_lock.h"
@@ -54,6 +55,23 @@ absl::Status WriteResults(const LeaderOptions& leader, const Outcome& outcome,
       WriteOutcome(leader.output_dir, leader.job, outcome,
                    [&](TaskId task) { return own_tasks.exit_code(task); }));
   std::cerr << "results are in " << leader.output_dir << "\n";
+  return absl::OkStatus();
+}
+
+// Writes the trained model from the last checkpoint of a job that has some. A
+// model that Keras' files cannot have is only told: its checkpoint is there.
+absl::Status WriteModel(const LeaderOptions& leader, const Outcome& outcome) {
+  if (leader.connects_only || !leader.evaluate_checkpoint.empty() ||
+      !leader.job.has_checkpoint() || !outcome.status.ok()) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::string checkpoint,
+                   FindLatestCheckpoint(leader.output_dir + "/checkpoint"));
+  const absl::Status status =
+      ExportCheckpoint(checkpoint, "keras", leader.output_dir + "/model.keras");
+  if (!absl::IsUnimplemented(status)) return status;
+  std::cerr << "warning: model.keras is not written: " << status.message()
+            << "\n";
   return absl::OkStatus();
 }
 
@@ -101,8 +119,11 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   own_tasks.Shutdown();
 
   Tell(outcome, options);
-  const absl::Status written = WriteResults(options.leader, outcome, own_tasks);
+  absl::Status written = WriteModel(options.leader, outcome);
   if (!written.ok()) Fail(written, kJobFailed);
+  const absl::Status results = WriteResults(options.leader, outcome, own_tasks);
+  if (!results.ok()) Fail(results, kJobFailed);
+  written.Update(results);
   std::cout.flush();
   own_tasks.ShutdownEvaluator(outcome.status.ok());
   return written.ok() ? ExitCode(outcome)

@@ -18,7 +18,6 @@
 #include "common/job/job_model.h"
 #include "common/job/job_plan.h"
 #include "common/limits.h"
-#include "common/optimizer/make_optimizer.h"
 #include "common/rpc/incarnation.h"
 #include "common/sharding/shard_plan.h"
 
@@ -50,6 +49,7 @@ Manifest MakeManifest(const LeaderOptions& options, const JobModel& model,
   Manifest manifest;
   manifest.job_name = options.job.name();
   manifest.job_fingerprint = JobFingerprint(options.job);
+  manifest.trained = TrainedPart(options.job);
   manifest.slot_names = optimizer.slot_names();
   manifest.variables = StoredVariables(model.graph.variables, plan);
   return manifest;
@@ -102,7 +102,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   ASSIGN_OR_RETURN(JobModel made_model, MakeJobModel(options.job));
   auto model = std::make_unique<const JobModel>(std::move(made_model));
   ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> made,
-                   MakeOptimizer(options.job.optimizer()));
+                   MakeJobOptimizer(options.job));
   const std::shared_ptr<const Optimizer> optimizer = std::move(made);
   ASSIGN_OR_RETURN(const ShardPlan plan, MakePlan(options, *model));
   ASSIGN_OR_RETURN(const std::optional<Manifest> restored,
@@ -120,7 +120,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   session_options.connects_only = options.connects_only;
   session_options.evaluate_checkpoint = options.evaluate_checkpoint;
   session_options.learning_rate = [optimizer](int64_t iterations) {
-    return optimizer->learning_rate.At(iterations);
+    return optimizer->StepAfter(iterations).learning_rate;
   };
   session_options.checkpoint_folder = CheckpointFolder(options);
   session_options.counters =

@@ -428,8 +428,6 @@ TEST(JobReader, SaysWhatIsNotSupportedYet) {
   const Malformed cases[] = {
       {"64", "64\ncallbacks: [{EarlyStopping: {}}]", kUnimplemented,
        "22: callbacks: not supported yet"},
-      {"64", "64\nweights: x.keras", kUnimplemented,
-       "22: weights: not supported yet"},
       {"64", "64\nevaluator: true", absl::StatusCode::kInvalidArgument,
        "1: checkpoint: missing; expected for an evaluator"},
       {"64", "64\nmax_staleness: 2", absl::StatusCode::kInvalidArgument,
@@ -437,10 +435,6 @@ TEST(JobReader, SaysWhatIsNotSupportedYet) {
       {"64", "64\nwire_precision: float16", absl::StatusCode::kInvalidArgument,
        "22: wire_precision: expected float32 under strategy parameter_server"},
       {"idx:", "csv:", kUnimplemented, "18: data.train.csv: not supported yet"},
-      {kJob,
-       "strategy: mirrored\nmodel: m.keras\nloss: mse\noptimizer: adam\n"
-       "data: {}",
-       kUnimplemented, "2: model: models from files are not supported yet"},
   };
   for (const Malformed& each : cases) ExpectRefused(each);
 }

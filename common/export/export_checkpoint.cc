@@ -1,0 +1,99 @@
+#include "common/export/export_checkpoint.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/atomic_file.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_reader.h"
+#include "common/checkpoint/safetensors.h"
+#include "common/job/job_model.h"
+#include "common/keras/model_writer.h"
+#include "glog/logging.h"
+
+namespace paceline {
+namespace {
+
+struct Format {
+  absl::string_view name;
+  absl::string_view suffix;
+  absl::Status (*write)(const std::string& path, const TrainedModel& model);
+};
+
+absl::Status WriteVariables(const std::string& path,
+                            const TrainedModel& model) {
+  std::vector<NamedTensor> tensors;
+  for (const VariableSpec& variable : model.graph.variables) {
+    NamedTensor& tensor = tensors.emplace_back();
+    tensor.name = variable.name;
+    tensor.shape = variable.shape;
+    tensor.read = [&](int64_t offset_bytes, absl::Span<std::byte> out) {
+      // Both are multiples of an element's size.
+      return model.read(
+          variable.name, /*slot=*/"",
+          offset_bytes / static_cast<int64_t>(sizeof(float)),
+          {reinterpret_cast<float*>(out.data()), out.size() / sizeof(float)});
+    };
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
+                   AtomicFile::Create(path));
+  return WriteSafetensors(*file, {{"step", absl::StrCat(model.iterations)}},
+                          std::move(tensors))
+      .status();
+}
+
+constexpr Format kFormats[] = {{"keras", ".keras", WriteKerasModel},
+                               {"weights", ".weights.h5", WriteKerasWeights},
+                               {"safetensors", ".safetensors", WriteVariables}};
+
+const Format& FormatNamed(absl::string_view name) {
+  for (const Format& format : kFormats) {
+    if (format.name == name) return format;
+  }
+  LOG(FATAL) << "there is no format " << name;
+}
+
+}  // namespace
+
+std::vector<std::string> ExportFormats() {
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) names.emplace_back(format.name);
+  return names;
+}
+
+std::string ExportSuffix(absl::string_view format) {
+  return std::string(FormatNamed(format).suffix);
+}
+
+absl::Status ExportCheckpoint(const std::string& folder,
+                              absl::string_view format,
+                              const std::string& path) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointReader> reader,
+                   CheckpointReader::Open(folder));
+  const v1::Job& job = reader->manifest().trained;
+  if (!job.has_model()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "checkpoint ", folder,
+        " was written by an earlier release, which did not store the model; "
+        "expected one of a job that this release has run or resumed"));
+  }
+  const absl::StatusOr<JobModel> model = MakeJobModel(job);
+  if (!model.ok()) return Annotate(model.status(), folder);
+  ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
+                   MakeJobOptimizer(job));
+  RETURN_IF_ERROR(
+      reader->CheckFits(model->graph.variables, optimizer->slot_names()));
+  return FormatNamed(format).write(
+      path, {job, model->graph, *model->loss, *optimizer,
+             optimizer->initial_iterations + reader->manifest().step,
+             [&reader](absl::string_view variable, absl::string_view slot,
+                       int64_t begin, absl::Span<float> out) {
+               return reader->Read(variable, slot, begin, out);
+             }});
+}
+
+}  // namespace paceline

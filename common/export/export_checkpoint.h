@@ -1,0 +1,34 @@
+// A checkpoint as a file that others read.
+#ifndef PACELINE_COMMON_EXPORT_EXPORT_CHECKPOINT_H_
+#define PACELINE_COMMON_EXPORT_EXPORT_CHECKPOINT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace paceline {
+
+// The names of the formats:
+//
+//   keras        the model, compiled, with its weights and its optimizer's
+//   state weights      only the latter two: `.weights.h5` safetensors  the
+//   variables, by their names: "dense/kernel"
+std::vector<std::string> ExportFormats();
+
+// The suffix of files of a format: ".keras".
+std::string ExportSuffix(absl::string_view format);
+
+// Writes the checkpoint in `folder` to the file `path`, atomically. Reads the
+// shards' files as it writes, so memory does not grow with the model.
+// FailedPrecondition if an earlier release wrote the checkpoint, which did not
+// store the model; else the errors of CheckpointReader and WriteKerasModel.
+// Blocks on the disk.
+absl::Status ExportCheckpoint(const std::string& folder,
+                              absl::string_view format,
+                              const std::string& path);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_EXPORT_EXPORT_CHECKPOINT_H_

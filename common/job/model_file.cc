@@ -1,0 +1,116 @@
+#include "common/job/model_file.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/status_macros.h"
+#include "common/config/path.h"
+#include "common/job/job_fields.h"
+#include "common/job/job_model.h"
+#include "common/keras/keras_archive.h"
+#include "common/keras/model_config.h"
+#include "common/model/graph.h"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kModelKey[] = "model";
+
+struct Loaded {
+  ModelConfig config;
+  v1::Model model;
+  Graph graph;
+};
+
+// The model and what it was compiled with. Checks that we know its layers.
+absl::StatusOr<Loaded> ReadModelFile(const std::string& path) {
+  ASSIGN_OR_RETURN(const KerasArchive archive, KerasArchive::Open(path));
+  ASSIGN_OR_RETURN(const Value config, archive.ReadConfig());
+  const auto in_file = [&path](const absl::Status& status) {
+    return Annotate(status, absl::StrCat(path, ": ", kConfigMember));
+  };
+  absl::StatusOr<ModelConfig> read = ReadModelConfig(config, Path());
+  if (!read.ok()) return in_file(read.status());
+  absl::StatusOr<v1::Model> model =
+      FieldsOf(static_cast<const v1::Model*>(nullptr))
+          .Read(read->model, Path(kModelKey));
+  if (!model.ok()) return in_file(model.status());
+  absl::StatusOr<Graph> graph = BuildGraph(*model);
+  if (!graph.ok()) return in_file(graph.status());
+  return Loaded{*std::move(read), *std::move(model), *std::move(graph)};
+}
+
+// Returns whether it was set.
+bool SetUnlessGiven(absl::string_view key, Value value, Value& document) {
+  if (value.is_null() || document.Find(key) != nullptr) return false;
+  document[key] = std::move(value);
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> LoadModelFile(const std::string& job_path,
+                                   Value& document) {
+  const Value* const model =
+      document.is_map() ? document.Find(kModelKey) : nullptr;
+  if (model == nullptr || !model->is_string()) return false;
+  const int line = model->line();
+  const std::string path =
+      fs::absolute(fs::path(job_path).parent_path() / model->as_string())
+          .lexically_normal()
+          .string();
+  absl::StatusOr<Loaded> loaded = ReadModelFile(path);
+  if (!loaded.ok()) {
+    return ConfigError(Path(kModelKey), loaded.status().message(),
+                       loaded.status().code());
+  }
+  ModelConfig& read = loaded->config;
+  document[kModelKey] = std::move(read.model);
+  document[kModelKey].set_line(line);
+  SetUnlessGiven("loss", std::move(read.loss), document);
+  SetUnlessGiven("metrics", std::move(read.metrics), document);
+  const bool takes_weights = SetUnlessGiven("weights", path, document);
+  const bool takes_optimizer =
+      SetUnlessGiven("optimizer", std::move(read.optimizer), document);
+  return takes_weights && takes_optimizer;
+}
+
+absl::StatusOr<ModelFile> OpenModelFile(const std::string& path) {
+  ASSIGN_OR_RETURN(Loaded loaded, ReadModelFile(path));
+  ModelFile file;
+  file.name = loaded.model.name();
+  file.is_sequential = IsSequential(loaded.model);
+  file.graph = std::move(loaded.graph);
+  ASSIGN_OR_RETURN(file.weights,
+                   ModelWeights::Open(path, file.graph, file.is_sequential));
+  return file;
+}
+
+absl::Status TakeOptimizerState(v1::Job& job) {
+  ASSIGN_OR_RETURN(const Graph graph, BuildGraph(job.model()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ModelWeights> weights,
+                   OpenWeights(job, graph));
+  ASSIGN_OR_RETURN(const int64_t iterations, weights->ReadIterations());
+  job.set_initial_iterations(static_cast<uint64_t>(iterations));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<ModelWeights>> OpenWeights(const v1::Job& job,
+                                                          const Graph& graph) {
+  if (job.weights().empty()) return nullptr;
+  const bool is_sequential = IsSequential(job.model());
+  ASSIGN_OR_RETURN(std::unique_ptr<ModelWeights> weights,
+                   ModelWeights::Open(job.weights(), graph, is_sequential));
+  if (job.initial_iterations() > 0) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
+                     MakeJobOptimizer(job));
+    RETURN_IF_ERROR(weights->FindSlots(graph, is_sequential, *optimizer));
+  }
+  return weights;
+}
+
+}  // namespace paceline

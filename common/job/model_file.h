@@ -1,0 +1,50 @@
+// Jobs whose model is a Keras file.
+#ifndef PACELINE_COMMON_JOB_MODEL_FILE_H_
+#define PACELINE_COMMON_JOB_MODEL_FILE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/config/value.h"
+#include "common/keras/model_weights.h"
+#include "common/model/graph.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+
+// If `model` in the document of the job file `job_path` is the path of a
+// `.keras` file, replaces it by the file's model. Unless the document says
+// otherwise, `weights` becomes that path, and `loss`, `optimizer` and `metrics`
+// what the model was compiled with. Errors are at `model`, and name the file
+// and the path in it. Blocks on the disk.
+//
+// Returns whether `weights` and `optimizer` both come from the file, so that
+// the optimizer may go on from its state there (TakeOptimizerState).
+absl::StatusOr<bool> LoadModelFile(const std::string& job_path,
+                                   Value& document);
+
+// A model in a `.keras` file, for those who look at it without a job.
+struct ModelFile {
+  std::string name;
+  bool is_sequential = false;
+  Graph graph;
+  std::unique_ptr<ModelWeights> weights;
+};
+
+// Errors name the file and the path in it. Blocks on the disk.
+absl::StatusOr<ModelFile> OpenModelFile(const std::string& path);
+
+// Sets initial_iterations to those of the optimizer in the job's `weights`; 0
+// if the file has no state of an optimizer. Errors are those of OpenWeights.
+absl::Status TakeOptimizerState(v1::Job& job);
+
+// Opens the job's `weights` and compares them with the job's `graph`, and with
+// the slots of its optimizer if that goes on; null if the job has none.
+absl::StatusOr<std::unique_ptr<ModelWeights>> OpenWeights(const v1::Job& job,
+                                                          const Graph& graph);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_JOB_MODEL_FILE_H_

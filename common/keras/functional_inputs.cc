@@ -1,0 +1,181 @@
+#include "common/keras/functional_inputs.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/codec.h"
+#include "common/keras/not_supported.h"
+
+namespace paceline {
+namespace {
+
+// Arguments nest as lists of tensors; Keras' deepest have two levels.
+constexpr int kMaxArgumentNesting = 8;
+// Operators of tensors, as entries of a Functional.
+constexpr absl::string_view kOperationsModule = "keras.src.ops.";
+
+bool IsTensor(const Value& value) {
+  const Value* class_name = value.is_map() ? value.Find("class_name") : nullptr;
+  return class_name != nullptr && class_name->is_string() &&
+         class_name->as_string() == "__keras_tensor__";
+}
+
+bool IsZero(const Value& value) {
+  return value.is_number() && value.as_double() == 0;
+}
+
+// The layer that gives a tensor: {config: {keras_history: ["name", 0, 0]}}.
+absl::StatusOr<std::string> LayerOf(const Value& tensor, const Path& path) {
+  const Value* config = tensor.Find("config");
+  const Value* history = config != nullptr && config->is_map()
+                             ? config->Find("keras_history")
+                             : nullptr;
+  const Path history_path = path.Key("config").Key("keras_history");
+  if (history == nullptr || !history->is_list() ||
+      history->as_list().size() != 3 || !history->as_list()[0].is_string()) {
+    return ConfigError(history_path, "expected [\"name\", 0, 0]");
+  }
+  const Value::List& list = history->as_list();
+  if (!IsZero(list[1]) || !IsZero(list[2])) {
+    return NotSupported(history_path,
+                        "layers that are called twice or have several outputs");
+  }
+  return list[0].as_string();
+}
+
+absl::Status AddTensors(const Value& argument, const Path& path, int nesting,
+                        std::vector<std::string>& names) {
+  if (nesting > kMaxArgumentNesting) {
+    return ConfigError(path, absl::StrCat("is nested deeper than ",
+                                          kMaxArgumentNesting, " lists"));
+  }
+  if (IsTensor(argument)) {
+    ASSIGN_OR_RETURN(names.emplace_back(), LayerOf(argument, path));
+    return absl::OkStatus();
+  }
+  if (!argument.is_list()) return absl::OkStatus();
+  for (size_t i = 0; i < argument.as_list().size(); ++i) {
+    RETURN_IF_ERROR(
+        AddTensors(argument.as_list()[i], path.Index(i), nesting + 1, names));
+  }
+  return absl::OkStatus();
+}
+
+// Keras writes `mask: null`, and `training` as a default that fit, evaluate and
+// predict override.
+absl::Status CheckKeywords(const Value& node, const Path& path) {
+  const Value* keywords = node.Find("kwargs");
+  if (keywords == nullptr || keywords->is_null()) return absl::OkStatus();
+  if (!keywords->is_map()) return WrongType(*keywords, path, "a map");
+  for (const Value::Entry& entry : keywords->as_map()) {
+    if (entry.value.is_null() || entry.key == "training") continue;
+    return NotSupported(path.Key(entry.key),
+                        "calls with this keyword argument");
+  }
+  return absl::OkStatus();
+}
+
+// The arguments of the only call; null for an Input.
+absl::StatusOr<const Value::List*> ArgumentsOf(const Value& entry,
+                                               const Path& path) {
+  const Value* nodes = entry.Find("inbound_nodes");
+  const Path nodes_path = path.Key("inbound_nodes");
+  if (nodes == nullptr || !nodes->is_list()) {
+    return ConfigError(nodes_path, "expected a list");
+  }
+  if (nodes->as_list().empty()) return nullptr;
+  if (nodes->as_list().size() > 1) {
+    return NotSupported(nodes_path, "layers that are called twice");
+  }
+  const Value& node = nodes->as_list()[0];
+  const Path node_path = nodes_path.Index(0);
+  if (!node.is_map()) return WrongType(node, node_path, "a map");
+  RETURN_IF_ERROR(CheckKeywords(node, node_path.Key("kwargs")));
+  const Value* arguments = node.Find("args");
+  if (arguments == nullptr || !arguments->is_list()) {
+    return ConfigError(node_path.Key("args"), "expected a list");
+  }
+  return &arguments->as_list();
+}
+
+// A Rescaling that computes `operation` of a tensor and a number.
+std::optional<KerasObject> RescalingFor(absl::string_view operation,
+                                        double number, bool number_is_left) {
+  double scale = 1;
+  double offset = 0;
+  if (operation == "Add") {
+    offset = number;
+  } else if (operation == "Multiply") {
+    scale = number;
+  } else if (operation == "Subtract") {
+    scale = number_is_left ? -1 : 1;
+    offset = number_is_left ? number : -number;
+  } else if ((operation == "TrueDivide" || operation == "Divide") &&
+             !number_is_left && number != 0) {
+    scale = 1 / number;
+  } else {
+    return std::nullopt;
+  }
+  return KerasObject{"Rescaling",
+                     Value::Map{{"scale", scale}, {"offset", offset}}};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ReadInboundNodes(const Value& entry,
+                                                          const Path& path) {
+  std::vector<std::string> names;
+  ASSIGN_OR_RETURN(const Value::List* const arguments,
+                   ArgumentsOf(entry, path));
+  if (arguments == nullptr) return names;
+  const Path args_path = path.Key("inbound_nodes").Index(0).Key("args");
+  for (size_t i = 0; i < arguments->size(); ++i) {
+    RETURN_IF_ERROR(
+        AddTensors((*arguments)[i], args_path.Index(i), /*nesting=*/0, names));
+  }
+  if (names.empty()) return ConfigError(args_path, "has no tensor");
+  return names;
+}
+
+absl::Status MakeLayerOfOperation(const Value& entry, absl::string_view name,
+                                  const Path& path, KerasObject& layer) {
+  const Value* module = entry.Find("module");
+  if (module == nullptr || !module->is_string() ||
+      !absl::StartsWith(module->as_string(), kOperationsModule)) {
+    return absl::OkStatus();
+  }
+  const auto refuse = [&] {
+    return NotSupported(
+        path, absl::StrCat("arguments such as those of ", layer.class_name,
+                           " \"", name, "\""));
+  };
+  ASSIGN_OR_RETURN(const Value::List* const arguments,
+                   ArgumentsOf(entry, path));
+  if (arguments == nullptr || arguments->size() != 2) return refuse();
+  const Value& left = (*arguments)[0];
+  const Value& right = (*arguments)[1];
+  if (IsTensor(left) && IsTensor(right)) {
+    const absl::string_view operation = layer.class_name;
+    if (operation != "Add" && operation != "Multiply" &&
+        operation != "Subtract") {
+      return refuse();
+    }
+    layer.config = Value::Map{};
+    return absl::OkStatus();
+  }
+  const Value& number = IsTensor(left) ? right : left;
+  if (!number.is_number()) return refuse();
+  std::optional<KerasObject> rescaling =
+      RescalingFor(layer.class_name, number.as_double(),
+                   /*number_is_left=*/&number == &left);
+  if (!rescaling) return refuse();
+  layer.class_name = std::move(rescaling->class_name);
+  layer.config = std::move(rescaling->config);
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

@@ -1,0 +1,32 @@
+// What the layers of a Functional model read.
+#ifndef PACELINE_COMMON_KERAS_FUNCTIONAL_INPUTS_H_
+#define PACELINE_COMMON_KERAS_FUNCTIONAL_INPUTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/config/keras_object.h"
+#include "common/config/path.h"
+#include "common/config/value.h"
+
+namespace paceline {
+
+// The names of the layers that an entry of a Functional's `layers` reads, in
+// the order of the call's arguments. Unimplemented if the layer is called more
+// than once, or by keyword arguments that change what it computes.
+absl::StatusOr<std::vector<std::string>> ReadInboundNodes(const Value& entry,
+                                                          const Path& path);
+
+// Where the entry is an operation such as x + y or 2 * x, not a layer, replaces
+// `layer` by a layer that computes the same: Add, Multiply, Subtract, or a
+// Rescaling by the number. Neither has variables, so paths of weights stay.
+// Unimplemented for operations without such a layer.
+absl::Status MakeLayerOfOperation(const Value& entry, absl::string_view name,
+                                  const Path& path, KerasObject& layer);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_KERAS_FUNCTIONAL_INPUTS_H_

@@ -1,0 +1,295 @@
+#include "common/keras/model_config.h"
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/base/status_macros.h"
+#include "common/config/class_error.h"
+#include "common/config/codec.h"
+#include "common/config/keras_object.h"
+#include "common/keras/functional_inputs.h"
+#include "common/keras/not_supported.h"
+#include "common/limits.h"
+#include "common/model/layers/input_layer.h"
+
+namespace paceline {
+namespace {
+
+absl::StatusOr<const Value*> FindMap(const Value& map, absl::string_view key,
+                                     const Path& path) {
+  const Value* value = map.Find(key);
+  if (value == nullptr) {
+    return ConfigError(path.Key(key), "missing; expected a map");
+  }
+  if (!value->is_map()) return WrongType(*value, path.Key(key), "a map");
+  return value;
+}
+
+absl::StatusOr<const Value::List*> FindList(const Value& map,
+                                            absl::string_view key,
+                                            const Path& path) {
+  const Value* value = map.Find(key);
+  if (value == nullptr) {
+    return ConfigError(path.Key(key), "missing; expected a list");
+  }
+  if (!value->is_list()) return WrongType(*value, path.Key(key), "a list");
+  return &value->as_list();
+}
+
+// The text of a key; "" if there is none.
+std::string TextOf(const Value& map, absl::string_view key) {
+  const Value* text = map.is_map() ? map.Find(key) : nullptr;
+  return text != nullptr && text->is_string() ? text->as_string() : "";
+}
+
+bool IsModelClass(absl::string_view class_name) {
+  return class_name == "Sequential" || class_name == "Functional" ||
+         class_name == "Model";
+}
+
+// A layer without its inputs. Refuses what holds code or further layers.
+absl::StatusOr<KerasObject> ReadLayer(const Value& value, const Path& path) {
+  ASSIGN_OR_RETURN(KerasObject layer, ReadKerasObject(value, path));
+  if (layer.class_name == "Lambda") {
+    return ClassError(path, layer.class_name,
+                      "a Lambda layer holds Python code, which is never run; "
+                      "expected a layer of Keras");
+  }
+  if (IsModelClass(layer.class_name)) {
+    return NotSupported(path, "models in models");
+  }
+  return layer;
+}
+
+// A Sequential's layers, with the InputLayer that older files leave out.
+absl::StatusOr<std::vector<KerasObject>> ReadSequentialLayers(
+    const Value& config, const Path& path) {
+  ASSIGN_OR_RETURN(const Value::List* const list,
+                   FindList(config, "layers", path));
+  std::vector<KerasObject> layers;
+  for (const Value& value : *list) {
+    ASSIGN_OR_RETURN(layers.emplace_back(),
+                     ReadLayer(value, path.Key("layers").Index(layers.size())));
+  }
+  if (!layers.empty() && layers[0].class_name == InputLayer::kClassName) {
+    return layers;
+  }
+  const Value* const shape = config.Find("build_input_shape");
+  if (shape == nullptr || shape->is_null()) {
+    return ConfigError(path,
+                       "has neither an InputLayer nor build_input_shape; "
+                       "expected a model that was built before it was saved");
+  }
+  layers.insert(layers.begin(), {std::string(InputLayer::kClassName),
+                                 Value::Map{{"batch_shape", *shape}}});
+  return layers;
+}
+
+// A Functional's layers, each with the names of its inputs.
+absl::StatusOr<std::vector<KerasObject>> ReadFunctionalLayers(
+    const Value& config, const Path& path) {
+  ASSIGN_OR_RETURN(const Value::List* const list,
+                   FindList(config, "layers", path));
+  std::vector<KerasObject> layers;
+  for (const Value& value : *list) {
+    const Path layer_path = path.Key("layers").Index(layers.size());
+    ASSIGN_OR_RETURN(KerasObject layer, ReadLayer(value, layer_path));
+    // Operations such as x + y have a name only beside their config.
+    const std::string name = TextOf(value, "name");
+    if (name.empty()) {
+      return ConfigError(layer_path.Key("name"), "missing; expected a name");
+    }
+    ASSIGN_OR_RETURN(layer.inputs, ReadInboundNodes(value, layer_path));
+    RETURN_IF_ERROR(MakeLayerOfOperation(value, name, layer_path, layer));
+    layer.config["name"] = name;
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
+// Puts layers behind those that they read, and otherwise keeps their order.
+absl::StatusOr<std::vector<KerasObject>> SortTopologically(
+    std::vector<KerasObject> layers, const Path& path) {
+  absl::flat_hash_map<std::string, size_t> index;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    index.emplace(layers[i].config.Find("name")->as_string(), i);
+  }
+  std::vector<std::vector<size_t>> readers(layers.size());
+  std::vector<size_t> missing(layers.size());
+  std::set<size_t> ready;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    for (const std::string& input : layers[i].inputs) {
+      const auto found = index.find(input);
+      if (found == index.end()) {
+        return ConfigError(
+            path.Index(i).Key("inbound_nodes"),
+            absl::StrCat("there is no layer ", Excerpt(Value(input))));
+      }
+      readers[found->second].push_back(i);
+      ++missing[i];
+    }
+    if (missing[i] == 0) ready.insert(i);
+  }
+  std::vector<KerasObject> sorted;
+  while (!ready.empty()) {
+    const size_t next = *ready.begin();
+    ready.erase(ready.begin());
+    for (const size_t reader : readers[next]) {
+      if (--missing[reader] == 0) ready.insert(reader);
+    }
+    sorted.push_back(std::move(layers[next]));
+  }
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (missing[i] == 0) continue;
+    return ConfigError(path.Index(i),
+                       "the layer reads itself, by a circle of "
+                       "layers");
+  }
+  return sorted;
+}
+
+// The name of the only layer of input_layers or output_layers:
+// ["name", 0, 0], or a list or a map of one such.
+absl::StatusOr<std::string> OnlyEnd(const Value& config, absl::string_view key,
+                                    const Path& path) {
+  const Value* end = config.Find(key);
+  const Path end_path = path.Key(key);
+  for (int level = 0; end != nullptr && level < 2; ++level) {
+    if (end->is_list() && !end->as_list().empty() &&
+        end->as_list()[0].is_string()) {
+      return end->as_list()[0].as_string();
+    }
+    const bool is_map = end->is_map();
+    if (!is_map && !end->is_list()) break;
+    const size_t count = is_map ? end->as_map().size() : end->as_list().size();
+    if (count > 1) {
+      return NotSupported(end_path,
+                          absl::StrCat("models with ", count, " ", key));
+    }
+    if (count == 0) break;
+    end = is_map ? &end->as_map()[0].value : &end->as_list()[0];
+  }
+  return ConfigError(end_path, "expected [\"name\", 0, 0]");
+}
+
+absl::StatusOr<Value> ReadModel(const Value& object, const Path& path) {
+  const std::string class_name = TextOf(object, "class_name");
+  if (!IsModelClass(class_name)) {
+    return ConfigError(path.Key("class_name"),
+                       absl::StrCat("is ", Excerpt(Value(class_name)),
+                                    ", expected Sequential or Functional"));
+  }
+  ASSIGN_OR_RETURN(const Value* const config, FindMap(object, "config", path));
+  const Path config_path = path.Key("config");
+  std::vector<KerasObject> layers;
+  if (class_name == "Sequential") {
+    ASSIGN_OR_RETURN(layers, ReadSequentialLayers(*config, config_path));
+  } else {
+    ASSIGN_OR_RETURN(layers, ReadFunctionalLayers(*config, config_path));
+    ASSIGN_OR_RETURN(layers, SortTopologically(std::move(layers),
+                                               config_path.Key("layers")));
+    RETURN_IF_ERROR(OnlyEnd(*config, "input_layers", config_path).status());
+    ASSIGN_OR_RETURN(const std::string output,
+                     OnlyEnd(*config, "output_layers", config_path));
+    if (layers.empty() ||
+        layers.back().config.Find("name")->as_string() != output) {
+      return ConfigError(
+          config_path.Key("output_layers"),
+          absl::StrCat("other layers read the output of ",
+                       Excerpt(Value(output)), ", or nobody reads theirs"));
+    }
+  }
+  Value::List list;
+  for (const KerasObject& layer : layers) {
+    list.push_back(WriteKerasObject(layer));
+  }
+  Value::Map model;
+  const std::string name = TextOf(*config, "name");
+  if (!name.empty()) model.push_back({"name", name});
+  model.push_back({"layers", std::move(list)});
+  return Value(std::move(model));
+}
+
+// What a compiled model has for its only output: the value itself, or a list or
+// a map of it.
+absl::StatusOr<Value> OfOnlyOutput(const Value& value, const Path& path) {
+  if (value.is_list() && value.as_list().size() == 1) {
+    return value.as_list()[0];
+  }
+  const bool is_object = value.is_map() && value.Find("class_name") != nullptr;
+  if (value.is_map() && !is_object && value.as_map().size() == 1) {
+    return value.as_map()[0].value;
+  }
+  if (value.is_list() || (value.is_map() && !is_object)) {
+    return NotSupported(path, "losses of several outputs");
+  }
+  return value;
+}
+
+// The metrics of the only output, as a list.
+absl::StatusOr<Value> ReadMetrics(const Value& value, const Path& path) {
+  const Value* metrics = &value;
+  if (metrics->is_map() && metrics->as_map().size() == 1) {
+    metrics = &metrics->as_map()[0].value;
+  }
+  if (metrics->is_list() && metrics->as_list().size() == 1 &&
+      metrics->as_list()[0].is_list()) {
+    metrics = &metrics->as_list()[0];
+  }
+  if (metrics->is_null()) return Value(Value::List());
+  if (metrics->is_string()) return Value(Value::List{*metrics});
+  if (!metrics->is_list()) return WrongType(value, path, "a list");
+  return *metrics;
+}
+
+absl::Status ReadCompileConfig(const Value& compile, const Path& path,
+                               ModelConfig& out) {
+  if (const Value* loss = compile.Find("loss")) {
+    ASSIGN_OR_RETURN(out.loss, OfOnlyOutput(*loss, path.Key("loss")));
+  }
+  if (const Value* optimizer = compile.Find("optimizer")) {
+    out.optimizer = *optimizer;
+  }
+  if (const Value* metrics = compile.Find("metrics")) {
+    ASSIGN_OR_RETURN(out.metrics, ReadMetrics(*metrics, path.Key("metrics")));
+  }
+  for (const absl::string_view key : {"loss_weights", "weighted_metrics"}) {
+    const Value* value = compile.Find(key);
+    if (value == nullptr || value->is_null()) continue;
+    if (value->is_list() && value->as_list().empty()) continue;
+    return NotSupported(path.Key(key), key);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ModelConfig> ReadModelConfig(const Value& config,
+                                            const Path& path) {
+  if (!config.is_map()) return WrongType(config, path, "a map");
+  ModelConfig read;
+  ASSIGN_OR_RETURN(read.model, ReadModel(config, path));
+  const Value* const compile = config.Find("compile_config");
+  if (compile != nullptr && !compile->is_null()) {
+    const Path compile_path = path.Key("compile_config");
+    if (!compile->is_map()) return WrongType(*compile, compile_path, "a map");
+    RETURN_IF_ERROR(ReadCompileConfig(*compile, compile_path, read));
+  }
+  return read;
+}
+
+bool IsSequential(const v1::Model& model) {
+  for (const v1::KerasObject& layer : model.layers()) {
+    if (layer.inputs_size() > 0) return false;
+  }
+  return true;
+}
+
+}  // namespace paceline

@@ -1,0 +1,251 @@
+#include "common/keras/model_weights.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <set>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/peer_text.h"
+#include "common/base/status_macros.h"
+#include "common/keras/keras_archive.h"
+#include "common/keras/slot_paths.h"
+#include "common/keras/weight_paths.h"
+#include "common/limits.h"
+#include "common/tensor/float16.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+namespace {
+
+constexpr absl::string_view kLayersGroup = "layers/";
+constexpr absl::string_view kOptimizerGroup = "optimizer/vars/";
+// How some releases of Keras name that group.
+constexpr absl::string_view kOldLayersGroup = "_layer_checkpoint_dependencies/";
+// Converted at a time.
+constexpr int64_t kConvertedBytes = 1 << 20;
+
+// The file with the weights: a member of an archive, or all of it.
+absl::StatusOr<std::unique_ptr<RandomAccess>> OpenWeightsFile(
+    const std::string& path) {
+  ASSIGN_OR_RETURN(std::unique_ptr<RandomAccess> file, OpenRandomAccess(path));
+  std::array<std::byte, 2> start = {};
+  if (file->size_bytes() >= 2) {
+    RETURN_IF_ERROR(file->ReadAt(0, absl::MakeSpan(start)));
+  }
+  // A zip archive.
+  if (std::memcmp(start.data(), "PK", 2) != 0) return file;
+  ASSIGN_OR_RETURN(KerasArchive archive, KerasArchive::Open(path));
+  return KerasArchive::OpenWeights(std::move(archive));
+}
+
+// The datasets by their paths in the newest releases.
+absl::StatusOr<Hdf5Index> ReadIndex(RandomAccess& file) {
+  ASSIGN_OR_RETURN(Hdf5Index index, ReadHdf5Index(file));
+  for (auto each = index.lower_bound(std::string(kOldLayersGroup));
+       each != index.end() && absl::StartsWith(each->first, kOldLayersGroup);) {
+    absl::string_view inner = each->first;
+    inner.remove_prefix(kOldLayersGroup.size());
+    index.emplace(absl::StrCat(kLayersGroup, inner), each->second);
+    each = index.erase(each);
+  }
+  return index;
+}
+
+bool IsNumeric(const Hdf5Type& type) {
+  using Kind = Hdf5Type::Kind;
+  switch (type.kind) {
+    case Kind::kFloat:
+      return true;
+    // bfloat16.
+    case Kind::kOpaque:
+      return type.size_bytes == 2;
+    case Kind::kSigned:
+    case Kind::kUnsigned:
+    case Kind::kOther:
+      return false;
+  }
+  return false;
+}
+
+template <typename Stored>
+Stored Load(const std::byte* bytes) {
+  Stored value;
+  std::memcpy(&value, bytes, sizeof(value));
+  return value;
+}
+
+// Converts elements from the file's type.
+template <typename T>
+void Convert(const Hdf5Type& type, const std::byte* in, absl::Span<T> out) {
+  const auto convert = [&](auto load) {
+    for (size_t i = 0; i < out.size(); ++i) {
+      out[i] = static_cast<T>(load(in + i * type.size_bytes));
+    }
+  };
+  if (type.kind == Hdf5Type::Kind::kOpaque) {
+    convert([](const std::byte* at) {
+      return FloatOfBFloat16(Load<uint16_t>(at));
+    });
+  } else if (type.size_bytes == 2) {
+    convert(
+        [](const std::byte* at) { return FloatOfFloat16(Load<uint16_t>(at)); });
+  } else if (type.size_bytes == 4) {
+    convert(Load<float>);
+  } else {
+    convert(Load<double>);
+  }
+}
+
+template <typename T>
+absl::Status ReadElements(RandomAccess& file, const Hdf5Dataset& dataset,
+                          int64_t begin, absl::Span<T> out) {
+  const int64_t size = dataset.type.size_bytes;
+  int64_t offset = dataset.offset_bytes + begin * size;
+  if (dataset.type == Hdf5Type{Hdf5Type::Kind::kFloat, sizeof(T)}) {
+    return file.ReadAt(offset,
+                       absl::MakeSpan(reinterpret_cast<std::byte*>(out.data()),
+                                      out.size() * sizeof(T)));
+  }
+  std::vector<std::byte> buffer;
+  while (!out.empty()) {
+    const size_t count =
+        std::min(out.size(), static_cast<size_t>(kConvertedBytes / size));
+    buffer.resize(count * size);
+    RETURN_IF_ERROR(file.ReadAt(offset, absl::MakeSpan(buffer)));
+    Convert(dataset.type, buffer.data(), out.subspan(0, count));
+    out.remove_prefix(count);
+    offset += static_cast<int64_t>(buffer.size());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ModelWeights>> ModelWeights::Open(
+    const std::string& path, const Graph& graph, bool is_sequential) {
+  ASSIGN_OR_RETURN(std::unique_ptr<RandomAccess> file, OpenWeightsFile(path));
+  auto weights = absl::WrapUnique(new ModelWeights(path, std::move(file)));
+  const absl::Status status = weights->FindVariables(graph, is_sequential);
+  if (!status.ok()) return Annotate(status, path);
+  return weights;
+}
+
+absl::StatusOr<Hdf5Dataset> ModelWeights::Find(const std::string& path,
+                                               const std::string& name,
+                                               const Shape& shape) const {
+  const std::string what = absl::StrCat(path, " (", name, ")");
+  const auto found = index_.find(path);
+  if (found == index_.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has no ", what, ", expected a variable of shape ",
+                     ShapeToString(shape)));
+  }
+  const Hdf5Dataset& dataset = found->second;
+  if (dataset.shape != shape) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " has shape ", ShapeToString(dataset.shape),
+                     ", expected ", ShapeToString(shape)));
+  }
+  if (!IsNumeric(dataset.type)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, ": expected elements of float16, bfloat16, float32 or float64"));
+  }
+  return dataset;
+}
+
+absl::Status ModelWeights::FindVariables(const Graph& graph,
+                                         bool is_sequential) {
+  ASSIGN_OR_RETURN(index_, ReadIndex(*file_));
+  const std::vector<std::string> paths = WeightPaths(graph, is_sequential);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const VariableSpec& variable = graph.variables[i];
+    ASSIGN_OR_RETURN(variables_.emplace_back(),
+                     Find(paths[i], variable.name, variable.shape));
+  }
+  const std::set<std::string> known(paths.begin(), paths.end());
+  for (const auto& [path, dataset] : index_) {
+    if (!absl::StartsWith(path, kLayersGroup) || known.contains(path)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the model has no variable for ", PeerText(path),
+                     " of shape ", ShapeToString(dataset.shape)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> ModelWeights::ReadIterations() {
+  const auto found = index_.find(kIterationPath);
+  if (found == index_.end()) return 0;
+  const Hdf5Dataset& dataset = found->second;
+  const int64_t size = dataset.type.size_bytes;
+  const bool is_whole = dataset.type.kind == Hdf5Type::Kind::kSigned ||
+                        dataset.type.kind == Hdf5Type::Kind::kUnsigned;
+  int64_t iterations = 0;
+  if (is_whole && dataset.shape.empty() && (size == 4 || size == 8)) {
+    RETURN_IF_ERROR(file_->ReadAt(
+        dataset.offset_bytes,
+        absl::MakeSpan(reinterpret_cast<std::byte*>(&iterations), size)));
+  }
+  if (!is_whole || iterations < 0 || iterations > limits::kMaxSteps) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path_, ": ", kIterationPath, " is ", iterations,
+                     ", expected an integer from 0 to ", limits::kMaxSteps));
+  }
+  return iterations;
+}
+
+std::optional<ParameterCount> ModelWeights::OptimizerSize() const {
+  ParameterCount size;
+  for (const auto& [path, dataset] : index_) {
+    if (!absl::StartsWith(path, kOptimizerGroup)) continue;
+    const int64_t elements = NumElements(dataset.shape);
+    size.elements += elements;
+    size.bytes += elements * dataset.type.size_bytes;
+  }
+  if (size.elements == 0) return std::nullopt;
+  return size;
+}
+
+absl::Status ModelWeights::FindSlots(const Graph& graph, bool is_sequential,
+                                     const Optimizer& optimizer) {
+  const std::vector<std::string> names = optimizer.slot_names();
+  for (const SlotPath& each : SlotPaths(graph, is_sequential, optimizer)) {
+    const VariableSpec& variable = graph.variables[each.variable];
+    absl::StatusOr<Hdf5Dataset> dataset =
+        Find(each.path, absl::StrCat(names[each.slot], " of ", variable.name),
+             variable.shape);
+    if (!dataset.ok()) return Annotate(dataset.status(), path_);
+    slots_[{each.variable, each.slot}] = *std::move(dataset);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelWeights::Read(int variable, int64_t begin,
+                                absl::Span<float> out) {
+  return ReadElements(*file_, variables_[variable], begin, out);
+}
+
+absl::Status ModelWeights::Read(int variable, int64_t begin,
+                                absl::Span<double> out) {
+  return ReadElements(*file_, variables_[variable], begin, out);
+}
+
+absl::Status ModelWeights::ReadSlot(int variable, int slot, int64_t begin,
+                                    absl::Span<float> out) {
+  const auto found = slots_.find({variable, slot});
+  if (found == slots_.end()) return absl::OkStatus();
+  return ReadElements(*file_, found->second, begin, out);
+}
+
+absl::Status ModelWeights::ReadSlot(int variable, int slot, int64_t begin,
+                                    absl::Span<double> out) {
+  const auto found = slots_.find({variable, slot});
+  if (found == slots_.end()) return absl::OkStatus();
+  return ReadElements(*file_, found->second, begin, out);
+}
+
+}  // namespace paceline

@@ -1,0 +1,56 @@
+#include "common/keras/slot_paths.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "common/keras/weight_paths.h"
+
+namespace paceline {
+namespace {
+
+// A variable that the optimizer updates, and how many slots it has.
+struct Trained {
+  int variable = 0;
+  int slot_count = 0;
+};
+
+// In the order of Keras' model.trainable_variables.
+std::vector<Trained> TrainedVariables(const Graph& graph, bool is_sequential,
+                                      const Optimizer& optimizer) {
+  std::vector<Trained> trained;
+  for (const int node : KerasLayerOrder(graph, is_sequential)) {
+    for (const int index : graph.nodes[node].variables) {
+      const VariableSpec& variable = graph.variables[index];
+      if (!variable.is_trained()) continue;
+      trained.push_back(
+          {index, optimizer.SlotCountOf({variable.name, variable.shape})});
+    }
+  }
+  return trained;
+}
+
+}  // namespace
+
+std::vector<SlotPath> SlotPaths(const Graph& graph, bool is_sequential,
+                                const Optimizer& optimizer) {
+  const std::vector<Trained> trained =
+      TrainedVariables(graph, is_sequential, optimizer);
+  std::vector<SlotPath> paths;
+  int next = optimizer.learning_rate.schedule != nullptr ? 1 : 2;
+  // Slots [begin, end), variable by variable.
+  const auto add = [&](int begin, int end) {
+    for (const Trained& each : trained) {
+      for (int slot = begin; slot < std::min(end, each.slot_count); ++slot) {
+        paths.push_back(
+            {each.variable, slot, absl::StrCat("optimizer/vars/", next++)});
+      }
+    }
+  };
+  const int paired = optimizer.paired_slot_count();
+  add(0, paired);
+  const int slot_count = static_cast<int>(optimizer.slot_names().size());
+  for (int slot = paired; slot < slot_count; ++slot) add(slot, slot + 1);
+  return paths;
+}
+
+}  // namespace paceline

@@ -1,0 +1,36 @@
+// Where Keras stores the state of an optimizer in a file of weights:
+//
+//   optimizer/vars/0  number of updates, int64
+//   optimizer/vars/1  learning rate, float32; absent with a schedule
+//   optimizer/vars/2  the slots of trained variables, and so on
+//
+// There are no slots before the first update.
+#ifndef PACELINE_COMMON_KERAS_SLOT_PATHS_H_
+#define PACELINE_COMMON_KERAS_SLOT_PATHS_H_
+
+#include <string>
+#include <vector>
+
+#include "common/model/graph.h"
+#include "common/optimizer/optimizer.h"
+
+namespace paceline {
+
+inline constexpr char kIterationPath[] = "optimizer/vars/0";
+inline constexpr char kLearningRatePath[] = "optimizer/vars/1";
+
+struct SlotPath {
+  // An index into Graph::variables.
+  int variable = 0;
+  // An index into Optimizer::slot_names.
+  int slot = 0;
+  std::string path;
+};
+
+// In the order of their numbers.
+std::vector<SlotPath> SlotPaths(const Graph& graph, bool is_sequential,
+                                const Optimizer& optimizer);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_KERAS_SLOT_PATHS_H_

@@ -1,0 +1,23 @@
+#include "coordinator/cli/export.h"
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
+#include "common/export/export_checkpoint.h"
+
+namespace paceline {
+
+absl::Status Export(const ExportOptions& options, std::ostream& out) {
+  ASSIGN_OR_RETURN(const std::string folder,
+                   FindLatestCheckpoint(options.checkpoint));
+  const std::string path =
+      options.output.empty()
+          ? absl::StrCat("model", ExportSuffix(options.format))
+          : options.output;
+  RETURN_IF_ERROR(ExportCheckpoint(folder, options.format, path));
+  out << path << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

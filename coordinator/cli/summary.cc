@@ -1,0 +1,18 @@
+#include "coordinator/cli/summary.h"
+
+#include "absl/status/statusor.h"
+#include "common/base/status_macros.h"
+#include "common/job/model_file.h"
+#include "common/keras/model_summary.h"
+
+namespace paceline {
+
+absl::Status Summarize(const std::string& path, int columns,
+                       std::ostream& out) {
+  ASSIGN_OR_RETURN(const ModelFile file, OpenModelFile(path));
+  out << SummarizeModel(file.graph, {file.name, file.is_sequential,
+                                     file.weights->OptimizerSize(), columns});
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

@@ -1,0 +1,127 @@
+// Keras models in and out of jobs. tests/interop compares them with Keras.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/harness/small_job.h"
+#include "tests/integration/harness/time_limit.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+void ExpectSuccess(Process process) {
+  EXPECT_EQ(process.Wait(kJobLimit), 0) << process.Errors();
+  EXPECT_THAT(process.Session(), IsEmpty());
+}
+
+// A job file that goes on with `model`, and takes all else from it.
+std::string WriteFollowingJob(const SmallJob& job, const std::string& model) {
+  const std::string path = job.folder() / "following.yaml";
+  WriteText(path, absl::StrCat("strategy: parameter_server\n"
+                               "model: ",
+                               model,
+                               "\n"
+                               "data: {train: {idx: {features: train-images, "
+                               "labels: train-labels}, scale: "
+                               "0.00392156862745098}}\n"
+                               "batch_size_per_replica: 64\n"
+                               "checkpoint: {every_epochs: 1}\n"));
+  return path;
+}
+
+const std::vector<std::string> kInOrder = {"--set", "cluster.worker=1", "--set",
+                                           "data.train.shuffle=false"};
+
+std::vector<std::string> With(std::vector<std::string> arguments,
+                              const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+// Variables, slots and the count of updates all travel through the file: not a
+// bit differs from a run without a break.
+TEST(KerasModelTest, ATrainedModelGoesOnAsIfItHadNotStopped) {
+  SmallJob whole;
+  ExpectSuccess(whole.Run(With(kInOrder, {"--set", "epochs=2"})));
+  SmallJob first;
+  ExpectSuccess(first.Run(With(kInOrder, {"--set", "epochs=1"})));
+  const std::string model = first.folder() / "base.keras";
+  std::filesystem::copy_file(first.output_dir() + "/model.keras", model);
+  const std::string following = WriteFollowingJob(first, "base.keras");
+  ExpectSuccess(
+      first.Coordinator({"run", following, "--output", first.output_dir(),
+                         "--set", "strategy=mirrored"}));
+  EXPECT_EQ(first.LastShardTensors(), whole.LastShardTensors());
+}
+
+TEST(KerasModelTest, AnyNumberOfServersReadsItsPart) {
+  SmallJob job;
+  ExpectSuccess(job.Run({"--set", "epochs=3"}));
+  const std::string model = job.output_dir() + "/model.keras";
+  const nlohmann::json trained = job.Result().at("evaluation");
+  const std::string following = WriteFollowingJob(job, model);
+  // A learning rate of 0 leaves the variables as they are in the file.
+  ExpectSuccess(job.Coordinator(
+      {"run", following, "--output", job.folder() / "next", "--set",
+       "cluster.ps=3", "--set", "optimizer={SGD: {learning_rate: 0}}"}));
+  Process evaluate = job.Coordinator(
+      {"evaluate", job.folder() / "next/checkpoint", "--job", job.path(),
+       "--output", job.folder() / "evaluation", "-o", "json"});
+  ASSERT_EQ(evaluate.Wait(kJobLimit), 0) << evaluate.Errors();
+  const auto printed = nlohmann::json::parse(evaluate.Output(), nullptr, false);
+  ASSERT_TRUE(printed.is_object()) << evaluate.Output();
+  EXPECT_DOUBLE_EQ(printed.at("accuracy"), trained.at("accuracy"));
+}
+
+TEST(KerasModelTest, ExportWritesWhatTheRunWrote) {
+  SmallJob job;
+  ExpectSuccess(job.Run({"--set", "epochs=1", "--set", "cluster.ps=2"}));
+  const std::string weights = job.folder() / "w.weights.h5";
+  ExpectSuccess(job.Coordinator({"export", job.output_dir() + "/checkpoint",
+                                 "--format", "weights", "--output", weights}));
+  const std::string tensors = job.folder() / "w.safetensors";
+  ExpectSuccess(
+      job.Coordinator({"export", job.output_dir() + "/checkpoint", "--format",
+                       "safetensors", "--output", tensors}));
+  EXPECT_THAT(ReadText(tensors), HasSubstr("\"dense_1/kernel\":{"));
+  // The archive's members are stored as they are.
+  EXPECT_NE(ReadText(weights), "");
+  EXPECT_NE(ReadText(job.output_dir() + "/model.keras").find(ReadText(weights)),
+            std::string::npos);
+}
+
+TEST(KerasModelTest, ADamagedOrMissingFileIsNamed) {
+  SmallJob job;
+  ExpectSuccess(job.Run({"--set", "epochs=1"}));
+  std::string bytes = ReadText(job.output_dir() + "/model.keras");
+  bytes[bytes.find("\x89HDF") + 5000] ^= 1;
+  WriteText(job.folder() / "damaged.keras", bytes);
+  const std::pair<const char*, const char*> cases[] = {
+      {"none.keras", "none.keras"},
+      {"job.yaml",
+       "job.yaml: is no zip archive or lacks its end, expected a "
+       "Keras model"},
+      {"damaged.keras", "damaged.keras: model.weights.h5: damaged: CRC error"}};
+  for (const auto& [name, message] : cases) {
+    const std::string following = WriteFollowingJob(job, name);
+    Process run =
+        job.Coordinator({"run", following, "--output", job.folder() / "next"});
+    EXPECT_EQ(run.Wait(kJobLimit), 2) << name;
+    EXPECT_THAT(run.Errors(), HasSubstr(message));
+  }
+  Process old = job.Coordinator(
+      {"export", absl::StrCat(PACELINE_SOURCE_DIR,
+                              "/tests/integration/fixtures/checkpoint-v1/"
+                              "checkpoint")});
+  EXPECT_NE(old.Wait(kJobLimit), 0);
+  EXPECT_THAT(old.Errors(), HasSubstr("was written by an earlier release"));
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,240 @@
+"""Keras models in and out: the real Keras beside the real programs.
+
+    python3 keras_files_test.py BINARIES
+
+For each model: Keras makes it, with random weights and moving statistics, and compiles it. A job
+goes on with its file, and so does Keras, over the same batches of Fashion-MNIST. Then the losses of
+each step must be equal, and what the job writes must load into Keras, with equal weights and state of
+the optimizer; both go on once more, each from the other's file.
+"""
+
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+import keras
+import numpy as np
+from keras import layers, losses, optimizers
+
+DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
+STEPS = 20
+BATCH = 16
+
+
+def fashion_mnist(examples):
+    with gzip.open(DATA / "train-images-idx3-ubyte.gz") as file:
+        images = np.frombuffer(file.read()[16:], np.uint8).reshape(-1, 28, 28, 1)
+    with gzip.open(DATA / "train-labels-idx1-ubyte.gz") as file:
+        labels = np.frombuffer(file.read()[8:], np.uint8)
+    return images[:examples].astype(np.float32) / 255, labels[:examples].astype(np.int32)
+
+
+# --- The models --------------------------------------------------------------------------------
+
+
+def tutorial():
+    return keras.Sequential(
+        [
+            keras.Input((28, 28, 1)),
+            layers.Conv2D(8, 3, activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Flatten(),
+            layers.Dense(32, activation="relu", kernel_regularizer="l2"),
+            layers.Dense(10),
+        ]
+    )
+
+
+def separable():
+    return keras.Sequential(
+        [
+            keras.Input((28, 28, 1)),
+            layers.ZeroPadding2D(((0, 1), (0, 1))),
+            layers.Conv2D(8, 3, strides=2, use_bias=False),
+            layers.BatchNormalization(momentum=0.9),
+            layers.ReLU(6.0),
+            layers.DepthwiseConv2D(3, padding="same", use_bias=False),
+            layers.BatchNormalization(momentum=0.9, scale=False),
+            layers.Activation("swish"),
+            layers.SeparableConv2D(12, 3, padding="same", depth_multiplier=2),
+            layers.AveragePooling2D(2),
+            layers.LayerNormalization(),
+            layers.GlobalAveragePooling2D(),
+            layers.Dense(10),
+        ]
+    )
+
+
+def branches():
+    """Made in another order than that of Keras' files, with operators between layers."""
+    inputs = keras.Input((28, 28, 1))
+    x = layers.Conv2D(6, 3, strides=2, padding="same", activation="relu")(inputs)
+    short = layers.Conv2D(6, 1, name="short")(x)
+    long = layers.Conv2D(6, 3, padding="same", activation="relu")(x)
+    long = layers.BatchNormalization(momentum=0.9)(long)
+    long = layers.Conv2D(6, 3, padding="same")(long)
+    x = layers.Add()([short, long]) * 0.5 + x
+    x = layers.Concatenate()([x, short])
+    x = layers.ReLU()(x - 0.1)
+    x = layers.GlobalAveragePooling2D()(x)
+    return keras.Model(inputs, layers.Dense(10, activation="softmax")(x))
+
+
+def frozen():
+    model = separable()
+    for layer in model.layers[:4]:
+        layer.trainable = False
+    return model
+
+
+LOGITS = losses.SparseCategoricalCrossentropy(from_logits=True)
+CASES = {
+    "tutorial_sgd": (tutorial, lambda: optimizers.SGD(0.01), LOGITS),
+    "tutorial_momentum": (tutorial, lambda: optimizers.SGD(0.01, 0.9, nesterov=True), LOGITS),
+    "tutorial_adagrad": (tutorial, lambda: optimizers.Adagrad(0.01), LOGITS),
+    "tutorial_ftrl": (tutorial, lambda: optimizers.Ftrl(0.01), LOGITS),
+    "separable_adam": (separable, lambda: optimizers.Adam(0.001), LOGITS),
+    "separable_amsgrad": (separable, lambda: optimizers.Adam(0.001, amsgrad=True), LOGITS),
+    "separable_nadam": (separable, lambda: optimizers.Nadam(0.001), LOGITS),
+    "branches_rmsprop": (
+        branches,
+        lambda: optimizers.RMSprop(0.001, momentum=0.5, centered=True),
+        "sparse_categorical_crossentropy",
+    ),
+    "branches_schedule": (
+        branches,
+        lambda: optimizers.SGD(optimizers.schedules.ExponentialDecay(0.05, 10, 0.5), 0.9),
+        "sparse_categorical_crossentropy",
+    ),
+    "frozen_lamb": (frozen, lambda: optimizers.Lamb(0.001), LOGITS),
+}
+
+
+def randomize(model, rng):
+    for variable in model.variables:
+        scale = 1 / np.sqrt(max(1, np.prod(variable.shape[:-1])))
+        values = rng.normal(0, scale, variable.shape)
+        if "gamma" in variable.path or "variance" in variable.path:
+            values = 1 + 0.3 * np.abs(values)
+        variable.assign(values)
+
+
+# --- Both sides --------------------------------------------------------------------------------
+
+
+class Recorder(keras.callbacks.Callback):
+    """The loss of each batch; logs have the mean since the start of the epoch."""
+
+    def __init__(self):
+        super().__init__()
+        self.losses = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.losses.append(logs["loss"] * (batch + 1) - sum(self.losses))
+
+
+def train_keras(model, images, labels):
+    recorder = Recorder()
+    model.fit(images, labels, BATCH, shuffle=False, verbose=0, callbacks=[recorder])
+    return np.array(recorder.losses)
+
+
+def train_job(binaries, folder, name, model, images, labels):
+    np.savez(folder / f"{name}.npz", x=images, y=labels)
+    job = {
+        "strategy": "mirrored",
+        "model": str(model),
+        "data": {"train": {"npz": {"file": f"{name}.npz", "features": "x", "labels": "y"}}},
+        "batch_size_per_replica": BATCH,
+        "log_steps": True,
+        "checkpoint": {"every_epochs": 1},
+        "device": "cpu",
+    }
+    (folder / f"{name}.json").write_text(json.dumps(job))
+    output = folder / name
+    command = [binaries / "coordinator", "run", folder / f"{name}.json", "--output", output]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300)
+    rows = (output / "steps.csv").read_text().splitlines()
+    column = rows[0].split(",").index("loss")
+    return np.array([float(row.split(",")[column]) for row in rows[1:]]), output / "model.keras"
+
+
+def difference(ours, theirs):
+    """‖ours − theirs‖ / ‖theirs‖ over all arrays together."""
+    ours, theirs = (np.concatenate([np.ravel(x) for x in side]) for side in (ours, theirs))
+    return np.linalg.norm(ours - theirs) / np.linalg.norm(theirs)
+
+
+def values(variables):
+    return [np.asarray(variable, dtype=np.float64) for variable in variables]
+
+
+class Checks:
+    def __init__(self):
+        self.failures = []
+
+    def at_most(self, what, value, bound):
+        verdict = "ok" if value <= bound else "FAILED"
+        print(f"  {what:48} {value:9.2e} (at most {bound:.0e}) {verdict}")
+        if not value <= bound:
+            self.failures.append(what)
+
+    def same_model(self, what, ours, theirs):
+        """Two compiled models of Keras with equal weights and optimizers."""
+        assert type(ours.optimizer) is type(theirs.optimizer), what
+        self.at_most(f"{what}: weights", difference(values(ours.weights), values(theirs.weights)), 1e-3)
+        state = [values(model.optimizer.variables) for model in (ours, theirs)]
+        assert [x.shape for x in state[0]] == [x.shape for x in state[1]], what
+        assert state[0][0] == state[1][0], f"{what}: iterations {state[0][0]} and {state[1][0]}"
+        # A slot such as RMSprop's momentum divides by roots of differences of nearly equal numbers.
+        self.at_most(f"{what}: optimizer", difference(state[0][1:], state[1][1:]), 1e-2)
+
+
+def run_case(binaries, folder, name, checks):
+    make, optimizer, loss = CASES[name]
+    print(name, flush=True)
+    keras.utils.set_random_seed(1)
+    model = make()
+    randomize(model, np.random.default_rng(7))
+    model.compile(optimizer(), loss, metrics=["accuracy"])
+    images, labels = fashion_mnist(2 * STEPS * BATCH)
+    halves = [slice(0, STEPS * BATCH), slice(STEPS * BATCH, None)]
+
+    model.save(folder / f"{name}.keras")
+    theirs = train_keras(model, images[halves[0]], labels[halves[0]])
+    ours, written = train_job(
+        binaries, folder, f"{name}_1", folder / f"{name}.keras", images[halves[0]], labels[halves[0]]
+    )
+    checks.at_most("losses", np.max(np.abs(ours - theirs) / np.abs(theirs)), 1e-4)
+    loaded = keras.models.load_model(written)
+    checks.same_model("a job's file in Keras", loaded, model)
+
+    # Each side goes on from what the other wrote.
+    model.save(folder / f"{name}_theirs.keras")
+    theirs = train_keras(loaded, images[halves[1]], labels[halves[1]])
+    ours, written = train_job(
+        binaries, folder, f"{name}_2", folder / f"{name}_theirs.keras", images[halves[1]], labels[halves[1]]
+    )
+    checks.at_most("losses, going on", np.max(np.abs(ours - theirs) / np.abs(theirs)), 1e-3)
+    checks.same_model("both, going on", keras.models.load_model(written), loaded)
+
+
+def main():
+    binaries = pathlib.Path(sys.argv[1]).resolve()
+    names = sys.argv[2:] or list(CASES)
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            run_case(binaries, pathlib.Path(folder), name, checks)
+    if checks.failures:
+        sys.exit(f"{len(checks.failures)} comparisons failed")
+
+
+main()

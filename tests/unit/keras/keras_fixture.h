@@ -1,0 +1,37 @@
+// Keras files, and the models in them.
+#ifndef PACELINE_TESTS_UNIT_KERAS_KERAS_FIXTURE_H_
+#define PACELINE_TESTS_UNIT_KERAS_KERAS_FIXTURE_H_
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/job/job_model.h"
+#include "common/job/job_reader.h"
+#include "gtest/gtest.h"
+
+namespace paceline {
+
+// What fixtures/make_models.py made: "sequential.keras".
+inline std::string KerasFixture(const std::string& name) {
+  return absl::StrCat(PACELINE_SOURCE_DIR, "/tests/unit/keras/fixtures/", name);
+}
+
+// A job that trains the model in a Keras file, with more lines.
+inline absl::StatusOr<v1::Job> JobOf(const std::string& path,
+                                     const std::string& more = "") {
+  return ReadJob(absl::StrCat("strategy: mirrored\nmodel: ", path,
+                              "\ndata: {train: {npz: {file: x.npz, features: "
+                              "x, labels: y}}}\nbatch_size_per_replica: 2\n",
+                              more),
+                 "/jobs/job.yaml", {}, {.check_files = false});
+}
+
+inline Graph GraphOf(const v1::Job& job) {
+  absl::StatusOr<Graph> graph = BuildGraph(job.model());
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  return *std::move(graph);
+}
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_UNIT_KERAS_KERAS_FIXTURE_H_

@@ -1,0 +1,167 @@
+#include "common/keras/model_weights.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "common/keras/model_config.h"
+#include "common/keras/slot_paths.h"
+#include "common/keras/weight_paths.h"
+#include "gmock/gmock.h"
+#include "tests/unit/keras/keras_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ModelWeightsTest : public ::testing::Test {
+ protected:
+  void Load(const std::string& name) {
+    absl::StatusOr<v1::Job> job =
+        JobOf(KerasFixture(name), "loss: mse\noptimizer: sgd\n");
+    ASSERT_TRUE(job.ok()) << job.status();
+    job_ = *std::move(job);
+    graph_ = GraphOf(job_);
+  }
+
+  absl::StatusOr<std::unique_ptr<ModelWeights>> Open(const std::string& path) {
+    return ModelWeights::Open(path, graph_, IsSequential(job_.model()));
+  }
+
+  // The first elements of each variable; the fixtures number variables.
+  static std::vector<float> FirstElements(ModelWeights& weights,
+                                          const Graph& graph) {
+    std::vector<float> elements(graph.variables.size());
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const absl::Status status =
+          weights.Read(static_cast<int>(i), 0, {&elements[i], 1});
+      EXPECT_TRUE(status.ok()) << status;
+    }
+    return elements;
+  }
+
+  // A copy of a fixture with other bytes, which the test deletes.
+  std::string CopyWith(const std::string& bytes) {
+    const std::string path = ::testing::TempDir() + "model_weights_test.keras";
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+
+  v1::Job job_;
+  Graph graph_;
+};
+
+std::string BytesOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(ModelWeightsTest, ReadsVariablesOfASequentialModel) {
+  Load("sequential.keras");
+  for (const char* name : {"sequential.keras", "deflated.keras"}) {
+    const auto weights = Open(KerasFixture(name));
+    ASSERT_TRUE(weights.ok()) << weights.status();
+    EXPECT_THAT(FirstElements(**weights, graph_),
+                ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+    std::vector<float> range(3);
+    ASSERT_TRUE((*weights)->Read(0, 5, absl::MakeSpan(range)).ok());
+    EXPECT_THAT(range, ElementsAre(1.25, 1.5, 1.75));
+    std::vector<double> doubles(2);
+    ASSERT_TRUE((*weights)->Read(0, 5, absl::MakeSpan(doubles)).ok());
+    EXPECT_THAT(doubles, ElementsAre(1.25, 1.5));
+  }
+}
+
+// The graph decides on the order of layers in the file: short is made first,
+// but deep_1 is deeper. Keras numbers variables in the order of model.layers.
+TEST_F(ModelWeightsTest, FindsTheLayersOfAFunctionalModel) {
+  Load("functional.keras");
+  const auto weights = Open(KerasFixture("functional.keras"));
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  const std::vector<std::string> paths = WeightPaths(graph_, false);
+  std::vector<float> elements = FirstElements(**weights, graph_);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const std::string& name = graph_.variables[i].name;
+    if (name == "deep_1/kernel") {
+      EXPECT_EQ(elements[i], 0);
+      EXPECT_EQ(paths[i], "layers/conv2d/vars/0");
+    }
+    if (name == "deep_2/bias" || name == "short/bias") {
+      EXPECT_THAT(paths[i], ::testing::AnyOf("layers/conv2d_1/vars/1",
+                                             "layers/conv2d_2/vars/1"));
+    }
+  }
+}
+
+TEST_F(ModelWeightsTest, ReadsTheSlotsOfTheOptimizer) {
+  const auto job = JobOf(KerasFixture("sequential.keras"));
+  ASSERT_TRUE(job.ok()) << job.status();
+  graph_ = GraphOf(*job);
+  const auto weights = Open(KerasFixture("sequential.keras"));
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  EXPECT_EQ(*(*weights)->ReadIterations(), 3);
+  const auto optimizer = MakeJobOptimizer(*job);
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  const absl::Status found = (*weights)->FindSlots(graph_, true, **optimizer);
+  ASSERT_TRUE(found.ok()) << found;
+  // Six trained variables: m and v of each lie together, then all maxima.
+  // conv2d: kernel, bias; batch_normalization: gamma, beta, and two statistics.
+  const std::pair<std::pair<int, int>, float> expected[] = {
+      {{0, 0}, 0}, {{0, 1}, 1},  {{1, 0}, 2},  {{3, 1}, 7},
+      {{6, 0}, 8}, {{7, 1}, 11}, {{0, 2}, 12}, {{7, 2}, 17}};
+  for (const auto& [slot, value] : expected) {
+    float element = -1;
+    ASSERT_TRUE(
+        (*weights)->ReadSlot(slot.first, slot.second, 0, {&element, 1}).ok());
+    EXPECT_EQ(element, value) << slot.first << " " << slot.second;
+  }
+  // A statistic has no slots.
+  float element = -1;
+  ASSERT_TRUE((*weights)->ReadSlot(4, 0, 0, {&element, 1}).ok());
+  EXPECT_EQ(element, -1);
+}
+
+TEST_F(ModelWeightsTest, RefusesAnotherModel) {
+  Load("sequential.keras");
+  absl::Status status = Open(KerasFixture("functional.keras")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr(KerasFixture("functional.keras")));
+  // Without the last layer there are variables too many.
+  job_.mutable_model()->mutable_layers()->RemoveLast();
+  graph_ = GraphOf(job_);
+  status = Open(KerasFixture("sequential.keras")).status();
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr("the model has no variable for layers/dense/vars/0 of shape"));
+}
+
+TEST_F(ModelWeightsTest, RefusesADamagedFile) {
+  Load("sequential.keras");
+  const std::string bytes = BytesOf(KerasFixture("sequential.keras"));
+  const size_t weights = bytes.find("\x89HDF");
+  ASSERT_NE(weights, std::string::npos);
+  // An element of a variable, which only the checksum protects.
+  std::string changed = bytes;
+  changed[weights + 3000] ^= 1;
+  EXPECT_EQ(Open(CopyWith(changed)).status().code(),
+            absl::StatusCode::kDataLoss);
+  for (size_t size = 0; size < bytes.size(); size += 97) {
+    EXPECT_FALSE(Open(CopyWith(bytes.substr(0, size))).ok()) << size;
+  }
+  std::filesystem::remove(CopyWith(""));
+}
+
+TEST_F(ModelWeightsTest, NamesAMissingFile) {
+  Load("sequential.keras");
+  const absl::Status status = Open("/no/such.keras").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/no/such.keras"));
+}
+
+}  // namespace
+}  // namespace paceline

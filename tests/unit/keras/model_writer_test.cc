@@ -1,0 +1,121 @@
+#include "common/keras/model_writer.h"
+
+#include <filesystem>
+#include <string>
+
+#include "common/keras/keras_archive.h"
+#include "common/keras/model_config.h"
+#include "common/keras/model_weights.h"
+#include "common/keras/slot_paths.h"
+#include "gmock/gmock.h"
+#include "tests/unit/keras/keras_fixture.h"
+
+namespace paceline {
+namespace {
+
+// Element `i` of a variable or slot.
+float Element(absl::string_view variable, absl::string_view slot, int64_t i) {
+  return static_cast<float>(1000 * variable.size() + 100 * slot.size() + i);
+}
+
+class ModelWriterTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<v1::Job> job = JobOf(KerasFixture("sequential.keras"));
+    ASSERT_TRUE(job.ok()) << job.status();
+    job_ = *std::move(job);
+    absl::StatusOr<JobModel> model = MakeJobModel(job_);
+    ASSERT_TRUE(model.ok()) << model.status();
+    model_ = *std::move(model);
+    auto optimizer = MakeJobOptimizer(job_);
+    ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+    optimizer_ = *std::move(optimizer);
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  TrainedModel Trained() {
+    return {job_,
+            model_.graph,
+            *model_.loss,
+            *optimizer_,
+            /*iterations=*/7,
+            [](absl::string_view variable, absl::string_view slot,
+               int64_t begin, absl::Span<float> out) {
+              for (size_t i = 0; i < out.size(); ++i) {
+                out[i] =
+                    Element(variable, slot, begin + static_cast<int64_t>(i));
+              }
+              return absl::OkStatus();
+            }};
+  }
+
+  // Compares every element of the file with what it was written from.
+  void ExpectWritten(ModelWeights& weights) {
+    const Graph& graph = model_.graph;
+    ASSERT_EQ(*weights.ReadIterations(), 7);
+    const absl::Status found = weights.FindSlots(graph, true, *optimizer_);
+    ASSERT_TRUE(found.ok()) << found;
+    const std::vector<std::string> slots = optimizer_->slot_names();
+    for (size_t v = 0; v < graph.variables.size(); ++v) {
+      const VariableSpec& variable = graph.variables[v];
+      std::vector<float> values(NumElements(variable.shape));
+      ASSERT_TRUE(
+          weights.Read(static_cast<int>(v), 0, absl::MakeSpan(values)).ok());
+      for (size_t i = 0; i < values.size(); ++i) {
+        ASSERT_EQ(values[i], Element(variable.name, "", i)) << variable.name;
+      }
+      if (!variable.is_trained()) continue;
+      for (size_t s = 0; s < slots.size(); ++s) {
+        ASSERT_TRUE(weights
+                        .ReadSlot(static_cast<int>(v), static_cast<int>(s), 0,
+                                  absl::MakeSpan(values))
+                        .ok());
+        ASSERT_EQ(values.back(),
+                  Element(variable.name, slots[s], values.size() - 1));
+      }
+    }
+  }
+
+  const std::string path_ = ::testing::TempDir() + "model_writer_test.keras";
+  v1::Job job_;
+  JobModel model_;
+  std::unique_ptr<const Optimizer> optimizer_;
+};
+
+TEST_F(ModelWriterTest, WritesAModelThatCanBeReadBack) {
+  const absl::Status written = WriteKerasModel(path_, Trained());
+  ASSERT_TRUE(written.ok()) << written;
+  const auto job = JobOf(path_);
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->model().name(), "small");
+  EXPECT_EQ(job->initial_iterations(), 7u);
+  EXPECT_EQ(job->optimizer().class_name(), "Adam");
+  const auto weights = ModelWeights::Open(path_, model_.graph, true);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  ExpectWritten(**weights);
+}
+
+TEST_F(ModelWriterTest, WritesOnlyWeights) {
+  const absl::Status written = WriteKerasWeights(path_, Trained());
+  ASSERT_TRUE(written.ok()) << written;
+  const auto weights = ModelWeights::Open(path_, model_.graph, true);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  ExpectWritten(**weights);
+}
+
+TEST_F(ModelWriterTest, AFailureLeavesTheOldFile) {
+  ASSERT_TRUE(WriteKerasModel(path_, Trained()).ok());
+  const auto size = std::filesystem::file_size(path_);
+  TrainedModel model = Trained();
+  model.read = [](absl::string_view, absl::string_view, int64_t,
+                  absl::Span<float>) {
+    return absl::DataLossError("the shard is gone");
+  };
+  EXPECT_EQ(WriteKerasModel(path_, model),
+            absl::DataLossError("the shard is gone"));
+  EXPECT_EQ(std::filesystem::file_size(path_), size);
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".tmp"));
+}
+
+}  // namespace
+}  // namespace paceline
