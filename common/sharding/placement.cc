@@ -103,7 +103,7 @@ std::vector<int64_t> FillEvenly(const std::vector<int64_t>& loads,
   int64_t count = 0;
   int64_t before = 0;
   for (const int64_t load : loads) {
-    if (load * filled < sum && count < filled) {
+    if (load * filled < sum) {
       ++count;
       before += load;
     }
