@@ -16,6 +16,11 @@ AdamFormula<kAmsgrad> FormulaOf(const Adam& adam) {
 
 }  // namespace
 
+double AdamStepSize(const UpdateStep& step, double beta_1, double beta_2) {
+  return step.learning_rate * std::sqrt(1 - std::pow(beta_2, step.t())) /
+         (1 - std::pow(beta_1, step.t()));
+}
+
 const FieldTable<Adam>& Adam::Fields() {
   static const auto& table = *new FieldTable<Adam>(
       kClassName, "Adam, with adaptive estimates of the gradients' moments.",
@@ -43,9 +48,7 @@ AnyFormula Adam::FormulaFor(const UpdatedVariable& /*variable*/) const {
 }
 
 StepScalars Adam::ScalarsOf(const UpdateStep& step) const {
-  const double t = static_cast<double>(step.iterations) + 1;
-  return {{step.learning_rate * std::sqrt(1 - std::pow(beta_2, t)) /
-           (1 - std::pow(beta_1, t))}};
+  return {{AdamStepSize(step, beta_1, beta_2)}};
 }
 
 }  // namespace paceline

@@ -51,6 +51,9 @@ struct AdamFormula {
   }
 };
 
+// a, of which lr is that of `step`.
+double AdamStepSize(const UpdateStep& step, double beta_1, double beta_2);
+
 class Adam final : public Optimizer {
  public:
   static constexpr char kClassName[] = "Adam";

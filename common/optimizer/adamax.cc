@@ -30,7 +30,7 @@ AnyFormula Adamax::FormulaFor(const UpdatedVariable& /*variable*/) const {
 }
 
 StepScalars Adamax::ScalarsOf(const UpdateStep& step) const {
-  const double t = static_cast<double>(step.iterations) + 1;
+  const double t = step.t();
   return {{step.learning_rate / (1 - std::pow(beta_1, t))}};
 }
 

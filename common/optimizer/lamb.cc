@@ -33,7 +33,7 @@ AnyFormula Lamb::FormulaFor(const UpdatedVariable& /*variable*/) const {
 }
 
 StepScalars Lamb::ScalarsOf(const UpdateStep& step) const {
-  const double t = static_cast<double>(step.iterations) + 1;
+  const double t = step.t();
   return {
       {step.learning_rate, 1 - std::pow(beta_1, t), 1 - std::pow(beta_2, t)}};
 }

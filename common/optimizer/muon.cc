@@ -144,11 +144,9 @@ AnyFormula Muon::FormulaFor(const UpdatedVariable& variable) const {
 }
 
 StepScalars Muon::ScalarsOf(const UpdateStep& step) const {
-  const double t = static_cast<double>(step.iterations) + 1;
   StepScalars scalars;
-  scalars.values[0] = step.learning_rate * adam_lr_ratio *
-                      std::sqrt(1 - std::pow(adam_beta_2, t)) /
-                      (1 - std::pow(adam_beta_1, t));
+  scalars.values[0] =
+      adam_lr_ratio * AdamStepSize(step, adam_beta_1, adam_beta_2);
   scalars.values[kLearningRateScalar] = step.learning_rate;
   return scalars;
 }

@@ -60,7 +60,7 @@ std::vector<double> Nadam::NumbersAfter(int64_t iterations) const {
 }
 
 StepScalars Nadam::ScalarsOf(const UpdateStep& step) const {
-  const double t = static_cast<double>(step.iterations) + 1;
+  const double t = step.t();
   const double u = MomentumAt(beta_1, t);
   const double next_u = MomentumAt(beta_1, t + 1);
   const double product = ProductOfMomenta(beta_1, step.iterations + 1);

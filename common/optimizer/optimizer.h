@@ -30,6 +30,9 @@ struct UpdateStep {
   int64_t iterations = 0;
   // The caller that applies the update chooses it.
   double learning_rate = 0;
+
+  // The number of this update, from 1.
+  double t() const { return static_cast<double>(iterations) + 1; }
 };
 
 // Immutable after construction, and thread-safe: all state is in the ranges.

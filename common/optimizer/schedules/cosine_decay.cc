@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "common/config/field_table.h"
-#include "common/optimizer/schedules/steps_field.h"
+#include "common/optimizer/schedules/schedule_fields.h"
 
 namespace paceline {
 
@@ -15,8 +15,7 @@ const FieldTable<CosineDecay>& CosineDecay::Fields() {
       "A learning rate that decays by half a cosine, after a linear warm-up if "
       "asked for.",
       {
-          Required("initial_learning_rate", &CosineDecay::initial_learning_rate,
-                   AtLeast(0), "The learning rate of the first step."),
+          InitialLearningRate<CosineDecay>(),
           RequiredSteps("decay_steps", &CosineDecay::decay_steps,
                         "Steps in which it decays."),
           Optional("alpha", &CosineDecay::alpha, Between(0, 1),
@@ -41,7 +40,7 @@ double CosineDecay::At(int64_t iterations) const {
     peak = *warmup_target;
   }
   const double p = std::min(step / decay_steps, 1.0);
-  return peak * ((1 - alpha) * 0.5 * (1 + std::cos(M_PI * p)) + alpha);
+  return peak * HalfCosine(p, /*height=*/1, alpha);
 }
 
 }  // namespace paceline

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "common/config/field_table.h"
-#include "common/optimizer/schedules/steps_field.h"
+#include "common/optimizer/schedules/schedule_fields.h"
 
 namespace paceline {
 
@@ -14,9 +14,7 @@ const FieldTable<CosineDecayRestarts>& CosineDecayRestarts::Fields() {
       kClassName,
       "A learning rate that decays by half a cosine again and again.",
       {
-          Required("initial_learning_rate",
-                   &CosineDecayRestarts::initial_learning_rate, AtLeast(0),
-                   "The learning rate of the first step."),
+          InitialLearningRate<CosineDecayRestarts>(),
           RequiredSteps("first_decay_steps",
                         &CosineDecayRestarts::first_decay_steps,
                         "Steps of the first period."),
@@ -50,9 +48,7 @@ double CosineDecayRestarts::At(int64_t iterations) const {
     if (p >= 1 - kRounding) p = position(++period);
   }
   return initial_learning_rate *
-         ((1 - alpha) * 0.5 * std::pow(m_mul, period) *
-              (1 + std::cos(M_PI * std::clamp(p, 0.0, 1.0))) +
-          alpha);
+         HalfCosine(std::clamp(p, 0.0, 1.0), std::pow(m_mul, period), alpha);
 }
 
 }  // namespace paceline

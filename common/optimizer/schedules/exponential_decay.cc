@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "common/config/field_table.h"
-#include "common/optimizer/schedules/steps_field.h"
+#include "common/optimizer/schedules/schedule_fields.h"
 
 namespace paceline {
 
@@ -12,9 +12,7 @@ const FieldTable<ExponentialDecay>& ExponentialDecay::Fields() {
   static const auto& table = *new FieldTable<ExponentialDecay>(
       kClassName, "A learning rate that decays exponentially with the steps.",
       {
-          Required("initial_learning_rate",
-                   &ExponentialDecay::initial_learning_rate, AtLeast(0),
-                   "The learning rate of the first step."),
+          InitialLearningRate<ExponentialDecay>(),
           RequiredSteps("decay_steps", &ExponentialDecay::decay_steps,
                         "Steps in which it is multiplied by `decay_rate` "
                         "once."),

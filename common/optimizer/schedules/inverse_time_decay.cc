@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "common/config/field_table.h"
-#include "common/optimizer/schedules/steps_field.h"
+#include "common/optimizer/schedules/schedule_fields.h"
 
 namespace paceline {
 
@@ -12,9 +12,7 @@ const FieldTable<InverseTimeDecay>& InverseTimeDecay::Fields() {
   static const auto& table = *new FieldTable<InverseTimeDecay>(
       kClassName, "A learning rate that decays inversely with the steps.",
       {
-          Required("initial_learning_rate",
-                   &InverseTimeDecay::initial_learning_rate, AtLeast(0),
-                   "The learning rate of the first step."),
+          InitialLearningRate<InverseTimeDecay>(),
           RequiredSteps("decay_steps", &InverseTimeDecay::decay_steps,
                         "Steps after which it is divided by 1 + `decay_rate`."),
           Required("decay_rate", &InverseTimeDecay::decay_rate, AtLeast(0),

@@ -10,7 +10,7 @@
 #include "common/config/field_table.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
-#include "common/optimizer/schedules/steps_field.h"
+#include "common/optimizer/schedules/schedule_fields.h"
 
 namespace paceline {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "common/config/field_table.h"
-#include "common/optimizer/schedules/steps_field.h"
+#include "common/optimizer/schedules/schedule_fields.h"
 
 namespace paceline {
 
@@ -13,9 +13,7 @@ const FieldTable<PolynomialDecay>& PolynomialDecay::Fields() {
   static const auto& table = *new FieldTable<PolynomialDecay>(
       kClassName, "A learning rate that decays by a polynomial of the steps.",
       {
-          Required("initial_learning_rate",
-                   &PolynomialDecay::initial_learning_rate, AtLeast(0),
-                   "The learning rate of the first step."),
+          InitialLearningRate<PolynomialDecay>(),
           RequiredSteps("decay_steps", &PolynomialDecay::decay_steps,
                         "Steps in which it decays."),
           Optional("end_learning_rate", &PolynomialDecay::end_learning_rate,

@@ -1,6 +1,6 @@
-// Fields of schedules that are numbers of steps.
-#ifndef PACELINE_COMMON_OPTIMIZER_SCHEDULES_STEPS_FIELD_H_
-#define PACELINE_COMMON_OPTIMIZER_SCHEDULES_STEPS_FIELD_H_
+// Config keys that schedules share, and what they compute alike.
+#ifndef PACELINE_COMMON_OPTIMIZER_SCHEDULES_SCHEDULE_FIELDS_H_
+#define PACELINE_COMMON_OPTIMIZER_SCHEDULES_SCHEDULE_FIELDS_H_
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,12 @@
 #include "common/config/value.h"
 
 namespace paceline {
+
+template <typename T>
+Field<T> InitialLearningRate() {
+  return Required("initial_learning_rate", &T::initial_learning_rate,
+                  AtLeast(0), "The learning rate of the first step.");
+}
 
 // Keras writes a number of steps as it was given, which mostly is an integer.
 inline Value WriteSteps(double steps) {
@@ -50,6 +56,12 @@ inline double Periods(int64_t iterations, double steps) {
   return std::min(static_cast<double>(iterations) / steps, kMaxPeriods);
 }
 
+// Half a cosine, from `height` at p = 0 to 0 at p = 1, above a floor:
+// (1 - alpha) · height · (1 + cos(π p)) / 2 + alpha.
+inline double HalfCosine(double p, double height, double alpha) {
+  return (1 - alpha) * 0.5 * height * (1 + std::cos(M_PI * p)) + alpha;
+}
+
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_OPTIMIZER_SCHEDULES_STEPS_FIELD_H_
+#endif  // PACELINE_COMMON_OPTIMIZER_SCHEDULES_SCHEDULE_FIELDS_H_
