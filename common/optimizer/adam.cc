@@ -21,19 +21,23 @@ double AdamStepSize(const UpdateStep& step, double beta_1, double beta_2) {
          (1 - std::pow(beta_1, step.t()));
 }
 
+std::vector<Field<Adam>> Adam::OwnFields() {
+  return {
+      Optional("beta_1", &Adam::beta_1, Within(0, 1),
+               "Decay of the mean of the gradients."),
+      Optional("beta_2", &Adam::beta_2, Within(0, 1),
+               "Decay of the mean of their squares."),
+      Optional("epsilon", &Adam::epsilon, AtLeast(0),
+               "Keeps the divisor from zero."),
+      Optional("amsgrad", &Adam::amsgrad,
+               "Whether the largest mean of squares so far is used."),
+  };
+}
+
 const FieldTable<Adam>& Adam::Fields() {
   static const auto& table = *new FieldTable<Adam>(
       kClassName, "Adam, with adaptive estimates of the gradients' moments.",
-      WithBaseFields<Adam>({
-          Optional("beta_1", &Adam::beta_1, Within(0, 1),
-                   "Decay of the mean of the gradients."),
-          Optional("beta_2", &Adam::beta_2, Within(0, 1),
-                   "Decay of the mean of their squares."),
-          Optional("epsilon", &Adam::epsilon, AtLeast(0),
-                   "Keeps the divisor from zero."),
-          Optional("amsgrad", &Adam::amsgrad,
-                   "Whether the largest mean of squares so far is used."),
-      }));
+      WithBaseFields<Adam>(OwnFields()));
   return table;
 }
 

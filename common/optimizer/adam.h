@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,6 +23,8 @@
 
 namespace paceline {
 
+template <typename T>
+struct Field;
 template <typename T>
 class FieldTable;
 
@@ -54,13 +57,13 @@ struct AdamFormula {
 // a, of which lr is that of `step`.
 double AdamStepSize(const UpdateStep& step, double beta_1, double beta_2);
 
-class Adam final : public Optimizer {
+class Adam : public Optimizer {
  public:
   static constexpr char kClassName[] = "Adam";
   using Formula = std::variant<AdamFormula<false>, AdamFormula<true>>;
   static const FieldTable<Adam>& Fields();
 
-  Adam() : Optimizer("adam", 0.001) {}
+  Adam() : Adam("adam") {}
 
   absl::string_view class_name() const override { return kClassName; }
   std::vector<std::string> slot_names() const override;
@@ -72,6 +75,12 @@ class Adam final : public Optimizer {
   double beta_2 = 0.999;
   double epsilon = 1e-7;
   bool amsgrad = false;
+
+ protected:
+  explicit Adam(std::string name) : Optimizer(std::move(name), 0.001) {}
+
+  // The config keys that only Adam and its subclasses have.
+  static std::vector<Field<Adam>> OwnFields();
 };
 
 }  // namespace paceline

@@ -13,6 +13,7 @@
 #include "common/optimizer/formula.h"
 #include "common/optimizer/newton_schulz.h"
 #include "common/optimizer/update_range.h"
+#include "common/optimizer/weight_decay.h"
 #include "glog/logging.h"
 
 namespace paceline {
@@ -21,6 +22,8 @@ template <typename Formula, typename T>
 struct ElementUpdates {
   Formula formula;
   StepScalars step;
+  // See weight_decay.h.
+  T decay_rate = 0;
   int64_t count = 0;
   const T* gradients = nullptr;
   // The variable, then its slots.
@@ -35,6 +38,7 @@ template <typename Formula, typename T, int... t>
     const ElementUpdates<Formula, T>& updates, int64_t i,
     std::integer_sequence<int, t...> /*tensors*/) {
   T element[] = {updates.tensors[t][i]...};
+  element[0] = Decayed(element[0], updates.decay_rate);
   updates.formula(updates.step, updates.gradients[i], element[0], element + 1);
   ((updates.tensors[t][i] = element[t]), ...);
 }
@@ -65,7 +69,8 @@ template <typename Formula, typename T, int... t>
     const ElementUpdates<Formula, T>& updates, T rate, int64_t i,
     std::integer_sequence<int, t...> /*slots*/) {
   const T slots[] = {updates.tensors[1 + t][i]...};
-  updates.tensors[0][i] -=
+  T& w = updates.tensors[0][i];
+  w = Decayed(w, updates.decay_rate) -
       rate * updates.formula.Direction(updates.step, slots);
 }
 
@@ -78,7 +83,7 @@ template <typename Formula, typename T>
   double direction_norm = 0;
 #pragma omp simd reduction(+ : norm, direction_norm)
   for (int64_t i = 0; i < u.count; ++i) {
-    const auto w = static_cast<double>(u.tensors[0][i]);
+    const auto w = static_cast<double>(Decayed(u.tensors[0][i], u.decay_rate));
     const auto r = static_cast<double>(UpdateSlotsOfElement(u, i, kSlots));
     norm += w * w;
     direction_norm += r * r;
@@ -118,7 +123,9 @@ template <typename Formula, typename T>
                 absl::MakeSpan(matrix));
 #pragma omp simd
   for (int64_t i = 0; i < u.count; ++i) {
-    u.formula.Move(u.step, direction[i], u.tensors[0][i]);
+    T& w = u.tensors[0][i];
+    w = Decayed(w, u.decay_rate);
+    u.formula.Move(u.step, direction[i], w);
   }
 }
 
@@ -149,16 +156,17 @@ void UpdateElements(const ElementUpdates<Formula, double>& updates) {
   UpdateLoop(updates);
 }
 
-// Updates each element of the range. The range's first slots must be those of
-// the formula. If the formula updates whole variables, the range must be one
-// variable. Allocates only for matrices.
+// Decays and updates each element of the range. The range's first slots must be
+// those of the formula. If the formula updates whole variables, the range must
+// be one variable. Allocates only for matrices.
 template <typename Formula, typename T>
 void ApplyFormula(const Formula& formula, const StepScalars& step,
-                  const UpdateRange<T>& range) {
+                  const UpdateRange<T>& range, T decay_rate = 0) {
   CHECK_GE(range.slots.size(), static_cast<size_t>(Formula::kSlotCount));
   ElementUpdates<Formula, T> updates;
   updates.formula = formula;
   updates.step = step;
+  updates.decay_rate = decay_rate;
   updates.count = static_cast<int64_t>(range.values.size());
   updates.gradients = range.gradients.data();
   updates.tensors[0] = range.values.data();

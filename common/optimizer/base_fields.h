@@ -2,6 +2,8 @@
 #ifndef PACELINE_COMMON_OPTIMIZER_BASE_FIELDS_H_
 #define PACELINE_COMMON_OPTIMIZER_BASE_FIELDS_H_
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -21,16 +23,18 @@ inline Accessors<Optimizer, std::optional<double>> ClippingBound(
       }};
 }
 
-// The fields of optimizer T: the shared ones and `own`.
-template <typename T>
-std::vector<Field<T>> WithBaseFields(Field<T> weight_decay,
-                                     std::vector<Field<T>> own) {
+// The fields of optimizer T: the shared ones and `own`, which are those of T or
+// of a base class.
+template <typename T, typename Owner = T>
+std::vector<Field<T>> WithBaseFields(std::vector<Field<Owner>> own) {
   std::vector<Field<T>> fields = {
       Optional("name", &Optimizer::name, "Name of the optimizer."),
       Optional("learning_rate", &Optimizer::learning_rate,
                "Size of the updates, at least 0; a schedule changes it from "
                "step to step."),
-      std::move(weight_decay),
+      Optional("weight_decay", &Optimizer::weight_decay, AtLeast(0),
+               "Decoupled weight decay: each update first subtracts variable · "
+               "weight_decay · learning_rate."),
       Optional("clipnorm", ClippingBound(&Clipping::norm), Above(0),
                "Bound of the norm of each variable's gradient."),
       Excluding({"clipnorm"},
@@ -51,14 +55,8 @@ std::vector<Field<T>> WithBaseFields(Field<T> weight_decay,
       Only("gradient_accumulation_steps", nullptr,
            "Gradients averaged into one update."),
   };
-  return Joined<T>({std::move(fields), std::move(own)});
-}
-
-// The same for an optimizer that does not support weight decay yet.
-template <typename T>
-std::vector<Field<T>> WithBaseFields(std::vector<Field<T>> own) {
-  return WithBaseFields<T>(
-      Only("weight_decay", nullptr, "Decoupled weight decay."), std::move(own));
+  std::move(own.begin(), own.end(), std::back_inserter(fields));
+  return fields;
 }
 
 }  // namespace paceline

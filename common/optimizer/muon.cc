@@ -62,45 +62,40 @@ const FieldTable<Muon>& Muon::Fields() {
       kClassName,
       "Muon: moves a matrix by the orthogonal factor of its momentum. Adam "
       "updates all other variables.",
-      WithBaseFields<Muon>(
-          Optional("weight_decay", &Muon::weight_decay, AtLeast(0),
-                   "Decoupled weight decay of matrices."),
-          {
-              Optional("adam_beta_1", &Muon::adam_beta_1, Within(0, 1),
-                       "Adam's decay of the mean of the gradients."),
-              Optional("adam_beta_2", &Muon::adam_beta_2, Within(0, 1),
-                       "Adam's decay of the mean of their squares."),
-              Optional("epsilon", &Muon::epsilon, AtLeast(0),
-                       "Keeps Adam's divisor from zero."),
-              Optional("exclude_layers", &Muon::exclude_layers,
-                       "Adam updates variables that have one of these strings "
-                       "in their name, \"<layer>/<variable>\". Patterns are "
-                       "not supported yet."),
-              Optional("muon_a", &Muon::muon_a,
-                       "Coefficient of X in each step of the iteration."),
-              Optional("muon_b", &Muon::muon_b, "Coefficient of X·Xᵀ·X."),
-              Optional("muon_c", &Muon::muon_c, "Coefficient of (X·Xᵀ)²·X."),
-              WrittenAs(
-                  WriteRatio,
-                  Optional("adam_lr_ratio", &Muon::adam_lr_ratio, AtLeast(0),
-                           "Adam's learning rate, as a share of "
-                           "learning_rate.")),
-              Optional("momentum", &Muon::momentum, Between(0, 1),
-                       "Decay of the momentum of matrices."),
-              Optional("ns_steps", &Muon::ns_steps, Between(0, kMaxSteps),
-                       "Steps of the iteration."),
-              Optional("nesterov", &Muon::nesterov,
-                       "Whether the momentum is Nesterov's."),
-              Optional("exclude_embeddings", &Muon::exclude_embeddings,
-                       "Whether Adam updates variables that have \"embedding\" "
-                       "in their name."),
-              Optional(
-                  "adam_weight_decay", &Muon::adam_weight_decay, AtLeast(0),
-                  "Decoupled weight decay of variables that Adam updates."),
-              Optional("rms_rate", &Muon::rms_rate, AtLeast(0),
-                       "Scales the update of a matrix by rms_rate · "
-                       "sqrt(max(rows, columns)); null: no scaling."),
-          }));
+      WithBaseFields<Muon>({
+          Optional("adam_beta_1", &Muon::adam_beta_1, Within(0, 1),
+                   "Adam's decay of the mean of the gradients."),
+          Optional("adam_beta_2", &Muon::adam_beta_2, Within(0, 1),
+                   "Adam's decay of the mean of their squares."),
+          Optional("epsilon", &Muon::epsilon, AtLeast(0),
+                   "Keeps Adam's divisor from zero."),
+          Optional("exclude_layers", &Muon::exclude_layers,
+                   "Adam updates variables that have one of these strings "
+                   "in their name, \"<layer>/<variable>\". Patterns are "
+                   "not supported yet."),
+          Optional("muon_a", &Muon::muon_a,
+                   "Coefficient of X in each step of the iteration."),
+          Optional("muon_b", &Muon::muon_b, "Coefficient of X·Xᵀ·X."),
+          Optional("muon_c", &Muon::muon_c, "Coefficient of (X·Xᵀ)²·X."),
+          WrittenAs(WriteRatio,
+                    Optional("adam_lr_ratio", &Muon::adam_lr_ratio, AtLeast(0),
+                             "Adam's learning rate, as a share of "
+                             "learning_rate.")),
+          Optional("momentum", &Muon::momentum, Between(0, 1),
+                   "Decay of the momentum of matrices."),
+          Optional("ns_steps", &Muon::ns_steps, Between(0, kMaxSteps),
+                   "Steps of the iteration."),
+          Optional("nesterov", &Muon::nesterov,
+                   "Whether the momentum is Nesterov's."),
+          Optional("exclude_embeddings", &Muon::exclude_embeddings,
+                   "Whether Adam updates variables that have \"embedding\" "
+                   "in their name."),
+          Optional("adam_weight_decay", &Muon::adam_weight_decay, AtLeast(0),
+                   "The weight_decay of variables that Adam updates."),
+          Optional("rms_rate", &Muon::rms_rate, AtLeast(0),
+                   "Scales the update of a matrix by rms_rate · "
+                   "sqrt(max(rows, columns)); null: no scaling."),
+      }));
   return table;
 }
 
@@ -123,7 +118,6 @@ MuonFormula<kNesterov> Muon::MatrixFormula(
   MuonFormula<kNesterov> formula;
   formula.iteration = {muon_a, muon_b, muon_c, ns_steps};
   formula.momentum = momentum;
-  formula.decay = weight_decay.value_or(0);
   formula.rows = variable.shape[0];
   formula.columns = variable.shape[1];
   const auto longer =
@@ -134,21 +128,21 @@ MuonFormula<kNesterov> Muon::MatrixFormula(
 
 AnyFormula Muon::FormulaFor(const UpdatedVariable& variable) const {
   if (UsesAdam(variable)) {
-    return Decayed<AdamFormula<false>>{{.one_minus_beta_1 = 1 - adam_beta_1,
-                                        .one_minus_beta_2 = 1 - adam_beta_2,
-                                        .epsilon = epsilon},
-                                       adam_weight_decay.value_or(0)};
+    return AdamFormula<false>{.one_minus_beta_1 = 1 - adam_beta_1,
+                              .one_minus_beta_2 = 1 - adam_beta_2,
+                              .epsilon = epsilon};
   }
   if (nesterov) return MatrixFormula<true>(variable);
   return MatrixFormula<false>(variable);
 }
 
+double Muon::WeightDecayOf(const UpdatedVariable& variable) const {
+  return (UsesAdam(variable) ? adam_weight_decay : weight_decay).value_or(0);
+}
+
 StepScalars Muon::ScalarsOf(const UpdateStep& step) const {
-  StepScalars scalars;
-  scalars.values[0] =
-      adam_lr_ratio * AdamStepSize(step, adam_beta_1, adam_beta_2);
-  scalars.values[kLearningRateScalar] = step.learning_rate;
-  return scalars;
+  return {{adam_lr_ratio * AdamStepSize(step, adam_beta_1, adam_beta_2),
+           step.learning_rate}};
 }
 
 }  // namespace paceline

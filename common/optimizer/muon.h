@@ -30,7 +30,6 @@
 #include "common/optimizer/formula.h"
 #include "common/optimizer/newton_schulz.h"
 #include "common/optimizer/optimizer.h"
-#include "common/optimizer/weight_decay.h"
 
 namespace paceline {
 
@@ -39,7 +38,7 @@ class Value;
 template <typename T>
 class FieldTable;
 
-// The update of a matrix. Step scalar kLearningRateScalar is lr. Slot: m.
+// The update of a matrix. Step scalars: Adam's, lr. Slot: m.
 template <bool kNesterov>
 struct MuonFormula {
   static constexpr int kSlotCount = 1;
@@ -48,7 +47,6 @@ struct MuonFormula {
   int64_t columns = 0;
   NewtonSchulz iteration = {};
   double momentum = 0;
-  double decay = 0;
   // rms_rate · sqrt(max(rows, columns)), or 1.
   double scale = 0;
 
@@ -64,8 +62,7 @@ struct MuonFormula {
   template <typename T>
   [[gnu::always_inline]] PACELINE_HOST_DEVICE void Move(const StepScalars& step,
                                                         T factor, T& w) const {
-    DecayWeight(step, decay, w);
-    w -= static_cast<T>(step[kLearningRateScalar] * scale) * factor;
+    w -= static_cast<T>(step[1] * scale) * factor;
   }
 };
 
@@ -82,19 +79,19 @@ std::string ConfigType(const NameParts*);
 class Muon final : public Optimizer {
  public:
   static constexpr char kClassName[] = "Muon";
-  using Formula = std::variant<MuonFormula<false>, MuonFormula<true>,
-                               Decayed<AdamFormula<false>>>;
+  // Beside them that of Adam, which lists it.
+  using Formula = std::variant<MuonFormula<false>, MuonFormula<true>>;
   static const FieldTable<Muon>& Fields();
 
-  Muon() : Optimizer("muon", 0.001) {}
+  Muon() : Optimizer("muon", 0.001) { weight_decay = 0.004; }
 
   absl::string_view class_name() const override { return kClassName; }
   std::vector<std::string> slot_names() const override;
   bool updates_by_variable() const override { return true; }
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
+  double WeightDecayOf(const UpdatedVariable& variable) const override;
   StepScalars ScalarsOf(const UpdateStep& step) const override;
 
-  std::optional<double> weight_decay = 0.004;
   double adam_beta_1 = 0.9;
   double adam_beta_2 = 0.999;
   double epsilon = 1e-7;

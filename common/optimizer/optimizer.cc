@@ -16,6 +16,8 @@ template <typename T>
 void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
                 const UpdateRange<T>& range) {
   const StepScalars scalars = optimizer.ScalarsOf(step);
+  const T decay_rate = static_cast<T>(optimizer.WeightDecayOf(range.variable) *
+                                      step.learning_rate);
   std::visit(
       [&]<typename Formula>(const Formula& formula) {
         if constexpr (UpdatesWholeVariables<Formula>) {
@@ -23,7 +25,7 @@ void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
                    static_cast<int64_t>(range.values.size()))
               << "of variable " << range.variable.name;
         }
-        ApplyFormula(formula, scalars, range);
+        ApplyFormula(formula, scalars, range, decay_rate);
       },
       optimizer.FormulaFor(range.variable));
 }

@@ -9,6 +9,7 @@
 #define PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,8 +71,15 @@ class Optimizer {
 
   // Whether the update of a variable depends on its name, its shape, or all its
   // elements. If true, each range of Apply must name its variable. If false,
-  // FormulaFor ignores its argument, and a range may span several variables.
+  // FormulaFor and WeightDecayOf ignore their argument, and a range may span
+  // several variables.
   virtual bool updates_by_variable() const { return false; }
+
+  // By what the update of a variable begins to shrink it (weight_decay.h), such
+  // as weight_decay; 0: not at all.
+  virtual double WeightDecayOf(const UpdatedVariable& /*variable*/) const {
+    return weight_decay.value_or(0);
+  }
 
   // Whether an update of this variable needs all its elements at once, as
   // formulas with norms and for matrices do.
@@ -100,6 +108,7 @@ class Optimizer {
   // Updates made before the job, by a model that it goes on with.
   int64_t initial_iterations = 0;
   LearningRate learning_rate;
+  std::optional<double> weight_decay;
   // How the caller must clip the gradients before an update. Clipping by norms
   // needs the gradients of all variables, not only those of a range.
   Clipping clipping;

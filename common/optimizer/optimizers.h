@@ -10,6 +10,7 @@
 #include "common/optimizer/adagrad.h"
 #include "common/optimizer/adam.h"
 #include "common/optimizer/adamax.h"
+#include "common/optimizer/adamw.h"
 #include "common/optimizer/ftrl.h"
 #include "common/optimizer/lamb.h"
 #include "common/optimizer/lion.h"
@@ -26,8 +27,8 @@ struct OptimizerList {
   using Formula = JoinedVariant<typename Each::Formula...>;
 };
 
-using Optimizers = OptimizerList<Adadelta, Adagrad, Adam, Adamax, Ftrl, Lamb,
-                                 Lion, Muon, Nadam, RmsProp, Sgd>;
+using Optimizers = OptimizerList<Adadelta, Adagrad, Adam, Adamax, AdamW, Ftrl,
+                                 Lamb, Lion, Muon, Nadam, RmsProp, Sgd>;
 
 struct AnyFormula : Optimizers::Formula {
   using Optimizers::Formula::variant;

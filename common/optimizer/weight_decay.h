@@ -1,38 +1,24 @@
-// Decoupled weight decay (Loshchilov and Hutter, 2019), as in Keras.
+// Decoupled weight decay (Loshchilov and Hutter, 2019), as in Keras. An update
+// by any optimizer begins with
+//
+//   w -= w · decay · lr
+//
+// where `decay` is Optimizer::WeightDecayOf. It is not part of formulas: the
+// loops and kernels that apply them decay a weight as they load it.
 #ifndef PACELINE_COMMON_OPTIMIZER_WEIGHT_DECAY_H_
 #define PACELINE_COMMON_OPTIMIZER_WEIGHT_DECAY_H_
 
 #include "common/base/host_device.h"
-#include "common/optimizer/formula.h"
 
 namespace paceline {
 
-// The index of the step scalar with the learning rate, for formulas with weight
-// decay.
-inline constexpr int kLearningRateScalar = 3;
-
-// w -= w · decay · lr.
+// `rate` is decay · lr. If it is 0, the weight keeps all bits, also those of
+// -0, infinity and NaN. No branch, so that loops are vectorised.
 template <typename T>
-[[gnu::always_inline]] PACELINE_HOST_DEVICE inline void DecayWeight(
-    const StepScalars& step, double decay, T& w) {
-  w -= w * static_cast<T>(decay) * static_cast<T>(step[kLearningRateScalar]);
+[[gnu::always_inline]] PACELINE_HOST_DEVICE inline T Decayed(T w, T rate) {
+  const T decayed = w - w * rate;
+  return rate == 0 ? w : decayed;
 }
-
-// Decays the weight, then applies an elementwise formula.
-template <typename Formula>
-struct Decayed {
-  static constexpr int kSlotCount = Formula::kSlotCount;
-
-  Formula formula;
-  double decay = 0;
-
-  template <typename T>
-  [[gnu::always_inline]] PACELINE_HOST_DEVICE void operator()(
-      const StepScalars& step, T g, T& w, T* slots) const {
-    DecayWeight(step, decay, w);
-    formula(step, g, w, slots);
-  }
-};
 
 }  // namespace paceline
 

@@ -159,6 +159,11 @@ def optimizers():
         ("Adagrad", {"initial_accumulator_value": 0.5, "epsilon": 1e-3}),
         ("Adamax", {}),
         ("Adamax", {"beta_1": 0.8, "beta_2": 0.9, "epsilon": 1e-3, "clipvalue": 0.5}),
+        ("AdamW", {}),
+        ("AdamW", {
+            "weight_decay": 0.01, "beta_1": 0.8, "beta_2": 0.9, "epsilon": 1e-3,
+            "amsgrad": True, "clipnorm": 2.0,
+        }),
         ("Ftrl", {}),
         ("Ftrl", {
             "learning_rate_power": -0.3, "initial_accumulator_value": 0.5,
@@ -166,7 +171,10 @@ def optimizers():
             "l2_shrinkage_regularization_strength": 0.05, "beta": 0.5,
         }),
         ("Lamb", {}),
-        ("Lamb", {"learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.9, "epsilon": 1e-3}),
+        ("Lamb", {
+            "learning_rate": 0.01, "weight_decay": 0.1, "beta_1": 0.8, "beta_2": 0.9,
+            "epsilon": 1e-3,
+        }),
         ("Lion", {}),
         ("Lion", {"beta_1": 0.5, "beta_2": 0.8}),
         ("Muon", {}),

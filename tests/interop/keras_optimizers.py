@@ -44,6 +44,12 @@ def optimizer_case(
     }
 
 
+DECAYED = [
+    "Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Lamb", "Lion", "Nadam",
+    "RMSprop", "SGD",
+]  # fmt: skip
+
+
 def optimizers():
     return [
         optimizer_case("SGD", {}),
@@ -151,8 +157,25 @@ def optimizers():
             name="my_head",
         ),
         optimizer_case("Muon", {}, shape=(1, 2, 3)),
+        *(
+            optimizer_case(name, {"learning_rate": 0.01, "weight_decay": 5.0})
+            for name in DECAYED
+        ),
+        optimizer_case("SGD", {"weight_decay": 0.0}),
         optimizer_case("SGD", {"weight_decay": 0.01, "momentum": 0.5}),
         optimizer_case("Adam", {"weight_decay": 0.01}),
+        optimizer_case("AdamW", {}),
+        optimizer_case(
+            "AdamW",
+            {
+                "learning_rate": 0.01,
+                "weight_decay": 25.0,
+                "beta_1": 0.8,
+                "beta_2": 0.99,
+                "epsilon": 1e-3,
+                "amsgrad": True,
+            },
+        ),
     ]
 
 

@@ -1,6 +1,8 @@
 #include "common/optimizer/optimizer.h"
 
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <set>
 #include <string>
 #include <variant>
@@ -141,6 +143,23 @@ TEST(OptimizerTest, EveryFormulaUpdatesLikeKeras) {
     formulas.insert(example.optimizer->FormulaFor({name, shape}).index());
   }
   EXPECT_EQ(formulas.size(), std::variant_size_v<Optimizers::Formula>);
+}
+
+TEST(OptimizerTest, WithoutWeightDecayNoBitChanges) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> values = {-0.0f, 0.0f, kInfinity, -kInfinity,
+                                     kNan,  1.5f, 1e-40f,    -3e38f};
+  for (const nlohmann::ordered_json& config :
+       {nlohmann::ordered_json::object(),
+        nlohmann::ordered_json{{"weight_decay", 0.0}}}) {
+    const auto sgd = Make("SGD", config);
+    Variable<float> variable(*sgd, values);
+    variable.Update(0, std::vector<float>(values.size()));
+    EXPECT_EQ(std::memcmp(variable.values().data(), values.data(),
+                          values.size() * sizeof(float)),
+              0);
+  }
 }
 
 TEST(OptimizerTest, NamesItsSlots) {
@@ -291,10 +310,15 @@ TEST(OptimizerTest, RefusesWhatItCannotDo) {
        "optimizer.beta_1",
        "1"},
       {"Adam",
-       {{"weight_decay", 0.004}},
-       Code::kUnimplemented,
+       {{"weight_decay", -0.004}},
+       Code::kInvalidArgument,
        "optimizer.weight_decay",
-       "not supported yet"},
+       "at least 0"},
+      {"AdamW",
+       {{"weight_decay", nullptr}},
+       Code::kInvalidArgument,
+       "optimizer.weight_decay",
+       "expected a number, got null"},
       {"SGD",
        {{"clipnorm", 0.0}},
        Code::kInvalidArgument,

@@ -122,8 +122,9 @@ cuda::StepValues CudaProgram::StepOf(const Batch& batch) const {
                            .regularization_scale = batch.regularization_scale,
                            .number = batch.step};
   if (optimizer_ != nullptr) {
-    step.optimizer =
-        optimizer_->ScalarsOf(optimizer_->StepAfter(state_.iterations()));
+    const UpdateStep update = optimizer_->StepAfter(state_.iterations());
+    step.learning_rate = update.learning_rate;
+    step.optimizer = optimizer_->ScalarsOf(update);
   }
   return step;
 }

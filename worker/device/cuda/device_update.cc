@@ -45,12 +45,11 @@ void DeviceUpdate::Add() {
   if (optimizer_.updates_by_variable()) {
     for (const TrainedVariable& each : TrainedVariables()) {
       const VariableSpec& variable = layout_.variables()[each.index];
-      AddAnyFormula(optimizer_.FormulaFor({variable.name, variable.shape}),
-                    each.range, factor);
+      AddUpdateOf({variable.name, variable.shape}, each.range, factor);
     }
   } else {
     for (const Range& range : trained) {
-      AddAnyFormula(optimizer_.FormulaFor(/*variable=*/{}), range, factor);
+      AddUpdateOf(/*variable=*/{}, range, factor);
     }
   }
   builder_.AddLossScaleChange();
@@ -160,15 +159,17 @@ GradientClip DeviceUpdate::ClipByValue() const {
   return clip;
 }
 
-void DeviceUpdate::AddAnyFormula(const AnyFormula& formula, const Range& range,
-                                 const Tensor* factor) {
-  std::visit([&](const auto& each) { AddUpdate(each, range, factor); },
-             formula);
+void DeviceUpdate::AddUpdateOf(const UpdatedVariable& variable,
+                               const Range& range, const Tensor* factor) {
+  const WeightDecay decay = {optimizer_.WeightDecayOf(variable)};
+  std::visit(
+      [&](const auto& formula) { AddUpdate(formula, decay, range, factor); },
+      optimizer_.FormulaFor(variable));
 }
 
 template <typename Formula>
-void DeviceUpdate::AddUpdate(const Formula& formula, const Range& range,
-                             const Tensor* factor) {
+void DeviceUpdate::AddUpdate(const Formula& formula, WeightDecay decay,
+                             const Range& range, const Tensor* factor) {
   UpdateVariables<Formula> update;
   update.count = range.count;
   update.tensors[0] = values(range);
@@ -179,6 +180,7 @@ void DeviceUpdate::AddUpdate(const Formula& formula, const Range& range,
   update.step = builder_.step();
   update.formula = formula;
   update.clip = ClipByValue();
+  update.decay = decay;
   update.loss_scale = state_.loss_scale();
   std::vector<const Tensor*> used;
   if (factor != nullptr) used.push_back(factor);
@@ -204,8 +206,8 @@ SlotUpdate<Formula> DeviceUpdate::UpdateOfSlots(const Formula& formula,
 }
 
 template <HasNorms Formula>
-void DeviceUpdate::AddUpdate(const Formula& formula, const Range& variable,
-                             const Tensor* factor) {
+void DeviceUpdate::AddUpdate(const Formula& formula, WeightDecay decay,
+                             const Range& variable, const Tensor* factor) {
   const int64_t parts = PartCount(variable.count);
   const Tensor* const sums = builder_.NewTensor<double>({2, parts});
   const Tensor* const rate = builder_.NewTensor<float>({1});
@@ -214,11 +216,13 @@ void DeviceUpdate::AddUpdate(const Formula& formula, const Range& variable,
   slots.parts = parts;
   slots.variable = values(variable);
   slots.update = UpdateOfSlots(formula, variable);
+  slots.decay = decay;
   MoveByDirection<Formula> move;
   move.variable = values(variable);
   std::copy_n(slots.update.slots, Formula::kSlotCount, move.slots);
   move.step = builder_.step();
   move.formula = formula;
+  move.decay = decay;
   move.loss_scale = state_.loss_scale();
   std::vector<const Tensor*> used = {sums};
   if (factor != nullptr) used.push_back(factor);
@@ -256,14 +260,15 @@ const Tensor* DeviceUpdate::AddDirection(const Formula& formula,
 }
 
 template <UpdatesMatrices Formula>
-void DeviceUpdate::AddUpdate(const Formula& formula, const Range& variable,
-                             const Tensor* factor) {
+void DeviceUpdate::AddUpdate(const Formula& formula, WeightDecay decay,
+                             const Range& variable, const Tensor* factor) {
   const Tensor* const orthogonal = AddOrthogonalize(
       builder_, formula.iteration, AddDirection(formula, variable, factor));
   MoveByFactor<Formula> move;
   move.variable = values(variable);
   move.step = builder_.step();
   move.formula = formula;
+  move.decay = decay;
   move.loss_scale = state_.loss_scale();
   builder_.AddKernel({orthogonal}, variable.count, [=]() mutable {
     move.factor = orthogonal->floats();

@@ -14,6 +14,7 @@
 #include "common/optimizer/optimizer.h"
 #include "worker/device/cuda/cuda_state.h"
 #include "worker/device/cuda/kernels/slot_update.h"
+#include "worker/device/cuda/kernels/update_variables.h"
 #include "worker/device/cuda/program_builder.h"
 
 namespace paceline::cuda {
@@ -57,20 +58,20 @@ class DeviceUpdate {
   void ClipEach(double bound);
   // Writes the clipping factor for the gradients of `ranges` together.
   const Tensor* AddClipFactor(double bound, const std::vector<Range>& ranges);
-  // Adds the update of a range of variables; of one variable if the optimizer
-  // updates whole variables. `factor` is a clipping factor for all gradients;
-  // null: 1.
-  void AddAnyFormula(const AnyFormula& formula, const Range& range,
-                     const Tensor* factor);
+  // Adds the update of a range of variables; of `variable` if the optimizer
+  // updates by variable. `factor` is a clipping factor for all gradients; null:
+  // 1.
+  void AddUpdateOf(const UpdatedVariable& variable, const Range& range,
+                   const Tensor* factor);
   template <typename Formula>
-  void AddUpdate(const Formula& formula, const Range& range,
+  void AddUpdate(const Formula& formula, WeightDecay decay, const Range& range,
                  const Tensor* factor);
   template <HasNorms Formula>
-  void AddUpdate(const Formula& formula, const Range& variable,
-                 const Tensor* factor);
+  void AddUpdate(const Formula& formula, WeightDecay decay,
+                 const Range& variable, const Tensor* factor);
   template <UpdatesMatrices Formula>
-  void AddUpdate(const Formula& formula, const Range& variable,
-                 const Tensor* factor);
+  void AddUpdate(const Formula& formula, WeightDecay decay,
+                 const Range& variable, const Tensor* factor);
   // The inputs and outputs of the kernel that updates the slots of a variable.
   template <typename Formula>
   SlotUpdate<Formula> UpdateOfSlots(const Formula& formula,

@@ -93,11 +93,17 @@ struct Range {
   std::vector<absl::Span<float>> spans;
 };
 
+// What an update does beside its formula.
+struct Beside {
+  WeightDecay decay = {};
+  GradientClip clip = {};
+  const LossScale* loss_scale = nullptr;
+};
+
 template <typename Formula>
 requires(!UpdatesWholeVariables<Formula>) void RunKernel(
-    const Formula& formula, const StepScalars& scalars, Range& range,
-    const GradientClip& clip = {}) {
-  const StepValues step = {.optimizer = scalars};
+    const Formula& formula, const StepValues& step, Range& range,
+    const Beside& beside = {}) {
   UpdateVariables<Formula> update;
   update.count = range.count;
   update.tensors[0] = range.values.data();
@@ -107,15 +113,16 @@ requires(!UpdatesWholeVariables<Formula>) void RunKernel(
   update.gradients = range.gradients.data();
   update.step = &step;
   update.formula = formula;
-  update.clip = clip;
+  update.clip = beside.clip;
+  update.decay = beside.decay;
+  update.loss_scale = beside.loss_scale;
   RunOverBlocks(update);
 }
 
 template <typename Formula>
 SlotUpdate<Formula> UpdateOfSlots(const Formula& formula,
                                   const StepValues& step, Range& range,
-                                  const GradientClip& clip,
-                                  const LossScale* loss_scale) {
+                                  const Beside& beside) {
   SlotUpdate<Formula> update;
   for (int slot = 0; slot < Formula::kSlotCount; ++slot) {
     update.slots[slot] = range.slots[slot].data();
@@ -123,16 +130,14 @@ SlotUpdate<Formula> UpdateOfSlots(const Formula& formula,
   update.gradients = range.gradients.data();
   update.step = &step;
   update.formula = formula;
-  update.clip = clip;
-  update.loss_scale = loss_scale;
+  update.clip = beside.clip;
+  update.loss_scale = beside.loss_scale;
   return update;
 }
 
 template <HasNorms Formula>
-void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
-               const GradientClip& clip = {},
-               const LossScale* loss_scale = nullptr) {
-  const StepValues step = {.optimizer = scalars};
+void RunKernel(const Formula& formula, const StepValues& step, Range& range,
+               const Beside& beside = {}) {
   const int64_t parts = PartCount(range.count);
   std::vector<double> sums(2 * parts);
   float rate = 0;
@@ -140,13 +145,15 @@ void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
   update.count = range.count;
   update.parts = parts;
   update.variable = range.values.data();
-  update.update = UpdateOfSlots(formula, step, range, clip, loss_scale);
+  update.update = UpdateOfSlots(formula, step, range, beside);
+  update.decay = beside.decay;
   update.sums = sums.data();
   MoveByDirection<Formula> move;
   move.variable = range.values.data();
   move.step = &step;
   move.formula = formula;
-  move.loss_scale = loss_scale;
+  move.decay = beside.decay;
+  move.loss_scale = beside.loss_scale;
   move.rate = &rate;
   std::copy_n(update.update.slots, Formula::kSlotCount, move.slots);
   for (int64_t part = parts; part-- > 0;) update(part);
@@ -155,20 +162,19 @@ void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
 }
 
 template <UpdatesMatrices Formula>
-void RunKernel(const Formula& formula, const StepScalars& scalars, Range& range,
-               const GradientClip& clip = {},
-               const LossScale* loss_scale = nullptr) {
-  const StepValues step = {.optimizer = scalars};
+void RunKernel(const Formula& formula, const StepValues& step, Range& range,
+               const Beside& beside = {}) {
   Block direction(range.count);
   FindDirection<Formula> find;
-  find.update = UpdateOfSlots(formula, step, range, clip, loss_scale);
+  find.update = UpdateOfSlots(formula, step, range, beside);
   find.direction = direction.data();
   MoveByFactor<Formula> move;
   move.variable = range.values.data();
   move.factor = direction.data();
   move.step = &step;
   move.formula = formula;
-  move.loss_scale = loss_scale;
+  move.decay = beside.decay;
+  move.loss_scale = beside.loss_scale;
   for (int64_t i = range.count; i-- > 0;) find(i);
   Orthogonalize(formula.iteration, formula.rows, formula.columns,
                 direction.span());
@@ -234,7 +240,10 @@ TEST_P(OptimizerKernelTest, EveryOptimizerUpdatesAsOnTheCpu) {
       optimizer.Apply(step, range);
       std::visit(
           [&](const auto& formula) {
-            RunKernel(formula, optimizer.ScalarsOf(step), actual);
+            RunKernel(formula,
+                      {.learning_rate = step.learning_rate,
+                       .optimizer = optimizer.ScalarsOf(step)},
+                      actual, {.decay = {optimizer.WeightDecayOf(variable)}});
           },
           optimizer.FormulaFor(variable));
     }
@@ -248,7 +257,7 @@ TEST_P(OptimizerKernelTest, AFormulaIsAllThatAnOptimizerNeeds) {
   Range gpu(GetParam(), 2);
   const std::vector<float> before = cpu.values.copy();
   ApplyFormula(formula, {{0.5}}, cpu.range());
-  RunKernel(formula, {{0.5}}, gpu);
+  RunKernel(formula, {.optimizer = {{0.5}}}, gpu);
   ExpectSame(gpu, cpu);
   for (int64_t i = 0; i < GetParam(); ++i) {
     const float gradient = cpu.gradients.data()[i];
@@ -266,7 +275,8 @@ TEST_P(OptimizerKernelTest, ClipsByValueAndByFactor) {
     gradient = factor * std::min(std::max(gradient, -0.5f), 0.5f);
   }
   ApplyFormula(SgdFormula(), {{0.01}}, expected.range());
-  RunKernel(SgdFormula(), {{0.01}}, actual, {.bound = 0.5f, .factor = &factor});
+  RunKernel(SgdFormula(), {.optimizer = {{0.01}}}, actual,
+            {.clip = {.bound = 0.5f, .factor = &factor}});
   ExpectSame(actual, expected);
 }
 
@@ -282,7 +292,8 @@ TEST_P(OptimizerKernelTest, FormulasWithNormsClip) {
     gradient = factor * std::min(std::max(gradient, -0.5f), 0.5f);
   }
   ApplyFormula(kLamb, kLambStep, expected.range());
-  RunKernel(kLamb, kLambStep, actual, {.bound = 0.5f, .factor = &factor});
+  RunKernel(kLamb, {.optimizer = kLambStep}, actual,
+            {.clip = {.bound = 0.5f, .factor = &factor}});
   ExpectSame(actual, expected);
 }
 
@@ -291,11 +302,13 @@ TEST_P(OptimizerKernelTest, FormulasWithNormsSkipAStepWithAnOverflow) {
   Range expected(GetParam(), 2);
   LossScale scale;
   scale.has_overflow = 1;
-  RunKernel(kLamb, kLambStep, actual, {}, &scale);
+  const StepValues step = {.learning_rate = 0.01, .optimizer = kLambStep};
+  const Beside beside = {.decay = {0.5}, .loss_scale = &scale};
+  RunKernel(kLamb, step, actual, beside);
   ExpectSame(actual, expected);
   scale.has_overflow = 0;
-  RunKernel(kLamb, kLambStep, actual, {}, &scale);
-  ApplyFormula(kLamb, kLambStep, expected.range());
+  RunKernel(kLamb, step, actual, beside);
+  ApplyFormula(kLamb, kLambStep, expected.range(), /*decay_rate=*/0.005f);
   ExpectSame(actual, expected);
 }
 
@@ -304,24 +317,28 @@ TEST_P(OptimizerKernelTest, FormulasOfMatricesClipAndSkipOverflows) {
   muon.rows = 1;
   muon.columns = GetParam();
   muon.momentum = 0.5;
-  muon.decay = 0.25;
   muon.scale = 2;
-  const StepScalars step = {{0, 0.01, 0, 0.01}};
+  const StepScalars scalars = {{0, 0.01}};
+  const StepValues step = {.learning_rate = 0.01, .optimizer = scalars};
   Range actual(GetParam(), 2);
   Range expected(GetParam(), 2);
   const float factor = 0.25f;
   LossScale scale;
   scale.has_overflow = 1;
   Range untouched(GetParam(), 2);
-  RunKernel(muon, step, actual, {.bound = 0.5f, .factor = &factor}, &scale);
+  const Beside beside = {.decay = {0.25},
+                         .clip = {.bound = 0.5f, .factor = &factor},
+                         .loss_scale = &scale};
+  RunKernel(muon, step, actual, beside);
   ExpectSame(actual, untouched);
 
   Range again(GetParam(), 2);
   for (float& gradient : expected.gradients.span()) {
     gradient = factor * std::min(std::max(gradient, -0.5f), 0.5f);
   }
-  ApplyFormula(muon, step, expected.range());
-  RunKernel(muon, step, again, {.bound = 0.5f, .factor = &factor});
+  ApplyFormula(muon, scalars, expected.range(), /*decay_rate=*/0.0025f);
+  scale.has_overflow = 0;
+  RunKernel(muon, step, again, beside);
   ExpectSame(again, expected);
 }
 

@@ -16,7 +16,9 @@ struct StepValues {
   // 1 / loss_divisor.
   double gradient_scale = 1;
   double regularization_scale = 1;
-  // If the device updates the variables: Optimizer::ScalarsOf.
+  // If the device updates the variables: UpdateStep::learning_rate and
+  // Optimizer::ScalarsOf.
+  double learning_rate = 0;
   StepScalars optimizer = {};
   // Batch::step.
   int64_t number = 1;

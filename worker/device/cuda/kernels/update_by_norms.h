@@ -16,14 +16,15 @@
 namespace paceline::cuda {
 
 // Updates the slots of elements part, part + parts, …; sums[part] = Σ w² and
-// sums[parts + part] = Σ r² over these elements, where r is their direction.
-// For each part.
+// sums[parts + part] = Σ r² over these elements, where w is the decayed weight
+// and r the direction. For each part.
 template <typename Formula>
 struct UpdateSlots {
   int64_t count = 0;
   int64_t parts = 1;
   const float* variable = nullptr;
   SlotUpdate<Formula> update;
+  WeightDecay decay = {};
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t part) const {
@@ -36,7 +37,7 @@ struct UpdateSlots {
       update.Load(i, element);
       update.formula.UpdateSlots(scalars, update.gradient(i), element);
       update.Store(element, i);
-      const double w = variable[i];
+      const double w = decay(*update.step, variable[i]);
       const double r = update.formula.Direction(scalars, element);
       norm += w * w;
       direction_norm += r * r;
@@ -68,13 +69,14 @@ struct WriteUpdateRate {
   }
 };
 
-// w -= *rate · r. For each element.
+// Decays the weight; then w -= *rate · r. For each element.
 template <typename Formula>
 struct MoveByDirection {
   float* variable = nullptr;
   const float* slots[Formula::kSlotCount] = {};
   const StepValues* step = nullptr;
   Formula formula = {};
+  WeightDecay decay = {};
   const LossScale* loss_scale = nullptr;
   const float* rate = nullptr;
 
@@ -82,7 +84,8 @@ struct MoveByDirection {
     if (HasOverflow(loss_scale)) return;
     float element[Formula::kSlotCount];
     for (int s = 0; s < Formula::kSlotCount; ++s) element[s] = slots[s][i];
-    variable[i] -= *rate * formula.Direction(step->optimizer, element);
+    variable[i] = decay(*step, variable[i]) -
+                  *rate * formula.Direction(step->optimizer, element);
   }
 };
 

@@ -11,6 +11,7 @@
 #include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/slot_update.h"
 #include "worker/device/cuda/kernels/step_values.h"
+#include "worker/device/cuda/kernels/update_variables.h"
 
 namespace paceline::cuda {
 
@@ -54,19 +55,22 @@ struct CombineElements {
   }
 };
 
-// Moves the variable by the orthogonal factor of its direction. For each
-// element.
+// Decays the variable, and moves it by the orthogonal factor of its direction.
+// For each element.
 template <typename Formula>
 struct MoveByFactor {
   float* variable = nullptr;
   const float* factor = nullptr;
   const StepValues* step = nullptr;
   Formula formula = {};
+  WeightDecay decay = {};
   const LossScale* loss_scale = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     if (HasOverflow(loss_scale)) return;
-    formula.Move(step->optimizer, factor[i], variable[i]);
+    float& w = variable[i];
+    w = decay(*step, w);
+    formula.Move(step->optimizer, factor[i], w);
   }
 };
 

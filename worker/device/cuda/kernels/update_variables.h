@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/base/host_device.h"
+#include "common/optimizer/weight_decay.h"
 #include "worker/device/cuda/kernels/four_floats.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/step_values.h"
@@ -26,6 +27,15 @@ struct GradientClip {
   }
 };
 
+// What a weight is when its update begins (common/optimizer/weight_decay.h).
+struct WeightDecay {
+  double decay = 0;
+
+  PACELINE_HOST_DEVICE float operator()(const StepValues& step, float w) const {
+    return Decayed(w, static_cast<float>(decay * step.learning_rate));
+  }
+};
+
 // Applies an optimizer's formula (common/optimizer/formula.h) to a range. In a
 // step with an overflow nothing changes. For each of FourBlocks(count).
 template <typename Formula>
@@ -39,6 +49,7 @@ struct UpdateVariables {
   const StepValues* step = nullptr;
   Formula formula = {};
   GradientClip clip = {};
+  WeightDecay decay = {};
   // Null: the loss is not scaled.
   const LossScale* loss_scale = nullptr;
 
@@ -52,6 +63,7 @@ struct UpdateVariables {
     for (int i = 0; i < 4; ++i) {
       float element[kTensors];
       for (int t = 0; t < kTensors; ++t) element[t] = fours[t][i];
+      element[0] = decay(*step, element[0]);
       formula(step->optimizer, clip(g[i]), element[0], element + 1);
       for (int t = 0; t < kTensors; ++t) fours[t][i] = element[t];
     }
