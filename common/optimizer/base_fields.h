@@ -35,6 +35,11 @@ std::vector<Field<T>> WithBaseFields(std::vector<Field<Owner>> own) {
       Optional("weight_decay", &Optimizer::weight_decay, AtLeast(0),
                "Decoupled weight decay: each update first subtracts variable · "
                "weight_decay · learning_rate."),
+      NotWritten<Optimizer>(Optional(
+          "exclude_from_weight_decay", &Optimizer::exclude_from_weight_decay,
+          "Variables that have one of these strings in their own name, such as "
+          "bias or gamma, do not decay. In Keras a method, and not in its "
+          "files. Patterns are not supported yet.")),
       Optional("clipnorm", ClippingBound(&Clipping::norm), Above(0),
                "Bound of the norm of each variable's gradient."),
       Excluding({"clipnorm"},

@@ -4,9 +4,6 @@
 #include <cmath>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/optimizer/base_fields.h"
 #include "common/optimizer/optimizers.h"
@@ -32,30 +29,6 @@ bool HasPart(absl::string_view name, absl::string_view part) {
 }
 
 }  // namespace
-
-absl::Status ReadConfig(const Value& value, const Path& path, NameParts& out) {
-  out.parts.clear();
-  if (value.is_null()) return absl::OkStatus();
-  RETURN_IF_ERROR(
-      Codec<std::vector<std::string>>::Read(value, path, out.parts));
-  for (size_t i = 0; i < out.parts.size(); ++i) {
-    if (out.parts[i].find_first_of("\\^$.|?*+()[]{}") == std::string::npos) {
-      continue;
-    }
-    return ConfigError(path.Index(i),
-                       absl::StrCat("\"", out.parts[i],
-                                    "\": patterns are not supported yet; "
-                                    "expected a part of a variable's name"),
-                       absl::StatusCode::kUnimplemented);
-  }
-  return absl::OkStatus();
-}
-
-Value WriteConfig(const NameParts& names) {
-  return Codec<std::vector<std::string>>::Write(names.parts);
-}
-
-std::string ConfigType(const NameParts*) { return "list of strings or null"; }
 
 const FieldTable<Muon>& Muon::Fields() {
   static const auto& table = *new FieldTable<Muon>(
@@ -106,10 +79,7 @@ std::vector<std::string> Muon::slot_names() const {
 bool Muon::UsesAdam(const UpdatedVariable& variable) const {
   if (variable.shape.size() != 2) return true;
   if (exclude_embeddings && HasPart(variable.name, "embedding")) return true;
-  return std::any_of(exclude_layers.parts.begin(), exclude_layers.parts.end(),
-                     [&](const std::string& part) {
-                       return absl::StrContains(variable.name, part);
-                     });
+  return exclude_layers.SelectsName(variable.name);
 }
 
 template <bool kNesterov>
@@ -136,8 +106,8 @@ AnyFormula Muon::FormulaFor(const UpdatedVariable& variable) const {
   return MatrixFormula<false>(variable);
 }
 
-double Muon::WeightDecayOf(const UpdatedVariable& variable) const {
-  return (UsesAdam(variable) ? adam_weight_decay : weight_decay).value_or(0);
+std::optional<double> Muon::DecayOf(const UpdatedVariable& variable) const {
+  return UsesAdam(variable) ? adam_weight_decay : weight_decay;
 }
 
 StepScalars Muon::ScalarsOf(const UpdateStep& step) const {

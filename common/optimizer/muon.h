@@ -23,18 +23,16 @@
 #include <variant>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/base/host_device.h"
 #include "common/optimizer/adam.h"
 #include "common/optimizer/formula.h"
+#include "common/optimizer/name_parts.h"
 #include "common/optimizer/newton_schulz.h"
 #include "common/optimizer/optimizer.h"
 
 namespace paceline {
 
-class Path;
-class Value;
 template <typename T>
 class FieldTable;
 
@@ -66,16 +64,6 @@ struct MuonFormula {
   }
 };
 
-// Strings to look for in names of variables. In a config: a list, or null,
-// which is an empty list. Keras accepts regular expressions; expressions with
-// special characters are Unimplemented here. See codec.h.
-struct NameParts {
-  std::vector<std::string> parts;
-};
-absl::Status ReadConfig(const Value& value, const Path& path, NameParts& out);
-Value WriteConfig(const NameParts& names);
-std::string ConfigType(const NameParts*);
-
 class Muon final : public Optimizer {
  public:
   static constexpr char kClassName[] = "Muon";
@@ -89,7 +77,6 @@ class Muon final : public Optimizer {
   std::vector<std::string> slot_names() const override;
   bool updates_by_variable() const override { return true; }
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
-  double WeightDecayOf(const UpdatedVariable& variable) const override;
   StepScalars ScalarsOf(const UpdateStep& step) const override;
 
   double adam_beta_1 = 0.9;
@@ -108,6 +95,7 @@ class Muon final : public Optimizer {
   std::optional<double> rms_rate = 0.2;
 
  private:
+  std::optional<double> DecayOf(const UpdatedVariable& variable) const override;
   bool UsesAdam(const UpdatedVariable& variable) const;
   template <bool kNesterov>
   MuonFormula<kNesterov> MatrixFormula(const UpdatedVariable& variable) const;

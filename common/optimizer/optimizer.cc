@@ -32,6 +32,14 @@ void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
 
 }  // namespace
 
+double Optimizer::WeightDecayOf(const UpdatedVariable& variable) const {
+  // After the last slash; npos + 1 is 0.
+  const absl::string_view own_name =
+      variable.name.substr(variable.name.rfind('/') + 1);
+  if (exclude_from_weight_decay.SelectsName(own_name)) return 0;
+  return DecayOf(variable).value_or(0);
+}
+
 bool Optimizer::NeedsWhole(const UpdatedVariable& variable) const {
   return std::visit(
       []<typename Formula>(const Formula& /*formula*/) {

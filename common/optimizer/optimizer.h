@@ -18,6 +18,7 @@
 #include "common/optimizer/clipping.h"
 #include "common/optimizer/formula.h"
 #include "common/optimizer/learning_rate.h"
+#include "common/optimizer/name_parts.h"
 #include "common/optimizer/update_range.h"
 
 namespace paceline {
@@ -73,13 +74,12 @@ class Optimizer {
   // elements. If true, each range of Apply must name its variable. If false,
   // FormulaFor and WeightDecayOf ignore their argument, and a range may span
   // several variables.
-  virtual bool updates_by_variable() const { return false; }
-
-  // By what the update of a variable begins to shrink it (weight_decay.h), such
-  // as weight_decay; 0: not at all.
-  virtual double WeightDecayOf(const UpdatedVariable& /*variable*/) const {
-    return weight_decay.value_or(0);
+  virtual bool updates_by_variable() const {
+    return !exclude_from_weight_decay.parts.empty();
   }
+
+  // The weight decay of this variable (weight_decay.h); 0: none.
+  double WeightDecayOf(const UpdatedVariable& variable) const;
 
   // Whether an update of this variable needs all its elements at once, as
   // formulas with norms and for matrices do.
@@ -109,6 +109,9 @@ class Optimizer {
   int64_t initial_iterations = 0;
   LearningRate learning_rate;
   std::optional<double> weight_decay;
+  // As by Keras' exclude_from_weight_decay(var_names): looks at a variable's
+  // own name, such as "bias", without that of its layer.
+  NameParts exclude_from_weight_decay;
   // How the caller must clip the gradients before an update. Clipping by norms
   // needs the gradients of all variables, not only those of a range.
   Clipping clipping;
@@ -117,6 +120,13 @@ class Optimizer {
   // Keras' defaults for the class.
   Optimizer(std::string name, double learning_rate)
       : name(std::move(name)), learning_rate{learning_rate} {}
+
+ private:
+  // The weight decay of a variable that is not excluded.
+  virtual std::optional<double> DecayOf(
+      const UpdatedVariable& /*variable*/) const {
+    return weight_decay;
+  }
 };
 
 }  // namespace paceline

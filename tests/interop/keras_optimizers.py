@@ -26,7 +26,11 @@ def optimizer_case(
     """Values of a variable of 6 elements after each of `steps` updates."""
     initial = np.array(initial, np.float32).reshape(shape)
     gradients = np.array(element_gradients(steps), np.float32)
-    optimizer = getattr(keras.optimizers, class_name)(**config)
+    arguments = dict(config)
+    excluded = arguments.pop("exclude_from_weight_decay", None)
+    optimizer = getattr(keras.optimizers, class_name)(**arguments)
+    if excluded is not None:
+        optimizer.exclude_from_weight_decay(var_names=excluded)
     variable = keras.Variable(initial, name=name)
     optimizer.build([variable])
     values = []
@@ -164,6 +168,21 @@ def optimizers():
         optimizer_case("SGD", {"weight_decay": 0.0}),
         optimizer_case("SGD", {"weight_decay": 0.01, "momentum": 0.5}),
         optimizer_case("Adam", {"weight_decay": 0.01}),
+        *(
+            optimizer_case(
+                "SGD",
+                {"weight_decay": 5.0, "exclude_from_weight_decay": excluded},
+                name=name,
+            )
+            for excluded in ([], ["gamma", "bia"])
+            for name in ("kernel", "bias")
+        ),
+        optimizer_case(
+            "Muon",
+            {"weight_decay": 5.0, "exclude_from_weight_decay": ["kernel"]},
+            shape=(2, 3),
+            name="kernel",
+        ),
         optimizer_case("AdamW", {}),
         optimizer_case(
             "AdamW",

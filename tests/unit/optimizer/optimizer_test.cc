@@ -162,6 +162,24 @@ TEST(OptimizerTest, WithoutWeightDecayNoBitChanges) {
   }
 }
 
+TEST(OptimizerTest, ExclusionsLookAtAVariablesOwnName) {
+  const std::vector<int64_t> shape = {2, 3};
+  const auto adamw = Make(
+      "AdamW",
+      {{"weight_decay", 0.5}, {"exclude_from_weight_decay", {"bias", "beta"}}});
+  EXPECT_TRUE(adamw->updates_by_variable());
+  EXPECT_EQ(adamw->WeightDecayOf({"dense/kernel", shape}), 0.5);
+  EXPECT_EQ(adamw->WeightDecayOf({"beta/kernel", shape}), 0.5);
+  EXPECT_EQ(adamw->WeightDecayOf({"dense/bias", shape}), 0);
+  EXPECT_EQ(adamw->WeightDecayOf({"block/lstm/recurrent_bias", shape}), 0);
+  const auto muon = Make("Muon", {{"weight_decay", 0.5},
+                                  {"adam_weight_decay", 0.25},
+                                  {"exclude_from_weight_decay", {"bias"}}});
+  EXPECT_EQ(muon->WeightDecayOf({"dense/kernel", shape}), 0.5);
+  EXPECT_EQ(muon->WeightDecayOf({"embedding/embeddings", shape}), 0.25);
+  EXPECT_EQ(muon->WeightDecayOf({"dense/bias", {shape.data(), 1}}), 0);
+}
+
 TEST(OptimizerTest, NamesItsSlots) {
   EXPECT_THAT(Make("SGD", {})->slot_names(), IsEmpty());
   EXPECT_THAT(Make("SGD", {{"momentum", 0.9}})->slot_names(),
@@ -314,6 +332,11 @@ TEST(OptimizerTest, RefusesWhatItCannotDo) {
        Code::kInvalidArgument,
        "optimizer.weight_decay",
        "at least 0"},
+      {"SGD",
+       {{"exclude_from_weight_decay", {"bias$"}}},
+       Code::kUnimplemented,
+       "optimizer.exclude_from_weight_decay[0]",
+       "patterns are not supported yet"},
       {"AdamW",
        {{"weight_decay", nullptr}},
        Code::kInvalidArgument,
