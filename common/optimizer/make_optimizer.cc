@@ -32,11 +32,14 @@ const std::vector<ClassEntry<OptimizerPtr>>& OptimizerEntries() {
 
 // The optimizers of Keras 3. Those without an entry get an error "not supported
 // yet".
-constexpr const char* kKerasClasses[] = {
-    "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW",
-    "Adamax",   "Ftrl",      "Lamb",    "Lion", "LossScaleOptimizer",
-    "Muon",     "Nadam",     "RMSprop", "SGD",
-};
+constexpr const char* kKerasClasses[] = {"Adadelta", "Adafactor",
+                                         "Adagrad",  "Adam",
+                                         "AdamW",    "Adamax",
+                                         "Ftrl",     "Lamb",
+                                         "Lion",     "LossScaleOptimizer",
+                                         "Muon",     "Nadam",
+                                         "RMSprop",  "ScheduleFreeAdamW",
+                                         "SGD"};
 
 }  // namespace
 
