@@ -95,6 +95,13 @@ TEST_P(OptimizersOfStrategiesTest, ClippedByValueEndsWhereASingleProcessDoes) {
   ExpectNear(models_, "reference_float64", "{SGD: {clipvalue: 0.01}}", 1e-9);
 }
 
+TEST_P(OptimizersOfStrategiesTest, DecayedEndsWhereASingleProcessDoes) {
+  ExpectNear(models_, "reference_float64", "{AdamW: {weight_decay: 5}}", 1e-9);
+  ExpectNear(models_, "reference_float64",
+             "{SGD: {weight_decay: 5, exclude_from_weight_decay: [bias]}}",
+             1e-9);
+}
+
 // Lamb needs the norms of whole variables, Muon whole matrices.
 TEST_P(OptimizersOfStrategiesTest,
        UpdatesOfWholeVariablesEndWhereASingleProcessDoes) {
@@ -332,6 +339,10 @@ constexpr const char* kOptimizers[] = {
     "{Muon: {exclude_layers: [dense_1], ns_steps: 0}}",
     "{Muon: {global_clipnorm: 0.2}}",
     "{Adam: {clipnorm: 0.1}}",
+    "{AdamW: {weight_decay: 5}}",
+    "{Lamb: {weight_decay: 5}}",
+    "{Muon: {weight_decay: 5, adam_weight_decay: null}}",
+    "{SGD: {weight_decay: 5, exclude_from_weight_decay: [kernel]}}",
     "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}"};
 
 INSTANTIATE_TEST_SUITE_P(OnFake, DeviceUpdateTest,
