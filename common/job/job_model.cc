@@ -4,22 +4,40 @@
 
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
+#include "common/model/loss_input.h"
 #include "common/optimizer/make_optimizer.h"
 #include "common/strategy/strategy_traits.h"
 
 namespace paceline {
+namespace {
+
+// The status with the path in front, if it is an error.
+absl::Status At(const Path& path, const absl::Status& status) {
+  return status.ok() ? status
+                     : ConfigError(path, status.message(), status.code());
+}
+
+absl::Status CheckInput(const Graph& graph, const Loss& loss) {
+  return CheckLossInput(graph, graph.outputs[0], loss);
+}
+
+}  // namespace
 
 absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job) {
   JobModel model;
   ASSIGN_OR_RETURN(model.graph, BuildGraph(job.model()));
   ASSIGN_OR_RETURN(model.loss, MakeLoss(job.loss()));
-  const absl::Status fits =
-      model.loss->CheckOutput(model.graph.output_shape(0));
-  if (!fits.ok()) {
-    return ConfigError(Path("loss"), fits.message(), fits.code());
+  const Shape& output = model.graph.output_shape(0);
+  RETURN_IF_ERROR(At(Path("loss"), model.loss->CheckOutput(output)));
+  RETURN_IF_ERROR(At(Path("loss"), CheckInput(model.graph, *model.loss)));
+  ASSIGN_OR_RETURN(model.metrics,
+                   MakeMetrics(job.metrics(), *model.loss, output));
+  for (size_t i = 0; i < model.metrics.size(); ++i) {
+    const Loss* const loss = model.metrics[i]->mean_of();
+    if (loss == nullptr) continue;
+    RETURN_IF_ERROR(
+        At(Path("metrics").Index(i), CheckInput(model.graph, *loss)));
   }
-  ASSIGN_OR_RETURN(model.metrics, MakeMetrics(job.metrics(), *model.loss,
-                                              model.graph.output_shape(0)));
   return model;
 }
 

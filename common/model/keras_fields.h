@@ -2,9 +2,12 @@
 #ifndef PACELINE_COMMON_MODEL_KERAS_FIELDS_H_
 #define PACELINE_COMMON_MODEL_KERAS_FIELDS_H_
 
+#include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "common/config/field_table.h"
 #include "common/model/layer.h"
 
@@ -15,6 +18,15 @@ FixedField DtypeField();
 
 // The same, written as a DTypePolicy.
 FixedField DtypePolicyField();
+
+// Keras' form of axes: an integer, or a list of them. A list of one is written
+// as an integer.
+struct AxisList : std::vector<int64_t> {
+  using std::vector<int64_t>::vector;
+};
+absl::Status ReadConfig(const Value& value, const Path& path, AxisList& out);
+Value WriteConfig(const AxisList& axes);
+std::string ConfigType(const AxisList*);
 
 // The fields of a layer: those of Keras' base class, then its own.
 template <typename L>

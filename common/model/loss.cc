@@ -14,10 +14,25 @@
 #include "common/config/references_of.h"
 #include "common/model/keras_names.h"
 #include "common/model/losses/binary_crossentropy.h"
+#include "common/model/losses/binary_focal_crossentropy.h"
 #include "common/model/losses/categorical_crossentropy.h"
+#include "common/model/losses/categorical_focal_crossentropy.h"
+#include "common/model/losses/categorical_hinge.h"
+#include "common/model/losses/cosine_similarity.h"
+#include "common/model/losses/dice.h"
+#include "common/model/losses/hinge.h"
 #include "common/model/losses/huber.h"
+#include "common/model/losses/kl_divergence.h"
+#include "common/model/losses/log_cosh.h"
+#include "common/model/losses/mean_absolute_error.h"
+#include "common/model/losses/mean_absolute_percentage_error.h"
 #include "common/model/losses/mean_squared_error.h"
+#include "common/model/losses/mean_squared_logarithmic_error.h"
+#include "common/model/losses/poisson.h"
 #include "common/model/losses/sparse_categorical_crossentropy.h"
+#include "common/model/losses/squared_hinge.h"
+#include "common/model/losses/tversky.h"
+#include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/reduce.h"
 #include "common/operations/reshape.h"
@@ -40,10 +55,24 @@ LossEntry LossEntryOf(const char* alias) {
 const std::vector<LossEntry>& LossEntries() {
   static const auto& entries = *new std::vector<LossEntry>{
       LossEntryOf<BinaryCrossentropy>("bce"),
+      LossEntryOf<BinaryFocalCrossentropy>(""),
       LossEntryOf<CategoricalCrossentropy>(""),
+      LossEntryOf<CategoricalFocalCrossentropy>(""),
+      LossEntryOf<CategoricalHinge>(""),
+      LossEntryOf<CosineSimilarity>(""),
+      LossEntryOf<Dice>(""),
+      LossEntryOf<Hinge>(""),
       LossEntryOf<Huber>(""),
+      LossEntryOf<KLDivergence>("kld"),
+      LossEntryOf<LogCosh>(""),
+      LossEntryOf<MeanAbsoluteError>("mae"),
+      LossEntryOf<MeanAbsolutePercentageError>("mape"),
       LossEntryOf<MeanSquaredError>("mse"),
+      LossEntryOf<MeanSquaredLogarithmicError>("msle"),
+      LossEntryOf<Poisson>(""),
       LossEntryOf<SparseCategoricalCrossentropy>(""),
+      LossEntryOf<SquaredHinge>(""),
+      LossEntryOf<Tversky>(""),
   };
   return entries;
 }
@@ -57,6 +86,13 @@ bool Names(const std::string& name, const LossEntry& entry) {
 }  // namespace
 
 absl::StatusOr<LossPtr> FindLoss(const KerasObject& object, const Path& path) {
+  if (ToSnakeCase(object.class_name) == "ctc") {
+    return ConfigError(path,
+                       "CTC is not supported: its labels are sequences of "
+                       "class ids; expected a loss whose labels have the "
+                       "output's shape or are one class id an example",
+                       absl::StatusCode::kUnimplemented);
+  }
   for (const LossEntry& entry : LossEntries()) {
     if (Names(object.class_name, entry)) return entry.read(object.config, path);
   }
@@ -90,6 +126,10 @@ absl::StatusOr<LossPtr> MakeLoss(const v1::KerasObject& object) {
   return MakeLoss(FromProto(object), Path("loss"));
 }
 
+absl::Status Loss::CheckOutput(const Shape& output) const {
+  return CheckRank(output, 1);
+}
+
 op::Tensor MeanOfExamples(const op::Tensor& x) {
   if (x.count() == x.dimension(0)) return op::Reshape(x, {x.dimension(0)});
   std::vector<int> axes(x.rank() - 1);
@@ -98,8 +138,7 @@ op::Tensor MeanOfExamples(const op::Tensor& x) {
 }
 
 op::Tensor ClipProbabilities(const op::Tensor& p) {
-  constexpr double kLeast = 1e-7;
-  return op::Clip(p, kLeast, 1 - kLeast);
+  return op::Clip(p, kEpsilon, 1 - kEpsilon);
 }
 
 }  // namespace paceline

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/model/activation.h"
 #include "common/operations/function.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/job.pb.h"
@@ -32,17 +33,24 @@ class Loss {
 
   // Whether labels are int32 class ids of shape [batch]; otherwise values of
   // the output's shape.
-  virtual bool has_sparse_labels() const = 0;
+  virtual bool has_sparse_labels() const { return false; }
 
   // Whether the config says that the output is logits. What the loss finally
   // reads is defined in loss_input.h.
   virtual bool reads_logits() const { return false; }
 
-  // Whether it is a cross-entropy, which can be computed from logits.
+  // Whether it is a cross-entropy, which reads the logits behind a softmax or a
+  // sigmoid.
   virtual bool has_logits_form() const { return false; }
 
+  // Whether it may read the logits behind this activation.
+  virtual bool AcceptsLogitsOf(ActivationFunction /*activation*/) const {
+    return true;
+  }
+
   // InvalidArgument if a model's output (without the batch axis) does not fit.
-  virtual absl::Status CheckOutput(const Shape& output) const = 0;
+  // Unless overridden, it needs at least one axis.
+  virtual absl::Status CheckOutput(const Shape& output) const;
 
   // Adds the loss's operations; returns the loss of each example, of shape
   // (batch). `input` is the output, or the logits before the activation if
@@ -60,6 +68,9 @@ class Loss {
   // `name`: Keras' default for the class.
   explicit Loss(std::string name) : name(std::move(name)) {}
 };
+
+// keras.config.epsilon(): keeps divisors and arguments of logarithms above 0.
+inline constexpr double kEpsilon = 1e-7;
 
 // The mean over all axes but the batch, of shape (batch).
 op::Tensor MeanOfExamples(const op::Tensor& x);

@@ -10,6 +10,7 @@
 #ifndef PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 #define PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 
+#include "absl/status/status.h"
 #include "common/model/activation.h"
 #include "common/model/graph.h"
 #include "common/model/loss.h"
@@ -35,6 +36,9 @@ bool MayGiveLogits(ActivationFunction activation);
 // is used as a metric. `is_training`: whether Dropout drops.
 LossInput ResolveLossInput(const Graph& graph, int output, const Loss& loss,
                            bool is_training);
+
+// Unimplemented if the loss does not accept the logits that it would read.
+absl::Status CheckLossInput(const Graph& graph, int output, const Loss& loss);
 
 }  // namespace paceline
 

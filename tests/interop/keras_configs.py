@@ -107,21 +107,42 @@ def layers():
 
 
 def losses():
-    """Huber's `delta` is not among them: Keras forgets to write it."""
+    """Without Huber's `delta` and CosineSimilarity's `axis`, which Keras forgets to write."""
     named = {"name": "mine", "reduction": "mean"}
     logits = {"from_logits": True}
     smooth = {"label_smoothing": 0.1}
     return [
         ("BinaryCrossentropy", {}),
         ("BinaryCrossentropy", {**logits, **smooth, **named}),
+        ("BinaryFocalCrossentropy", {}),
+        ("BinaryFocalCrossentropy", {
+            **logits, **smooth, **named, "apply_class_balancing": True, "alpha": 0.5, "gamma": 1.0,
+        }),
         ("CategoricalCrossentropy", {}),
         ("CategoricalCrossentropy", {**logits, **smooth, **named}),
+        ("CategoricalFocalCrossentropy", {}),
+        ("CategoricalFocalCrossentropy", {**logits, **smooth, **named, "alpha": 0.5, "gamma": 1.0}),
+        ("CategoricalHinge", {}),
+        ("CosineSimilarity", {}),
+        ("Dice", {}),
+        ("Dice", {"axis": [1, 2], **named}),
+        ("Hinge", {}),
         ("Huber", {}),
         ("Huber", named),
+        ("KLDivergence", {}),
+        ("LogCosh", {}),
+        ("MeanAbsoluteError", {}),
+        ("MeanAbsoluteError", named),
+        ("MeanAbsolutePercentageError", {}),
         ("MeanSquaredError", {}),
         ("MeanSquaredError", {"reduction": "mean_with_sample_weight"}),
+        ("MeanSquaredLogarithmicError", {}),
+        ("Poisson", {}),
         ("SparseCategoricalCrossentropy", {}),
         ("SparseCategoricalCrossentropy", {**logits, **named}),
+        ("SquaredHinge", {}),
+        ("Tversky", {}),
+        ("Tversky", {"alpha": 0.25, "beta": 1.0, "axis": -1, **named}),
     ]  # fmt: skip
 
 

@@ -19,17 +19,9 @@ import numpy as np
 import tensorflow as tf
 
 import expected_file
-from keras_models import (
-    bit_labels,
-    features,
-    make_layer,
-    make_model,
-    make_object,
-    one_hot_labels,
-    ramp,
-    sparse_labels,
-    value_labels,
-)
+from keras_losses import loss_cases
+from keras_metrics import metric_cases
+from keras_models import make_layer, model_case
 from keras_optimizers import clipping, numbers, optimizers, schedules
 from keras_outputs import several_outputs
 
@@ -37,60 +29,6 @@ KERAS_VERSION = "3.15.1"
 
 
 # --- Models -------------------------------------------------------------------
-
-
-def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0):
-    """Output, loss, metrics and gradients of a model.
-
-    Features are those of `features`, variable i is ramp(salt 10 + i) times `scale`; its
-    square plus 0.25 if it is not trainable, such as a variance. `labels` is
-    "sparse", "one_hot", "bits" or "values". Gradients of what is not trainable
-    are the deltas that a step of training makes.
-    """
-    keras.utils.clear_session()
-    model, made = make_model(shape, layers)
-    weights = [variable for layer in made for variable in layer.weights]
-    for i, variable in enumerate(weights):
-        value = ramp(tuple(variable.shape), 10 + i, scale)
-        variable.assign(value if variable.trainable else value**2 + 0.25)
-    x = features((batch, *shape), layers)
-    output_shape = model.output_shape[1:]
-    y = {
-        "sparse": lambda: sparse_labels(batch, output_shape[-1]),
-        "one_hot": lambda: one_hot_labels(batch, output_shape),
-        "bits": lambda: bit_labels(batch, output_shape),
-        "values": lambda: value_labels(batch, output_shape),
-    }[labels]()
-    model.compile(
-        loss=make_object(keras.losses, loss),
-        metrics=[make_object(keras.metrics, each) for each in metrics],
-    )
-    logs = model.evaluate(x, y, batch_size=batch, verbose=0, return_dict=True)
-    output = numbers(model.predict(x, verbose=0))
-    before = [v.numpy() for v in weights]
-    with tf.GradientTape() as tape:
-        prediction = model(x, training=True)
-        value = model.compute_loss(x, y, prediction)
-    slopes = iter(tape.gradient(value, [v.value for v in weights if v.trainable]))
-    gradients = [
-        tf.convert_to_tensor(next(slopes)) if v.trainable else v.numpy() - old
-        for v, old in zip(weights, before)
-    ]
-    return {
-        "name": name,
-        "layers": [{"Input": {"shape": shape}}, *layers],
-        "loss": loss,
-        "metrics": list(metrics),
-        "batch": batch,
-        "scale": scale,
-        "labels": numbers(y),
-        "output": output,
-        "logs": {key: float(f"{v:.8g}") for key, v in logs.items()},
-        # Keras' Dropout drops other elements than ours.
-        "gradients": []
-        if any("Dropout" in each for each in layers)
-        else [numbers(g) for g in gradients],
-    }
 
 
 ACTIVATIONS = [
@@ -336,118 +274,6 @@ def graph_cases():
             {"GlobalAveragePooling2D": {}}, {"Dense": {"units": 3}},
         ),
     ]  # fmt: skip
-
-
-def loss_cases():
-    dense = {"Dense": {"units": 5}}
-    softmax = {"Dense": {"units": 5, "activation": "softmax"}}
-    sigmoid = {"Dense": {"units": 5, "activation": "sigmoid"}}
-    # Flatten hides the logits behind probabilities from the loss.
-    hidden = {"Flatten": {}}
-    sparse = "SparseCategoricalCrossentropy"
-    categorical = "CategoricalCrossentropy"
-    binary = "BinaryCrossentropy"
-    # These hand the probabilities on, and hide nothing.
-    linear = {"Activation": {"activation": "linear"}}
-    dropout = {"Dropout": {"rate": 0.5}}
-    logits = {"from_logits": True}
-    smooth = {"label_smoothing": 0.2}
-
-    def case(name, layers, loss, labels, scale=3.0, shape=[4], metrics=()):
-        return model_case(
-            name, shape, layers, loss, labels, metrics, batch=4, scale=scale
-        )
-
-    return [
-        case("sparse_logits", [dense], {sparse: logits}, "sparse"),
-        case("sparse_softmax", [softmax], {sparse: {}}, "sparse", 30.0),
-        case("sparse_softmax_layer", [dense, {"Softmax": {}}], {sparse: {}}, "sparse"),
-        case("sparse_sigmoid", [sigmoid], {sparse: {}}, "sparse"),
-        case("sparse_probabilities", [softmax, hidden], {sparse: {}}, "sparse"),
-        case("sparse_softmax_linear", [softmax, linear], {sparse: {}}, "sparse", 30.0),
-        case("sparse_softmax_dropout", [softmax, dropout], {sparse: {}}, "sparse", 30.0),
-        case("sparse_clipped", [softmax, hidden], {sparse: {}}, "sparse", 30.0),
-        case("categorical_logits", [dense], {categorical: logits}, "one_hot"),
-        case("categorical_softmax", [softmax], {categorical: {}}, "one_hot", 30.0),
-        case(
-            "categorical_softmax_linear", [softmax, {"Dropout": {"rate": 0.0}}, linear],
-            {categorical: {}}, "one_hot", 30.0,
-        ),
-        case("categorical_probabilities", [softmax, hidden], {categorical: {}}, "one_hot"),
-        case("categorical_clipped", [softmax, hidden], {categorical: {}}, "one_hot", 30.0),
-        case("categorical_sum_not_1", [sigmoid, hidden], {categorical: {}}, "one_hot"),
-        case("categorical_smooth", [dense], {categorical: logits | smooth}, "one_hot"),
-        case(
-            "categorical_smooth_probabilities", [softmax, hidden],
-            {categorical: smooth}, "one_hot",
-        ),
-        case(
-            "categorical_rows", [dense], {categorical: logits}, "one_hot", shape=[3, 4],
-        ),
-        case("binary_logits", [dense], {binary: logits}, "one_hot"),
-        case("binary_sigmoid", [sigmoid], {binary: {}}, "one_hot", 30.0),
-        case("binary_sigmoid_linear", [sigmoid, linear, linear], {binary: {}}, "one_hot", 30.0),
-        case("binary_probabilities", [sigmoid, hidden], {binary: {}}, "one_hot"),
-        # Below 0 only: just below 1, float32 is too coarse to compare.
-        case("binary_clipped", [dense], {binary: {}}, "one_hot", 0.3),
-        case("binary_smooth", [dense], {binary: logits | smooth}, "one_hot"),
-        case("binary_smooth_probabilities", [sigmoid, hidden], {binary: smooth}, "one_hot"),
-        case("huber", [dense], "huber", "values"),
-        case("huber_rows", [dense], {"Huber": {"delta": 0.3}}, "values", shape=[3, 4]),
-        case("mse", [dense], "mse", "values"),
-        case("mse_rows", [dense], "MeanSquaredError", "values", shape=[3, 4]),
-    ]  # fmt: skip
-
-
-def metric_cases():
-    sparse = model_case(
-        "metrics_sparse", [6], [{"Dense": {"units": 8}}],
-        {"SparseCategoricalCrossentropy": {"from_logits": True}}, "sparse",
-        ["accuracy", "sparse_categorical_accuracy", {"SparseTopKCategoricalAccuracy": {"k": 3}},
-         {"SparseCategoricalCrossentropy": {"from_logits": True}}],
-        batch=9,
-    )  # fmt: skip
-    dense = model_case(
-        "metrics_dense", [6], [{"Dense": {"units": 8, "activation": "softmax"}}],
-        "categorical_crossentropy", "one_hot",
-        ["acc", "categorical_accuracy", {"TopKCategoricalAccuracy": {"k": 3}},
-         "binary_accuracy", "mse", "bce", "categorical_crossentropy"],
-        batch=9,
-    )  # fmt: skip
-    rows = model_case(
-        "metrics_rows", [4, 6], [{"Dense": {"units": 3}}], "mse", "one_hot",
-        ["accuracy", {"BinaryAccuracy": {"threshold": 0.1, "name": "low"}}], batch=5,
-    )  # fmt: skip
-    binary = model_case(
-        "metrics_binary", [6], [{"Dense": {"units": 1, "activation": "sigmoid"}}],
-        "binary_crossentropy", "bits", ["accuracy", "mean_squared_error"], batch=9,
-    )  # fmt: skip
-    # Labels that are no yes or no are never met.
-    values = model_case(
-        "metrics_values", [6], [{"Dense": {"units": 1}}], "mse", "values",
-        ["binary_accuracy"], batch=9,
-    )  # fmt: skip
-    names = model_case(
-        "metrics_names", [6], [{"Dense": {"units": 8}}], "mse", "one_hot",
-        ["MSE", "mse", "MeanSquaredError", "MSE", {"MeanSquaredError": {}},
-         "mean_squared_error", {"MeanSquaredError": {"name": "MSE"}}, "Accuracy",
-         "accuracy", "accuracy"],
-        batch=5,
-    )  # fmt: skip
-    precision = model_case(
-        "metrics_precision", [6], [{"Dense": {"units": 5, "activation": "sigmoid"}}],
-        "binary_crossentropy", "bits",
-        [{"Precision": {}}, {"Precision": {"thresholds": 0.6, "name": "high"}},
-         {"Precision": {"class_id": 3, "name": "of_one_class"}},
-         {"Precision": {"thresholds": 1.0, "name": "of_none"}}],
-        batch=9,
-    )  # fmt: skip
-    # Every label but 0 is a yes.
-    precision_values = model_case(
-        "metrics_precision_values", [4, 6], [{"Dense": {"units": 3}}], "mse", "values",
-        [{"Precision": {"thresholds": 0.1}}], batch=5,
-    )  # fmt: skip
-    return [sparse, dense, rows, binary, values, names, precision, precision_values]
 
 
 def network_case():

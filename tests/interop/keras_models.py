@@ -1,7 +1,10 @@
-"""Layers, inputs and labels of models: a part of keras_expected.py, which sets it up."""
+"""What Keras computes of a model: a part of keras_expected.py, which sets it up."""
 
 import keras
 import numpy as np
+import tensorflow as tf
+
+from keras_optimizers import numbers
 
 
 def ramp(shape, salt, scale=1.0):
@@ -67,3 +70,57 @@ def bit_labels(count, shape):
 
 def value_labels(count, shape):
     return ramp((count, *shape), salt=77)
+
+
+def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0):
+    """Output, loss, metrics and gradients of a model.
+
+    Features are those of `features`, variable i is ramp(salt 10 + i) times `scale`; its
+    square plus 0.25 if it is not trainable, such as a variance. `labels` is
+    "sparse", "one_hot", "bits" or "values". Gradients of what is not trainable
+    are the deltas that a step of training makes.
+    """
+    keras.utils.clear_session()
+    model, made = make_model(shape, layers)
+    weights = [variable for layer in made for variable in layer.weights]
+    for i, variable in enumerate(weights):
+        value = ramp(tuple(variable.shape), 10 + i, scale)
+        variable.assign(value if variable.trainable else value**2 + 0.25)
+    x = features((batch, *shape), layers)
+    output_shape = model.output_shape[1:]
+    y = {
+        "sparse": lambda: sparse_labels(batch, output_shape[-1]),
+        "one_hot": lambda: one_hot_labels(batch, output_shape),
+        "bits": lambda: bit_labels(batch, output_shape),
+        "values": lambda: value_labels(batch, output_shape),
+    }[labels]()
+    model.compile(
+        loss=make_object(keras.losses, loss),
+        metrics=[make_object(keras.metrics, each) for each in metrics],
+    )
+    logs = model.evaluate(x, y, batch_size=batch, verbose=0, return_dict=True)
+    output = numbers(model.predict(x, verbose=0))
+    before = [v.numpy() for v in weights]
+    with tf.GradientTape() as tape:
+        prediction = model(x, training=True)
+        value = model.compute_loss(x, y, prediction)
+    slopes = iter(tape.gradient(value, [v.value for v in weights if v.trainable]))
+    gradients = [
+        tf.convert_to_tensor(next(slopes)) if v.trainable else v.numpy() - old
+        for v, old in zip(weights, before)
+    ]
+    return {
+        "name": name,
+        "layers": [{"Input": {"shape": shape}}, *layers],
+        "loss": loss,
+        "metrics": list(metrics),
+        "batch": batch,
+        "scale": scale,
+        "labels": numbers(y),
+        "output": output,
+        "logs": {key: float(f"{v:.8g}") for key, v in logs.items()},
+        # Keras' Dropout drops other elements than ours.
+        "gradients": []
+        if any("Dropout" in each for each in layers)
+        else [numbers(g) for g in gradients],
+    }

@@ -1,8 +1,6 @@
 #include "common/model/layers/layer_normalization.h"
 
-#include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,41 +14,17 @@
 #include "common/operations/reshape.h"
 
 namespace paceline {
-namespace {
-
-// An integer or a list of them.
-Field<LayerNormalization> AxisField() {
-  FieldInfo info{.key = "axis",
-                 .type = "integer or list of integers",
-                 .expectation = "",
-                 .help = "What is normalized together: the last axes."};
-  auto read = [](const Value& value, const Path& path,
-                 LayerNormalization& layer) -> absl::Status {
-    if (value.is_list()) {
-      return Codec<std::vector<int64_t>>::Read(value, path, layer.axis);
-    }
-    layer.axis = {0};
-    return Codec<int64_t>::Read(value, path, layer.axis[0]);
-  };
-  auto write = [](const LayerNormalization& layer) -> std::optional<Value> {
-    return layer.axis.size() == 1
-               ? Value(layer.axis[0])
-               : Codec<std::vector<int64_t>>::Write(layer.axis);
-  };
-  return Field<LayerNormalization>(std::move(info), read, write);
-}
-
-}  // namespace
 
 const FieldTable<LayerNormalization>& LayerNormalization::Fields() {
   using Self = LayerNormalization;
   static const auto& table = *new FieldTable<Self>(
       kClassName, "Normalization by the mean and variance of each example.",
-      LayerFields<Self>(
-          Joined<Self>({{AxisField()},
-                        NormalizationFields<Self>(),
-                        {Only("rms_scaling", false, "Whether the mean stays.")},
-                        BetaAndGammaFields<Self>()})));
+      LayerFields<Self>(Joined<Self>(
+          {{Optional("axis", &Self::axis,
+                     "What is normalized together: the last axes.")},
+           NormalizationFields<Self>(),
+           {Only("rms_scaling", false, "Whether the mean stays.")},
+           BetaAndGammaFields<Self>()})));
   return table;
 }
 

@@ -3,12 +3,12 @@
 #ifndef PACELINE_COMMON_MODEL_LAYERS_LAYER_NORMALIZATION_H_
 #define PACELINE_COMMON_MODEL_LAYERS_LAYER_NORMALIZATION_H_
 
-#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/model/keras_fields.h"
 #include "common/model/layers/normalization_layer.h"
 #include "common/model/variable.h"
 #include "common/tensor/shape.h"
@@ -36,7 +36,7 @@ class LayerNormalization : public NormalizationLayer {
 
   // In Keras' counting: the batch is axis 0; negative from the end. Must be the
   // last axes.
-  std::vector<int64_t> axis = {-1};
+  AxisList axis = {-1};
 };
 
 }  // namespace paceline

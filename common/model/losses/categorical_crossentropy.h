@@ -7,10 +7,8 @@
 #ifndef PACELINE_COMMON_MODEL_LOSSES_CATEGORICAL_CROSSENTROPY_H_
 #define PACELINE_COMMON_MODEL_LOSSES_CATEGORICAL_CROSSENTROPY_H_
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/model/loss.h"
-#include "common/tensor/shape.h"
 
 namespace paceline {
 
@@ -25,10 +23,8 @@ class CategoricalCrossentropy : public Loss {
   CategoricalCrossentropy() : Loss("categorical_crossentropy") {}
 
   absl::string_view class_name() const override { return kClassName; }
-  bool has_sparse_labels() const override { return false; }
   bool reads_logits() const override { return from_logits; }
   bool has_logits_form() const override { return true; }
-  absl::Status CheckOutput(const Shape& output) const override;
   op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
                    bool reads_from_logits) const override;
 

@@ -2,7 +2,6 @@
 
 #include "common/config/field_table.h"
 #include "common/model/losses/loss_fields.h"
-#include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/compare.h"
 #include "common/operations/map.h"
@@ -20,10 +19,6 @@ const FieldTable<Huber>& Huber::Fields() {
           Optional("delta", &Huber::delta, Above(0),
                    "The error from which on the loss is linear."))}));
   return table;
-}
-
-absl::Status Huber::CheckOutput(const Shape& output) const {
-  return CheckRank(output, 1);
 }
 
 op::Tensor Huber::Lower(const op::Tensor& input, const op::Tensor& labels,

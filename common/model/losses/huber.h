@@ -9,10 +9,8 @@
 #ifndef PACELINE_COMMON_MODEL_LOSSES_HUBER_H_
 #define PACELINE_COMMON_MODEL_LOSSES_HUBER_H_
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/model/loss.h"
-#include "common/tensor/shape.h"
 
 namespace paceline {
 
@@ -27,8 +25,6 @@ class Huber : public Loss {
   Huber() : Loss("huber_loss") {}
 
   absl::string_view class_name() const override { return kClassName; }
-  bool has_sparse_labels() const override { return false; }
-  absl::Status CheckOutput(const Shape& output) const override;
   op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
                    bool from_logits) const override;
 

@@ -2,7 +2,6 @@
 
 #include "common/config/field_table.h"
 #include "common/model/losses/loss_fields.h"
-#include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
 
 namespace paceline {
@@ -12,10 +11,6 @@ const FieldTable<MeanSquaredError>& MeanSquaredError::Fields() {
       kClassName, "Mean of (output - label)².",
       LossFields<MeanSquaredError>({}));
   return table;
-}
-
-absl::Status MeanSquaredError::CheckOutput(const Shape& output) const {
-  return CheckRank(output, 1);
 }
 
 op::Tensor MeanSquaredError::Lower(const op::Tensor& input,

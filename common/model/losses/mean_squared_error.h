@@ -2,10 +2,8 @@
 #ifndef PACELINE_COMMON_MODEL_LOSSES_MEAN_SQUARED_ERROR_H_
 #define PACELINE_COMMON_MODEL_LOSSES_MEAN_SQUARED_ERROR_H_
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/model/loss.h"
-#include "common/tensor/shape.h"
 
 namespace paceline {
 
@@ -20,8 +18,6 @@ class MeanSquaredError : public Loss {
   MeanSquaredError() : Loss("mean_squared_error") {}
 
   absl::string_view class_name() const override { return kClassName; }
-  bool has_sparse_labels() const override { return false; }
-  absl::Status CheckOutput(const Shape& output) const override;
   op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
                    bool from_logits) const override;
 };

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/model/loss_input.h"
 #include "common/model/losses/categorical_crossentropy.h"
 #include "common/model/metric.h"
@@ -37,6 +38,19 @@ TEST(LossTest, KnowsKerasNames) {
   }
   EXPECT_EQ(MakeLossFrom("sparse_categorical_crossentropy")->class_name(),
             "SparseCategoricalCrossentropy");
+  constexpr std::pair<const char*, const char*> kNames[] = {
+      {"mae", "MeanAbsoluteError"},
+      {"MAPE", "MeanAbsolutePercentageError"},
+      {"msle", "MeanSquaredLogarithmicError"},
+      {"kld", "KLDivergence"},
+      {"kl_divergence", "KLDivergence"},
+      {"log_cosh", "LogCosh"},
+      {"squared_hinge", "SquaredHinge"},
+      {"binary_focal_crossentropy", "BinaryFocalCrossentropy"},
+      {"cosine_similarity", "CosineSimilarity"}};
+  for (const auto& [name, class_name] : kNames) {
+    EXPECT_EQ(MakeLossFrom(name)->class_name(), class_name) << name;
+  }
 }
 
 TEST(LossTest, ReadsItsConfig) {
@@ -65,6 +79,12 @@ TEST(LossTest, ErrorsNameTheCulprit) {
          "did you mean \"from_logits\"");
   expect("{MeanSquaredError: {reduction: sum}}",
          absl::StatusCode::kUnimplemented, "loss.reduction", "sum");
+  for (const char* name : {"ctc", "{CTC: {}}"}) {
+    expect(name, absl::StatusCode::kUnimplemented, "loss",
+           "CTC is not supported");
+  }
+  expect("{Dice: {axis: top}}", absl::StatusCode::kInvalidArgument, "loss.axis",
+         "integer");
 }
 
 TEST(LossTest, ChecksTheOutput) {
@@ -75,6 +95,16 @@ TEST(LossTest, ChecksTheOutput) {
                 .code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(MakeLossFrom("mse")->CheckOutput({2, 3}).ok());
+  const auto code = [](const char* loss, const Shape& output) {
+    return MakeLossFrom(loss)->CheckOutput(output).code();
+  };
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  EXPECT_EQ(code("{CosineSimilarity: {axis: 2}}", {2, 3}),
+            absl::StatusCode::kOk);
+  EXPECT_EQ(code("{CosineSimilarity: {axis: 0}}", {2, 3}), kInvalid);
+  EXPECT_EQ(code("{Dice: {axis: [0, -1]}}", {2, 3}), absl::StatusCode::kOk);
+  EXPECT_EQ(code("{Dice: {axis: [2, -1]}}", {2, 3}), kInvalid);
+  EXPECT_EQ(code("{Tversky: {axis: 3}}", {2, 3}), kInvalid);
   // float32 tells no more ids apart.
   const auto check = [](int64_t classes) {
     return MakeLossFrom("sparse_categorical_crossentropy")
@@ -142,6 +172,27 @@ TEST(LossInputTest, TracesThroughLayersThatHandOnTheirInput) {
   EXPECT_EQ(resolve(half, false), kTraced);
   EXPECT_EQ(resolve(half, true), std::tuple(2, false, false));
   EXPECT_EQ(resolve(half + ", " + linear, true), std::tuple(3, false, false));
+}
+
+// Keras would mix the cross-entropy of a sigmoid with the softmax.
+TEST(LossInputTest, RefusesTheLogitsOfASoftmaxForAFocalCrossentropy) {
+  const auto check = [](const char* activation, const char* loss) {
+    const auto graph =
+        GraphOf(absl::StrCat("[Input: {shape: [4]}, Dense: {units: 3, "
+                             "activation: ",
+                             activation, "}]"));
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    return CheckLossInput(*graph, graph->outputs[0], *MakeLossFrom(loss));
+  };
+  EXPECT_TRUE(check("sigmoid", "binary_focal_crossentropy").ok());
+  EXPECT_TRUE(check("tanh", "binary_focal_crossentropy").ok());
+  EXPECT_TRUE(
+      check("softmax", "{BinaryFocalCrossentropy: {from_logits: true}}").ok());
+  EXPECT_TRUE(check("softmax", "binary_crossentropy").ok());
+  const absl::Status status = check("softmax", "binary_focal_crossentropy");
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("BinaryFocalCrossentropy of a softmax"));
 }
 
 google::protobuf::RepeatedPtrField<v1::KerasObject> Objects(
