@@ -13,13 +13,24 @@
 #include "common/config/references_of.h"
 #include "common/limits.h"
 #include "common/model/keras_names.h"
+#include "common/model/metrics/auc.h"
 #include "common/model/metrics/binary_accuracy.h"
 #include "common/model/metrics/categorical_accuracy.h"
+#include "common/model/metrics/confusion_counts.h"
+#include "common/model/metrics/constrained_rates.h"
+#include "common/model/metrics/cosine_similarity.h"
+#include "common/model/metrics/fbeta_score.h"
+#include "common/model/metrics/iou.h"
+#include "common/model/metrics/log_cosh_error.h"
 #include "common/model/metrics/mean_loss.h"
 #include "common/model/metrics/precision.h"
+#include "common/model/metrics/r2_score.h"
+#include "common/model/metrics/recall.h"
+#include "common/model/metrics/root_mean_squared_error.h"
 #include "common/model/metrics/sparse_categorical_accuracy.h"
 #include "common/model/metrics/sparse_top_k_categorical_accuracy.h"
 #include "common/model/metrics/top_k_categorical_accuracy.h"
+#include "common/model/shape_rule.h"
 
 namespace paceline {
 namespace {
@@ -28,12 +39,33 @@ using MetricPtr = std::unique_ptr<Metric>;
 
 const std::vector<ClassEntry<MetricPtr>>& MetricEntries() {
   static const auto& entries = *new std::vector<ClassEntry<MetricPtr>>{
+      ClassEntryOf<MetricPtr, Auc>(),
       ClassEntryOf<MetricPtr, BinaryAccuracy>(),
+      ClassEntryOf<MetricPtr, BinaryIou>(),
       ClassEntryOf<MetricPtr, CategoricalAccuracy>(),
+      ClassEntryOf<MetricPtr, CosineSimilarityMetric>(),
+      ClassEntryOf<MetricPtr, F1Score>(),
+      ClassEntryOf<MetricPtr, FBetaScore>(),
+      ClassEntryOf<MetricPtr, FalseNegatives>(),
+      ClassEntryOf<MetricPtr, FalsePositives>(),
+      ClassEntryOf<MetricPtr, Iou>(),
+      ClassEntryOf<MetricPtr, LogCoshError>(),
+      ClassEntryOf<MetricPtr, MeanIou>(),
+      ClassEntryOf<MetricPtr, OneHotIou>(),
+      ClassEntryOf<MetricPtr, OneHotMeanIou>(),
       ClassEntryOf<MetricPtr, PrecisionMetric>(),
+      ClassEntryOf<MetricPtr, PrecisionAtRecall>(),
+      ClassEntryOf<MetricPtr, R2Score>(),
+      ClassEntryOf<MetricPtr, Recall>(),
+      ClassEntryOf<MetricPtr, RecallAtPrecision>(),
+      ClassEntryOf<MetricPtr, RootMeanSquaredError>(),
+      ClassEntryOf<MetricPtr, SensitivityAtSpecificity>(),
       ClassEntryOf<MetricPtr, SparseCategoricalAccuracy>(),
       ClassEntryOf<MetricPtr, SparseTopKCategoricalAccuracy>(),
+      ClassEntryOf<MetricPtr, SpecificityAtSensitivity>(),
       ClassEntryOf<MetricPtr, TopKCategoricalAccuracy>(),
+      ClassEntryOf<MetricPtr, TrueNegatives>(),
+      ClassEntryOf<MetricPtr, TruePositives>(),
   };
   return entries;
 }
@@ -95,6 +127,10 @@ absl::Status CheckFits(const Metric& metric, const Loss& loss,
 
 }  // namespace
 
+absl::Status Metric::CheckOutput(const Shape& output) const {
+  return CheckRank(output, 1);
+}
+
 absl::Status CheckStateSize(const Metric& metric, int64_t taken,
                             const Path& path) {
   if (metric.state_size() <= limits::kMaxMetricState - taken) {
@@ -124,8 +160,13 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
       object.class_name = AccuracyFor(loss, output);
     }
     ASSIGN_OR_RETURN(MetricPtr metric, MakeMetric(object, path));
-    if (metric->name.empty()) metric->name = name;
+    // One that is given by the name of its function is logged by that.
+    if (metric->name.empty() ||
+        (object.class_name == name && object.config.Find("name") == nullptr)) {
+      metric->name = name;
+    }
     RETURN_IF_ERROR(CheckFits(*metric, loss, output, path));
+    metric->SetOutput(output);
     RETURN_IF_ERROR(CheckStateSize(*metric, state_size, path));
     state_size += metric->state_size();
     // As in Keras, the second metric of the same name gets "_1".

@@ -37,13 +37,18 @@ class Metric {
   virtual absl::string_view class_name() const = 0;
 
   // Whether labels are class ids. Must agree with the loss.
-  virtual bool has_sparse_labels() const = 0;
+  virtual bool has_sparse_labels() const { return false; }
 
   // The loss whose mean this metric is; null except for MeanLoss.
   virtual const Loss* mean_of() const { return nullptr; }
 
   // InvalidArgument if a model's output (without the batch axis) does not fit.
-  virtual absl::Status CheckOutput(const Shape& output) const = 0;
+  // Unless overridden, it needs at least one axis.
+  virtual absl::Status CheckOutput(const Shape& output) const;
+
+  // Takes the shape of an output that fits. Called once, before the metric is
+  // used, for a state whose size depends on the output.
+  virtual void SetOutput(const Shape& /*output*/) {}
 
   // Whether the metric is a mean over the examples.
   virtual bool is_mean() const { return true; }

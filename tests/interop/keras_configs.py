@@ -149,18 +149,60 @@ def losses():
 def metrics():
     """The name is given: in a job it follows from how the metric is written there."""
     named = {"name": "mine"}
-    return [
-        ("BinaryAccuracy", named),
-        ("BinaryAccuracy", {"threshold": 0.25, **named}),
-        ("CategoricalAccuracy", named),
-        ("Precision", named),
-        ("Precision", {"thresholds": 0.25, "class_id": 2, **named}),
-        ("SparseCategoricalAccuracy", named),
-        ("SparseTopKCategoricalAccuracy", named),
-        ("SparseTopKCategoricalAccuracy", {"k": 3, **named}),
-        ("TopKCategoricalAccuracy", named),
-        ("TopKCategoricalAccuracy", {"k": 3, **named}),
+    average = {"average": "macro"}
+    target = {"num_classes": 3, "target_class_ids": [0, 2]}
+    rates = [
+        ("PrecisionAtRecall", "recall"),
+        ("RecallAtPrecision", "precision"),
+        ("SensitivityAtSpecificity", "specificity"),
+        ("SpecificityAtSensitivity", "sensitivity"),
     ]
+    cases = [
+        ("AUC", {}),
+        ("AUC", {
+            "num_thresholds": 50, "curve": "PR", "summation_method": "minoring",
+            "from_logits": True,
+        }),
+        ("AUC", {"thresholds": [0.25, 0.5]}),
+        ("BinaryAccuracy", {}),
+        ("BinaryAccuracy", {"threshold": 0.25}),
+        ("CategoricalAccuracy", {}),
+        ("CosineSimilarity", {}),
+        ("F1Score", average),
+        ("F1Score", {"average": "weighted", "threshold": 0.25}),
+        ("FBetaScore", average),
+        ("FBetaScore", {"average": "micro", "beta": 2.0, "threshold": 0.25}),
+        *((name, config) for name in ["FalseNegatives", "FalsePositives", "TrueNegatives", "TruePositives"]
+          for config in [{}, {"thresholds": 0.25}]),
+        ("BinaryIoU", {}),
+        ("BinaryIoU", {"target_class_ids": [1], "threshold": 0.25}),
+        ("IoU", target),
+        ("IoU", {**target, "ignore_class": 2, "sparse_y_true": False, "sparse_y_pred": False}),
+        ("LogCoshError", {}),
+        ("MeanIoU", {"num_classes": 3}),
+        ("MeanIoU", {
+            "num_classes": 3, "ignore_class": 2, "sparse_y_true": False, "sparse_y_pred": False,
+        }),
+        ("OneHotIoU", target),
+        ("OneHotIoU", {**target, "ignore_class": 2}),
+        ("OneHotMeanIoU", {"num_classes": 3}),
+        ("OneHotMeanIoU", {"num_classes": 3, "ignore_class": 2}),
+        ("Precision", {}),
+        ("Precision", {"thresholds": 0.25, "top_k": 3, "class_id": 2}),
+        *((name, config) for name, key in rates
+          for config in [{key: 0.5}, {key: 0.25, "num_thresholds": 50, "class_id": 2}]),
+        ("R2Score", {}),
+        ("R2Score", {"class_aggregation": "variance_weighted_average"}),
+        ("Recall", {}),
+        ("Recall", {"thresholds": 0.25, "top_k": 3, "class_id": 2}),
+        ("RootMeanSquaredError", {}),
+        ("SparseCategoricalAccuracy", {}),
+        ("SparseTopKCategoricalAccuracy", {}),
+        ("SparseTopKCategoricalAccuracy", {"k": 3}),
+        ("TopKCategoricalAccuracy", {}),
+        ("TopKCategoricalAccuracy", {"k": 3}),
+    ]  # fmt: skip
+    return [(name, {**config, **named}) for name, config in cases]
 
 
 DECAY = {"initial_learning_rate": 0.1, "decay_steps": 100, "decay_rate": 0.9}

@@ -3,7 +3,6 @@
 #include "common/config/field_table.h"
 #include "common/model/loss.h"
 #include "common/model/metrics/metric_fields.h"
-#include "common/model/shape_rule.h"
 #include "common/operations/cast.h"
 #include "common/operations/compare.h"
 
@@ -16,10 +15,6 @@ const FieldTable<BinaryAccuracy>& BinaryAccuracy::Fields() {
           {Optional("threshold", &BinaryAccuracy::threshold, Between(0, 1),
                     "What parts no from yes.")}));
   return table;
-}
-
-absl::Status BinaryAccuracy::CheckOutput(const Shape& output) const {
-  return CheckRank(output, 1);
 }
 
 op::Tensor BinaryAccuracy::Lower(const op::Tensor& output,

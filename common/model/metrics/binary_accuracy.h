@@ -3,10 +3,8 @@
 #ifndef PACELINE_COMMON_MODEL_METRICS_BINARY_ACCURACY_H_
 #define PACELINE_COMMON_MODEL_METRICS_BINARY_ACCURACY_H_
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/model/metric.h"
-#include "common/tensor/shape.h"
 
 namespace paceline {
 
@@ -19,8 +17,6 @@ class BinaryAccuracy : public Metric {
   static const FieldTable<BinaryAccuracy>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  bool has_sparse_labels() const override { return false; }
-  absl::Status CheckOutput(const Shape& output) const override;
   op::Tensor Lower(const op::Tensor& output,
                    const op::Tensor& labels) const override;
 

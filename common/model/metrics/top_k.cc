@@ -1,5 +1,8 @@
 #include "common/model/metrics/top_k.h"
 
+#include <limits>
+
+#include "common/model/row_max.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/cast.h"
 #include "common/operations/class_ids.h"
@@ -28,6 +31,16 @@ op::Tensor IsInTopK(const op::Tensor& output, const op::Tensor& classes,
       op::Equal(finite, static_cast<double>(output.dimension(1)));
   return op::Reshape(op::Cast(op::And(are_few, are_finite), output.data_type()),
                      {output.dimension(0)});
+}
+
+op::Tensor AreTopK(const op::Tensor& output, int64_t k) {
+  const op::Tensor least =
+      op::ConstantLike(output, -std::numeric_limits<double>::infinity());
+  op::Tensor rest = output;
+  for (int64_t i = 0; i < k; ++i) {
+    rest = op::Select(IsRowMax(rest), least, rest);
+  }
+  return op::Equal(rest, least);
 }
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// Whether a class is among the top k.
+// The top k of an output.
 #ifndef PACELINE_COMMON_MODEL_METRICS_TOP_K_H_
 #define PACELINE_COMMON_MODEL_METRICS_TOP_K_H_
 
@@ -13,6 +13,13 @@ namespace paceline {
 // (batch) to (batch).
 op::Tensor IsInTopK(const op::Tensor& output, const op::Tensor& classes,
                     int64_t k);
+
+// The most rounds of AreTopK.
+inline constexpr int64_t kMaxTopK = 100;
+
+// Whether an element is one of the k largest along the last axis, the first of
+// equal ones, or -infinity; bool. Finds one after the other, in k rounds.
+op::Tensor AreTopK(const op::Tensor& output, int64_t k);
 
 }  // namespace paceline
 

@@ -21,7 +21,6 @@ class TopKCategoricalAccuracy : public Metric {
   static const FieldTable<TopKCategoricalAccuracy>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  bool has_sparse_labels() const override { return false; }
   absl::Status CheckOutput(const Shape& output) const override;
   op::Tensor Lower(const op::Tensor& output,
                    const op::Tensor& labels) const override;

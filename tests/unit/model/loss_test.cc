@@ -319,16 +319,59 @@ TEST(MetricTest, PrecisionTakesOneThresholdAndOneClass) {
   };
   expect("{thresholds: [0.3, 0.5]}", {3}, "metrics[0].thresholds");
   expect("{thresholds: 1.5}", {3}, "metrics[0].thresholds: must be");
-  expect("{top_k: 2}", {3}, "metrics[0].top_k");
+  EXPECT_TRUE(check("{top_k: 3}", {3}).ok());
+  expect("{top_k: 4}", {3}, "metrics[0]: top_k is 4");
+  expect("{top_k: 101}", {200}, "metrics[0].top_k: must be");
   expect("{class_id: 3}", {3}, "metrics[0]: class_id is 3");
   EXPECT_TRUE(check("{class_id: 2}", {4, 3}).ok());
   expect("{class_id: 3}", {4, 3}, "metrics[0]: class_id is 3");
 }
 
+TEST(MetricTest, RefusesWhatIsNoSingleNumber) {
+  const auto expect = [](const std::string& metric, const Shape& output,
+                         absl::StatusCode code, const char* reason) {
+    const absl::Status status =
+        MakeMetrics(Objects({metric}), *MakeLossFrom("mse"), output).status();
+    EXPECT_EQ(status.code(), code) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(reason));
+  };
+  constexpr auto kNotYet = absl::StatusCode::kUnimplemented;
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  expect("F1Score", {3}, kNotYet, "metrics[0]: average is null");
+  expect("{FBetaScore: {average: mean}}", {3}, kInvalid, "metrics[0].average");
+  expect("{F1Score: {average: macro}}", {2, 3}, kInvalid, "got (2, 3)");
+  expect("{R2Score: {class_aggregation: null}}", {3}, kNotYet,
+         "metrics[0]: class_aggregation is null");
+  expect("{AUC: {multi_label: true}}", {3}, kNotYet, "metrics[0].multi_label");
+  expect("{AUC: {num_thresholds: 1}}", {3}, kInvalid, "at least 2");
+  expect("{IoU: {num_classes: 2, target_class_ids: [2]}}", {3}, kInvalid,
+         "metrics[0]: target_class_ids has 2; expected below num_classes, 2");
+  expect("{MeanIoU: {num_classes: 2, sparse_y_true: false}}", {3}, kNotYet,
+         "metrics[0]: sparse_y_pred is true");
+  expect("{MeanIoU: {num_classes: 2, sparse_y_pred: false}}", {3}, kInvalid,
+         "class ids");
+}
+
+// Of a class for each of three outputs, and of as many thresholds.
+TEST(MetricTest, StatesGrowWithClassesAndThresholds) {
+  const auto size = [](const std::string& metric) {
+    const auto metrics =
+        MakeMetrics(Objects({metric}), *MakeLossFrom("mse"), {3});
+    EXPECT_TRUE(metrics.ok()) << metrics.status();
+    return metrics.ok() ? (*metrics)[0]->state_size() : 0;
+  };
+  EXPECT_EQ(size("Recall"), 4);
+  EXPECT_EQ(size("{F1Score: {average: micro}}"), 9);
+  EXPECT_EQ(size("R2Score"), 10);
+  EXPECT_EQ(size("{MeanIoU: {num_classes: 4}}"), 12);
+  EXPECT_EQ(size("{AUC: {num_thresholds: 3}}"), 8);
+  EXPECT_EQ(size("{AUC: {thresholds: [0.5]}}"), 8);
+}
+
 TEST(MetricTest, PrecisionIsTheShareOfPredictionsThatAreRight) {
   const PrecisionMetric precision;
-  EXPECT_EQ(precision.Result({3, 1}), 0.75);
-  EXPECT_EQ(precision.Result({0, 0}), 0);
+  EXPECT_EQ(precision.Result({3, 1, 5, 2}), 0.75);
+  EXPECT_EQ(precision.Result({0, 0, 5, 2}), 0);
 }
 
 }  // namespace
