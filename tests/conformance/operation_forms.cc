@@ -332,6 +332,11 @@ Forms ReductionForms() {
                 {{3, 4, 2, 5}},
                 [=](Inputs in) { return op::Sum(in[0], axes); });
   };
+  const auto maxima = [](std::vector<int> axes) -> OperationForm {
+    return Form("Reduce", absl::StrCat("max_", absl::StrJoin(axes, "_")),
+                {{3, 4, 2, 5}},
+                [=](Inputs in) { return op::Max(in[0], axes); });
+  };
   const auto shared = [](Inputs in) {
     const std::vector<op::Tensor> both = {Sums(in[0]), Sums(in[1])};
     return InARow(op::SumOverReplicas(both), RealType(in));
@@ -342,6 +347,9 @@ Forms ReductionForms() {
       sums({1, 2}),
       sums({0, 3}),
       sums({0, 1, 2, 3}),
+      maxima({3}),
+      maxima({1, 2}),
+      maxima({0, 3}),
       Form("ArgMax", "rows", x, [](Inputs in) { return op::ArgMax(in[0]); }),
       Form("SumOverReplicas", "of_sums", {{4, 3}, {2, 5}}, shared)};
 }
@@ -415,6 +423,14 @@ Forms MovingForms() {
              [](Inputs in) {
                return op::Reshape(Ids(in[0], 9), {3, 3});
              }),
+        Form("Transpose", "axes", x,
+             [](Inputs in) {
+               return op::Transpose(in[0], {2, 0, 1});
+             }),
+        Form("Transpose", "of_images", {{2, 3, 4, 5}},
+             [](Inputs in) {
+               return op::Transpose(in[0], {0, 2, 1, 3});
+             }),
         Form("Concatenate", "first_axis", {{1, 4}, {3, 4}},
              [](Inputs in) { return op::Concatenate(in, 0); }),
         Form("Concatenate", "last_axis", {{2, 3, 1}, {2, 3, 4}, {2, 3, 2}},
@@ -465,8 +481,12 @@ Forms SourceForms() {
            [=](Inputs in) {
              return mask(in, {3, 4, 5});
            }),
-      Form("DropoutMask", "of_channels", {{3, 4, 5}}, [=](Inputs in) {
-        return in[0] * op::Cast(mask(in, {3, 1, 5}), RealType(in));
+      Form("DropoutMask", "of_channels", {{3, 4, 5}},
+           [=](Inputs in) {
+             return in[0] * op::Cast(mask(in, {3, 1, 5}), RealType(in));
+           }),
+      Form("RandomNormal", "of_elements", {{1}}, [](Inputs in) {
+        return op::RandomNormal(in[0].function(), {RealType(in), {3, 4}}, 7);
       })};
 }
 
@@ -520,9 +540,6 @@ Forms LackedForms() {
     const op::Tensor row = op::Reshape(Sums(in[0]), {1, 5});
     return op::MatrixProduct(row, row, false, true);
   };
-  const auto normal = [](Inputs in) {
-    return op::RandomNormal(in[0].function(), {RealType(in), {3, 4}}, 7);
-  };
   const auto scan = [](Inputs in) {
     auto body = std::make_shared<op::Function>();
     const op::Tensor sum = body->AddParameter({RealType(in), {}});
@@ -536,17 +553,11 @@ Forms LackedForms() {
       {"cpu", "cuda"},
       {Form("Reverse", "axis", x,
             [](Inputs in) { return op::Reverse(in[0], 1); }),
-       Form("Transpose", "axes", x,
-            [](Inputs in) {
-              return op::Transpose(in[0], {2, 0, 1});
-            }),
-       Form("Reduce", "max", x, [](Inputs in) { return op::Max(in[0], {1}); }),
        Form("SumOverReplicas", "of_floats", x,
             [](Inputs in) { return op::SumOverReplicas(in[0]); }),
        Form("MatrixProduct", "of_a_batch", {{2, 4, 3}, {2, 3, 5}},
             [](Inputs in) { return op::MatrixProduct(in[0], in[1]); }),
        Form("MatrixProduct", "of_sums", x, product_of_sums),
-       Form("RandomNormal", "of_elements", {{1}}, normal),
        Form("Scan", "of_sums", {{3}}, scan)});
 }
 

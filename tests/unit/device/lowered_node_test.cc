@@ -78,10 +78,14 @@ class RecordingBuilder final : public LayoutBuilder {
                    const Tensor* /*to*/) override {}
   void AddPadding(const Tensor* /*from*/, const BoxAxes& /*box*/,
                   double /*value*/, const Tensor* /*to*/) override {}
+  void AddPermutation(const Tensor* /*from*/, const PermutedAxes& /*axes*/,
+                      const Tensor* /*to*/) override {}
   void AddSum(const Tensor* /*a*/, const Tensor* /*b*/,
               const Tensor* /*sum*/) override {}
   void AddRowSums(const Tensor* /*from*/, const RowGeometry& /*rows*/,
                   const Tensor* /*sums*/) override {}
+  void AddRowMaxima(const Tensor* /*from*/, const RowGeometry& /*rows*/,
+                    const Tensor* /*maxima*/) override {}
 
  private:
   void AddBucketEnd(int /*bucket*/, bool /*is_last*/) override {

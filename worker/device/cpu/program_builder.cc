@@ -218,6 +218,22 @@ void ProgramBuilder::AddPadding(const Tensor* from, const BoxAxes& box,
       });
 }
 
+void ProgramBuilder::AddPermutation(const Tensor* from,
+                                    const PermutedAxes& axes,
+                                    const Tensor* to) {
+  const int64_t run = axes.sizes[0];
+  AddParallel({from, to}, to->count() / run, run,
+              [=](int64_t begin, int64_t end) {
+                float* target = to->floats() + begin * run;
+                for (int64_t i = begin; i < end; ++i) {
+                  const float* source = from->floats() + axes.Index(i * run);
+                  for (int64_t k = 0; k < run; ++k) {
+                    *target++ = source[k * axes.strides[0]];
+                  }
+                }
+              });
+}
+
 void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
   AddParallel({from, to}, from->count(), 1, [=](int64_t begin, int64_t end) {
     std::copy(from->floats() + begin, from->floats() + end,
@@ -246,6 +262,15 @@ void ProgramBuilder::AddRowSums(const Tensor* from, const RowGeometry& rows,
   AddParallel({from, sums}, sums->count(), rows.size,
               [=](int64_t begin, int64_t end) {
                 SumRows(rows, begin, end, from->floats(), sums->floats());
+              });
+}
+
+void ProgramBuilder::AddRowMaxima(const Tensor* from, const RowGeometry& rows,
+                                  const Tensor* maxima) {
+  AddParallel({from, maxima}, maxima->count(), rows.size,
+              [=](int64_t begin, int64_t end) {
+                FindRowMaxima(rows, begin, end, from->floats(),
+                              maxima->floats());
               });
 }
 

@@ -112,6 +112,10 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddRowSums(const Tensor* from, const RowGeometry& rows,
                   const Tensor* sums) override;
+  void AddPermutation(const Tensor* from, const PermutedAxes& axes,
+                      const Tensor* to) override;
+  void AddRowMaxima(const Tensor* from, const RowGeometry& rows,
+                    const Tensor* maxima) override;
 
   // Ends the last section, and plans the memory. `outputs` are the model's.
   ProgramParts Build(std::vector<const Tensor*> outputs) &&;

@@ -304,6 +304,30 @@ void ProgramBuilder::AddRowSums(const Tensor* from, const RowGeometry& rows,
   if (floats != sums) AddCopy(floats, sums);
 }
 
+void ProgramBuilder::AddPermutation(const Tensor* from,
+                                    const PermutedAxes& axes,
+                                    const Tensor* to) {
+  AddKernel({from, to}, to->count(), [=] {
+    return PermuteAxes{axes, ValuesOf(from), ValuesOf(to)};
+  });
+}
+
+void ProgramBuilder::AddRowMaxima(const Tensor* from, const RowGeometry& rows,
+                                  const Tensor* maxima) {
+  const int64_t count = maxima->count();
+  const int64_t parts = PartCount(rows.size);
+  Tensor* const part_maxima = NewTensor<float>({parts, count});
+  AddKernel({from, part_maxima}, parts * count, [=] {
+    return RowPartMaxima{rows, count, parts, ValuesOf(from),
+                         ValuesOf(part_maxima)};
+  });
+  const RowGeometry columns = {.size = parts, .stride = count};
+  AddKernel({part_maxima, maxima}, count, [=] {
+    return RowPartMaxima{columns, count, 1, ValuesOf(part_maxima),
+                         ValuesOf(maxima)};
+  });
+}
+
 void ProgramBuilder::AddUnscaling(float* gradients, int64_t count) {
   if (loss_scale() == nullptr) return;
   AddKernel({}, FourBlocks(count),

@@ -152,6 +152,10 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddRowSums(const Tensor* from, const RowGeometry& rows,
                   const Tensor* sums) override;
+  void AddPermutation(const Tensor* from, const PermutedAxes& axes,
+                      const Tensor* to) override;
+  void AddRowMaxima(const Tensor* from, const RowGeometry& rows,
+                    const Tensor* maxima) override;
 
   // The first error since the last call.
   absl::Status TakeError() { return std::exchange(error_, absl::OkStatus()); }

@@ -31,6 +31,7 @@
 #include "glog/logging.h"
 #include "worker/device/box_axes.h"
 #include "worker/device/device.h"
+#include "worker/device/permuted_axes.h"
 #include "worker/device/program/program_layout.h"
 #include "worker/device/program/tensor.h"
 #include "worker/device/row_geometry.h"
@@ -115,6 +116,9 @@ class LayoutBuilder {
   // Copies `from` to `box` of `to`, and sets all other elements to `value`.
   virtual void AddPadding(const Tensor* from, const BoxAxes& box, double value,
                           const Tensor* to) = 0;
+  // Copies `from` to `to`, whose axes are in another order.
+  virtual void AddPermutation(const Tensor* from, const PermutedAxes& axes,
+                              const Tensor* to) = 0;
   virtual void AddCopy(const Tensor* from, const Tensor* to) = 0;
   // Copies `count` doubles.
   virtual void AddDoublesCopy(const Tensor* from, int64_t from_begin,
@@ -130,6 +134,9 @@ class LayoutBuilder {
   // Writes the sums of the rows of `from`.
   virtual void AddRowSums(const Tensor* from, const RowGeometry& rows,
                           const Tensor* sums) = 0;
+  // Writes the largest element of each row; NaN if there is one.
+  virtual void AddRowMaxima(const Tensor* from, const RowGeometry& rows,
+                            const Tensor* maxima) = 0;
 
   // Call it after adding the operation that writes the loss's gradient of the
   // variable. Adds the regularizer's gradient. If this completes a bucket that

@@ -47,6 +47,7 @@ ComputesOperation IsSmallPooledConvolution;
 ComputesOperation IsSmallPooledConvolutionGradient;
 AddOperation AddPooledConvolution;
 AddOperation AddPooledConvolutionKernelGradient;
+AddOperation AddRandomNormal;
 AddOperation AddResize;
 AddOperation AddResizeGradient;
 AddOperation AddSoftmax;

@@ -26,6 +26,7 @@
 #include "worker/device/cuda/kernels/group_normalization.h"
 #include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/pooling.h"
+#include "worker/device/cuda/kernels/random_normal.h"
 #include "worker/device/cuda/kernels/regularization.h"
 #include "worker/device/cuda/kernels/softmax.h"
 #include "worker/device/cuda/kernels/sums.h"
@@ -43,12 +44,13 @@ using OtherKernels = std::variant<
     AddToTotal, AddToStates, AddPenaltyGradient, PenaltySums,
     WriteRegularizationScale, WriteGradientScales, ArgMaxOfRows, SoftmaxForward,
     SoftmaxBackward, MaxPool, MaxPoolBackward, AveragePool, AveragePoolBackward,
-    Transpose, DrawDropoutMask, DeviationSums, ChannelMoments, TakeMoments,
-    MakeChannelLines<float>, MakeChannelLines<double>, Normalize,
-    NormalizeGradientSums, SumGradientParts, ChannelSlopes, NormalizeBackward,
-    GroupPartMoments, GroupMoments, NormalizeGroups, GroupColumnSums,
-    GroupPartSlopes, GroupSlopes, NormalizeGroupsBackward, CopyElements,
-    CastToInt32, AddElements, ComputeElementwise, RowPartSums, ReadBox,
+    Transpose, PermuteAxes, DrawDropoutMask, DrawNormal, DeviationSums,
+    ChannelMoments, TakeMoments, MakeChannelLines<float>,
+    MakeChannelLines<double>, Normalize, NormalizeGradientSums,
+    SumGradientParts, ChannelSlopes, NormalizeBackward, GroupPartMoments,
+    GroupMoments, NormalizeGroups, GroupColumnSums, GroupPartSlopes,
+    GroupSlopes, NormalizeGroupsBackward, CopyElements, CastToInt32,
+    AddElements, ComputeElementwise, RowPartSums, RowPartMaxima, ReadBox,
     WriteBox, PadBox, GatherRows, LinkIds, ScatterRows, BlendImages,
     BlendImagesBackward>;
 

@@ -1,6 +1,6 @@
-// Sums in a fixed order: one index adds up each part, then the parts are added
-// up. The number of parts depends only on the size, so a repeat gives the same
-// bits.
+// Sums and maxima in a fixed order: one index adds up each part, then the parts
+// are added up. The number of parts depends only on the size, so a repeat gives
+// the same bits.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_SUMS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_SUMS_H_
 
@@ -57,6 +57,25 @@ struct RowPartSums {
       sum += static_cast<double>(values[rows.Index(i % row_count, e)]);
     }
     sums[i] = sum;
+  }
+};
+
+// The same with the largest of the elements; NaN if there is one.
+struct RowPartMaxima {
+  RowGeometry rows;
+  int64_t row_count = 0;
+  int64_t parts = 1;
+  ConstValues values{};
+  Values maxima{};
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    float largest = -INFINITY;
+    for (int64_t e = i / row_count; e < rows.size; e += parts) {
+      const float value = values[rows.Index(i % row_count, e)];
+      // NaN stays, since no comparison with it is true.
+      if (value > largest || value != value) largest = value;
+    }
+    maxima.Set(i, largest);
   }
 };
 

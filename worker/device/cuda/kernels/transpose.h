@@ -1,4 +1,4 @@
-// Transposes a matrix.
+// Transposes a matrix, or permutes the axes of a tensor.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_TRANSPOSE_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_TRANSPOSE_H_
 
@@ -6,6 +6,7 @@
 
 #include "common/base/host_device.h"
 #include "worker/device/cuda/kernels/values.h"
+#include "worker/device/permuted_axes.h"
 
 namespace paceline::cuda {
 
@@ -18,6 +19,17 @@ struct Transpose {
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     to.Set(i, from[i % rows * columns + i / rows]);
+  }
+};
+
+// For each element of `to`.
+struct PermuteAxes {
+  PermutedAxes axes;
+  ConstValues from{};
+  Values to{};
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    to.Set(i, from[axes.Index(i)]);
   }
 };
 

@@ -20,6 +20,7 @@
 #include "common/operations/slice.h"
 #include "common/operations/softmax.h"
 #include "common/operations/sum_over_replicas.h"
+#include "common/operations/transpose.h"
 #include "worker/device/program/operations/input_types.h"
 #include "worker/device/program/operations/operations.h"
 
@@ -61,7 +62,8 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::MaxPoolingGradientOperation::kName, AddMaxPoolingGradient,
      IsPlainMaxPoolingGradient},
     {op::PadOperation::kName, AddShared<AddPad>},
-    {op::ReduceOperation::kName, AddShared<AddReduce>, IsSum},
+    {op::RandomNormalOperation::kName, AddRandomNormal},
+    {op::ReduceOperation::kName, AddShared<AddReduce>, HasAxes},
     {op::ReshapeOperation::kName, AddShared<AddReshape>, nullptr, AreAnyTypes},
     {op::ResizeOperation::kName, AddResize},
     {op::ResizeGradientOperation::kName, AddResizeGradient},
@@ -71,6 +73,7 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::SumOverReplicasOperation::kName, AddShared<AddSumOverReplicas>,
      nullptr, AreSums},
     {op::SumRowsOperation::kName, AddSumRows, nullptr, EndWithFloats},
+    {op::TransposeOperation::kName, AddShared<AddTranspose>},
 };
 
 }  // namespace

@@ -44,6 +44,7 @@ ComputesOperation IsPlainMaxPooling;
 ComputesOperation IsPlainMaxPoolingGradient;
 AddOperation AddMaxPooling;
 AddOperation AddMaxPoolingGradient;
+AddOperation AddRandomNormal;
 AddOperation AddResize;
 AddOperation AddResizeGradient;
 AddOperation AddSoftmax;

@@ -18,12 +18,13 @@ AddOperation<LayoutBuilder> AddConstant;
 ComputesOperation IsFloatIota;
 AddOperation<LayoutBuilder> AddIota;
 AddOperation<LayoutBuilder> AddPad;
-// Sums over one or more axes, which AddReduce implements.
-ComputesOperation IsSum;
+// Reductions over one or more axes, which AddReduce implements.
+ComputesOperation HasAxes;
 AddOperation<LayoutBuilder> AddReduce;
 AddOperation<LayoutBuilder> AddReshape;
 AddOperation<LayoutBuilder> AddSlice;
 AddOperation<LayoutBuilder> AddSumOverReplicas;
+AddOperation<LayoutBuilder> AddTranspose;
 
 }  // namespace paceline
 

@@ -8,7 +8,7 @@
 namespace paceline {
 namespace {
 
-// Neighbouring axes that are summed together: the rows, and the shape of the
+// Neighbouring axes that are reduced together: the rows, and the shape of the
 // axes after them.
 struct Run {
   RowGeometry rows;
@@ -35,27 +35,28 @@ std::vector<Run> RunsOf(Shape shape, std::vector<int> axes) {
 
 }  // namespace
 
-bool IsSum(const op::Operation& operation,
-           absl::Span<const op::TensorType> /*inputs*/) {
-  const auto& reduce = static_cast<const op::ReduceOperation&>(operation);
-  return reduce.reduction() == op::Reduction::kSum && !reduce.axes().empty();
+bool HasAxes(const op::Operation& operation,
+             absl::Span<const op::TensorType> /*inputs*/) {
+  return !static_cast<const op::ReduceOperation&>(operation).axes().empty();
 }
 
-// Sums are float32 even if layers compute in a smaller type.
+// The result is float32 even if layers compute in a smaller type.
 Tensor* AddReduce(const PlacedCall& call, LayoutBuilder& builder) {
   const auto& reduce = static_cast<const op::ReduceOperation&>(call.operation);
   const Tensor* from = call.inputs[0];
   const std::vector<Run> runs = RunsOf(from->shape, reduce.axes());
-  Tensor* sums = nullptr;
+  const bool is_sum = reduce.reduction() == op::Reduction::kSum;
+  Tensor* reduced = nullptr;
   for (size_t i = 0; i < runs.size(); ++i) {
     const bool is_last = i + 1 == runs.size();
-    sums = is_last && call.output != nullptr
-               ? call.output
-               : builder.NewTensor<float>(runs[i].shape);
-    builder.AddRowSums(from, runs[i].rows, sums);
-    from = sums;
+    reduced = is_last && call.output != nullptr
+                  ? call.output
+                  : builder.NewTensor<float>(runs[i].shape);
+    is_sum ? builder.AddRowSums(from, runs[i].rows, reduced)
+           : builder.AddRowMaxima(from, runs[i].rows, reduced);
+    from = reduced;
   }
-  return sums;
+  return reduced;
 }
 
 }  // namespace paceline
