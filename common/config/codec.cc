@@ -56,6 +56,15 @@ absl::Status Codec<std::string>::Read(const Value& value, const Path& path,
   return absl::OkStatus();
 }
 
+absl::Status Codec<std::array<int64_t, 1>>::Read(const Value& value,
+                                                 const Path& path,
+                                                 std::array<int64_t, 1>& out) {
+  if (value.is_list() && value.as_list().size() == 1) {
+    return Codec<int64_t>::Read(value.as_list()[0], path.Index(0), out[0]);
+  }
+  return Codec<int64_t>::Read(value, path, out[0]);
+}
+
 absl::Status Codec<std::array<int64_t, 2>>::Read(const Value& value,
                                                  const Path& path,
                                                  std::array<int64_t, 2>& out) {

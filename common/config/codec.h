@@ -110,6 +110,17 @@ struct Codec<FilePath> {
   }
 };
 
+// Keras' form of a size: an integer, or a list of one, as which it is written.
+template <>
+struct Codec<std::array<int64_t, 1>> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           std::array<int64_t, 1>& out);
+  static Value Write(const std::array<int64_t, 1>& m) {
+    return Value::List{m[0]};
+  }
+  static std::string Type() { return "integer"; }
+};
+
 // Keras' form of sizes: an integer for both, or a pair.
 template <>
 struct Codec<std::array<int64_t, 2>> {

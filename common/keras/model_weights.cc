@@ -64,7 +64,9 @@ bool IsNumeric(const Hdf5Type& type) {
     // bfloat16.
     case Kind::kOpaque:
       return type.size_bytes == 2;
+    // The count of a Normalization.
     case Kind::kSigned:
+      return type.size_bytes == 4 || type.size_bytes == 8;
     case Kind::kUnsigned:
     case Kind::kOther:
       return false;
@@ -87,7 +89,9 @@ void Convert(const Hdf5Type& type, const std::byte* in, absl::Span<T> out) {
       out[i] = static_cast<T>(load(in + i * type.size_bytes));
     }
   };
-  if (type.kind == Hdf5Type::Kind::kOpaque) {
+  if (type.kind == Hdf5Type::Kind::kSigned) {
+    type.size_bytes == 4 ? convert(Load<int32_t>) : convert(Load<int64_t>);
+  } else if (type.kind == Hdf5Type::Kind::kOpaque) {
     convert([](const std::byte* at) {
       return FloatOfBFloat16(Load<uint16_t>(at));
     });
@@ -153,7 +157,9 @@ absl::StatusOr<Hdf5Dataset> ModelWeights::Find(const std::string& path,
   }
   if (!IsNumeric(dataset.type)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        what, ": expected elements of float16, bfloat16, float32 or float64"));
+        what,
+        ": expected elements of float16, bfloat16, float32, float64, "
+        "int32 or int64"));
   }
   return dataset;
 }

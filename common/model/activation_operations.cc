@@ -13,10 +13,6 @@
 namespace paceline {
 namespace {
 
-// Klambauer et al.: Self-Normalizing Neural Networks.
-constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
-constexpr double kSeluScale = 1.0507009873554804934193349852946;
-
 op::Tensor Zero(const op::Tensor& x) { return op::ConstantLike(x, 0); }
 
 // Clips x to [low, high]; the derivative outside and at both ends is 0.
@@ -44,16 +40,6 @@ op::Tensor SparsePlus(const op::Tensor& x) {
   return op::Select(op::LessEqual(x, -1), zero, above);
 }
 
-op::Tensor LeakyRelu(const op::Tensor& x) {
-  const op::Tensor below = x * 0.2;
-  return op::Select(op::Greater(x, 0), x, below);
-}
-
-op::Tensor Elu(const op::Tensor& x) {
-  const op::Tensor below = Expm1Below(x);
-  return op::Select(op::Greater(x, 0), x, below);
-}
-
 // A sum of two terms, whose derivative at 0 is 2, as in Keras.
 op::Tensor Celu(const op::Tensor& x) {
   const op::Tensor above = op::Maximum(x, 0);
@@ -78,6 +64,16 @@ op::Tensor Gelu(const op::Tensor& x) {
 
 }  // namespace
 
+op::Tensor LeakyRelu(const op::Tensor& x, double slope) {
+  const op::Tensor below = x * slope;
+  return op::Select(op::Greater(x, 0), x, below);
+}
+
+op::Tensor Elu(const op::Tensor& x, double alpha) {
+  const op::Tensor below = Expm1Below(x) * alpha;
+  return op::Select(op::Greater(x, 0), x, below);
+}
+
 op::Tensor Activate(ActivationFunction function, const op::Tensor& x) {
   using enum ActivationFunction;
   switch (function) {
@@ -88,9 +84,9 @@ op::Tensor Activate(ActivationFunction function, const op::Tensor& x) {
     case kRelu6:
       return OpenClip(x, 0, 6);
     case kLeakyRelu:
-      return LeakyRelu(x);
+      return LeakyRelu(x, 0.2);
     case kElu:
-      return Elu(x);
+      return Elu(x, 1);
     case kCelu:
       return Celu(x);
     case kSelu:

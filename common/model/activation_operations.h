@@ -11,6 +11,16 @@ namespace paceline {
 // TensorFlow. NaN stays NaN.
 op::Tensor Activate(ActivationFunction function, const op::Tensor& x);
 
+// x for x > 0, else slope · x.
+op::Tensor LeakyRelu(const op::Tensor& x, double slope);
+// x for x > 0, else alpha · (exp x − 1).
+op::Tensor Elu(const op::Tensor& x, double alpha);
+
+// SELU is scale · Elu(x, alpha). Klambauer et al.: Self-Normalizing Neural
+// Networks.
+inline constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
+inline constexpr double kSeluScale = 1.0507009873554804934193349852946;
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_MODEL_ACTIVATION_OPERATIONS_H_

@@ -1,18 +1,14 @@
-// The mask of Dropout. It is the same on every device, and no matter which
-// replica processes an example.
+// The mask of dropout layers. It is the same on every device, and no matter
+// which replica processes an example.
 #ifndef PACELINE_COMMON_MODEL_DROPOUT_MASK_H_
 #define PACELINE_COMMON_MODEL_DROPOUT_MASK_H_
 
 #include <array>
 #include <cstdint>
 
-#include "common/model/layers/dropout.h"
 #include "common/model/philox.h"
 
 namespace paceline {
-
-// The layer's key: from its own seed if it has one, else from `job_seed`.
-uint64_t DropoutKey(const Dropout& layer, uint64_t job_seed);
 
 // The mask of a layer in an epoch. Four elements share a call of Philox, so
 // devices process an example in blocks of four.

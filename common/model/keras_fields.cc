@@ -54,6 +54,10 @@ Value WriteConfig(const AxisList& axes) {
                           : Codec<std::vector<int64_t>>::Write(axes);
 }
 
+Value WriteAsList(const AxisList& axes) {
+  return Codec<std::vector<int64_t>>::Write(axes);
+}
+
 std::string ConfigType(const AxisList* /*axes*/) {
   return "integer or list of integers";
 }

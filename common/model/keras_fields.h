@@ -27,16 +27,22 @@ struct AxisList : std::vector<int64_t> {
 absl::Status ReadConfig(const Value& value, const Path& path, AxisList& out);
 Value WriteConfig(const AxisList& axes);
 std::string ConfigType(const AxisList*);
+// For the fields that Keras always writes as a list.
+Value WriteAsList(const AxisList& axes);
 
-// The fields of a layer: those of Keras' base class, then its own.
+// The fields of a layer: those of Keras' base class, then its own. A class of
+// Keras without a get_config() has its own `behind_name`.
 template <typename L>
-std::vector<Field<L>> LayerFields(std::vector<Field<L>> own) {
-  std::vector<Field<L>> fields = {
-      Optional("name", &Layer::name, "Unique in the model."),
+std::vector<Field<L>> LayerFields(std::vector<Field<L>> own,
+                                  std::vector<Field<L>> behind_name = {}) {
+  std::vector<Field<L>> name = {
+      Optional("name", &Layer::name, "Unique in the model.")};
+  std::vector<Field<L>> rest = {
       Optional("trainable", &Layer::trainable,
                "Whether training changes its variables."),
       DtypePolicyField()};
-  return Joined<L>({std::move(fields), std::move(own)});
+  return Joined<L>({std::move(name), std::move(behind_name), std::move(rest),
+                    std::move(own)});
 }
 
 }  // namespace paceline

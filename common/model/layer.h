@@ -85,6 +85,10 @@ class Layer {
     return ActivationFunction::kLinear;
   }
 
+  // Whether the output is the input as it is. A loss then reads what is before
+  // the layer: see loss_input.h.
+  virtual bool IsIdentity(bool /*is_training*/) const { return false; }
+
   // Unique in the model, such as "conv2d_1".
   std::string name;
   // Whether training updates its variables.

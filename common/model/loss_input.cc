@@ -1,22 +1,8 @@
 #include "common/model/loss_input.h"
 
 #include "absl/strings/str_cat.h"
-#include "common/model/layers/activation.h"
-#include "common/model/layers/dropout.h"
 
 namespace paceline {
-namespace {
-
-// Whether the layer is the identity.
-bool HandsOn(const Layer& layer, bool is_training) {
-  if (layer.class_name() == Dropout::kClassName) {
-    return !is_training || static_cast<const Dropout&>(layer).rate == 0;
-  }
-  return layer.class_name() == Activation::kClassName &&
-         layer.final_activation() == ActivationFunction::kLinear;
-}
-
-}  // namespace
 
 bool MayGiveLogits(ActivationFunction activation) {
   return activation == ActivationFunction::kSoftmax ||
@@ -29,7 +15,7 @@ LossInput ResolveLossInput(const Graph& graph, int output, const Loss& loss,
                                  .from_logits = loss.reads_logits()};
   if (!loss.has_logits_form()) return from_output;
   int node = output;
-  while (HandsOn(*graph.nodes[node].layer, is_training)) {
+  while (graph.nodes[node].layer->IsIdentity(is_training)) {
     node = graph.nodes[node].inputs[0];
   }
   if (MayGiveLogits(graph.nodes[node].layer->final_activation())) {

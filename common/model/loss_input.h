@@ -5,8 +5,8 @@
 // sigmoid, the loss reads that activation's input, no matter what `from_logits`
 // says. Then nothing is clipped, and the gradient does not vanish. Also as in
 // Keras, no check is made that the activation matches the loss, and identity
-// layers may lie in between: a linear Activation, and a Dropout that drops
-// nothing.
+// layers may lie in between: a linear Activation, and Dropout or noise that
+// changes nothing.
 #ifndef PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 #define PACELINE_COMMON_MODEL_LOSS_INPUT_H_
 

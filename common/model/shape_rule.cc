@@ -1,6 +1,9 @@
 #include "common/model/shape_rule.h"
 
+#include <set>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 #include "common/operations/class_ids.h"
@@ -42,6 +45,18 @@ absl::Status CheckImage(const Shape& input) {
                    ShapeToString(input)));
 }
 
+absl::Status CheckSequence(const Shape& input) {
+  if (input.size() == 2) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "input must have shape (steps, channels), got ", ShapeToString(input)));
+}
+
+absl::Status CheckTwoInputs(absl::Span<const Shape> inputs) {
+  if (inputs.size() == 2) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected 2 inputs, got ", inputs.size()));
+}
+
 absl::StatusOr<Shape> BroadcastShape(absl::Span<const Shape> inputs) {
   Shape result = inputs[0];
   for (const Shape& input : inputs) {
@@ -73,6 +88,20 @@ absl::Status CheckAxis(int64_t axis, const Shape& input) {
 int ExampleAxis(int64_t axis, size_t rank) {
   return static_cast<int>(axis > 0 ? axis - 1
                                    : axis + static_cast<int64_t>(rank));
+}
+
+absl::StatusOr<std::vector<int>> ExampleAxes(absl::Span<const int64_t> axes,
+                                             const Shape& input) {
+  std::set<int> converted;
+  for (const int64_t axis : axes) {
+    RETURN_IF_ERROR(CheckAxis(axis, input));
+    converted.insert(ExampleAxis(axis, input.size()));
+  }
+  if (converted.size() != axes.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "[", absl::StrJoin(axes, ", "), "] must name axes, each once"));
+  }
+  return std::vector<int>(converted.begin(), converted.end());
 }
 
 absl::Status CheckClassCount(const Shape& output) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,6 +23,12 @@ absl::Status CheckRank(const Shape& input, int least);
 // InvalidArgument unless the shape is (height, width, channels).
 absl::Status CheckImage(const Shape& input);
 
+// InvalidArgument unless the shape is (steps, channels).
+absl::Status CheckSequence(const Shape& input);
+
+// InvalidArgument unless a layer has exactly two inputs.
+absl::Status CheckTwoInputs(absl::Span<const Shape> inputs);
+
 // The shape of inputs that are merged elementwise: as in Keras, axes of size 1
 // and missing leading axes are broadcast. InvalidArgument if other axes differ.
 absl::StatusOr<Shape> BroadcastShape(absl::Span<const Shape> inputs);
@@ -31,6 +38,10 @@ absl::StatusOr<Shape> BroadcastShape(absl::Span<const Shape> inputs);
 absl::Status CheckAxis(int64_t axis, const Shape& input);
 // Converts `axis` to an index into an example's `rank` dimensions.
 int ExampleAxis(int64_t axis, size_t rank);
+// Converts a list of axes, ascending. InvalidArgument unless each is an axis of
+// an example, and none is there twice.
+absl::StatusOr<std::vector<int>> ExampleAxes(absl::Span<const int64_t> axes,
+                                             const Shape& input);
 
 // InvalidArgument if the last axis of a model's output has more classes than
 // op::kMaxClasses.

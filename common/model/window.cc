@@ -33,29 +33,33 @@ WindowExtent ExtentOf(const Window& window, int64_t input) {
   return extent;
 }
 
-absl::StatusOr<std::array<int64_t, 2>> WindowOutput(
-    const std::array<Window, 2>& windows, const Shape& input) {
-  RETURN_IF_ERROR(CheckImage(input));
-  std::array<int64_t, 2> output;
-  for (int axis = 0; axis < 2; ++axis) {
+absl::StatusOr<Shape> WindowOutput(absl::Span<const Window> windows,
+                                   const Shape& input) {
+  const bool is_image = windows.size() == 2;
+  RETURN_IF_ERROR(is_image ? CheckImage(input) : CheckSequence(input));
+  Shape output;
+  for (size_t axis = 0; axis < windows.size(); ++axis) {
     const Window& window = windows[axis];
-    output[axis] = ExtentOf(window, input[axis]).output;
-    if (output[axis] == 0) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "a window of %d with dilation %d does not fit into the %s of input "
-          "shape %s",
-          window.size, window.dilation, axis == 0 ? "height" : "width",
-          ShapeToString(input)));
-    }
+    output.push_back(ExtentOf(window, input[axis]).output);
+    if (output.back() > 0) continue;
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a window of %d with dilation %d does not fit into the %s of input "
+        "shape %s",
+        window.size, window.dilation,
+        !is_image   ? "steps"
+        : axis == 0 ? "height"
+                    : "width",
+        ShapeToString(input)));
   }
   return output;
 }
 
-op::Window2D WindowOver(const std::array<Window, 2>& windows,
-                        const Shape& images) {
+op::Window2D WindowOver(absl::Span<const Window> windows, const Shape& images) {
   op::Window2D over;
-  for (size_t axis = 0; axis < windows.size(); ++axis) {
-    const Window& window = windows[axis];
+  // A row of an image has a window of one pixel along the height.
+  const size_t first = over.size() - windows.size();
+  for (size_t axis = first; axis < over.size(); ++axis) {
+    const Window& window = windows[axis - first];
     const WindowExtent extent = ExtentOf(window, images[1 + axis]);
     over[axis] = {window.size, window.stride, window.dilation,
                   extent.pad_before, extent.pad_after};

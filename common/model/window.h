@@ -2,7 +2,6 @@
 #ifndef PACELINE_COMMON_MODEL_WINDOW_H_
 #define PACELINE_COMMON_MODEL_WINDOW_H_
 
-#include <array>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -47,14 +46,14 @@ struct WindowExtent {
 WindowExtent ExtentOf(const Window& window, int64_t input);
 
 // The same in the form of operations, over images (batch, height, width,
-// channels).
-op::Window2D WindowOver(const std::array<Window, 2>& windows,
-                        const Shape& images);
+// channels). A single window is that of a sequence: an image of one row.
+op::Window2D WindowOver(absl::Span<const Window> windows, const Shape& images);
 
-// The output's height and width, for an image of shape (height, width,
-// channels). InvalidArgument if `input` is no image or the window does not fit.
-absl::StatusOr<std::array<int64_t, 2>> WindowOutput(
-    const std::array<Window, 2>& windows, const Shape& input);
+// The output's height and width for an image (height, width, channels); for a
+// single window, the output's steps for a sequence (steps, channels).
+// InvalidArgument if `input` is neither, or a window does not fit.
+absl::StatusOr<Shape> WindowOutput(absl::Span<const Window> windows,
+                                   const Shape& input);
 
 }  // namespace paceline
 

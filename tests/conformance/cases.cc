@@ -22,12 +22,27 @@ Case Layers(const std::string& name, const std::string& layers) {
 const std::vector<Case>& Cases() {
   static const auto& cases = *[] {
     auto* all = new std::vector<Case>;
-    for (auto* some :
-         {DenseCases, NormalizationCases, RectifiedNormalizationCases,
-          LayerNormalizationCases, RescalingCases, UpSamplingCases,
-          EmbeddingCases, ActivationCases, ConvolutionCases,
-          GroupedConvolutionCases, PoolingCases, LossCases, MetricCases,
-          GraphCases, FrozenCases, OutputCases, NetworkCases}) {
+    for (auto* some : {DenseCases,
+                       NormalizationCases,
+                       RectifiedNormalizationCases,
+                       LayerNormalizationCases,
+                       FixedNormalizationCases,
+                       RescalingCases,
+                       SequenceCases,
+                       NoiseCases,
+                       UpSamplingCases,
+                       EmbeddingCases,
+                       ActivationCases,
+                       ConvolutionCases,
+                       GroupedConvolutionCases,
+                       TransposedConvolutionCases,
+                       PoolingCases,
+                       LossCases,
+                       MetricCases,
+                       GraphCases,
+                       FrozenCases,
+                       OutputCases,
+                       NetworkCases}) {
       for (Case& each : some()) all->push_back(std::move(each));
     }
     return all;

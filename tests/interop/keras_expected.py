@@ -19,6 +19,7 @@ import numpy as np
 import tensorflow as tf
 
 import expected_file
+from keras_layers import layer_cases
 from keras_losses import loss_cases
 from keras_metrics import metric_cases
 from keras_models import make_layer, model_case
@@ -81,162 +82,9 @@ def bends():
     return [
         *[bend_case({"Activation": {"activation": name}}) for name in elementwise],
         *[bend_case({"ReLU": config}) for config in rectifiers],
+        *[bend_case({"LeakyReLU": config}) for config in ({}, {"negative_slope": 0.0})],
+        *[bend_case({"ELU": config}) for config in ({}, {"alpha": 0.5}, {"alpha": -2.0})],
     ]
-
-
-def layer_cases():
-    def case(name, shape, *layers):
-        return model_case(name, shape, list(layers), "mse", "values")
-
-    def conv(**config):
-        return {"Conv2D": {"filters": 3, "kernel_size": 3, **config}}
-
-    front = {"Conv2D": {"filters": 2, "kernel_size": 1}}
-    image = [7, 6, 2]
-    return [
-        case("dense", [5], {"Dense": {"units": 4, "activation": "tanh"}}),
-        case("dense_no_bias", [5], {"Dense": {"units": 4, "use_bias": False}}),
-        case("dense_rows", [2, 5], {"Dense": {"units": 4, "activation": "softmax"}}),
-        case("conv", image, conv(activation="relu")),
-        case("conv_same", image, conv(padding="same")),
-        case("conv_stride", image, conv(strides=2)),
-        case("conv_same_stride", image, conv(padding="same", strides=[2, 3])),
-        case("conv_even_kernel", image, conv(kernel_size=[2, 4], padding="same")),
-        case("conv_dilated", image, conv(dilation_rate=2)),
-        case("conv_same_dilated", image, conv(dilation_rate=[2, 1], padding="same")),
-        case("conv_no_bias", image, conv(use_bias=False)),
-        case("conv_grouped", image, conv(filters=4, groups=2)),
-        case(
-            "conv_grouped_same", image, conv(filters=6, kernel_size=1),
-            conv(filters=9, groups=3, padding="same", strides=2),
-        ),
-        case("depthwise", image, {"DepthwiseConv2D": {"kernel_size": 3}}),
-        case(
-            "depthwise_multiplied", image, front,
-            {"DepthwiseConv2D": {
-                "kernel_size": [2, 3], "depth_multiplier": 3, "padding": "same",
-                "activation": "relu6",
-            }},
-        ),
-        case(
-            "depthwise_stride", image, conv(kernel_size=1),
-            {"DepthwiseConv2D": {
-                "kernel_size": 3, "strides": 2, "padding": "same", "use_bias": False,
-                "depthwise_regularizer": "l2",
-            }},
-        ),
-        case(
-            "depthwise_dilated", image, front,
-            {"DepthwiseConv2D": {"kernel_size": 2, "dilation_rate": 2}},
-        ),
-        case(
-            "separable", image, front,
-            {"SeparableConv2D": {"filters": 3, "kernel_size": 3, "activation": "tanh"}},
-        ),
-        case(
-            "separable_multiplied", image, front,
-            {"SeparableConv2D": {
-                "filters": 5, "kernel_size": 3, "depth_multiplier": 2, "strides": 2,
-                "padding": "same", "use_bias": False,
-            }},
-        ),
-        case("zero_padding", image, front, {"ZeroPadding2D": {}}, conv(strides=2)),
-        case(
-            "zero_padding_sides", image, front,
-            {"ZeroPadding2D": {"padding": [[0, 1], [2, 3]]}}, conv(),
-        ),
-        case("zero_padding_axes", image, front, {"ZeroPadding2D": {"padding": [1, 2]}}),
-        case("up_sampling", image, front, {"UpSampling2D": {}}),
-        case("up_sampling_size", image, front, {"UpSampling2D": {"size": [3, 1]}}),
-        case(
-            "up_sampling_bilinear", image, front,
-            {"UpSampling2D": {"size": [2, 3], "interpolation": "bilinear"}},
-        ),
-        case("rescaling", [5], {"Rescaling": {"scale": 0.5, "offset": -1.0}}, {"Dense": {"units": 3}}),
-        case(
-            "rescaling_channels", [2, 3], {"Dense": {"units": 3}},
-            {"Rescaling": {"scale": [1.0, 2.0, -3.0], "offset": [0.5, 0.0, 1.0]}},
-        ),
-        case(
-            "layer_normalization", [4, 5], {"Dense": {"units": 6}},
-            {"LayerNormalization": {}}, {"Dense": {"units": 3}},
-        ),
-        case(
-            "layer_normalization_axes", [4, 5], {"Dense": {"units": 6}},
-            {"LayerNormalization": {"axis": [1, 2], "epsilon": 0.01, "center": False}},
-            {"Dense": {"units": 3}},
-        ),
-        case(
-            "group_normalization", [4, 3], {"Dense": {"units": 6}},
-            {"GroupNormalization": {"groups": 2}}, {"Dense": {"units": 3}},
-        ),
-        case(
-            "group_normalization_axis", [4, 5], {"Dense": {"units": 6}},
-            {"GroupNormalization": {"groups": -1, "axis": 1, "epsilon": 0.01, "scale": False}},
-            {"Dense": {"units": 3}},
-        ),
-        case(
-            "embedding", [6], {"Embedding": {"input_dim": 9, "output_dim": 4}},
-            {"Dense": {"units": 3}},
-        ),
-        case("max_pooling", image, front, {"MaxPooling2D": {}}),
-        case("max_pooling_same", image, front, {"MaxPooling2D": {"padding": "same"}}),
-        case(
-            "max_pooling_overlap", image, front,
-            {"MaxPooling2D": {"pool_size": 3, "strides": 2, "padding": "same"}},
-        ),
-        case("average_pooling", image, front, {"AveragePooling2D": {"pool_size": 2}}),
-        case(
-            "average_pooling_same", image, front,
-            {"AveragePooling2D": {"pool_size": 3, "strides": 2, "padding": "same"}},
-        ),
-        case("global_average", image, front, {"GlobalAveragePooling2D": {}}),
-        case(
-            "global_average_keepdims", image, front,
-            {"GlobalAveragePooling2D": {"keepdims": True}},
-        ),
-        case("batch_normalization", [5], {"BatchNormalization": {}}, {"Dense": {"units": 3}}),
-        case(
-            "batch_normalization_images", image, conv(use_bias=False),
-            {"BatchNormalization": {"momentum": 0.6, "epsilon": 0.01}}, {"ReLU": {}},
-            {"BatchNormalization": {"center": False, "gamma_regularizer": "l2"}},
-        ),
-        case(
-            "batch_normalization_no_scale", image, conv(use_bias=False),
-            {"BatchNormalization": {"scale": False, "synchronized": True}},
-        ),
-        case(
-            "frozen", image, conv(), {"BatchNormalization": {"trainable": False}},
-            conv(trainable=False, kernel_regularizer="l2"),
-            {"DepthwiseConv2D": {"kernel_size": 2}},
-        ),
-        case(
-            "frozen_normalization", [5], {"Dense": {"units": 4}},
-            {"BatchNormalization": {"trainable": False, "gamma_regularizer": "l2"}},
-            {"Dense": {"units": 3, "kernel_regularizer": "l2"}},
-        ),
-        case("flatten", image, front, {"Flatten": {}}, {"Dense": {"units": 2}}),
-        case("reshape", image, front, {"Reshape": {"target_shape": [4, -1]}}),
-        case("dropout", [5], {"Dense": {"units": 4}}, {"Dropout": {"rate": 0.5}}),
-        case(
-            "relu", [5], {"Dense": {"units": 6}},
-            {"ReLU": {"max_value": 1.0, "negative_slope": 0.1, "threshold": 0.2}},
-        ),
-        case("relu_plain", [5], {"Dense": {"units": 6}}, {"ReLU": {}}),
-        case("softmax_last", [2, 5], {"Dense": {"units": 4}}, {"Softmax": {}}),
-        case("softmax_axis", [2, 5], {"Dense": {"units": 4}}, {"Softmax": {"axis": 1}}),
-        case(
-            "regularizers", [5],
-            {"Dense": {"units": 4, "kernel_regularizer": "l1", "bias_regularizer": "l2"}},
-            {"Dense": {
-                "units": 3,
-                "kernel_regularizer": {
-                    "class_name": "L1L2", "config": {"l1": 0.1, "l2": 0.2},
-                },
-            }},
-        ),
-        case("regularizer_l2", image, conv(kernel_regularizer="l2")),
-    ]  # fmt: skip
 
 
 def graph_cases():
@@ -254,6 +102,17 @@ def graph_cases():
     return [
         case("add", *sides, merge("Add", "a", "b", "input_layer")),
         case("multiply", *sides, merge("Multiply", "a", "b", "a")),
+        case("average", *sides, merge("Average", "a", "b", "input_layer")),
+        case("maximum", *sides, merge("Maximum", "b", "a", "input_layer")),
+        case("minimum", *sides, merge("Minimum", "b", "a", "input_layer")),
+        case("subtract", *sides, merge("Subtract", "a", "b")),
+        # All variables are 0, and the first of equal elements gets the gradient.
+        model_case(
+            "maximum_of_equal_ones", [4, 3, 2],
+            [conv("a"), conv("b", "input_layer"), merge("Maximum", "b", "a", name="most"),
+             merge("Minimum", "b", "a", name="least"), merge("Add", "most", "least")],
+            "mse", "values", scale=0.0,
+        ),
         case(
             "multiply_broadcast", conv("a"),
             {"GlobalAveragePooling2D": {"name": "mean"}},
@@ -265,6 +124,15 @@ def graph_cases():
             "add_broadcast", conv("a", kernel_size=[4, 1]),
             conv("b", "input_layer", kernel_size=[1, 3], filters=1),
             merge("Add", "a", "b"),
+        ),
+        case(
+            "merge_broadcast", conv("a", kernel_size=[4, 1]),
+            conv("b", "input_layer", kernel_size=[1, 3], filters=1),
+            {"GlobalAveragePooling2D": {"name": "mean"}, "inputs": ["a"]},
+            merge("Maximum", "a", "b", "mean", name="most"),
+            merge("Minimum", "mean", "a", "b", name="least"),
+            merge("Average", "b", "mean", "most", name="middle"),
+            merge("Subtract", "middle", "least"),
         ),
         case("concatenate", *sides, merge("Concatenate", "a", "input_layer", "b")),
         case("concatenate_axis", *sides, merge("Concatenate", "b", "a", axis=1)),

@@ -32,6 +32,7 @@ def crossentropy_cases():
     # These hand the probabilities on, and hide nothing.
     linear = {"Activation": {"activation": "linear"}}
     dropout = {"Dropout": {"rate": 0.5}}
+    noise = {"GaussianNoise": {"stddev": 0.5}}
     logits = {"from_logits": True}
     smooth = {"label_smoothing": 0.2}
 
@@ -42,6 +43,7 @@ def crossentropy_cases():
         case("sparse_sigmoid", [SIGMOID], {sparse: {}}, "sparse"),
         case("sparse_probabilities", [SOFTMAX, HIDDEN], {sparse: {}}, "sparse"),
         case("sparse_softmax_linear", [SOFTMAX, linear], {sparse: {}}, "sparse", 30.0),
+        case("sparse_softmax_noise", [SOFTMAX, noise], {sparse: {}}, "sparse", 30.0),
         case("sparse_softmax_dropout", [SOFTMAX, dropout], {sparse: {}}, "sparse", 30.0),
         case("sparse_clipped", [SOFTMAX, HIDDEN], {sparse: {}}, "sparse", 30.0),
         case("categorical_logits", [DENSE], {categorical: logits}, "one_hot"),

@@ -1,4 +1,4 @@
-"""What Keras computes of a model: a part of keras_expected.py, which sets it up."""
+"""What Keras computes of models: a part of keras_expected.py, which sets it up."""
 
 import keras
 import numpy as np
@@ -86,6 +86,9 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
     for i, variable in enumerate(weights):
         value = ramp(tuple(variable.shape), 10 + i, scale)
         variable.assign(value if variable.trainable else value**2 + 0.25)
+    for layer in made:
+        if isinstance(layer, keras.layers.Normalization):
+            layer.finalize_state()
     x = features((batch, *shape), layers)
     output_shape = model.output_shape[1:]
     y = {
@@ -119,8 +122,8 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
         "labels": numbers(y),
         "output": output,
         "logs": {key: float(f"{v:.8g}") for key, v in logs.items()},
-        # Keras' Dropout drops other elements than ours.
+        # Keras' random numbers are others than ours.
         "gradients": []
-        if any("Dropout" in each for each in layers)
+        if any("Dropout" in name or "Noise" in name for each in layers for name in each)
         else [numbers(g) for g in gradients],
     }

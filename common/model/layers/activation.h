@@ -28,6 +28,9 @@ class Activation : public Layer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
   ActivationFunction final_activation() const override { return activation; }
+  bool IsIdentity(bool /*is_training*/) const override {
+    return activation == ActivationFunction::kLinear;
+  }
 
   ActivationFunction activation = ActivationFunction::kLinear;
 };

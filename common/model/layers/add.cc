@@ -2,8 +2,6 @@
 
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
-#include "common/model/layers/merge.h"
-#include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
 
 namespace paceline {
@@ -14,15 +12,8 @@ const FieldTable<Add>& Add::Fields() {
   return table;
 }
 
-absl::StatusOr<Shape> Add::OutputShape(absl::Span<const Shape> inputs) const {
-  return BroadcastShape(inputs);
-}
-
-LoweredLayer Add::Lower(const LayerCall& call) const {
-  const std::vector<op::Tensor> inputs = WithEqualRanks(call.inputs);
-  op::Tensor sum = inputs[0];
-  for (size_t i = 1; i < inputs.size(); ++i) sum = sum + inputs[i];
-  return sum;
+op::Tensor Add::Merge(const op::Tensor& a, const op::Tensor& b) const {
+  return a + b;
 }
 
 }  // namespace paceline

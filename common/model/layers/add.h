@@ -2,28 +2,25 @@
 #ifndef PACELINE_COMMON_MODEL_LAYERS_ADD_H_
 #define PACELINE_COMMON_MODEL_LAYERS_ADD_H_
 
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
-#include "common/model/layer.h"
-#include "common/tensor/shape.h"
+#include "common/model/layers/merge_layer.h"
+#include "common/operations/function.h"
 
 namespace paceline {
 
 template <typename T>
 class FieldTable;
 
-// Elementwise; inputs are broadcast (BroadcastShape).
-class Add : public Layer {
+// Elementwise; inputs are broadcast.
+class Add : public MergeLayer {
  public:
   static constexpr char kClassName[] = "Add";
   static const FieldTable<Add>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  bool is_merge() const override { return true; }
-  absl::StatusOr<Shape> OutputShape(
-      absl::Span<const Shape> inputs) const override;
-  LoweredLayer Lower(const LayerCall& call) const override;
+
+ protected:
+  op::Tensor Merge(const op::Tensor& a, const op::Tensor& b) const override;
 };
 
 }  // namespace paceline

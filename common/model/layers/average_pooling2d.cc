@@ -1,7 +1,5 @@
 #include "common/model/layers/average_pooling2d.h"
 
-#include "common/model/layers/pooling_window.h"
-#include "common/model/window.h"
 #include "common/operations/pooling.h"
 
 namespace paceline {
@@ -13,18 +11,9 @@ const FieldTable<AveragePooling2D>& AveragePooling2D::Fields() {
   return table;
 }
 
-std::array<Window, 2> AveragePooling2D::windows() const {
-  return PoolingWindows(*this);
-}
-
-absl::StatusOr<Shape> AveragePooling2D::OutputShape(
-    absl::Span<const Shape> inputs) const {
-  return PoolingOutputShape(*this, inputs[0]);
-}
-
-LoweredLayer AveragePooling2D::Lower(const LayerCall& call) const {
-  const op::Tensor& x = call.inputs[0];
-  return op::AveragePooling(x, WindowOver(windows(), x.shape()));
+op::Tensor AveragePooling2D::Pooled(const op::Tensor& images,
+                                    const op::Window2D& window) const {
+  return op::AveragePooling(images, window);
 }
 
 }  // namespace paceline

@@ -1,8 +1,9 @@
-// The base of layers that convolve images.
+// The base of layers that convolve images or sequences.
 #ifndef PACELINE_COMMON_MODEL_LAYERS_CONVOLUTION_LAYER_H_
 #define PACELINE_COMMON_MODEL_LAYERS_CONVOLUTION_LAYER_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "common/model/initializer.h"
 #include "common/model/keras_fields.h"
 #include "common/model/layer.h"
+#include "common/model/layers/sequence.h"
 #include "common/model/layers/variable_fields.h"
 #include "common/model/variable.h"
 #include "common/model/window.h"
@@ -25,55 +27,78 @@ namespace paceline {
 // Maximum filters per channel; times any number of channels far below overflow.
 inline constexpr int64_t kMaxDepthMultiplier = 1 << 20;
 
+// `rank`: 2 for images, 1 for sequences. Kernels begin with `rank` axes.
+template <size_t rank>
 class ConvolutionLayer : public Layer {
  public:
+  static constexpr size_t kRank = rank;
+  using Sizes = std::array<int64_t, rank>;
+
   ActivationFunction final_activation() const override { return activation; }
 
-  // The windows along height and width.
-  std::array<Window, 2> windows() const;
-
-  std::array<int64_t, 2> kernel_size = {1, 1};
-  std::array<int64_t, 2> strides = {1, 1};
+  Sizes kernel_size = AllOne();
+  Sizes strides = AllOne();
   Padding padding = Padding::kValid;
-  std::array<int64_t, 2> dilation_rate = {1, 1};
+  Sizes dilation_rate = AllOne();
   ActivationFunction activation = ActivationFunction::kLinear;
   bool use_bias = true;
   std::shared_ptr<const Initializer> bias_initializer = ZerosInitializer();
   Regularizer bias_regularizer;
 
  protected:
-  // From (h, w, channels) to (h', w', filters).
+  // The windows along the axes.
+  std::array<Window, rank> windows() const;
+  // InvalidArgument unless strides and dilation fit each other.
+  absl::Status CheckWindows() const;
+  // From (positions..., channels) to (positions'..., filters).
   absl::StatusOr<Shape> ConvolvedShape(const Shape& input,
                                        int64_t filters) const;
+  // The shape of a kernel, whose last axes have these sizes.
+  Shape KernelShape(int64_t channels, int64_t filters) const;
 
-  // The convolution of images with a kernel, in groups.
-  op::Tensor Convolved(const op::Tensor& images, const op::Tensor& kernel,
+  // The convolution of the input with a kernel, in groups.
+  op::Tensor Convolved(const op::Tensor& input, const op::Tensor& kernel,
                        int64_t groups) const;
-  // The convolution of each channel; the kernel is (height, width, channels,
-  // filters per channel).
-  op::Tensor DepthwiseConvolved(const op::Tensor& images,
+  // The convolution of each channel; the kernel is (..., channels, filters per
+  // channel).
+  op::Tensor DepthwiseConvolved(const op::Tensor& input,
                                 const op::Tensor& kernel) const;
   // Adds the bias, which is the last of the variables, if there is one.
-  op::Tensor WithBias(const op::Tensor& images,
+  op::Tensor WithBias(const op::Tensor& output,
                       absl::Span<const op::Tensor> variables) const;
 
   // Appends the bias's spec, if there is a bias.
   void AddBias(int64_t filters, std::vector<VariableSpec>& variables) const;
+
+ private:
+  static Sizes AllOne() {
+    Sizes sizes;
+    sizes.fill(1);
+    return sizes;
+  }
 };
 
-// The fields of layer `L`, in Keras' order: its `sizes`, the window, its
-// `groups`, the bias, its `kernels`.
+// The fields of layer `L`, in Keras' order: its `sizes`, the window with what
+// is `behind_padding`, its `groups`, the bias, its `kernels`.
 template <typename L>
-std::vector<Field<L>> ConvolutionFields(std::vector<Field<L>> sizes,
-                                        std::vector<Field<L>> groups,
-                                        std::vector<VariableKeys<L>> kernels) {
+std::vector<Field<L>> ConvolutionFields(
+    std::vector<Field<L>> sizes, std::vector<Field<L>> groups,
+    std::vector<VariableKeys<L>> kernels,
+    std::vector<Field<L>> behind_padding = {}) {
+  constexpr bool kIsImage = L::kRank == 2;
   std::vector<Field<L>> window = {
       Required("kernel_size", &L::kernel_size, Between(1, kMaxWindow),
-               "Height and width of the kernel."),
+               kIsImage ? "Height and width of the kernel."
+                        : "Steps in the kernel."),
       Optional("strides", &L::strides, Between(1, kMaxWindow),
-               "Steps along height and width."),
-      Optional("padding", &L::padding, "What is around the image."),
-      Only("data_format", "channels_last", "Layout of images."),
+               kIsImage ? "Steps along height and width."
+                        : "From window to window."),
+      Optional("padding", &L::padding,
+               kIsImage ? "What is around the image."
+                        : "What is around the sequence.")};
+  std::vector<Field<L>> layout = {
+      Only("data_format", "channels_last",
+           "Layout of " + InputsName<L::kRank>() + "."),
       Optional("dilation_rate", &L::dilation_rate, Between(1, kMaxWindow),
                "Distance of kernel elements.")};
   std::vector<Field<L>> output = {
@@ -83,8 +108,8 @@ std::vector<Field<L>> ConvolutionFields(std::vector<Field<L>> sizes,
   variables.push_back(
       {"bias", "the bias", &L::bias_initializer, &L::bias_regularizer});
   return LayerFields<L>(
-      Joined<L>({std::move(sizes), std::move(window), std::move(groups),
-                 std::move(output),
+      Joined<L>({std::move(sizes), std::move(window), std::move(behind_padding),
+                 std::move(layout), std::move(groups), std::move(output),
                  VariableFields<L>(variables, ActivityRegularizerField())}));
 }
 

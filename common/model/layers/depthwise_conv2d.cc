@@ -27,9 +27,7 @@ std::vector<VariableSpec> DepthwiseConv2D::Variables(
     absl::Span<const Shape> inputs) const {
   const int64_t channels = inputs[0].back();
   std::vector<VariableSpec> variables = {
-      {"kernel",
-       {kernel_size[0], kernel_size[1], channels, depth_multiplier},
-       depthwise_initializer,
+      {"kernel", KernelShape(channels, depth_multiplier), depthwise_initializer,
        depthwise_regularizer}};
   AddBias(channels * depth_multiplier, variables);
   return variables;

@@ -20,7 +20,7 @@ namespace paceline {
 // · depth_multiplier), with kernel (kh, kw, channels, depth_multiplier). Filter
 // m of channel c produces channel c · depth_multiplier + m. This is a Conv2D
 // with as many groups as channels, and the kernel has the same memory layout.
-class DepthwiseConv2D : public ConvolutionLayer {
+class DepthwiseConv2D : public ConvolutionLayer<2> {
  public:
   static constexpr char kClassName[] = "DepthwiseConv2D";
   static const FieldTable<DepthwiseConv2D>& Fields();

@@ -2,10 +2,11 @@
 #ifndef PACELINE_COMMON_MODEL_LAYERS_GLOBAL_AVERAGE_POOLING2D_H_
 #define PACELINE_COMMON_MODEL_LAYERS_GLOBAL_AVERAGE_POOLING2D_H_
 
-#include "absl/status/statusor.h"
+#include <vector>
+
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
-#include "common/model/layer.h"
+#include "common/model/layers/global_pooling.h"
+#include "common/operations/function.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -13,18 +14,17 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// (h, w, channels) to (channels), or (1, 1, channels) with keepdims.
-class GlobalAveragePooling2D : public Layer {
+// (h, w, channels) to (channels); see GlobalPooling.
+class GlobalAveragePooling2D : public GlobalPooling {
  public:
   static constexpr char kClassName[] = "GlobalAveragePooling2D";
   static const FieldTable<GlobalAveragePooling2D>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  absl::StatusOr<Shape> OutputShape(
-      absl::Span<const Shape> inputs) const override;
-  LoweredLayer Lower(const LayerCall& call) const override;
 
-  bool keepdims = false;
+ protected:
+  absl::Status CheckInput(const Shape& input) const override;
+  op::Tensor Reduced(const op::Tensor& x, std::vector<int> axes) const override;
 };
 
 }  // namespace paceline

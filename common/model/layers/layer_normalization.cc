@@ -1,6 +1,5 @@
 #include "common/model/layers/layer_normalization.h"
 
-#include <set>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,17 +30,8 @@ const FieldTable<LayerNormalization>& LayerNormalization::Fields() {
 absl::StatusOr<Shape> LayerNormalization::OutputShape(
     absl::Span<const Shape> inputs) const {
   const Shape& input = inputs[0];
-  std::set<int> axes;
-  for (const int64_t each : axis) {
-    RETURN_IF_ERROR(CheckAxis(each, input));
-    axes.insert(ExampleAxis(each, input.size()));
-  }
-  if (axes.empty() || axes.size() != axis.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("axis [", absl::StrJoin(axis, ", "),
-                     "] must name one axis or more, each once"));
-  }
-  if (*axes.begin() + axes.size() != input.size()) {
+  ASSIGN_OR_RETURN(const std::vector<int> axes, ExampleAxes(axis, input));
+  if (axes.empty() || axes.front() + axes.size() != input.size()) {
     return absl::UnimplementedError(absl::StrCat(
         "axis [", absl::StrJoin(axis, ", "), "] of input shape ",
         ShapeToString(input), " is not supported yet; only the last axes are"));

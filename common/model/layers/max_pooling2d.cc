@@ -1,7 +1,5 @@
 #include "common/model/layers/max_pooling2d.h"
 
-#include "common/model/layers/pooling_window.h"
-#include "common/model/window.h"
 #include "common/operations/pooling.h"
 
 namespace paceline {
@@ -13,18 +11,9 @@ const FieldTable<MaxPooling2D>& MaxPooling2D::Fields() {
   return table;
 }
 
-std::array<Window, 2> MaxPooling2D::windows() const {
-  return PoolingWindows(*this);
-}
-
-absl::StatusOr<Shape> MaxPooling2D::OutputShape(
-    absl::Span<const Shape> inputs) const {
-  return PoolingOutputShape(*this, inputs[0]);
-}
-
-LoweredLayer MaxPooling2D::Lower(const LayerCall& call) const {
-  const op::Tensor& x = call.inputs[0];
-  return op::MaxPooling(x, WindowOver(windows(), x.shape()));
+op::Tensor MaxPooling2D::Pooled(const op::Tensor& images,
+                                const op::Window2D& window) const {
+  return op::MaxPooling(images, window);
 }
 
 }  // namespace paceline

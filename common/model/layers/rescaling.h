@@ -2,13 +2,11 @@
 #ifndef PACELINE_COMMON_MODEL_LAYERS_RESCALING_H_
 #define PACELINE_COMMON_MODEL_LAYERS_RESCALING_H_
 
-#include <cstdint>
-#include <vector>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/model/layer.h"
+#include "common/model/layers/channel_numbers.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -27,12 +25,9 @@ class Rescaling : public Layer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
 
-  double ScaleOf(int64_t channel) const;
-  double OffsetOf(int64_t channel) const;
-
-  // One number, or one per channel (the last axis).
-  std::vector<double> scale = {1};
-  std::vector<double> offset = {0};
+  // Channels are along the last axis.
+  ChannelNumbers scale = {{1}};
+  ChannelNumbers offset = {{0}};
 };
 
 }  // namespace paceline

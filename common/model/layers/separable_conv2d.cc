@@ -31,10 +31,8 @@ std::vector<VariableSpec> SeparableConv2D::Variables(
     absl::Span<const Shape> inputs) const {
   const int64_t channels = inputs[0].back();
   std::vector<VariableSpec> variables = {
-      {"depthwise_kernel",
-       {kernel_size[0], kernel_size[1], channels, depth_multiplier},
-       depthwise_initializer,
-       depthwise_regularizer},
+      {"depthwise_kernel", KernelShape(channels, depth_multiplier),
+       depthwise_initializer, depthwise_regularizer},
       {"pointwise_kernel",
        {1, 1, channels * depth_multiplier, filters},
        pointwise_initializer,

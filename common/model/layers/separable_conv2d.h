@@ -20,7 +20,7 @@ namespace paceline {
 // (h', w', filters). The depthwise convolution is that of DepthwiseConv2D,
 // without bias and activation; the pointwise one has a kernel (1, 1, channels ·
 // depth_multiplier, filters).
-class SeparableConv2D : public ConvolutionLayer {
+class SeparableConv2D : public ConvolutionLayer<2> {
  public:
   static constexpr char kClassName[] = "SeparableConv2D";
   static const FieldTable<SeparableConv2D>& Fields();

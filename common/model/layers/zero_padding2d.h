@@ -2,13 +2,11 @@
 #ifndef PACELINE_COMMON_MODEL_LAYERS_ZERO_PADDING2D_H_
 #define PACELINE_COMMON_MODEL_LAYERS_ZERO_PADDING2D_H_
 
-#include <array>
-#include <cstdint>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/model/layer.h"
+#include "common/model/layers/sides.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -27,8 +25,7 @@ class ZeroPadding2D : public Layer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
 
-  // {top, bottom}, {left, right}.
-  std::array<std::array<int64_t, 2>, 2> padding = {{{1, 1}, {1, 1}}};
+  ImageSides padding = {{{1, 1}, {1, 1}}};
 };
 
 }  // namespace paceline

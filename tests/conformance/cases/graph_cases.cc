@@ -19,6 +19,12 @@ std::vector<Case> GraphCases() {
   return {
       graph("add", merged("Add: {}")),
       graph("multiply", merged("Multiply: {}")),
+      graph("average", merged("Average: {}")),
+      graph("maximum", merged("Maximum: {}")),
+      graph("minimum", merged("Minimum: {}")),
+      graph("subtract", conv("a") + ", {" + conv("b", relu) +
+                            ", inputs: [in]}, {Subtract: {}, inputs: [b, a]},"
+                            " Dense: {units: 2}"),
       graph("concatenate", merged("Concatenate: {}")),
       graph("concatenate_height", merged("Concatenate: {axis: 1}")),
       graph("concatenate_width", merged("Concatenate: {axis: -2}")),
@@ -68,6 +74,13 @@ std::vector<Case> GraphCases() {
           " inputs: [in]}, {Add: {name: s}, inputs: [w, g, h]},"
           " {Multiply: {name: m}, inputs: [w, s, h]},"
           " {Multiply: {}, inputs: [h, m, w]}, Dense: {units: 2}"),
+      graph("merged_apart",
+            "{Conv2D: {filters: 1, kernel_size: [5, 1], name: w},"
+            " inputs: [in]}, {Conv2D: {filters: 3, kernel_size: [1, 4],"
+            " name: h}, inputs: [in]}, {Average: {name: m}, inputs: [w, h]},"
+            " {Maximum: {name: x}, inputs: [m, w, h]},"
+            " {Minimum: {name: n}, inputs: [h, x]},"
+            " {Subtract: {}, inputs: [n, w]}, Dense: {units: 2}"),
       graph("one_number",
             "{Flatten: {}, inputs: [in]}, Dense: {units: 1, name: d},"
             " {Multiply: {name: m}, inputs: [in, d]},"

@@ -101,6 +101,28 @@ std::vector<Case> GroupedConvolutionCases() {
   cases.push_back(behind("zero_padding_none", 3,
                          "ZeroPadding2D: {padding: 0}, Flatten: {},"
                          " Dense: {units: 2}"));
+  cases.push_back(behind("cropping", 3,
+                         "Cropping2D: {cropping: [[1, 0], [2, 1]]},"
+                         " Conv2D: {filters: 2, kernel_size: 2}"));
+  return cases;
+}
+
+std::vector<Case> TransposedConvolutionCases() {
+  std::vector<Case> cases;
+  for (const char* config :
+       {"kernel_size: 3", "kernel_size: [2, 4], strides: [2, 3]",
+        "kernel_size: 2, strides: 3, activation: relu",
+        "kernel_size: 3, strides: 2, padding: same, use_bias: false",
+        "kernel_size: [4, 3], dilation_rate: [1, 2], padding: same",
+        "kernel_size: 3, strides: 3, padding: same, output_padding: [0, 2]",
+        "kernel_size: 3, strides: [3, 2], output_padding: [2, 0],"
+        " kernel_regularizer: l2"}) {
+    cases.push_back(
+        Layers(absl::StrCat("transposed_", cases.size()),
+               absl::StrCat("[Input: {shape: [4, 5, 2]}, Conv2D: {filters: 3,"
+                            " kernel_size: 1}, Conv2DTranspose: {filters: 5, ",
+                            config, "}, Dense: {units: 2}]")));
+  }
   return cases;
 }
 
@@ -145,6 +167,12 @@ std::vector<Case> PoolingCases() {
              "[Input: {shape: [7, 8, 2]}, BatchNormalization: {trainable:"
              " false}, Conv2D: {filters: 16, kernel_size: 3, activation:"
              " relu}, MaxPooling2D: {}, Flatten: {}, Dense: {units: 2}]"));
+  for (const char* kind : {"GlobalMaxPooling2D", "GlobalAveragePooling2D"}) {
+    cases.push_back(Layers(
+        kind, absl::StrCat("[Input: {shape: [7, 6, 2]}, Conv2D: {filters:"
+                           " 5, kernel_size: 3}, ",
+                           kind, ": {}, Dense: {units: 2}]")));
+  }
   // A rectifier of a dense layer, which a device may fuse into the pooling.
   cases.push_back(
       Layers("MaxPooling2D_dense",

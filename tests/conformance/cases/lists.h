@@ -25,6 +25,8 @@ std::vector<Case> NormalizationCases();
 // some that it must not.
 std::vector<Case> RectifiedNormalizationCases();
 std::vector<Case> LayerNormalizationCases();
+// By mean and variance that training does not change.
+std::vector<Case> FixedNormalizationCases();
 
 // image_cases.cc
 std::vector<Case> UpSamplingCases();
@@ -33,7 +35,13 @@ std::vector<Case> UpSamplingCases();
 std::vector<Case> ConvolutionCases();
 // Convolutions in groups, after a convolution whose gradient needs theirs.
 std::vector<Case> GroupedConvolutionCases();
+std::vector<Case> TransposedConvolutionCases();
 std::vector<Case> PoolingCases();
+
+// sequence_cases.cc
+std::vector<Case> SequenceCases();
+// Layers that are random in training.
+std::vector<Case> NoiseCases();
 
 // loss_cases.cc
 std::vector<Case> LossCases();

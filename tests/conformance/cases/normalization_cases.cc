@@ -105,4 +105,25 @@ std::vector<Case> LayerNormalizationCases() {
   };
 }
 
+std::vector<Case> FixedNormalizationCases() {
+  const auto normalized = [](const std::string& name,
+                             const std::string& config) {
+    return Layers("normalization_" + name,
+                  "[Input: {shape: [2, 3, 4]}, Dense: {units: 5},"
+                  " Normalization: {" +
+                      config + "}, Dense: {units: 2}]");
+  };
+  return {
+      Layers("normalization",
+             "[Input: {shape: [5]}, Normalization: {}, Dense: {units: 2}]"),
+      normalized("axes", "axis: [1, -1]"),
+      normalized("of_all", "axis: null, invert: true"),
+      normalized("given", "mean: [1, 2, 3, 4, 5], variance: [4, 3, 2, 1, 0.5]"),
+      normalized("given_middle",
+                 "axis: [1, 2], mean: [1, 2, 3],"
+                 " variance: [0.1, 0.2, 0.3], invert: true"),
+      normalized("given_for_all", "axis: null, mean: 0.5, variance: 0.04"),
+  };
+}
+
 }  // namespace paceline

@@ -156,6 +156,29 @@ TEST(GraphTest, ShapeRules) {
             (Shape{6, 21}));
   EXPECT_EQ(output("[7, 6, 3]", "Dense: {units: 2}"), (Shape{7, 6, 2}));
   EXPECT_EQ(output("[7, 6]", "Softmax: {axis: 2}"), (Shape{7, 6}));
+  EXPECT_EQ(output("[7, 6, 4]", "Cropping2D: {cropping: [[0, 1], [2, 3]]}"),
+            (Shape{6, 1, 4}));
+  EXPECT_EQ(output("[7, 6]", "Cropping1D: {}"), (Shape{5, 6}));
+  EXPECT_EQ(output("[7, 6]", "ZeroPadding1D: {padding: [0, 2]}"),
+            (Shape{9, 6}));
+  EXPECT_EQ(output("[7, 6]", "UpSampling1D: {}"), (Shape{14, 6}));
+  EXPECT_EQ(output("[7]", "RepeatVector: {n: 3}"), (Shape{3, 7}));
+  EXPECT_EQ(output("[7, 6, 4]", "Permute: {dims: [3, 1, 2]}"),
+            (Shape{4, 7, 6}));
+  EXPECT_EQ(output("[7, 6]", "Conv1D: {filters: 4, kernel_size: 3}"),
+            (Shape{5, 4}));
+  EXPECT_EQ(output("[7, 6]", "MaxPooling1D: {padding: same}"), (Shape{4, 6}));
+  EXPECT_EQ(output("[7, 6]", "GlobalMaxPooling1D: {}"), (Shape{6}));
+  EXPECT_EQ(output("[7, 6, 3]", "GlobalMaxPooling2D: {keepdims: true}"),
+            (Shape{1, 1, 3}));
+  EXPECT_EQ(output("[7, 6, 3]",
+                   "Conv2DTranspose: {filters: 4, kernel_size: [3, 1],"
+                   " strides: 2}"),
+            (Shape{15, 12, 4}));
+  EXPECT_EQ(output("[7, 6, 3]",
+                   "Conv2DTranspose: {filters: 4, kernel_size: 3, strides: 2,"
+                   " padding: same, output_padding: [0, 1]}"),
+            (Shape{13, 12, 4}));
 }
 
 TEST(GraphTest, LayersReadThoseThatTheyName) {
@@ -394,7 +417,69 @@ INSTANTIATE_TEST_SUITE_P(
                  " Embedding: {input_dim: 3, output_dim: 2, name: e}]",
                  kInvalid, "model.layers[2].inputs",
                  "ids come from an Input only, not from \"r\""},
+        BadModel{"[Input: {shape: [4, 2]}, Cropping1D: {cropping: [1, 3]}]",
+                 kInvalid, "model.layers[1]",
+                 "cropping [1, 3] leaves nothing of axis 1"},
+        BadModel{"[Input: {shape: [4, 2, 1]}, Cropping2D: {cropping: [0, 1]}]",
+                 kInvalid, "model.layers[1]",
+                 "cropping [1, 1] leaves nothing of axis 2"},
+        BadModel{"[Input: {shape: [4, 2]}, RepeatVector: {n: 2}]", kInvalid,
+                 "model.layers[1]", "(features), got (4, 2)"},
+        BadModel{"[Input: {shape: [4, 2]}, Permute: {dims: [1]}]", kInvalid,
+                 "model.layers[1]", "dims [1] must name each axis"},
+        BadModel{"[Input: {shape: [4, 2]}, Permute: {dims: [0, 1]}]", kInvalid,
+                 "model.layers[1].dims", "at least 1"},
+        BadModel{"[Input: {shape: [4, 2]}, PReLU: {shared_axes: [3]}]",
+                 kInvalid, "model.layers[1]", "axis 3"},
+        BadModel{"[Input: {shape: [4, 2]}, PReLU: {shared_axes: -1}]", kInvalid,
+                 "model.layers[1].shared_axes", "at least 1"},
+        BadModel{"[Input: {shape: [4, 2]}, Dropout: {rate: 0.5, noise_shape: "
+                 "[null, 3, 1]}]",
+                 kInvalid, "model.layers[1]", "noise_shape must be null"},
+        BadModel{"[Input: {shape: [4, 2]}, Dropout: {rate: 0.5, noise_shape: "
+                 "[1, 1, 1]}]",
+                 kInvalid, "model.layers[1]", "noise_shape must be null"},
+        BadModel{"[Input: {shape: [4, 2]}, SpatialDropout2D: {rate: 0.5}]",
+                 kInvalid, "model.layers[1]", "got (4, 2)"},
+        BadModel{"[Input: {shape: [4, 2]}, GaussianNoise: {stddev: 2}]",
+                 kInvalid, "model.layers[1].stddev", "from 0 to 1"},
+        BadModel{"[Input: {shape: [4, 2]}, Normalization: {mean: 1}]", kInvalid,
+                 "model.layers[1]", "both mean and variance"},
+        BadModel{"[Input: {shape: [4, 2]}, Normalization: {mean: [1, 2],"
+                 " variance: 1}]",
+                 kInvalid, "model.layers[1]", "as many numbers"},
+        BadModel{"[Input: {shape: [4, 2]}, Normalization: {mean: [1, 2, 3],"
+                 " variance: [1, 2, 3]}]",
+                 kInvalid, "model.layers[1]",
+                 "mean must be one number, or one for each of the 2 channels"},
+        BadModel{"[Input: {shape: [4, 2]}, Normalization: {axis: 0}]", kInvalid,
+                 "model.layers[1]", "axis 0"},
+        BadModel{"[Input: {shape: [4, 4, 1]}, Conv1D: {filters: 1,"
+                 " kernel_size: 2}]",
+                 kInvalid, "model.layers[1]", "(steps, channels)"},
+        BadModel{"[Input: {shape: [4, 1]}, Conv1D: {filters: 1,"
+                 " kernel_size: 5}]",
+                 kInvalid, "model.layers[1]",
+                 "the steps of input shape (4, 1)"},
+        BadModel{"[Input: {shape: [4, 1]}, Conv1D: {filters: 1,"
+                 " kernel_size: 2, padding: causal}]",
+                 kInvalid, "model.layers[1].padding", "causal"},
+        BadModel{"[Input: {shape: [4, 4, 1]}, Conv2DTranspose: {filters: 1,"
+                 " kernel_size: 3, strides: 2, output_padding: 2}]",
+                 kInvalid, "model.layers[1]",
+                 "output_padding 2 does not fit strides 2"},
+        // TensorFlow refuses it, too.
+        BadModel{"[Input: {shape: [4, 4, 1]}, Conv2DTranspose: {filters: 1,"
+                 " kernel_size: 2, strides: 2, padding: same, output_padding: "
+                 "0}]",
+                 kInvalid, "model.layers[1]", "output_padding 0"},
+        BadModel{"[Input: {shape: [4, 4, 1]}, Conv2DTranspose: {filters: 1,"
+                 " kernel_size: 2, strides: 2, dilation_rate: 2}]",
+                 kInvalid, "model.layers[1]", "dilation_rate"},
         // What layers read.
+        BadModel{"[Input: {shape: [2], name: a}, ReLU: {name: b},"
+                 " {Subtract: {}, inputs: [a, b, a]}]",
+                 kInvalid, "model.layers[2]", "expected 2 inputs, got 3"},
         BadModel{"[Input: {shape: [2, 3], name: a}, Dense: {units: 2, name: b},"
                  " {Add: {}, inputs: [a, b]}]",
                  kInvalid, "model.layers[2]", "got (2, 3) and (2, 2)"},

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/model/dropout_mask.h"
+#include "common/model/layers/dropout.h"
 #include "gtest/gtest.h"
 
 namespace paceline {
@@ -28,7 +29,7 @@ TEST(StableHashTest, IsFnv1a) {
 }
 
 DropoutMask MaskOf(const Dropout& layer, uint64_t job_seed, int64_t epoch) {
-  return DropoutMask(layer.rate, DropoutKey(layer, job_seed)).InEpoch(epoch);
+  return DropoutMask(layer.rate, layer.NoiseKey(job_seed)).InEpoch(epoch);
 }
 
 TEST(DropoutMaskTest, DropsItsShare) {

@@ -10,7 +10,6 @@
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/layers/conv2d.h"
 #include "common/model/layers/depthwise_conv2d.h"
-#include "common/model/layers/dropout.h"
 #include "common/model/layers/separable_conv2d.h"
 #include "common/model/layers/zero_padding2d.h"
 #include "worker/device/program/fused_clamp.h"
@@ -78,8 +77,8 @@ bool MayGiveLossInput(const Graph& graph, const Node& node) {
   const std::vector<const Node*> readers = ReadersOf(graph, node);
   return std::any_of(
       readers.begin(), readers.end(), [&graph](const Node* reader) {
-        return IsAnyOf(*reader,
-                       {Activation::kClassName, Dropout::kClassName}) &&
+        return (IsAnyOf(*reader, {Activation::kClassName}) ||
+                reader->layer->IsIdentity(/*is_training=*/false)) &&
                MayGiveLossInput(graph, *reader);
       });
 }

@@ -1,0 +1,30 @@
+// The mean of several inputs.
+#ifndef PACELINE_COMMON_MODEL_LAYERS_AVERAGE_H_
+#define PACELINE_COMMON_MODEL_LAYERS_AVERAGE_H_
+
+#include "absl/strings/string_view.h"
+#include "common/model/layer.h"
+#include "common/model/layers/merge_layer.h"
+#include "common/operations/function.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+// Elementwise; inputs are broadcast.
+class Average : public MergeLayer {
+ public:
+  static constexpr char kClassName[] = "Average";
+  static const FieldTable<Average>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  LoweredLayer Lower(const LayerCall& call) const override;
+
+ protected:
+  op::Tensor Merge(const op::Tensor& a, const op::Tensor& b) const override;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYERS_AVERAGE_H_

@@ -1,0 +1,32 @@
+// Exponential linear unit (Clevert et al.).
+#ifndef PACELINE_COMMON_MODEL_LAYERS_ELU_H_
+#define PACELINE_COMMON_MODEL_LAYERS_ELU_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/model/layer.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+// x for x > 0, else alpha · (exp x − 1).
+class ELU : public Layer {
+ public:
+  static constexpr char kClassName[] = "ELU";
+  static const FieldTable<ELU>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  absl::StatusOr<Shape> OutputShape(
+      absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
+
+  double alpha = 1;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYERS_ELU_H_

@@ -1,0 +1,23 @@
+#include "common/model/layers/noise_layer.h"
+
+#include "common/model/philox.h"
+
+namespace paceline {
+
+absl::StatusOr<Shape> NoiseLayer::OutputShape(
+    absl::Span<const Shape> inputs) const {
+  return inputs[0];
+}
+
+LoweredLayer NoiseLayer::Lower(const LayerCall& call) const {
+  const op::Tensor& x = call.inputs[0];
+  return IsIdentity(call.is_training) ? x : Noised(x, NoiseKey(call.seed));
+}
+
+uint64_t NoiseLayer::NoiseKey(uint64_t job_seed) const {
+  return PhiloxKey(
+      {.seed = seed.has_value() ? static_cast<uint64_t>(*seed) : job_seed,
+       .stream = StableHash(name)});
+}
+
+}  // namespace paceline

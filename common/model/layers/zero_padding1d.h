@@ -1,0 +1,33 @@
+// Pads sequences with zeros.
+#ifndef PACELINE_COMMON_MODEL_LAYERS_ZERO_PADDING1D_H_
+#define PACELINE_COMMON_MODEL_LAYERS_ZERO_PADDING1D_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/model/layer.h"
+#include "common/model/layers/sides.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+// (steps, channels) to (before + steps + after, channels).
+class ZeroPadding1D : public Layer {
+ public:
+  static constexpr char kClassName[] = "ZeroPadding1D";
+  static const FieldTable<ZeroPadding1D>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  absl::StatusOr<Shape> OutputShape(
+      absl::Span<const Shape> inputs) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
+
+  Sides padding = {1, 1};
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYERS_ZERO_PADDING1D_H_
