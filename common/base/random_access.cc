@@ -1,6 +1,7 @@
 #include "common/base/random_access.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,9 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/errno_error.h"
-#include "common/base/file.h"
 #include "common/base/file_descriptor.h"
-#include "common/base/status_macros.h"
 #include "glog/logging.h"
 
 namespace paceline {
@@ -81,10 +80,17 @@ class Memory final : public RandomAccess {
 
 absl::StatusOr<std::unique_ptr<RandomAccess>> OpenRandomAccess(
     const std::string& path) {
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return ErrnoError("cannot open", path);
-  ASSIGN_OR_RETURN(const int64_t size_bytes, FileSize(path));
-  return std::make_unique<OpenFile>(path, std::move(file), size_bytes);
+  // A pipe would block.
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat information = {};
+  if (!file.is_open() || fstat(file.get(), &information) != 0) {
+    return ErrnoError("cannot open", path);
+  }
+  if (!S_ISREG(information.st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": expected a regular file"));
+  }
+  return std::make_unique<OpenFile>(path, std::move(file), information.st_size);
 }
 
 std::unique_ptr<RandomAccess> RandomAccessTo(std::string bytes) {

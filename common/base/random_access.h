@@ -26,8 +26,8 @@ class RandomAccess {
 };
 
 // An open file, read by pread. NotFound, PermissionDenied, or
-// FailedPrecondition for a folder; DataLoss if the file becomes shorter while
-// it is read.
+// FailedPrecondition unless it is a regular file; DataLoss if the file becomes
+// shorter while it is read.
 absl::StatusOr<std::unique_ptr<RandomAccess>> OpenRandomAccess(
     const std::string& path);
 

@@ -10,11 +10,10 @@
 
 namespace paceline {
 
-// The names of the formats:
-//
-//   keras        the model, compiled, with its weights and its optimizer's
-//   state weights      only the latter two: `.weights.h5` safetensors  the
-//   variables, by their names: "dense/kernel"
+// The names of the formats. "keras" is the model, compiled, with its weights
+// and its optimizer's state. "weights" is only the latter two, as
+// `.weights.h5`. "safetensors" has the variables by their names:
+// "dense/kernel".
 std::vector<std::string> ExportFormats();
 
 // The suffix of files of a format: ".keras".

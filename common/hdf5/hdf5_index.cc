@@ -103,6 +103,22 @@ struct Message {
   Bytes data;
 };
 
+bool IsLookedAt(uint16_t type) {
+  switch (type) {
+    case hdf5::kDataspace:
+    case hdf5::kLinkInfo:
+    case hdf5::kDatatype:
+    case hdf5::kLink:
+    case hdf5::kExternalFiles:
+    case hdf5::kDataLayout:
+    case hdf5::kFilterPipeline:
+    case hdf5::kSymbolTable:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // --- Messages of a dataset ---------------------------------------------------
 
 bool IsIeee(const hdf5::FloatLayout& layout, uint64_t bits, Fields& fields) {
@@ -244,11 +260,13 @@ class IndexReader {
       return absl::ResourceExhaustedError(absl::StrCat(
           what, " has ", size, " bytes, expected at most ", kMaxBlockBytes));
     }
-    // Blocks of a sound file do not overlap.
+    // Blocks of a sound file do not overlap, so no two begin at the same place,
+    // and together they are no larger than the file.
     read_bytes_ += size;
     if ((size > 0 && !read_.insert(address).second) || read_bytes_ > size_) {
       return Damaged(absl::StrCat(what, " at ", address,
-                                  " overlaps with another structure"));
+                                  " is part of another structure, or all "
+                                  "together are larger than the file"));
     }
     Bytes bytes(size);
     RETURN_IF_ERROR(
@@ -336,7 +354,9 @@ class IndexReader {
     if (version != 1) {
       return Damaged(absl::StrCat("an object header of version ", version));
     }
-    fields.Skip(7);
+    fields.Skip(1);
+    uint64_t count = fields.Take(2);
+    fields.Skip(4);
     const uint64_t size = fields.Take(4);
     std::vector<Message> messages;
     std::vector<Extent> blocks = {{address + hdf5::kObjectHeaderBytes, size}};
@@ -344,16 +364,18 @@ class IndexReader {
       ASSIGN_OR_RETURN(const Bytes block,
                        ReadBlock(blocks[i].offset_bytes, blocks[i].size_bytes,
                                  "a part of an object header"));
-      RETURN_IF_ERROR(TakeMessages(Fields(block), messages, blocks));
+      RETURN_IF_ERROR(TakeMessages(Fields(block), count, messages, blocks));
     }
     return messages;
   }
 
-  // Appends the messages of a block, and the blocks in which they go on.
-  static absl::Status TakeMessages(Fields fields,
+  // Appends the messages of a block that are looked at, and the blocks in which
+  // they go on. `count`: how many messages the object may still have.
+  static absl::Status TakeMessages(Fields fields, uint64_t& count,
                                    std::vector<Message>& messages,
                                    std::vector<Extent>& blocks) {
-    while (fields.rest().size() >= hdf5::kMessageHeaderBytes) {
+    for (; count > 0 && fields.rest().size() >= hdf5::kMessageHeaderBytes;
+         --count) {
       const auto type = static_cast<uint16_t>(fields.Take(2));
       const uint64_t size = fields.Take(2);
       const bool is_shared = (fields.Take(1) & 0x02) != 0;
@@ -369,7 +391,9 @@ class IndexReader {
       if (is_shared && (type == hdf5::kDatatype || type == hdf5::kDataspace)) {
         return NotRead("a datatype or dataspace that is stored elsewhere");
       }
-      messages.push_back({type, Bytes(data.begin(), data.end())});
+      if (IsLookedAt(type)) {
+        messages.push_back({type, Bytes(data.begin(), data.end())});
+      }
     }
     return absl::OkStatus();
   }
@@ -484,6 +508,9 @@ class IndexReader {
     dataset.type = ParseType(Fields(type->data));
     ASSIGN_OR_RETURN(dataset.shape, ParseShape(Fields(space->data)));
     ASSIGN_OR_RETURN(const Extent extent, ParseLayout(Fields(layout->data)));
+    if (extent.offset_bytes == hdf5::kUndefined) {
+      return Damaged("the dataset has no elements: nobody wrote them");
+    }
     const auto expected =
         static_cast<unsigned __int128>(NumElements(dataset.shape)) *
         static_cast<unsigned __int128>(dataset.type.size_bytes);

@@ -7,8 +7,9 @@
 // of newer versions (libver="latest").
 //
 // The file is hostile. Every address, size and count is checked before it is
-// used, a block is read at most once (so links cannot make circles, nor the
-// work grow beyond the size of the file), and nesting has a limit.
+// used. No block may begin where another does, and together they may be no
+// larger than the file; so links cannot make circles, and the work is linear in
+// the size of the file. Nesting has a limit.
 //
 // Why not HDF5's own library: docs/design/keras_files.md.
 #ifndef PACELINE_COMMON_HDF5_HDF5_INDEX_H_

@@ -86,14 +86,18 @@ absl::StatusOr<v1::Job> ReadJob(absl::string_view text, const std::string& path,
   for (const std::string& each : overrides) {
     if (names_model(each)) RETURN_IF_ERROR(ApplyOverride(each, document));
   }
-  const absl::StatusOr<bool> continues = LoadModelFile(path, document);
-  if (!continues.ok()) return Locate(continues.status(), path, document);
+  const absl::StatusOr<TakenFromFile> taken = LoadModelFile(path, document);
+  if (!taken.ok()) return Locate(taken.status(), path, document);
   for (const std::string& each : overrides) {
     if (!names_model(each)) RETURN_IF_ERROR(ApplyOverride(each, document));
   }
   absl::StatusOr<v1::Job> job = ReadDocument(document, path, options);
   if (!job.ok()) return Locate(job.status(), path, document);
-  if (*continues) RETURN_IF_ERROR(TakeOptimizerState(*job));
+  // With TF_CONFIG, a file that the model did not come from may be on other
+  // machines only.
+  if (options.check_files || !taken->weights.empty()) {
+    RETURN_IF_ERROR(CheckWeights(*taken, *job));
+  }
   return job;
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/status_macros.h"
+#include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_model.h"
@@ -44,39 +45,62 @@ absl::StatusOr<Loaded> ReadModelFile(const std::string& path) {
   return Loaded{*std::move(read), *std::move(model), *std::move(graph)};
 }
 
+// Sets what the job does not say; errors in it have the line of the model.
 // Returns whether it was set.
-bool SetUnlessGiven(absl::string_view key, Value value, Value& document) {
-  if (value.is_null() || document.Find(key) != nullptr) return false;
-  document[key] = std::move(value);
+absl::StatusOr<bool> SetUnlessGiven(absl::string_view key,
+                                    absl::StatusOr<Value> value, int line,
+                                    Value& document) {
+  if (document.Find(key) != nullptr) return false;
+  if (!value.ok()) return value.status();
+  if (value->is_null()) return false;
+  document[key] = *std::move(value);
+  document.as_map().back().line = line;
+  document[key].set_line(line);
   return true;
 }
 
 }  // namespace
 
-absl::StatusOr<bool> LoadModelFile(const std::string& job_path,
-                                   Value& document) {
+absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
+                                            Value& document) {
+  TakenFromFile taken;
   const Value* const model =
       document.is_map() ? document.Find(kModelKey) : nullptr;
-  if (model == nullptr || !model->is_string()) return false;
+  if (model == nullptr || !model->is_string()) return taken;
   const int line = model->line();
   const std::string path =
       fs::absolute(fs::path(job_path).parent_path() / model->as_string())
           .lexically_normal()
           .string();
+  const auto at_model = [](const absl::Status& status) {
+    return ConfigError(Path(kModelKey), status.message(), status.code());
+  };
   absl::StatusOr<Loaded> loaded = ReadModelFile(path);
-  if (!loaded.ok()) {
-    return ConfigError(Path(kModelKey), loaded.status().message(),
-                       loaded.status().code());
-  }
+  if (!loaded.ok()) return at_model(loaded.status());
   ModelConfig& read = loaded->config;
   document[kModelKey] = std::move(read.model);
   document[kModelKey].set_line(line);
-  SetUnlessGiven("loss", std::move(read.loss), document);
-  SetUnlessGiven("metrics", std::move(read.metrics), document);
-  const bool takes_weights = SetUnlessGiven("weights", path, document);
-  const bool takes_optimizer =
-      SetUnlessGiven("optimizer", std::move(read.optimizer), document);
-  return takes_weights && takes_optimizer;
+  std::pair<std::string, absl::StatusOr<Value>> items[] = {
+      {"loss", std::move(read.loss)},
+      {"metrics", std::move(read.metrics)},
+      {"weights", Value(path)},
+      {"optimizer", std::move(read.optimizer)}};
+  for (auto& [key, value] : items) {
+    const absl::StatusOr<bool> is_set =
+        SetUnlessGiven(key, std::move(value), line, document);
+    if (!is_set.ok()) {
+      return at_model(
+          Annotate(is_set.status(), absl::StrCat(path, ": ", kConfigMember)));
+    }
+    if (!*is_set) continue;
+    if (key == "weights") taken.weights = path;
+    if (key == "optimizer") {
+      ASSIGN_OR_RETURN(const KerasObject object,
+                       ReadKerasObject(*document.Find(key), Path(key)));
+      taken.optimizer_class = object.class_name;
+    }
+  }
+  return taken;
 }
 
 absl::StatusOr<ModelFile> OpenModelFile(const std::string& path) {
@@ -90,13 +114,20 @@ absl::StatusOr<ModelFile> OpenModelFile(const std::string& path) {
   return file;
 }
 
-absl::Status TakeOptimizerState(v1::Job& job) {
+absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job) {
   ASSIGN_OR_RETURN(const Graph graph, BuildGraph(job.model()));
   ASSIGN_OR_RETURN(const std::unique_ptr<ModelWeights> weights,
                    OpenWeights(job, graph));
+  if (weights == nullptr || job.weights() != taken.weights ||
+      job.optimizer().class_name() != taken.optimizer_class) {
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(const int64_t iterations, weights->ReadIterations());
+  if (iterations == 0) return absl::OkStatus();
   job.set_initial_iterations(static_cast<uint64_t>(iterations));
-  return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
+                   MakeJobOptimizer(job));
+  return weights->FindSlots(graph, IsSequential(job.model()), *optimizer);
 }
 
 absl::StatusOr<std::unique_ptr<ModelWeights>> OpenWeights(const v1::Job& job,

@@ -14,16 +14,20 @@
 
 namespace paceline {
 
+// What a document took from the file of its model; empty if it was given.
+struct TakenFromFile {
+  // The path.
+  std::string weights;
+  std::string optimizer_class;
+};
+
 // If `model` in the document of the job file `job_path` is the path of a
 // `.keras` file, replaces it by the file's model. Unless the document says
 // otherwise, `weights` becomes that path, and `loss`, `optimizer` and `metrics`
 // what the model was compiled with. Errors are at `model`, and name the file
 // and the path in it. Blocks on the disk.
-//
-// Returns whether `weights` and `optimizer` both come from the file, so that
-// the optimizer may go on from its state there (TakeOptimizerState).
-absl::StatusOr<bool> LoadModelFile(const std::string& job_path,
-                                   Value& document);
+absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
+                                            Value& document);
 
 // A model in a `.keras` file, for those who look at it without a job.
 struct ModelFile {
@@ -36,9 +40,11 @@ struct ModelFile {
 // Errors name the file and the path in it. Blocks on the disk.
 absl::StatusOr<ModelFile> OpenModelFile(const std::string& path);
 
-// Sets initial_iterations to those of the optimizer in the job's `weights`; 0
-// if the file has no state of an optimizer. Errors are those of OpenWeights.
-absl::Status TakeOptimizerState(v1::Job& job);
+// Opens the job's `weights`, if it has some. If they and the class of the
+// optimizer are still those of the model's file, sets initial_iterations to the
+// number of updates that the optimizer has made there. Errors are those of
+// OpenWeights.
+absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job);
 
 // Opens the job's `weights` and compares them with the job's `graph`, and with
 // the slots of its optimizer if that goes on; null if the job has none.

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/config/class_error.h"
 #include "common/config/codec.h"
@@ -54,9 +55,50 @@ bool IsModelClass(absl::string_view class_name) {
          class_name == "Model";
 }
 
+// Refuses classes that are not Keras' own, wherever they are in `value`: a
+// class of the same name may compute something else.
+absl::Status CheckIsOfKeras(const Value& value, const Path& path) {
+  if (value.is_list()) {
+    for (size_t i = 0; i < value.as_list().size(); ++i) {
+      RETURN_IF_ERROR(CheckIsOfKeras(value.as_list()[i], path.Index(i)));
+    }
+  }
+  if (!value.is_map()) return absl::OkStatus();
+  const std::string registered = TextOf(value, "registered_name");
+  const std::string module = TextOf(value, "module");
+  const bool is_registered = absl::StrContains(registered, ">");
+  const bool is_foreign = !module.empty() && module != "keras" &&
+                          module != "builtins" &&
+                          !absl::StartsWith(module, "keras.");
+  if (is_registered || is_foreign) {
+    const std::string name =
+        is_registered ? registered
+                      : absl::StrCat(module, ".", TextOf(value, "class_name"));
+    return ConfigError(path,
+                       absl::StrCat("the class ", Excerpt(Value(name)),
+                                    " is none of Keras', and its code is not "
+                                    "in the file"),
+                       absl::StatusCode::kUnimplemented);
+  }
+  for (const Value::Entry& entry : value.as_map()) {
+    RETURN_IF_ERROR(CheckIsOfKeras(entry.value, path.Key(entry.key)));
+  }
+  return absl::OkStatus();
+}
+
+// Names go into logs, terminals and paths.
+absl::Status CheckName(const std::string& name, const Path& path) {
+  if (PeerText(name) == name) return absl::OkStatus();
+  return ConfigError(path, absl::StrCat("the name ", PeerText(name),
+                                        " has control characters or is too "
+                                        "long; expected a name to print"));
+}
+
 // A layer without its inputs. Refuses what holds code or further layers.
 absl::StatusOr<KerasObject> ReadLayer(const Value& value, const Path& path) {
   ASSIGN_OR_RETURN(KerasObject layer, ReadKerasObject(value, path));
+  RETURN_IF_ERROR(
+      CheckName(TextOf(layer.config, "name"), path.Key("config").Key("name")));
   if (layer.class_name == "Lambda") {
     return ClassError(path, layer.class_name,
                       "a Lambda layer holds Python code, which is never run; "
@@ -106,6 +148,7 @@ absl::StatusOr<std::vector<KerasObject>> ReadFunctionalLayers(
     if (name.empty()) {
       return ConfigError(layer_path.Key("name"), "missing; expected a name");
     }
+    RETURN_IF_ERROR(CheckName(name, layer_path.Key("name")));
     ASSIGN_OR_RETURN(layer.inputs, ReadInboundNodes(value, layer_path));
     RETURN_IF_ERROR(MakeLayerOfOperation(value, name, layer_path, layer));
     layer.config["name"] = name;
@@ -188,6 +231,7 @@ absl::StatusOr<Value> ReadModel(const Value& object, const Path& path) {
   }
   ASSIGN_OR_RETURN(const Value* const config, FindMap(object, "config", path));
   const Path config_path = path.Key("config");
+  RETURN_IF_ERROR(CheckIsOfKeras(*config, config_path));
   std::vector<KerasObject> layers;
   if (class_name == "Sequential") {
     ASSIGN_OR_RETURN(layers, ReadSequentialLayers(*config, config_path));
@@ -212,18 +256,27 @@ absl::StatusOr<Value> ReadModel(const Value& object, const Path& path) {
   }
   Value::Map model;
   const std::string name = TextOf(*config, "name");
+  RETURN_IF_ERROR(CheckName(name, config_path.Key("name")));
   if (!name.empty()) model.push_back({"name", name});
   model.push_back({"layers", std::move(list)});
   return Value(std::move(model));
 }
 
+// A function of Keras, given as one and not by its name, as its name.
+Value NameOfFunction(const Value& value) {
+  const std::string name = TextOf(value, "config");
+  return TextOf(value, "class_name") == "function" && !name.empty()
+             ? Value(name)
+             : value;
+}
+
 // What a compiled model has for its only output: the value itself, or a list or
 // a map of it.
 absl::StatusOr<Value> OfOnlyOutput(const Value& value, const Path& path) {
+  const bool is_object = value.is_map() && value.Find("class_name") != nullptr;
   if (value.is_list() && value.as_list().size() == 1) {
     return value.as_list()[0];
   }
-  const bool is_object = value.is_map() && value.Find("class_name") != nullptr;
   if (value.is_map() && !is_object && value.as_map().size() == 1) {
     return value.as_map()[0].value;
   }
@@ -233,9 +286,38 @@ absl::StatusOr<Value> OfOnlyOutput(const Value& value, const Path& path) {
   return value;
 }
 
+bool IsEmpty(const Value* value) {
+  return value == nullptr || value->is_null() ||
+         (value->is_list() && value->as_list().empty());
+}
+
+absl::StatusOr<Value> ReadLoss(const Value& compile, const Path& path) {
+  const Value* const loss = compile.Find("loss");
+  if (loss == nullptr) return Value();
+  if (!IsEmpty(compile.Find("loss_weights"))) {
+    return NotSupported(path.Key("loss_weights"), "loss_weights");
+  }
+  RETURN_IF_ERROR(CheckIsOfKeras(*loss, path.Key("loss")));
+  ASSIGN_OR_RETURN(const Value only, OfOnlyOutput(*loss, path.Key("loss")));
+  return NameOfFunction(only);
+}
+
+absl::StatusOr<Value> ReadOptimizer(const Value& compile, const Path& path) {
+  const Value* const optimizer = compile.Find("optimizer");
+  if (optimizer == nullptr) return Value();
+  RETURN_IF_ERROR(CheckIsOfKeras(*optimizer, path.Key("optimizer")));
+  return *optimizer;
+}
+
 // The metrics of the only output, as a list.
-absl::StatusOr<Value> ReadMetrics(const Value& value, const Path& path) {
-  const Value* metrics = &value;
+absl::StatusOr<Value> ReadMetrics(const Value& compile, const Path& path) {
+  const Value* metrics = compile.Find("metrics");
+  if (metrics == nullptr) return Value();
+  const Path metrics_path = path.Key("metrics");
+  if (!IsEmpty(compile.Find("weighted_metrics"))) {
+    return NotSupported(path.Key("weighted_metrics"), "weighted_metrics");
+  }
+  RETURN_IF_ERROR(CheckIsOfKeras(*metrics, metrics_path));
   if (metrics->is_map() && metrics->as_map().size() == 1) {
     metrics = &metrics->as_map()[0].value;
   }
@@ -245,28 +327,12 @@ absl::StatusOr<Value> ReadMetrics(const Value& value, const Path& path) {
   }
   if (metrics->is_null()) return Value(Value::List());
   if (metrics->is_string()) return Value(Value::List{*metrics});
-  if (!metrics->is_list()) return WrongType(value, path, "a list");
-  return *metrics;
-}
-
-absl::Status ReadCompileConfig(const Value& compile, const Path& path,
-                               ModelConfig& out) {
-  if (const Value* loss = compile.Find("loss")) {
-    ASSIGN_OR_RETURN(out.loss, OfOnlyOutput(*loss, path.Key("loss")));
+  if (!metrics->is_list()) return WrongType(*metrics, metrics_path, "a list");
+  Value::List list;
+  for (const Value& metric : metrics->as_list()) {
+    list.push_back(NameOfFunction(metric));
   }
-  if (const Value* optimizer = compile.Find("optimizer")) {
-    out.optimizer = *optimizer;
-  }
-  if (const Value* metrics = compile.Find("metrics")) {
-    ASSIGN_OR_RETURN(out.metrics, ReadMetrics(*metrics, path.Key("metrics")));
-  }
-  for (const absl::string_view key : {"loss_weights", "weighted_metrics"}) {
-    const Value* value = compile.Find(key);
-    if (value == nullptr || value->is_null()) continue;
-    if (value->is_list() && value->as_list().empty()) continue;
-    return NotSupported(path.Key(key), key);
-  }
-  return absl::OkStatus();
+  return Value(std::move(list));
 }
 
 }  // namespace
@@ -277,11 +343,12 @@ absl::StatusOr<ModelConfig> ReadModelConfig(const Value& config,
   ModelConfig read;
   ASSIGN_OR_RETURN(read.model, ReadModel(config, path));
   const Value* const compile = config.Find("compile_config");
-  if (compile != nullptr && !compile->is_null()) {
-    const Path compile_path = path.Key("compile_config");
-    if (!compile->is_map()) return WrongType(*compile, compile_path, "a map");
-    RETURN_IF_ERROR(ReadCompileConfig(*compile, compile_path, read));
-  }
+  if (compile == nullptr || compile->is_null()) return read;
+  const Path compile_path = path.Key("compile_config");
+  if (!compile->is_map()) return WrongType(*compile, compile_path, "a map");
+  read.loss = ReadLoss(*compile, compile_path);
+  read.optimizer = ReadOptimizer(*compile, compile_path);
+  read.metrics = ReadMetrics(*compile, compile_path);
   return read;
 }
 

@@ -13,20 +13,23 @@
 
 namespace paceline {
 
-// In the form of a job file. From compile_config: null if the model is not
-// compiled, or the file does not say.
+// In the form of a job file.
 struct ModelConfig {
   // {name, layers}; the layers are in topological order.
   Value model;
-  Value loss;
-  Value optimizer;
-  Value metrics;
+  // From compile_config: null if the model is not compiled, or the file does
+  // not say; an error if we cannot use it, which counts only if the job does
+  // not say it either.
+  absl::StatusOr<Value> loss = Value();
+  absl::StatusOr<Value> optimizer = Value();
+  absl::StatusOr<Value> metrics = Value();
 };
 
 // Errors have their path in `config`, below `path`. InvalidArgument for what
 // Keras would not write, such as a circle of layers; Unimplemented for parts of
 // Keras that are not supported yet: shared layers, models in models, several
-// inputs or outputs. Configs of layers are checked by BuildGraph.
+// inputs or outputs, classes of the user's own. Configs of layers are checked
+// by BuildGraph.
 absl::StatusOr<ModelConfig> ReadModelConfig(const Value& config,
                                             const Path& path);
 

@@ -52,31 +52,31 @@ std::string ReadableSize(int64_t bytes) {
   return absl::StrFormat("%.2f %s", size, kUnits[unit]);
 }
 
+// Characters of UTF-8.
+size_t WidthOf(absl::string_view text) {
+  size_t count = 0;
+  for (const char c : text) count += (c & 0xC0) != 0x80 ? 1 : 0;
+  return count;
+}
+
 // Breaks a text between words; cuts words that are wider than a line.
 std::vector<std::string> Wrap(absl::string_view text, size_t width) {
   std::vector<std::string> lines = {""};
   for (absl::string_view word : absl::StrSplit(text, ' ')) {
     std::string& line = lines.back();
     const size_t gap = line.empty() ? 0 : 1;
-    if (gap != 0 && line.size() + gap + word.size() > width) {
+    if (gap != 0 && WidthOf(line) + gap + WidthOf(word) > width) {
       lines.emplace_back(word);
     } else {
       absl::StrAppend(&line, gap == 0 ? "" : " ", word);
     }
   }
   for (std::string& line : lines) {
-    if (line.size() <= width) continue;
-    line.resize(width - 1);
+    if (WidthOf(line) <= width) continue;
+    while (WidthOf(line) > width - 1) line.pop_back();
     line += kEllipsis;
   }
   return lines;
-}
-
-// Characters of a line, of which "…" is the only one beyond ASCII that we make.
-size_t WidthOf(absl::string_view line) {
-  size_t count = 0;
-  for (const char c : line) count += (c & 0xC0) != 0x80 ? 1 : 0;
-  return count;
 }
 
 // The marks of a horizontal line: at the left, in between, at the right.

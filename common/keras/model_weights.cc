@@ -190,16 +190,20 @@ absl::StatusOr<int64_t> ModelWeights::ReadIterations() {
   const int64_t size = dataset.type.size_bytes;
   const bool is_whole = dataset.type.kind == Hdf5Type::Kind::kSigned ||
                         dataset.type.kind == Hdf5Type::Kind::kUnsigned;
-  int64_t iterations = 0;
-  if (is_whole && dataset.shape.empty() && (size == 4 || size == 8)) {
-    RETURN_IF_ERROR(file_->ReadAt(
-        dataset.offset_bytes,
-        absl::MakeSpan(reinterpret_cast<std::byte*>(&iterations), size)));
-  }
-  if (!is_whole || iterations < 0 || iterations > limits::kMaxSteps) {
+  if (!is_whole || !dataset.shape.empty() || (size != 4 && size != 8)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path_, ": ", kIterationPath, " is ", iterations,
-                     ", expected an integer from 0 to ", limits::kMaxSteps));
+        absl::StrCat(path_, ": ", kIterationPath, " has elements of ", size,
+                     " bytes and shape ", ShapeToString(dataset.shape),
+                     ", expected one integer of 4 or 8 bytes"));
+  }
+  int64_t iterations = 0;
+  RETURN_IF_ERROR(file_->ReadAt(
+      dataset.offset_bytes,
+      absl::MakeSpan(reinterpret_cast<std::byte*>(&iterations), size)));
+  if (iterations < 0 || iterations > limits::kMaxSteps) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path_, ": ", kIterationPath, " is ", iterations,
+        ", expected the number of updates, from 0 to ", limits::kMaxSteps));
   }
   return iterations;
 }
@@ -218,8 +222,23 @@ std::optional<ParameterCount> ModelWeights::OptimizerSize() const {
 
 absl::Status ModelWeights::FindSlots(const Graph& graph, bool is_sequential,
                                      const Optimizer& optimizer) {
+  const std::vector<SlotPath> slots =
+      SlotPaths(graph, is_sequential, optimizer);
+  const size_t numbers = optimizer.NumbersAfter(/*iterations=*/1).size();
+  const size_t expected = FirstSlotNumber(optimizer) + slots.size() + numbers;
+  const auto stored = static_cast<size_t>(
+      std::count_if(index_.begin(), index_.end(), [](const auto& each) {
+        return absl::StartsWith(each.first, kOptimizerGroup);
+      }));
+  if (stored != expected) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path_, ": ", kOptimizerGroup, " has ", stored, " variables, expected ",
+        expected, " for ", optimizer.class_name(),
+        " of this model, as if other layers were trained; name the optimizer "
+        "in the job to begin without its state"));
+  }
   const std::vector<std::string> names = optimizer.slot_names();
-  for (const SlotPath& each : SlotPaths(graph, is_sequential, optimizer)) {
+  for (const SlotPath& each : slots) {
     const VariableSpec& variable = graph.variables[each.variable];
     absl::StatusOr<Hdf5Dataset> dataset =
         Find(each.path, absl::StrCat(names[each.slot], " of ", variable.name),

@@ -38,8 +38,8 @@ class ModelWeights {
   std::optional<ParameterCount> OptimizerSize() const;
 
   // Finds the slots of `optimizer`, which must be of the class that wrote the
-  // file. InvalidArgument unless the file has them, with the shapes of their
-  // variables.
+  // file. InvalidArgument unless the file has exactly its variables, with the
+  // shapes of those that they belong to.
   absl::Status FindSlots(const Graph& graph, bool is_sequential,
                          const Optimizer& optimizer);
   bool has_slots() const { return !slots_.empty(); }

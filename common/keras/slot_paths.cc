@@ -31,12 +31,16 @@ std::vector<Trained> TrainedVariables(const Graph& graph, bool is_sequential,
 
 }  // namespace
 
+size_t FirstSlotNumber(const Optimizer& optimizer) {
+  return optimizer.learning_rate.schedule != nullptr ? 1 : 2;
+}
+
 std::vector<SlotPath> SlotPaths(const Graph& graph, bool is_sequential,
                                 const Optimizer& optimizer) {
   const std::vector<Trained> trained =
       TrainedVariables(graph, is_sequential, optimizer);
   std::vector<SlotPath> paths;
-  int next = optimizer.learning_rate.schedule != nullptr ? 1 : 2;
+  size_t next = FirstSlotNumber(optimizer);
   // Slots [begin, end), variable by variable.
   const auto add = [&](int begin, int end) {
     for (const Trained& each : trained) {

@@ -8,6 +8,7 @@
 #ifndef PACELINE_COMMON_KERAS_SLOT_PATHS_H_
 #define PACELINE_COMMON_KERAS_SLOT_PATHS_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct SlotPath {
   int slot = 0;
   std::string path;
 };
+
+// The number of the first slot: 1 with a schedule, else 2.
+size_t FirstSlotNumber(const Optimizer& optimizer);
 
 // In the order of their numbers.
 std::vector<SlotPath> SlotPaths(const Graph& graph, bool is_sequential,

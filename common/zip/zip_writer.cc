@@ -8,8 +8,11 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/errno_error.h"
 #include "common/base/file_descriptor.h"
@@ -136,6 +139,21 @@ absl::Status WriteArchive(const std::string& path,
   return written;
 }
 
+// libzip writes X.tmp as X.tmp.?????? first; a process that was killed leaves
+// such a file.
+void RemoveLeftovers(const std::filesystem::path& target) {
+  const std::string prefix = target.filename().string() + ".tmp.";
+  const std::filesystem::path folder =
+      target.has_parent_path() ? target.parent_path() : ".";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (absl::StartsWith(name, prefix) && name.size() == prefix.size() + 6) {
+      std::filesystem::remove(entry.path(), error);
+    }
+  }
+}
+
 absl::Status SyncFile(const std::string& path) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open() || fsync(file.get()) != 0) {
@@ -164,6 +182,7 @@ absl::Status WriteZip(const std::string& path,
   const std::string name = target.filename().string();
   const std::string temporary = name + ".tmp";
   folder.Remove(temporary);
+  RemoveLeftovers(target);
   absl::Status status = WriteArchive(path + ".tmp", members);
   if (status.ok()) status = SyncFile(path + ".tmp");
   if (status.ok()) status = folder.Rename(temporary, name);

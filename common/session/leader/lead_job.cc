@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
@@ -97,6 +98,14 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   const absl::StatusOr<std::unique_ptr<Leader>> leader =
       Leader::Start(options.leader);
   if (!leader.ok()) return Fail(leader.status(), kBadInput);
+  const std::string model = options.leader.output_dir + "/model.keras";
+  if (options.leader.job.weights() == model) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat(
+                    "weights: ", model,
+                    " is the file that this run writes; expected another "
+                    "--output, or a copy of the file")),
+                kBadInput);
+  }
   // The earlier run's files are moved only now: a leader that cannot start must
   // not touch them.
   if (!options.leader.connects_only) {

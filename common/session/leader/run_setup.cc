@@ -96,6 +96,7 @@ absl::Status PrepareOutput(const std::string& output_dir, bool resumes,
   remove("result.json");
   if (resumes) return absl::OkStatus();
   remove("evaluator.csv");
+  remove("model.keras");
   const fs::path checkpoints = output / "checkpoint";
   if (!fs::exists(checkpoints, error)) return absl::OkStatus();
   remove("checkpoint.previous");

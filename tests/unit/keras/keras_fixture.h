@@ -16,14 +16,19 @@ inline std::string KerasFixture(const std::string& name) {
   return absl::StrCat(PACELINE_SOURCE_DIR, "/tests/unit/keras/fixtures/", name);
 }
 
-// A job that trains the model in a Keras file, with more lines.
+// A job file that trains the model in a Keras file, with more lines.
+inline std::string JobText(const std::string& path,
+                           const std::string& more = "") {
+  return absl::StrCat("strategy: mirrored\nmodel: ", path,
+                      "\ndata: {train: {npz: {file: x.npz, features: x, "
+                      "labels: y}}}\nbatch_size_per_replica: 2\n",
+                      more);
+}
+
 inline absl::StatusOr<v1::Job> JobOf(const std::string& path,
                                      const std::string& more = "") {
-  return ReadJob(absl::StrCat("strategy: mirrored\nmodel: ", path,
-                              "\ndata: {train: {npz: {file: x.npz, features: "
-                              "x, labels: y}}}\nbatch_size_per_replica: 2\n",
-                              more),
-                 "/jobs/job.yaml", {}, {.check_files = false});
+  return ReadJob(JobText(path, more), "/jobs/job.yaml", {},
+                 {.check_files = false});
 }
 
 inline Graph GraphOf(const v1::Job& job) {

@@ -78,6 +78,55 @@ TEST(ModelConfig, TheJobHasTheLastWord) {
   EXPECT_EQ(job->loss().class_name(), "SparseCategoricalCrossentropy");
 }
 
+TEST(ModelConfig, SoDoOverrides) {
+  const auto read = [](const std::string& override_text) {
+    return ReadJob(JobText(KerasFixture("sequential.keras")), "/jobs/job.yaml",
+                   {override_text}, {.check_files = false});
+  };
+  auto job = read("weights=null");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->initial_iterations(), 0u);
+  // Another optimizer cannot go on from Adam's slots.
+  job = read("optimizer={Ftrl: {}}");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->initial_iterations(), 0u);
+  // But a change of its options leaves it the same.
+  job = read("optimizer.config.learning_rate=0.5");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->initial_iterations(), 3u);
+  EXPECT_EQ(
+      job->optimizer().config().fields().at("learning_rate").number_value(),
+      0.5);
+}
+
+TEST(ModelConfig, WhatItWasCompiledWithCountsOnlyIfTheJobDoesNotSayIt) {
+  const std::string model =
+      R"({"class_name": "Sequential", "config": {"layers": [{"class_name":
+      "InputLayer", "config": {"batch_shape": [null, 3]}}]}, "compile_config": )";
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"loss": {"class_name": "function", "module": "builtins",
+        "config": "mean_squared_error"}}})",
+       ""},
+      {R"({"loss": ["mse"]}})", ""},
+      {R"({"loss": {"only": "mse"}}})", ""},
+      {R"({"loss": ["mse", "mae"]}})",
+       "compile_config.loss: losses of several outputs are not supported yet"},
+      {R"({"loss": "mse", "loss_weights": [2.0]}})",
+       "compile_config.loss_weights: loss_weights are not supported yet"},
+      {R"({"loss": {"class_name": "Loss", "module": "mine",
+        "registered_name": "mine>Loss"}}})",
+       "compile_config.loss: the class \"mine>Loss\" is none of Keras'"}};
+  for (const auto& [compiled, error] : cases) {
+    const auto json = ReadJson(model + compiled, "config.json", 1 << 20);
+    ASSERT_TRUE(json.ok()) << json.status();
+    const auto config = ReadModelConfig(*json, Path());
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->loss.ok(), std::string(error).empty()) << compiled;
+    EXPECT_THAT(std::string(config->loss.status().message()), HasSubstr(error));
+    EXPECT_TRUE(!config->loss.ok() || config->loss->is_string()) << compiled;
+  }
+}
+
 TEST(ModelConfig, RefusesByNameWhatItCannotUse) {
   const std::pair<const char*, const char*> cases[] = {
       {"shared.keras",
@@ -100,6 +149,17 @@ TEST(ModelConfig, RefusesByNameWhatItCannotUse) {
   }
 }
 
+// The user's class may compute something else than Keras' of the same name.
+TEST(ModelConfig, RefusesAClassOfTheUsersOwn) {
+  std::string layer = Layer("a", "in");
+  layer.insert(1, R"("module": null, "registered_name": "mine>ReLU", )");
+  const absl::Status status = ErrorOf(Functional(layer, "a"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("config.layers[1]: the class \"mine>ReLU\" is none of "
+                        "Keras'"));
+}
+
 TEST(ModelConfig, RefusesWhatKerasWouldNotWrite) {
   const std::pair<std::string, const char*> cases[] = {
       {"[]", "expected a map"},
@@ -109,6 +169,8 @@ TEST(ModelConfig, RefusesWhatKerasWouldNotWrite) {
        "config.layers: missing; expected a list"},
       {R"({"class_name": "Sequential", "config": {"layers": ["Dense"]}})",
        "has neither an InputLayer nor build_input_shape"},
+      {Functional(Layer("a\\u001b[31m", "in"), "a"),
+       "config.layers[1].name: the name a\\x1b[31m has control characters"},
       {Functional(Layer("a", "b") + "," + Layer("b", "a"), "b"),
        "config.layers[1]: the layer reads itself, by a circle of layers"},
       {Functional(Layer("a", "other"), "a"),

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -83,18 +84,21 @@ TEST_F(ModelWeightsTest, FindsTheLayersOfAFunctionalModel) {
   const auto weights = Open(KerasFixture("functional.keras"));
   ASSERT_TRUE(weights.ok()) << weights.status();
   const std::vector<std::string> paths = WeightPaths(graph_, false);
-  std::vector<float> elements = FirstElements(**weights, graph_);
-  for (size_t i = 0; i < elements.size(); ++i) {
-    const std::string& name = graph_.variables[i].name;
-    if (name == "deep_1/kernel") {
-      EXPECT_EQ(elements[i], 0);
-      EXPECT_EQ(paths[i], "layers/conv2d/vars/0");
-    }
-    if (name == "deep_2/bias" || name == "short/bias") {
-      EXPECT_THAT(paths[i], ::testing::AnyOf("layers/conv2d_1/vars/1",
-                                             "layers/conv2d_2/vars/1"));
-    }
+  std::map<std::string, std::string> path_of;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    path_of[graph_.variables[i].name] = paths[i];
   }
+  EXPECT_EQ(path_of["deep_1/kernel"], "layers/conv2d/vars/0");
+  EXPECT_EQ(path_of["short/bias"], "layers/conv2d_1/vars/1");
+  EXPECT_EQ(path_of["deep_2/bias"], "layers/conv2d_2/vars/1");
+  const std::vector<float> elements = FirstElements(**weights, graph_);
+  std::map<std::string, float> element_of;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    element_of[graph_.variables[i].name] = elements[i];
+  }
+  EXPECT_EQ(element_of["deep_1/kernel"], 0);
+  EXPECT_EQ(element_of["short/kernel"], 2);
+  EXPECT_EQ(element_of["deep_2/bias"], 5);
 }
 
 TEST_F(ModelWeightsTest, ReadsTheSlotsOfTheOptimizer) {
@@ -123,6 +127,22 @@ TEST_F(ModelWeightsTest, ReadsTheSlotsOfTheOptimizer) {
   float element = -1;
   ASSERT_TRUE((*weights)->ReadSlot(4, 0, 0, {&element, 1}).ok());
   EXPECT_EQ(element, -1);
+}
+
+// As if a layer had been frozen after training.
+TEST_F(ModelWeightsTest, RefusesSlotsOfOtherVariables) {
+  auto job = JobOf(KerasFixture("sequential.keras"));
+  ASSERT_TRUE(job.ok()) << job.status();
+  auto& config = *job->mutable_model()->mutable_layers(5)->mutable_config();
+  (*config.mutable_fields())["trainable"].set_bool_value(false);
+  graph_ = GraphOf(*job);
+  const auto weights = Open(KerasFixture("sequential.keras"));
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  const auto optimizer = MakeJobOptimizer(*job);
+  const absl::Status found = (*weights)->FindSlots(graph_, true, **optimizer);
+  EXPECT_EQ(found.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(found.message()),
+              HasSubstr("optimizer/vars/ has 20 variables, expected 14"));
 }
 
 TEST_F(ModelWeightsTest, RefusesAnotherModel) {
