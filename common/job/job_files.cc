@@ -1,5 +1,7 @@
 #include "common/job/job_files.h"
 
+#include <filesystem>
+
 #include "common/config/codec.h"
 #include "common/config/field_table.h"
 #include "common/job/job_fields.h"
@@ -14,6 +16,13 @@ std::vector<JobFile> FilesOf(const v1::Job& job) {
         files.push_back({field, path});
       });
   return files;
+}
+
+std::string AbsolutePath(const std::string& job_path, const std::string& path) {
+  namespace fs = std::filesystem;
+  return fs::absolute(fs::path(job_path).parent_path() / path)
+      .lexically_normal()
+      .string();
 }
 
 void ChangeFiles(v1::Job& job,

@@ -21,6 +21,10 @@ struct JobFile {
 // In the order of the field tables.
 std::vector<JobFile> FilesOf(const v1::Job& job);
 
+// The path of a file that the job file `job_path` names: relative ones are
+// relative to its folder.
+std::string AbsolutePath(const std::string& job_path, const std::string& path);
+
 // Calls `change` with the path of each file, to replace it.
 void ChangeFiles(v1::Job& job,
                  absl::FunctionRef<void(std::string& path)> change);

@@ -48,9 +48,8 @@ void FillDefaults(const Value& document, const std::string& path,
 }
 
 void MakePathsAbsolute(const std::string& job_path, v1::Job& job) {
-  const fs::path folder = fs::path(job_path).parent_path();
-  ChangeFiles(job, [&folder](std::string& path) {
-    path = fs::absolute(folder / path).lexically_normal().string();
+  ChangeFiles(job, [&job_path](std::string& path) {
+    path = AbsolutePath(job_path, path);
   });
 }
 

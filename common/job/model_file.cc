@@ -1,6 +1,5 @@
 #include "common/job/model_file.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +8,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/job/job_fields.h"
+#include "common/job/job_files.h"
 #include "common/job/job_model.h"
 #include "common/keras/keras_archive.h"
 #include "common/keras/model_config.h"
@@ -16,8 +16,6 @@
 
 namespace paceline {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr char kModelKey[] = "model";
 
@@ -68,10 +66,7 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
       document.is_map() ? document.Find(kModelKey) : nullptr;
   if (model == nullptr || !model->is_string()) return taken;
   const int line = model->line();
-  const std::string path =
-      fs::absolute(fs::path(job_path).parent_path() / model->as_string())
-          .lexically_normal()
-          .string();
+  const std::string path = AbsolutePath(job_path, model->as_string());
   const auto at_model = [](const absl::Status& status) {
     return ConfigError(Path(kModelKey), status.message(), status.code());
   };
@@ -115,10 +110,11 @@ absl::StatusOr<ModelFile> OpenModelFile(const std::string& path) {
 }
 
 absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job) {
+  if (job.weights().empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Graph graph, BuildGraph(job.model()));
   ASSIGN_OR_RETURN(const std::unique_ptr<ModelWeights> weights,
                    OpenWeights(job, graph));
-  if (weights == nullptr || job.weights() != taken.weights ||
+  if (job.weights() != taken.weights ||
       job.optimizer().class_name() != taken.optimizer_class) {
     return absl::OkStatus();
   }

@@ -115,24 +115,6 @@ std::string ZipArchive::NameOf(absl::string_view member) const {
   return absl::StrCat(path_, ": ", member);
 }
 
-bool ZipArchive::Has(absl::string_view member) const {
-  int64_t index = 0;
-  return CountOf(member, index) > 0;
-}
-
-int64_t ZipArchive::CountOf(absl::string_view member, int64_t& index) const {
-  const std::string wanted = absl::StrCat(member, terms_.suffix);
-  const zip_int64_t entries = zip_get_num_entries(archive_.get(), 0);
-  int64_t count = 0;
-  for (zip_int64_t i = 0; i < entries; ++i) {
-    const char* name = zip_get_name(archive_.get(), i, 0);
-    if (name == nullptr || name != wanted) continue;
-    index = i;
-    ++count;
-  }
-  return count;
-}
-
 // The names of the first members, for errors about an unknown name.
 std::string ZipArchive::MemberNames() const {
   constexpr zip_int64_t kMaxNames = 10;
@@ -149,8 +131,16 @@ std::string ZipArchive::MemberNames() const {
 }
 
 absl::StatusOr<int64_t> ZipArchive::FindMember(absl::string_view member) const {
+  const std::string wanted = absl::StrCat(member, terms_.suffix);
+  const zip_int64_t entries = zip_get_num_entries(archive_.get(), 0);
   int64_t index = 0;
-  const int64_t count = CountOf(member, index);
+  int64_t count = 0;
+  for (zip_int64_t i = 0; i < entries; ++i) {
+    const char* name = zip_get_name(archive_.get(), i, 0);
+    if (name == nullptr || name != wanted) continue;
+    index = i;
+    ++count;
+  }
   if (count == 1) return index;
   const std::string name = Excerpt(std::string(member));
   if (count > 1) {

@@ -84,7 +84,6 @@ class ZipArchive {
   std::string NameOf(absl::string_view member) const;
 
   // `member`: its name without the suffix.
-  bool Has(absl::string_view member) const;
   absl::StatusOr<ZipMember> OpenMember(absl::string_view member) const;
 
  private:
@@ -100,7 +99,6 @@ class ZipArchive {
         file_size_(file_size),
         archive_(std::move(archive)) {}
 
-  int64_t CountOf(absl::string_view member, int64_t& index) const;
   absl::StatusOr<int64_t> FindMember(absl::string_view member) const;
   std::string MemberNames() const;
 
