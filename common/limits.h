@@ -44,6 +44,9 @@ inline constexpr int kMaxStepsPerExecution = 1'000;
 inline constexpr int kMaxDevices = 64;
 // Layers of a model.
 inline constexpr int kMaxLayers = 10'000;
+// Models around a model: shallow enough for recursion, and for protobuf's
+// parser, which refuses messages that nest deeper than 100 levels.
+inline constexpr int kMaxModelNesting = 8;
 // Layers that one layer reads. YAML aliases make long lists cheap to write.
 inline constexpr int kMaxLayerInputs = 1'000;
 // Numbers in the states of all metrics of a job together: 512 KiB.

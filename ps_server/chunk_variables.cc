@@ -10,6 +10,7 @@
 #include "common/checkpoint/tensor_visits.h"
 #include "common/job/job_model.h"
 #include "common/job/job_plan.h"
+#include "common/model/build_graph.h"
 #include "common/model/graph.h"
 #include "common/sharding/shard_plan.h"
 #include "glog/logging.h"
@@ -42,13 +43,10 @@ class TypedVariables final : public ChunkVariables {
     }
   }
 
-  absl::Status Initialize(ModelWeights* weights) override {
+  absl::Status Initialize(InitialWeights* weights) override {
     for (const auto& block : blocks_) {
-      if (weights != nullptr) {
-        RETURN_IF_ERROR(FillFromWeights(*weights, *block));
-      } else {
-        FillFromSeed(layout_->seed, layout_->variables, *block);
-      }
+      RETURN_IF_ERROR(FillInitialValues(layout_->seed, layout_->variables,
+                                        weights, *block));
     }
     return absl::OkStatus();
   }

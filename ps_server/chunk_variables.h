@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/checkpointer.h"
-#include "common/keras/model_weights.h"
+#include "common/keras/initial_weights.h"
 #include "common/rpc/dense_values.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/job.pb.h"
@@ -29,9 +29,10 @@ class ChunkVariables {
       const v1::Job& job, int shard, int shard_count, DataType type);
   virtual ~ChunkVariables() = default;
 
-  // Sets the variables to those of `weights`, or if that is null to their
-  // initial values by the job's seed. Errors are those of ModelWeights.
-  virtual absl::Status Initialize(ModelWeights* weights) = 0;
+  // Sets the variables to those of `weights`, if it is not null, and those that
+  // it does not have to their initial values by the job's seed. Errors are
+  // those of ModelWeights.
+  virtual absl::Status Initialize(InitialWeights* weights) = 0;
 
   // Restores variables and slots from a checkpoint, which may have been written
   // with another number of shards. Blocks get `step` as their version. Errors

@@ -124,7 +124,7 @@ absl::StatusOr<InitialState> MakeInitialState(
       ASSIGN_OR_RETURN(metadata, checkpoint->ShardMetadata(shard));
     }
   }
-  std::unique_ptr<ModelWeights> weights;
+  std::unique_ptr<InitialWeights> weights;
   if (checkpoint == nullptr) {
     ASSIGN_OR_RETURN(weights, OpenWeights(request.job(), model.graph));
   }

@@ -1,4 +1,4 @@
-// Initialises variables in memory from the seed, from a Keras file or from a
+// Initialises variables in memory from the seed, from Keras files or from a
 // checkpoint, and copies them for one.
 //
 // The functions take any class with
@@ -21,7 +21,7 @@
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/checkpointer.h"
 #include "common/checkpoint/manifest_content.h"
-#include "common/keras/model_weights.h"
+#include "common/keras/initial_weights.h"
 #include "common/model/variable.h"
 #include "common/sharding/shard_plan.h"
 #include "common/tensor/shape.h"
@@ -34,28 +34,42 @@ inline std::string SlotName(absl::Span<const std::string> slot_names,
   return slot < 0 ? "" : slot_names[slot];
 }
 
-// Sets the variables to their initial values; does not change slots.
+// Sets a part of a variable to its initial values by the seed.
+template <typename T>
+void FillFromSeed(uint64_t seed, const VariableSpec& variable, int64_t begin,
+                  absl::Span<T> values) {
+  variable.initializer->Fill(VariableKey(seed, variable.name), variable.shape,
+                             begin, values);
+}
+
+// Sets the variables to their initial values by the seed; does not change
+// slots.
 template <typename Tensors>
 void FillFromSeed(uint64_t seed, absl::Span<const VariableSpec> variables,
                   Tensors& tensors) {
   tensors.VisitTensors([&](const Part& part, int slot, auto values) {
     if (slot >= 0) return;
-    const VariableSpec& variable = variables[part.variable];
-    variable.initializer->Fill(VariableKey(seed, variable.name), variable.shape,
-                               part.begin, values);
+    FillFromSeed(seed, variables[part.variable], part.begin, values);
   });
 }
 
-// Sets the variables, and slots if they were found, to those of a Keras file,
-// which was opened for their model. Errors are those of ModelWeights.
+// The same, but variables that `weights` has, and their slots if these were
+// found, become those of the file. `weights` may be null. Errors are those of
+// ModelWeights.
 template <typename Tensors>
-absl::Status FillFromWeights(ModelWeights& weights, Tensors& tensors) {
+absl::Status FillInitialValues(uint64_t seed,
+                               absl::Span<const VariableSpec> variables,
+                               InitialWeights* weights, Tensors& tensors) {
   absl::Status status;
   tensors.VisitTensors([&](const Part& part, int slot, auto values) {
     if (!status.ok()) return;
-    status = slot < 0
-                 ? weights.Read(part.variable, part.begin, values)
-                 : weights.ReadSlot(part.variable, slot, part.begin, values);
+    const int variable = part.variable;
+    if (weights != nullptr && weights->Has(variable)) {
+      status = slot < 0 ? weights->Read(variable, part.begin, values)
+                        : weights->ReadSlot(variable, slot, part.begin, values);
+    } else if (slot < 0) {
+      FillFromSeed(seed, variables[variable], part.begin, values);
+    }
   });
   return status;
 }

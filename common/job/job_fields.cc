@@ -8,6 +8,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/message_fields.h"
 #include "common/data_source/sources.h"
+#include "common/job/inner_model_files.h"
 #include "common/limits.h"
 #include "common/model/metric_object.h"
 #include "common/strategy/strategy_traits.h"
@@ -45,6 +46,9 @@ struct Codec<LayerEntry> {
     return WriteKerasObject(FromProto(m.object));
   }
   static std::string Type() { return "layer"; }
+  static void VisitFiles(LayerEntry& m, const Path& path, FileVisitor visit) {
+    VisitInnerModelFiles(m.object, path, visit);
+  }
 };
 
 // An entry of a job's metrics.

@@ -4,6 +4,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
+#include "common/model/build_graph.h"
 #include "common/model/loss_input.h"
 #include "common/optimizer/make_optimizer.h"
 #include "common/strategy/strategy_traits.h"

@@ -12,7 +12,9 @@
 #include "common/job/job_model.h"
 #include "common/keras/keras_archive.h"
 #include "common/keras/model_config.h"
+#include "common/model/build_graph.h"
 #include "common/model/graph.h"
+#include "common/model/nested_model.h"
 
 namespace paceline {
 namespace {
@@ -43,6 +45,19 @@ absl::StatusOr<Loaded> ReadModelFile(const std::string& path) {
   return Loaded{*std::move(read), *std::move(model), *std::move(graph)};
 }
 
+// Gives what was taken from a file the line of the job that names it.
+void SetLines(int line, Value& value) {
+  value.set_line(line);
+  if (value.is_list()) {
+    for (Value& each : value.as_list()) SetLines(line, each);
+  } else if (value.is_map()) {
+    for (Value::Entry& each : value.as_map()) {
+      each.line = line;
+      SetLines(line, each.value);
+    }
+  }
+}
+
 // Sets what the job does not say; errors in it have the line of the model.
 // Returns whether it was set.
 absl::StatusOr<bool> SetUnlessGiven(absl::string_view key,
@@ -53,8 +68,55 @@ absl::StatusOr<bool> SetUnlessGiven(absl::string_view key,
   if (value->is_null()) return false;
   document[key] = *std::move(value);
   document.as_map().back().line = line;
-  document[key].set_line(line);
+  SetLines(line, document[key]);
   return true;
+}
+
+// The config of a Model among layers; null if `layer` is another or spelled
+// wrong.
+Value* ConfigOfModel(Value& layer) {
+  if (!layer.is_map()) return nullptr;
+  Value* config = nullptr;
+  if (const Value* name = layer.Find("class_name"); name != nullptr) {
+    if (*name == Value(NestedModel::kClassName)) config = &layer["config"];
+  } else if (layer.Find(NestedModel::kClassName) != nullptr) {
+    config = &layer[NestedModel::kClassName];
+  }
+  return config != nullptr && config->is_map() ? config : nullptr;
+}
+
+// Gives the models among the layers of `model` the layers of their files.
+absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
+                             Value& model) {
+  if (!model.is_map() || model.Find("layers") == nullptr) {
+    return absl::OkStatus();
+  }
+  Value& layers = model["layers"];
+  if (!layers.is_list()) return absl::OkStatus();
+  for (size_t i = 0; i < layers.as_list().size(); ++i) {
+    Value* const config = ConfigOfModel(layers.as_list()[i]);
+    if (config == nullptr) continue;
+    const Path inner = path.Key("layers").Index(i);
+    const Value* const file = config->Find("path");
+    if (config->Find("layers") == nullptr && file != nullptr &&
+        file->is_string()) {
+      const int line = file->line();
+      absl::StatusOr<Loaded> loaded =
+          ReadModelFile(AbsolutePath(job_path, file->as_string()));
+      if (!loaded.ok()) {
+        return ConfigError(inner.Key("path"), loaded.status().message(),
+                           loaded.status().code());
+      }
+      if (config->Find("name") == nullptr) {
+        (*config)["name"] = loaded->model.name();
+      }
+      (*config)["layers"] = std::move(loaded->config.model["layers"]);
+      SetLines(line, (*config)["layers"]);
+    } else {
+      RETURN_IF_ERROR(LoadInnerModels(job_path, inner, *config));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -64,7 +126,12 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
   TakenFromFile taken;
   const Value* const model =
       document.is_map() ? document.Find(kModelKey) : nullptr;
-  if (model == nullptr || !model->is_string()) return taken;
+  if (model == nullptr) return taken;
+  if (!model->is_string()) {
+    RETURN_IF_ERROR(
+        LoadInnerModels(job_path, Path(kModelKey), document[kModelKey]));
+    return taken;
+  }
   const int line = model->line();
   const std::string path = AbsolutePath(job_path, model->as_string());
   const auto at_model = [](const absl::Status& status) {
@@ -74,7 +141,7 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
   if (!loaded.ok()) return at_model(loaded.status());
   ModelConfig& read = loaded->config;
   document[kModelKey] = std::move(read.model);
-  document[kModelKey].set_line(line);
+  SetLines(line, document[kModelKey]);
   std::pair<std::string, absl::StatusOr<Value>> items[] = {
       {"loss", std::move(read.loss)},
       {"metrics", std::move(read.metrics)},
@@ -101,41 +168,38 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
 absl::StatusOr<ModelFile> OpenModelFile(const std::string& path) {
   ASSIGN_OR_RETURN(Loaded loaded, ReadModelFile(path));
   ModelFile file;
-  file.name = loaded.model.name();
-  file.is_sequential = IsSequential(loaded.model);
   file.graph = std::move(loaded.graph);
   ASSIGN_OR_RETURN(file.weights,
-                   ModelWeights::Open(path, file.graph, file.is_sequential));
+                   ModelWeights::Open(path, file.graph, file.graph.tree));
   return file;
 }
 
 absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job) {
-  if (job.weights().empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Graph graph, BuildGraph(job.model()));
-  ASSIGN_OR_RETURN(const std::unique_ptr<ModelWeights> weights,
+  ASSIGN_OR_RETURN(const std::unique_ptr<InitialWeights> weights,
                    OpenWeights(job, graph));
-  if (job.weights() != taken.weights ||
+  if (job.weights().empty() || job.weights() != taken.weights ||
       job.optimizer().class_name() != taken.optimizer_class) {
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const int64_t iterations, weights->ReadIterations());
+  ASSIGN_OR_RETURN(const int64_t iterations,
+                   weights->whole()->ReadIterations());
   if (iterations == 0) return absl::OkStatus();
   job.set_initial_iterations(static_cast<uint64_t>(iterations));
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
                    MakeJobOptimizer(job));
-  return weights->FindSlots(graph, IsSequential(job.model()), *optimizer);
+  return weights->whole()->FindSlots(graph, *optimizer);
 }
 
-absl::StatusOr<std::unique_ptr<ModelWeights>> OpenWeights(const v1::Job& job,
-                                                          const Graph& graph) {
-  if (job.weights().empty()) return nullptr;
-  const bool is_sequential = IsSequential(job.model());
-  ASSIGN_OR_RETURN(std::unique_ptr<ModelWeights> weights,
-                   ModelWeights::Open(job.weights(), graph, is_sequential));
-  if (job.initial_iterations() > 0) {
+absl::StatusOr<std::unique_ptr<InitialWeights>> OpenWeights(
+    const v1::Job& job, const Graph& graph) {
+  ASSIGN_OR_RETURN(std::unique_ptr<InitialWeights> weights,
+                   InitialWeights::Open(job.weights(), graph));
+  if (job.initial_iterations() > 0 && weights != nullptr &&
+      weights->whole() != nullptr) {
     ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
                      MakeJobOptimizer(job));
-    RETURN_IF_ERROR(weights->FindSlots(graph, is_sequential, *optimizer));
+    RETURN_IF_ERROR(weights->whole()->FindSlots(graph, *optimizer));
   }
   return weights;
 }

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/config/value.h"
+#include "common/keras/initial_weights.h"
 #include "common/keras/model_weights.h"
 #include "common/model/graph.h"
 #include "paceline/v1/job.pb.h"
@@ -24,15 +25,15 @@ struct TakenFromFile {
 // If `model` in the document of the job file `job_path` is the path of a
 // `.keras` file, replaces it by the file's model. Unless the document says
 // otherwise, `weights` becomes that path, and `loss`, `optimizer` and `metrics`
-// what the model was compiled with. Errors are at `model`, and name the file
-// and the path in it. Blocks on the disk.
+// what the model was compiled with. If `model` is spelled out, each Model among
+// its layers that has a `path` and no layers gets those of that file. Errors
+// are at `model` or at that `path`, and name the file and the path in it.
+// Blocks on the disk.
 absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
                                             Value& document);
 
 // A model in a `.keras` file, for those who look at it without a job.
 struct ModelFile {
-  std::string name;
-  bool is_sequential = false;
   Graph graph;
   std::unique_ptr<ModelWeights> weights;
 };
@@ -40,16 +41,17 @@ struct ModelFile {
 // Errors name the file and the path in it. Blocks on the disk.
 absl::StatusOr<ModelFile> OpenModelFile(const std::string& path);
 
-// Opens the job's `weights`, if it has some. If they and the class of the
-// optimizer are still those of the model's file, sets initial_iterations to the
-// number of updates that the optimizer has made there. Errors are those of
-// OpenWeights.
+// Opens the job's `weights` and those of models in its model, if it has some.
+// If `weights` and the class of the optimizer are still those of the model's
+// file, sets initial_iterations to the number of updates that the optimizer has
+// made there. Errors are those of OpenWeights.
 absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job);
 
-// Opens the job's `weights` and compares them with the job's `graph`, and with
-// the slots of its optimizer if that goes on; null if the job has none.
-absl::StatusOr<std::unique_ptr<ModelWeights>> OpenWeights(const v1::Job& job,
-                                                          const Graph& graph);
+// Opens the Keras files that the job takes initial values from, and compares
+// them with the job's `graph`, and with the slots of its optimizer if that goes
+// on; null if there are none.
+absl::StatusOr<std::unique_ptr<InitialWeights>> OpenWeights(const v1::Job& job,
+                                                            const Graph& graph);
 
 }  // namespace paceline
 

@@ -14,7 +14,9 @@
 #include "common/model/loss.h"
 #include "common/model/make_layer.h"
 #include "common/model/metric.h"
+#include "common/model/nested_model.h"
 #include "common/model/regularizer.h"
+#include "common/model/repeated_call.h"
 #include "common/optimizer/make_optimizer.h"
 #include "common/optimizer/make_schedule.h"
 
@@ -26,6 +28,14 @@ struct Chapter {
   const char* introduction;
   std::vector<ClassReference> parts;
 };
+
+// What may be among the layers of a model.
+std::vector<ClassReference> ModelReferences() {
+  std::vector<ClassReference> references = LayerReferences();
+  references.push_back(NestedModel::Fields().Reference());
+  references.push_back(RepeatedCall::Fields().Reference());
+  return references;
+}
 
 std::vector<Chapter> Chapters() {
   return {
@@ -40,7 +50,7 @@ std::vector<Chapter> Chapters() {
        "it, or those named beside its class: `{Add: {}, inputs: [left, "
        "right]}`. "
        "`Input` is short for InputLayer.",
-       LayerReferences()},
+       ModelReferences()},
       {"Initializers",
        "Written as a name (`he_normal`) or like a layer (`HeNormal: {seed: "
        "1}`).",

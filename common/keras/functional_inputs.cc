@@ -9,6 +9,8 @@
 #include "common/base/status_macros.h"
 #include "common/config/codec.h"
 #include "common/keras/not_supported.h"
+#include "common/limits.h"
+#include "common/model/repeated_call.h"
 
 namespace paceline {
 namespace {
@@ -24,27 +26,17 @@ bool IsTensor(const Value& value) {
          class_name->as_string() == "__keras_tensor__";
 }
 
-bool IsZero(const Value& value) {
-  return value.is_number() && value.as_double() == 0;
-}
-
-// The layer that gives a tensor: {config: {keras_history: ["name", 0, 0]}}.
-absl::StatusOr<std::string> LayerOf(const Value& tensor, const Path& path) {
+// The call that gives a tensor: {config: {keras_history: ["name", 0, 0]}}.
+absl::StatusOr<std::string> CallOf(const Value& tensor, const Path& path) {
   const Value* config = tensor.Find("config");
   const Value* history = config != nullptr && config->is_map()
                              ? config->Find("keras_history")
                              : nullptr;
   const Path history_path = path.Key("config").Key("keras_history");
-  if (history == nullptr || !history->is_list() ||
-      history->as_list().size() != 3 || !history->as_list()[0].is_string()) {
-    return ConfigError(history_path, "expected [\"name\", 0, 0]");
-  }
-  const Value::List& list = history->as_list();
-  if (!IsZero(list[1]) || !IsZero(list[2])) {
-    return NotSupported(history_path,
-                        "layers that are called twice or have several outputs");
-  }
-  return list[0].as_string();
+  ASSIGN_OR_RETURN(
+      const KerasHistory read,
+      ReadKerasHistory(history == nullptr ? Value() : *history, history_path));
+  return NameOfCall(read.layer, read.call);
 }
 
 absl::Status AddTensors(const Value& argument, const Path& path, int nesting,
@@ -54,7 +46,7 @@ absl::Status AddTensors(const Value& argument, const Path& path, int nesting,
                                           kMaxArgumentNesting, " lists"));
   }
   if (IsTensor(argument)) {
-    ASSIGN_OR_RETURN(names.emplace_back(), LayerOf(argument, path));
+    ASSIGN_OR_RETURN(names.emplace_back(), CallOf(argument, path));
     return absl::OkStatus();
   }
   if (!argument.is_list()) return absl::OkStatus();
@@ -79,20 +71,19 @@ absl::Status CheckKeywords(const Value& node, const Path& path) {
   return absl::OkStatus();
 }
 
-// The arguments of the only call; null for an Input.
-absl::StatusOr<const Value::List*> ArgumentsOf(const Value& entry,
-                                               const Path& path) {
+// The calls of a layer; none of an Input.
+absl::StatusOr<const Value::List*> CallsOf(const Value& entry,
+                                           const Path& path) {
   const Value* nodes = entry.Find("inbound_nodes");
-  const Path nodes_path = path.Key("inbound_nodes");
   if (nodes == nullptr || !nodes->is_list()) {
-    return ConfigError(nodes_path, "expected a list");
+    return ConfigError(path.Key("inbound_nodes"), "expected a list");
   }
-  if (nodes->as_list().empty()) return nullptr;
-  if (nodes->as_list().size() > 1) {
-    return NotSupported(nodes_path, "layers that are called twice");
-  }
-  const Value& node = nodes->as_list()[0];
-  const Path node_path = nodes_path.Index(0);
+  return &nodes->as_list();
+}
+
+// The arguments of a call.
+absl::StatusOr<const Value::List*> ArgumentsOf(const Value& node,
+                                               const Path& node_path) {
   if (!node.is_map()) return WrongType(node, node_path, "a map");
   RETURN_IF_ERROR(CheckKeywords(node, node_path.Key("kwargs")));
   const Value* arguments = node.Find("args");
@@ -126,19 +117,45 @@ std::optional<KerasObject> RescalingFor(absl::string_view operation,
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> ReadInboundNodes(const Value& entry,
-                                                          const Path& path) {
-  std::vector<std::string> names;
-  ASSIGN_OR_RETURN(const Value::List* const arguments,
-                   ArgumentsOf(entry, path));
-  if (arguments == nullptr) return names;
-  const Path args_path = path.Key("inbound_nodes").Index(0).Key("args");
-  for (size_t i = 0; i < arguments->size(); ++i) {
-    RETURN_IF_ERROR(
-        AddTensors((*arguments)[i], args_path.Index(i), /*nesting=*/0, names));
+absl::StatusOr<KerasHistory> ReadKerasHistory(const Value& value,
+                                              const Path& path) {
+  const auto is_index = [](const Value& number) {
+    return number.kind() == Value::Kind::kInt && number.as_int() >= 0 &&
+           number.as_int() <= limits::kMaxLayers;
+  };
+  if (!value.is_list() || value.as_list().size() != 3 ||
+      !value.as_list()[0].is_string() || !is_index(value.as_list()[1]) ||
+      !is_index(value.as_list()[2])) {
+    return ConfigError(path, "expected [\"name\", 0, 0]");
   }
-  if (names.empty()) return ConfigError(args_path, "has no tensor");
-  return names;
+  const Value::List& list = value.as_list();
+  if (list[2].as_int() != 0) {
+    return NotSupported(path, "layers with several outputs");
+  }
+  return KerasHistory{list[0].as_string(), static_cast<int>(list[1].as_int())};
+}
+
+std::string NameOfCall(absl::string_view layer, int call) {
+  return call == 0 ? std::string(layer) : RepeatedCallName(layer, call);
+}
+
+absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(
+    const Value& entry, const Path& path) {
+  ASSIGN_OR_RETURN(const Value::List* const nodes, CallsOf(entry, path));
+  std::vector<std::vector<std::string>> calls;
+  for (size_t i = 0; i < nodes->size(); ++i) {
+    const Path node_path = path.Key("inbound_nodes").Index(i);
+    ASSIGN_OR_RETURN(const Value::List* const arguments,
+                     ArgumentsOf((*nodes)[i], node_path));
+    std::vector<std::string>& names = calls.emplace_back();
+    const Path args_path = node_path.Key("args");
+    for (size_t k = 0; k < arguments->size(); ++k) {
+      RETURN_IF_ERROR(AddTensors((*arguments)[k], args_path.Index(k),
+                                 /*nesting=*/0, names));
+    }
+    if (names.empty()) return ConfigError(args_path, "has no tensor");
+  }
+  return calls;
 }
 
 absl::Status MakeLayerOfOperation(const Value& entry, absl::string_view name,
@@ -153,9 +170,12 @@ absl::Status MakeLayerOfOperation(const Value& entry, absl::string_view name,
         path, absl::StrCat("arguments such as those of ", layer.class_name,
                            " \"", name, "\""));
   };
-  ASSIGN_OR_RETURN(const Value::List* const arguments,
-                   ArgumentsOf(entry, path));
-  if (arguments == nullptr || arguments->size() != 2) return refuse();
+  ASSIGN_OR_RETURN(const Value::List* const nodes, CallsOf(entry, path));
+  if (nodes->size() != 1) return refuse();
+  ASSIGN_OR_RETURN(
+      const Value::List* const arguments,
+      ArgumentsOf((*nodes)[0], path.Key("inbound_nodes").Index(0)));
+  if (arguments->size() != 2) return refuse();
   const Value& left = (*arguments)[0];
   const Value& right = (*arguments)[1];
   if (IsTensor(left) && IsTensor(right)) {

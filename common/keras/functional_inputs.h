@@ -14,11 +14,23 @@
 
 namespace paceline {
 
-// The names of the layers that an entry of a Functional's `layers` reads, in
-// the order of the call's arguments. Unimplemented if the layer is called more
-// than once, or by keyword arguments that change what it computes.
-absl::StatusOr<std::vector<std::string>> ReadInboundNodes(const Value& entry,
-                                                          const Path& path);
+// Whose output a tensor is: ["name", call, 0].
+struct KerasHistory {
+  std::string layer;
+  // From 0; but in `output_layers` the calls of a Functional count from 1.
+  int call = 0;
+};
+absl::StatusOr<KerasHistory> ReadKerasHistory(const Value& value,
+                                              const Path& path);
+
+// The name of a call of a layer: that of the layer for call 0.
+std::string NameOfCall(absl::string_view layer, int call);
+
+// For each call of an entry of a Functional's `layers`, the names of the calls
+// that it reads, in the order of its arguments; none for an Input.
+// Unimplemented for keyword arguments that change what a layer computes.
+absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(
+    const Value& entry, const Path& path);
 
 // Where the entry is an operation such as x + y or 2 * x, not a layer, replaces
 // `layer` by a layer that computes the same: Add, Multiply, Subtract, or a

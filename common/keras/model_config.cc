@@ -1,5 +1,6 @@
 #include "common/keras/model_config.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -19,6 +20,8 @@
 #include "common/keras/not_supported.h"
 #include "common/limits.h"
 #include "common/model/layers/input_layer.h"
+#include "common/model/nested_model.h"
+#include "common/model/repeated_call.h"
 
 namespace paceline {
 namespace {
@@ -94,8 +97,14 @@ absl::Status CheckName(const std::string& name, const Path& path) {
                                         "long; expected a name to print"));
 }
 
-// A layer without its inputs. Refuses what holds code or further layers.
-absl::StatusOr<KerasObject> ReadLayer(const Value& value, const Path& path) {
+// The model {name, trainable, layers} of a Sequential or Functional. `nesting`:
+// the number of models around it.
+absl::StatusOr<Value> ReadModel(const Value& object, const Path& path,
+                                int nesting);
+
+// A layer or a model without its inputs. Refuses what holds code.
+absl::StatusOr<KerasObject> ReadLayer(const Value& value, const Path& path,
+                                      int nesting) {
   ASSIGN_OR_RETURN(KerasObject layer, ReadKerasObject(value, path));
   RETURN_IF_ERROR(
       CheckName(TextOf(layer.config, "name"), path.Key("config").Key("name")));
@@ -105,20 +114,22 @@ absl::StatusOr<KerasObject> ReadLayer(const Value& value, const Path& path) {
                       "expected a layer of Keras");
   }
   if (IsModelClass(layer.class_name)) {
-    return NotSupported(path, "models in models");
+    layer.class_name = NestedModel::kClassName;
+    ASSIGN_OR_RETURN(layer.config, ReadModel(value, path, nesting + 1));
   }
   return layer;
 }
 
 // A Sequential's layers, with the InputLayer that older files leave out.
 absl::StatusOr<std::vector<KerasObject>> ReadSequentialLayers(
-    const Value& config, const Path& path) {
+    const Value& config, const Path& path, int nesting) {
   ASSIGN_OR_RETURN(const Value::List* const list,
                    FindList(config, "layers", path));
   std::vector<KerasObject> layers;
   for (const Value& value : *list) {
-    ASSIGN_OR_RETURN(layers.emplace_back(),
-                     ReadLayer(value, path.Key("layers").Index(layers.size())));
+    ASSIGN_OR_RETURN(
+        layers.emplace_back(),
+        ReadLayer(value, path.Key("layers").Index(layers.size()), nesting));
   }
   if (!layers.empty() && layers[0].class_name == InputLayer::kClassName) {
     return layers;
@@ -134,46 +145,69 @@ absl::StatusOr<std::vector<KerasObject>> ReadSequentialLayers(
   return layers;
 }
 
-// A Functional's layers, each with the names of its inputs.
-absl::StatusOr<std::vector<KerasObject>> ReadFunctionalLayers(
-    const Value& config, const Path& path) {
-  ASSIGN_OR_RETURN(const Value::List* const list,
-                   FindList(config, "layers", path));
-  std::vector<KerasObject> layers;
-  for (const Value& value : *list) {
-    const Path layer_path = path.Key("layers").Index(layers.size());
-    ASSIGN_OR_RETURN(KerasObject layer, ReadLayer(value, layer_path));
-    // Operations such as x + y have a name only beside their config.
-    const std::string name = TextOf(value, "name");
-    if (name.empty()) {
-      return ConfigError(layer_path.Key("name"), "missing; expected a name");
-    }
-    RETURN_IF_ERROR(CheckName(name, layer_path.Key("name")));
-    ASSIGN_OR_RETURN(layer.inputs, ReadInboundNodes(value, layer_path));
-    RETURN_IF_ERROR(MakeLayerOfOperation(value, name, layer_path, layer));
-    layer.config["name"] = name;
-    layers.push_back(std::move(layer));
+// A call of a layer of a Functional: the layer, or if it is not the first, a
+// RepeatedCall.
+struct Call {
+  KerasObject object;
+  // Of the layer's entry in the file.
+  Path path;
+
+  const std::string& name() const {
+    return object.config.Find("name")->as_string();
   }
-  return layers;
+};
+
+// Adds the calls of the layer in an entry of a Functional's layers.
+absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
+                       std::vector<Call>& calls) {
+  ASSIGN_OR_RETURN(KerasObject layer, ReadLayer(value, path, nesting));
+  // Operations such as x + y have a name only beside their config.
+  const std::string name = TextOf(value, "name");
+  if (name.empty()) {
+    return ConfigError(path.Key("name"), "missing; expected a name");
+  }
+  RETURN_IF_ERROR(CheckName(name, path.Key("name")));
+  ASSIGN_OR_RETURN(std::vector<std::vector<std::string>> inputs,
+                   ReadInboundNodes(value, path));
+  RETURN_IF_ERROR(MakeLayerOfOperation(value, name, path, layer));
+  layer.config["name"] = name;
+  if (!inputs.empty()) layer.inputs = std::move(inputs[0]);
+  calls.push_back({std::move(layer), path});
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    const std::string call_name = NameOfCall(name, static_cast<int>(i));
+    calls.push_back({{RepeatedCall::kClassName,
+                      Value::Map{{"name", call_name}, {"layer", name}},
+                      std::move(inputs[i])},
+                     path});
+  }
+  return absl::OkStatus();
 }
 
-// Puts layers behind those that they read, and otherwise keeps their order.
-absl::StatusOr<std::vector<KerasObject>> SortTopologically(
-    std::vector<KerasObject> layers, const Path& path) {
-  absl::flat_hash_map<std::string, size_t> index;
-  for (size_t i = 0; i < layers.size(); ++i) {
-    index.emplace(layers[i].config.Find("name")->as_string(), i);
+// The names of the calls that must come before one: those that it reads, and
+// the first call of its layer.
+std::vector<std::string> NamesBefore(const KerasObject& call) {
+  std::vector<std::string> names = call.inputs;
+  if (call.class_name == RepeatedCall::kClassName) {
+    names.push_back(call.config.Find("layer")->as_string());
   }
-  std::vector<std::vector<size_t>> readers(layers.size());
-  std::vector<size_t> missing(layers.size());
+  return names;
+}
+
+// Puts calls behind those that they read, and otherwise keeps their order.
+absl::StatusOr<std::vector<KerasObject>> SortTopologically(
+    std::vector<Call> calls) {
+  absl::flat_hash_map<std::string, size_t> index;
+  for (size_t i = 0; i < calls.size(); ++i) index.emplace(calls[i].name(), i);
+  std::vector<std::vector<size_t>> readers(calls.size());
+  std::vector<size_t> missing(calls.size());
   std::set<size_t> ready;
-  for (size_t i = 0; i < layers.size(); ++i) {
-    for (const std::string& input : layers[i].inputs) {
-      const auto found = index.find(input);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    for (const std::string& before : NamesBefore(calls[i].object)) {
+      const auto found = index.find(before);
       if (found == index.end()) {
         return ConfigError(
-            path.Index(i).Key("inbound_nodes"),
-            absl::StrCat("there is no layer ", Excerpt(Value(input))));
+            calls[i].path.Key("inbound_nodes"),
+            absl::StrCat("there is no layer ", Excerpt(Value(before))));
       }
       readers[found->second].push_back(i);
       ++missing[i];
@@ -187,27 +221,26 @@ absl::StatusOr<std::vector<KerasObject>> SortTopologically(
     for (const size_t reader : readers[next]) {
       if (--missing[reader] == 0) ready.insert(reader);
     }
-    sorted.push_back(std::move(layers[next]));
+    sorted.push_back(std::move(calls[next].object));
   }
-  for (size_t i = 0; i < layers.size(); ++i) {
+  for (size_t i = 0; i < calls.size(); ++i) {
     if (missing[i] == 0) continue;
-    return ConfigError(path.Index(i),
-                       "the layer reads itself, by a circle of "
-                       "layers");
+    return ConfigError(calls[i].path,
+                       "the layer reads itself, by a circle of layers");
   }
   return sorted;
 }
 
-// The name of the only layer of input_layers or output_layers:
-// ["name", 0, 0], or a list or a map of one such.
-absl::StatusOr<std::string> OnlyEnd(const Value& config, absl::string_view key,
-                                    const Path& path) {
+// The only entry of input_layers or output_layers: ["name", 0, 0], or a list or
+// a map of one such.
+absl::StatusOr<KerasHistory> OnlyEnd(const Value& config, absl::string_view key,
+                                     const Path& path) {
   const Value* end = config.Find(key);
   const Path end_path = path.Key(key);
   for (int level = 0; end != nullptr && level < 2; ++level) {
     if (end->is_list() && !end->as_list().empty() &&
         end->as_list()[0].is_string()) {
-      return end->as_list()[0].as_string();
+      return ReadKerasHistory(*end, end_path);
     }
     const bool is_map = end->is_map();
     if (!is_map && !end->is_list()) break;
@@ -222,34 +255,65 @@ absl::StatusOr<std::string> OnlyEnd(const Value& config, absl::string_view key,
   return ConfigError(end_path, "expected [\"name\", 0, 0]");
 }
 
-absl::StatusOr<Value> ReadModel(const Value& object, const Path& path) {
+// The name of the call whose output is that of a Functional.
+absl::StatusOr<std::string> ReadOutput(const Value& config,
+                                       const Value::List& layers,
+                                       const Path& path) {
+  ASSIGN_OR_RETURN(const KerasHistory output,
+                   OnlyEnd(config, "output_layers", path));
+  const bool counts_from_1 =
+      std::any_of(layers.begin(), layers.end(), [&](const Value& layer) {
+        return TextOf(layer, "name") == output.layer &&
+               IsModelClass(TextOf(layer, "class_name")) &&
+               TextOf(layer, "class_name") != "Sequential";
+      });
+  return NameOfCall(output.layer,
+                    std::max(0, output.call - (counts_from_1 ? 1 : 0)));
+}
+
+// The layers of a Functional in topological order, the output last.
+absl::StatusOr<std::vector<KerasObject>> ReadFunctionalLayers(
+    const Value& config, const Path& path, int nesting) {
+  ASSIGN_OR_RETURN(const Value::List* const list,
+                   FindList(config, "layers", path));
+  std::vector<Call> calls;
+  for (size_t i = 0; i < list->size(); ++i) {
+    RETURN_IF_ERROR(
+        ReadCalls((*list)[i], path.Key("layers").Index(i), nesting, calls));
+  }
+  ASSIGN_OR_RETURN(std::vector<KerasObject> layers,
+                   SortTopologically(std::move(calls)));
+  RETURN_IF_ERROR(OnlyEnd(config, "input_layers", path).status());
+  ASSIGN_OR_RETURN(const std::string output, ReadOutput(config, *list, path));
+  if (layers.empty() ||
+      layers.back().config.Find("name")->as_string() != output) {
+    return ConfigError(
+        path.Key("output_layers"),
+        absl::StrCat("other layers read the output of ", Excerpt(Value(output)),
+                     ", or nobody reads theirs"));
+  }
+  return layers;
+}
+
+absl::StatusOr<Value> ReadModel(const Value& object, const Path& path,
+                                int nesting) {
   const std::string class_name = TextOf(object, "class_name");
   if (!IsModelClass(class_name)) {
     return ConfigError(path.Key("class_name"),
                        absl::StrCat("is ", Excerpt(Value(class_name)),
                                     ", expected Sequential or Functional"));
   }
+  if (nesting > limits::kMaxModelNesting) {
+    return ConfigError(path, absl::StrCat("is a model in more than ",
+                                          limits::kMaxModelNesting, " models"));
+  }
   ASSIGN_OR_RETURN(const Value* const config, FindMap(object, "config", path));
   const Path config_path = path.Key("config");
-  RETURN_IF_ERROR(CheckIsOfKeras(*config, config_path));
-  std::vector<KerasObject> layers;
-  if (class_name == "Sequential") {
-    ASSIGN_OR_RETURN(layers, ReadSequentialLayers(*config, config_path));
-  } else {
-    ASSIGN_OR_RETURN(layers, ReadFunctionalLayers(*config, config_path));
-    ASSIGN_OR_RETURN(layers, SortTopologically(std::move(layers),
-                                               config_path.Key("layers")));
-    RETURN_IF_ERROR(OnlyEnd(*config, "input_layers", config_path).status());
-    ASSIGN_OR_RETURN(const std::string output,
-                     OnlyEnd(*config, "output_layers", config_path));
-    if (layers.empty() ||
-        layers.back().config.Find("name")->as_string() != output) {
-      return ConfigError(
-          config_path.Key("output_layers"),
-          absl::StrCat("other layers read the output of ",
-                       Excerpt(Value(output)), ", or nobody reads theirs"));
-    }
-  }
+  if (nesting == 0) RETURN_IF_ERROR(CheckIsOfKeras(*config, config_path));
+  ASSIGN_OR_RETURN(const std::vector<KerasObject> layers,
+                   class_name == "Sequential"
+                       ? ReadSequentialLayers(*config, config_path, nesting)
+                       : ReadFunctionalLayers(*config, config_path, nesting));
   Value::List list;
   for (const KerasObject& layer : layers) {
     list.push_back(WriteKerasObject(layer));
@@ -258,6 +322,10 @@ absl::StatusOr<Value> ReadModel(const Value& object, const Path& path) {
   const std::string name = TextOf(*config, "name");
   RETURN_IF_ERROR(CheckName(name, config_path.Key("name")));
   if (!name.empty()) model.push_back({"name", name});
+  if (const Value* trainable = config->Find("trainable");
+      trainable != nullptr && nesting > 0) {
+    model.push_back({"trainable", *trainable});
+  }
   model.push_back({"layers", std::move(list)});
   return Value(std::move(model));
 }
@@ -341,7 +409,7 @@ absl::StatusOr<ModelConfig> ReadModelConfig(const Value& config,
                                             const Path& path) {
   if (!config.is_map()) return WrongType(config, path, "a map");
   ModelConfig read;
-  ASSIGN_OR_RETURN(read.model, ReadModel(config, path));
+  ASSIGN_OR_RETURN(read.model, ReadModel(config, path, /*nesting=*/0));
   const Value* const compile = config.Find("compile_config");
   if (compile == nullptr || compile->is_null()) return read;
   const Path compile_path = path.Key("compile_config");
@@ -350,13 +418,6 @@ absl::StatusOr<ModelConfig> ReadModelConfig(const Value& config,
   read.optimizer = ReadOptimizer(*compile, compile_path);
   read.metrics = ReadMetrics(*compile, compile_path);
   return read;
-}
-
-bool IsSequential(const v1::Model& model) {
-  for (const v1::KerasObject& layer : model.layers()) {
-    if (layer.inputs_size() > 0) return false;
-  }
-  return true;
 }
 
 }  // namespace paceline

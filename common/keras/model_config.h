@@ -2,14 +2,14 @@
 // to_json() of Keras 3 give for a Sequential or a Functional model.
 //
 // A Functional model's layers name their inputs; the layers of a Sequential one
-// do not. So the kind of a model can be told from its layers (IsSequential).
+// do not. So the kind of a model can be told from its layers
+// (ModelTree::is_sequential).
 #ifndef PACELINE_COMMON_KERAS_MODEL_CONFIG_H_
 #define PACELINE_COMMON_KERAS_MODEL_CONFIG_H_
 
 #include "absl/status/statusor.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
-#include "paceline/v1/job.pb.h"
 
 namespace paceline {
 
@@ -27,14 +27,11 @@ struct ModelConfig {
 
 // Errors have their path in `config`, below `path`. InvalidArgument for what
 // Keras would not write, such as a circle of layers; Unimplemented for parts of
-// Keras that are not supported yet: shared layers, models in models, several
-// inputs or outputs, classes of the user's own. Configs of layers are checked
+// Keras that are not supported yet: several inputs or outputs, classes of the
+// user's own. Configs of layers are checked
 // by BuildGraph.
 absl::StatusOr<ModelConfig> ReadModelConfig(const Value& config,
                                             const Path& path);
-
-// Whether the model is Keras' Sequential; a Functional otherwise.
-bool IsSequential(const v1::Model& model);
 
 }  // namespace paceline
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "common/keras/weight_paths.h"
+#include "common/model/model_tree.h"
 
 namespace paceline {
 namespace {
@@ -153,17 +154,36 @@ std::string ShapeWithBatch(const Shape& shape) {
                       absl::StrJoin(shape, ", "), ")");
 }
 
-std::string ConnectionsOf(const Graph& graph, const Node& node) {
-  if (node.inputs.empty()) return "-";
-  return absl::StrJoin(node.inputs, ", ", [&](std::string* text, int input) {
-    absl::StrAppend(text, graph.nodes[input].layer->name, "[0][0]");
-  });
+// What the calls of layer `index` read: "conv2d[0][0]", call 0 of that layer.
+std::string ConnectionsOf(const ModelTree& model, int index) {
+  std::vector<int> call_counts(model.children.size());
+  std::vector<std::string> outputs;
+  std::vector<std::string> read;
+  for (size_t i = 0; i < model.children.size(); ++i) {
+    const ModelTree::Child& child = model.children[i];
+    const int layer = child.callee < 0 ? static_cast<int>(i) : child.callee;
+    outputs.push_back(absl::StrCat(model.children[layer].name, "[",
+                                   call_counts[layer]++, "][0]"));
+    if (layer != index) continue;
+    for (const int input : child.inputs) read.push_back(outputs[input]);
+  }
+  return read.empty() ? "-" : absl::StrJoin(read, ", ");
 }
 
-// Whether each layer reads the one before it.
-bool IsChain(const Graph& graph, absl::Span<const int> order) {
+// The output of a layer's last call.
+int LastNode(const ModelTree& model, int index) {
+  int node = model.children[index].node;
+  for (const ModelTree::Child& child : model.children) {
+    if (child.callee == index) node = child.node;
+  }
+  return node;
+}
+
+// Whether each layer reads the one before it, and is called once.
+bool IsChain(const ModelTree& model, absl::Span<const int> order) {
+  if (order.size() < model.children.size()) return false;
   for (size_t i = 0; i < order.size(); ++i) {
-    const std::vector<int>& inputs = graph.nodes[order[i]].inputs;
+    const std::vector<int>& inputs = model.children[order[i]].inputs;
     if (inputs.size() > 1) return false;
     if (i > 0 && (inputs.empty() || inputs[0] != order[i - 1])) return false;
   }
@@ -177,6 +197,18 @@ ParameterCount CountOf(const Graph& graph, absl::Span<const int> variables) {
   }
   count.bytes = count.elements * static_cast<int64_t>(sizeof(float));
   return count;
+}
+
+// The variables of a layer, or of all layers of a model.
+std::vector<int> VariablesOf(const ModelTree::Child& child) {
+  std::vector<int> variables = child.variables;
+  if (child.model != nullptr) {
+    for (const ModelTree::Child& each : child.model->children) {
+      const std::vector<int> inner = VariablesOf(each);
+      variables.insert(variables.end(), inner.begin(), inner.end());
+    }
+  }
+  return variables;
 }
 
 std::string Total(absl::string_view what, const ParameterCount& count) {
@@ -205,16 +237,17 @@ std::string Totals(const Graph& graph,
 }  // namespace
 
 std::string SummarizeModel(const Graph& graph, const SummaryOptions& options) {
-  const std::vector<int> order = KerasLayerOrder(graph, options.is_sequential);
-  const bool is_chain = options.is_sequential || IsChain(graph, order);
+  const ModelTree& model = graph.tree;
+  const std::vector<int> order = KerasLayerOrder(model);
+  const bool is_chain = model.is_sequential || IsChain(model, order);
   std::vector<Row> rows;
   for (const int index : order) {
-    const Node& node = graph.nodes[index];
+    const ModelTree::Child& child = model.children[index];
     rows.push_back(
-        {absl::StrCat(node.layer->name, " (", node.layer->class_name(), ")"),
-         ShapeWithBatch(node.output_shape),
-         WithCommas(CountOf(graph, node.variables).elements)});
-    if (!is_chain) rows.back().push_back(ConnectionsOf(graph, node));
+        {absl::StrCat(child.name, " (", child.class_name(), ")"),
+         ShapeWithBatch(graph.nodes[LastNode(model, index)].output_shape),
+         WithCommas(CountOf(graph, VariablesOf(child)).elements)});
+    if (!is_chain) rows.back().push_back(ConnectionsOf(model, index));
   }
   std::vector<Column> columns;
   if (is_chain) {
@@ -228,7 +261,7 @@ std::string SummarizeModel(const Graph& graph, const SummaryOptions& options) {
                {"Connected to", 1.0}};
   }
   const int width = std::clamp(options.columns - 4, 46, is_chain ? 88 : 108);
-  return absl::StrCat("Model: \"", options.model_name, "\"\n",
+  return absl::StrCat("Model: \"", model.name, "\"\n",
                       Table(std::move(columns), width).Draw(rows),
                       Totals(graph, options.optimizer));
 }

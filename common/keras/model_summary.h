@@ -18,8 +18,6 @@ struct ParameterCount {
 };
 
 struct SummaryOptions {
-  absl::string_view model_name;
-  bool is_sequential = false;
   // The state of the optimizer, if the model has one.
   std::optional<ParameterCount> optimizer = std::nullopt;
   // Of the terminal.

@@ -131,10 +131,10 @@ absl::Status ReadElements(RandomAccess& file, const Hdf5Dataset& dataset,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ModelWeights>> ModelWeights::Open(
-    const std::string& path, const Graph& graph, bool is_sequential) {
+    const std::string& path, const Graph& graph, const ModelTree& model) {
   ASSIGN_OR_RETURN(std::unique_ptr<RandomAccess> file, OpenWeightsFile(path));
   auto weights = absl::WrapUnique(new ModelWeights(path, std::move(file)));
-  const absl::Status status = weights->FindVariables(graph, is_sequential);
+  const absl::Status status = weights->FindVariables(graph, model);
   if (!status.ok()) return Annotate(status, path);
   return weights;
 }
@@ -165,15 +165,16 @@ absl::StatusOr<Hdf5Dataset> ModelWeights::Find(const std::string& path,
 }
 
 absl::Status ModelWeights::FindVariables(const Graph& graph,
-                                         bool is_sequential) {
+                                         const ModelTree& model) {
   ASSIGN_OR_RETURN(index_, ReadIndex(*file_));
-  const std::vector<std::string> paths = WeightPaths(graph, is_sequential);
-  for (size_t i = 0; i < paths.size(); ++i) {
-    const VariableSpec& variable = graph.variables[i];
-    ASSIGN_OR_RETURN(variables_.emplace_back(),
-                     Find(paths[i], variable.name, variable.shape));
+  variables_.resize(graph.variables.size());
+  std::set<std::string> known;
+  for (const WeightPath& each : WeightPaths(model)) {
+    const VariableSpec& variable = graph.variables[each.variable];
+    ASSIGN_OR_RETURN(variables_[each.variable],
+                     Find(each.path, variable.name, variable.shape));
+    known.insert(each.path);
   }
-  const std::set<std::string> known(paths.begin(), paths.end());
   for (const auto& [path, dataset] : index_) {
     if (!absl::StartsWith(path, kLayersGroup) || known.contains(path)) continue;
     return absl::InvalidArgumentError(
@@ -220,10 +221,9 @@ std::optional<ParameterCount> ModelWeights::OptimizerSize() const {
   return size;
 }
 
-absl::Status ModelWeights::FindSlots(const Graph& graph, bool is_sequential,
+absl::Status ModelWeights::FindSlots(const Graph& graph,
                                      const Optimizer& optimizer) {
-  const std::vector<SlotPath> slots =
-      SlotPaths(graph, is_sequential, optimizer);
+  const std::vector<SlotPath> slots = SlotPaths(graph, optimizer);
   const size_t numbers = optimizer.NumbersAfter(/*iterations=*/1).size();
   const size_t expected = FirstSlotNumber(optimizer) + slots.size() + numbers;
   const auto stored = static_cast<size_t>(

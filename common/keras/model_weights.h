@@ -26,10 +26,11 @@ namespace paceline {
 // the file, and the path in it. Blocks on the disk.
 class ModelWeights {
  public:
-  // InvalidArgument unless the file has exactly the variables of `graph`, with
-  // their shapes; else the errors of KerasArchive and ReadHdf5Index.
+  // The variables of `model`, which is that of `graph` or one in it.
+  // InvalidArgument unless the file has exactly these, with their shapes; else
+  // the errors of KerasArchive and ReadHdf5Index.
   static absl::StatusOr<std::unique_ptr<ModelWeights>> Open(
-      const std::string& path, const Graph& graph, bool is_sequential);
+      const std::string& path, const Graph& graph, const ModelTree& model);
 
   // Number of updates that the file's optimizer has made; 0 if it has none.
   absl::StatusOr<int64_t> ReadIterations();
@@ -40,13 +41,12 @@ class ModelWeights {
   // Finds the slots of `optimizer`, which must be of the class that wrote the
   // file. InvalidArgument unless the file has exactly its variables, with the
   // shapes of those that they belong to.
-  absl::Status FindSlots(const Graph& graph, bool is_sequential,
-                         const Optimizer& optimizer);
+  absl::Status FindSlots(const Graph& graph, const Optimizer& optimizer);
   bool has_slots() const { return !slots_.empty(); }
 
-  // Reads elements of a variable, an index into Graph::variables, from element
-  // `begin` on. The range must lie within the variable. Converts what is stored
-  // to the type of `out`.
+  // Reads elements of a variable of the model, an index into Graph::variables,
+  // from element `begin` on. The range must lie within the variable. Converts
+  // what is stored to the type of `out`.
   absl::Status Read(int variable, int64_t begin, absl::Span<float> out);
   absl::Status Read(int variable, int64_t begin, absl::Span<double> out);
 
@@ -61,7 +61,7 @@ class ModelWeights {
   ModelWeights(std::string path, std::unique_ptr<RandomAccess> file)
       : path_(std::move(path)), file_(std::move(file)) {}
 
-  absl::Status FindVariables(const Graph& graph, bool is_sequential);
+  absl::Status FindVariables(const Graph& graph, const ModelTree& model);
   // The dataset at `path`, which must have this shape; `name`: in errors.
   absl::StatusOr<Hdf5Dataset> Find(const std::string& path,
                                    const std::string& name,

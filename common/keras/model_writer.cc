@@ -15,7 +15,6 @@
 #include "common/config/json_value.h"
 #include "common/hdf5/hdf5_layout.h"
 #include "common/keras/keras_archive.h"
-#include "common/keras/model_config.h"
 #include "common/keras/serialize_model.h"
 #include "common/keras/slot_paths.h"
 #include "common/keras/weight_paths.h"
@@ -51,8 +50,7 @@ Dataset NumberAt(std::string path, const Hdf5Type& type, T number) {
 }
 
 // Those of the optimizer, in the order of their numbers.
-void AddOptimizer(const TrainedModel& model, bool is_sequential,
-                  std::vector<Dataset>& datasets) {
+void AddOptimizer(const TrainedModel& model, std::vector<Dataset>& datasets) {
   const size_t first = datasets.size();
   const Optimizer& optimizer = model.optimizer;
   datasets.push_back(NumberAt(kIterationPath, kInt64, model.iterations));
@@ -63,7 +61,7 @@ void AddOptimizer(const TrainedModel& model, bool is_sequential,
   }
   if (model.iterations == 0) return;
   const std::vector<std::string> slots = optimizer.slot_names();
-  for (SlotPath& each : SlotPaths(model.graph, is_sequential, optimizer)) {
+  for (SlotPath& each : SlotPaths(model.graph, optimizer)) {
     const VariableSpec& variable = model.graph.variables[each.variable];
     datasets.push_back({{std::move(each.path), kFloat32, variable.shape},
                         variable.name,
@@ -78,16 +76,15 @@ void AddOptimizer(const TrainedModel& model, bool is_sequential,
 }
 
 std::vector<Dataset> DatasetsOf(const TrainedModel& model) {
-  const bool is_sequential = IsSequential(model.job.model());
-  const std::vector<std::string> paths =
-      WeightPaths(model.graph, is_sequential);
   std::vector<Dataset> datasets;
-  for (size_t i = 0; i < paths.size(); ++i) {
-    const VariableSpec& variable = model.graph.variables[i];
-    datasets.push_back(
-        {{paths[i], kFloat32, variable.shape}, variable.name, "", ""});
+  for (WeightPath& each : WeightPaths(model.graph.tree)) {
+    const VariableSpec& variable = model.graph.variables[each.variable];
+    datasets.push_back({{std::move(each.path), kFloat32, variable.shape},
+                        variable.name,
+                        "",
+                        ""});
   }
-  AddOptimizer(model, is_sequential, datasets);
+  AddOptimizer(model, datasets);
   return datasets;
 }
 

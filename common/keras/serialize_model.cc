@@ -1,14 +1,15 @@
 #include "common/keras/serialize_model.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "common/base/status_macros.h"
 #include "common/config/keras_object.h"
-#include "common/keras/model_config.h"
 #include "common/keras/weight_paths.h"
 #include "common/model/make_layer.h"
 #include "common/model/metric.h"
+#include "common/model/model_tree.h"
 #include "common/optimizer/make_optimizer.h"
 
 namespace paceline {
@@ -26,40 +27,74 @@ Value FloatPolicy() {
                               {"DTypePolicy", Value::Map{{"name", "float32"}}});
 }
 
-// The output of a node, as an argument of a call.
-Value TensorOf(const Node& node) {
-  return Value::Map{
-      {"class_name", "__keras_tensor__"},
-      {"config",
-       Value::Map{{"shape", BatchShape(node.output_shape)},
-                  {"dtype", "float32"},
-                  {"keras_history", Value::List{node.layer->name, 0, 0}}}}};
+Value SerializeTree(const ModelTree& model, const Graph& graph);
+
+Value SerializeChild(const ModelTree::Child& child, const Graph& graph) {
+  if (child.model != nullptr) return SerializeTree(*child.model, graph);
+  Value object = Serialize(*child.layer);
+  object["config"]["name"] = child.name;
+  return object;
 }
 
-// The calls of a layer: none of an Input, else one.
-Value InboundNodes(const Graph& graph, const Node& node) {
-  if (node.inputs.empty()) return Value::List{};
+// A call of a layer as Keras names it: the layer and the number of the call.
+Value HistoryOf(const ModelTree& model, int index, int first_call) {
+  const int callee = model.children[index].callee;
+  if (callee < 0) return Value::List{model.children[index].name, first_call, 0};
+  const auto calls =
+      std::count_if(model.children.begin(), model.children.begin() + index,
+                    [callee](const ModelTree::Child& child) {
+                      return child.callee == callee;
+                    });
+  return Value::List{model.children[callee].name, first_call + 1 + calls, 0};
+}
+
+// The output of a call, as an argument of another.
+Value TensorOf(const ModelTree& model, int index, const Graph& graph) {
+  const Shape& shape = graph.nodes[model.children[index].node].output_shape;
+  return Value::Map{
+      {"class_name", "__keras_tensor__"},
+      {"config", Value::Map{{"shape", BatchShape(shape)},
+                            {"dtype", "float32"},
+                            {"keras_history", HistoryOf(model, index, 0)}}}};
+}
+
+Value SerializeCall(const ModelTree& model, const ModelTree::Child& call,
+                    const Graph& graph) {
   Value::List tensors;
-  for (const int input : node.inputs) {
-    tensors.push_back(TensorOf(graph.nodes[input]));
+  for (const int input : call.inputs) {
+    tensors.push_back(TensorOf(model, input, graph));
   }
   Value::List arguments;
-  if (node.layer->is_merge()) {
+  if (tensors.size() > 1) {
     arguments.push_back(std::move(tensors));
   } else {
     arguments = std::move(tensors);
   }
-  return Value::List{
-      Value::Map{{"args", std::move(arguments)}, {"kwargs", Value::Map{}}}};
+  return Value::Map{{"args", std::move(arguments)}, {"kwargs", Value::Map{}}};
 }
 
-Value SerializeSequential(const v1::Job& job, const Graph& graph) {
+// The calls of a layer; none of an Input.
+Value InboundNodes(const ModelTree& model, int index, const Graph& graph) {
+  Value::List calls;
+  for (int i = index; i < static_cast<int>(model.children.size()); ++i) {
+    const ModelTree::Child& child = model.children[i];
+    if ((i == index || child.callee == index) && !child.inputs.empty()) {
+      calls.push_back(SerializeCall(model, child, graph));
+    }
+  }
+  return calls;
+}
+
+Value SerializeSequential(const ModelTree& model, const Graph& graph) {
   Value::List layers;
-  for (const Node& node : graph.nodes) layers.push_back(Serialize(*node.layer));
-  const Value shape = BatchShape(graph.input_shape(0));
+  for (const ModelTree::Child& child : model.children) {
+    layers.push_back(SerializeChild(child, graph));
+  }
+  const Value shape =
+      BatchShape(graph.nodes[model.children[0].node].output_shape);
   Value object = SerializeKerasObject(
-      "keras", {"Sequential", Value::Map{{"name", job.model().name()},
-                                         {"trainable", true},
+      "keras", {"Sequential", Value::Map{{"name", model.name},
+                                         {"trainable", model.trainable},
                                          {"dtype", FloatPolicy()},
                                          {"layers", std::move(layers)},
                                          {"build_input_shape", shape}}});
@@ -67,28 +102,42 @@ Value SerializeSequential(const v1::Job& job, const Graph& graph) {
   return object;
 }
 
-Value SerializeFunctional(const v1::Job& job, const Graph& graph) {
+// An entry of input_layers or output_layers. Keras counts the calls of a
+// Functional in it from 1, since the first was its making.
+Value EndOf(const ModelTree& model, int index) {
+  const ModelTree::Child& child = model.children[index];
+  const bool is_functional =
+      child.model != nullptr && !child.model->is_sequential;
+  return HistoryOf(model, index, is_functional ? 1 : 0);
+}
+
+Value SerializeFunctional(const ModelTree& model, const Graph& graph) {
   Value::List layers;
-  for (const int index : KerasLayerOrder(graph, /*is_sequential=*/false)) {
-    const Node& node = graph.nodes[index];
-    Value layer = Serialize(*node.layer);
-    layer["name"] = node.layer->name;
-    layer["inbound_nodes"] = InboundNodes(graph, node);
+  Value input;
+  for (const int index : KerasLayerOrder(model)) {
+    const ModelTree::Child& child = model.children[index];
+    Value layer = SerializeChild(child, graph);
+    layer["name"] = child.name;
+    layer["inbound_nodes"] = InboundNodes(model, index, graph);
     layers.push_back(std::move(layer));
+    if (child.inputs.empty()) input = EndOf(model, index);
   }
-  const auto end = [&graph](int node) {
-    return Value::List{graph.nodes[node].layer->name, 0, 0};
-  };
   Value object = SerializeKerasObject(
       "keras.src.models.functional",
-      {"Functional", Value::Map{{"name", job.model().name()},
-                                {"trainable", true},
-                                {"layers", std::move(layers)},
-                                {"input_layers", end(graph.inputs[0])},
-                                {"output_layers", end(graph.outputs[0])}}});
+      {"Functional",
+       Value::Map{{"name", model.name},
+                  {"trainable", model.trainable},
+                  {"layers", std::move(layers)},
+                  {"input_layers", std::move(input)},
+                  {"output_layers", EndOf(model, model.outputs[0])}}});
   object["registered_name"] = "Functional";
   object["build_config"] = Value::Map{{"input_shape", nullptr}};
   return object;
+}
+
+Value SerializeTree(const ModelTree& model, const Graph& graph) {
+  return model.is_sequential ? SerializeSequential(model, graph)
+                             : SerializeFunctional(model, graph);
 }
 
 // Metrics as the job has them: a name stays one.
@@ -114,8 +163,7 @@ absl::StatusOr<Value> SerializeMetrics(const v1::Job& job, const Graph& graph,
 absl::StatusOr<Value> SerializeModel(const v1::Job& job, const Graph& graph,
                                      const Loss& loss,
                                      const Optimizer& optimizer) {
-  Value object = IsSequential(job.model()) ? SerializeSequential(job, graph)
-                                           : SerializeFunctional(job, graph);
+  Value object = SerializeTree(graph.tree, graph);
   ASSIGN_OR_RETURN(Value metrics, SerializeMetrics(job, graph, loss));
   object["compile_config"] = Value::Map{
       {"optimizer", Serialize(optimizer)}, {"loss", Serialize(loss)},

@@ -15,16 +15,14 @@ struct Trained {
 };
 
 // In the order of Keras' model.trainable_variables.
-std::vector<Trained> TrainedVariables(const Graph& graph, bool is_sequential,
+std::vector<Trained> TrainedVariables(const Graph& graph,
                                       const Optimizer& optimizer) {
   std::vector<Trained> trained;
-  for (const int node : KerasLayerOrder(graph, is_sequential)) {
-    for (const int index : graph.nodes[node].variables) {
-      const VariableSpec& variable = graph.variables[index];
-      if (!variable.is_trained()) continue;
-      trained.push_back(
-          {index, optimizer.SlotCountOf({variable.name, variable.shape})});
-    }
+  for (const WeightPath& each : WeightPaths(graph.tree)) {
+    const VariableSpec& variable = graph.variables[each.variable];
+    if (!variable.is_trained()) continue;
+    trained.push_back({each.variable,
+                       optimizer.SlotCountOf({variable.name, variable.shape})});
   }
   return trained;
 }
@@ -35,10 +33,9 @@ size_t FirstSlotNumber(const Optimizer& optimizer) {
   return optimizer.learning_rate.schedule != nullptr ? 1 : 2;
 }
 
-std::vector<SlotPath> SlotPaths(const Graph& graph, bool is_sequential,
+std::vector<SlotPath> SlotPaths(const Graph& graph,
                                 const Optimizer& optimizer) {
-  const std::vector<Trained> trained =
-      TrainedVariables(graph, is_sequential, optimizer);
+  const std::vector<Trained> trained = TrainedVariables(graph, optimizer);
   std::vector<SlotPath> paths;
   size_t next = FirstSlotNumber(optimizer);
   // Slots [begin, end), variable by variable.

@@ -32,8 +32,7 @@ struct SlotPath {
 size_t FirstSlotNumber(const Optimizer& optimizer);
 
 // In the order of their numbers.
-std::vector<SlotPath> SlotPaths(const Graph& graph, bool is_sequential,
-                                const Optimizer& optimizer);
+std::vector<SlotPath> SlotPaths(const Graph& graph, const Optimizer& optimizer);
 
 }  // namespace paceline
 

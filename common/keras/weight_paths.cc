@@ -6,40 +6,48 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/model/keras_names.h"
-#include "common/model/layers/input_layer.h"
 
 namespace paceline {
 namespace {
 
+// The child that has the layer of a call.
+int CalleeOf(const ModelTree& model, int child) {
+  const int callee = model.children[child].callee;
+  return callee < 0 ? child : callee;
+}
+
 // What a depth-first walk from the output finds.
 struct Walk {
-  // By node: when the walk met it.
+  // By child of the model: when the walk met it, or a further call of it.
   std::vector<int> met;
-  // The nodes as the walk left them, inputs before their readers.
+  // The children as the walk left them, inputs before their readers.
   std::vector<int> left;
 };
 
 // Without recursion, since a model may be thousands of layers deep.
-Walk WalkFromOutputs(const Graph& graph) {
+Walk WalkFromOutputs(const ModelTree& model) {
   Walk walk;
-  walk.met.assign(graph.nodes.size(), -1);
+  walk.met.assign(model.children.size(), -1);
+  std::vector<bool> is_visited(model.children.size());
   int met_count = 0;
-  for (const int output : graph.outputs) {
-    // Each node with the index of its input that comes next.
+  for (const int output : model.outputs) {
+    // Each child with the index of its input that comes next.
     std::vector<std::pair<int, size_t>> stack;
-    const auto meet = [&](int node) {
-      if (walk.met[node] >= 0) return;
-      walk.met[node] = met_count++;
-      stack.push_back({node, 0});
+    const auto meet = [&](int child) {
+      if (is_visited[child]) return;
+      is_visited[child] = true;
+      int& met = walk.met[CalleeOf(model, child)];
+      if (met < 0) met = met_count++;
+      stack.push_back({child, 0});
     };
     meet(output);
     while (!stack.empty()) {
-      auto& [node, next] = stack.back();
-      const std::vector<int>& inputs = graph.nodes[node].inputs;
+      auto& [child, next] = stack.back();
+      const std::vector<int>& inputs = model.children[child].inputs;
       if (next < inputs.size()) {
         meet(inputs[next++]);
       } else {
-        walk.left.push_back(node);
+        walk.left.push_back(child);
         stack.pop_back();
       }
     }
@@ -47,45 +55,62 @@ Walk WalkFromOutputs(const Graph& graph) {
   return walk;
 }
 
+// Adds the paths of a model's variables, below `group`.
+void AddPaths(const ModelTree& model, const std::string& group,
+              std::vector<WeightPath>& paths) {
+  std::map<std::string, int> counts;
+  for (const int index : KerasLayerOrder(model)) {
+    const ModelTree::Child& child = model.children[index];
+    const std::string stem = ToSnakeCase(child.class_name());
+    const int count = counts[stem]++;
+    const std::string place =
+        count == 0 ? absl::StrCat(group, "layers/", stem)
+                   : absl::StrCat(group, "layers/", stem, "_", count);
+    if (child.model != nullptr) {
+      AddPaths(*child.model, absl::StrCat(place, "/"), paths);
+    }
+    for (size_t i = 0; i < child.variables.size(); ++i) {
+      paths.push_back({child.variables[i], absl::StrCat(place, "/vars/", i)});
+    }
+  }
+}
+
 }  // namespace
 
-std::vector<int> KerasLayerOrder(const Graph& graph, bool is_sequential) {
+std::vector<int> KerasLayerOrder(const ModelTree& model) {
   std::vector<int> order;
-  if (is_sequential) {
-    for (size_t node = 0; node < graph.nodes.size(); ++node) {
-      const Layer& layer = *graph.nodes[node].layer;
-      if (layer.class_name() == InputLayer::kClassName) continue;
-      order.push_back(static_cast<int>(node));
+  if (model.is_sequential) {
+    for (size_t child = 0; child < model.children.size(); ++child) {
+      if (model.children[child].inputs.empty()) continue;
+      order.push_back(static_cast<int>(child));
     }
     return order;
   }
-  const Walk walk = WalkFromOutputs(graph);
-  std::vector<int> depth(graph.nodes.size());
-  for (auto node = walk.left.rbegin(); node != walk.left.rend(); ++node) {
-    for (const int input : graph.nodes[*node].inputs) {
-      depth[input] = std::max(depth[input], depth[*node] + 1);
+  const Walk walk = WalkFromOutputs(model);
+  // By child: of this call, and of the layer so far.
+  std::vector<int> depth(model.children.size());
+  std::vector<int> layer_depth(model.children.size());
+  for (auto child = walk.left.rbegin(); child != walk.left.rend(); ++child) {
+    const int callee = CalleeOf(model, *child);
+    depth[*child] = std::max(depth[*child], layer_depth[callee]);
+    layer_depth[callee] = depth[*child];
+    for (const int input : model.children[*child].inputs) {
+      depth[input] = std::max(depth[input], depth[*child] + 1);
     }
   }
-  order = walk.left;
+  for (const int child : walk.left) {
+    if (model.children[child].callee < 0) order.push_back(child);
+  }
   std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return std::pair(-depth[a], walk.met[a]) <
-           std::pair(-depth[b], walk.met[b]);
+    return std::pair(-layer_depth[a], walk.met[a]) <
+           std::pair(-layer_depth[b], walk.met[b]);
   });
   return order;
 }
 
-std::vector<std::string> WeightPaths(const Graph& graph, bool is_sequential) {
-  std::vector<std::string> paths(graph.variables.size());
-  std::map<std::string, int> counts;
-  for (const int index : KerasLayerOrder(graph, is_sequential)) {
-    const Node& node = graph.nodes[index];
-    const std::string stem = ToSnakeCase(node.layer->class_name());
-    const int count = counts[stem]++;
-    const std::string name = count == 0 ? stem : absl::StrCat(stem, "_", count);
-    for (size_t i = 0; i < node.variables.size(); ++i) {
-      paths[node.variables[i]] = absl::StrCat("layers/", name, "/vars/", i);
-    }
-  }
+std::vector<WeightPath> WeightPaths(const ModelTree& model) {
+  std::vector<WeightPath> paths;
+  AddPaths(model, "", paths);
   return paths;
 }
 

@@ -6,21 +6,32 @@
 #include <vector>
 
 #include "common/model/graph.h"
+#include "common/model/model_tree.h"
 
 namespace paceline {
 
-// The nodes of a model in the order of Keras' model.layers. Of a Sequential
+// The layers and models of a model, indices of its children without further
+// calls, in the order of Keras' model.layers. Of a Sequential
 // model that is the order of its layers, without the Input. Of a Functional one
-// it follows from the graph: by depth (the longest path to an output), the
-// deepest first; at the same depth as a depth-first walk from the output meets
-// them, a layer before its inputs. Source: keras/src/ops/function.py,
-// map_graph.
-std::vector<int> KerasLayerOrder(const Graph& graph, bool is_sequential);
+// it follows from the graph: by depth (the longest path from any of its calls
+// to an output), the deepest first; at the same depth as a depth-first walk
+// from the output meets them, a layer before its inputs. Source:
+// keras/src/ops/function.py, map_graph.
+std::vector<int> KerasLayerOrder(const ModelTree& model);
 
-// The path of the dataset of each variable, such as
-// "layers/conv2d_1/vars/0". The second part is made of the class of the layer,
-// not of its name, and counts the layers of the class in the order above.
-std::vector<std::string> WeightPaths(const Graph& graph, bool is_sequential);
+struct WeightPath {
+  // An index into Graph::variables.
+  int variable = 0;
+  // Of the dataset, such as "layers/conv2d_1/vars/0", or, in a model in the
+  // model, "layers/functional/layers/conv2d/vars/0". The names are made of
+  // the classes of layers, not of their names, and count the layers of a class
+  // in the order above.
+  std::string path;
+};
+
+// Those of all variables, in the order of layers above, a model in the model in
+// its place.
+std::vector<WeightPath> WeightPaths(const ModelTree& model);
 
 }  // namespace paceline
 

@@ -5,15 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "common/model/layer.h"
+#include "common/model/model_tree.h"
 #include "common/model/variable.h"
 #include "common/tensor/shape.h"
-#include "paceline/v1/job.pb.h"
 
 namespace paceline {
 
@@ -29,10 +26,10 @@ struct Node {
   Shape output_shape;
 };
 
-// Immutable once built; thread-safe.
+// Immutable once built (build_graph.h); thread-safe.
 struct Graph {
   std::vector<std::unique_ptr<const Layer>> layers;
-  // In topological order.
+  // In topological order. Models in the model are replaced by their layers.
   std::vector<Node> nodes;
   // In the order of layers; within a layer in Keras' order.
   std::vector<VariableSpec> variables;
@@ -41,6 +38,8 @@ struct Graph {
   // node may be listed twice.
   std::vector<int> inputs;
   std::vector<int> outputs;
+  // The same layers, nested as in the model.
+  ModelTree tree;
 
   // Without the batch axis. `input` and `output`: indices into `inputs` and
   // `outputs`.
@@ -59,17 +58,6 @@ int64_t ReaderCount(const Graph& graph, int node);
 // If positive, the features of Graph::inputs[input] are ids from 0 to
 // FeatureIdCount(graph, input) - 1.
 int64_t FeatureIdCount(const Graph& graph, size_t input);
-
-// Builds the graph of a job's model, which has one input (its first layer) and
-// one output (its last). Layers without a name get Keras' names ("dense",
-// "dense_1"). Every layer but the last must be read. Errors name the layer and
-// what does not fit.
-absl::StatusOr<Graph> BuildGraph(const v1::Model& model);
-
-// The same for a model with any number of Input layers. Its outputs are those
-// of the layers named in `outputs`.
-absl::StatusOr<Graph> BuildGraph(const v1::Model& model,
-                                 absl::Span<const std::string> outputs);
 
 }  // namespace paceline
 

@@ -61,6 +61,8 @@
 #include "common/model/layers/up_sampling2d.h"
 #include "common/model/layers/zero_padding1d.h"
 #include "common/model/layers/zero_padding2d.h"
+#include "common/model/nested_model.h"
+#include "common/model/repeated_call.h"
 
 namespace paceline {
 namespace {
@@ -131,7 +133,8 @@ absl::StatusOr<LayerPtr> MakeLayer(const KerasObject& object,
   // In Keras, the function Input creates an InputLayer.
   const std::string name =
       object.class_name == "Input" ? InputLayer::kClassName : object.class_name;
-  std::vector<std::string> known = {"Input"};
+  std::vector<std::string> known = {"Input", NestedModel::kClassName,
+                                    RepeatedCall::kClassName};
   for (const ClassEntry<LayerPtr>& entry : LayerEntries()) {
     if (entry.class_name == name) return entry.read(object.config, path);
     known.push_back(entry.class_name);

@@ -10,8 +10,7 @@ namespace paceline {
 absl::Status Summarize(const std::string& path, int columns,
                        std::ostream& out) {
   ASSIGN_OR_RETURN(const ModelFile file, OpenModelFile(path));
-  out << SummarizeModel(file.graph, {file.name, file.is_sequential,
-                                     file.weights->OptimizerSize(), columns});
+  out << SummarizeModel(file.graph, {file.weights->OptimizerSize(), columns});
   return absl::OkStatus();
 }
 

@@ -19,6 +19,7 @@
 #include "common/identity/job_secret.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
+#include "common/model/build_graph.h"
 #include "common/model/graph.h"
 #include "common/rpc/call_group.h"
 #include "common/rpc/incarnation.h"

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
+#include "common/model/build_graph.h"
 #include "common/model/initializers/sampling.h"
 #include "common/model/metric_layout.h"
 #include "common/model/metric_object.h"

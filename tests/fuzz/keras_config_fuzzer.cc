@@ -5,6 +5,7 @@
 #include "common/job/job_fields.h"
 #include "common/keras/model_config.h"
 #include "common/keras/weight_paths.h"
+#include "common/model/build_graph.h"
 #include "common/model/graph.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -20,8 +21,7 @@ void Fuzz(FuzzInput input) {
   if (!model.ok()) return;
   const auto graph = BuildGraph(*model);
   if (!graph.ok()) return;
-  CHECK_EQ(WeightPaths(*graph, IsSequential(*model)).size(),
-           graph->variables.size());
+  CHECK_EQ(WeightPaths(graph->tree).size(), graph->variables.size());
 }
 
 }  // namespace paceline

@@ -1,4 +1,6 @@
 // Keras models in and out of jobs. tests/interop compares them with Keras.
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -79,6 +81,63 @@ TEST(KerasModelTest, AnyNumberOfServersReadsItsPart) {
   EXPECT_DOUBLE_EQ(printed.at("accuracy"), trained.at("accuracy"));
 }
 
+// The bytes of a tensor in a safetensors file.
+std::string TensorBytes(const std::string& file, const std::string& name) {
+  uint64_t header_size = 0;
+  std::memcpy(&header_size, file.data(), sizeof(header_size));
+  const auto header =
+      nlohmann::json::parse(file.substr(sizeof(header_size), header_size));
+  const auto& offsets = header.at(name).at("data_offsets");
+  const size_t begin = offsets.at(0);
+  const size_t end = offsets.at(1);
+  return file.substr(sizeof(header_size) + header_size + begin, end - begin);
+}
+
+// A checkpoint's variables in the safetensors format.
+std::string Exported(const SmallJob& job, const std::string& output_dir) {
+  const std::string path = job.folder() / "exported.safetensors";
+  ExpectSuccess(job.Coordinator({"export", output_dir + "/checkpoint",
+                                 "--format", "safetensors", "--output", path}));
+  return ReadText(path);
+}
+
+// Transfer learning: the first job's model is a frozen layer of the second's,
+// from whose file a third goes on.
+TEST(KerasModelTest, AModelInAFileIsALayerOfAnother) {
+  SmallJob job;
+  ExpectSuccess(job.Run({"--set", "epochs=1"}));
+  std::filesystem::copy_file(job.output_dir() + "/model.keras",
+                             job.folder() / "base.keras");
+  const std::string transfer = WriteFollowingJob(
+      job,
+      "\n  name: transfer\n  layers:\n    - Input: {shape: [8, 8, 1]}\n"
+      "    - Model: {path: base.keras, name: base, trainable: false}\n"
+      "    - Dense: {units: 4, name: head}\n"
+      "loss: {SparseCategoricalCrossentropy: {from_logits: true}}\n"
+      "optimizer: {Adam: {learning_rate: 0.01}}\n");
+  const std::string output = job.folder() / "transfer";
+  ExpectSuccess(job.Coordinator(
+      {"run", transfer, "--output", output, "--set", "cluster.ps=3"}));
+  const std::string before = Exported(job, job.output_dir());
+  const std::string after = Exported(job, output);
+  for (const std::string name :
+       {"conv2d/kernel", "dense/kernel", "dense_1/bias"}) {
+    EXPECT_EQ(TensorBytes(after, "base/" + name), TensorBytes(before, name));
+  }
+  Process summary =
+      job.Coordinator({"summary", absl::StrCat(output, "/model.keras")});
+  EXPECT_EQ(summary.Wait(kJobLimit), 0) << summary.Errors();
+  EXPECT_THAT(summary.Output(), HasSubstr("base (Sequential)"));
+  EXPECT_THAT(summary.Output(), HasSubstr("Trainable params: 20 (80.00 B)"));
+
+  const std::string following =
+      WriteFollowingJob(job, absl::StrCat(output, "/model.keras"));
+  const std::string last = job.folder() / "last";
+  ExpectSuccess(job.Coordinator({"run", following, "--output", last}));
+  EXPECT_EQ(TensorBytes(Exported(job, last), "base/conv2d/kernel"),
+            TensorBytes(before, "conv2d/kernel"));
+}
+
 TEST(KerasModelTest, ExportWritesWhatTheRunWrote) {
   SmallJob job;
   ExpectSuccess(job.Run({"--set", "epochs=1", "--set", "cluster.ps=2"}));
@@ -100,10 +159,18 @@ TEST(KerasModelTest, ADamagedOrMissingFileIsNamed) {
   SmallJob job;
   ExpectSuccess(job.Run({"--set", "epochs=1"}));
   std::string bytes = ReadText(job.output_dir() + "/model.keras");
+  WriteText(job.folder() / "old.keras", bytes);
   bytes[bytes.find("\x89HDF") + 5000] ^= 1;
   WriteText(job.folder() / "damaged.keras", bytes);
   const std::pair<const char*, const char*> cases[] = {
       {"none.keras", "none.keras"},
+      {"{layers: [Input: {shape: [8, 8, 1]}, Model: {path: none.keras}]}",
+       "following.yaml:2: model.layers[1].path: "},
+      {"{layers: [Input: {shape: [8, 1]}, Model: {path: old.keras}]}\n"
+       "loss: mse\noptimizer: sgd",
+       "following.yaml:2: model.layers[1].layers[0]: InputLayer "
+       "\"input_layer\": expected shape "
+       "(8, 8, 1), the model reads a layer of shape (8, 1)"},
       {"job.yaml",
        "job.yaml: is no zip archive or lacks its end, expected a "
        "Keras model"},

@@ -94,6 +94,37 @@ def frozen():
     return model
 
 
+def nested():
+    """A frozen Functional, a Sequential and a Functional with a model of its own."""
+    inputs = keras.Input((14, 14, 8))
+    x = layers.Conv2D(8, 3, padding="same", name="features")(inputs)
+    x = layers.BatchNormalization(momentum=0.9)(x)
+    base = keras.Model(inputs, layers.ReLU()(x), name="base")
+    base.trainable = False
+    features = layers.Conv2D(12, 3, use_bias=False, name="features")
+    head = keras.Sequential([features, layers.BatchNormalization(momentum=0.9), layers.ReLU()], name="head")
+    inputs = keras.Input((12,))
+    inner = keras.Sequential([keras.Input((12,)), layers.Dense(12, activation="relu")])
+    tail = keras.Model(inputs, layers.Dense(10)(layers.Add()([inner(inputs), inputs])), name="tail")
+    inputs = keras.Input((28, 28, 1))
+    x = base(layers.Conv2D(8, 3, strides=2, padding="same")(inputs))
+    return keras.Model(inputs, tail(layers.GlobalAveragePooling2D()(head(x))))
+
+
+def shared():
+    """A layer and a model that are called more than once."""
+    inputs = keras.Input((14, 14, 6))
+    x = layers.DepthwiseConv2D(3, padding="same")(inputs)
+    branch = keras.Model(inputs, layers.Conv2D(6, 1, activation="relu")(x), name="branch")
+    inputs = keras.Input((28, 28, 1))
+    x = layers.Conv2D(6, 3, strides=2, padding="same", activation="relu")(inputs)
+    tower = layers.Conv2D(6, 3, padding="same", activation="tanh", kernel_regularizer="l2")
+    y = tower(tower(x))
+    x = layers.Add()([branch(y), branch(x), tower(y)])
+    x = layers.GlobalAveragePooling2D()(branch(x))
+    return keras.Model(inputs, layers.Dense(10)(x))
+
+
 LOGITS = losses.SparseCategoricalCrossentropy(from_logits=True)
 CASES = {
     "tutorial_sgd": (tutorial, lambda: optimizers.SGD(0.01), LOGITS),
@@ -119,6 +150,8 @@ CASES = {
         lambda: optimizers.SGD(optimizers.schedules.ExponentialDecay(0.05, 10, 0.5), 0.9),
         "sparse_categorical_crossentropy",
     ),
+    "nested_adam": (nested, lambda: optimizers.Adam(0.001), LOGITS),
+    "shared_momentum": (shared, lambda: optimizers.SGD(0.01, 0.9), LOGITS),
     "frozen_lamb": (frozen, lambda: optimizers.Lamb(0.001), LOGITS),
 }
 

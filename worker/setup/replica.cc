@@ -73,11 +73,10 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
   if (!options.holds_variables) return absl::OkStatus();
   replica.variables = std::make_unique<LocalVariables>(
       replica.plan, *replica.optimizer, *replica.state);
-  ASSIGN_OR_RETURN(const std::unique_ptr<ModelWeights> weights,
+  ASSIGN_OR_RETURN(const std::unique_ptr<InitialWeights> weights,
                    OpenWeights(job, model.graph));
-  if (weights != nullptr) return FillFromWeights(*weights, *replica.variables);
-  FillFromSeed(job.seed(), model.graph.variables, *replica.variables);
-  return absl::OkStatus();
+  return FillInitialValues(job.seed(), model.graph.variables, weights.get(),
+                           *replica.variables);
 }
 
 absl::Status RunReplica(

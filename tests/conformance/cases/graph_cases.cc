@@ -44,6 +44,34 @@ std::vector<Case> GraphCases() {
       graph("residual",
             conv("a", relu) + ", " + conv("b", relu) + ", " + conv("c") +
                 ", {Add: {}, inputs: [c, a]}, ReLU: {}, Dense: {units: 2}"),
+      // Layers and models that are called again.
+      graph("shared",
+            conv("a", relu + ", kernel_regularizer: {L2: {l2: 0.1}}") +
+                ", Call: {layer: a}, Call: {layer: a, name: last},"
+                " {Add: {}, inputs: [a, last, a/1]},"
+                " Dense: {units: 2}"),
+      graph("shared_in_branches",
+            conv("a") + ", {" + conv("b", relu) +
+                ", inputs: [in]}, {Dense: {units: 4, name: d}, inputs: [a]},"
+                " {Call: {layer: d, name: e}, inputs: [b]},"
+                " {Multiply: {}, inputs: [d, e]}, Dense: {units: 2}"),
+      graph("shared_model",
+            "{Model: {name: m, layers: [Input: {shape: [5, 4, 3], name: x}, " +
+                conv("a", relu) +
+                ", {Dense: {units: 3, name: d}, inputs: [x]}, {Call: {layer: d,"
+                " name: e}, inputs: [a]}, {Add: {}, inputs: [a, d, e]}]},"
+                " inputs: [in]}, {Call: {layer: m, name: n}, inputs: [in]},"
+                " {Call: {layer: m}, inputs: [m]}, {Add: {}, inputs: [m, n, "
+                "m/1]},"
+                " Dense: {units: 2}"),
+      graph("shared_normalization",
+            conv("a") + ", LayerNormalization: {name: norm}, Dense: {units: 3},"
+                        " Call: {layer: norm}, Dense: {units: 2}"),
+      graph("shared_frozen",
+            conv("a", ", trainable: false") +
+                ", BatchNormalization: {name: norm, trainable: false},"
+                " Dense: {units: 3}, Call: {layer: norm}, Call: {layer: a},"
+                " Dense: {units: 2}"),
       graph("add_twice", conv("a", relu) +
                              ", {Add: {name: s}, inputs: [a, a]}," +
                              " {Add: {}, inputs: [s, a, a]}"),

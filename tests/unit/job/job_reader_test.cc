@@ -9,6 +9,7 @@
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
 #include "common/job/job_fingerprint.h"
+#include "common/model/build_graph.h"
 #include "common/model/graph.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/util/message_differencer.h"

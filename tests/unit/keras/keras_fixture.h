@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
+#include "common/model/build_graph.h"
 #include "gtest/gtest.h"
 
 namespace paceline {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "common/config/json_reader.h"
 #include "gmock/gmock.h"
 #include "tests/unit/keras/keras_fixture.h"
@@ -40,8 +41,8 @@ TEST(ModelConfig, TakesASequentialModelAsItWasCompiled) {
   const auto job = JobOf(KerasFixture("sequential.keras"));
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ(job->model().name(), "small");
-  EXPECT_TRUE(IsSequential(job->model()));
   const Graph graph = GraphOf(*job);
+  EXPECT_TRUE(graph.tree.is_sequential);
   std::vector<std::string> names;
   for (const auto& layer : graph.layers) names.push_back(layer->name);
   EXPECT_THAT(names, ElementsAre("input_layer", "first", "batch_normalization",
@@ -59,11 +60,48 @@ TEST(ModelConfig, TakesBranchesAndOperators) {
       JobOf(KerasFixture("functional.keras"),
             "loss: sparse_categorical_crossentropy\noptimizer: sgd\n");
   ASSERT_TRUE(job.ok()) << job.status();
-  EXPECT_FALSE(IsSequential(job->model()));
   const Graph graph = GraphOf(*job);
+  EXPECT_FALSE(graph.tree.is_sequential);
   ASSERT_EQ(graph.nodes.size(), 10u);
   EXPECT_EQ(graph.nodes[0].layer->name, "pixels");
   EXPECT_EQ(graph.nodes[graph.outputs[0]].layer->class_name(), "Dense");
+}
+
+TEST(ModelConfig, TakesModelsInModels) {
+  const auto job = JobOf(KerasFixture("nested.keras"));
+  ASSERT_TRUE(job.ok()) << job.status();
+  // As it reaches a task.
+  v1::Job sent;
+  ASSERT_TRUE(sent.ParseFromString(job->SerializeAsString()));
+  const Graph graph = GraphOf(sent);
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes) names.push_back(node.layer->name);
+  EXPECT_THAT(names, ElementsAre("pixels", "scale", "base/features",
+                                 "base/norm", "base/pool", "head/features",
+                                 "tail/wide", "tail/inner/narrow"));
+  for (const VariableSpec& variable : graph.variables) {
+    EXPECT_EQ(variable.update == VariableUpdate::kNone,
+              absl::StartsWith(variable.name, "base/"))
+        << variable.name;
+  }
+  const ModelTree& tree = graph.tree;
+  ASSERT_EQ(tree.children.size(), 5u);
+  EXPECT_EQ(tree.children[2].class_name(), "Functional");
+  EXPECT_EQ(tree.children[3].class_name(), "Sequential");
+  EXPECT_EQ(tree.children[3].model->children[1].name, "features");
+}
+
+TEST(ModelConfig, TakesLayersAndModelsThatAreCalledAgain) {
+  const auto job =
+      JobOf(KerasFixture("shared.keras"), "loss: mse\noptimizer: sgd\n");
+  ASSERT_TRUE(job.ok()) << job.status();
+  const Graph graph = GraphOf(*job);
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes) names.push_back(node.layer->name);
+  EXPECT_THAT(names, ElementsAre("row", "tower", "tower", "branch/inner",
+                                 "branch/inner", "sum", "branch/inner"));
+  EXPECT_THAT(graph.nodes[5].inputs, ElementsAre(3, 4, 1));
+  EXPECT_EQ(graph.variables.size(), 4u);
 }
 
 TEST(ModelConfig, TheJobHasTheLastWord) {
@@ -129,12 +167,8 @@ TEST(ModelConfig, WhatItWasCompiledWithCountsOnlyIfTheJobDoesNotSayIt) {
 
 TEST(ModelConfig, RefusesByNameWhatItCannotUse) {
   const std::pair<const char*, const char*> cases[] = {
-      {"shared.keras",
-       "inbound_nodes: layers that are called twice are not supported yet"},
       {"two_inputs.keras",
        "config.input_layers: models with 2 input_layers are not supported yet"},
-      {"nested.keras",
-       "config.layers[1]: models in models are not supported yet"},
       {"code.keras",
        "config.layers[1]: a Lambda layer holds Python code, which is never "
        "run"},

@@ -9,6 +9,7 @@
 #include "common/job/job_fields.h"
 #include "common/job/model_file.h"
 #include "common/keras/model_config.h"
+#include "common/model/build_graph.h"
 #include "tests/unit/keras/keras_fixture.h"
 
 namespace paceline {
@@ -21,15 +22,20 @@ std::string TextOf(const std::string& name) {
 }
 
 // Keras made these texts, on terminals of 80 and of 200 columns.
-TEST(ModelSummary, IsThatOfKeras) {
-  const auto file = OpenModelFile(KerasFixture("sequential.keras"));
-  ASSERT_TRUE(file.ok()) << file.status();
+void ExpectSummaryOfKeras(const std::string& file, const std::string& name) {
+  const auto model = OpenModelFile(KerasFixture(file));
+  ASSERT_TRUE(model.ok()) << model.status();
   for (const int columns : {80, 200}) {
-    EXPECT_EQ(
-        SummarizeModel(file->graph, {file->name, file->is_sequential,
-                                     file->weights->OptimizerSize(), columns}),
-        TextOf(absl::StrCat("small_", columns, ".txt")));
+    EXPECT_EQ(SummarizeModel(model->graph,
+                             {model->weights->OptimizerSize(), columns}),
+              TextOf(absl::StrCat(name, "_", columns, ".txt")));
   }
+}
+
+TEST(ModelSummary, IsThatOfKeras) {
+  ExpectSummaryOfKeras("sequential.keras", "small");
+  ExpectSummaryOfKeras("nested.keras", "outer");
+  ExpectSummaryOfKeras("shared.keras", "shared");
 }
 
 TEST(ModelSummary, OfAModelWithBranchesSaysWhatReadsWhat) {
@@ -43,7 +49,7 @@ TEST(ModelSummary, OfAModelWithBranchesSaysWhatReadsWhat) {
   const auto graph = BuildGraph(*model);
   ASSERT_TRUE(graph.ok()) << graph.status();
   for (const int columns : {80, 200}) {
-    EXPECT_EQ(SummarizeModel(*graph, {"residual", false, {}, columns}),
+    EXPECT_EQ(SummarizeModel(*graph, {{}, columns}),
               TextOf(absl::StrCat("residual_", columns, ".txt")));
   }
 }

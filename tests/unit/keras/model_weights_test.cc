@@ -30,7 +30,7 @@ class ModelWeightsTest : public ::testing::Test {
   }
 
   absl::StatusOr<std::unique_ptr<ModelWeights>> Open(const std::string& path) {
-    return ModelWeights::Open(path, graph_, IsSequential(job_.model()));
+    return ModelWeights::Open(path, graph_, graph_.tree);
   }
 
   // The first elements of each variable; the fixtures number variables.
@@ -83,10 +83,9 @@ TEST_F(ModelWeightsTest, FindsTheLayersOfAFunctionalModel) {
   Load("functional.keras");
   const auto weights = Open(KerasFixture("functional.keras"));
   ASSERT_TRUE(weights.ok()) << weights.status();
-  const std::vector<std::string> paths = WeightPaths(graph_, false);
   std::map<std::string, std::string> path_of;
-  for (size_t i = 0; i < paths.size(); ++i) {
-    path_of[graph_.variables[i].name] = paths[i];
+  for (const WeightPath& each : WeightPaths(graph_.tree)) {
+    path_of[graph_.variables[each.variable].name] = each.path;
   }
   EXPECT_EQ(path_of["deep_1/kernel"], "layers/conv2d/vars/0");
   EXPECT_EQ(path_of["short/bias"], "layers/conv2d_1/vars/1");
@@ -101,6 +100,24 @@ TEST_F(ModelWeightsTest, FindsTheLayersOfAFunctionalModel) {
   EXPECT_EQ(element_of["deep_2/bias"], 5);
 }
 
+TEST_F(ModelWeightsTest, FindsTheLayersOfModelsInModels) {
+  Load("nested.keras");
+  const auto weights = Open(KerasFixture("nested.keras"));
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  std::map<std::string, std::string> path_of;
+  for (const WeightPath& each : WeightPaths(graph_.tree)) {
+    path_of[graph_.variables[each.variable].name] = each.path;
+  }
+  EXPECT_EQ(path_of["base/features/kernel"],
+            "layers/functional/layers/conv2d/vars/0");
+  EXPECT_EQ(path_of["head/features/kernel"],
+            "layers/sequential/layers/dense/vars/0");
+  EXPECT_EQ(path_of["tail/inner/narrow/bias"],
+            "layers/functional_1/layers/functional/layers/dense/vars/1");
+  EXPECT_THAT(FirstElements(**weights, graph_),
+              ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+}
+
 TEST_F(ModelWeightsTest, ReadsTheSlotsOfTheOptimizer) {
   const auto job = JobOf(KerasFixture("sequential.keras"));
   ASSERT_TRUE(job.ok()) << job.status();
@@ -110,7 +127,7 @@ TEST_F(ModelWeightsTest, ReadsTheSlotsOfTheOptimizer) {
   EXPECT_EQ(*(*weights)->ReadIterations(), 3);
   const auto optimizer = MakeJobOptimizer(*job);
   ASSERT_TRUE(optimizer.ok()) << optimizer.status();
-  const absl::Status found = (*weights)->FindSlots(graph_, true, **optimizer);
+  const absl::Status found = (*weights)->FindSlots(graph_, **optimizer);
   ASSERT_TRUE(found.ok()) << found;
   // Six trained variables: m and v of each lie together, then all maxima.
   // conv2d: kernel, bias; batch_normalization: gamma, beta, and two statistics.
@@ -139,7 +156,7 @@ TEST_F(ModelWeightsTest, RefusesSlotsOfOtherVariables) {
   const auto weights = Open(KerasFixture("sequential.keras"));
   ASSERT_TRUE(weights.ok()) << weights.status();
   const auto optimizer = MakeJobOptimizer(*job);
-  const absl::Status found = (*weights)->FindSlots(graph_, true, **optimizer);
+  const absl::Status found = (*weights)->FindSlots(graph_, **optimizer);
   EXPECT_EQ(found.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(found.message()),
               HasSubstr("optimizer/vars/ has 20 variables, expected 14"));

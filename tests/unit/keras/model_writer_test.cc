@@ -53,7 +53,7 @@ class ModelWriterTest : public ::testing::Test {
   void ExpectWritten(ModelWeights& weights) {
     const Graph& graph = model_.graph;
     ASSERT_EQ(*weights.ReadIterations(), 7);
-    const absl::Status found = weights.FindSlots(graph, true, *optimizer_);
+    const absl::Status found = weights.FindSlots(graph, *optimizer_);
     ASSERT_TRUE(found.ok()) << found;
     const std::vector<std::string> slots = optimizer_->slot_names();
     for (size_t v = 0; v < graph.variables.size(); ++v) {
@@ -90,7 +90,8 @@ TEST_F(ModelWriterTest, WritesAModelThatCanBeReadBack) {
   EXPECT_EQ(job->model().name(), "small");
   EXPECT_EQ(job->initial_iterations(), 7u);
   EXPECT_EQ(job->optimizer().class_name(), "Adam");
-  const auto weights = ModelWeights::Open(path_, model_.graph, true);
+  const auto weights =
+      ModelWeights::Open(path_, model_.graph, model_.graph.tree);
   ASSERT_TRUE(weights.ok()) << weights.status();
   ExpectWritten(**weights);
 }
@@ -98,7 +99,8 @@ TEST_F(ModelWriterTest, WritesAModelThatCanBeReadBack) {
 TEST_F(ModelWriterTest, WritesOnlyWeights) {
   const absl::Status written = WriteKerasWeights(path_, Trained());
   ASSERT_TRUE(written.ok()) << written;
-  const auto weights = ModelWeights::Open(path_, model_.graph, true);
+  const auto weights =
+      ModelWeights::Open(path_, model_.graph, model_.graph.tree);
   ASSERT_TRUE(weights.ok()) << weights.status();
   ExpectWritten(**weights);
 }

@@ -496,7 +496,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "\"b\" is no layer before this one"},
         BadModel{"[{Input: {shape: [2], name: a}, inputs: [a]},"
                  " Dense: {units: 2}]",
-                 kInvalid, "model.layers[0].inputs[0]", "\"a\" is no layer"},
+                 kInvalid, "model.layers[0].inputs",
+                 "InputLayer \"a\": expected the names of no layers, got 1"},
         BadModel{"[Input: {shape: [2], name: a}, ReLU: {name: b},"
                  " {Dense: {units: 2, name: c}, inputs: [a, b]}]",
                  kInvalid, "model.layers[2].inputs",

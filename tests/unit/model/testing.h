@@ -10,6 +10,7 @@
 #include "common/config/path.h"
 #include "common/config/yaml_reader.h"
 #include "common/limits.h"
+#include "common/model/build_graph.h"
 #include "common/model/graph.h"
 #include "glog/logging.h"
 #include "paceline/v1/job.pb.h"

@@ -12,6 +12,7 @@
 
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/manifest.h"
+#include "common/model/build_graph.h"
 #include "common/model/graph.h"
 #include "common/sharding/shard_plan.h"
 #include "google/protobuf/util/json_util.h"

@@ -13,7 +13,13 @@ LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
                              BucketMemory variables, BucketMemory gradients)
     : spec_(spec),
       type_of_layers_(type_of_layers),
-      is_written_(spec.graph->variables.size()) {
+      of_variable_(spec.graph->variables.size()) {
+  for (const Node& node : spec.graph->nodes) {
+    for (const int variable : node.variables) {
+      ++of_variable_[variable].unwritten;
+      ++of_variable_[variable].read;
+    }
+  }
   SetOwner("batch");
   for (const Bucket& bucket : spec.bucket_layout->updated_buckets()) {
     const size_t count = bucket.variables.size();
@@ -106,10 +112,20 @@ void LayoutBuilder::NoteOperation(const std::vector<const Tensor*>& used) {
   layout_.operation_owners.push_back(owner_);
 }
 
-void LayoutBuilder::FinishGradient(int variable) {
-  CHECK(!is_written_[variable])
-      << "two nodes have variable " << spec_.graph->variables[variable].name;
-  is_written_[variable] = true;
+Tensor* LayoutBuilder::NewGradientPart(int index) {
+  const bool is_first = !std::exchange(of_variable_[index].is_placed, true);
+  return is_first ? gradient(index) : NewTensor<float>(gradient(index)->shape);
+}
+
+void LayoutBuilder::FinishGradient(int variable, const Tensor* part) {
+  VariableProgress& progress = of_variable_[variable];
+  CHECK_GT(progress.unwritten, 0) << spec_.graph->variables[variable].name;
+  Tensor* const sum = gradient(variable);
+  if (part->memory != sum->memory) {
+    AddSum(sum, part, sum);
+    NoteOverwriting(sum);
+  }
+  if (--progress.unwritten > 0) return;
   const Regularizer& regularizer = spec_.graph->variables[variable].regularizer;
   if (regularizer.l1 != 0 || regularizer.l2 != 0) {
     AddPenaltyGradient(regularizer, variables_[variable], gradients_[variable]);
@@ -128,7 +144,10 @@ void LayoutBuilder::FinishGradient(int variable) {
 }
 
 void LayoutBuilder::FinishReads(int variable) {
-  CHECK(is_written_[variable]) << spec_.graph->variables[variable].name;
+  VariableProgress& progress = of_variable_[variable];
+  CHECK_GT(progress.read, progress.unwritten)
+      << spec_.graph->variables[variable].name;
+  if (--progress.read > 0) return;
   if (spec_.optimizer != nullptr || !reads_host_variables()) return;
   const int bucket = spec_.bucket_layout->location(variable).bucket;
   if (--progress_[bucket].read > 0) return;

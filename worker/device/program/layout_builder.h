@@ -98,6 +98,9 @@ class LayoutBuilder {
     CHECK(gradients_[index] != nullptr) << index;
     return gradients_[index];
   }
+  // The memory for a node's part of that gradient. For the first node that asks
+  // it is gradient(index), for further calls of the layer it is new.
+  Tensor* NewGradientPart(int index);
   // `shape` of one example, extended by the batch.
   Shape BatchShape(const Shape& shape) const;
 
@@ -138,13 +141,14 @@ class LayoutBuilder {
   virtual void AddRowMaxima(const Tensor* from, const RowGeometry& rows,
                             const Tensor* maxima) = 0;
 
-  // Call it after adding the operation that writes the loss's gradient of the
-  // variable. Adds the regularizer's gradient. If this completes a bucket that
-  // leaves the device, ends a section.
-  void FinishGradient(int variable);
-  // Call it after FinishGradient, and after adding the last operation that
-  // reads the variable. If no variable of the bucket is read any more, ends a
-  // section.
+  // Call it once per node with the variable, after adding the operation that
+  // writes the node's `part` of the gradient; adds that to the parts before it.
+  // After the last one adds the regularizer's gradient. If this completes a
+  // bucket that leaves the device, ends a section.
+  void FinishGradient(int variable, const Tensor* part);
+  // Call it once per node with the variable, after FinishGradient, and after
+  // adding the node's last operation that reads the variable. If no variable of
+  // the bucket is read any more, ends a section.
   void FinishReads(int variable);
 
  protected:
@@ -227,8 +231,16 @@ class LayoutBuilder {
   };
   // For each bucket that is not frozen.
   std::vector<BucketProgress> progress_;
-  // By variable: whether its gradient is written.
-  std::vector<bool> is_written_;
+  struct VariableProgress {
+    // Whether a node has asked for the memory of its part of the gradient.
+    bool is_placed = false;
+    // How many nodes have no written part yet, and how many have operations to
+    // come that read the variable.
+    int unwritten = 0;
+    int read = 0;
+  };
+  // By variable.
+  std::vector<VariableProgress> of_variable_;
 };
 
 }  // namespace paceline

@@ -15,6 +15,7 @@ LoweredNode::LoweredNode(const Node& node, NodeFunction function)
       lowered_(std::move(function)),
       overwriting_(*lowered_.function),
       tensors_(lowered_.function->tensor_count()),
+      gradient_parts_(node.variables.size()),
       is_finished_(node.variables.size()),
       is_unread_(node.variables.size()) {}
 
@@ -158,18 +159,25 @@ DataType LoweredNode::StoredType(int tensor,
   return lowered_.function->type(tensor).type;
 }
 
-Tensor* LoweredNode::VariableGradient(int tensor,
-                                      LayoutBuilder& builder) const {
+Tensor* LoweredNode::VariableGradient(int tensor, LayoutBuilder& builder) {
   for (size_t i = 0; i < lowered_.variable_gradients.size(); ++i) {
     const int gradient = lowered_.variable_gradients[i];
     if (gradient < 0) continue;
-    Tensor* const memory = builder.gradient(node_.variables[i]);
-    if (gradient == tensor) return memory;
+    if (gradient == tensor) return GradientPart(i, builder);
     if (overwriting_.MemoryOf(gradient) == tensor) {
-      return builder.Reshaped(memory, lowered_.function->type(tensor).shape);
+      return builder.Reshaped(GradientPart(i, builder),
+                              lowered_.function->type(tensor).shape);
     }
   }
   return nullptr;
+}
+
+Tensor* LoweredNode::GradientPart(size_t variable, LayoutBuilder& builder) {
+  Tensor*& part = gradient_parts_[variable];
+  if (part == nullptr) {
+    part = builder.NewGradientPart(node_.variables[variable]);
+  }
+  return part;
 }
 
 std::vector<size_t> LoweredNode::TakeFinished() {
@@ -192,10 +200,12 @@ void LoweredNode::FinishVariables(LayoutBuilder& builder) {
   // and two variables may share the memory of their gradients.
   for (const size_t i : finished) {
     const Tensor* const gradient = tensors_[lowered_.variable_gradients[i]];
-    Tensor* const memory = builder.gradient(node_.variables[i]);
+    Tensor* const memory = GradientPart(i, builder);
     if (gradient->memory != memory->memory) builder.AddCopy(gradient, memory);
   }
-  for (const size_t i : finished) builder.FinishGradient(node_.variables[i]);
+  for (const size_t i : finished) {
+    builder.FinishGradient(node_.variables[i], gradient_parts_[i]);
+  }
   for (size_t i = 0; i < is_unread_.size(); ++i) {
     if (!is_finished_[i] || is_unread_[i] ||
         overwriting_.IsRead(lowered_.variables[i])) {

@@ -56,7 +56,9 @@ class LoweredNode {
   DataType StoredType(int tensor, const LayoutBuilder& builder) const;
   // If the tensor is a variable's gradient, or shares its memory, the place
   // where it must be written; else null.
-  Tensor* VariableGradient(int tensor, LayoutBuilder& builder) const;
+  Tensor* VariableGradient(int tensor, LayoutBuilder& builder);
+  // The memory for the node's part of a variable's gradient.
+  Tensor* GradientPart(size_t variable, LayoutBuilder& builder);
   // Tells the builder which gradients and variables no later call uses.
   void FinishVariables(LayoutBuilder& builder);
   // The variables whose gradients became complete.
@@ -67,7 +69,8 @@ class LoweredNode {
   Overwriting overwriting_;
   // Tensors of the program by tensor of the function; null: not computed yet.
   std::vector<Tensor*> tensors_;
-  // By index of the node's variables.
+  // By index of the node's variables. Null: not asked for yet.
+  std::vector<Tensor*> gradient_parts_;
   std::vector<bool> is_finished_;
   std::vector<bool> is_unread_;
 };

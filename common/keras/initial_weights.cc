@@ -1,0 +1,46 @@
+#include "common/keras/initial_weights.h"
+
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "common/base/status_macros.h"
+#include "common/keras/weight_paths.h"
+
+namespace paceline {
+
+absl::StatusOr<std::unique_ptr<InitialWeights>> InitialWeights::Open(
+    const std::string& path, const Graph& graph) {
+  auto weights = absl::WrapUnique(new InitialWeights(graph.variables.size()));
+  if (path.empty()) {
+    RETURN_IF_ERROR(weights->AddParts(graph, graph.tree));
+  } else {
+    RETURN_IF_ERROR(weights->Add(path, graph, graph.tree));
+    weights->whole_ = weights->files_.front().get();
+  }
+  if (weights->files_.empty()) return nullptr;
+  return weights;
+}
+
+absl::Status InitialWeights::Add(const std::string& path, const Graph& graph,
+                                 const ModelTree& model) {
+  ASSIGN_OR_RETURN(std::unique_ptr<ModelWeights> file,
+                   ModelWeights::Open(path, graph, model));
+  for (const WeightPath& each : WeightPaths(model)) {
+    file_of_[each.variable] = file.get();
+  }
+  files_.push_back(std::move(file));
+  return absl::OkStatus();
+}
+
+absl::Status InitialWeights::AddParts(const Graph& graph,
+                                      const ModelTree& model) {
+  for (const ModelTree::Child& child : model.children) {
+    if (child.model == nullptr) continue;
+    RETURN_IF_ERROR(child.model->path.empty()
+                        ? AddParts(graph, *child.model)
+                        : Add(child.model->path, graph, *child.model));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

@@ -1,0 +1,366 @@
+#include "common/model/build_graph.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "common/base/status_macros.h"
+#include "common/config/keras_object.h"
+#include "common/config/path.h"
+#include "common/limits.h"
+#include "common/model/layer_drafts.h"
+#include "common/model/layers/input_layer.h"
+#include "common/model/nested_model.h"
+#include "common/model/shape_rule.h"
+
+namespace paceline {
+namespace {
+
+// A model whose layers are added to the graph.
+struct Scope {
+  // Of the model in the configuration.
+  Path path;
+  // Of names in the graph: "" or "outer/inner/".
+  std::string prefix;
+  bool trainable = true;
+  // The number of models around it.
+  int nesting = 0;
+  // The nodes that the model reads; null for the outermost one.
+  const std::vector<int>* inputs = nullptr;
+};
+
+// Checks that a model is given as many nodes as it has Inputs.
+absl::Status CheckModelInputs(size_t expected, size_t given, const Path& path) {
+  if (expected == given) return absl::OkStatus();
+  return ConfigError(
+      path.Key("inputs"),
+      absl::StrCat("expected the names of ", expected, " layer",
+                   expected == 1 ? "" : "s",
+                   ", as many as the model has Inputs, got ", given));
+}
+
+absl::Status CheckAllAreRead(const ModelTree& model, const Path& path) {
+  std::vector<bool> is_read(model.children.size());
+  for (const int output : model.outputs) is_read[output] = true;
+  for (const ModelTree::Child& child : model.children) {
+    for (const int input : child.inputs) is_read[input] = true;
+  }
+  const auto add_name = [&model](std::string* text, int output) {
+    absl::StrAppend(text, "\"", model.children[output].name, "\"");
+  };
+  for (size_t i = 0; i < model.children.size(); ++i) {
+    if (is_read[i]) continue;
+    const ModelTree::Child& child = model.children[i];
+    return LayerError(child.class_name(), child.name, LayerPath(path, i),
+                      absl::InvalidArgumentError(absl::StrCat(
+                          "no layer reads its output; the model's is that of ",
+                          absl::StrJoin(model.outputs, ", ", add_name))));
+  }
+  return absl::OkStatus();
+}
+
+class GraphBuilder {
+ public:
+  // `outputs`: the names of layers; null: there is one input and one output,
+  // the last layer.
+  absl::StatusOr<Graph> Build(const v1::Model& model,
+                              const std::vector<std::string>* outputs) && {
+    NestedModel outermost;
+    outermost.name = model.name();
+    for (const v1::KerasObject& layer : model.layers()) {
+      outermost.layers.push_back(FromProto(layer));
+    }
+    ASSIGN_OR_RETURN(
+        graph_.tree,
+        AddModel(outermost, {.path = Path("model"), .prefix = ""}, outputs));
+    const std::vector<ModelTree::Child>& children = graph_.tree.children;
+    for (const int output : graph_.tree.outputs) {
+      graph_.outputs.push_back(children[output].node);
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  absl::StatusOr<ModelTree> AddModel(const NestedModel& model,
+                                     const Scope& scope,
+                                     const std::vector<std::string>* outputs) {
+    if (scope.nesting > limits::kMaxModelNesting) {
+      return ConfigError(scope.path,
+                         absl::StrCat("models are nested in more than ",
+                                      limits::kMaxModelNesting, " models"));
+    }
+    ASSIGN_OR_RETURN(ModelDraft draft,
+                     DraftModel(model.layers, outputs, scope.path));
+    RETURN_IF_ERROR(CountLayers(draft.layers.size(), scope.path));
+    RETURN_IF_ERROR(CheckInputs(draft.layers, scope, outputs == nullptr));
+    ModelTree tree;
+    tree.name = model.name;
+    tree.path = model.path;
+    tree.trainable = scope.trainable;
+    tree.is_sequential = draft.is_sequential;
+    tree.outputs = std::move(draft.outputs);
+    size_t input_count = 0;
+    for (size_t i = 0; i < draft.layers.size(); ++i) {
+      LayerDraft& layer = draft.layers[i];
+      ModelTree::Child child;
+      child.name = layer.name;
+      child.callee = layer.callee;
+      if (layer.is_input() && scope.inputs != nullptr) {
+        child.node = (*scope.inputs)[input_count++];
+      }
+      child.inputs = std::move(layer.inputs);
+      RETURN_IF_ERROR(AddChild(std::move(layer), tree, scope,
+                               LayerPath(scope.path, i), child));
+      tree.children.push_back(std::move(child));
+    }
+    RETURN_IF_ERROR(CheckAllAreRead(tree, scope.path));
+    return tree;
+  }
+
+  absl::Status CountLayers(size_t count, const Path& path) {
+    layer_count_ += count;
+    if (layer_count_ <= limits::kMaxLayers) return absl::OkStatus();
+    return ConfigError(path.Key("layers"),
+                       absl::StrCat("the model and those in it have more than ",
+                                    limits::kMaxLayers, " layers"));
+  }
+
+  // `is_single`: the outermost model has one Input.
+  static absl::Status CheckInputs(absl::Span<const LayerDraft> layers,
+                                  const Scope& scope, bool is_single) {
+    size_t count = 0;
+    for (size_t i = 0; i < layers.size(); ++i) {
+      if (!layers[i].is_input()) continue;
+      if (scope.inputs == nullptr && is_single && i > 0) {
+        return ConfigError(LayerPath(scope.path, i),
+                           "only the first layer is an Input");
+      }
+      ++count;
+    }
+    return scope.inputs == nullptr
+               ? absl::OkStatus()
+               : CheckModelInputs(count, scope.inputs->size(), scope.path);
+  }
+
+  // Adds a child of `tree`, which has the children before it.
+  absl::Status AddChild(LayerDraft draft, const ModelTree& tree,
+                        const Scope& scope, const Path& path,
+                        ModelTree::Child& child) {
+    if (draft.is_input() && scope.inputs != nullptr) {
+      return AddInput(std::move(draft), path, child);
+    }
+    std::vector<int> inputs;
+    for (const int input : child.inputs) {
+      inputs.push_back(tree.children[input].node);
+    }
+    if (draft.layer != nullptr) {
+      return AddLayer(std::move(draft), scope, path, std::move(inputs), child);
+    }
+    if (child.callee < 0) {
+      return AddInnerModel(draft.model, scope, path, inputs, child);
+    }
+    const ModelTree::Child& callee = tree.children[child.callee];
+    child.layer = callee.layer;
+    child.model = callee.model;
+    ASSIGN_OR_RETURN(child.node,
+                     CallAgain(callee, callee, std::move(inputs), path));
+    return absl::OkStatus();
+  }
+
+  // Adds an input of a model in a model, whose node is another layer's.
+  absl::Status AddInput(LayerDraft draft, const Path& path,
+                        ModelTree::Child& child) {
+    child.layer = draft.layer.get();
+    graph_.layers.push_back(std::move(draft.layer));
+    return CheckInput(child, child.node, path);
+  }
+
+  // Checks that the node `given` has the shape that an Input says.
+  absl::Status CheckInput(const ModelTree::Child& child, int given,
+                          const Path& path) const {
+    const Shape& shape = graph_.nodes[given].output_shape;
+    ASSIGN_OR_RETURN(const Shape expected, child.layer->OutputShape({}));
+    if (shape == expected) return absl::OkStatus();
+    return LayerError(
+        child.class_name(), child.name, path,
+        absl::InvalidArgumentError(absl::StrCat(
+            "expected shape ", ShapeToString(expected),
+            ", the model reads a layer of shape ", ShapeToString(shape))));
+  }
+
+  absl::Status AddInnerModel(const NestedModel& model, const Scope& outer,
+                             const Path& path, const std::vector<int>& inputs,
+                             ModelTree::Child& child) {
+    const Scope scope = {.path = path,
+                         .prefix = absl::StrCat(outer.prefix, child.name, "/"),
+                         .trainable = outer.trainable && model.trainable,
+                         .nesting = outer.nesting + 1,
+                         .inputs = &inputs};
+    ASSIGN_OR_RETURN(ModelTree tree, AddModel(model, scope, nullptr));
+    tree.name = child.name;
+    child.node = tree.children[tree.outputs[0]].node;
+    child.model = std::make_shared<const ModelTree>(std::move(tree));
+    return absl::OkStatus();
+  }
+
+  // Adds a layer and its call on the nodes `inputs`.
+  absl::Status AddLayer(LayerDraft draft, const Scope& scope, const Path& path,
+                        std::vector<int> inputs, ModelTree::Child& child) {
+    Layer& layer = *draft.layer;
+    layer.name = absl::StrCat(scope.prefix, child.name);
+    layer.trainable = layer.trainable && scope.trainable;
+    child.layer = &layer;
+    graph_.layers.push_back(std::move(draft.layer));
+    if (inputs.empty()) {
+      graph_.inputs.push_back(static_cast<int>(graph_.nodes.size()));
+    }
+    ASSIGN_OR_RETURN(Node node, MakeNode(layer, std::move(inputs), path));
+    for (VariableSpec& variable : layer.Variables(InputShapes(node))) {
+      if (const absl::Status status = CheckShape(variable.shape);
+          !status.ok()) {
+        return LayerError(layer.class_name(), layer.name, path, status);
+      }
+      node.variables.push_back(static_cast<int>(graph_.variables.size()));
+      AddVariable(layer, std::move(variable));
+    }
+    child.variables = node.variables;
+    child.node = AddNode(std::move(node));
+    return absl::OkStatus();
+  }
+
+  // Adds the nodes of a further call of `child`, whose variables are those of
+  // `callee`; returns the node of its output.
+  absl::StatusOr<int> CallAgain(const ModelTree::Child& child,
+                                const ModelTree::Child& callee,
+                                std::vector<int> inputs, const Path& path) {
+    if (child.model != nullptr) {
+      return CallAgain(*child.model, inputs, path);
+    }
+    const Layer& layer = *child.layer;
+    ASSIGN_OR_RETURN(Node node, MakeNode(layer, std::move(inputs), path));
+    const std::vector<VariableSpec> wanted = layer.Variables(InputShapes(node));
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const VariableSpec& had = graph_.variables[callee.variables[i]];
+      if (had.update == VariableUpdate::kDelta) {
+        return LayerError(
+            layer.class_name(), layer.name, path,
+            absl::UnimplementedError(
+                "a layer with moving statistics that is called twice is not "
+                "supported yet, unless it is frozen (trainable: false)"));
+      }
+      if (had.shape == wanted[i].shape) continue;
+      return LayerError(layer.class_name(), layer.name, path,
+                        absl::InvalidArgumentError(absl::StrCat(
+                            "its first call needs ", had.name, " of shape ",
+                            ShapeToString(had.shape), ", this one of shape ",
+                            ShapeToString(wanted[i].shape))));
+    }
+    node.variables = callee.variables;
+    return AddNode(std::move(node));
+  }
+
+  // The same for the layers of a model.
+  absl::StatusOr<int> CallAgain(const ModelTree& model,
+                                absl::Span<const int> inputs,
+                                const Path& path) {
+    const auto input_count = std::count_if(
+        model.children.begin(), model.children.end(),
+        [](const ModelTree::Child& child) { return child.inputs.empty(); });
+    RETURN_IF_ERROR(CheckModelInputs(input_count, inputs.size(), path));
+    std::vector<int> nodes;
+    for (const ModelTree::Child& child : model.children) {
+      if (child.inputs.empty()) {
+        const int given = inputs.front();
+        inputs.remove_prefix(1);
+        RETURN_IF_ERROR(CheckInput(child, given, path));
+        nodes.push_back(given);
+        continue;
+      }
+      std::vector<int> read;
+      for (const int input : child.inputs) read.push_back(nodes[input]);
+      const ModelTree::Child& callee =
+          child.callee < 0 ? child : model.children[child.callee];
+      ASSIGN_OR_RETURN(nodes.emplace_back(),
+                       CallAgain(child, callee, std::move(read), path));
+    }
+    return nodes[model.outputs[0]];
+  }
+
+  // A node with its output shape; without variables.
+  absl::StatusOr<Node> MakeNode(const Layer& layer, std::vector<int> inputs,
+                                const Path& path) const {
+    // Calls of models that call models twice multiply.
+    if (graph_.nodes.size() >= limits::kMaxLayers) {
+      return ConfigError(
+          path, absl::StrCat("the model has more than ", limits::kMaxLayers,
+                             " calls of layers"));
+    }
+    RETURN_IF_ERROR(CheckReadsIds(layer, path, inputs));
+    Node node;
+    node.layer = &layer;
+    node.inputs = std::move(inputs);
+    absl::StatusOr<Shape> output = layer.OutputShape(InputShapes(node));
+    absl::Status status = output.status();
+    if (status.ok()) status = CheckShape(*output);
+    if (!status.ok()) {
+      return LayerError(layer.class_name(), layer.name, path, status);
+    }
+    node.output_shape = *std::move(output);
+    return node;
+  }
+
+  std::vector<Shape> InputShapes(const Node& node) const {
+    std::vector<Shape> shapes;
+    for (const int input : node.inputs) {
+      shapes.push_back(graph_.nodes[input].output_shape);
+    }
+    return shapes;
+  }
+
+  int AddNode(Node node) {
+    graph_.nodes.push_back(std::move(node));
+    return static_cast<int>(graph_.nodes.size()) - 1;
+  }
+
+  absl::Status CheckReadsIds(const Layer& layer, const Path& path,
+                             const std::vector<int>& inputs) const {
+    if (layer.id_count() == 0) return absl::OkStatus();
+    const Layer& input = *graph_.nodes[inputs[0]].layer;
+    if (input.class_name() == InputLayer::kClassName) return absl::OkStatus();
+    return LayerError(
+        layer.class_name(), layer.name, path.Key("inputs"),
+        absl::InvalidArgumentError(absl::StrCat(
+            "ids come from an Input only, not from \"", input.name, "\"")));
+  }
+
+  void AddVariable(const Layer& layer, VariableSpec variable) {
+    variable.name = absl::StrCat(layer.name, "/", variable.name);
+    if (!layer.trainable) {
+      variable.update = VariableUpdate::kNone;
+      // As in Keras, frozen variables have no penalty.
+      variable.regularizer = Regularizer();
+    }
+    graph_.variables.push_back(std::move(variable));
+  }
+
+  Graph graph_;
+  size_t layer_count_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Graph> BuildGraph(const v1::Model& model) {
+  return GraphBuilder().Build(model, nullptr);
+}
+
+absl::StatusOr<Graph> BuildGraph(const v1::Model& model,
+                                 absl::Span<const std::string> outputs) {
+  const std::vector<std::string> names(outputs.begin(), outputs.end());
+  return GraphBuilder().Build(model, &names);
+}
+
+}  // namespace paceline

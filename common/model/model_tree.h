@@ -1,0 +1,67 @@
+// A model as its author wrote it: layers, some of which are models again.
+//
+// A Graph has the nodes of all these layers without the nesting, which is all
+// that devices need. The tree is for whoever shows the model or stores it in a
+// file.
+#ifndef PACELINE_COMMON_MODEL_MODEL_TREE_H_
+#define PACELINE_COMMON_MODEL_MODEL_TREE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "common/model/layer.h"
+
+namespace paceline {
+
+// Keras' name of the class of a model.
+inline absl::string_view ModelClassName(bool is_sequential) {
+  return is_sequential ? "Sequential" : "Functional";
+}
+
+struct ModelTree {
+  // A layer of the model, a model in it, or a further call of one of these.
+  struct Child {
+    // Keras' name, such as "Conv2D".
+    absl::string_view class_name() const {
+      return layer != nullptr ? layer->class_name()
+                              : ModelClassName(model->is_sequential);
+    }
+
+    // Unique in its model, such as "conv2d_1". Layer::name is unique in the
+    // graph: "base/conv2d_1".
+    std::string name;
+    // Owned by the graph; null for a model.
+    const Layer* layer = nullptr;
+    // Null for a layer.
+    std::shared_ptr<const ModelTree> model;
+    // Of a further call: the index of the child that it calls again, whose
+    // layer or model it has, but not its variables. Otherwise -1.
+    int callee = -1;
+    // Indices of the children whose outputs it reads; all smaller than its own.
+    // Empty: it is an input of the model.
+    std::vector<int> inputs;
+    // The node of the graph whose output is the child's. For an input of a
+    // model in a model: the node that the model reads.
+    int node = 0;
+    // Of a layer: its variables, indices into Graph::variables.
+    std::vector<int> variables;
+  };
+
+  std::string name;
+  // The Keras file with the initial values of its variables; "": none.
+  std::string path;
+  bool trainable = true;
+  // Whether it is Keras' Sequential: no layer names its inputs. Otherwise it is
+  // a Functional.
+  bool is_sequential = false;
+  // In topological order.
+  std::vector<Child> children;
+  // Indices of the children whose outputs are the model's.
+  std::vector<int> outputs;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_MODEL_TREE_H_
