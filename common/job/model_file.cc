@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/config/json_reader.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/job/job_fields.h"
@@ -12,6 +15,7 @@
 #include "common/job/job_model.h"
 #include "common/keras/keras_archive.h"
 #include "common/keras/model_config.h"
+#include "common/limits.h"
 #include "common/model/build_graph.h"
 #include "common/model/graph.h"
 #include "common/model/nested_model.h"
@@ -27,14 +31,31 @@ struct Loaded {
   Graph graph;
 };
 
+// Whether it is what Keras' to_json() gives: a model without weights.
+bool IsJson(absl::string_view path) { return absl::EndsWith(path, ".json"); }
+
+// Where errors in the model's config are.
+std::string PlaceOfConfig(const std::string& path) {
+  return IsJson(path) ? path : absl::StrCat(path, ": ", kConfigMember);
+}
+
+absl::StatusOr<Value> ReadConfig(const std::string& path) {
+  if (IsJson(path)) {
+    ASSIGN_OR_RETURN(const std::string text,
+                     ReadFile(path, limits::kMaxModelConfigBytes));
+    return ReadJson(text, path, limits::kMaxModelConfigBytes);
+  }
+  ASSIGN_OR_RETURN(const KerasArchive archive, KerasArchive::Open(path));
+  return archive.ReadConfig();
+}
+
 // The model and what it was compiled with. Checks that we know its layers.
 absl::StatusOr<Loaded> ReadModelFile(const std::string& path) {
-  ASSIGN_OR_RETURN(const KerasArchive archive, KerasArchive::Open(path));
-  ASSIGN_OR_RETURN(const Value config, archive.ReadConfig());
+  ASSIGN_OR_RETURN(Value config, ReadConfig(path));
   const auto in_file = [&path](const absl::Status& status) {
-    return Annotate(status, absl::StrCat(path, ": ", kConfigMember));
+    return Annotate(status, PlaceOfConfig(path));
   };
-  absl::StatusOr<ModelConfig> read = ReadModelConfig(config, Path());
+  absl::StatusOr<ModelConfig> read = ReadModelConfig(std::move(config), Path());
   if (!read.ok()) return in_file(read.status());
   absl::StatusOr<v1::Model> model =
       FieldsOf(static_cast<const v1::Model*>(nullptr))
@@ -112,6 +133,7 @@ absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
       }
       (*config)["layers"] = std::move(loaded->config.model["layers"]);
       SetLines(line, (*config)["layers"]);
+      if (IsJson((*config)["path"].as_string())) (*config)["path"] = "";
     } else {
       RETURN_IF_ERROR(LoadInnerModels(job_path, inner, *config));
     }
@@ -145,14 +167,13 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
   std::pair<std::string, absl::StatusOr<Value>> items[] = {
       {"loss", std::move(read.loss)},
       {"metrics", std::move(read.metrics)},
-      {"weights", Value(path)},
+      {"weights", IsJson(path) ? Value() : Value(path)},
       {"optimizer", std::move(read.optimizer)}};
   for (auto& [key, value] : items) {
     const absl::StatusOr<bool> is_set =
         SetUnlessGiven(key, std::move(value), line, document);
     if (!is_set.ok()) {
-      return at_model(
-          Annotate(is_set.status(), absl::StrCat(path, ": ", kConfigMember)));
+      return at_model(Annotate(is_set.status(), PlaceOfConfig(path)));
     }
     if (!*is_set) continue;
     if (key == "weights") taken.weights = path;
@@ -169,6 +190,7 @@ absl::StatusOr<ModelFile> OpenModelFile(const std::string& path) {
   ASSIGN_OR_RETURN(Loaded loaded, ReadModelFile(path));
   ModelFile file;
   file.graph = std::move(loaded.graph);
+  if (IsJson(path)) return file;
   ASSIGN_OR_RETURN(file.weights,
                    ModelWeights::Open(path, file.graph, file.graph.tree));
   return file;

@@ -16,7 +16,9 @@
 #include "common/config/class_error.h"
 #include "common/config/codec.h"
 #include "common/config/keras_object.h"
+#include "common/keras/config_keys.h"
 #include "common/keras/functional_inputs.h"
+#include "common/keras/keras2_config.h"
 #include "common/keras/not_supported.h"
 #include "common/limits.h"
 #include "common/model/layers/input_layer.h"
@@ -45,17 +47,6 @@ absl::StatusOr<const Value::List*> FindList(const Value& map,
   }
   if (!value->is_list()) return WrongType(*value, path.Key(key), "a list");
   return &value->as_list();
-}
-
-// The text of a key; "" if there is none.
-std::string TextOf(const Value& map, absl::string_view key) {
-  const Value* text = map.is_map() ? map.Find(key) : nullptr;
-  return text != nullptr && text->is_string() ? text->as_string() : "";
-}
-
-bool IsModelClass(absl::string_view class_name) {
-  return class_name == "Sequential" || class_name == "Functional" ||
-         class_name == "Model";
 }
 
 // Refuses classes that are not Keras' own, wherever they are in `value`: a
@@ -405,9 +396,9 @@ absl::StatusOr<Value> ReadMetrics(const Value& compile, const Path& path) {
 
 }  // namespace
 
-absl::StatusOr<ModelConfig> ReadModelConfig(const Value& config,
-                                            const Path& path) {
+absl::StatusOr<ModelConfig> ReadModelConfig(Value config, const Path& path) {
   if (!config.is_map()) return WrongType(config, path, "a map");
+  RETURN_IF_ERROR(ConvertFromKeras2(config, path));
   ModelConfig read;
   ASSIGN_OR_RETURN(read.model, ReadModel(config, path, /*nesting=*/0));
   const Value* const compile = config.Find("compile_config");

@@ -1,5 +1,5 @@
 // Reads the model of a Keras file: what keras.saving.serialize_keras_object and
-// to_json() of Keras 3 give for a Sequential or a Functional model.
+// to_json() of Keras 3 and 2 give for a Sequential or a Functional model.
 //
 // A Functional model's layers name their inputs; the layers of a Sequential one
 // do not. So the kind of a model can be told from its layers
@@ -30,8 +30,7 @@ struct ModelConfig {
 // Keras that are not supported yet: several inputs or outputs, classes of the
 // user's own. Configs of layers are checked
 // by BuildGraph.
-absl::StatusOr<ModelConfig> ReadModelConfig(const Value& config,
-                                            const Path& path);
+absl::StatusOr<ModelConfig> ReadModelConfig(Value config, const Path& path);
 
 }  // namespace paceline
 

@@ -223,13 +223,19 @@ std::optional<ParameterCount> ModelWeights::OptimizerSize() const {
 
 absl::Status ModelWeights::FindSlots(const Graph& graph,
                                      const Optimizer& optimizer) {
-  const std::vector<SlotPath> slots = SlotPaths(graph, optimizer);
-  const size_t numbers = optimizer.NumbersAfter(/*iterations=*/1).size();
-  const size_t expected = FirstSlotNumber(optimizer) + slots.size() + numbers;
+  size_t first = FirstSlotNumber(optimizer);
+  const size_t behind = SlotPaths(graph, optimizer, first).size() +
+                        optimizer.NumbersAfter(/*iterations=*/1).size();
+  size_t expected = first + behind;
   const auto stored = static_cast<size_t>(
       std::count_if(index_.begin(), index_.end(), [](const auto& each) {
         return absl::StartsWith(each.first, kOptimizerGroup);
       }));
+  // Keras 2 stores no learning rate.
+  if (stored + 1 == expected && first == 2) {
+    first = 1;
+    expected = stored;
+  }
   if (stored != expected) {
     return absl::InvalidArgumentError(absl::StrCat(
         path_, ": ", kOptimizerGroup, " has ", stored, " variables, expected ",
@@ -238,7 +244,7 @@ absl::Status ModelWeights::FindSlots(const Graph& graph,
         "in the job to begin without its state"));
   }
   const std::vector<std::string> names = optimizer.slot_names();
-  for (const SlotPath& each : slots) {
+  for (const SlotPath& each : SlotPaths(graph, optimizer, first)) {
     const VariableSpec& variable = graph.variables[each.variable];
     absl::StatusOr<Hdf5Dataset> dataset =
         Find(each.path, absl::StrCat(names[each.slot], " of ", variable.name),

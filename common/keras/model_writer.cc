@@ -61,7 +61,8 @@ void AddOptimizer(const TrainedModel& model, std::vector<Dataset>& datasets) {
   }
   if (model.iterations == 0) return;
   const std::vector<std::string> slots = optimizer.slot_names();
-  for (SlotPath& each : SlotPaths(model.graph, optimizer)) {
+  for (SlotPath& each :
+       SlotPaths(model.graph, optimizer, FirstSlotNumber(optimizer))) {
     const VariableSpec& variable = model.graph.variables[each.variable];
     datasets.push_back({{std::move(each.path), kFloat32, variable.shape},
                         variable.name,

@@ -33,11 +33,11 @@ size_t FirstSlotNumber(const Optimizer& optimizer) {
   return optimizer.learning_rate.schedule != nullptr ? 1 : 2;
 }
 
-std::vector<SlotPath> SlotPaths(const Graph& graph,
-                                const Optimizer& optimizer) {
+std::vector<SlotPath> SlotPaths(const Graph& graph, const Optimizer& optimizer,
+                                size_t first) {
   const std::vector<Trained> trained = TrainedVariables(graph, optimizer);
   std::vector<SlotPath> paths;
-  size_t next = FirstSlotNumber(optimizer);
+  size_t next = first;
   // Slots [begin, end), variable by variable.
   const auto add = [&](int begin, int end) {
     for (const Trained& each : trained) {

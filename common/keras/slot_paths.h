@@ -1,7 +1,8 @@
 // Where Keras stores the state of an optimizer in a file of weights:
 //
 //   optimizer/vars/0  number of updates, int64
-//   optimizer/vars/1  learning rate, float32; absent with a schedule
+//   optimizer/vars/1  learning rate, float32; absent with a schedule, and in
+//                     files of Keras 2
 //   optimizer/vars/2  the slots of trained variables, and so on
 //
 // There are no slots before the first update.
@@ -28,11 +29,12 @@ struct SlotPath {
   std::string path;
 };
 
-// The number of the first slot: 1 with a schedule, else 2.
+// The number of the first slot in a file of Keras 3: 1 with a schedule, else 2.
 size_t FirstSlotNumber(const Optimizer& optimizer);
 
-// In the order of their numbers.
-std::vector<SlotPath> SlotPaths(const Graph& graph, const Optimizer& optimizer);
+// In the order of their numbers, the first of which is `first`.
+std::vector<SlotPath> SlotPaths(const Graph& graph, const Optimizer& optimizer,
+                                size_t first);
 
 }  // namespace paceline
 

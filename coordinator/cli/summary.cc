@@ -10,7 +10,10 @@ namespace paceline {
 absl::Status Summarize(const std::string& path, int columns,
                        std::ostream& out) {
   ASSIGN_OR_RETURN(const ModelFile file, OpenModelFile(path));
-  out << SummarizeModel(file.graph, {file.weights->OptimizerSize(), columns});
+  SummaryOptions options = {.columns = columns};
+  if (file.weights != nullptr)
+    options.optimizer = file.weights->OptimizerSize();
+  out << SummarizeModel(file.graph, options);
   return absl::OkStatus();
 }
 

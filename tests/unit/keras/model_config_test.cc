@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "common/config/json_reader.h"
+#include "common/model/layers/leaky_relu.h"
 #include "gmock/gmock.h"
 #include "tests/unit/keras/keras_fixture.h"
 
@@ -102,6 +104,55 @@ TEST(ModelConfig, TakesLayersAndModelsThatAreCalledAgain) {
                                  "branch/inner", "sum", "branch/inner"));
   EXPECT_THAT(graph.nodes[5].inputs, ElementsAre(3, 4, 1));
   EXPECT_EQ(graph.variables.size(), 4u);
+}
+
+TEST(ModelConfig, TakesModelsOfKeras2) {
+  const auto job = JobOf(KerasFixture("keras2_sequential.keras"));
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->optimizer().class_name(), "adam");
+  EXPECT_EQ(job->initial_iterations(), 1u);
+  const Graph graph = GraphOf(*job);
+  EXPECT_TRUE(graph.tree.is_sequential);
+  EXPECT_EQ(graph.input_shape(0), (Shape{4, 4, 1}));
+  const auto& rectifier = dynamic_cast<const LeakyReLU&>(*graph.layers[3]);
+  EXPECT_NEAR(rectifier.negative_slope, 0.1, 1e-6);
+}
+
+TEST(ModelConfig, TakesFunctionalModelsOfKeras2) {
+  for (const std::string file :
+       {"keras2_functional.keras", "keras2_functional.json"}) {
+    SCOPED_TRACE(file);
+    const auto job = JobOf(KerasFixture(file), "loss: mse\noptimizer: sgd\n");
+    ASSERT_TRUE(job.ok()) << job.status();
+    EXPECT_EQ(job->weights().empty(), absl::EndsWith(file, ".json"));
+    const Graph graph = GraphOf(*job);
+    std::vector<std::string> classes;
+    for (const Node& node : graph.nodes) {
+      classes.emplace_back(node.layer->class_name());
+    }
+    EXPECT_THAT(classes,
+                ElementsAre("InputLayer", "Conv2D", "BatchNormalization", "Add",
+                            "Dense", "Dense", "Rescaling", "Add", "Rescaling",
+                            "Rescaling", "Dense"));
+    EXPECT_THAT(graph.nodes[7].inputs, ElementsAre(6, 3));
+    EXPECT_EQ(graph.variables[0].update, VariableUpdate::kNone);
+  }
+}
+
+TEST(ModelConfig, RefusesATrainedLayerOfKeras2InInferenceMode) {
+  const std::string layer =
+      R"({"class_name": "BatchNormalization", "config": {"name": "norm"TRAINABLE},
+      "name": "norm", "inbound_nodes": [[["in", 0, 0, {"training": false}]]]})";
+  const std::string model = Functional(layer, "norm");
+  EXPECT_EQ(ErrorOf(absl::StrReplaceAll(
+                model, {{"TRAINABLE", R"(, "trainable": false)"}})),
+            absl::OkStatus());
+  const absl::Status status =
+      ErrorOf(absl::StrReplaceAll(model, {{"TRAINABLE", ""}}));
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("config.layers[1]: layers that are trained but called "
+                        "with training=False"));
 }
 
 TEST(ModelConfig, TheJobHasTheLastWord) {

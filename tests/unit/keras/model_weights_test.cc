@@ -147,6 +147,25 @@ TEST_F(ModelWeightsTest, ReadsTheSlotsOfTheOptimizer) {
 }
 
 // As if a layer had been frozen after training.
+// Keras 2 stores no learning rate, so slots begin one number earlier.
+TEST_F(ModelWeightsTest, ReadsTheSlotsOfKeras2) {
+  const auto job = JobOf(KerasFixture("keras2_sequential.keras"));
+  ASSERT_TRUE(job.ok()) << job.status();
+  graph_ = GraphOf(*job);
+  const auto weights = Open(KerasFixture("keras2_sequential.keras"));
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  EXPECT_THAT(FirstElements(**weights, graph_),
+              ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  const auto optimizer = MakeJobOptimizer(*job);
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  const absl::Status found = (*weights)->FindSlots(graph_, **optimizer);
+  ASSERT_TRUE(found.ok()) << found;
+  // Of the last variable, the bias of the Dense: the velocity.
+  std::vector<float> velocity(3);
+  ASSERT_TRUE((*weights)->ReadSlot(7, 1, 0, absl::MakeSpan(velocity)).ok());
+  EXPECT_THAT(velocity, ElementsAre(11, 11.25, 11.5));
+}
+
 TEST_F(ModelWeightsTest, RefusesSlotsOfOtherVariables) {
   auto job = JobOf(KerasFixture("sequential.keras"));
   ASSERT_TRUE(job.ok()) << job.status();
