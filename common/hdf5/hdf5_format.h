@@ -45,6 +45,7 @@ inline constexpr int64_t kSuperblockBytes = 96;
 inline constexpr int64_t kGroupNodeHeaderBytes = 8;
 inline constexpr int64_t kTreeHeaderBytes = 24;
 inline constexpr int64_t kHeapHeaderBytes = 32;
+inline constexpr int64_t kGlobalHeapHeaderBytes = 16;
 inline constexpr int64_t kObjectHeaderBytes = 16;
 inline constexpr int64_t kMessageHeaderBytes = 8;
 inline constexpr int64_t kSymbolBytes = 40;
@@ -61,6 +62,7 @@ enum MessageType : uint16_t {
   kExternalFiles = 0x0007,
   kDataLayout = 0x0008,
   kFilterPipeline = 0x000B,
+  kAttribute = 0x000C,
   kContinuation = 0x0010,
   kSymbolTable = 0x0011,
 };
@@ -69,7 +71,9 @@ enum MessageType : uint16_t {
 enum DatatypeClass : uint8_t {
   kFixedPoint = 0,
   kFloatingPoint = 1,
-  kOpaque = 5
+  kString = 3,
+  kOpaque = 5,
+  kVariableLength = 9
 };
 
 // A message of a floating-point type: where its sign, exponent and mantissa

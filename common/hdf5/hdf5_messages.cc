@@ -50,6 +50,7 @@ bool IsLookedAt(uint16_t type) {
     case hdf5::kExternalFiles:
     case hdf5::kDataLayout:
     case hdf5::kFilterPipeline:
+    case hdf5::kAttribute:
     case hdf5::kSymbolTable:
       return true;
     default:

@@ -36,7 +36,7 @@ void VisitConfig(Struct& config, const Path& path, FileVisitor visit) {
     visit(path.Key("path"), *file->second.mutable_string_value());
   }
   const auto layers = fields.find("layers");
-  if (layers == fields.end()) return;
+  if (layers == fields.end() || !layers->second.has_list_value()) return;
   auto& list = *layers->second.mutable_list_value();
   for (int i = 0; i < list.values_size(); ++i) {
     if (!list.values(i).has_struct_value()) continue;

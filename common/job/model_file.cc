@@ -14,6 +14,7 @@
 #include "common/job/job_files.h"
 #include "common/job/job_model.h"
 #include "common/keras/keras_archive.h"
+#include "common/keras/legacy_h5.h"
 #include "common/keras/model_config.h"
 #include "common/limits.h"
 #include "common/model/build_graph.h"
@@ -34,9 +35,15 @@ struct Loaded {
 // Whether it is what Keras' to_json() gives: a model without weights.
 bool IsJson(absl::string_view path) { return absl::EndsWith(path, ".json"); }
 
+bool IsLegacyPath(absl::string_view path) {
+  return absl::EndsWith(path, ".h5") || absl::EndsWith(path, ".hdf5");
+}
+
 // Where errors in the model's config are.
 std::string PlaceOfConfig(const std::string& path) {
-  return IsJson(path) ? path : absl::StrCat(path, ": ", kConfigMember);
+  return IsJson(path) || IsLegacyPath(path)
+             ? path
+             : absl::StrCat(path, ": ", kConfigMember);
 }
 
 absl::StatusOr<Value> ReadConfig(const std::string& path) {
@@ -45,6 +52,7 @@ absl::StatusOr<Value> ReadConfig(const std::string& path) {
                      ReadFile(path, limits::kMaxModelConfigBytes));
     return ReadJson(text, path, limits::kMaxModelConfigBytes);
   }
+  if (IsLegacyPath(path)) return ReadLegacyConfig(path);
   ASSIGN_OR_RETURN(const KerasArchive archive, KerasArchive::Open(path));
   return archive.ReadConfig();
 }

@@ -35,7 +35,7 @@ absl::Status InitialWeights::Add(const std::string& path, const Graph& graph,
 absl::Status InitialWeights::AddParts(const Graph& graph,
                                       const ModelTree& model) {
   for (const ModelTree::Child& child : model.children) {
-    if (child.model == nullptr) continue;
+    if (child.model == nullptr || child.callee >= 0) continue;
     RETURN_IF_ERROR(child.model->path.empty()
                         ? AddParts(graph, *child.model)
                         : Add(child.model->path, graph, *child.model));

@@ -63,8 +63,20 @@ void ConvertObjectConfig(const std::string& class_name, Value& config) {
   }
 }
 
+// A function as a metric, as the name by which Keras finds it.
+void ConvertMetric(Value& value) {
+  if (TextOf(value, "class_name") != "MeanMetricWrapper") return;
+  const Value& config = value["config"];
+  const std::string name = TextOf(config, "name");
+  const std::string function = TextOf(config, "fn");
+  if (!function.empty()) {
+    value = Value(name == "accuracy" || name == "acc" ? name : function);
+  }
+}
+
 // All objects in `value`.
 void ConvertObjects(Value& value) {
+  ConvertMetric(value);
   if (value.is_list()) {
     for (Value& each : value.as_list()) ConvertObjects(each);
   }

@@ -52,6 +52,8 @@ class StoredMember final : public RandomAccess {
 
   absl::Status ReadAt(int64_t offset_bytes,
                       absl::Span<std::byte> out) override {
+    // libzip does not seek in an empty member.
+    if (out.empty()) return absl::OkStatus();
     RETURN_IF_ERROR(member_.Seek(offset_bytes));
     const auto size = static_cast<int64_t>(out.size());
     ASSIGN_OR_RETURN(const int64_t count, member_.Read(out.data(), size));

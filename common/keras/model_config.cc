@@ -80,6 +80,30 @@ absl::Status CheckIsOfKeras(const Value& value, const Path& path) {
   return absl::OkStatus();
 }
 
+// Refuses a layer that is in two of the models, which Keras marks by the same
+// shared_object_id. `seen`: the ids so far.
+absl::Status CheckIsInOneModel(const Value& model, const Path& path,
+                               std::set<int64_t>& seen) {
+  const Value* const config = model.Find("config");
+  const Value* const layers =
+      config != nullptr && config->is_map() ? config->Find("layers") : nullptr;
+  if (layers == nullptr || !layers->is_list()) return absl::OkStatus();
+  const Path layers_path = path.Key("config").Key("layers");
+  for (size_t i = 0; i < layers->as_list().size(); ++i) {
+    const Value& layer = layers->as_list()[i];
+    const Value* const id =
+        layer.is_map() ? layer.Find("shared_object_id") : nullptr;
+    if (id != nullptr && id->kind() == Value::Kind::kInt &&
+        !seen.insert(id->as_int()).second) {
+      return NotSupported(layers_path.Index(i),
+                          "a layer that two models share");
+    }
+    if (!IsModelClass(TextOf(layer, "class_name"))) continue;
+    RETURN_IF_ERROR(CheckIsInOneModel(layer, layers_path.Index(i), seen));
+  }
+  return absl::OkStatus();
+}
+
 // Names go into logs, terminals and paths.
 absl::Status CheckName(const std::string& name, const Path& path) {
   if (PeerText(name) == name) return absl::OkStatus();
@@ -103,6 +127,11 @@ absl::StatusOr<KerasObject> ReadLayer(const Value& value, const Path& path,
     return ClassError(path, layer.class_name,
                       "a Lambda layer holds Python code, which is never run; "
                       "expected a layer of Keras");
+  }
+  if (layer.class_name == RepeatedCall::kClassName) {
+    return ClassError(path, layer.class_name,
+                      "is a class of jobs, not of Keras; expected "
+                      "a further entry of inbound_nodes");
   }
   if (IsModelClass(layer.class_name)) {
     layer.class_name = NestedModel::kClassName;
@@ -162,6 +191,10 @@ absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
                    ReadInboundNodes(value, path));
   RETURN_IF_ERROR(MakeLayerOfOperation(value, name, path, layer));
   layer.config["name"] = name;
+  if (inputs.empty() && layer.class_name != InputLayer::kClassName) {
+    return ConfigError(path.Key("inbound_nodes"),
+                       "empty; expected the call of the layer");
+  }
   if (!inputs.empty()) layer.inputs = std::move(inputs[0]);
   calls.push_back({std::move(layer), path});
   for (size_t i = 1; i < inputs.size(); ++i) {
@@ -222,36 +255,81 @@ absl::StatusOr<std::vector<KerasObject>> SortTopologically(
   return sorted;
 }
 
-// The only entry of input_layers or output_layers: ["name", 0, 0], or a list or
-// a map of one such.
-absl::StatusOr<KerasHistory> OnlyEnd(const Value& config, absl::string_view key,
-                                     const Path& path) {
-  const Value* end = config.Find(key);
-  const Path end_path = path.Key(key);
-  for (int level = 0; end != nullptr && level < 2; ++level) {
-    if (end->is_list() && !end->as_list().empty() &&
-        end->as_list()[0].is_string()) {
-      return ReadKerasHistory(*end, end_path);
+// The entries of input_layers or output_layers: ["name", 0, 0], or a list or a
+// map of such.
+absl::StatusOr<std::vector<KerasHistory>> ReadEnds(const Value& config,
+                                                   absl::string_view key,
+                                                   const Path& path) {
+  const Value* const ends = config.Find(key);
+  const Path ends_path = path.Key(key);
+  std::vector<KerasHistory> read;
+  const auto add = [&](const Value& end, const Path& end_path) {
+    absl::StatusOr<KerasHistory> history = ReadKerasHistory(end, end_path);
+    if (history.ok()) read.push_back(*std::move(history));
+    return history.status();
+  };
+  if (ends != nullptr && ends->is_map()) {
+    for (const Value::Entry& end : ends->as_map()) {
+      RETURN_IF_ERROR(add(end.value, ends_path.Key(end.key)));
     }
-    const bool is_map = end->is_map();
-    if (!is_map && !end->is_list()) break;
-    const size_t count = is_map ? end->as_map().size() : end->as_list().size();
-    if (count > 1) {
-      return NotSupported(end_path,
-                          absl::StrCat("models with ", count, " ", key));
+  } else if (ends != nullptr && ends->is_list() && !ends->as_list().empty() &&
+             !ends->as_list()[0].is_string()) {
+    for (size_t i = 0; i < ends->as_list().size(); ++i) {
+      RETURN_IF_ERROR(add(ends->as_list()[i], ends_path.Index(i)));
     }
-    if (count == 0) break;
-    end = is_map ? &end->as_map()[0].value : &end->as_list()[0];
+  } else {
+    RETURN_IF_ERROR(add(ends == nullptr ? Value() : *ends, ends_path));
   }
-  return ConfigError(end_path, "expected [\"name\", 0, 0]");
+  if (!read.empty()) return read;
+  return ConfigError(ends_path, "empty; expected [\"name\", 0, 0]");
+}
+
+// Unimplemented unless there is one.
+absl::Status CheckIsOnly(const std::vector<KerasHistory>& ends,
+                         absl::string_view key, const Path& path) {
+  return ends.size() == 1
+             ? absl::OkStatus()
+             : NotSupported(path.Key(key), absl::StrCat("models with ",
+                                                        ends.size(), " ", key));
+}
+
+// Puts the Inputs first, in the order of input_layers: in that order a model
+// reads other layers.
+absl::Status PutInputsFirst(const std::vector<KerasHistory>& inputs,
+                            const Path& path,
+                            std::vector<KerasObject>& layers) {
+  if (inputs.size() > limits::kMaxLayerInputs) {
+    return ConfigError(
+        path.Key("input_layers"),
+        absl::StrCat("has ", inputs.size(), " entries, expected at most ",
+                     limits::kMaxLayerInputs));
+  }
+  auto next = layers.begin();
+  for (const KerasHistory& input : inputs) {
+    const auto found =
+        std::find_if(next, layers.end(), [&](const KerasObject& layer) {
+          return layer.class_name == InputLayer::kClassName &&
+                 TextOf(layer.config, "name") == input.layer;
+        });
+    if (found == layers.end()) {
+      return ConfigError(
+          path.Key("input_layers"),
+          absl::StrCat("there is no InputLayer ", Excerpt(Value(input.layer))));
+    }
+    std::rotate(next, found, found + 1);
+    ++next;
+  }
+  return absl::OkStatus();
 }
 
 // The name of the call whose output is that of a Functional.
 absl::StatusOr<std::string> ReadOutput(const Value& config,
                                        const Value::List& layers,
                                        const Path& path) {
-  ASSIGN_OR_RETURN(const KerasHistory output,
-                   OnlyEnd(config, "output_layers", path));
+  ASSIGN_OR_RETURN(const std::vector<KerasHistory> outputs,
+                   ReadEnds(config, "output_layers", path));
+  RETURN_IF_ERROR(CheckIsOnly(outputs, "output_layers", path));
+  const KerasHistory& output = outputs[0];
   const bool counts_from_1 =
       std::any_of(layers.begin(), layers.end(), [&](const Value& layer) {
         return TextOf(layer, "name") == output.layer &&
@@ -274,7 +352,10 @@ absl::StatusOr<std::vector<KerasObject>> ReadFunctionalLayers(
   }
   ASSIGN_OR_RETURN(std::vector<KerasObject> layers,
                    SortTopologically(std::move(calls)));
-  RETURN_IF_ERROR(OnlyEnd(config, "input_layers", path).status());
+  ASSIGN_OR_RETURN(const std::vector<KerasHistory> inputs,
+                   ReadEnds(config, "input_layers", path));
+  if (nesting == 0) RETURN_IF_ERROR(CheckIsOnly(inputs, "input_layers", path));
+  RETURN_IF_ERROR(PutInputsFirst(inputs, path, layers));
   ASSIGN_OR_RETURN(const std::string output, ReadOutput(config, *list, path));
   if (layers.empty() ||
       layers.back().config.Find("name")->as_string() != output) {
@@ -300,7 +381,11 @@ absl::StatusOr<Value> ReadModel(const Value& object, const Path& path,
   }
   ASSIGN_OR_RETURN(const Value* const config, FindMap(object, "config", path));
   const Path config_path = path.Key("config");
-  if (nesting == 0) RETURN_IF_ERROR(CheckIsOfKeras(*config, config_path));
+  if (nesting == 0) {
+    RETURN_IF_ERROR(CheckIsOfKeras(*config, config_path));
+    std::set<int64_t> seen;
+    RETURN_IF_ERROR(CheckIsInOneModel(object, path, seen));
+  }
   ASSIGN_OR_RETURN(const std::vector<KerasObject> layers,
                    class_name == "Sequential"
                        ? ReadSequentialLayers(*config, config_path, nesting)
@@ -313,10 +398,8 @@ absl::StatusOr<Value> ReadModel(const Value& object, const Path& path,
   const std::string name = TextOf(*config, "name");
   RETURN_IF_ERROR(CheckName(name, config_path.Key("name")));
   if (!name.empty()) model.push_back({"name", name});
-  if (const Value* trainable = config->Find("trainable");
-      trainable != nullptr && nesting > 0) {
-    model.push_back({"trainable", *trainable});
-  }
+  // As in Keras, `trainable` of a model says nothing here: setting it has set
+  // that of all its layers, some of which may have been changed since.
   model.push_back({"layers", std::move(list)});
   return Value(std::move(model));
 }

@@ -154,29 +154,30 @@ std::string ShapeWithBatch(const Shape& shape) {
                       absl::StrJoin(shape, ", "), ")");
 }
 
-// What the calls of layer `index` read: "conv2d[0][0]", call 0 of that layer.
-std::string ConnectionsOf(const ModelTree& model, int index) {
+// The calls of a layer.
+struct CallsOfLayer {
+  // What they read: "conv2d[0][0]", the output of call 0 of that layer.
+  std::vector<std::string> read;
+  // The node of the last one.
+  int last_node = 0;
+};
+
+// By child of the model; further calls have none of their own.
+std::vector<CallsOfLayer> CallsOf(const ModelTree& model) {
+  std::vector<CallsOfLayer> calls(model.children.size());
   std::vector<int> call_counts(model.children.size());
   std::vector<std::string> outputs;
-  std::vector<std::string> read;
   for (size_t i = 0; i < model.children.size(); ++i) {
     const ModelTree::Child& child = model.children[i];
-    const int layer = child.callee < 0 ? static_cast<int>(i) : child.callee;
+    const size_t layer = child.callee < 0 ? i : child.callee;
     outputs.push_back(absl::StrCat(model.children[layer].name, "[",
                                    call_counts[layer]++, "][0]"));
-    if (layer != index) continue;
-    for (const int input : child.inputs) read.push_back(outputs[input]);
+    for (const int input : child.inputs) {
+      calls[layer].read.push_back(outputs[input]);
+    }
+    calls[layer].last_node = child.node;
   }
-  return read.empty() ? "-" : absl::StrJoin(read, ", ");
-}
-
-// The output of a layer's last call.
-int LastNode(const ModelTree& model, int index) {
-  int node = model.children[index].node;
-  for (const ModelTree::Child& child : model.children) {
-    if (child.callee == index) node = child.node;
-  }
-  return node;
+  return calls;
 }
 
 // Whether each layer reads the one before it, and is called once.
@@ -204,6 +205,7 @@ std::vector<int> VariablesOf(const ModelTree::Child& child) {
   std::vector<int> variables = child.variables;
   if (child.model != nullptr) {
     for (const ModelTree::Child& each : child.model->children) {
+      if (each.callee >= 0) continue;
       const std::vector<int> inner = VariablesOf(each);
       variables.insert(variables.end(), inner.begin(), inner.end());
     }
@@ -240,14 +242,17 @@ std::string SummarizeModel(const Graph& graph, const SummaryOptions& options) {
   const ModelTree& model = graph.tree;
   const std::vector<int> order = KerasLayerOrder(model);
   const bool is_chain = model.is_sequential || IsChain(model, order);
+  const std::vector<CallsOfLayer> calls = CallsOf(model);
   std::vector<Row> rows;
   for (const int index : order) {
     const ModelTree::Child& child = model.children[index];
     rows.push_back(
         {absl::StrCat(child.name, " (", child.class_name(), ")"),
-         ShapeWithBatch(graph.nodes[LastNode(model, index)].output_shape),
+         ShapeWithBatch(graph.nodes[calls[index].last_node].output_shape),
          WithCommas(CountOf(graph, VariablesOf(child)).elements)});
-    if (!is_chain) rows.back().push_back(ConnectionsOf(model, index));
+    if (is_chain) continue;
+    const std::vector<std::string>& read = calls[index].read;
+    rows.back().push_back(read.empty() ? "-" : absl::StrJoin(read, ", "));
   }
   std::vector<Column> columns;
   if (is_chain) {

@@ -13,6 +13,7 @@
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/keras/keras_archive.h"
+#include "common/keras/legacy_h5.h"
 #include "common/keras/slot_paths.h"
 #include "common/keras/weight_paths.h"
 #include "common/limits.h"
@@ -167,16 +168,25 @@ absl::StatusOr<Hdf5Dataset> ModelWeights::Find(const std::string& path,
 absl::Status ModelWeights::FindVariables(const Graph& graph,
                                          const ModelTree& model) {
   ASSIGN_OR_RETURN(index_, ReadIndex(*file_));
+  const bool is_legacy = !index_.empty() && IsLegacy(index_);
+  std::vector<WeightPath> paths;
+  if (is_legacy) {
+    ASSIGN_OR_RETURN(paths, LegacyWeightPaths(graph, model, index_));
+  } else {
+    paths = WeightPaths(model);
+  }
   variables_.resize(graph.variables.size());
   std::set<std::string> known;
-  for (const WeightPath& each : WeightPaths(model)) {
+  for (const WeightPath& each : paths) {
     const VariableSpec& variable = graph.variables[each.variable];
     ASSIGN_OR_RETURN(variables_[each.variable],
                      Find(each.path, variable.name, variable.shape));
     known.insert(each.path);
   }
   for (const auto& [path, dataset] : index_) {
-    if (!absl::StartsWith(path, kLayersGroup) || known.contains(path)) continue;
+    const bool is_of_model = is_legacy ? IsLegacyWeight(index_, path)
+                                       : absl::StartsWith(path, kLayersGroup);
+    if (!is_of_model || known.contains(path)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("the model has no variable for ", PeerText(path),
                      " of shape ", ShapeToString(dataset.shape)));

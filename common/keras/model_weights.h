@@ -1,4 +1,5 @@
-// The variables of a model in a file of Keras: `.keras` or `.weights.h5`.
+// The variables of a model in a file of Keras: `.keras`, `.weights.h5` or a
+// legacy `.h5`.
 #ifndef PACELINE_COMMON_KERAS_MODEL_WEIGHTS_H_
 #define PACELINE_COMMON_KERAS_MODEL_WEIGHTS_H_
 
@@ -22,8 +23,9 @@
 namespace paceline {
 
 // Variables are found by the structure of the model, as Keras finds them
-// (weight_paths.h), not by the names of layers. Not thread-safe. Errors name
-// the file, and the path in it. Blocks on the disk.
+// (weight_paths.h), and by the names of layers only in a legacy file
+// (legacy_h5.h), whose optimizer is not read. Not thread-safe. Errors name the
+// file, and the path in it. Blocks on the disk.
 class ModelWeights {
  public:
   // The variables of `model`, which is that of `graph` or one in it.
@@ -39,8 +41,9 @@ class ModelWeights {
   std::optional<ParameterCount> OptimizerSize() const;
 
   // Finds the slots of `optimizer`, which must be of the class that wrote the
-  // file. InvalidArgument unless the file has exactly its variables, with the
-  // shapes of those that they belong to.
+  // file, if that was opened for all of the graph. InvalidArgument unless the
+  // file has exactly its variables, with the shapes of those that they belong
+  // to.
   absl::Status FindSlots(const Graph& graph, const Optimizer& optimizer);
   bool has_slots() const { return !slots_.empty(); }
 

@@ -113,22 +113,28 @@ Value EndOf(const ModelTree& model, int index) {
 
 Value SerializeFunctional(const ModelTree& model, const Graph& graph) {
   Value::List layers;
-  Value input;
   for (const int index : KerasLayerOrder(model)) {
     const ModelTree::Child& child = model.children[index];
     Value layer = SerializeChild(child, graph);
     layer["name"] = child.name;
     layer["inbound_nodes"] = InboundNodes(model, index, graph);
     layers.push_back(std::move(layer));
-    if (child.inputs.empty()) input = EndOf(model, index);
   }
+  Value::List inputs;
+  for (size_t i = 0; i < model.children.size(); ++i) {
+    if (!model.children[i].inputs.empty()) continue;
+    inputs.push_back(EndOf(model, static_cast<int>(i)));
+  }
+  // Keras writes a list only if there are several.
+  Value input_layers =
+      inputs.size() == 1 ? std::move(inputs[0]) : Value(std::move(inputs));
   Value object = SerializeKerasObject(
       "keras.src.models.functional",
       {"Functional",
        Value::Map{{"name", model.name},
                   {"trainable", model.trainable},
                   {"layers", std::move(layers)},
-                  {"input_layers", std::move(input)},
+                  {"input_layers", std::move(input_layers)},
                   {"output_layers", EndOf(model, model.outputs[0])}}});
   object["registered_name"] = "Functional";
   object["build_config"] = Value::Map{{"input_shape", nullptr}};

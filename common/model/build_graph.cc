@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -16,6 +17,7 @@
 #include "common/model/layers/input_layer.h"
 #include "common/model/nested_model.h"
 #include "common/model/shape_rule.h"
+#include "glog/logging.h"
 
 namespace paceline {
 namespace {
@@ -243,6 +245,7 @@ class GraphBuilder {
     const Layer& layer = *child.layer;
     ASSIGN_OR_RETURN(Node node, MakeNode(layer, std::move(inputs), path));
     const std::vector<VariableSpec> wanted = layer.Variables(InputShapes(node));
+    CHECK_EQ(wanted.size(), callee.variables.size()) << layer.name;
     for (size_t i = 0; i < wanted.size(); ++i) {
       const VariableSpec& had = graph_.variables[callee.variables[i]];
       if (had.update == VariableUpdate::kDelta) {
@@ -292,7 +295,7 @@ class GraphBuilder {
 
   // A node with its output shape; without variables.
   absl::StatusOr<Node> MakeNode(const Layer& layer, std::vector<int> inputs,
-                                const Path& path) const {
+                                const Path& path) {
     // Calls of models that call models twice multiply.
     if (graph_.nodes.size() >= limits::kMaxLayers) {
       return ConfigError(
@@ -302,6 +305,7 @@ class GraphBuilder {
     RETURN_IF_ERROR(CheckReadsIds(layer, path, inputs));
     Node node;
     node.layer = &layer;
+    node.call = call_counts_[&layer]++;
     node.inputs = std::move(inputs);
     absl::StatusOr<Shape> output = layer.OutputShape(InputShapes(node));
     absl::Status status = output.status();
@@ -349,6 +353,7 @@ class GraphBuilder {
 
   Graph graph_;
   size_t layer_count_ = 0;
+  absl::flat_hash_map<const Layer*, int> call_counts_;
 };
 
 }  // namespace

@@ -24,6 +24,8 @@ struct Node {
   std::vector<int> variables;
   // Without the batch axis.
   Shape output_shape;
+  // How many nodes before it call the same layer.
+  int call = 0;
 };
 
 // Immutable once built (build_graph.h); thread-safe.

@@ -33,6 +33,8 @@ struct LayerCall {
   bool is_training = false;
   // The job's seed, for random operations.
   uint64_t seed = 0;
+  // The number of the call, from 0, of a layer that is called several times.
+  int call = 0;
 };
 
 struct LoweredLayer {

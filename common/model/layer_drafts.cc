@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/suggestion.h"
@@ -32,7 +34,7 @@ struct NamedDraft {
   LayerDraft draft;
   std::vector<std::string> inputs;
   // Of a call.
-  std::string callee;
+  std::optional<std::string> callee;
 };
 
 absl::StatusOr<NamedDraft> ReadLayer(const KerasObject& object,
@@ -80,6 +82,13 @@ absl::Status NameLayers(const Path& path, std::vector<NamedDraft>& drafts) {
   std::set<std::string> taken;
   for (size_t i = 0; i < drafts.size(); ++i) {
     const std::string& name = drafts[i].draft.name;
+    if (!drafts[i].callee && absl::StrContains(name, '/')) {
+      return ConfigError(
+          LayerPath(path, i).Key("name"),
+          absl::StrCat("\"", name,
+                       "\" has a \"/\", which parts the names of models and "
+                       "layers; expected a name without"));
+    }
     if (!name.empty() && !taken.insert(name).second) {
       return ConfigError(LayerPath(path, i).Key("name"),
                          absl::StrCat("\"", name,
@@ -93,8 +102,8 @@ absl::Status NameLayers(const Path& path, std::vector<NamedDraft>& drafts) {
     if (!draft.name.empty()) continue;
     const std::string stem = ToSnakeCase(draft.class_name());
     do {
-      if (!callee.empty()) {
-        draft.name = RepeatedCallName(callee, ++next_call[callee]);
+      if (callee) {
+        draft.name = RepeatedCallName(*callee, ++next_call[*callee]);
       } else {
         const int index = next_index[stem]++;
         draft.name = index == 0 ? stem : absl::StrCat(stem, "_", index);
@@ -131,16 +140,16 @@ class LayerIndex {
 
   // The layer that call `index` calls.
   absl::StatusOr<int> FindCallee(size_t index, const Path& path) const {
-    const std::string& name = drafts_[index].callee;
+    const std::string& name = *drafts_[index].callee;
     const Path layer_path = path.Key("layer");
     ASSIGN_OR_RETURN(const int callee,
                      Find(name, index, "before this one", layer_path));
     const NamedDraft& called = drafts_[callee];
-    if (called.callee.empty() && !called.draft.is_input()) return callee;
-    return ConfigError(
-        layer_path, absl::StrCat("\"", name, "\" is ",
-                                 called.callee.empty() ? "an Input" : "a Call",
-                                 ", expected the name of another layer"));
+    if (!called.callee && !called.draft.is_input()) return callee;
+    return ConfigError(layer_path,
+                       absl::StrCat("\"", name, "\" is ",
+                                    called.callee ? "a Call" : "an Input",
+                                    ", expected the name of another layer"));
   }
 
   // The layers that layer `index` reads; `called` is that layer, or the one
@@ -233,7 +242,7 @@ absl::StatusOr<ModelDraft> DraftModel(absl::Span<const KerasObject> layers,
   for (size_t i = 0; i < named.size(); ++i) {
     const Path layer_path = LayerPath(path, i);
     LayerDraft& draft = named[i].draft;
-    if (!named[i].callee.empty()) {
+    if (named[i].callee) {
       ASSIGN_OR_RETURN(draft.callee, index.FindCallee(i, layer_path));
     }
     const LayerDraft& called =

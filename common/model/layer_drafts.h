@@ -21,7 +21,8 @@ namespace paceline {
 
 // A layer, a model among the layers, or a further call of one of these.
 struct LayerDraft {
-  // Keras' name, such as "Conv2D"; of a call, RepeatedCall::kClassName.
+  // Keras' name, such as "Conv2D"; of a call (callee >= 0),
+  // RepeatedCall::kClassName.
   absl::string_view class_name() const;
   bool is_input() const;
 

@@ -90,8 +90,8 @@ class ModelLowering {
     }
     function_.SetOwner(absl::StrCat("layer ", node.layer->name));
     for (const int variable : node.variables) AddPenalty(variable);
-    const LoweredLayer lowered =
-        node.layer->Lower({inputs, variables, spec_.is_training, spec_.seed});
+    const LoweredLayer lowered = node.layer->Lower(
+        {inputs, variables, spec_.is_training, spec_.seed, node.call});
     for (const auto& [index, value] : lowered.statistics) {
       statistics_[node.variables[index]] = value;
     }

@@ -32,13 +32,14 @@ struct ModelTree {
     // Unique in its model, such as "conv2d_1". Layer::name is unique in the
     // graph: "base/conv2d_1".
     std::string name;
+    // Of a further call: the index of the child that it calls again. It has the
+    // callee's `layer` or `model`, whose variables must not be counted or
+    // stored twice; its own `variables` are empty. Otherwise -1.
+    int callee = -1;
     // Owned by the graph; null for a model.
     const Layer* layer = nullptr;
     // Null for a layer.
     std::shared_ptr<const ModelTree> model;
-    // Of a further call: the index of the child that it calls again, whose
-    // layer or model it has, but not its variables. Otherwise -1.
-    int callee = -1;
     // Indices of the children whose outputs it reads; all smaller than its own.
     // Empty: it is an input of the model.
     std::vector<int> inputs;
@@ -52,6 +53,8 @@ struct ModelTree {
   std::string name;
   // The Keras file with the initial values of its variables; "": none.
   std::string path;
+  // Whether its layers may be trained: false if it, or a model around it, is
+  // `trainable: false` in the job.
   bool trainable = true;
   // Whether it is Keras' Sequential: no layer names its inputs. Otherwise it is
   // a Functional.

@@ -9,8 +9,8 @@ const FieldTable<RepeatedCall>& RepeatedCall::Fields() {
       kClassName,
       "A further call of a layer or model, with the same variables.",
       {Optional("name", &RepeatedCall::name,
-                "Unique in the model; by default `dense/1` for the second call "
-                "of `dense`."),
+                "Unique in the model; by default `dense/1` for the first call "
+                "of `dense` without a name."),
        Required("layer", &RepeatedCall::layer,
                 "The name of an earlier layer of the same model.")});
   return table;

@@ -26,8 +26,8 @@ struct RepeatedCall {
   std::string layer;
 };
 
-// How a call is called that has no name: "dense/1" for the second call of
-// "dense". No layer of Keras has such a name.
+// The name of a call that has none: "dense/1" for the first such call of
+// "dense". Layers have no "/" in their names.
 std::string RepeatedCallName(absl::string_view layer, int call);
 
 }  // namespace paceline

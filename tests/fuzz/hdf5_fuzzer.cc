@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/base/random_access.h"
+#include "common/hdf5/hdf5_attributes.h"
 #include "common/hdf5/hdf5_index.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -11,6 +12,7 @@ namespace paceline {
 
 void Fuzz(FuzzInput input) {
   const auto file = RandomAccessTo(std::string(input.rest()));
+  (void)ReadHdf5Texts(*file).ok();
   const auto index = ReadHdf5Index(*file);
   if (!index.ok()) return;
   for (const auto& [path, dataset] : *index) {

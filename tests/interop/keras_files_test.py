@@ -106,8 +106,11 @@ def nested():
     inputs = keras.Input((12,))
     inner = keras.Sequential([keras.Input((12,)), layers.Dense(12, activation="relu")])
     tail = keras.Model(inputs, layers.Dense(10)(layers.Add()([inner(inputs), inputs])), name="tail")
+    left, right = keras.Input((14, 14, 8)), keras.Input((14, 14, 8))
+    mix = keras.Model([left, right], layers.Subtract()([right, layers.ReLU()(left)]), name="mix")
     inputs = keras.Input((28, 28, 1))
-    x = base(layers.Conv2D(8, 3, strides=2, padding="same")(inputs))
+    x = layers.Conv2D(8, 3, strides=2, padding="same")(inputs)
+    x = mix([x, base(x)])
     return keras.Model(inputs, tail(layers.GlobalAveragePooling2D()(head(x))))
 
 

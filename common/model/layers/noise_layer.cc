@@ -1,6 +1,7 @@
 #include "common/model/layers/noise_layer.h"
 
 #include "common/model/philox.h"
+#include "common/model/repeated_call.h"
 
 namespace paceline {
 
@@ -11,13 +12,15 @@ absl::StatusOr<Shape> NoiseLayer::OutputShape(
 
 LoweredLayer NoiseLayer::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
-  return IsIdentity(call.is_training) ? x : Noised(x, NoiseKey(call.seed));
+  return IsIdentity(call.is_training)
+             ? x
+             : Noised(x, NoiseKey(call.seed, call.call));
 }
 
-uint64_t NoiseLayer::NoiseKey(uint64_t job_seed) const {
+uint64_t NoiseLayer::NoiseKey(uint64_t job_seed, int call) const {
   return PhiloxKey(
       {.seed = seed.has_value() ? static_cast<uint64_t>(*seed) : job_seed,
-       .stream = StableHash(name)});
+       .stream = StableHash(call == 0 ? name : RepeatedCallName(name, call))});
 }
 
 }  // namespace paceline

@@ -15,8 +15,8 @@
 namespace paceline {
 
 // In evaluation the layer is the identity. Random numbers depend on the layer's
-// name and seed, the epoch, and the example's position in it, so they are the
-// same on any device and any replica.
+// name and seed, the number of the call, the epoch, and the example's position
+// in it, so they are the same on any device and any replica.
 class NoiseLayer : public Layer {
  public:
   absl::StatusOr<Shape> OutputShape(
@@ -26,9 +26,9 @@ class NoiseLayer : public Layer {
     return !is_training || !has_noise();
   }
 
-  // The key of the layer's random numbers: from its own seed if it has one,
-  // else from `job_seed`.
-  uint64_t NoiseKey(uint64_t job_seed) const;
+  // The key of the random numbers of a call of the layer: from its own seed if
+  // it has one, else from `job_seed`.
+  uint64_t NoiseKey(uint64_t job_seed, int call) const;
 
   // nullopt: the job's seed.
   std::optional<int64_t> seed;

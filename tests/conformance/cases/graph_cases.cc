@@ -67,6 +67,11 @@ std::vector<Case> GraphCases() {
       graph("shared_normalization",
             conv("a") + ", LayerNormalization: {name: norm}, Dense: {units: 3},"
                         " Call: {layer: norm}, Dense: {units: 2}"),
+      // Each call has a mask of its own.
+      graph("shared_dropout", conv("a") + ", Dropout: {rate: 0.5, name: d},"
+                                          " {Call: {layer: d}, inputs: [a]},"
+                                          " {Subtract: {}, inputs: [d, d/1]},"
+                                          " Dense: {units: 2}"),
       graph("shared_frozen",
             conv("a", ", trainable: false") +
                 ", BatchNormalization: {name: norm, trainable: false},"

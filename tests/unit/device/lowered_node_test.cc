@@ -81,7 +81,10 @@ class RecordingBuilder final : public LayoutBuilder {
   void AddPermutation(const Tensor* /*from*/, const PermutedAxes& /*axes*/,
                       const Tensor* /*to*/) override {}
   void AddSum(const Tensor* /*a*/, const Tensor* /*b*/,
-              const Tensor* /*sum*/) override {}
+              const Tensor* /*sum*/) override {
+    added_.push_back("sum");
+    NoteOperation({});
+  }
   void AddRowSums(const Tensor* /*from*/, const RowGeometry& /*rows*/,
                   const Tensor* /*sums*/) override {}
   void AddRowMaxima(const Tensor* /*from*/, const RowGeometry& /*rows*/,
@@ -93,7 +96,9 @@ class RecordingBuilder final : public LayoutBuilder {
   }
   void AddPenaltyGradient(const Regularizer& /*regularizer*/,
                           const Tensor* /*values*/,
-                          const Tensor* /*gradients*/) override {}
+                          const Tensor* /*gradients*/) override {
+    added_.push_back("penalty");
+  }
 
   std::vector<std::string> added_;
   std::set<const Memory*> written_;
@@ -172,6 +177,35 @@ TEST(LoweredNodeTest, ABucketIsFinalAfterTheLastReaderOfItsVariables) {
   EXPECT_THAT(sections[0].ready_buckets, ElementsAre(0));
   EXPECT_THAT(sections[0].final_buckets, IsEmpty());
   EXPECT_THAT(sections[1].ready_buckets, IsEmpty());
+  EXPECT_THAT(sections[1].final_buckets, ElementsAre(0));
+}
+
+// Each call of a layer writes a part of the gradient. The bucket is ready after
+// the last part, and final after the last read.
+TEST(LayoutBuilderTest, SumsThePartsOfGradientsThatCallsWrite) {
+  const ModelUnderTest model(
+      {.layers = *ReadYaml("[Input: {shape: [5]}, Dense: {units: 5, use_bias:"
+                           " false, kernel_regularizer: l2},"
+                           " Call: {layer: dense}]",
+                           "model", limits::kMaxJobBytes)});
+  const ProgramSpec spec = model.Spec(Mode::kTrain, /*batch_size=*/4);
+  RecordingBuilder builder(spec);
+  const Tensor* const first = builder.NewGradientPart(0);
+  EXPECT_EQ(first, builder.gradient(0));
+  builder.AddOperation();
+  builder.FinishGradient(0, first);
+  builder.FinishReads(0);
+  const Tensor* const second = builder.NewGradientPart(0);
+  EXPECT_NE(second->memory, first->memory);
+  builder.AddOperation();
+  builder.FinishGradient(0, second);
+  EXPECT_THAT(builder.TakeAdded(), ElementsAre("sum", "penalty", "bucket"));
+  builder.AddOperation();
+  builder.FinishReads(0);
+  const std::vector<Section> sections = builder.TakeSections();
+  ASSERT_EQ(sections.size(), 2u);
+  EXPECT_THAT(sections[0].ready_buckets, ElementsAre(0));
+  EXPECT_THAT(sections[0].final_buckets, IsEmpty());
   EXPECT_THAT(sections[1].final_buckets, ElementsAre(0));
 }
 

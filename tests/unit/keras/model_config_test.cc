@@ -6,6 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "common/config/json_reader.h"
+#include "common/job/job_fields.h"
+#include "common/model/build_graph.h"
 #include "common/model/layers/leaky_relu.h"
 #include "gmock/gmock.h"
 #include "tests/unit/keras/keras_fixture.h"
@@ -93,6 +95,51 @@ TEST(ModelConfig, TakesModelsInModels) {
   EXPECT_EQ(tree.children[3].model->children[1].name, "features");
 }
 
+// As Keras writes base.trainable = False, base.layers[1].trainable = True.
+TEST(ModelConfig, EachLayerOfAModelInTheModelSaysWhetherItIsTrained) {
+  const std::string dense =
+      R"({"class_name": "Dense", "config": {"name": "dense", "units": 2,
+      "trainable": TRAINED}})";
+  const std::string inner = absl::StrCat(
+      R"({"class_name": "Sequential", "config": {"name": "base", "trainable":
+      false, "layers": [{"class_name": "InputLayer", "config": {"batch_shape":
+      [null, 3]}}, )",
+      absl::StrReplaceAll(dense, {{"TRAINED", "true"}}), ", ",
+      absl::StrReplaceAll(dense, {{"TRAINED", "false"}, {"dense", "frozen"}}),
+      "]}}");
+  const auto json = ReadJson(
+      absl::StrCat(
+          R"({"class_name": "Sequential", "config": {"layers": [{"class_name":
+          "InputLayer", "config": {"batch_shape": [null, 3]}}, )",
+          inner, "]}}"),
+      "config.json", 1 << 20);
+  ASSERT_TRUE(json.ok()) << json.status();
+  const auto config = ReadModelConfig(*json, Path());
+  ASSERT_TRUE(config.ok()) << config.status();
+  const auto model = FieldsOf(static_cast<const v1::Model*>(nullptr))
+                         .Read(config->model, Path("model"));
+  ASSERT_TRUE(model.ok()) << model.status();
+  const auto graph = BuildGraph(*model);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->variables[0].update, VariableUpdate::kGradient);
+  EXPECT_EQ(graph->variables[2].update, VariableUpdate::kNone);
+}
+
+// Classes that only jobs have, and a Functional's layer without a call.
+TEST(ModelConfig, RefusesClassesOfJobsAndLayersWithoutACall) {
+  const std::pair<std::string, const char*> cases[] = {
+      {R"({"class_name": "Call", "config": {"layer": "in"}, "name": "c",
+       "inbound_nodes": []})",
+       "config.layers[1]: is a class of jobs, not of Keras"},
+      {R"({"class_name": "ReLU", "config": {}, "name": "c",
+       "inbound_nodes": []})",
+       "config.layers[1].inbound_nodes: empty; expected the call"}};
+  for (const auto& [layer, message] : cases) {
+    EXPECT_THAT(std::string(ErrorOf(Functional(layer, "c")).message()),
+                HasSubstr(message));
+  }
+}
+
 TEST(ModelConfig, TakesLayersAndModelsThatAreCalledAgain) {
   const auto job =
       JobOf(KerasFixture("shared.keras"), "loss: mse\noptimizer: sgd\n");
@@ -101,9 +148,11 @@ TEST(ModelConfig, TakesLayersAndModelsThatAreCalledAgain) {
   std::vector<std::string> names;
   for (const Node& node : graph.nodes) names.push_back(node.layer->name);
   EXPECT_THAT(names, ElementsAre("row", "tower", "tower", "branch/inner",
-                                 "branch/inner", "sum", "branch/inner"));
+                                 "branch/inner", "sum", "pair/half/deep",
+                                 "pair/half/deep", "branch/inner"));
   EXPECT_THAT(graph.nodes[5].inputs, ElementsAre(3, 4, 1));
-  EXPECT_EQ(graph.variables.size(), 4u);
+  EXPECT_EQ(graph.nodes[8].call, 2);
+  EXPECT_EQ(graph.variables.size(), 6u);
 }
 
 TEST(ModelConfig, TakesModelsOfKeras2) {

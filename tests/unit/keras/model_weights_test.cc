@@ -166,6 +166,37 @@ TEST_F(ModelWeightsTest, ReadsTheSlotsOfKeras2) {
   EXPECT_THAT(velocity, ElementsAre(11, 11.25, 11.5));
 }
 
+// By the names of layers.
+TEST_F(ModelWeightsTest, ReadsLegacyFiles) {
+  for (const std::string file :
+       {"legacy.h5", "keras2_functional.h5", "keras2_weights.h5"}) {
+    SCOPED_TRACE(file);
+    Load(file == "legacy.h5" ? file : "keras2_functional.json");
+    const auto weights = Open(KerasFixture(file));
+    ASSERT_TRUE(weights.ok()) << weights.status();
+    // The fixtures number variables in the order of layers, trained ones first
+    // in Keras 2.
+    std::map<std::string, float> element_of;
+    const std::vector<float> elements = FirstElements(**weights, graph_);
+    for (size_t i = 0; i < elements.size(); ++i) {
+      element_of[graph_.variables[i].name] = elements[i];
+    }
+    EXPECT_EQ(element_of["base/features/bias"], 1);
+    EXPECT_EQ(element_of["base/norm/gamma"], 2);
+    EXPECT_EQ(element_of["head/bias"], file == "legacy.h5" ? 7 : 0);
+    EXPECT_EQ(*(*weights)->ReadIterations(), 0);
+  }
+}
+
+TEST_F(ModelWeightsTest, NamesWhatALegacyFileLacks) {
+  Load("nested.keras");
+  const auto weights = Open(KerasFixture("legacy.h5"));
+  EXPECT_EQ(weights.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(weights.status().message()),
+              HasSubstr("legacy.h5: model_weights/base/features/kernel "
+                        "(base/features/kernel) has shape"));
+}
+
 TEST_F(ModelWeightsTest, RefusesSlotsOfOtherVariables) {
   auto job = JobOf(KerasFixture("sequential.keras"));
   ASSERT_TRUE(job.ok()) << job.status();

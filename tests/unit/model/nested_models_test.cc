@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/limits.h"
 #include "common/model/build_graph.h"
+#include "common/model/layers/dropout.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/model/testing.h"
@@ -59,6 +60,18 @@ TEST(NestedModels, FurtherCallsShareVariables) {
   EXPECT_EQ(graph->variables.size(), 4u);
   EXPECT_EQ(graph->tree.children[3].name, "dense/1");
   EXPECT_FALSE(graph->tree.is_sequential);
+}
+
+// Each call of a Dropout draws anew.
+TEST(NestedModels, CallsAreNumbered) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [4], name: in}, Dropout: {rate: 0.5, name: d},"
+      " {Call: {layer: d}, inputs: [in]}, {Add: {}, inputs: [d, d/1]}]");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->nodes[1].call, 0);
+  EXPECT_EQ(graph->nodes[2].call, 1);
+  const auto& dropout = dynamic_cast<const Dropout&>(*graph->layers[1]);
+  EXPECT_NE(dropout.NoiseKey(7, 0), dropout.NoiseKey(7, 1));
 }
 
 // Models that call models twice would multiply their layers by two each.
@@ -130,6 +143,10 @@ TEST(NestedModels, ErrorsNameTheLayerAndTheReason) {
        " 3}]}]",
        kInvalid, "model.layers[2].layers[1].inputs",
        "ids come from an Input only, not from \"dense\""},
+      {"[Input: {shape: [2]}, Dense: {units: 2, name: m/dense}]", kInvalid,
+       "model.layers[1].name", "\"m/dense\" has a \"/\""},
+      {"[Input: {shape: [2]}, Call: {layer: \"\"}]", kInvalid,
+       "model.layers[1].layer", "\"\" is no layer before"},
       {"[Input: {shape: [2]}, Call: {layer: dens}]", kInvalid,
        "model.layers[1].layer", "\"dens\" is no layer before"},
       {"[Input: {shape: [2], name: in}, Call: {layer: in}]", kInvalid,

@@ -29,7 +29,8 @@ TEST(StableHashTest, IsFnv1a) {
 }
 
 DropoutMask MaskOf(const Dropout& layer, uint64_t job_seed, int64_t epoch) {
-  return DropoutMask(layer.rate, layer.NoiseKey(job_seed)).InEpoch(epoch);
+  return DropoutMask(layer.rate, layer.NoiseKey(job_seed, /*call=*/0))
+      .InEpoch(epoch);
 }
 
 TEST(DropoutMaskTest, DropsItsShare) {

@@ -17,13 +17,13 @@ LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
   for (const Node& node : spec.graph->nodes) {
     for (const int variable : node.variables) {
       ++of_variable_[variable].unwritten;
-      ++of_variable_[variable].read;
+      ++of_variable_[variable].unread;
     }
   }
   SetOwner("batch");
   for (const Bucket& bucket : spec.bucket_layout->updated_buckets()) {
     const size_t count = bucket.variables.size();
-    progress_.push_back({.unwritten = count, .read = count});
+    progress_.push_back({.unwritten = count, .unread = count});
   }
   AddBatch();
   for (size_t i = 0; i < spec.graph->variables.size(); ++i) {
@@ -121,7 +121,10 @@ void LayoutBuilder::FinishGradient(int variable, const Tensor* part) {
   VariableProgress& progress = of_variable_[variable];
   CHECK_GT(progress.unwritten, 0) << spec_.graph->variables[variable].name;
   Tensor* const sum = gradient(variable);
-  if (part->memory != sum->memory) {
+  const bool is_first = !std::exchange(progress.is_written, true);
+  CHECK_EQ(is_first, part->memory == sum->memory)
+      << spec_.graph->variables[variable].name;
+  if (!is_first) {
     AddSum(sum, part, sum);
     NoteOverwriting(sum);
   }
@@ -145,12 +148,12 @@ void LayoutBuilder::FinishGradient(int variable, const Tensor* part) {
 
 void LayoutBuilder::FinishReads(int variable) {
   VariableProgress& progress = of_variable_[variable];
-  CHECK_GT(progress.read, progress.unwritten)
+  CHECK_GT(progress.unread, progress.unwritten)
       << spec_.graph->variables[variable].name;
-  if (--progress.read > 0) return;
+  if (--progress.unread > 0) return;
   if (spec_.optimizer != nullptr || !reads_host_variables()) return;
   const int bucket = spec_.bucket_layout->location(variable).bucket;
-  if (--progress_[bucket].read > 0) return;
+  if (--progress_[bucket].unread > 0) return;
   EndSection();
   layout_.sections.back().section.final_buckets.push_back(bucket);
 }

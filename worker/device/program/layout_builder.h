@@ -99,7 +99,8 @@ class LayoutBuilder {
     return gradients_[index];
   }
   // The memory for a node's part of that gradient. For the first node that asks
-  // it is gradient(index), for further calls of the layer it is new.
+  // it is gradient(index), for further calls of the layer it is new. The first
+  // node must call FinishGradient before another does.
   Tensor* NewGradientPart(int index);
   // `shape` of one example, extended by the batch.
   Shape BatchShape(const Shape& shape) const;
@@ -227,17 +228,19 @@ class LayoutBuilder {
   // many a later operation reads.
   struct BucketProgress {
     size_t unwritten = 0;
-    size_t read = 0;
+    size_t unread = 0;
   };
   // For each bucket that is not frozen.
   std::vector<BucketProgress> progress_;
   struct VariableProgress {
     // Whether a node has asked for the memory of its part of the gradient.
     bool is_placed = false;
-    // How many nodes have no written part yet, and how many have operations to
-    // come that read the variable.
+    // Whether the first node has written its part.
+    bool is_written = false;
+    // How many nodes have not written their part yet, and how many will still
+    // read the variable.
     int unwritten = 0;
-    int read = 0;
+    int unread = 0;
   };
   // By variable.
   std::vector<VariableProgress> of_variable_;

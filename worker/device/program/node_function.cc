@@ -65,8 +65,8 @@ class NodeLowering {
   // neighbouring nodes leave to it.
   LoweredLayer Lower(const std::vector<op::Tensor>& inputs,
                      const std::vector<op::Tensor>& variables) {
-    LoweredLayer layer =
-        node_.layer->Lower({inputs, variables, spec_.is_training, spec_.seed});
+    LoweredLayer layer = node_.layer->Lower(
+        {inputs, variables, spec_.is_training, spec_.seed, node_.call});
     if (const std::optional<op::Clamp> clamp = ClampBehind(graph_, node_)) {
       layer.output = op::ClampNormalization(layer.output, *clamp);
     }
@@ -76,7 +76,8 @@ class NodeLowering {
   // Applies the max pooling after the layer, if it is fused.
   op::Tensor Pool(const op::Tensor& output) {
     if (pooling_ == nullptr) return output;
-    return pooling_->layer->Lower({{output}, {}, spec_.is_training, spec_.seed})
+    return pooling_->layer
+        ->Lower({{output}, {}, spec_.is_training, spec_.seed, pooling_->call})
         .output;
   }
 

@@ -1,0 +1,157 @@
+#include "common/keras/legacy_h5.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/base/peer_text.h"
+#include "common/base/random_access.h"
+#include "common/base/status_macros.h"
+#include "common/config/json_reader.h"
+#include "common/hdf5/hdf5_attributes.h"
+#include "common/keras/config_keys.h"
+#include "common/limits.h"
+
+namespace paceline {
+namespace {
+
+constexpr char kModelAttribute[] = "model_config";
+constexpr char kTrainingAttribute[] = "training_config";
+constexpr absl::string_view kWeightsGroup = "model_weights/";
+// The variables that the model itself has.
+constexpr absl::string_view kTopLevelGroup = "top_level_model_weights/";
+constexpr absl::string_view kLegacyOptimizerGroup = "optimizer_weights/";
+// What Keras 2 puts before the names of its own optimizers.
+constexpr absl::string_view kCustom = "Custom>";
+
+// The compile_config that says the same as a training_config.
+Value CompileConfig(Value training) {
+  if (!training.is_map()) return training;
+  for (Value::Entry& entry : training.as_map()) {
+    if (entry.key != "optimizer_config") continue;
+    entry.key = "optimizer";
+    const std::string name = TextOf(entry.value, "class_name");
+    if (absl::StartsWith(name, kCustom)) {
+      entry.value["class_name"] = absl::StripPrefix(name, kCustom);
+    }
+  }
+  return training;
+}
+
+// What comes before the groups of layers.
+absl::string_view PrefixOf(const Hdf5Index& index) {
+  const auto first = index.lower_bound(std::string(kWeightsGroup));
+  return first != index.end() && absl::StartsWith(first->first, kWeightsGroup)
+             ? kWeightsGroup
+             : "";
+}
+
+// Finds datasets by the names of layers and variables.
+class DatasetNames {
+ public:
+  explicit DatasetNames(const Hdf5Index& index) : prefix_(PrefixOf(index)) {
+    for (const auto& [path, dataset] : index) {
+      if (!IsLegacyWeight(index, path)) continue;
+      const std::vector<std::string> parts = absl::StrSplit(
+          absl::StripSuffix(absl::StripPrefix(path, prefix_), ":0"), '/');
+      if (parts.size() < 2) continue;
+      const std::string& group = parts.front();
+      const std::string& variable = parts.back();
+      found_[absl::StrCat(group, "/", variable)].push_back(path);
+      if (parts.size() < 3) continue;
+      found_[absl::StrCat(group, "/", parts[parts.size() - 2], "/", variable)]
+          .push_back(path);
+    }
+  }
+
+  // "conv2d/kernel", or "base/conv2d/kernel" in a model in the model.
+  absl::StatusOr<std::string> Find(const std::string& name) const {
+    const auto found = found_.find(name);
+    if (found == found_.end()) return absl::StrCat(prefix_, name);
+    const std::vector<std::string>& paths = found->second;
+    if (paths.size() == 1) return paths[0];
+    return absl::InvalidArgumentError(
+        absl::StrCat("both ", PeerText(paths[0]), " and ", PeerText(paths[1]),
+                     " may be ", name, "; expected one, as in a .keras file"));
+  }
+
+ private:
+  const absl::string_view prefix_;
+  std::map<std::string, std::vector<std::string>> found_;
+};
+
+// Adds the paths of a model's variables. `group`: of the outermost model's
+// child that the model is in; "": it is the outermost.
+absl::Status AddLegacyPaths(const Graph& graph, const ModelTree& model,
+                            const std::string& group, const DatasetNames& names,
+                            std::vector<WeightPath>& paths) {
+  for (const ModelTree::Child& child : model.children) {
+    if (child.model != nullptr && child.callee < 0) {
+      RETURN_IF_ERROR(AddLegacyPaths(graph, *child.model,
+                                     group.empty() ? child.name : group, names,
+                                     paths));
+    }
+    for (const int variable : child.variables) {
+      const absl::string_view own = absl::StripPrefix(
+          graph.variables[variable].name, absl::StrCat(child.layer->name, "/"));
+      ASSIGN_OR_RETURN(std::string path,
+                       names.Find(absl::StrCat(group, group.empty() ? "" : "/",
+                                               child.name, "/", own)));
+      paths.push_back({variable, std::move(path)});
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Value> ReadLegacyConfig(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file,
+                   OpenRandomAccess(path));
+  const auto texts = ReadHdf5Texts(*file);
+  if (!texts.ok()) return Annotate(texts.status(), path);
+  const auto read = [&](const char* name) -> absl::StatusOr<Value> {
+    const auto text = texts->find(name);
+    if (text == texts->end()) return Value();
+    return ReadJson(text->second, absl::StrCat(path, ": ", name),
+                    limits::kMaxModelConfigBytes);
+  };
+  ASSIGN_OR_RETURN(Value config, read(kModelAttribute));
+  if (!config.is_map()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": has no attribute ", kModelAttribute,
+        ", expected a file of a whole model; one of weights alone can be the "
+        "job's `weights`"));
+  }
+  ASSIGN_OR_RETURN(Value training, read(kTrainingAttribute));
+  config["compile_config"] = CompileConfig(std::move(training));
+  return config;
+}
+
+bool IsLegacy(const Hdf5Index& index) {
+  return std::none_of(index.begin(), index.end(), [](const auto& each) {
+    return absl::StartsWith(each.first, "layers/") ||
+           absl::StartsWith(each.first, "optimizer/");
+  });
+}
+
+bool IsLegacyWeight(const Hdf5Index& index, absl::string_view path) {
+  return absl::ConsumePrefix(&path, PrefixOf(index)) &&
+         !absl::StartsWith(path, kTopLevelGroup) &&
+         !absl::StartsWith(path, kLegacyOptimizerGroup);
+}
+
+absl::StatusOr<std::vector<WeightPath>> LegacyWeightPaths(
+    const Graph& graph, const ModelTree& model, const Hdf5Index& index) {
+  const DatasetNames names(index);
+  std::vector<WeightPath> paths;
+  RETURN_IF_ERROR(AddLegacyPaths(graph, model, "", names, paths));
+  return paths;
+}
+
+}  // namespace paceline
