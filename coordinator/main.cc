@@ -1,4 +1,4 @@
-// coordinator: runs, checks and evaluates jobs. See --help.
+// coordinator: runs, checks and evaluates jobs, and predicts. See --help.
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -20,7 +20,9 @@
 #include "common/process/exit_code.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
+#include "common/task/predict_options.h"
 #include "coordinator/cli/export.h"
+#include "coordinator/cli/predict.h"
 #include "coordinator/cli/run.h"
 #include "coordinator/cli/summary.h"
 #include "coordinator/cli/validate.h"
@@ -50,16 +52,6 @@ int PrintReference(const std::string& subject) {
   }
   std::cout << *text;
   return kSuccess;
-}
-
-// The exit code of a verb that runs no job.
-int Finish(const absl::Status& status) {
-  if (status.ok()) return kSuccess;
-  std::cerr << "error: " << status.message() << "\n";
-  return IsBadInput(status) || absl::IsUnimplemented(status) ||
-                 absl::IsFailedPrecondition(status)
-             ? kBadInput
-             : kJobFailed;
 }
 
 int TerminalColumns() {
@@ -140,6 +132,10 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   AddJobOptions(evaluate, options);
   add_format(evaluate);
 
+  PredictOptions predict_options;
+  CLI::App& predict = *app.add_subcommand(kPredictVerb, kPredictHelp);
+  predict_options.AddTo(predict);
+
   ExportOptions export_options;
   CLI::App& export_verb = *app.add_subcommand(
       "export", "Writes a checkpoint as a file that Keras reads.");
@@ -182,9 +178,14 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
     return app.exit(error) == 0 ? kSuccess : kBadInput;
   }
   if (reference.parsed()) return PrintReference(subject);
-  if (export_verb.parsed()) return Finish(Export(export_options, std::cout));
+  if (predict.parsed()) {
+    return FinishCommand(BecomeWorker(options.program_folder, argv));
+  }
+  if (export_verb.parsed()) {
+    return FinishCommand(Export(export_options, std::cout));
+  }
   if (summary.parsed()) {
-    return Finish(Summarize(model_path, columns, std::cout));
+    return FinishCommand(Summarize(model_path, columns, std::cout));
   }
   options.print_json = format == "json";
   if (validate.parsed()) {

@@ -1,4 +1,4 @@
-// worker: computes gradients. See --help.
+// worker: computes gradients, and predictions. See --help.
 
 #include <unistd.h>
 
@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,14 @@
 #include "common/job/job_reader.h"
 #include "common/limits.h"
 #include "common/process/descriptor_limit.h"
+#include "common/process/exit_code.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
 #include "common/session/leader/run_setup.h"
+#include "common/task/predict_options.h"
 #include "common/task/task_program.h"
 #include "worker/evaluation/evaluator.h"
+#include "worker/evaluation/predictor.h"
 #include "worker/lifecycle/in_process_worker.h"
 #include "worker/lifecycle/worker.h"
 
@@ -47,6 +51,32 @@ struct WorkerFlags {
   bool resume = false;
   double checkpoint_timeout_seconds = 0;
 };
+
+void AddFlags(CLI::App& app, WorkerFlags& flags) {
+  flags.threads = UsableCores();
+  app.add_option("--threads", flags.threads, "Threads that compute.")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--job", flags.job_path,
+                 "The job: needed by the task that leads, which is worker 0 of "
+                 "a cluster without a chief, or the chief of a cluster without "
+                 "ps, and by an evaluator; else only compared with the "
+                 "leader's.");
+  app.add_option("--set", flags.overrides,
+                 "path.to.field=value: changes a field of the job.");
+  app.add_option("--output", flags.output_dir,
+                 "Folder for the result and checkpoints, if this task leads; "
+                 "for an evaluator, the one they come to.");
+  app.add_flag("--resume", flags.resume,
+               "Goes on from the output folder's checkpoint, if this task "
+               "leads.");
+  flags.checkpoint_timeout_seconds =
+      absl::ToDoubleSeconds(limits::kNextCheckpointTimeout);
+  app.add_option("--checkpoint_timeout", flags.checkpoint_timeout_seconds,
+                 "Seconds that an evaluator waits for the next checkpoint.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+}
 
 absl::Status CheckFlags(const WorkerFlags& flags, const std::string& why) {
   if (!flags.job_path.empty() && !flags.output_dir.empty()) {
@@ -122,6 +152,16 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
   return 0;
 }
 
+int RunPrediction(const PredictOptions& options) {
+  const absl::StatusOr<std::unique_ptr<Interrupt>> interrupt =
+      Interrupt::Watch();
+  if (!interrupt.ok()) return FinishCommand(interrupt.status());
+  const absl::Status status =
+      Predict(options, UsableCores(), [&] { return (*interrupt)->Taken(); });
+  if (status.ok()) std::cout << options.output << std::endl;
+  return FinishCommand(status);
+}
+
 }  // namespace
 }  // namespace paceline
 
@@ -130,7 +170,6 @@ int main(int argc, char** argv) {
   paceline::WaitPassively(argv);
   paceline::RaiseDescriptorLimit();
   paceline::KeepFreedMemory();
-  paceline::StartLogging("worker", /*quiet=*/false);
   CLI::App app(
       "Computes gradients of a job's model, and pushes them to its parameter "
       "servers or sums them with the other workers; or, as the evaluator of "
@@ -141,32 +180,18 @@ int main(int argc, char** argv) {
   paceline::TaskProgram program(paceline::TaskType::kWorker);
   program.AddOptions(app);
   paceline::WorkerFlags flags;
-  flags.threads = paceline::UsableCores();
-  app.add_option("--threads", flags.threads, "Threads that compute.")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--job", flags.job_path,
-                 "The job: needed by the task that leads, which is worker 0 of "
-                 "a cluster without a chief, or the chief of a cluster without "
-                 "ps, and by an evaluator; else only compared with the "
-                 "leader's.");
-  app.add_option("--set", flags.overrides,
-                 "path.to.field=value: changes a field of the job.");
-  app.add_option("--output", flags.output_dir,
-                 "Folder for the result and checkpoints, if this task leads; "
-                 "for an evaluator, the one they come to.");
-  app.add_flag("--resume", flags.resume,
-               "Goes on from the output folder's checkpoint, if this task "
-               "leads.");
-  flags.checkpoint_timeout_seconds =
-      absl::ToDoubleSeconds(paceline::limits::kNextCheckpointTimeout);
-  app.add_option("--checkpoint_timeout", flags.checkpoint_timeout_seconds,
-                 "Seconds that an evaluator waits for the next checkpoint.")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  paceline::AddFlags(app, flags);
+  paceline::PredictOptions predict_options;
+  CLI::App& predict =
+      *app.add_subcommand(paceline::kPredictVerb,
+                          absl::StrCat(paceline::kPredictHelp,
+                                       " `coordinator predict` becomes it."));
+  predict_options.AddTo(predict);
   if (const auto code = paceline::ParseCommandLine(app, argc, argv)) {
     return *code;
   }
+  paceline::StartLogging("worker", /*quiet=*/predict.parsed());
+  if (predict.parsed()) return paceline::RunPrediction(predict_options);
 
   const absl::StatusOr<int> code = paceline::Run(
       program, flags, paceline::TaskEnvironment::From(std::getenv), start);

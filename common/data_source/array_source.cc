@@ -112,7 +112,6 @@ absl::Status CheckCounts(const std::vector<ArrayToRead>& arrays,
 // read.
 absl::StatusOr<Columns> ReadColumns(const std::vector<ArrayToRead>& arrays,
                                     CommonCount& count) {
-  CHECK(!arrays.empty());
   Columns columns;
   for (const ArrayToRead& array : arrays) {
     ASSIGN_OR_RETURN(StoredArray stored, array.read());
@@ -130,6 +129,7 @@ absl::StatusOr<Columns> ReadColumns(const std::vector<ArrayToRead>& arrays,
 absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
     const std::vector<ArrayToRead>& features,
     const std::vector<ArrayToRead>& labels) {
+  CHECK(!features.empty());
   CommonCount count;
   RETURN_IF_ERROR(CheckCounts(features, count));
   RETURN_IF_ERROR(CheckCounts(labels, count));

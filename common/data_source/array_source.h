@@ -25,8 +25,8 @@ struct ArrayToRead {
   std::function<absl::StatusOr<StoredArray>()> read;
 };
 
-// Reads the arrays, at least one each. InvalidArgument, before reading any
-// values, names two arrays with different numbers of examples.
+// Reads the arrays, at least one of features. InvalidArgument, before reading
+// any values, names two arrays with different numbers of examples.
 absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
     const std::vector<ArrayToRead>& features,
     const std::vector<ArrayToRead>& labels);

@@ -33,11 +33,15 @@ struct ArraySpec {
   Shape shape;
 };
 
-// At least one array each.
+// At least one array of features.
 struct ExampleSpec {
   std::vector<ArraySpec> features;
   std::vector<ArraySpec> labels;
 };
+
+// What is read of examples: predictions need no labels. A source without them
+// has none in its ExampleSpec.
+enum class Contents { kFeaturesAndLabels, kFeatures };
 
 // One example: the values of each array, in the order of the spec.
 struct Example {

@@ -100,9 +100,10 @@ const FieldTable<v1::IdxSource>& v1::FieldsOf(const IdxSource*) {
 bool IsIdxStream(const v1::IdxSource& source) { return source.stream(); }
 
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
-    const v1::IdxSource& source) {
+    const v1::IdxSource& source, Contents contents) {
   const Files features = Features().get(source);
-  const Files labels = Labels().get(source);
+  const Files labels =
+      contents == Contents::kFeatures ? Files() : Labels().get(source);
   if (source.stream()) {
     return OpenIdxStream({SpecsOf(features), SpecsOf(labels)});
   }

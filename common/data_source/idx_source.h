@@ -22,7 +22,8 @@ bool IsIdxStream(const v1::IdxSource& source);
 // Reads the files; for a stream, their headers. Errors are those of idx.h, and
 // InvalidArgument if the numbers of examples differ.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
-    const v1::IdxSource& source);
+    const v1::IdxSource& source,
+    Contents contents = Contents::kFeaturesAndLabels);
 
 }  // namespace paceline
 

@@ -98,7 +98,6 @@ class IdxStream : public DataSource {
 };
 
 absl::Status Describe(std::vector<ArraySpec>& arrays, CommonCount& count) {
-  CHECK(!arrays.empty());
   for (ArraySpec& array : arrays) {
     ASSIGN_OR_RETURN(const IdxRows rows, IdxRows::Open(array.origin));
     const IdxHeader& header = rows.header();
@@ -113,6 +112,7 @@ absl::Status Describe(std::vector<ArraySpec>& arrays, CommonCount& count) {
 
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxStream(
     ExampleSpec spec) {
+  CHECK(!spec.features.empty());
   CommonCount count;
   RETURN_IF_ERROR(Describe(spec.features, count));
   RETURN_IF_ERROR(Describe(spec.labels, count));

@@ -83,6 +83,7 @@ absl::StatusOr<ArrayMatch> MatchArrays(const DataSource& source,
   ArrayMatch match;
   ASSIGN_OR_RETURN(match.inputs, Match(kInputs, source.name(),
                                        source.spec().features, model.inputs));
+  if (model.outputs.empty()) return match;
   ASSIGN_OR_RETURN(match.outputs, Match(kOutputs, source.name(),
                                         source.spec().labels, model.outputs));
   return match;

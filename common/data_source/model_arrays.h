@@ -29,7 +29,8 @@ struct ModelArray {
   int64_t class_count = 0;
 };
 
-// In the model's order.
+// In the model's order. Without outputs, for predictions, a source's labels
+// are ignored.
 struct ModelArrays {
   std::vector<ModelArray> inputs;
   std::vector<ModelArray> outputs;

@@ -18,7 +18,7 @@ std::vector<ArrayToRead> ArraysOf(const NpzArchive& archive,
     arrays.push_back(
         {name, archive.NameOf(array.text),
          [&archive, &array = array.text]() -> absl::StatusOr<Shape> {
-           ASSIGN_OR_RETURN(NpzHeader header, archive.ReadHeader(array));
+           ASSIGN_OR_RETURN(NpyHeader header, archive.ReadHeader(array));
            return std::move(header.shape);
          },
          [&archive, &array = array.text] { return archive.Read(array); }});
@@ -59,11 +59,13 @@ const FieldTable<NpzSource>& FieldsOf(const NpzSource*) {
 }
 
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpzSource(
-    const NpzSource& source) {
+    const NpzSource& source, Contents contents) {
   ASSIGN_OR_RETURN(const NpzArchive archive,
                    NpzArchive::Open(source.file.text));
   return ReadArraySource(ArraysOf(archive, source.features),
-                         ArraysOf(archive, source.labels));
+                         contents == Contents::kFeatures
+                             ? std::vector<ArrayToRead>()
+                             : ArraysOf(archive, source.labels));
 }
 
 }  // namespace paceline

@@ -35,7 +35,7 @@ const FieldTable<NpzSource>& FieldsOf(const NpzSource*);
 // Reads the arrays. Errors are those of npz.h, and InvalidArgument if the
 // numbers of examples differ.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpzSource(
-    const NpzSource& source);
+    const NpzSource& source, Contents contents = Contents::kFeaturesAndLabels);
 
 }  // namespace paceline
 

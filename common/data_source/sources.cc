@@ -25,7 +25,8 @@ using DataSourcePtr = std::unique_ptr<const DataSource>;
 struct Source {
   Field<v1::Dataset> field;
   // Opens the source. Returns null if the data set has one of another kind.
-  std::function<absl::StatusOr<DataSourcePtr>(const v1::Dataset&)> open;
+  std::function<absl::StatusOr<DataSourcePtr>(const v1::Dataset&, Contents)>
+      open;
   // Whether the data set's source is a stream, if it is of this kind.
   std::function<bool(const v1::Dataset&)> is_stream;
   std::string example;
@@ -46,15 +47,16 @@ bool IsNoStream(const S& /*source*/) {
 // accesses them in a data set, `open` opens the source.
 template <typename S>
 Source SourceOf(const Accessors<v1::Dataset, std::optional<S>>& member,
-                absl::StatusOr<DataSourcePtr> (*open)(const S&),
+                absl::StatusOr<DataSourcePtr> (*open)(const S&, Contents),
                 bool (*is_stream)(const S&) = IsNoStream<S>) {
   const FieldTable<S>& fields = TableOf<S>();
   return {Optional(fields.name(), member, fields.help()),
-          [get = member.get,
-           open](const v1::Dataset& dataset) -> absl::StatusOr<DataSourcePtr> {
+          [get = member.get, open](
+              const v1::Dataset& dataset,
+              Contents contents) -> absl::StatusOr<DataSourcePtr> {
             const std::optional<S> source = get(dataset);
             if (!source) return nullptr;
-            return open(*source);
+            return open(*source, contents);
           },
           [get = member.get, is_stream](const v1::Dataset& dataset) {
             const std::optional<S> source = get(dataset);
@@ -86,7 +88,7 @@ void WriteOther(v1::Dataset& dataset, const std::optional<S>& source) {
 
 // The entry of a kind of source without its own message.
 template <typename S>
-Source OtherSource(absl::StatusOr<DataSourcePtr> (*open)(const S&),
+Source OtherSource(absl::StatusOr<DataSourcePtr> (*open)(const S&, Contents),
                    bool (*is_stream)(const S&) = IsNoStream<S>) {
   // A malformed source has no fields here; opening it returns the error.
   const auto get = [](const v1::Dataset& dataset) {
@@ -101,11 +103,11 @@ Source OtherSource(absl::StatusOr<DataSourcePtr> (*open)(const S&),
     RETURN_IF_ERROR(CheckWholeNumbers(value, path));
     return read(value, path, dataset);
   };
-  other.open =
-      [open](const v1::Dataset& dataset) -> absl::StatusOr<DataSourcePtr> {
+  other.open = [open](const v1::Dataset& dataset,
+                      Contents contents) -> absl::StatusOr<DataSourcePtr> {
     ASSIGN_OR_RETURN(const std::optional<S> source, ReadOther<S>(dataset));
     if (!source) return nullptr;
-    return open(*source);
+    return open(*source, contents);
   };
   return other;
 }
@@ -154,9 +156,10 @@ bool IsStream(const v1::Dataset& dataset) {
       [&dataset](const Source& source) { return source.is_stream(dataset); });
 }
 
-absl::StatusOr<DataSourcePtr> OpenDataSource(const v1::Dataset& dataset) {
+absl::StatusOr<DataSourcePtr> OpenDataSource(const v1::Dataset& dataset,
+                                             Contents contents) {
   for (const Source& source : Sources()) {
-    ASSIGN_OR_RETURN(DataSourcePtr opened, source.open(dataset));
+    ASSIGN_OR_RETURN(DataSourcePtr opened, source.open(dataset, contents));
     if (opened != nullptr) return opened;
   }
   const std::string& name = dataset.other().name();

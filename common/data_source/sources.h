@@ -33,7 +33,8 @@ bool IsStream(const v1::Dataset& dataset);
 // InvalidArgument also if the source is unknown or malformed, since a peer may
 // have sent it. Blocks while it reads.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenDataSource(
-    const v1::Dataset& dataset);
+    const v1::Dataset& dataset,
+    Contents contents = Contents::kFeaturesAndLabels);
 
 }  // namespace paceline
 

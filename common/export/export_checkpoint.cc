@@ -11,6 +11,7 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/safetensors.h"
+#include "common/checkpoint/trained_job.h"
 #include "common/job/job_model.h"
 #include "common/keras/model_writer.h"
 #include "glog/logging.h"
@@ -74,13 +75,7 @@ absl::Status ExportCheckpoint(const std::string& folder,
                               const std::string& path) {
   ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointReader> reader,
                    CheckpointReader::Open(folder));
-  const v1::Job& job = reader->manifest().trained;
-  if (!job.has_model()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "checkpoint ", folder,
-        " was written by an earlier release, which did not store the model; "
-        "expected one of a job that this release has run or resumed"));
-  }
+  ASSIGN_OR_RETURN(const v1::Job job, TrainedJobOf(folder, reader->manifest()));
   const absl::StatusOr<JobModel> model = MakeJobModel(job);
   if (!model.ok()) return Annotate(model.status(), folder);
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,

@@ -67,7 +67,7 @@ class ModelLowering {
       outputs_[graph_.inputs[i]] = model_->features.back();
       before_activation_[graph_.inputs[i]] = model_->features.back();
     }
-    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+    for (size_t i = 0; i < spec_.outputs.size(); ++i) {
       model_->labels.push_back(
           spec_.outputs[i].loss->has_sparse_labels()
               ? function_.AddParameter({DataType::kInt32, {spec_.batch_size}})

@@ -17,7 +17,7 @@ namespace paceline {
 
 struct ModelFunctionSpec {
   const Graph* graph = nullptr;
-  // See Graph::outputs.
+  // See Graph::outputs. Empty, only outside of training: no loss, no labels.
   std::vector<OutputSpec> outputs = {};
   bool is_training = false;
   int64_t batch_size = 0;

@@ -20,6 +20,10 @@ inline bool IsBadInput(const absl::Status& status) {
          absl::IsPermissionDenied(status) || absl::IsDataLoss(status);
 }
 
+// The exit code of a command that runs no job, whose error it prints.
+// Cancelled: the user stopped it.
+int FinishCommand(const absl::Status& status);
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_PROCESS_EXIT_CODE_H_

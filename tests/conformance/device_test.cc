@@ -235,6 +235,17 @@ TEST_P(DeviceTest, RepeatsItselfBitForBit) {
   EXPECT_EQ(once.sums.states, elsewhere.sums.states);
 }
 
+TEST_P(DeviceTest, PredictsWithoutLabelsWhatItEvaluates) {
+  for (const Case& each : Cases()) {
+    SCOPED_TRACE(each.name);
+    if (each.config.precision != Precision::kFloat32) continue;
+    Fixture fixture(Deterministic(GetParam()), each.config);
+    const Examples examples = fixture.model.SomeExamples(3);
+    const StepResult evaluated = fixture.on_device.Evaluate(examples);
+    EXPECT_EQ(fixture.on_device.Predict(examples), evaluated.outputs);
+  }
+}
+
 // A larger program needs a larger arena, so the tensors of all programs of the
 // state move.
 TEST_P(DeviceTest, StepsAgreeBeforeAndAfterThoseOfALargerProgram) {

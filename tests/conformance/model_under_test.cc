@@ -348,17 +348,43 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
   CheckUnchanged(program.sections(), result);
   RestoreVariables();
   if (mode == Mode::kEvaluate) {
-    const std::vector<HostTensor> outputs = Unwrap(program.Outputs(*stream_));
-    CHECK_EQ(outputs.size(), spec.outputs.size());
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const int64_t size = NumElements(model_.graph().output_shape(i));
-      result.outputs.push_back(
-          ToDoubles(outputs[i].data, outputs[i].type, examples.count * size));
-    }
+    result.outputs = ReadOutputs(program);
   }
   result.sums.states.resize(MetricLayout(spec.outputs).size());
   CheckOk(state_->TakeMetrics(*stream_, result.sums));
   return result;
+}
+
+std::vector<std::vector<double>> ModelOnDevice::Predict(
+    const Examples& examples) {
+  ProgramSpec spec = model_.Spec(Mode::kEvaluate, examples.count);
+  spec.outputs.clear();
+  CheckOk(device_.Supports(spec));
+  const auto program = Unwrap(device_.Compile(spec, *state_));
+  std::vector<TypedNumbers> features;
+  for (const auto& each : examples.features) {
+    features.emplace_back(each, type());
+  }
+  Batch batch;
+  batch.count = examples.count;
+  batch.features = TensorsOf(features);
+  CheckOk(program->SetBatch(batch, *stream_));
+  for (size_t i = 0; i < program->sections().size(); ++i) {
+    CheckOk(program->Enqueue(static_cast<int>(i), *stream_));
+  }
+  return ReadOutputs(*program);
+}
+
+std::vector<std::vector<double>> ModelOnDevice::ReadOutputs(Program& program) {
+  const std::vector<HostTensor> outputs = Unwrap(program.Outputs(*stream_));
+  CHECK_EQ(outputs.size(), model_.graph().outputs.size());
+  std::vector<std::vector<double>> numbers;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int64_t size = NumElements(model_.graph().output_shape(i));
+    numbers.push_back(ToDoubles(outputs[i].data, outputs[i].type,
+                                program.batch_size() * size));
+  }
+  return numbers;
 }
 
 Program& ModelOnDevice::ProgramOf(const ProgramSpec& spec) {

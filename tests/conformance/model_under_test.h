@@ -122,6 +122,8 @@ class ModelOnDevice {
   void SetVariables(const std::vector<std::vector<double>>& variables);
   StepResult Train(const Examples& examples);
   StepResult Evaluate(const Examples& examples);
+  // The outputs by a program without a loss, which gets no labels.
+  std::vector<std::vector<double>> Predict(const Examples& examples);
   // Only sets the batch.
   absl::Status TrySetBatch(const Batch& batch, int64_t batch_size);
 
@@ -129,6 +131,7 @@ class ModelOnDevice {
 
  private:
   StepResult Run(Mode mode, const Examples& examples);
+  std::vector<std::vector<double>> ReadOutputs(Program& program);
   Program& ProgramOf(const ProgramSpec& spec);
   void ReadGradients(int bucket, StepResult& result);
   // Expects that no later section changes gradients that were ready, since they

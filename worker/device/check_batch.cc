@@ -77,12 +77,12 @@ absl::Status CheckBatch(const ProgramSpec& spec, const Batch& batch,
   RETURN_IF_ERROR(CheckCount("arrays of features", std::ssize(batch.features),
                              std::ssize(graph.inputs)));
   RETURN_IF_ERROR(CheckCount("arrays of labels", std::ssize(batch.labels),
-                             std::ssize(graph.outputs)));
+                             std::ssize(spec.outputs)));
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     RETURN_IF_ERROR(Named(graph, "input", graph.inputs, i,
                           CheckFeatures(graph, i, batch, type)));
   }
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+  for (size_t i = 0; i < spec.outputs.size(); ++i) {
     RETURN_IF_ERROR(Named(graph, "output", graph.outputs, i,
                           CheckLabels(spec, i, batch, type)));
   }

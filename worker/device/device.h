@@ -255,7 +255,7 @@ class StatisticsAllReduce {
 struct ProgramSpec {
   const Graph* graph = nullptr;
   const BucketLayout* bucket_layout = nullptr;
-  // See Graph::outputs.
+  // See Graph::outputs. Empty, only in Mode::kEvaluate: no loss, no labels.
   std::vector<OutputSpec> outputs = {};
   Mode mode = Mode::kTrain;
   // The device must support it (CanCompute).

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "worker/evaluation/read_variables.h"
 
 namespace paceline {
 
@@ -33,16 +34,12 @@ absl::Status CheckpointStrategy::PullVariables() {
 
 template <typename T>
 absl::Status CheckpointStrategy::ReadVariables() {
-  for (size_t i = 0; i < graph_.variables.size(); ++i) {
-    const VariableSpec& variable = graph_.variables[i];
-    const VariableLocation location = layout_.location(static_cast<int>(i));
-    T* bucket =
-        reinterpret_cast<T*>(state_.host_variables(location.bucket).data());
-    RETURN_IF_ERROR(reader_->Read(
-        variable.name, /*slot=*/"", /*begin=*/0,
-        absl::MakeSpan(bucket + location.offset, NumElements(variable.shape))));
-  }
-  return UploadAll(layout_, state_, stream_);
+  return paceline::ReadVariables<T>(
+      graph_, layout_, state_, stream_,
+      [this](int variable, absl::Span<T> values) {
+        return reader_->Read(graph_.variables[variable].name, /*slot=*/"",
+                             /*begin=*/0, values);
+      });
 }
 
 absl::Status CheckpointStrategy::GradientsReady(int /*bucket*/) {

@@ -23,6 +23,7 @@
 #include "common/session/machine/saved_session.h"
 #include "worker/evaluation/checkpoint_strategy.h"
 #include "worker/evaluation/evaluation_log.h"
+#include "worker/evaluation/whole_pass.h"
 #include "worker/setup/datasets.h"
 #include "worker/setup/replica.h"
 
@@ -73,6 +74,7 @@ class Evaluator {
     ASSIGN_OR_RETURN(std::unique_ptr<Replica> replica,
                      MakeReplica(options.job, {.threads = options.threads}));
     CompileOptions compile_options;
+    compile_options.mode = Mode::kEvaluate;
     compile_options.batch_size = WorkerBatchSize(options.job, /*workers=*/1);
     RETURN_IF_ERROR(CompileReplica(options.job, compile_options, *replica));
     const v1::Data& data = options.job.data();
@@ -215,24 +217,11 @@ class Evaluator {
     LastReport report;
     ReplicaWork work;
     work.phases = datasets_.phases;
-    bool is_leased = false;
-    work.leases = [&]() -> absl::StatusOr<std::optional<v1::Lease>> {
-      if (std::exchange(is_leased, true)) return std::optional<v1::Lease>();
-      return std::optional<v1::Lease>(WholePass());
-    };
+    work.leases = WholePass(phase_, datasets_.phases.at(phase_).order.count);
     work.progress = &report;
     RETURN_IF_ERROR(RunReplica(*replica_, *strategy, work,
                                [](const absl::Status& /*status*/) {}));
     return ResultsOf(metrics_, report.states());
-  }
-
-  v1::Lease WholePass() const {
-    v1::Lease lease;
-    lease.set_id(1);
-    lease.set_phase(phase_);
-    lease.set_end(
-        static_cast<uint64_t>(datasets_.phases.at(phase_).order.count));
-    return lease;
   }
 
   const EvaluatorOptions options_;

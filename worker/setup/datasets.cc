@@ -33,23 +33,12 @@ class Opener {
   Datasets& datasets_;
 };
 
-// All examples of a source in its own order, in steps of `step_size`.
-PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset,
-                  int64_t step_size) {
-  PhaseData phase;
-  phase.step_size = step_size;
-  phase.source = &source;
-  phase.order.count = source.example_count();
-  phase.scale = dataset.scale();
-  return phase;
-}
-
 // The part of data.train that is used for training.
 absl::StatusOr<PhaseData> TrainingPart(const v1::Job& job,
                                        const DataSource& train,
                                        int64_t step_size) {
   const v1::Data& data = job.data();
-  PhaseData training = WholeOf(train, data.train(), step_size);
+  PhaseData training = WholeOf(train, data.train().scale(), step_size);
   training.order.count =
       TrainingExamples(train.example_count(), data.validation_split());
   training.order.shuffle = data.train().shuffle();
@@ -67,12 +56,26 @@ absl::StatusOr<PhaseData> TrainingPart(const v1::Job& job,
 
 }  // namespace
 
-ModelArrays ModelArraysOf(const Graph& graph, const Loss& loss) {
+PhaseData WholeOf(const DataSource& source, double scale, int64_t step_size) {
+  PhaseData phase;
+  phase.step_size = step_size;
+  phase.source = &source;
+  phase.order.count = source.example_count();
+  phase.scale = scale;
+  return phase;
+}
+
+ModelArrays InputArraysOf(const Graph& graph) {
   ModelArrays arrays;
   for (const int input : graph.inputs) {
     const Node& node = graph.nodes[input];
     arrays.inputs.push_back({node.layer->name, node.output_shape});
   }
+  return arrays;
+}
+
+ModelArrays ModelArraysOf(const Graph& graph, const Loss& loss) {
+  ModelArrays arrays = InputArraysOf(graph);
   CHECK_EQ(graph.outputs.size(), 1);
   ModelArray& output = arrays.outputs.emplace_back();
   output.name = graph.nodes[graph.outputs[0]].layer->name;
@@ -94,7 +97,8 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
   if (data.has_test() && phases.contains(v1::PHASE_TEST)) {
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.test", data.test()));
-    datasets.phases[v1::PHASE_TEST] = WholeOf(*source, data.test(), batch);
+    datasets.phases[v1::PHASE_TEST] =
+        WholeOf(*source, data.test().scale(), batch);
     datasets.sizes.set_test_examples(source->example_count());
   }
   const bool validates = phases.contains(v1::PHASE_VALIDATION);
@@ -102,7 +106,7 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.validation", data.validation()));
     datasets.phases[v1::PHASE_VALIDATION] =
-        WholeOf(*source, data.validation(), batch);
+        WholeOf(*source, data.validation().scale(), batch);
     datasets.sizes.set_validation_examples(source->example_count());
   }
   const bool splits = validates && data.validation_split() > 0;
@@ -118,7 +122,7 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
   }
   const int64_t rest = train->example_count() - training.order.count;
   if (splits && rest > 0) {
-    PhaseData split = WholeOf(*train, data.train(), batch);
+    PhaseData split = WholeOf(*train, data.train().scale(), batch);
     split.order.first = training.order.count;
     split.order.count = rest;
     datasets.phases[v1::PHASE_VALIDATION] = split;

@@ -28,8 +28,14 @@ struct Datasets {
   v1::AwaitStartRequest sizes;
 };
 
-// The arrays that the model reads of an example: for its inputs and its only
-// output.
+// All examples of a source in its own order, in steps of `step_size`. `scale`:
+// see PhaseData.
+PhaseData WholeOf(const DataSource& source, double scale, int64_t step_size);
+
+// The arrays that the model reads of an example for its inputs.
+ModelArrays InputArraysOf(const Graph& graph);
+
+// The same, and that for its only output.
 ModelArrays ModelArraysOf(const Graph& graph, const Loss& loss);
 
 // Opens the data sets of these phases. `workers`: the number of workers of the

@@ -43,6 +43,24 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   return replica;
 }
 
+absl::StatusOr<std::unique_ptr<Replica>> MakePredictingReplica(
+    Graph graph, const v1::Job& job, const DeviceChoice& choice) {
+  auto replica = std::make_unique<Replica>();
+  replica->model.graph = std::move(graph);
+  std::vector<VariableSpec>& variables = replica->model.graph.variables;
+  for (VariableSpec& variable : variables) {
+    variable.update = VariableUpdate::kNone;
+  }
+  replica->spec.graph = &replica->model.graph;
+  ASSIGN_OR_RETURN(replica->device, MakeDevice(job, choice, replica->spec));
+  RETURN_IF_ERROR(replica->device->Supports(replica->spec));
+  ASSIGN_OR_RETURN(replica->plan,
+                   ShardPlan::Make(variables, /*shard_count=*/1,
+                                   v1::Partitioner(), sizeof(float)));
+  ASSIGN_OR_RETURN(replica->stream, replica->device->CreateStream());
+  return replica;
+}
+
 absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
                             Replica& replica) {
   const JobModel& model = replica.model;
@@ -66,7 +84,7 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
   replica.programs =
       std::make_unique<ProgramCache>(spec, *replica.device, *replica.state);
   RETURN_IF_ERROR(
-      replica.programs->Get(Mode::kTrain, options.batch_size).status());
+      replica.programs->Get(options.mode, options.batch_size).status());
   for (const int64_t batch_size : options.other_batch_sizes) {
     RETURN_IF_ERROR(replica.programs->Get(Mode::kTrain, batch_size).status());
   }

@@ -57,8 +57,15 @@ struct Replica {
 absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
     const v1::Job& job, const DeviceChoice& choice);
 
+// The same for a model that only predicts: it has no loss, and no optimizer,
+// and its variables are frozen, so that it needs no memory for gradients. Of
+// the job it takes what selects the device, and the device's options.
+absl::StatusOr<std::unique_ptr<Replica>> MakePredictingReplica(
+    Graph graph, const v1::Job& job, const DeviceChoice& choice);
+
 struct CompileOptions {
-  // The usual batch size, for which the model is compiled at once.
+  // The mode and the usual batch size, for which the model is compiled at once.
+  Mode mode = Mode::kTrain;
   int64_t batch_size = 0;
   // Other batch sizes in training for which the model is compiled at once.
   std::vector<int64_t> other_batch_sizes;

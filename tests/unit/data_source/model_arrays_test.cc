@@ -73,6 +73,18 @@ TEST(MatchArraysTest, MatchesArraysByName) {
   EXPECT_THAT(match->outputs, ElementsAre(1, 0));
 }
 
+TEST(MatchArraysTest, IgnoresLabelsOfAModelThatOnlyPredicts) {
+  const ModelArrays inputs_alone = {kImages.inputs, {}};
+  for (const auto& labels : {std::vector<ArraySpec>(),
+                             std::vector<ArraySpec>{Named("label", {7})}}) {
+    const auto match =
+        MatchArrays(DescribedSource({Alone({2, 3})}, labels), inputs_alone);
+    ASSERT_TRUE(match.ok()) << match.status();
+    EXPECT_THAT(match->inputs, ElementsAre(0));
+    EXPECT_THAT(match->outputs, testing::IsEmpty());
+  }
+}
+
 TEST(MatchArraysTest, RefusesOtherNames) {
   ExpectRefused(
       DescribedSource({Named("left", {2, 3})}, {Alone({})}), kImages,

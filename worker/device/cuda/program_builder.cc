@@ -379,7 +379,7 @@ ProgramParts ProgramBuilder::Build(std::vector<const Tensor*> outputs) && {
   for (size_t i = 0; i < spec().graph->inputs.size(); ++i) {
     parts_.batch_sizes.features.push_back(features(i)->count() * kElementBytes);
   }
-  for (size_t i = 0; i < spec().graph->outputs.size(); ++i) {
+  for (size_t i = 0; i < spec().outputs.size(); ++i) {
     parts_.batch_sizes.labels.push_back(labels(i)->count() * kElementBytes);
   }
   parts_.layout = TakeLayout(std::move(outputs));

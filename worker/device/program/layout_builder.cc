@@ -48,7 +48,7 @@ void LayoutBuilder::AddBatch() {
     features_.push_back(NewOutsideArena(BatchShape(graph.input_shape(i))));
     layout_.features.push_back(last_memory());
   }
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+  for (size_t i = 0; i < spec_.outputs.size(); ++i) {
     if (spec_.outputs[i].loss->has_sparse_labels()) {
       labels_.push_back(NewOutsideArena({spec_.batch_size}));
       labels_.back()->type = DataType::kInt32;

@@ -86,7 +86,7 @@ class LayoutBuilder {
   // A tensor with the same memory and another shape.
   Tensor* Reshaped(const Tensor* tensor, Shape shape);
 
-  // The batch, by index in Graph::inputs and Graph::outputs. Not in the arena.
+  // By index in Graph::inputs and ProgramSpec::outputs. Not in the arena.
   Tensor* features(size_t input) const { return features_[input]; }
   Tensor* labels(size_t output) const { return labels_[output]; }
   Tensor* variable(int index) const { return variables_[index]; }

@@ -62,7 +62,7 @@ class ProgramCompiler {
   absl::StatusOr<std::vector<const Tensor*>> AddOperations() {
     RETURN_IF_ERROR(AddForward());
     RETURN_IF_ERROR(AddLosses());
-    AddPenalties();
+    if (!spec_.outputs.empty()) AddPenalties();
     RETURN_IF_ERROR(AddMetrics());
     if (builder_.is_training()) RETURN_IF_ERROR(AddBackward());
     std::vector<const Tensor*> outputs;

@@ -1,0 +1,111 @@
+#include "worker/evaluation/prediction_data.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/path.h"
+#include "common/config/yaml_reader.h"
+#include "common/data_source/feature_file.h"
+#include "common/data_source/sources.h"
+#include "common/job/job_fields.h"
+#include "common/job/job_model.h"
+#include "common/job/job_reader.h"
+#include "common/limits.h"
+
+namespace paceline {
+namespace {
+
+// The default of Keras' predict.
+constexpr int64_t kBatchSize = 32;
+
+// `{` begins a map in JSON, and `key: value` is one in YAML; a path of a file
+// has neither.
+bool IsSpec(const std::string& data) {
+  return absl::StartsWith(data, "{") || absl::StrContains(data, ": ");
+}
+
+absl::Status CheckOptions(const PredictOptions& options) {
+  const bool has_job = !options.job_path.empty();
+  if (has_job == !options.data.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(has_job ? "--job and --data are both given"
+                             : "neither --job nor --data is given",
+                     "; expected one of them, which says what the examples "
+                     "are"));
+  }
+  if (!has_job && !options.overrides.empty()) {
+    return absl::InvalidArgumentError(
+        "--set changes a field of a job, and none is given; expected --job");
+  }
+  if (options.scale && (has_job || IsSpec(options.data))) {
+    return absl::InvalidArgumentError(
+        "--scale is for a file of --data; expected `scale` in the job or in "
+        "what --data says");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OpenDataset(const v1::Dataset& dataset, PredictionData& data) {
+  data.scale = dataset.scale();
+  ASSIGN_OR_RETURN(data.source, OpenDataSource(dataset, Contents::kFeatures));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PredictionData> OpenJob(const PredictOptions& options) {
+  PredictionData data;
+  // Only the data set that is read needs to be on this machine.
+  ASSIGN_OR_RETURN(data.job, ReadJobFile(options.job_path, options.overrides,
+                                         {.check_files = false}));
+  data.batch_size = WorkerBatchSize(data.job, /*workers=*/1);
+  data.job.clear_precision();
+  if (!data.job.data().has_test()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.job_path,
+                     ": data.test is missing, expected a data set to "
+                     "predict"));
+  }
+  RETURN_IF_ERROR(
+      Annotate(OpenDataset(data.job.data().test(), data), "data.test"));
+  return data;
+}
+
+absl::StatusOr<v1::Dataset> ReadSpec(const std::string& text) {
+  ASSIGN_OR_RETURN(const Value spec,
+                   ReadYaml(text, "--data", limits::kMaxJobBytes));
+  absl::StatusOr<v1::Dataset> dataset =
+      FieldsOf(static_cast<const v1::Dataset*>(nullptr)).Read(spec, Path());
+  if (!dataset.ok()) return Annotate(dataset.status(), "--data");
+  return dataset;
+}
+
+absl::StatusOr<PredictionData> OpenData(const PredictOptions& options) {
+  PredictionData data;
+  data.batch_size = kBatchSize;
+  data.job.set_device("auto");
+  if (IsSpec(options.data)) {
+    ASSIGN_OR_RETURN(const v1::Dataset dataset, ReadSpec(options.data));
+    RETURN_IF_ERROR(OpenDataset(dataset, data));
+    return data;
+  }
+  data.scale = options.scale.value_or(1);
+  ASSIGN_OR_RETURN(data.source, OpenFeatureFile(options.data));
+  return data;
+}
+
+}  // namespace
+
+absl::StatusOr<PredictionData> OpenPredictionData(
+    const PredictOptions& options) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  ASSIGN_OR_RETURN(PredictionData data, options.job_path.empty()
+                                            ? OpenData(options)
+                                            : OpenJob(options));
+  if (options.batch_size > 0) data.batch_size = options.batch_size;
+  if (!options.device.empty()) data.job.set_device(options.device);
+  return data;
+}
+
+}  // namespace paceline

@@ -1,0 +1,106 @@
+#include "worker/evaluation/predictor.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "common/base/simd.h"
+#include "common/base/status_macros.h"
+#include "worker/data/batch_pipeline.h"
+#include "worker/device/device.h"
+#include "worker/evaluation/prediction_data.h"
+#include "worker/evaluation/prediction_file.h"
+#include "worker/evaluation/read_variables.h"
+#include "worker/evaluation/stored_model.h"
+#include "worker/evaluation/whole_pass.h"
+#include "worker/setup/datasets.h"
+#include "worker/setup/replica.h"
+
+namespace paceline {
+namespace {
+
+// Waits for a batch look for an interrupt at this interval.
+constexpr absl::Duration kBatchWaitSlice = absl::Milliseconds(100);
+
+// A replica with the variables of `model`.
+absl::StatusOr<std::unique_ptr<Replica>> LoadReplica(StoredModel model,
+                                                     const PredictionData& data,
+                                                     int threads) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Replica> replica,
+                   MakePredictingReplica(std::move(model.graph), data.job,
+                                         {.threads = threads}));
+  CompileOptions options;
+  options.mode = Mode::kEvaluate;
+  options.batch_size = data.batch_size;
+  RETURN_IF_ERROR(CompileReplica(data.job, options, *replica));
+  RETURN_IF_ERROR(ReadVariables<float>(replica->model.graph,
+                                       replica->plan.layout(), *replica->state,
+                                       *replica->stream, model.read));
+  return replica;
+}
+
+// Returns the outputs of a batch, valid until the next call.
+absl::StatusOr<absl::Span<const float>> Compute(const PreparedBatch& prepared,
+                                                Replica& replica) {
+  Batch batch;
+  batch.count = prepared.count;
+  batch.first_example = prepared.begin;
+  for (const PreparedArray& array : prepared.features) {
+    batch.features.push_back({array.type, array.data});
+  }
+  ASSIGN_OR_RETURN(Program * program,
+                   replica.programs->Get(Mode::kEvaluate, batch.count));
+  RETURN_IF_ERROR(program->SetBatch(batch, *replica.stream));
+  for (size_t i = 0; i < program->sections().size(); ++i) {
+    RETURN_IF_ERROR(program->Enqueue(static_cast<int>(i), *replica.stream));
+  }
+  ASSIGN_OR_RETURN(const std::vector<HostTensor> outputs,
+                   program->Outputs(*replica.stream));
+  return absl::MakeSpan(
+      static_cast<const float*>(outputs.front().data),
+      batch.count * NumElements(replica.model.graph.output_shape(0)));
+}
+
+absl::Status WriteOutputs(Replica& replica, BatchPipeline& pipeline,
+                          PredictionFile& file,
+                          const std::function<bool()>& interrupted) {
+  while (!pipeline.has_ended()) {
+    if (interrupted()) return absl::CancelledError("interrupted");
+    ASSIGN_OR_RETURN(const PreparedBatch* prepared,
+                     pipeline.Next(kBatchWaitSlice));
+    if (prepared == nullptr) continue;
+    ASSIGN_OR_RETURN(const absl::Span<const float> outputs,
+                     Compute(*prepared, replica));
+    RETURN_IF_ERROR(file.Append(outputs));
+    pipeline.Release(prepared);
+  }
+  return file.Commit();
+}
+
+}  // namespace
+
+absl::Status Predict(const PredictOptions& options, int threads,
+                     const std::function<bool()>& interrupted) {
+  FlushDenormals();
+  RETURN_IF_ERROR(CheckPredictionPath(options.output));
+  ASSIGN_OR_RETURN(StoredModel model, OpenStoredModel(options.model));
+  ASSIGN_OR_RETURN(const PredictionData data, OpenPredictionData(options));
+  PipelineOptions pipeline_options;
+  pipeline_options.model = InputArraysOf(model.graph);
+  RETURN_IF_ERROR(CheckFits(*data.source, pipeline_options.model));
+  const int64_t examples = data.source->example_count();
+  ASSIGN_OR_RETURN(const std::unique_ptr<PredictionFile> file,
+                   PredictionFile::Create(options.output, examples,
+                                          model.graph.output_shape(0)));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Replica> replica,
+                   LoadReplica(std::move(model), data, threads));
+  pipeline_options.phases[v1::PHASE_TEST] =
+      WholeOf(*data.source, data.scale, data.batch_size);
+  ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
+                   BatchPipeline::Create(pipeline_options,
+                                         WholePass(v1::PHASE_TEST, examples)));
+  return WriteOutputs(*replica, *pipeline, *file, interrupted);
+}
+
+}  // namespace paceline
