@@ -70,7 +70,10 @@ void AddPaths(const ModelTree& model, const std::string& group,
       AddPaths(*child.model, absl::StrCat(place, "/"), paths);
     }
     for (size_t i = 0; i < child.variables.size(); ++i) {
-      paths.push_back({child.variables[i], absl::StrCat(place, "/vars/", i)});
+      paths.push_back(
+          {child.variables[i],
+           absl::StrCat(place, "/",
+                        child.layer->WeightPath(static_cast<int>(i)))});
     }
   }
 }

@@ -222,8 +222,11 @@ class GraphBuilder {
     }
     ASSIGN_OR_RETURN(Node node, MakeNode(layer, std::move(inputs), path));
     for (VariableSpec& variable : layer.Variables(InputShapes(node))) {
-      if (const absl::Status status = CheckShape(variable.shape);
-          !status.ok()) {
+      absl::Status status = CheckShape(variable.shape);
+      if (status.ok()) {
+        status = variable.initializer->CheckShape(variable.shape);
+      }
+      if (!status.ok()) {
         return LayerError(layer.class_name(), layer.name, path, status);
       }
       node.variables.push_back(static_cast<int>(graph_.variables.size()));
@@ -343,11 +346,7 @@ class GraphBuilder {
 
   void AddVariable(const Layer& layer, VariableSpec variable) {
     variable.name = absl::StrCat(layer.name, "/", variable.name);
-    if (!layer.trainable) {
-      variable.update = VariableUpdate::kNone;
-      // As in Keras, frozen variables have no penalty.
-      variable.regularizer = Regularizer();
-    }
+    if (!layer.trainable) Freeze(variable);
     graph_.variables.push_back(std::move(variable));
   }
 

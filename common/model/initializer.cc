@@ -12,6 +12,7 @@
 #include "common/config/references_of.h"
 #include "common/config/value.h"
 #include "common/model/initializers/constant.h"
+#include "common/model/initializers/orthogonal.h"
 #include "common/model/initializers/random.h"
 #include "common/model/initializers/variance_scaling.h"
 #include "common/model/keras_names.h"
@@ -30,6 +31,7 @@ const std::vector<ClassEntry<InitializerPtr>>& InitializerEntries() {
     for (const auto& table : VarianceScaling::Tables()) {
       list->push_back(ClassEntryOf<InitializerPtr>(table));
     }
+    list->push_back(ClassEntryOf<InitializerPtr, Orthogonal>());
     list->push_back(ClassEntryOf<InitializerPtr, RandomUniform>());
     list->push_back(ClassEntryOf<InitializerPtr, RandomNormal>());
     list->push_back(ClassEntryOf<InitializerPtr, TruncatedNormal>());
@@ -76,6 +78,12 @@ InitializerPtr OnesInitializer() {
   static const auto& ones = *new InitializerPtr(
       std::make_shared<const Constant>(Constant::Named("Ones")));
   return ones;
+}
+
+InitializerPtr OrthogonalInitializer() {
+  static const auto& orthogonal =
+      *new InitializerPtr(std::make_shared<const Orthogonal>());
+  return orthogonal;
 }
 
 absl::Status ReadConfig(const Value& value, const Path& path,

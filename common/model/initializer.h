@@ -36,6 +36,11 @@ class Initializer {
   // Keras' class name, such as "GlorotUniform".
   virtual absl::string_view class_name() const = 0;
 
+  // InvalidArgument if it has no values for a variable of this shape.
+  virtual absl::Status CheckShape(absl::Span<const int64_t> /*shape*/) const {
+    return absl::OkStatus();
+  }
+
   // Writes elements [begin, begin + out.size()) of a variable of `shape`, in C
   // order. Values are computed in double and rounded, so float32 and float64
   // runs have the same initial values up to rounding.
@@ -46,11 +51,12 @@ class Initializer {
 };
 
 // Keras' defaults: GlorotUniform for kernels, Zeros for biases, Ones for
-// gammas.
+// gammas, Orthogonal for kernels of a recurrent state.
 std::shared_ptr<const Initializer> DefaultKernelInitializer();
 std::shared_ptr<const Initializer> DefaultEmbeddingsInitializer();
 std::shared_ptr<const Initializer> ZerosInitializer();
 std::shared_ptr<const Initializer> OnesInitializer();
+std::shared_ptr<const Initializer> OrthogonalInitializer();
 
 // Reads a name ("he_normal", "zeros") or a Keras object; writes Keras'
 // serialised form. See codec.h.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/model/activation.h"
@@ -76,6 +77,11 @@ class Layer {
   virtual std::vector<VariableSpec> Variables(
       absl::Span<const Shape> /*inputs*/) const {
     return {};
+  }
+
+  // Where a file of weights of Keras has a variable, within the layer's group.
+  virtual std::string WeightPath(int variable) const {
+    return absl::StrCat("vars/", variable);
   }
 
   // Adds the layer's operations to the function of `call`.

@@ -18,6 +18,7 @@
 #include "common/model/layers/average_pooling1d.h"
 #include "common/model/layers/average_pooling2d.h"
 #include "common/model/layers/batch_normalization.h"
+#include "common/model/layers/bidirectional.h"
 #include "common/model/layers/concatenate.h"
 #include "common/model/layers/conv1d.h"
 #include "common/model/layers/conv2d.h"
@@ -37,9 +38,11 @@
 #include "common/model/layers/global_max_pooling1d.h"
 #include "common/model/layers/global_max_pooling2d.h"
 #include "common/model/layers/group_normalization.h"
+#include "common/model/layers/gru.h"
 #include "common/model/layers/input_layer.h"
 #include "common/model/layers/layer_normalization.h"
 #include "common/model/layers/leaky_relu.h"
+#include "common/model/layers/lstm.h"
 #include "common/model/layers/max_pooling1d.h"
 #include "common/model/layers/max_pooling2d.h"
 #include "common/model/layers/maximum.h"
@@ -53,10 +56,12 @@
 #include "common/model/layers/rescaling.h"
 #include "common/model/layers/reshape.h"
 #include "common/model/layers/separable_conv2d.h"
+#include "common/model/layers/simple_rnn.h"
 #include "common/model/layers/softmax.h"
 #include "common/model/layers/spatial_dropout1d.h"
 #include "common/model/layers/spatial_dropout2d.h"
 #include "common/model/layers/subtract.h"
+#include "common/model/layers/time_distributed.h"
 #include "common/model/layers/up_sampling1d.h"
 #include "common/model/layers/up_sampling2d.h"
 #include "common/model/layers/zero_padding1d.h"
@@ -79,6 +84,7 @@ const std::vector<ClassEntry<LayerPtr>>& LayerEntries() {
       ClassEntryOf<LayerPtr, AveragePooling1D>(),
       ClassEntryOf<LayerPtr, AveragePooling2D>(),
       ClassEntryOf<LayerPtr, BatchNormalization>(),
+      ClassEntryOf<LayerPtr, Bidirectional>(),
       ClassEntryOf<LayerPtr, Concatenate>(),
       ClassEntryOf<LayerPtr, Conv1D>(),
       ClassEntryOf<LayerPtr, Conv2D>(),
@@ -91,6 +97,7 @@ const std::vector<ClassEntry<LayerPtr>>& LayerEntries() {
       ClassEntryOf<LayerPtr, ELU>(),
       ClassEntryOf<LayerPtr, Embedding>(),
       ClassEntryOf<LayerPtr, Flatten>(),
+      ClassEntryOf<LayerPtr, GRU>(),
       ClassEntryOf<LayerPtr, GaussianDropout>(),
       ClassEntryOf<LayerPtr, GaussianNoise>(),
       ClassEntryOf<LayerPtr, GlobalAveragePooling1D>(),
@@ -99,6 +106,7 @@ const std::vector<ClassEntry<LayerPtr>>& LayerEntries() {
       ClassEntryOf<LayerPtr, GlobalMaxPooling2D>(),
       ClassEntryOf<LayerPtr, GroupNormalization>(),
       ClassEntryOf<LayerPtr, InputLayer>(),
+      ClassEntryOf<LayerPtr, LSTM>(),
       ClassEntryOf<LayerPtr, LayerNormalization>(),
       ClassEntryOf<LayerPtr, LeakyReLU>(),
       ClassEntryOf<LayerPtr, MaxPooling1D>(),
@@ -114,10 +122,12 @@ const std::vector<ClassEntry<LayerPtr>>& LayerEntries() {
       ClassEntryOf<LayerPtr, Rescaling>(),
       ClassEntryOf<LayerPtr, Reshape>(),
       ClassEntryOf<LayerPtr, SeparableConv2D>(),
+      ClassEntryOf<LayerPtr, SimpleRNN>(),
       ClassEntryOf<LayerPtr, Softmax>(),
       ClassEntryOf<LayerPtr, SpatialDropout1D>(),
       ClassEntryOf<LayerPtr, SpatialDropout2D>(),
       ClassEntryOf<LayerPtr, Subtract>(),
+      ClassEntryOf<LayerPtr, TimeDistributed>(),
       ClassEntryOf<LayerPtr, UpSampling1D>(),
       ClassEntryOf<LayerPtr, UpSampling2D>(),
       ClassEntryOf<LayerPtr, ZeroPadding1D>(),

@@ -40,6 +40,12 @@ struct VariableSpec {
   bool is_trained() const { return update == VariableUpdate::kGradient; }
 };
 
+// Excludes a variable from training. As in Keras, it has no penalty then.
+inline void Freeze(VariableSpec& variable) {
+  variable.update = VariableUpdate::kNone;
+  variable.regularizer = Regularizer();
+}
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_MODEL_VARIABLE_H_

@@ -10,7 +10,8 @@
 // the forward's body: the body's operations, followed by those of its gradient
 // (gradient.h), are one list, which is cut between the two. What the second
 // part reads of the first, the forward writes as additional outputs
-// (residuals), which the backward reads as sequences. The carries of the
+// (residuals), which the backward reads as sequences; only conditions are
+// computed again. The carries of the
 // backward are the gradients of the carries, and the sums of the gradients of
 // constants:
 //

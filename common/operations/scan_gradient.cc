@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/operations/binary_map.h"
+#include "common/operations/compare.h"
 #include "common/operations/constant.h"
 #include "common/operations/gradient.h"
 
@@ -123,35 +124,43 @@ class Differentiator {
     gradients_ = AddGradients(real_results, result_gradients_, by);
   }
 
+  // Whether the backward computes a call of the forward again: one without
+  // inputs, or a condition, which devices do not store.
+  static bool IsRepeated(const Call& call) {
+    return call.inputs.empty() ||
+           call.operation->name() == CompareOperation::kName;
+  }
+
   // Finds what the backward reads of the forward. Elements of sequences and
-  // constants are its inputs anyway, and results of calls without inputs are
-  // recomputed.
+  // constants are its inputs anyway.
   void FindResiduals() {
-    std::vector<bool> is_at_hand(joint_.tensor_count(), false);
-    for (const Tensor& each : sequences()) is_at_hand[each.id()] = true;
-    for (const Tensor& each : constants()) is_at_hand[each.id()] = true;
-    for (size_t i = 0; i < forward_call_count_; ++i) {
-      const Call& call = joint_.calls()[i];
-      if (!call.inputs.empty()) continue;
-      for (const int output : call.outputs) is_at_hand[output] = true;
-    }
-    const auto note = [&](int tensor) {
-      if (tensor >= forward_tensor_count_ || is_at_hand[tensor]) return;
-      is_at_hand[tensor] = true;
-      residuals_.push_back(tensor);
-    };
+    std::vector<bool> is_read(joint_.tensor_count(), false);
     for (size_t i = forward_call_count_; i < joint_.calls().size(); ++i) {
-      for (const int input : joint_.calls()[i].inputs) note(input);
+      for (const int input : joint_.calls()[i].inputs) is_read[input] = true;
     }
     for (const std::optional<Tensor>& gradient : gradients_) {
-      if (gradient) note(gradient->id());
+      if (gradient) is_read[gradient->id()] = true;
+    }
+    is_repeated_.resize(forward_call_count_);
+    for (size_t i = forward_call_count_; i-- > 0;) {
+      const Call& call = joint_.calls()[i];
+      is_repeated_[i] = IsRepeated(call) && is_read[call.outputs[0]];
+      if (!is_repeated_[i]) continue;
+      is_read[call.outputs[0]] = false;
+      for (const int input : call.inputs) is_read[input] = true;
+    }
+    for (const Tensor& each : sequences()) is_read[each.id()] = false;
+    for (const Tensor& each : constants()) is_read[each.id()] = false;
+    for (int tensor = 0; tensor < forward_tensor_count_; ++tensor) {
+      if (is_read[tensor]) residuals_.push_back(tensor);
     }
   }
 
   void CopyBackward(CallCopier& copier) const {
     for (size_t i = 0; i < joint_.calls().size(); ++i) {
-      const Call& call = joint_.calls()[i];
-      if (i >= forward_call_count_ || call.inputs.empty()) copier.Copy(call);
+      if (i >= forward_call_count_ || is_repeated_[i]) {
+        copier.Copy(joint_.calls()[i]);
+      }
     }
   }
 
@@ -167,6 +176,8 @@ class Differentiator {
   // By floating-point parameter.
   Gradients gradients_;
   std::vector<int> residuals_;
+  // By call of the forward: whether the backward has it, too.
+  std::vector<bool> is_repeated_;
 };
 
 }  // namespace

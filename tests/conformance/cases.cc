@@ -29,6 +29,8 @@ const std::vector<Case>& Cases() {
                        FixedNormalizationCases,
                        RescalingCases,
                        SequenceCases,
+                       RecurrentCases,
+                       WrappedLayerCases,
                        NoiseCases,
                        UpSamplingCases,
                        EmbeddingCases,

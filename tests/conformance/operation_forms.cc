@@ -29,12 +29,12 @@
 #include "common/operations/reshape.h"
 #include "common/operations/resize.h"
 #include "common/operations/reverse.h"
-#include "common/operations/scan.h"
 #include "common/operations/select.h"
 #include "common/operations/slice.h"
 #include "common/operations/softmax.h"
 #include "common/operations/sum_over_replicas.h"
 #include "common/operations/transpose.h"
+#include "tests/conformance/scan_forms.h"
 
 namespace paceline {
 namespace {
@@ -65,21 +65,6 @@ Forms Joined(const std::vector<Forms>& lists) {
 }
 
 DataType RealType(Inputs in) { return in[0].data_type(); }
-
-// The gradients of Σ weights · y with respect to the inputs.
-op::Tensor GradientsOf(const op::Tensor& y, Inputs inputs) {
-  std::vector<double> weights;
-  for (int64_t i = 0; i < y.count(); ++i) {
-    weights.push_back(static_cast<double>(i * 7 % 11) / 8 - 0.5);
-  }
-  const op::Tensor dy = op::Reshape(
-      op::Constants(y.function(), y.data_type(), weights), y.shape());
-  std::vector<op::Tensor> gradients;
-  for (const auto& gradient : op::AddGradients({y}, {dy}, inputs)) {
-    gradients.push_back(*gradient);
-  }
-  return InARow(gradients, y.data_type());
-}
 
 // Maps (-1, 1) to integers of [0, count).
 op::Tensor Ids(const op::Tensor& x, int64_t count) {
@@ -306,8 +291,14 @@ Forms ProductForms() {
         Form("MatrixProduct", "biased", with_bias, biased),
         Form("MatrixProduct", "with_sum_of_rows", with_bias,
              [=](Inputs in) { return GradientsOf(biased(in), in); })},
-       LackedBy({"cpu"}, {Form("MatrixProduct", "both", {{3, 4}, {5, 3}},
-                               product(true, true))})});
+       {Form("MatrixProduct", "both", {{3, 4}, {5, 3}}, product(true, true))},
+       LackedBy({"cuda"},
+                {Form("MatrixProduct", "of_a_batch", {{2, 4, 3}, {2, 3, 5}},
+                      product(false, false)),
+                 Form("MatrixProduct", "of_a_batch_left",
+                      {{2, 2, 3, 4}, {2, 2, 3, 5}}, product(true, false)),
+                 Form("MatrixProduct", "of_a_batch_right",
+                      {{2, 4, 3}, {2, 5, 3}}, product(false, true))})});
 }
 
 Forms SoftmaxForms(int axis) {
@@ -431,6 +422,10 @@ Forms MovingForms() {
              [](Inputs in) {
                return op::Transpose(in[0], {0, 2, 1, 3});
              }),
+        Form("Reverse", "middle_axis", x,
+             [](Inputs in) { return op::Reverse(in[0], 1); }),
+        Form("Reverse", "last_axis", x,
+             [](Inputs in) { return op::Reverse(in[0], 2); }),
         Form("Concatenate", "first_axis", {{1, 4}, {3, 4}},
              [](Inputs in) { return op::Concatenate(in, 0); }),
         Form("Concatenate", "last_axis", {{2, 3, 1}, {2, 3, 4}, {2, 3, 2}},
@@ -540,25 +535,10 @@ Forms LackedForms() {
     const op::Tensor row = op::Reshape(Sums(in[0]), {1, 5});
     return op::MatrixProduct(row, row, false, true);
   };
-  const auto scan = [](Inputs in) {
-    auto body = std::make_shared<op::Function>();
-    const op::Tensor sum = body->AddParameter({RealType(in), {}});
-    const op::Tensor next = sum + body->AddParameter({RealType(in), {}});
-    body->AddResult(next);
-    body->AddResult(next);
-    return op::Scan(body, {{op::ConstantLike(in[0], 0)}, {in[0]}, {}})
-        .outputs[0];
-  };
-  return LackedBy(
-      {"cpu", "cuda"},
-      {Form("Reverse", "axis", x,
-            [](Inputs in) { return op::Reverse(in[0], 1); }),
-       Form("SumOverReplicas", "of_floats", x,
-            [](Inputs in) { return op::SumOverReplicas(in[0]); }),
-       Form("MatrixProduct", "of_a_batch", {{2, 4, 3}, {2, 3, 5}},
-            [](Inputs in) { return op::MatrixProduct(in[0], in[1]); }),
-       Form("MatrixProduct", "of_sums", x, product_of_sums),
-       Form("Scan", "of_sums", {{3}}, scan)});
+  return LackedBy({"cpu", "cuda"},
+                  {Form("SumOverReplicas", "of_floats", x,
+                        [](Inputs in) { return op::SumOverReplicas(in[0]); }),
+                   Form("MatrixProduct", "of_sums", x, product_of_sums)});
 }
 
 }  // namespace
@@ -571,16 +551,30 @@ op::Tensor InARow(Inputs tensors, DataType type) {
   return op::Concatenate(rows, 1);
 }
 
+op::Tensor GradientsOf(const op::Tensor& y, Inputs inputs) {
+  std::vector<double> weights;
+  for (int64_t i = 0; i < y.count(); ++i) {
+    weights.push_back(static_cast<double>(i * 7 % 11) / 8 - 0.5);
+  }
+  const op::Tensor dy = op::Reshape(
+      op::Constants(y.function(), y.data_type(), weights), y.shape());
+  std::vector<op::Tensor> gradients;
+  for (const auto& gradient : op::AddGradients({y}, {dy}, inputs)) {
+    gradients.push_back(*gradient);
+  }
+  return InARow(gradients, y.data_type());
+}
+
 const std::vector<OperationForm>& OperationForms() {
-  static const auto& all = *new Forms(
-      Joined({ConvolutionForms(), PooledConvolutionForms(),
-              PoolingForms("pairs", kPairs),
-              PoolingForms("padded_on_one_side", kPaddedOnOneSide),
-              ResizeForms("nearest", op::ResizeMode::kNearest),
-              ResizeForms("bilinear", op::ResizeMode::kBilinear),
-              NormalizationForms(), ProductForms(), SoftmaxForms(1),
-              SoftmaxForms(2), ReductionForms(), ElementwiseForms(), MapForms(),
-              MovingForms(), SourceForms(), IntegerForms(), LackedForms()}));
+  static const auto& all = *new Forms(Joined(
+      {ConvolutionForms(), PooledConvolutionForms(),
+       PoolingForms("pairs", kPairs),
+       PoolingForms("padded_on_one_side", kPaddedOnOneSide),
+       ResizeForms("nearest", op::ResizeMode::kNearest),
+       ResizeForms("bilinear", op::ResizeMode::kBilinear), NormalizationForms(),
+       ProductForms(), SoftmaxForms(1), SoftmaxForms(2), ReductionForms(),
+       ElementwiseForms(), MapForms(), MovingForms(), ScanForms(),
+       SourceForms(), IntegerForms(), LackedForms()}));
   return all;
 }
 

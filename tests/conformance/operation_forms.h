@@ -39,6 +39,10 @@ const std::vector<OperationForm>& OperationForms();
 // them: (1, count).
 op::Tensor InARow(absl::Span<const op::Tensor> tensors, DataType type);
 
+// The gradients of Σ weights · y with respect to the inputs, in a row.
+op::Tensor GradientsOf(const op::Tensor& y,
+                       absl::Span<const op::Tensor> inputs);
+
 }  // namespace paceline
 
 #endif  // PACELINE_TESTS_CONFORMANCE_OPERATION_FORMS_H_

@@ -28,11 +28,23 @@ L1 = {"class_name": "L1", "config": {"l1": 0.1}}
 L1L2 = {"class_name": "L1L2", "config": {"l1": 0.25, "l2": 0.0}}
 
 
+def wrapped(class_name, **config):
+    """A layer in the config of another one."""
+    return {"module": "keras.layers", "class_name": class_name, "config": {"name": "inner", **config}}
+
+
 def layers():
     """The name is given, as a model gives it to its layers."""
     window = {"strides": 2, "padding": "same"}
     bias = {"bias_initializer": CONSTANT, "bias_regularizer": L1L2}
     output = {"activation": "swish", **bias}
+    recurrent = {
+        "return_sequences": True, "go_backwards": True, "unroll": True,
+        "activation": "relu", "kernel_initializer": HE, "recurrent_initializer": "glorot_normal",
+        "kernel_regularizer": "l2", "recurrent_regularizer": L1, "dropout": 0.25,
+        "recurrent_dropout": 0.5, **bias,
+    }
+    lstm = wrapped("LSTM", units=3)
     normalization = {
         "epsilon": 0.01, "center": False, "scale": False, "beta_initializer": CONSTANT,
         "gamma_initializer": HE, "beta_regularizer": L1, "gamma_regularizer": "l2",
@@ -52,6 +64,11 @@ def layers():
         ("BatchNormalization", {
             "axis": 3, "momentum": 0.9, **normalization, "moving_mean_initializer": ONES,
             "moving_variance_initializer": HE, "synchronized": True, "trainable": False,
+        }),
+        ("Bidirectional", {"layer": lstm}),
+        ("Bidirectional", {
+            "merge_mode": "ave", "layer": lstm,
+            "backward_layer": wrapped("LSTM", units=3, go_backwards=True, dropout=0.5),
         }),
         ("Concatenate", {}),
         ("Concatenate", {"axis": 1}),
@@ -111,12 +128,22 @@ def layers():
         ("GlobalMaxPooling2D", {"keepdims": True}),
         ("GroupNormalization", {}),
         ("GroupNormalization", {"groups": -1, "axis": 1, **normalization}),
+        ("GRU", {"units": 3}),
+        ("GRU", {
+            "units": 3, **recurrent, "recurrent_activation": "hard_sigmoid",
+            "reset_after": False, "seed": 3,
+        }),
         ("InputLayer", {"shape": [28, 28, 1]}),
         ("InputLayer", {"batch_shape": [None, 6]}),
         ("LayerNormalization", {}),
         ("LayerNormalization", {"axis": [2, 3], **normalization}),
         ("LeakyReLU", {}),
         ("LeakyReLU", {"negative_slope": 0.5}),
+        ("LSTM", {"units": 3}),
+        ("LSTM", {
+            "units": 3, **recurrent, "recurrent_activation": "hard_sigmoid",
+            "unit_forget_bias": False, "use_bias": False, "seed": 3,
+        }),
         ("Maximum", {}),
         ("MaxPooling1D", {}),
         ("MaxPooling1D", {"pool_size": 3, **window}),
@@ -147,6 +174,8 @@ def layers():
             "depthwise_initializer": HE, "depthwise_regularizer": L1,
             "pointwise_initializer": ONES, "pointwise_regularizer": "l1",
         }),
+        ("SimpleRNN", {"units": 3}),
+        ("SimpleRNN", {"units": 3, **recurrent, "use_bias": False}),
         ("Softmax", {}),
         ("Softmax", {"axis": 1}),
         ("SpatialDropout1D", {"rate": 0.5}),
@@ -154,6 +183,7 @@ def layers():
         ("SpatialDropout2D", {"rate": 0.5}),
         ("SpatialDropout2D", {"rate": 0.25, "seed": 3}),
         ("Subtract", {}),
+        ("TimeDistributed", {"layer": wrapped("Dense", units=3, activation="relu")}),
         ("UpSampling1D", {}),
         ("UpSampling1D", {"size": 3}),
         ("UpSampling2D", {}),
@@ -353,6 +383,8 @@ def initializers():
         *((name, {}) for name in named),
         *((name, {"seed": 7}) for name in named),
         ("Ones", {}),
+        ("Orthogonal", {}),
+        ("Orthogonal", {"gain": 0.5, "seed": 7}),
         ("RandomNormal", {}),
         ("RandomNormal", normal),
         ("RandomUniform", {}),
@@ -379,11 +411,13 @@ def regularizers():
 
 
 def constructed(module, class_name, arguments):
-    """The object. A schedule among the arguments becomes one, which Keras leaves to us."""
+    """The object. A schedule or a layer among the arguments becomes one: Keras leaves it to us."""
     rate = arguments.get("learning_rate")
     if isinstance(rate, dict):
         arguments = {**arguments, "learning_rate": keras.optimizers.schedules.deserialize(rate)}
     keras.utils.clear_session()
+    wrapped = {k: keras.layers.deserialize(v) for k, v in arguments.items() if k.endswith("layer")}
+    arguments = {**arguments, **wrapped}
     return getattr(module, class_name)(**arguments)
 
 

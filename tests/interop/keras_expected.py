@@ -186,6 +186,7 @@ def initializers():
         ("RandomNormal", {}),
         ("RandomNormal", {"mean": 1.0, "stddev": 0.5}),
         ("TruncatedNormal", {}),
+        ("Orthogonal", {"gain": 2.0}),
         ("VarianceScaling", {"scale": 3.0, "mode": "fan_out", "distribution": "uniform"}),
         ("VarianceScaling", {"distribution": "untruncated_normal", "mode": "fan_avg"}),
     ]

@@ -87,6 +87,23 @@ def branches():
     return keras.Model(inputs, layers.Dense(10, activation="softmax")(x))
 
 
+def recurrent():
+    """Reads the rows of an image."""
+    return keras.Sequential(
+        [
+            keras.Input((28, 28, 1)),
+            layers.Reshape((28, 28)),
+            layers.LSTM(12, return_sequences=True),
+            layers.GRU(10, return_sequences=True, go_backwards=True),
+            layers.GRU(8, return_sequences=True, reset_after=False),
+            layers.Bidirectional(layers.LSTM(5, return_sequences=True), merge_mode="sum"),
+            layers.TimeDistributed(layers.Dense(6, activation="relu")),
+            layers.SimpleRNN(9, recurrent_regularizer="l2"),
+            layers.Dense(10),
+        ]
+    )
+
+
 def frozen():
     model = separable()
     for layer in model.layers[:4]:
@@ -155,12 +172,13 @@ CASES = {
     ),
     "nested_adam": (nested, lambda: optimizers.Adam(0.001), LOGITS),
     "shared_momentum": (shared, lambda: optimizers.SGD(0.01, 0.9), LOGITS),
+    "recurrent_adam": (recurrent, lambda: optimizers.Adam(0.001), LOGITS),
     "frozen_lamb": (frozen, lambda: optimizers.Lamb(0.001), LOGITS),
 }
 
 
 def randomize(model, rng):
-    for variable in model.variables:
+    for variable in model.weights:
         scale = 1 / np.sqrt(max(1, np.prod(variable.shape[:-1])))
         values = rng.normal(0, scale, variable.shape)
         if "gamma" in variable.path or "variance" in variable.path:

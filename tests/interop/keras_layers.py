@@ -160,6 +160,63 @@ def layer_cases():
             "embedding", [6], {"Embedding": {"input_dim": 9, "output_dim": 4}},
             {"Dense": {"units": 3}},
         ),
+        case("lstm", sequence, dense, {"LSTM": {"units": 3}}),
+        case(
+            "lstm_sequences", sequence, dense,
+            {"LSTM": {
+                "units": 3, "return_sequences": True, "recurrent_activation": "hard_sigmoid",
+                "activation": "softsign", "recurrent_regularizer": "l2",
+            }},
+            {"Dense": {"units": 2}},
+        ),
+        case(
+            "lstm_backwards", sequence, dense,
+            {"LSTM": {
+                "units": 3, "return_sequences": True, "go_backwards": True, "use_bias": False,
+            }},
+            {"LSTM": {"units": 2, "go_backwards": True, "unroll": True}},
+        ),
+        case("gru", sequence, dense, {"GRU": {"units": 3}}),
+        case(
+            "gru_reset_before", sequence, dense,
+            {"GRU": {
+                "units": 3, "reset_after": False, "return_sequences": True,
+                "bias_regularizer": "l1",
+            }},
+            {"GRU": {"units": 2, "use_bias": False, "go_backwards": True}},
+        ),
+        case(
+            "simple_rnn", sequence, dense,
+            {"SimpleRNN": {"units": 3, "return_sequences": True}},
+            {"SimpleRNN": {"units": 2, "activation": "relu", "use_bias": False}},
+        ),
+        *[
+            case(
+                f"bidirectional_{mode}", sequence, dense,
+                {"Bidirectional": {"merge_mode": mode, "layer": layer}}, {"Dense": {"units": 2}},
+            )
+            for mode, layer in (
+                ("concat", {"LSTM": {"units": 3, "return_sequences": True}}),
+                ("sum", {"GRU": {"units": 3, "return_sequences": True}}),
+                ("mul", {"SimpleRNN": {"units": 3}}),
+                ("ave", {"GRU": {"units": 3, "use_bias": False}}),
+            )
+        ],
+        case(
+            "bidirectional_layers", sequence, dense,
+            {"Bidirectional": {
+                "layer": {"LSTM": {"units": 3}},
+                "backward_layer": {
+                    "LSTM": {"units": 3, "go_backwards": True, "activation": "relu", "use_bias": False},
+                },
+            }},
+        ),
+        case(
+            "time_distributed", [3, 7, 6, 2], {"TimeDistributed": {"layer": conv(activation="relu")}},
+            {"TimeDistributed": {"layer": {"Flatten": {}}}},
+            {"TimeDistributed": {"layer": {"Dense": {"units": 4, "activation": "softmax"}}}},
+            {"LSTM": {"units": 2}},
+        ),
         case("max_pooling", image, front, {"MaxPooling2D": {}}),
         case("max_pooling_same", image, front, {"MaxPooling2D": {"padding": "same"}}),
         case(

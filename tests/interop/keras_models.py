@@ -16,7 +16,8 @@ def ramp(shape, salt, scale=1.0):
 
 def make_layer(entry):
     (class_name, config), = ((k, v) for k, v in entry.items() if k != "inputs")
-    return getattr(keras.layers, class_name)(**config)
+    wrapped = {k: make_layer(v) for k, v in config.items() if k in ("layer", "backward_layer")}
+    return getattr(keras.layers, class_name)(**{**config, **wrapped})
 
 
 def make_model(shape, entries):

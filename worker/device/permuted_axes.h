@@ -1,8 +1,10 @@
-// A tensor with its axes in another order.
+// A tensor with its axes in another order or direction.
 #ifndef PACELINE_WORKER_DEVICE_PERMUTED_AXES_H_
 #define PACELINE_WORKER_DEVICE_PERMUTED_AXES_H_
 
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "common/base/host_device.h"
@@ -18,12 +20,14 @@ struct PermutedAxes {
 
   int count = 0;
   int64_t sizes[kMaxCount] = {};
-  // In the tensor that is permuted.
+  // In the tensor that is permuted; negative along an axis that is reversed.
   int64_t strides[kMaxCount] = {};
+  // Where the first element of the result is in that tensor.
+  int64_t start = 0;
 
   // The index in the permuted tensor of element i of the result.
   PACELINE_HOST_DEVICE int64_t Index(int64_t i) const {
-    int64_t index = 0;
+    int64_t index = start;
     for (int axis = 0; axis < count; ++axis) {
       index += i % sizes[axis] * strides[axis];
       i /= sizes[axis];
@@ -45,6 +49,17 @@ inline PermutedAxes MakePermutedAxes(const Shape& shape,
     axes.strides[axes.count] = strides[permutation[i]];
     ++axes.count;
   }
+  return axes;
+}
+
+// The elements of `shape` in reverse order along `axis`.
+inline PermutedAxes MakeReversedAxes(const Shape& shape, int axis) {
+  std::vector<int> same_order(shape.size());
+  std::iota(same_order.begin(), same_order.end(), 0);
+  PermutedAxes axes = MakePermutedAxes(shape, same_order);
+  int64_t& stride = axes.strides[axes.count - 1 - axis];
+  axes.start = (shape[axis] - 1) * stride;
+  stride = -stride;
   return axes;
 }
 

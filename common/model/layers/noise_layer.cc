@@ -17,10 +17,13 @@ LoweredLayer NoiseLayer::Lower(const LayerCall& call) const {
              : Noised(x, NoiseKey(call.seed, call.call));
 }
 
-uint64_t NoiseLayer::NoiseKey(uint64_t job_seed, int call) const {
+uint64_t NoiseKeyOf(const Layer& layer, std::optional<int64_t> seed,
+                    uint64_t job_seed, int call) {
+  const std::string stream =
+      call == 0 ? layer.name : RepeatedCallName(layer.name, call);
   return PhiloxKey(
       {.seed = seed.has_value() ? static_cast<uint64_t>(*seed) : job_seed,
-       .stream = StableHash(call == 0 ? name : RepeatedCallName(name, call))});
+       .stream = StableHash(stream)});
 }
 
 }  // namespace paceline

@@ -14,6 +14,11 @@
 
 namespace paceline {
 
+// The key of the random numbers of a call of a layer: from its own seed if it
+// has one, else from `job_seed`.
+uint64_t NoiseKeyOf(const Layer& layer, std::optional<int64_t> seed,
+                    uint64_t job_seed, int call);
+
 // In evaluation the layer is the identity. Random numbers depend on the layer's
 // name and seed, the number of the call, the epoch, and the example's position
 // in it, so they are the same on any device and any replica.
@@ -26,9 +31,9 @@ class NoiseLayer : public Layer {
     return !is_training || !has_noise();
   }
 
-  // The key of the random numbers of a call of the layer: from its own seed if
-  // it has one, else from `job_seed`.
-  uint64_t NoiseKey(uint64_t job_seed, int call) const;
+  uint64_t NoiseKey(uint64_t job_seed, int call) const {
+    return NoiseKeyOf(*this, seed, job_seed, call);
+  }
 
   // nullopt: the job's seed.
   std::optional<int64_t> seed;

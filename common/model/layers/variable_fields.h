@@ -26,12 +26,13 @@ struct VariableKeys {
   Regularizer L::*regularizer = nullptr;
 };
 
-// In Keras' order: all initializers, regularizers, `activity_regularizer`, and
-// constraints, which are not supported.
+// In Keras' order: all initializers, `behind_initializers`, regularizers,
+// `activity_regularizer`, and constraints, which are not supported.
 template <typename L>
 std::vector<Field<L>> VariableFields(
     const std::vector<VariableKeys<L>>& variables,
-    std::optional<FixedField> activity_regularizer = std::nullopt) {
+    std::optional<FixedField> activity_regularizer = std::nullopt,
+    std::vector<Field<L>> behind_initializers = {}) {
   std::vector<Field<L>> initializers;
   std::vector<Field<L>> regularizers;
   std::vector<Field<L>> constraints;
@@ -47,8 +48,8 @@ std::vector<Field<L>> VariableFields(
                                "Bounds of " + each.meaning + "."));
   }
   if (activity_regularizer) regularizers.push_back(*activity_regularizer);
-  return Joined<L>({std::move(initializers), std::move(regularizers),
-                    std::move(constraints)});
+  return Joined<L>({std::move(initializers), std::move(behind_initializers),
+                    std::move(regularizers), std::move(constraints)});
 }
 
 // A penalty on the layer's output; only null is supported.

@@ -40,6 +40,9 @@ std::vector<Case> PoolingCases();
 
 // sequence_cases.cc
 std::vector<Case> SequenceCases();
+std::vector<Case> RecurrentCases();
+// Layers in the configs of others.
+std::vector<Case> WrappedLayerCases();
 // Layers that are random in training.
 std::vector<Case> NoiseCases();
 

@@ -44,6 +44,55 @@ std::vector<Case> SequenceCases() {
   return cases;
 }
 
+std::vector<Case> RecurrentCases() {
+  std::vector<Case> cases;
+  const auto behind_dense = [&cases](const std::string& layers) {
+    cases.push_back(
+        Layers(absl::StrCat("recurrent_", cases.size()),
+               absl::StrCat("[Input: {shape: [5, 3]}, Dense: {units: 4}, ",
+                            layers, ", Dense: {units: 2}]")));
+  };
+  for (const char* config :
+       {"return_sequences: true", "go_backwards: true, use_bias: false",
+        "return_sequences: true, go_backwards: true",
+        "activation: relu, recurrent_regularizer: l2",
+        "dropout: 0.3, return_sequences: true",
+        "dropout: 0.3, recurrent_dropout: 0.4"}) {
+    for (const char* layer : {"LSTM", "GRU", "SimpleRNN"}) {
+      behind_dense(absl::StrCat(layer, ": {units: 3, ", config, "}"));
+    }
+  }
+  behind_dense(
+      "LSTM: {units: 3, recurrent_activation: hard_sigmoid, "
+      "unit_forget_bias: false}");
+  behind_dense("GRU: {units: 3, reset_after: false, return_sequences: true}");
+  behind_dense("LSTM: {units: 3, return_sequences: true}, GRU: {units: 5}");
+  return cases;
+}
+
+std::vector<Case> WrappedLayerCases() {
+  const auto behind_dense = [](const std::string& name,
+                               const std::string& layer) {
+    return Layers(name, "[Input: {shape: [5, 3]}, Dense: {units: 4}, " + layer +
+                            ", Dense: {units: 2}]");
+  };
+  return {
+      behind_dense("bidirectional_lstm",
+                   "Bidirectional: {layer: {LSTM: {units: 3, "
+                   "return_sequences: true, dropout: 0.3}}}"),
+      behind_dense("bidirectional_gru",
+                   "Bidirectional: {merge_mode: ave, layer: {GRU: {units: 3, "
+                   "trainable: false}}}"),
+      behind_dense("time_distributed",
+                   "TimeDistributed: {layer: {Dense: {units: 3, activation: "
+                   "softmax, kernel_regularizer: l2}}}"),
+      Layers("time_distributed_convolution",
+             "[Input: {shape: [3, 4, 4, 2]}, TimeDistributed: {layer: {Conv2D: "
+             "{filters: 3, kernel_size: 3, activation: relu}}}, "
+             "Dense: {units: 2}]"),
+  };
+}
+
 std::vector<Case> NoiseCases() {
   const auto behind_dense = [](const std::string& name,
                                const std::string& layer) {

@@ -14,9 +14,8 @@
 #include "common/operations/binary_map.h"
 #include "common/operations/cast.h"
 #include "common/operations/gather_rows.h"
-#include "common/operations/matrix_product.h"
 #include "common/operations/reduce.h"
-#include "common/operations/reverse.h"
+#include "common/operations/scan.h"
 #include "common/operations/sum_over_replicas.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -26,7 +25,7 @@
 #include "tests/sanitizers/openmp_threads.h"
 #include "tests/unit/data/allocation_count.h"
 #include "tests/unit/device/composed_layer.h"
-#include "tests/unit/device/reversed_labels.h"
+#include "tests/unit/device/replicated_labels.h"
 #include "tests/unit/model/testing.h"
 #include "worker/device/cpu/cpu_state.h"
 #include "worker/device/cpu/kernels/batch_normalization.h"
@@ -452,10 +451,27 @@ TEST(CpuDeviceTest, ALayerNeedsNothingButItsOperations) {
 
 TEST(CpuDeviceTest, NamesTheOperationThatItLacks) {
   EXPECT_EQ(
-      SupportsComposed(CpuDevice({}), {2},
-                       [](const op::Tensor& x) { return op::Reverse(x, 1); }),
+      SupportsComposed(
+          CpuDevice({}), {2},
+          [](const op::Tensor& x) { return op::SumOverReplicas(x); }),
       absl::UnimplementedError("layer composed_1 (Composed): the cpu device "
-                               "has no operation Reverse"));
+                               "has no operation SumOverReplicas"));
+}
+
+TEST(CpuDeviceTest, NamesTheOperationThatItLacksInTheBodyOfAScan) {
+  EXPECT_EQ(SupportsComposed(CpuDevice({}), {2},
+                             [](const op::Tensor& x) {
+                               auto body = std::make_shared<op::Function>();
+                               body->AddResult(op::SumOverReplicas(
+                                   body->AddParameter({x.data_type(), {2}})));
+                               return op::Scan(body, {.carries = {},
+                                                      .sequences = {x},
+                                                      .constants = {}})
+                                   .outputs[0];
+                             }),
+            absl::UnimplementedError("layer composed_1 (Composed): the cpu "
+                                     "device has no operation "
+                                     "SumOverReplicas"));
 }
 
 TEST(CpuDeviceTest, NamesTheLossOrMetricThatItCannotCompute) {
@@ -467,16 +483,19 @@ TEST(CpuDeviceTest, NamesTheLossOrMetricThatItCannotCompute) {
   EXPECT_TRUE(device.Supports(spec).ok());
 
   std::vector<std::unique_ptr<const Metric>> metrics;
-  metrics.push_back(std::make_unique<ReversedAccuracy>());
+  metrics.push_back(std::make_unique<ReplicatedAccuracy>());
   spec.outputs[0].metrics = metrics;
-  EXPECT_EQ(device.Supports(spec),
-            absl::UnimplementedError("metric accuracy (ReversedAccuracy): the "
-                                     "cpu device has no operation Reverse"));
-  const ReversedLoss loss;
+  EXPECT_EQ(
+      device.Supports(spec),
+      absl::UnimplementedError("metric accuracy (ReplicatedAccuracy): the "
+                               "cpu device has no operation "
+                               "SumOverReplicas"));
+  const ReplicatedLoss loss;
   spec.outputs[0].loss = &loss;
-  EXPECT_EQ(device.Supports(spec),
-            absl::UnimplementedError("loss ReversedLoss: the cpu device has no "
-                                     "operation Reverse"));
+  EXPECT_EQ(
+      device.Supports(spec),
+      absl::UnimplementedError("loss ReplicatedLoss: the cpu device has no "
+                               "operation SumOverReplicas"));
 }
 
 TEST(CpuDeviceTest, LacksSumsOfIntegers) {
@@ -506,14 +525,6 @@ TEST(CpuDeviceTest, LacksWhatReadsOtherTypesThanItTakes) {
                        }),
       absl::UnimplementedError("layer composed_1 (Composed): the cpu device "
                                "has no operation SumRows"));
-}
-
-TEST(CpuDeviceTest, LacksBatchesOfProducts) {
-  EXPECT_EQ(SupportsComposed(
-                CpuDevice({}), {2, 2},
-                [](const op::Tensor& x) { return op::MatrixProduct(x, x); }),
-            absl::UnimplementedError("layer composed_1 (Composed): the cpu "
-                                     "device has no operation MatrixProduct"));
 }
 
 }  // namespace

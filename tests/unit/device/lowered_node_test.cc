@@ -80,6 +80,11 @@ class RecordingBuilder final : public LayoutBuilder {
                   double /*value*/, const Tensor* /*to*/) override {}
   void AddPermutation(const Tensor* /*from*/, const PermutedAxes& /*axes*/,
                       const Tensor* /*to*/) override {}
+  void AddLoop(const std::vector<const Tensor*>& /*used*/, int64_t /*steps*/,
+               absl::FunctionRef<void()> add_body) override {
+    AddLoopBody(add_body);
+    NoteOperation({});
+  }
   void AddSum(const Tensor* /*a*/, const Tensor* /*b*/,
               const Tensor* /*sum*/) override {
     added_.push_back("sum");

@@ -118,6 +118,29 @@ TEST_F(ModelWeightsTest, FindsTheLayersOfModelsInModels) {
               ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
 }
 
+TEST_F(ModelWeightsTest, FindsVariablesInPartsOfLayers) {
+  Load("recurrent.keras");
+  const auto weights = Open(KerasFixture("recurrent.keras"));
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  EXPECT_THAT(FirstElements(**weights, graph_),
+              ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10));
+  std::vector<std::string> paths;
+  for (const WeightPath& each : WeightPaths(graph_.tree)) {
+    paths.push_back(each.path);
+  }
+  EXPECT_THAT(paths,
+              ElementsAre("layers/time_distributed/layer/vars/0",
+                          "layers/time_distributed/layer/vars/1",
+                          "layers/bidirectional/forward_layer/cell/vars/0",
+                          "layers/bidirectional/forward_layer/cell/vars/1",
+                          "layers/bidirectional/forward_layer/cell/vars/2",
+                          "layers/bidirectional/backward_layer/cell/vars/0",
+                          "layers/bidirectional/backward_layer/cell/vars/1",
+                          "layers/bidirectional/backward_layer/cell/vars/2",
+                          "layers/gru/cell/vars/0", "layers/gru/cell/vars/1",
+                          "layers/gru/cell/vars/2"));
+}
+
 TEST_F(ModelWeightsTest, ReadsTheSlotsOfTheOptimizer) {
   const auto job = JobOf(KerasFixture("sequential.keras"));
   ASSERT_TRUE(job.ok()) << job.status();

@@ -75,8 +75,9 @@ TEST(InitializerTest, AgreesWithKeras) {
 
 TEST(InitializerTest, FillsAnyPartAlike) {
   const Shape shape = {7, 11};
-  for (const char* name : {"glorot_uniform", "he_normal", "RandomUniform",
-                           "RandomNormal", "TruncatedNormal", "ones"}) {
+  for (const char* name :
+       {"glorot_uniform", "he_normal", "RandomUniform", "RandomNormal",
+        "TruncatedNormal", "ones", "orthogonal"}) {
     const InitializerPtr initializer = MakeFrom(Value(name));
     const std::vector<float> whole = Fill<float>(*initializer, kKey, shape);
     std::vector<float> part(20);
@@ -84,6 +85,58 @@ TEST(InitializerTest, FillsAnyPartAlike) {
     EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + 31))
         << name;
   }
+}
+
+TEST(InitializerTest, OrthogonalHasOrthonormalRowsOrColumns) {
+  const InitializerPtr initializer = MakeFrom(Yaml("{Orthogonal: {gain: 2}}"));
+  for (const Shape& shape : std::vector<Shape>{{5, 9}, {9, 5}, {3, 3, 4}}) {
+    SCOPED_TRACE(ShapeToString(shape));
+    const std::vector<double> values = Fill<double>(*initializer, kKey, shape);
+    const int64_t columns = shape.back();
+    const int64_t rows = NumElements(shape) / columns;
+    const bool is_wide = rows < columns;
+    const auto dot = [&](int64_t a, int64_t b) {
+      double sum = 0;
+      for (int64_t k = 0; k < std::max(rows, columns); ++k) {
+        sum += is_wide ? values[a * columns + k] * values[b * columns + k]
+                       : values[k * columns + a] * values[k * columns + b];
+      }
+      return sum;
+    };
+    for (int64_t a = 0; a < std::min(rows, columns); ++a) {
+      for (int64_t b = 0; b <= a; ++b) {
+        EXPECT_NEAR(dot(a, b), a == b ? 4 : 0, 1e-12);
+      }
+    }
+  }
+}
+
+// In uniformly random position: an element of a 3 x 3 matrix is uniform in
+// [-1, 1], as a coordinate on the sphere is.
+TEST(InitializerTest, OrthogonalFavoursNoDirection) {
+  const InitializerPtr initializer = MakeFrom(Value("orthogonal"));
+  constexpr int kDraws = 4000;
+  for (size_t element = 0; element < 9; ++element) {
+    double sum = 0;
+    double squares = 0;
+    for (uint64_t seed = 0; seed < kDraws; ++seed) {
+      const double value = Fill<double>(
+          *initializer, {.seed = seed, .stream = 1}, {3, 3})[element];
+      sum += value;
+      squares += value * value;
+    }
+    EXPECT_NEAR(sum / kDraws, 0, 0.04) << element;
+    EXPECT_NEAR(squares / kDraws, 1.0 / 3, 0.02) << element;
+  }
+}
+
+TEST(InitializerTest, OrthogonalNeedsTwoAxes) {
+  const InitializerPtr initializer = MakeFrom(Value("orthogonal"));
+  EXPECT_TRUE(initializer->CheckShape({4, 1}).ok());
+  EXPECT_EQ(initializer->CheckShape({4}),
+            absl::InvalidArgumentError(
+                "an Orthogonal initializer needs a variable with 2 or more "
+                "axes; this one has the shape (4,)"));
 }
 
 TEST(InitializerTest, Float32IsFloat64Rounded) {
@@ -114,7 +167,7 @@ TEST(InitializerTest, SeedOfItsOwnCountsInsteadOfTheJobsAndTheVariable) {
   };
   for (const std::string name :
        {"HeUniform", "VarianceScaling", "RandomUniform", "RandomNormal",
-        "TruncatedNormal"}) {
+        "TruncatedNormal", "Orthogonal"}) {
     SCOPED_TRACE(name);
     const std::string seeded = "{" + name + ": {seed: 5}}";
     EXPECT_EQ(values(seeded, 1, "dense/kernel"),

@@ -11,7 +11,7 @@
 #include "tests/conformance/fake_gpu.h"
 #include "tests/conformance/model_under_test.h"
 #include "tests/machine.h"
-#include "tests/unit/device/reversed_labels.h"
+#include "tests/unit/device/replicated_labels.h"
 
 namespace paceline {
 namespace {
@@ -69,24 +69,25 @@ TEST(MakeDeviceTest, AutoTakesTheCpuWhereNoGpuIs) {
 TEST(MakeDeviceTest, AutoTakesTheCpuWhereTheGpuLacksAnOperationOfTheLoss) {
   ProgramSpec spec = Model().Spec(Mode::kTrain, 1);
   EXPECT_EQ((*MakeBesideGpu("auto", spec))->name(), "cuda:fake");
-  const ReversedLoss loss;
+  const ReplicatedLoss loss;
   spec.outputs[0].loss = &loss;
   EXPECT_EQ((*MakeBesideGpu("auto", spec))->name(), "cpu");
-  EXPECT_EQ(MakeBesideGpu("cuda", spec).status(),
-            absl::UnimplementedError("device: cuda: loss ReversedLoss: the "
-                                     "cuda device has no operation Reverse"));
+  EXPECT_EQ(
+      MakeBesideGpu("cuda", spec).status(),
+      absl::UnimplementedError("device: cuda: loss ReplicatedLoss: the "
+                               "cuda device has no operation SumOverReplicas"));
 }
 
 TEST(MakeDeviceTest, AutoTakesTheCpuWhereTheGpuLacksAnOperationOfAMetric) {
   std::vector<std::unique_ptr<const Metric>> metrics;
-  metrics.push_back(std::make_unique<ReversedAccuracy>());
+  metrics.push_back(std::make_unique<ReplicatedAccuracy>());
   ProgramSpec spec = Model().Spec(Mode::kTrain, 1);
   spec.outputs[0].metrics = metrics;
   EXPECT_EQ((*MakeBesideGpu("auto", spec))->name(), "cpu");
   EXPECT_EQ(MakeBesideGpu("cuda", spec).status(),
             absl::UnimplementedError(
-                "device: cuda: metric accuracy (ReversedAccuracy): the cuda "
-                "device has no operation Reverse"));
+                "device: cuda: metric accuracy (ReplicatedAccuracy): the cuda "
+                "device has no operation SumOverReplicas"));
 }
 
 TEST(MakeDeviceTest, ACpuHasBfloat16OrSaysWhatItNeeds) {

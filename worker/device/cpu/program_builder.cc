@@ -241,6 +241,21 @@ void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
   });
 }
 
+void ProgramBuilder::AddLoop(const std::vector<const Tensor*>& used,
+                             int64_t steps,
+                             absl::FunctionRef<void()> add_body) {
+  std::vector<Operation> before = std::exchange(parts_.operations, {});
+  const std::vector<MovingMemory> moving = AddLoopBody(add_body);
+  std::vector<Operation> body =
+      std::exchange(parts_.operations, std::move(before));
+  Add(used, [moving, steps, body = std::move(body)](const Step& step) mutable {
+    for (int64_t i = 0; i < steps; ++i) {
+      MoveTo(i, moving);
+      for (Operation& operation : body) operation(step);
+    }
+  });
+}
+
 Tensor* ProgramBuilder::AddRegularizationScale() {
   Tensor* const scale = NewTensor<float>({});
   Add({scale}, [scale](const Step& step) {

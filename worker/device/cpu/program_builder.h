@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "worker/device/cpu/cpu_state.h"
 #include "worker/device/cpu/onednn.h"
 #include "worker/device/cpu/operation.h"
@@ -108,6 +109,8 @@ class ProgramBuilder final : public LayoutBuilder {
   void AddPadding(const Tensor* from, const BoxAxes& box, double value,
                   const Tensor* to) override;
   void AddCopy(const Tensor* from, const Tensor* to) override;
+  void AddLoop(const std::vector<const Tensor*>& used, int64_t steps,
+               absl::FunctionRef<void()> add_body) override;
   Tensor* AddRegularizationScale() override;
   void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddRowSums(const Tensor* from, const RowGeometry& rows,

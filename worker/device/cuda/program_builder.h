@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "worker/device/cuda/batch_buffers.h"
 #include "worker/device/cuda/cuda_state.h"
@@ -148,6 +149,8 @@ class ProgramBuilder final : public LayoutBuilder {
                   const Tensor* to) override;
   // Source and destination may have different types.
   void AddCopy(const Tensor* from, const Tensor* to) override;
+  void AddLoop(const std::vector<const Tensor*>& used, int64_t steps,
+               absl::FunctionRef<void()> add_body) override;
   Tensor* AddRegularizationScale() override;
   void AddSum(const Tensor* a, const Tensor* b, const Tensor* sum) override;
   void AddRowSums(const Tensor* from, const RowGeometry& rows,

@@ -1,14 +1,11 @@
 #include "worker/device/program/example_function.h"
 
-#include <cstddef>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "common/operations/gradient.h"
 #include "common/operations/rewrites/fuse_maps.h"
 #include "glog/logging.h"
-#include "worker/device/program/operations/operation_table.h"
-#include "worker/device/program/overwriting.h"
 
 namespace paceline {
 namespace {
@@ -59,34 +56,6 @@ std::string OwnerName(const Loss& loss) {
 
 std::string OwnerName(const Metric& metric) {
   return absl::StrCat("metric ", metric.name, " (", metric.class_name(), ")");
-}
-
-std::vector<Tensor*> AddCalls(const op::Function& function,
-                              absl::Span<Tensor* const> parameters,
-                              LayoutBuilder& builder) {
-  std::vector<Tensor*> tensors(function.tensor_count());
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    tensors[function.parameters()[i]] = parameters[i];
-  }
-  Overwriting overwriting(function);
-  for (const op::Call& call : function.calls()) {
-    CHECK_EQ(call.outputs.size(), 1u) << call.operation->name();
-    std::vector<Tensor*> inputs;
-    for (const int input : call.inputs) inputs.push_back(tensors[input]);
-    const int output = call.outputs[0];
-    overwriting.Pass(call);
-    const int overwritable = overwriting.OverwritableBy(call);
-    tensors[output] = builder.AddCall(
-        {.operation = *call.operation,
-         .inputs = inputs,
-         .output_type = function.type(output),
-         .overwritable = overwritable < 0 ? nullptr : tensors[overwritable]});
-  }
-  std::vector<Tensor*> results;
-  for (const int result : function.results()) {
-    results.push_back(tensors[result]);
-  }
-  return results;
 }
 
 }  // namespace paceline

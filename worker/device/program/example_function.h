@@ -5,15 +5,11 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "absl/types/span.h"
 #include "common/model/loss.h"
 #include "common/model/metric.h"
 #include "common/operations/function.h"
 #include "common/tensor/shape.h"
-#include "worker/device/program/layout_builder.h"
-#include "worker/device/program/tensor.h"
 
 namespace paceline {
 
@@ -39,12 +35,6 @@ ExampleFunction MakeMetricFunction(const Metric& metric,
 // (BinaryAccuracy)".
 std::string OwnerName(const Loss& loss);
 std::string OwnerName(const Metric& metric);
-
-// Adds all calls of a function to the program, with these tensors as its
-// parameters, which are not overwritten. Returns the results.
-std::vector<Tensor*> AddCalls(const op::Function& function,
-                              absl::Span<Tensor* const> parameters,
-                              LayoutBuilder& builder);
 
 }  // namespace paceline
 

@@ -95,6 +95,24 @@ Tensor* LayoutBuilder::Reshaped(const Tensor* tensor, Shape shape) {
   return layout_.tensors.back().get();
 }
 
+Tensor* LayoutBuilder::NewMoving(Shape shape, DataType type,
+                                 StepAddress address) {
+  CHECK_GT(loop_depth_, 0);
+  Tensor* const tensor = NewOutsideArena(std::move(shape));
+  tensor->type = type;
+  moving_.push_back({last_memory(), std::move(address)});
+  return tensor;
+}
+
+std::vector<MovingMemory> LayoutBuilder::AddLoopBody(
+    absl::FunctionRef<void()> add_body) {
+  std::vector<MovingMemory> outer = std::exchange(moving_, {});
+  ++loop_depth_;
+  add_body();
+  --loop_depth_;
+  return std::exchange(moving_, std::move(outer));
+}
+
 Shape LayoutBuilder::BatchShape(const Shape& shape) const {
   Shape result = {spec_.batch_size};
   result.insert(result.end(), shape.begin(), shape.end());
@@ -109,7 +127,7 @@ void LayoutBuilder::ExtendLife(const Tensor* tensor, int last) {
 
 void LayoutBuilder::NoteOperation(const std::vector<const Tensor*>& used) {
   for (const Tensor* tensor : used) ExtendLife(tensor, operation_count());
-  layout_.operation_owners.push_back(owner_);
+  if (loop_depth_ == 0) layout_.operation_owners.push_back(owner_);
 }
 
 Tensor* LayoutBuilder::NewGradientPart(int index) {
@@ -159,6 +177,7 @@ void LayoutBuilder::FinishReads(int variable) {
 }
 
 void LayoutBuilder::EndSection() {
+  CHECK_EQ(loop_depth_, 0);
   if (layout_.sections.empty() ||
       layout_.sections.back().end < operation_count()) {
     layout_.sections.push_back({{}, operation_count()});

@@ -32,6 +32,7 @@
 #include "worker/device/box_axes.h"
 #include "worker/device/device.h"
 #include "worker/device/permuted_axes.h"
+#include "worker/device/program/moving_memory.h"
 #include "worker/device/program/program_layout.h"
 #include "worker/device/program/tensor.h"
 #include "worker/device/row_geometry.h"
@@ -142,6 +143,14 @@ class LayoutBuilder {
   virtual void AddRowMaxima(const Tensor* from, const RowGeometry& rows,
                             const Tensor* maxima) = 0;
 
+  // Adds one operation that repeats the operations that `add_body` adds, which
+  // must end no section. `used` lists the tensors outside of the body that it
+  // reads or writes, also by moving tensors.
+  virtual void AddLoop(const std::vector<const Tensor*>& used, int64_t steps,
+                       absl::FunctionRef<void()> add_body) = 0;
+  // For the body of a loop: a tensor that is elsewhere in each step.
+  Tensor* NewMoving(Shape shape, DataType type, StepAddress address);
+
   // Call it once per node with the variable, after adding the operation that
   // writes the node's `part` of the gradient; adds that to the parts before it.
   // After the last one adds the regularizer's gradient. If this completes a
@@ -172,6 +181,10 @@ class LayoutBuilder {
   virtual void AddPenaltyGradient(const Regularizer& regularizer,
                                   const Tensor* values,
                                   const Tensor* gradients) = 0;
+
+  // Adds the body of a loop, which counts as one operation: the next one that
+  // is noted. Returns the memories to move in each step.
+  std::vector<MovingMemory> AddLoopBody(absl::FunctionRef<void()> add_body);
 
   // Records that the next operation reads or writes these tensors.
   void NoteOperation(const std::vector<const Tensor*>& used);
@@ -219,6 +232,10 @@ class LayoutBuilder {
   absl::flat_hash_map<const Memory*, Use> uses_;
   absl::flat_hash_map<std::string, int> owner_indices_;
   int owner_ = 0;
+  // How many loops the next operation is in.
+  int loop_depth_ = 0;
+  // Of the innermost loop.
+  std::vector<MovingMemory> moving_;
   std::vector<Tensor*> features_;
   std::vector<Tensor*> labels_;
   std::vector<Tensor*> variables_;

@@ -18,6 +18,7 @@
 #include "common/operations/rewrites/fuse_pooling.h"
 #include "common/operations/rewrites/fuse_rectifiers.h"
 #include "common/operations/rewrites/fuse_row_sum.h"
+#include "common/operations/rewrites/rewrite_bodies.h"
 #include "worker/device/program/fused_clamp.h"
 #include "worker/device/program/pooling_behind.h"
 
@@ -169,12 +170,17 @@ class NodeLowering {
     result_ids_.push_back(&id);
   }
 
+  std::unique_ptr<op::Function> Fuse(const op::Function& function) const {
+    return op::FuseRowSum(op::FuseBias(op::FuseMaps(function), has_), has_);
+  }
+
   NodeFunction Fused() {
     std::unique_ptr<op::Function> fused =
-        pooling_ != nullptr ? op::FuseMaps(*op::FuseRectifiers(function_, has_))
-                            : op::FuseMaps(function_);
-    fused = op::FuseBias(std::move(fused), has_);
-    fused = op::FuseRowSum(std::move(fused), has_);
+        pooling_ != nullptr ? Fuse(*op::FuseRectifiers(function_, has_))
+                            : Fuse(function_);
+    fused = op::RewriteBodies(
+        std::move(fused),
+        [this](const op::Function& body) { return Fuse(body); });
     if (pooling_ != nullptr) fused = op::FusePooling(std::move(fused), has_);
     // Rewrites keep the order of parameters and results.
     for (size_t i = 0; i < result_ids_.size(); ++i) {

@@ -28,6 +28,7 @@
 #include "common/model/output_spec.h"
 #include "common/model/variable.h"
 #include "worker/device/device.h"
+#include "worker/device/program/add_calls.h"
 #include "worker/device/program/example_function.h"
 #include "worker/device/program/loss_inputs.h"
 #include "worker/device/program/lower_node.h"

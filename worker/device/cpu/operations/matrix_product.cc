@@ -95,21 +95,61 @@ Tensor* AddKernelGradient(const PlacedCall& call, ProgramBuilder& builder) {
   return product;
 }
 
+// Matrices that lie one behind the other, after their transposition: (count,
+// rows, columns).
+dnnl::memory::desc MatricesOf(const Tensor* tensor, bool are_transposed) {
+  const int64_t columns = tensor->shape.back();
+  const int64_t rows = tensor->shape[tensor->shape.size() - 2];
+  const int64_t count = tensor->count() / (rows * columns);
+  return are_transposed
+             ? Layout({count, columns, rows}, Format::acb, tensor->type)
+             : Layout({count, rows, columns}, Format::abc, tensor->type);
+}
+
+// All other products: of several matrices, or with both sides transposed.
+Tensor* AddProducts(const PlacedCall& call, ProgramBuilder& builder) {
+  const op::MatrixProductOptions& options = OptionsOf(call);
+  Tensor* const left = builder.Computed(call.inputs[0]);
+  Tensor* const right = builder.Computed(call.inputs[1]);
+  Tensor* const product = OutputOf(call, builder);
+  const dnnl::memory::desc source =
+      MatricesOf(left, options.left_is_transposed);
+  const dnnl::memory::desc weights =
+      MatricesOf(right, options.right_is_transposed);
+  const dnnl::memory::desc result = MatricesOf(product, false);
+  const dnnl::matmul::primitive_desc description(
+      dnnl::matmul::desc(source, weights, result),
+      builder.PrimitiveAttributes(), builder.engine());
+  builder.AddPrimitive(dnnl::matmul(description), description.scratchpad_desc(),
+                       {{DNNL_ARG_SRC, left, source},
+                        {DNNL_ARG_WEIGHTS, right, weights},
+                        {DNNL_ARG_DST, product, result}});
+  return product;
+}
+
+bool IsInnerProduct(const op::MatrixProductOptions& options, size_t rank) {
+  return rank == 2 &&
+         !(options.left_is_transposed && options.right_is_transposed);
+}
+
 }  // namespace
 
-bool IsInnerProduct(const op::Operation& operation,
-                    absl::Span<const op::TensorType> inputs) {
+bool HasMatrixProduct(const op::Operation& operation,
+                      absl::Span<const op::TensorType> inputs) {
   const op::MatrixProductOptions& options =
       static_cast<const op::MatrixProductOperation&>(operation).options();
-  if (inputs[0].shape.size() != 2) return false;
-  return options.left_is_transposed
-             ? !options.right_is_transposed && !options.has_bias
-             : !options.has_row_sum;
+  const bool is_inner = IsInnerProduct(options, inputs[0].shape.size());
+  return (!options.has_bias || (is_inner && !options.left_is_transposed)) &&
+         (!options.has_row_sum || (is_inner && options.left_is_transposed));
 }
 
 Tensor* AddMatrixProduct(const PlacedCall& call, ProgramBuilder& builder) {
-  return OptionsOf(call).left_is_transposed ? AddKernelGradient(call, builder)
-                                            : AddProductOfRows(call, builder);
+  const op::MatrixProductOptions& options = OptionsOf(call);
+  if (!IsInnerProduct(options, call.inputs[0]->shape.size())) {
+    return AddProducts(call, builder);
+  }
+  return options.left_is_transposed ? AddKernelGradient(call, builder)
+                                    : AddProductOfRows(call, builder);
 }
 
 }  // namespace paceline::cpu

@@ -18,6 +18,8 @@
 #include "common/operations/reduce.h"
 #include "common/operations/reshape.h"
 #include "common/operations/resize.h"
+#include "common/operations/reverse.h"
+#include "common/operations/scan.h"
 #include "common/operations/slice.h"
 #include "common/operations/softmax.h"
 #include "common/operations/sum_over_replicas.h"
@@ -63,7 +65,7 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::IotaOperation::kName, AddShared<AddIota>, IsFloatIota},
     {op::LogSoftmaxOperation::kName, AddLogSoftmax},
     {op::LogSoftmaxGradientOperation::kName, AddLogSoftmaxGradient},
-    {op::MatrixProductOperation::kName, AddMatrixProduct, IsInnerProduct},
+    {op::MatrixProductOperation::kName, AddMatrixProduct, HasMatrixProduct},
     {op::MaxPoolingOperation::kName, AddMaxPooling},
     {op::MaxPoolingGradientOperation::kName, AddMaxPoolingGradient},
     {op::PadOperation::kName, AddShared<AddPad>, PadsWithZeros},
@@ -77,6 +79,8 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::ReshapeOperation::kName, AddShared<AddReshape>, nullptr, AreAnyTypes},
     {op::ResizeOperation::kName, AddResize},
     {op::ResizeGradientOperation::kName, AddResizeGradient},
+    {op::ReverseOperation::kName, AddShared<AddReverse>},
+    {op::ScanOperation::kName, AddShared<AddScan>, nullptr, AreAnyTypes},
     {op::SliceOperation::kName, AddShared<AddSlice>},
     {op::SoftmaxOperation::kName, AddSoftmax},
     {op::SoftmaxGradientOperation::kName, AddSoftmaxGradient},

@@ -34,10 +34,10 @@ AddOperation AddSumRows;
 AddOperation AddGroupNormalization;
 AddOperation AddGroupNormalizationGradient;
 AddOperation AddGroupNormalizationGammaGradient;
-// Whether AddMatrixProduct can compute a product: of two matrices that are not
-// both transposed; with a bias only if the left is not transposed, with row
-// sums only if it is.
-ComputesOperation IsInnerProduct;
+// Whether AddMatrixProduct can compute a product. A bias or row sums must be
+// those of two matrices that are not both transposed: a bias if the left is not
+// transposed, row sums if it is.
+ComputesOperation HasMatrixProduct;
 AddOperation AddMatrixProduct;
 AddOperation AddMaxPooling;
 AddOperation AddMaxPoolingGradient;

@@ -17,6 +17,8 @@
 #include "common/operations/reduce.h"
 #include "common/operations/reshape.h"
 #include "common/operations/resize.h"
+#include "common/operations/reverse.h"
+#include "common/operations/scan.h"
 #include "common/operations/slice.h"
 #include "common/operations/softmax.h"
 #include "common/operations/sum_over_replicas.h"
@@ -67,6 +69,8 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::ReshapeOperation::kName, AddShared<AddReshape>, nullptr, AreAnyTypes},
     {op::ResizeOperation::kName, AddResize},
     {op::ResizeGradientOperation::kName, AddResizeGradient},
+    {op::ReverseOperation::kName, AddShared<AddReverse>},
+    {op::ScanOperation::kName, AddShared<AddScan>, nullptr, AreAnyTypes},
     {op::SliceOperation::kName, AddShared<AddSlice>},
     {op::SoftmaxOperation::kName, AddSoftmax},
     {op::SoftmaxGradientOperation::kName, AddSoftmaxGradient},

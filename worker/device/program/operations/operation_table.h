@@ -7,8 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/base/status_macros.h"
 #include "common/operations/function.h"
 #include "common/operations/operation.h"
+#include "common/operations/rewrites/replace_calls.h"
+#include "common/operations/scan.h"
 #include "common/operations/tensor_type.h"
 #include "worker/device/program/layout_builder.h"
 #include "worker/device/program/tensor.h"
@@ -112,7 +115,8 @@ bool HasOperation(absl::Span<const OperationEntry<Builder>> table,
 }
 
 // Checks that a device has all operations of a function, which belongs to
-// `owner` ("layer conv2d (Conv2D)"). Unimplemented names the owner and the
+// `owner` ("layer conv2d (Conv2D)"), and of the bodies of its scans.
+// Unimplemented names the owner and the
 // operation that `device` lacks.
 template <typename Builder>
 absl::Status CheckOperations(absl::string_view device,
@@ -121,6 +125,10 @@ absl::Status CheckOperations(absl::string_view device,
                              const op::Function& function) {
   for (const op::Call& call : function.calls()) {
     if (HasOperation(table, *call.operation, function.TypesOf(call.inputs))) {
+      if (const auto* scan = op::As<op::ScanOperation>(&call)) {
+        RETURN_IF_ERROR(
+            CheckOperations(device, table, owner, *scan->body().function));
+      }
       continue;
     }
     return absl::UnimplementedError(absl::StrCat(owner, ": the ", device,

@@ -22,6 +22,8 @@ AddOperation<LayoutBuilder> AddPad;
 ComputesOperation HasAxes;
 AddOperation<LayoutBuilder> AddReduce;
 AddOperation<LayoutBuilder> AddReshape;
+AddOperation<LayoutBuilder> AddReverse;
+AddOperation<LayoutBuilder> AddScan;
 AddOperation<LayoutBuilder> AddSlice;
 AddOperation<LayoutBuilder> AddSumOverReplicas;
 AddOperation<LayoutBuilder> AddTranspose;
