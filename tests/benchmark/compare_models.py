@@ -2,8 +2,9 @@
 
     compare_models.py MODEL --tensorflow-python VENV/bin/python [--torch-python …] [--pairs 5]
 
-MODEL is resnet18 (224 × 224) or mobilenet_v2 (160 × 160): 16 images in float32,
-all layers trained, the optimizer of deploy/jobs/MODEL.yaml. Interleaves
+MODEL is resnet18 (16 images of 224 × 224), mobilenet_v2 (16 of 160 × 160) or lstm
+(64 of 28 × 28, row by row; no PyTorch): float32, all layers trained, the optimizer
+of the job. Interleaves
 `model_benchmark` with each peer at its best setting, which it finds first, and,
 with --bfloat16, with itself under `precision: mixed_bfloat16`; prints the ratios
 of the steps.
@@ -12,12 +13,24 @@ of the steps.
 import argparse
 import json
 import os
+import typing
 
 import peer_process
 import step_peer
 
-SIZES = {"resnet18": 224, "mobilenet_v2": 160}
-BATCH_SIZE = 16
+
+class Model(typing.NamedTuple):
+    job: str
+    size: int
+    channels: list
+    batch: int
+
+
+MODEL_OF = {
+    "resnet18": Model("deploy/jobs/resnet18.yaml", 224, [3], 16),
+    "mobilenet_v2": Model("deploy/jobs/mobilenet_v2.yaml", 160, [3], 16),
+    "lstm": Model("tests/benchmark/models/lstm.yaml", 28, [], 64),
+}
 MODES = {
     "TensorFlow": ("model_step_tensorflow.py", ["graph", "xla"]),
     "PyTorch": ("model_step_pytorch.py",
@@ -29,11 +42,12 @@ MODES = {
 def fastest(name, python, arguments):
     """The peer in the mode whose warm steps are the shortest, the mode, and what each took."""
     script, modes = MODES[name]
+    model = MODEL_OF[arguments.model]
     best, best_mode, best_seconds, tried = None, None, None, {}
     for mode in modes:
         peer = step_peer.StepPeer(
             [python, f"{peer_process.HERE}/peers/{script}", arguments.model,
-             str(SIZES[arguments.model]), str(BATCH_SIZE), str(arguments.threads), mode],
+             str(model.size), str(model.batch), str(arguments.threads), mode],
             peer_process.peer_environment())
         try:
             peer.run(2, peer_process.TIMEOUT_SECONDS)
@@ -54,16 +68,17 @@ def fastest(name, python, arguments):
 
 
 def our_peer(arguments, precision):
-    size = SIZES[arguments.model]
+    model = MODEL_OF[arguments.model]
+    shape = [model.size, model.size, *model.channels]
     return step_peer.StepPeer(
-        [arguments.benchmark, f"{peer_process.ROOT}/deploy/jobs/{arguments.model}.yaml",
-         "--set", f"model.layers[0].Input.shape=[{size}, {size}, 3]", "--set", f"precision={precision}",
-         "--batch", str(BATCH_SIZE), "--threads", str(arguments.threads)])
+        [arguments.benchmark, f"{peer_process.ROOT}/{model.job}",
+         "--set", f"model.layers[0].Input.shape={shape}", "--set", f"precision={precision}",
+         "--batch", str(model.batch), "--threads", str(arguments.threads)])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", choices=SIZES)
+    parser.add_argument("model", choices=MODEL_OF)
     parser.add_argument("--tensorflow-python", help="Python with tensorflow-cpu 2.21")
     parser.add_argument("--torch-python", help="Python with torch")
     parser.add_argument("--bfloat16", action="store_true",

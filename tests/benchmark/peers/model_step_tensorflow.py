@@ -1,6 +1,6 @@
-"""Training steps of a model of deploy/jobs under TensorFlow 2.21.
+"""Training steps of a model of compare_models.py under TensorFlow 2.21.
 
-    model_step_tensorflow.py resnet18|mobilenet_v2 SIZE BATCH THREADS graph|xla
+    model_step_tensorflow.py resnet18|mobilenet_v2|lstm SIZE BATCH THREADS graph|xla
 
 Float32, images as (height, width, channels), without metrics. See step_server.
 """
@@ -47,9 +47,15 @@ def mobilenet_v2():
                                           classifier_activation=None)
 
 
+def lstm():
+    image = keras.Input((SIZE, SIZE))
+    return keras.Model(image, layers.Dense(10)(layers.LSTM(128)(image)))
+
+
 MODELS = {
     "resnet18": (resnet18, lambda: keras.optimizers.SGD(0.1, momentum=0.9)),
     "mobilenet_v2": (mobilenet_v2, lambda: keras.optimizers.Adam(0.001)),
+    "lstm": (lstm, lambda: keras.optimizers.Adam(0.001)),
 }
 
 
@@ -60,8 +66,8 @@ def main():
     model, optimizer = make_model(), make_optimizer()
     optimizer.build(model.trainable_variables)
     loss_function = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    images = tf.random.uniform((BATCH, SIZE, SIZE, 3))
-    labels = tf.random.uniform((BATCH,), maxval=1000, dtype=tf.int32)
+    images = tf.random.uniform((BATCH, *model.input_shape[1:]))
+    labels = tf.random.uniform((BATCH,), maxval=model.output_shape[-1], dtype=tf.int32)
 
     @tf.function(jit_compile=MODE == "xla")
     def train_step(images, labels):

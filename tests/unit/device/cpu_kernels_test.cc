@@ -62,6 +62,33 @@ TEST(ExpTest, IsWithinTwoUnitsInTheLastPlace) {
   EXPECT_LT(worst, 2);
 }
 
+TEST(TanhTest, IsWithinTwoUnitsInTheLastPlace) {
+  std::vector<float> x;
+  for (int i = 0; i < 400'003; ++i) {
+    x.push_back(-10 + 20 * static_cast<float>(i) / 400'003);
+    x.push_back(std::ldexp(x.back(), -20));
+  }
+  const std::vector<float> y = Computed(op::ElementFunction::kTanh, x);
+  double worst = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double expected = std::tanh(double{x[i]});
+    const auto nearest = static_cast<float>(std::abs(expected));
+    const double unit = nearest - double{std::nextafter(nearest, 0.0f)};
+    worst = std::max(worst, std::abs(y[i] - expected) / unit);
+  }
+  EXPECT_LT(worst, 2);
+}
+
+TEST(TanhTest, KeepsNanAndEndsAt1) {
+  const std::vector<float> y = Computed(
+      op::ElementFunction::kTanh, {kNan, kInfinity, -kInfinity, 0, 1e30f});
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ(y[1], 1);
+  EXPECT_EQ(y[2], -1);
+  EXPECT_EQ(y[3], 0);
+  EXPECT_EQ(y[4], 1);
+}
+
 TEST(ExpTest, HasTheLimitsOfExp) {
   // In full vectors, and behind them.
   std::vector<float> x(16, 0);

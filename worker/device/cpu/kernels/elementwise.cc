@@ -3,18 +3,20 @@
 #include "common/base/simd.h"
 #include "glog/logging.h"
 #include "worker/device/cpu/kernels/exp.h"
+#include "worker/device/cpu/kernels/tanh.h"
 #include "worker/device/element_formulas.h"
 
 namespace paceline::cpu {
 namespace {
 
-// Computes the formula without calls of the C library's exp.
+// Computes the formula without calls of the C library's exp and tanh.
 template <op::ElementFunction function>
 [[gnu::always_inline]] inline float ComputeOne(float a, float b, float c) {
   if constexpr (function == op::ElementFunction::kExp) return VectorExp(a);
   if constexpr (function == op::ElementFunction::kSigmoid) {
     return 1 / (1 + VectorExp(-a));
   }
+  if constexpr (function == op::ElementFunction::kTanh) return VectorTanh(a);
   return ComputeElement(function, a, b, c);
 }
 
