@@ -1,5 +1,6 @@
 #include "common/keras/functional_inputs.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -57,14 +58,21 @@ absl::Status AddTensors(const Value& argument, const Path& path, int nesting,
   return absl::OkStatus();
 }
 
-// Keras writes `mask: null`, and `training` as a default that fit, evaluate and
-// predict override.
+// Null, or a list of such.
+bool IsNothing(const Value& value) {
+  return value.is_null() ||
+         (value.is_list() && std::all_of(value.as_list().begin(),
+                                         value.as_list().end(), IsNothing));
+}
+
+// Keras writes `mask: null`, in a list for each input of a model, and
+// `training` as a default that fit, evaluate and predict override.
 absl::Status CheckKeywords(const Value& node, const Path& path) {
   const Value* keywords = node.Find("kwargs");
   if (keywords == nullptr || keywords->is_null()) return absl::OkStatus();
   if (!keywords->is_map()) return WrongType(*keywords, path, "a map");
   for (const Value::Entry& entry : keywords->as_map()) {
-    if (entry.value.is_null() || entry.key == "training") continue;
+    if (IsNothing(entry.value) || entry.key == "training") continue;
     return NotSupported(path.Key(entry.key),
                         "calls with this keyword argument");
   }
