@@ -42,7 +42,9 @@ AtomicFile::AtomicFile(Folder folder, std::string name, FileDescriptor file)
       file_(std::move(file)) {}
 
 AtomicFile::~AtomicFile() {
-  if (!is_committed_) folder_.Remove(temporary_);
+  if (!is_committed_ && folder_.IsNamed(file_, temporary_)) {
+    folder_.Remove(temporary_);
+  }
 }
 
 absl::Status AtomicFile::Append(absl::string_view content) {
@@ -57,6 +59,12 @@ absl::Status AtomicFile::Append(absl::string_view content) {
 
 absl::Status AtomicFile::Commit() {
   if (fsync(file_.get()) != 0) return ErrnoError("cannot sync");
+  if (!folder_.IsNamed(file_, temporary_)) {
+    return absl::AbortedError(
+        absl::StrCat(folder_.PathOf(temporary_),
+                     " is another file now; does another process write ",
+                     folder_.PathOf(name_), "?"));
+  }
   RETURN_IF_ERROR(folder_.Rename(temporary_, name_));
   is_committed_ = true;
   return folder_.Sync();

@@ -66,6 +66,16 @@ bool Folder::Has(const std::string& name) const {
                  AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+bool Folder::IsNamed(const FileDescriptor& file,
+                     const std::string& name) const {
+  struct stat open = {};
+  struct stat named = {};
+  return fstat(file.get(), &open) == 0 &&
+         fstatat(descriptor_.get(), name.c_str(), &named,
+                 AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
 absl::Status Folder::Rename(const std::string& from,
                             const std::string& to) const {
   if (renameat(descriptor_.get(), from.c_str(), descriptor_.get(),

@@ -32,6 +32,9 @@ class Folder {
   // Whether the folder has an entry `name`; a dangling link counts, too.
   bool Has(const std::string& name) const;
 
+  // Whether the entry `name` is the open `file`, and not another one.
+  bool IsNamed(const FileDescriptor& file, const std::string& name) const;
+
   // Renames `from` to `to`, and replaces what is there.
   absl::Status Rename(const std::string& from, const std::string& to) const;
   void Remove(const std::string& name) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -70,7 +71,10 @@ class TextReader {
  public:
   explicit TextReader(RandomAccess& file) : blocks_(file) {}
 
-  absl::StatusOr<std::map<std::string, std::string>> Read() {
+  // Reads one attribute of each name, so the work stays linear in the size of
+  // the file, even if many point to the same text.
+  absl::StatusOr<std::map<std::string, std::string>> Read(
+      const std::set<std::string>& names) {
     ASSIGN_OR_RETURN(const uint64_t root, blocks_.ReadSuperblock());
     ASSIGN_OR_RETURN(const std::vector<Message> messages,
                      blocks_.ReadMessages(root));
@@ -79,7 +83,10 @@ class TextReader {
       if (message.type != hdf5::kAttribute) continue;
       ASSIGN_OR_RETURN(const std::optional<Attribute> attribute,
                        Parse(message));
-      if (!attribute) continue;
+      if (!attribute || !names.contains(attribute->name) ||
+          texts.contains(attribute->name)) {
+        continue;
+      }
       ASSIGN_OR_RETURN(std::optional<std::string> text, ReadText(*attribute));
       if (text) texts.emplace(attribute->name, *std::move(text));
     }
@@ -164,8 +171,8 @@ class TextReader {
 }  // namespace
 
 absl::StatusOr<std::map<std::string, std::string>> ReadHdf5Texts(
-    RandomAccess& file) {
-  return TextReader(file).Read();
+    RandomAccess& file, const std::set<std::string>& names) {
+  return TextReader(file).Read(names);
 }
 
 }  // namespace paceline

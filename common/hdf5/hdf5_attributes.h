@@ -3,6 +3,7 @@
 #define PACELINE_COMMON_HDF5_HDF5_ATTRIBUTES_H_
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -10,10 +11,10 @@
 
 namespace paceline {
 
-// By name. Leaves out attributes of other types than one string. The file is
-// hostile; errors are those of ReadHdf5Index.
+// Those attributes of the root that have one of `names` and are one string, by
+// name. The file is hostile; errors are those of ReadHdf5Index.
 absl::StatusOr<std::map<std::string, std::string>> ReadHdf5Texts(
-    RandomAccess& file);
+    RandomAccess& file, const std::set<std::string>& names);
 
 }  // namespace paceline
 

@@ -18,8 +18,21 @@ namespace {
 
 constexpr absl::string_view kOldModule = "tf_keras.";
 // Keys of configs that say nothing about the model.
-constexpr absl::string_view kMeaningless[] = {
-    "is_legacy_optimizer", "jit_compile", "fn", "input_length"};
+constexpr absl::string_view kMeaningless[] = {"is_legacy_optimizer",
+                                              "jit_compile", "fn",
+                                              "input_length", "implementation"};
+// Keys that layers have of a base class, and do not use.
+constexpr std::pair<absl::string_view, absl::string_view> kInherited[] = {
+    {"Conv2DTranspose", "groups"},
+    {"DepthwiseConv2D", "groups"},
+    {"SeparableConv2D", "groups"},
+    {"SeparableConv2D", "kernel_initializer"},
+    {"SeparableConv2D", "kernel_regularizer"},
+    {"SeparableConv2D", "kernel_constraint"},
+    {"SpatialDropout1D", "noise_shape"},
+    {"SpatialDropout1D", "trainable"},
+    {"SpatialDropout2D", "noise_shape"},
+    {"SpatialDropout2D", "trainable"}};
 // Functions of TFOpLambda, and the operations of Keras 3.
 constexpr std::pair<absl::string_view, absl::string_view> kOperations[] = {
     {"__operators__.add", "Add"},   {"math.add", "Add"},
@@ -46,6 +59,14 @@ void Rename(Value& map, absl::string_view from, absl::string_view to) {
 // The config of an object of the class.
 void ConvertObjectConfig(const std::string& class_name, Value& config) {
   for (const absl::string_view key : kMeaningless) Erase(config, key);
+  for (const auto& [inheriting, key] : kInherited) {
+    if (inheriting == class_name) Erase(config, key);
+  }
+  // Steps before the batch. Others refuse the key.
+  const Value* const time_major = config.Find("time_major");
+  if (time_major != nullptr && *time_major == Value(false)) {
+    Erase(config, "time_major");
+  }
   if (class_name == "InputLayer") {
     Rename(config, "batch_input_shape", "batch_shape");
   } else {
@@ -92,17 +113,64 @@ void ConvertObjects(Value& value) {
   }
 }
 
-// Whether no variable of a layer or model is trained.
-bool IsFrozen(const Value& layer) {
+bool IsNumberAbove0(const Value& config, absl::string_view key) {
+  const Value* const number = config.Find(key);
+  return number != nullptr && number->is_number() && number->as_double() > 0;
+}
+
+// Whether a layer or model computes the same in training and in inference: no
+// variable is trained, and nothing is dropped at random.
+bool HasOneMode(const Value& layer) {
   const Value* const config = layer.is_map() ? layer.Find("config") : nullptr;
   if (config == nullptr || !config->is_map()) return false;
+  const std::string class_name = TextOf(layer, "class_name");
+  if (const Value* const layers = config->Find("layers");
+      IsModelClass(class_name) && layers != nullptr && layers->is_list()) {
+    return std::all_of(layers->as_list().begin(), layers->as_list().end(),
+                       HasOneMode);
+  }
+  if (absl::StrContains(class_name, "Dropout") ||
+      absl::StrContains(class_name, "Noise") ||
+      IsNumberAbove0(*config, "dropout") ||
+      IsNumberAbove0(*config, "recurrent_dropout")) {
+    return false;
+  }
   const Value* const trainable = config->Find("trainable");
-  if (trainable != nullptr && *trainable == Value(false)) return true;
-  const Value* const layers = config->Find("layers");
-  return TextOf(layer, "class_name") == "InputLayer" ||
-         (layers != nullptr && layers->is_list() &&
-          std::all_of(layers->as_list().begin(), layers->as_list().end(),
-                      IsFrozen));
+  return class_name == "InputLayer" ||
+         (trainable != nullptr && *trainable == Value(false));
+}
+
+// Refuses a function of another formula in Keras 3, wherever it is.
+absl::Status CheckActivations(const Value& value, const Path& path) {
+  if (value.is_list()) {
+    for (size_t i = 0; i < value.as_list().size(); ++i) {
+      RETURN_IF_ERROR(CheckActivations(value.as_list()[i], path.Index(i)));
+    }
+  }
+  if (!value.is_map()) return absl::OkStatus();
+  for (const Value::Entry& entry : value.as_map()) {
+    if (absl::EndsWith(entry.key, "activation") &&
+        entry.value == Value("hard_sigmoid")) {
+      return NotSupported(path.Key(entry.key),
+                          "hard_sigmoid of Keras 2, which has another slope");
+    }
+    RETURN_IF_ERROR(CheckActivations(entry.value, path.Key(entry.key)));
+  }
+  return absl::OkStatus();
+}
+
+// Whether Keras 2 wrote it: Keras 3 has no such key.
+bool IsOfKeras2(const Value& value) {
+  if (value.is_list()) {
+    return std::any_of(value.as_list().begin(), value.as_list().end(),
+                       IsOfKeras2);
+  }
+  return value.is_map() &&
+         std::any_of(value.as_map().begin(), value.as_map().end(),
+                     [](const Value::Entry& entry) {
+                       return entry.key == "batch_input_shape" ||
+                              IsOfKeras2(entry.value);
+                     });
 }
 
 // The calls of the layers of one Functional.
@@ -122,13 +190,13 @@ class CallConverter {
   absl::Status Convert(Value& layer, const Path& path) const {
     Value* const nodes = FindIn(layer, "inbound_nodes");
     if (nodes == nullptr || !nodes->is_list()) return absl::OkStatus();
+    if (TextOf(layer, "class_name") == "TFOpLambda") {
+      return ConvertOperation(layer, path);
+    }
+    const bool has_one_mode = HasOneMode(layer);
     for (Value& node : nodes->as_list()) {
       if (!node.is_list()) continue;
-      if (TextOf(layer, "class_name") == "TFOpLambda") {
-        ConvertOperation(layer, node);
-        return absl::OkStatus();
-      }
-      ASSIGN_OR_RETURN(node, ConvertNode(layer, node.as_list(), path));
+      ASSIGN_OR_RETURN(node, ConvertNode(node.as_list(), has_one_mode, path));
     }
     return absl::OkStatus();
   }
@@ -172,19 +240,20 @@ class CallConverter {
                                                          : Value(Value::Map{});
   }
 
-  absl::StatusOr<Value> ConvertNode(const Value& layer,
-                                    const Value::List& entries,
-                                    const Path& path) const {
+  absl::StatusOr<Value> ConvertNode(const Value::List& entries,
+                                    bool has_one_mode, const Path& path) const {
     Value::List tensors;
     for (const Value& entry : entries) tensors.push_back(Tensor(entry));
     const Value keywords =
         entries.empty() ? Value(Value::Map{}) : Keywords(entries[0]);
     const Value* const training =
         keywords.is_map() ? keywords.Find("training") : nullptr;
-    if (training != nullptr && *training == Value(false) && !IsFrozen(layer)) {
-      return NotSupported(path,
-                          "layers that are trained but called with "
-                          "training=False");
+    const bool is_in_inference =
+        training != nullptr && *training == Value(false) && has_one_mode;
+    if (training != nullptr && !training->is_null() && !is_in_inference) {
+      return NotSupported(
+          path, absl::StrCat("calls with training=", Excerpt(*training),
+                             " of layers that are trained or drop at random"));
     }
     Value::List arguments;
     if (tensors.size() == 1) {
@@ -196,21 +265,28 @@ class CallConverter {
         Value::Map{{"args", std::move(arguments)}, {"kwargs", keywords}});
   }
 
-  // A TFOpLambda of two arguments; leaves others, whose class nobody knows.
-  void ConvertOperation(Value& layer, const Value& node) const {
+  // A TFOpLambda as an operation of two arguments.
+  absl::Status ConvertOperation(Value& layer, const Path& path) const {
+    // Copied, since new keys move the others.
+    const Value::List nodes = layer["inbound_nodes"].as_list();
     const std::string function = TextOf(layer["config"], "function");
     const auto known =
         std::find_if(std::begin(kOperations), std::end(kOperations),
                      [&](const auto& each) { return each.first == function; });
-    const Value keywords = Keywords(node);
+    const Value keywords =
+        nodes.size() == 1 ? Keywords(nodes[0]) : Value(Value::Map{});
     const Value* const y = keywords.is_map() ? keywords.Find("y") : nullptr;
-    if (known == std::end(kOperations) || y == nullptr) return;
+    if (known == std::end(kOperations) || y == nullptr) {
+      return NotSupported(path, absl::StrCat("calls of the function ",
+                                             Excerpt(Value(function))));
+    }
     layer["module"] = "keras.src.ops.numpy";
     layer["class_name"] = known->second;
     layer["registered_name"] = nullptr;
-    layer["inbound_nodes"] =
-        Value::List{Value::Map{{"args", Value::List{Tensor(node), Tensor(*y)}},
-                               {"kwargs", Value::Map{}}}};
+    layer["inbound_nodes"] = Value::List{
+        Value::Map{{"args", Value::List{Tensor(nodes[0]), Tensor(*y)}},
+                   {"kwargs", Value::Map{}}}};
+    return absl::OkStatus();
   }
 
   std::set<std::string> models_;
@@ -241,6 +317,8 @@ absl::Status ConvertCalls(Value& model, const Path& path) {
 }  // namespace
 
 absl::Status ConvertFromKeras2(Value& config, const Path& path) {
+  if (!IsOfKeras2(config)) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckActivations(config, path));
   ConvertObjects(config);
   return ConvertCalls(config, path);
 }

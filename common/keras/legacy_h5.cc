@@ -66,6 +66,10 @@ class DatasetNames {
       if (parts.size() < 3) continue;
       found_[absl::StrCat(group, "/", parts[parts.size() - 2], "/", variable)]
           .push_back(path);
+      // The cell of a recurrent layer has a name of its own.
+      if (parts.size() < 4) continue;
+      found_[absl::StrCat(group, "/", parts[parts.size() - 3], "/", variable)]
+          .push_back(path);
     }
   }
 
@@ -96,6 +100,12 @@ absl::Status AddLegacyPaths(const Graph& graph, const ModelTree& model,
                                      group.empty() ? child.name : group, names,
                                      paths));
     }
+    if (!child.variables.empty() &&
+        absl::StrContains(child.layer->WeightPath(0), "layer/")) {
+      return absl::UnimplementedError(absl::StrCat(
+          child.class_name(), " \"", child.name,
+          "\" in a legacy .h5 is not supported yet, expected a .keras file"));
+    }
     for (const int variable : child.variables) {
       const absl::string_view own = absl::StripPrefix(
           graph.variables[variable].name, absl::StrCat(child.layer->name, "/"));
@@ -113,7 +123,8 @@ absl::Status AddLegacyPaths(const Graph& graph, const ModelTree& model,
 absl::StatusOr<Value> ReadLegacyConfig(const std::string& path) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file,
                    OpenRandomAccess(path));
-  const auto texts = ReadHdf5Texts(*file);
+  const auto texts =
+      ReadHdf5Texts(*file, {kModelAttribute, kTrainingAttribute});
   if (!texts.ok()) return Annotate(texts.status(), path);
   const auto read = [&](const char* name) -> absl::StatusOr<Value> {
     const auto text = texts->find(name);

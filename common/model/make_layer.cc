@@ -143,6 +143,13 @@ absl::StatusOr<LayerPtr> MakeLayer(const KerasObject& object,
   // In Keras, the function Input creates an InputLayer.
   const std::string name =
       object.class_name == "Input" ? InputLayer::kClassName : object.class_name;
+  if (name == NestedModel::kClassName || name == RepeatedCall::kClassName) {
+    return ClassError(path, name,
+                      absl::StrCat(name,
+                                   " is for the layers of a model; it is "
+                                   "not supported in another layer"),
+                      absl::StatusCode::kUnimplemented);
+  }
   std::vector<std::string> known = {"Input", NestedModel::kClassName,
                                     RepeatedCall::kClassName};
   for (const ClassEntry<LayerPtr>& entry : LayerEntries()) {

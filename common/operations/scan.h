@@ -11,9 +11,8 @@
 // (gradient.h), are one list, which is cut between the two. What the second
 // part reads of the first, the forward writes as additional outputs
 // (residuals), which the backward reads as sequences; only conditions are
-// computed again. The carries of the
-// backward are the gradients of the carries, and the sums of the gradients of
-// constants:
+// computed again. The carries of the backward are the gradients of the carries,
+// and the sums of the gradients of constants:
 //
 //   forward:   carries, outputs[t], residuals[t] =
 //                  body(carries, sequences[t], constants)

@@ -12,7 +12,7 @@ namespace paceline {
 
 void Fuzz(FuzzInput input) {
   const auto file = RandomAccessTo(std::string(input.rest()));
-  (void)ReadHdf5Texts(*file).ok();
+  (void)ReadHdf5Texts(*file, {"model_config", "training_config"}).ok();
   const auto index = ReadHdf5Index(*file);
   if (!index.ok()) return;
   for (const auto& [path, dataset] : *index) {

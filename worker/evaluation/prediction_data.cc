@@ -1,6 +1,9 @@
 #include "worker/evaluation/prediction_data.h"
 
+#include <cmath>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -100,6 +103,17 @@ absl::StatusOr<PredictionData> OpenData(const PredictOptions& options) {
 absl::StatusOr<PredictionData> OpenPredictionData(
     const PredictOptions& options) {
   RETURN_IF_ERROR(CheckOptions(options));
+  std::error_code error;
+  if (std::filesystem::equivalent(options.output, options.data, error) ||
+      std::filesystem::equivalent(options.output, options.model, error)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--output ", options.output,
+                     " is what is read, expected another file"));
+  }
+  if (options.scale && !std::isfinite(*options.scale)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--scale is ", *options.scale, ", expected a finite number"));
+  }
   ASSIGN_OR_RETURN(PredictionData data, options.job_path.empty()
                                             ? OpenData(options)
                                             : OpenJob(options));

@@ -1,5 +1,6 @@
 #include "worker/evaluation/predictor.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -26,13 +27,14 @@ constexpr absl::Duration kBatchWaitSlice = absl::Milliseconds(100);
 // A replica with the variables of `model`.
 absl::StatusOr<std::unique_ptr<Replica>> LoadReplica(StoredModel model,
                                                      const PredictionData& data,
+                                                     int64_t batch_size,
                                                      int threads) {
   ASSIGN_OR_RETURN(std::unique_ptr<Replica> replica,
                    MakePredictingReplica(std::move(model.graph), data.job,
                                          {.threads = threads}));
   CompileOptions options;
   options.mode = Mode::kEvaluate;
-  options.batch_size = data.batch_size;
+  options.batch_size = batch_size;
   RETURN_IF_ERROR(CompileReplica(data.job, options, *replica));
   RETURN_IF_ERROR(ReadVariables<float>(replica->model.graph,
                                        replica->plan.layout(), *replica->state,
@@ -90,13 +92,14 @@ absl::Status Predict(const PredictOptions& options, int threads,
   pipeline_options.model = InputArraysOf(model.graph);
   RETURN_IF_ERROR(CheckFits(*data.source, pipeline_options.model));
   const int64_t examples = data.source->example_count();
+  const int64_t batch_size = std::clamp<int64_t>(examples, 1, data.batch_size);
   ASSIGN_OR_RETURN(const std::unique_ptr<PredictionFile> file,
                    PredictionFile::Create(options.output, examples,
                                           model.graph.output_shape(0)));
   ASSIGN_OR_RETURN(const std::unique_ptr<Replica> replica,
-                   LoadReplica(std::move(model), data, threads));
+                   LoadReplica(std::move(model), data, batch_size, threads));
   pipeline_options.phases[v1::PHASE_TEST] =
-      WholeOf(*data.source, data.scale, data.batch_size);
+      WholeOf(*data.source, data.scale, batch_size);
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(pipeline_options,
                                          WholePass(v1::PHASE_TEST, examples)));

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/config/codec.h"
+#include "common/model/philox.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/concatenate.h"
 #include "glog/logging.h"
@@ -139,6 +140,8 @@ std::string Bidirectional::WeightPath(int variable) const {
 LoweredLayer Bidirectional::Lower(const LayerCall& call) const {
   const RecurrentLayer& forward = *AsRecurrent(forward_layer);
   LayerCall part = call;
+  // The names of both layers may be those of another Bidirectional's.
+  part.seed = PhiloxKey({.seed = call.seed, .stream = StableHash(name)});
   part.variables = call.variables.first(forward.variable_count());
   const op::Tensor first = forward.LowerInOrder(part);
   part.variables = call.variables.subspan(forward.variable_count());

@@ -13,7 +13,8 @@
 namespace paceline {
 
 // With h from the step before, and for gates z, r and g, in this order, x· for
-// x · kernel + bias and h· for h · recurrent_kernel:
+// x · kernel + bias and h· for h · recurrent_kernel, both with the columns of
+// the gate:
 //
 //   z = recurrent_activation(x· + h·)
 //   r = recurrent_activation(x· + h·)

@@ -14,10 +14,10 @@ namespace paceline {
 // With h and c from the step before, and for gates i, f, g and o, in this
 // order, z = x · kernel + bias + h · recurrent_kernel:
 //
-//   c' = recurrent_activation(zf) · c + recurrent_activation(zi) ·
-//   activation(zg) h' = recurrent_activation(zo) · activation(c')
+//   c' = gate(zf) · c + gate(zi) · activation(zg)
+//   h' = gate(zo) · activation(c')
 //
-// h' is the output.
+// h' is the output, and gate the recurrent_activation.
 class LSTM : public RecurrentLayer {
  public:
   static constexpr char kClassName[] = "LSTM";

@@ -192,7 +192,8 @@ TEST(ModelConfig, RefusesATrainedLayerOfKeras2InInferenceMode) {
   const std::string layer =
       R"({"class_name": "BatchNormalization", "config": {"name": "norm"TRAINABLE},
       "name": "norm", "inbound_nodes": [[["in", 0, 0, {"training": false}]]]})";
-  const std::string model = Functional(layer, "norm");
+  const std::string model = absl::StrReplaceAll(
+      Functional(layer, "norm"), {{"batch_shape", "batch_input_shape"}});
   EXPECT_EQ(ErrorOf(absl::StrReplaceAll(
                 model, {{"TRAINABLE", R"(, "trainable": false)"}})),
             absl::OkStatus());
@@ -200,8 +201,46 @@ TEST(ModelConfig, RefusesATrainedLayerOfKeras2InInferenceMode) {
       ErrorOf(absl::StrReplaceAll(model, {{"TRAINABLE", ""}}));
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("config.layers[1]: layers that are trained but called "
-                        "with training=False"));
+              HasSubstr("config.layers[1]: calls with training=false of layers "
+                        "that are trained or drop at random"));
+}
+
+// What Keras 3 would compute in another way.
+TEST(ModelConfig, RefusesOtherMeaningsOfKeras2) {
+  const auto error_of = [](const std::string& layer) {
+    return std::string(
+        ErrorOf(absl::StrReplaceAll(Functional(layer, "x"),
+                                    {{"batch_shape", "batch_input_shape"}}))
+            .message());
+  };
+  const auto call = [](const std::string& keywords) {
+    return absl::StrCat(R"(, "name": "x", "inbound_nodes": [[["in", 0, 0, )",
+                        keywords, "]]]}");
+  };
+  EXPECT_THAT(
+      error_of(R"({"class_name": "Dense", "config": {"units": 2,
+               "activation": "hard_sigmoid"})" +
+               call("{}")),
+      HasSubstr("config.layers[1].config.activation: hard_sigmoid of Keras 2"));
+  EXPECT_THAT(error_of(R"({"class_name": "Dropout", "config": {"rate": 0.5,
+                       "trainable": false})" +
+                       call(R"({"training": false})")),
+              HasSubstr("calls with training=false"));
+  EXPECT_THAT(error_of(R"({"class_name": "BatchNormalization", "config":
+                       {"trainable": false})" +
+                       call(R"({"training": true})")),
+              HasSubstr("calls with training=true"));
+  EXPECT_THAT(error_of(R"({"class_name": "TFOpLambda", "config": {"function":
+                       "math.negative"})" +
+                       call("{}")),
+              HasSubstr("calls of the function \"math.negative\""));
+}
+
+TEST(ModelConfig, TakesKeysThatOnlyKeras2Has) {
+  const auto job =
+      JobOf(KerasFixture("keras2_layers.json"), "loss: mse\noptimizer: sgd\n");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(GraphOf(*job).output_shape(0), (Shape{3}));
 }
 
 TEST(ModelConfig, TheJobHasTheLastWord) {

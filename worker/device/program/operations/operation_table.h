@@ -116,8 +116,7 @@ bool HasOperation(absl::Span<const OperationEntry<Builder>> table,
 
 // Checks that a device has all operations of a function, which belongs to
 // `owner` ("layer conv2d (Conv2D)"), and of the bodies of its scans.
-// Unimplemented names the owner and the
-// operation that `device` lacks.
+// Unimplemented names the owner and the operation that `device` lacks.
 template <typename Builder>
 absl::Status CheckOperations(absl::string_view device,
                              absl::Span<const OperationEntry<Builder>> table,
