@@ -159,7 +159,10 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   int columns = TerminalColumns();
   CLI::App& summary =
       *app.add_subcommand("summary", "Draws the model in a Keras file.");
-  summary.add_option("MODEL", model_path, "A .keras file.")->required();
+  summary
+      .add_option("MODEL", model_path,
+                  "A .keras file, a legacy .h5, or the .json of to_json().")
+      ->required();
   summary
       .add_option("--columns", columns,
                   "Characters of a line; default those of the terminal, or 80.")

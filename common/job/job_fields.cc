@@ -188,10 +188,12 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "How many tasks there are."),
        Optional("seed", Whole(&Job::seed, &Job::set_seed), AtLeast(0),
                 "Seed of everything random."),
-       Required(
-           "model", Inner(&Job::has_model, &Job::model, &Job::mutable_model),
-           "What is trained; or the path of a `.keras` file, whose `loss`, "
-           "`optimizer` and `metrics` then are defaults."),
+       Required("model",
+                Inner(&Job::has_model, &Job::model, &Job::mutable_model),
+                "What is trained; or the path of a `.keras` file, a legacy "
+                "`.h5`, or "
+                "the `.json` of Keras' to_json(). Its `loss`, "
+                "`optimizer` and `metrics` then are defaults."),
        Required("loss", Inner(&Job::has_loss, &Job::loss, &Job::mutable_loss),
                 "The loss, by class or by Keras' short name."),
        Required(
@@ -300,7 +302,8 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "does; else it is only told."),
        NotYet("callbacks", "Keras' callbacks."),
        Optional("weights", File(&Job::weights, &Job::mutable_weights),
-                "Initial values of all variables: a `.keras` or `.weights.h5` "
+                "Initial values of all variables: a `.keras`, `.weights.h5` or "
+                "`.h5` "
                 "file of a model with the same layers; by default that of "
                 "`model`, if that is a file, else random ones by the seed.")},
       DefaultJob);

@@ -7,7 +7,8 @@ namespace paceline {
 
 void PredictOptions::AddTo(CLI::App& verb) {
   verb.add_option("MODEL", model,
-                  "A .keras file, a checkpoint, or the folder of a job's "
+                  "A .keras file or a legacy .h5, a checkpoint, or the folder "
+                  "of a job's "
                   "checkpoints.")
       ->required();
   verb.add_option("--job", job_path,

@@ -7,20 +7,24 @@
 namespace paceline {
 namespace {
 
-// Keras writes the shape with a batch axis, which must be null.
+// Keras writes the shape with a batch axis: null, or, for a model that was
+// built by its first batch, the size of that, which says nothing about others.
 Field<InputLayer> BatchShapeField() {
   FieldInfo info{.key = "batch_shape",
-                 .type = "list of integers, the first null",
+                 .type = "list of integers, the first of which may be null",
                  .expectation = "",
-                 .help = "Instead of `shape`: with the batch."};
+                 .help =
+                     "Instead of `shape`: with the batch, whose size is "
+                     "ignored."};
   auto read = [](const Value& value, const Path& path, InputLayer& layer) {
     if (!value.is_list() || value.as_list().empty()) {
-      return WrongType(value, path, "list of integers, the first null");
+      return WrongType(value, path,
+                       "list of integers, the first of which may be null");
     }
     const Value::List& list = value.as_list();
     if (!list[0].is_null()) {
-      return ConfigError(path.Index(0), "the size of the batch must be null",
-                         absl::StatusCode::kUnimplemented);
+      int64_t batch_size = 0;
+      RETURN_IF_ERROR(Codec<int64_t>::Read(list[0], path.Index(0), batch_size));
     }
     layer.shape.clear();
     for (size_t i = 1; i < list.size(); ++i) {
