@@ -1,5 +1,6 @@
 #include "common/job/model_file.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -114,6 +115,13 @@ Value* ConfigOfModel(Value& layer) {
   return config != nullptr && config->is_map() ? config : nullptr;
 }
 
+bool HasModelInModel(const v1::Model& model) {
+  return std::any_of(model.layers().begin(), model.layers().end(),
+                     [](const v1::KerasObject& layer) {
+                       return layer.class_name() == NestedModel::kClassName;
+                     });
+}
+
 // Gives the models among the layers of `model` the layers of their files.
 absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
                              Value& model) {
@@ -205,6 +213,9 @@ absl::StatusOr<ModelFile> OpenModelFile(const std::string& path) {
 }
 
 absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job) {
+  if (job.weights().empty() && !HasModelInModel(job.model())) {
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(const Graph graph, BuildGraph(job.model()));
   ASSIGN_OR_RETURN(const std::unique_ptr<InitialWeights> weights,
                    OpenWeights(job, graph));

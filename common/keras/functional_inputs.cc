@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/codec.h"
+#include "common/keras/config_keys.h"
 #include "common/keras/not_supported.h"
 #include "common/limits.h"
 #include "common/model/repeated_call.h"
@@ -22,9 +23,7 @@ constexpr int kMaxArgumentNesting = 8;
 constexpr absl::string_view kOperationsModule = "keras.src.ops.";
 
 bool IsTensor(const Value& value) {
-  const Value* class_name = value.is_map() ? value.Find("class_name") : nullptr;
-  return class_name != nullptr && class_name->is_string() &&
-         class_name->as_string() == "__keras_tensor__";
+  return TextOf(value, "class_name") == "__keras_tensor__";
 }
 
 // The call that gives a tensor: {config: {keras_history: ["name", 0, 0]}}.

@@ -5,8 +5,12 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/json_reader.h"
+#include "common/job/job_fields.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
+#include "common/keras/model_config.h"
 #include "common/model/build_graph.h"
 #include "gtest/gtest.h"
 
@@ -30,6 +34,16 @@ inline absl::StatusOr<v1::Job> JobOf(const std::string& path,
                                      const std::string& more = "") {
   return ReadJob(JobText(path, more), "/jobs/job.yaml", {},
                  {.check_files = false});
+}
+
+// The graph of a config as Keras writes it.
+inline absl::StatusOr<Graph> GraphOfConfig(const std::string& json) {
+  ASSIGN_OR_RETURN(const Value value, ReadJson(json, "config.json", 1 << 20));
+  ASSIGN_OR_RETURN(const ModelConfig config, ReadModelConfig(value, Path()));
+  ASSIGN_OR_RETURN(const v1::Model model,
+                   FieldsOf(static_cast<const v1::Model*>(nullptr))
+                       .Read(config.model, Path("model")));
+  return BuildGraph(model);
 }
 
 inline Graph GraphOf(const v1::Job& job) {

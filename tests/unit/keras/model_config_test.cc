@@ -6,8 +6,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "common/config/json_reader.h"
-#include "common/job/job_fields.h"
-#include "common/model/build_graph.h"
 #include "common/model/layers/leaky_relu.h"
 #include "gmock/gmock.h"
 #include "tests/unit/keras/keras_fixture.h"
@@ -107,19 +105,10 @@ TEST(ModelConfig, EachLayerOfAModelInTheModelSaysWhetherItIsTrained) {
       absl::StrReplaceAll(dense, {{"TRAINED", "true"}}), ", ",
       absl::StrReplaceAll(dense, {{"TRAINED", "false"}, {"dense", "frozen"}}),
       "]}}");
-  const auto json = ReadJson(
-      absl::StrCat(
-          R"({"class_name": "Sequential", "config": {"layers": [{"class_name":
-          "InputLayer", "config": {"batch_shape": [null, 3]}}, )",
-          inner, "]}}"),
-      "config.json", 1 << 20);
-  ASSERT_TRUE(json.ok()) << json.status();
-  const auto config = ReadModelConfig(*json, Path());
-  ASSERT_TRUE(config.ok()) << config.status();
-  const auto model = FieldsOf(static_cast<const v1::Model*>(nullptr))
-                         .Read(config->model, Path("model"));
-  ASSERT_TRUE(model.ok()) << model.status();
-  const auto graph = BuildGraph(*model);
+  const auto graph = GraphOfConfig(absl::StrCat(
+      R"({"class_name": "Sequential", "config": {"layers": [{"class_name":
+      "InputLayer", "config": {"batch_shape": [null, 3]}}, )",
+      inner, "]}}"));
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ(graph->variables[0].update, VariableUpdate::kGradient);
   EXPECT_EQ(graph->variables[2].update, VariableUpdate::kNone);

@@ -5,11 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "common/config/json_reader.h"
-#include "common/job/job_fields.h"
 #include "common/job/model_file.h"
-#include "common/keras/model_config.h"
-#include "common/model/build_graph.h"
 #include "tests/unit/keras/keras_fixture.h"
 
 namespace paceline {
@@ -39,14 +35,7 @@ TEST(ModelSummary, IsThatOfKeras) {
 }
 
 TEST(ModelSummary, OfAModelWithBranchesSaysWhatReadsWhat) {
-  const auto json = ReadJson(TextOf("residual.json"), "residual.json", 1 << 20);
-  ASSERT_TRUE(json.ok()) << json.status();
-  const auto config = ReadModelConfig(*json, Path());
-  ASSERT_TRUE(config.ok()) << config.status();
-  const auto model = FieldsOf(static_cast<const v1::Model*>(nullptr))
-                         .Read(config->model, Path("model"));
-  ASSERT_TRUE(model.ok()) << model.status();
-  const auto graph = BuildGraph(*model);
+  const auto graph = GraphOfConfig(TextOf("residual.json"));
   ASSERT_TRUE(graph.ok()) << graph.status();
   for (const int columns : {80, 200}) {
     EXPECT_EQ(SummarizeModel(*graph, {{}, columns}),
