@@ -46,20 +46,32 @@ class FakeGraph final : public CapturedGraph {
   const std::vector<Work> work_;
 };
 
-void RunProduct(const MatrixProduct& p) {
+// The product at `index` of its count.
+void RunProduct(const MatrixProduct& p, int64_t index) {
+  const int64_t left_begin = index * p.rows * p.inner;
+  const int64_t right_begin = index * p.inner * p.columns;
+  const int64_t result_begin = index * p.rows * p.columns;
   for (int64_t row = 0; row < p.rows; ++row) {
     for (int64_t column = 0; column < p.columns; ++column) {
       double sum = 0;
       for (int64_t i = 0; i < p.inner; ++i) {
         const double left =
-            p.left[p.left_is_transposed ? i * p.rows + row : row * p.inner + i];
-        sum += left * p.right[p.right_is_transposed ? column * p.inner + i
-                                                    : i * p.columns + column];
+            p.left[left_begin + (p.left_is_transposed ? i * p.rows + row
+                                                      : row * p.inner + i)];
+        sum += left * p.right[right_begin + (p.right_is_transposed
+                                                 ? column * p.inner + i
+                                                 : i * p.columns + column)];
       }
       if (p.bias != nullptr) sum += p.bias[column];
-      p.result.Set(row * p.columns + column, static_cast<float>(sum));
+      p.result.Set(result_begin + row * p.columns + column,
+                   static_cast<float>(sum));
     }
   }
+}
+
+void RunProducts(const MatrixProduct& p) {
+  CHECK(p.count == 1 || (p.bias == nullptr && p.column_sums == nullptr));
+  for (int64_t index = 0; index < p.count; ++index) RunProduct(p, index);
   if (p.column_sums == nullptr) return;
   CHECK(!p.right_is_transposed);
   for (int64_t column = 0; column < p.columns; ++column) {
@@ -181,7 +193,7 @@ class FakeQueue final : public Queue {
   }
   void Multiply(const MatrixProduct& product) override {
     CHECK(kind_ == QueueKind::kComputing);
-    Do("multiply", [=] { RunProduct(product); });
+    Do("multiply", [=] { RunProducts(product); });
   }
   void Convolve(const ConvolutionPlan& plan,
                 const ConvolutionBlocks& blocks) override {

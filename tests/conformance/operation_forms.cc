@@ -291,14 +291,15 @@ Forms ProductForms() {
         Form("MatrixProduct", "biased", with_bias, biased),
         Form("MatrixProduct", "with_sum_of_rows", with_bias,
              [=](Inputs in) { return GradientsOf(biased(in), in); })},
-       {Form("MatrixProduct", "both", {{3, 4}, {5, 3}}, product(true, true))},
-       LackedBy({"cuda"},
-                {Form("MatrixProduct", "of_a_batch", {{2, 4, 3}, {2, 3, 5}},
-                      product(false, false)),
-                 Form("MatrixProduct", "of_a_batch_left",
-                      {{2, 2, 3, 4}, {2, 2, 3, 5}}, product(true, false)),
-                 Form("MatrixProduct", "of_a_batch_right",
-                      {{2, 4, 3}, {2, 5, 3}}, product(false, true))})});
+       {Form("MatrixProduct", "both", {{3, 4}, {5, 3}}, product(true, true)),
+        Form("MatrixProduct", "of_a_batch", {{2, 4, 3}, {2, 3, 5}},
+             product(false, false)),
+        Form("MatrixProduct", "of_a_batch_left", {{2, 2, 3, 4}, {2, 2, 3, 5}},
+             product(true, false)),
+        Form("MatrixProduct", "of_a_batch_right", {{2, 4, 3}, {2, 5, 3}},
+             product(false, true)),
+        Form("MatrixProduct", "of_a_batch_both", {{2, 3, 4}, {2, 5, 3}},
+             product(true, true))}});
 }
 
 Forms SoftmaxForms(int axis) {

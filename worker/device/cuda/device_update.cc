@@ -134,19 +134,21 @@ void DeviceUpdate::ClipEach(double bound) {
 const Tensor* DeviceUpdate::AddClipFactor(double bound,
                                           const std::vector<Range>& ranges) {
   int64_t parts = 0;
-  for (const Range& range : ranges) parts += PartCount(range.count);
-  const Tensor* const sums = builder_.NewTensor<double>({parts});
+  for (const Range& range : ranges) parts += FirstPartCount(range.count, 1);
+  const Tensor* const first = builder_.NewTensor<double>({parts});
   int64_t part = 0;
   for (const Range& range : ranges) {
-    const int64_t count = PartCount(range.count);
-    builder_.AddKernel({sums}, count, [=, g = gradients(range)] {
-      return SquareSums{range.count, count, g, sums->doubles() + part};
+    const int64_t count = FirstPartCount(range.count, 1);
+    builder_.AddKernel({first}, count, [=, g = gradients(range)] {
+      return SquareSums{range.count, count, g, first->doubles() + part};
     });
     part += count;
   }
   const Tensor* const factor = builder_.NewTensor<float>({1});
-  builder_.AddKernel({sums, factor}, 1, [=] {
-    return ClipFactor{bound, parts, sums->doubles(), factor->floats()};
+  const PartSums sums = builder_.AddPasses({first});
+  builder_.AddKernel({sums.tensor, factor}, 1, [=] {
+    return ClipFactor{bound, sums.parts(), sums.tensor->doubles(),
+                      factor->floats()};
   });
   return factor;
 }

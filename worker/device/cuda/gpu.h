@@ -62,8 +62,10 @@ inline constexpr int64_t kProductVectorAlignment = 16;
 // result (rows, columns) = left (rows, inner) · right (inner, columns), in C
 // order; a transposed operand is stored with its dimensions swapped. Both
 // operands have the same type; the result has that type or float32;
-// accumulation is in float32.
+// accumulation is in float32. Of `count` such products, whose operands and
+// results lie one behind the other, none has a bias or column sums.
 struct MatrixProduct {
+  int64_t count = 1;
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t inner = 0;

@@ -31,14 +31,15 @@ void AddCombination(ProgramBuilder& builder, double a, const Tensor* x,
 // Divides a matrix by its norm.
 void AddNormalize(ProgramBuilder& builder, const Tensor* matrix) {
   const int64_t count = matrix->count();
-  const int64_t parts = PartCount(count);
-  const Tensor* const sums = builder.NewTensor<double>({parts});
+  const int64_t parts = FirstPartCount(count, 1);
+  const Tensor* const first = builder.NewTensor<double>({parts});
   const Tensor* const factor = builder.NewTensor<float>({1});
-  builder.AddKernel({matrix, sums}, parts, [=] {
-    return SquareSums{count, parts, matrix->floats(), sums->doubles()};
+  builder.AddKernel({matrix, first}, parts, [=] {
+    return SquareSums{count, parts, matrix->floats(), first->doubles()};
   });
-  builder.AddKernel({sums, factor}, 1, [=] {
-    return InvertNorm{parts, sums->doubles(), factor->floats()};
+  const PartSums sums = builder.AddPasses({first});
+  builder.AddKernel({sums.tensor, factor}, 1, [=] {
+    return InvertNorm{sums.parts(), sums.tensor->doubles(), factor->floats()};
   });
   builder.AddKernel({factor, matrix}, count, [=] {
     return ScaleElements{factor->floats(), matrix->floats()};

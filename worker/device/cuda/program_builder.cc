@@ -135,20 +135,16 @@ bool ProgramBuilder::IsProductVector(const Tensor* column_sums) const {
 void ProgramBuilder::AddConvolution(ConvolutionShape shape,
                                     const ConvolutionTensors& tensors) {
   shape.type = compute_type();
-  absl::StatusOr<std::unique_ptr<ConvolutionPlan>> plan =
-      state_.gpu().PlanConvolution(shape, planning_);
-  if (!plan.ok()) {
-    if (error_.ok()) error_ = plan.status();
-    return;
-  }
-  const int64_t workspace_bytes = (*plan)->workspace_bytes();
+  const std::shared_ptr<ConvolutionPlan> plan = PlanOf(shape);
+  if (plan == nullptr) return;
+  const int64_t workspace_bytes = plan->workspace_bytes();
   Tensor* const workspace =
       workspace_bytes == 0 ? nullptr : NewTensor<std::byte>({workspace_bytes});
   std::vector<const Tensor*> used = {tensors.images, tensors.kernel,
                                      tensors.outputs};
   if (tensors.bias != nullptr) used.push_back(tensors.bias);
   if (workspace != nullptr) used.push_back(workspace);
-  Add(used, [=, plan = *std::move(plan)](Queue& queue) {
+  Add(used, [=](Queue& queue) {
     queue.Convolve(
         *plan,
         {.images = ValuesOf(tensors.images),
@@ -159,28 +155,71 @@ void ProgramBuilder::AddConvolution(ConvolutionShape shape,
   });
 }
 
+std::shared_ptr<ConvolutionPlan> ProgramBuilder::PlanOf(
+    const ConvolutionShape& shape) {
+  std::shared_ptr<ConvolutionPlan>& plan = plans_[shape];
+  if (plan != nullptr) return plan;
+  absl::StatusOr<std::unique_ptr<ConvolutionPlan>> made =
+      state_.gpu().PlanConvolution(shape, planning_);
+  if (made.ok()) {
+    plan = *std::move(made);
+  } else if (error_.ok()) {
+    error_ = made.status();
+  }
+  return plan;
+}
+
 void ProgramBuilder::AddColumnSums(const Tensor* values, int64_t rows,
                                    int64_t columns, const Tensor* sums) {
-  const int64_t parts = PartCount(rows);
-  Tensor* const part_sums = NewTensor<double>({parts, columns});
+  if (rows <= kMaxLastParts) {
+    AddKernel({values, sums}, columns, [=] {
+      return ColumnSums<ConstValues, float>{rows, columns, 1, ValuesOf(values),
+                                            sums->floats()};
+    });
+    return;
+  }
+  const int64_t parts = FirstPartCount(rows, columns);
+  const Tensor* const part_sums = NewTensor<double>({parts, columns});
   AddKernel({values, part_sums}, parts * columns, [=] {
     return ColumnSums<ConstValues, double>{
         rows, columns, parts, ValuesOf(values), part_sums->doubles()};
   });
-  AddKernel({part_sums, sums}, columns, [=] {
-    return ColumnSums<const double*, float>{
-        parts, columns, 1, part_sums->doubles(), sums->floats()};
+  AddLastPass({part_sums}, sums);
+}
+
+PartSums ProgramBuilder::AddPasses(PartSums sums) {
+  while (sums.parts() > kMaxLastParts) {
+    const int64_t columns = sums.columns();
+    const int64_t parts = NextPartCount(sums.parts());
+    const Tensor* const next = NewTensor<double>({parts, columns});
+    AddKernel({sums.tensor, next}, parts * columns, [=] {
+      return ColumnSums<const double*, double>{sums.parts(), columns, parts,
+                                               sums.tensor->doubles(),
+                                               next->doubles()};
+    });
+    sums = {next};
+  }
+  return sums;
+}
+
+void ProgramBuilder::AddLastPass(PartSums sums, const Tensor* floats) {
+  sums = AddPasses(sums);
+  AddKernel({sums.tensor, floats}, sums.columns(), [=] {
+    return ColumnSums<const double*, float>{sums.parts(), sums.columns(), 1,
+                                            sums.tensor->doubles(),
+                                            floats->floats()};
   });
 }
 
-const Tensor* ProgramBuilder::AddSumOfParts(const Tensor* part_sums,
-                                            int64_t parts, int64_t columns) {
-  Tensor* const sums = NewTensor<double>({columns});
-  AddKernel({part_sums, sums}, columns, [=] {
-    return ColumnSums<const double*, double>{
-        parts, columns, 1, part_sums->doubles(), sums->doubles()};
+const Tensor* ProgramBuilder::AddSumOfParts(PartSums sums) {
+  sums = AddPasses(sums);
+  const Tensor* const total = NewTensor<double>({sums.columns()});
+  AddKernel({sums.tensor, total}, sums.columns(), [=] {
+    return ColumnSums<const double*, double>{sums.parts(), sums.columns(), 1,
+                                             sums.tensor->doubles(),
+                                             total->doubles()};
   });
-  return sums;
+  return total;
 }
 
 // Implemented as a column sum over a single row.
@@ -210,17 +249,18 @@ void ProgramBuilder::AddToState(size_t offset, const Tensor* values) {
 void ProgramBuilder::AddToMean(size_t offset, const Tensor* values,
                                double factor, double examples) {
   const int64_t count = values->count();
-  const int64_t parts = PartCount(count);
-  Tensor* const sums = NewTensor<double>({parts});
-  AddKernel({values, sums}, parts, [=]() -> Kernel {
+  const int64_t first_parts = FirstPartCount(count, 1);
+  const Tensor* const first = NewTensor<double>({first_parts});
+  AddKernel({values, first}, first_parts, [=]() -> Kernel {
     if (values->type == DataType::kFloat64) {
       return ColumnSums<const double*, double>{
-          count, 1, parts, values->doubles(), sums->doubles()};
+          count, 1, first_parts, values->doubles(), first->doubles()};
     }
-    return ColumnSums<ConstValues, double>{count, 1, parts, ValuesOf(values),
-                                           sums->doubles()};
+    return ColumnSums<ConstValues, double>{count, 1, first_parts,
+                                           ValuesOf(values), first->doubles()};
   });
-  AddToTotal addition = {.parts = parts,
+  const PartSums sums = AddPasses({first});
+  AddToTotal addition = {.parts = sums.parts(),
                          .factor = factor,
                          .examples = examples,
                          .total = state_.metric_state(offset),
@@ -234,8 +274,8 @@ void ProgramBuilder::AddToMean(size_t offset, const Tensor* values,
       addition.count = &loss_scale()->loss_count;
     }
   }
-  AddKernel({sums}, 1, [=]() mutable {
-    addition.sums = sums->doubles();
+  AddKernel({sums.tensor}, 1, [=]() mutable {
+    addition.sums = sums.tensor->doubles();
     return addition;
   });
 }
@@ -306,16 +346,13 @@ void ProgramBuilder::AddRowSums(const Tensor* from, const RowGeometry& rows,
   const int64_t count = sums->count();
   const Tensor* const floats =
       sums->type == DataType::kFloat32 ? sums : NewTensor<float>(sums->shape);
-  const int64_t parts = PartCount(rows.size);
-  Tensor* const part_sums = NewTensor<double>({parts, count});
+  const int64_t parts = FirstPartCount(rows.size, count);
+  const Tensor* const part_sums = NewTensor<double>({parts, count});
   AddKernel({from, part_sums}, parts * count, [=] {
     return RowPartSums{rows, count, parts, ValuesOf(from),
                        part_sums->doubles()};
   });
-  AddKernel({part_sums, floats}, count, [=] {
-    return ColumnSums<const double*, float>{
-        parts, count, 1, part_sums->doubles(), floats->floats()};
-  });
+  AddLastPass({part_sums}, floats);
   if (floats != sums) AddCopy(floats, sums);
 }
 

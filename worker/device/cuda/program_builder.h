@@ -59,6 +59,14 @@ struct ConvolutionTensors {
   const Tensor* bias = nullptr;
 };
 
+// Sums of parts (sums.h): doubles of shape (parts, columns).
+struct PartSums {
+  const Tensor* tensor = nullptr;
+
+  int64_t parts() const { return tensor->shape[0]; }
+  int64_t columns() const { return tensor->count() / parts(); }
+};
+
 class ProgramBuilder final : public LayoutBuilder {
  public:
   // `state` has the variables and gradients.
@@ -111,9 +119,12 @@ class ProgramBuilder final : public LayoutBuilder {
   // sums (columns) = Σ over the rows of `values` (rows, columns).
   void AddColumnSums(const Tensor* values, int64_t rows, int64_t columns,
                      const Tensor* sums);
-  // Sums over the parts of (parts, columns); doubles.
-  const Tensor* AddSumOfParts(const Tensor* part_sums, int64_t parts,
-                              int64_t columns);
+  // Adds up parts until at most kMaxLastParts are left.
+  PartSums AddPasses(PartSums sums);
+  // The sums of all parts, in float32.
+  void AddLastPass(PartSums sums, const Tensor* floats);
+  // The same; returns doubles.
+  const Tensor* AddSumOfParts(PartSums sums);
   // Adds factor · Σ `values`, which are reals or doubles, to the total at
   // `offset` in the metric states, and `examples` to the count after it.
   void AddToMean(size_t offset, const Tensor* values, double factor,
@@ -171,6 +182,8 @@ class ProgramBuilder final : public LayoutBuilder {
  private:
   // Whether a product can compute these column sums in the same pass.
   bool IsProductVector(const Tensor* column_sums) const;
+  // Null, and notes an error, if no algorithm computes the shape.
+  std::shared_ptr<ConvolutionPlan> PlanOf(const ConvolutionShape& shape);
   // No effect if there is a single replica.
   void AddAllReduce(const Tensor* doubles,
                     StatisticsAllReduce::Reduction reduction);
@@ -187,6 +200,9 @@ class ProgramBuilder final : public LayoutBuilder {
 
   CudaState& state_;
   const Planning planning_;
+  // Those of the program, which runs on one queue: cuDNN may need long to make
+  // a plan.
+  std::map<ConvolutionShape, std::shared_ptr<ConvolutionPlan>> plans_;
   // All parts but the layout.
   ProgramParts parts_;
   // A copy of a tensor in another type, or transposed to filters first.

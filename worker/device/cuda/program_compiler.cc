@@ -55,7 +55,7 @@ class Compiler final : public ProgramCompiler<ProgramBuilder> {
 
   void AddPenalty(const Regularizer& regularizer, Tensor* variable) override {
     const int64_t count = variable->count();
-    const int64_t parts = PartCount(count);
+    const int64_t parts = FirstPartCount(count, 1);
     Tensor* const sums = builder().NewTensor<double>({parts});
     builder().AddKernel({sums}, parts, [=] {
       return PenaltySums{regularizer.l1, regularizer.l2,     count,

@@ -1,6 +1,7 @@
 // What cuDNN says of the convolutions that it will be asked for. It plans for a
 // GPU that is described to it, so none is needed; none runs what was planned.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -92,12 +93,12 @@ class CudnnPlansTest : public ::testing::TestWithParam<GpuKind> {
   absl::Status Plan(const ConvolutionShape& shape, const GpuOptions& options) {
     const absl::StatusOr<CudnnGraph> graph = MakeCudnnGraph(nullptr, shape);
     if (!graph.ok()) return graph.status();
-    const absl::StatusOr<std::vector<CudnnDescriptor>> engines =
+    absl::StatusOr<std::vector<CudnnDescriptor>> engines =
         FindCudnnEngines(graph->graph, &properties_, options, shape.type);
     if (!engines.ok()) return engines.status();
     absl::Status error;
-    for (const CudnnDescriptor& engine : *engines) {
-      error = MakeCudnnPlan(engine).status();
+    for (CudnnDescriptor& engine : *engines) {
+      error = MakeCudnnPlan(std::move(engine)).status();
       if (error.ok()) break;
     }
     return error;

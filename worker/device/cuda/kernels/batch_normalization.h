@@ -15,6 +15,7 @@
 
 #include "common/base/host_device.h"
 #include "common/operations/clamp.h"
+#include "worker/device/cuda/kernels/loops.h"
 #include "worker/device/cuda/kernels/values.h"
 
 namespace paceline::cuda {
@@ -34,11 +35,15 @@ struct DeviationSums {
     const int64_t channel = i % channels;
     const double mean = value_sums[channel] / static_cast<double>(rows);
     double sum = 0;
-    for (int64_t row = i / channels; row < rows; row += parts) {
-      const double difference =
-          static_cast<double>(inputs[row * channels + channel]) - mean;
-      sum += difference * difference;
-    }
+    VisitArray(inputs, [&](const auto& array) {
+      ForEachLoaded(
+          i / channels, rows, parts,
+          [&](int64_t row) { return array[row * channels + channel]; },
+          [&](int64_t, float x) {
+            const double difference = static_cast<double>(x) - mean;
+            sum += difference * difference;
+          });
+    });
     sums[i] = sum;
   }
 };
@@ -109,17 +114,51 @@ struct MakeChannelLines {
   }
 };
 
-// For each element.
-struct Normalize {
+// An index of the elementwise kernels has a channel of so many rows, for which
+// it reads the channel's line once.
+struct ChannelRows {
+  static constexpr int64_t kRows = 8;
+
+  int64_t rows = 0;
   int64_t channels = 0;
+
+  int64_t index_count() const { return (rows + kRows - 1) / kRows * channels; }
+
+  // Calls use(element, load(element)) for each of them.
+  template <typename Load, typename Use>
+  PACELINE_HOST_DEVICE void ForEach(int64_t i, const Load& load,
+                                    const Use& use) const {
+    const int64_t begin = i / channels * kRows;
+    const int64_t end = begin + kRows < rows ? begin + kRows : rows;
+    const int64_t channel = i % channels;
+    ForEachLoaded(begin * channels + channel, end * channels, channels, load,
+                  use);
+  }
+};
+
+// For each of the index_count of `rows`.
+struct Normalize {
+  ChannelRows rows;
   op::Clamp clamp;
   const ChannelLine* lines = nullptr;
   ConstValues inputs{};
   Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    outputs.Set(i, Clamped(clamp, lines[i % channels](inputs[i])));
+    const ChannelLine line = lines[i % rows.channels];
+    VisitArray(inputs, [&](const auto& x) {
+      rows.ForEach(
+          i, [&](int64_t element) { return x[element]; },
+          [&](int64_t element, float value) {
+            outputs.Set(element, Clamped(clamp, line(value)));
+          });
+    });
   }
+};
+
+struct InputAndGradient {
+  float x;
+  float gradient;
 };
 
 // sums[part, 0, channel] = Σ g, sums[part, 1, channel] = Σ g·x̂. For each of
@@ -139,12 +178,19 @@ struct NormalizeGradientSums {
     const ChannelLine line = lines[c];
     double gradient_sum = 0;
     double product_sum = 0;
-    for (int64_t row = i / channels; row < rows; row += parts) {
-      const float x = inputs[row * channels + c];
-      const float g = Unclamped(clamp, line(x), gradients[row * channels + c]);
-      gradient_sum += g;
-      product_sum += g * ((x - line.mean) * line.factor);
-    }
+    VisitArrays(inputs, gradients, [&](const auto& x, const auto& dy) {
+      ForEachLoaded(
+          i / channels, rows, parts,
+          [&](int64_t row) {
+            const int64_t element = row * channels + c;
+            return InputAndGradient{x[element], dy[element]};
+          },
+          [&](int64_t, const InputAndGradient& at) {
+            const float g = Unclamped(clamp, line(at.x), at.gradient);
+            gradient_sum += g;
+            product_sum += g * ((at.x - line.mean) * line.factor);
+          });
+    });
     sums[2 * (i - c) + c] = gradient_sum;
     sums[2 * (i - c) + channels + c] = product_sum;
   }
@@ -161,11 +207,20 @@ struct SumGradientParts {
   PACELINE_HOST_DEVICE void operator()(int64_t c) const {
     double gradient_sum = 0;
     double product_sum = 0;
-    for (int64_t part = 0; part < parts; ++part) {
-      const double* const sums = part_sums + 2 * part * channels;
-      gradient_sum += sums[c];
-      product_sum += sums[channels + c];
-    }
+    struct Sums {
+      double gradient;
+      double product;
+    };
+    ForEachLoaded(
+        0, parts, 1,
+        [&](int64_t part) {
+          const double* const sums = part_sums + 2 * part * channels;
+          return Sums{sums[c], sums[channels + c]};
+        },
+        [&](int64_t, const Sums& sums) {
+          gradient_sum += sums.gradient;
+          product_sum += sums.product;
+        });
     gradient_sums[c] = gradient_sum;
     product_sums[c] = product_sum;
   }
@@ -193,9 +248,9 @@ struct ChannelSlopes {
   }
 };
 
-// For each element. May work in place.
+// For each of the index_count of `rows`. May work in place.
 struct NormalizeBackward {
-  int64_t channels = 0;
+  ChannelRows rows;
   op::Clamp clamp;
   const ChannelLine* lines = nullptr;
   // Null: the statistics do not depend on the batch.
@@ -205,13 +260,24 @@ struct NormalizeBackward {
   Values input_gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const int64_t c = i % channels;
+    const int64_t c = i % rows.channels;
     const ChannelLine line = lines[c];
-    float g = Unclamped(clamp, line(inputs[i]), gradients[i]);
-    if (slopes != nullptr) {
-      g -= slopes[c].share + (inputs[i] - line.mean) * slopes[c].slope;
-    }
-    input_gradients.Set(i, line.scale * g);
+    const bool has_slope = slopes != nullptr;
+    const ChannelSlope slope = has_slope ? slopes[c] : ChannelSlope{0, 0};
+    VisitArrays(inputs, gradients, [&](const auto& x, const auto& dy) {
+      rows.ForEach(
+          i,
+          [&](int64_t element) {
+            return InputAndGradient{x[element], dy[element]};
+          },
+          [&](int64_t element, const InputAndGradient& at) {
+            float g = Unclamped(clamp, line(at.x), at.gradient);
+            if (has_slope) {
+              g -= slope.share + (at.x - line.mean) * slope.slope;
+            }
+            input_gradients.Set(element, line.scale * g);
+          });
+    });
   }
 };
 

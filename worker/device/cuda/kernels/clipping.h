@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "common/base/host_device.h"
+#include "worker/device/cuda/kernels/loops.h"
 
 namespace paceline::cuda {
 
@@ -19,10 +20,12 @@ struct SquareSums {
 
   PACELINE_HOST_DEVICE void operator()(int64_t part) const {
     double sum = 0;
-    for (int64_t i = part; i < count; i += parts) {
-      const double g = gradients[i];
-      sum += g * g;
-    }
+    ForEachLoaded(
+        part, count, parts, [&](int64_t i) { return gradients[i]; },
+        [&](int64_t, float loaded) {
+          const double g = loaded;
+          sum += g * g;
+        });
     sums[part] = sum;
   }
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "common/base/host_device.h"
+#include "worker/device/cuda/kernels/loops.h"
 #include "worker/device/cuda/kernels/values.h"
 #include "worker/device/row_geometry.h"
 
@@ -18,20 +19,25 @@ struct SoftmaxForward {
   Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t row) const {
-    float largest = inputs[rows.Index(row, 0)];
-    for (int64_t i = 1; i < rows.size; ++i) {
-      const float x = inputs[rows.Index(row, i)];
-      largest = x > largest ? x : largest;
-    }
-    float sum = 0;
-    for (int64_t i = 0; i < rows.size; ++i) {
-      sum += std::exp(inputs[rows.Index(row, i)] - largest);
-    }
-    const float log_sum = std::log(sum);
-    for (int64_t i = 0; i < rows.size; ++i) {
-      const float x = inputs[rows.Index(row, i)] - largest;
-      outputs.Set(rows.Index(row, i), is_log ? x - log_sum : std::exp(x) / sum);
-    }
+    const int64_t begin = rows.Offset(row);
+    const int64_t end = begin + rows.size * rows.stride;
+    VisitArray(inputs, [&](const auto& x) {
+      const auto for_each = [&](const auto& use) {
+        ForEachLoaded(
+            begin, end, rows.stride, [&](int64_t i) { return x[i]; }, use);
+      };
+      float largest = x[begin];
+      for_each([&](int64_t, float value) {
+        largest = value > largest ? value : largest;
+      });
+      float sum = 0;
+      for_each([&](int64_t, float value) { sum += std::exp(value - largest); });
+      const float log_sum = std::log(sum);
+      for_each([&](int64_t i, float value) {
+        const float distance = value - largest;
+        outputs.Set(i, is_log ? distance - log_sum : std::exp(distance) / sum);
+      });
+    });
   }
 };
 
@@ -44,19 +50,30 @@ struct SoftmaxBackward {
   Values input_gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t row) const {
-    float sum = 0;
-    for (int64_t i = 0; i < rows.size; ++i) {
-      const int64_t at = rows.Index(row, i);
-      const float gradient = output_gradients[at];
-      sum += is_log ? gradient : outputs[at] * gradient;
-    }
-    for (int64_t i = 0; i < rows.size; ++i) {
-      const int64_t at = rows.Index(row, i);
-      const float gradient = output_gradients[at];
-      const float output = outputs[at];
-      input_gradients.Set(at, is_log ? gradient - std::exp(output) * sum
-                                     : output * (gradient - sum));
-    }
+    struct Loaded {
+      float output;
+      float gradient;
+    };
+    const int64_t begin = rows.Offset(row);
+    const int64_t end = begin + rows.size * rows.stride;
+    VisitArrays(outputs, output_gradients, [&](const auto& y, const auto& dy) {
+      const auto for_each = [&](const auto& use) {
+        ForEachLoaded(
+            begin, end, rows.stride,
+            [&](int64_t i) {
+              return Loaded{y[i], dy[i]};
+            },
+            use);
+      };
+      float sum = 0;
+      for_each([&](int64_t, const Loaded& at) {
+        sum += is_log ? at.gradient : at.output * at.gradient;
+      });
+      for_each([&](int64_t i, const Loaded& at) {
+        input_gradients.Set(i, is_log ? at.gradient - std::exp(at.output) * sum
+                                      : at.output * (at.gradient - sum));
+      });
+    });
   }
 };
 

@@ -1,6 +1,11 @@
-// Sums and maxima in a fixed order: one index adds up each part, then the parts
-// are added up. The number of parts depends only on the size, so a repeat gives
-// the same bits.
+// Sums and maxima in a fixed order. An index of the first pass adds up a part,
+// and each further pass adds up parts, until few enough are left for the kernel
+// that uses the sum. The numbers of parts depend only on the size, so a repeat
+// gives the same bits.
+//
+// An index reads its terms one after the other, and memory takes longest to
+// answer. So what a pass costs is how many terms an index has, and many indices
+// with few terms are much faster than few with many.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_SUMS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_SUMS_H_
 
@@ -9,17 +14,44 @@
 #include <cstdint>
 
 #include "common/base/host_device.h"
+#include "worker/device/cuda/kernels/loops.h"
 #include "worker/device/cuda/kernels/step_values.h"
 #include "worker/device/cuda/kernels/values.h"
 #include "worker/device/row_geometry.h"
 
 namespace paceline::cuda {
 
-// Number of parts for a sum over `rows`: about √rows, so that both passes take
-// the same time.
+// Number of parts where the pass after the first adds up all of them: about
+// √rows, so that both take the same time.
 inline int64_t PartCount(int64_t rows) {
   return std::max<int64_t>(
       1, static_cast<int64_t>(std::sqrt(static_cast<double>(rows))));
+}
+
+// The most parts that the last of any number of passes adds up.
+inline constexpr int64_t kMaxLastParts = 64;
+
+// Number of parts per column in the first of any number of passes.
+inline int64_t FirstPartCount(int64_t rows, int64_t columns) {
+  // What large GPUs run at once.
+  constexpr int64_t kIndices = 1 << 18;
+  constexpr int64_t kMinTerms = 32;
+  const int64_t enough = (kIndices + columns - 1) / columns;
+  const int64_t most = (rows + kMinTerms - 1) / kMinTerms;
+  return std::max<int64_t>(1, std::min(enough, most));
+}
+
+// Number of parts after a pass over `parts`, more than kMaxLastParts. All
+// passes that are still to come have about the same number of terms.
+inline int64_t NextPartCount(int64_t parts) {
+  int passes = 2;
+  for (int64_t most = kMaxLastParts * kMaxLastParts; most < parts;
+       most *= kMaxLastParts) {
+    ++passes;
+  }
+  const auto terms = static_cast<int64_t>(
+      std::ceil(std::pow(static_cast<double>(parts), 1.0 / passes)));
+  return (parts + terms - 1) / terms;
 }
 
 // sums[part, column] = Σ values[row, column] over the rows of the part: part,
@@ -34,10 +66,14 @@ struct ColumnSums {
   Out* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t column = i % columns;
     double sum = 0;
-    for (int64_t row = i / columns; row < rows; row += parts) {
-      sum += static_cast<double>(values[row * columns + i % columns]);
-    }
+    VisitArray(values, [&](const auto& array) {
+      ForEachLoaded(
+          i / columns, rows, parts,
+          [&](int64_t row) { return array[row * columns + column]; },
+          [&](int64_t, auto value) { sum += static_cast<double>(value); });
+    });
     sums[i] = static_cast<Out>(sum);
   }
 };
@@ -52,10 +88,14 @@ struct RowPartSums {
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t offset = rows.Offset(i % row_count);
     double sum = 0;
-    for (int64_t e = i / row_count; e < rows.size; e += parts) {
-      sum += static_cast<double>(values[rows.Index(i % row_count, e)]);
-    }
+    VisitArray(values, [&](const auto& array) {
+      ForEachLoaded(
+          i / row_count, rows.size, parts,
+          [&](int64_t e) { return array[offset + e * rows.stride]; },
+          [&](int64_t, float value) { sum += static_cast<double>(value); });
+    });
     sums[i] = sum;
   }
 };
@@ -116,7 +156,9 @@ struct AddToTotal {
 
   PACELINE_HOST_DEVICE void operator()(int64_t /*i*/) const {
     double sum = 0;
-    for (int64_t part = 0; part < parts; ++part) sum += sums[part];
+    ForEachLoaded(
+        0, parts, 1, [&](int64_t part) { return sums[part]; },
+        [&](int64_t, double value) { sum += value; });
     *total += factor * sum;
     *count += examples;
     note.Note(*total);

@@ -18,7 +18,7 @@ struct BatchRows {
 BatchRows BatchRowsOf(const Tensor* x) {
   const int64_t channels = x->shape.back();
   const int64_t count = x->count() / channels;
-  return {x, channels, count, PartCount(count)};
+  return {x, channels, count, FirstPartCount(count, channels)};
 }
 
 const Tensor* AddValueSums(const BatchRows& rows, ProgramBuilder& builder) {
@@ -29,7 +29,7 @@ const Tensor* AddValueSums(const BatchRows& rows, ProgramBuilder& builder) {
                                            rows.parts, ValuesOf(rows.x),
                                            part_sums->doubles()};
   });
-  return builder.AddSumOfParts(part_sums, rows.parts, rows.channels);
+  return builder.AddSumOfParts({part_sums});
 }
 
 const Tensor* AddDeviationSums(const BatchRows& rows, const Tensor* value_sums,
@@ -42,7 +42,7 @@ const Tensor* AddDeviationSums(const BatchRows& rows, const Tensor* value_sums,
             rows.count,       rows.channels,         rows.parts,
             ValuesOf(rows.x), value_sums->doubles(), part_sums->doubles()};
       });
-  return builder.AddSumOfParts(part_sums, rows.parts, rows.channels);
+  return builder.AddSumOfParts({part_sums});
 }
 
 }  // namespace

@@ -14,6 +14,11 @@ const ChannelOptions& ChannelOptionsOf(const PlacedCall& call) {
   return static_cast<const op::ChannelOperation&>(call.operation).options();
 }
 
+ChannelRows RowsOf(const Tensor* x) {
+  const int64_t channels = x->shape.back();
+  return {x->count() / channels, channels};
+}
+
 // Adds the computation of a ChannelLine per channel.
 const Tensor* AddLines(const PlacedCall& call, ProgramBuilder& builder) {
   const ChannelOptions& options = ChannelOptionsOf(call);
@@ -67,11 +72,12 @@ Tensor* AddChannelNormalization(const PlacedCall& call,
   const Tensor* const x = call.inputs[ChannelOptions::kX];
   const Tensor* const lines = AddLines(call, builder);
   Tensor* const y = OutputOf(call, builder);
-  builder.AddKernel(
-      {x, lines, y}, x->count(), [=, clamp = ChannelOptionsOf(call).clamp] {
-        return Normalize{x->shape.back(), clamp, lines->as<ChannelLine>(),
-                         ValuesOf(x), ValuesOf(y)};
-      });
+  const ChannelRows rows = RowsOf(x);
+  builder.AddKernel({x, lines, y}, rows.index_count(),
+                    [=, clamp = ChannelOptionsOf(call).clamp] {
+                      return Normalize{rows, clamp, lines->as<ChannelLine>(),
+                                       ValuesOf(x), ValuesOf(y)};
+                    });
   return y;
 }
 
@@ -83,7 +89,7 @@ Tensor* AddChannelGradientSums(const PlacedCall& call,
   const Tensor* const lines = AddLines(call, builder);
   const int64_t channels = x->shape.back();
   const int64_t rows = x->count() / channels;
-  const int64_t parts = PartCount(rows);
+  const int64_t parts = FirstPartCount(rows, channels);
   Tensor* const part_sums = builder.NewTensor<double>({parts, 2, channels});
   builder.AddKernel({x, dy, lines, part_sums}, parts * channels,
                     [=, clamp = options.clamp] {
@@ -98,8 +104,9 @@ Tensor* AddChannelGradientSums(const PlacedCall& call,
                     });
   Tensor* const of_beta = OutputOf(call, builder);
   Tensor* const of_gamma = call.more_outputs[0];
-  builder.AddKernel({part_sums, of_beta, of_gamma}, channels, [=] {
-    return SumGradientParts{channels, parts, part_sums->doubles(),
+  const PartSums sums = builder.AddPasses({part_sums});
+  builder.AddKernel({sums.tensor, of_beta, of_gamma}, channels, [=] {
+    return SumGradientParts{channels, sums.parts(), sums.tensor->doubles(),
                             of_beta->doubles(), of_gamma->doubles()};
   });
   return of_beta;
@@ -115,9 +122,10 @@ Tensor* AddChannelNormalizationGradient(const PlacedCall& call,
   Tensor* const dx = InPlaceOutputOf(call, builder);
   std::vector<const Tensor*> used = {x, lines, dy, dx};
   if (slopes != nullptr) used.push_back(slopes);
-  builder.AddKernel(used, x->count(), [=, clamp = options.clamp] {
+  const ChannelRows rows = RowsOf(x);
+  builder.AddKernel(used, rows.index_count(), [=, clamp = options.clamp] {
     return NormalizeBackward{
-        x->shape.back(),
+        rows,
         clamp,
         lines->as<ChannelLine>(),
         slopes == nullptr ? nullptr : slopes->as<ChannelSlope>(),

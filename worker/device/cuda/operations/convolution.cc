@@ -1,7 +1,10 @@
 #include "common/operations/convolution.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
+#include "worker/device/box_axes.h"
 #include "worker/device/cuda/operations/operations.h"
 #include "worker/device/cuda/windows_of.h"
 
@@ -9,6 +12,10 @@
 // Keras' order. Others are computed by cuDNN, which expects OHWI kernels: the
 // kernel is transposed once, for forward and the input's gradient, and the
 // kernel's gradient is transposed back.
+//
+// Engines of cuDNN 9.14 compute wrong gradients of the kernel, without an
+// error, where the images have more padding at one end than at the other; so
+// these get images that contain their padding.
 namespace paceline::cuda {
 namespace {
 
@@ -34,6 +41,36 @@ ConvolutionShape ShapeOf(ConvolutionPass pass,
           .windows = WindowsOf(parameters.window, images),
           .filters = filters,
           .groups = parameters.groups};
+}
+
+int64_t PadAfter(const op::WindowAxis& axis) {
+  // Negative if the last window ends before the images do.
+  return std::max<int64_t>(0, axis.pad_after);
+}
+
+bool IsPaddedEvenly(const op::Window2D& window) {
+  return std::all_of(window.begin(), window.end(),
+                     [](const op::WindowAxis& axis) {
+                       return axis.pad_before == PadAfter(axis);
+                     });
+}
+
+// The images with their padding, which `window` then has no more.
+const Tensor* AddPadding(const Tensor* images, op::Window2D& window,
+                         ProgramBuilder& builder) {
+  Shape starts(images->shape.size());
+  Shape padded = images->shape;
+  for (size_t i = 0; i < window.size(); ++i) {
+    op::WindowAxis& axis = window[i];
+    starts[i + 1] = axis.pad_before;
+    padded[i + 1] += axis.pad_before + PadAfter(axis);
+    axis.pad_before = 0;
+    axis.pad_after = std::min<int64_t>(0, axis.pad_after);
+  }
+  const Tensor* const to = builder.NewTensor(padded);
+  builder.AddPadding(images, MakeBoxAxes(starts, images->shape, padded),
+                     /*value=*/0, to);
+  return to;
 }
 
 }  // namespace
@@ -104,22 +141,26 @@ Tensor* AddConvolutionKernelGradient(const PlacedCall& call,
   const auto& operation =
       static_cast<const op::ConvolutionKernelGradientOperation&>(
           call.operation);
-  const Tensor* const input = builder.Computed(call.inputs[0]);
+  op::ConvolutionParameters parameters = operation.parameters();
+  const Tensor* input = builder.Computed(call.inputs[0]);
   const Tensor* const gradient = builder.Computed(call.inputs[1]);
   Tensor* const kernel_gradient = OutputOf(call, builder);
   const int64_t filters = gradient->shape.back();
-  if (IsPointwise(operation.parameters())) {
+  if (IsPointwise(parameters)) {
     builder.AddProduct(input, gradient, kernel_gradient,
                        {.rows = input->shape.back(),
                         .columns = filters,
                         .inner = PixelCount(gradient),
                         .left_is_transposed = true});
   } else {
+    if (!IsPaddedEvenly(parameters.window)) {
+      input = AddPadding(input, parameters.window, builder);
+    }
     const Tensor* const filters_first =
         builder.NewTensor({kernel_gradient->count()});
     builder.AddConvolution(
-        ShapeOf(ConvolutionPass::kKernelGradient, operation.parameters(),
-                input->shape, filters),
+        ShapeOf(ConvolutionPass::kKernelGradient, parameters, input->shape,
+                filters),
         {.images = input, .kernel = filters_first, .outputs = gradient});
     builder.AddTranspose(filters_first, filters, kernel_gradient);
   }

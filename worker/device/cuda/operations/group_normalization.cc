@@ -34,15 +34,6 @@ Tensors StatisticsOf(const PlacedCall& gradient) {
   return {gradient.inputs[0], gradient.inputs[1], gradient.inputs[2]};
 }
 
-// Adds up (parts, columns) per column, in float32.
-void AddColumnSumsOfParts(const Tensor* parts, const Tensor* sums,
-                          ProgramBuilder& builder) {
-  builder.AddKernel({parts, sums}, sums->count(), [=] {
-    return ColumnSums<const double*, float>{parts->shape[0], sums->count(), 1,
-                                            parts->doubles(), sums->floats()};
-  });
-}
-
 }  // namespace
 
 Tensor* AddGroupNormalization(const PlacedCall& call, ProgramBuilder& builder) {
@@ -118,7 +109,7 @@ Tensor* AddGroupNormalizationGammaGradient(const PlacedCall& call,
       call.more_outputs.empty() ? nullptr : call.more_outputs[0];
   const int64_t columns = of_gamma->count();
   const int64_t rows = tensors.values->count() / columns;
-  const int64_t parts = PartCount(rows);
+  const int64_t parts = FirstPartCount(rows, columns);
   const Tensor* const products = builder.NewTensor<double>({parts, columns});
   const Tensor* const sums = of_beta == nullptr
                                  ? nullptr
@@ -134,8 +125,8 @@ Tensor* AddGroupNormalizationGammaGradient(const PlacedCall& call,
                            products->doubles(),
                            sums == nullptr ? nullptr : sums->doubles()};
   });
-  AddColumnSumsOfParts(products, of_gamma, builder);
-  if (sums != nullptr) AddColumnSumsOfParts(sums, of_beta, builder);
+  builder.AddLastPass({products}, of_gamma);
+  if (sums != nullptr) builder.AddLastPass({sums}, of_beta);
   return of_gamma;
 }
 

@@ -59,7 +59,7 @@ constexpr OperationEntry<ProgramBuilder> kOperations[] = {
     {op::IotaOperation::kName, AddShared<AddIota>, IsFloatIota},
     {op::LogSoftmaxOperation::kName, AddLogSoftmax},
     {op::LogSoftmaxGradientOperation::kName, AddLogSoftmaxGradient},
-    {op::MatrixProductOperation::kName, AddMatrixProduct, IsOneProduct},
+    {op::MatrixProductOperation::kName, AddMatrixProduct, HasMatrixProduct},
     {op::MaxPoolingOperation::kName, AddMaxPooling, IsPlainMaxPooling},
     {op::MaxPoolingGradientOperation::kName, AddMaxPoolingGradient,
      IsPlainMaxPoolingGradient},

@@ -34,9 +34,9 @@ AddOperation AddSumRows;
 AddOperation AddGroupNormalization;
 AddOperation AddGroupNormalizationGradient;
 AddOperation AddGroupNormalizationGammaGradient;
-// Whether AddMatrixProduct can compute a product: of two matrices, and without
-// both a bias and row sums.
-ComputesOperation IsOneProduct;
+// Whether AddMatrixProduct can compute a product: of a batch of matrices
+// without bias and row sums, of two matrices without both.
+ComputesOperation HasMatrixProduct;
 AddOperation AddMatrixProduct;
 // Whether AddMaxPooling and AddMaxPoolingGradient can compute a pooling:
 // without a rectifier.

@@ -154,14 +154,16 @@ void CudaQueue::MultiplyPlain(const MatrixProduct& product) {
   // TF32 applies to float32 operands only.
   const bool takes_tf32 =
       math_mode_ == MathMode::kTf32 && product.left.type == DataType::kFloat32;
-  Note(cublasGemmEx_64(
-           blas_, operation(product.right_is_transposed),
-           operation(product.left_is_transposed), product.columns, product.rows,
-           product.inner, &one, product.right.data, ToCuda(product.right.type),
-           product.right_is_transposed ? product.inner : product.columns,
-           product.left.data, ToCuda(product.left.type),
-           product.left_is_transposed ? product.rows : product.inner, &zero,
-           product.result.data, ToCuda(product.result.type), product.columns,
+  const MatrixProduct& p = product;
+  Note(cublasGemmStridedBatchedEx_64(
+           blas_, operation(p.right_is_transposed),
+           operation(p.left_is_transposed), p.columns, p.rows, p.inner, &one,
+           p.right.data, ToCuda(p.right.type),
+           p.right_is_transposed ? p.inner : p.columns, p.inner * p.columns,
+           p.left.data, ToCuda(p.left.type),
+           p.left_is_transposed ? p.rows : p.inner, p.rows * p.inner, &zero,
+           p.result.data, ToCuda(p.result.type), p.columns, p.rows * p.columns,
+           p.count,
            takes_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
            CUBLAS_GEMM_DEFAULT),
        "a matrix product");

@@ -13,7 +13,7 @@ absl::Status CudnnConvolution::Enqueue(cudnnHandle_t handle,
                                        cudaStream_t stream,
                                        const ConvolutionBlocks& blocks) const {
   const ConvolutionShape& computed = algorithm_->computed;
-  RETURN_IF_ERROR(ExecuteCudnnPlan(handle, plan_, computed, blocks));
+  RETURN_IF_ERROR(ExecuteCudnnPlan(handle, plan_.plan, computed, blocks));
   if (computed == shape_) return absl::OkStatus();
   const auto& [y, x, channels] = shape_.windows;
   return ToStatus(

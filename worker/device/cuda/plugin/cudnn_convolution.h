@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <cudnn.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "absl/status/status.h"
 #include "worker/device/cuda/gpu.h"
 #include "worker/device/cuda/plugin/cudnn_descriptor.h"
+#include "worker/device/cuda/plugin/cudnn_engines.h"
 #include "worker/device/cuda/plugin/cudnn_graph.h"
 
 namespace paceline::cuda {
@@ -22,7 +24,8 @@ struct CudnnAlgorithm {
   // without bias and rectifier.
   ConvolutionShape computed;
   CudnnGraph graph;
-  CudnnDescriptor engine;
+  // Of those that FindCudnnEngines finds for the graph.
+  size_t engine_index = 0;
 };
 
 class CudnnConvolution final : public ConvolutionPlan {
@@ -30,7 +33,7 @@ class CudnnConvolution final : public ConvolutionPlan {
   // `plan` must be for the algorithm's engine.
   CudnnConvolution(const ConvolutionShape& shape,
                    std::shared_ptr<const CudnnAlgorithm> algorithm,
-                   CudnnDescriptor plan, int64_t workspace_bytes)
+                   CudnnPlan plan, int64_t workspace_bytes)
       : shape_(shape),
         algorithm_(std::move(algorithm)),
         plan_(std::move(plan)),
@@ -45,7 +48,7 @@ class CudnnConvolution final : public ConvolutionPlan {
  private:
   const ConvolutionShape shape_;
   const std::shared_ptr<const CudnnAlgorithm> algorithm_;
-  const CudnnDescriptor plan_;
+  const CudnnPlan plan_;
   const int64_t workspace_bytes_;
 };
 

@@ -78,7 +78,7 @@ absl::StatusOr<std::vector<CudnnDescriptor>> FindCudnnEngines(
   return found;
 }
 
-absl::StatusOr<CudnnDescriptor> MakeCudnnPlan(const CudnnDescriptor& engine) {
+absl::StatusOr<CudnnPlan> MakeCudnnPlan(CudnnDescriptor engine) {
   CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   plan.Refer(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine);
   RETURN_IF_ERROR(plan.Finalize());
@@ -87,7 +87,7 @@ absl::StatusOr<CudnnDescriptor> MakeCudnnPlan(const CudnnDescriptor& engine) {
     return absl::UnimplementedError(
         absl::StrCat("the engine needs a workspace of ", workspace, " bytes"));
   }
-  return plan;
+  return CudnnPlan{std::move(engine), std::move(plan)};
 }
 
 absl::StatusOr<int64_t> WorkspaceOf(const CudnnDescriptor& plan) {

@@ -21,9 +21,18 @@ absl::StatusOr<std::vector<CudnnDescriptor>> FindCudnnEngines(
     const CudnnDescriptor& graph, const CudnnDescriptor* gpu,
     const GpuOptions& options, DataType type);
 
+// A plan, and the engine configuration from which it was made.
+struct CudnnPlan {
+  CudnnDescriptor engine;
+  CudnnDescriptor plan;
+};
+
 // An executable plan. Unimplemented if the engine does not support its graph
-// after all, or needs more than kMaxCudnnWorkspaceBytes.
-absl::StatusOr<CudnnDescriptor> MakeCudnnPlan(const CudnnDescriptor& engine);
+// after all, or needs more than kMaxCudnnWorkspaceBytes. Takes the engine
+// configuration, because from one whose kernels are compiled as it runs cuDNN
+// 9.14 makes a single plan; another one needs a configuration that was found
+// anew.
+absl::StatusOr<CudnnPlan> MakeCudnnPlan(CudnnDescriptor engine);
 
 // More than good engines need, less than GPUs have.
 inline constexpr int64_t kMaxCudnnWorkspaceBytes = int64_t{1} << 30;

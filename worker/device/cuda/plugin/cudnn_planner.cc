@@ -15,19 +15,19 @@ namespace {
 // Engines to measure, at most; the heuristics seldom rank a good engine lower.
 constexpr size_t kMeasuredEngines = 8;
 
-// An engine that supports its graph.
+// A plan of one of the engines that were found.
 struct Candidate {
-  CudnnDescriptor engine;
-  CudnnDescriptor plan;
+  size_t engine_index = 0;
+  CudnnPlan plan;
 };
 
 std::vector<Candidate> Candidates(std::vector<CudnnDescriptor> engines,
                                   size_t max_count) {
   std::vector<Candidate> candidates;
-  for (CudnnDescriptor& engine : engines) {
+  for (size_t i = 0; i < engines.size(); ++i) {
     if (candidates.size() == max_count) break;
-    absl::StatusOr<CudnnDescriptor> plan = MakeCudnnPlan(engine);
-    if (plan.ok()) candidates.push_back({std::move(engine), *std::move(plan)});
+    absl::StatusOr<CudnnPlan> plan = MakeCudnnPlan(std::move(engines[i]));
+    if (plan.ok()) candidates.push_back({i, *std::move(plan)});
   }
   return candidates;
 }
@@ -37,7 +37,7 @@ size_t Fastest(cudnnHandle_t handle, const ConvolutionShape& computed,
                const std::vector<Candidate>& candidates) {
   if (candidates.size() < 2) return 0;
   std::vector<const CudnnDescriptor*> plans;
-  for (const Candidate& each : candidates) plans.push_back(&each.plan);
+  for (const Candidate& each : candidates) plans.push_back(&each.plan.plan);
   const absl::StatusOr<size_t> fastest = FastestPlan(handle, computed, plans);
   if (fastest.ok()) return *fastest;
   LOG(WARNING) << "autotune: engines of a convolution were not measured, uses "
@@ -60,27 +60,28 @@ absl::StatusOr<std::unique_ptr<ConvolutionPlan>> CudnnPlanner::Plan(
   if (handle_ == nullptr) {
     RETURN_IF_ERROR(ToStatus(cudnnCreate(&handle_), "cuDNN"));
   }
-  const auto remembered = chosen_.find(shape);
-  Algorithm algorithm;
-  if (remembered != chosen_.end()) {
-    algorithm = remembered->second;
-  } else {
-    const bool measures = planning == Planning::kForUse && options_.autotune &&
-                          !options_.deterministic;
-    ASSIGN_OR_RETURN(algorithm, Choose(shape, measures ? kMeasuredEngines : 1));
-    if (planning == Planning::kForUse) chosen_[shape] = algorithm;
-  }
-  // Create a separate plan, since plans of some engines are not thread-safe.
-  ASSIGN_OR_RETURN(CudnnDescriptor plan, MakeCudnnPlan(algorithm->engine));
-  ASSIGN_OR_RETURN(const int64_t workspace, WorkspaceOf(plan));
-  return std::make_unique<CudnnConvolution>(shape, algorithm, std::move(plan),
-                                            workspace);
+  ASSIGN_OR_RETURN(Choice choice, ChooseOnce(shape, planning));
+  ASSIGN_OR_RETURN(const int64_t workspace, WorkspaceOf(choice.plan.plan));
+  return std::make_unique<CudnnConvolution>(shape, std::move(choice.algorithm),
+                                            std::move(choice.plan), workspace);
 }
 
-absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::Choose(
+absl::StatusOr<CudnnPlanner::Choice> CudnnPlanner::ChooseOnce(
+    const ConvolutionShape& shape, Planning planning) {
+  const auto remembered = chosen_.find(shape);
+  if (remembered != chosen_.end()) return PlanAgain(remembered->second);
+  const bool measures = planning == Planning::kForUse && options_.autotune &&
+                        !options_.deterministic;
+  ASSIGN_OR_RETURN(Choice choice,
+                   Choose(shape, measures ? kMeasuredEngines : 1));
+  if (planning == Planning::kForUse) chosen_[shape] = choice.algorithm;
+  return choice;
+}
+
+absl::StatusOr<CudnnPlanner::Choice> CudnnPlanner::Choose(
     const ConvolutionShape& shape, size_t max_candidates) {
-  absl::StatusOr<Algorithm> algorithm = ChooseFor(shape, max_candidates);
-  if (algorithm.ok() || (!shape.has_bias && !shape.has_relu)) return algorithm;
+  absl::StatusOr<Choice> choice = ChooseFor(shape, max_candidates);
+  if (choice.ok() || (!shape.has_bias && !shape.has_relu)) return choice;
   // Some shapes have no engine that fuses bias and rectifier.
   ConvolutionShape bare = shape;
   bare.has_bias = false;
@@ -88,7 +89,7 @@ absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::Choose(
   return ChooseFor(bare, max_candidates);
 }
 
-absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::ChooseFor(
+absl::StatusOr<CudnnPlanner::Choice> CudnnPlanner::ChooseFor(
     const ConvolutionShape& computed, size_t max_candidates) {
   ASSIGN_OR_RETURN(CudnnGraph graph, MakeCudnnGraph(handle_, computed));
   ASSIGN_OR_RETURN(
@@ -99,9 +100,23 @@ absl::StatusOr<CudnnPlanner::Algorithm> CudnnPlanner::ChooseFor(
   if (candidates.empty()) {
     return absl::UnimplementedError("no engine of cuDNN can compute it");
   }
-  const size_t best = Fastest(handle_, computed, candidates);
-  return std::make_shared<const CudnnAlgorithm>(CudnnAlgorithm{
-      computed, std::move(graph), std::move(candidates[best].engine)});
+  Candidate& best = candidates[Fastest(handle_, computed, candidates)];
+  return Choice{std::make_shared<const CudnnAlgorithm>(CudnnAlgorithm{
+                    computed, std::move(graph), best.engine_index}),
+                std::move(best.plan)};
+}
+
+absl::StatusOr<CudnnPlanner::Choice> CudnnPlanner::PlanAgain(
+    Algorithm algorithm) {
+  ASSIGN_OR_RETURN(std::vector<CudnnDescriptor> engines,
+                   FindCudnnEngines(algorithm->graph.graph, /*gpu=*/nullptr,
+                                    options_, algorithm->computed.type));
+  const size_t index = algorithm->engine_index;
+  if (index >= engines.size()) {
+    return absl::InternalError("cuDNN names fewer engines than before");
+  }
+  ASSIGN_OR_RETURN(CudnnPlan plan, MakeCudnnPlan(std::move(engines[index])));
+  return Choice{std::move(algorithm), std::move(plan)};
 }
 
 }  // namespace paceline::cuda

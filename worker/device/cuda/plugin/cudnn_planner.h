@@ -31,14 +31,27 @@ class CudnnPlanner {
 
  private:
   using Algorithm = std::shared_ptr<const CudnnAlgorithm>;
+  // An algorithm, and a first plan of it.
+  struct Choice {
+    Algorithm algorithm;
+    CudnnPlan plan;
+  };
 
   // Considers at most `max_candidates`, in the order of the heuristics.
-  absl::StatusOr<Algorithm> Choose(const ConvolutionShape& shape,
-                                   size_t max_candidates)
+  absl::StatusOr<Choice> Choose(const ConvolutionShape& shape,
+                                size_t max_candidates)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The same for a graph that computes exactly `computed`.
-  absl::StatusOr<Algorithm> ChooseFor(const ConvolutionShape& computed,
-                                      size_t max_candidates)
+  absl::StatusOr<Choice> ChooseFor(const ConvolutionShape& computed,
+                                   size_t max_candidates)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Another plan. Plans of some engines are not thread-safe, so each user has
+  // its own.
+  absl::StatusOr<Choice> PlanAgain(Algorithm algorithm)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // By the remembered algorithm, or one that is then remembered.
+  absl::StatusOr<Choice> ChooseOnce(const ConvolutionShape& shape,
+                                    Planning planning)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const GpuOptions options_;
