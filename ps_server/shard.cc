@@ -111,7 +111,7 @@ absl::StatusOr<InitialState> MakeInitialState(
       std::vector<std::unique_ptr<ChunkVariables>> variables,
       ChunkVariables::Create(request.job(), shard, shard_count, type));
   ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(request.job()));
-  const MetricLayout layout(model.metrics);
+  const MetricLayout layout(SpecsOf(model.objectives));
   InitialState state;
   std::unique_ptr<CheckpointReader> checkpoint;
   SafetensorsMetadata metadata;

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "common/base/status_macros.h"
+#include "common/config/by_name.h"
 #include "common/config/message_fields.h"
 #include "common/data_source/array_source.h"
-#include "common/data_source/by_name.h"
 #include "common/data_source/idx.h"
 #include "common/data_source/idx_stream.h"
 #include "google/protobuf/map.h"

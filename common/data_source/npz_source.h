@@ -7,10 +7,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/config/by_name.h"
 #include "common/config/field_table.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
-#include "common/data_source/by_name.h"
 #include "common/data_source/data_source.h"
 
 namespace paceline {

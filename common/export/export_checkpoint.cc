@@ -83,7 +83,7 @@ absl::Status ExportCheckpoint(const std::string& folder,
   RETURN_IF_ERROR(
       reader->CheckFits(model->graph.variables, optimizer->slot_names()));
   return FormatNamed(format).write(
-      path, {job, model->graph, *model->loss, *optimizer,
+      path, {job, model->graph, *optimizer,
              optimizer->initial_iterations + reader->manifest().step,
              [&reader](absl::string_view variable, absl::string_view slot,
                        int64_t begin, absl::Span<float> out) {

@@ -9,25 +9,11 @@
 #include "common/config/message_fields.h"
 #include "common/data_source/sources.h"
 #include "common/job/inner_model_files.h"
+#include "common/job/objective_fields.h"
 #include "common/limits.h"
-#include "common/model/metric_object.h"
 #include "common/strategy/strategy_traits.h"
 
 namespace paceline {
-
-template <>
-struct Codec<v1::KerasObject> {
-  static absl::Status Read(const Value& value, const Path& path,
-                           v1::KerasObject& out) {
-    ASSIGN_OR_RETURN(const KerasObject object, ReadKerasObject(value, path));
-    ASSIGN_OR_RETURN(out, ToProto(object, path));
-    return absl::OkStatus();
-  }
-  static Value Write(const v1::KerasObject& m) {
-    return WriteKerasObject(FromProto(m));
-  }
-  static std::string Type() { return "Keras object"; }
-};
 
 // An entry of a model's layers.
 struct LayerEntry {
@@ -49,25 +35,6 @@ struct Codec<LayerEntry> {
   static void VisitFiles(LayerEntry& m, const Path& path, FileVisitor visit) {
     VisitInnerModelFiles(m.object, path, visit);
   }
-};
-
-// An entry of a job's metrics.
-struct MetricEntry {
-  v1::KerasObject object;
-};
-
-template <>
-struct Codec<MetricEntry> {
-  static absl::Status Read(const Value& value, const Path& path,
-                           MetricEntry& out) {
-    ASSIGN_OR_RETURN(const KerasObject object, ReadMetricObject(value, path));
-    ASSIGN_OR_RETURN(out.object, ToProto(object, path));
-    return absl::OkStatus();
-  }
-  static Value Write(const MetricEntry& m) {
-    return WriteKerasObject(FromProto(m.object));
-  }
-  static std::string Type() { return "Keras object"; }
 };
 
 namespace {
@@ -102,19 +69,13 @@ Accessors<v1::Model, std::vector<LayerEntry>> Layers() {
           }};
 }
 
-Accessors<v1::Job, std::vector<MetricEntry>> Metrics() {
-  return {[](const v1::Job& job) {
-            std::vector<MetricEntry> entries;
-            for (const v1::KerasObject& metric : job.metrics()) {
-              entries.push_back({metric});
-            }
-            return entries;
+Accessors<v1::Model, std::vector<std::string>> Outputs() {
+  return {[](const v1::Model& model) {
+            return std::vector<std::string>(model.outputs().begin(),
+                                            model.outputs().end());
           },
-          [](v1::Job& job, std::vector<MetricEntry> entries) {
-            job.clear_metrics();
-            for (MetricEntry& entry : entries) {
-              *job.add_metrics() = std::move(entry.object);
-            }
+          [](v1::Model& model, const std::vector<std::string>& names) {
+            model.mutable_outputs()->Assign(names.begin(), names.end());
           }};
 }
 
@@ -167,7 +128,11 @@ const FieldTable<Model>& FieldsOf(const Model*) {
                 "Name of the model."),
        Required("layers", Layers(),
                 "The layers in order, the first an Input. Each reads the one "
-                "before it, or the layers that its `inputs` names.")},
+                "before it, or the layers that its `inputs` names."),
+       WrittenUnlessDefault(
+           Optional("outputs", Outputs(),
+                    "The names of the layers whose outputs are the model's; by "
+                    "default the last layer alone."))},
       [] {
         Model model;
         model.set_name("sequential");
@@ -191,16 +156,16 @@ const FieldTable<Job>& FieldsOf(const Job*) {
        Required("model",
                 Inner(&Job::has_model, &Job::model, &Job::mutable_model),
                 "What is trained; or the path of a `.keras` file, a legacy "
-                "`.h5`, or "
-                "the `.json` of Keras' to_json(). Its `loss`, "
-                "`optimizer` and `metrics` then are defaults."),
-       Required("loss", Inner(&Job::has_loss, &Job::loss, &Job::mutable_loss),
-                "The loss, by class or by Keras' short name."),
+                "`.h5`, or the `.json` of Keras' to_json(). Its `loss`, "
+                "`loss_weights`, `optimizer` and `metrics` then are "
+                "defaults."),
+       LossField(),
        Required(
            "optimizer",
            Inner(&Job::has_optimizer, &Job::optimizer, &Job::mutable_optimizer),
            "The optimizer."),
-       Optional("metrics", Metrics(), "What is measured beside the loss."),
+       LossWeightsField(),
+       MetricsField(),
        Required("data", Inner(&Job::has_data, &Job::data, &Job::mutable_data),
                 "The examples."),
        Optional(

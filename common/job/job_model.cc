@@ -3,42 +3,15 @@
 #include <algorithm>
 
 #include "common/base/status_macros.h"
-#include "common/config/path.h"
 #include "common/model/build_graph.h"
-#include "common/model/loss_input.h"
 #include "common/optimizer/make_optimizer.h"
 #include "common/strategy/strategy_traits.h"
 
 namespace paceline {
-namespace {
-
-// The status with the path in front, if it is an error.
-absl::Status At(const Path& path, const absl::Status& status) {
-  return status.ok() ? status
-                     : ConfigError(path, status.message(), status.code());
-}
-
-absl::Status CheckInput(const Graph& graph, const Loss& loss) {
-  return CheckLossInput(graph, graph.outputs[0], loss);
-}
-
-}  // namespace
-
 absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job) {
   JobModel model;
   ASSIGN_OR_RETURN(model.graph, BuildGraph(job.model()));
-  ASSIGN_OR_RETURN(model.loss, MakeLoss(job.loss()));
-  const Shape& output = model.graph.output_shape(0);
-  RETURN_IF_ERROR(At(Path("loss"), model.loss->CheckOutput(output)));
-  RETURN_IF_ERROR(At(Path("loss"), CheckInput(model.graph, *model.loss)));
-  ASSIGN_OR_RETURN(model.metrics,
-                   MakeMetrics(job.metrics(), *model.loss, output));
-  for (size_t i = 0; i < model.metrics.size(); ++i) {
-    const Loss* const loss = model.metrics[i]->mean_of();
-    if (loss == nullptr) continue;
-    RETURN_IF_ERROR(
-        At(Path("metrics").Index(i), CheckInput(model.graph, *loss)));
-  }
+  ASSIGN_OR_RETURN(model.objectives, MakeObjectives(job, model.graph));
   return model;
 }
 
@@ -57,6 +30,9 @@ v1::Job TrainedPart(const v1::Job& job) {
   *part.mutable_loss() = job.loss();
   *part.mutable_optimizer() = job.optimizer();
   *part.mutable_metrics() = job.metrics();
+  *part.mutable_named_losses() = job.named_losses();
+  *part.mutable_loss_weights() = job.loss_weights();
+  *part.mutable_named_metrics() = job.named_metrics();
   part.set_initial_iterations(job.initial_iterations());
   return part;
 }

@@ -8,8 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/model/graph.h"
-#include "common/model/loss.h"
-#include "common/model/metric.h"
+#include "common/model/objective.h"
 #include "common/optimizer/optimizer.h"
 #include "paceline/v1/job.pb.h"
 
@@ -19,8 +18,8 @@ namespace paceline {
 // process.
 struct JobModel {
   Graph graph;
-  std::unique_ptr<const Loss> loss;
-  std::vector<std::unique_ptr<const Metric>> metrics;
+  // By output of the model.
+  std::vector<Objective> objectives;
 };
 
 // Errors name the layer, loss or metric.
@@ -30,8 +29,8 @@ absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job);
 absl::StatusOr<std::unique_ptr<const Optimizer>> MakeJobOptimizer(
     const v1::Job& job);
 
-// The fields of the job that say what its variables are: model, loss,
-// optimizer, metrics and initial_iterations.
+// The fields of the job that say what its variables are: model, losses with
+// their weights, optimizer, metrics and initial_iterations.
 v1::Job TrainedPart(const v1::Job& job);
 
 // The number of replicas of the model on `workers` workers.

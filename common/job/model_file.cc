@@ -181,10 +181,11 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
   document[kModelKey] = std::move(read.model);
   SetLines(line, document[kModelKey]);
   std::pair<std::string, absl::StatusOr<Value>> items[] = {
-      {"loss", std::move(read.loss)},
-      {"metrics", std::move(read.metrics)},
+      {"loss", std::move(read.compile.loss)},
+      {"loss_weights", std::move(read.compile.loss_weights)},
+      {"metrics", std::move(read.compile.metrics)},
       {"weights", IsJson(path) ? Value() : Value(path)},
-      {"optimizer", std::move(read.optimizer)}};
+      {"optimizer", std::move(read.compile.optimizer)}};
   for (auto& [key, value] : items) {
     const absl::StatusOr<bool> is_set =
         SetUnlessGiven(key, std::move(value), line, document);

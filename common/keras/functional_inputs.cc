@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -64,6 +66,19 @@ bool IsNothing(const Value& value) {
                                          value.as_list().end(), IsNothing));
 }
 
+// The keywords of tensors, in the order of our layers' inputs.
+constexpr absl::string_view kTensorKeywords[] = {"query", "value", "key"};
+
+bool IsTensorKeyword(absl::string_view key) {
+  return std::find(std::begin(kTensorKeywords), std::end(kTensorKeywords),
+                   key) != std::end(kTensorKeywords);
+}
+
+bool IsFlag(const Value::Entry& keyword) {
+  return keyword.value.kind() == Value::Kind::kBool &&
+         keyword.key != "training";
+}
+
 // Keras writes `mask: null`, in a list for each input of a model, and
 // `training` as a default that fit, evaluate and predict override.
 absl::Status CheckKeywords(const Value& node, const Path& path) {
@@ -71,10 +86,47 @@ absl::Status CheckKeywords(const Value& node, const Path& path) {
   if (keywords == nullptr || keywords->is_null()) return absl::OkStatus();
   if (!keywords->is_map()) return WrongType(*keywords, path, "a map");
   for (const Value::Entry& entry : keywords->as_map()) {
-    if (IsNothing(entry.value) || entry.key == "training") continue;
+    if (IsNothing(entry.value) || entry.key == "training" || IsFlag(entry) ||
+        (IsTensor(entry.value) && IsTensorKeyword(entry.key))) {
+      continue;
+    }
     return NotSupported(path.Key(entry.key),
                         "calls with this keyword argument");
   }
+  return absl::OkStatus();
+}
+
+// The keywords of a call that CheckKeywords accepts.
+const Value::Map& KeywordsOf(const Value& node) {
+  static const auto& none = *new Value::Map();
+  const Value* const keywords = node.Find("kwargs");
+  return keywords != nullptr && keywords->is_map() ? keywords->as_map() : none;
+}
+
+// Adds the names of the calls that a call reads by keywords. Keras walks them
+// in the order of the keys, and names what is in its files by the order of that
+// walk, so it must not differ from ours.
+absl::Status AddKeywordTensors(const Value& node, const Path& path,
+                               std::vector<std::string>& names) {
+  std::map<std::string, std::string> found;
+  for (const Value::Entry& entry : KeywordsOf(node)) {
+    if (!IsTensor(entry.value)) continue;
+    ASSIGN_OR_RETURN(found[entry.key],
+                     CallOf(entry.value, path.Key(entry.key)));
+  }
+  std::vector<std::string> in_keras;
+  for (const auto& [key, name] : found) in_keras.push_back(name);
+  std::vector<std::string> in_order;
+  for (const absl::string_view key : kTensorKeywords) {
+    const auto tensor = found.find(std::string(key));
+    if (tensor != found.end()) in_order.push_back(tensor->second);
+  }
+  if (in_keras != in_order) {
+    return NotSupported(path,
+                        "different tensors by keyword in another order than "
+                        "query, value, key (give them by position)");
+  }
+  names.insert(names.end(), in_order.begin(), in_order.end());
   return absl::OkStatus();
 }
 
@@ -160,9 +212,29 @@ absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(
       RETURN_IF_ERROR(AddTensors((*arguments)[k], args_path.Index(k),
                                  /*nesting=*/0, names));
     }
+    RETURN_IF_ERROR(
+        AddKeywordTensors((*nodes)[i], node_path.Key("kwargs"), names));
     if (names.empty()) return ConfigError(args_path, "has no tensor");
   }
   return calls;
+}
+
+absl::StatusOr<Value::Map> ReadCallFlags(const Value& entry, const Path& path) {
+  ASSIGN_OR_RETURN(const Value::List* const nodes, CallsOf(entry, path));
+  Value::Map flags;
+  for (size_t i = 0; i < nodes->size(); ++i) {
+    const Path node_path = path.Key("inbound_nodes").Index(i);
+    RETURN_IF_ERROR(ArgumentsOf((*nodes)[i], node_path).status());
+    Value::Map of_call;
+    for (const Value::Entry& entry : KeywordsOf((*nodes)[i])) {
+      if (IsFlag(entry)) of_call.push_back(entry);
+    }
+    if (i == 0) flags = of_call;
+    if (Value(flags) == Value(of_call)) continue;
+    return NotSupported(node_path.Key("kwargs"),
+                        "calls of a layer with different keyword arguments");
+  }
+  return flags;
 }
 
 absl::Status MakeLayerOfOperation(const Value& entry, absl::string_view name,

@@ -28,9 +28,14 @@ std::string NameOfCall(absl::string_view layer, int call);
 
 // For each call of an entry of a Functional's `layers`, the names of the calls
 // that it reads, in the order of its arguments; none for an Input.
-// Unimplemented for keyword arguments that change what a layer computes.
+// Unimplemented for keyword arguments that we do not know.
 absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(
     const Value& entry, const Path& path);
+
+// The keyword arguments of an entry's calls that are true or false, but for
+// `training`: `use_causal_mask`. In a job they are keys of the layer's config.
+// Unimplemented if calls of the layer differ in them.
+absl::StatusOr<Value::Map> ReadCallFlags(const Value& entry, const Path& path);
 
 // Where the entry is an operation such as x + y or 2 * x, not a layer, replaces
 // `layer` by a layer that computes the same: Add, Multiply, Subtract, or a

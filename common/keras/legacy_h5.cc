@@ -30,7 +30,7 @@ constexpr absl::string_view kLegacyOptimizerGroup = "optimizer_weights/";
 constexpr absl::string_view kCustom = "Custom>";
 
 // The compile_config that says the same as a training_config.
-Value CompileConfig(Value training) {
+Value CompileConfigOf(Value training) {
   if (!training.is_map()) return training;
   for (Value::Entry& entry : training.as_map()) {
     if (entry.key != "optimizer_config") continue;
@@ -140,7 +140,7 @@ absl::StatusOr<Value> ReadLegacyConfig(const std::string& path) {
         "job's `weights`"));
   }
   ASSIGN_OR_RETURN(Value training, read(kTrainingAttribute));
-  config["compile_config"] = CompileConfig(std::move(training));
+  config["compile_config"] = CompileConfigOf(std::move(training));
   return config;
 }
 

@@ -16,9 +16,11 @@
 #include "common/config/class_error.h"
 #include "common/config/codec.h"
 #include "common/config/keras_object.h"
+#include "common/keras/compile_config.h"
 #include "common/keras/config_keys.h"
 #include "common/keras/functional_inputs.h"
 #include "common/keras/keras2_config.h"
+#include "common/keras/keras_classes.h"
 #include "common/keras/not_supported.h"
 #include "common/limits.h"
 #include "common/model/layers/input_layer.h"
@@ -27,6 +29,9 @@
 
 namespace paceline {
 namespace {
+
+// Of a model in the form of a job file.
+constexpr char kOutputsKey[] = "outputs";
 
 absl::StatusOr<const Value*> FindMap(const Value& map, absl::string_view key,
                                      const Path& path) {
@@ -47,40 +52,6 @@ absl::StatusOr<const Value::List*> FindList(const Value& map,
   }
   if (!value->is_list()) return WrongType(*value, path.Key(key), "a list");
   return &value->as_list();
-}
-
-// Refuses classes that are not Keras' own, wherever they are in `value`: a
-// class of the same name may compute something else.
-absl::Status CheckIsOfKeras(const Value& value, const Path& path) {
-  if (value.is_list()) {
-    for (size_t i = 0; i < value.as_list().size(); ++i) {
-      RETURN_IF_ERROR(CheckIsOfKeras(value.as_list()[i], path.Index(i)));
-    }
-  }
-  // A Lambda is refused as such, whatever its function is.
-  if (!value.is_map() || TextOf(value, "class_name") == "Lambda") {
-    return absl::OkStatus();
-  }
-  const std::string registered = TextOf(value, "registered_name");
-  const std::string module = TextOf(value, "module");
-  const bool is_registered = absl::StrContains(registered, ">");
-  const bool is_foreign = !module.empty() && module != "keras" &&
-                          module != "builtins" &&
-                          !absl::StartsWith(module, "keras.");
-  if (is_registered || is_foreign) {
-    const std::string name =
-        is_registered ? registered
-                      : absl::StrCat(module, ".", TextOf(value, "class_name"));
-    return ConfigError(path,
-                       absl::StrCat("the class ", Excerpt(Value(name)),
-                                    " is none of Keras', and its code is not "
-                                    "in the file"),
-                       absl::StatusCode::kUnimplemented);
-  }
-  for (const Value::Entry& entry : value.as_map()) {
-    RETURN_IF_ERROR(CheckIsOfKeras(entry.value, path.Key(entry.key)));
-  }
-  return absl::OkStatus();
 }
 
 // Refuses a layer that is in two of the models, which Keras marks by the same
@@ -193,6 +164,8 @@ absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
   ASSIGN_OR_RETURN(std::vector<std::vector<std::string>> inputs,
                    ReadInboundNodes(value, path));
   RETURN_IF_ERROR(MakeLayerOfOperation(value, name, path, layer));
+  ASSIGN_OR_RETURN(const Value::Map flags, ReadCallFlags(value, path));
+  for (const Value::Entry& flag : flags) layer.config[flag.key] = flag.value;
   layer.config["name"] = name;
   if (inputs.empty() && layer.class_name != InputLayer::kClassName) {
     return ConfigError(path.Key("inbound_nodes"),
@@ -287,15 +260,6 @@ absl::StatusOr<std::vector<KerasHistory>> ReadEnds(const Value& config,
   return ConfigError(ends_path, "empty; expected [\"name\", 0, 0]");
 }
 
-// Unimplemented unless there is one.
-absl::Status CheckIsOnly(const std::vector<KerasHistory>& ends,
-                         absl::string_view key, const Path& path) {
-  return ends.size() == 1
-             ? absl::OkStatus()
-             : NotSupported(path.Key(key), absl::StrCat("models with ",
-                                                        ends.size(), " ", key));
-}
-
 // Puts the Inputs first, in the order of input_layers: in that order a model
 // reads other layers.
 absl::Status PutInputsFirst(const std::vector<KerasHistory>& inputs,
@@ -325,27 +289,35 @@ absl::Status PutInputsFirst(const std::vector<KerasHistory>& inputs,
   return absl::OkStatus();
 }
 
-// The name of the call whose output is that of a Functional.
-absl::StatusOr<std::string> ReadOutput(const Value& config,
-                                       const Value::List& layers,
-                                       const Path& path) {
+// The names of the calls whose outputs are those of a Functional.
+absl::StatusOr<std::vector<std::string>> ReadOutputs(const Value& config,
+                                                     const Value::List& layers,
+                                                     const Path& path) {
   ASSIGN_OR_RETURN(const std::vector<KerasHistory> outputs,
                    ReadEnds(config, "output_layers", path));
-  RETURN_IF_ERROR(CheckIsOnly(outputs, "output_layers", path));
-  const KerasHistory& output = outputs[0];
-  const bool counts_from_1 =
-      std::any_of(layers.begin(), layers.end(), [&](const Value& layer) {
-        return TextOf(layer, "name") == output.layer &&
-               IsModelClass(TextOf(layer, "class_name")) &&
-               TextOf(layer, "class_name") != "Sequential";
-      });
-  return NameOfCall(output.layer,
-                    std::max(0, output.call - (counts_from_1 ? 1 : 0)));
+  std::vector<std::string> names;
+  for (const KerasHistory& output : outputs) {
+    const bool counts_from_1 =
+        std::any_of(layers.begin(), layers.end(), [&](const Value& layer) {
+          return TextOf(layer, "name") == output.layer &&
+                 IsModelClass(TextOf(layer, "class_name")) &&
+                 TextOf(layer, "class_name") != "Sequential";
+        });
+    names.push_back(NameOfCall(
+        output.layer, std::max(0, output.call - (counts_from_1 ? 1 : 0))));
+  }
+  return names;
 }
 
-// The layers of a Functional in topological order, the output last.
-absl::StatusOr<std::vector<KerasObject>> ReadFunctionalLayers(
-    const Value& config, const Path& path, int nesting) {
+struct Layers {
+  // In topological order.
+  std::vector<KerasObject> list;
+  // Empty: the last is the only output.
+  std::vector<std::string> outputs;
+};
+
+absl::StatusOr<Layers> ReadFunctionalLayers(const Value& config,
+                                            const Path& path, int nesting) {
   ASSIGN_OR_RETURN(const Value::List* const list,
                    FindList(config, "layers", path));
   std::vector<Call> calls;
@@ -353,19 +325,32 @@ absl::StatusOr<std::vector<KerasObject>> ReadFunctionalLayers(
     RETURN_IF_ERROR(
         ReadCalls((*list)[i], path.Key("layers").Index(i), nesting, calls));
   }
-  ASSIGN_OR_RETURN(std::vector<KerasObject> layers,
-                   SortTopologically(std::move(calls)));
+  Layers layers;
+  ASSIGN_OR_RETURN(layers.list, SortTopologically(std::move(calls)));
   ASSIGN_OR_RETURN(const std::vector<KerasHistory> inputs,
                    ReadEnds(config, "input_layers", path));
-  if (nesting == 0) RETURN_IF_ERROR(CheckIsOnly(inputs, "input_layers", path));
-  RETURN_IF_ERROR(PutInputsFirst(inputs, path, layers));
-  ASSIGN_OR_RETURN(const std::string output, ReadOutput(config, *list, path));
-  if (layers.empty() ||
-      layers.back().config.Find("name")->as_string() != output) {
+  RETURN_IF_ERROR(PutInputsFirst(inputs, path, layers.list));
+  ASSIGN_OR_RETURN(layers.outputs, ReadOutputs(config, *list, path));
+  for (const std::string& output : layers.outputs) {
+    if (std::any_of(layers.list.begin(), layers.list.end(),
+                    [&](const KerasObject& layer) {
+                      return TextOf(layer.config, "name") == output;
+                    })) {
+      continue;
+    }
     return ConfigError(
         path.Key("output_layers"),
-        absl::StrCat("other layers read the output of ", Excerpt(Value(output)),
-                     ", or nobody reads theirs"));
+        absl::StrCat("there is no layer ", Excerpt(Value(output))));
+  }
+  const bool last_is_only =
+      layers.outputs.size() == 1 && !layers.list.empty() &&
+      layers.list.back().config.Find("name")->as_string() == layers.outputs[0];
+  if (last_is_only) {
+    layers.outputs.clear();
+  } else if (nesting > 0) {
+    return NotSupported(path.Key("output_layers"),
+                        "models in a model with several outputs, or with one "
+                        "that their own layers read");
   }
   return layers;
 }
@@ -389,12 +374,16 @@ absl::StatusOr<Value> ReadModel(const Value& object, const Path& path,
     std::set<int64_t> seen;
     RETURN_IF_ERROR(CheckIsInOneModel(object, path, seen));
   }
-  ASSIGN_OR_RETURN(const std::vector<KerasObject> layers,
-                   class_name == "Sequential"
-                       ? ReadSequentialLayers(*config, config_path, nesting)
-                       : ReadFunctionalLayers(*config, config_path, nesting));
+  Layers layers;
+  if (class_name == "Sequential") {
+    ASSIGN_OR_RETURN(layers.list,
+                     ReadSequentialLayers(*config, config_path, nesting));
+  } else {
+    ASSIGN_OR_RETURN(layers,
+                     ReadFunctionalLayers(*config, config_path, nesting));
+  }
   Value::List list;
-  for (const KerasObject& layer : layers) {
+  for (const KerasObject& layer : layers.list) {
     list.push_back(WriteKerasObject(layer));
   }
   Value::Map model;
@@ -404,80 +393,26 @@ absl::StatusOr<Value> ReadModel(const Value& object, const Path& path,
   // As in Keras, `trainable` of a model says nothing here: setting it has set
   // that of all its layers, some of which may have been changed since.
   model.push_back({"layers", std::move(list)});
+  if (!layers.outputs.empty()) {
+    model.push_back({kOutputsKey, Value::List(layers.outputs.begin(),
+                                              layers.outputs.end())});
+  }
   return Value(std::move(model));
 }
 
-// A function of Keras, given as one and not by its name, as its name.
-Value NameOfFunction(const Value& value) {
-  const std::string name = TextOf(value, "config");
-  return TextOf(value, "class_name") == "function" && !name.empty()
-             ? Value(name)
-             : value;
-}
-
-// What a compiled model has for its only output: the value itself, or a list or
-// a map of it.
-absl::StatusOr<Value> OfOnlyOutput(const Value& value, const Path& path) {
-  const bool is_object = value.is_map() && value.Find("class_name") != nullptr;
-  if (value.is_list() && value.as_list().size() == 1) {
-    return value.as_list()[0];
+// The names of the outputs of a model in the form of a job file; "" for one
+// whose layer has none.
+std::vector<std::string> OutputsOf(const Value& model) {
+  std::vector<std::string> names;
+  if (const Value* const outputs = model.Find(kOutputsKey)) {
+    for (const Value& name : outputs->as_list()) {
+      names.push_back(name.as_string());
+    }
+    return names;
   }
-  if (value.is_map() && !is_object && value.as_map().size() == 1) {
-    return value.as_map()[0].value;
-  }
-  if (value.is_list() || (value.is_map() && !is_object)) {
-    return NotSupported(path, "losses of several outputs");
-  }
-  return value;
-}
-
-bool IsEmpty(const Value* value) {
-  return value == nullptr || value->is_null() ||
-         (value->is_list() && value->as_list().empty());
-}
-
-absl::StatusOr<Value> ReadLoss(const Value& compile, const Path& path) {
-  const Value* const loss = compile.Find("loss");
-  if (loss == nullptr) return Value();
-  if (!IsEmpty(compile.Find("loss_weights"))) {
-    return NotSupported(path.Key("loss_weights"), "loss_weights");
-  }
-  RETURN_IF_ERROR(CheckIsOfKeras(*loss, path.Key("loss")));
-  ASSIGN_OR_RETURN(const Value only, OfOnlyOutput(*loss, path.Key("loss")));
-  return NameOfFunction(only);
-}
-
-absl::StatusOr<Value> ReadOptimizer(const Value& compile, const Path& path) {
-  const Value* const optimizer = compile.Find("optimizer");
-  if (optimizer == nullptr) return Value();
-  RETURN_IF_ERROR(CheckIsOfKeras(*optimizer, path.Key("optimizer")));
-  return *optimizer;
-}
-
-// The metrics of the only output, as a list.
-absl::StatusOr<Value> ReadMetrics(const Value& compile, const Path& path) {
-  const Value* metrics = compile.Find("metrics");
-  if (metrics == nullptr) return Value();
-  const Path metrics_path = path.Key("metrics");
-  if (!IsEmpty(compile.Find("weighted_metrics"))) {
-    return NotSupported(path.Key("weighted_metrics"), "weighted_metrics");
-  }
-  RETURN_IF_ERROR(CheckIsOfKeras(*metrics, metrics_path));
-  if (metrics->is_map() && metrics->as_map().size() == 1) {
-    metrics = &metrics->as_map()[0].value;
-  }
-  if (metrics->is_list() && metrics->as_list().size() == 1 &&
-      metrics->as_list()[0].is_list()) {
-    metrics = &metrics->as_list()[0];
-  }
-  if (metrics->is_null()) return Value(Value::List());
-  if (metrics->is_string()) return Value(Value::List{*metrics});
-  if (!metrics->is_list()) return WrongType(*metrics, metrics_path, "a list");
-  Value::List list;
-  for (const Value& metric : metrics->as_list()) {
-    list.push_back(NameOfFunction(metric));
-  }
-  return Value(std::move(list));
+  const Value& last = model.Find("layers")->as_list().back();
+  // The class, or the name, of a layer is the key of its config.
+  return {last.is_map() ? TextOf(last.as_map()[0].value, "name") : ""};
 }
 
 }  // namespace
@@ -489,11 +424,9 @@ absl::StatusOr<ModelConfig> ReadModelConfig(Value config, const Path& path) {
   ASSIGN_OR_RETURN(read.model, ReadModel(config, path, /*nesting=*/0));
   const Value* const compile = config.Find("compile_config");
   if (compile == nullptr || compile->is_null()) return read;
-  const Path compile_path = path.Key("compile_config");
-  if (!compile->is_map()) return WrongType(*compile, compile_path, "a map");
-  read.loss = ReadLoss(*compile, compile_path);
-  read.optimizer = ReadOptimizer(*compile, compile_path);
-  read.metrics = ReadMetrics(*compile, compile_path);
+  ASSIGN_OR_RETURN(read.compile,
+                   ReadCompileConfig(*compile, OutputsOf(read.model),
+                                     path.Key("compile_config")));
   return read;
 }
 

@@ -10,26 +10,21 @@
 #include "absl/status/statusor.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
+#include "common/keras/compile_config.h"
 
 namespace paceline {
 
-// In the form of a job file.
 struct ModelConfig {
-  // {name, layers}; the layers are in topological order.
+  // In the form of a job file: {name, layers, outputs}. The layers are in
+  // topological order; `outputs` is missing if the last is the only output.
   Value model;
-  // From compile_config: null if the model is not compiled, or the file does
-  // not say; an error if we cannot use it, which counts only if the job does
-  // not say it either.
-  absl::StatusOr<Value> loss = Value();
-  absl::StatusOr<Value> optimizer = Value();
-  absl::StatusOr<Value> metrics = Value();
+  CompileConfig compile;
 };
 
 // Errors have their path in `config`, below `path`. InvalidArgument for what
 // Keras would not write, such as a circle of layers; Unimplemented for parts of
-// Keras that are not supported yet: several inputs or outputs, classes of the
-// user's own. Configs of layers are checked
-// by BuildGraph.
+// Keras that are not supported yet, and for classes of the user's own. Configs
+// of layers are checked by BuildGraph.
 absl::StatusOr<ModelConfig> ReadModelConfig(Value config, const Path& path);
 
 }  // namespace paceline

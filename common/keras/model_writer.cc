@@ -186,9 +186,8 @@ std::string Metadata() {
 
 absl::Status WriteKerasModel(const std::string& path,
                              const TrainedModel& model) {
-  ASSIGN_OR_RETURN(
-      const Value config,
-      SerializeModel(model.job, model.graph, model.loss, model.optimizer));
+  ASSIGN_OR_RETURN(const Value config,
+                   SerializeModel(model.job, model.graph, model.optimizer));
   const WeightsStream weights(model);
   std::vector<ZipContent> members;
   members.push_back(ZipText(kMetadataMember, Metadata()));

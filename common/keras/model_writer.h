@@ -11,7 +11,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/model/graph.h"
-#include "common/model/loss.h"
 #include "common/optimizer/optimizer.h"
 #include "paceline/v1/job.pb.h"
 
@@ -19,10 +18,9 @@ namespace paceline {
 
 // A model and its values. All references must outlive the call.
 struct TrainedModel {
-  // Only its model, loss, optimizer and metrics are used.
+  // Only its model, losses, optimizer and metrics are used.
   const v1::Job& job;
   const Graph& graph;
-  const Loss& loss;
   const Optimizer& optimizer;
   // Updates that the optimizer has made.
   int64_t iterations = 0;

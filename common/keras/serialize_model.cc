@@ -1,15 +1,21 @@
 #include "common/keras/serialize_model.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/status_macros.h"
 #include "common/config/keras_object.h"
+#include "common/config/path.h"
 #include "common/keras/weight_paths.h"
+#include "common/model/loss.h"
 #include "common/model/make_layer.h"
 #include "common/model/metric.h"
 #include "common/model/model_tree.h"
+#include "common/model/objective.h"
 #include "common/optimizer/make_optimizer.h"
 
 namespace paceline {
@@ -32,8 +38,27 @@ Value SerializeTree(const ModelTree& model, const Graph& graph);
 Value SerializeChild(const ModelTree::Child& child, const Graph& graph) {
   if (child.model != nullptr) return SerializeTree(*child.model, graph);
   Value object = Serialize(*child.layer);
-  object["config"]["name"] = child.name;
+  Value& config = object["config"];
+  for (const std::string& key : child.layer->call_keywords()) {
+    std::erase_if(config.as_map(),
+                  [&](const Value::Entry& entry) { return entry.key == key; });
+  }
+  config["name"] = child.name;
   return object;
+}
+
+// The keyword arguments of a layer's calls.
+Value::Map KeywordsOf(const Layer& layer) {
+  Value::Map keywords;
+  const std::vector<std::string> keys = layer.call_keywords();
+  if (keys.empty()) return keywords;
+  const Value object = Serialize(layer);
+  for (const std::string& key : keys) {
+    if (const Value* const value = object.Find("config")->Find(key)) {
+      keywords.push_back({key, *value});
+    }
+  }
+  return keywords;
 }
 
 // A call of a layer as Keras names it: the layer and the number of the call.
@@ -64,13 +89,16 @@ Value SerializeCall(const ModelTree& model, const ModelTree::Child& call,
   for (const int input : call.inputs) {
     tensors.push_back(TensorOf(model, input, graph));
   }
+  const Layer* const layer = call.layer;
   Value::List arguments;
-  if (tensors.size() > 1) {
+  if (tensors.size() > 1 && (layer == nullptr || layer->is_merge())) {
     arguments.push_back(std::move(tensors));
   } else {
     arguments = std::move(tensors);
   }
-  return Value::Map{{"args", std::move(arguments)}, {"kwargs", Value::Map{}}};
+  return Value::Map{
+      {"args", std::move(arguments)},
+      {"kwargs", layer == nullptr ? Value::Map{} : KeywordsOf(*layer)}};
 }
 
 // The calls of a layer; none of an Input.
@@ -111,6 +139,11 @@ Value EndOf(const ModelTree& model, int index) {
   return HistoryOf(model, index, is_functional ? 1 : 0);
 }
 
+// Keras writes a list only if there are several.
+Value EndsOf(Value::List ends) {
+  return ends.size() == 1 ? std::move(ends[0]) : Value(std::move(ends));
+}
+
 Value SerializeFunctional(const ModelTree& model, const Graph& graph) {
   Value::List layers;
   for (const int index : KerasLayerOrder(model)) {
@@ -125,17 +158,18 @@ Value SerializeFunctional(const ModelTree& model, const Graph& graph) {
     if (!model.children[i].inputs.empty()) continue;
     inputs.push_back(EndOf(model, static_cast<int>(i)));
   }
-  // Keras writes a list only if there are several.
-  Value input_layers =
-      inputs.size() == 1 ? std::move(inputs[0]) : Value(std::move(inputs));
+  Value::List outputs;
+  for (const int output : model.outputs) {
+    outputs.push_back(EndOf(model, output));
+  }
   Value object = SerializeKerasObject(
       "keras.src.models.functional",
       {"Functional",
        Value::Map{{"name", model.name},
                   {"trainable", model.trainable},
                   {"layers", std::move(layers)},
-                  {"input_layers", std::move(input_layers)},
-                  {"output_layers", EndOf(model, model.outputs[0])}}});
+                  {"input_layers", EndsOf(std::move(inputs))},
+                  {"output_layers", EndsOf(std::move(outputs))}}});
   object["registered_name"] = "Functional";
   object["build_config"] = Value::Map{{"input_shape", nullptr}};
   return object;
@@ -146,16 +180,29 @@ Value SerializeTree(const ModelTree& model, const Graph& graph) {
                              : SerializeFunctional(model, graph);
 }
 
-// Metrics as the job has them: a name stays one.
+// The loss of an output.
+absl::StatusOr<Value> SerializeLoss(const v1::Job& job, const Graph& graph,
+                                    size_t output) {
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<const Loss> loss,
+      MakeLoss(FromProto(LossOf(job, graph, output)), Path("loss")));
+  return Serialize(*loss);
+}
+
+// The metrics of an output as the job has them: a name stays one.
 absl::StatusOr<Value> SerializeMetrics(const v1::Job& job, const Graph& graph,
-                                       const Loss& loss) {
+                                       size_t output) {
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<const Loss> loss,
+      MakeLoss(FromProto(LossOf(job, graph, output)), Path("loss")));
+  const auto& given = MetricsOf(job, graph, output);
   ASSIGN_OR_RETURN(const std::vector<std::unique_ptr<const Metric>> metrics,
-                   MakeMetrics(job.metrics(), loss, graph.output_shape(0)));
+                   MakeMetrics(given, *loss, graph.output_shape(output),
+                               Path("metrics"), /*prefix=*/""));
   Value::List list;
-  for (int i = 0; i < job.metrics_size(); ++i) {
-    const v1::KerasObject& given = job.metrics(i);
-    if (given.config().fields().empty()) {
-      list.push_back(given.class_name());
+  for (int i = 0; i < given.size(); ++i) {
+    if (given[i].config().fields().empty()) {
+      list.push_back(given[i].class_name());
       continue;
     }
     ASSIGN_OR_RETURN(Value metric, Serialize(*metrics[i]));
@@ -164,18 +211,49 @@ absl::StatusOr<Value> SerializeMetrics(const v1::Job& job, const Graph& graph,
   return Value(std::move(list));
 }
 
+// What Keras' compile() is given: of the only output the value itself, of
+// several a map by their names.
+absl::StatusOr<Value> ByOutput(
+    const v1::Job& job, const Graph& graph,
+    absl::StatusOr<Value> (*serialize)(const v1::Job&, const Graph&, size_t)) {
+  if (graph.outputs.size() == 1) return serialize(job, graph, 0);
+  Value::Map map;
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    ASSIGN_OR_RETURN(Value of_output, serialize(job, graph, i));
+    map.push_back({graph.output_name(i), std::move(of_output)});
+  }
+  return Value(std::move(map));
+}
+
+// Keras wants the weight of each output or none.
+Value SerializeLossWeights(const v1::Job& job, const Graph& graph) {
+  const auto& weights = job.loss_weights();
+  if (weights.empty()) return nullptr;
+  Value::Map map;
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const auto weight = weights.find(graph.output_name(i));
+    map.push_back(
+        {graph.output_name(i), weight == weights.end() ? 1.0 : weight->second});
+  }
+  return map;
+}
+
 }  // namespace
 
 absl::StatusOr<Value> SerializeModel(const v1::Job& job, const Graph& graph,
-                                     const Loss& loss,
                                      const Optimizer& optimizer) {
   Value object = SerializeTree(graph.tree, graph);
-  ASSIGN_OR_RETURN(Value metrics, SerializeMetrics(job, graph, loss));
-  object["compile_config"] = Value::Map{
-      {"optimizer", Serialize(optimizer)}, {"loss", Serialize(loss)},
-      {"loss_weights", nullptr},           {"metrics", std::move(metrics)},
-      {"weighted_metrics", nullptr},       {"run_eagerly", false},
-      {"steps_per_execution", 1},          {"jit_compile", false}};
+  ASSIGN_OR_RETURN(Value loss, ByOutput(job, graph, SerializeLoss));
+  ASSIGN_OR_RETURN(Value metrics, ByOutput(job, graph, SerializeMetrics));
+  object["compile_config"] =
+      Value::Map{{"optimizer", Serialize(optimizer)},
+                 {"loss", std::move(loss)},
+                 {"loss_weights", SerializeLossWeights(job, graph)},
+                 {"metrics", std::move(metrics)},
+                 {"weighted_metrics", nullptr},
+                 {"run_eagerly", false},
+                 {"steps_per_execution", 1},
+                 {"jit_compile", false}};
   return object;
 }
 

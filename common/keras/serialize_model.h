@@ -5,18 +5,16 @@
 #include "absl/status/statusor.h"
 #include "common/config/value.h"
 #include "common/model/graph.h"
-#include "common/model/loss.h"
 #include "common/optimizer/optimizer.h"
 #include "paceline/v1/job.pb.h"
 
 namespace paceline {
 
 // {module, class_name, config, ..., compile_config}: a Sequential if no layer
-// of the job's model names its inputs, else a Functional. `graph`, `loss` and
+// of the job's model names its inputs, else a Functional. `graph` and
 // `optimizer` must be those of the job. Unimplemented for metrics that Keras
 // could not read back.
 absl::StatusOr<Value> SerializeModel(const v1::Job& job, const Graph& graph,
-                                     const Loss& loss,
                                      const Optimizer& optimizer);
 
 }  // namespace paceline

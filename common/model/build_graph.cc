@@ -67,10 +67,9 @@ absl::Status CheckAllAreRead(const ModelTree& model, const Path& path) {
 
 class GraphBuilder {
  public:
-  // `outputs`: the names of layers; null: there is one input and one output,
-  // the last layer.
-  absl::StatusOr<Graph> Build(const v1::Model& model,
-                              const std::vector<std::string>* outputs) && {
+  absl::StatusOr<Graph> Build(const v1::Model& model) && {
+    const std::vector<std::string> outputs(model.outputs().begin(),
+                                           model.outputs().end());
     NestedModel outermost;
     outermost.name = model.name();
     for (const v1::KerasObject& layer : model.layers()) {
@@ -87,9 +86,10 @@ class GraphBuilder {
   }
 
  private:
+  // `outputs`: the names of layers; empty: the last layer alone.
   absl::StatusOr<ModelTree> AddModel(const NestedModel& model,
                                      const Scope& scope,
-                                     const std::vector<std::string>* outputs) {
+                                     absl::Span<const std::string> outputs) {
     if (scope.nesting > limits::kMaxModelNesting) {
       return ConfigError(scope.path,
                          absl::StrCat("models are nested in more than ",
@@ -98,7 +98,7 @@ class GraphBuilder {
     ASSIGN_OR_RETURN(ModelDraft draft,
                      DraftModel(model.layers, outputs, scope.path));
     RETURN_IF_ERROR(CountLayers(draft.layers.size(), scope.path));
-    RETURN_IF_ERROR(CheckInputs(draft.layers, scope, outputs == nullptr));
+    RETURN_IF_ERROR(CheckInputs(draft.layers, scope));
     ModelTree tree;
     tree.name = model.name;
     tree.path = model.path;
@@ -131,21 +131,13 @@ class GraphBuilder {
                                     limits::kMaxLayers, " layers"));
   }
 
-  // `is_single`: the outermost model has one Input.
   static absl::Status CheckInputs(absl::Span<const LayerDraft> layers,
-                                  const Scope& scope, bool is_single) {
-    size_t count = 0;
-    for (size_t i = 0; i < layers.size(); ++i) {
-      if (!layers[i].is_input()) continue;
-      if (scope.inputs == nullptr && is_single && i > 0) {
-        return ConfigError(LayerPath(scope.path, i),
-                           "only the first layer is an Input");
-      }
-      ++count;
-    }
-    return scope.inputs == nullptr
-               ? absl::OkStatus()
-               : CheckModelInputs(count, scope.inputs->size(), scope.path);
+                                  const Scope& scope) {
+    if (scope.inputs == nullptr) return absl::OkStatus();
+    const auto count =
+        std::count_if(layers.begin(), layers.end(),
+                      [](const LayerDraft& layer) { return layer.is_input(); });
+    return CheckModelInputs(count, scope.inputs->size(), scope.path);
   }
 
   // Adds a child of `tree`, which has the children before it.
@@ -202,7 +194,7 @@ class GraphBuilder {
                          .trainable = outer.trainable && model.trainable,
                          .nesting = outer.nesting + 1,
                          .inputs = &inputs};
-    ASSIGN_OR_RETURN(ModelTree tree, AddModel(model, scope, nullptr));
+    ASSIGN_OR_RETURN(ModelTree tree, AddModel(model, scope, /*outputs=*/{}));
     tree.name = child.name;
     child.node = tree.children[tree.outputs[0]].node;
     child.model = std::make_shared<const ModelTree>(std::move(tree));
@@ -358,13 +350,7 @@ class GraphBuilder {
 }  // namespace
 
 absl::StatusOr<Graph> BuildGraph(const v1::Model& model) {
-  return GraphBuilder().Build(model, nullptr);
-}
-
-absl::StatusOr<Graph> BuildGraph(const v1::Model& model,
-                                 absl::Span<const std::string> outputs) {
-  const std::vector<std::string> names(outputs.begin(), outputs.end());
-  return GraphBuilder().Build(model, &names);
+  return GraphBuilder().Build(model);
 }
 
 }  // namespace paceline

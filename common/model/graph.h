@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/model/layer.h"
@@ -50,6 +51,10 @@ struct Graph {
   }
   const Shape& output_shape(size_t output) const {
     return nodes[outputs[output]].output_shape;
+  }
+  // The name of the layer, or of the model in the model.
+  const std::string& output_name(size_t output) const {
+    return tree.children[tree.outputs[output]].name;
   }
 };
 

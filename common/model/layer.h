@@ -9,6 +9,7 @@
 #ifndef PACELINE_COMMON_MODEL_LAYER_H_
 #define PACELINE_COMMON_MODEL_LAYER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/limits.h"
 #include "common/model/activation.h"
 #include "common/model/variable.h"
 #include "common/operations/function.h"
@@ -51,6 +53,12 @@ struct LoweredLayer {
   std::vector<std::pair<int, op::Tensor>> statistics;
 };
 
+// How many inputs a layer reads.
+struct InputCount {
+  size_t least = 1;
+  size_t most = 1;
+};
+
 // Immutable once it is in a graph; then also thread-safe.
 class Layer {
  public:
@@ -59,9 +67,17 @@ class Layer {
   // Keras' class name, such as "Conv2D".
   virtual absl::string_view class_name() const = 0;
 
-  // Whether it merges two or more inputs. Other layers read one input, an Input
-  // none.
+  // Whether it merges two or more inputs, which Keras takes as a list.
   virtual bool is_merge() const { return false; }
+
+  // Not of an Input, which reads none.
+  virtual InputCount input_count() const {
+    return is_merge() ? InputCount{2, limits::kMaxLayerInputs} : InputCount();
+  }
+
+  // The keys of the config that Keras takes as keyword arguments of the layer's
+  // calls: "use_causal_mask".
+  virtual std::vector<std::string> call_keywords() const { return {}; }
 
   // If positive: the layer reads ids from 0 to id_count() - 1, which must be
   // features of the batch.

@@ -190,9 +190,15 @@ class LayerIndex {
     if (layer.is_input()) {
       return named == 0 ? absl::OkStatus() : expects("no layers");
     }
-    const bool is_merge = layer.layer->is_merge();
-    if (is_merge && named < 2) return expects("2 or more layers");
-    if (!is_merge && named > 1) return expects("1 layer");
+    const InputCount count = layer.layer->input_count();
+    if (layer.layer->is_merge() && named < count.least) {
+      return expects("2 or more layers");
+    }
+    if (count.most == 1 && named > 1) return expects("1 layer");
+    // The only input may be the layer before.
+    if (count.most > 1 && (named < count.least || named > count.most)) {
+      return expects(absl::StrCat(count.least, " to ", count.most, " layers"));
+    }
     return absl::OkStatus();
   }
 
@@ -224,19 +230,19 @@ absl::Status LayerError(absl::string_view class_name, absl::string_view name,
 }
 
 absl::StatusOr<ModelDraft> DraftModel(absl::Span<const KerasObject> layers,
-                                      const std::vector<std::string>* outputs,
+                                      absl::Span<const std::string> outputs,
                                       const Path& path) {
   ASSIGN_OR_RETURN(std::vector<NamedDraft> named, ReadLayers(layers, path));
   RETURN_IF_ERROR(NameLayers(path, named));
   const LayerIndex index(named);
   ModelDraft model;
-  model.is_sequential = IsSequential(layers);
-  for (size_t i = 0; outputs != nullptr && i < outputs->size(); ++i) {
+  model.is_sequential = outputs.empty() && IsSequential(layers);
+  for (size_t i = 0; i < outputs.size(); ++i) {
     ASSIGN_OR_RETURN(model.outputs.emplace_back(),
-                     index.Find((*outputs)[i], named.size(), "of the model",
+                     index.Find(outputs[i], named.size(), "of the model",
                                 path.Key("outputs").Index(i)));
   }
-  if (outputs == nullptr) {
+  if (outputs.empty()) {
     model.outputs = {static_cast<int>(named.size()) - 1};
   }
   for (size_t i = 0; i < named.size(); ++i) {

@@ -48,9 +48,9 @@ struct ModelDraft {
 
 // Reads the layers of the model at `path`, the first of which must be an Input,
 // and gives those without a name Keras' names: "dense", "dense_1". `outputs`:
-// names of layers; null: the last layer. Errors name the layer.
+// names of layers; empty: the last layer. Errors name the layer.
 absl::StatusOr<ModelDraft> DraftModel(absl::Span<const KerasObject> layers,
-                                      const std::vector<std::string>* outputs,
+                                      absl::Span<const std::string> outputs,
                                       const Path& path);
 
 // The path of a layer of the model at `path`.

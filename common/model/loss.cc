@@ -122,8 +122,11 @@ absl::StatusOr<LossPtr> MakeLoss(const KerasObject& object, const Path& path) {
   return loss;
 }
 
-absl::StatusOr<LossPtr> MakeLoss(const v1::KerasObject& object) {
-  return MakeLoss(FromProto(object), Path("loss"));
+bool IsLossName(const std::string& name) {
+  const std::vector<LossEntry>& entries = LossEntries();
+  return std::any_of(
+      entries.begin(), entries.end(),
+      [&](const LossEntry& entry) { return Names(name, entry); });
 }
 
 absl::Status Loss::CheckOutput(const Shape& output) const {

@@ -78,18 +78,17 @@ op::Tensor MeanOfExamples(const op::Tensor& x);
 op::Tensor ClipProbabilities(const op::Tensor& p);
 
 // The loss that a job names, also by Keras' function names and aliases ("mse",
-// "sparse_categorical_crossentropy"). Errors have their path below `path`, or
-// below "loss".
+// "sparse_categorical_crossentropy"). Errors have their path below `path`.
 absl::StatusOr<std::unique_ptr<const Loss>> MakeLoss(const KerasObject& object,
                                                      const Path& path);
-absl::StatusOr<std::unique_ptr<const Loss>> MakeLoss(
-    const v1::KerasObject& object);
 
 // The same, but null if no loss has the name: for callers that know other
 // names, too.
 absl::StatusOr<std::unique_ptr<const Loss>> FindLoss(const KerasObject& object,
                                                      const Path& path);
 std::vector<std::string> LossClassNames();
+// Whether MakeLoss knows a loss by this name.
+bool IsLossName(const std::string& name);
 
 // In Keras' serialised form.
 Value Serialize(const Loss& loss);

@@ -47,6 +47,7 @@
 #include "common/model/layers/max_pooling2d.h"
 #include "common/model/layers/maximum.h"
 #include "common/model/layers/minimum.h"
+#include "common/model/layers/multi_head_attention.h"
 #include "common/model/layers/multiply.h"
 #include "common/model/layers/normalization.h"
 #include "common/model/layers/permute.h"
@@ -113,6 +114,7 @@ const std::vector<ClassEntry<LayerPtr>>& LayerEntries() {
       ClassEntryOf<LayerPtr, MaxPooling2D>(),
       ClassEntryOf<LayerPtr, Maximum>(),
       ClassEntryOf<LayerPtr, Minimum>(),
+      ClassEntryOf<LayerPtr, MultiHeadAttention>(),
       ClassEntryOf<LayerPtr, Multiply>(),
       ClassEntryOf<LayerPtr, Normalization>(),
       ClassEntryOf<LayerPtr, PReLU>(),

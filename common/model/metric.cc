@@ -145,7 +145,8 @@ absl::Status CheckStateSize(const Metric& metric, int64_t taken,
 
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
-    const Loss& loss, const Shape& output) {
+    const Loss& loss, const Shape& output, const Path& path,
+    absl::string_view prefix) {
   // Keys in logs that are not metrics.
   std::set<std::string> taken = {"epoch", "examples", "learning_rate",
                                  "loss",  "seconds",  "steps"};
@@ -153,29 +154,31 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
   int64_t state_size = 0;
   std::vector<std::unique_ptr<const Metric>> metrics;
   for (int i = 0; i < objects.size(); ++i) {
-    const Path path = Path("metrics").Index(i);
+    const Path metric_path = path.Index(i);
     KerasObject object = FromProto(objects[i]);
     const std::string name = ToSnakeCase(object.class_name);
     if (name == "accuracy" || name == "acc") {
       object.class_name = AccuracyFor(loss, output);
     }
-    ASSIGN_OR_RETURN(MetricPtr metric, MakeMetric(object, path));
+    ASSIGN_OR_RETURN(MetricPtr metric, MakeMetric(object, metric_path));
     // One that is given by the name of its function is logged by that.
     if (metric->name.empty() ||
         (object.class_name == name && object.config.Find("name") == nullptr)) {
       metric->name = name;
     }
-    RETURN_IF_ERROR(CheckFits(*metric, loss, output, path));
+    RETURN_IF_ERROR(CheckFits(*metric, loss, output, metric_path));
     metric->SetOutput(output);
-    RETURN_IF_ERROR(CheckStateSize(*metric, state_size, path));
+    RETURN_IF_ERROR(CheckStateSize(*metric, state_size, metric_path));
     state_size += metric->state_size();
+    metric->name = absl::StrCat(prefix, metric->name);
     // As in Keras, the second metric of the same name gets "_1".
     const int use = uses[metric->name]++;
     if (use > 0) absl::StrAppend(&metric->name, "_", use);
     if (!taken.insert(metric->name).second) {
-      return ConfigError(path, absl::StrCat("the name \"", metric->name,
-                                            "\" is already taken in the logs; "
-                                            "give it another"));
+      return ConfigError(metric_path,
+                         absl::StrCat("the name \"", metric->name,
+                                      "\" is already taken in the logs; "
+                                      "give it another"));
     }
     metrics.push_back(std::move(metric));
   }

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/config/path.h"
 #include "common/model/loss.h"
 #include "common/operations/function.h"
 #include "common/tensor/shape.h"
@@ -18,7 +19,6 @@
 
 namespace paceline {
 
-class Path;
 class Value;
 struct ClassReference;
 
@@ -72,12 +72,14 @@ class Metric {
   std::string name;
 };
 
-// The metrics that a job names, in its order. "accuracy" becomes the binary,
-// categorical or sparse class, depending on the shapes; the second metric of
-// the same name gets "_1", as in Keras. Errors name the metric.
+// The metrics that a job names for an output, in its order. "accuracy" becomes
+// the binary, categorical or sparse class, depending on the shapes; the second
+// metric of the same name gets "_1", as in Keras. `prefix` precedes their
+// names. Errors name the metric by its index below `path`.
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
-    const Loss& loss, const Shape& output);
+    const Loss& loss, const Shape& output, const Path& path,
+    absl::string_view prefix);
 
 // ConfigError at `path` if the state is too large: together with the `taken`
 // numbers of earlier metrics it may have limits::kMaxMetricState.

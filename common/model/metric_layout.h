@@ -29,12 +29,13 @@ inline size_t ReportedSize(size_t size) {
 // Immutable; thread-safe.
 class MetricLayout {
  public:
-  explicit MetricLayout(
-      absl::Span<const std::unique_ptr<const Metric>> metrics) {
-    Append(metrics);
-  }
   explicit MetricLayout(absl::Span<const OutputSpec> outputs) {
-    for (const OutputSpec& output : outputs) Append(output.metrics);
+    for (const OutputSpec& output : outputs) {
+      for (const std::unique_ptr<const Metric>& metric : output.metrics) {
+        offsets_.push_back(size_);
+        size_ += static_cast<size_t>(metric->state_size());
+      }
+    }
   }
 
   // Numbers in all states.
@@ -46,13 +47,6 @@ class MetricLayout {
   size_t offset(size_t metric) const { return offsets_[metric]; }
 
  private:
-  void Append(absl::Span<const std::unique_ptr<const Metric>> metrics) {
-    for (const std::unique_ptr<const Metric>& metric : metrics) {
-      offsets_.push_back(size_);
-      size_ += static_cast<size_t>(metric->state_size());
-    }
-  }
-
   std::vector<size_t> offsets_;
   // Starts with the loss's total and count.
   size_t size_ = 2;

@@ -56,8 +56,8 @@ struct ModelTree {
   // Whether its layers may be trained: false if it, or a model around it, is
   // `trainable: false` in the job.
   bool trainable = true;
-  // Whether it is Keras' Sequential: no layer names its inputs. Otherwise it is
-  // a Functional.
+  // Whether it is Keras' Sequential: no layer names its inputs, and the last is
+  // the output. Otherwise it is a Functional.
   bool is_sequential = false;
   // In topological order.
   std::vector<Child> children;

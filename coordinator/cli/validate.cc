@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,8 @@
 #include "common/job/job_files.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
+#include "common/model/graph.h"
+#include "common/model/objective.h"
 #include "common/strategy/strategy_traits.h"
 #include "common/tensor/shape.h"
 #include "nlohmann/json.hpp"
@@ -103,6 +106,22 @@ void PrintFiles(const v1::Job& job, std::ostream& out) {
   }
 }
 
+std::string InputShapes(const Graph& graph) {
+  std::vector<std::string> shapes;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    shapes.push_back(ShapeToString(graph.input_shape(i)));
+  }
+  return absl::StrJoin(shapes, ", ");
+}
+
+std::string OutputShapes(const Graph& graph) {
+  std::vector<std::string> shapes;
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    shapes.push_back(ShapeToString(graph.output_shape(i)));
+  }
+  return absl::StrJoin(shapes, ", ");
+}
+
 void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
   const auto class_name = [](std::string* text, const v1::KerasObject& object) {
     text->append(object.class_name());
@@ -115,12 +134,21 @@ void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
             out);
   PrintLine("model",
             absl::StrCat(graph.nodes.size(), " layers, ", ParameterCount(graph),
-                         " parameters, ", ShapeToString(graph.input_shape(0)),
-                         " -> ", ShapeToString(graph.output_shape(0))),
+                         " parameters, ", InputShapes(graph), " -> ",
+                         OutputShapes(graph)),
             out);
-  PrintLine("loss", job.loss().class_name(), out);
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const std::string of_output =
+        graph.outputs.size() == 1 ? ""
+                                  : absl::StrCat(graph.output_name(i), ": ");
+    PrintLine("loss",
+              absl::StrCat(of_output, LossOf(job, graph, i).class_name()), out);
+    PrintLine("metrics",
+              absl::StrCat(of_output, absl::StrJoin(MetricsOf(job, graph, i),
+                                                    ", ", class_name)),
+              out);
+  }
   PrintLine("optimizer", job.optimizer().class_name(), out);
-  PrintLine("metrics", absl::StrJoin(job.metrics(), ", ", class_name), out);
   PrintFiles(job, out);
   PrintLine("batch",
             job.batch_case() == v1::Job::kGlobalBatchSize

@@ -92,7 +92,7 @@ ModelBatch ModelStep::SomeBatch() const {
     std::minstd_rand random(2);
     for (float& id : batch.features) id = static_cast<float>(random() % ids);
   }
-  if (!replica_->model.loss->has_sparse_labels()) {
+  if (!replica_->model.objectives[0].loss->has_sparse_labels()) {
     const int64_t size = batch_size_ * NumElements(graph.output_shape(0));
     batch.label_values.resize(size);
     std::minstd_rand random(3);
@@ -121,7 +121,7 @@ absl::Status ModelStep::Run(const ModelBatch& batch) {
 
 absl::StatusOr<double> ModelStep::TakeLoss() {
   MetricSums sums;
-  sums.states.resize(MetricLayout(replica_->model.metrics).size());
+  sums.states.resize(MetricLayout(replica_->spec.outputs).size());
   RETURN_IF_ERROR(replica_->state->TakeMetrics(*replica_->stream, sums));
   return sums.states[0] / sums.states[1];
 }

@@ -31,6 +31,7 @@ const std::vector<Case>& Cases() {
                        SequenceCases,
                        RecurrentCases,
                        WrappedLayerCases,
+                       AttentionCases,
                        NoiseCases,
                        UpSamplingCases,
                        EmbeddingCases,

@@ -136,7 +136,7 @@ TEST_P(KerasTest, OutputLossAndMetricsAgree) {
   const std::vector<double>& states = result.sums.states;
   std::map<std::string, double> logs = {{"loss", states[0] / states[1]}};
   const auto& metrics = spec.outputs[0].metrics;
-  const MetricLayout layout(metrics);
+  const MetricLayout layout(spec.outputs);
   for (size_t i = 0; i < metrics.size(); ++i) {
     logs[metrics[i]->name] = metrics[i]->Result(
         absl::MakeConstSpan(states).subspan(layout.offset(i)));

@@ -59,10 +59,10 @@ Graph GraphOf(const ModelConfig& config) {
     *layers.add_layers() =
         Unwrap(ToProto(Unwrap(ReadLayerObject(layer, Path())), Path()));
   }
-  if (config.outputs.empty()) return Unwrap(BuildGraph(layers));
-  std::vector<std::string> outputs;
-  for (const OutputConfig& each : config.outputs) outputs.push_back(each.layer);
-  return Unwrap(BuildGraph(layers, outputs));
+  for (const OutputConfig& each : config.outputs) {
+    layers.add_outputs(each.layer);
+  }
+  return Unwrap(BuildGraph(layers));
 }
 
 // Numbers in (-1, 1) with 20 bits: exact in float32, and far enough apart that
@@ -149,8 +149,7 @@ ModelUnderTest::ModelUnderTest(JobModel model, Precision precision,
                                int shard_count, const MayCut& may_cut)
     : ModelUnderTest(std::move(model.graph), precision, partitioner,
                      shard_count, may_cut) {
-  outputs_.push_back(
-      {.loss = std::move(model.loss), .metrics = std::move(model.metrics)});
+  outputs_ = std::move(model.objectives);
 }
 
 ModelUnderTest::ModelUnderTest(Graph graph, Precision precision,
@@ -161,24 +160,28 @@ ModelUnderTest::ModelUnderTest(Graph graph, Precision precision,
                                    4, may_cut))),
       precision_(precision) {}
 
-std::vector<ModelUnderTest::Output> ModelUnderTest::MakeOutputs(
-    const ModelConfig& config, const Graph& graph) {
+std::vector<Objective> ModelUnderTest::MakeOutputs(const ModelConfig& config,
+                                                   const Graph& graph) {
   std::vector<OutputConfig> configs = config.outputs;
   if (configs.empty()) {
     configs = {{.loss = config.loss, .metrics = config.metrics}};
   }
-  std::vector<Output> outputs;
+  std::vector<Objective> outputs;
   for (size_t i = 0; i < configs.size(); ++i) {
     const Shape& shape = graph.output_shape(i);
-    Output output = {.loss = Unwrap(MakeLoss(ObjectOf(configs[i].loss))),
-                     .weight = configs[i].weight};
+    Objective output = {
+        .loss = Unwrap(
+            MakeLoss(FromProto(ObjectOf(configs[i].loss)), Path("loss"))),
+        .weight = configs[i].weight,
+        .metrics = {}};
     CheckOk(output.loss->CheckOutput(shape));
     google::protobuf::RepeatedPtrField<v1::KerasObject> metrics;
     for (const Value& metric : configs[i].metrics.as_list()) {
       *metrics.Add() =
           Unwrap(ToProto(Unwrap(ReadMetricObject(metric, Path())), Path()));
     }
-    output.metrics = Unwrap(MakeMetrics(metrics, *output.loss, shape));
+    output.metrics = Unwrap(MakeMetrics(metrics, *output.loss, shape,
+                                        Path("metrics"), /*prefix=*/""));
     outputs.push_back(std::move(output));
   }
   return outputs;
@@ -191,9 +194,7 @@ ProgramSpec ModelUnderTest::Spec(Mode mode, int64_t batch_size) const {
                       .precision = precision_,
                       .batch_size = batch_size,
                       .seed = kSeed};
-  for (const Output& output : outputs_) {
-    spec.outputs.push_back({output.loss.get(), output.weight, output.metrics});
-  }
+  spec.outputs = SpecsOf(outputs_);
   return spec;
 }
 

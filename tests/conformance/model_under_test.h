@@ -16,6 +16,7 @@
 #include "common/model/graph.h"
 #include "common/model/loss.h"
 #include "common/model/metric.h"
+#include "common/model/objective.h"
 #include "common/sharding/shard_plan.h"
 #include "worker/device/device.h"
 
@@ -89,14 +90,8 @@ class ModelUnderTest {
 
  private:
   // Owns what an OutputSpec points to.
-  struct Output {
-    std::unique_ptr<const Loss> loss;
-    double weight = 1;
-    std::vector<std::unique_ptr<const Metric>> metrics = {};
-  };
-
-  static std::vector<Output> MakeOutputs(const ModelConfig& config,
-                                         const Graph& graph);
+  static std::vector<Objective> MakeOutputs(const ModelConfig& config,
+                                            const Graph& graph);
   // Everything but the outputs.
   ModelUnderTest(Graph graph, Precision precision,
                  const v1::Partitioner& partitioner, int shard_count,
@@ -105,7 +100,7 @@ class ModelUnderTest {
   std::vector<double> SomeLabels(size_t output, int64_t count) const;
 
   Graph graph_;
-  std::vector<Output> outputs_;
+  std::vector<Objective> outputs_;
   ShardPlan plan_;
   Precision precision_;
 };

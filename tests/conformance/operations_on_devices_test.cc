@@ -74,7 +74,7 @@ JobModel ModelOf(const OperationForm& form) {
     variable.update = VariableUpdate::kNone;
     graph.nodes[1].variables.push_back(static_cast<int>(i));
   }
-  model.loss = std::make_unique<MeanSquaredError>();
+  model.objectives.emplace_back().loss = std::make_unique<MeanSquaredError>();
   return model;
 }
 

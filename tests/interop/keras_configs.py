@@ -150,6 +150,12 @@ def layers():
         ("MaxPooling2D", {}),
         ("MaxPooling2D", {"pool_size": 3, **window}),
         ("Minimum", {}),
+        ("MultiHeadAttention", {"num_heads": 2, "key_dim": 3}),
+        ("MultiHeadAttention", {
+            "num_heads": 2, "key_dim": 3, "value_dim": 5, "dropout": 0.5, "use_bias": False,
+            "output_shape": [8], "attention_axes": [1], "kernel_initializer": HE,
+            "kernel_regularizer": L1, "bias_initializer": ONES, "bias_regularizer": "l2", "seed": 3,
+        }),
         ("Multiply", {}),
         ("Normalization", {}),
         ("Normalization", {

@@ -52,7 +52,8 @@ absl::StatusOr<Value> RewriteMetric(const KerasObject& object) {
   google::protobuf::RepeatedPtrField<v1::KerasObject> objects;
   ASSIGN_OR_RETURN(*objects.Add(), ToProto(object, Path()));
   ASSIGN_OR_RETURN(const auto metrics,
-                   MakeMetrics(objects, *loss, /*output=*/{10}));
+                   MakeMetrics(objects, *loss, /*output=*/{10}, Path(),
+                               /*prefix=*/""));
   return Serialize(*metrics[0]);
 }
 

@@ -144,6 +144,37 @@ def graph_cases():
     ]  # fmt: skip
 
 
+def attention_cases():
+    """A query of 5 steps, and values of 7.
+
+    Softmax does not see a number that is added to all scores of a query. So the gradient of a
+    key's bias is 0 but for its penalty, and Keras' is the noise of its rounding.
+    """
+    sides = [
+        {"Dense": {"units": 6, "use_bias": False, "name": "wide"}, "inputs": ["input_layer"]},
+        {"Conv1D": {"filters": 4, "kernel_size": 3, "name": "query"}, "inputs": ["input_layer"]},
+        {"Conv1D": {"filters": 3, "kernel_size": 1, "name": "value"}, "inputs": ["input_layer"]},
+    ]
+
+    def case(name, inputs, **config):
+        attention = {"MultiHeadAttention": {"num_heads": 2, "key_dim": 3, **config}, "inputs": inputs}
+        return model_case(f"attention_{name}", [7, 2], [*sides_of(inputs), attention], "mse", "values")
+
+    def sides_of(inputs):
+        return [each for each in sides if next(iter(each.values()))["name"] in inputs]
+
+    return [
+        case("of_one", ["query", "query"], use_bias=False),
+        case("causal", ["wide", "wide"], use_bias=False, use_causal_mask=True),
+        case("of_two", ["query", "value"], kernel_regularizer="l2", bias_regularizer="l2"),
+        case(
+            "of_three", ["query", "value", "wide"], use_bias=False, value_dim=5, output_shape=8,
+            attention_axes=1,
+        ),
+        case("causal_of_two", ["query", "value"], use_bias=False, use_causal_mask=True),
+    ]  # fmt: skip
+
+
 def network_case():
     return model_case(
         "network", [9, 9, 1],
@@ -206,6 +237,7 @@ def make_text():
         "models": [
             *layer_cases(),
             *graph_cases(),
+            *attention_cases(),
             *activation_cases(),
             *loss_cases(),
             *metric_cases(),

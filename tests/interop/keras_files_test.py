@@ -145,6 +145,27 @@ def shared():
     return keras.Model(inputs, layers.Dense(10)(x))
 
 
+def attention():
+    """Attention of a sequence to itself, and of a shorter one to it."""
+    inputs = keras.Input((28, 28, 1))
+    x = layers.Dense(12, activation="tanh")(layers.Reshape((28, 28))(inputs))
+    y = layers.LayerNormalization()(x)
+    x = x + layers.MultiHeadAttention(3, 4)(y, y, use_causal_mask=True)
+    y = layers.Conv1D(8, 3, strides=2, activation="tanh")(x)
+    y = layers.MultiHeadAttention(2, 5, value_dim=3, output_shape=6)(query=y, value=x)
+    return keras.Model(inputs, layers.Dense(10)(layers.GlobalAveragePooling1D()(y)))
+
+
+def several():
+    """Two inputs and two outputs, one of which is also read by a layer."""
+    image, rows = keras.Input((28, 28, 1), name="image"), keras.Input((28,), name="rows")
+    x = layers.Conv2D(6, 3, strides=2, activation="tanh")(image)
+    x = layers.Concatenate()([layers.GlobalAveragePooling2D()(x), layers.Dense(6, activation="tanh")(rows)])
+    is_odd = layers.Dense(1, activation="sigmoid", kernel_regularizer="l2", name="is_odd")(x)
+    digit = layers.Dense(10, name="digit")(layers.Concatenate()([x, is_odd]))
+    return keras.Model([rows, image], [digit, is_odd])
+
+
 LOGITS = losses.SparseCategoricalCrossentropy(from_logits=True)
 CASES = {
     "tutorial_sgd": (tutorial, lambda: optimizers.SGD(0.01), LOGITS),
@@ -174,7 +195,15 @@ CASES = {
     "shared_momentum": (shared, lambda: optimizers.SGD(0.01, 0.9), LOGITS),
     "recurrent_adam": (recurrent, lambda: optimizers.Adam(0.001), LOGITS),
     "frozen_lamb": (frozen, lambda: optimizers.Lamb(0.001), LOGITS),
+    "attention_adam": (attention, lambda: optimizers.Adam(0.001), LOGITS),
+    "several_adam": (
+        several,
+        lambda: optimizers.Adam(0.001),
+        {"digit": LOGITS, "is_odd": "binary_crossentropy"},
+    ),
 }
+LOSS_WEIGHTS = {"several_adam": {"digit": 1.0, "is_odd": 0.4}}
+METRICS = {"several_adam": {"digit": ["accuracy"], "is_odd": ["binary_accuracy", "mae"]}}
 
 
 def randomize(model, rng):
@@ -200,18 +229,46 @@ class Recorder(keras.callbacks.Callback):
         self.losses.append(logs["loss"] * (batch + 1) - sum(self.losses))
 
 
-def train_keras(model, images, labels):
+def examples_of(model, images, labels):
+    """What the model reads of the images, and its labels, by the names of its inputs and outputs."""
+    if len(model.inputs) == 1:
+        return {"images": images}, {"labels": labels}
+    features = {"image": images, "rows": images.mean(axis=(2, 3))}
+    return features, {"digit": labels, "is_odd": (labels % 2).astype(np.float32)[:, None]}
+
+
+def in_order(arrays, names):
+    return next(iter(arrays.values())) if len(arrays) == 1 else [arrays[name] for name in names]
+
+
+def train_keras(model, features, labels):
+    """The loss of each step, and the logs of the epoch."""
     recorder = Recorder()
-    model.fit(images, labels, BATCH, shuffle=False, verbose=0, callbacks=[recorder])
-    return np.array(recorder.losses)
+    history = model.fit(
+        in_order(features, [each.name for each in model.inputs]),
+        in_order(labels, getattr(model, "output_names", None)),
+        BATCH,
+        shuffle=False,
+        verbose=0,
+        callbacks=[recorder],
+    )
+    return np.array(recorder.losses), {key: values[0] for key, values in history.history.items()}
 
 
-def train_job(binaries, folder, name, model, images, labels):
-    np.savez(folder / f"{name}.npz", x=images, y=labels)
+def column(path, name):
+    rows = path.read_text().splitlines()
+    index = rows[0].split(",").index(name)
+    return np.array([float(row.split(",")[index]) for row in rows[1:]])
+
+
+def train_job(binaries, folder, name, model, features, labels):
+    """The folder that the job leaves."""
+    np.savez(folder / f"{name}.npz", **features, **labels)
+    names = [{each: each for each in side} if len(side) > 1 else next(iter(side)) for side in (features, labels)]
     job = {
         "strategy": "mirrored",
         "model": str(model),
-        "data": {"train": {"npz": {"file": f"{name}.npz", "features": "x", "labels": "y"}}},
+        "data": {"train": {"npz": {"file": f"{name}.npz", "features": names[0], "labels": names[1]}}},
         "batch_size_per_replica": BATCH,
         "log_steps": True,
         "checkpoint": {"every_epochs": 1},
@@ -221,9 +278,7 @@ def train_job(binaries, folder, name, model, images, labels):
     output = folder / name
     command = [binaries / "coordinator", "run", folder / f"{name}.json", "--output", output]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300)
-    rows = (output / "steps.csv").read_text().splitlines()
-    column = rows[0].split(",").index("loss")
-    return np.array([float(row.split(",")[column]) for row in rows[1:]]), output / "model.keras"
+    return output
 
 
 def difference(ours, theirs):
@@ -261,6 +316,9 @@ class Checks:
         if not value <= bound:
             self.failures.append(what)
 
+    def same_losses(self, what, ours, theirs, bound):
+        self.at_most(what, np.max(np.abs(ours - theirs) / np.abs(theirs)), bound)
+
     def same_model(self, what, ours, theirs):
         """Two compiled models of Keras with equal weights and optimizers."""
         assert type(ours.optimizer) is type(theirs.optimizer), what
@@ -281,27 +339,30 @@ def run_case(binaries, folder, name, checks):
     keras.utils.set_random_seed(1)
     model = make()
     randomize(model, np.random.default_rng(7))
-    model.compile(optimizer(), loss, metrics=["accuracy"])
+    model.compile(
+        optimizer(), loss, loss_weights=LOSS_WEIGHTS.get(name), metrics=METRICS.get(name, ["accuracy"])
+    )
     images, labels = fashion_mnist(2 * STEPS * BATCH)
-    halves = [slice(0, STEPS * BATCH), slice(STEPS * BATCH, None)]
+    halves = [
+        examples_of(model, images[part], labels[part])
+        for part in (slice(0, STEPS * BATCH), slice(STEPS * BATCH, None))
+    ]
 
     model.save(folder / f"{name}.keras")
-    theirs = train_keras(model, images[halves[0]], labels[halves[0]])
-    ours, written = train_job(
-        binaries, folder, f"{name}_1", folder / f"{name}.keras", images[halves[0]], labels[halves[0]]
-    )
-    checks.at_most("losses", np.max(np.abs(ours - theirs) / np.abs(theirs)), 1e-4)
-    loaded = keras.models.load_model(written)
+    theirs, logs = train_keras(model, *halves[0])
+    output = train_job(binaries, folder, f"{name}_1", folder / f"{name}.keras", *halves[0])
+    checks.same_losses("losses", column(output / "steps.csv", "loss"), theirs, 1e-4)
+    for key, value in logs.items():
+        checks.at_most(f"log of {key}", relative(column(output / "history.csv", key), [value]), 1e-4)
+    loaded = keras.models.load_model(output / "model.keras")
     checks.same_model("a job's file in Keras", loaded, model)
 
     # Each side goes on from what the other wrote.
     model.save(folder / f"{name}_theirs.keras")
-    theirs = train_keras(loaded, images[halves[1]], labels[halves[1]])
-    ours, written = train_job(
-        binaries, folder, f"{name}_2", folder / f"{name}_theirs.keras", images[halves[1]], labels[halves[1]]
-    )
-    checks.at_most("losses, going on", np.max(np.abs(ours - theirs) / np.abs(theirs)), 1e-3)
-    checks.same_model("both, going on", keras.models.load_model(written), loaded)
+    theirs, _ = train_keras(loaded, *halves[1])
+    output = train_job(binaries, folder, f"{name}_2", folder / f"{name}_theirs.keras", *halves[1])
+    checks.same_losses("losses, going on", column(output / "steps.csv", "loss"), theirs, 1e-3)
+    checks.same_model("both, going on", keras.models.load_model(output / "model.keras"), loaded)
 
 
 def main():

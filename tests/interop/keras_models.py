@@ -14,10 +14,22 @@ def ramp(shape, salt, scale=1.0):
     return (values * scale).astype(np.float32).reshape(shape)
 
 
+# Keys of a layer's config in our jobs that Keras takes as arguments of its call.
+CALL_KEYWORDS = ("use_causal_mask",)
+
+
 def make_layer(entry):
     (class_name, config), = ((k, v) for k, v in entry.items() if k != "inputs")
     wrapped = {k: make_layer(v) for k, v in config.items() if k in ("layer", "backward_layer")}
-    return getattr(keras.layers, class_name)(**{**config, **wrapped})
+    own = {k: v for k, v in config.items() if k not in CALL_KEYWORDS}
+    return getattr(keras.layers, class_name)(**{**own, **wrapped})
+
+
+def call_layer(layer, entry, tensors):
+    if not isinstance(layer, keras.layers.MultiHeadAttention):
+        return layer(tensors if len(tensors) > 1 else tensors[0])
+    config = next(v for k, v in entry.items() if k != "inputs")
+    return layer(*tensors, **{k: v for k, v in config.items() if k in CALL_KEYWORDS})
 
 
 def make_model(shape, entries):
@@ -33,7 +45,7 @@ def make_model(shape, entries):
     last = inputs
     for entry, layer in zip(entries, layers):
         read = [tensors[name] for name in entry.get("inputs", [])] or [last]
-        last = tensors[layer.name] = layer(read if len(read) > 1 else read[0])
+        last = tensors[layer.name] = call_layer(layer, entry, read)
     return keras.Model(inputs, last), layers
 
 

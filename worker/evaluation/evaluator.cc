@@ -82,8 +82,7 @@ class Evaluator {
     const v1::Phase phase = validates ? v1::PHASE_VALIDATION : v1::PHASE_TEST;
     ASSIGN_OR_RETURN(
         Datasets datasets,
-        OpenDatasets(options.job, replica->model.graph, *replica->model.loss,
-                     /*workers=*/1, {phase}));
+        OpenDatasets(options.job, replica->model, /*workers=*/1, {phase}));
     if (!datasets.phases.contains(phase)) {
       return absl::InvalidArgumentError(
           "data.validation_split leaves no example to evaluate");
@@ -123,7 +122,7 @@ class Evaluator {
         replica_(std::move(replica)),
         datasets_(std::move(datasets)),
         phase_(phase),
-        metrics_(MakeLoggedMetrics(replica_->model.metrics)),
+        metrics_(MakeLoggedMetrics(replica_->spec.outputs)),
         log_(options_.output_dir + "/evaluator.csv", metrics_),
         fingerprint_(JobFingerprint(options_.job)) {}
 

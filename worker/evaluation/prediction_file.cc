@@ -32,6 +32,11 @@ absl::Status CheckPredictionPath(const std::string& path) {
                    kArraySuffix, " or ", kTextSuffix));
 }
 
+std::string PathOfOutput(absl::string_view path, absl::string_view output) {
+  const size_t suffix = path.rfind('.');
+  return absl::StrCat(path.substr(0, suffix), "-", output, path.substr(suffix));
+}
+
 absl::StatusOr<std::unique_ptr<PredictionFile>> PredictionFile::Create(
     const std::string& path, int64_t example_count, const Shape& shape) {
   ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file, AtomicFile::Create(path));

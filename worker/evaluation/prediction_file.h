@@ -20,6 +20,10 @@ namespace paceline {
 // `.csv`.
 absl::Status CheckPredictionPath(const std::string& path);
 
+// The path of an output of several: `predictions.npy` and "digit" give
+// `predictions-digit.npy`. `path` must have passed CheckPredictionPath.
+std::string PathOfOutput(absl::string_view path, absl::string_view output);
+
 // Written as the outputs come; there is no file before Commit. Not thread-safe.
 // Errors name the path. Blocks on the disk.
 class PredictionFile {

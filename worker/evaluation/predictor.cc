@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,8 @@
 
 namespace paceline {
 namespace {
+
+using PredictionFilePtr = std::unique_ptr<PredictionFile>;
 
 // Waits for a batch look for an interrupt at this interval.
 constexpr absl::Duration kBatchWaitSlice = absl::Milliseconds(100);
@@ -42,9 +45,9 @@ absl::StatusOr<std::unique_ptr<Replica>> LoadReplica(StoredModel model,
   return replica;
 }
 
-// Returns the outputs of a batch, valid until the next call.
-absl::StatusOr<absl::Span<const float>> Compute(const PreparedBatch& prepared,
-                                                Replica& replica) {
+// Computes the outputs of a batch and appends each to its file.
+absl::Status AppendOutputs(const PreparedBatch& prepared, Replica& replica,
+                           absl::Span<const PredictionFilePtr> files) {
   Batch batch;
   batch.count = prepared.count;
   batch.first_example = prepared.begin;
@@ -59,25 +62,41 @@ absl::StatusOr<absl::Span<const float>> Compute(const PreparedBatch& prepared,
   }
   ASSIGN_OR_RETURN(const std::vector<HostTensor> outputs,
                    program->Outputs(*replica.stream));
-  return absl::MakeSpan(
-      static_cast<const float*>(outputs.front().data),
-      batch.count * NumElements(replica.model.graph.output_shape(0)));
+  for (size_t i = 0; i < files.size(); ++i) {
+    const int64_t size = NumElements(replica.model.graph.output_shape(i));
+    RETURN_IF_ERROR(files[i]->Append(absl::MakeSpan(
+        static_cast<const float*>(outputs[i].data), batch.count * size)));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status WriteOutputs(Replica& replica, BatchPipeline& pipeline,
-                          PredictionFile& file,
+                          absl::Span<const PredictionFilePtr> files,
                           const std::function<bool()>& interrupted) {
   while (!pipeline.has_ended()) {
     if (interrupted()) return absl::CancelledError("interrupted");
     ASSIGN_OR_RETURN(const PreparedBatch* prepared,
                      pipeline.Next(kBatchWaitSlice));
     if (prepared == nullptr) continue;
-    ASSIGN_OR_RETURN(const absl::Span<const float> outputs,
-                     Compute(*prepared, replica));
-    RETURN_IF_ERROR(file.Append(outputs));
+    RETURN_IF_ERROR(AppendOutputs(*prepared, replica, files));
     pipeline.Release(prepared);
   }
-  return file.Commit();
+  for (const PredictionFilePtr& file : files) RETURN_IF_ERROR(file->Commit());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<PredictionFilePtr>> CreateFiles(
+    const std::string& path, const Graph& graph, int64_t examples) {
+  std::vector<PredictionFilePtr> files;
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const std::string name = graph.outputs.size() == 1
+                                 ? path
+                                 : PathOfOutput(path, graph.output_name(i));
+    ASSIGN_OR_RETURN(
+        files.emplace_back(),
+        PredictionFile::Create(name, examples, graph.output_shape(i)));
+  }
+  return files;
 }
 
 }  // namespace
@@ -93,9 +112,8 @@ absl::Status Predict(const PredictOptions& options, int threads,
   RETURN_IF_ERROR(CheckFits(*data.source, pipeline_options.model));
   const int64_t examples = data.source->example_count();
   const int64_t batch_size = std::clamp<int64_t>(examples, 1, data.batch_size);
-  ASSIGN_OR_RETURN(const std::unique_ptr<PredictionFile> file,
-                   PredictionFile::Create(options.output, examples,
-                                          model.graph.output_shape(0)));
+  ASSIGN_OR_RETURN(const std::vector<PredictionFilePtr> files,
+                   CreateFiles(options.output, model.graph, examples));
   ASSIGN_OR_RETURN(const std::unique_ptr<Replica> replica,
                    LoadReplica(std::move(model), data, batch_size, threads));
   pipeline_options.phases[v1::PHASE_TEST] =
@@ -103,7 +121,7 @@ absl::Status Predict(const PredictOptions& options, int threads,
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(pipeline_options,
                                          WholePass(v1::PHASE_TEST, examples)));
-  return WriteOutputs(*replica, *pipeline, *file, interrupted);
+  return WriteOutputs(*replica, *pipeline, files, interrupted);
 }
 
 }  // namespace paceline

@@ -1,6 +1,7 @@
 // Writes the outputs of a trained model for the examples of a data set.
 //
-// There is no session and no other task: one replica reads the variables from a
+// A model with several outputs has a file for each (PathOfOutput). There is no
+// session and no other task: one replica reads the variables from a
 // file and computes in inference mode, in float32, without labels and loss.
 #ifndef PACELINE_WORKER_EVALUATION_PREDICTOR_H_
 #define PACELINE_WORKER_EVALUATION_PREDICTOR_H_

@@ -103,8 +103,7 @@ class WorkerTask {
       phases.insert({v1::PHASE_TRAIN, v1::PHASE_VALIDATION});
     }
     ASSIGN_OR_RETURN(datasets_,
-                     OpenDatasets(job(), first.model.graph, *first.model.loss,
-                                  world_size(), phases));
+                     OpenDatasets(job(), first.model, world_size(), phases));
     request_ = datasets_.sizes;
     if (has_copies() && device_count() > 1) return JoinOwnGroup(replicas_);
     // A group of GPUs does not round gradients, so with a 16-bit wire precision

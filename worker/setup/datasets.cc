@@ -5,8 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/data_source/sources.h"
-#include "common/job/job_model.h"
-#include "glog/logging.h"
 
 namespace paceline {
 namespace {
@@ -74,25 +72,27 @@ ModelArrays InputArraysOf(const Graph& graph) {
   return arrays;
 }
 
-ModelArrays ModelArraysOf(const Graph& graph, const Loss& loss) {
+ModelArrays ModelArraysOf(const JobModel& model) {
+  const Graph& graph = model.graph;
   ModelArrays arrays = InputArraysOf(graph);
-  CHECK_EQ(graph.outputs.size(), 1);
-  ModelArray& output = arrays.outputs.emplace_back();
-  output.name = graph.nodes[graph.outputs[0]].layer->name;
-  if (loss.has_sparse_labels()) {
-    output.class_count = graph.output_shape(0).back();
-  } else {
-    output.shape = graph.output_shape(0);
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    ModelArray& output = arrays.outputs.emplace_back();
+    output.name = graph.output_name(i);
+    if (model.objectives[i].loss->has_sparse_labels()) {
+      output.class_count = graph.output_shape(i).back();
+    } else {
+      output.shape = graph.output_shape(i);
+    }
   }
   return arrays;
 }
 
-absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
-                                      const Loss& loss, int workers,
+absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const JobModel& model,
+                                      int workers,
                                       const std::set<v1::Phase>& phases) {
   const int64_t batch = WorkerBatchSize(job, workers);
   Datasets datasets;
-  Opener opener(ModelArraysOf(graph, loss), datasets);
+  Opener opener(ModelArraysOf(model), datasets);
   const v1::Data& data = job.data();
   if (data.has_test() && phases.contains(v1::PHASE_TEST)) {
     ASSIGN_OR_RETURN(const DataSource* source,

@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "common/data_source/data_source.h"
 #include "common/data_source/model_arrays.h"
+#include "common/job/job_model.h"
 #include "common/model/graph.h"
-#include "common/model/loss.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "paceline/v1/job.pb.h"
 #include "worker/data/batch_pipeline.h"
@@ -35,13 +35,13 @@ PhaseData WholeOf(const DataSource& source, double scale, int64_t step_size);
 // The arrays that the model reads of an example for its inputs.
 ModelArrays InputArraysOf(const Graph& graph);
 
-// The same, and that for its only output.
-ModelArrays ModelArraysOf(const Graph& graph, const Loss& loss);
+// The same, and those of its outputs.
+ModelArrays ModelArraysOf(const JobModel& model);
 
 // Opens the data sets of these phases. `workers`: the number of workers of the
 // job. Errors name the data set and the file.
-absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const Graph& graph,
-                                      const Loss& loss, int workers,
+absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const JobModel& model,
+                                      int workers,
                                       const std::set<v1::Phase>& phases);
 
 // The phases with the slices of one replica: the one on device `device` of

@@ -25,7 +25,7 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   const JobModel& model = replica->model;
   ProgramSpec& spec = replica->spec;
   spec.graph = &model.graph;
-  spec.outputs = {{.loss = model.loss.get(), .metrics = model.metrics}};
+  spec.outputs = SpecsOf(model.objectives);
   ASSIGN_OR_RETURN(replica->device, MakeDevice(job, choice, spec));
   RETURN_IF_ERROR(replica->device->Supports(spec));
   ASSIGN_OR_RETURN(
@@ -103,7 +103,7 @@ absl::Status RunReplica(
   PipelineOptions options;
   options.phases = work.phases;
   options.type = replica.state->type();
-  options.model = ModelArraysOf(replica.model.graph, *replica.model.loss);
+  options.model = ModelArraysOf(replica.model);
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(options, work.leases));
   TrainerParts parts;
@@ -118,7 +118,7 @@ absl::Status RunReplica(
   parts.bucket_count =
       static_cast<int>(replica.plan.layout().updated_buckets().size());
   if (replica.group != nullptr) parts.on_waiting = work.on_waiting;
-  Trainer trainer(parts, MetricLayout(replica.model.metrics), work.log_steps);
+  Trainer trainer(parts, MetricLayout(replica.spec.outputs), work.log_steps);
   absl::Status status = trainer.Run();
   finish(status);
   return status;

@@ -20,8 +20,8 @@ bool IsFunctionOfExample(const Layer& layer) {
   const auto* recurrent = dynamic_cast<const RecurrentLayer*>(&layer);
   return layer.class_name() != InputLayer::kClassName &&
          layer.class_name() != BatchNormalization::kClassName &&
-         layer.class_name() != Bidirectional::kClassName && !layer.is_merge() &&
-         layer.id_count() == 0 &&
+         layer.class_name() != Bidirectional::kClassName &&
+         layer.input_count().most == 1 && layer.id_count() == 0 &&
          dynamic_cast<const NoiseLayer*>(&layer) == nullptr &&
          (recurrent == nullptr ||
           (recurrent->dropout == 0 && recurrent->recurrent_dropout == 0));

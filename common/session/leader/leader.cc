@@ -111,7 +111,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   SessionOptions session_options;
   session_options.job = options.job;
   session_options.tasks = options.tasks;
-  session_options.metrics = MakeLoggedMetrics(model->metrics);
+  session_options.metrics = MakeLoggedMetrics(SpecsOf(model->objectives));
   session_options.version = options.version;
   const JobIdentity identity = DrawJobIdentity();
   session_options.identity = identity;

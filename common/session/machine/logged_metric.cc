@@ -1,21 +1,26 @@
 #include "common/session/machine/logged_metric.h"
 
+#include <memory>
+
+#include "common/model/metric.h"
 #include "common/model/metric_layout.h"
 #include "glog/logging.h"
 
 namespace paceline {
 
 std::vector<LoggedMetric> MakeLoggedMetrics(
-    absl::Span<const std::unique_ptr<const Metric>> metrics) {
+    absl::Span<const OutputSpec> outputs) {
   std::vector<LoggedMetric> logged = {{.name = "loss"}};
-  for (const std::unique_ptr<const Metric>& metric : metrics) {
-    LoggedMetric& added = logged.emplace_back();
-    added.name = metric->name;
-    added.state_size = static_cast<size_t>(metric->state_size());
-    if (metric->is_mean()) continue;
-    added.result = [of = metric.get()](absl::Span<const double> state) {
-      return of->Result(state);
-    };
+  for (const OutputSpec& output : outputs) {
+    for (const std::unique_ptr<const Metric>& metric : output.metrics) {
+      LoggedMetric& added = logged.emplace_back();
+      added.name = metric->name;
+      added.state_size = static_cast<size_t>(metric->state_size());
+      if (metric->is_mean()) continue;
+      added.result = [of = metric.get()](absl::Span<const double> state) {
+        return of->Result(state);
+      };
+    }
   }
   return logged;
 }

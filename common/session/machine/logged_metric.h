@@ -4,13 +4,12 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
-#include "common/model/metric.h"
+#include "common/model/output_spec.h"
 
 namespace paceline {
 
@@ -29,10 +28,10 @@ struct LoggedMetric {
   bool is_mean() const { return result == nullptr; }
 };
 
-// The loss, then `metrics`, with states laid out as in MetricLayout. `metrics`
-// must outlive the result.
+// The loss, then the metrics of all outputs, with states laid out as in
+// MetricLayout. The metrics must outlive the result.
 std::vector<LoggedMetric> MakeLoggedMetrics(
-    absl::Span<const std::unique_ptr<const Metric>> metrics);
+    absl::Span<const OutputSpec> outputs);
 
 // Numbers in the states of all metrics together.
 size_t StateSize(absl::Span<const LoggedMetric> metrics);

@@ -43,6 +43,7 @@ std::vector<Case> SequenceCases();
 std::vector<Case> RecurrentCases();
 // Layers in the configs of others.
 std::vector<Case> WrappedLayerCases();
+std::vector<Case> AttentionCases();
 // Layers that are random in training.
 std::vector<Case> NoiseCases();
 

@@ -93,6 +93,32 @@ std::vector<Case> WrappedLayerCases() {
   };
 }
 
+// The gradient of a key's bias is 0 but for its penalty, since softmax does not
+// see a number that is added to all scores of a query.
+std::vector<Case> AttentionCases() {
+  const auto attention = [](const std::string& name, const std::string& config,
+                            const std::string& inputs) {
+    return Layers(
+        absl::StrCat("attention_", name),
+        absl::StrCat("[Input: {shape: [7, 3], name: in}, Dense: {units: 4, "
+                     "name: x}, {Conv1D: {filters: 6, kernel_size: 3, name: "
+                     "query}, inputs: [x]}, {MultiHeadAttention: {num_heads: "
+                     "2, key_dim: 3, ",
+                     config, "}, inputs: ", inputs, "}, Dense: {units: 2}]"));
+  };
+  return {
+      attention("of_one", "use_bias: false", "[query, query]"),
+      attention("causal", "use_bias: false, use_causal_mask: true",
+                "[query, query]"),
+      attention("of_two",
+                "kernel_regularizer: l2, bias_regularizer: {L2: {l2: 0.5}}",
+                "[query, x]"),
+      attention("of_three",
+                "use_bias: false, value_dim: 5, output_shape: 3, dropout: 0.4",
+                "[query, x, in]"),
+  };
+}
+
 std::vector<Case> NoiseCases() {
   const auto behind_dense = [](const std::string& name,
                                const std::string& layer) {

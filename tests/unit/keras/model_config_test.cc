@@ -276,9 +276,7 @@ TEST(ModelConfig, WhatItWasCompiledWithCountsOnlyIfTheJobDoesNotSayIt) {
       {R"({"loss": ["mse"]}})", ""},
       {R"({"loss": {"only": "mse"}}})", ""},
       {R"({"loss": ["mse", "mae"]}})",
-       "compile_config.loss: losses of several outputs are not supported yet"},
-      {R"({"loss": "mse", "loss_weights": [2.0]}})",
-       "compile_config.loss_weights: loss_weights are not supported yet"},
+       "compile_config.loss: expected what is for the model's only output"},
       {R"({"loss": {"class_name": "Loss", "module": "mine",
         "registered_name": "mine>Loss"}}})",
        "compile_config.loss: the class \"mine>Loss\" is none of Keras'"}};
@@ -287,16 +285,107 @@ TEST(ModelConfig, WhatItWasCompiledWithCountsOnlyIfTheJobDoesNotSayIt) {
     ASSERT_TRUE(json.ok()) << json.status();
     const auto config = ReadModelConfig(*json, Path());
     ASSERT_TRUE(config.ok()) << config.status();
-    EXPECT_EQ(config->loss.ok(), std::string(error).empty()) << compiled;
-    EXPECT_THAT(std::string(config->loss.status().message()), HasSubstr(error));
-    EXPECT_TRUE(!config->loss.ok() || config->loss->is_string()) << compiled;
+    EXPECT_EQ(config->compile.loss.ok(), std::string(error).empty())
+        << compiled;
+    EXPECT_THAT(std::string(config->compile.loss.status().message()),
+                HasSubstr(error));
+    EXPECT_TRUE(!config->compile.loss.ok() || config->compile.loss->is_string())
+        << compiled;
   }
+}
+
+// A layer of attention that reads "in", and `keywords`.
+std::string Attention(const std::string& keywords) {
+  return absl::StrCat(R"({"class_name": "MultiHeadAttention", "name": "m",
+      "config": {"num_heads": 2, "key_dim": 3}, "inbound_nodes": [{"args": [],
+      "kwargs": {)",
+                      keywords, "}}]}");
+}
+
+std::string Tensor(const std::string& keyword, const std::string& layer) {
+  return absl::StrCat("\"", keyword, R"(": {"class_name": "__keras_tensor__",
+      "config": {"keras_history": [")",
+                      layer, "\", 0, 0]}}");
+}
+
+TEST(ModelConfig, TakesArgumentsOfCallsByKeyword) {
+  const auto json = ReadJson(
+      Functional(Layer("a", "in") + "," +
+                     Attention(absl::StrCat(
+                         Tensor("value", "in"), ",", Tensor("query", "a"),
+                         R"(, "use_causal_mask": true, "training": true,
+                            "return_attention_scores": false)")),
+                 "m"),
+      "config.json", 1 << 20);
+  ASSERT_TRUE(json.ok()) << json.status();
+  const auto config = ReadModelConfig(*json, Path());
+  ASSERT_TRUE(config.ok()) << config.status();
+  const Value& last = config->model.Find("layers")->as_list().back();
+  EXPECT_EQ(*last.Find("inputs"), (Value::List{"a", "in"}));
+  const Value& attention = *last.Find("MultiHeadAttention");
+  EXPECT_EQ(*attention.Find("use_causal_mask"), Value(true));
+  EXPECT_EQ(*attention.Find("return_attention_scores"), Value(false));
+  EXPECT_EQ(attention.Find("training"), nullptr);
+}
+
+TEST(ModelConfig, RefusesTensorsByKeywordWhoseOrderKerasChanges) {
+  const std::string keywords =
+      absl::StrCat(Tensor("query", "a"), ",", Tensor("value", "in"), ",",
+                   Tensor("key", "in"));
+  const absl::Status status =
+      ErrorOf(Functional(Layer("a", "in") + "," + Attention(keywords), "m"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("config.layers[2].inbound_nodes[0].kwargs: different "
+                        "tensors by keyword in another order than query, "
+                        "value, key (give them by position) are not supported "
+                        "yet"));
+}
+
+TEST(ModelConfig, TakesSeveralInputs) {
+  const auto job =
+      JobOf(KerasFixture("two_inputs.keras"), "loss: mse\noptimizer: sgd\n");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(GraphOf(*job).inputs.size(), 2u);
+}
+
+TEST(ModelConfig, TakesWhatEachOfSeveralOutputsWasCompiledWith) {
+  std::string model = Functional(Layer("a", "in") + "," + Layer("b", "a"), "b");
+  absl::StrReplaceAll({{R"(["b", 0, 0])", R"([["b", 0, 0], ["a", 0, 0]])"}},
+                      &model);
+  model.pop_back();
+  const auto compiled = [&](const std::string& compile) {
+    const auto json =
+        ReadJson(absl::StrCat(model, ", \"compile_config\": ", compile, "}"),
+                 "config.json", 1 << 20);
+    EXPECT_TRUE(json.ok()) << json.status();
+    const auto config = ReadModelConfig(*json, Path());
+    EXPECT_TRUE(config.ok()) << config.status();
+    return config->compile;
+  };
+  const Value losses = Value::Map{{"b", "mse"}, {"a", "mae"}};
+  EXPECT_EQ(*compiled(R"({"loss": ["mse", "mae"]})").loss, losses);
+  EXPECT_EQ(*compiled(R"({"loss": {"a": "mae", "b": "mse"}})").loss, losses);
+  EXPECT_EQ(*compiled(R"({"loss": "mse"})").loss,
+            (Value::Map{{"b", "mse"}, {"a", "mse"}}));
+  const CompileConfig all = compiled(
+      R"({"loss": "mse", "loss_weights": [0.5, null],
+          "metrics": {"a": "accuracy", "b": ["mae"]}})");
+  EXPECT_EQ(*all.loss_weights, (Value::Map{{"b", 0.5}}));
+  EXPECT_EQ(*all.metrics, (Value::Map{{"b", Value::List{"mae"}},
+                                      {"a", Value::List{"accuracy"}}}));
+  EXPECT_THAT(std::string(compiled(R"({"loss": {"b": "mse", "a": null}})")
+                              .loss.status()
+                              .message()),
+              HasSubstr("compile_config.loss.a: outputs without a loss are not "
+                        "supported yet"));
+  EXPECT_THAT(
+      std::string(compiled(R"({"loss": ["mse"]})").loss.status().message()),
+      HasSubstr("compile_config.loss: expected a map by output, or a list of "
+                "2"));
 }
 
 TEST(ModelConfig, RefusesByNameWhatItCannotUse) {
   const std::pair<const char*, const char*> cases[] = {
-      {"two_inputs.keras",
-       "config.input_layers: models with 2 input_layers are not supported yet"},
       {"code.keras",
        "config.layers[1]: a Lambda layer holds Python code, which is never "
        "run"},
@@ -337,8 +426,8 @@ TEST(ModelConfig, RefusesWhatKerasWouldNotWrite) {
        "config.layers[1]: the layer reads itself, by a circle of layers"},
       {Functional(Layer("a", "other"), "a"),
        "config.layers[1].inbound_nodes: there is no layer \"other\""},
-      {Functional(Layer("a", "in") + "," + Layer("b", "in"), "a"),
-       "config.output_layers: other layers read the output of \"a\""},
+      {Functional(Layer("a", "in"), "b"),
+       "config.output_layers: there is no layer \"b\""},
   };
   for (const auto& [json, message] : cases) {
     const absl::Status status = ErrorOf(json);

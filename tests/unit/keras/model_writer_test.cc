@@ -34,10 +34,7 @@ class ModelWriterTest : public ::testing::Test {
   void TearDown() override { std::filesystem::remove(path_); }
 
   TrainedModel Trained() {
-    return {job_,
-            model_.graph,
-            *model_.loss,
-            *optimizer_,
+    return {job_, model_.graph, *optimizer_,
             /*iterations=*/7,
             [](absl::string_view variable, absl::string_view slot,
                int64_t begin, absl::Span<float> out) {

@@ -308,7 +308,25 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"[Dense: {units: 2}, Dense: {units: 2}]", kInvalid,
                  "model.layers[0]", "must be an Input"},
         BadModel{"[Input: {shape: [2]}, Input: {shape: [2]}]", kInvalid,
-                 "model.layers[1]", "only the first"},
+                 "model.layers[0]", "no layer reads its output"},
+        BadModel{"[Input: {shape: [4, 2]}, MultiHeadAttention: {num_heads: 1, "
+                 "key_dim: 1}]",
+                 kInvalid, "model.layers[1].inputs",
+                 "expected the names of 2 to 3 layers, got 0"},
+        BadModel{"[Input: {shape: [4]}, {MultiHeadAttention: {num_heads: 1, "
+                 "key_dim: 1}, inputs: [input_layer, input_layer]}]",
+                 kInvalid, "model.layers[1]",
+                 "inputs must have the shape (steps, size), got (4,), (4,)"},
+        BadModel{"[Input: {shape: [4, 2]}, {Conv1D: {filters: 2, kernel_size: "
+                 "2, name: a}, inputs: [input_layer]}, {MultiHeadAttention: "
+                 "{num_heads: 1, key_dim: 1}, inputs: [a, a, input_layer]}]",
+                 kInvalid, "model.layers[2]",
+                 "value and key must have as many steps"},
+        BadModel{"[Input: {shape: [4, 2]}, {MultiHeadAttention: {num_heads: 1, "
+                 "key_dim: 1, attention_axes: [2]}, inputs: [input_layer, "
+                 "input_layer]}]",
+                 kUnimplemented, "model.layers[1]",
+                 "attention_axes other than 1 are not supported yet"},
         BadModel{"[Input: {}, Dense: {units: 2}]", kInvalid, "model.layers[0]",
                  "shape: missing"},
         BadModel{"[Input: {shape: [0]}, Dense: {units: 2}]", kInvalid,

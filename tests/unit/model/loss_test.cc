@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::unique_ptr<const Loss> MakeLossFrom(const std::string& yaml) {
-  auto loss = MakeLoss(ProtoObject(yaml));
+  auto loss = MakeLoss(Object(yaml), Path("loss"));
   EXPECT_TRUE(loss.ok()) << loss.status();
   return *std::move(loss);
 }
@@ -65,7 +65,7 @@ TEST(LossTest, ReadsItsConfig) {
 TEST(LossTest, ErrorsNameTheCulprit) {
   const auto expect = [](const char* yaml, absl::StatusCode code,
                          const char* path, const char* reason) {
-    const auto loss = MakeLoss(ProtoObject(yaml));
+    const auto loss = MakeLoss(Object(yaml), Path("loss"));
     EXPECT_EQ(loss.status().code(), code) << loss.status();
     EXPECT_THAT(std::string(loss.status().message()), HasSubstr(path));
     EXPECT_THAT(std::string(loss.status().message()), HasSubstr(reason));
@@ -206,10 +206,16 @@ google::protobuf::RepeatedPtrField<v1::KerasObject> Objects(
   return objects;
 }
 
+absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MetricsOf(
+    const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
+    const Loss& loss, const Shape& output) {
+  return MakeMetrics(objects, loss, output, Path("metrics"), /*prefix=*/"");
+}
+
 std::vector<std::string> ClassesAndNames(const std::vector<std::string>& yamls,
                                          const std::string& loss,
                                          const Shape& output) {
-  const auto metrics = MakeMetrics(Objects(yamls), *MakeLossFrom(loss), output);
+  const auto metrics = MetricsOf(Objects(yamls), *MakeLossFrom(loss), output);
   EXPECT_TRUE(metrics.ok()) << metrics.status();
   std::vector<std::string> result;
   if (!metrics.ok()) return result;
@@ -285,7 +291,7 @@ TEST(MetricTest, StatesTogetherHaveALimit) {
 TEST(MetricTest, ErrorsNameTheMetric) {
   const auto expect = [](const std::vector<std::string>& yamls,
                          const char* path, const char* reason) {
-    const auto metrics = MakeMetrics(
+    const auto metrics = MetricsOf(
         Objects(yamls), *MakeLossFrom("sparse_categorical_crossentropy"), {10});
     EXPECT_EQ(metrics.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(metrics.status().message()), HasSubstr(path));
@@ -305,8 +311,8 @@ TEST(MetricTest, ErrorsNameTheMetric) {
 
 TEST(MetricTest, PrecisionTakesOneThresholdAndOneClass) {
   const auto check = [](const std::string& config, const Shape& output) {
-    return MakeMetrics(Objects({"{Precision: " + config + "}"}),
-                       *MakeLossFrom("bce"), output)
+    return MetricsOf(Objects({"{Precision: " + config + "}"}),
+                     *MakeLossFrom("bce"), output)
         .status();
   };
   EXPECT_TRUE(check("{thresholds: 0.7, class_id: 2}", {3}).ok());
@@ -331,7 +337,7 @@ TEST(MetricTest, RefusesWhatIsNoSingleNumber) {
   const auto expect = [](const std::string& metric, const Shape& output,
                          absl::StatusCode code, const char* reason) {
     const absl::Status status =
-        MakeMetrics(Objects({metric}), *MakeLossFrom("mse"), output).status();
+        MetricsOf(Objects({metric}), *MakeLossFrom("mse"), output).status();
     EXPECT_EQ(status.code(), code) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr(reason));
   };
@@ -356,7 +362,7 @@ TEST(MetricTest, RefusesWhatIsNoSingleNumber) {
 TEST(MetricTest, StatesGrowWithClassesAndThresholds) {
   const auto size = [](const std::string& metric) {
     const auto metrics =
-        MakeMetrics(Objects({metric}), *MakeLossFrom("mse"), {3});
+        MetricsOf(Objects({metric}), *MakeLossFrom("mse"), {3});
     EXPECT_TRUE(metrics.ok()) << metrics.status();
     return metrics.ok() ? (*metrics)[0]->state_size() : 0;
   };

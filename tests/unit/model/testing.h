@@ -55,7 +55,9 @@ inline absl::StatusOr<Graph> GraphOf(const std::string& layers) {
 // The same with any number of Input layers, and these layers as outputs.
 inline absl::StatusOr<Graph> GraphOf(const std::string& layers,
                                      const std::vector<std::string>& outputs) {
-  return BuildGraph(ModelOf(layers), outputs);
+  v1::Model model = ModelOf(layers);
+  model.mutable_outputs()->Assign(outputs.begin(), outputs.end());
+  return BuildGraph(model);
 }
 
 }  // namespace paceline

@@ -27,7 +27,8 @@ TEST(LoggedMetricTest, ResultsAreFunctionsOfTheStatesInTheirOrder) {
   auto mean = std::make_unique<MeanLoss>(nullptr);
   mean->name = "mean";
   metrics.push_back(std::move(mean));
-  const std::vector<LoggedMetric> logged = MakeLoggedMetrics(metrics);
+  const std::vector<LoggedMetric> logged =
+      MakeLoggedMetrics({{.metrics = metrics}});
   EXPECT_EQ(StateSize(logged), 7u);
   EXPECT_THAT(
       ResultsOf(logged, {6, 4, 10, 0, 17, 1, 2}),

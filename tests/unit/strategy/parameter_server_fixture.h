@@ -140,7 +140,7 @@ batch_size_per_replica: 4
     ProgramSpec spec;
     spec.graph = &model_.graph;
     spec.bucket_layout = &plan_.layout();
-    spec.outputs = {{.loss = model_.loss.get()}};
+    spec.outputs = {{.loss = model_.objectives[0].loss.get()}};
     return *device_.CreateState(spec);
   }
 

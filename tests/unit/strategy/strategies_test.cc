@@ -61,7 +61,7 @@ class LoneReplica {
     ProgramSpec spec;
     spec.graph = &model_.graph;
     spec.bucket_layout = &plan_.layout();
-    spec.outputs = {{.loss = model_.loss.get()}};
+    spec.outputs = {{.loss = model_.objectives[0].loss.get()}};
     return spec;
   }
 

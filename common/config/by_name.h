@@ -1,6 +1,6 @@
 // A field with a single value, or with a value for each of several names.
-#ifndef PACELINE_COMMON_DATA_SOURCE_BY_NAME_H_
-#define PACELINE_COMMON_DATA_SOURCE_BY_NAME_H_
+#ifndef PACELINE_COMMON_CONFIG_BY_NAME_H_
+#define PACELINE_COMMON_CONFIG_BY_NAME_H_
 
 #include <map>
 #include <string>
@@ -20,7 +20,11 @@ namespace paceline {
 //   features: {left: x1, right: x2}
 //
 // The names are those of a model's inputs or outputs; a single value needs
-// none.
+// none. Where a single T may be a map too, Codec<T> has
+//
+//   static bool IsOne(const Value& map);
+//
+// which tells it from a map of names.
 template <typename T>
 struct ByName {
   // At least one. Sorted by name, since messages keep no other order. The name
@@ -33,9 +37,11 @@ struct Codec<ByName<T>> {
   static absl::Status Read(const Value& value, const Path& path,
                            ByName<T>& out) {
     out.entries.clear();
-    if (!value.is_map()) {
-      return Codec<T>::Read(value, path, out.entries[""]);
+    bool is_one = !value.is_map();
+    if constexpr (requires { Codec<T>::IsOne(value); }) {
+      is_one = is_one || Codec<T>::IsOne(value);
     }
+    if (is_one) return Codec<T>::Read(value, path, out.entries[""]);
     if (value.as_map().empty()) {
       return WrongType(value, path, absl::StrCat(Type(), " with an entry"));
     }
@@ -74,4 +80,4 @@ struct Codec<ByName<T>> {
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_DATA_SOURCE_BY_NAME_H_
+#endif  // PACELINE_COMMON_CONFIG_BY_NAME_H_

@@ -1,0 +1,167 @@
+#include "common/job/objective_fields.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/config/by_name.h"
+#include "common/config/message_fields.h"
+#include "common/model/loss.h"
+#include "common/model/metric_object.h"
+
+namespace paceline {
+
+// The loss of an output.
+struct LossEntry {
+  v1::KerasObject object;
+};
+
+template <>
+struct Codec<LossEntry> {
+  // A map with the config of a loss, not with losses of outputs. An output that
+  // has the name of a loss needs another.
+  static bool IsOne(const Value& map) {
+    return map.Find("class_name") != nullptr ||
+           (map.as_map().size() == 1 && IsLossName(map.as_map()[0].key));
+  }
+  static absl::Status Read(const Value& value, const Path& path,
+                           LossEntry& out) {
+    return Codec<v1::KerasObject>::Read(value, path, out.object);
+  }
+  static Value Write(const LossEntry& m) {
+    return Codec<v1::KerasObject>::Write(m.object);
+  }
+  static std::string Type() { return Codec<v1::KerasObject>::Type(); }
+};
+
+// An entry of the metrics of an output.
+struct MetricEntry {
+  v1::KerasObject object;
+};
+
+template <>
+struct Codec<MetricEntry> {
+  static absl::Status Read(const Value& value, const Path& path,
+                           MetricEntry& out) {
+    ASSIGN_OR_RETURN(const KerasObject object, ReadMetricObject(value, path));
+    ASSIGN_OR_RETURN(out.object, ToProto(object, path));
+    return absl::OkStatus();
+  }
+  static Value Write(const MetricEntry& m) {
+    return Codec<v1::KerasObject>::Write(m.object);
+  }
+  static std::string Type() { return Codec<v1::KerasObject>::Type(); }
+};
+
+namespace {
+
+using Losses = ByName<LossEntry>;
+using MetricsByName = ByName<std::vector<MetricEntry>>;
+using Weights = std::map<std::string, double>;
+using MetricObjects = google::protobuf::RepeatedPtrField<v1::KerasObject>;
+
+std::optional<Losses> GetLosses(const v1::Job& job) {
+  Losses losses;
+  for (const auto& [name, loss] : job.named_losses()) {
+    losses.entries[name] = {loss};
+  }
+  if (job.has_loss()) losses.entries[""] = {job.loss()};
+  return losses.entries.empty() ? std::nullopt : std::optional(losses);
+}
+
+void SetLosses(v1::Job& job, std::optional<Losses> losses) {
+  job.clear_loss();
+  job.clear_named_losses();
+  if (!losses) return;
+  for (auto& [name, loss] : losses->entries) {
+    (name.empty() ? *job.mutable_loss() : (*job.mutable_named_losses())[name]) =
+        std::move(loss.object);
+  }
+}
+
+std::vector<MetricEntry> EntriesOf(const MetricObjects& metrics) {
+  std::vector<MetricEntry> entries;
+  for (const v1::KerasObject& metric : metrics) entries.push_back({metric});
+  return entries;
+}
+
+MetricsByName GetMetrics(const v1::Job& job) {
+  MetricsByName metrics;
+  for (const auto& [name, list] : job.named_metrics()) {
+    metrics.entries[name] = EntriesOf(list.metrics());
+  }
+  if (metrics.entries.empty()) metrics.entries[""] = EntriesOf(job.metrics());
+  return metrics;
+}
+
+void SetMetrics(v1::Job& job, MetricsByName metrics) {
+  job.clear_metrics();
+  job.clear_named_metrics();
+  for (auto& [name, entries] : metrics.entries) {
+    MetricObjects& objects =
+        name.empty() ? *job.mutable_metrics()
+                     : *(*job.mutable_named_metrics())[name].mutable_metrics();
+    for (MetricEntry& entry : entries) objects.Add(std::move(entry.object));
+  }
+}
+
+}  // namespace
+
+// Factors by output.
+template <>
+struct Codec<Weights> {
+  static absl::Status Read(const Value& value, const Path& path, Weights& out) {
+    if (!value.is_map()) {
+      return WrongType(value, path, "a map from outputs to numbers");
+    }
+    out.clear();
+    for (const Value::Entry& entry : value.as_map()) {
+      const Path entry_path = path.Key(entry.key);
+      double& weight = out[entry.key];
+      RETURN_IF_ERROR(Codec<double>::Read(entry.value, entry_path, weight));
+      if (weight < 0) {
+        return WrongType(entry.value, entry_path, "a number of at least 0");
+      }
+    }
+    return absl::OkStatus();
+  }
+  static Value Write(const Weights& m) {
+    Value::Map map;
+    for (const auto& [name, weight] : m) map.push_back({name, weight});
+    return map;
+  }
+  static std::string Type() { return "map of numbers"; }
+};
+
+Field<v1::Job> LossField() {
+  return Required(
+      "loss", Accessors<v1::Job, std::optional<Losses>>{GetLosses, SetLosses},
+      "The loss, by class or by Keras' short name. For several "
+      "outputs, a map from the model's outputs to their losses.");
+}
+
+Field<v1::Job> LossWeightsField() {
+  const auto get = [](const v1::Job& job) {
+    return Weights(job.loss_weights().begin(), job.loss_weights().end());
+  };
+  const auto set = [](v1::Job& job, const Weights& weights) {
+    job.mutable_loss_weights()->clear();
+    for (const auto& [name, weight] : weights) {
+      (*job.mutable_loss_weights())[name] = weight;
+    }
+  };
+  return WrittenUnlessDefault(
+      Optional("loss_weights", Accessors<v1::Job, Weights>{get, set},
+               "Factors of the losses of the model's outputs in their sum, the "
+               "loss of the model; 1 where there is none."));
+}
+
+Field<v1::Job> MetricsField() {
+  return Optional(
+      "metrics", Accessors<v1::Job, MetricsByName>{GetMetrics, SetMetrics},
+      "What is measured beside the loss. For several outputs, a map "
+      "from the model's outputs to lists.");
+}
+
+}  // namespace paceline

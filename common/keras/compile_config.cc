@@ -1,0 +1,197 @@
+#include "common/keras/compile_config.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/codec.h"
+#include "common/keras/config_keys.h"
+#include "common/keras/keras_classes.h"
+#include "common/keras/not_supported.h"
+
+namespace paceline {
+namespace {
+
+using Outputs = absl::Span<const std::string>;
+
+// A function of Keras, given as one and not by its name, as its name.
+Value NameOfFunction(const Value& value) {
+  const std::string name = TextOf(value, "config");
+  return TextOf(value, "class_name") == "function" && !name.empty()
+             ? Value(name)
+             : value;
+}
+
+bool IsEmpty(const Value* value) {
+  return value == nullptr || value->is_null() ||
+         (value->is_list() && value->as_list().empty());
+}
+
+// A map of what is for each output, not an object.
+bool IsMapOfOutputs(const Value& value) {
+  return value.is_map() && value.Find("class_name") == nullptr;
+}
+
+// What is for one of several outputs, and where it is. Null: nothing.
+struct OfOutput {
+  const Value* value = nullptr;
+  Path path;
+};
+
+// Finds what is for each of several outputs in what Keras' compile() was given:
+// a map by their names, or a list in their order.
+absl::StatusOr<std::vector<OfOutput>> FindOfOutputs(const Value& value,
+                                                    Outputs outputs,
+                                                    const Path& path) {
+  std::vector<OfOutput> found;
+  if (value.is_list() && value.as_list().size() == outputs.size()) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      found.push_back({&value.as_list()[i], path.Index(i)});
+    }
+    return found;
+  }
+  if (!IsMapOfOutputs(value)) {
+    return WrongType(
+        value, path,
+        absl::StrCat("a map by output, or a list of ", outputs.size()));
+  }
+  for (const std::string& output : outputs) {
+    found.push_back({value.Find(output), path.Key(output)});
+  }
+  return found;
+}
+
+// What is for the only output: the value itself, or a list or a map of it.
+absl::StatusOr<Value> OfOnlyOutput(const Value& value, const Path& path) {
+  if (value.is_list() && value.as_list().size() == 1) {
+    return value.as_list()[0];
+  }
+  if (IsMapOfOutputs(value) && value.as_map().size() == 1) {
+    return value.as_map()[0].value;
+  }
+  if (value.is_list() || IsMapOfOutputs(value)) {
+    return WrongType(value, path, "what is for the model's only output");
+  }
+  return value;
+}
+
+absl::StatusOr<Value> ReadLoss(const Value& compile, Outputs outputs,
+                               const Path& compile_path) {
+  const Value* const loss = compile.Find("loss");
+  if (loss == nullptr) return Value();
+  const Path path = compile_path.Key("loss");
+  RETURN_IF_ERROR(CheckIsOfKeras(*loss, path));
+  if (outputs.size() == 1) {
+    ASSIGN_OR_RETURN(const Value only, OfOnlyOutput(*loss, path));
+    return NameOfFunction(only);
+  }
+  Value::Map losses;
+  // As in Keras, a single loss is that of each output.
+  if (!loss->is_list() && !IsMapOfOutputs(*loss)) {
+    for (const std::string& output : outputs) {
+      losses.push_back({output, NameOfFunction(*loss)});
+    }
+    return Value(std::move(losses));
+  }
+  ASSIGN_OR_RETURN(const std::vector<OfOutput> found,
+                   FindOfOutputs(*loss, outputs, path));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (IsEmpty(found[i].value)) {
+      return NotSupported(found[i].path, "outputs without a loss");
+    }
+    losses.push_back({outputs[i], NameOfFunction(*found[i].value)});
+  }
+  return Value(std::move(losses));
+}
+
+absl::StatusOr<Value> ReadLossWeights(const Value& compile, Outputs outputs,
+                                      const Path& compile_path) {
+  const Value* const weights = compile.Find("loss_weights");
+  if (IsEmpty(weights)) return Value();
+  const Path path = compile_path.Key("loss_weights");
+  Value::Map map;
+  if (outputs.size() == 1) {
+    ASSIGN_OR_RETURN(Value only, OfOnlyOutput(*weights, path));
+    map.push_back({outputs[0], std::move(only)});
+    return Value(std::move(map));
+  }
+  ASSIGN_OR_RETURN(const std::vector<OfOutput> found,
+                   FindOfOutputs(*weights, outputs, path));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (IsEmpty(found[i].value)) continue;
+    map.push_back({outputs[i], *found[i].value});
+  }
+  return Value(std::move(map));
+}
+
+absl::StatusOr<Value> ReadOptimizer(const Value& compile,
+                                    const Path& compile_path) {
+  const Value* const optimizer = compile.Find("optimizer");
+  if (optimizer == nullptr) return Value();
+  RETURN_IF_ERROR(CheckIsOfKeras(*optimizer, compile_path.Key("optimizer")));
+  return *optimizer;
+}
+
+// The metrics of an output as a list.
+absl::StatusOr<Value> MetricList(const Value& metrics, const Path& path) {
+  if (metrics.is_null()) return Value(Value::List());
+  if (!metrics.is_list()) {
+    if (metrics.is_string() || metrics.is_map()) {
+      return Value(Value::List{NameOfFunction(metrics)});
+    }
+    return WrongType(metrics, path, "a list");
+  }
+  Value::List list;
+  for (const Value& metric : metrics.as_list()) {
+    list.push_back(NameOfFunction(metric));
+  }
+  return Value(std::move(list));
+}
+
+absl::StatusOr<Value> ReadMetrics(const Value& compile, Outputs outputs,
+                                  const Path& compile_path) {
+  const Value* metrics = compile.Find("metrics");
+  if (metrics == nullptr) return Value();
+  const Path path = compile_path.Key("metrics");
+  if (!IsEmpty(compile.Find("weighted_metrics"))) {
+    return NotSupported(compile_path.Key("weighted_metrics"),
+                        "weighted_metrics");
+  }
+  RETURN_IF_ERROR(CheckIsOfKeras(*metrics, path));
+  if (outputs.size() == 1) {
+    if (IsMapOfOutputs(*metrics) && metrics->as_map().size() == 1) {
+      metrics = &metrics->as_map()[0].value;
+    } else if (metrics->is_list() && metrics->as_list().size() == 1 &&
+               metrics->as_list()[0].is_list()) {
+      metrics = &metrics->as_list()[0];
+    }
+    return MetricList(*metrics, path);
+  }
+  if (IsEmpty(metrics)) return Value();
+  Value::Map map;
+  ASSIGN_OR_RETURN(const std::vector<OfOutput> found,
+                   FindOfOutputs(*metrics, outputs, path));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (IsEmpty(found[i].value)) continue;
+    ASSIGN_OR_RETURN(Value list, MetricList(*found[i].value, found[i].path));
+    map.push_back({outputs[i], std::move(list)});
+  }
+  return map.empty() ? Value() : Value(std::move(map));
+}
+
+}  // namespace
+
+absl::StatusOr<CompileConfig> ReadCompileConfig(
+    const Value& config, absl::Span<const std::string> outputs,
+    const Path& path) {
+  if (!config.is_map()) return WrongType(config, path, "a map");
+  CompileConfig read;
+  read.loss = ReadLoss(config, outputs, path);
+  read.loss_weights = ReadLossWeights(config, outputs, path);
+  read.optimizer = ReadOptimizer(config, path);
+  read.metrics = ReadMetrics(config, outputs, path);
+  return read;
+}
+
+}  // namespace paceline

@@ -1,0 +1,93 @@
+// Attention with several heads (Vaswani et al., 2017: Attention Is All You
+// Need).
+#ifndef PACELINE_COMMON_MODEL_LAYERS_MULTI_HEAD_ATTENTION_H_
+#define PACELINE_COMMON_MODEL_LAYERS_MULTI_HEAD_ATTENTION_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/model/initializer.h"
+#include "common/model/keras_fields.h"
+#include "common/model/layer.h"
+#include "common/model/regularizer.h"
+#include "common/model/variable.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+// Reads a query (T, d), a value (S, v) and a key (S, k), by default the value.
+// With q, k and v from projections of these for each head,
+//
+//   softmax(q · kᵀ / √key_dim) · v
+//
+// of all heads together is projected to the output (T, output_shape), by
+// default (T, d). In training the softmax is dropped out by `dropout`.
+class MultiHeadAttention : public Layer {
+ public:
+  static constexpr char kClassName[] = "MultiHeadAttention";
+  static const FieldTable<MultiHeadAttention>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  InputCount input_count() const override { return {2, 3}; }
+  std::vector<std::string> call_keywords() const override {
+    return {"use_causal_mask"};
+  }
+  absl::StatusOr<Shape> OutputShape(
+      absl::Span<const Shape> inputs) const override;
+  std::vector<VariableSpec> Variables(
+      absl::Span<const Shape> inputs) const override;
+  std::string WeightPath(int variable) const override;
+  LoweredLayer Lower(const LayerCall& call) const override;
+
+  int64_t num_heads = 0;
+  // Size of a head's query and key.
+  int64_t key_dim = 0;
+  // Size of a head's value; by default key_dim.
+  std::optional<int64_t> value_dim;
+  double dropout = 0;
+  bool use_bias = true;
+  // One axis; by default the size of the query.
+  std::optional<AxisList> output_shape;
+  // The axis of the steps, 1.
+  std::optional<AxisList> attention_axes;
+  std::shared_ptr<const Initializer> kernel_initializer =
+      DefaultKernelInitializer();
+  std::shared_ptr<const Initializer> bias_initializer = ZerosInitializer();
+  Regularizer kernel_regularizer;
+  Regularizer bias_regularizer;
+  std::optional<int64_t> seed;
+  // Whether step t attends to steps 0 to t only. An argument of the call in
+  // Keras.
+  bool use_causal_mask = false;
+
+ private:
+  int64_t value_size() const { return value_dim.value_or(key_dim); }
+  // A kernel and perhaps a bias.
+  int variables_of_projection() const { return use_bias ? 2 : 1; }
+
+  void AddProjection(const std::string& prefix, const Shape& kernel,
+                     const Shape& bias,
+                     std::vector<VariableSpec>& variables) const;
+  // x · kernel + bias along the last axis of x, with the variables of a
+  // projection: (batch, steps, columns).
+  op::Tensor Project(const LayerCall& call, int projection,
+                     const op::Tensor& x) const;
+  // The same for a projection to heads: (batch, heads, steps, size).
+  op::Tensor ProjectToHeads(const LayerCall& call, int projection,
+                            const op::Tensor& x, int64_t size) const;
+  // The share of each key in each query's sum: (batch, heads, T, S).
+  op::Tensor Weights(const LayerCall& call, op::Tensor scores) const;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LAYERS_MULTI_HEAD_ATTENTION_H_

@@ -1,0 +1,202 @@
+#include "common/model/objective.h"
+
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/base/status_macros.h"
+#include "common/config/keras_object.h"
+#include "common/config/path.h"
+#include "common/config/value.h"
+#include "common/model/loss_input.h"
+#include "common/model/metrics/mean_loss.h"
+#include "google/protobuf/map.h"
+
+namespace paceline {
+namespace {
+
+using Metrics = google::protobuf::RepeatedPtrField<v1::KerasObject>;
+using MetricPtr = std::unique_ptr<const Metric>;
+
+constexpr char kLossKey[] = "loss";
+constexpr char kMetricsKey[] = "metrics";
+constexpr char kLossWeightsKey[] = "loss_weights";
+
+// The status with the path in front, if it is an error.
+absl::Status At(const Path& path, const absl::Status& status) {
+  return status.ok() ? status
+                     : ConfigError(path, status.message(), status.code());
+}
+
+// The names of the model's outputs: `"digit", "parity"`.
+std::string OutputNames(const Graph& graph) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    names.push_back(Excerpt(Value(graph.output_name(i))));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+// Checks that the keys of a map are names of outputs.
+template <typename T>
+absl::Status CheckNames(const google::protobuf::Map<std::string, T>& map,
+                        const Graph& graph, const Path& path) {
+  std::set<std::string> known;
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    known.insert(graph.output_name(i));
+  }
+  // In order, so that each process gives the same error.
+  std::set<std::string> names;
+  for (const auto& [name, unused] : map) names.insert(name);
+  for (const std::string& name : names) {
+    if (known.contains(name)) continue;
+    return ConfigError(path.Key(name),
+                       absl::StrCat("the model has no such output; expected ",
+                                    OutputNames(graph)));
+  }
+  return absl::OkStatus();
+}
+
+// Checks that the outputs can be told apart, and that each has a loss.
+absl::Status CheckOutputs(const v1::Job& job, const Graph& graph) {
+  RETURN_IF_ERROR(CheckNames(job.named_losses(), graph, Path(kLossKey)));
+  RETURN_IF_ERROR(CheckNames(job.named_metrics(), graph, Path(kMetricsKey)));
+  RETURN_IF_ERROR(CheckNames(job.loss_weights(), graph, Path(kLossWeightsKey)));
+  if (graph.outputs.size() == 1) return absl::OkStatus();
+  std::set<std::string> seen;
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const std::string& name = graph.output_name(i);
+    if (!seen.insert(name).second) {
+      return ConfigError(Path("model").Key("outputs"),
+                         absl::StrCat("has ", Excerpt(Value(name)), " twice"));
+    }
+    if (job.named_losses().contains(name)) continue;
+    return ConfigError(
+        Path(kLossKey),
+        absl::StrCat("has no entry for the output ", Excerpt(Value(name)),
+                     "; expected a map with a loss for each of ",
+                     OutputNames(graph)));
+  }
+  if (job.metrics().empty()) return absl::OkStatus();
+  return ConfigError(
+      Path(kMetricsKey),
+      absl::StrCat("expected a map with a list for each of the outputs ",
+                   OutputNames(graph), ", got one list"));
+}
+
+// Where the job has what it says of an output.
+Path PathOf(const char* key, bool is_named, const std::string& output) {
+  return is_named ? Path(key).Key(output) : Path(key);
+}
+
+absl::StatusOr<std::unique_ptr<const Loss>> MakeLossOf(const v1::Job& job,
+                                                       const Graph& graph,
+                                                       size_t output) {
+  const std::string& name = graph.output_name(output);
+  const Path path = PathOf(kLossKey, job.named_losses().contains(name), name);
+  ASSIGN_OR_RETURN(std::unique_ptr<const Loss> loss,
+                   MakeLoss(FromProto(LossOf(job, graph, output)), path));
+  RETURN_IF_ERROR(At(path, loss->CheckOutput(graph.output_shape(output))));
+  RETURN_IF_ERROR(
+      At(path, CheckLossInput(graph, graph.outputs[output], *loss)));
+  return loss;
+}
+
+// Its own loss, as a metric.
+absl::StatusOr<MetricPtr> MeanLossOf(const v1::Job& job, const Graph& graph,
+                                     size_t output) {
+  ASSIGN_OR_RETURN(std::unique_ptr<const Loss> loss,
+                   MakeLossOf(job, graph, output));
+  auto mean = std::make_unique<MeanLoss>(std::move(loss));
+  mean->name = absl::StrCat(graph.output_name(output), "_loss");
+  return mean;
+}
+
+absl::StatusOr<std::vector<MetricPtr>> MakeMetricsOf(const v1::Job& job,
+                                                     const Graph& graph,
+                                                     size_t output,
+                                                     const Loss& loss) {
+  const std::string& name = graph.output_name(output);
+  const bool is_alone = graph.outputs.size() == 1;
+  const Path path =
+      PathOf(kMetricsKey, job.named_metrics().contains(name), name);
+  ASSIGN_OR_RETURN(std::vector<MetricPtr> metrics,
+                   MakeMetrics(MetricsOf(job, graph, output), loss,
+                               graph.output_shape(output), path,
+                               is_alone ? "" : absl::StrCat(name, "_")));
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const Loss* const mean_of = metrics[i]->mean_of();
+    if (mean_of == nullptr) continue;
+    RETURN_IF_ERROR(At(path.Index(static_cast<int>(i)),
+                       CheckLossInput(graph, graph.outputs[output], *mean_of)));
+  }
+  if (is_alone) return metrics;
+  ASSIGN_OR_RETURN(MetricPtr mean, MeanLossOf(job, graph, output));
+  metrics.insert(metrics.begin(), std::move(mean));
+  return metrics;
+}
+
+// Checks what the metrics of all outputs together may not be.
+absl::Status CheckTogether(absl::Span<const Objective> objectives) {
+  std::set<std::string> names;
+  int64_t state_size = 0;
+  for (const Objective& objective : objectives) {
+    for (const MetricPtr& metric : objective.metrics) {
+      RETURN_IF_ERROR(CheckStateSize(*metric, state_size, Path(kMetricsKey)));
+      state_size += metric->state_size();
+      if (names.insert(metric->name).second) continue;
+      return ConfigError(
+          Path(kMetricsKey),
+          absl::StrCat("two of the outputs have a metric that is called ",
+                       Excerpt(Value(metric->name)),
+                       " in the logs; give one another name"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const v1::KerasObject& LossOf(const v1::Job& job, const Graph& graph,
+                              size_t output) {
+  const auto named = job.named_losses().find(graph.output_name(output));
+  return named == job.named_losses().end() ? job.loss() : named->second;
+}
+
+const Metrics& MetricsOf(const v1::Job& job, const Graph& graph,
+                         size_t output) {
+  const auto named = job.named_metrics().find(graph.output_name(output));
+  return named == job.named_metrics().end() ? job.metrics()
+                                            : named->second.metrics();
+}
+
+absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,
+                                                      const Graph& graph) {
+  RETURN_IF_ERROR(CheckOutputs(job, graph));
+  std::vector<Objective> objectives;
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    Objective& objective = objectives.emplace_back();
+    ASSIGN_OR_RETURN(objective.loss, MakeLossOf(job, graph, i));
+    const auto weight = job.loss_weights().find(graph.output_name(i));
+    if (weight != job.loss_weights().end()) objective.weight = weight->second;
+    ASSIGN_OR_RETURN(objective.metrics,
+                     MakeMetricsOf(job, graph, i, *objective.loss));
+  }
+  RETURN_IF_ERROR(CheckTogether(objectives));
+  return objectives;
+}
+
+std::vector<OutputSpec> SpecsOf(absl::Span<const Objective> objectives) {
+  std::vector<OutputSpec> specs;
+  for (const Objective& objective : objectives) {
+    specs.push_back({.loss = objective.loss.get(),
+                     .weight = objective.weight,
+                     .metrics = objective.metrics});
+  }
+  return specs;
+}
+
+}  // namespace paceline

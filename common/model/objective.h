@@ -1,0 +1,48 @@
+// What a job trains and measures of each output of its model.
+#ifndef PACELINE_COMMON_MODEL_OBJECTIVE_H_
+#define PACELINE_COMMON_MODEL_OBJECTIVE_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/model/graph.h"
+#include "common/model/loss.h"
+#include "common/model/metric.h"
+#include "common/model/output_spec.h"
+#include "google/protobuf/repeated_ptr_field.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+
+struct Objective {
+  std::unique_ptr<const Loss> loss;
+  // Of the loss in the sum over all outputs: Keras' loss_weights.
+  double weight = 1;
+  // If the model has several outputs, their names in logs begin with that of
+  // the output, and the first is its loss without the weight: "digit_loss",
+  // "digit_accuracy".
+  std::vector<std::unique_ptr<const Metric>> metrics;
+};
+
+// The objective of each output, in the order of Graph::outputs. Errors name the
+// field of the job and the output.
+absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,
+                                                      const Graph& graph);
+
+// Points into `objectives`.
+std::vector<OutputSpec> SpecsOf(absl::Span<const Objective> objectives);
+
+// The loss and the metrics of an output as the job gives them, for a job that
+// MakeObjectives accepts.
+const v1::KerasObject& LossOf(const v1::Job& job, const Graph& graph,
+                              size_t output);
+const google::protobuf::RepeatedPtrField<v1::KerasObject>& MetricsOf(
+    const v1::Job& job, const Graph& graph, size_t output);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_OBJECTIVE_H_

@@ -1,0 +1,130 @@
+// Losses, their weights and metrics of models with several outputs.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/config/message_fields.h"
+#include "common/job/job_fields.h"
+#include "common/job/job_model.h"
+#include "common/job/job_reader.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "gtest/gtest.h"
+
+namespace paceline {
+namespace {
+
+using ::google::protobuf::util::MessageDifferencer;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+absl::StatusOr<v1::Job> ReadTwoOutputs(const std::string& rest) {
+  return ReadJob(absl::StrCat(R"(strategy: parameter_server
+model:
+  layers:
+    - Input: {shape: [4], name: left}
+    - Input: {shape: [3], name: right}
+    - {Concatenate: {name: both}, inputs: [left, right]}
+    - {Dense: {units: 10, name: digit}, inputs: [both]}
+    - {Dense: {units: 1, activation: sigmoid, name: is_odd}, inputs: [both]}
+  outputs: [digit, is_odd]
+optimizer: sgd
+data:
+  train:
+    npz:
+      file: digits.npz
+      features: {left: a, right: b}
+      labels: {digit: c, is_odd: d}
+batch_size_per_replica: 8
+)",
+                              rest),
+                 "/jobs/job.yaml", {}, {.check_files = false});
+}
+
+constexpr char kLosses[] =
+    "loss:\n"
+    "  digit: {SparseCategoricalCrossentropy: {from_logits: true}}\n"
+    "  is_odd: bce\n";
+
+std::vector<std::string> NamesOf(const Objective& objective) {
+  std::vector<std::string> names;
+  for (const auto& metric : objective.metrics) names.push_back(metric->name);
+  return names;
+}
+
+TEST(ObjectivesTest, EachOutputHasItsLossWeightAndMetrics) {
+  const auto job = ReadTwoOutputs(
+      absl::StrCat(kLosses,
+                   "loss_weights: {is_odd: 0.5}\n"
+                   "metrics: {is_odd: [accuracy, accuracy, mae]}\n"));
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto model = MakeJobModel(*job);
+  ASSERT_TRUE(model.ok()) << model.status();
+  ASSERT_EQ(model->objectives.size(), 2);
+  const Objective& digit = model->objectives[0];
+  EXPECT_EQ(digit.loss->class_name(), "SparseCategoricalCrossentropy");
+  EXPECT_EQ(digit.weight, 1);
+  EXPECT_THAT(NamesOf(digit), ElementsAre("digit_loss"));
+  const Objective& is_odd = model->objectives[1];
+  EXPECT_EQ(is_odd.loss->class_name(), "BinaryCrossentropy");
+  EXPECT_EQ(is_odd.weight, 0.5);
+  EXPECT_THAT(NamesOf(is_odd), ElementsAre("is_odd_loss", "is_odd_accuracy",
+                                           "is_odd_accuracy_1", "is_odd_mae"));
+}
+
+TEST(ObjectivesTest, AJobIsReadAsItIsWritten) {
+  const auto job =
+      ReadTwoOutputs(absl::StrCat(kLosses,
+                                  "loss_weights: {is_odd: 0.5}\n"
+                                  "metrics: {digit: [accuracy]}\n"));
+  ASSERT_TRUE(job.ok()) << job.status();
+  v1::Job again;
+  const absl::Status status =
+      Codec<v1::Job>::Read(WriteJob(*job), Path(), again);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(MessageDifferencer::Equals(*job, again));
+}
+
+TEST(ObjectivesTest, ErrorsNameTheFieldAndTheOutput) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"loss: mse\n",
+       "loss: has no entry for the output \"digit\"; expected a map with a "
+       "loss for each of \"digit\", \"is_odd\""},
+      {"loss: {digit: mse}\n", "loss: has no entry for the output \"is_odd\""},
+      {"loss: {digit: mse, is_odd: bce, odd: bce}\n",
+       "loss.odd: the model has no such output; expected \"digit\", "
+       "\"is_odd\""},
+      {"loss: {digit: mse, is_odd: bces}\n", "loss.is_odd: unknown loss"},
+      {absl::StrCat(kLosses, "loss_weights: {is_odd: -1}\n"),
+       "loss_weights.is_odd: expected a number of at least 0, got -1"},
+      {absl::StrCat(kLosses, "loss_weights: {even: 1}\n"),
+       "loss_weights.even: the model has no such output"},
+      {absl::StrCat(kLosses, "metrics: [accuracy]\n"),
+       "metrics: expected a map with a list for each of the outputs"},
+      {absl::StrCat(kLosses, "metrics: {is_odd: [acuracy]}\n"),
+       "metrics.is_odd[0]: unknown metric"},
+  };
+  for (const auto& [rest, error] : cases) {
+    const absl::Status status = ReadTwoOutputs(rest).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << rest;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(error)) << rest;
+  }
+}
+
+TEST(ObjectivesTest, AnOutputOfAModelIsALayer) {
+  const absl::Status status =
+      ReadJob(
+          "strategy: mirrored\n"
+          "model: {layers: [Input: {shape: [4]}, Dense: {units: 1, name: a}], "
+          "outputs: [a, b]}\n"
+          "loss: mse\noptimizer: sgd\nbatch_size_per_replica: 8\n"
+          "data: {train: {npz: {file: x.npz, features: a, labels: b}}}\n",
+          "/jobs/job.yaml", {}, {.check_files = false})
+          .status();
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("model.outputs[1]: \"b\" is no layer of the model"));
+}
+
+}  // namespace
+}  // namespace paceline
