@@ -27,6 +27,7 @@
 #include "common/model/layers/cropping2d.h"
 #include "common/model/layers/dense.h"
 #include "common/model/layers/depthwise_conv2d.h"
+#include "common/model/layers/dot.h"
 #include "common/model/layers/dropout.h"
 #include "common/model/layers/elu.h"
 #include "common/model/layers/embedding.h"
@@ -94,6 +95,7 @@ const std::vector<ClassEntry<LayerPtr>>& LayerEntries() {
       ClassEntryOf<LayerPtr, Cropping2D>(),
       ClassEntryOf<LayerPtr, Dense>(),
       ClassEntryOf<LayerPtr, DepthwiseConv2D>(),
+      ClassEntryOf<LayerPtr, Dot>(),
       ClassEntryOf<LayerPtr, Dropout>(),
       ClassEntryOf<LayerPtr, ELU>(),
       ClassEntryOf<LayerPtr, Embedding>(),

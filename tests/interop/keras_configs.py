@@ -103,6 +103,8 @@ def layers():
             "kernel_size": [3, 2], **window, "depth_multiplier": 2, **output,
             "depthwise_initializer": HE, "depthwise_regularizer": L1,
         }),
+        ("Dot", {"axes": -1}),
+        ("Dot", {"axes": [2, 1], "normalize": True}),
         ("Dropout", {"rate": 0.5}),
         ("Dropout", {"rate": 0.25, "seed": 3}),
         ("Dropout", {"rate": 0.25, "noise_shape": [None, 1, 4]}),

@@ -135,6 +135,17 @@ def graph_cases():
             merge("Subtract", "middle", "least"),
         ),
         case("concatenate", *sides, merge("Concatenate", "a", "input_layer", "b")),
+        case("dot", *sides, merge("Dot", "a", "b", axes=2)),
+        case("dot_axes", conv("a", filters=3), *sides[1:], merge("Dot", "b", "a", axes=[2, -1])),
+        case(
+            "dot_normalized", *sides, {"GlobalAveragePooling2D": {"name": "mean"}},
+            merge("Dot", "a", "mean", axes=-1, normalize=True),
+        ),
+        case(
+            "dot_of_vectors", *sides, {"GlobalAveragePooling2D": {"name": "mean"}},
+            {"GlobalMaxPooling2D": {"name": "most"}, "inputs": ["a"]},
+            merge("Dot", "most", "mean", axes=1),
+        ),
         case("concatenate_axis", *sides, merge("Concatenate", "b", "a", axis=1)),
         case(
             "residual", conv("a", activation="relu"), conv("b", use_bias=False),

@@ -1,10 +1,10 @@
 #include "common/model/losses/cosine_similarity.h"
 
 #include "common/config/field_table.h"
+#include "common/model/l2_normalized.h"
 #include "common/model/losses/loss_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
-#include "common/operations/map.h"
 #include "common/operations/reduce.h"
 
 namespace paceline {
@@ -30,14 +30,10 @@ op::Tensor CosineSimilarity::Lower(const op::Tensor& input,
 
 op::Tensor CosineSimilarities(const op::Tensor& input, const op::Tensor& labels,
                               int64_t axis) {
-  const std::vector<int> along = {
-      1 + ExampleAxis(axis, static_cast<size_t>(input.rank() - 1))};
-  const auto normalized = [&along](const op::Tensor& x) {
-    const op::Tensor inverse_norm = 1 / op::Sqrt(op::Sum(x * x, along));
-    return x * op::Minimum(inverse_norm, 1 / kEpsilon);
-  };
-  const op::Tensor p = normalized(input);
-  return MeanOfExamples(op::Sum(normalized(labels) * p, along));
+  const int along =
+      1 + ExampleAxis(axis, static_cast<size_t>(input.rank() - 1));
+  const op::Tensor p = L2Normalized(input, along);
+  return MeanOfExamples(op::Sum(L2Normalized(labels, along) * p, {along}));
 }
 
 }  // namespace paceline

@@ -25,6 +25,9 @@ std::vector<Case> GraphCases() {
       graph("subtract", conv("a") + ", {" + conv("b", relu) +
                             ", inputs: [in]}, {Subtract: {}, inputs: [b, a]},"
                             " Dense: {units: 2}"),
+      graph("dot", conv("a") + ", {" + conv("b") +
+                       ", inputs: [in]}, {Dot: {axes: 1, normalize: true}, "
+                       "inputs: [b, a]}, Flatten: {}, Dense: {units: 2}"),
       graph("concatenate", merged("Concatenate: {}")),
       graph("concatenate_height", merged("Concatenate: {axis: 1}")),
       graph("concatenate_width", merged("Concatenate: {axis: -2}")),

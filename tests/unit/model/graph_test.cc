@@ -327,6 +327,13 @@ INSTANTIATE_TEST_SUITE_P(
                  "input_layer]}]",
                  kUnimplemented, "model.layers[1]",
                  "attention_axes other than 1 are not supported yet"},
+        BadModel{"[Input: {shape: [4, 2]}, {Dot: {axes: [1, 2]}, inputs: "
+                 "[input_layer, input_layer]}]",
+                 kInvalid, "model.layers[1]",
+                 "the same size along their axes, got (4, 2) and (4, 2)"},
+        BadModel{"[Input: {shape: [4, 2]}, {Dot: {axes: 0}, inputs: "
+                 "[input_layer, input_layer]}]",
+                 kInvalid, "model.layers[1]", "axis"},
         BadModel{"[Input: {}, Dense: {units: 2}]", kInvalid, "model.layers[0]",
                  "shape: missing"},
         BadModel{"[Input: {shape: [0]}, Dense: {units: 2}]", kInvalid,
