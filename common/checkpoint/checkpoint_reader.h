@@ -13,8 +13,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/checkpoint/manifest_content.h"
-#include "common/checkpoint/safetensors.h"
 #include "common/model/variable.h"
+#include "common/safetensors/safetensors.h"
 
 namespace paceline {
 

@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/mutex.h"
 #include "common/checkpoint/manifest_content.h"
-#include "common/checkpoint/safetensors.h"
+#include "common/safetensors/safetensors.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {

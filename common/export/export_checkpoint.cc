@@ -10,10 +10,10 @@
 #include "common/base/atomic_file.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_reader.h"
-#include "common/checkpoint/safetensors.h"
 #include "common/checkpoint/trained_job.h"
 #include "common/job/job_model.h"
 #include "common/keras/model_writer.h"
+#include "common/safetensors/safetensors.h"
 #include "glog/logging.h"
 
 namespace paceline {

@@ -126,6 +126,15 @@ absl::Status CheckPaths(const v1::Job& job) {
   return absl::OkStatus();
 }
 
+absl::Status CheckWeightsField(const v1::Job& job) {
+  if (!job.weights_by_name() || !job.weights().empty()) {
+    return absl::OkStatus();
+  }
+  return ConfigError(Path("weights_by_name"),
+                     "is true, but there is no file; expected `weights` with "
+                     "its path");
+}
+
 absl::Status CheckData(const v1::Job& job) {
   const Path path("data");
   const v1::Data& data = job.data();
@@ -272,6 +281,7 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckPartitioner(job));
   RETURN_IF_ERROR(CheckData(job));
   RETURN_IF_ERROR(CheckPaths(job));
+  RETURN_IF_ERROR(CheckWeightsField(job));
   RETURN_IF_ERROR(CheckBatch(job));
   RETURN_IF_ERROR(CheckCheckpoint(job));
   if (job.evaluator()) RETURN_IF_ERROR(CheckEvaluator(job));

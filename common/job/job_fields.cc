@@ -267,10 +267,17 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "does; else it is only told."),
        NotYet("callbacks", "Keras' callbacks."),
        Optional("weights", File(&Job::weights, &Job::mutable_weights),
-                "Initial values of all variables: a `.keras`, `.weights.h5` or "
-                "`.h5` "
-                "file of a model with the same layers; by default that of "
-                "`model`, if that is a file, else random ones by the seed.")},
+                "Initial values of all variables: a `.keras`, `.weights.h5`, "
+                "`.h5` or `.safetensors` file of a model with the same layers; "
+                "by default that of `model`, if that is a file, else random "
+                "ones by the seed."),
+       Optional("weights_by_name",
+                Scalar(&Job::weights_by_name, &Job::set_weights_by_name),
+                "Whether the layers take their values from `weights` by their "
+                "names, as Keras' load_weights(by_name=True, "
+                "skip_mismatch=True) does: layers that the file does not have, "
+                "or has in other shapes, begin as they would without "
+                "`weights`. What matched is told.")},
       DefaultJob);
   return table;
 }

@@ -17,6 +17,7 @@
 #include "common/keras/keras_archive.h"
 #include "common/keras/legacy_h5.h"
 #include "common/keras/model_config.h"
+#include "common/keras/safetensors_weights.h"
 #include "common/limits.h"
 #include "common/model/build_graph.h"
 #include "common/model/graph.h"
@@ -40,6 +41,11 @@ bool IsLegacyPath(absl::string_view path) {
   return absl::EndsWith(path, ".h5") || absl::EndsWith(path, ".hdf5");
 }
 
+// Whether only its own config says what the layers of a file are called.
+bool NeedsConfig(absl::string_view path) {
+  return !IsJson(path) && !IsLegacyPath(path) && !IsSafetensorsPath(path);
+}
+
 // Where errors in the model's config are.
 std::string PlaceOfConfig(const std::string& path) {
   return IsJson(path) || IsLegacyPath(path)
@@ -54,6 +60,12 @@ absl::StatusOr<Value> ReadConfig(const std::string& path) {
     return ReadJson(text, path, limits::kMaxModelConfigBytes);
   }
   if (IsLegacyPath(path)) return ReadLegacyConfig(path);
+  if (IsSafetensorsPath(path)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": has weights alone, expected a file of a whole model; this one can "
+        "be the job's `weights`"));
+  }
   ASSIGN_OR_RETURN(const KerasArchive archive, KerasArchive::Open(path));
   return archive.ReadConfig();
 }
@@ -157,6 +169,15 @@ absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<InitialWeights>> OpenByName(
+    const std::string& path, const Graph& graph) {
+  if (!NeedsConfig(path)) {
+    return InitialWeights::OpenByName(path, graph, /*own=*/nullptr);
+  }
+  ASSIGN_OR_RETURN(const Loaded loaded, ReadModelFile(path));
+  return InitialWeights::OpenByName(path, graph, &loaded.graph);
+}
+
 }  // namespace
 
 absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
@@ -220,7 +241,8 @@ absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job) {
   ASSIGN_OR_RETURN(const Graph graph, BuildGraph(job.model()));
   ASSIGN_OR_RETURN(const std::unique_ptr<InitialWeights> weights,
                    OpenWeights(job, graph));
-  if (job.weights().empty() || job.weights() != taken.weights ||
+  if (job.weights_by_name() || job.weights().empty() ||
+      job.weights() != taken.weights ||
       job.optimizer().class_name() != taken.optimizer_class) {
     return absl::OkStatus();
   }
@@ -235,6 +257,7 @@ absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job) {
 
 absl::StatusOr<std::unique_ptr<InitialWeights>> OpenWeights(
     const v1::Job& job, const Graph& graph) {
+  if (job.weights_by_name()) return OpenByName(job.weights(), graph);
   ASSIGN_OR_RETURN(std::unique_ptr<InitialWeights> weights,
                    InitialWeights::Open(job.weights(), graph));
   if (job.initial_iterations() > 0 && weights != nullptr &&

@@ -45,12 +45,13 @@ absl::StatusOr<ModelFile> OpenModelFile(const std::string& path);
 // Opens the job's `weights` and those of models in its model, if it has some.
 // If `weights` and the class of the optimizer are still those of the model's
 // file, sets initial_iterations to the number of updates that the optimizer has
-// made there. Errors are those of OpenWeights.
+// made there, unless names decide what is taken. Errors are those of
+// OpenWeights.
 absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job);
 
-// Opens the Keras files that the job takes initial values from, and compares
-// them with the job's `graph`, and with the slots of its optimizer if that goes
-// on; null if there are none.
+// Opens the files that the job takes initial values from, and compares them
+// with the job's `graph`, and with the slots of its optimizer if that goes on;
+// null if there are none.
 absl::StatusOr<std::unique_ptr<InitialWeights>> OpenWeights(const v1::Job& job,
                                                             const Graph& graph);
 

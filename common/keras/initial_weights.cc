@@ -21,6 +21,20 @@ absl::StatusOr<std::unique_ptr<InitialWeights>> InitialWeights::Open(
   return weights;
 }
 
+absl::StatusOr<std::unique_ptr<InitialWeights>> InitialWeights::OpenByName(
+    const std::string& path, const Graph& graph, const Graph* own) {
+  auto weights = absl::WrapUnique(new InitialWeights(graph.variables.size()));
+  RETURN_IF_ERROR(weights->AddParts(graph, graph.tree));
+  ASSIGN_OR_RETURN(std::unique_ptr<ModelWeights> file,
+                   ModelWeights::OpenByName(path, graph, own));
+  for (size_t i = 0; i < weights->file_of_.size(); ++i) {
+    if (file->Has(static_cast<int>(i))) weights->file_of_[i] = file.get();
+  }
+  weights->match_ = &file->match();
+  weights->files_.push_back(std::move(file));
+  return weights;
+}
+
 absl::Status InitialWeights::Add(const std::string& path, const Graph& graph,
                                  const ModelTree& model) {
   ASSIGN_OR_RETURN(std::unique_ptr<ModelWeights> file,

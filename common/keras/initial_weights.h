@@ -24,7 +24,16 @@ class InitialWeights {
   static absl::StatusOr<std::unique_ptr<InitialWeights>> Open(
       const std::string& path, const Graph& graph);
 
-  // The file of the whole model; null if there are only files of parts.
+  // Layers that `path` has under the same names; all else is as without it. See
+  // ModelWeights::OpenByName.
+  static absl::StatusOr<std::unique_ptr<InitialWeights>> OpenByName(
+      const std::string& path, const Graph& graph, const Graph* own);
+
+  // What matched by name; null unless opened so.
+  const NameMatch* match() const { return match_; }
+
+  // The file of the whole model; null if there is none, or if it was
+  // opened by name.
   ModelWeights* whole() const { return whole_; }
 
   // Whether the variable, an index into Graph::variables, is in a file.
@@ -50,6 +59,7 @@ class InitialWeights {
 
   std::vector<std::unique_ptr<ModelWeights>> files_;
   ModelWeights* whole_ = nullptr;
+  const NameMatch* match_ = nullptr;
   // By variable; null: none.
   std::vector<ModelWeights*> file_of_;
 };

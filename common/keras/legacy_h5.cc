@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/peer_text.h"
@@ -118,6 +119,14 @@ absl::Status AddLegacyPaths(const Graph& graph, const ModelTree& model,
   return absl::OkStatus();
 }
 
+// "conv2d/kernel" of the dataset model_weights/conv2d/conv2d/kernel:0.
+std::string NameOf(absl::string_view path, absl::string_view prefix) {
+  const std::vector<std::string> parts = absl::StrSplit(
+      absl::StripSuffix(absl::StripPrefix(path, prefix), ":0"), '/');
+  const bool repeats = parts.size() > 2 && parts[0] == parts[1];
+  return absl::StrJoin(parts.begin() + (repeats ? 1 : 0), parts.end(), "/");
+}
+
 }  // namespace
 
 absl::StatusOr<Value> ReadLegacyConfig(const std::string& path) {
@@ -163,6 +172,27 @@ absl::StatusOr<std::vector<WeightPath>> LegacyWeightPaths(
   std::vector<WeightPath> paths;
   RETURN_IF_ERROR(AddLegacyPaths(graph, model, "", names, paths));
   return paths;
+}
+
+absl::StatusOr<std::vector<NamedWeight>> LegacyNames(const Graph& graph,
+                                                     const Hdf5Index& index) {
+  ASSIGN_OR_RETURN(const std::vector<WeightPath> paths,
+                   LegacyWeightPaths(graph, graph.tree, index));
+  std::map<std::string, int> variable_at;
+  for (const WeightPath& each : paths) {
+    variable_at[each.path] = each.variable;
+  }
+  const absl::string_view prefix = PrefixOf(index);
+  std::vector<NamedWeight> weights;
+  for (const auto& [path, dataset] : index) {
+    if (!IsLegacyWeight(index, path)) continue;
+    const auto variable = variable_at.find(path);
+    weights.push_back({variable == variable_at.end()
+                           ? NameOf(path, prefix)
+                           : graph.variables[variable->second].name,
+                       path, dataset.shape});
+  }
+  return weights;
 }
 
 }  // namespace paceline

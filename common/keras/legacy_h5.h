@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "common/config/value.h"
 #include "common/hdf5/hdf5_index.h"
+#include "common/keras/name_match.h"
 #include "common/keras/weight_paths.h"
 #include "common/model/graph.h"
 
@@ -39,6 +40,12 @@ bool IsLegacyWeight(const Hdf5Index& index, absl::string_view path);
 // for layers that wrap others.
 absl::StatusOr<std::vector<WeightPath>> LegacyWeightPaths(
     const Graph& graph, const ModelTree& model, const Hdf5Index& index);
+
+// The names of the variables that a legacy file has: those of `graph` where
+// they are its, so it takes what LegacyWeightPaths finds. Errors are those of
+// LegacyWeightPaths.
+absl::StatusOr<std::vector<NamedWeight>> LegacyNames(const Graph& graph,
+                                                     const Hdf5Index& index);
 
 }  // namespace paceline
 

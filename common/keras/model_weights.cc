@@ -1,7 +1,6 @@
 #include "common/keras/model_weights.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <set>
@@ -12,7 +11,6 @@
 #include "absl/strings/string_view.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
-#include "common/keras/keras_archive.h"
 #include "common/keras/legacy_h5.h"
 #include "common/keras/slot_paths.h"
 #include "common/keras/weight_paths.h"
@@ -23,39 +21,9 @@
 namespace paceline {
 namespace {
 
-constexpr absl::string_view kLayersGroup = "layers/";
 constexpr absl::string_view kOptimizerGroup = "optimizer/vars/";
-// How some releases of Keras name that group.
-constexpr absl::string_view kOldLayersGroup = "_layer_checkpoint_dependencies/";
 // Converted at a time.
 constexpr int64_t kConvertedBytes = 1 << 20;
-
-// The file with the weights: a member of an archive, or all of it.
-absl::StatusOr<std::unique_ptr<RandomAccess>> OpenWeightsFile(
-    const std::string& path) {
-  ASSIGN_OR_RETURN(std::unique_ptr<RandomAccess> file, OpenRandomAccess(path));
-  std::array<std::byte, 2> start = {};
-  if (file->size_bytes() >= 2) {
-    RETURN_IF_ERROR(file->ReadAt(0, absl::MakeSpan(start)));
-  }
-  // A zip archive.
-  if (std::memcmp(start.data(), "PK", 2) != 0) return file;
-  ASSIGN_OR_RETURN(KerasArchive archive, KerasArchive::Open(path));
-  return KerasArchive::OpenWeights(std::move(archive));
-}
-
-// The datasets by their paths in the newest releases.
-absl::StatusOr<Hdf5Index> ReadIndex(RandomAccess& file) {
-  ASSIGN_OR_RETURN(Hdf5Index index, ReadHdf5Index(file));
-  for (auto each = index.lower_bound(std::string(kOldLayersGroup));
-       each != index.end() && absl::StartsWith(each->first, kOldLayersGroup);) {
-    absl::string_view inner = each->first;
-    inner.remove_prefix(kOldLayersGroup.size());
-    index.emplace(absl::StrCat(kLayersGroup, inner), each->second);
-    each = index.erase(each);
-  }
-  return index;
-}
 
 bool IsNumeric(const Hdf5Type& type) {
   using Kind = Hdf5Type::Kind;
@@ -133,9 +101,18 @@ absl::Status ReadElements(RandomAccess& file, const Hdf5Dataset& dataset,
 
 absl::StatusOr<std::unique_ptr<ModelWeights>> ModelWeights::Open(
     const std::string& path, const Graph& graph, const ModelTree& model) {
-  ASSIGN_OR_RETURN(std::unique_ptr<RandomAccess> file, OpenWeightsFile(path));
+  ASSIGN_OR_RETURN(WeightsFile file, OpenWeightsFile(path));
   auto weights = absl::WrapUnique(new ModelWeights(path, std::move(file)));
   const absl::Status status = weights->FindVariables(graph, model);
+  if (!status.ok()) return Annotate(status, path);
+  return weights;
+}
+
+absl::StatusOr<std::unique_ptr<ModelWeights>> ModelWeights::OpenByName(
+    const std::string& path, const Graph& graph, const Graph* own) {
+  ASSIGN_OR_RETURN(WeightsFile file, OpenWeightsFile(path));
+  auto weights = absl::WrapUnique(new ModelWeights(path, std::move(file)));
+  const absl::Status status = weights->FindByName(graph, own);
   if (!status.ok()) return Annotate(status, path);
   return weights;
 }
@@ -143,9 +120,10 @@ absl::StatusOr<std::unique_ptr<ModelWeights>> ModelWeights::Open(
 absl::StatusOr<Hdf5Dataset> ModelWeights::Find(const std::string& path,
                                                const std::string& name,
                                                const Shape& shape) const {
-  const std::string what = absl::StrCat(path, " (", name, ")");
-  const auto found = index_.find(path);
-  if (found == index_.end()) {
+  const std::string what =
+      path == name ? path : absl::StrCat(path, " (", name, ")");
+  const auto found = file_.index.find(path);
+  if (found == file_.index.end()) {
     return absl::InvalidArgumentError(
         absl::StrCat("has no ", what, ", expected a variable of shape ",
                      ShapeToString(shape)));
@@ -167,14 +145,8 @@ absl::StatusOr<Hdf5Dataset> ModelWeights::Find(const std::string& path,
 
 absl::Status ModelWeights::FindVariables(const Graph& graph,
                                          const ModelTree& model) {
-  ASSIGN_OR_RETURN(index_, ReadIndex(*file_));
-  const bool is_legacy = !index_.empty() && IsLegacy(index_);
-  std::vector<WeightPath> paths;
-  if (is_legacy) {
-    ASSIGN_OR_RETURN(paths, LegacyWeightPaths(graph, model, index_));
-  } else {
-    paths = WeightPaths(model);
-  }
+  ASSIGN_OR_RETURN(const std::vector<WeightPath> paths,
+                   file_.Paths(graph, model));
   variables_.resize(graph.variables.size());
   std::set<std::string> known;
   for (const WeightPath& each : paths) {
@@ -183,10 +155,8 @@ absl::Status ModelWeights::FindVariables(const Graph& graph,
                      Find(each.path, variable.name, variable.shape));
     known.insert(each.path);
   }
-  for (const auto& [path, dataset] : index_) {
-    const bool is_of_model = is_legacy ? IsLegacyWeight(index_, path)
-                                       : absl::StartsWith(path, kLayersGroup);
-    if (!is_of_model || known.contains(path)) continue;
+  for (const auto& [path, dataset] : file_.index) {
+    if (!file_.IsOfModel(path) || known.contains(path)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("the model has no variable for ", PeerText(path),
                      " of shape ", ShapeToString(dataset.shape)));
@@ -194,9 +164,55 @@ absl::Status ModelWeights::FindVariables(const Graph& graph,
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<NamedWeight>> ModelWeights::NamesInFile(
+    const Graph& graph, const Graph* own) {
+  std::vector<NamedWeight> weights;
+  switch (file_.format) {
+    case WeightsFile::Format::kSafetensors:
+      for (const auto& [name, dataset] : file_.index) {
+        weights.push_back({name, name, dataset.shape});
+      }
+      return weights;
+    case WeightsFile::Format::kLegacy:
+      return LegacyNames(graph, file_.index);
+    case WeightsFile::Format::kKeras:
+      break;
+  }
+  if (own == nullptr) {
+    return absl::InvalidArgumentError(
+        "has no names of layers; expected a .keras, .safetensors or legacy .h5 "
+        "file for weights_by_name");
+  }
+  RETURN_IF_ERROR(FindVariables(*own, own->tree));
+  for (WeightPath& each : WeightPaths(own->tree)) {
+    const VariableSpec& variable = own->variables[each.variable];
+    weights.push_back({variable.name, std::move(each.path), variable.shape});
+  }
+  return weights;
+}
+
+absl::Status ModelWeights::FindByName(const Graph& graph, const Graph* own) {
+  ASSIGN_OR_RETURN(const std::vector<NamedWeight> stored,
+                   NamesInFile(graph, own));
+  match_ = MatchByName(graph, stored);
+  if (match_.matched.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected a layer with the name and the shapes of one of the model: ",
+        NameMatchReport(match_, path_)));
+  }
+  variables_.assign(graph.variables.size(), std::nullopt);
+  for (size_t i = 0; i < variables_.size(); ++i) {
+    if (match_.paths[i].empty()) continue;
+    ASSIGN_OR_RETURN(variables_[i],
+                     Find(match_.paths[i], graph.variables[i].name,
+                          graph.variables[i].shape));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int64_t> ModelWeights::ReadIterations() {
-  const auto found = index_.find(kIterationPath);
-  if (found == index_.end()) return 0;
+  const auto found = file_.index.find(kIterationPath);
+  if (found == file_.index.end()) return 0;
   const Hdf5Dataset& dataset = found->second;
   const int64_t size = dataset.type.size_bytes;
   const bool is_whole = dataset.type.kind == Hdf5Type::Kind::kSigned ||
@@ -208,7 +224,7 @@ absl::StatusOr<int64_t> ModelWeights::ReadIterations() {
                      ", expected one integer of 4 or 8 bytes"));
   }
   int64_t iterations = 0;
-  RETURN_IF_ERROR(file_->ReadAt(
+  RETURN_IF_ERROR(file_.bytes->ReadAt(
       dataset.offset_bytes,
       absl::MakeSpan(reinterpret_cast<std::byte*>(&iterations), size)));
   if (iterations < 0 || iterations > limits::kMaxSteps) {
@@ -221,7 +237,7 @@ absl::StatusOr<int64_t> ModelWeights::ReadIterations() {
 
 std::optional<ParameterCount> ModelWeights::OptimizerSize() const {
   ParameterCount size;
-  for (const auto& [path, dataset] : index_) {
+  for (const auto& [path, dataset] : file_.index) {
     if (!absl::StartsWith(path, kOptimizerGroup)) continue;
     const int64_t elements = NumElements(dataset.shape);
     size.elements += elements;
@@ -237,8 +253,8 @@ absl::Status ModelWeights::FindSlots(const Graph& graph,
   const size_t behind = SlotPaths(graph, optimizer, first).size() +
                         optimizer.NumbersAfter(/*iterations=*/1).size();
   size_t expected = first + behind;
-  const auto stored = static_cast<size_t>(
-      std::count_if(index_.begin(), index_.end(), [](const auto& each) {
+  const auto stored = static_cast<size_t>(std::count_if(
+      file_.index.begin(), file_.index.end(), [](const auto& each) {
         return absl::StartsWith(each.first, kOptimizerGroup);
       }));
   // Keras 2 stores no learning rate.
@@ -267,26 +283,26 @@ absl::Status ModelWeights::FindSlots(const Graph& graph,
 
 absl::Status ModelWeights::Read(int variable, int64_t begin,
                                 absl::Span<float> out) {
-  return ReadElements(*file_, variables_[variable], begin, out);
+  return ReadElements(*file_.bytes, *variables_[variable], begin, out);
 }
 
 absl::Status ModelWeights::Read(int variable, int64_t begin,
                                 absl::Span<double> out) {
-  return ReadElements(*file_, variables_[variable], begin, out);
+  return ReadElements(*file_.bytes, *variables_[variable], begin, out);
 }
 
 absl::Status ModelWeights::ReadSlot(int variable, int slot, int64_t begin,
                                     absl::Span<float> out) {
   const auto found = slots_.find({variable, slot});
   if (found == slots_.end()) return absl::OkStatus();
-  return ReadElements(*file_, found->second, begin, out);
+  return ReadElements(*file_.bytes, found->second, begin, out);
 }
 
 absl::Status ModelWeights::ReadSlot(int variable, int slot, int64_t begin,
                                     absl::Span<double> out) {
   const auto found = slots_.find({variable, slot});
   if (found == slots_.end()) return absl::OkStatus();
-  return ReadElements(*file_, found->second, begin, out);
+  return ReadElements(*file_.bytes, found->second, begin, out);
 }
 
 }  // namespace paceline

@@ -1,6 +1,7 @@
 #include "coordinator/cli/validate.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@
 #include "common/job/job_files.h"
 #include "common/job/job_model.h"
 #include "common/job/job_reader.h"
+#include "common/job/model_file.h"
+#include "common/keras/name_match.h"
 #include "common/model/graph.h"
 #include "common/model/objective.h"
 #include "common/strategy/strategy_traits.h"
@@ -163,6 +166,22 @@ void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
       out);
 }
 
+// What matches by name; nullopt unless the job asks for it.
+absl::StatusOr<std::optional<NameMatch>> MatchOf(const v1::Job& job,
+                                                 const Graph& graph) {
+  if (!job.weights_by_name()) return std::nullopt;
+  ASSIGN_OR_RETURN(const std::unique_ptr<InitialWeights> weights,
+                   OpenWeights(job, graph));
+  return *weights->match();
+}
+
+ordered_json ToJson(const NameMatch& match) {
+  return {{"matched", match.matched},
+          {"not_in_file", match.not_in_file},
+          {"not_the_same", match.different},
+          {"not_in_model", match.not_in_model}};
+}
+
 void PrintPlace(const Place& place, std::ostream& out) {
   for (const auto& [type, tasks] : place.config.cluster.tasks) {
     for (const auto& [index, address] : tasks) {
@@ -200,11 +219,19 @@ absl::Status Validate(const ValidateOptions& options, std::ostream& out,
                   "it is not supported yet\n";
     }
   }
+  // With TF_CONFIG, the file may be on other machines only.
+  std::optional<NameMatch> match;
+  if (reader.check_files) {
+    ASSIGN_OR_RETURN(match, MatchOf(job, model.graph));
+  }
   if (options.as_json) {
-    out << ToJson(job, model.graph, place).dump(2) << "\n";
+    ordered_json json = ToJson(job, model.graph, place);
+    if (match) json["weights_by_name"] = ToJson(*match);
+    out << json.dump(2) << "\n";
     return absl::OkStatus();
   }
   PrintJob(job, model.graph, out);
+  if (match) out << NameMatchReport(*match, job.weights()) << "\n";
   if (place) PrintPlace(*place, out);
   return absl::OkStatus();
 }

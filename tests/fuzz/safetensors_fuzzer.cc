@@ -1,7 +1,7 @@
 // The size of the data of a safetensors file, and its header.
 #include <glog/logging.h>
 
-#include "common/checkpoint/safetensors.h"
+#include "common/safetensors/safetensors.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace paceline {

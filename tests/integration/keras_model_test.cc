@@ -155,6 +155,93 @@ TEST(KerasModelTest, ExportWritesWhatTheRunWrote) {
             std::string::npos);
 }
 
+// What `export --format safetensors` writes is what a job begins with.
+TEST(KerasModelTest, AJobBeginsWithASafetensorsFile) {
+  SmallJob job;
+  ExpectSuccess(job.Run({"--set", "epochs=1"}));
+  const std::string before = Exported(job, job.output_dir());
+  const std::string weights = job.folder() / "w.safetensors";
+  WriteText(weights, before);
+  // A learning rate of 0 leaves the variables as they are in the file.
+  const std::string next = job.folder() / "next";
+  ExpectSuccess(job.Coordinator({"run", job.path(), "--output", next, "--set",
+                                 "epochs=1", "--set", "weights=w.safetensors",
+                                 "--set", "cluster.ps=2", "--set",
+                                 "optimizer={SGD: {learning_rate: 0}}"}));
+  const std::string after = Exported(job, next);
+  for (const std::string name :
+       {"conv2d/kernel", "dense/kernel", "dense_1/bias"}) {
+    EXPECT_EQ(TensorBytes(after, name), TensorBytes(before, name)) << name;
+  }
+  Process other =
+      job.Coordinator({"validate", job.path(), "--set", "weights=w.safetensors",
+                       "--set", "model.layers[4].Dense.units=17"});
+  EXPECT_EQ(other.Wait(kJobLimit), 2);
+  EXPECT_THAT(other.Errors(),
+              HasSubstr("w.safetensors: dense/kernel has shape (36, 16), "
+                        "expected (36, 17)"));
+  Process model =
+      job.Coordinator({"validate", job.path(), "--set", "model=w.safetensors"});
+  EXPECT_EQ(model.Wait(kJobLimit), 2);
+  EXPECT_THAT(model.Errors(), HasSubstr("has weights alone"));
+}
+
+// The leader tells once what matched; layers that do not match begin with the
+// values that they would have without the file.
+TEST(KerasModelTest, LayersTakeTheirValuesByName) {
+  SmallJob job;
+  ExpectSuccess(job.Run({"--set", "epochs=1"}));
+  const std::string trained = Exported(job, job.output_dir());
+  std::filesystem::copy_file(job.output_dir() + "/model.keras",
+                             job.folder() / "base.keras");
+  const std::string transfer = WriteFollowingJob(
+      job,
+      "\n  layers:\n    - Input: {shape: [8, 8, 1]}\n"
+      "    - Conv2D: {filters: 4, kernel_size: 3, name: conv2d}\n"
+      "    - MaxPooling2D: {}\n    - Flatten: {}\n"
+      "    - Dense: {units: 8, name: dense}\n"
+      "    - Dense: {units: 4, name: head}\n"
+      "loss: {SparseCategoricalCrossentropy: {from_logits: true}}\n"
+      "optimizer: {SGD: {learning_rate: 0}}\n");
+  const std::string report =
+      "1 of 3 layers with variables take their values from ";
+  const std::vector<std::string> by_name = {"--set", "weights=base.keras",
+                                            "--set", "weights_by_name=true"};
+  Process validate = job.Coordinator(With({"validate", transfer}, by_name));
+  EXPECT_EQ(validate.Wait(kJobLimit), 0) << validate.Errors();
+  for (const char* part :
+       {"matched:          conv2d\n", "not in the file:  head\n",
+        "dense: kernel has shape (36, 16) in the file, (36, 8) in the model",
+        "not in the model: dense_1\n"}) {
+    EXPECT_THAT(validate.Output(), HasSubstr(part));
+  }
+  const std::string with = job.folder() / "with";
+  Process run =
+      job.Coordinator(With({"run", transfer, "--output", with, "--set",
+                            "cluster.ps=2", "--set", "cluster.worker=2"},
+                           by_name));
+  ASSERT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  const std::string told = run.Errors();
+  const size_t first = told.find(report);
+  ASSERT_NE(first, std::string::npos) << told;
+  EXPECT_EQ(told.find(report, first + 1), std::string::npos) << told;
+  const std::string without = job.folder() / "without";
+  ExpectSuccess(job.Coordinator({"run", transfer, "--output", without}));
+  const std::string taken = Exported(job, with);
+  const std::string random = Exported(job, without);
+  for (const std::string name : {"conv2d/kernel", "conv2d/bias"}) {
+    EXPECT_EQ(TensorBytes(taken, name), TensorBytes(trained, name)) << name;
+    EXPECT_NE(TensorBytes(taken, name), TensorBytes(random, name)) << name;
+  }
+  for (const std::string name : {"dense/kernel", "head/kernel"}) {
+    EXPECT_EQ(TensorBytes(taken, name), TensorBytes(random, name)) << name;
+  }
+  // The plain path stays exact.
+  Process exact =
+      job.Coordinator({"validate", transfer, "--set", "weights=base.keras"});
+  EXPECT_EQ(exact.Wait(kJobLimit), 2);
+}
+
 TEST(KerasModelTest, ADamagedOrMissingFileIsNamed) {
   SmallJob job;
   ExpectSuccess(job.Run({"--set", "epochs=1"}));

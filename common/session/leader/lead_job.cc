@@ -14,6 +14,9 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/export/export_checkpoint.h"
+#include "common/job/model_file.h"
+#include "common/keras/name_match.h"
+#include "common/model/build_graph.h"
 #include "common/process/exit_code.h"
 #include "common/session/leader/outcome.h"
 #include "common/session/leader/output_lock.h"
@@ -94,6 +97,17 @@ void Tell(const Outcome& outcome, const LeadJobOptions& options) {
   if (!outcome.status.ok()) Fail(outcome.status, kJobFailed);
 }
 
+// Tells once, for all tasks, which layers take their values from a file by
+// name. Under TF_CONFIG the file may be on other machines only; if it is bad,
+// those who need it say so.
+absl::Status TellWeights(const v1::Job& job) {
+  ASSIGN_OR_RETURN(const Graph graph, BuildGraph(job.model()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<InitialWeights> weights,
+                   OpenWeights(job, graph));
+  std::cerr << NameMatchReport(*weights->match(), job.weights()) << "\n";
+  return absl::OkStatus();
+}
+
 int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   const absl::StatusOr<std::unique_ptr<Leader>> leader =
       Leader::Start(options.leader);
@@ -114,6 +128,15 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
     const absl::Status prepared =
         PrepareOutput(options.leader.output_dir, keeps_checkpoints, std::cerr);
     if (!prepared.ok()) return Fail(prepared, kBadInput);
+  }
+  if (options.leader.job.weights_by_name() && !options.resumes &&
+      !options.leader.connects_only &&
+      options.leader.evaluate_checkpoint.empty()) {
+    const absl::Status told = TellWeights(options.leader.job);
+    if (!told.ok()) {
+      std::cerr << "warning: what matches by name is not known here: "
+                << told.message() << "\n";
+    }
   }
   const absl::Status started = own_tasks.Start((*leader)->port());
   if (!started.ok()) return Fail(started, kJobFailed);

@@ -16,7 +16,7 @@
 #include "absl/types/span.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/manifest.h"
-#include "common/checkpoint/safetensors.h"
+#include "common/safetensors/safetensors.h"
 #include "common/sharding/shard_plan.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

@@ -1,4 +1,4 @@
-#include "common/checkpoint/safetensors.h"
+#include "common/safetensors/safetensors.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -10,8 +10,8 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
-#include "common/checkpoint/safetensors.h"
 #include "common/limits.h"
+#include "common/safetensors/safetensors.h"
 #include "glog/logging.h"
 
 namespace paceline {
@@ -33,7 +33,8 @@ uint64_t FromLittleEndian(absl::Span<const std::byte> bytes) {
 
 absl::StatusOr<std::unique_ptr<SafetensorsFile>> SafetensorsFile::Open(
     const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe would block.
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
   }
@@ -55,6 +56,10 @@ absl::Status SafetensorsFile::ReadHeader() {
   struct stat info;
   if (fstat(descriptor_, &info) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot stat ", path_));
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path_, ": expected a regular file"));
   }
   size_bytes_ = info.st_size;
   if (size_bytes_ < kLengthBytes) return Damaged("it has no header");

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
-#include "common/checkpoint/safetensors.h"
 #include "common/limits.h"
+#include "common/safetensors/safetensors.h"
 #include "glog/logging.h"
 #include "nlohmann/json.hpp"
 

@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
-#include "common/checkpoint/safetensors.h"
 #include "common/limits.h"
+#include "common/safetensors/safetensors.h"
 #include "glog/logging.h"
 #include "nlohmann/json.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 using nlohmann::json;
 
 absl::Status Damaged(absl::string_view entry, absl::string_view reason) {
-  return absl::DataLossError(absl::StrCat("header, ", entry, ": ", reason));
+  return absl::DataLossError(
+      absl::StrCat("header, ", PeerText(entry), ": ", reason));
 }
 
 // Bytes per element of a dtype; 0 if unknown.

@@ -1,6 +1,6 @@
-// safetensors files, as described in FORMAT.md.
-#ifndef PACELINE_COMMON_CHECKPOINT_SAFETENSORS_H_
-#define PACELINE_COMMON_CHECKPOINT_SAFETENSORS_H_
+// safetensors files, as described in common/checkpoint/FORMAT.md.
+#ifndef PACELINE_COMMON_SAFETENSORS_SAFETENSORS_H_
+#define PACELINE_COMMON_SAFETENSORS_SAFETENSORS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -80,8 +80,8 @@ absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(
 // An open file with a valid header. Thread-safe. Errors name the path.
 class SafetensorsFile {
  public:
-  // NotFound; or DataLoss if the header is invalid, truncated, or larger than
-  // limits.h allows.
+  // NotFound; FailedPrecondition unless it is a regular file; or DataLoss if
+  // the header is invalid, truncated, or larger than limits.h allows.
   static absl::StatusOr<std::unique_ptr<SafetensorsFile>> Open(
       const std::string& path);
   ~SafetensorsFile();
@@ -113,4 +113,4 @@ class SafetensorsFile {
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_CHECKPOINT_SAFETENSORS_H_
+#endif  // PACELINE_COMMON_SAFETENSORS_SAFETENSORS_H_

@@ -1,0 +1,94 @@
+#include "common/keras/weights_file.h"
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/keras/keras_archive.h"
+#include "common/keras/legacy_h5.h"
+#include "common/keras/safetensors_weights.h"
+
+namespace paceline {
+namespace {
+
+constexpr absl::string_view kLayersGroup = "layers/";
+// How some releases of Keras name that group.
+constexpr absl::string_view kOldLayersGroup = "_layer_checkpoint_dependencies/";
+
+// The HDF5 file: a member of an archive, or all of it.
+absl::StatusOr<std::unique_ptr<RandomAccess>> OpenHdf5(
+    const std::string& path) {
+  ASSIGN_OR_RETURN(std::unique_ptr<RandomAccess> file, OpenRandomAccess(path));
+  std::array<std::byte, 2> start = {};
+  if (file->size_bytes() >= 2) {
+    RETURN_IF_ERROR(file->ReadAt(0, absl::MakeSpan(start)));
+  }
+  // A zip archive.
+  if (std::memcmp(start.data(), "PK", 2) != 0) return file;
+  ASSIGN_OR_RETURN(KerasArchive archive, KerasArchive::Open(path));
+  return KerasArchive::OpenWeights(std::move(archive));
+}
+
+// Gives datasets their paths in the newest release.
+void RenameOldGroups(Hdf5Index& index) {
+  for (auto each = index.lower_bound(std::string(kOldLayersGroup));
+       each != index.end() && absl::StartsWith(each->first, kOldLayersGroup);) {
+    absl::string_view inner = each->first;
+    inner.remove_prefix(kOldLayersGroup.size());
+    index.emplace(absl::StrCat(kLayersGroup, inner), each->second);
+    each = index.erase(each);
+  }
+}
+
+}  // namespace
+
+bool WeightsFile::IsOfModel(absl::string_view path) const {
+  switch (format) {
+    case Format::kKeras:
+      return absl::StartsWith(path, kLayersGroup);
+    case Format::kLegacy:
+      return IsLegacyWeight(index, path);
+    case Format::kSafetensors:
+      return true;
+  }
+  return true;
+}
+
+absl::StatusOr<std::vector<WeightPath>> WeightsFile::Paths(
+    const Graph& graph, const ModelTree& model) const {
+  switch (format) {
+    case Format::kKeras:
+      return WeightPaths(model);
+    case Format::kLegacy:
+      return LegacyWeightPaths(graph, model, index);
+    case Format::kSafetensors:
+      break;
+  }
+  return TensorPaths(graph, model);
+}
+
+absl::StatusOr<WeightsFile> OpenWeightsFile(const std::string& path) {
+  WeightsFile file;
+  if (IsSafetensorsPath(path)) {
+    ASSIGN_OR_RETURN(TensorFile tensors, OpenTensors(path));
+    file.format = WeightsFile::Format::kSafetensors;
+    file.bytes = std::move(tensors.data);
+    file.index = std::move(tensors.index);
+    return file;
+  }
+  ASSIGN_OR_RETURN(file.bytes, OpenHdf5(path));
+  absl::StatusOr<Hdf5Index> index = ReadHdf5Index(*file.bytes);
+  if (!index.ok()) return Annotate(index.status(), path);
+  file.index = *std::move(index);
+  RenameOldGroups(file.index);
+  if (!file.index.empty() && IsLegacy(file.index)) {
+    file.format = WeightsFile::Format::kLegacy;
+  }
+  return file;
+}
+
+}  // namespace paceline

@@ -1,0 +1,48 @@
+// A file with the weights of a model: `.keras`, `.weights.h5`, legacy `.h5` or
+// `.safetensors`. Formats differ in where they have a variable.
+#ifndef PACELINE_COMMON_KERAS_WEIGHTS_FILE_H_
+#define PACELINE_COMMON_KERAS_WEIGHTS_FILE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/base/random_access.h"
+#include "common/hdf5/hdf5_index.h"
+#include "common/keras/weight_paths.h"
+#include "common/model/graph.h"
+
+namespace paceline {
+
+struct WeightsFile {
+  enum class Format {
+    // By structure (weight_paths.h).
+    kKeras,
+    // By the names of layers (legacy_h5.h, safetensors_weights.h).
+    kLegacy,
+    kSafetensors,
+  };
+
+  // Whether the dataset at `path` belongs to the model, not to its optimizer.
+  bool IsOfModel(absl::string_view path) const;
+
+  // Where the variables of `model` are expected, which is that of `graph` or
+  // one in it. Errors are those of LegacyWeightPaths.
+  absl::StatusOr<std::vector<WeightPath>> Paths(const Graph& graph,
+                                                const ModelTree& model) const;
+
+  Format format = Format::kKeras;
+  std::unique_ptr<RandomAccess> bytes;
+  // By their paths in the newest release of Keras.
+  Hdf5Index index;
+};
+
+// Errors name the file: those of KerasArchive, ReadHdf5Index and
+// SafetensorsFile. Blocks on the disk.
+absl::StatusOr<WeightsFile> OpenWeightsFile(const std::string& path);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_KERAS_WEIGHTS_FILE_H_
