@@ -205,8 +205,7 @@ absl::StatusOr<Value> SerializeMetrics(const v1::Job& job, const Graph& graph,
       list.push_back(given[i].class_name());
       continue;
     }
-    ASSIGN_OR_RETURN(Value metric, Serialize(*metrics[i]));
-    list.push_back(std::move(metric));
+    list.push_back(Serialize(*metrics[i]));
   }
   return Value(std::move(list));
 }

@@ -3,7 +3,9 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/class_entry.h"
@@ -87,6 +89,25 @@ absl::StatusOr<MetricPtr> MakeMeanLoss(const KerasObject& object,
         Codec<std::string>::Read(*name, path.Key("name"), metric->name));
   }
   return metric;
+}
+
+// Keras has a metric of the same class for most losses, without a reduction and
+// mostly without an axis; in the place of the others it takes the loss itself.
+Value SerializeMeanLoss(const Metric& metric) {
+  constexpr absl::string_view kOnlyLosses[] = {"BinaryFocalCrossentropy",
+                                               "CategoricalFocalCrossentropy",
+                                               "Dice",
+                                               "Huber",
+                                               "LogCosh",
+                                               "Tversky"};
+  Value object = Serialize(*metric.mean_of());
+  object["config"]["name"] = metric.name;
+  if (absl::c_linear_search(kOnlyLosses, metric.class_name())) return object;
+  object["module"] = "keras.metrics";
+  std::erase_if(object["config"].as_map(), [](const Value::Entry& entry) {
+    return entry.key == "reduction" || entry.key == "axis";
+  });
+  return object;
 }
 
 // The metric of a class, or of any name but "accuracy".
@@ -185,12 +206,8 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
   return metrics;
 }
 
-absl::StatusOr<Value> Serialize(const Metric& metric) {
-  if (metric.mean_of() != nullptr) {
-    return absl::UnimplementedError(absl::StrCat(
-        "metric ", metric.name,
-        ": it is the mean of a loss, which cannot be written yet"));
-  }
+Value Serialize(const Metric& metric) {
+  if (metric.mean_of() != nullptr) return SerializeMeanLoss(metric);
   return SerializeByEntry("keras.metrics", MetricEntries(), metric);
 }
 

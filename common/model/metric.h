@@ -86,9 +86,8 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
 absl::Status CheckStateSize(const Metric& metric, int64_t taken,
                             const Path& path);
 
-// In Keras' serialised form. Unimplemented for a MeanLoss, which has no field
-// table.
-absl::StatusOr<Value> Serialize(const Metric& metric);
+// In Keras' serialised form.
+Value Serialize(const Metric& metric);
 
 // The references of all metrics except means of losses, by class name.
 std::vector<ClassReference> MetricReferences();

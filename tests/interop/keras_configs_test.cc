@@ -153,5 +153,29 @@ TEST(HuberConfigTest, HasADeltaThatIsNotTheDefault) {
       R"({"name":"huber","reduction":"sum_over_batch_size","delta":0.5})");
 }
 
+// Apart from the dtype and the axis, which Keras writes as the defaults they
+// are.
+TEST(MeanLossConfigTest, IsThatOfKerasMetric) {
+  const auto written = RewriteMetric(
+      {"CategoricalCrossentropy",
+       Value::Map{{"from_logits", true}, {"label_smoothing", 0.5}}});
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_EQ(
+      ToJson(*written).dump(),
+      R"({"module":"keras.metrics","class_name":"CategoricalCrossentropy",)"
+      R"("config":{"name":"categorical_crossentropy","from_logits":true,)"
+      R"("label_smoothing":0.5},"registered_name":null})");
+}
+
+TEST(MeanLossConfigTest, IsThatOfTheLossWhereKerasHasNoMetric) {
+  const auto written =
+      RewriteMetric({"Huber", Value::Map{{"delta", 0.5}, {"name", "mine"}}});
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_EQ(ToJson(*written).dump(),
+            R"({"module":"keras.losses","class_name":"Huber","config":)"
+            R"({"name":"mine","reduction":"sum_over_batch_size","delta":0.5},)"
+            R"("registered_name":null})");
+}
+
 }  // namespace
 }  // namespace paceline
