@@ -8,32 +8,19 @@ each step must be equal, and what the job writes must load into Keras, with equa
 the optimizer; both go on once more, each from the other's file.
 """
 
-import gzip
-import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["CUDA_VISIBLE_DEVICES"] = ""
+# First, since it says on what TensorFlow runs.
+from both_sides import Recorder, columns, difference, fashion_mnist, run_job, values
 
 import keras
 import numpy as np
 from keras import layers, losses, optimizers
 
-DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
 STEPS = 20
 BATCH = 16
-
-
-def fashion_mnist(examples):
-    with gzip.open(DATA / "train-images-idx3-ubyte.gz") as file:
-        images = np.frombuffer(file.read()[16:], np.uint8).reshape(-1, 28, 28, 1)
-    with gzip.open(DATA / "train-labels-idx1-ubyte.gz") as file:
-        labels = np.frombuffer(file.read()[8:], np.uint8)
-    return images[:examples].astype(np.float32) / 255, labels[:examples].astype(np.int32)
 
 
 # --- The models --------------------------------------------------------------------------------
@@ -218,17 +205,6 @@ def randomize(model, rng):
 # --- Both sides --------------------------------------------------------------------------------
 
 
-class Recorder(keras.callbacks.Callback):
-    """The loss of each batch; logs have the mean since the start of the epoch."""
-
-    def __init__(self):
-        super().__init__()
-        self.losses = []
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.losses.append(logs["loss"] * (batch + 1) - sum(self.losses))
-
-
 def examples_of(model, images, labels):
     """What the model reads of the images, and its labels, by the names of its inputs and outputs."""
     if len(model.inputs) == 1:
@@ -255,12 +231,6 @@ def train_keras(model, features, labels):
     return np.array(recorder.losses), {key: values[0] for key, values in history.history.items()}
 
 
-def column(path, name):
-    rows = path.read_text().splitlines()
-    index = rows[0].split(",").index(name)
-    return np.array([float(row.split(",")[index]) for row in rows[1:]])
-
-
 def train_job(binaries, folder, name, model, features, labels):
     """The folder that the job leaves."""
     np.savez(folder / f"{name}.npz", **features, **labels)
@@ -270,21 +240,8 @@ def train_job(binaries, folder, name, model, features, labels):
         "model": str(model),
         "data": {"train": {"npz": {"file": f"{name}.npz", "features": names[0], "labels": names[1]}}},
         "batch_size_per_replica": BATCH,
-        "log_steps": True,
-        "checkpoint": {"every_epochs": 1},
-        "device": "cpu",
     }
-    (folder / f"{name}.json").write_text(json.dumps(job))
-    output = folder / name
-    command = [binaries / "coordinator", "run", folder / f"{name}.json", "--output", output]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300)
-    return output
-
-
-def difference(ours, theirs):
-    """‖ours − theirs‖ / ‖theirs‖ over all arrays together."""
-    ours, theirs = (np.concatenate([np.ravel(x) for x in side]) for side in (ours, theirs))
-    return np.linalg.norm(ours - theirs) / np.linalg.norm(theirs)
+    return run_job(binaries, folder, name, job)
 
 
 def relative(ours, theirs):
@@ -300,10 +257,6 @@ def slots_by_kind(optimizer):
         if variable.shape != ():
             kinds.setdefault(variable.path.split("_")[-1], []).append(np.asarray(variable, np.float64))
     return kinds
-
-
-def values(variables):
-    return [np.asarray(variable, dtype=np.float64) for variable in variables]
 
 
 class Checks:
@@ -351,9 +304,10 @@ def run_case(binaries, folder, name, checks):
     model.save(folder / f"{name}.keras")
     theirs, logs = train_keras(model, *halves[0])
     output = train_job(binaries, folder, f"{name}_1", folder / f"{name}.keras", *halves[0])
-    checks.same_losses("losses", column(output / "steps.csv", "loss"), theirs, 1e-4)
+    checks.same_losses("losses", columns(output / "steps.csv")["loss"], theirs, 1e-4)
+    history = columns(output / "history.csv")
     for key, value in logs.items():
-        checks.at_most(f"log of {key}", relative(column(output / "history.csv", key), [value]), 1e-4)
+        checks.at_most(f"log of {key}", relative(history[key], [value]), 1e-4)
     loaded = keras.models.load_model(output / "model.keras")
     checks.same_model("a job's file in Keras", loaded, model)
 
@@ -361,7 +315,7 @@ def run_case(binaries, folder, name, checks):
     model.save(folder / f"{name}_theirs.keras")
     theirs, _ = train_keras(loaded, *halves[1])
     output = train_job(binaries, folder, f"{name}_2", folder / f"{name}_theirs.keras", *halves[1])
-    checks.same_losses("losses, going on", column(output / "steps.csv", "loss"), theirs, 1e-3)
+    checks.same_losses("losses, going on", columns(output / "steps.csv")["loss"], theirs, 1e-3)
     checks.same_model("both, going on", keras.models.load_model(output / "model.keras"), loaded)
 
 
