@@ -9,4 +9,12 @@
 #define PACELINE_HOST_DEVICE
 #endif
 
+// Put it before a loop of a kernel whose arrays are to be in registers. These
+// have no addresses, so no iteration may be left as a loop.
+#ifdef __CUDA_ARCH__
+#define PACELINE_UNROLL _Pragma("unroll")
+#else
+#define PACELINE_UNROLL
+#endif
+
 #endif  // PACELINE_COMMON_BASE_HOST_DEVICE_H_

@@ -62,7 +62,7 @@ void RunProduct(const MatrixProduct& p, int64_t index) {
                                                  ? column * p.inner + i
                                                  : i * p.columns + column)];
       }
-      if (p.bias != nullptr) sum += p.bias[column];
+      if (p.bias.data != nullptr) sum += p.bias[column];
       p.result.Set(result_begin + row * p.columns + column,
                    static_cast<float>(sum));
     }
@@ -70,7 +70,7 @@ void RunProduct(const MatrixProduct& p, int64_t index) {
 }
 
 void RunProducts(const MatrixProduct& p) {
-  CHECK(p.count == 1 || (p.bias == nullptr && p.column_sums == nullptr));
+  CHECK(p.count == 1 || (p.bias.data == nullptr && p.column_sums == nullptr));
   for (int64_t index = 0; index < p.count; ++index) RunProduct(p, index);
   if (p.column_sums == nullptr) return;
   CHECK(!p.right_is_transposed);

@@ -55,8 +55,8 @@ enum class Planning {
   kForEstimate,
 };
 
-// A bias or column sums with this alignment can be fused into a product whose
-// values are all float32.
+// Column sums with this alignment can be fused into a product whose values are
+// all float32, and a bias into one whose values all have its type.
 inline constexpr int64_t kProductVectorAlignment = 16;
 
 // result (rows, columns) = left (rows, inner) · right (inner, columns), in C
@@ -75,7 +75,7 @@ struct MatrixProduct {
   bool left_is_transposed = false;
   bool right_is_transposed = false;
   // Shape (columns); added to each row of the result. Null: none.
-  const float* bias = nullptr;
+  ConstValues bias{};
   // Shape (columns); set to the sums of the columns of `right`. This is the
   // gradient of a bias, if the result is the gradient of a kernel. Null: not
   // wanted. Cannot be combined with `bias`.

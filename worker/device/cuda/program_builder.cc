@@ -67,6 +67,10 @@ void ProgramBuilder::NoteOverwriting(const Tensor* tensor) {
   std::erase_if(copies_, [tensor](const auto& entry) {
     return entry.first.original->memory == tensor->memory;
   });
+  if (regularization_scale_ != nullptr &&
+      regularization_scale_->memory == tensor->memory) {
+    regularization_scale_ = nullptr;
+  }
 }
 
 const Tensor* ProgramBuilder::Computed(const Tensor* tensor) {
@@ -80,8 +84,7 @@ const Tensor* ProgramBuilder::Computed(const Tensor* tensor) {
 }
 
 const Tensor* ProgramBuilder::FiltersFirst(const Tensor* kernel) {
-  const Tensor*& copy =
-      copies_[{kernel, compute_type(), /*has_filters_first=*/true}];
+  const Tensor*& copy = copies_[{kernel, compute_type(), Form::kFiltersFirst}];
   if (copy == nullptr) {
     Tensor* const filters_first = NewTensor({kernel->count()});
     AddTranspose(kernel, kernel->count() / kernel->shape.back(), filters_first);
@@ -107,15 +110,20 @@ void ProgramBuilder::AddProduct(const Tensor* left, const Tensor* right,
   const Tensor* const column_sums = sums_apart ? nullptr : extras.column_sums;
   left = Computed(left);
   right = Computed(right);
+  // Only a bias of the result's type can be fused.
+  const Tensor* const bias =
+      extras.bias != nullptr && result->type == compute_type()
+          ? Computed(extras.bias)
+          : extras.bias;
   std::vector<const Tensor*> used = {left, right, result};
-  if (extras.bias != nullptr) used.push_back(extras.bias);
+  if (bias != nullptr) used.push_back(bias);
   if (column_sums != nullptr) used.push_back(column_sums);
   Add(used, [=](Queue& queue) {
     MatrixProduct placed = product;
     placed.left = ValuesOf(left);
     placed.right = ValuesOf(right);
     placed.result = ValuesOf(result);
-    placed.bias = FloatsOrNull(extras.bias);
+    if (bias != nullptr) placed.bias = ValuesOf(bias);
     placed.column_sums = FloatsOrNull(column_sums);
     queue.Multiply(placed);
   });
@@ -172,17 +180,17 @@ std::shared_ptr<ConvolutionPlan> ProgramBuilder::PlanOf(
 void ProgramBuilder::AddColumnSums(const Tensor* values, int64_t rows,
                                    int64_t columns, const Tensor* sums) {
   if (rows <= kMaxLastParts) {
-    AddKernel({values, sums}, columns, [=] {
-      return ColumnSums<ConstValues, float>{rows, columns, 1, ValuesOf(values),
-                                            sums->floats()};
+    AddKernel({values, sums}, FourBlocks(columns), [=] {
+      return ColumnSums<float>{rows, columns, 1, ValuesOf(values),
+                               sums->floats()};
     });
     return;
   }
   const int64_t parts = FirstPartCount(rows, columns);
   const Tensor* const part_sums = NewTensor<double>({parts, columns});
-  AddKernel({values, part_sums}, parts * columns, [=] {
-    return ColumnSums<ConstValues, double>{
-        rows, columns, parts, ValuesOf(values), part_sums->doubles()};
+  AddKernel({values, part_sums}, parts * FourBlocks(columns), [=] {
+    return ColumnSums<double>{rows, columns, parts, ValuesOf(values),
+                              part_sums->doubles()};
   });
   AddLastPass({part_sums}, sums);
 }
@@ -193,9 +201,8 @@ PartSums ProgramBuilder::AddPasses(PartSums sums) {
     const int64_t parts = NextPartCount(sums.parts());
     const Tensor* const next = NewTensor<double>({parts, columns});
     AddKernel({sums.tensor, next}, parts * columns, [=] {
-      return ColumnSums<const double*, double>{sums.parts(), columns, parts,
-                                               sums.tensor->doubles(),
-                                               next->doubles()};
+      return SumsOfDoubles<double>{sums.parts(), columns, parts,
+                                   sums.tensor->doubles(), next->doubles()};
     });
     sums = {next};
   }
@@ -205,9 +212,8 @@ PartSums ProgramBuilder::AddPasses(PartSums sums) {
 void ProgramBuilder::AddLastPass(PartSums sums, const Tensor* floats) {
   sums = AddPasses(sums);
   AddKernel({sums.tensor, floats}, sums.columns(), [=] {
-    return ColumnSums<const double*, float>{sums.parts(), sums.columns(), 1,
-                                            sums.tensor->doubles(),
-                                            floats->floats()};
+    return SumsOfDoubles<float>{sums.parts(), sums.columns(), 1,
+                                sums.tensor->doubles(), floats->floats()};
   });
 }
 
@@ -215,9 +221,8 @@ const Tensor* ProgramBuilder::AddSumOfParts(PartSums sums) {
   sums = AddPasses(sums);
   const Tensor* const total = NewTensor<double>({sums.columns()});
   AddKernel({sums.tensor, total}, sums.columns(), [=] {
-    return ColumnSums<const double*, double>{sums.parts(), sums.columns(), 1,
-                                             sums.tensor->doubles(),
-                                             total->doubles()};
+    return SumsOfDoubles<double>{sums.parts(), sums.columns(), 1,
+                                 sums.tensor->doubles(), total->doubles()};
   });
   return total;
 }
@@ -227,8 +232,8 @@ void ProgramBuilder::AddDoublesCopy(const Tensor* from, int64_t from_begin,
                                     const Tensor* to, int64_t to_begin,
                                     int64_t count) {
   AddKernel({from, to}, count, [=] {
-    return ColumnSums<const double*, double>{
-        1, count, 1, from->doubles() + from_begin, to->doubles() + to_begin};
+    return SumsOfDoubles<double>{1, count, 1, from->doubles() + from_begin,
+                                 to->doubles() + to_begin};
   });
 }
 
@@ -253,11 +258,11 @@ void ProgramBuilder::AddToMean(size_t offset, const Tensor* values,
   const Tensor* const first = NewTensor<double>({first_parts});
   AddKernel({values, first}, first_parts, [=]() -> Kernel {
     if (values->type == DataType::kFloat64) {
-      return ColumnSums<const double*, double>{
-          count, 1, first_parts, values->doubles(), first->doubles()};
+      return SumsOfDoubles<double>{count, 1, first_parts, values->doubles(),
+                                   first->doubles()};
     }
-    return ColumnSums<ConstValues, double>{count, 1, first_parts,
-                                           ValuesOf(values), first->doubles()};
+    return ColumnSums<double>{count, 1, first_parts, ValuesOf(values),
+                              first->doubles()};
   });
   const PartSums sums = AddPasses({first});
   AddToTotal addition = {.parts = sums.parts(),
@@ -286,28 +291,29 @@ NonfiniteNote ProgramBuilder::nonfinite_note() const {
 
 void ProgramBuilder::AddBoxRead(const Tensor* from, const BoxAxes& box,
                                 const Tensor* to) {
-  AddKernel({from, to}, to->count(), [=] {
-    return ReadBox{box, ValuesOf(from), ValuesOf(to)};
+  AddKernel({from, to}, FourBlocks(to->count()), [=] {
+    return ReadBox{box, to->count(), ValuesOf(from), ValuesOf(to)};
   });
 }
 
 void ProgramBuilder::AddBoxWrite(const Tensor* from, const BoxAxes& box,
                                  const Tensor* to) {
-  AddKernel({from, to}, from->count(), [=] {
-    return WriteBox{box, ValuesOf(from), ValuesOf(to)};
+  AddKernel({from, to}, FourBlocks(from->count()), [=] {
+    return WriteBox{box, from->count(), ValuesOf(from), ValuesOf(to)};
   });
 }
 
 void ProgramBuilder::AddPadding(const Tensor* from, const BoxAxes& box,
                                 double value, const Tensor* to) {
-  AddKernel({from, to}, to->count(), [=] {
-    return PadBox{box, static_cast<float>(value), ValuesOf(from), ValuesOf(to)};
+  AddKernel({from, to}, FourBlocks(to->count()), [=] {
+    return PadBox{box, to->count(), static_cast<float>(value), ValuesOf(from),
+                  ValuesOf(to)};
   });
 }
 
 void ProgramBuilder::AddCopy(const Tensor* from, const Tensor* to) {
-  AddKernel({from, to}, from->count(), [=] {
-    return CopyElements{ValuesOf(from), ValuesOf(to)};
+  AddKernel({from, to}, FourBlocks(from->count()), [=] {
+    return CopyElements{from->count(), ValuesOf(from), ValuesOf(to)};
   });
 }
 
@@ -327,17 +333,20 @@ void ProgramBuilder::AddLoop(const std::vector<const Tensor*>& used,
 }
 
 Tensor* ProgramBuilder::AddRegularizationScale() {
-  Tensor* const scale = NewTensor<float>({});
-  AddKernel({scale}, 1, [scale, step = step()] {
-    return WriteRegularizationScale{step, scale->floats()};
-  });
-  return scale;
+  if (regularization_scale_ == nullptr) {
+    Tensor* const scale = NewTensor<float>({});
+    AddKernel({scale}, 1, [scale, step = step()] {
+      return WriteRegularizationScale{step, scale->floats()};
+    });
+    regularization_scale_ = scale;
+  }
+  return regularization_scale_;
 }
 
 void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,
                             const Tensor* sum) {
-  AddKernel({a, b, sum}, sum->count(), [=] {
-    return AddElements{ValuesOf(a), ValuesOf(b), ValuesOf(sum)};
+  AddKernel({a, b, sum}, FourBlocks(sum->count()), [=] {
+    return AddElements{sum->count(), ValuesOf(a), ValuesOf(b), ValuesOf(sum)};
   });
 }
 

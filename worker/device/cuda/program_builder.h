@@ -106,6 +106,11 @@ class ProgramBuilder final : public LayoutBuilder {
   // The same for a kernel (..., filters) in the order that cuDNN expects,
   // (filters, ...).
   const Tensor* FiltersFirst(const Tensor* kernel);
+  // Where a layer keeps the lines of its channels (batch_normalization.h) for
+  // all its operations with these means; null: it has not computed them yet.
+  const Tensor*& ChannelLines(const Tensor* means) {
+    return copies_[{means, DataType::kFloat32, Form::kChannelLines}];
+  }
   // `to` (columns, rows) = the transpose of `from` (rows, columns).
   void AddTranspose(const Tensor* from, int64_t rows, const Tensor* to);
   // result = left · right, with the sizes and transpositions of `product`, in
@@ -205,15 +210,19 @@ class ProgramBuilder final : public LayoutBuilder {
   std::map<ConvolutionShape, std::shared_ptr<ConvolutionPlan>> plans_;
   // All parts but the layout.
   ProgramParts parts_;
-  // A copy of a tensor in another type, or transposed to filters first.
+  // A tensor in another type, a kernel with its filters first, or the lines of
+  // channels of these means.
+  enum class Form { kConverted, kFiltersFirst, kChannelLines };
   struct CopyKey {
     const Tensor* original;
     DataType type;
-    bool has_filters_first = false;
+    Form form = Form::kConverted;
 
     friend auto operator<=>(const CopyKey&, const CopyKey&) = default;
   };
   std::map<CopyKey, const Tensor*> copies_;
+  // Null: no layer has asked for it, or one has overwritten it.
+  Tensor* regularization_scale_ = nullptr;
   absl::Status error_;
 };
 

@@ -18,7 +18,7 @@ cublasStatus_t Multiply(bool has_bias, size_t offset) {
   product.result = Values(values, DataType::kFloat32);
   float* const vector = values + 16 + offset;
   if (has_bias) {
-    product.bias = vector;
+    product.bias = {vector, DataType::kFloat32};
   } else {
     product.column_sums = vector;
   }

@@ -1,23 +1,27 @@
-// Elementwise arithmetic. One index per element.
+// Elementwise arithmetic. Unless said otherwise, for each of FourBlocks(count).
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_ARITHMETIC_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_ARITHMETIC_H_
 
 #include <cstdint>
 
 #include "common/base/host_device.h"
+#include "worker/device/cuda/kernels/four_floats.h"
 #include "worker/device/cuda/kernels/values.h"
 
 namespace paceline::cuda {
 
 // Source and destination may have different types.
 struct CopyElements {
+  int64_t count = 0;
   ConstValues from{};
   Values to{};
 
-  PACELINE_HOST_DEVICE void operator()(int64_t i) const { to.Set(i, from[i]); }
+  PACELINE_HOST_DEVICE void operator()(int64_t block) const {
+    StoreFour(LoadFour(from, 4 * block, count), to, 4 * block, count);
+  }
 };
 
-// Rounds towards 0.
+// Rounds towards 0. For each element.
 struct CastToInt32 {
   ConstValues from{};
   int32_t* to = nullptr;
@@ -29,12 +33,16 @@ struct CastToInt32 {
 
 // The sums may overwrite `a` or `b`.
 struct AddElements {
+  int64_t count = 0;
   ConstValues a{};
   ConstValues b{};
   Values sums{};
 
-  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    sums.Set(i, a[i] + b[i]);
+  PACELINE_HOST_DEVICE void operator()(int64_t block) const {
+    FourFloats sum = LoadFour(a, 4 * block, count);
+    const FourFloats more = LoadFour(b, 4 * block, count);
+    for (int k = 0; k < 4; ++k) sum[k] += more[k];
+    StoreFour(sum, sums, 4 * block, count);
   }
 };
 

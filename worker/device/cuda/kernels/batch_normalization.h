@@ -20,47 +20,141 @@
 
 namespace paceline::cuda {
 
-// sums[part, channel] = Σ (x − mean)², where mean = value_sums / rows. The mean
-// is subtracted before squaring to keep precision. For each of parts ·
-// channels.
-struct DeviationSums {
+// Two sums of a channel.
+struct ChannelSums {
+  double first = 0;
+  double second = 0;
+};
+
+// Adds up the parts, part_sums[part, 0 or 1, channel].
+PACELINE_HOST_DEVICE inline ChannelSums SumOfParts(const double* part_sums,
+                                                   int64_t parts,
+                                                   int64_t channels,
+                                                   int64_t channel) {
+  ChannelSums total;
+  ForEachLoaded(
+      0, parts, 1,
+      [&](int64_t part) {
+        const double* const sums = part_sums + 2 * part * channels + channel;
+        return ChannelSums{sums[0], sums[channels]};
+      },
+      [&](int64_t, const ChannelSums& sums) {
+        total.first += sums.first;
+        total.second += sums.second;
+      });
+  return total;
+}
+
+// sums[part, 0, channel] = Σ (x − shift), sums[part, 1, channel] = Σ (x −
+// shift)². The shift is the channel's first value: without it, precision would
+// be lost where the mean is large beside the deviation. For each of parts ·
+// FourBlocks(channels).
+struct ShiftedSums {
   int64_t rows = 0;
   int64_t channels = 0;
   int64_t parts = 1;
   ConstValues inputs{};
-  const double* value_sums = nullptr;
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const int64_t channel = i % channels;
-    const double mean = value_sums[channel] / static_cast<double>(rows);
-    double sum = 0;
+    const int64_t fours = FourBlocks(channels);
+    VisitChannels(
+        i % fours, channels, {inputs.data},
+        [&](int64_t channel, auto width) { SumUp<width>(i / fours, channel); });
+  }
+
+  template <int kWidth>
+  PACELINE_HOST_DEVICE void SumUp(int64_t part, int64_t channel) const {
+    double shifts[kWidth];
+    double value_sums[kWidth] = {};
+    double square_sums[kWidth] = {};
+    PACELINE_UNROLL
+    for (int c = 0; c < kWidth; ++c) shifts[c] = inputs[channel + c];
     VisitArray(inputs, [&](const auto& array) {
       ForEachLoaded(
-          i / channels, rows, parts,
-          [&](int64_t row) { return array[row * channels + channel]; },
-          [&](int64_t, float x) {
-            const double difference = static_cast<double>(x) - mean;
-            sum += difference * difference;
+          part, rows, parts,
+          [&](int64_t row) {
+            return LoadAdjacent<kWidth>(array, row * channels + channel);
+          },
+          [&](int64_t, const Adjacent<kWidth>& x) {
+            PACELINE_UNROLL
+            for (int c = 0; c < kWidth; ++c) {
+              const double shifted = static_cast<double>(x[c]) - shifts[c];
+              value_sums[c] += shifted;
+              square_sums[c] += shifted * shifted;
+            }
           });
     });
-    sums[i] = sum;
+    double* const part_sums = sums + 2 * part * channels + channel;
+    PACELINE_UNROLL
+    for (int c = 0; c < kWidth; ++c) {
+      part_sums[c] = value_sums[c];
+      part_sums[channels + c] = square_sums[c];
+    }
+  }
+};
+
+// The moments of a channel, from parts of ShiftedSums.
+struct ChannelMoments {
+  int64_t rows = 0;
+  int64_t channels = 0;
+  int64_t parts = 1;
+  ConstValues inputs{};
+  const double* sums = nullptr;
+
+  // The mean and Σ (x − mean)².
+  PACELINE_HOST_DEVICE ChannelSums Of(int64_t channel) const {
+    const ChannelSums shifted = SumOfParts(sums, parts, channels, channel);
+    const double mean = shifted.first / static_cast<double>(rows);
+    const double square = shifted.second - shifted.first * mean;
+    // Rounding may make it less than 0. NaN stays.
+    return {inputs[channel] + mean, square < 0 ? 0 : square};
   }
 };
 
 // N, the mean of each channel, then its Σ (x − mean)². For each channel.
-struct ChannelMoments {
-  int64_t rows = 0;
-  int64_t channels = 0;
-  const double* value_sums = nullptr;
-  const double* deviation_sums = nullptr;
+struct WriteMoments {
+  ChannelMoments of_channels;
   double* moments = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t c) const {
-    const auto count = static_cast<double>(rows);
-    if (c == 0) moments[0] = count;
-    moments[1 + c] = value_sums[c] / count;
-    moments[1 + channels + c] = deviation_sums[c];
+    const ChannelSums of_channel = of_channels.Of(c);
+    if (c == 0) moments[0] = static_cast<double>(of_channels.rows);
+    moments[1 + c] = of_channel.first;
+    moments[1 + of_channels.channels + c] = of_channel.second;
+  }
+};
+
+// The count, mean and variance. For each channel.
+struct WriteStatistics {
+  ChannelMoments of_channels;
+  double* count = nullptr;
+  double* means = nullptr;
+  double* variances = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t c) const {
+    const auto rows = static_cast<double>(of_channels.rows);
+    const ChannelSums of_channel = of_channels.Of(c);
+    if (c == 0) *count = rows;
+    means[c] = of_channel.first;
+    variances[c] = of_channel.second / rows;
+  }
+};
+
+// Converts the moments of WriteMoments, possibly merged with those of other
+// replicas, to the count, mean and variance. For each channel.
+struct TakeMoments {
+  int64_t channels = 0;
+  const double* moments = nullptr;
+  double* count = nullptr;
+  double* means = nullptr;
+  double* variances = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t c) const {
+    const double rows = moments[0];
+    if (c == 0) *count = rows;
+    means[c] = moments[1 + c];
+    variances[c] = moments[1 + channels + c] / rows;
   }
 };
 
@@ -74,23 +168,6 @@ struct ChannelLine {
   // The value of y before the clamp.
   PACELINE_HOST_DEVICE float operator()(float x) const {
     return (x - mean) * scale + offset;
-  }
-};
-
-// Converts ChannelMoments, possibly of several replicas, to the count, mean and
-// variance. For each channel.
-struct TakeMoments {
-  int64_t channels = 0;
-  const double* moments = nullptr;
-  double* count = nullptr;
-  double* means = nullptr;
-  double* variances = nullptr;
-
-  PACELINE_HOST_DEVICE void operator()(int64_t c) const {
-    const double rows = moments[0];
-    if (c == 0) *count = rows;
-    means[c] = moments[1 + c];
-    variances[c] = moments[1 + channels + c] / rows;
   }
 };
 
@@ -114,23 +191,25 @@ struct MakeChannelLines {
   }
 };
 
-// An index of the elementwise kernels has a channel of so many rows, for which
-// it reads the channel's line once.
+// An index of the elementwise kernels has up to four channels of so many rows,
+// for which it reads the channels' lines once.
 struct ChannelRows {
   static constexpr int64_t kRows = 8;
 
   int64_t rows = 0;
   int64_t channels = 0;
 
-  int64_t index_count() const { return (rows + kRows - 1) / kRows * channels; }
+  int64_t index_count() const {
+    return (rows + kRows - 1) / kRows * FourBlocks(channels);
+  }
 
-  // Calls use(element, load(element)) for each of them.
+  // Calls use(element, load(element)) for the first of the index' elements in
+  // each of its rows.
   template <typename Load, typename Use>
-  PACELINE_HOST_DEVICE void ForEach(int64_t i, const Load& load,
-                                    const Use& use) const {
-    const int64_t begin = i / channels * kRows;
+  PACELINE_HOST_DEVICE void ForEach(int64_t i, int64_t channel,
+                                    const Load& load, const Use& use) const {
+    const int64_t begin = i / FourBlocks(channels) * kRows;
     const int64_t end = begin + kRows < rows ? begin + kRows : rows;
-    const int64_t channel = i % channels;
     ForEachLoaded(begin * channels + channel, end * channels, channels, load,
                   use);
   }
@@ -145,24 +224,40 @@ struct Normalize {
   Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const ChannelLine line = lines[i % rows.channels];
+    VisitChannels(
+        i % FourBlocks(rows.channels), rows.channels,
+        {inputs.data, outputs.data},
+        [&](int64_t channel, auto width) { NormalizeRows<width>(i, channel); });
+  }
+
+  template <int kWidth>
+  PACELINE_HOST_DEVICE void NormalizeRows(int64_t i, int64_t channel) const {
+    ChannelLine line[kWidth];
+    PACELINE_UNROLL
+    for (int c = 0; c < kWidth; ++c) line[c] = lines[channel + c];
     VisitArray(inputs, [&](const auto& x) {
       rows.ForEach(
-          i, [&](int64_t element) { return x[element]; },
-          [&](int64_t element, float value) {
-            outputs.Set(element, Clamped(clamp, line(value)));
+          i, channel,
+          [&](int64_t element) { return LoadAdjacent<kWidth>(x, element); },
+          [&](int64_t element, Adjacent<kWidth> value) {
+            PACELINE_UNROLL
+            for (int c = 0; c < kWidth; ++c) {
+              value[c] = Clamped(clamp, line[c](value[c]));
+            }
+            StoreAdjacent(value, outputs, element);
           });
     });
   }
 };
 
-struct InputAndGradient {
-  float x;
-  float gradient;
+template <int kWidth>
+struct InputsAndGradients {
+  Adjacent<kWidth> x;
+  Adjacent<kWidth> gradients;
 };
 
 // sums[part, 0, channel] = Σ g, sums[part, 1, channel] = Σ g·x̂. For each of
-// parts · channels.
+// parts · FourBlocks(channels).
 struct NormalizeGradientSums {
   int64_t rows = 0;
   int64_t channels = 0;
@@ -174,25 +269,45 @@ struct NormalizeGradientSums {
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const int64_t c = i % channels;
-    const ChannelLine line = lines[c];
-    double gradient_sum = 0;
-    double product_sum = 0;
+    const int64_t fours = FourBlocks(channels);
+    VisitChannels(
+        i % fours, channels, {inputs.data, gradients.data},
+        [&](int64_t channel, auto width) { SumUp<width>(i / fours, channel); });
+  }
+
+  template <int kWidth>
+  PACELINE_HOST_DEVICE void SumUp(int64_t part, int64_t channel) const {
+    ChannelLine line[kWidth];
+    PACELINE_UNROLL
+    for (int c = 0; c < kWidth; ++c) line[c] = lines[channel + c];
+    double gradient_sums[kWidth] = {};
+    double product_sums[kWidth] = {};
     VisitArrays(inputs, gradients, [&](const auto& x, const auto& dy) {
       ForEachLoaded(
-          i / channels, rows, parts,
+          part, rows, parts,
           [&](int64_t row) {
-            const int64_t element = row * channels + c;
-            return InputAndGradient{x[element], dy[element]};
+            const int64_t element = row * channels + channel;
+            return InputsAndGradients<kWidth>{
+                LoadAdjacent<kWidth>(x, element),
+                LoadAdjacent<kWidth>(dy, element)};
           },
-          [&](int64_t, const InputAndGradient& at) {
-            const float g = Unclamped(clamp, line(at.x), at.gradient);
-            gradient_sum += g;
-            product_sum += g * ((at.x - line.mean) * line.factor);
+          [&](int64_t, const InputsAndGradients<kWidth>& at) {
+            PACELINE_UNROLL
+            for (int c = 0; c < kWidth; ++c) {
+              const float g =
+                  Unclamped(clamp, line[c](at.x[c]), at.gradients[c]);
+              gradient_sums[c] += g;
+              product_sums[c] +=
+                  g * ((at.x[c] - line[c].mean) * line[c].factor);
+            }
           });
     });
-    sums[2 * (i - c) + c] = gradient_sum;
-    sums[2 * (i - c) + channels + c] = product_sum;
+    double* const part_sums = sums + 2 * part * channels + channel;
+    PACELINE_UNROLL
+    for (int c = 0; c < kWidth; ++c) {
+      part_sums[c] = gradient_sums[c];
+      part_sums[channels + c] = product_sums[c];
+    }
   }
 };
 
@@ -205,24 +320,9 @@ struct SumGradientParts {
   double* product_sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t c) const {
-    double gradient_sum = 0;
-    double product_sum = 0;
-    struct Sums {
-      double gradient;
-      double product;
-    };
-    ForEachLoaded(
-        0, parts, 1,
-        [&](int64_t part) {
-          const double* const sums = part_sums + 2 * part * channels;
-          return Sums{sums[c], sums[channels + c]};
-        },
-        [&](int64_t, const Sums& sums) {
-          gradient_sum += sums.gradient;
-          product_sum += sums.product;
-        });
-    gradient_sums[c] = gradient_sum;
-    product_sums[c] = product_sum;
+    const ChannelSums sums = SumOfParts(part_sums, parts, channels, c);
+    gradient_sums[c] = sums.first;
+    product_sums[c] = sums.second;
   }
 };
 
@@ -260,22 +360,41 @@ struct NormalizeBackward {
   Values input_gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const int64_t c = i % rows.channels;
-    const ChannelLine line = lines[c];
+    VisitChannels(
+        i % FourBlocks(rows.channels), rows.channels,
+        {inputs.data, gradients.data, input_gradients.data},
+        [&](int64_t channel, auto width) { NormalizeRows<width>(i, channel); });
+  }
+
+  template <int kWidth>
+  PACELINE_HOST_DEVICE void NormalizeRows(int64_t i, int64_t channel) const {
+    ChannelLine line[kWidth];
+    ChannelSlope slope[kWidth] = {};
     const bool has_slope = slopes != nullptr;
-    const ChannelSlope slope = has_slope ? slopes[c] : ChannelSlope{0, 0};
+    PACELINE_UNROLL
+    for (int c = 0; c < kWidth; ++c) {
+      line[c] = lines[channel + c];
+      if (has_slope) slope[c] = slopes[channel + c];
+    }
     VisitArrays(inputs, gradients, [&](const auto& x, const auto& dy) {
       rows.ForEach(
-          i,
+          i, channel,
           [&](int64_t element) {
-            return InputAndGradient{x[element], dy[element]};
+            return InputsAndGradients<kWidth>{
+                LoadAdjacent<kWidth>(x, element),
+                LoadAdjacent<kWidth>(dy, element)};
           },
-          [&](int64_t element, const InputAndGradient& at) {
-            float g = Unclamped(clamp, line(at.x), at.gradient);
-            if (has_slope) {
-              g -= slope.share + (at.x - line.mean) * slope.slope;
+          [&](int64_t element, const InputsAndGradients<kWidth>& at) {
+            Adjacent<kWidth> dx;
+            PACELINE_UNROLL
+            for (int c = 0; c < kWidth; ++c) {
+              float g = Unclamped(clamp, line[c](at.x[c]), at.gradients[c]);
+              if (has_slope) {
+                g -= slope[c].share + (at.x[c] - line[c].mean) * slope[c].slope;
+              }
+              dx[c] = line[c].scale * g;
             }
-            input_gradients.Set(element, line.scale * g);
+            StoreAdjacent(dx, input_gradients, element);
           });
     });
   }

@@ -115,14 +115,6 @@ struct ImageWindows {
     return y.CoveredCount(oy) * x.CoveredCount(ox);
   }
 
-  // The position of an element of a batch, by its index.
-  PACELINE_HOST_DEVICE ImageElement InputAt(int64_t index) const {
-    return ElementAt(index, y.input, x.input, channels);
-  }
-  PACELINE_HOST_DEVICE ImageElement OutputAt(int64_t index) const {
-    return ElementAt(index, y.output, x.output, channels);
-  }
-
   friend auto operator<=>(const ImageWindows&, const ImageWindows&) = default;
 };
 

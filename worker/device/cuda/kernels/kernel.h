@@ -39,20 +39,20 @@ namespace paceline::cuda {
 using OtherKernels = std::variant<
     DeltasUpdate, UnscaleGradients, DropOverflow, CountLoss, AdaptLossScale,
     SquareSums, ClipFactor, ScaleElements, InvertNorm, CombineElements,
-    BiasRelu, ColumnSums<ConstValues, float>, ColumnSums<ConstValues, double>,
-    ColumnSums<const double*, double>, ColumnSums<const double*, float>,
-    AddToTotal, AddToStates, AddPenaltyGradient, PenaltySums,
-    WriteRegularizationScale, WriteGradientScales, ArgMaxOfRows, SoftmaxForward,
-    SoftmaxBackward, MaxPool, MaxPoolBackward, AveragePool, AveragePoolBackward,
-    Transpose, PermuteAxes, DrawDropoutMask, DrawNormal, DeviationSums,
-    ChannelMoments, TakeMoments, MakeChannelLines<float>,
+    BiasRelu, ColumnSums<float>, ColumnSums<double>, SumsOfDoubles<double>,
+    SumsOfDoubles<float>, AddToTotal, AddToStates, AddPenaltyGradient,
+    PenaltySums, WriteRegularizationScale, WriteGradientScales, ArgMaxOfRows,
+    ExpSums, SoftmaxForward, SoftmaxGradientSums, SoftmaxBackward, MaxPool,
+    MaxPoolPositions, MaxPoolBackward, AveragePool, AveragePoolBackward,
+    Transpose, PermuteAxes, DrawDropoutMask, DrawNormal, ShiftedSums,
+    WriteMoments, WriteStatistics, TakeMoments, MakeChannelLines<float>,
     MakeChannelLines<double>, Normalize, NormalizeGradientSums,
     SumGradientParts, ChannelSlopes, NormalizeBackward, GroupPartMoments,
     GroupMoments, NormalizeGroups, GroupColumnSums, GroupPartSlopes,
     GroupSlopes, NormalizeGroupsBackward, CopyElements, CastToInt32,
-    AddElements, ComputeElementwise, RowPartSums, RowPartMaxima, ReadBox,
-    WriteBox, PadBox, GatherRows, LinkIds, ScatterRows, BlendImages,
-    BlendImagesBackward>;
+    AddElements, ComputeElementwise, ApplyFunction, RectifyGradients,
+    RowPartSums, RowPartMaxima, ReadBox, WriteBox, PadBox, GatherRows, LinkIds,
+    ScatterRows, BlendImages, BlendImagesBackward>;
 
 using Kernel =
     JoinedVariant<UpdateKernels<Optimizers::Formula>::Type, OtherKernels>;

@@ -7,11 +7,14 @@
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_LOOPS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_LOOPS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 
 #include "common/base/host_device.h"
 #include "common/tensor/float16.h"
+#include "worker/device/cuda/kernels/four_floats.h"
 #include "worker/device/cuda/kernels/values.h"
 
 namespace paceline::cuda {
@@ -34,7 +37,7 @@ struct BFloat16Array {
   }
 };
 
-// Calls visit with the values as one of these, or with the pointer.
+// Calls visit with the values as one of these.
 template <typename Visit>
 PACELINE_HOST_DEVICE inline void VisitArray(const ConstValues& values,
                                             const Visit& visit) {
@@ -49,12 +52,6 @@ PACELINE_HOST_DEVICE inline void VisitArray(const ConstValues& values,
     visit(BFloat16Array{bits});
   }
 }
-template <typename Visit>
-PACELINE_HOST_DEVICE inline void VisitArray(const double* values,
-                                            const Visit& visit) {
-  visit(values);
-}
-
 // The same with two arrays; they stay ConstValues if their types differ.
 template <typename Visit>
 PACELINE_HOST_DEVICE inline void VisitArrays(const ConstValues& a,
@@ -70,6 +67,66 @@ PACELINE_HOST_DEVICE inline void VisitArrays(const ConstValues& a,
   });
 }
 
+// Adjacent elements of an array. Four of them are read and written at once, so
+// the first must be 16-byte aligned, or 8-byte aligned in 16 bits.
+template <int kWidth>
+struct Adjacent {
+  float values[kWidth];
+  PACELINE_HOST_DEVICE float& operator[](int i) { return values[i]; }
+  PACELINE_HOST_DEVICE float operator[](int i) const { return values[i]; }
+};
+template <int kWidth, typename Array>
+PACELINE_HOST_DEVICE inline Adjacent<kWidth> LoadAdjacent(const Array& array,
+                                                          int64_t begin) {
+  Adjacent<kWidth> loaded;
+  if constexpr (kWidth == 4 && std::is_same_v<Array, Float32Array>) {
+    const auto four = *reinterpret_cast<const FourFloats*>(array.data + begin);
+    PACELINE_UNROLL
+    for (int k = 0; k < 4; ++k) loaded[k] = four[k];
+  } else if constexpr (kWidth == 4 && !std::is_same_v<Array, ConstValues>) {
+    const auto four = *reinterpret_cast<const FourBits16*>(array.data + begin);
+    PACELINE_UNROLL
+    for (int k = 0; k < 4; ++k) loaded[k] = Array{four.bits}[k];
+  } else {
+    PACELINE_UNROLL
+    for (int k = 0; k < kWidth; ++k) loaded[k] = array[begin + k];
+  }
+  return loaded;
+}
+template <int kWidth>
+PACELINE_HOST_DEVICE inline void StoreAdjacent(const Adjacent<kWidth>& adjacent,
+                                               const Values& array,
+                                               int64_t begin) {
+  if constexpr (kWidth == 4) {
+    StoreWholeFour({{adjacent[0], adjacent[1], adjacent[2], adjacent[3]}},
+                   array, begin);
+  } else {
+    PACELINE_UNROLL
+    for (int k = 0; k < kWidth; ++k) array.Set(begin + k, adjacent[k]);
+  }
+}
+
+// For kernels whose index has up to four adjacent channels of rows: calls
+// visit(first channel, std::integral_constant of how many) once with all four,
+// if each row's four can be loaded at once from all arrays, else with one
+// channel at a time.
+template <typename Visit>
+PACELINE_HOST_DEVICE inline void VisitChannels(
+    int64_t four, int64_t channels, std::initializer_list<const void*> arrays,
+    const Visit& visit) {
+  bool is_whole = channels % 4 == 0;
+  for (const void* const array : arrays) {
+    is_whole = is_whole && reinterpret_cast<uintptr_t>(array) % 16 == 0;
+  }
+  if (is_whole) {
+    visit(4 * four, std::integral_constant<int, 4>{});
+    return;
+  }
+  for (int64_t c = 4 * four; c < 4 * four + 4 && c < channels; ++c) {
+    visit(c, std::integral_constant<int, 1>{});
+  }
+}
+
 // Calls use(i, load(i)) for the indices begin, begin + step, … before end, in
 // this order. Loads several before it uses the first, since memory takes as
 // long to answer as hundreds of operations.
@@ -77,11 +134,15 @@ template <typename Load, typename Use>
 PACELINE_HOST_DEVICE inline void ForEachLoaded(int64_t begin, int64_t end,
                                                int64_t step, const Load& load,
                                                const Use& use) {
-  constexpr int kLoads = 8;
+  // What is loaded must fit into registers.
+  constexpr size_t kSize = sizeof(decltype(load(begin)));
+  constexpr int kLoads = kSize > 16 ? 4 : kSize > 8 ? 8 : 16;
   int64_t i = begin;
   for (; i + (kLoads - 1) * step < end; i += kLoads * step) {
     decltype(load(i)) loaded[kLoads];
+    PACELINE_UNROLL
     for (int k = 0; k < kLoads; ++k) loaded[k] = load(i + k * step);
+    PACELINE_UNROLL
     for (int k = 0; k < kLoads; ++k) use(i + k * step, loaded[k]);
   }
   for (; i < end; i += step) use(i, load(i));

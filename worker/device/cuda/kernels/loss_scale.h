@@ -70,7 +70,7 @@ struct UnscaleGradients {
 
   PACELINE_HOST_DEVICE void operator()(int64_t block) const {
     const float factor = 1 / scale->scale();
-    FourFloats g = LoadFour(gradients, block, count);
+    FourFloats g = LoadFour(gradients, 4 * block, count);
     bool is_finite = true;
     for (int i = 0; i < 4; ++i) {
       g[i] *= factor;
@@ -78,7 +78,7 @@ struct UnscaleGradients {
       is_finite = is_finite && g[i] - g[i] == 0;
     }
     if (!is_finite) scale->has_overflow = 1;
-    StoreFour(g, gradients, block, count);
+    StoreFour(g, gradients, 4 * block, count);
   }
 };
 
@@ -91,7 +91,7 @@ struct DropOverflow {
 
   PACELINE_HOST_DEVICE void operator()(int64_t block) const {
     if (!HasOverflow(scale)) return;
-    StoreFour({}, gradients, block, count);
+    StoreFour({}, gradients, 4 * block, count);
   }
 };
 

@@ -33,10 +33,11 @@ inline constexpr int64_t kMaxLastParts = 64;
 
 // Number of parts per column in the first of any number of passes.
 inline int64_t FirstPartCount(int64_t rows, int64_t columns) {
-  // What large GPUs run at once.
-  constexpr int64_t kIndices = 1 << 18;
+  // What large GPUs run at once, of indices with four columns.
+  constexpr int64_t kIndices = 1 << 17;
   constexpr int64_t kMinTerms = 32;
-  const int64_t enough = (kIndices + columns - 1) / columns;
+  const int64_t fours = FourBlocks(columns);
+  const int64_t enough = (kIndices + fours - 1) / fours;
   const int64_t most = (rows + kMinTerms - 1) / kMinTerms;
   return std::max<int64_t>(1, std::min(enough, most));
 }
@@ -55,25 +56,62 @@ inline int64_t NextPartCount(int64_t parts) {
 }
 
 // sums[part, column] = Σ values[row, column] over the rows of the part: part,
-// part + parts, … For each of parts · columns. In is ConstValues or const
-// double*.
-template <typename In, typename Out>
+// part + parts, … For each of parts · FourBlocks(columns).
+template <typename Out>
 struct ColumnSums {
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t parts = 1;
-  In values = {};
+  ConstValues values = {};
+  Out* sums = nullptr;
+
+  PACELINE_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t fours = FourBlocks(columns);
+    VisitChannels(
+        i % fours, columns, {values.data},
+        [&](int64_t column, auto width) { SumUp<width>(i / fours, column); });
+  }
+
+  template <int kWidth>
+  PACELINE_HOST_DEVICE void SumUp(int64_t part, int64_t column) const {
+    double totals[kWidth] = {};
+    VisitArray(values, [&](const auto& array) {
+      ForEachLoaded(
+          part, rows, parts,
+          [&](int64_t row) {
+            return LoadAdjacent<kWidth>(array, row * columns + column);
+          },
+          [&](int64_t, const Adjacent<kWidth>& loaded) {
+            PACELINE_UNROLL
+            for (int c = 0; c < kWidth; ++c) {
+              totals[c] += static_cast<double>(loaded[c]);
+            }
+          });
+    });
+    PACELINE_UNROLL
+    for (int c = 0; c < kWidth; ++c) {
+      sums[part * columns + column + c] = static_cast<Out>(totals[c]);
+    }
+  }
+};
+
+// The same of doubles, of which there are few rows. For each of parts ·
+// columns.
+template <typename Out>
+struct SumsOfDoubles {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t parts = 1;
+  const double* values = nullptr;
   Out* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t column = i % columns;
     double sum = 0;
-    VisitArray(values, [&](const auto& array) {
-      ForEachLoaded(
-          i / columns, rows, parts,
-          [&](int64_t row) { return array[row * columns + column]; },
-          [&](int64_t, auto value) { sum += static_cast<double>(value); });
-    });
+    ForEachLoaded(
+        i / columns, rows, parts,
+        [&](int64_t row) { return values[row * columns + column]; },
+        [&](int64_t, double value) { sum += value; });
     sums[i] = static_cast<Out>(sum);
   }
 };

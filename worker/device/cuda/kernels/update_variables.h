@@ -55,10 +55,10 @@ struct UpdateVariables {
 
   PACELINE_HOST_DEVICE void operator()(int64_t block) const {
     if (HasOverflow(loss_scale)) return;
-    const FourFloats g = LoadFour(gradients, block, count);
+    const FourFloats g = LoadFour(gradients, 4 * block, count);
     FourFloats fours[kTensors];
     for (int t = 0; t < kTensors; ++t) {
-      fours[t] = LoadFour(tensors[t], block, count);
+      fours[t] = LoadFour(tensors[t], 4 * block, count);
     }
     for (int i = 0; i < 4; ++i) {
       float element[kTensors];
@@ -68,7 +68,7 @@ struct UpdateVariables {
       for (int t = 0; t < kTensors; ++t) fours[t][i] = element[t];
     }
     for (int t = 0; t < kTensors; ++t) {
-      StoreFour(fours[t], tensors[t], block, count);
+      StoreFour(fours[t], tensors[t], 4 * block, count);
     }
   }
 };
@@ -81,10 +81,10 @@ struct DeltasUpdate {
   const float* deltas = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t block) const {
-    FourFloats w = LoadFour(values, block, count);
-    const FourFloats d = LoadFour(deltas, block, count);
+    FourFloats w = LoadFour(values, 4 * block, count);
+    const FourFloats d = LoadFour(deltas, 4 * block, count);
     for (int i = 0; i < 4; ++i) w[i] += d[i];
-    StoreFour(w, values, block, count);
+    StoreFour(w, values, 4 * block, count);
   }
 };
 

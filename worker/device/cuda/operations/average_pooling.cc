@@ -7,11 +7,11 @@ namespace paceline::cuda {
 Tensor* AddAveragePooling(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const input = call.inputs[0];
   Tensor* const output = OutputOf(call, builder);
-  const ImageWindows windows = WindowsOf(
+  const PoolingFours fours = {WindowsOf(
       static_cast<const op::AveragePoolingOperation&>(call.operation).window(),
-      input->shape);
-  builder.AddKernel({input, output}, output->count(), [=] {
-    return AveragePool{windows, ValuesOf(input), ValuesOf(output)};
+      input->shape)};
+  builder.AddKernel({input, output}, fours.IndexCount(output->count()), [=] {
+    return AveragePool{fours, ValuesOf(input), ValuesOf(output)};
   });
   return output;
 }
@@ -20,12 +20,12 @@ Tensor* AddAveragePoolingGradient(const PlacedCall& call,
                                   ProgramBuilder& builder) {
   const Tensor* const gradient = call.inputs[0];
   Tensor* const output = OutputOf(call, builder);
-  const ImageWindows windows = WindowsOf(
+  const PoolingFours fours = {WindowsOf(
       static_cast<const op::AveragePoolingGradientOperation&>(call.operation)
           .window(),
-      output->shape);
-  builder.AddKernel({gradient, output}, output->count(), [=] {
-    return AveragePoolBackward{windows, ValuesOf(gradient), ValuesOf(output)};
+      output->shape)};
+  builder.AddKernel({gradient, output}, fours.IndexCount(output->count()), [=] {
+    return AveragePoolBackward{fours, ValuesOf(gradient), ValuesOf(output)};
   });
   return output;
 }

@@ -19,8 +19,8 @@ Tensor* AddCastToFloats(const PlacedCall& call, ProgramBuilder& builder) {
   Tensor* const output = FloatOutputOf(call, builder);
   const int64_t count = input->count();
   builder.AddKernel({input, output}, count, [=] {
-    return ColumnSums<const double*, float>{1, count, 1, input->doubles(),
-                                            output->floats()};
+    return SumsOfDoubles<float>{1, count, 1, input->doubles(),
+                                output->floats()};
   });
   return output;
 }

@@ -19,7 +19,7 @@ ChannelRows RowsOf(const Tensor* x) {
   return {x->count() / channels, channels};
 }
 
-// Adds the computation of a ChannelLine per channel.
+// A ChannelLine per channel, computed once by a layer.
 const Tensor* AddLines(const PlacedCall& call, ProgramBuilder& builder) {
   const ChannelOptions& options = ChannelOptionsOf(call);
   const Tensor* const means = call.inputs[ChannelOptions::kMean];
@@ -28,7 +28,10 @@ const Tensor* AddLines(const PlacedCall& call, ProgramBuilder& builder) {
       options.has_gamma ? call.inputs[ChannelOptions::kGamma] : nullptr;
   const Tensor* const beta =
       options.has_beta ? call.inputs[options.beta_input()] : nullptr;
+  const Tensor*& lines_of_layer = builder.ChannelLines(means);
+  if (lines_of_layer != nullptr) return lines_of_layer;
   Tensor* const lines = builder.NewTensor<ChannelLine>(means->shape);
+  lines_of_layer = lines;
   const auto maker = [=, epsilon = options.epsilon]<typename T>(T /*zero*/) {
     return MakeChannelLines<T>{
         epsilon,
@@ -89,9 +92,10 @@ Tensor* AddChannelGradientSums(const PlacedCall& call,
   const Tensor* const lines = AddLines(call, builder);
   const int64_t channels = x->shape.back();
   const int64_t rows = x->count() / channels;
+  const int64_t fours = FourBlocks(channels);
   const int64_t parts = FirstPartCount(rows, channels);
   Tensor* const part_sums = builder.NewTensor<double>({parts, 2, channels});
-  builder.AddKernel({x, dy, lines, part_sums}, parts * channels,
+  builder.AddKernel({x, dy, lines, part_sums}, parts * fours,
                     [=, clamp = options.clamp] {
                       return NormalizeGradientSums{rows,
                                                    channels,

@@ -12,16 +12,6 @@ const op::MatrixProductOptions& OptionsOf(const op::Operation& operation) {
   return static_cast<const op::MatrixProductOperation&>(operation).options();
 }
 
-// A bias in float32, as products read it. One that was moved, such as a slice
-// of a variable, has the layer's storage type.
-const Tensor* BiasOf(const PlacedCall& call, ProgramBuilder& builder) {
-  const Tensor* const bias = call.inputs[2];
-  if (bias->type == DataType::kFloat32) return bias;
-  Tensor* const converted = builder.NewTensor<float>(bias->shape);
-  builder.AddCopy(bias, converted);
-  return converted;
-}
-
 }  // namespace
 
 bool HasMatrixProduct(const op::Operation& operation,
@@ -47,7 +37,7 @@ Tensor* AddMatrixProduct(const PlacedCall& call, ProgramBuilder& builder) {
        .inner = left->shape[rank - (options.left_is_transposed ? 2 : 1)],
        .left_is_transposed = options.left_is_transposed,
        .right_is_transposed = options.right_is_transposed},
-      {.bias = options.has_bias ? BiasOf(call, builder) : nullptr,
+      {.bias = options.has_bias ? call.inputs[2] : nullptr,
        .column_sums = options.has_row_sum ? call.more_outputs[0] : nullptr});
   return output;
 }

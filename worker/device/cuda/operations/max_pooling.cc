@@ -1,5 +1,4 @@
 #include "common/operations/pooling.h"
-#include "glog/logging.h"
 #include "worker/device/cuda/operations/operations.h"
 #include "worker/device/cuda/windows_of.h"
 
@@ -19,11 +18,11 @@ bool IsPlainMaxPoolingGradient(const op::Operation& operation,
 Tensor* AddMaxPooling(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const input = call.inputs[0];
   Tensor* const output = OutputOf(call, builder);
-  const ImageWindows windows = WindowsOf(
+  const PoolingFours fours = {WindowsOf(
       static_cast<const op::MaxPoolingOperation&>(call.operation).window(),
-      input->shape);
-  builder.AddKernel({input, output}, output->count(), [=] {
-    return MaxPool{windows, ValuesOf(input), ValuesOf(output)};
+      input->shape)};
+  builder.AddKernel({input, output}, fours.IndexCount(output->count()), [=] {
+    return MaxPool{fours, ValuesOf(input), ValuesOf(output)};
   });
   return output;
 }
@@ -31,24 +30,27 @@ Tensor* AddMaxPooling(const PlacedCall& call, ProgramBuilder& builder) {
 Tensor* AddMaxPoolingGradient(const PlacedCall& call, ProgramBuilder& builder) {
   const Tensor* const output = call.inputs[1];
   const Tensor* const output_gradient = call.inputs[2];
-  // The kernel finds the largest input by comparing it with the output, so the
-  // input must be rounded like the output.
+  // Forward compared inputs that were rounded like the output.
   const Tensor* const input = output->type == DataType::kFloat32
                                   ? call.inputs[0]
                                   : builder.Computed(call.inputs[0]);
-  CHECK(output->type == DataType::kFloat32 || output->type == input->type)
-      << DataTypeName(output->type) << " of " << DataTypeName(input->type);
   Tensor* const input_gradient = OutputOf(call, builder);
-  const ImageWindows windows = WindowsOf(
+  const PoolingFours fours = {WindowsOf(
       static_cast<const op::MaxPoolingGradientOperation&>(call.operation)
           .window(),
-      input->shape);
-  builder.AddKernel(
-      {input, output, output_gradient, input_gradient}, input->count(), [=] {
-        return MaxPoolBackward{windows, ValuesOf(input), ValuesOf(output),
-                               ValuesOf(output_gradient),
-                               ValuesOf(input_gradient)};
-      });
+      input->shape)};
+  const int64_t windows = fours.IndexCount(output->count());
+  Tensor* const positions = builder.NewTensor<FourPositions>({windows});
+  builder.AddKernel({input, positions}, windows, [=] {
+    return MaxPoolPositions{fours, ValuesOf(input),
+                            positions->as<FourPositions>()};
+  });
+  builder.AddKernel({positions, output_gradient, input_gradient},
+                    fours.IndexCount(input->count()), [=] {
+                      return MaxPoolBackward{
+                          fours, positions->as<FourPositions>(),
+                          ValuesOf(output_gradient), ValuesOf(input_gradient)};
+                    });
   return input_gradient;
 }
 

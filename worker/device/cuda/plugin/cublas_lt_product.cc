@@ -6,6 +6,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "worker/device/cuda/plugin/cuda_status.h"
+
 namespace paceline::cuda {
 namespace {
 
@@ -39,8 +41,9 @@ using Preference =
     Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
 // A matrix in C order as cuBLAS sees it: its transpose in column-major order.
-cublasStatus_t MakeLayout(int64_t rows, int64_t columns, Layout& layout) {
-  return cublasLtMatrixLayoutCreate(layout.receive(), CUDA_R_32F,
+cublasStatus_t MakeLayout(DataType type, int64_t rows, int64_t columns,
+                          Layout& layout) {
+  return cublasLtMatrixLayoutCreate(layout.receive(), ToCuda(type),
                                     static_cast<uint64_t>(columns),
                                     static_cast<uint64_t>(rows), columns);
 }
@@ -67,13 +70,14 @@ class LtProduct {
       return CUBLAS_STATUS_NOT_SUPPORTED;
     }
     RETURN_IF_CUBLAS_ERROR(Describe(context.math_mode));
-    RETURN_IF_CUBLAS_ERROR(p.right_is_transposed
-                               ? MakeLayout(p.columns, p.inner, a_)
-                               : MakeLayout(p.inner, p.columns, a_));
-    RETURN_IF_CUBLAS_ERROR(p.left_is_transposed
-                               ? MakeLayout(p.inner, p.rows, b_)
-                               : MakeLayout(p.rows, p.inner, b_));
-    RETURN_IF_CUBLAS_ERROR(MakeLayout(p.rows, p.columns, d_));
+    RETURN_IF_CUBLAS_ERROR(
+        p.right_is_transposed
+            ? MakeLayout(p.result.type, p.columns, p.inner, a_)
+            : MakeLayout(p.result.type, p.inner, p.columns, a_));
+    RETURN_IF_CUBLAS_ERROR(
+        p.left_is_transposed ? MakeLayout(p.result.type, p.inner, p.rows, b_)
+                             : MakeLayout(p.result.type, p.rows, p.inner, b_));
+    RETURN_IF_CUBLAS_ERROR(MakeLayout(p.result.type, p.rows, p.columns, d_));
     return Choose(context);
   }
 
@@ -88,8 +92,9 @@ class LtProduct {
   }
 
  private:
-  const float* vector() const {
-    return product_.bias != nullptr ? product_.bias : product_.column_sums;
+  bool has_bias() const { return product_.bias.data != nullptr; }
+  const void* vector() const {
+    return has_bias() ? product_.bias.data : product_.column_sums;
   }
 
   template <typename T>
@@ -104,8 +109,10 @@ class LtProduct {
     };
     RETURN_IF_CUBLAS_ERROR(cublasLtMatmulDescCreate(
         description_.receive(),
-        math_mode == MathMode::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                     : CUBLAS_COMPUTE_32F,
+        math_mode == MathMode::kTf32 &&
+                product_.result.type == DataType::kFloat32
+            ? CUBLAS_COMPUTE_32F_FAST_TF32
+            : CUBLAS_COMPUTE_32F,
         CUDA_R_32F));
     RETURN_IF_CUBLAS_ERROR(Set(CUBLASLT_MATMUL_DESC_TRANSA,
                                operation(product_.right_is_transposed)));
@@ -113,11 +120,10 @@ class LtProduct {
                                operation(product_.left_is_transposed)));
     // The bias is as long as a column of D. The sums of the rows of A are the
     // sums of the columns of `right`.
-    const bool has_bias = product_.bias != nullptr;
     RETURN_IF_CUBLAS_ERROR(
         Set(CUBLASLT_MATMUL_DESC_EPILOGUE,
-            static_cast<uint32_t>(has_bias ? CUBLASLT_EPILOGUE_BIAS
-                                           : CUBLASLT_EPILOGUE_BGRADA)));
+            static_cast<uint32_t>(has_bias() ? CUBLASLT_EPILOGUE_BIAS
+                                             : CUBLASLT_EPILOGUE_BGRADA)));
     return Set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector());
   }
 

@@ -108,38 +108,43 @@ void CudaQueue::Zero(void* to, int64_t size_bytes) {
 
 void CudaQueue::Multiply(const MatrixProduct& product) {
   Use();
-  if (product.bias == nullptr && product.column_sums == nullptr) {
+  const bool has_bias = product.bias.data != nullptr;
+  if (!has_bias && product.column_sums == nullptr) {
     MultiplyPlain(product);
     return;
   }
-  const bool is_float32 = product.left.type == DataType::kFloat32 &&
-                          product.result.type == DataType::kFloat32;
+  const DataType vector_type =
+      has_bias ? product.bias.type : DataType::kFloat32;
+  const bool is_of_one_type =
+      product.left.type == vector_type && product.result.type == vector_type;
   const cublasStatus_t status =
-      !is_float32 ? CUBLAS_STATUS_NOT_SUPPORTED
-                  : MultiplyFused(
-                        {// A cuBLAS handle is one of cuBLASLt, too.
-                         .handle = reinterpret_cast<cublasLtHandle_t>(blas_),
-                         .math_mode = math_mode_,
-                         .workspace = workspace_.get(),
-                         .workspace_bytes = kWorkspaceBytes,
-                         .stream = stream_},
-                        product);
+      !is_of_one_type
+          ? CUBLAS_STATUS_NOT_SUPPORTED
+          : MultiplyFused(
+                {// A cuBLAS handle is one of cuBLASLt, too.
+                 .handle = reinterpret_cast<cublasLtHandle_t>(blas_),
+                 .math_mode = math_mode_,
+                 .workspace = workspace_.get(),
+                 .workspace_bytes = kWorkspaceBytes,
+                 .stream = stream_},
+                product);
   if (status != CUBLAS_STATUS_NOT_SUPPORTED) {
     Note(status, "a matrix product");
     return;
   }
   MultiplyPlain(product);
-  if (product.bias != nullptr) {
-    ForEach(product.rows * product.columns,
-            BiasRelu{.channels = product.columns,
-                     .bias = product.bias,
-                     .values = product.result});
+  if (has_bias) {
+    const int64_t count = product.rows * product.columns;
+    ForEach(FourBlocks(count), BiasRelu{.count = count,
+                                        .channels = product.columns,
+                                        .bias = product.bias,
+                                        .values = product.result});
   } else {
-    ForEach(product.columns,
-            ColumnSums<ConstValues, float>{.rows = product.inner,
-                                           .columns = product.columns,
-                                           .values = product.right,
-                                           .sums = product.column_sums});
+    ForEach(FourBlocks(product.columns),
+            ColumnSums<float>{.rows = product.inner,
+                              .columns = product.columns,
+                              .values = product.right,
+                              .sums = product.column_sums});
   }
 }
 

@@ -16,11 +16,14 @@ absl::Status CudnnConvolution::Enqueue(cudnnHandle_t handle,
   RETURN_IF_ERROR(ExecuteCudnnPlan(handle, plan_.plan, computed, blocks));
   if (computed == shape_) return absl::OkStatus();
   const auto& [y, x, channels] = shape_.windows;
+  const int64_t count = shape_.batch * y.output * x.output * shape_.filters;
   return ToStatus(
-      Launch(shape_.batch * y.output * x.output * shape_.filters,
-             BiasRelu{.has_relu = shape_.has_relu,
+      Launch(FourBlocks(count),
+             BiasRelu{.count = count,
+                      .has_relu = shape_.has_relu,
                       .channels = shape_.filters,
-                      .bias = shape_.has_bias ? blocks.bias : nullptr,
+                      .bias = {shape_.has_bias ? blocks.bias : nullptr,
+                               DataType::kFloat32},
                       .values = blocks.outputs},
              stream),
       "behind a convolution");
