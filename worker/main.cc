@@ -156,10 +156,13 @@ int RunPrediction(const PredictOptions& options) {
   const absl::StatusOr<std::unique_ptr<Interrupt>> interrupt =
       Interrupt::Watch();
   if (!interrupt.ok()) return FinishCommand(interrupt.status());
-  const absl::Status status =
+  const absl::StatusOr<std::vector<std::string>> paths =
       Predict(options, UsableCores(), [&] { return (*interrupt)->Taken(); });
-  if (status.ok()) std::cout << options.output << std::endl;
-  return FinishCommand(status);
+  if (paths.ok()) {
+    for (const std::string& path : *paths) std::cout << path << '\n';
+    std::cout.flush();
+  }
+  return FinishCommand(paths.status());
 }
 
 }  // namespace

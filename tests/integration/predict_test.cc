@@ -17,6 +17,7 @@ namespace paceline {
 namespace {
 
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -213,6 +214,34 @@ TEST_F(PredictTest, AFailedPredictionLeavesTheOldFile) {
   EXPECT_EQ(predict.Wait(kJobLimit), 2);
   EXPECT_THAT(predict.Errors(), HasSubstr(job_.folder() / "cut"));
   EXPECT_EQ(ReadText(path), "old");
+}
+
+TEST(PredictSeveralOutputsTest, EachHasAFile) {
+  const SmallJob job;
+  Process run = job.Run(
+      {"--set", "epochs=1", "--set",
+       "model={layers: [Input: {shape: [8, 8, 1]}, Flatten: {name: flat}, "
+       "{Dense: {units: 1, name: number}, inputs: [flat]}, "
+       "{Dense: {units: 4, name: class}, inputs: [flat]}], "
+       "outputs: [number, class]}",
+       "--set",
+       "loss={number: mse, "
+       "class: {SparseCategoricalCrossentropy: {from_logits: true}}}",
+       "--set", "metrics={class: [accuracy]}", "--set",
+       "data.train.idx.labels={number: train-labels, class: train-labels}",
+       "--set",
+       "data.test.idx.labels={number: test-labels, class: test-labels}"});
+  ASSERT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  Process predict = job.Coordinator(
+      {"predict", job.output_dir() + "/model.keras", "--data",
+       job.folder() / "test-images", "--output", job.folder() / "p.npy"});
+  ASSERT_EQ(predict.Wait(kJobLimit), 0) << predict.Errors();
+  const std::vector<std::string> paths = Lines(predict.Output());
+  ASSERT_THAT(paths, ElementsAre(job.folder() / "p-number.npy",
+                                 job.folder() / "p-class.npy"));
+  EXPECT_THAT(ReadText(paths[0]), HasSubstr("'shape': (150, 1)"));
+  EXPECT_THAT(ReadText(paths[1]), HasSubstr("'shape': (150, 4)"));
+  EXPECT_FALSE(std::filesystem::exists(job.folder() / "p.npy"));
 }
 
 TEST(PredictFashionMnistTest, TheAccuracyIsThatOfTheRun) {

@@ -1,5 +1,8 @@
 #include "worker/evaluation/prediction_file.h"
 
+#include <utility>
+
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -21,6 +24,12 @@ std::string TextOf(absl::Span<const float> outputs, size_t row_size) {
   return text;
 }
 
+// `path` must have a suffix.
+std::string PathOfOutput(absl::string_view path, absl::string_view name) {
+  const size_t suffix = path.rfind('.');
+  return absl::StrCat(path.substr(0, suffix), "-", name, path.substr(suffix));
+}
+
 }  // namespace
 
 absl::Status CheckPredictionPath(const std::string& path) {
@@ -32,9 +41,18 @@ absl::Status CheckPredictionPath(const std::string& path) {
                    kArraySuffix, " or ", kTextSuffix));
 }
 
-std::string PathOfOutput(absl::string_view path, absl::string_view output) {
-  const size_t suffix = path.rfind('.');
-  return absl::StrCat(path.substr(0, suffix), "-", output, path.substr(suffix));
+std::vector<std::string> PathsOfOutputs(absl::string_view path,
+                                        absl::Span<const std::string> names) {
+  if (names.size() == 1) return {std::string(path)};
+  std::vector<std::string> paths;
+  for (const std::string& name : names) {
+    std::string of_output = PathOfOutput(path, name);
+    for (int suffix = 1; absl::c_linear_search(paths, of_output); ++suffix) {
+      of_output = PathOfOutput(path, absl::StrCat(name, "_", suffix));
+    }
+    paths.push_back(std::move(of_output));
+  }
+  return paths;
 }
 
 absl::StatusOr<std::unique_ptr<PredictionFile>> PredictionFile::Create(

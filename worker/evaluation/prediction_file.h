@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,9 +21,13 @@ namespace paceline {
 // `.csv`.
 absl::Status CheckPredictionPath(const std::string& path);
 
-// The path of an output of several: `predictions.npy` and "digit" give
-// `predictions-digit.npy`. `path` must have passed CheckPredictionPath.
-std::string PathOfOutput(absl::string_view path, absl::string_view output);
+// The path of the file of each output of a model, given the outputs' names:
+// `path` itself for one output; of several, "digit" gives
+// `predictions-digit.npy` for `predictions.npy`. A name that comes again gets a
+// suffix, as in Keras: `predictions-digit_1.npy`. `path` must have passed
+// CheckPredictionPath.
+std::vector<std::string> PathsOfOutputs(absl::string_view path,
+                                        absl::Span<const std::string> names);
 
 // Written as the outputs come; there is no file before Commit. Not thread-safe.
 // Errors name the path. Blocks on the disk.

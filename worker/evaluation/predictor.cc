@@ -85,24 +85,31 @@ absl::Status WriteOutputs(Replica& replica, BatchPipeline& pipeline,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<PredictionFilePtr>> CreateFiles(
-    const std::string& path, const Graph& graph, int64_t examples) {
-  std::vector<PredictionFilePtr> files;
+// The paths of the files of the outputs, in their order.
+std::vector<std::string> PathsOf(const std::string& path, const Graph& graph) {
+  std::vector<std::string> names;
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    const std::string name = graph.outputs.size() == 1
-                                 ? path
-                                 : PathOfOutput(path, graph.output_name(i));
+    names.push_back(graph.output_name(i));
+  }
+  return PathsOfOutputs(path, names);
+}
+
+absl::StatusOr<std::vector<PredictionFilePtr>> CreateFiles(
+    absl::Span<const std::string> paths, const Graph& graph, int64_t examples) {
+  std::vector<PredictionFilePtr> files;
+  for (size_t i = 0; i < paths.size(); ++i) {
     ASSIGN_OR_RETURN(
         files.emplace_back(),
-        PredictionFile::Create(name, examples, graph.output_shape(i)));
+        PredictionFile::Create(paths[i], examples, graph.output_shape(i)));
   }
   return files;
 }
 
 }  // namespace
 
-absl::Status Predict(const PredictOptions& options, int threads,
-                     const std::function<bool()>& interrupted) {
+absl::StatusOr<std::vector<std::string>> Predict(
+    const PredictOptions& options, int threads,
+    const std::function<bool()>& interrupted) {
   FlushDenormals();
   RETURN_IF_ERROR(CheckPredictionPath(options.output));
   ASSIGN_OR_RETURN(StoredModel model, OpenStoredModel(options.model));
@@ -112,8 +119,9 @@ absl::Status Predict(const PredictOptions& options, int threads,
   RETURN_IF_ERROR(CheckFits(*data.source, pipeline_options.model));
   const int64_t examples = data.source->example_count();
   const int64_t batch_size = std::clamp<int64_t>(examples, 1, data.batch_size);
+  std::vector<std::string> paths = PathsOf(options.output, model.graph);
   ASSIGN_OR_RETURN(const std::vector<PredictionFilePtr> files,
-                   CreateFiles(options.output, model.graph, examples));
+                   CreateFiles(paths, model.graph, examples));
   ASSIGN_OR_RETURN(const std::unique_ptr<Replica> replica,
                    LoadReplica(std::move(model), data, batch_size, threads));
   pipeline_options.phases[v1::PHASE_TEST] =
@@ -121,7 +129,8 @@ absl::Status Predict(const PredictOptions& options, int threads,
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(pipeline_options,
                                          WholePass(v1::PHASE_TEST, examples)));
-  return WriteOutputs(*replica, *pipeline, files, interrupted);
+  RETURN_IF_ERROR(WriteOutputs(*replica, *pipeline, files, interrupted));
+  return paths;
 }
 
 }  // namespace paceline

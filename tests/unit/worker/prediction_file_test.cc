@@ -7,10 +7,13 @@
 
 #include "common/base/file.h"
 #include "common/data_source/npy.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace paceline {
 namespace {
+
+using testing::ElementsAre;
 
 std::string TestPath(const std::string& name) {
   return testing::TempDir() + "prediction_file_test" + name;
@@ -49,6 +52,14 @@ TEST(PredictionFileTest, LeavesNothingWithoutCommit) {
   { ASSERT_TRUE(PredictionFile::Create(path, 1, {1}).ok()); }
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
+}
+
+TEST(PredictionFileTest, EachOfSeveralOutputsHasAPath) {
+  EXPECT_THAT(PathsOfOutputs("a.b/p.npy", {"digit"}), ElementsAre("a.b/p.npy"));
+  EXPECT_THAT(PathsOfOutputs("a.b/p.csv", {"digit", "odd"}),
+              ElementsAre("a.b/p-digit.csv", "a.b/p-odd.csv"));
+  EXPECT_THAT(PathsOfOutputs("p.npy", {"a", "a", "a_1", "a"}),
+              ElementsAre("p-a.npy", "p-a_1.npy", "p-a_1_1.npy", "p-a_2.npy"));
 }
 
 TEST(PredictionFileTest, RefusesOtherSuffixes) {

@@ -14,6 +14,7 @@
 namespace paceline {
 namespace {
 
+using testing::ElementsAre;
 using testing::FloatNear;
 using testing::Pointwise;
 
@@ -51,8 +52,9 @@ bool GoOn() { return false; }
 
 // The outputs that it writes.
 std::vector<float> Predicted(const PredictOptions& options) {
-  const absl::Status status = Predict(options, /*threads=*/1, GoOn);
-  EXPECT_TRUE(status.ok()) << status;
+  const auto paths = Predict(options, /*threads=*/1, GoOn);
+  EXPECT_TRUE(paths.ok()) << paths.status();
+  EXPECT_THAT(*paths, ElementsAre(options.output));
   const absl::StatusOr<StoredArray> array = ReadNpy(options.output);
   EXPECT_TRUE(array.ok()) << array.status();
   EXPECT_EQ(array->shape[0], kExamples);
@@ -85,7 +87,7 @@ TEST(PredictorTest, ScalesFeaturesOfAFile) {
 TEST(PredictorTest, LeavesNothingWhenInterrupted) {
   const PredictOptions options = Options();
   const absl::Status status =
-      Predict(options, /*threads=*/1, [] { return true; });
+      Predict(options, /*threads=*/1, [] { return true; }).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
   EXPECT_FALSE(std::filesystem::exists(options.output));
   EXPECT_FALSE(std::filesystem::exists(options.output + ".tmp"));
