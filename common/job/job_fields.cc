@@ -132,7 +132,8 @@ const FieldTable<Model>& FieldsOf(const Model*) {
        WrittenUnlessDefault(
            Optional("outputs", Outputs(),
                     "The names of the layers whose outputs are the model's; by "
-                    "default the last layer alone."))},
+                    "default the last layer alone. Losses, metrics and labels "
+                    "name a `Call` among them by its layer, as in Keras."))},
       [] {
         Model model;
         model.set_name("sequential");

@@ -30,9 +30,6 @@
 namespace paceline {
 namespace {
 
-// Of a model in the form of a job file.
-constexpr char kOutputsKey[] = "outputs";
-
 absl::StatusOr<const Value*> FindMap(const Value& map, absl::string_view key,
                                      const Path& path) {
   const Value* value = map.Find(key);
@@ -394,25 +391,31 @@ absl::StatusOr<Value> ReadModel(const Value& object, const Path& path,
   // that of all its layers, some of which may have been changed since.
   model.push_back({"layers", std::move(list)});
   if (!layers.outputs.empty()) {
-    model.push_back({kOutputsKey, Value::List(layers.outputs.begin(),
-                                              layers.outputs.end())});
+    model.push_back(
+        {"outputs", Value::List(layers.outputs.begin(), layers.outputs.end())});
   }
   return Value(std::move(model));
 }
 
-// The names of the outputs of a model in the form of a job file; "" for one
-// whose layer has none.
-std::vector<std::string> OutputsOf(const Value& model) {
-  std::vector<std::string> names;
-  if (const Value* const outputs = model.Find(kOutputsKey)) {
-    for (const Value& name : outputs->as_list()) {
-      names.push_back(name.as_string());
-    }
-    return names;
+// The names of a model's outputs, by which it was compiled: those of the layers
+// that give them; "" for a layer without a name. `object`: what ReadModel
+// reads.
+absl::StatusOr<std::vector<std::string>> ReadOutputNames(const Value& object,
+                                                         const Path& path) {
+  const Value& config = *object.Find("config");
+  const Path config_path = path.Key("config");
+  if (TextOf(object, "class_name") == "Sequential") {
+    const Value::List& layers = config.Find("layers")->as_list();
+    if (layers.empty()) return std::vector<std::string>{""};
+    ASSIGN_OR_RETURN(const KerasObject last,
+                     ReadKerasObject(layers.back(), config_path));
+    return std::vector<std::string>{TextOf(last.config, "name")};
   }
-  const Value& last = model.Find("layers")->as_list().back();
-  // The class, or the name, of a layer is the key of its config.
-  return {last.is_map() ? TextOf(last.as_map()[0].value, "name") : ""};
+  ASSIGN_OR_RETURN(const std::vector<KerasHistory> outputs,
+                   ReadEnds(config, "output_layers", config_path));
+  std::vector<std::string> names;
+  for (const KerasHistory& output : outputs) names.push_back(output.layer);
+  return names;
 }
 
 }  // namespace
@@ -424,9 +427,10 @@ absl::StatusOr<ModelConfig> ReadModelConfig(Value config, const Path& path) {
   ASSIGN_OR_RETURN(read.model, ReadModel(config, path, /*nesting=*/0));
   const Value* const compile = config.Find("compile_config");
   if (compile == nullptr || compile->is_null()) return read;
-  ASSIGN_OR_RETURN(read.compile,
-                   ReadCompileConfig(*compile, OutputsOf(read.model),
-                                     path.Key("compile_config")));
+  ASSIGN_OR_RETURN(const std::vector<std::string> outputs,
+                   ReadOutputNames(config, path));
+  ASSIGN_OR_RETURN(read.compile, ReadCompileConfig(*compile, outputs,
+                                                   path.Key("compile_config")));
   return read;
 }
 

@@ -52,9 +52,11 @@ struct Graph {
   const Shape& output_shape(size_t output) const {
     return nodes[outputs[output]].output_shape;
   }
-  // The name of the layer, or of the model in the model.
+  // The name of the layer, or of the model in the model, that gives the output;
+  // as in Keras, also where its call is a further one.
   const std::string& output_name(size_t output) const {
-    return tree.children[tree.outputs[output]].name;
+    const ModelTree::Child& child = tree.children[tree.outputs[output]];
+    return child.callee < 0 ? child.name : tree.children[child.callee].name;
   }
 };
 

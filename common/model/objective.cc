@@ -70,8 +70,11 @@ absl::Status CheckOutputs(const v1::Job& job, const Graph& graph) {
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const std::string& name = graph.output_name(i);
     if (!seen.insert(name).second) {
-      return ConfigError(Path("model").Key("outputs"),
-                         absl::StrCat("has ", Excerpt(Value(name)), " twice"));
+      return ConfigError(
+          Path("model").Key("outputs"),
+          absl::StrCat("has two outputs of the layer ", Excerpt(Value(name)),
+                       "; expected one, since losses and metrics go by the "
+                       "names of layers"));
     }
     if (job.named_losses().contains(name)) continue;
     return ConfigError(

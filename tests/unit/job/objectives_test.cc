@@ -112,6 +112,50 @@ TEST(ObjectivesTest, ErrorsNameTheFieldAndTheOutput) {
   }
 }
 
+absl::StatusOr<v1::Job> ReadCallsOfALayer(const std::string& outputs,
+                                          const std::string& rest) {
+  return ReadJob(absl::StrCat(R"(strategy: mirrored
+model:
+  layers:
+    - Input: {shape: [4], name: in}
+    - {Dense: {units: 4, name: a}, inputs: [in]}
+    - {Dense: {units: 1, name: b}, inputs: [a]}
+    - {Call: {layer: a, name: again}, inputs: [a]}
+  outputs: )",
+                              outputs, R"(
+optimizer: sgd
+data:
+  train:
+    npz: {file: x.npz, features: x, labels: {a: y, b: z}}
+batch_size_per_replica: 8
+)",
+                              rest),
+                 "/jobs/job.yaml", {}, {.check_files = false});
+}
+
+TEST(ObjectivesTest, AFurtherCallOfALayerHasTheNameOfTheLayer) {
+  const auto job =
+      ReadCallsOfALayer("[again, b]",
+                        "loss: {a: mse, b: mae}\n"
+                        "loss_weights: {a: 0.5}\nmetrics: {a: [mae]}\n");
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto model = MakeJobModel(*job);
+  ASSERT_TRUE(model.ok()) << model.status();
+  ASSERT_EQ(model->objectives.size(), 2);
+  EXPECT_EQ(model->objectives[0].weight, 0.5);
+  EXPECT_THAT(NamesOf(model->objectives[0]), ElementsAre("a_loss", "a_mae"));
+  EXPECT_THAT(NamesOf(model->objectives[1]), ElementsAre("b_loss"));
+}
+
+TEST(ObjectivesTest, TwoCallsOfALayerAreNotTwoOutputs) {
+  EXPECT_THAT(
+      std::string(ReadCallsOfALayer("[again, a, b]", "loss: {a: mse, b: mae}\n")
+                      .status()
+                      .message()),
+      HasSubstr("model.outputs: has two outputs of the layer \"a\"; expected "
+                "one"));
+}
+
 TEST(ObjectivesTest, AnOutputOfAModelIsALayer) {
   const absl::Status status =
       ReadJob(

@@ -348,19 +348,24 @@ TEST(ModelConfig, TakesSeveralInputs) {
   EXPECT_EQ(GraphOf(*job).inputs.size(), 2u);
 }
 
+// What `model`, the JSON of one, was compiled with.
+CompileConfig CompiledWith(std::string model, const std::string& compile) {
+  model.pop_back();
+  const auto json =
+      ReadJson(absl::StrCat(model, ", \"compile_config\": ", compile, "}"),
+               "config.json", 1 << 20);
+  EXPECT_TRUE(json.ok()) << json.status();
+  const auto config = ReadModelConfig(*json, Path());
+  EXPECT_TRUE(config.ok()) << config.status();
+  return config->compile;
+}
+
 TEST(ModelConfig, TakesWhatEachOfSeveralOutputsWasCompiledWith) {
   std::string model = Functional(Layer("a", "in") + "," + Layer("b", "a"), "b");
   absl::StrReplaceAll({{R"(["b", 0, 0])", R"([["b", 0, 0], ["a", 0, 0]])"}},
                       &model);
-  model.pop_back();
   const auto compiled = [&](const std::string& compile) {
-    const auto json =
-        ReadJson(absl::StrCat(model, ", \"compile_config\": ", compile, "}"),
-                 "config.json", 1 << 20);
-    EXPECT_TRUE(json.ok()) << json.status();
-    const auto config = ReadModelConfig(*json, Path());
-    EXPECT_TRUE(config.ok()) << config.status();
-    return config->compile;
+    return CompiledWith(model, compile);
   };
   const Value losses = Value::Map{{"b", "mse"}, {"a", "mae"}};
   EXPECT_EQ(*compiled(R"({"loss": ["mse", "mae"]})").loss, losses);
@@ -382,6 +387,43 @@ TEST(ModelConfig, TakesWhatEachOfSeveralOutputsWasCompiledWith) {
       std::string(compiled(R"({"loss": ["mse"]})").loss.status().message()),
       HasSubstr("compile_config.loss: expected a map by output, or a list of "
                 "2"));
+}
+
+TEST(ModelConfig, AFurtherCallOfALayerWasCompiledByTheNameOfTheLayer) {
+  std::string twice = Layer("a", "in");
+  twice.insert(twice.size() - 2,
+               R"(, {"args": [{"class_name": "__keras_tensor__", "config":
+               {"keras_history": ["b", 0, 0]}}], "kwargs": {}})");
+  std::string model = Functional(twice + "," + Layer("b", "a"), "b");
+  absl::StrReplaceAll({{R"("output_layers": ["b", 0, 0])",
+                        R"("output_layers": [["b", 0, 0], ["a", 1, 0]])"}},
+                      &model);
+  const CompileConfig compiled = CompiledWith(
+      model, R"({"loss": {"a": "mae", "b": "mse"}, "loss_weights": {"a": 0.5},
+                 "metrics": {"a": ["mse"]}})");
+  ASSERT_TRUE(compiled.loss.ok()) << compiled.loss.status();
+  EXPECT_EQ(*compiled.loss, (Value::Map{{"b", "mse"}, {"a", "mae"}}));
+  EXPECT_EQ(*compiled.loss_weights, (Value::Map{{"a", 0.5}}));
+  EXPECT_EQ(*compiled.metrics, (Value::Map{{"a", Value::List{"mse"}}}));
+}
+
+TEST(ModelConfig, TheOutputOfASequentialIsItsLastLayer) {
+  const CompileConfig compiled = CompiledWith(
+      R"({"class_name": "Sequential", "config": {"name": "s",
+          "build_input_shape": [null, 3], "layers": [
+          {"class_name": "ReLU", "config": {"name": "last"}}]}})",
+      R"({"loss": "mse", "loss_weights": [0.5]})");
+  ASSERT_TRUE(compiled.loss_weights.ok()) << compiled.loss_weights.status();
+  EXPECT_EQ(*compiled.loss_weights, (Value::Map{{"last", 0.5}}));
+}
+
+// It has an InputLayer, which older files leave out.
+TEST(ModelConfig, TheOutputOfASequentialWithoutLayersHasNoName) {
+  const CompileConfig compiled = CompiledWith(
+      R"({"class_name": "Sequential", "config": {"name": "s",
+          "build_input_shape": [null, 3], "layers": []}})",
+      R"({"loss": "mse", "loss_weights": [0.5]})");
+  EXPECT_EQ(*compiled.loss_weights, (Value::Map{{"", 0.5}}));
 }
 
 TEST(ModelConfig, RefusesByNameWhatItCannotUse) {
