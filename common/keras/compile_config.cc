@@ -1,9 +1,11 @@
 #include "common/keras/compile_config.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
 #include "common/config/codec.h"
 #include "common/keras/config_keys.h"
@@ -56,6 +58,13 @@ absl::StatusOr<std::vector<OfOutput>> FindOfOutputs(const Value& value,
         value, path,
         absl::StrCat("a map by output, or a list of ", outputs.size()));
   }
+  for (const Value::Entry& entry : value.as_map()) {
+    if (std::find(outputs.begin(), outputs.end(), entry.key) == outputs.end()) {
+      return ConfigError(path.Key(entry.key),
+                         absl::StrCat("is no output of the model; expected ",
+                                      absl::StrJoin(outputs, ", ")));
+    }
+  }
   for (const std::string& output : outputs) {
     found.push_back({value.Find(output), path.Key(output)});
   }
@@ -71,7 +80,7 @@ absl::StatusOr<Value> OfOnlyOutput(const Value& value, const Path& path) {
     return value.as_map()[0].value;
   }
   if (value.is_list() || IsMapOfOutputs(value)) {
-    return WrongType(value, path, "what is for the model's only output");
+    return WrongType(value, path, "one value, since the model has one output");
   }
   return value;
 }
@@ -79,7 +88,7 @@ absl::StatusOr<Value> OfOnlyOutput(const Value& value, const Path& path) {
 absl::StatusOr<Value> ReadLoss(const Value& compile, Outputs outputs,
                                const Path& compile_path) {
   const Value* const loss = compile.Find("loss");
-  if (loss == nullptr) return Value();
+  if (IsEmpty(loss)) return Value();
   const Path path = compile_path.Key("loss");
   RETURN_IF_ERROR(CheckIsOfKeras(*loss, path));
   if (outputs.size() == 1) {
@@ -151,13 +160,13 @@ absl::StatusOr<Value> MetricList(const Value& metrics, const Path& path) {
 
 absl::StatusOr<Value> ReadMetrics(const Value& compile, Outputs outputs,
                                   const Path& compile_path) {
-  const Value* metrics = compile.Find("metrics");
-  if (metrics == nullptr) return Value();
-  const Path path = compile_path.Key("metrics");
   if (!IsEmpty(compile.Find("weighted_metrics"))) {
     return NotSupported(compile_path.Key("weighted_metrics"),
                         "weighted_metrics");
   }
+  const Value* metrics = compile.Find("metrics");
+  if (metrics == nullptr) return Value();
+  const Path path = compile_path.Key("metrics");
   RETURN_IF_ERROR(CheckIsOfKeras(*metrics, path));
   if (outputs.size() == 1) {
     if (IsMapOfOutputs(*metrics) && metrics->as_map().size() == 1) {

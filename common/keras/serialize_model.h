@@ -12,8 +12,8 @@ namespace paceline {
 
 // {module, class_name, config, ..., compile_config}: a Sequential if no layer
 // of the job's model names its inputs, else a Functional. `graph` and
-// `optimizer` must be those of the job. Unimplemented for metrics that Keras
-// could not read back.
+// `optimizer` must be those of the job. Errors are those of its losses and
+// metrics.
 absl::StatusOr<Value> SerializeModel(const v1::Job& job, const Graph& graph,
                                      const Optimizer& optimizer);
 

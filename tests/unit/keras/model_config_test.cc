@@ -276,7 +276,8 @@ TEST(ModelConfig, WhatItWasCompiledWithCountsOnlyIfTheJobDoesNotSayIt) {
       {R"({"loss": ["mse"]}})", ""},
       {R"({"loss": {"only": "mse"}}})", ""},
       {R"({"loss": ["mse", "mae"]}})",
-       "compile_config.loss: expected what is for the model's only output"},
+       "compile_config.loss: expected one value, since the model has one "
+       "output"},
       {R"({"loss": {"class_name": "Loss", "module": "mine",
         "registered_name": "mine>Loss"}}})",
        "compile_config.loss: the class \"mine>Loss\" is none of Keras'"}};
@@ -387,6 +388,13 @@ TEST(ModelConfig, TakesWhatEachOfSeveralOutputsWasCompiledWith) {
       std::string(compiled(R"({"loss": ["mse"]})").loss.status().message()),
       HasSubstr("compile_config.loss: expected a map by output, or a list of "
                 "2"));
+  EXPECT_TRUE(compiled(R"({"loss": null})").loss->is_null());
+  EXPECT_THAT(
+      std::string(compiled(R"({"loss": "mse", "metrics": {"c": "mae"}})")
+                      .metrics.status()
+                      .message()),
+      HasSubstr("compile_config.metrics.c: is no output of the model; "
+                "expected b, a"));
 }
 
 TEST(ModelConfig, AFurtherCallOfALayerWasCompiledByTheNameOfTheLayer) {
