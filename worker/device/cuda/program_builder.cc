@@ -343,11 +343,26 @@ Tensor* ProgramBuilder::AddRegularizationScale() {
   return regularization_scale_;
 }
 
+void ProgramBuilder::AddFunction(op::ElementFunction function,
+                                 absl::Span<const Tensor* const> inputs,
+                                 const Tensor* output) {
+  std::vector<const Tensor*> used(inputs.begin(), inputs.end());
+  used.push_back(output);
+  AddKernel(used, FourBlocks(output->count()), [function, used] {
+    ApplyFunction kernel;
+    kernel.function = function;
+    kernel.count = used.back()->count();
+    kernel.outputs = ValuesOf(used.back());
+    for (size_t i = 0; i + 1 < used.size(); ++i) {
+      kernel.inputs[i] = ValuesOf(used[i]);
+    }
+    return kernel;
+  });
+}
+
 void ProgramBuilder::AddSum(const Tensor* a, const Tensor* b,
                             const Tensor* sum) {
-  AddKernel({a, b, sum}, FourBlocks(sum->count()), [=] {
-    return AddElements{sum->count(), ValuesOf(a), ValuesOf(b), ValuesOf(sum)};
-  });
+  AddFunction(op::ElementFunction::kAdd, {a, b}, sum);
 }
 
 void ProgramBuilder::AddRowSums(const Tensor* from, const RowGeometry& rows,

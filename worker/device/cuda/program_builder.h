@@ -121,6 +121,11 @@ class ProgramBuilder final : public LayoutBuilder {
   // Chooses the algorithm. If there is none, TakeError returns an error.
   void AddConvolution(ConvolutionShape shape,
                       const ConvolutionTensors& tensors);
+  // output = function(inputs), which are reals of the output's shape. The
+  // output may overwrite an input.
+  void AddFunction(op::ElementFunction function,
+                   absl::Span<const Tensor* const> inputs,
+                   const Tensor* output);
   // sums (columns) = Σ over the rows of `values` (rows, columns).
   void AddColumnSums(const Tensor* values, int64_t rows, int64_t columns,
                      const Tensor* sums);

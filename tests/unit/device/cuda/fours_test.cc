@@ -74,7 +74,13 @@ TEST(FoursTest, SumsAndCopies) {
     std::vector<float> expected = a.read();
     ForEachFour(count, CopyElements{count, a.values(), b.values()});
     EXPECT_THAT(b.read(), ElementsAreArray(expected));
-    ForEachFour(count, AddElements{count, a.values(), b.values(), a.values()});
+    ApplyFunction add;
+    add.function = op::ElementFunction::kAdd;
+    add.count = count;
+    add.inputs[0] = a.values();
+    add.inputs[1] = b.values();
+    add.outputs = a.values();
+    ForEachFour(count, add);
     for (float& each : expected) each *= 2;
     EXPECT_THAT(a.read(), ElementsAreArray(expected));
   });

@@ -1,4 +1,4 @@
-// Elementwise arithmetic. Unless said otherwise, for each of FourBlocks(count).
+// Conversions of elements.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_ARITHMETIC_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_ARITHMETIC_H_
 
@@ -10,7 +10,8 @@
 
 namespace paceline::cuda {
 
-// Source and destination may have different types.
+// Source and destination may have different types. For each of
+// FourBlocks(count).
 struct CopyElements {
   int64_t count = 0;
   ConstValues from{};
@@ -28,21 +29,6 @@ struct CastToInt32 {
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
     to[i] = static_cast<int32_t>(from[i]);
-  }
-};
-
-// The sums may overwrite `a` or `b`.
-struct AddElements {
-  int64_t count = 0;
-  ConstValues a{};
-  ConstValues b{};
-  Values sums{};
-
-  PACELINE_HOST_DEVICE void operator()(int64_t block) const {
-    FourFloats sum = LoadFour(a, 4 * block, count);
-    const FourFloats more = LoadFour(b, 4 * block, count);
-    for (int k = 0; k < 4; ++k) sum[k] += more[k];
-    StoreFour(sum, sums, 4 * block, count);
   }
 };
 

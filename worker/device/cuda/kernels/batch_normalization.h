@@ -26,7 +26,20 @@ struct ChannelSums {
   double second = 0;
 };
 
-// Adds up the parts, part_sums[part, 0 or 1, channel].
+// Stores the two sums of adjacent channels of a part, in part_sums[part, 0 or
+// 1, channel]. `to`: of the first channel.
+template <int kWidth>
+PACELINE_HOST_DEVICE inline void StorePart(const double (&first)[kWidth],
+                                           const double (&second)[kWidth],
+                                           double* to, int64_t channels) {
+  PACELINE_UNROLL
+  for (int c = 0; c < kWidth; ++c) {
+    to[c] = first[c];
+    to[channels + c] = second[c];
+  }
+}
+
+// Adds up the parts of a channel.
 PACELINE_HOST_DEVICE inline ChannelSums SumOfParts(const double* part_sums,
                                                    int64_t parts,
                                                    int64_t channels,
@@ -57,10 +70,10 @@ struct ShiftedSums {
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const int64_t fours = FourBlocks(channels);
-    VisitChannels(
-        i % fours, channels, {inputs.data},
-        [&](int64_t channel, auto width) { SumUp<width>(i / fours, channel); });
+    VisitChannels(i, channels, {inputs.data},
+                  [&](int64_t part, int64_t channel, auto width) {
+                    SumUp<width>(part, channel);
+                  });
   }
 
   template <int kWidth>
@@ -85,12 +98,8 @@ struct ShiftedSums {
             }
           });
     });
-    double* const part_sums = sums + 2 * part * channels + channel;
-    PACELINE_UNROLL
-    for (int c = 0; c < kWidth; ++c) {
-      part_sums[c] = value_sums[c];
-      part_sums[channels + c] = square_sums[c];
-    }
+    StorePart(value_sums, square_sums, sums + 2 * part * channels + channel,
+              channels);
   }
 };
 
@@ -191,8 +200,8 @@ struct MakeChannelLines {
   }
 };
 
-// An index of the elementwise kernels has up to four channels of so many rows,
-// for which it reads the channels' lines once.
+// Blocks of rows. An index of the elementwise kernels has up to four channels
+// of a block, for which it reads the channels' lines once.
 struct ChannelRows {
   static constexpr int64_t kRows = 8;
 
@@ -203,12 +212,12 @@ struct ChannelRows {
     return (rows + kRows - 1) / kRows * FourBlocks(channels);
   }
 
-  // Calls use(element, load(element)) for the first of the index' elements in
-  // each of its rows.
+  // Calls use(element, load(element)) for the channel's element in each row of
+  // the block.
   template <typename Load, typename Use>
-  PACELINE_HOST_DEVICE void ForEach(int64_t i, int64_t channel,
+  PACELINE_HOST_DEVICE void ForEach(int64_t block, int64_t channel,
                                     const Load& load, const Use& use) const {
-    const int64_t begin = i / FourBlocks(channels) * kRows;
+    const int64_t begin = block * kRows;
     const int64_t end = begin + kRows < rows ? begin + kRows : rows;
     ForEachLoaded(begin * channels + channel, end * channels, channels, load,
                   use);
@@ -224,20 +233,21 @@ struct Normalize {
   Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    VisitChannels(
-        i % FourBlocks(rows.channels), rows.channels,
-        {inputs.data, outputs.data},
-        [&](int64_t channel, auto width) { NormalizeRows<width>(i, channel); });
+    VisitChannels(i, rows.channels, {inputs.data, outputs.data},
+                  [&](int64_t block, int64_t channel, auto width) {
+                    NormalizeRows<width>(block, channel);
+                  });
   }
 
   template <int kWidth>
-  PACELINE_HOST_DEVICE void NormalizeRows(int64_t i, int64_t channel) const {
+  PACELINE_HOST_DEVICE void NormalizeRows(int64_t block,
+                                          int64_t channel) const {
     ChannelLine line[kWidth];
     PACELINE_UNROLL
     for (int c = 0; c < kWidth; ++c) line[c] = lines[channel + c];
     VisitArray(inputs, [&](const auto& x) {
       rows.ForEach(
-          i, channel,
+          block, channel,
           [&](int64_t element) { return LoadAdjacent<kWidth>(x, element); },
           [&](int64_t element, Adjacent<kWidth> value) {
             PACELINE_UNROLL
@@ -269,10 +279,10 @@ struct NormalizeGradientSums {
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const int64_t fours = FourBlocks(channels);
-    VisitChannels(
-        i % fours, channels, {inputs.data, gradients.data},
-        [&](int64_t channel, auto width) { SumUp<width>(i / fours, channel); });
+    VisitChannels(i, channels, {inputs.data, gradients.data},
+                  [&](int64_t part, int64_t channel, auto width) {
+                    SumUp<width>(part, channel);
+                  });
   }
 
   template <int kWidth>
@@ -302,12 +312,8 @@ struct NormalizeGradientSums {
             }
           });
     });
-    double* const part_sums = sums + 2 * part * channels + channel;
-    PACELINE_UNROLL
-    for (int c = 0; c < kWidth; ++c) {
-      part_sums[c] = gradient_sums[c];
-      part_sums[channels + c] = product_sums[c];
-    }
+    StorePart(gradient_sums, product_sums, sums + 2 * part * channels + channel,
+              channels);
   }
 };
 
@@ -360,14 +366,16 @@ struct NormalizeBackward {
   Values input_gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    VisitChannels(
-        i % FourBlocks(rows.channels), rows.channels,
-        {inputs.data, gradients.data, input_gradients.data},
-        [&](int64_t channel, auto width) { NormalizeRows<width>(i, channel); });
+    VisitChannels(i, rows.channels,
+                  {inputs.data, gradients.data, input_gradients.data},
+                  [&](int64_t block, int64_t channel, auto width) {
+                    NormalizeRows<width>(block, channel);
+                  });
   }
 
   template <int kWidth>
-  PACELINE_HOST_DEVICE void NormalizeRows(int64_t i, int64_t channel) const {
+  PACELINE_HOST_DEVICE void NormalizeRows(int64_t block,
+                                          int64_t channel) const {
     ChannelLine line[kWidth];
     ChannelSlope slope[kWidth] = {};
     const bool has_slope = slopes != nullptr;
@@ -378,7 +386,7 @@ struct NormalizeBackward {
     }
     VisitArrays(inputs, gradients, [&](const auto& x, const auto& dy) {
       rows.ForEach(
-          i, channel,
+          block, channel,
           [&](int64_t element) {
             return InputsAndGradients<kWidth>{
                 LoadAdjacent<kWidth>(x, element),

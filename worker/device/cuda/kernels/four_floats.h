@@ -10,12 +10,16 @@
 
 namespace paceline::cuda {
 
-struct alignas(16) FourFloats {
-  float values[4];
+// Adjacent elements of an array. Four of them have the layout and alignment by
+// which a GPU loads them at once.
+template <int kWidth>
+struct alignas(4 * kWidth) Adjacent {
+  float values[kWidth];
 
   PACELINE_HOST_DEVICE float& operator[](int i) { return values[i]; }
   PACELINE_HOST_DEVICE float operator[](int i) const { return values[i]; }
 };
+using FourFloats = Adjacent<4>;
 
 // Four floats of 16 bits in memory.
 struct alignas(8) FourBits16 {
@@ -28,61 +32,25 @@ PACELINE_HOST_DEVICE inline int64_t FourBlocks(int64_t count) {
 }
 
 // Whether the elements [begin, begin + 4) are in an array of `end` elements and
-// can be read at once, as a Four. A single variable may start at any element of
-// its bucket; nearly all threads of a launch get the same answer.
-template <typename Four>
-PACELINE_HOST_DEVICE inline bool IsWholeBlock(const void* data, int64_t begin,
-                                              int64_t end) {
-  constexpr uintptr_t kSize = sizeof(Four) / 4;
-  return begin + 4 <= end &&
-         (reinterpret_cast<uintptr_t>(data) + begin * kSize) % sizeof(Four) ==
-             0;
+// can be read at once. A single variable may start at any element of its
+// bucket; nearly all threads of a launch get the same answer.
+PACELINE_HOST_DEVICE inline bool IsWholeFour(const ConstValues& array,
+                                             int64_t begin, int64_t end) {
+  const uintptr_t size = array.type == DataType::kFloat32 ? sizeof(FourFloats)
+                                                          : sizeof(FourBits16);
+  const void* const data = array.From(begin).data;
+  return begin + 4 <= end && reinterpret_cast<uintptr_t>(data) % size == 0;
 }
 
-// The elements [begin, begin + 4) of an array of `end` elements; zeros beyond
-// its end. Fastest if the first is 16-byte aligned.
-PACELINE_HOST_DEVICE inline FourFloats LoadFour(const float* data,
-                                                int64_t begin, int64_t end) {
-  if (IsWholeBlock<FourFloats>(data, begin, end)) {
-    return *reinterpret_cast<const FourFloats*>(data + begin);
-  }
-  FourFloats result = {};
-  PACELINE_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    if (begin + i < end) result[i] = data[begin + i];
-  }
-  return result;
-}
-
-PACELINE_HOST_DEVICE inline void StoreFour(const FourFloats& values,
-                                           float* data, int64_t begin,
-                                           int64_t end) {
-  if (IsWholeBlock<FourFloats>(data, begin, end)) {
-    *reinterpret_cast<FourFloats*>(data + begin) = values;
-    return;
-  }
-  PACELINE_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    if (begin + i < end) data[begin + i] = values[i];
-  }
-}
-
-// The same of arrays in the types of mixed precision.
-PACELINE_HOST_DEVICE inline FourFloats LoadFour(const ConstValues& array,
-                                                int64_t begin, int64_t end) {
+// The elements [begin, begin + 4), which must be a whole four.
+PACELINE_HOST_DEVICE inline FourFloats LoadWholeFour(const ConstValues& array,
+                                                     int64_t begin) {
+  const void* const data = array.From(begin).data;
   if (array.type == DataType::kFloat32) {
-    return LoadFour(static_cast<const float*>(array.data), begin, end);
+    return *static_cast<const FourFloats*>(data);
   }
-  FourFloats result = {};
-  if (!IsWholeBlock<FourBits16>(array.data, begin, end)) {
-    PACELINE_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      if (begin + i < end) result[i] = array[begin + i];
-    }
-    return result;
-  }
-  const FourBits16 four = *reinterpret_cast<const FourBits16*>(
-      static_cast<const uint16_t*>(array.data) + begin);
+  const FourBits16 four = *static_cast<const FourBits16*>(data);
+  FourFloats result;
   PACELINE_UNROLL
   for (int i = 0; i < 4; ++i) {
     result[i] = array.type == DataType::kFloat16
@@ -92,13 +60,12 @@ PACELINE_HOST_DEVICE inline FourFloats LoadFour(const ConstValues& array,
   return result;
 }
 
-// A whole block.
 PACELINE_HOST_DEVICE inline void StoreWholeFour(const FourFloats& values,
                                                 const Values& array,
                                                 int64_t begin) {
+  void* const data = array.From(begin).data;
   if (array.type == DataType::kFloat32) {
-    *reinterpret_cast<FourFloats*>(static_cast<float*>(array.data) + begin) =
-        values;
+    *static_cast<FourFloats*>(data) = values;
     return;
   }
   FourBits16 four;
@@ -107,17 +74,30 @@ PACELINE_HOST_DEVICE inline void StoreWholeFour(const FourFloats& values,
     four.bits[i] = array.type == DataType::kFloat16 ? WriteFloat16(values[i])
                                                     : BFloat16Of(values[i]);
   }
-  *reinterpret_cast<FourBits16*>(static_cast<uint16_t*>(array.data) + begin) =
-      four;
+  *static_cast<FourBits16*>(data) = four;
+}
+
+// The elements [begin, begin + 4) of an array of `end` elements; zeros beyond
+// its end. Fastest if they are a whole four.
+PACELINE_HOST_DEVICE inline FourFloats LoadFour(const ConstValues& array,
+                                                int64_t begin, int64_t end) {
+  if (IsWholeFour(array, begin, end)) return LoadWholeFour(array, begin);
+  FourFloats result = {};
+  PACELINE_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    if (begin + i < end) result[i] = array[begin + i];
+  }
+  return result;
+}
+PACELINE_HOST_DEVICE inline FourFloats LoadFour(const float* data,
+                                                int64_t begin, int64_t end) {
+  return LoadFour(ConstValues(data, DataType::kFloat32), begin, end);
 }
 
 PACELINE_HOST_DEVICE inline void StoreFour(const FourFloats& values,
                                            const Values& array, int64_t begin,
                                            int64_t end) {
-  const bool is_whole = array.type == DataType::kFloat32
-                            ? IsWholeBlock<FourFloats>(array.data, begin, end)
-                            : IsWholeBlock<FourBits16>(array.data, begin, end);
-  if (is_whole) {
+  if (IsWholeFour(array, begin, end)) {
     StoreWholeFour(values, array, begin);
     return;
   }
@@ -125,6 +105,11 @@ PACELINE_HOST_DEVICE inline void StoreFour(const FourFloats& values,
   for (int i = 0; i < 4; ++i) {
     if (begin + i < end) array.Set(begin + i, values[i]);
   }
+}
+PACELINE_HOST_DEVICE inline void StoreFour(const FourFloats& values,
+                                           float* data, int64_t begin,
+                                           int64_t end) {
+  StoreFour(values, Values(data, DataType::kFloat32), begin, end);
 }
 
 }  // namespace paceline::cuda

@@ -50,9 +50,9 @@ using OtherKernels = std::variant<
     SumGradientParts, ChannelSlopes, NormalizeBackward, GroupPartMoments,
     GroupMoments, NormalizeGroups, GroupColumnSums, GroupPartSlopes,
     GroupSlopes, NormalizeGroupsBackward, CopyElements, CastToInt32,
-    AddElements, ComputeElementwise, ApplyFunction, RectifyGradients,
-    RowPartSums, RowPartMaxima, ReadBox, WriteBox, PadBox, GatherRows, LinkIds,
-    ScatterRows, BlendImages, BlendImagesBackward>;
+    ComputeElementwise, ApplyFunction, RectifyGradients, RowPartSums,
+    RowPartMaxima, ReadBox, WriteBox, PadBox, GatherRows, LinkIds, ScatterRows,
+    BlendImages, BlendImagesBackward>;
 
 using Kernel =
     JoinedVariant<UpdateKernels<Optimizers::Formula>::Type, OtherKernels>;

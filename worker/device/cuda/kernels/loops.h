@@ -22,16 +22,25 @@ namespace paceline::cuda {
 // Arrays of a type that the compiler knows; elements are read as floats.
 struct Float32Array {
   const float* data = nullptr;
+  PACELINE_HOST_DEVICE operator ConstValues() const {  // NOLINT
+    return {data, DataType::kFloat32};
+  }
   PACELINE_HOST_DEVICE float operator[](int64_t i) const { return data[i]; }
 };
 struct Float16Array {
   const uint16_t* data = nullptr;
+  PACELINE_HOST_DEVICE operator ConstValues() const {  // NOLINT
+    return {data, DataType::kFloat16};
+  }
   PACELINE_HOST_DEVICE float operator[](int64_t i) const {
     return ReadFloat16(data[i]);
   }
 };
 struct BFloat16Array {
   const uint16_t* data = nullptr;
+  PACELINE_HOST_DEVICE operator ConstValues() const {  // NOLINT
+    return {data, DataType::kBFloat16};
+  }
   PACELINE_HOST_DEVICE float operator[](int64_t i) const {
     return FloatOfBFloat16(data[i]);
   }
@@ -67,63 +76,53 @@ PACELINE_HOST_DEVICE inline void VisitArrays(const ConstValues& a,
   });
 }
 
-// Adjacent elements of an array. Four of them are read and written at once, so
-// the first must be 16-byte aligned, or 8-byte aligned in 16 bits.
+// Four adjacent elements must be a whole four (IsWholeFour).
 template <int kWidth>
-struct Adjacent {
-  float values[kWidth];
-  PACELINE_HOST_DEVICE float& operator[](int i) { return values[i]; }
-  PACELINE_HOST_DEVICE float operator[](int i) const { return values[i]; }
-};
-template <int kWidth, typename Array>
-PACELINE_HOST_DEVICE inline Adjacent<kWidth> LoadAdjacent(const Array& array,
-                                                          int64_t begin) {
-  Adjacent<kWidth> loaded;
-  if constexpr (kWidth == 4 && std::is_same_v<Array, Float32Array>) {
-    const auto four = *reinterpret_cast<const FourFloats*>(array.data + begin);
-    PACELINE_UNROLL
-    for (int k = 0; k < 4; ++k) loaded[k] = four[k];
-  } else if constexpr (kWidth == 4 && !std::is_same_v<Array, ConstValues>) {
-    const auto four = *reinterpret_cast<const FourBits16*>(array.data + begin);
-    PACELINE_UNROLL
-    for (int k = 0; k < 4; ++k) loaded[k] = Array{four.bits}[k];
+PACELINE_HOST_DEVICE inline Adjacent<kWidth> LoadAdjacent(
+    const ConstValues& array, int64_t begin) {
+  if constexpr (kWidth == 4) {
+    return LoadWholeFour(array, begin);
   } else {
+    Adjacent<kWidth> loaded;
     PACELINE_UNROLL
     for (int k = 0; k < kWidth; ++k) loaded[k] = array[begin + k];
+    return loaded;
   }
-  return loaded;
 }
 template <int kWidth>
 PACELINE_HOST_DEVICE inline void StoreAdjacent(const Adjacent<kWidth>& adjacent,
                                                const Values& array,
                                                int64_t begin) {
   if constexpr (kWidth == 4) {
-    StoreWholeFour({{adjacent[0], adjacent[1], adjacent[2], adjacent[3]}},
-                   array, begin);
+    StoreWholeFour(adjacent, array, begin);
   } else {
     PACELINE_UNROLL
     for (int k = 0; k < kWidth; ++k) array.Set(begin + k, adjacent[k]);
   }
 }
 
-// For kernels whose index has up to four adjacent channels of rows: calls
-// visit(first channel, std::integral_constant of how many) once with all four,
-// if each row's four can be loaded at once from all arrays, else with one
-// channel at a time.
+// For kernels with FourBlocks(channels) indices for each part of the rows:
+// index i computes up to four adjacent channels of a part. Calls visit(part,
+// first channel, std::integral_constant of how many): once for all four
+// channels, if each row's four can be loaded at once from all arrays, else for
+// one channel after the other.
 template <typename Visit>
 PACELINE_HOST_DEVICE inline void VisitChannels(
-    int64_t four, int64_t channels, std::initializer_list<const void*> arrays,
+    int64_t i, int64_t channels, std::initializer_list<const void*> arrays,
     const Visit& visit) {
+  const int64_t fours = FourBlocks(channels);
+  const int64_t part = i / fours;
+  const int64_t first = 4 * (i % fours);
   bool is_whole = channels % 4 == 0;
   for (const void* const array : arrays) {
     is_whole = is_whole && reinterpret_cast<uintptr_t>(array) % 16 == 0;
   }
   if (is_whole) {
-    visit(4 * four, std::integral_constant<int, 4>{});
+    visit(part, first, std::integral_constant<int, 4>{});
     return;
   }
-  for (int64_t c = 4 * four; c < 4 * four + 4 && c < channels; ++c) {
-    visit(c, std::integral_constant<int, 1>{});
+  for (int64_t c = first; c < first + 4 && c < channels; ++c) {
+    visit(part, c, std::integral_constant<int, 1>{});
   }
 }
 

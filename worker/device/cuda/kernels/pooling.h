@@ -1,7 +1,6 @@
-// Pooling of images, by up to four adjacent channels of a pixel. Forward has an
-// index for each four of the outputs. Backward has one for each four of the
-// inputs, which adds up the gradients from its windows, so no atomics are
-// needed.
+// Pooling of images. An index computes up to four adjacent channels of a pixel:
+// of the outputs in forward, of the inputs in backward. There it adds up the
+// gradients from its windows, so no atomics are needed.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_POOLING_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_POOLING_H_
 
@@ -15,8 +14,9 @@
 
 namespace paceline::cuda {
 
-// Windows whose channels are taken by fours; the last four of a pixel may be
-// short. An ImageElement has the first channel of its four.
+// Windows on images whose pixels are divided into fours of channels; the last
+// four of a pixel may be short. An ImageElement here has the first channel of
+// its four.
 struct PoolingFours {
   ImageWindows windows;
 
@@ -29,23 +29,17 @@ struct PoolingFours {
   }
 
   PACELINE_HOST_DEVICE ImageElement InputAt(int64_t i) const {
-    ImageElement at =
-        ElementAt(i, windows.y.input, windows.x.input, PixelFours());
-    at.channel *= 4;
-    return at;
+    return FourAt(i, windows.y.input, windows.x.input);
   }
   PACELINE_HOST_DEVICE ImageElement OutputAt(int64_t i) const {
-    ImageElement at =
-        ElementAt(i, windows.y.output, windows.x.output, PixelFours());
-    at.channel *= 4;
-    return at;
+    return FourAt(i, windows.y.output, windows.x.output);
   }
 
   // The index of the outputs that has the channels of `at`.
   PACELINE_HOST_DEVICE int64_t OutputIndex(const ImageElement& at, int64_t oy,
                                            int64_t ox) const {
-    const int64_t row = at.example * windows.y.output + oy;
-    return (row * windows.x.output + ox) * PixelFours() + at.channel / 4;
+    const ImageWindows by_fours = {windows.y, windows.x, PixelFours()};
+    return by_fours.Output(at.example, oy, ox, at.channel / 4);
   }
 
   // The channels of `at`, of another pixel of its image.
@@ -73,7 +67,21 @@ struct PoolingFours {
     const int64_t pixel = windows.Output(at.example, at.y, at.x, 0);
     StoreFour(four, outputs, pixel + at.channel, pixel + windows.channels);
   }
+
+ private:
+  PACELINE_HOST_DEVICE ImageElement FourAt(int64_t i, int64_t height,
+                                           int64_t width) const {
+    ImageElement at = ElementAt(i, height, width, PixelFours());
+    at.channel *= 4;
+    return at;
+  }
 };
+
+// Whether x is taken as larger than the largest before it. NaN is taken as the
+// largest, and stays.
+PACELINE_HOST_DEVICE inline bool IsLarger(float x, float largest) {
+  return !(x <= largest) && largest == largest;
+}
 
 // For each of the IndexCount of the outputs.
 struct MaxPool {
@@ -89,23 +97,20 @@ struct MaxPool {
           const FourFloats x = fours.LoadInputs(inputs, at, iy, ix);
           PACELINE_UNROLL
           for (int c = 0; c < 4; ++c) {
-            // NaN is taken as the largest, and stays.
-            if (x[c] <= largest[c] || largest[c] != largest[c]) continue;
-            largest[c] = x[c];
+            if (IsLarger(x[c], largest[c])) largest[c] = x[c];
           }
         });
     fours.StoreOutputs(largest, outputs, at);
   }
 };
 
-// Four numbers of elements of a window.
+// For each of four channels, the number of an element in its window.
 struct alignas(16) FourPositions {
   int32_t values[4];
 };
 
-// The gradient of a window goes to the first of its largest inputs: their
-// positions in the windows, from which MaxPoolBackward takes the gradients.
-// For each of the IndexCount of the outputs.
+// Finds the first of the largest inputs in each window: MaxPoolBackward gives
+// it the window's gradient. For each of the IndexCount of the outputs.
 struct MaxPoolPositions {
   PoolingFours fours;
   ConstValues inputs{};
@@ -121,10 +126,8 @@ struct MaxPoolPositions {
           const FourFloats x = fours.LoadInputs(inputs, at, iy, ix);
           PACELINE_UNROLL
           for (int c = 0; c < 4; ++c) {
-            // NaN is taken as the largest.
-            const bool is_larger = found.values[c] < 0 || x[c] > largest[c] ||
-                                   (x[c] != x[c] && largest[c] == largest[c]);
-            if (!is_larger) continue;
+            const bool is_first = found.values[c] < 0;
+            if (!is_first && !IsLarger(x[c], largest[c])) continue;
             largest[c] = x[c];
             found.values[c] = static_cast<int32_t>(k);
           }

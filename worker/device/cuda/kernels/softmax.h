@@ -1,7 +1,8 @@
-// Softmax and log-softmax along an axis. A row is taken in parts: the elements
-// part, part + parts, … Of rows with several parts, a first kernel sums up each
-// part, and each index of the second adds up the sums of its row's parts. All
-// kernels are for each of rows · parts.
+// Softmax and log-softmax along an axis. A long row is divided into parts,
+// where a part has the row's elements part, part + parts, … A first kernel
+// computes the sum of each part; in the second, each index adds up the sums of
+// its row's parts and writes the outputs of its own part. A short row is one
+// part, and needs no first kernel. All kernels are for each of rows · parts.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_SOFTMAX_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_SOFTMAX_H_
 
@@ -35,14 +36,14 @@ struct RowParts {
   }
 };
 
-// Parts have at least 16 elements; with more parts than 32, adding them up
-// would take longest.
+// A part has at least 16 elements, unless the row is shorter. There are at most
+// 32 parts, since each index adds up all of them.
 inline RowParts PartsOf(const RowGeometry& rows) {
   return {rows, std::clamp<int64_t>(rows.size / 16, 1, 32)};
 }
 
-// The largest of some values, and Σ exp(value − largest). Both without values
-// of −∞, whose difference from an equal largest value would be NaN.
+// The largest of some values, and Σ exp(value − largest). A value of −∞ adds
+// nothing to the sum: where all are −∞, the difference would be NaN.
 struct ExpSum {
   float largest = -INFINITY;
   float sum = 0;
@@ -70,8 +71,9 @@ struct ExpSums {
     });
     return of_part;
   }
-  // Of the whole row, if there are several parts.
+  // Of the whole row.
   PACELINE_HOST_DEVICE ExpSum OfRow(int64_t i) const {
+    if (parts.parts == 1) return Of(i);
     const ExpSum* const of_parts = sums + parts.FirstPart(i);
     ExpSum total;
     for (int64_t part = 0; part < parts.parts; ++part) {
@@ -92,8 +94,8 @@ struct SoftmaxForward {
   Values outputs{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const ExpSum total = sums.parts.parts == 1 ? sums.Of(i) : sums.OfRow(i);
-    // NaN in a row of −∞ alone, as everywhere.
+    const ExpSum total = sums.OfRow(i);
+    // In a row of −∞ alone, the distances are NaN, and so are the outputs.
     const float log_sum = std::log(total.sum);
     VisitArray(sums.inputs, [&](const auto& x) {
       sums.parts.ForEach(
@@ -141,8 +143,9 @@ struct SoftmaxGradientSums {
     });
     return sum;
   }
-  // Of the whole row, if there are several parts.
+  // Of the whole row.
   PACELINE_HOST_DEVICE float OfRow(int64_t i) const {
+    if (parts.parts == 1) return Of(i);
     float total = 0;
     for (int64_t part = 0; part < parts.parts; ++part) {
       total += sums[parts.FirstPart(i) + part];
@@ -157,7 +160,7 @@ struct SoftmaxBackward {
   Values input_gradients{};
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const float sum = sums.parts.parts == 1 ? sums.Of(i) : sums.OfRow(i);
+    const float sum = sums.OfRow(i);
     sums.ForEach(i, [&](int64_t element, const auto& at) {
       input_gradients.Set(element, sums.is_log
                                        ? at.gradient - std::exp(at.output) * sum

@@ -66,10 +66,10 @@ struct ColumnSums {
   Out* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    const int64_t fours = FourBlocks(columns);
-    VisitChannels(
-        i % fours, columns, {values.data},
-        [&](int64_t column, auto width) { SumUp<width>(i / fours, column); });
+    VisitChannels(i, columns, {values.data},
+                  [&](int64_t part, int64_t column, auto width) {
+                    SumUp<width>(part, column);
+                  });
   }
 
   template <int kWidth>

@@ -71,6 +71,10 @@ struct Values {
   PACELINE_HOST_DEVICE operator ConstValues() const {  // NOLINT
     return {data, type};
   }
+  // The array from element i on.
+  PACELINE_HOST_DEVICE Values From(int64_t i) const {
+    return {const_cast<void*>(AddressOf(data, type, i)), type};
+  }
   PACELINE_HOST_DEVICE float operator[](int64_t i) const {
     return ConstValues(data, type)[i];
   }

@@ -40,22 +40,11 @@ void AddOneFunction(const op::ElementInstruction& instruction,
                     absl::Span<Tensor* const> inputs, Tensor* output,
                     ProgramBuilder& builder) {
   const int operands[] = {instruction.a, instruction.b, instruction.c};
-  std::vector<const Tensor*> used;
+  std::vector<const Tensor*> read;
   for (int i = 0; i < op::OperandCount(instruction.function); ++i) {
-    used.push_back(inputs[operands[i]]);
+    read.push_back(inputs[operands[i]]);
   }
-  used.push_back(output);
-  builder.AddKernel(used, FourBlocks(output->count()),
-                    [used, function = instruction.function] {
-                      ApplyFunction kernel;
-                      kernel.function = function;
-                      kernel.count = used.back()->count();
-                      kernel.outputs = ValuesOf(used.back());
-                      for (size_t i = 0; i + 1 < used.size(); ++i) {
-                        kernel.inputs[i] = ValuesOf(used[i]);
-                      }
-                      return kernel;
-                    });
+  builder.AddFunction(instruction.function, read, output);
 }
 
 void AddRectifierGradient(const Tensor* gradient, const Tensor* rectified,
