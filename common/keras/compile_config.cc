@@ -30,23 +30,24 @@ bool IsEmpty(const Value* value) {
          (value->is_list() && value->as_list().empty());
 }
 
-// A map of what is for each output, not an object.
+// A map by output, and not a Keras object.
 bool IsMapOfOutputs(const Value& value) {
   return value.is_map() && value.Find("class_name") == nullptr;
 }
 
-// What is for one of several outputs, and where it is. Null: nothing.
-struct OfOutput {
+// What compile() was given for one of several outputs, and its path. Null:
+// nothing.
+struct OutputEntry {
   const Value* value = nullptr;
   Path path;
 };
 
-// Finds what is for each of several outputs in what Keras' compile() was given:
-// a map by their names, or a list in their order.
-absl::StatusOr<std::vector<OfOutput>> FindOfOutputs(const Value& value,
-                                                    Outputs outputs,
-                                                    const Path& path) {
-  std::vector<OfOutput> found;
+// The entries of all outputs in an argument of Keras' compile(): a map by their
+// names, or a list in their order.
+absl::StatusOr<std::vector<OutputEntry>> FindEntries(const Value& value,
+                                                     Outputs outputs,
+                                                     const Path& path) {
+  std::vector<OutputEntry> found;
   if (value.is_list() && value.as_list().size() == outputs.size()) {
     for (size_t i = 0; i < outputs.size(); ++i) {
       found.push_back({&value.as_list()[i], path.Index(i)});
@@ -71,8 +72,9 @@ absl::StatusOr<std::vector<OfOutput>> FindOfOutputs(const Value& value,
   return found;
 }
 
-// What is for the only output: the value itself, or a list or a map of it.
-absl::StatusOr<Value> OfOnlyOutput(const Value& value, const Path& path) {
+// The entry of a model's only output: the argument itself, or the only value of
+// a list or a map.
+absl::StatusOr<Value> EntryOfOnlyOutput(const Value& value, const Path& path) {
   if (value.is_list() && value.as_list().size() == 1) {
     return value.as_list()[0];
   }
@@ -92,7 +94,7 @@ absl::StatusOr<Value> ReadLoss(const Value& compile, Outputs outputs,
   const Path path = compile_path.Key("loss");
   RETURN_IF_ERROR(CheckIsOfKeras(*loss, path));
   if (outputs.size() == 1) {
-    ASSIGN_OR_RETURN(const Value only, OfOnlyOutput(*loss, path));
+    ASSIGN_OR_RETURN(const Value only, EntryOfOnlyOutput(*loss, path));
     return NameOfFunction(only);
   }
   Value::Map losses;
@@ -103,8 +105,8 @@ absl::StatusOr<Value> ReadLoss(const Value& compile, Outputs outputs,
     }
     return Value(std::move(losses));
   }
-  ASSIGN_OR_RETURN(const std::vector<OfOutput> found,
-                   FindOfOutputs(*loss, outputs, path));
+  ASSIGN_OR_RETURN(const std::vector<OutputEntry> found,
+                   FindEntries(*loss, outputs, path));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (IsEmpty(found[i].value)) {
       return NotSupported(found[i].path, "outputs without a loss");
@@ -121,12 +123,12 @@ absl::StatusOr<Value> ReadLossWeights(const Value& compile, Outputs outputs,
   const Path path = compile_path.Key("loss_weights");
   Value::Map map;
   if (outputs.size() == 1) {
-    ASSIGN_OR_RETURN(Value only, OfOnlyOutput(*weights, path));
+    ASSIGN_OR_RETURN(Value only, EntryOfOnlyOutput(*weights, path));
     map.push_back({outputs[0], std::move(only)});
     return Value(std::move(map));
   }
-  ASSIGN_OR_RETURN(const std::vector<OfOutput> found,
-                   FindOfOutputs(*weights, outputs, path));
+  ASSIGN_OR_RETURN(const std::vector<OutputEntry> found,
+                   FindEntries(*weights, outputs, path));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (IsEmpty(found[i].value)) continue;
     map.push_back({outputs[i], *found[i].value});
@@ -179,8 +181,8 @@ absl::StatusOr<Value> ReadMetrics(const Value& compile, Outputs outputs,
   }
   if (IsEmpty(metrics)) return Value();
   Value::Map map;
-  ASSIGN_OR_RETURN(const std::vector<OfOutput> found,
-                   FindOfOutputs(*metrics, outputs, path));
+  ASSIGN_OR_RETURN(const std::vector<OutputEntry> found,
+                   FindEntries(*metrics, outputs, path));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (IsEmpty(found[i].value)) continue;
     ASSIGN_OR_RETURN(Value list, MetricList(*found[i].value, found[i].path));

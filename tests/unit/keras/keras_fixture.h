@@ -46,6 +46,28 @@ inline absl::StatusOr<Graph> GraphOfConfig(const std::string& json) {
   return BuildGraph(model);
 }
 
+// A ReLU layer in the config of a Functional model; `input` names the layer
+// that it reads.
+inline std::string ReluConfig(const std::string& name,
+                              const std::string& input) {
+  return absl::StrCat(
+      R"({"class_name": "ReLU", "config": {}, "name": ")", name,
+      R"(", "inbound_nodes": [{"args": [{"class_name": "__keras_tensor__",
+      "config": {"keras_history": [")",
+      input, R"(", 0, 0]}}], "kwargs": {}}]})");
+}
+
+// A Functional model with an Input "in", as Keras writes it.
+inline std::string FunctionalConfig(const std::string& layers,
+                                    const std::string& output) {
+  return absl::StrCat(
+      R"({"class_name": "Functional", "config": {"name": "f", "layers": [
+      {"class_name": "InputLayer", "config": {"batch_shape": [null, 3]},
+       "name": "in", "inbound_nodes": []}, )",
+      layers, R"(], "input_layers": ["in", 0, 0], "output_layers": [")", output,
+      R"(", 0, 0]}})");
+}
+
 inline Graph GraphOf(const v1::Job& job) {
   absl::StatusOr<Graph> graph = BuildGraph(job.model());
   EXPECT_TRUE(graph.ok()) << graph.status();

@@ -22,23 +22,6 @@ absl::Status ErrorOf(const std::string& json) {
   return ReadModelConfig(*config, Path()).status();
 }
 
-std::string Layer(const std::string& name, const std::string& input) {
-  return absl::StrCat(
-      R"({"class_name": "ReLU", "config": {}, "name": ")", name,
-      R"(", "inbound_nodes": [{"args": [{"class_name": "__keras_tensor__",
-      "config": {"keras_history": [")",
-      input, R"(", 0, 0]}}], "kwargs": {}}]})");
-}
-
-std::string Functional(const std::string& layers, const std::string& output) {
-  return absl::StrCat(
-      R"({"class_name": "Functional", "config": {"name": "f", "layers": [
-      {"class_name": "InputLayer", "config": {"batch_shape": [null, 3]},
-       "name": "in", "inbound_nodes": []}, )",
-      layers, R"(], "input_layers": ["in", 0, 0], "output_layers": [")", output,
-      R"(", 0, 0]}})");
-}
-
 TEST(ModelConfig, TakesASequentialModelAsItWasCompiled) {
   const auto job = JobOf(KerasFixture("sequential.keras"));
   ASSERT_TRUE(job.ok()) << job.status();
@@ -124,7 +107,7 @@ TEST(ModelConfig, RefusesClassesOfJobsAndLayersWithoutACall) {
        "inbound_nodes": []})",
        "config.layers[1].inbound_nodes: empty; expected the call"}};
   for (const auto& [layer, message] : cases) {
-    EXPECT_THAT(std::string(ErrorOf(Functional(layer, "c")).message()),
+    EXPECT_THAT(std::string(ErrorOf(FunctionalConfig(layer, "c")).message()),
                 HasSubstr(message));
   }
 }
@@ -182,7 +165,7 @@ TEST(ModelConfig, RefusesATrainedLayerOfKeras2InInferenceMode) {
       R"({"class_name": "BatchNormalization", "config": {"name": "norm"TRAINABLE},
       "name": "norm", "inbound_nodes": [[["in", 0, 0, {"training": false}]]]})";
   const std::string model = absl::StrReplaceAll(
-      Functional(layer, "norm"), {{"batch_shape", "batch_input_shape"}});
+      FunctionalConfig(layer, "norm"), {{"batch_shape", "batch_input_shape"}});
   EXPECT_EQ(ErrorOf(absl::StrReplaceAll(
                 model, {{"TRAINABLE", R"(, "trainable": false)"}})),
             absl::OkStatus());
@@ -198,7 +181,7 @@ TEST(ModelConfig, RefusesATrainedLayerOfKeras2InInferenceMode) {
 TEST(ModelConfig, RefusesOtherMeaningsOfKeras2) {
   const auto error_of = [](const std::string& layer) {
     return std::string(
-        ErrorOf(absl::StrReplaceAll(Functional(layer, "x"),
+        ErrorOf(absl::StrReplaceAll(FunctionalConfig(layer, "x"),
                                     {{"batch_shape", "batch_input_shape"}}))
             .message());
   };
@@ -265,36 +248,6 @@ TEST(ModelConfig, SoDoOverrides) {
       0.5);
 }
 
-TEST(ModelConfig, WhatItWasCompiledWithCountsOnlyIfTheJobDoesNotSayIt) {
-  const std::string model =
-      R"({"class_name": "Sequential", "config": {"layers": [{"class_name":
-      "InputLayer", "config": {"batch_shape": [null, 3]}}]}, "compile_config": )";
-  const std::pair<const char*, const char*> cases[] = {
-      {R"({"loss": {"class_name": "function", "module": "builtins",
-        "config": "mean_squared_error"}}})",
-       ""},
-      {R"({"loss": ["mse"]}})", ""},
-      {R"({"loss": {"only": "mse"}}})", ""},
-      {R"({"loss": ["mse", "mae"]}})",
-       "compile_config.loss: expected one value, since the model has one "
-       "output"},
-      {R"({"loss": {"class_name": "Loss", "module": "mine",
-        "registered_name": "mine>Loss"}}})",
-       "compile_config.loss: the class \"mine>Loss\" is none of Keras'"}};
-  for (const auto& [compiled, error] : cases) {
-    const auto json = ReadJson(model + compiled, "config.json", 1 << 20);
-    ASSERT_TRUE(json.ok()) << json.status();
-    const auto config = ReadModelConfig(*json, Path());
-    ASSERT_TRUE(config.ok()) << config.status();
-    EXPECT_EQ(config->compile.loss.ok(), std::string(error).empty())
-        << compiled;
-    EXPECT_THAT(std::string(config->compile.loss.status().message()),
-                HasSubstr(error));
-    EXPECT_TRUE(!config->compile.loss.ok() || config->compile.loss->is_string())
-        << compiled;
-  }
-}
-
 // A layer of attention that reads "in", and `keywords`.
 std::string Attention(const std::string& keywords) {
   return absl::StrCat(R"({"class_name": "MultiHeadAttention", "name": "m",
@@ -311,12 +264,12 @@ std::string Tensor(const std::string& keyword, const std::string& layer) {
 
 TEST(ModelConfig, TakesArgumentsOfCallsByKeyword) {
   const auto json = ReadJson(
-      Functional(Layer("a", "in") + "," +
-                     Attention(absl::StrCat(
-                         Tensor("value", "in"), ",", Tensor("query", "a"),
-                         R"(, "use_causal_mask": true, "training": true,
+      FunctionalConfig(ReluConfig("a", "in") + "," +
+                           Attention(absl::StrCat(
+                               Tensor("value", "in"), ",", Tensor("query", "a"),
+                               R"(, "use_causal_mask": true, "training": true,
                             "return_attention_scores": false)")),
-                 "m"),
+                       "m"),
       "config.json", 1 << 20);
   ASSERT_TRUE(json.ok()) << json.status();
   const auto config = ReadModelConfig(*json, Path());
@@ -333,8 +286,8 @@ TEST(ModelConfig, RefusesTensorsByKeywordWhoseOrderKerasChanges) {
   const std::string keywords =
       absl::StrCat(Tensor("query", "a"), ",", Tensor("value", "in"), ",",
                    Tensor("key", "in"));
-  const absl::Status status =
-      ErrorOf(Functional(Layer("a", "in") + "," + Attention(keywords), "m"));
+  const absl::Status status = ErrorOf(
+      FunctionalConfig(ReluConfig("a", "in") + "," + Attention(keywords), "m"));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("config.layers[2].inbound_nodes[0].kwargs: different "
                         "tensors by keyword in another order than query, "
@@ -347,91 +300,6 @@ TEST(ModelConfig, TakesSeveralInputs) {
       JobOf(KerasFixture("two_inputs.keras"), "loss: mse\noptimizer: sgd\n");
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ(GraphOf(*job).inputs.size(), 2u);
-}
-
-// What `model`, the JSON of one, was compiled with.
-CompileConfig CompiledWith(std::string model, const std::string& compile) {
-  model.pop_back();
-  const auto json =
-      ReadJson(absl::StrCat(model, ", \"compile_config\": ", compile, "}"),
-               "config.json", 1 << 20);
-  EXPECT_TRUE(json.ok()) << json.status();
-  const auto config = ReadModelConfig(*json, Path());
-  EXPECT_TRUE(config.ok()) << config.status();
-  return config->compile;
-}
-
-TEST(ModelConfig, TakesWhatEachOfSeveralOutputsWasCompiledWith) {
-  std::string model = Functional(Layer("a", "in") + "," + Layer("b", "a"), "b");
-  absl::StrReplaceAll({{R"(["b", 0, 0])", R"([["b", 0, 0], ["a", 0, 0]])"}},
-                      &model);
-  const auto compiled = [&](const std::string& compile) {
-    return CompiledWith(model, compile);
-  };
-  const Value losses = Value::Map{{"b", "mse"}, {"a", "mae"}};
-  EXPECT_EQ(*compiled(R"({"loss": ["mse", "mae"]})").loss, losses);
-  EXPECT_EQ(*compiled(R"({"loss": {"a": "mae", "b": "mse"}})").loss, losses);
-  EXPECT_EQ(*compiled(R"({"loss": "mse"})").loss,
-            (Value::Map{{"b", "mse"}, {"a", "mse"}}));
-  const CompileConfig all = compiled(
-      R"({"loss": "mse", "loss_weights": [0.5, null],
-          "metrics": {"a": "accuracy", "b": ["mae"]}})");
-  EXPECT_EQ(*all.loss_weights, (Value::Map{{"b", 0.5}}));
-  EXPECT_EQ(*all.metrics, (Value::Map{{"b", Value::List{"mae"}},
-                                      {"a", Value::List{"accuracy"}}}));
-  EXPECT_THAT(std::string(compiled(R"({"loss": {"b": "mse", "a": null}})")
-                              .loss.status()
-                              .message()),
-              HasSubstr("compile_config.loss.a: outputs without a loss are not "
-                        "supported yet"));
-  EXPECT_THAT(
-      std::string(compiled(R"({"loss": ["mse"]})").loss.status().message()),
-      HasSubstr("compile_config.loss: expected a map by output, or a list of "
-                "2"));
-  EXPECT_TRUE(compiled(R"({"loss": null})").loss->is_null());
-  EXPECT_THAT(
-      std::string(compiled(R"({"loss": "mse", "metrics": {"c": "mae"}})")
-                      .metrics.status()
-                      .message()),
-      HasSubstr("compile_config.metrics.c: is no output of the model; "
-                "expected b, a"));
-}
-
-TEST(ModelConfig, AFurtherCallOfALayerWasCompiledByTheNameOfTheLayer) {
-  std::string twice = Layer("a", "in");
-  twice.insert(twice.size() - 2,
-               R"(, {"args": [{"class_name": "__keras_tensor__", "config":
-               {"keras_history": ["b", 0, 0]}}], "kwargs": {}})");
-  std::string model = Functional(twice + "," + Layer("b", "a"), "b");
-  absl::StrReplaceAll({{R"("output_layers": ["b", 0, 0])",
-                        R"("output_layers": [["b", 0, 0], ["a", 1, 0]])"}},
-                      &model);
-  const CompileConfig compiled = CompiledWith(
-      model, R"({"loss": {"a": "mae", "b": "mse"}, "loss_weights": {"a": 0.5},
-                 "metrics": {"a": ["mse"]}})");
-  ASSERT_TRUE(compiled.loss.ok()) << compiled.loss.status();
-  EXPECT_EQ(*compiled.loss, (Value::Map{{"b", "mse"}, {"a", "mae"}}));
-  EXPECT_EQ(*compiled.loss_weights, (Value::Map{{"a", 0.5}}));
-  EXPECT_EQ(*compiled.metrics, (Value::Map{{"a", Value::List{"mse"}}}));
-}
-
-TEST(ModelConfig, TheOutputOfASequentialIsItsLastLayer) {
-  const CompileConfig compiled = CompiledWith(
-      R"({"class_name": "Sequential", "config": {"name": "s",
-          "build_input_shape": [null, 3], "layers": [
-          {"class_name": "ReLU", "config": {"name": "last"}}]}})",
-      R"({"loss": "mse", "loss_weights": [0.5]})");
-  ASSERT_TRUE(compiled.loss_weights.ok()) << compiled.loss_weights.status();
-  EXPECT_EQ(*compiled.loss_weights, (Value::Map{{"last", 0.5}}));
-}
-
-// It has an InputLayer, which older files leave out.
-TEST(ModelConfig, TheOutputOfASequentialWithoutLayersHasNoName) {
-  const CompileConfig compiled = CompiledWith(
-      R"({"class_name": "Sequential", "config": {"name": "s",
-          "build_input_shape": [null, 3], "layers": []}})",
-      R"({"loss": "mse", "loss_weights": [0.5]})");
-  EXPECT_EQ(*compiled.loss_weights, (Value::Map{{"", 0.5}}));
 }
 
 TEST(ModelConfig, RefusesByNameWhatItCannotUse) {
@@ -452,9 +320,9 @@ TEST(ModelConfig, RefusesByNameWhatItCannotUse) {
 
 // The user's class may compute something else than Keras' of the same name.
 TEST(ModelConfig, RefusesAClassOfTheUsersOwn) {
-  std::string layer = Layer("a", "in");
+  std::string layer = ReluConfig("a", "in");
   layer.insert(1, R"("module": null, "registered_name": "mine>ReLU", )");
-  const absl::Status status = ErrorOf(Functional(layer, "a"));
+  const absl::Status status = ErrorOf(FunctionalConfig(layer, "a"));
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("config.layers[1]: the class \"mine>ReLU\" is none of "
@@ -470,13 +338,13 @@ TEST(ModelConfig, RefusesWhatKerasWouldNotWrite) {
        "config.layers: missing; expected a list"},
       {R"({"class_name": "Sequential", "config": {"layers": ["Dense"]}})",
        "has neither an InputLayer nor build_input_shape"},
-      {Functional(Layer("a\\u001b[31m", "in"), "a"),
+      {FunctionalConfig(ReluConfig("a\\u001b[31m", "in"), "a"),
        "config.layers[1].name: the name a\\x1b[31m has control characters"},
-      {Functional(Layer("a", "b") + "," + Layer("b", "a"), "b"),
+      {FunctionalConfig(ReluConfig("a", "b") + "," + ReluConfig("b", "a"), "b"),
        "config.layers[1]: the layer reads itself, by a circle of layers"},
-      {Functional(Layer("a", "other"), "a"),
+      {FunctionalConfig(ReluConfig("a", "other"), "a"),
        "config.layers[1].inbound_nodes: there is no layer \"other\""},
-      {Functional(Layer("a", "in"), "b"),
+      {FunctionalConfig(ReluConfig("a", "in"), "b"),
        "config.output_layers: there is no layer \"b\""},
   };
   for (const auto& [json, message] : cases) {
