@@ -224,7 +224,9 @@ absl::StatusOr<Value> ByOutput(
   return Value(std::move(map));
 }
 
-// Keras wants the weight of each output or none.
+// Keras wants the weight of each output or none; of the only output a number,
+// since before 3.5 it fits no model that has a map of one. (Before 3.3 it takes
+// neither.)
 Value SerializeLossWeights(const v1::Job& job, const Graph& graph) {
   const auto& weights = job.loss_weights();
   if (weights.empty()) return nullptr;
@@ -234,7 +236,7 @@ Value SerializeLossWeights(const v1::Job& job, const Graph& graph) {
     map.push_back(
         {graph.output_name(i), weight == weights.end() ? 1.0 : weight->second});
   }
-  return map;
+  return map.size() == 1 ? std::move(map[0].value) : Value(std::move(map));
 }
 
 }  // namespace

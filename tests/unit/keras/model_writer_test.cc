@@ -6,6 +6,7 @@
 #include "common/keras/keras_archive.h"
 #include "common/keras/model_config.h"
 #include "common/keras/model_weights.h"
+#include "common/keras/serialize_model.h"
 #include "common/keras/slot_paths.h"
 #include "gmock/gmock.h"
 #include "tests/unit/keras/keras_fixture.h"
@@ -91,6 +92,18 @@ TEST_F(ModelWriterTest, WritesAModelThatCanBeReadBack) {
       ModelWeights::Open(path_, model_.graph, model_.graph.tree);
   ASSERT_TRUE(weights.ok()) << weights.status();
   ExpectWritten(**weights);
+}
+
+TEST_F(ModelWriterTest, TheWeightOfTheOnlyLossIsANumber) {
+  const std::string output = model_.graph.output_name(0);
+  (*job_.mutable_loss_weights())[output] = 2;
+  const auto model = SerializeModel(job_, model_.graph, *optimizer_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ(*model->Find("compile_config")->Find("loss_weights"), Value(2.0));
+  ASSERT_TRUE(WriteKerasModel(path_, Trained()).ok());
+  const auto read = JobOf(path_);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->loss_weights().at(output), 2);
 }
 
 TEST_F(ModelWriterTest, WritesOnlyWeights) {
