@@ -72,16 +72,33 @@ absl::StatusOr<std::vector<OutputEntry>> FindEntries(const Value& value,
   return found;
 }
 
+// The only value of a map by output, where the model has one.
+absl::StatusOr<Value> OnlyValueOf(const Value::Map& map,
+                                  const std::string& output, const Path& path) {
+  if (map.size() == 1) return map[0].value;
+  const std::string keys = absl::StrJoin(
+      map, ", ", [](std::string* text, const Value::Entry& entry) {
+        absl::StrAppend(text, entry.key);
+      });
+  return ConfigError(
+      path, absl::StrCat("has ",
+                         map.empty()
+                             ? "no key"
+                             : absl::StrCat("the keys ", Excerpt(Value(keys))),
+                         "; expected one, since the model has one output, ",
+                         Excerpt(Value(output))));
+}
+
 // The entry of a model's only output: the argument itself, or the only value of
 // a list or a map.
-absl::StatusOr<Value> EntryOfOnlyOutput(const Value& value, const Path& path) {
+absl::StatusOr<Value> EntryOfOnlyOutput(const Value& value,
+                                        const std::string& output,
+                                        const Path& path) {
   if (value.is_list() && value.as_list().size() == 1) {
     return value.as_list()[0];
   }
-  if (IsMapOfOutputs(value) && value.as_map().size() == 1) {
-    return value.as_map()[0].value;
-  }
-  if (value.is_list() || IsMapOfOutputs(value)) {
+  if (IsMapOfOutputs(value)) return OnlyValueOf(value.as_map(), output, path);
+  if (value.is_list()) {
     return WrongType(value, path, "one value, since the model has one output");
   }
   return value;
@@ -94,7 +111,8 @@ absl::StatusOr<Value> ReadLoss(const Value& compile, Outputs outputs,
   const Path path = compile_path.Key("loss");
   RETURN_IF_ERROR(CheckIsOfKeras(*loss, path));
   if (outputs.size() == 1) {
-    ASSIGN_OR_RETURN(const Value only, EntryOfOnlyOutput(*loss, path));
+    ASSIGN_OR_RETURN(const Value only,
+                     EntryOfOnlyOutput(*loss, outputs[0], path));
     return NameOfFunction(only);
   }
   Value::Map losses;
@@ -123,7 +141,7 @@ absl::StatusOr<Value> ReadLossWeights(const Value& compile, Outputs outputs,
   const Path path = compile_path.Key("loss_weights");
   Value::Map map;
   if (outputs.size() == 1) {
-    ASSIGN_OR_RETURN(Value only, EntryOfOnlyOutput(*weights, path));
+    ASSIGN_OR_RETURN(Value only, EntryOfOnlyOutput(*weights, outputs[0], path));
     map.push_back({outputs[0], std::move(only)});
     return Value(std::move(map));
   }
@@ -166,20 +184,22 @@ absl::StatusOr<Value> ReadMetrics(const Value& compile, Outputs outputs,
     return NotSupported(compile_path.Key("weighted_metrics"),
                         "weighted_metrics");
   }
-  const Value* metrics = compile.Find("metrics");
-  if (metrics == nullptr) return Value();
+  const Value* const metrics = compile.Find("metrics");
+  // As in Keras, an empty map is none.
+  if (IsEmpty(metrics) || *metrics == Value(Value::Map())) return Value();
   const Path path = compile_path.Key("metrics");
   RETURN_IF_ERROR(CheckIsOfKeras(*metrics, path));
   if (outputs.size() == 1) {
-    if (IsMapOfOutputs(*metrics) && metrics->as_map().size() == 1) {
-      metrics = &metrics->as_map()[0].value;
-    } else if (metrics->is_list() && metrics->as_list().size() == 1 &&
-               metrics->as_list()[0].is_list()) {
-      metrics = &metrics->as_list()[0];
+    if (IsMapOfOutputs(*metrics)) {
+      ASSIGN_OR_RETURN(const Value only,
+                       OnlyValueOf(metrics->as_map(), outputs[0], path));
+      return MetricList(only, path);
     }
-    return MetricList(*metrics, path);
+    const bool is_nested = metrics->is_list() &&
+                           metrics->as_list().size() == 1 &&
+                           metrics->as_list()[0].is_list();
+    return MetricList(is_nested ? metrics->as_list()[0] : *metrics, path);
   }
-  if (IsEmpty(metrics)) return Value();
   Value::Map map;
   ASSIGN_OR_RETURN(const std::vector<OutputEntry> found,
                    FindEntries(*metrics, outputs, path));

@@ -57,6 +57,27 @@ CompileConfig CompiledWith(std::string model, const std::string& compile) {
   return config->compile;
 }
 
+TEST(CompileConfigTest, AMapForTheOnlyOutputHasOneKey) {
+  const std::string model = FunctionalConfig(ReluConfig("a", "in"), "a");
+  const CompileConfig one = CompiledWith(
+      model, R"({"loss": {"a": "mse"}, "metrics": {"a": ["mae"]}})");
+  EXPECT_EQ(*one.loss, Value("mse"));
+  EXPECT_EQ(*one.metrics, Value(Value::List{"mae"}));
+  const CompileConfig none =
+      CompiledWith(model, R"({"loss": {}, "metrics": {}})");
+  EXPECT_THAT(std::string(none.loss.status().message()),
+              HasSubstr("compile_config.loss: has no key; expected one, "
+                        "since the model has one output, \"a\""));
+  ASSERT_TRUE(none.metrics.ok()) << none.metrics.status();
+  EXPECT_TRUE(none.metrics->is_null());
+  const CompileConfig several = CompiledWith(
+      model, R"({"loss": "mse", "metrics": {"a": ["mae"], "b": ["mse"]}})");
+  EXPECT_THAT(
+      std::string(several.metrics.status().message()),
+      HasSubstr("compile_config.metrics: has the keys \"a, b\"; expected one, "
+                "since the model has one output, \"a\""));
+}
+
 TEST(CompileConfigTest, TakesWhatEachOfSeveralOutputsWasCompiledWith) {
   std::string model =
       FunctionalConfig(ReluConfig("a", "in") + "," + ReluConfig("b", "a"), "b");
