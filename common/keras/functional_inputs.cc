@@ -9,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
 #include "common/config/codec.h"
 #include "common/keras/config_keys.h"
@@ -66,12 +67,25 @@ bool IsNothing(const Value& value) {
                                          value.as_list().end(), IsNothing));
 }
 
-// The keywords of tensors, in the order of our layers' inputs.
-constexpr absl::string_view kTensorKeywords[] = {"query", "value", "key"};
+// What a call of MultiHeadAttention may read, in Keras' order of its arguments,
+// which is that of our layer's inputs. Tensors behind are masks.
+constexpr absl::string_view kAttentionArguments[] = {"query", "value", "key"};
 
-bool IsTensorKeyword(absl::string_view key) {
-  return std::find(std::begin(kTensorKeywords), std::end(kTensorKeywords),
-                   key) != std::end(kTensorKeywords);
+bool IsAttention(const Value& entry) {
+  return TextOf(entry, "class_name") == "MultiHeadAttention";
+}
+
+// The place of a keyword among kAttentionArguments; their number if it is none.
+size_t AttentionArgument(absl::string_view keyword) {
+  return std::find(std::begin(kAttentionArguments),
+                   std::end(kAttentionArguments), keyword) -
+         std::begin(kAttentionArguments);
+}
+
+bool HasTensor(const Value& value) {
+  return IsTensor(value) ||
+         (value.is_list() && std::any_of(value.as_list().begin(),
+                                         value.as_list().end(), HasTensor));
 }
 
 bool IsFlag(const Value::Entry& keyword) {
@@ -79,19 +93,36 @@ bool IsFlag(const Value::Entry& keyword) {
          keyword.key != "training";
 }
 
+absl::Status RefuseKeyword(const Value& entry, const Value::Entry& keyword,
+                           const Path& path) {
+  std::string expected;
+  if (HasTensor(keyword.value)) {
+    expected = IsAttention(entry)
+                   ? absl::StrCat(" (by keyword it reads ",
+                                  absl::StrJoin(kAttentionArguments, ", "), ")")
+                   : " (give tensors by position)";
+  }
+  return NotSupported(
+      path.Key(keyword.key),
+      absl::StrCat("calls of ", Excerpt(Value(TextOf(entry, "name"))),
+                   " with this keyword argument", expected));
+}
+
 // Keras writes `mask: null`, in a list for each input of a model, and
 // `training` as a default that fit, evaluate and predict override.
-absl::Status CheckKeywords(const Value& node, const Path& path) {
+absl::Status CheckKeywords(const Value& entry, const Value& node,
+                           const Path& path) {
   const Value* keywords = node.Find("kwargs");
   if (keywords == nullptr || keywords->is_null()) return absl::OkStatus();
   if (!keywords->is_map()) return WrongType(*keywords, path, "a map");
-  for (const Value::Entry& entry : keywords->as_map()) {
-    if (IsNothing(entry.value) || entry.key == "training" || IsFlag(entry) ||
-        (IsTensor(entry.value) && IsTensorKeyword(entry.key))) {
-      continue;
+  for (const Value::Entry& keyword : keywords->as_map()) {
+    const bool is_input =
+        IsTensor(keyword.value) && IsAttention(entry) &&
+        AttentionArgument(keyword.key) < std::size(kAttentionArguments);
+    if (!IsNothing(keyword.value) && keyword.key != "training" &&
+        !IsFlag(keyword) && !is_input) {
+      return RefuseKeyword(entry, keyword, path);
     }
-    return NotSupported(path.Key(entry.key),
-                        "calls with this keyword argument");
   }
   return absl::OkStatus();
 }
@@ -103,30 +134,48 @@ const Value::Map& KeywordsOf(const Value& node) {
   return keywords != nullptr && keywords->is_map() ? keywords->as_map() : none;
 }
 
-// Adds the names of the calls that a call reads by keywords. Keras walks them
-// in the order of the keys, and names what is in its files by the order of that
-// walk, so it must not differ from ours.
+// Without those that came before.
+std::vector<std::string> FirstOfEach(const std::vector<std::string>& names) {
+  std::vector<std::string> firsts;
+  for (const std::string& name : names) {
+    if (std::find(firsts.begin(), firsts.end(), name) == firsts.end()) {
+      firsts.push_back(name);
+    }
+  }
+  return firsts;
+}
+
+// Adds the names of the calls that a call reads by keywords, behind those that
+// it reads by position. Keras walks them in the order of the keys, and names
+// what is in its files by the order in which that walk comes to a layer first,
+// so that must not differ from ours.
 absl::Status AddKeywordTensors(const Value& node, const Path& path,
                                std::vector<std::string>& names) {
-  std::map<std::string, std::string> found;
-  for (const Value::Entry& entry : KeywordsOf(node)) {
-    if (!IsTensor(entry.value)) continue;
-    ASSIGN_OR_RETURN(found[entry.key],
-                     CallOf(entry.value, path.Key(entry.key)));
+  std::map<std::string, std::string> by_keyword;
+  for (const Value::Entry& keyword : KeywordsOf(node)) {
+    if (!IsTensor(keyword.value)) continue;
+    const Path keyword_path = path.Key(keyword.key);
+    if (AttentionArgument(keyword.key) < names.size()) {
+      return ConfigError(keyword_path, "is also given by position");
+    }
+    ASSIGN_OR_RETURN(by_keyword[keyword.key],
+                     CallOf(keyword.value, keyword_path));
   }
-  std::vector<std::string> in_keras;
-  for (const auto& [key, name] : found) in_keras.push_back(name);
-  std::vector<std::string> in_order;
-  for (const absl::string_view key : kTensorKeywords) {
-    const auto tensor = found.find(std::string(key));
-    if (tensor != found.end()) in_order.push_back(tensor->second);
+  std::vector<std::string> in_keras = names;
+  for (const auto& [keyword, name] : by_keyword) in_keras.push_back(name);
+  while (!by_keyword.empty()) {
+    const std::string next(kAttentionArguments[names.size()]);
+    const auto found = by_keyword.extract(next);
+    if (found.empty()) {
+      return ConfigError(path.Key(next), "missing; expected a tensor");
+    }
+    names.push_back(found.mapped());
   }
-  if (in_keras != in_order) {
+  if (FirstOfEach(in_keras) != FirstOfEach(names)) {
     return NotSupported(path,
                         "different tensors by keyword in another order than "
                         "query, value, key (give them by position)");
   }
-  names.insert(names.end(), in_order.begin(), in_order.end());
   return absl::OkStatus();
 }
 
@@ -140,16 +189,32 @@ absl::StatusOr<const Value::List*> CallsOf(const Value& entry,
   return &nodes->as_list();
 }
 
-// The arguments of a call.
-absl::StatusOr<const Value::List*> ArgumentsOf(const Value& node,
+// The arguments of a call of the layer in an entry.
+absl::StatusOr<const Value::List*> ArgumentsOf(const Value& entry,
+                                               const Value& node,
                                                const Path& node_path) {
   if (!node.is_map()) return WrongType(node, node_path, "a map");
-  RETURN_IF_ERROR(CheckKeywords(node, node_path.Key("kwargs")));
+  RETURN_IF_ERROR(CheckKeywords(entry, node, node_path.Key("kwargs")));
   const Value* arguments = node.Find("args");
   if (arguments == nullptr || !arguments->is_list()) {
     return ConfigError(node_path.Key("args"), "expected a list");
   }
   return &arguments->as_list();
+}
+
+// Whether an argument of a call is at the place that we take it for: those of
+// MultiHeadAttention are tensors, one each. `inputs`: tensors before it.
+absl::Status CheckPosition(const Value& entry, const Value& argument,
+                           size_t position, size_t inputs, const Path& path) {
+  if (!IsAttention(entry) || !HasTensor(argument)) return absl::OkStatus();
+  if (IsTensor(argument) && position == inputs &&
+      position < std::size(kAttentionArguments)) {
+    return absl::OkStatus();
+  }
+  return NotSupported(
+      path, absl::StrCat("calls of ", Excerpt(Value(TextOf(entry, "name"))),
+                         " with other tensors than one each for ",
+                         absl::StrJoin(kAttentionArguments, ", ")));
 }
 
 // A Rescaling that computes `operation` of a tensor and a number.
@@ -205,10 +270,12 @@ absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(
   for (size_t i = 0; i < nodes->size(); ++i) {
     const Path node_path = path.Key("inbound_nodes").Index(i);
     ASSIGN_OR_RETURN(const Value::List* const arguments,
-                     ArgumentsOf((*nodes)[i], node_path));
+                     ArgumentsOf(entry, (*nodes)[i], node_path));
     std::vector<std::string>& names = calls.emplace_back();
     const Path args_path = node_path.Key("args");
     for (size_t k = 0; k < arguments->size(); ++k) {
+      RETURN_IF_ERROR(CheckPosition(entry, (*arguments)[k], k, names.size(),
+                                    args_path.Index(k)));
       RETURN_IF_ERROR(AddTensors((*arguments)[k], args_path.Index(k),
                                  /*nesting=*/0, names));
     }
@@ -224,10 +291,10 @@ absl::StatusOr<Value::Map> ReadCallFlags(const Value& entry, const Path& path) {
   Value::Map flags;
   for (size_t i = 0; i < nodes->size(); ++i) {
     const Path node_path = path.Key("inbound_nodes").Index(i);
-    RETURN_IF_ERROR(ArgumentsOf((*nodes)[i], node_path).status());
+    RETURN_IF_ERROR(ArgumentsOf(entry, (*nodes)[i], node_path).status());
     Value::Map of_call;
-    for (const Value::Entry& entry : KeywordsOf((*nodes)[i])) {
-      if (IsFlag(entry)) of_call.push_back(entry);
+    for (const Value::Entry& keyword : KeywordsOf((*nodes)[i])) {
+      if (IsFlag(keyword)) of_call.push_back(keyword);
     }
     if (i == 0) flags = of_call;
     if (Value(flags) == Value(of_call)) continue;
@@ -253,7 +320,7 @@ absl::Status MakeLayerOfOperation(const Value& entry, absl::string_view name,
   if (nodes->size() != 1) return refuse();
   ASSIGN_OR_RETURN(
       const Value::List* const arguments,
-      ArgumentsOf((*nodes)[0], path.Key("inbound_nodes").Index(0)));
+      ArgumentsOf(entry, (*nodes)[0], path.Key("inbound_nodes").Index(0)));
   if (arguments->size() != 2) return refuse();
   const Value& left = (*arguments)[0];
   const Value& right = (*arguments)[1];

@@ -248,18 +248,22 @@ TEST(ModelConfig, SoDoOverrides) {
       0.5);
 }
 
-// A layer of attention that reads "in", and `keywords`.
-std::string Attention(const std::string& keywords) {
+// A layer of attention that reads `arguments` and `keywords`.
+std::string Attention(const std::string& keywords,
+                      const std::string& arguments = "") {
   return absl::StrCat(R"({"class_name": "MultiHeadAttention", "name": "m",
-      "config": {"num_heads": 2, "key_dim": 3}, "inbound_nodes": [{"args": [],
-      "kwargs": {)",
-                      keywords, "}}]}");
+      "config": {"num_heads": 2, "key_dim": 3}, "inbound_nodes": [{"args": [)",
+                      arguments, R"(], "kwargs": {)", keywords, "}}]}");
+}
+
+std::string Tensor(const std::string& layer) {
+  return absl::StrCat(R"({"class_name": "__keras_tensor__",
+      "config": {"keras_history": [")",
+                      layer, "\", 0, 0]}}");
 }
 
 std::string Tensor(const std::string& keyword, const std::string& layer) {
-  return absl::StrCat("\"", keyword, R"(": {"class_name": "__keras_tensor__",
-      "config": {"keras_history": [")",
-                      layer, "\", 0, 0]}}");
+  return absl::StrCat("\"", keyword, "\": ", Tensor(layer));
 }
 
 TEST(ModelConfig, TakesArgumentsOfCallsByKeyword) {
@@ -293,6 +297,63 @@ TEST(ModelConfig, RefusesTensorsByKeywordWhoseOrderKerasChanges) {
                         "tensors by keyword in another order than query, "
                         "value, key (give them by position) are not supported "
                         "yet"));
+}
+
+TEST(ModelConfig, TakesTensorsOfAttentionByTheNamesOfTheirKeywords) {
+  const std::pair<std::string, Value::List> cases[] = {
+      {Attention(Tensor("value", "in"), Tensor("a")), {"a", "in"}},
+      {Attention(Tensor("key", "b"), Tensor("a") + "," + Tensor("in")),
+       {"a", "in", "b"}},
+      {Attention(R"("key": null)", Tensor("a") + "," + Tensor("in")),
+       {"a", "in"}},
+      // Keras comes to "in" first, by whichever keyword.
+      {Attention(Tensor("query", "in") + "," + Tensor("value", "a") + "," +
+                 Tensor("key", "in")),
+       {"in", "a", "in"}}};
+  for (const auto& [attention, inputs] : cases) {
+    const auto json =
+        ReadJson(FunctionalConfig(ReluConfig("a", "in") + "," +
+                                      ReluConfig("b", "a") + "," + attention,
+                                  "m"),
+                 "config.json", 1 << 20);
+    ASSERT_TRUE(json.ok()) << json.status();
+    const auto config = ReadModelConfig(*json, Path());
+    ASSERT_TRUE(config.ok()) << config.status();
+    const Value& last = config->model.Find("layers")->as_list().back();
+    EXPECT_EQ(*last.Find("inputs"), inputs) << attention;
+  }
+}
+
+TEST(ModelConfig, RefusesOtherTensorsOfACall) {
+  const std::string two = Tensor("a") + "," + Tensor("in");
+  std::string relu = ReluConfig("m", "a");
+  absl::StrReplaceAll(
+      {{R"("kwargs": {})",
+        absl::StrCat(R"("kwargs": {)", Tensor("query", "in"), "}")}},
+      &relu);
+  const std::pair<std::string, const char*> cases[] = {
+      {Attention(Tensor("attention_mask", "in"), two),
+       "kwargs.attention_mask: calls of \"m\" with this keyword argument (by "
+       "keyword it reads query, value, key) are not supported yet"},
+      {relu,
+       "kwargs.query: calls of \"m\" with this keyword argument (give tensors "
+       "by position) are not supported yet"},
+      {Attention(Tensor("value", "in"), two),
+       "kwargs.value: is also given by position"},
+      {Attention(Tensor("key", "in"), Tensor("a")),
+       "kwargs.value: missing; expected a tensor"},
+      // The fourth is a mask.
+      {Attention("", two + ", null, " + Tensor("in")),
+       "args[3]: calls of \"m\" with other tensors than one each for query, "
+       "value, key are not supported yet"},
+      {Attention("", "[" + two + "]"), "args[0]: calls of \"m\" with other"}};
+  for (const auto& [layer, message] : cases) {
+    const absl::Status status =
+        ErrorOf(FunctionalConfig(ReluConfig("a", "in") + "," + layer, "m"));
+    EXPECT_THAT(
+        std::string(status.message()),
+        HasSubstr(absl::StrCat("config.layers[2].inbound_nodes[0].", message)));
+  }
 }
 
 TEST(ModelConfig, TakesSeveralInputs) {
