@@ -72,16 +72,17 @@ struct SafetensorsHeader {
 
 // Parses the JSON of a header of a file with `data_size_bytes` of data.
 // DataLoss says what is wrong: invalid JSON, repeated keys, metadata that are
-// not strings, unknown dtypes, sizes that do not match shapes, gaps, overlaps,
-// or trailing bytes.
+// not strings, sizes that do not match shapes, gaps, overlaps, or trailing
+// bytes. Unimplemented for dtypes and ranks that others may know.
 absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(
     absl::string_view json, int64_t data_size_bytes);
 
 // An open file with a valid header. Thread-safe. Errors name the path.
 class SafetensorsFile {
  public:
-  // NotFound; FailedPrecondition unless it is a regular file; or DataLoss if
-  // the header is invalid, truncated, or larger than limits.h allows.
+  // NotFound; FailedPrecondition unless it is a regular file; DataLoss if the
+  // header is invalid, truncated, or larger than limits.h allows; Unimplemented
+  // as of ParseSafetensorsHeader.
   static absl::StatusOr<std::unique_ptr<SafetensorsFile>> Open(
       const std::string& path);
   ~SafetensorsFile();

@@ -80,6 +80,9 @@ absl::Status SafetensorsFile::ReadHeader() {
       absl::MakeSpan(reinterpret_cast<std::byte*>(json.data()), json.size())));
   absl::StatusOr<SafetensorsHeader> header =
       ParseSafetensorsHeader(json, size_bytes_ - data_offset_bytes_);
+  if (absl::IsUnimplemented(header.status())) {
+    return Annotate(header.status(), path_);
+  }
   if (!header.ok()) return Damaged(header.status().message());
   header_ = *std::move(header);
   return absl::OkStatus();

@@ -20,18 +20,36 @@ absl::Status Damaged(absl::string_view entry, absl::string_view reason) {
       absl::StrCat("header, ", PeerText(entry), ": ", reason));
 }
 
-// Bytes per element of a dtype; 0 if unknown.
-int64_t ElementBytes(absl::string_view dtype) {
-  constexpr std::pair<absl::string_view, int64_t> kDtypes[] = {
-      {"U64", 8}, {"I64", 8},     {"F64", 8},     {"C64", 8},     {"F32", 4},
-      {"U32", 4}, {"I32", 4},     {"BF16", 2},    {"F16", 2},     {"U16", 2},
-      {"I16", 2}, {"F8_E8M0", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"I8", 1},
-      {"U8", 1},  {"BOOL", 1},
-  };
-  for (const auto& [name, bytes] : kDtypes) {
-    if (name == dtype) return bytes;
+// For what other programs may read.
+absl::Status NotSupported(absl::string_view entry, absl::string_view reason) {
+  return absl::UnimplementedError(
+      absl::StrCat("header, ", PeerText(entry), ": ", reason));
+}
+
+// Bytes per element.
+constexpr std::pair<absl::string_view, int64_t> kDtypes[] = {
+    {"U64", 8}, {"I64", 8},     {"F64", 8},     {"C64", 8},     {"F32", 4},
+    {"U32", 4}, {"I32", 4},     {"BF16", 2},    {"F16", 2},     {"U16", 2},
+    {"I16", 2}, {"F8_E8M0", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"I8", 1},
+    {"U8", 1},  {"BOOL", 1},
+};
+
+// Bytes per element of a tensor's dtype.
+absl::StatusOr<int64_t> ElementBytes(absl::string_view tensor,
+                                     const json& dtype) {
+  if (!dtype.is_string()) {
+    return Damaged(tensor, absl::StrCat("dtype: expected a name, got ",
+                                        dtype.dump().substr(0, 60)));
   }
-  return 0;
+  const auto& text = dtype.get_ref<const std::string&>();
+  std::string known;
+  for (const auto& [name, bytes] : kDtypes) {
+    if (text == name) return bytes;
+    absl::StrAppend(&known, known.empty() ? "" : ", ", name);
+  }
+  return NotSupported(tensor,
+                      absl::StrCat("the dtype ", dtype.dump().substr(0, 60),
+                                   " is not supported; expected ", known));
 }
 
 // Parses JSON, and refuses repeated keys.
@@ -71,9 +89,14 @@ absl::Status ParseMetadata(const json& value, SafetensorsMetadata& metadata) {
 }
 
 absl::StatusOr<Shape> ParseShape(absl::string_view name, const json& value) {
-  if (!value.is_array() || value.size() > limits::kMaxRank) {
-    return Damaged(name, absl::StrCat("shape: expected a list of at most ",
-                                      limits::kMaxRank, " sizes"));
+  if (!value.is_array()) {
+    return Damaged(name, "shape: expected a list of sizes");
+  }
+  if (value.size() > limits::kMaxRank) {
+    return NotSupported(
+        name, absl::StrCat("a shape of ", value.size(),
+                           " axes is not supported; expected at most ",
+                           limits::kMaxRank));
   }
   Shape shape;
   int64_t elements = 1;
@@ -97,12 +120,9 @@ absl::StatusOr<TensorEntry> ParseTensor(absl::string_view name,
     return Damaged(name, "expected dtype, shape and data_offsets");
   }
   TensorEntry entry;
-  if (value["dtype"].is_string()) entry.dtype = value["dtype"];
-  const int64_t element_bytes = ElementBytes(entry.dtype);
-  if (element_bytes == 0) {
-    return Damaged(name, absl::StrCat("dtype: unknown: ",
-                                      value["dtype"].dump().substr(0, 60)));
-  }
+  ASSIGN_OR_RETURN(const int64_t element_bytes,
+                   ElementBytes(name, value["dtype"]));
+  entry.dtype = value["dtype"];
   ASSIGN_OR_RETURN(entry.shape, ParseShape(name, value["shape"]));
 
   const json& offsets = value["data_offsets"];
