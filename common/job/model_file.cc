@@ -257,7 +257,14 @@ absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job) {
 
 absl::StatusOr<std::unique_ptr<InitialWeights>> OpenWeights(
     const v1::Job& job, const Graph& graph) {
-  if (job.weights_by_name()) return OpenByName(job.weights(), graph);
+  if (job.weights_by_name()) {
+    if (job.initial_iterations() == 0) return OpenByName(job.weights(), graph);
+    return ConfigError(
+        Path("weights_by_name"),
+        absl::StrCat("is true, so that the optimizer begins anew, but it is to "
+                     "go on from ",
+                     job.initial_iterations(), " updates"));
+  }
   ASSIGN_OR_RETURN(std::unique_ptr<InitialWeights> weights,
                    InitialWeights::Open(job.weights(), graph));
   if (job.initial_iterations() > 0 && weights != nullptr &&

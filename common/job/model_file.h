@@ -51,7 +51,8 @@ absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job);
 
 // Opens the files that the job takes initial values from, and compares them
 // with the job's `graph`, and with the slots of its optimizer if that goes on;
-// null if there are none.
+// null if there are none. InvalidArgument if the optimizer goes on from a file
+// whose layers are found by name.
 absl::StatusOr<std::unique_ptr<InitialWeights>> OpenWeights(const v1::Job& job,
                                                             const Graph& graph);
 

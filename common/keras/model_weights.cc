@@ -180,8 +180,9 @@ absl::StatusOr<std::vector<NamedWeight>> ModelWeights::NamesInFile(
   }
   if (own == nullptr) {
     return absl::InvalidArgumentError(
-        "has no names of layers; expected a .keras, .safetensors or legacy .h5 "
-        "file for weights_by_name");
+        "has variables by the structure of a model, without the names of its "
+        "layers; expected the .keras of that model, a .safetensors or a legacy "
+        ".h5 for weights_by_name");
   }
   RETURN_IF_ERROR(FindVariables(*own, own->tree));
   for (WeightPath& each : WeightPaths(own->tree)) {

@@ -39,8 +39,8 @@ class ModelWeights {
   // The layers of `graph` that the file has under the same names
   // (name_match.h). `own`: the model that a `.keras` file has, in which names
   // of layers are found; null of other files. InvalidArgument if no layer
-  // matches, if the file has no names of layers, or if it does not fit `own`;
-  // else the errors of OpenWeightsFile.
+  // matches, if it is a `.weights.h5`, or if it does not fit `own`; else the
+  // errors of OpenWeightsFile.
   static absl::StatusOr<std::unique_ptr<ModelWeights>> OpenByName(
       const std::string& path, const Graph& graph, const Graph* own);
 

@@ -157,10 +157,26 @@ TEST_F(NameMatchTest, AFileWithoutNamesIsRefused) {
   std::ofstream(path, std::ios::binary) << bytes;
   const absl::Status status = Open(path, kLayers);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr(absl::StrCat(path,
-                                     ": has no names of layers; expected a "
-                                     ".keras, .safetensors or legacy .h5")));
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr(absl::StrCat(
+          path,
+          ": has variables by the structure of a model, without the names of "
+          "its layers; expected the .keras of that model")));
+}
+
+// As a peer may say it; a job file cannot.
+TEST_F(NameMatchTest, TheOptimizerDoesNotGoOn) {
+  absl::StatusOr<v1::Job> job =
+      JobByName(KerasFixture("functional.keras"), kLayers);
+  ASSERT_TRUE(job.ok()) << job.status();
+  job->set_initial_iterations(7);
+  const absl::Status status = OpenWeights(*job, GraphOf(*job)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr("weights_by_name: is true, so that the optimizer begins "
+                "anew, but it is to go on from 7 updates"));
 }
 
 TEST_F(NameMatchTest, ByNameNeedsAFile) {
