@@ -66,8 +66,7 @@ struct Codec<ByName<T>> {
   }
 
   static std::string Type() {
-    const std::string type = Codec<T>::Type();
-    return absl::StrCat(type, " or map of ", type, "s");
+    return absl::StrCat(Codec<T>::Type(), " or map of these");
   }
 
   static void VisitFiles(ByName<T>& m, const Path& path,

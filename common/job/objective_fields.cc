@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/config/by_name.h"
 #include "common/config/message_fields.h"
 #include "common/model/loss.h"
+#include "common/model/metric.h"
 #include "common/model/metric_object.h"
 
 namespace paceline {
@@ -54,10 +56,43 @@ struct Codec<MetricEntry> {
   static std::string Type() { return Codec<v1::KerasObject>::Type(); }
 };
 
+// The metrics of an output: one or a list.
+struct OutputMetrics {
+  std::vector<MetricEntry> entries;
+};
+
+template <>
+struct Codec<OutputMetrics> {
+  // A map with the config of a metric, not with metrics of outputs.
+  static bool IsOne(const Value& map) {
+    if (map.Find("class_name") != nullptr) return true;
+    if (map.as_map().size() != 1) return false;
+    const Value::Entry& only = map.as_map()[0];
+    return (only.value.is_map() || only.value.is_null()) &&
+           IsMetricName(only.key);
+  }
+  static absl::Status Read(const Value& value, const Path& path,
+                           OutputMetrics& out) {
+    if (value.is_string() || value.is_map()) {
+      out.entries.resize(1);
+      return Codec<MetricEntry>::Read(value, path, out.entries[0]);
+    }
+    if (!value.is_list()) return WrongType(value, path, Type());
+    return Codec<std::vector<MetricEntry>>::Read(value, path, out.entries);
+  }
+  static Value Write(const OutputMetrics& m) {
+    return Codec<std::vector<MetricEntry>>::Write(m.entries);
+  }
+  static std::string Type() {
+    return absl::StrCat(Codec<MetricEntry>::Type(), " or ",
+                        Codec<std::vector<MetricEntry>>::Type());
+  }
+};
+
 namespace {
 
 using Losses = ByName<LossEntry>;
-using MetricsByName = ByName<std::vector<MetricEntry>>;
+using MetricsByName = ByName<OutputMetrics>;
 using Weights = std::map<std::string, double>;
 using MetricObjects = google::protobuf::RepeatedPtrField<v1::KerasObject>;
 
@@ -80,10 +115,11 @@ void SetLosses(v1::Job& job, std::optional<Losses> losses) {
   }
 }
 
-std::vector<MetricEntry> EntriesOf(const MetricObjects& metrics) {
-  std::vector<MetricEntry> entries;
-  for (const v1::KerasObject& metric : metrics) entries.push_back({metric});
-  return entries;
+OutputMetrics EntriesOf(const MetricObjects& metrics) {
+  OutputMetrics read;
+  for (const v1::KerasObject& metric : metrics)
+    read.entries.push_back({metric});
+  return read;
 }
 
 MetricsByName GetMetrics(const v1::Job& job) {
@@ -98,11 +134,13 @@ MetricsByName GetMetrics(const v1::Job& job) {
 void SetMetrics(v1::Job& job, MetricsByName metrics) {
   job.clear_metrics();
   job.clear_named_metrics();
-  for (auto& [name, entries] : metrics.entries) {
+  for (auto& [name, of_output] : metrics.entries) {
     MetricObjects& objects =
         name.empty() ? *job.mutable_metrics()
                      : *(*job.mutable_named_metrics())[name].mutable_metrics();
-    for (MetricEntry& entry : entries) objects.Add(std::move(entry.object));
+    for (MetricEntry& entry : of_output.entries) {
+      objects.Add(std::move(entry.object));
+    }
   }
 }
 
@@ -161,7 +199,7 @@ Field<v1::Job> MetricsField() {
   return Optional(
       "metrics", Accessors<v1::Job, MetricsByName>{GetMetrics, SetMetrics},
       "What is measured beside the loss. For several outputs, a map "
-      "from the model's outputs to lists.");
+      "from the model's outputs to their metrics.");
 }
 
 }  // namespace paceline

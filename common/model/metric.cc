@@ -79,6 +79,15 @@ const char* AccuracyFor(const Loss& loss, const Shape& output) {
                             : CategoricalAccuracy::kClassName;
 }
 
+// Whether it stands for the class of AccuracyFor.
+bool IsAccuracy(absl::string_view name) {
+  return name == "accuracy" || name == "acc";
+}
+
+bool Names(const std::string& name, const ClassEntry<MetricPtr>& entry) {
+  return name == entry.class_name || name == ToSnakeCase(entry.class_name);
+}
+
 absl::StatusOr<MetricPtr> MakeMeanLoss(const KerasObject& object,
                                        const Path& path) {
   ASSIGN_OR_RETURN(std::unique_ptr<const Loss> loss, FindLoss(object, path));
@@ -115,8 +124,7 @@ absl::StatusOr<MetricPtr> MakeMetric(const KerasObject& object,
                                      const Path& path) {
   std::vector<std::string> known = LossClassNames();
   for (const ClassEntry<MetricPtr>& entry : MetricEntries()) {
-    if (object.class_name == entry.class_name ||
-        object.class_name == ToSnakeCase(entry.class_name)) {
+    if (Names(object.class_name, entry)) {
       return entry.read(object.config, path);
     }
     known.push_back(entry.class_name);
@@ -148,6 +156,14 @@ absl::Status CheckFits(const Metric& metric, const Loss& loss,
 
 }  // namespace
 
+bool IsMetricName(const std::string& name) {
+  return IsAccuracy(ToSnakeCase(name)) || IsLossName(name) ||
+         absl::c_any_of(MetricEntries(),
+                        [&](const ClassEntry<MetricPtr>& entry) {
+                          return Names(name, entry);
+                        });
+}
+
 absl::Status Metric::CheckOutput(const Shape& output) const {
   return CheckRank(output, 1);
 }
@@ -178,7 +194,7 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const Path metric_path = path.Index(i);
     KerasObject object = FromProto(objects[i]);
     const std::string name = ToSnakeCase(object.class_name);
-    if (name == "accuracy" || name == "acc") {
+    if (IsAccuracy(name)) {
       object.class_name = AccuracyFor(loss, output);
     }
     ASSIGN_OR_RETURN(MetricPtr metric, MakeMetric(object, metric_path));

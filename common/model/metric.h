@@ -81,6 +81,9 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const Loss& loss, const Shape& output, const Path& path,
     absl::string_view prefix);
 
+// Whether a metric may have this name: a class, or its name in snake case.
+bool IsMetricName(const std::string& name);
+
 // ConfigError at `path` if the state is too large: together with the `taken`
 // numbers of earlier metrics it may have limits::kMaxMetricState.
 absl::Status CheckStateSize(const Metric& metric, int64_t taken,

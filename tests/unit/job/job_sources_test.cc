@@ -153,7 +153,7 @@ TEST(JobSources, AreRefusedWhereTheyAreMalformed) {
       {"npz: {file: f, labels: 9007199254740993}",
        "9: data.train.npz.labels: must be within 2^53"},
       {"npz: {file: f, features: {}}",
-       "9: data.train.npz.features: expected string or map of strings with an "
+       "9: data.train.npz.features: expected string or map of these with an "
        "entry, got an empty map"},
       {"npz: {file: f, features: {left: x, right: 3}}",
        "9: data.train.npz.features.right: expected a string, got 3"},

@@ -73,6 +73,50 @@ TEST(ObjectivesTest, EachOutputHasItsLossWeightAndMetrics) {
                                            "is_odd_accuracy_1", "is_odd_mae"));
 }
 
+TEST(ObjectivesTest, OneMetricNeedsNoList) {
+  const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"accuracy", {"is_odd_loss", "is_odd_accuracy"}},
+      {"{Recall: {thresholds: 0.7}}", {"is_odd_loss", "is_odd_recall"}},
+      {"{class_name: Recall, config: {name: r}}", {"is_odd_loss", "is_odd_r"}},
+      {"[]", {"is_odd_loss"}}};
+  for (const auto& [metrics, names] : cases) {
+    const auto job = ReadTwoOutputs(
+        absl::StrCat(kLosses, "metrics: {is_odd: ", metrics, "}\n"));
+    ASSERT_TRUE(job.ok()) << job.status();
+    const auto model = MakeJobModel(*job);
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_EQ(NamesOf(model->objectives[1]), names);
+  }
+}
+
+TEST(ObjectivesTest, OneMetricOfTheOnlyOutputIsNoMapOfOutputs) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"accuracy", "accuracy"},
+      {"{Recall: {thresholds: 0.7}}", "recall"},
+      {"{class_name: MeanSquaredError, config: {name: m}}", "m"},
+      {"{MeanSquaredError: {name: m}}", "m"},
+      // The output has the name of a metric.
+      {"{recall: accuracy}", "accuracy"},
+      {"{recall: [accuracy]}", "accuracy"}};
+  for (const auto& [metrics, name] : cases) {
+    const auto job = ReadJob(
+        absl::StrCat(
+            "strategy: mirrored\n"
+            "model: {layers: [Input: {shape: [4]}, Dense: {units: 1, "
+            "activation: sigmoid, name: recall}]}\n"
+            "loss: binary_crossentropy\noptimizer: sgd\n"
+            "batch_size_per_replica: 8\n"
+            "data: {train: {npz: {file: x.npz, features: a, labels: b}}}\n"
+            "metrics: ",
+            metrics, "\n"),
+        "/jobs/job.yaml", {}, {.check_files = false});
+    ASSERT_TRUE(job.ok()) << metrics << job.status();
+    const auto model = MakeJobModel(*job);
+    ASSERT_TRUE(model.ok()) << metrics << model.status();
+    EXPECT_THAT(NamesOf(model->objectives[0]), ElementsAre(name)) << metrics;
+  }
+}
+
 TEST(ObjectivesTest, AJobIsReadAsItIsWritten) {
   const auto job =
       ReadTwoOutputs(absl::StrCat(kLosses,
@@ -104,6 +148,9 @@ TEST(ObjectivesTest, ErrorsNameTheFieldAndTheOutput) {
        "metrics: expected a map with a list for each of the outputs"},
       {absl::StrCat(kLosses, "metrics: {is_odd: [acuracy]}\n"),
        "metrics.is_odd[0]: unknown metric"},
+      {absl::StrCat(kLosses, "metrics: {is_odd: 1}\n"),
+       "metrics.is_odd: expected Keras object or list of Keras objects, got "
+       "1"},
   };
   for (const auto& [rest, error] : cases) {
     const absl::Status status = ReadTwoOutputs(rest).status();
