@@ -21,7 +21,6 @@ namespace {
 
 // Data that all chunks of a shard share.
 struct ShardLayout {
-  uint64_t seed;
   std::vector<VariableSpec> variables;
   ShardPlan plan;
   std::unique_ptr<const Optimizer> optimizer;
@@ -43,10 +42,11 @@ class TypedVariables final : public ChunkVariables {
     }
   }
 
-  absl::Status Initialize(InitialWeights* weights) override {
+  absl::Status Initialize(SeededValues& seeded,
+                          InitialWeights* weights) override {
     for (const auto& block : blocks_) {
-      RETURN_IF_ERROR(FillInitialValues(layout_->seed, layout_->variables,
-                                        weights, *block));
+      RETURN_IF_ERROR(
+          FillInitialValues(seeded, layout_->variables, weights, *block));
     }
     return absl::OkStatus();
   }
@@ -216,7 +216,6 @@ ChunkVariables::Create(const v1::Job& job, int shard, int shard_count,
   ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> optimizer,
                    MakeJobOptimizer(job));
   auto made = std::make_shared<ShardLayout>();
-  made->seed = job.seed();
   made->slot_names = optimizer->slot_names();
   made->stored = StoredVariables(graph.variables, plan);
   made->variables = std::move(graph.variables);

@@ -13,6 +13,7 @@
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/checkpointer.h"
 #include "common/keras/initial_weights.h"
+#include "common/model/seeded_values.h"
 #include "common/rpc/dense_values.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/job.pb.h"
@@ -30,9 +31,10 @@ class ChunkVariables {
   virtual ~ChunkVariables() = default;
 
   // Sets the variables to those of `weights`, if it is not null, and those that
-  // it does not have to their initial values by the job's seed. Errors are
-  // those of ModelWeights.
-  virtual absl::Status Initialize(InitialWeights* weights) = 0;
+  // it does not have to their initial values by the job's seed, those of
+  // `seeded`. Errors are those of ModelWeights.
+  virtual absl::Status Initialize(SeededValues& seeded,
+                                  InitialWeights* weights) = 0;
 
   // Restores variables and slots from a checkpoint, which may have been written
   // with another number of shards. Blocks get `step` as their version. Errors

@@ -20,6 +20,7 @@
 #include "common/job/model_file.h"
 #include "common/limits.h"
 #include "common/model/metric_layout.h"
+#include "common/model/seeded_values.h"
 #include "glog/logging.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "ps_server/aggregator.h"
@@ -128,10 +129,11 @@ absl::StatusOr<InitialState> MakeInitialState(
   if (checkpoint == nullptr) {
     ASSIGN_OR_RETURN(weights, OpenWeights(request.job(), model.graph));
   }
+  SeededValues seeded(request.job().seed());
   const std::vector<Entries> workers = Split(metadata, variables.size());
   for (std::unique_ptr<ChunkVariables>& each : variables) {
     if (checkpoint == nullptr) {
-      RETURN_IF_ERROR(each->Initialize(weights.get()));
+      RETURN_IF_ERROR(each->Initialize(seeded, weights.get()));
     } else {
       RETURN_IF_ERROR(each->Restore(*checkpoint, state.step));
     }

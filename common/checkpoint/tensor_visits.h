@@ -22,6 +22,7 @@
 #include "common/checkpoint/checkpointer.h"
 #include "common/checkpoint/manifest_content.h"
 #include "common/keras/initial_weights.h"
+#include "common/model/seeded_values.h"
 #include "common/model/variable.h"
 #include "common/sharding/shard_plan.h"
 #include "common/tensor/shape.h"
@@ -34,30 +35,23 @@ inline std::string SlotName(absl::Span<const std::string> slot_names,
   return slot < 0 ? "" : slot_names[slot];
 }
 
-// Sets a part of a variable to its initial values by the seed.
-template <typename T>
-void FillFromSeed(uint64_t seed, const VariableSpec& variable, int64_t begin,
-                  absl::Span<T> values) {
-  variable.initializer->Fill(VariableKey(seed, variable.name), variable.shape,
-                             begin, values);
-}
-
 // Sets the variables to their initial values by the seed; does not change
 // slots.
 template <typename Tensors>
 void FillFromSeed(uint64_t seed, absl::Span<const VariableSpec> variables,
                   Tensors& tensors) {
+  SeededValues seeded(seed);
   tensors.VisitTensors([&](const Part& part, int slot, auto values) {
     if (slot >= 0) return;
-    FillFromSeed(seed, variables[part.variable], part.begin, values);
+    seeded.Fill(variables[part.variable], part.begin, values);
   });
 }
 
 // The same, but variables that `weights` has, and their slots if these were
-// found, become those of the file. `weights` may be null. Errors are those of
-// ModelWeights.
+// found, become those of the file. `weights` may be null. `seeded`: one for all
+// tensors of a process. Errors are those of ModelWeights.
 template <typename Tensors>
-absl::Status FillInitialValues(uint64_t seed,
+absl::Status FillInitialValues(SeededValues& seeded,
                                absl::Span<const VariableSpec> variables,
                                InitialWeights* weights, Tensors& tensors) {
   absl::Status status;
@@ -68,7 +62,7 @@ absl::Status FillInitialValues(uint64_t seed,
       status = slot < 0 ? weights->Read(variable, part.begin, values)
                         : weights->ReadSlot(variable, slot, part.begin, values);
     } else if (slot < 0) {
-      FillFromSeed(seed, variables[variable], part.begin, values);
+      seeded.Fill(variables[variable], part.begin, values);
     }
   });
   return status;

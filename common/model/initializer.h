@@ -3,7 +3,8 @@
 // An element's value depends only on the job's seed, the variable's name (or,
 // instead of both, on the seed in the initializer's config) and the element's
 // index. So every process derives the same values, and a parameter server
-// computes only the part of a variable that it holds.
+// computes only the part of a variable that it holds, but for initializers that
+// compute the whole.
 #ifndef PACELINE_COMMON_MODEL_INITIALIZER_H_
 #define PACELINE_COMMON_MODEL_INITIALIZER_H_
 
@@ -40,6 +41,10 @@ class Initializer {
   virtual absl::Status CheckShape(absl::Span<const int64_t> /*shape*/) const {
     return absl::OkStatus();
   }
+
+  // Whether Fill computes all elements, whatever part of them is wanted. Who
+  // wants several parts uses SeededValues.
+  virtual bool computes_whole() const { return false; }
 
   // Writes elements [begin, begin + out.size()) of a variable of `shape`, in C
   // order. Values are computed in double and rounded, so float32 and float64

@@ -11,6 +11,7 @@
 #include "common/job/model_file.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/metric_layout.h"
+#include "common/model/seeded_values.h"
 #include "worker/device/bucket_memory.h"
 #include "worker/setup/datasets.h"
 #include "worker/setup/make_device.h"
@@ -93,7 +94,8 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
       replica.plan, *replica.optimizer, *replica.state);
   ASSIGN_OR_RETURN(const std::unique_ptr<InitialWeights> weights,
                    OpenWeights(job, model.graph));
-  return FillInitialValues(job.seed(), model.graph.variables, weights.get(),
+  SeededValues seeded(job.seed());
+  return FillInitialValues(seeded, model.graph.variables, weights.get(),
                            *replica.variables);
 }
 

@@ -23,6 +23,7 @@ class ForgetBias final : public Initializer {
   absl::Status CheckShape(absl::Span<const int64_t> shape) const override {
     return others_->CheckShape(shape);
   }
+  bool computes_whole() const override { return others_->computes_whole(); }
   void Fill(RandomKey key, absl::Span<const int64_t> shape, int64_t begin,
             absl::Span<float> out) const override {
     FillAny(key, shape, begin, out);

@@ -25,7 +25,7 @@ class Orthogonal : public Initializer {
   absl::string_view class_name() const override { return Fields().name(); }
   // InvalidArgument if there are less than two axes.
   absl::Status CheckShape(absl::Span<const int64_t> shape) const override;
-  // Computes the whole matrix, whatever part of it is wanted.
+  bool computes_whole() const override { return true; }
   void Fill(RandomKey key, absl::Span<const int64_t> shape, int64_t begin,
             absl::Span<float> out) const override;
   void Fill(RandomKey key, absl::Span<const int64_t> shape, int64_t begin,
